@@ -1,0 +1,87 @@
+//! The one error type of the library.
+
+use std::path::{Path, PathBuf};
+
+/// What went wrong, where, and what to do about it, in one line.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A matrix, row or vector does not have the shape that is needed.
+    #[error("{0}")]
+    Shape(String),
+    /// A hyper-parameter is outside its domain.
+    #[error("{0}")]
+    Parameter(String),
+    /// Two choices that cannot go together, with the reason.
+    #[error("{0}")]
+    Unsupported(String),
+    /// No device of the kind asked for, or a device that failed.
+    #[error("{0}")]
+    Device(String),
+    /// A request beyond what a device can address.
+    #[error("{what} needs {needed}; this device allows {allowed}; {remedy}")]
+    Limit {
+        /// What was asked for.
+        what: String,
+        /// How much it needs, with its unit.
+        needed: String,
+        /// How much there is, with its unit.
+        allowed: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// A device ran out of memory.
+    #[error("the device ran out of memory: {0}")]
+    OutOfMemory(String),
+    /// A device was lost (driver reset, unplugged).
+    #[error("the device was lost: {0}")]
+    DeviceLost(String),
+    /// The contents of a data file cannot be used.
+    #[error("{}: {problem}", path.display())]
+    Data {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, at which row and column, and what to do.
+        problem: String,
+    },
+    /// A file could not be opened, read or written.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// A model file is truncated, foreign, or of another version.
+    #[error("{}: {problem}", path.display())]
+    Model {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong and what to do.
+        problem: String,
+    },
+    /// A numerical method could not reach a result.
+    #[error("{0}")]
+    Numerical(String),
+}
+
+/// `Result` with this library's [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// An input or output failure at `path`.
+    pub fn io(path: impl AsRef<Path>, source: std::io::Error) -> Self {
+        Self::Io {
+            path: path.as_ref().to_owned(),
+            source,
+        }
+    }
+
+    /// Data at `path` that cannot be used.
+    pub fn data(path: impl AsRef<Path>, problem: impl Into<String>) -> Self {
+        Self::Data {
+            path: path.as_ref().to_owned(),
+            problem: problem.into(),
+        }
+    }
+}
