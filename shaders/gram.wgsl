@@ -1,0 +1,145 @@
+// Adds Z'[Z | Y] of at most 4096 rows to a compensated pair (hi, lo), upper triangle of tiles only.
+//
+// Grid: one workgroup per tile of T x T entries, TX x TY invocations, each TM x TN entries. Tile p counts the row tiles i
+// of Z'Z from the top and, within one, the column tiles i .. z_tiles of Z and then the y_tiles of Y. Tiles lie one after
+// another in hi and lo, row-major; those of a panel start at tile0.
+// Requires: square tiles; z and y rows whole vec4s apart. Columns in the padding give entries that nobody reads.
+//@ let T = TX * TN
+//@ let TN4 = TN / 4
+//@ let TM4 = TM / 4
+//@ let T4 = T / 4
+//@ let THREADS = TX * TY
+
+struct Params {
+    row0: u32,
+    row_end: u32,
+    z_stride4: u32,
+    y_stride4: u32,
+    z_tiles: u32,
+    y_tiles: u32,
+    tile0: u32,
+    tile_count: u32,
+    // 1 when hi and lo hold nothing yet.
+    fresh: u32,
+    // Always 0; the compiler does not know.
+    zero: u32,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> z: array<vec4f>;
+@group(0) @binding(2) var<storage, read> y: array<vec4f>;
+@group(0) @binding(3) var<storage, read_write> hi: array<vec4f>;
+@group(0) @binding(4) var<storage, read_write> lo: array<vec4f>;
+
+//@ if BK > 0
+var<workgroup> a_tile: array<vec4f, ${BK * T4}>;
+var<workgroup> b_tile: array<vec4f, ${BK * T4}>;
+//@ end
+
+// A value that no driver can reason about: keeps the two-sum from being "simplified" to zero.
+fn opaque(v: vec4f) -> vec4f {
+    return bitcast<vec4f>(bitcast<vec4u>(v) ^ vec4u(params.zero));
+}
+
+fn load_b(k: u32, tile: u32, col4: u32) -> vec4f {
+    if tile < params.z_tiles {
+        return z[k * params.z_stride4 + min(tile * ${T4}u + col4, params.z_stride4 - 1u)];
+    }
+    let at = (tile - params.z_tiles) * ${T4}u + col4;
+    return y[k * params.y_stride4 + min(at, params.y_stride4 - 1u)];
+}
+
+@compute @workgroup_size(${TX}, ${TY})
+fn main(
+    @builtin(workgroup_id) group: vec3u,
+    @builtin(num_workgroups) groups: vec3u,
+    @builtin(local_invocation_id) local: vec3u,
+) {
+    let p = group.y * groups.x + group.x;
+    if p >= params.tile_count { return; }
+    var tile_i = 0u;
+    var tile_j = params.tile0 + p;
+    var in_row = params.z_tiles + params.y_tiles;
+    while tile_j >= in_row {
+        tile_j -= in_row;
+        in_row -= 1u;
+        tile_i += 1u;
+    }
+    tile_j += tile_i;
+
+//@ for i in 0..TM
+//@ for j in 0..TN4
+    var acc${i}_${j} = vec4f(0.0);
+//@ end
+//@ end
+    let last4 = params.z_stride4 - 1u;
+    let col4_i = tile_i * ${T4}u;
+//@ if BK > 0
+    let lane = local.y * ${TX}u + local.x;
+    for (var k0 = params.row0; k0 < params.row_end; k0 += ${BK}u) {
+        for (var n = lane; n < ${BK * T4}u; n += ${THREADS}u) {
+            let k = k0 + n / ${T4}u;
+            var a = vec4f(0.0);
+            var b = vec4f(0.0);
+            if k < params.row_end {
+                a = z[k * params.z_stride4 + min(col4_i + n % ${T4}u, last4)];
+                b = load_b(k, tile_j, n % ${T4}u);
+            }
+            a_tile[n] = a;
+            b_tile[n] = b;
+        }
+        workgroupBarrier();
+        for (var k = 0u; k < ${BK}u; k++) {
+//@ for j in 0..TN4
+            let b${j} = b_tile[k * ${T4}u + ${j * TX}u + local.x];
+//@ end
+//@ for i in 0..TM4
+            let a${i} = a_tile[k * ${T4}u + local.y * ${TM4}u + ${i}u];
+//@ end
+//@ for i in 0..TM
+//@ for j in 0..TN4
+            acc${i}_${j} = fma(vec4f(a${i / 4}[${i % 4}]), b${j}, acc${i}_${j});
+//@ end
+//@ end
+        }
+        // The next stage overwrites what neighbours still read.
+        workgroupBarrier();
+    }
+//@ else
+    for (var k = params.row0; k < params.row_end; k++) {
+//@ for j in 0..TN4
+        let b${j} = load_b(k, tile_j, ${j * TX}u + local.x);
+//@ end
+//@ for i in 0..TM4
+        let a${i} = z[k * params.z_stride4 + min(col4_i + local.y * ${TM4}u + ${i}u, last4)];
+//@ end
+//@ for i in 0..TM
+//@ for j in 0..TN4
+        acc${i}_${j} = fma(vec4f(a${i / 4}[${i % 4}]), b${j}, acc${i}_${j});
+//@ end
+//@ end
+    }
+//@ end
+
+    let base = p * ${T * T4}u + local.y * ${TM * T4}u + local.x;
+//@ for i in 0..TM
+//@ for j in 0..TN4
+    add(base + ${i * T4 + j * TX}u, acc${i}_${j});
+//@ end
+//@ end
+}
+
+// (hi, lo) += v, with the rounding error of hi + v (Knuth's two-sum) kept in lo.
+fn add(at: u32, v: vec4f) {
+    if params.fresh == 1u {
+        hi[at] = v;
+        lo[at] = vec4f(0.0);
+        return;
+    }
+    let old = hi[at];
+    let sum = opaque(old + v);
+    let rest = opaque(sum - old);
+    let error = opaque(old - opaque(sum - rest)) + opaque(v - rest);
+    hi[at] = sum;
+    lo[at] = lo[at] + error;
+}

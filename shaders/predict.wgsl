@@ -1,0 +1,114 @@
+// y = f(x W + phase) beta, the features never stored: a workgroup owns BM rows and walks over all frequencies.
+//
+// Grid: one workgroup per BM rows, TX x TY invocations, each TM x TN products in registers; 4 * Q targets, from target
+// vec4 number q0 on. Requires: as projection.wgsl; beta [D][beta_stride4] vec4s of targets.
+//@ let BM = TY * TM
+//@ let BN = TX * TN
+//@ let TN4 = TN / 4
+//@ let THREADS = TX * TY
+//@ include cos2pi
+
+struct Params {
+    rows: u32,
+    depth4: u32,
+    freqs: u32,
+    x_stride4: u32,
+    w_stride4: u32,
+    beta_stride4: u32,
+    q0: u32,
+    y_stride4: u32,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> x: array<vec4f>;
+@group(0) @binding(2) var<storage, read> w: array<vec4f>;
+@group(0) @binding(3) var<storage, read> feature: array<vec2f>;
+@group(0) @binding(4) var<storage, read> beta: array<vec4f>;
+@group(0) @binding(5) var<storage, read_write> y: array<vec4f>;
+
+//@ include product
+var<workgroup> partial: array<vec4f, ${BM * TX}>;
+
+fn coefficient(feature_at: u32, q: u32) -> vec4f {
+    let at = min(params.q0 + q, params.beta_stride4 - 1u);
+    return beta[feature_at * params.beta_stride4 + at];
+}
+
+@compute @workgroup_size(${TX}, ${TY})
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local: vec3u) {
+    let row0 = group.x * ${BM}u;
+//@ for i in 0..TM
+//@ for q in 0..Q
+    var sum${i}_${q} = vec4f(0.0);
+//@ end
+//@ end
+    for (var col0 = 0u; col0 < params.w_stride4; col0 += ${TX * TN4}u) {
+//@ include product_loop
+//@ for j in 0..TN4
+        let col${j} = 4u * (col0 + ${j * TX}u + local.x);
+        if col${j} < params.freqs {
+            let f0 = feature[col${j}];
+            let f1 = feature[col${j} + 1u];
+            let f2 = feature[col${j} + 2u];
+            let f3 = feature[col${j} + 3u];
+            let phase = vec4f(f0.x, f1.x, f2.x, f3.x);
+            // Zero for the frequencies of the padding, whose coefficients are then read from the last row.
+            let amplitude = vec4f(f0.y, f1.y, f2.y, f3.y);
+            let last = params.freqs - 1u;
+//@ for q in 0..Q
+//@ for c in 0..4
+            let beta${q}_${c} = coefficient(min(col${j} + ${c}u, last), ${q}u);
+//@ if NONLINEARITY == 0
+            let gamma${q}_${c} = coefficient(params.freqs + min(col${j} + ${c}u, last), ${q}u);
+//@ end
+//@ end
+//@ end
+//@ for i in 0..TM
+            {
+                let t = acc${i}_${j} + phase;
+//@ if NONLINEARITY < 2
+                let z = amplitude * cos2pi(t);
+//@ end
+//@ if NONLINEARITY == 2
+                let z = select(vec4f(0.0), amplitude, t > vec4f(0.0));
+//@ end
+//@ if NONLINEARITY == 3
+                let z = amplitude * max(t, vec4f(0.0));
+//@ end
+//@ if NONLINEARITY == 4
+                let positive = max(t, vec4f(0.0));
+                let z = amplitude * positive * positive;
+//@ end
+//@ if NONLINEARITY == 0
+                let z_sin = amplitude * sin2pi(t);
+//@ end
+//@ for q in 0..Q
+//@ for c in 0..4
+                sum${i}_${q} = fma(vec4f(z[${c}]), beta${q}_${c}, sum${i}_${q});
+//@ if NONLINEARITY == 0
+                sum${i}_${q} = fma(vec4f(z_sin[${c}]), gamma${q}_${c}, sum${i}_${q});
+//@ end
+//@ end
+//@ end
+            }
+//@ end
+        }
+//@ end
+    }
+    let index = local.y * ${TX}u + local.x;
+//@ for q in 0..Q
+//@ for i in 0..TM
+    partial[(local.y * ${TM}u + ${i}u) * ${TX}u + local.x] = sum${i}_${q};
+//@ end
+    workgroupBarrier();
+    for (var r = index; r < ${BM}u; r += ${THREADS}u) {
+        var total = partial[r * ${TX}u];
+        for (var k = 1u; k < ${TX}u; k++) { total += partial[r * ${TX}u + k]; }
+        if row0 + r < params.rows && params.q0 + ${q}u < params.y_stride4 {
+            y[(row0 + r) * params.y_stride4 + params.q0 + ${q}u] = total;
+        }
+    }
+    // The next four targets overwrite what neighbours still read.
+    workgroupBarrier();
+//@ end
+}

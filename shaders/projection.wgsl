@@ -1,0 +1,81 @@
+// z = amplitude * nonlinearity(x W + phase), the dense random-feature map.
+//
+// Grid: (ceil(freqs / BN), ceil(rows / BM)) workgroups of TX x TY invocations; an invocation keeps TM x TN products in
+// registers. Columns of an invocation lie TX vec4s apart, so that neighbours load neighbouring vec4s.
+// Requires: x rows padded with zeros to depth4 vec4s; w holds 4 * depth4 rows of w_stride4 vec4s, the rows beyond d zero;
+// feature = (phase in turns, amplitude), padded to whole vec4s of frequencies.
+// NONLINEARITY: 0 paired cosine and sine, 1 cosine with phase, 2 + n arc-cosine of order n = 0, 1, 2.
+//@ let BM = TY * TM
+//@ let BN = TX * TN
+//@ let TN4 = TN / 4
+//@ let THREADS = TX * TY
+//@ include cos2pi
+
+struct Params {
+    rows: u32,
+    depth4: u32,
+    freqs: u32,
+    x_stride4: u32,
+    w_stride4: u32,
+    z_stride: u32,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> x: array<vec4f>;
+@group(0) @binding(2) var<storage, read> w: array<vec4f>;
+@group(0) @binding(3) var<storage, read> feature: array<vec2f>;
+@group(0) @binding(4) var<storage, read_write> z: array<f32>;
+
+//@ include product
+
+@compute @workgroup_size(${TX}, ${TY})
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local: vec3u) {
+    let row0 = group.y * ${BM}u;
+    let col0 = group.x * ${TX * TN4}u;
+//@ include product_loop
+//@ for j in 0..TN4
+    let col${j} = 4u * (col0 + ${j * TX}u + local.x);
+    if col${j} < params.freqs {
+        let f0 = feature[col${j}];
+        let f1 = feature[col${j} + 1u];
+        let f2 = feature[col${j} + 2u];
+        let f3 = feature[col${j} + 3u];
+        let phase = vec4f(f0.x, f1.x, f2.x, f3.x);
+        let amplitude = vec4f(f0.y, f1.y, f2.y, f3.y);
+        let count = min(4u, params.freqs - col${j});
+//@ for i in 0..TM
+        {
+            let row = row0 + local.y * ${TM}u + ${i}u;
+            if row < params.rows {
+                let at = row * params.z_stride + col${j};
+                let t = acc${i}_${j} + phase;
+//@ if NONLINEARITY == 0
+                store(at, amplitude * cos2pi(t), count);
+                store(at + params.freqs, amplitude * sin2pi(t), count);
+//@ end
+//@ if NONLINEARITY == 1
+                store(at, amplitude * cos2pi(t), count);
+//@ end
+//@ if NONLINEARITY == 2
+                store(at, select(vec4f(0.0), amplitude, t > vec4f(0.0)), count);
+//@ end
+//@ if NONLINEARITY == 3
+                store(at, amplitude * max(t, vec4f(0.0)), count);
+//@ end
+//@ if NONLINEARITY == 4
+                let positive = max(t, vec4f(0.0));
+                store(at, amplitude * positive * positive, count);
+//@ end
+            }
+        }
+//@ end
+    }
+//@ end
+}
+
+fn store(at: u32, value: vec4f, count: u32) {
+    z[at] = value.x;
+    if count > 1u { z[at + 1u] = value.y; }
+    if count > 2u { z[at + 2u] = value.z; }
+    if count > 3u { z[at + 3u] = value.w; }
+}

@@ -1,0 +1,65 @@
+//! Where work runs: a [`Device`] is the CPU backend or one GPU adapter, and a [`Matrix`] lives on one of them.
+
+pub mod choice;
+pub mod cpu;
+pub mod gpu;
+mod matrix;
+
+pub use choice::{DeviceChoice, DeviceReport};
+pub use cpu::CpuDevice;
+pub use gpu::{AdapterReport, GpuDevice};
+pub use matrix::{Matrix, MatrixData};
+
+/// A place to compute. Cloning is cheap and shares threads, pipelines and pooled buffers.
+#[derive(Debug, Clone)]
+pub enum Device {
+    /// The CPU backend: rayon threads and vector instructions chosen at run time.
+    Cpu(CpuDevice),
+    /// One adapter, through wgpu.
+    Gpu(GpuDevice),
+}
+
+impl Device {
+    /// The CPU backend with one thread per core.
+    ///
+    /// ```
+    /// let device = bochner::Device::cpu();
+    /// assert!(device.describe().starts_with("CPU"));
+    /// ```
+    pub fn cpu() -> Self {
+        Self::Cpu(CpuDevice::shared())
+    }
+
+    /// One line for people: kind, name, driver.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Cpu(cpu) => cpu.describe(),
+            Self::Gpu(gpu) => gpu.describe(),
+        }
+    }
+
+    /// Whether two handles stand for the same device, so that matrices of one can be used on the other.
+    pub fn same_as(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Cpu(_), Self::Cpu(_)) => true,
+            (Self::Gpu(a), Self::Gpu(b)) => a.same_as(b),
+            _ => false,
+        }
+    }
+
+    /// The largest matrix, in bytes, that an op can take on this device.
+    pub fn max_matrix_bytes(&self) -> u64 {
+        match self {
+            Self::Cpu(_) => u64::MAX,
+            Self::Gpu(gpu) => gpu.max_binding_bytes(),
+        }
+    }
+
+    /// Waits until everything submitted so far is done; returns a fault that happened on the way.
+    pub fn synchronize(&self) -> crate::Result<()> {
+        match self {
+            Self::Cpu(_) => Ok(()),
+            Self::Gpu(gpu) => gpu.synchronize(),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The CPU backend: a pool of threads.
+
+use crate::{Error, Result};
+use std::{fmt, sync::Arc};
+
+/// The CPU as a device. Results do not depend on the number of threads.
+#[derive(Clone)]
+pub struct CpuDevice {
+    /// `None` is rayon's global pool.
+    pool: Option<Arc<rayon::ThreadPool>>,
+}
+
+impl CpuDevice {
+    /// The process-wide pool: one thread per core, or `RAYON_NUM_THREADS`.
+    pub fn shared() -> Self {
+        Self { pool: None }
+    }
+
+    /// A pool of its own with `threads` threads. Errors on zero, or when the system refuses the threads.
+    pub fn with_threads(threads: usize) -> Result<Self> {
+        if threads == 0 {
+            return Err(Error::Parameter(
+                "the number of threads is 0; use at least 1".into(),
+            ));
+        }
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .map_err(|e| Error::Device(format!("cannot start {threads} threads: {e}")))?;
+        Ok(Self {
+            pool: Some(Arc::new(pool)),
+        })
+    }
+
+    /// Number of threads.
+    pub fn threads(&self) -> usize {
+        self.pool
+            .as_ref()
+            .map_or_else(rayon::current_num_threads, |p| p.current_num_threads())
+    }
+
+    /// Runs `work` on this device's threads.
+    pub(crate) fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        match &self.pool {
+            Some(pool) => pool.install(work),
+            None => work(),
+        }
+    }
+
+    /// faer's parallelism for this pool; call inside [`Self::install`].
+    pub(crate) fn par(&self) -> faer::Par {
+        match self.threads() {
+            1 => faer::Par::Seq,
+            n => faer::Par::rayon(n),
+        }
+    }
+
+    /// One line: threads and the widest vector instructions in use.
+    pub fn describe(&self) -> String {
+        let n = self.threads();
+        let plural = if n == 1 { "" } else { "s" };
+        format!("CPU, {n} thread{plural}, {}", instruction_set())
+    }
+}
+
+impl fmt::Debug for CpuDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.describe())
+    }
+}
+
+/// The widest vector instructions that run-time dispatch takes on this machine.
+pub fn instruction_set() -> &'static str {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if std::is_x86_feature_detected!("avx512f") {
+            return "avx512";
+        }
+        if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
+            return "avx2";
+        }
+        "sse2"
+    }
+    #[cfg(target_arch = "aarch64")]
+    {
+        "neon"
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    {
+        "scalar"
+    }
+}

@@ -1,0 +1,176 @@
+//! Adapters: which there are, whether they are large enough, and opening one.
+
+use super::{GpuDevice, binding_limit, human_bytes, one_line};
+use crate::{Error, Result};
+use std::fmt;
+
+/// What an adapter is, in the order in which `auto` prefers it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AdapterKind {
+    /// A card with memory of its own.
+    Discrete,
+    /// A GPU that shares the CPU's memory.
+    Integrated,
+    /// A GPU seen through a hypervisor.
+    Virtual,
+    /// The driver does not say.
+    Other,
+    /// A software renderer on the CPU (lavapipe, SwiftShader, WARP): never chosen unless named.
+    Software,
+}
+
+impl fmt::Display for AdapterKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Discrete => "discrete",
+            Self::Integrated => "integrated",
+            Self::Virtual => "virtual",
+            Self::Other => "other",
+            Self::Software => "software",
+        })
+    }
+}
+
+/// What is known of an adapter without opening it.
+#[derive(Debug, Clone)]
+pub struct AdapterReport {
+    /// The name as the driver gives it.
+    pub name: String,
+    /// Its kind.
+    pub kind: AdapterKind,
+    /// Driver and its version.
+    pub driver: String,
+    /// Vulkan, Metal, DX12 or WebGPU.
+    pub backend: String,
+    /// Largest binding, bytes.
+    pub max_binding_bytes: u64,
+    /// Workgroup memory, bytes.
+    pub workgroup_bytes: u32,
+    /// Invocations in a workgroup.
+    pub workgroup_invocations: u32,
+    /// Smallest and largest subgroup.
+    pub subgroup: (u32, u32),
+    /// Why the adapter cannot be used, or `None`.
+    pub refusal: Option<String>,
+}
+
+impl AdapterReport {
+    fn of(adapter: &wgpu::Adapter) -> Self {
+        let info = adapter.get_info();
+        let limits = adapter.limits();
+        let kind = match info.device_type {
+            wgpu::DeviceType::DiscreteGpu => AdapterKind::Discrete,
+            wgpu::DeviceType::IntegratedGpu => AdapterKind::Integrated,
+            wgpu::DeviceType::VirtualGpu => AdapterKind::Virtual,
+            wgpu::DeviceType::Cpu => AdapterKind::Software,
+            wgpu::DeviceType::Other => AdapterKind::Other,
+        };
+        Self {
+            name: info.name,
+            kind,
+            driver: one_line(&format!("{} {}", info.driver, info.driver_info)),
+            backend: format!("{:?}", info.backend),
+            max_binding_bytes: binding_limit(&limits),
+            workgroup_bytes: limits.max_compute_workgroup_storage_size,
+            workgroup_invocations: limits.max_compute_invocations_per_workgroup,
+            subgroup: (info.subgroup_min_size, info.subgroup_max_size),
+            refusal: refusal(&limits),
+        }
+    }
+
+    /// One line for people.
+    pub fn describe(&self) -> String {
+        format!(
+            "{} ({}, {}, {})",
+            self.name, self.kind, self.backend, self.driver
+        )
+    }
+}
+
+/// The first limit that is too small for the shaders, by name.
+fn refusal(limits: &wgpu::Limits) -> Option<String> {
+    let needs: [(&str, u64, u64); 5] = [
+        (
+            "max_compute_workgroup_storage_size",
+            limits.max_compute_workgroup_storage_size.into(),
+            16_384,
+        ),
+        (
+            "max_compute_invocations_per_workgroup",
+            limits.max_compute_invocations_per_workgroup.into(),
+            256,
+        ),
+        (
+            "max_compute_workgroups_per_dimension",
+            limits.max_compute_workgroups_per_dimension.into(),
+            65_535,
+        ),
+        (
+            "max_storage_buffers_per_shader_stage",
+            limits.max_storage_buffers_per_shader_stage.into(),
+            8,
+        ),
+        (
+            "max_storage_buffer_binding_size",
+            binding_limit(limits),
+            64 << 20,
+        ),
+    ];
+    needs
+        .iter()
+        .find(|(_, has, needed)| has < needed)
+        .map(|(name, has, needed)| format!("{name} is {has}, bochner needs {needed}"))
+}
+
+/// Every adapter that the system's drivers show, in the order of `auto`, and wgpu's reason when there is none.
+pub(in crate::device) fn adapters() -> (Vec<(wgpu::Adapter, AdapterReport)>, Option<String>) {
+    let backends = wgpu::Backends::PRIMARY.with_env();
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    descriptor.backends = backends;
+    // Validation layers are for those who ask through WGPU_VALIDATION.
+    descriptor.flags = wgpu::InstanceFlags::empty().with_env();
+    let instance = wgpu::Instance::new(descriptor);
+    let mut found: Vec<_> = pollster::block_on(instance.enumerate_adapters(backends))
+        .into_iter()
+        .map(|adapter| {
+            let report = AdapterReport::of(&adapter);
+            (adapter, report)
+        })
+        .collect();
+    found.sort_by_key(|(_, report)| report.kind);
+    let reason = found.is_empty().then(|| {
+        match pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions::default()))
+        {
+            Err(e) => one_line(&e.to_string()),
+            Ok(_) => "no adapter is enumerated".into(),
+        }
+    });
+    (found, reason)
+}
+
+/// Opens an adapter with all the limits that it has.
+pub(in crate::device) fn open(adapter: &wgpu::Adapter, report: AdapterReport) -> Result<GpuDevice> {
+    if let Some(refusal) = &report.refusal {
+        return Err(Error::Device(format!(
+            "{} is too small: {refusal}; use --device cpu",
+            report.describe()
+        )));
+    }
+    let wanted = wgpu::Features::TIMESTAMP_QUERY;
+    let (device, queue) =
+        pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+            label: Some("bochner"),
+            required_features: adapter.features() & wanted,
+            required_limits: adapter.limits(),
+            ..Default::default()
+        }))
+        .map_err(|e| {
+            Error::Device(format!(
+                "{} does not open: {} (largest binding {})",
+                report.describe(),
+                one_line(&e.to_string()),
+                human_bytes(report.max_binding_bytes)
+            ))
+        })?;
+    Ok(GpuDevice::new(device, queue, report))
+}

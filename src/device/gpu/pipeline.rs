@@ -1,0 +1,191 @@
+//! Pipelines, built once per op variant, and the recording of dispatches.
+
+use super::{DISPATCHES_PER_SUBMIT, GpuDevice, lock, one_line};
+use crate::{
+    Error, Result,
+    ops::{Binding, Op},
+};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+};
+
+/// Uniform buffers start at multiples of this on every adapter.
+const UNIFORM_SLOT: u64 = 256;
+const UNIFORM_SLOTS: u64 = 64;
+
+#[derive(Default)]
+pub(super) struct Pipelines(Mutex<HashMap<String, Arc<Built>>>);
+
+struct Built {
+    pipeline: wgpu::ComputePipeline,
+    layout: wgpu::BindGroupLayout,
+}
+
+/// One buffer of parameter slots: a slot is written once between two submissions, because every write to a buffer takes
+/// effect before the first dispatch of the next submission.
+#[derive(Default)]
+pub(super) struct UniformRing {
+    buffer: Option<wgpu::Buffer>,
+    used: u64,
+}
+
+impl UniformRing {
+    pub(super) fn reset(&mut self) {
+        self.used = 0;
+    }
+}
+
+/// One dispatch of an op.
+pub(crate) struct Dispatch<'a> {
+    pub op: &'static Op,
+    /// Name and constants of the variant.
+    pub variant: &'a str,
+    pub constants: &'a super::shader::Constants,
+    /// The uniform parameters, 256 bytes at most.
+    pub params: &'a [u8],
+    /// The storage buffers, in the order of the op's bindings.
+    pub buffers: &'a [&'a wgpu::Buffer],
+    pub workgroups: [u32; 3],
+}
+
+impl GpuDevice {
+    /// Records one dispatch; the device starts on it at the next submission.
+    pub(crate) fn dispatch(&self, dispatch: &Dispatch<'_>) -> Result<()> {
+        let limit = self.0.limits.max_compute_workgroups_per_dimension;
+        if let Some(&groups) = dispatch.workgroups.iter().find(|&&g| g > limit) {
+            return Err(Error::Limit {
+                what: format!("one dispatch of {}", dispatch.op.name),
+                needed: format!("{groups} workgroups"),
+                allowed: limit.to_string(),
+                remedy: "use fewer rows at a time".into(),
+            });
+        }
+        if dispatch.workgroups.contains(&0) {
+            return Ok(());
+        }
+        let built = self.built(dispatch)?;
+        let mut recorder = lock(&self.0.recorder);
+        if recorder.uniforms.used == UNIFORM_SLOTS || recorder.dispatches == DISPATCHES_PER_SUBMIT {
+            drop(recorder);
+            self.flush();
+            recorder = lock(&self.0.recorder);
+        }
+        let device = &self.0.device;
+        let ring = &mut recorder.uniforms;
+        let uniforms = ring
+            .buffer
+            .get_or_insert_with(|| {
+                device.create_buffer(&wgpu::BufferDescriptor {
+                    label: Some("uniforms"),
+                    size: UNIFORM_SLOT * UNIFORM_SLOTS,
+                    usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+                    mapped_at_creation: false,
+                })
+            })
+            .clone();
+        let offset = ring.used * UNIFORM_SLOT;
+        ring.used += 1;
+        self.0.queue.write_buffer(&uniforms, offset, dispatch.params);
+        let mut entries = vec![wgpu::BindGroupEntry {
+            binding: 0,
+            resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                buffer: &uniforms,
+                offset,
+                size: wgpu::BufferSize::new(dispatch.op.params_bytes as u64),
+            }),
+        }];
+        entries.extend(dispatch.buffers.iter().enumerate().map(|(i, buffer)| {
+            wgpu::BindGroupEntry {
+                binding: i as u32 + 1,
+                resource: buffer.as_entire_binding(),
+            }
+        }));
+        let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some(dispatch.op.name),
+            layout: &built.layout,
+            entries: &entries,
+        });
+        let encoder = self.encoder(&mut recorder);
+        {
+            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+            pass.set_pipeline(&built.pipeline);
+            pass.set_bind_group(0, &group, &[]);
+            let [x, y, z] = dispatch.workgroups;
+            pass.dispatch_workgroups(x, y, z);
+        }
+        recorder.dispatches += 1;
+        Ok(())
+    }
+
+    fn built(&self, dispatch: &Dispatch<'_>) -> Result<Arc<Built>> {
+        let op = dispatch.op;
+        let key = format!("{}/{}", op.name, dispatch.variant);
+        let mut built = lock(&self.0.pipelines.0);
+        if let Some(found) = built.get(&key) {
+            return Ok(found.clone());
+        }
+        let new = Arc::new(self.build(op, &key, dispatch.constants)?);
+        built.insert(key, new.clone());
+        Ok(new)
+    }
+
+    fn build(
+        &self,
+        op: &Op,
+        key: &str,
+        constants: &super::shader::Constants,
+    ) -> Result<Built> {
+        let text = super::shader::expand(op.source, constants)?;
+        let device = &self.0.device;
+        let scope = device.push_error_scope(wgpu::ErrorFilter::Validation);
+        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some(key),
+            source: wgpu::ShaderSource::Wgsl(text.into()),
+        });
+        let entry = |i: usize, ty: wgpu::BufferBindingType| wgpu::BindGroupLayoutEntry {
+            binding: i as u32,
+            visibility: wgpu::ShaderStages::COMPUTE,
+            ty: wgpu::BindingType::Buffer {
+                ty,
+                has_dynamic_offset: false,
+                min_binding_size: None,
+            },
+            count: None,
+        };
+        let mut entries = vec![entry(0, wgpu::BufferBindingType::Uniform)];
+        entries.extend(op.bindings.iter().enumerate().map(|(i, binding)| {
+            let read_only = matches!(binding, Binding::Read(_));
+            entry(i + 1, wgpu::BufferBindingType::Storage { read_only })
+        }));
+        let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label: Some(op.name),
+            entries: &entries,
+        });
+        let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: Some(op.name),
+            bind_group_layouts: &[Some(&layout)],
+            immediate_size: 0,
+        });
+        let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some(key),
+            layout: Some(&pipeline_layout),
+            module: &module,
+            entry_point: Some("main"),
+            compilation_options: wgpu::PipelineCompilationOptions {
+                constants: &[],
+                // Every shader writes what it reads of workgroup memory: parity runs check it.
+                zero_initialize_workgroup_memory: false,
+            },
+            cache: None,
+        });
+        match pollster::block_on(scope.pop()) {
+            None => Ok(Built { pipeline, layout }),
+            Some(e) => Err(Error::Device(format!(
+                "shader {key} does not build on {}: {}",
+                self.describe(),
+                one_line(&e.to_string())
+            ))),
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! A row-major f32 matrix, resident on its device.
+
+use super::{Device, gpu::PooledBuffer};
+use crate::{Error, Result};
+use ndarray::{Array2, ArrayView2};
+
+/// A row-major f32 matrix `[rows, cols]` that stays on its device.
+///
+/// Rows lie `stride` floats apart. On a GPU the stride is `cols` rounded up to four, so that shaders load whole `vec4`s;
+/// what lies in the padding of a matrix written by an op is unspecified, that of an uploaded one is zero.
+#[derive(Debug)]
+pub struct Matrix {
+    device: Device,
+    rows: usize,
+    cols: usize,
+    stride: usize,
+    capacity_rows: usize,
+    data: MatrixData,
+}
+
+/// The storage of a [`Matrix`].
+#[derive(Debug)]
+pub enum MatrixData {
+    /// Host memory.
+    Cpu(Vec<f32>),
+    /// A storage buffer.
+    Gpu(PooledBuffer),
+}
+
+impl Matrix {
+    /// An uninitialised-by-contract matrix (zeros on the CPU) to be written by an op.
+    /// Errors with [`Error::Limit`] when the device cannot bind that many bytes.
+    pub fn new(device: &Device, rows: usize, cols: usize) -> Result<Self> {
+        let stride = stride(device, cols);
+        let len = rows.checked_mul(stride).ok_or_else(|| {
+            Error::Shape(format!(
+                "a matrix of {rows} x {cols} overflows the address space"
+            ))
+        })?;
+        let data = match device {
+            Device::Cpu(_) => MatrixData::Cpu(vec![0.0; len]),
+            Device::Gpu(gpu) => {
+                MatrixData::Gpu(gpu.buffer(4 * len as u64, || format!("a {rows} x {cols} matrix"))?)
+            }
+        };
+        Ok(Self {
+            device: device.clone(),
+            rows,
+            cols,
+            stride,
+            capacity_rows: rows,
+            data,
+        })
+    }
+
+    /// Uploads a host matrix.
+    pub fn upload(device: &Device, host: ArrayView2<'_, f32>) -> Result<Self> {
+        let mut matrix = Self::new(device, host.nrows(), host.ncols())?;
+        matrix.write(host)?;
+        Ok(matrix)
+    }
+
+    /// Overwrites the matrix with `host`, which has at most as many rows as were allocated, and takes its row count.
+    pub fn write(&mut self, host: ArrayView2<'_, f32>) -> Result<()> {
+        if host.ncols() != self.cols {
+            return Err(Error::Shape(format!(
+                "a matrix of {} columns cannot take rows of {}",
+                self.cols,
+                host.ncols()
+            )));
+        }
+        self.set_rows(host.nrows())?;
+        let stride = self.stride;
+        self.write_with(|out| {
+            for (row, out) in host.rows().into_iter().zip(out.chunks_exact_mut(stride)) {
+                let (body, padding) = out.split_at_mut(row.len());
+                for (o, &v) in body.iter_mut().zip(row) {
+                    *o = v;
+                }
+                padding.fill(0.0);
+            }
+        })
+    }
+
+    /// Lets `fill` write the `rows * stride` floats of the matrix on the host, then makes them visible to the device.
+    pub(crate) fn write_with(&mut self, fill: impl FnOnce(&mut [f32])) -> Result<()> {
+        let len = self.rows * self.stride;
+        match (&mut self.data, &self.device) {
+            (MatrixData::Cpu(data), _) => {
+                fill(&mut data[..len]);
+                Ok(())
+            }
+            (MatrixData::Gpu(buffer), Device::Gpu(gpu)) => gpu.upload(buffer, len, fill),
+            (MatrixData::Gpu(_), Device::Cpu(_)) => unreachable!("a CPU matrix holds host memory"),
+        }
+    }
+
+    /// Copies the matrix to the host. On a GPU this waits for all work recorded so far.
+    pub fn download(&self) -> Result<Array2<f32>> {
+        let mut host = Array2::zeros((self.rows, self.cols));
+        let mut copy = |data: &[f32]| {
+            for (mut row, from) in host
+                .rows_mut()
+                .into_iter()
+                .zip(data.chunks(self.stride.max(1)))
+            {
+                row.iter_mut().zip(from).for_each(|(o, &v)| *o = v);
+            }
+        };
+        match (&self.data, &self.device) {
+            (MatrixData::Cpu(data), _) => copy(data),
+            (MatrixData::Gpu(buffer), Device::Gpu(gpu)) => {
+                gpu.download(buffer, self.rows * self.stride, copy)?;
+            }
+            (MatrixData::Gpu(_), Device::Cpu(_)) => unreachable!("a CPU matrix holds host memory"),
+        }
+        Ok(host)
+    }
+
+    /// Takes `rows` of the allocated rows into use, so that one allocation serves chunks of several lengths.
+    pub fn set_rows(&mut self, rows: usize) -> Result<()> {
+        if rows > self.capacity_rows {
+            return Err(Error::Shape(format!(
+                "a matrix allocated for {} rows cannot hold {rows}",
+                self.capacity_rows
+            )));
+        }
+        self.rows = rows;
+        Ok(())
+    }
+
+    /// Number of rows in use.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// Distance between rows, in floats.
+    pub fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// The number of rows that were allocated.
+    pub fn capacity_rows(&self) -> usize {
+        self.capacity_rows
+    }
+
+    /// The device that holds the matrix.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The host data of a CPU matrix; a matrix of another device is a clear error that names `what`.
+    pub(crate) fn cpu(&self, what: &str) -> Result<&[f32]> {
+        match &self.data {
+            MatrixData::Cpu(data) => Ok(&data[..self.rows * self.stride]),
+            MatrixData::Gpu(_) => Err(wrong_device(what, &self.device, "the CPU")),
+        }
+    }
+
+    /// As [`Self::cpu`], to write.
+    pub(crate) fn cpu_mut(&mut self, what: &str) -> Result<&mut [f32]> {
+        match &mut self.data {
+            MatrixData::Cpu(data) => Ok(&mut data[..self.rows * self.stride]),
+            MatrixData::Gpu(_) => Err(wrong_device(what, &self.device, "the CPU")),
+        }
+    }
+
+    /// The buffer of a matrix on `gpu`; a matrix of another device is a clear error that names `what`.
+    pub(crate) fn gpu(&self, gpu: &super::GpuDevice, what: &str) -> Result<&wgpu::Buffer> {
+        match (&self.data, &self.device) {
+            (MatrixData::Gpu(buffer), Device::Gpu(own)) if own.same_as(gpu) => Ok(buffer),
+            _ => Err(wrong_device(what, &self.device, &gpu.describe())),
+        }
+    }
+}
+
+fn stride(device: &Device, cols: usize) -> usize {
+    match device {
+        Device::Cpu(_) => cols,
+        Device::Gpu(_) => cols.next_multiple_of(4),
+    }
+}
+
+fn wrong_device(what: &str, holder: &Device, user: &str) -> Error {
+    Error::Device(format!(
+        "{what} is on {} but the work runs on {user}; upload it there first",
+        holder.describe()
+    ))
+}

@@ -1,0 +1,39 @@
+//! The ops: everything that runs on a device. An op is one file here (parameters, f64 `reference`, CPU path, GPU dispatch)
+//! and the shader of the same stem. Ops are the only code that knows there are two kinds of device.
+//!
+//! Tests walk [`REGISTRY`]: each shader is expanded, parsed and validated for every variant without a GPU.
+
+pub mod cos2pi;
+pub mod gram;
+pub mod predict;
+pub mod projection;
+pub mod tile;
+
+use crate::device::gpu::shader::Constants;
+
+/// One op as its shader sees it.
+#[derive(Debug)]
+pub struct Op {
+    /// The stem of its files.
+    pub name: &'static str,
+    /// The text of `shaders/<name>.wgsl`.
+    pub source: &'static str,
+    /// Size of the uniform `params` at binding 0.
+    pub params_bytes: usize,
+    /// The storage buffers at bindings 1, 2, ...
+    pub bindings: &'static [Binding],
+    /// Every variant that may be dispatched, with its constants.
+    pub variants: fn() -> Vec<(String, Constants)>,
+}
+
+/// A storage buffer of an op, by its name in the shader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Binding {
+    /// Only read.
+    Read(&'static str),
+    /// Written, and perhaps read.
+    Write(&'static str),
+}
+
+/// All ops that have a shader.
+pub const REGISTRY: &[&Op] = &[&projection::OP, &gram::OP, &predict::OP];

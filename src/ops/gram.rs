@@ -1,0 +1,375 @@
+//! Gram accumulation: `Z'Z` (one triangle) and `Z'Y`, chunk after chunk, in two levels.
+//!
+//! Blocks of at most [`BLOCK_ROWS`] rows are summed in f32 and added to a compensated pair on a GPU, to f64 on the CPU:
+//! after 10^6 rows the relative error stays under 1e-6, where one running f32 sum errs by 5e-6.
+
+use super::{Binding, Op, projection::narrow, tile, tile::Tile};
+use crate::{
+    Error, Result,
+    device::{CpuDevice, Device, GpuDevice, Matrix, gpu::Dispatch, gpu::PooledBuffer},
+};
+use faer::{
+    Accum, MatMut, MatRef,
+    linalg::matmul::{matmul, triangular, triangular::BlockStructure},
+};
+use ndarray::{Array2, ArrayView2};
+use rayon::prelude::*;
+
+/// Rows summed in plain f32.
+pub const BLOCK_ROWS: usize = 4096;
+
+/// The op for the registry.
+pub static OP: Op = Op {
+    name: "gram",
+    source: include_str!("../../shaders/gram.wgsl"),
+    params_bytes: size_of::<Params>(),
+    bindings: &[
+        Binding::Read("z"),
+        Binding::Read("y"),
+        Binding::Write("hi"),
+        Binding::Write("lo"),
+    ],
+    variants: || {
+        let menu = MENU.iter();
+        menu.map(|t| (t.name.to_owned(), t.constants())).collect()
+    },
+};
+
+/// As [`tile::DIRECT_8X64`], with square tiles.
+pub const DIRECT_64: Tile = Tile {
+    name: "direct-64x64",
+    ty: 8,
+    ..tile::DIRECT_8X64
+};
+
+/// Square shapes.
+pub const MENU: &[Tile] = &[tile::SHARED_64, DIRECT_64];
+
+/// The uniform parameters, as in the shader.
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct Params {
+    row0: u32,
+    row_end: u32,
+    z_stride4: u32,
+    y_stride4: u32,
+    z_tiles: u32,
+    y_tiles: u32,
+    tile0: u32,
+    tile_count: u32,
+    fresh: u32,
+    zero: u32,
+    /// Uniform structs are whole multiples of 16 bytes on some drivers.
+    padding: [u32; 2],
+}
+
+/// The sums on the host.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GramSums {
+    /// `Z'Z`, `[D, D]`; only the lower triangle with the diagonal is filled, the rest is zero.
+    pub gram_dd: Array2<f64>,
+    /// `Z'Y`, `[D, t]`.
+    pub zty_dt: Array2<f64>,
+}
+
+/// `Z'Z` (lower triangle) and `Z'Y` in f64, from the f32 values that the op sees.
+pub fn reference(z_nd: ArrayView2<'_, f32>, y_nt: ArrayView2<'_, f32>) -> GramSums {
+    let z = z_nd.mapv(f64::from);
+    let y = y_nt.mapv(f64::from);
+    let mut gram_dd = z.t().dot(&z);
+    for ((i, j), g) in gram_dd.indexed_iter_mut() {
+        if j > i {
+            *g = 0.0;
+        }
+    }
+    GramSums {
+        gram_dd,
+        zty_dt: z.t().dot(&y),
+    }
+}
+
+/// Running sums on a device.
+#[derive(Debug)]
+pub struct GramAccumulator {
+    features: usize,
+    targets: usize,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    Cpu {
+        cpu: CpuDevice,
+        sums: GramSums,
+        /// f32 sums of one block.
+        block_dd: Vec<f32>,
+        block_dt: Vec<f32>,
+    },
+    Gpu {
+        gpu: GpuDevice,
+        tile: Tile,
+        panels: Vec<Panel>,
+        fresh: bool,
+    },
+}
+
+/// A run of tiles that fits one binding.
+#[derive(Debug)]
+struct Panel {
+    tile0: usize,
+    count: usize,
+    hi: PooledBuffer,
+    lo: PooledBuffer,
+}
+
+impl GramAccumulator {
+    /// Sums of zero for `features` columns of Z and `targets` columns of Y (at least one each).
+    pub fn new(device: &Device, features: usize, targets: usize) -> Result<Self> {
+        let tile = match device {
+            Device::Gpu(gpu) if gpu.is_software() => DIRECT_64,
+            _ => tile::SHARED_64,
+        };
+        Self::with_tile(device, features, targets, tile, u64::MAX)
+    }
+
+    /// As [`Self::new`], with a shape of [`MENU`] and panels of at most `panel_bytes`.
+    pub fn with_tile(
+        device: &Device,
+        features: usize,
+        targets: usize,
+        tile: Tile,
+        panel_bytes: u64,
+    ) -> Result<Self> {
+        if features == 0 || targets == 0 {
+            return Err(Error::Shape(format!(
+                "a Gram matrix of {features} features and {targets} targets is empty"
+            )));
+        }
+        let state = match device {
+            Device::Cpu(cpu) => State::Cpu {
+                cpu: cpu.clone(),
+                sums: GramSums {
+                    gram_dd: Array2::zeros((features, features)),
+                    zty_dt: Array2::zeros((features, targets)),
+                },
+                block_dd: vec![0.0; features * features],
+                block_dt: vec![0.0; features * targets],
+            },
+            Device::Gpu(gpu) => {
+                let side = tile.cols() as usize;
+                let tile_bytes = 4 * side * side;
+                let total = tile_count(features.div_ceil(side), targets.div_ceil(side));
+                let limit = gpu.max_binding_bytes().min(panel_bytes) as usize;
+                let per_panel = (limit / tile_bytes).max(1);
+                let mut panels = Vec::new();
+                for tile0 in (0..total).step_by(per_panel) {
+                    let count = per_panel.min(total - tile0);
+                    let what = || format!("the Gram matrix of {features} features");
+                    let bytes = (count * tile_bytes) as u64;
+                    panels.push(Panel {
+                        tile0,
+                        count,
+                        hi: gpu.buffer(bytes, what)?,
+                        lo: gpu.buffer(bytes, what)?,
+                    });
+                }
+                State::Gpu {
+                    gpu: gpu.clone(),
+                    tile,
+                    panels,
+                    fresh: true,
+                }
+            }
+        };
+        Ok(Self {
+            features,
+            targets,
+            state,
+        })
+    }
+
+    /// Adds `Z'Z` and `Z'Y` of a chunk, `z` `[rows, D]`, `y` `[rows, t]`. On a GPU nothing is read back.
+    pub fn add(&mut self, z_nd: &Matrix, y_nt: &Matrix) -> Result<()> {
+        let (z_shape, y_shape) = ((z_nd.rows(), z_nd.cols()), (y_nt.rows(), y_nt.cols()));
+        if z_shape.1 != self.features || y_shape != (z_shape.0, self.targets) {
+            return Err(Error::Shape(format!(
+                "features are {z_shape:?} and targets {y_shape:?}; the sums are for {} features and {} targets",
+                self.features, self.targets
+            )));
+        }
+        match &mut self.state {
+            State::Cpu {
+                cpu,
+                sums,
+                block_dd,
+                block_dt,
+            } => {
+                let (z, y) = (z_nd.cpu("z")?, y_nt.cpu("y")?);
+                let (d, t) = (self.features, self.targets);
+                cpu.install(|| {
+                    let blocks = z.chunks(BLOCK_ROWS * d).zip(y.chunks(BLOCK_ROWS * t));
+                    for (z, y) in blocks {
+                        add_block(cpu, z, y, (d, t), block_dd, block_dt, sums);
+                    }
+                });
+                Ok(())
+            }
+            State::Gpu {
+                gpu,
+                tile,
+                panels,
+                fresh,
+            } => {
+                let side = tile.cols() as usize;
+                for row0 in (0..z_nd.rows()).step_by(BLOCK_ROWS) {
+                    for panel in panels.iter() {
+                        let params = Params {
+                            row0: narrow(row0)?,
+                            row_end: narrow(z_nd.rows().min(row0 + BLOCK_ROWS))?,
+                            z_stride4: narrow(z_nd.stride() / 4)?,
+                            y_stride4: narrow(y_nt.stride() / 4)?,
+                            z_tiles: narrow(self.features.div_ceil(side))?,
+                            y_tiles: narrow(self.targets.div_ceil(side))?,
+                            tile0: narrow(panel.tile0)?,
+                            tile_count: narrow(panel.count)?,
+                            fresh: u32::from(*fresh),
+                            zero: 0,
+                            padding: [0; 2],
+                        };
+                        let across = params.tile_count.min(65_535);
+                        gpu.dispatch(&Dispatch {
+                            op: &OP,
+                            variant: tile.name,
+                            constants: &tile.constants(),
+                            params: bytemuck::bytes_of(&params),
+                            buffers: &[
+                                z_nd.gpu(gpu, "z")?,
+                                y_nt.gpu(gpu, "y")?,
+                                &panel.hi,
+                                &panel.lo,
+                            ],
+                            workgroups: [across, params.tile_count.div_ceil(across), 1],
+                        })?;
+                    }
+                    *fresh = false;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The sums, in f64 on the host: the only readback of a fit.
+    pub fn finish(self) -> Result<GramSums> {
+        match self.state {
+            State::Cpu { sums, .. } => Ok(sums),
+            State::Gpu {
+                gpu,
+                tile,
+                panels,
+                fresh,
+            } => {
+                let mut sums = GramSums {
+                    gram_dd: Array2::zeros((self.features, self.features)),
+                    zty_dt: Array2::zeros((self.features, self.targets)),
+                };
+                if fresh {
+                    return Ok(sums);
+                }
+                let side = tile.cols() as usize;
+                let (z_tiles, y_tiles) = (self.features.div_ceil(side), self.targets.div_ceil(side));
+                let places: Vec<_> = (0..z_tiles)
+                    .flat_map(|i| (i..z_tiles + y_tiles).map(move |j| (i, j)))
+                    .collect();
+                for panel in &panels {
+                    // Buffers come from a pool and may be longer than the panel.
+                    let len = panel.count * side * side;
+                    let places = &places[panel.tile0..panel.tile0 + panel.count];
+                    for part in [&panel.hi, &panel.lo] {
+                        gpu.download(part, len, |data| {
+                            for (tile, &(i, j)) in data.chunks_exact(side * side).zip(places) {
+                                unpack(tile, side, i, j, z_tiles, &mut sums);
+                            }
+                        })?;
+                    }
+                }
+                Ok(sums)
+            }
+        }
+    }
+}
+
+/// Tiles of the upper triangle of `z_tiles` x `z_tiles` and of the columns beside it.
+fn tile_count(z_tiles: usize, y_tiles: usize) -> usize {
+    z_tiles * (z_tiles + 1) / 2 + z_tiles * y_tiles
+}
+
+/// Adds one tile of the upper triangle to the lower one, mirrored, or to `Z'Y`.
+fn unpack(tile: &[f32], side: usize, i: usize, j: usize, z_tiles: usize, sums: &mut GramSums) {
+    let (features, targets) = sums.zty_dt.dim();
+    for (r, row) in tile.chunks_exact(side).enumerate() {
+        let row_at = i * side + r;
+        if row_at >= features {
+            break;
+        }
+        for (c, &value) in row.iter().enumerate() {
+            if j < z_tiles {
+                let col_at = j * side + c;
+                if col_at >= row_at && col_at < features {
+                    sums.gram_dd[[col_at, row_at]] += f64::from(value);
+                }
+            } else {
+                let col_at = (j - z_tiles) * side + c;
+                if col_at < targets {
+                    sums.zty_dt[[row_at, col_at]] += f64::from(value);
+                }
+            }
+        }
+    }
+}
+
+/// One block on the CPU: f32 products, then f64 sums.
+fn add_block(
+    cpu: &CpuDevice,
+    z: &[f32],
+    y: &[f32],
+    (d, t): (usize, usize),
+    block_dd: &mut [f32],
+    block_dt: &mut [f32],
+    sums: &mut GramSums,
+) {
+    let rows = z.len() / d;
+    let z = MatRef::from_row_major_slice(z, rows, d);
+    let y = MatRef::from_row_major_slice(y, rows, t);
+    triangular::matmul(
+        MatMut::from_row_major_slice_mut(block_dd, d, d),
+        BlockStructure::TriangularLower,
+        Accum::Replace,
+        z.transpose(),
+        BlockStructure::Rectangular,
+        z,
+        BlockStructure::Rectangular,
+        1.0,
+        cpu.par(),
+    );
+    matmul(
+        MatMut::from_row_major_slice_mut(block_dt, d, t),
+        Accum::Replace,
+        z.transpose(),
+        y,
+        1.0,
+        cpu.par(),
+    );
+    let gram = sums.gram_dd.as_slice_mut().expect("standard layout");
+    gram.par_chunks_mut(d)
+        .zip(block_dd.par_chunks(d))
+        .enumerate()
+        .for_each(|(i, (sum, block))| {
+            for (s, &b) in sum[..=i].iter_mut().zip(block) {
+                *s += f64::from(b);
+            }
+        });
+    let zty = sums.zty_dt.as_slice_mut().expect("standard layout");
+    zty.iter_mut()
+        .zip(&*block_dt)
+        .for_each(|(s, &b)| *s += f64::from(b));
+}

@@ -1,0 +1,370 @@
+//! Projection and nonlinearity in one op: `z = amplitude * f(x W + phase)`, the dense random-feature map.
+
+use super::{
+    Binding, Op,
+    cos2pi::{cos2pi, reference_cos, reference_sin, sin2pi},
+    tile::{self, Tile},
+};
+use crate::{
+    Error, Result,
+    device::{CpuDevice, Device, GpuDevice, Matrix, gpu::Dispatch},
+};
+use faer::{Accum, MatMut, MatRef, linalg::matmul::matmul};
+use ndarray::{Array2, ArrayView2};
+use rayon::prelude::*;
+
+/// The op for the registry.
+pub static OP: Op = Op {
+    name: "projection",
+    source: include_str!("../../shaders/projection.wgsl"),
+    params_bytes: size_of::<Params>(),
+    bindings: &[
+        Binding::Read("x"),
+        Binding::Read("w"),
+        Binding::Read("feature"),
+        Binding::Write("z"),
+    ],
+    variants: || {
+        let menu = tile::MENU.iter();
+        menu.flat_map(|t| Nonlinearity::ALL.map(|f| variant(*t, f)))
+            .collect()
+    },
+};
+
+/// The uniform parameters, as in the shader.
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct Params {
+    rows: u32,
+    depth4: u32,
+    freqs: u32,
+    x_stride4: u32,
+    w_stride4: u32,
+    z_stride: u32,
+}
+
+/// What is applied to `t = x W + phase`; phases of the cosines are in turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Nonlinearity {
+    /// `[cos 2 pi t, sin 2 pi t]`: two outputs a frequency, all cosines first.
+    CosSin,
+    /// `cos 2 pi t`.
+    Cos,
+    /// `1[t > 0]`, arc-cosine of order 0.
+    Step,
+    /// `max(t, 0)`, arc-cosine of order 1.
+    Relu,
+    /// `max(t, 0)^2`, arc-cosine of order 2.
+    ReluSquared,
+}
+
+impl Nonlinearity {
+    /// All of them, in the order of the shader's constant.
+    pub const ALL: [Self; 5] = [
+        Self::CosSin,
+        Self::Cos,
+        Self::Step,
+        Self::Relu,
+        Self::ReluSquared,
+    ];
+
+    /// Output columns of one frequency.
+    pub fn outputs(self) -> usize {
+        if self == Self::CosSin { 2 } else { 1 }
+    }
+
+    pub(super) fn code(self) -> i64 {
+        self as i64
+    }
+}
+
+pub(super) fn variant(tile: Tile, f: Nonlinearity) -> (String, crate::device::gpu::shader::Constants) {
+    let mut constants = tile.constants();
+    constants.insert("NONLINEARITY".into(), f.code());
+    (format!("{}/{f:?}", tile.name), constants)
+}
+
+/// The parameters of a dense map, on the host.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DenseMap {
+    /// Frequencies, `[d, s]`, depth-major.
+    pub w_ds: Array2<f32>,
+    /// Added to `x W`, length s; in turns for the cosines.
+    pub phase_s: Vec<f32>,
+    /// Multiplies each feature, length s: sqrt(2/D) and a weight if any.
+    pub amplitude_s: Vec<f32>,
+    /// What is applied to the projection.
+    pub nonlinearity: Nonlinearity,
+}
+
+impl DenseMap {
+    /// Number of input columns, d.
+    pub fn depth(&self) -> usize {
+        self.w_ds.nrows()
+    }
+
+    /// Number of frequencies, s.
+    pub fn freqs(&self) -> usize {
+        self.w_ds.ncols()
+    }
+
+    /// Number of output columns, D.
+    pub fn outputs(&self) -> usize {
+        self.freqs() * self.nonlinearity.outputs()
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.depth() == 0 || self.freqs() == 0 {
+            return Err(Error::Shape(format!(
+                "a map from {} columns to {} features is empty",
+                self.depth(),
+                self.outputs()
+            )));
+        }
+        if self.phase_s.len() != self.freqs() || self.amplitude_s.len() != self.freqs() {
+            return Err(Error::Shape(format!(
+                "{} frequencies need as many phases ({}) and amplitudes ({})",
+                self.freqs(),
+                self.phase_s.len(),
+                self.amplitude_s.len()
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// `z = amplitude * f(x W + phase)` in f64, from the f32 inputs that the op sees.
+pub fn reference(map: &DenseMap, x_nd: ArrayView2<'_, f32>) -> Array2<f64> {
+    let s = map.freqs();
+    let mut z = Array2::zeros((x_nd.nrows(), map.outputs()));
+    for (x, mut z) in x_nd.rows().into_iter().zip(z.rows_mut()) {
+        for l in 0..s {
+            let dot: f64 = x
+                .iter()
+                .zip(map.w_ds.column(l))
+                .map(|(&x, &w)| f64::from(x) * f64::from(w))
+                .sum();
+            let t = dot + f64::from(map.phase_s[l]);
+            let a = f64::from(map.amplitude_s[l]);
+            match map.nonlinearity {
+                Nonlinearity::CosSin => {
+                    z[l] = a * reference_cos(t);
+                    z[s + l] = a * reference_sin(t);
+                }
+                Nonlinearity::Cos => z[l] = a * reference_cos(t),
+                Nonlinearity::Step => z[l] = if t > 0.0 { a } else { 0.0 },
+                Nonlinearity::Relu => z[l] = a * t.max(0.0),
+                Nonlinearity::ReluSquared => z[l] = a * t.max(0.0).powi(2),
+            }
+        }
+    }
+    z
+}
+
+/// A dense map loaded on a device.
+#[derive(Debug)]
+pub struct Projection {
+    pub(super) device: Device,
+    pub(super) nonlinearity: Nonlinearity,
+    pub(super) depth: usize,
+    pub(super) freqs: usize,
+    /// `[d, s]`; on a GPU with zero rows up to a multiple of four.
+    pub(super) w_ds: Matrix,
+    /// Pairs of phase and amplitude in one row, padded with zeros to whole quadruples of pairs.
+    pub(super) feature: Matrix,
+    pub(super) tile: Tile,
+}
+
+impl Projection {
+    /// Uploads the parameters. Errors on an empty map, or one that exceeds the device's bindings.
+    pub fn load(device: &Device, map: &DenseMap) -> Result<Self> {
+        let tile = match device {
+            Device::Cpu(_) => tile::SHARED_64,
+            Device::Gpu(gpu) => tile::choose(gpu),
+        };
+        Self::load_with(device, map, tile)
+    }
+
+    /// As [`Self::load`], with a tile shape of the menu instead of the adapter's own.
+    pub fn load_with(device: &Device, map: &DenseMap, tile: Tile) -> Result<Self> {
+        map.check()?;
+        let (depth, freqs) = (map.depth(), map.freqs());
+        let padded = match device {
+            Device::Cpu(_) => depth,
+            Device::Gpu(_) => depth.next_multiple_of(4),
+        };
+        let mut w_ds = Matrix::new(device, padded, freqs)?;
+        let stride = w_ds.stride();
+        w_ds.write_with(|out| {
+            out.fill(0.0);
+            for (row, out) in map.w_ds.rows().into_iter().zip(out.chunks_exact_mut(stride)) {
+                row.iter().zip(out).for_each(|(&w, o)| *o = w);
+            }
+        })?;
+        let mut feature = Matrix::new(device, 1, 2 * freqs.next_multiple_of(4))?;
+        feature.write_with(|out| {
+            out.fill(0.0);
+            let pairs = map.phase_s.iter().zip(&map.amplitude_s);
+            for (out, (&phase, &amplitude)) in out.chunks_exact_mut(2).zip(pairs) {
+                out.copy_from_slice(&[phase, amplitude]);
+            }
+        })?;
+        Ok(Self {
+            device: device.clone(),
+            nonlinearity: map.nonlinearity,
+            depth,
+            freqs,
+            w_ds,
+            feature,
+            tile,
+        })
+    }
+
+    /// Number of output columns, D.
+    pub fn outputs(&self) -> usize {
+        self.freqs * self.nonlinearity.outputs()
+    }
+
+    /// Writes `z = amplitude * f(x W + phase)`, shape `[rows, D]`, for `x` of shape `[rows, d]`.
+    /// Errors with [`Error::Shape`] on other shapes and with [`Error::Device`] on a matrix of another device.
+    pub fn run(&self, x_nd: &Matrix, z_nd: &mut Matrix) -> Result<()> {
+        self.check_input(x_nd)?;
+        if (z_nd.rows(), z_nd.cols()) != (x_nd.rows(), self.outputs()) {
+            return Err(Error::Shape(format!(
+                "z is {} x {}, the map gives {} x {}",
+                z_nd.rows(),
+                z_nd.cols(),
+                x_nd.rows(),
+                self.outputs()
+            )));
+        }
+        match &self.device {
+            Device::Cpu(cpu) => self.run_cpu(cpu, x_nd, z_nd),
+            Device::Gpu(gpu) => self.run_gpu(gpu, x_nd, z_nd),
+        }
+    }
+
+    pub(super) fn check_input(&self, x_nd: &Matrix) -> Result<()> {
+        if x_nd.cols() != self.depth {
+            return Err(Error::Shape(format!(
+                "rows have {} columns, the map takes {}",
+                x_nd.cols(),
+                self.depth
+            )));
+        }
+        Ok(())
+    }
+
+    fn run_gpu(&self, gpu: &GpuDevice, x_nd: &Matrix, z_nd: &mut Matrix) -> Result<()> {
+        let params = Params {
+            rows: narrow(x_nd.rows())?,
+            depth4: narrow(self.depth.div_ceil(4))?,
+            freqs: narrow(self.freqs)?,
+            x_stride4: narrow(x_nd.stride() / 4)?,
+            w_stride4: narrow(self.w_ds.stride() / 4)?,
+            z_stride: narrow(z_nd.stride())?,
+        };
+        let (name, constants) = variant(self.tile, self.nonlinearity);
+        gpu.dispatch(&Dispatch {
+            op: &OP,
+            variant: &name,
+            constants: &constants,
+            params: bytemuck::bytes_of(&params),
+            buffers: &[
+                x_nd.gpu(gpu, "x")?,
+                self.w_ds.gpu(gpu, "w")?,
+                self.feature.gpu(gpu, "the phases")?,
+                z_nd.gpu(gpu, "z")?,
+            ],
+            workgroups: [
+                params.freqs.div_ceil(self.tile.cols()),
+                params.rows.div_ceil(self.tile.rows()),
+                1,
+            ],
+        })
+    }
+
+    fn run_cpu(&self, cpu: &CpuDevice, x_nd: &Matrix, z_nd: &mut Matrix) -> Result<()> {
+        let rows = x_nd.rows();
+        let outputs = self.outputs();
+        let x = x_nd.cpu("x")?;
+        let z = z_nd.cpu_mut("z")?;
+        let block = rows_per_block(rows, cpu.threads());
+        cpu.install(|| {
+            z.par_chunks_mut(block * outputs)
+                .zip(x.par_chunks(block * self.depth))
+                .for_each_init(Vec::new, |t, (z, x)| {
+                    self.featurize_block(x, t, z);
+                });
+        });
+        Ok(())
+    }
+
+    /// One block of rows on the CPU: `t` is scratch for the projection and stays in cache.
+    pub(super) fn featurize_block(&self, x: &[f32], t: &mut Vec<f32>, z: &mut [f32]) {
+        let rows = x.len() / self.depth;
+        let s = self.freqs;
+        t.resize(rows * s, 0.0);
+        matmul(
+            MatMut::from_row_major_slice_mut(t, rows, s),
+            Accum::Replace,
+            MatRef::from_row_major_slice(x, rows, self.depth),
+            MatRef::from_row_major_slice(self.host_weights(), self.depth, s),
+            1.0,
+            faer::Par::Seq,
+        );
+        let feature = self.host_features();
+        pulp::Arch::new().dispatch(|| {
+            for (t, z) in t.chunks_exact(s).zip(z.chunks_exact_mut(self.outputs())) {
+                apply(self.nonlinearity, t, feature, z);
+            }
+        });
+    }
+
+    fn host_weights(&self) -> &[f32] {
+        self.w_ds.cpu("w").expect("loaded on the CPU")
+    }
+
+    fn host_features(&self) -> &[[f32; 2]] {
+        bytemuck::cast_slice(self.feature.cpu("the phases").expect("loaded on the CPU"))
+    }
+}
+
+/// The nonlinearity on one row of s projections.
+#[inline(always)]
+fn apply(nonlinearity: Nonlinearity, t: &[f32], feature: &[[f32; 2]], z: &mut [f32]) {
+    #[inline(always)]
+    fn each(t: &[f32], feature: &[[f32; 2]], z: &mut [f32], f: impl Fn(f32) -> f32) {
+        for ((z, &t), &[phase, amplitude]) in z.iter_mut().zip(t).zip(feature) {
+            *z = amplitude * f(t + phase);
+        }
+    }
+    match nonlinearity {
+        Nonlinearity::CosSin => {
+            let (cos, sin) = z.split_at_mut(t.len());
+            for (((c, s), &t), &[phase, a]) in cos.iter_mut().zip(sin).zip(t).zip(feature) {
+                *c = a * cos2pi(t + phase);
+                *s = a * sin2pi(t + phase);
+            }
+        }
+        Nonlinearity::Cos => each(t, feature, z, cos2pi),
+        Nonlinearity::Step => each(t, feature, z, |t| if t > 0.0 { 1.0 } else { 0.0 }),
+        Nonlinearity::Relu => each(t, feature, z, |t| t.max(0.0)),
+        Nonlinearity::ReluSquared => each(t, feature, z, |t| t.max(0.0) * t.max(0.0)),
+    }
+}
+
+/// Rows of a block on the CPU: small enough for cache and for every thread to have work.
+pub(super) fn rows_per_block(rows: usize, threads: usize) -> usize {
+    rows.div_ceil(threads).clamp(1, 256)
+}
+
+/// Shader parameters are u32.
+pub(super) fn narrow(value: usize) -> Result<u32> {
+    u32::try_from(value).map_err(|_| Error::Limit {
+        what: "a shader parameter".into(),
+        needed: value.to_string(),
+        allowed: u32::MAX.to_string(),
+        remedy: "use fewer rows at a time".into(),
+    })
+}
