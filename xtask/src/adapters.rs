@@ -65,7 +65,10 @@ pub(crate) fn prepare() -> Result<(Environment, Vec<Adapter>)> {
     }
 
     let adapters = list(&environment)?;
-    println!("adapters:");
+    println!(
+        "adapters:{}",
+        if adapters.is_empty() { " none" } else { "" }
+    );
     for adapter in &adapters {
         let note = if adapter.usable { "" } else { ", NOT USABLE" };
         println!(

@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// What to type where this program may not install anything itself.
-pub(crate) const APT_ADVICE: &str = "\
-    sudo apt-get update
-    sudo apt-get install -y --no-install-recommends mesa-vulkan-drivers libvulkan1";
+pub(crate) const APT_ADVICE: &str = concat!(
+    "    sudo apt-get update\n",
+    "    sudo apt-get install -y --no-install-recommends mesa-vulkan-drivers libvulkan1",
+);
 
 const SWIFTSHADER_PACKAGE: &str = "chromium-common";
 const SWIFTSHADER_LIBRARY: &str = "libvk_swiftshader.so";
