@@ -1,0 +1,324 @@
+//! What `cargo xtask checks` looks at besides the tests.
+
+use crate::process::{capture, cargo, root, run, step};
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Every check, the quick ones first; stops at the first that fails.
+pub(crate) fn run_all() -> Result<()> {
+    step("formatting", || {
+        run(&mut cargo(["fmt", "--all", "--check"]))
+    })?;
+    step("msrv", msrv)?;
+    step("shaders", shaders)?;
+    step("paths", paths)?;
+    step("clippy", || {
+        run(&mut cargo([
+            "clippy",
+            "--release",
+            "--workspace",
+            "--all-targets",
+            "--",
+            "-D",
+            "warnings",
+        ]))
+    })?;
+    step("documentation", || {
+        // In release, for the dependencies are then those that clippy has just checked.
+        let mut doc = cargo(["doc", "--release", "--no-deps", "--workspace"]);
+        run(doc.env("RUSTDOCFLAGS", "-D warnings"))
+    })?;
+    step("README's first command", readme)
+}
+
+/// Compares the workspace's `rust-version` with those that its dependencies state.
+///
+/// It does not compile under that version: that would need a second toolchain, and where this runs there is one.
+/// The standard library's half is clippy's, whose lint `incompatible_msrv` reads the same `rust-version`.
+pub(crate) fn msrv() -> Result<()> {
+    let metadata = ["metadata", "--format-version", "1", "--locked", "--offline"];
+    // For all platforms where their crates have been downloaded, else for this one, which a build has fetched.
+    let (text, scope) = match capture(&mut cargo(metadata)) {
+        Ok(text) => (text, "every platform"),
+        Err(_) => {
+            let mut command = cargo(metadata);
+            command.args(["--filter-platform", &host()?]);
+            (capture(&mut command)?, "this platform")
+        }
+    };
+    let metadata: Value = serde_json::from_str(&text)?;
+    println!("{}, dependencies of {scope}", compare_versions(&metadata)?);
+    Ok(())
+}
+
+fn host() -> Result<String> {
+    let version = capture(Command::new("rustc").arg("-vV"))?;
+    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    Ok(host.context("`rustc -vV` names no host")?.to_owned())
+}
+
+fn compare_versions(metadata: &Value) -> Result<String> {
+    let packages = metadata["packages"].as_array().context("no packages")?;
+    let (mut stated, mut needed) = (None, None);
+    for package in packages {
+        let name = package["name"]
+            .as_str()
+            .context("a package without a name")?;
+        let version = match package["rust_version"].as_str() {
+            Some(version) => Some((parse_version(version)?, name)),
+            None => None,
+        };
+        if package["source"].is_null() {
+            let version = version.with_context(|| format!("{name} states no rust-version"))?;
+            stated = Some(stated.map_or(version, |lowest| version.min(lowest)));
+        } else {
+            needed = needed.max(version);
+        }
+    }
+    let (stated, member) = stated.context("no workspace member")?;
+    let (needed, dependency) = needed.unwrap_or_default();
+    let shown = |(major, minor, patch)| format!("{major}.{minor}.{patch}");
+    let (stated_text, needed_text) = (shown(stated), shown(needed));
+    if stated < needed {
+        bail!(
+            "{member} states rust-version {stated_text}, but {dependency} needs {needed_text}; \
+             raise rust-version in Cargo.toml or take an older {dependency}"
+        );
+    }
+    Ok(format!(
+        "rust-version {stated_text} >= {needed_text} ({dependency})"
+    ))
+}
+
+fn parse_version(text: &str) -> Result<(u32, u32, u32)> {
+    let mut numbers = text.split('.').map(str::parse::<u32>);
+    let mut next = || numbers.next().unwrap_or(Ok(0));
+    let version = (next(), next(), next());
+    match version {
+        (Ok(major), Ok(minor), Ok(patch)) => Ok((major, minor, patch)),
+        _ => bail!("rust-version {text:?} is not a version"),
+    }
+}
+
+/// No shader calls the built-in cosine or sine: WGSL promises them to 2^-11 inside [-pi, pi] and nothing outside.
+fn shaders() -> Result<()> {
+    let mut files = Vec::new();
+    collect(&root().join("shaders"), "wgsl", &mut files);
+    if files.is_empty() {
+        bail!("no .wgsl file under shaders/");
+    }
+    let mut found = Vec::new();
+    for file in &files {
+        let code = without_comments(&fs::read_to_string(file)?);
+        for (index, line) in code.lines().enumerate() {
+            if let Some(function) = builtin_trigonometry(line) {
+                let path = file.strip_prefix(root()).unwrap_or(file).display();
+                found.push(format!("{path}:{}: {function}", index + 1));
+            }
+        }
+    }
+    if !found.is_empty() {
+        bail!(
+            "built-in trigonometry in a shader; use the polynomial in turns:\n{}",
+            found.join("\n")
+        );
+    }
+    println!("{} shaders, none calls cos or sin", files.len());
+    Ok(())
+}
+
+fn collect(directory: &Path, extension: &str, files: &mut Vec<PathBuf>) {
+    for entry in directory.read_dir().into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            collect(&path, extension, files);
+        } else if path.extension().is_some_and(|found| found == extension) {
+            files.push(path);
+        }
+    }
+}
+
+/// The text with comments blanked out and its line breaks kept; WGSL's block comments nest.
+fn without_comments(text: &str) -> String {
+    let mut code = String::with_capacity(text.len());
+    let mut depth = 0;
+    let mut line_comment = false;
+    let mut rest = text;
+    while let Some(character) = rest.chars().next() {
+        let mut length = character.len_utf8();
+        if character == '\n' {
+            line_comment = false;
+            code.push('\n');
+        } else if line_comment {
+        } else if rest.starts_with("/*") {
+            depth += 1;
+            length = 2;
+            code.push(' ');
+        } else if depth > 0 {
+            if rest.starts_with("*/") {
+                depth -= 1;
+                length = 2;
+            }
+        } else if rest.starts_with("//") {
+            line_comment = true;
+        } else {
+            code.push(character);
+        }
+        rest = &rest[length..];
+    }
+    code
+}
+
+fn builtin_trigonometry(line: &str) -> Option<&'static str> {
+    let is_word = |character: char| character.is_alphanumeric() || character == '_';
+    ["cos", "sin"].into_iter().find(|function| {
+        line.match_indices(function).any(|(at, _)| {
+            let after = line[at + function.len()..].trim_start();
+            !line[..at].ends_with(is_word) && after.starts_with('(')
+        })
+    })
+}
+
+/// No file that git would carry names a directory of somebody's machine.
+fn paths() -> Result<()> {
+    let mut git = Command::new("git");
+    // In a container the checkout often belongs to another user, and git would refuse it.
+    git.args(["-c", "safe.directory=*", "ls-files", "-z"])
+        .args(["--cached", "--others", "--exclude-standard"])
+        .current_dir(root());
+    let listing = capture(&mut git)?;
+    let (mut count, mut found) = (0, Vec::new());
+    for name in listing.split('\0').filter(|name| !name.is_empty()) {
+        // Deleted but not yet committed, or no text: nothing to read.
+        let Ok(text) = fs::read_to_string(root().join(name)) else {
+            continue;
+        };
+        count += 1;
+        for (index, line) in text.lines().enumerate() {
+            if let Some(path) = machine_path(line) {
+                found.push(format!("{name}:{}: {path}", index + 1));
+            }
+        }
+    }
+    if !found.is_empty() {
+        bail!("paths of one machine:\n{}", found.join("\n"));
+    }
+    println!("{count} text files, none holds a path of one machine");
+    Ok(())
+}
+
+/// The beginning of a path under a directory where people's own files lie.
+fn machine_path(line: &str) -> Option<String> {
+    let unix = ["home", "Users", "root", "work", "mnt"].map(|name| format!("/{name}/"));
+    let windows = [r"\Users\", r"\\Users\\"].map(|middle| format!("C:{middle}"));
+    let inside_a_longer_path =
+        |before: char| before.is_alphanumeric() || matches!(before, '.' | '_' | '-' | '}' | '~');
+    unix.into_iter().chain(windows).find(|prefix| {
+        line.match_indices(prefix.as_str())
+            .any(|(at, _)| !line[..at].ends_with(inside_a_longer_path))
+    })
+}
+
+/// Runs the README's first command as its reader would.
+fn readme() -> Result<()> {
+    let text = fs::read_to_string(root().join("README.md")).context("README.md")?;
+    let command = first_command(&text)
+        .context("README.md: no line in a code block starts with `cargo run --release --`")?;
+    eprintln!("$ {command}");
+    let (shell, flag) = if cfg!(windows) {
+        ("cmd", "/C")
+    } else {
+        ("sh", "-c")
+    };
+    run(Command::new(shell)
+        .args([flag, &command])
+        .current_dir(root()))
+}
+
+/// The first command in a code block that builds and runs the CLI, its continued lines joined.
+fn first_command(text: &str) -> Option<String> {
+    let mut in_block = false;
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        let line = line.trim();
+        if line.starts_with("```") {
+            in_block = !in_block;
+        }
+        let line = line.strip_prefix("$ ").unwrap_or(line);
+        if !in_block || !line.starts_with("cargo run --release --") {
+            continue;
+        }
+        let mut command = line.to_owned();
+        while let Some(continued) = command.strip_suffix('\\') {
+            command = format!("{} {}", continued.trim_end(), lines.next()?.trim());
+        }
+        return Some(command);
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_dependency_may_not_need_more_than_is_stated() {
+        let metadata = |needed: &str| {
+            json!({"packages": [
+                {"name": "a", "source": null, "rust_version": "1.89"},
+                {"name": "b", "source": "registry", "rust_version": needed},
+                {"name": "c", "source": "registry", "rust_version": null}]})
+        };
+        assert!(compare_versions(&metadata("1.89.0")).is_ok());
+        assert!(compare_versions(&metadata("1.9")).is_ok());
+        let error = compare_versions(&metadata("1.89.1")).unwrap_err();
+        assert!(error.to_string().contains("b needs 1.89.1"), "{error}");
+        assert!(compare_versions(&metadata("new")).is_err());
+        let unstated = json!({"packages": [{"name": "a", "source": null, "rust_version": null}]});
+        assert!(compare_versions(&unstated).is_err());
+    }
+
+    #[test]
+    fn trigonometry_is_seen_in_code_only() {
+        let found = |code: &str| {
+            without_comments(code)
+                .lines()
+                .find_map(builtin_trigonometry)
+        };
+        assert_eq!(found("let y = cos(x);"), Some("cos"));
+        assert_eq!(found("let y = a + sin (x);"), Some("sin"));
+        assert_eq!(found("/* a /* b */ c */ let y = cos(x);"), Some("cos"));
+        for code in [
+            "acos(x)",
+            "cos2pi(x)",
+            "// cos(x)",
+            "/* a\n cos(x) /* b */ */",
+            "let cos = 1;",
+        ] {
+            assert_eq!(found(code), None, "{code}");
+        }
+    }
+
+    #[test]
+    fn paths_of_a_machine_are_told_from_others() {
+        // Put together here, for this file is checked as well.
+        let path = format!("/{}/somebody/x", "home");
+        assert!(machine_path(&format!("see {path}")).is_some());
+        assert!(machine_path(&format!("\"{path}\"")).is_some());
+        assert!(machine_path(&format!("file://{path}")).is_some());
+        assert!(machine_path(&format!("https://example.org{path}")).is_none());
+        assert!(machine_path("/usr/share/vulkan/icd.d").is_none());
+    }
+
+    #[test]
+    fn the_first_command_is_in_a_block_and_joined() {
+        let text = "cargo run --release -- no\n```sh\ncargo test\ncargo run --release -- fit \\\n  a.csv \\\n  --json\n```\n";
+        let command = first_command(text).unwrap();
+        assert_eq!(command, "cargo run --release -- fit a.csv --json");
+        assert_eq!(first_command("cargo run --release -- no\n"), None);
+    }
+}

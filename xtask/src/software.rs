@@ -1,0 +1,173 @@
+//! Software Vulkan implementations on Debian and its relatives: lavapipe, installed as a package, and SwiftShader,
+//! unpacked from the browser package that carries it.
+
+use crate::icd;
+use crate::process::{capture, run, target_dir};
+use anyhow::{Context, Result, bail};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What to type where this program may not install anything itself.
+pub(crate) const APT_ADVICE: &str = concat!(
+    "    sudo apt-get update\n",
+    "    sudo apt-get install -y --no-install-recommends mesa-vulkan-drivers libvulkan1",
+);
+
+const SWIFTSHADER_PACKAGE: &str = "chromium-common";
+const SWIFTSHADER_LIBRARY: &str = "libvk_swiftshader.so";
+const SWIFTSHADER_MANIFEST: &str = "vk_swiftshader_icd.json";
+
+/// Whether packages come through apt here.
+pub(crate) fn has_apt() -> bool {
+    capture(Command::new("apt-get").arg("--version")).is_ok()
+}
+
+/// Whether the dynamic linker knows the Vulkan loader, without which no driver can be reached.
+pub(crate) fn has_loader() -> bool {
+    let listing = ["ldconfig", "/sbin/ldconfig"]
+        .iter()
+        .find_map(|program| capture(Command::new(program).arg("-p")).ok());
+    // Without ldconfig (musl, Nix) nothing can be told; the listing of adapters will show it.
+    listing.is_none_or(|libraries| libraries.contains("libvulkan.so.1"))
+}
+
+/// Installs lavapipe and the Vulkan loader.
+///
+/// Errs, with the commands to type, if we may not or apt fails.
+pub(crate) fn install_lavapipe() -> Result<()> {
+    let install = [
+        "install",
+        "-y",
+        "--no-install-recommends",
+        "mesa-vulkan-drivers",
+        "libvulkan1",
+    ];
+    let Some(apt) = Apt::privileged() else {
+        bail!("neither root nor passwordless sudo; type\n{APT_ADVICE}");
+    };
+    eprintln!("installing lavapipe (packages mesa-vulkan-drivers and libvulkan1)");
+    // The package lists are often there and good; where they are missing or stale, install fails and names no package.
+    if run(&mut apt.command(&install)).is_err() {
+        run(&mut apt.command(&["update"]))
+            .and_then(|()| run(&mut apt.command(&install)))
+            .with_context(|| format!("lavapipe could not be installed; by hand:\n{APT_ADVICE}"))?;
+    }
+    Ok(())
+}
+
+/// SwiftShader's manifest under `target/swiftshader/`: downloaded and unpacked the first time, found there later.
+///
+/// Errs if the package is not to be had: on Ubuntu it is a snap, and elsewhere the network may be missing.
+pub(crate) fn swiftshader() -> Result<PathBuf> {
+    let directory = target_dir().join("swiftshader");
+    let library = directory.join(SWIFTSHADER_LIBRARY);
+    let manifest = directory.join(SWIFTSHADER_MANIFEST);
+    if !library.exists() {
+        unpack_swiftshader(&directory)?;
+    }
+    // Written anew each time, for the directory may have been moved.
+    let text = fs::read_to_string(&manifest)
+        .with_context(|| format!("{}: cannot be read", manifest.display()))?;
+    fs::write(&manifest, icd::with_library(&text, &library)?)?;
+    Ok(manifest)
+}
+
+fn unpack_swiftshader(directory: &Path) -> Result<()> {
+    if !has_apt() {
+        bail!("it is taken from Debian's package {SWIFTSHADER_PACKAGE}, and apt is not here");
+    }
+    if is_ubuntu() {
+        bail!("Ubuntu ships Chromium as a snap, so there is no package {SWIFTSHADER_PACKAGE}");
+    }
+    // All in a directory of its own, and the library moved out last: its presence means that the rest is there too.
+    let unpack = directory.join("unpack");
+    if unpack.exists() {
+        fs::remove_dir_all(&unpack)?;
+    }
+    fs::create_dir_all(&unpack)?;
+    eprintln!("fetching SwiftShader (package {SWIFTSHADER_PACKAGE}, about 30 MB, unpacked only)");
+    download(SWIFTSHADER_PACKAGE, &unpack)?;
+    let deb = find(&unpack, &|name| name.ends_with(".deb"))
+        .context("apt-get download left no package")?;
+    run(Command::new("dpkg-deb").arg("-x").arg(&deb).arg(&unpack))?;
+    for file in [SWIFTSHADER_MANIFEST, SWIFTSHADER_LIBRARY] {
+        let unpacked = find(&unpack, &|name| name == file)
+            .with_context(|| format!("{} holds no {file}", deb.display()))?;
+        fs::rename(unpacked, directory.join(file))?;
+    }
+    fs::remove_dir_all(&unpack)?;
+    Ok(())
+}
+
+/// Downloads a package into a directory; needs no rights unless the package lists are missing or stale.
+fn download(package: &str, directory: &Path) -> Result<()> {
+    let attempt = || {
+        // As root apt drops to a user who may not write here, and would say so at length.
+        let mut command = Command::new("apt-get");
+        command.args(["-q", "-o", "APT::Sandbox::User=root", "download", package]);
+        capture(command.current_dir(directory)).map(drop)
+    };
+    let Err(error) = attempt() else {
+        return Ok(());
+    };
+    let Some(apt) = Apt::privileged() else {
+        return Err(error);
+    };
+    run(&mut apt.command(&["update"]))?;
+    attempt()
+}
+
+fn is_ubuntu() -> bool {
+    let release = fs::read_to_string("/etc/os-release").unwrap_or_default();
+    release
+        .lines()
+        .any(|line| matches!(line, "ID=ubuntu" | "ID=\"ubuntu\""))
+}
+
+/// The first file below `directory` whose name satisfies `wanted`.
+fn find(directory: &Path, wanted: &dyn Fn(&str) -> bool) -> Option<PathBuf> {
+    for entry in directory.read_dir().ok()?.filter_map(Result::ok) {
+        let path = entry.path();
+        let kind = entry.file_type().ok()?;
+        if kind.is_dir() {
+            if let Some(found) = find(&path, wanted) {
+                return Some(found);
+            }
+        } else if kind.is_file() && path.file_name()?.to_str().is_some_and(wanted) {
+            return Some(path);
+        }
+    }
+    None
+}
+
+/// apt-get with the right to install.
+struct Apt {
+    prefix: &'static [&'static str],
+}
+
+impl Apt {
+    /// As root, or through sudo where it asks for no password.
+    fn privileged() -> Option<Self> {
+        let root = capture(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0");
+        if root {
+            return Some(Self { prefix: &["env"] });
+        }
+        let sudo = capture(Command::new("sudo").args(["-n", "true"])).is_ok();
+        sudo.then_some(Self {
+            prefix: &["sudo", "-n", "env"],
+        })
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(self.prefix[0]);
+        command
+            .args(&self.prefix[1..])
+            .args(["DEBIAN_FRONTEND=noninteractive", "apt-get", "-q"])
+            // Another apt may be at work on a fresh machine: wait for it.
+            .args(["-o", "DPkg::Lock::Timeout=120"])
+            .args(arguments)
+            .stdin(Stdio::null());
+        command
+    }
+}
