@@ -3,6 +3,8 @@
 pub mod data;
 pub mod error;
 pub mod kernels;
+pub mod sampling;
 pub mod seed;
+mod special;
 
 pub use error::{Error, Result};
