@@ -46,11 +46,11 @@ pub trait SpectralMeasure: Debug + Send + Sync {
     /// Draws one frequency into `omega` (length d).
     fn draw(&self, draws: &mut Draws, omega: &mut [f64]);
 
-    /// How many coordinates of the unit cube [`Self::from_cube`] takes for d columns; `None` when there is no such map.
+    /// How many coordinates of the unit cube [`Self::map_cube`] takes for d columns; `None` when there is no such map.
     fn cube_dim(&self, d: usize) -> Option<usize>;
 
     /// Maps a point `t` of the open unit cube (length `cube_dim(d)`) to a frequency (length d), coordinate by coordinate.
-    fn from_cube(&self, t: &[f64], omega: &mut [f64]);
+    fn map_cube(&self, t: &[f64], omega: &mut [f64]);
 
     /// Draws |omega| for d columns when the measure is isotropic, else `None` without having drawn anything.
     fn radius(&self, d: usize, draws: &mut Draws) -> Option<f64>;

@@ -33,7 +33,7 @@ impl SpectralMeasure for Gaussian {
         Some(d)
     }
 
-    fn from_cube(&self, t: &[f64], omega: &mut [f64]) {
+    fn map_cube(&self, t: &[f64], omega: &mut [f64]) {
         for (w, &t) in omega.iter_mut().zip(t) {
             *w = special::normal_quantile(t);
         }
