@@ -1,19 +1,31 @@
-//! Shift-invariant kernels: exact k(x, y) and the spectral measure behind it. One file per kernel.
+//! Kernels: exact k(x, y) and the spectral measure behind it. One file per kernel.
 
-use crate::{error::Result, seed::Draws};
-use std::fmt::Debug;
+mod gaussian;
+
+pub use gaussian::Gaussian;
+
+use crate::{
+    error::{Error, Result},
+    seed::Draws,
+};
+use std::{fmt::Debug, sync::Arc};
 
 /// A kernel at unit scale: inputs are already divided by the lengthscale of their column, and k(x, y) is written for
 /// sigma = l = 1 (Laplacian and Cauchy: gamma = 1).
 pub trait Kernel: Debug + Send + Sync {
-    /// The kernel as the command line and model files spell it, parameters included (`gaussian`, `matern:0.75`).
+    /// The kernel as the command line and model files spell it, parameters included (`gaussian`, `matern:0.75`):
+    /// [`parse`] of it gives the same kernel back.
     fn spec(&self) -> String;
-    /// The exact k(x, y) of two rows at unit scale.
+
+    /// The exact k(x, y) of two rows of one length, at unit scale.
     fn evaluate(&self, x: &[f64], y: &[f64]) -> f64;
-    /// The spectral measure p(omega), for kernels that have one (Bochner's theorem).
+
+    /// The spectral measure p(omega), for shift-invariant kernels (Bochner's theorem).
     fn spectrum(&self) -> Option<&dyn SpectralMeasure>;
+
     /// The lengthscale for a given `gamma` where the kernel's own formula has a gamma, else an error that names `--sigma`.
     fn lengthscale_of_gamma(&self, gamma: f64) -> Result<f64>;
+
     /// The distance between rows that the `median` rule takes.
     fn norm(&self) -> Norm {
         Norm::L2
@@ -29,14 +41,52 @@ pub enum Norm {
     L2,
 }
 
-/// A probability measure on frequencies, at unit scale, with characteristic function k.
+/// A probability measure on frequencies, at unit scale, with characteristic function k: E cos(omega . Delta) = k(Delta).
 pub trait SpectralMeasure: Debug + Send + Sync {
     /// Draws one frequency into `omega` (length d).
     fn draw(&self, draws: &mut Draws, omega: &mut [f64]);
-    /// How many coordinates of the unit cube [`Self::from_cube`] takes for d columns; `None` when there is no such map.
+
+    /// How many coordinates of the unit cube [`Self::map_cube`] takes for d columns; `None` when there is no such map.
     fn cube_dim(&self, d: usize) -> Option<usize>;
-    /// Maps a point of the open unit cube to a frequency, coordinate by coordinate.
-    fn from_cube(&self, t: &[f64], omega: &mut [f64]);
-    /// Draws |omega| for d columns when the measure is isotropic, else `None`.
+
+    /// Maps a point `t` of the open unit cube (length `cube_dim(d)`) to a frequency (length d), coordinate by coordinate.
+    fn map_cube(&self, t: &[f64], omega: &mut [f64]);
+
+    /// Draws |omega| for d columns when the measure is isotropic, else `None` without having drawn anything.
     fn radius(&self, d: usize, draws: &mut Draws) -> Option<f64>;
+}
+
+/// The kernel that a specification names.
+///
+/// ```
+/// let kernel = bochner::kernels::parse("gaussian")?;
+/// assert_eq!(kernel.evaluate(&[0.0, 0.0], &[1.0, 1.0]), (-1.0_f64).exp());
+/// assert_eq!(kernel.spec(), "gaussian");
+/// # Ok::<(), bochner::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Parameter`] for an unknown name or a parameter outside its domain.
+pub fn parse(spec: &str) -> Result<Arc<dyn Kernel>> {
+    match spec.trim() {
+        "gaussian" => Ok(Arc::new(Gaussian)),
+        other => Err(Error::Parameter(format!(
+            "unknown kernel '{other}'; use gaussian"
+        ))),
+    }
+}
+
+/// Checks that a `gamma` is positive and finite.
+fn checked_gamma(gamma: f64) -> Result<f64> {
+    if gamma > 0.0 && gamma.is_finite() {
+        return Ok(gamma);
+    }
+    Err(Error::Parameter(format!(
+        "gamma must be a positive number, not {gamma}"
+    )))
+}
+
+/// sum_m (x_m - y_m)^2.
+fn squared_distance(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).map(|(a, b)| (a - b) * (a - b)).sum()
 }

@@ -5,7 +5,9 @@ pub mod device;
 pub mod error;
 pub mod kernels;
 pub mod ops;
+pub mod sampling;
 pub mod seed;
+mod special;
 
 pub use device::{Device, DeviceChoice, Matrix};
 pub use error::{Error, Result};

@@ -1,0 +1,45 @@
+use super::{Kernel, SpectralMeasure, checked_gamma, squared_distance};
+use crate::{error::Result, seed::Draws, special};
+
+/// k(x, y) = exp(-gamma |x - y|^2), gamma = 1/(2 sigma^2); at unit scale exp(-|x - y|^2 / 2) with omega ~ N(0, I)
+/// (Rahimi & Recht 2007, fig. 1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Gaussian;
+
+impl Kernel for Gaussian {
+    fn spec(&self) -> String {
+        "gaussian".into()
+    }
+
+    fn evaluate(&self, x: &[f64], y: &[f64]) -> f64 {
+        libm::exp(-0.5 * squared_distance(x, y))
+    }
+
+    fn spectrum(&self) -> Option<&dyn SpectralMeasure> {
+        Some(self)
+    }
+
+    fn lengthscale_of_gamma(&self, gamma: f64) -> Result<f64> {
+        Ok((0.5 / checked_gamma(gamma)?).sqrt())
+    }
+}
+
+impl SpectralMeasure for Gaussian {
+    fn draw(&self, draws: &mut Draws, omega: &mut [f64]) {
+        omega.iter_mut().for_each(|w| *w = draws.normal());
+    }
+
+    fn cube_dim(&self, d: usize) -> Option<usize> {
+        Some(d)
+    }
+
+    fn map_cube(&self, t: &[f64], omega: &mut [f64]) {
+        for (w, &t) in omega.iter_mut().zip(t) {
+            *w = special::normal_quantile(t);
+        }
+    }
+
+    fn radius(&self, d: usize, draws: &mut Draws) -> Option<f64> {
+        Some(draws.chi(d as f64))
+    }
+}

@@ -1,0 +1,175 @@
+//! How frequencies are drawn from a spectral measure. One file per sampling.
+
+mod monte_carlo;
+
+use crate::{
+    error::{Error, Result},
+    kernels::SpectralMeasure,
+    seed::{Draws, Seed, Stream},
+};
+use ndarray::Array2;
+use std::{fmt, str::FromStr};
+
+/// How frequencies are drawn. Every choice estimates k without bias (plain and leaped Halton, which have nothing random
+/// in them, excepted); they differ in variance and in which measures they can serve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Sampling {
+    /// Independent draws; every measure, any d.
+    #[default]
+    MonteCarlo,
+}
+
+/// Every sampling with its spelling on the command line and in model files.
+const SPELLINGS: [(Sampling, &str); 1] = [(Sampling::MonteCarlo, "monte-carlo")];
+
+/// Frequencies at unit scale, as drawn: [`round_to_11_bits`] is for the map that uses them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Frequencies {
+    /// One frequency per row, shape `[s, d]`.
+    pub omega_sd: Array2<f64>,
+    /// The offsets b of the phase form, in turns, in (0, 1): cos(omega . x + 2 pi b).
+    pub phases: Option<Vec<f64>>,
+    /// What each frequency counts for in k^ = (1/s) sum_l weight_l cos(omega_l . Delta); `None` stands for all ones.
+    pub weights: Option<Vec<f64>>,
+}
+
+impl Sampling {
+    /// Draws `s` frequencies for `d` columns, and with `with_phases` the offsets of the phase form.
+    ///
+    /// The result depends on nothing but the arguments, and for a larger `s` its first rows stay what they were.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] when `d` or `s` is 0; [`Error::Unsupported`] when the measure's law does not allow this sampling.
+    ///
+    /// ```
+    /// use bochner::{kernels::{Gaussian, Kernel}, sampling::Sampling, seed::Seed};
+    /// let kernel = Gaussian;
+    /// let measure = kernel.spectrum().expect("the Gaussian has a spectrum");
+    /// let drawn = Sampling::MonteCarlo.draw(measure, 3, 100, false, Seed(1))?;
+    /// assert_eq!(drawn.omega_sd.dim(), (100, 3));
+    /// # Ok::<(), bochner::Error>(())
+    /// ```
+    pub fn draw(
+        self,
+        measure: &dyn SpectralMeasure,
+        d: usize,
+        s: usize,
+        with_phases: bool,
+        seed: Seed,
+    ) -> Result<Frequencies> {
+        if d == 0 || s == 0 {
+            return Err(Error::Shape(format!(
+                "cannot draw {s} frequencies for {d} columns: both must be at least 1"
+            )));
+        }
+        let independent_phases = || with_phases.then(|| independent_phases(s, seed));
+        match self {
+            Self::MonteCarlo => frequencies(
+                monte_carlo::draw(measure, d, s, seed),
+                (s, d),
+                independent_phases(),
+            ),
+        }
+    }
+}
+
+fn frequencies(
+    omega: Vec<f64>,
+    shape: (usize, usize),
+    phases: Option<Vec<f64>>,
+) -> Result<Frequencies> {
+    let omega_sd = Array2::from_shape_vec(shape, omega).map_err(|e| Error::Shape(e.to_string()))?;
+    Ok(Frequencies {
+        omega_sd,
+        phases,
+        weights: None,
+    })
+}
+
+fn independent_phases(s: usize, seed: Seed) -> Vec<f64> {
+    let mut draws: Draws = seed.stream(Stream::Phases, 0);
+    (0..s).map(|_| draws.uniform()).collect()
+}
+
+impl fmt::Display for Sampling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let spelling = SPELLINGS.iter().find(|(sampling, _)| sampling == self);
+        f.write_str(spelling.map_or("", |(_, name)| name))
+    }
+}
+
+impl FromStr for Sampling {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let found = SPELLINGS.iter().find(|(_, name)| *name == text.trim());
+        found.map(|&(sampling, _)| sampling).ok_or_else(|| {
+            let names: Vec<&str> = SPELLINGS.iter().map(|&(_, name)| name).collect();
+            Error::Parameter(format!(
+                "unknown sampling '{text}'; use one of {}",
+                names.join(", ")
+            ))
+        })
+    }
+}
+
+/// Rounds to 11 significant bits (f16's precision), to nearest with ties to even, over the range of f32's normal numbers:
+/// smaller magnitudes become 0, larger ones the largest such number. A frequency rounded so is exact in f16 matrix units
+/// after a scaling by a power of two, and the estimate of k does not change beyond its own noise.
+pub fn round_to_11_bits(value: f64) -> f32 {
+    const DROPPED: u32 = 53 - 11;
+    if !value.is_finite() {
+        return value as f32;
+    }
+    let bits = value.to_bits();
+    let even = (bits >> DROPPED) & 1;
+    // A carry out of the mantissa raises the exponent, which is what rounding up to a power of two means.
+    let bits = (bits + (1_u64 << (DROPPED - 1)) - 1 + even) & (u64::MAX << DROPPED);
+    let rounded = f64::from_bits(bits);
+    let largest = (2.0 - 1.0 / 1024.0) * 2f64.powi(127);
+    if rounded.abs() < f64::from(f32::MIN_POSITIVE) {
+        return 0.0;
+    }
+    rounded.clamp(-largest, largest) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounding_keeps_11_bits_to_even() {
+        let cases = [
+            (1.0, 1.0),
+            (2049.0, 2048.0),
+            (2051.0, 2052.0),
+            (-2049.000001, -2050.0),
+            (4095.5, 4096.0),
+            (1e39, (2.0 - 1.0 / 1024.0) * 2f64.powi(127)),
+            (1e-39, 0.0),
+            (3.0 * 2f64.powi(-126), 3.0 * 2f64.powi(-126)),
+            (f64::MAX, (2.0 - 1.0 / 1024.0) * 2f64.powi(127)),
+        ];
+        for (value, rounded) in cases {
+            assert_eq!(f64::from(round_to_11_bits(value)), rounded, "{value}");
+        }
+        let mut draws = Seed(3).stream(Stream::Data, 0);
+        for _ in 0..1000 {
+            let value = draws.cauchy();
+            let rounded = round_to_11_bits(value);
+            assert!((f64::from(rounded) - value).abs() <= value.abs() * 2f64.powi(-11));
+            assert_eq!(rounded.to_bits() & ((1 << 13) - 1), 0);
+        }
+    }
+
+    #[test]
+    fn spellings_round_trip() {
+        for (sampling, name) in SPELLINGS {
+            assert_eq!(sampling.to_string(), name);
+            assert_eq!(name.parse::<Sampling>().unwrap(), sampling);
+        }
+        let error = "sobol2".parse::<Sampling>().unwrap_err().to_string();
+        assert!(error.contains("monte-carlo"), "{error}");
+    }
+}

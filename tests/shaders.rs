@@ -1,0 +1,103 @@
+//! Every shader of the registry, in every variant, without a GPU: it expands, parses, validates with no extra capabilities,
+//! binds what its Rust side says, and fits the workgroup memory that every adapter has.
+
+use bochner::{device::gpu::shader::expand, ops::{Binding, Op, REGISTRY}};
+use naga::{
+    AddressSpace, StorageAccess,
+    valid::{Capabilities, ValidationFlags, Validator},
+};
+
+const WORKGROUP_BYTES: u32 = 16_384;
+
+fn parse(op: &Op, text: &str) -> Result<naga::Module, String> {
+    let module = naga::front::wgsl::parse_str(text).map_err(|e| e.emit_to_string(text))?;
+    Validator::new(ValidationFlags::all(), Capabilities::empty())
+        .validate(&module)
+        .map_err(|e| format!("{}: {}", op.name, e.emit_to_string(text)))?;
+    Ok(module)
+}
+
+fn check(op: &Op, module: &naga::Module) -> Result<(), String> {
+    let mut layouter = naga::proc::Layouter::default();
+    layouter.update(module.to_ctx()).map_err(|e| e.to_string())?;
+    let mut workgroup = 0;
+    let mut seen = 0;
+    for (_, variable) in module.global_variables.iter() {
+        let size = layouter[variable.ty].size;
+        let name = variable.name.as_deref().unwrap_or_default();
+        match (variable.space, variable.binding) {
+            (AddressSpace::WorkGroup, _) => workgroup += size,
+            (AddressSpace::Uniform, Some(at)) => {
+                if at.binding != 0 || size as usize > op.params_bytes {
+                    return Err(format!("{}: params of {size} bytes, Rust has {}", op.name, op.params_bytes));
+                }
+            }
+            (AddressSpace::Storage { access }, Some(at)) => {
+                let writes = access.contains(StorageAccess::STORE);
+                let expected = op.bindings.get(at.binding as usize - 1);
+                let matches = match expected {
+                    Some(Binding::Read(n)) => *n == name && !writes,
+                    Some(Binding::Write(n)) => *n == name && writes,
+                    None => false,
+                };
+                if !matches {
+                    return Err(format!("{}: binding {} is {name}, Rust has {expected:?}", op.name, at.binding));
+                }
+                seen += 1;
+            }
+            _ => {}
+        }
+    }
+    if seen != op.bindings.len() {
+        return Err(format!("{}: {seen} of {} bindings", op.name, op.bindings.len()));
+    }
+    if workgroup > WORKGROUP_BYTES {
+        return Err(format!("{}: {workgroup} bytes of workgroup memory", op.name));
+    }
+    let entry = module.entry_points.iter().find(|e| e.name == "main").ok_or("no main")?;
+    let invocations: u32 = entry.workgroup_size.iter().product();
+    if invocations > 256 {
+        return Err(format!("{}: {invocations} invocations", op.name));
+    }
+    Ok(())
+}
+
+#[test]
+fn every_variant_of_every_op_validates() {
+    let mut variants = 0;
+    for op in REGISTRY {
+        for (name, constants) in (op.variants)() {
+            let text = expand(op.source, &constants).expect("expands");
+            let module = parse(op, &text).unwrap_or_else(|e| panic!("{}/{name}: {e}", op.name));
+            check(op, &module).unwrap_or_else(|e| panic!("{name}: {e}"));
+            for builtin in ["cos(", "sin(", "tan(", "exp2(", "pow("] {
+                let call = text.lines().any(|l| {
+                    let code = l.split("//").next().unwrap_or_default();
+                    code.match_indices(builtin).any(|(at, _)| {
+                        !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_')
+                    })
+                });
+                assert!(!call, "{}/{name} calls the builtin {builtin}", op.name);
+            }
+            variants += 1;
+        }
+    }
+    println!("{variants} variants of {} ops", REGISTRY.len());
+}
+
+/// Negative control: what the check above must refuse.
+#[test]
+fn the_check_refuses_wrong_bindings_and_too_much_memory() {
+    let op = REGISTRY[0];
+    let (_, constants) = (op.variants)().swap_remove(0);
+    let text = expand(op.source, &constants).expect("expands");
+    let renamed = text.replace("feature", "other");
+    let module = parse(op, &renamed).expect("still valid WGSL");
+    assert!(check(op, &module).expect_err("renamed").contains("binding 3"));
+    let larger = text.replace("struct Params {", "struct Params { extra: array<vec4u, 9>,");
+    let module = parse(op, &larger).expect("still valid WGSL");
+    assert!(check(op, &module).expect_err("larger").contains("params of"));
+    let fat = format!("{text}\nvar<workgroup> fat: array<vec4f, 2000>;");
+    let module = parse(op, &fat).expect("still valid WGSL");
+    assert!(check(op, &module).expect_err("fat").contains("workgroup memory"));
+}
