@@ -36,16 +36,16 @@ fn coefficient(feature_at: u32, q: u32) -> vec4f {
 
 @compute @workgroup_size(${TX}, ${TY})
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local: vec3u) {
-    let row0 = group.x * ${BM}u;
+    let group_row = group.x * ${BM}u;
 //@ for i in 0..TM
 //@ for q in 0..Q
     var sum${i}_${q} = vec4f(0.0);
 //@ end
 //@ end
-    for (var col0 = 0u; col0 < params.w_stride4; col0 += ${TX * TN4}u) {
+    for (var group_col4 = 0u; group_col4 < params.w_stride4; group_col4 += ${TX * TN4}u) {
 //@ include product_loop
 //@ for j in 0..TN4
-        let col${j} = 4u * (col0 + ${j * TX}u + local.x);
+        let col${j} = 4u * (group_col4 + ${j * TX}u + local.x);
         if col${j} < params.freqs {
             let f0 = feature[col${j}];
             let f1 = feature[col${j} + 1u];
@@ -104,8 +104,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
     for (var r = index; r < ${BM}u; r += ${THREADS}u) {
         var total = partial[r * ${TX}u];
         for (var k = 1u; k < ${TX}u; k++) { total += partial[r * ${TX}u + k]; }
-        if row0 + r < params.rows && params.q0 + ${q}u < params.y_stride4 {
-            y[(row0 + r) * params.y_stride4 + params.q0 + ${q}u] = total;
+        if group_row + r < params.rows && params.q0 + ${q}u < params.y_stride4 {
+            y[(group_row + r) * params.y_stride4 + params.q0 + ${q}u] = total;
         }
     }
     // The next four targets overwrite what neighbours still read.

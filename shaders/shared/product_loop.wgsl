@@ -1,4 +1,4 @@
-    // acc{i}_{j} = the products of rows row0 + local.y * TM + i with columns 4 * (col0 + j * TX + local.x) .. + 4.
+    // acc{i}_{j} = the products of rows group_row + local.y * TM + i with columns 4 * (group_col4 + j * TX + local.x) .. + 4.
     // Loads beyond the last row or column are clamped, never guarded: what they compute is not stored.
     let last_row = params.rows - 1u;
     let last_col = params.w_stride4 - 1u;
@@ -12,7 +12,7 @@
     for (var k4 = 0u; k4 < params.depth4; k4 += ${BK / 4}u) {
         // x goes in transposed, depth-major, so that the product below reads one column of it at a time.
         for (var n = lane; n < ${BM * BK / 4}u; n += ${THREADS}u) {
-            let row = min(row0 + n / ${BK / 4}u, last_row);
+            let row = min(group_row + n / ${BK / 4}u, last_row);
             let k = n % ${BK / 4}u;
             var v = vec4f(0.0);
             if k4 + k < params.depth4 { v = x[row * params.x_stride4 + k4 + k]; }
@@ -24,7 +24,7 @@
         }
         for (var n = lane; n < ${BK * TX * TN4}u; n += ${THREADS}u) {
             let k = min(4u * k4 + n / ${TX * TN4}u, 4u * params.depth4 - 1u);
-            w_tile[n] = w[k * params.w_stride4 + min(col0 + n % ${TX * TN4}u, last_col)];
+            w_tile[n] = w[k * params.w_stride4 + min(group_col4 + n % ${TX * TN4}u, last_col)];
         }
         workgroupBarrier();
         for (var k = 0u; k < ${BK}u; k++) {
@@ -43,10 +43,10 @@
     }
 //@ else
 //@ for i in 0..TM
-    let x${i} = min(row0 + local.y * ${TM}u + ${i}u, last_row) * params.x_stride4;
+    let x${i} = min(group_row + local.y * ${TM}u + ${i}u, last_row) * params.x_stride4;
 //@ end
 //@ for j in 0..TN4
-    let w${j} = min(col0 + ${j * TX}u + local.x, last_col);
+    let w${j} = min(group_col4 + ${j * TX}u + local.x, last_col);
 //@ end
     for (var k4 = 0u; k4 < params.depth4; k4++) {
 //@ for i in 0..TM

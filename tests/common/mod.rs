@@ -6,7 +6,7 @@ use ndarray::{Array2, ArrayView2};
 use std::sync::OnceLock;
 
 /// The CPU backend and every adapter that the system shows. Under BOCHNER_REQUIRE_GPU=1 no adapter is a failure.
-pub fn devices() -> &'static [Device] {
+pub(crate) fn devices() -> &'static [Device] {
     static DEVICES: OnceLock<Vec<Device>> = OnceLock::new();
     DEVICES.get_or_init(|| {
         let mut all = vec![Device::cpu()];
@@ -25,18 +25,18 @@ pub fn devices() -> &'static [Device] {
 }
 
 /// Only the adapters.
-pub fn gpus() -> impl Iterator<Item = &'static Device> {
+pub(crate) fn gpus() -> impl Iterator<Item = &'static Device> {
     devices().iter().filter(|d| matches!(d, Device::Gpu(_)))
 }
 
 /// Standard normal numbers, the same on every platform.
-pub fn normal(rows: usize, cols: usize, block: u64) -> Array2<f32> {
+pub(crate) fn normal(rows: usize, cols: usize, block: u64) -> Array2<f32> {
     let mut draws = Seed(7).stream(Stream::Sample, block);
     Array2::from_shape_simple_fn((rows, cols), || draws.normal() as f32)
 }
 
 /// The largest ratio of error to allowed error; a NaN counts as infinite.
-pub fn worst(
+pub(crate) fn worst(
     got: ArrayView2<'_, f32>,
     reference: ArrayView2<'_, f64>,
     allowed: impl Fn(usize, usize) -> f64,
