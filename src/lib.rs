@@ -3,11 +3,18 @@
 pub mod data;
 pub mod device;
 pub mod error;
+pub mod features;
 pub mod kernels;
+pub mod models;
+pub mod normal;
 pub mod ops;
+pub mod plan;
 pub mod sampling;
 pub mod seed;
+pub mod solve;
 mod special;
+pub mod store;
+pub mod stream;
 
 pub use device::{Device, DeviceChoice, Matrix};
 pub use error::{Error, Result};

@@ -1,0 +1,166 @@
+//! One affine map per input column, from raw values to what a feature map takes.
+
+use crate::{
+    Error, Matrix, Result,
+    data::{Rows, Survey},
+    store::Store,
+};
+use ndarray::{Array2, ArrayView1};
+use rayon::prelude::*;
+
+/// `u_j = (x_j - center_j) * scale_j`, in f64 on the host, before anything is rounded to f32.
+///
+/// Standardisation, lengthscales and a map's own factor (1/(2 pi) for phases in turns) fold into it, so that frequencies
+/// stay at unit scale.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Affine {
+    center: Vec<f64>,
+    scale: Vec<f64>,
+}
+
+impl Affine {
+    /// Leaves `columns` columns as they are.
+    pub fn identity(columns: usize) -> Self {
+        Self {
+            center: vec![0.0; columns],
+            scale: vec![1.0; columns],
+        }
+    }
+
+    /// Centres every column and divides it by its standard deviation; a constant column becomes zero.
+    pub fn standardize(survey: &Survey) -> Self {
+        let scale = (0..survey.mean.len())
+            .map(|j| match survey.is_constant(j) {
+                true => 0.0,
+                false => 1.0 / survey.variance[j].sqrt(),
+            })
+            .collect();
+        Self {
+            center: survey.mean.clone(),
+            scale,
+        }
+    }
+
+    /// Divides the result by a lengthscale. Errors unless it is positive and finite.
+    pub fn lengthscale(mut self, lengthscale: f64) -> Result<Self> {
+        check_positive("the lengthscale", lengthscale)?;
+        self.scale.iter_mut().for_each(|s| *s /= lengthscale);
+        Ok(self)
+    }
+
+    /// Divides each column by a lengthscale of its own (automatic relevance determination).
+    pub fn lengthscales(mut self, lengthscales: &[f64]) -> Result<Self> {
+        if lengthscales.len() != self.columns() {
+            return Err(Error::Shape(format!(
+                "{} lengthscales for {} columns; give one, or one for each",
+                lengthscales.len(),
+                self.columns()
+            )));
+        }
+        for (j, (s, &l)) in self.scale.iter_mut().zip(lengthscales).enumerate() {
+            check_positive(&format!("the lengthscale of column {j}"), l)?;
+            *s /= l;
+        }
+        Ok(self)
+    }
+
+    /// Multiplies the result by `factor`.
+    pub(crate) fn times(mut self, factor: f64) -> Self {
+        self.scale.iter_mut().for_each(|s| *s *= factor);
+        self
+    }
+
+    /// Number of columns, d.
+    pub fn columns(&self) -> usize {
+        self.center.len()
+    }
+
+    /// Applies the map in f64, shape `[rows, d]`.
+    pub fn apply(&self, rows: &Rows) -> Result<Array2<f64>> {
+        self.check(rows)?;
+        let mut u = rows.clone().into_f64();
+        for mut row in u.rows_mut() {
+            for ((u, c), s) in row.iter_mut().zip(&self.center).zip(&self.scale) {
+                *u = (*u - c) * s;
+            }
+        }
+        Ok(u)
+    }
+
+    /// Applies the map and writes the rows to `x`, which was allocated for at least as many; `x` takes their number.
+    pub fn load(&self, rows: &Rows, x_nd: &mut Matrix) -> Result<()> {
+        self.check(rows)?;
+        x_nd.set_rows(rows.nrows())?;
+        let stride = x_nd.stride();
+        let mut worst = Ok(());
+        x_nd.write_with(|out| {
+            worst = match rows {
+                Rows::F32(x) => self.fill(stride, |i| x.row(i), out),
+                Rows::F64(x) => self.fill(stride, |i| x.row(i), out),
+            };
+        })?;
+        worst
+    }
+
+    fn fill<'a, T: Copy + Into<f64> + Send + Sync + 'a>(
+        &self,
+        stride: usize,
+        row: impl Fn(usize) -> ArrayView1<'a, T> + Sync,
+        out: &mut [f32],
+    ) -> Result<()> {
+        out.par_chunks_mut(stride.max(1))
+            .enumerate()
+            .with_min_len(64)
+            .try_for_each(|(i, out)| {
+                let (body, padding) = out.split_at_mut(self.columns());
+                let affine = self.center.iter().zip(&self.scale);
+                let mut largest = 0.0_f32;
+                for ((o, &x), (c, s)) in body.iter_mut().zip(row(i)).zip(affine) {
+                    *o = ((x.into() - c) * s) as f32;
+                    largest = largest.max(o.abs());
+                }
+                padding.fill(0.0);
+                if largest.is_finite() {
+                    return Ok(());
+                }
+                Err(Error::Parameter(format!(
+                    "row {i} of a chunk exceeds the range of f32 after scaling; use --standardize or a larger --sigma"
+                )))
+            })
+    }
+
+    fn check(&self, rows: &Rows) -> Result<()> {
+        if rows.ncols() == self.columns() {
+            return Ok(());
+        }
+        Err(Error::Shape(format!(
+            "the data has {} columns, the map takes {}",
+            rows.ncols(),
+            self.columns()
+        )))
+    }
+
+    /// Stores both vectors.
+    pub(crate) fn write(&self, store: &mut Store) {
+        store.put_vector("input.center", &self.center);
+        store.put_vector("input.scale", &self.scale);
+    }
+
+    /// Reads them back.
+    pub(crate) fn read(store: &Store) -> Result<Self> {
+        let columns = store.f64("input.center")?.ncols();
+        Ok(Self {
+            center: store.vector("input.center", columns)?.to_vec(),
+            scale: store.vector("input.scale", columns)?.to_vec(),
+        })
+    }
+}
+
+fn check_positive(what: &str, value: f64) -> Result<()> {
+    if value > 0.0 && value.is_finite() {
+        return Ok(());
+    }
+    Err(Error::Parameter(format!(
+        "{what} is {value}; it must be positive and finite"
+    )))
+}

@@ -1,0 +1,112 @@
+//! Dense maps: one matrix of frequencies, then a nonlinearity. Fourier and arc-cosine maps build one of these.
+
+use super::{Affine, FeatureMap, LoadedMap};
+use crate::{
+    Device, Error, Matrix, Result,
+    ops::projection::{DenseMap, Nonlinearity, Projection},
+    store::Store,
+};
+
+/// A dense map with its parameters drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DenseFeatures {
+    pub(super) name: &'static str,
+    /// Kernel and sampling, for people.
+    pub(super) origin: String,
+    pub(super) input: Affine,
+    pub(super) dense: DenseMap,
+}
+
+impl DenseFeatures {
+    /// Frequencies, phases and amplitudes.
+    pub fn parameters(&self) -> &DenseMap {
+        &self.dense
+    }
+
+    pub(super) fn read(store: &Store, name: &'static str) -> Result<Self> {
+        let code: usize = store.get("nonlinearity")?;
+        let nonlinearity = *Nonlinearity::ALL
+            .get(code)
+            .ok_or_else(|| Error::Shape(format!("nonlinearity {code} is not known")))?;
+        let w_ds = store.f32("frequencies")?;
+        let input = Affine::read(store)?;
+        let vector = |name: &str| -> Result<Vec<f32>> {
+            let array = store.f32(name)?;
+            match array.dim() == (1, w_ds.ncols()) {
+                true => Ok(array.into_raw_vec_and_offset().0),
+                false => Err(Error::Shape(format!(
+                    "{name:?} does not fit {} frequencies",
+                    w_ds.ncols()
+                ))),
+            }
+        };
+        if input.columns() != w_ds.nrows() {
+            return Err(Error::Shape(format!(
+                "frequencies are for {} columns, scales for {}",
+                w_ds.nrows(),
+                input.columns()
+            )));
+        }
+        let dense = DenseMap {
+            phase_s: vector("phases")?,
+            amplitude_s: vector("amplitudes")?,
+            w_ds,
+            nonlinearity,
+        };
+        Ok(Self {
+            name,
+            origin: store.text("origin")?.to_owned(),
+            input,
+            dense,
+        })
+    }
+}
+
+impl FeatureMap for DenseFeatures {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn describe(&self) -> String {
+        format!(
+            "{} features of {}, {} columns to {}",
+            self.name,
+            self.origin,
+            self.input_dim(),
+            self.output_dim()
+        )
+    }
+
+    fn input(&self) -> &Affine {
+        &self.input
+    }
+
+    fn output_dim(&self) -> usize {
+        self.dense.outputs()
+    }
+
+    fn load(&self, device: &Device) -> Result<Box<dyn LoadedMap>> {
+        Ok(Box::new(Projection::load(device, &self.dense)?))
+    }
+
+    fn write(&self, store: &mut Store) {
+        let row = |v: &[f32]| ndarray::Array2::from_shape_fn((1, v.len()), |(_, j)| v[j]);
+        store.set("map", self.name);
+        store.set("origin", &self.origin);
+        store.set("nonlinearity", self.dense.nonlinearity as usize);
+        store.put_f32("frequencies", self.dense.w_ds.view());
+        store.put_f32("phases", row(&self.dense.phase_s).view());
+        store.put_f32("amplitudes", row(&self.dense.amplitude_s).view());
+        self.input.write(store);
+    }
+}
+
+impl LoadedMap for Projection {
+    fn featurize(&mut self, x_nd: &Matrix, z_nd: &mut Matrix) -> Result<()> {
+        self.run(x_nd, z_nd)
+    }
+
+    fn predict(&mut self, x_nd: &Matrix, beta_dt: &Matrix, y_nt: &mut Matrix) -> Result<()> {
+        Projection::predict(self, x_nd, beta_dt, y_nt)
+    }
+}

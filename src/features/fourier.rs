@@ -1,0 +1,171 @@
+//! Random Fourier features (Rahimi & Recht 2007): cosines of random projections, drawn from the kernel's spectral measure.
+
+use super::{Affine, DenseFeatures};
+use crate::{
+    Error, Result,
+    kernels::Kernel,
+    ops::projection::{DenseMap, Nonlinearity},
+    sampling::{Sampling, round_to_11_bits},
+    seed::Seed,
+};
+use std::{f64::consts::TAU, fmt, str::FromStr, sync::Arc};
+
+pub(super) const NAME: &str = "fourier";
+
+/// The two forms of a Fourier feature.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Form {
+    /// `sqrt(2/D) [cos(w'x), sin(w'x)]` on D/2 frequencies: the lower variance for Gaussian and Laplacian, and z'z = 1.
+    #[default]
+    Paired,
+    /// `sqrt(2/D) cos(w'x + b)` on D frequencies, b uniform: the form of scikit-learn.
+    Phase,
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Paired => "paired",
+            Self::Phase => "phase",
+        })
+    }
+}
+
+impl FromStr for Form {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "paired" => Ok(Self::Paired),
+            "phase" => Ok(Self::Phase),
+            _ => Err(Error::Parameter(format!(
+                "unknown form {text:?}; use paired or phase"
+            ))),
+        }
+    }
+}
+
+impl Form {
+    /// Frequencies of D real features. Errors when D is zero, or odd for the paired form.
+    pub fn frequencies(self, features: usize) -> Result<usize> {
+        match (self, features) {
+            (_, 0) => Err(Error::Parameter(
+                "the number of features is 0; use at least 2".into(),
+            )),
+            (Self::Phase, s) => Ok(s),
+            (Self::Paired, d) if d % 2 == 0 => Ok(d / 2),
+            (Self::Paired, d) => Err(Error::Parameter(format!(
+                "{d} features cannot be paired; use {} or the phase form",
+                d + 1
+            ))),
+        }
+    }
+
+    pub(super) fn nonlinearity(self) -> Nonlinearity {
+        match self {
+            Self::Paired => Nonlinearity::CosSin,
+            Self::Phase => Nonlinearity::Cos,
+        }
+    }
+}
+
+/// Builds a Fourier map: kernel, sampling, form, number of features, seed.
+///
+/// ```
+/// use bochner::{features::{Affine, FeatureMap, Fourier}, kernels::Gaussian, seed::Seed};
+/// let input = Affine::identity(3).lengthscale(2.0)?;
+/// let map = Fourier::new(Gaussian).features(512).seed(Seed(1)).build(input)?;
+/// assert_eq!(map.output_dim(), 512);
+/// # Ok::<(), bochner::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Fourier {
+    kernel: Arc<dyn Kernel>,
+    sampling: Sampling,
+    form: Form,
+    features: usize,
+    seed: Seed,
+}
+
+impl Fourier {
+    /// Features of `kernel`: 1000 of them, paired, by Monte Carlo, from seed 0, until said otherwise.
+    pub fn new(kernel: impl Kernel + 'static) -> Self {
+        Self::of(Arc::new(kernel))
+    }
+
+    /// As [`Self::new`], for a kernel chosen at run time.
+    pub fn of(kernel: Arc<dyn Kernel>) -> Self {
+        Self {
+            kernel,
+            sampling: Sampling::default(),
+            form: Form::default(),
+            features: 1000,
+            seed: Seed(0),
+        }
+    }
+
+    /// D, the number of real output columns.
+    pub fn features(mut self, features: usize) -> Self {
+        self.features = features;
+        self
+    }
+
+    /// How frequencies are drawn.
+    pub fn sampling(mut self, sampling: Sampling) -> Self {
+        self.sampling = sampling;
+        self
+    }
+
+    /// Paired or with phases.
+    pub fn form(mut self, form: Form) -> Self {
+        self.form = form;
+        self
+    }
+
+    /// The seed of all draws.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Draws the map. `input` takes raw columns to unit lengthscale.
+    ///
+    /// Errors when D is zero or odd for the paired form, when the kernel has no spectral measure, and when the sampling
+    /// cannot serve it.
+    pub fn build(&self, input: Affine) -> Result<DenseFeatures> {
+        let measure = self.kernel.spectrum().ok_or_else(|| {
+            Error::Unsupported(format!(
+                "the kernel {} has no spectral measure, which Fourier features need; use another --map",
+                self.kernel.spec()
+            ))
+        })?;
+        let s = self.form.frequencies(self.features)?;
+        let with_phases = self.form == Form::Phase;
+        let drawn = self
+            .sampling
+            .draw(measure, input.columns(), s, with_phases, self.seed)?;
+        let amplitude = (2.0 / self.features as f64).sqrt();
+        let weights = drawn.weights.unwrap_or_else(|| vec![1.0; s]);
+        let dense = DenseMap {
+            // Frequencies on 11 bits: matrix units and 16-bit storage then lose nothing.
+            w_ds: drawn.omega_sd.t().mapv(round_to_11_bits),
+            phase_s: match drawn.phases {
+                Some(turns) => turns.iter().map(|&t| t as f32).collect(),
+                None => vec![0.0; s],
+            },
+            amplitude_s: weights.iter().map(|w| (amplitude * w.sqrt()) as f32).collect(),
+            nonlinearity: self.form.nonlinearity(),
+        };
+        Ok(DenseFeatures {
+            name: NAME,
+            origin: format!(
+                "the {} kernel, {}, {}",
+                self.kernel.spec(),
+                self.sampling,
+                self.form
+            ),
+            input: input.times(1.0 / TAU),
+            dense,
+        })
+    }
+}

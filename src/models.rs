@@ -1,0 +1,9 @@
+//! What a user fits and keeps: a feature map with coefficients, in one file that predicts anywhere.
+
+mod linear;
+mod ridge;
+mod scores;
+
+pub use linear::{LinearModel, Predictor};
+pub use ridge::{FitOptions, RidgeClassifier, RidgeRegressor};
+pub use scores::Scores;

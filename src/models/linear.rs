@@ -1,0 +1,205 @@
+//! A linear model on random features, and its predictor on a device.
+
+use crate::{
+    Device, Error, Matrix, Result,
+    data::{ChunkSource, Rows},
+    features::{self, FeatureMap, LoadedMap},
+    normal::Targets,
+    plan::{RowNeeds, chunk_rows_on},
+    solve::Coefficients,
+    store::{Store, in_file},
+    stream::{Progress, for_each_chunk},
+};
+use ndarray::{Array2, ArrayView2};
+use std::path::Path;
+
+const KIND: &str = "model";
+
+/// Feature map, coefficients, and what the targets mean.
+#[derive(Debug)]
+pub struct LinearModel {
+    /// The map, parameters drawn.
+    pub map: Box<dyn FeatureMap>,
+    /// Coefficients `[D, t]` and intercept `[t]`.
+    pub coefficients: Coefficients,
+    /// Real values or classes.
+    pub targets: Targets,
+    /// The penalty per sample that the fit used.
+    pub lambda: f64,
+    /// Rows that the fit saw.
+    pub rows: u64,
+    /// The device that the fit ran on, in one line.
+    pub device: String,
+}
+
+impl LinearModel {
+    /// Writes one file with everything that predicting needs, whole or not at all.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        let mut store = Store::default();
+        self.map.write(&mut store);
+        store.put_f64("coefficients", self.coefficients.beta_dt.view());
+        store.put_vector("intercept", &self.coefficients.intercept_t.to_vec());
+        match &self.targets {
+            Targets::Real { .. } => store.set("task", "regression"),
+            Targets::Classes(labels) => {
+                store.set("task", "classification");
+                store.put_vector("classes", labels);
+            }
+        }
+        store.set("lambda", self.lambda);
+        store.set("rows", self.rows);
+        store.set("device", &self.device);
+        store.set("written_by", concat!("bochner ", env!("CARGO_PKG_VERSION")));
+        store.save(KIND, path.as_ref())
+    }
+
+    /// Reads a model file. Errors with [`Error::Model`] on a truncated, foreign or newer file, and on parts that do not fit
+    /// together.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let store = Store::load(KIND, path)?;
+        Self::read(&store).map_err(|e| in_file(path, &e))
+    }
+
+    fn read(store: &Store) -> Result<Self> {
+        let map = features::read(store)?;
+        let beta_dt = store.f64("coefficients")?;
+        let (features, outputs) = beta_dt.dim();
+        if features != map.output_dim() {
+            return Err(Error::Shape(format!(
+                "{features} coefficients for {} features",
+                map.output_dim()
+            )));
+        }
+        let intercept_t = store.vector("intercept", outputs)?;
+        let targets = match store.text("task")? {
+            "regression" => Targets::Real {
+                columns: outputs,
+                shift: vec![0.0; outputs],
+            },
+            "classification" => Targets::Classes(store.vector("classes", outputs)?.to_vec()),
+            other => return Err(Error::Shape(format!("the task {other:?} is not known"))),
+        };
+        Ok(Self {
+            map,
+            coefficients: Coefficients {
+                beta_dt,
+                intercept_t,
+            },
+            targets,
+            lambda: store.get("lambda")?,
+            rows: store.get("rows")?,
+            device: store.text("device")?.to_owned(),
+        })
+    }
+
+    /// Loads the model on a device, with chunk buffers of at most `memory` bytes.
+    pub fn on(&self, device: &Device, memory: u64) -> Result<Predictor<'_>> {
+        Predictor::new(self, device, memory)
+    }
+}
+
+/// A model on a device, with its buffers.
+#[derive(Debug)]
+pub struct Predictor<'m> {
+    model: &'m LinearModel,
+    loaded: Box<dyn LoadedMap>,
+    beta_dt: Matrix,
+    device: Device,
+    rows: usize,
+    buffers: Option<(Matrix, Matrix)>,
+}
+
+impl<'m> Predictor<'m> {
+    fn new(model: &'m LinearModel, device: &Device, memory: u64) -> Result<Self> {
+        let beta = model.coefficients.beta_dt.mapv(|b| b as f32);
+        let (d, outputs) = (model.map.input_dim(), beta.ncols());
+        let needs = RowNeeds {
+            columns: d,
+            widest: d.max(outputs),
+            device_columns: d + outputs,
+        };
+        Ok(Self {
+            model,
+            loaded: model.map.load(device)?,
+            beta_dt: Matrix::upload(device, beta.view())?,
+            device: device.clone(),
+            rows: chunk_rows_on(device, needs, memory)?,
+            buffers: None,
+        })
+    }
+
+    /// The raw outputs, `[rows, t]`: predicted values, or one score per class.
+    pub fn scores(&mut self, rows: &Rows) -> Result<Array2<f64>> {
+        let outputs = self.beta_dt.cols();
+        let mut all = Array2::zeros((rows.nrows(), outputs));
+        for from in (0..rows.nrows()).step_by(self.rows) {
+            let to = rows.nrows().min(from + self.rows);
+            let part;
+            let chunk = if to - from == rows.nrows() {
+                rows
+            } else {
+                part = rows.slice(from..to);
+                &part
+            };
+            let y = self.chunk_scores(chunk)?;
+            all.slice_mut(ndarray::s![from..to, ..]).assign(&y);
+        }
+        Ok(all)
+    }
+
+    fn chunk_scores(&mut self, rows: &Rows) -> Result<Array2<f64>> {
+        let (d, outputs) = (self.model.map.input_dim(), self.beta_dt.cols());
+        let n = rows.nrows();
+        let (x_nd, y_nt) = match &mut self.buffers {
+            Some(buffers) if buffers.0.capacity_rows() >= n => buffers,
+            buffers => buffers.insert((
+                Matrix::new(&self.device, n, d)?,
+                Matrix::new(&self.device, n, outputs)?,
+            )),
+        };
+        self.model.map.input().load(rows, x_nd)?;
+        y_nt.set_rows(n)?;
+        self.loaded.predict(x_nd, &self.beta_dt, y_nt)?;
+        let y = y_nt.download()?.mapv(f64::from);
+        Ok(y + &self.model.coefficients.intercept_t)
+    }
+
+    /// Predictions, `[rows, t]` values, or `[rows, 1]` labels for a classifier.
+    pub fn predict(&mut self, rows: &Rows) -> Result<Array2<f64>> {
+        let scores = self.scores(rows)?;
+        Ok(match &self.model.targets {
+            Targets::Real { .. } => scores,
+            Targets::Classes(labels) => decide(scores.view(), labels),
+        })
+    }
+
+    /// Streams a source: `sink` gets the predictions and the targets of each chunk, in order. Returns the number of rows.
+    pub fn stream(
+        &mut self,
+        source: &mut dyn ChunkSource,
+        progress: Progress<'_>,
+        mut sink: impl FnMut(ArrayView2<'_, f64>, ArrayView2<'_, f64>) -> Result<()>,
+    ) -> Result<u64> {
+        if source.columns() != self.model.map.input_dim() {
+            return Err(Error::Shape(format!(
+                "the data has {} columns, the model was fitted on {}",
+                source.columns(),
+                self.model.map.input_dim()
+            )));
+        }
+        for_each_chunk(source, self.rows, progress, |chunk| {
+            let predicted = self.predict(&chunk.x)?;
+            sink(predicted.view(), chunk.y.view())
+        })
+    }
+}
+
+/// The label of the largest score in each row.
+fn decide(scores: ArrayView2<'_, f64>, labels: &[f64]) -> Array2<f64> {
+    Array2::from_shape_fn((scores.nrows(), 1), |(i, _)| {
+        let row = scores.row(i);
+        let best = (1..row.len()).fold(0, |b, k| if row[k] > row[b] { k } else { b });
+        labels[best]
+    })
+}

@@ -1,0 +1,117 @@
+//! Ridge regression and ridge classification on random features.
+
+use super::LinearModel;
+use crate::{
+    Device, Error, Result,
+    data::{ChunkSource, Survey},
+    features::FeatureMap,
+    normal::{NormalEquations, Targets},
+    plan::DEFAULT_MEMORY,
+    solve::Ridge,
+    stream::Progress,
+};
+
+/// How a model is fitted.
+#[derive(Debug, Clone)]
+pub struct FitOptions {
+    /// Where.
+    pub device: Device,
+    /// Penalty and intercept.
+    pub ridge: Ridge,
+    /// Bytes for chunk buffers.
+    pub memory: u64,
+}
+
+impl FitOptions {
+    /// [`Ridge::default`] and [`DEFAULT_MEMORY`] on `device`.
+    pub fn on(device: &Device) -> Self {
+        Self {
+            device: device.clone(),
+            ridge: Ridge::default(),
+            memory: DEFAULT_MEMORY,
+        }
+    }
+}
+
+fn fit(
+    map: Box<dyn FeatureMap>,
+    source: &mut dyn ChunkSource,
+    targets: Targets,
+    options: &FitOptions,
+    progress: Progress<'_>,
+) -> Result<LinearModel> {
+    let FitOptions {
+        device,
+        ridge,
+        memory,
+    } = options;
+    let sums =
+        NormalEquations::accumulate(map.as_ref(), source, &targets, device, *memory, progress)?;
+    Ok(LinearModel {
+        map,
+        coefficients: ridge.solve(&sums)?,
+        targets,
+        lambda: ridge.lambda,
+        rows: sums.rows,
+        device: device.describe(),
+    })
+}
+
+/// Least squares with a penalty, on random features: approximate kernel ridge regression.
+#[derive(Debug)]
+pub struct RidgeRegressor;
+
+impl RidgeRegressor {
+    /// Streams `source` once. `survey` is one of the same source: its target means are taken out before rounding to f32.
+    pub fn fit(
+        map: Box<dyn FeatureMap>,
+        source: &mut dyn ChunkSource,
+        survey: &Survey,
+        options: &FitOptions,
+        progress: Progress<'_>,
+    ) -> Result<LinearModel> {
+        let targets = Targets::Real {
+            columns: survey.targets.len(),
+            shift: survey.targets.iter().map(|t| t.mean).collect(),
+        };
+        fit(map, source, targets, options, progress)
+    }
+}
+
+/// One ridge regression against +-1 per class; the class of the largest value wins.
+#[derive(Debug)]
+pub struct RidgeClassifier;
+
+impl RidgeClassifier {
+    /// Streams `source` once. The classes are the different labels that `survey`, of the same source, found.
+    ///
+    /// Errors when there is not exactly one column of labels, or fewer than two classes, or more than the survey keeps.
+    pub fn fit(
+        map: Box<dyn FeatureMap>,
+        source: &mut dyn ChunkSource,
+        survey: &Survey,
+        options: &FitOptions,
+        progress: Progress<'_>,
+    ) -> Result<LinearModel> {
+        let [labels] = survey.targets.as_slice() else {
+            return Err(Error::Shape(format!(
+                "a classifier takes one column of labels, the data has {}",
+                survey.targets.len()
+            )));
+        };
+        let classes = match &labels.distinct {
+            Some(classes) if classes.len() >= 2 => classes.clone(),
+            Some(_) => {
+                return Err(Error::Parameter(
+                    "all labels are the same; a classifier needs two classes".into(),
+                ));
+            }
+            None => {
+                return Err(Error::Parameter(
+                    "the labels take more than a thousand values; this is a regression".into(),
+                ));
+            }
+        };
+        fit(map, source, Targets::Classes(classes), options, progress)
+    }
+}

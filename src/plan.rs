@@ -1,0 +1,76 @@
+//! How many rows are worked on at a time: one pure function of the device's limits and a memory budget.
+
+use crate::{Error, Result, device::Device};
+
+/// Chunk buffers take at most this much unless told otherwise.
+pub const DEFAULT_MEMORY: u64 = 256 << 20;
+/// Rows that a shader can be dispatched for: 65,535 workgroups of the smallest tile.
+const MAX_ROWS: u64 = 65_535 * 8;
+/// More rows than this at a time gain nothing and delay the first progress.
+const ENOUGH_ROWS: u64 = 65_536;
+
+/// What one row of a chunk needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowNeeds {
+    /// Input columns, d.
+    pub columns: usize,
+    /// Columns of the widest matrix on the device (D when features are stored).
+    pub widest: usize,
+    /// All columns on the device together.
+    pub device_columns: usize,
+}
+
+/// Rows of a chunk: as many as `memory` bytes hold (the chunk read, the one in work, and the matrices on the device), as
+/// fit one binding of the device, and as one dispatch takes; a whole number of Gram blocks when that many fit.
+///
+/// Errors with [`Error::Limit`] when not even 8 rows fit.
+pub fn chunk_rows(needs: RowNeeds, max_matrix_bytes: u64, memory: u64) -> Result<usize> {
+    // Two chunks of at most eight bytes a value on the host, four bytes a value on the device.
+    let bytes_per_row = 16 * needs.columns as u64 + 4 * needs.device_columns as u64;
+    let by_memory = memory / bytes_per_row.max(1);
+    let by_binding = max_matrix_bytes / (4 * (needs.widest as u64).next_multiple_of(4)).max(1);
+    let rows = by_memory.min(by_binding).min(MAX_ROWS).min(ENOUGH_ROWS);
+    if rows < 8 {
+        return Err(Error::Limit {
+            what: format!("a chunk of 8 rows of {} columns", needs.device_columns),
+            needed: crate::device::gpu::human_bytes(8 * bytes_per_row),
+            allowed: crate::device::gpu::human_bytes(memory.min(max_matrix_bytes)),
+            remedy: "give more --memory, or use fewer features".into(),
+        });
+    }
+    let block = [4096, 256, 8].into_iter().find(|&b| rows >= b).unwrap_or(8);
+    Ok(usize::try_from(rows / block * block).unwrap_or(8))
+}
+
+/// [`chunk_rows`] for a device.
+pub fn chunk_rows_on(device: &Device, needs: RowNeeds, memory: u64) -> Result<usize> {
+    chunk_rows(needs, device.max_matrix_bytes(), memory)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NEEDS: RowNeeds = RowNeeds {
+        columns: 32,
+        widest: 1000,
+        device_columns: 1032,
+    };
+
+    #[test]
+    fn keeps_to_every_limit() {
+        assert_eq!(chunk_rows(NEEDS, u64::MAX, 1 << 40).expect("fits"), 65_536);
+        let by_memory = chunk_rows(NEEDS, u64::MAX, 64 << 20).expect("fits");
+        assert!(by_memory % 4096 == 0 && by_memory * (16 * 32 + 4 * 1032) <= 64 << 20);
+        let by_binding = chunk_rows(NEEDS, 4_000_000, 1 << 40).expect("fits");
+        assert_eq!(by_binding, 768);
+    }
+
+    #[test]
+    fn refuses_what_cannot_fit() {
+        let message = chunk_rows(NEEDS, u64::MAX, 1000)
+            .expect_err("too small")
+            .to_string();
+        assert!(message.contains("more --memory"), "{message}");
+    }
+}

@@ -1,0 +1,175 @@
+//! Ridge regression by a Cholesky factorisation in f64.
+
+use crate::{Error, Result, device::CpuDevice, normal::NormalEquations};
+use faer::{
+    MatMut, MatRef, Spec,
+    dyn_stack::{MemBuffer, MemStack},
+    linalg::{cholesky::llt, triangular_solve},
+};
+use ndarray::{Array1, Array2};
+
+/// A linear model on features.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Coefficients {
+    /// `[D, t]`.
+    pub beta_dt: Array2<f64>,
+    /// `[t]`; zero without an intercept.
+    pub intercept_t: Array1<f64>,
+}
+
+/// Ridge regression: `beta = (Z'Z + lambda n I)^-1 Z'y`, with lambda PER SAMPLE (a penalty of `lambda n |beta|^2` beside the
+/// sum of squares). The intercept comes from centring and is never penalised.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ridge {
+    /// The penalty per sample, lambda > 0.
+    pub lambda: f64,
+    /// Whether an intercept is fitted.
+    pub intercept: bool,
+}
+
+impl Default for Ridge {
+    /// lambda = 1e-6 with an intercept.
+    fn default() -> Self {
+        Self {
+            lambda: 1e-6,
+            intercept: true,
+        }
+    }
+}
+
+impl Ridge {
+    /// Solves for all targets at once, on the CPU, in f64.
+    ///
+    /// Errors with [`Error::Parameter`] unless lambda is positive and finite, and with [`Error::Numerical`] when the matrix
+    /// is not positive definite, which f32 features allow when lambda is near 1e-8 or below.
+    pub fn solve(&self, sums: &NormalEquations) -> Result<Coefficients> {
+        let Self { lambda, intercept } = *self;
+        if !(lambda > 0.0 && lambda.is_finite()) {
+            return Err(Error::Parameter(format!(
+                "lambda is {lambda}; it must be positive and finite"
+            )));
+        }
+        if sums.rows == 0 {
+            return Err(Error::Shape("there are no rows to fit".into()));
+        }
+        let n = sums.rows as f64;
+        let (features, targets) = sums.zty_dt.dim();
+        let mut gram = sums.gram_dd.clone();
+        let mut beta_dt = sums.zty_dt.clone();
+        let z_mean = &sums.z_sum_d / n;
+        let y_mean = &sums.y_sum_t / n;
+        if intercept {
+            // Z'Z - n zbar zbar', lower triangle; Z'y - n zbar ybar.
+            for (i, mut row) in gram.rows_mut().into_iter().enumerate() {
+                for (g, zj) in row.iter_mut().zip(&z_mean).take(i + 1) {
+                    *g -= n * z_mean[i] * zj;
+                }
+            }
+            for (mut row, zi) in beta_dt.rows_mut().into_iter().zip(&z_mean) {
+                row.scaled_add(-n * zi, &y_mean);
+            }
+        }
+        gram.diag_mut().mapv_inplace(|g| g + lambda * n);
+        let cpu = CpuDevice::shared();
+        let par = cpu.par();
+        let mut factor = MatMut::from_row_major_slice_mut(
+            gram.as_slice_mut().expect("standard layout"),
+            features,
+            features,
+        );
+        let scratch = llt::factor::cholesky_in_place_scratch::<f64>(features, par, Spec::default());
+        let mut memory = MemBuffer::new(scratch);
+        llt::factor::cholesky_in_place(
+            factor.rb_mut(),
+            Default::default(),
+            par,
+            MemStack::new(&mut memory),
+            Spec::default(),
+        )
+        .map_err(|_| {
+            Error::Numerical(format!(
+                "the normal equations are not positive definite at lambda = {lambda:e}; use a larger --lambda (10 times)"
+            ))
+        })?;
+        let lower: MatRef<'_, f64> = factor.rb();
+        let mut rhs = MatMut::from_row_major_slice_mut(
+            beta_dt.as_slice_mut().expect("standard layout"),
+            features,
+            targets,
+        );
+        triangular_solve::solve_lower_triangular_in_place(lower, rhs.rb_mut(), par);
+        triangular_solve::solve_upper_triangular_in_place(lower.transpose(), rhs.rb_mut(), par);
+        if beta_dt.iter().any(|b| !b.is_finite()) {
+            return Err(Error::Numerical(format!(
+                "the coefficients are not finite at lambda = {lambda:e}; use a larger --lambda"
+            )));
+        }
+        let intercept_t = if intercept {
+            &y_mean - &beta_dt.t().dot(&z_mean)
+        } else {
+            Array1::zeros(targets)
+        };
+        Ok(Coefficients {
+            beta_dt,
+            intercept_t,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::{Axis, array};
+
+    /// Three features, two targets, by hand-rolled sums.
+    fn sums() -> (Array2<f64>, Array2<f64>, NormalEquations) {
+        let z = array![
+            [1.0, 0.5, -0.2],
+            [0.3, -1.0, 0.7],
+            [0.9, 0.1, 0.4],
+            [-0.6, 0.8, 1.0],
+            [0.2, 0.2, -0.9]
+        ];
+        let y = array![[1.0, 5.0], [2.0, 4.0], [0.5, 6.5], [-1.0, 5.5], [3.0, 4.2]];
+        let sums = NormalEquations {
+            rows: 5,
+            gram_dd: z.t().dot(&z),
+            zty_dt: z.t().dot(&y),
+            z_sum_d: z.sum_axis(Axis(0)),
+            y_sum_t: y.sum_axis(Axis(0)),
+            y_square_t: (&y * &y).sum_axis(Axis(0)),
+        };
+        (z, y, sums)
+    }
+
+    /// At the minimum the gradient vanishes: Z'(y - Z beta - b) = lambda n beta, and the residuals sum to zero.
+    #[test]
+    fn the_gradient_vanishes() {
+        let (z, y, sums) = sums();
+        for intercept in [true, false] {
+            let lambda = 0.03;
+            let fit = Ridge { lambda, intercept }.solve(&sums).expect("solves");
+            let residual = &y - &(z.dot(&fit.beta_dt) + &fit.intercept_t);
+            let gradient = z.t().dot(&residual) - &fit.beta_dt * (lambda * 5.0);
+            assert!(gradient.iter().all(|g| g.abs() < 1e-12), "{gradient}");
+            let sum = residual.sum_axis(Axis(0));
+            assert_eq!(intercept, sum.iter().all(|r| r.abs() < 1e-12));
+        }
+    }
+
+    #[test]
+    fn a_singular_system_is_an_error_with_a_remedy() {
+        let (_, _, mut sums) = sums();
+        sums.gram_dd.fill(-1.0);
+        let message = Ridge::default()
+            .solve(&sums)
+            .expect_err("not positive definite")
+            .to_string();
+        assert!(message.contains("larger --lambda"), "{message}");
+        let bad = Ridge {
+            lambda: 0.0,
+            intercept: true,
+        };
+        assert!(matches!(bad.solve(&sums), Err(Error::Parameter(_))));
+    }
+}

@@ -1,0 +1,232 @@
+//! Named arrays and properties in one safetensors file: the format of models and of saved normal equations.
+
+use crate::{Error, Result, data::AtomicFile};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
+use safetensors::{Dtype, SafeTensors, tensor::TensorView};
+use std::{
+    collections::{BTreeMap, HashMap},
+    io::Write,
+    path::Path,
+};
+
+/// The version of the format. A reader refuses files of a later one.
+pub const FORMAT_VERSION: u32 = 1;
+const FORMAT: &str = "bochner";
+
+/// Arrays and properties under names, in memory.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Store {
+    properties: BTreeMap<String, String>,
+    arrays: BTreeMap<String, Stored>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Stored {
+    dtype: Dtype,
+    shape: Vec<usize>,
+    bytes: Vec<u8>,
+}
+
+impl Store {
+    /// Sets a property.
+    pub fn set(&mut self, name: &str, value: impl ToString) {
+        self.properties.insert(name.to_owned(), value.to_string());
+    }
+
+    /// A property's text.
+    pub fn text(&self, name: &str) -> Result<&str> {
+        self.properties
+            .get(name)
+            .map(String::as_str)
+            .ok_or_else(|| missing(name))
+    }
+
+    /// A property, parsed.
+    pub fn get<T: std::str::FromStr>(&self, name: &str) -> Result<T> {
+        let text = self.text(name)?;
+        text.parse()
+            .map_err(|_| Error::Shape(format!("property {name:?} holds {text:?}")))
+    }
+
+    /// Puts an f32 matrix.
+    pub fn put_f32(&mut self, name: &str, array: ArrayView2<'_, f32>) {
+        let bytes = array.iter().flat_map(|v| v.to_le_bytes()).collect();
+        self.put(name, Dtype::F32, array.shape(), bytes);
+    }
+
+    /// Puts an f64 matrix.
+    pub fn put_f64(&mut self, name: &str, array: ArrayView2<'_, f64>) {
+        let bytes = array.iter().flat_map(|v| v.to_le_bytes()).collect();
+        self.put(name, Dtype::F64, array.shape(), bytes);
+    }
+
+    /// Puts an f64 vector.
+    pub fn put_vector(&mut self, name: &str, vector: &[f64]) {
+        self.put_f64(name, ArrayView1::from(vector).insert_axis(ndarray::Axis(0)));
+    }
+
+    /// Puts a matrix of unsigned 32-bit numbers.
+    pub fn put_u32(&mut self, name: &str, array: ArrayView2<'_, u32>) {
+        let bytes = array.iter().flat_map(|v| v.to_le_bytes()).collect();
+        self.put(name, Dtype::U32, array.shape(), bytes);
+    }
+
+    fn put(&mut self, name: &str, dtype: Dtype, shape: &[usize], bytes: Vec<u8>) {
+        let shape = shape.to_vec();
+        let stored = Stored {
+            dtype,
+            shape,
+            bytes,
+        };
+        self.arrays.insert(name.to_owned(), stored);
+    }
+
+    /// An f32 matrix. Errors when it is missing, of another type, or holds a value that is not finite.
+    pub fn f32(&self, name: &str) -> Result<Array2<f32>> {
+        let array = self.array(name, Dtype::F32, |b: [u8; 4]| f32::from_le_bytes(b))?;
+        finite(name, array.iter().all(|v| v.is_finite()))?;
+        Ok(array)
+    }
+
+    /// An f64 matrix, checked likewise.
+    pub fn f64(&self, name: &str) -> Result<Array2<f64>> {
+        let array = self.array(name, Dtype::F64, |b: [u8; 8]| f64::from_le_bytes(b))?;
+        finite(name, array.iter().all(|v| v.is_finite()))?;
+        Ok(array)
+    }
+
+    /// A matrix of unsigned 32-bit numbers.
+    pub fn u32(&self, name: &str) -> Result<Array2<u32>> {
+        self.array(name, Dtype::U32, |b: [u8; 4]| u32::from_le_bytes(b))
+    }
+
+    /// An f64 vector of length `len`.
+    pub fn vector(&self, name: &str, len: usize) -> Result<Array1<f64>> {
+        let array = self.f64(name)?;
+        if array.dim() != (1, len) {
+            return Err(Error::Shape(format!(
+                "{name:?} has shape {:?}, not {:?}",
+                array.dim(),
+                (1, len)
+            )));
+        }
+        Ok(array.row(0).to_owned())
+    }
+
+    /// Whether there is an array of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.arrays.contains_key(name)
+    }
+
+    fn array<T, const N: usize>(
+        &self,
+        name: &str,
+        dtype: Dtype,
+        read: impl Fn([u8; N]) -> T,
+    ) -> Result<Array2<T>> {
+        let stored = self.arrays.get(name).ok_or_else(|| missing(name))?;
+        let &[rows, cols] = stored.shape.as_slice() else {
+            return Err(Error::Shape(format!("{name:?} is not a matrix")));
+        };
+        if stored.dtype != dtype {
+            return Err(Error::Shape(format!(
+                "{name:?} holds {:?}, not {dtype:?}",
+                stored.dtype
+            )));
+        }
+        let values = stored.bytes.chunks_exact(N);
+        let values = values.map(|b| read(b.try_into().expect("chunks of N"))).collect();
+        Array2::from_shape_vec((rows, cols), values).map_err(|e| Error::Shape(e.to_string()))
+    }
+
+    /// The file's bytes. `kind` says what the file is (`model`, `normal-equations`).
+    pub fn to_bytes(&self, kind: &str) -> Result<Vec<u8>> {
+        let mut properties: HashMap<String, String> =
+            self.properties.clone().into_iter().collect();
+        properties.insert("format".into(), FORMAT.into());
+        properties.insert("format_version".into(), FORMAT_VERSION.to_string());
+        properties.insert("kind".into(), kind.into());
+        let views: Result<Vec<_>> = self
+            .arrays
+            .iter()
+            .map(|(name, a)| {
+                let view = TensorView::new(a.dtype, a.shape.clone(), &a.bytes)
+                    .map_err(|e| Error::Shape(e.to_string()))?;
+                Ok((name.as_str(), view))
+            })
+            .collect();
+        safetensors::serialize(views?, Some(properties)).map_err(|e| Error::Shape(e.to_string()))
+    }
+
+    /// Reads what [`Self::to_bytes`] wrote. Errors say whether the bytes are truncated, foreign, of a later version, or of
+    /// another kind.
+    pub fn from_bytes(bytes: &[u8], kind: &str) -> Result<Self> {
+        let no = |what: &str| Error::Shape(what.to_owned());
+        let damaged =
+            |e: &dyn std::fmt::Display| no(&format!("truncated, or not a bochner file ({e})"));
+        let (_, header) = SafeTensors::read_metadata(bytes).map_err(|e| damaged(&e))?;
+        let properties = header.metadata().clone().unwrap_or_default();
+        if properties.get("format").map(String::as_str) != Some(FORMAT) {
+            return Err(no("a safetensors file of another program"));
+        }
+        let version = properties.get("format_version").map_or("none", |v| v);
+        match version.parse::<u32>() {
+            Ok(v) if (1..=FORMAT_VERSION).contains(&v) => {}
+            _ => {
+                return Err(no(&format!(
+                    "format version {version}; this bochner reads up to {FORMAT_VERSION}: use a newer one"
+                )));
+            }
+        }
+        let found = properties.get("kind").map_or("nothing known", |v| v);
+        if found != kind {
+            return Err(no(&format!("holds {found}, not {kind}")));
+        }
+        let tensors = SafeTensors::deserialize(bytes).map_err(|e| damaged(&e))?;
+        let arrays = tensors.iter().map(|(name, view)| {
+            let stored = Stored {
+                dtype: view.dtype(),
+                shape: view.shape().to_vec(),
+                bytes: view.data().to_vec(),
+            };
+            (name.to_owned(), stored)
+        });
+        Ok(Self {
+            arrays: arrays.collect(),
+            properties: properties.into_iter().collect(),
+        })
+    }
+
+    /// Writes the file whole or not at all.
+    pub fn save(&self, kind: &str, path: &Path) -> Result<()> {
+        let bytes = self.to_bytes(kind)?;
+        let mut file = AtomicFile::create(path)?;
+        file.write_all(&bytes).map_err(|e| Error::io(path, e))?;
+        file.finish()
+    }
+
+    /// Reads a file, naming it in every error.
+    pub fn load(kind: &str, path: &Path) -> Result<Self> {
+        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        Self::from_bytes(&bytes, kind).map_err(|e| in_file(path, &e))
+    }
+}
+
+/// A fault in the contents of a model file.
+pub(crate) fn in_file(path: &Path, error: &Error) -> Error {
+    Error::Model {
+        path: path.to_owned(),
+        problem: error.to_string(),
+    }
+}
+
+fn missing(name: &str) -> Error {
+    Error::Shape(format!("{name:?} is missing"))
+}
+
+fn finite(name: &str, all: bool) -> Result<()> {
+    if all {
+        return Ok(());
+    }
+    Err(Error::Shape(format!("{name:?} holds a value that is not finite")))
+}
