@@ -1,6 +1,32 @@
 //! Rows in: a [`ChunkSource`] yields a dataset chunk by chunk, so that memory does not grow with rows.
+//!
+//! [`open`] picks the source by the file's extension: [`NpySource`], [`NpzSource`] or [`CsvSource`]; [`MemorySource`]
+//! holds arrays. [`Split`] yields the training or the test part of any source, [`Survey`] reads a source once and
+//! returns what standardisation and bandwidth rules need. [`AtomicFile`], [`NpyWriter`] and [`CsvWriter`] write results.
+//!
+//! Rows and columns of arrays are counted from 0 in every message; a CSV file is described by the line (the first line
+//! of the file is 1) and the column's name.
 
-use crate::error::Result;
+mod csv;
+mod memory;
+mod npy;
+mod npz;
+mod open;
+mod output;
+mod rows;
+mod split;
+mod survey;
+
+pub use self::csv::{CsvOptions, CsvSource, TargetUse};
+pub use self::memory::MemorySource;
+pub use self::npy::NpySource;
+pub use self::npz::NpzSource;
+pub use self::open::{OpenOptions, open};
+pub use self::output::{AtomicFile, CsvWriter, NpyValue, NpyWriter};
+pub use self::split::{Part, Split};
+pub use self::survey::{Survey, TargetStats, median_distance};
+
+use crate::error::{Error, Result};
 use ndarray::Array2;
 
 /// Consecutive rows `[rows, d]`, row-major, in the precision in which the source holds them: values that f32 holds
@@ -26,6 +52,7 @@ pub struct Chunk {
 /// A dataset read in order, chunk by chunk, as often as needed.
 ///
 /// Every value a source yields is finite: a NaN or an infinity is an error that names its row and column.
+/// Every source of this module has at least one row and one feature column.
 pub trait ChunkSource: Send {
     /// Number of feature columns, d.
     fn columns(&self) -> usize;
@@ -33,8 +60,41 @@ pub trait ChunkSource: Send {
     fn targets(&self) -> usize;
     /// Number of rows where it is known without reading (not for CSV).
     fn rows(&self) -> Option<usize>;
-    /// The next at most `max_rows` rows; `None` at the end. Never an empty chunk.
+    /// The next at most `max_rows` rows; `None` at the end. Never an empty chunk; [`Error::Parameter`] for `max_rows` = 0.
     fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>>;
     /// Back to the first row.
     fn rewind(&mut self) -> Result<()>;
 }
+
+/// Chunks of no rows would never reach the end.
+fn require_rows(max_rows: usize) -> Result<()> {
+    if max_rows == 0 {
+        return Err(Error::Parameter(
+            "chunks of 0 rows never reach the end; ask for at least 1 row".into(),
+        ));
+    }
+    Ok(())
+}
+
+macro_rules! forward {
+    ($($pointer:ty),*) => {$(
+        impl<S: ChunkSource + ?Sized> ChunkSource for $pointer {
+            fn columns(&self) -> usize {
+                (**self).columns()
+            }
+            fn targets(&self) -> usize {
+                (**self).targets()
+            }
+            fn rows(&self) -> Option<usize> {
+                (**self).rows()
+            }
+            fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
+                (**self).next_chunk(max_rows)
+            }
+            fn rewind(&mut self) -> Result<()> {
+                (**self).rewind()
+            }
+        }
+    )*};
+}
+forward!(Box<S>, &mut S);

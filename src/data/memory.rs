@@ -1,0 +1,92 @@
+//! Arrays in memory as a source.
+
+use super::rows::{first_non_finite, not_finite};
+use super::{Chunk, ChunkSource, Rows, require_rows};
+use crate::error::{Error, Result};
+use ndarray::{Array2, s};
+use std::path::Path;
+
+/// A dataset held in memory.
+///
+/// ```
+/// use bochner::data::{ChunkSource, MemorySource};
+/// let x = ndarray::array![[0.0_f32, 1.0], [2.0, 3.0], [4.0, 5.0]];
+/// let y = ndarray::array![[0.0], [1.0], [1.0]];
+/// let mut source = MemorySource::new(x, Some(y))?;
+/// assert_eq!((source.rows(), source.columns(), source.targets()), (Some(3), 2, 1));
+/// let chunk = source.next_chunk(2)?.expect("two of three rows");
+/// assert_eq!(chunk.x.nrows(), 2);
+/// # Ok::<(), bochner::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct MemorySource {
+    x: Rows,
+    y: Array2<f64>,
+    next: usize,
+}
+
+impl MemorySource {
+    /// A source over `x` `[rows, d]` and, if given, `y` `[rows, targets]`, in any memory layout.
+    ///
+    /// Errors with [`Error::Shape`] if `x` has no rows or no columns or `y` has another number of rows, and with
+    /// [`Error::Data`] if a value is not finite, naming its row and column counted from 0.
+    pub fn new(x: impl Into<Rows>, y: Option<Array2<f64>>) -> Result<Self> {
+        // A variant that was built by hand may be in Fortran order.
+        let x = match x.into() {
+            Rows::F32(x) => Rows::from(x),
+            Rows::F64(x) => Rows::from(x),
+        };
+        let (rows, columns) = (x.nrows(), x.ncols());
+        if rows == 0 || columns == 0 {
+            return Err(Error::Shape(format!(
+                "X is [{rows}, {columns}]: no {}; at least one is needed",
+                if rows == 0 { "rows" } else { "columns" }
+            )));
+        }
+        if let Some((i, j, value)) = x.first_non_finite() {
+            return Err(not_finite(Path::new("X"), "", i, j, value));
+        }
+        let y = y.unwrap_or_else(|| Array2::zeros((rows, 0)));
+        if y.nrows() != rows {
+            return Err(Error::Shape(format!(
+                "X has {rows} rows and y has {}; give one row of y for each row of X",
+                y.nrows()
+            )));
+        }
+        if let Some((i, j, value)) = first_non_finite(&y, f64::is_finite) {
+            return Err(not_finite(Path::new("y"), "", i, j, value));
+        }
+        Ok(Self { x, y, next: 0 })
+    }
+}
+
+impl ChunkSource for MemorySource {
+    fn columns(&self) -> usize {
+        self.x.ncols()
+    }
+    fn targets(&self) -> usize {
+        self.y.ncols()
+    }
+    fn rows(&self) -> Option<usize> {
+        Some(self.x.nrows())
+    }
+    fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
+        require_rows(max_rows)?;
+        let (start, end) = (
+            self.next,
+            self.x.nrows().min(self.next.saturating_add(max_rows)),
+        );
+        if start == end {
+            return Ok(None);
+        }
+        self.next = end;
+        Ok(Some(Chunk {
+            x: self.x.slice(start..end),
+            y: self.y.slice(s![start..end, ..]).to_owned(),
+        }))
+    }
+    fn rewind(&mut self) -> Result<()> {
+        self.next = 0;
+        Ok(())
+    }
+}

@@ -1,0 +1,99 @@
+//! .csv files, row by row.
+
+use super::AtomicFile;
+use crate::error::{Error, Result};
+use ndarray::ArrayView2;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+/// Writes rows of numbers under column names to a .csv file.
+///
+/// Every number is written with the digits that bring the same f64 back, whole numbers without a point. The file
+/// appears when [`Self::finish`] succeeds, and a failed run leaves an older one untouched: see [`AtomicFile`].
+#[derive(Debug)]
+pub struct CsvWriter {
+    file: BufWriter<AtomicFile>,
+    columns: usize,
+    rows: u64,
+}
+
+impl CsvWriter {
+    /// Begins a file at `path` with the row of `names`, quoted where they need it. Errors as [`AtomicFile::create`] does.
+    pub fn create(path: impl AsRef<Path>, names: &[impl AsRef<str>]) -> Result<Self> {
+        let mut writer = Self {
+            file: BufWriter::with_capacity(256 * 1024, AtomicFile::create(path)?),
+            columns: names.len(),
+            rows: 0,
+        };
+        let mut line = String::new();
+        for (j, name) in names.iter().enumerate() {
+            if j > 0 {
+                line.push(',');
+            }
+            let name = name.as_ref();
+            if name.contains(['"', ',', '\n', '\r']) {
+                line.push_str(&format!("\"{}\"", name.replace('"', "\"\"")));
+            } else {
+                line.push_str(name);
+            }
+        }
+        line.push('\n');
+        writer.write(&line)?;
+        Ok(writer)
+    }
+
+    fn write(&mut self, text: &str) -> Result<()> {
+        self.file
+            .write_all(text.as_bytes())
+            .map_err(|error| Error::io(self.file.get_ref().path(), error))
+    }
+
+    /// Appends `rows` `[n, names]`, n of any size.
+    ///
+    /// Errors with [`Error::Shape`] if there are not as many columns as names, and with [`Error::Io`].
+    pub fn write_rows(&mut self, rows: ArrayView2<'_, f64>) -> Result<()> {
+        if rows.ncols() != self.columns {
+            return Err(Error::Shape(format!(
+                "{}: rows of {} columns go under {} names; write one name per column",
+                self.file.get_ref().path().display(),
+                rows.ncols(),
+                self.columns
+            )));
+        }
+        let mut line = String::new();
+        for row in rows.rows() {
+            line.clear();
+            for (j, &value) in row.iter().enumerate() {
+                if j > 0 {
+                    line.push(',');
+                }
+                line.push_str(&text(value));
+            }
+            line.push('\n');
+            self.write(&line)?;
+        }
+        self.rows += rows.nrows() as u64;
+        Ok(())
+    }
+
+    /// Gives the file its name and returns the number of rows.
+    ///
+    /// Errors with [`Error::Io`]; then nothing of the new file remains.
+    pub fn finish(mut self) -> Result<u64> {
+        let path = self.file.get_ref().path().to_owned();
+        self.file.flush().map_err(|error| Error::io(&path, error))?;
+        let file = self
+            .file
+            .into_inner()
+            .map_err(|error| Error::io(&path, error.into_error()))?;
+        file.finish()?;
+        Ok(self.rows)
+    }
+}
+
+/// The shortest text that reads back as `value`.
+fn text(value: f64) -> String {
+    // Debug turns to exponents where Display would write hundreds of zeros, but ends whole numbers with .0.
+    let text = format!("{value:?}");
+    text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
+}

@@ -1,0 +1,167 @@
+//! Training and test rows of one source, told apart as they stream by.
+
+use super::rows::stack;
+use super::{Chunk, ChunkSource, Rows, require_rows};
+use crate::error::{Error, Result};
+use ndarray::{Array2, Axis};
+
+/// Which rows a [`Split`] yields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// The rows to learn from.
+    Train,
+    /// The rows held out.
+    Test,
+}
+
+/// The training or the test part of a source.
+///
+/// Row i (counted from 0 in the whole source) is a test row if the upper 53 bits of `h(seed, i)`, read as a fraction in
+/// [0, 1), lie below the test fraction. `h(seed, i)` is output i of SplitMix64 (Steele, Lea & Flood 2014) started at
+/// `mix(seed)`: `mix(mix(seed) + (i + 1) * 0x9e3779b97f4a7c15)` modulo 2^64, where mix(z) is `z ^= z >> 30;
+/// z *= 0xbf58476d1ce4e5b9; z ^= z >> 27; z *= 0x94d049bb133111eb; z ^= z >> 31`. So the parts are the same on every
+/// platform and in chunks of any size, and no row is kept back: the share of test rows is the fraction only on average.
+#[derive(Debug)]
+pub struct Split<S> {
+    source: S,
+    part: Part,
+    fraction: f64,
+    seed: u64,
+    /// Index in the source of the next row.
+    next: u64,
+    /// Whether this pass has yielded a row.
+    any: bool,
+    rows: Option<usize>,
+}
+
+impl<S: ChunkSource> Split<S> {
+    /// The `part` of `source` where `fraction` of the rows are test rows. The source must be at its first row.
+    ///
+    /// Errors with [`Error::Parameter`] if `fraction` is not between 0 and 1, both excluded, or if the source knows its
+    /// number of rows and the part has none; otherwise an empty part is an error of the first chunk.
+    pub fn new(source: S, part: Part, fraction: f64, seed: u64) -> Result<Self> {
+        if !(fraction > 0.0 && fraction < 1.0) {
+            return Err(Error::Parameter(format!(
+                "the test fraction is {fraction}; it must lie between 0 and 1"
+            )));
+        }
+        let mut split = Self {
+            source,
+            part,
+            fraction,
+            seed,
+            next: 0,
+            any: false,
+            rows: None,
+        };
+        split.rows = split
+            .source
+            .rows()
+            .map(|rows| (0..rows as u64).filter(|&i| split.takes(i)).count());
+        if split.rows == Some(0) {
+            return Err(split.no_rows());
+        }
+        Ok(split)
+    }
+
+    fn takes(&self, row: u64) -> bool {
+        let uniform = (hash(self.seed, row) >> 11) as f64 * 2_f64.powi(-53);
+        (uniform < self.fraction) == (self.part == Part::Test)
+    }
+
+    fn no_rows(&self) -> Error {
+        let part = if self.part == Part::Test {
+            "test"
+        } else {
+            "training"
+        };
+        Error::Parameter(format!(
+            "the {part} part has no rows at test fraction {}; choose another fraction or seed, or give more rows",
+            self.fraction
+        ))
+    }
+}
+
+impl<S: ChunkSource> ChunkSource for Split<S> {
+    fn columns(&self) -> usize {
+        self.source.columns()
+    }
+    fn targets(&self) -> usize {
+        self.source.targets()
+    }
+    fn rows(&self) -> Option<usize> {
+        self.rows
+    }
+    fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
+        require_rows(max_rows)?;
+        // A small part of a chunk would make small chunks, which are slow: fill at least half of what is asked for.
+        let (mut xs, mut ys, mut rows) = (Vec::<Rows>::new(), Vec::<Array2<f64>>::new(), 0);
+        while rows <= max_rows / 2 {
+            let Some(chunk) = self.source.next_chunk(max_rows - rows)? else {
+                break;
+            };
+            let read = chunk.x.nrows();
+            let keep: Vec<usize> = (0..read)
+                .filter(|&i| self.takes(self.next + i as u64))
+                .collect();
+            self.next += read as u64;
+            if keep.is_empty() {
+                continue;
+            }
+            rows += keep.len();
+            xs.push(chunk.x.select(&keep));
+            ys.push(chunk.y.select(Axis(0), &keep));
+        }
+        if rows == 0 {
+            return if self.any {
+                Ok(None)
+            } else {
+                Err(self.no_rows())
+            };
+        }
+        self.any = true;
+        let y = if ys.len() == 1 {
+            ys.remove(0)
+        } else {
+            stack(&ys.iter().map(|y| y.view()).collect::<Vec<_>>())?
+        };
+        Ok(Some(Chunk {
+            x: Rows::stack(xs)?,
+            y,
+        }))
+    }
+    fn rewind(&mut self) -> Result<()> {
+        (self.next, self.any) = (0, false);
+        self.source.rewind()
+    }
+}
+
+/// 64 bits that `seed` gives to `row`: see [`Split`].
+pub(super) fn hash(seed: u64, row: u64) -> u64 {
+    fn mix(mut z: u64) -> u64 {
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+    let step = 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(row.wrapping_add(1));
+    mix(mix(seed).wrapping_add(step))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hash;
+
+    #[test]
+    fn known_answers() {
+        // The first outputs of SplitMix64 from state 0, which mix leaves as it is.
+        let outputs = [
+            0xe220_a839_7b1d_cdaf,
+            0x6e78_9e6a_a1b9_65f4,
+            0x06c4_5d18_8009_454f,
+        ];
+        for (row, output) in outputs.into_iter().enumerate() {
+            assert_eq!(hash(0, row as u64), output);
+        }
+        assert_ne!(hash(1, 0), hash(0, 1));
+    }
+}

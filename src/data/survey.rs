@@ -1,0 +1,160 @@
+//! One pass over a source: what standardisation, bandwidth rules and classifiers need to know before the fit.
+
+mod moments;
+mod sample;
+mod targets;
+
+pub use sample::median_distance;
+pub use targets::TargetStats;
+
+use super::ChunkSource;
+use crate::error::{Error, Result};
+use moments::Moments;
+use ndarray::Array2;
+use sample::Reservoir;
+use targets::TargetSurvey;
+
+/// What one pass over a source found. Every field is the same for chunks of any size.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Survey {
+    /// Number of rows, at least one.
+    pub rows: u64,
+    /// Mean of each feature column, `[d]`.
+    pub mean: Vec<f64>,
+    /// Population variance (divided by the number of rows) of each feature column, `[d]`.
+    pub variance: Vec<f64>,
+    /// Smallest value of each feature column, `[d]`.
+    pub min: Vec<f64>,
+    /// Largest value of each feature column, `[d]`.
+    pub max: Vec<f64>,
+    /// A uniform sample of rows without replacement, `[m, d]`, in the order of the source.
+    pub sample: Array2<f64>,
+    /// Index in the source of each row of the sample, ascending, `[m]`.
+    pub sample_index: Vec<u64>,
+    /// One entry per target column.
+    pub targets: Vec<TargetStats>,
+}
+
+/// Values per chunk: small beside the page cache, large beside the cost of a call.
+const CHUNK_VALUES: usize = 1 << 19;
+
+impl Survey {
+    /// Reads `source` once from its first row on and rewinds it. Up to `sample_rows` rows are sampled by `seed`;
+    /// `progress` gets the number of rows read so far after each chunk.
+    ///
+    /// Means and variances are Welford's in f64 on values shifted by the first row, so a column of large values with a
+    /// small spread keeps its variance.
+    ///
+    /// Errors with [`Error::Shape`] if there are no rows, with [`Error::Numerical`] if a column's variance exceeds f64,
+    /// and as the source does.
+    pub fn of(
+        source: &mut dyn ChunkSource,
+        sample_rows: usize,
+        seed: u64,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Self> {
+        let (columns, target_columns) = (source.columns(), source.targets());
+        let mut features = Moments::new(columns);
+        let mut reservoir = Reservoir::new(columns, sample_rows, seed);
+        let mut targets: Vec<_> = (0..target_columns)
+            .map(|_| TargetSurvey::default())
+            .collect();
+        let mut row = vec![0.0; columns];
+        source.rewind()?;
+        while let Some(chunk) = source.next_chunk((CHUNK_VALUES / columns.max(1)).max(1))? {
+            if chunk.x.ncols() != columns || chunk.y.dim() != (chunk.x.nrows(), target_columns) {
+                return Err(Error::Shape(format!(
+                    "a chunk has {} columns and {:?} targets in a source of {columns} and {target_columns}",
+                    chunk.x.ncols(),
+                    chunk.y.dim()
+                )));
+            }
+            for i in 0..chunk.x.nrows() {
+                chunk.x.copy_row(i, &mut row);
+                reservoir.offer(features.rows(), &row);
+                features.add(&row);
+            }
+            for y in chunk.y.rows() {
+                for (survey, &value) in targets.iter_mut().zip(y) {
+                    survey.add(value);
+                }
+            }
+            progress(features.rows());
+        }
+        source.rewind()?;
+        if features.rows() == 0 {
+            return Err(Error::Shape(
+                "the data has no rows; give at least one".into(),
+            ));
+        }
+        let (sample, sample_index) = reservoir.finish()?;
+        let survey = Self {
+            rows: features.rows(),
+            mean: features.mean(),
+            variance: features.variance(),
+            min: features.min,
+            max: features.max,
+            sample,
+            sample_index,
+            targets: targets.into_iter().map(TargetSurvey::finish).collect(),
+        };
+        survey.check()?;
+        Ok(survey)
+    }
+
+    fn check(&self) -> Result<()> {
+        let (what, j) = if let Some(j) = self.variance.iter().position(|v| !v.is_finite()) {
+            ("feature", j)
+        } else if let Some(j) = self
+            .targets
+            .iter()
+            .position(|target| !target.variance.is_finite())
+        {
+            ("target", j)
+        } else {
+            return Ok(());
+        };
+        Err(Error::Numerical(format!(
+            "the variance of {what} column {j} (counted from 0) exceeds the range of f64; rescale or remove it"
+        )))
+    }
+
+    /// Whether all rows have the same value in column `j`.
+    pub fn is_constant(&self, j: usize) -> bool {
+        self.min[j] == self.max[j]
+    }
+
+    /// Variance over all entries of X, as the `scale` rule has it: the mean of the columns' variances plus the variance
+    /// of their means.
+    pub fn entry_variance(&self) -> f64 {
+        let d = self.mean.len() as f64;
+        let centre = self.mean.iter().map(|m| m / d).sum::<f64>();
+        let between = self
+            .mean
+            .iter()
+            .map(|m| (m - centre).powi(2) / d)
+            .sum::<f64>();
+        self.variance.iter().map(|v| v / d).sum::<f64>() + between
+    }
+
+    /// Variance over all entries of X after each column is standardised: columns that vary count 1 and constant
+    /// columns, which are only centred, count 0. It is the share of columns that vary; d times it is their number.
+    pub fn standardized_entry_variance(&self) -> f64 {
+        let d = self.mean.len();
+        (0..d).filter(|&j| !self.is_constant(j)).count() as f64 / d as f64
+    }
+
+    /// The sample with each column standardised: `(x - mean) / sqrt(variance)`, and 0 in constant columns. `[m, d]`.
+    pub fn standardized_sample(&self) -> Array2<f64> {
+        let mut sample = self.sample.clone();
+        for (j, mut column) in sample.columns_mut().into_iter().enumerate() {
+            let (mean, deviation) = (self.mean[j], self.variance[j].sqrt());
+            if self.is_constant(j) || deviation == 0.0 {
+                column.fill(0.0);
+            } else {
+                column.mapv_inplace(|x| (x - mean) / deviation);
+            }
+        }
+        sample
+    }
+}

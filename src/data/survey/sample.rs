@@ -1,0 +1,146 @@
+//! A sample of rows, and the median distance between them.
+
+use crate::data::split::hash;
+use crate::error::{Error, Result};
+use crate::kernels::Norm;
+use ndarray::{Array2, ArrayView2, Axis};
+use rayon::prelude::*;
+use std::collections::BinaryHeap;
+
+/// Keeps the rows with the smallest `hash(seed, index)`: a uniform sample without replacement that does not depend on
+/// how rows come in chunks.
+#[derive(Debug)]
+pub(super) struct Reservoir {
+    columns: usize,
+    most: usize,
+    seed: u64,
+    /// Key, index in the source, and place in `values` of each row kept; the largest key on top.
+    kept: BinaryHeap<(u64, u64, usize)>,
+    values: Vec<f64>,
+}
+
+impl Reservoir {
+    pub(super) fn new(columns: usize, most: usize, seed: u64) -> Self {
+        // Not the hash that splits training from test rows with the same seed: the kept rows would share a trait.
+        let seed = hash(seed, u64::from_le_bytes(*b"survey.."));
+        Self {
+            columns,
+            most,
+            seed,
+            kept: BinaryHeap::new(),
+            values: Vec::new(),
+        }
+    }
+
+    /// Offers row `index` of the source.
+    pub(super) fn offer(&mut self, index: u64, row: &[f64]) {
+        let key = hash(self.seed, index);
+        if self.kept.len() < self.most {
+            self.kept.push((key, index, self.kept.len()));
+            self.values.extend_from_slice(row);
+        } else if let Some(mut top) = self.kept.peek_mut()
+            && (key, index) < (top.0, top.1)
+        {
+            let place = top.2;
+            *top = (key, index, place);
+            self.values[place * self.columns..][..self.columns].copy_from_slice(row);
+        }
+    }
+
+    /// The rows kept, in the order of the source, and their indices.
+    pub(super) fn finish(self) -> Result<(Array2<f64>, Vec<u64>)> {
+        let mut kept: Vec<_> = self
+            .kept
+            .into_iter()
+            .map(|(_, index, place)| (index, place))
+            .collect();
+        kept.sort_unstable();
+        let values = Array2::from_shape_vec((kept.len(), self.columns), self.values)
+            .map_err(|error| Error::Shape(error.to_string()))?;
+        let places: Vec<_> = kept.iter().map(|&(_, place)| place).collect();
+        let indices = kept.into_iter().map(|(index, _)| index).collect();
+        Ok((values.select(Axis(0), &places), indices))
+    }
+}
+
+/// So many rows enter the median distance at most.
+const MOST_ROWS: usize = 2000;
+/// Rows compared with one row while they stay in second-level cache.
+const TILE: usize = 32;
+
+/// The median of the distances between all pairs of rows of `sample` `[m, d]`: the bandwidth sigma of the `median` rule,
+/// or 1/gamma with [`Norm::L1`]. Of an even number of pairs it is the mean of the middle two. If m exceeds 2,000, then
+/// 2,000 rows spread evenly over the sample are taken.
+///
+/// Errors with [`Error::Shape`] if there are fewer than two rows, and with [`Error::Numerical`] if the median is 0 (at
+/// least half of the pairs are the same row twice) or exceeds the range of f64.
+pub fn median_distance(sample: ArrayView2<'_, f64>, norm: Norm) -> Result<f64> {
+    let rows = sample.nrows();
+    if rows < 2 {
+        return Err(Error::Shape(format!(
+            "the median distance needs at least 2 rows and there are {rows}; give more rows or a number"
+        )));
+    }
+    let taken = rows.min(MOST_ROWS);
+    let indices: Vec<_> = (0..taken).map(|i| i * rows / taken).collect();
+    let rows = sample.select(Axis(0), &indices);
+    let rows = rows.as_standard_layout();
+    let views: Vec<_> = rows.rows().into_iter().collect();
+    let slices: Vec<&[f64]> = views.iter().filter_map(|row| row.as_slice()).collect();
+    // L2 distances are compared by their squares.
+    let mut distances: Vec<f64> = (0..slices.len().div_ceil(TILE))
+        .into_par_iter()
+        .flat_map_iter(|tile| {
+            let start = tile * TILE;
+            let end = (start + TILE).min(slices.len());
+            let slices = &slices;
+            (0..end).flat_map(move |i| {
+                // Each pair once: its larger index lies in the tile.
+                (start.max(i + 1)..end).map(move |j| match norm {
+                    Norm::L1 => sum(slices[i], slices[j], f64::abs),
+                    Norm::L2 => sum(slices[i], slices[j], |difference| difference * difference),
+                })
+            })
+        })
+        .collect();
+    let distance = |value: f64| {
+        if norm == Norm::L2 {
+            value.sqrt()
+        } else {
+            value
+        }
+    };
+    let middle = distances.len() / 2;
+    let even = distances.len().is_multiple_of(2);
+    let (below, &mut upper, _) = distances.select_nth_unstable_by(middle, f64::total_cmp);
+    let mut median = distance(upper);
+    if even {
+        let lower = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        median = distance(lower) / 2.0 + median / 2.0;
+    }
+    if median == 0.0 {
+        return Err(Error::Numerical(
+            "the median distance is 0, because most pairs of sampled rows are equal; give the bandwidth as a number or remove duplicate rows".into(),
+        ));
+    }
+    if !median.is_finite() {
+        return Err(Error::Numerical(
+            "the median distance exceeds the range of f64; rescale the columns".into(),
+        ));
+    }
+    Ok(median)
+}
+
+/// The sum of `term(a - b)`, in eight partial sums that the compiler keeps in vector registers.
+fn sum(a: &[f64], b: &[f64], term: impl Fn(f64) -> f64) -> f64 {
+    let (a, a_rest) = a.as_chunks::<8>();
+    let (b, b_rest) = b.as_chunks::<8>();
+    let mut sums = [0.0; 8];
+    for (a, b) in a.iter().zip(b) {
+        for k in 0..8 {
+            sums[k] += term(a[k] - b[k]);
+        }
+    }
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| term(a - b)).sum();
+    sums.iter().sum::<f64>() + rest
+}

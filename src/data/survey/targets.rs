@@ -1,0 +1,72 @@
+//! What is known of a target column after one pass.
+
+use super::moments::Moments;
+
+/// One target column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TargetStats {
+    /// Mean.
+    pub mean: f64,
+    /// Population variance.
+    pub variance: f64,
+    /// Smallest value.
+    pub min: f64,
+    /// Largest value.
+    pub max: f64,
+    /// Whether every value is a whole number.
+    pub whole: bool,
+    /// The different values, ascending, if there are at most [`Self::MOST_DISTINCT`] of them.
+    pub distinct: Option<Vec<f64>>,
+}
+
+impl TargetStats {
+    /// So many different values are kept: enough for the classes of a classifier.
+    pub const MOST_DISTINCT: usize = 1025;
+}
+
+/// [`TargetStats`] in the making.
+#[derive(Debug)]
+pub(super) struct TargetSurvey {
+    moments: Moments,
+    whole: bool,
+    distinct: Option<Vec<f64>>,
+}
+
+impl Default for TargetSurvey {
+    fn default() -> Self {
+        Self {
+            moments: Moments::new(1),
+            whole: true,
+            distinct: Some(Vec::new()),
+        }
+    }
+}
+
+impl TargetSurvey {
+    pub(super) fn add(&mut self, value: f64) {
+        // -0 and 0 are one value.
+        let value = value + 0.0;
+        self.moments.add(&[value]);
+        self.whole &= value.fract() == 0.0;
+        if let Some(values) = &mut self.distinct
+            && let Err(at) = values.binary_search_by(|other| other.total_cmp(&value))
+        {
+            if values.len() < TargetStats::MOST_DISTINCT {
+                values.insert(at, value);
+            } else {
+                self.distinct = None;
+            }
+        }
+    }
+
+    pub(super) fn finish(self) -> TargetStats {
+        TargetStats {
+            mean: self.moments.mean()[0],
+            variance: self.moments.variance()[0],
+            min: self.moments.min[0],
+            max: self.moments.max[0],
+            whole: self.whole,
+            distinct: self.distinct,
+        }
+    }
+}

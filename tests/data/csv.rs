@@ -1,0 +1,205 @@
+use crate::{assert_says, opened, place, read_all, read_in_every_way};
+use bochner::Result;
+use bochner::data::{
+    Chunk, ChunkSource, CsvOptions, CsvSource, OpenOptions, Rows, TargetUse, open,
+};
+use ndarray::{Array2, array};
+use std::fs;
+
+fn source(
+    text: impl AsRef<[u8]>,
+    target: &[&str],
+    target_use: TargetUse,
+) -> (tempfile::TempDir, Result<CsvSource>) {
+    let (directory, path) = place("data.csv");
+    fs::write(&path, text).unwrap();
+    let target = target.iter().map(|&name| name.to_owned()).collect();
+    (
+        directory,
+        CsvSource::open(&path, CsvOptions { target, target_use }),
+    )
+}
+
+/// Opens and reads everything.
+fn read(text: impl AsRef<[u8]>, target: &[&str]) -> Result<Chunk> {
+    let (_directory, source) = source(text, target, TargetUse::Required);
+    read_all(&mut source?, 2)
+}
+
+#[test]
+fn names_targets_and_values() {
+    let text = "\u{feff}a, label ,\"b \"\"x\"\", y\",c\r\n1,7, 2.5 ,\"3\"\r\n\r\n-4,8,5e-1,+6\r\n0,9,.5,1.\r\n";
+    let (_directory, source) = source(text, &["label"], TargetUse::Required);
+    let mut source = opened(source);
+    assert_eq!(source.feature_names(), ["a", "b \"x\", y", "c"]);
+    assert_eq!(
+        (source.target_names(), source.rows()),
+        (vec!["label"], None)
+    );
+    let chunk = read_in_every_way(&mut source);
+    assert_eq!(
+        chunk.x,
+        Rows::F64(array![[1.0, 2.5, 3.0], [-4.0, 0.5, 6.0], [0.0, 0.5, 1.0]])
+    );
+    assert_eq!(chunk.y, array![[7.0], [8.0], [9.0]]);
+    // Several, in the order asked for.
+    assert_eq!(
+        read(text, &["c", "a"]).unwrap().y,
+        array![[3.0, 1.0], [6.0, -4.0], [1.0, 0.0]]
+    );
+}
+
+#[test]
+fn without_a_header_columns_are_numbered() {
+    let (_directory, source_) = source("\u{feff}5,6,1\n7,8,0\n", &["2"], TargetUse::Required);
+    let mut source_ = opened(source_);
+    assert_eq!(source_.feature_names(), ["0", "1"]);
+    let chunk = read_in_every_way(&mut source_);
+    assert_eq!(
+        (chunk.x, chunk.y),
+        (
+            Rows::F64(array![[5.0, 6.0], [7.0, 8.0]]),
+            array![[1.0], [0.0]]
+        )
+    );
+    // What pandas writes for columns without names is a header all the same.
+    let chunk = read("0,1,2,3\n0,1,2,3\n9,9,9,9\n", &["3"]).unwrap();
+    assert_eq!(chunk.y, array![[3.0], [9.0]]);
+    // An index column without a name.
+    let (_directory, source) = source(",a\n0,5\n", &[], TargetUse::Required);
+    assert_eq!(opened(source).feature_names(), ["0", "a"]);
+}
+
+#[test]
+fn labels_may_be_absent_or_left_out() {
+    let labelled = "a,y,b\n1,text,2\n3,,4\n";
+    let (_directory, ignored) = source(labelled, &["y"], TargetUse::Ignored);
+    let chunk = read_in_every_way(&mut opened(ignored));
+    assert_eq!(
+        (chunk.x, chunk.y),
+        (
+            Rows::F64(array![[1.0, 2.0], [3.0, 4.0]]),
+            Array2::zeros((2, 0))
+        )
+    );
+    for target_use in [TargetUse::Ignored, TargetUse::IfPresent] {
+        let (_directory, source) = source("a,b\n1,2\n", &["y"], target_use);
+        let source = opened(source);
+        assert_eq!((source.columns(), source.targets()), (2, 0));
+    }
+    let (_directory, present) = source("a,y\n1,2\n", &["y"], TargetUse::IfPresent);
+    assert_eq!(read_in_every_way(&mut opened(present)).y, array![[2.0]]);
+    let (_directory, some) = source("a,y\n1,2\n", &["y", "z"], TargetUse::IfPresent);
+    let some = opened(some);
+    assert_eq!((some.columns(), some.targets()), (1, 0));
+}
+
+#[test]
+fn refuses_with_line_and_column() {
+    assert_says(read("", &[]), &["data.csv: is empty"]);
+    assert_says(read("\n\n", &[]), &["is empty"]);
+    assert_says(read("a,b\n", &[]), &["no rows"]);
+    assert_says(
+        read("a,b\n1,2\n3\n", &[]),
+        &["line 3 has 1 fields", "has 2", "same columns"],
+    );
+    assert_says(read("a,b\n1,2,3\n", &[]), &["line 2 has 3 fields"]);
+    assert_says(
+        read("a,b\n1,\"2\n3,4\n5,6\n", &[]),
+        &["line 2, column \"b\"", "text"],
+    );
+    assert_says(
+        read("a,b\n1,2\n\"3,4\n5,6\n", &[]),
+        &["line 3", "quote left open"],
+    );
+    assert_says(
+        read("a,size\n1,2\n1,tall\n", &[]),
+        &["line 3, column \"size\": holds the text \"tall\"", "encode"],
+    );
+    assert_says(read("a,b\n1,\n", &[]), &["line 2, column \"b\": is empty"]);
+    assert_says(read("a,b\n1,nan\n", &[]), &["line 2, column \"b\": is NaN"]);
+    assert_says(read("a,b\n1,-inf\n", &[]), &["is infinite"]);
+    assert_says(read("a,b\n1,1e999\n", &[]), &["is infinite"]);
+    assert_says(
+        read("a,b\n1,\"x\ny\"\n", &[]),
+        &["holds the text \"x\\ny\""],
+    );
+    assert_says(
+        read(b"a,b\n1,\xff\n", &[]),
+        &["line 2, column \"b\": is not UTF-8"],
+    );
+    assert_says(read(b"a,\xff\n1,2\n", &[]), &["column 1 is not UTF-8"]);
+    assert_says(read("a;b\n1;2\n", &[]), &["';'", "commas"]);
+    assert_says(
+        read("a,y\n1,cat\n", &["y"]),
+        &["line 2, column \"y\"", "\"cat\""],
+    );
+    let long = "z".repeat(5000);
+    assert_says(read(format!("a\n{long}\n"), &[]), &["zzz\"..."]);
+}
+
+#[test]
+fn refuses_targets_that_are_not_there() {
+    let header: Vec<_> = (0..30).map(|j| format!("pixel{j}")).collect();
+    let text = format!("{}\n{}\n", header.join(","), vec!["1"; 30].join(","));
+    assert_says(
+        read(&text, &["label"]),
+        &[
+            "no column \"label\"",
+            "\"pixel0\", \"pixel1\"",
+            "and 22 more",
+        ],
+    );
+    assert_says(
+        read("a,a,b\n1,2,3\n", &["a"]),
+        &["several columns called \"a\""],
+    );
+    assert_says(read("a,b\n1,2\n", &["a", " a"]), &["named twice"]);
+    assert_says(read("a,b\n1,2\n", &["a", "b"]), &["only target columns"]);
+}
+
+#[test]
+fn lines_are_those_of_the_file() {
+    // Blank lines, each kind of line ending, and a line break inside quotes.
+    for (end, name) in [("\n", "LF"), ("\r\n", "CRLF"), ("\r", "CR")] {
+        let text = ["a,b", "", "1,2", "", "", "3,4", "5,oops", "6,7"].join(end);
+        let Err(error) = read(text, &[]) else {
+            panic!("{name}")
+        };
+        assert!(error.to_string().contains("line 7, "), "{name}: {error}");
+    }
+    assert_says(
+        read("\"a\nb\",c\n1,2\n3,oops\n", &[]),
+        &["line 4, column \"c\""],
+    );
+}
+
+#[test]
+fn extensions() {
+    let (directory, path) = place("data.parquet");
+    assert_says(
+        open(&path, &OpenOptions::default()),
+        &[
+            "data.parquet: .parquet cannot be read",
+            ".npy, .npz and .csv",
+        ],
+    );
+    assert_says(
+        open(directory.path().join("data"), &OpenOptions::default()),
+        &["no extension"],
+    );
+    let path = directory.path().join("DATA.CSV");
+    fs::write(&path, "a,y\n1,2\n").unwrap();
+    let options = OpenOptions {
+        target: vec!["y".into()],
+        ..Default::default()
+    };
+    assert_eq!(opened(open(&path, &options)).targets(), 1);
+    assert_says(open("a.npy", &options), &["a.npy", "targets file"]);
+    assert_says(open("a.npz", &options), &["array y"]);
+    let options = OpenOptions {
+        targets: Some("y.npy".into()),
+        ..Default::default()
+    };
+    assert_says(open(&path, &options), &["goes with .npy"]);
+}

@@ -1,0 +1,94 @@
+//! The data layer: what the sources read, what they refuse and in which words, and that chunks do not matter.
+
+mod csv;
+mod npy;
+mod npz;
+mod output;
+mod stream;
+mod survey;
+
+use bochner::Result;
+use bochner::data::{Chunk, ChunkSource, Rows};
+use ndarray::{Array2, Axis, concatenate};
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+/// A directory that goes away with the test, and a path in it.
+fn place(name: &str) -> (TempDir, PathBuf) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join(name);
+    (directory, path)
+}
+
+/// Everything a source yields in chunks of at most `max_rows`, from its first row on.
+fn read_all(source: &mut dyn ChunkSource, max_rows: usize) -> Result<Chunk> {
+    source.rewind()?;
+    let (mut xs, mut ys) = (Vec::new(), Vec::new());
+    let mut single = true;
+    while let Some(chunk) = source.next_chunk(max_rows)? {
+        let rows = chunk.x.nrows();
+        assert!(
+            (1..=max_rows).contains(&rows),
+            "a chunk of {rows} rows, {max_rows} asked for"
+        );
+        assert_eq!(chunk.x.ncols(), source.columns());
+        assert_eq!(chunk.y.dim(), (rows, source.targets()));
+        single &= matches!(chunk.x, Rows::F32(_));
+        xs.push(chunk.x.into_f64());
+        ys.push(chunk.y);
+    }
+    assert!(
+        source.next_chunk(max_rows)?.is_none(),
+        "the end stays the end"
+    );
+    let join = |parts: &[Array2<f64>]| {
+        concatenate(
+            Axis(0),
+            &parts.iter().map(|part| part.view()).collect::<Vec<_>>(),
+        )
+        .unwrap()
+    };
+    let x = join(&xs);
+    let x = if single {
+        Rows::F32(x.mapv(|v| v as f32))
+    } else {
+        Rows::F64(x)
+    };
+    Ok(Chunk { x, y: join(&ys) })
+}
+
+/// Reads `source` in chunks of many sizes, twice each, and returns what all of them yield.
+fn read_in_every_way(source: &mut dyn ChunkSource) -> Chunk {
+    let whole = read_all(source, usize::MAX).unwrap();
+    for max_rows in [1, 2, 3, 7, 64] {
+        assert_eq!(
+            read_all(source, max_rows).unwrap(),
+            whole,
+            "chunks of {max_rows}"
+        );
+    }
+    // Going back from the middle.
+    source.rewind().unwrap();
+    source.next_chunk(2).unwrap();
+    assert_eq!(read_all(source, 5).unwrap(), whole);
+    whole
+}
+
+/// The message of an error: one line that holds every one of `needles`.
+#[track_caller]
+fn assert_says<T>(result: Result<T>, needles: &[&str]) {
+    let Err(error) = result else {
+        panic!("no error; expected one with {needles:?}")
+    };
+    let text = error.to_string();
+    assert!(!text.contains('\n'), "more than one line: {text:?}");
+    for needle in needles {
+        assert!(text.contains(needle), "{text:?} does not say {needle:?}");
+    }
+}
+
+/// A source that a test expects to open.
+#[track_caller]
+fn opened<S>(result: Result<S>) -> S {
+    result.unwrap_or_else(|error| panic!("{error}"))
+}

@@ -1,0 +1,131 @@
+use crate::{assert_says, opened, read_in_every_way};
+use bochner::data::{ChunkSource, MemorySource, Part, Rows, Split};
+use ndarray::{Array2, ShapeBuilder, array, s};
+
+fn numbered(rows: usize) -> MemorySource {
+    let x = Array2::from_shape_fn((rows, 2), |(i, j)| (i * 2 + j) as f32);
+    let y = Array2::from_shape_fn((rows, 1), |(i, _)| i as f64);
+    opened(MemorySource::new(x, Some(y)))
+}
+
+#[test]
+fn memory_takes_any_layout() {
+    let x = array![[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]];
+    let mut by_columns = Array2::zeros((2, 3).f());
+    by_columns.assign(&x);
+    let expected = Rows::F64(x.clone());
+    let reversed = x.slice(s![..;-1, ..]);
+    for rows in [
+        Rows::from(&x),
+        Rows::from(by_columns.clone()),
+        Rows::from(by_columns.view()),
+        Rows::F64(by_columns.clone()),
+    ] {
+        let mut source = opened(MemorySource::new(rows, None));
+        let read = read_in_every_way(&mut source);
+        assert_eq!((read.x, read.y.dim()), (expected.clone(), (2, 0)));
+    }
+    let read = read_in_every_way(&mut opened(MemorySource::new(
+        reversed,
+        Some(array![[1.0], [2.0]]),
+    )));
+    assert_eq!(
+        (read.x, read.y),
+        (
+            Rows::F64(array![[4.0, 5.0, 6.0], [1.0, 2.0, 3.0]]),
+            array![[1.0], [2.0]]
+        )
+    );
+}
+
+#[test]
+fn memory_refuses() {
+    let x = || array![[1.0_f32, 2.0], [3.0, 4.0]];
+    assert_says(
+        MemorySource::new(Array2::<f32>::zeros((0, 2)), None),
+        &["[0, 2]", "no rows"],
+    );
+    assert_says(
+        MemorySource::new(Array2::<f32>::zeros((2, 0)), None),
+        &["no columns"],
+    );
+    assert_says(
+        MemorySource::new(x(), Some(array![[1.0]])),
+        &["2 rows", "y has 1"],
+    );
+    let mut bad = x();
+    bad[(1, 0)] = f32::INFINITY;
+    assert_says(
+        MemorySource::new(bad, None),
+        &["X: row 1, column 0 (counted from 0) is infinite"],
+    );
+    assert_says(
+        MemorySource::new(x(), Some(array![[1.0], [f64::NAN]])),
+        &["y: row 1, column 0", "NaN"],
+    );
+    assert_says(numbered(3).next_chunk(0), &["0 rows"]);
+}
+
+#[test]
+fn split_parts_are_complementary_and_independent_of_chunks() {
+    for (fraction, seed) in [(0.5, 0), (0.2, 1), (0.05, 2)] {
+        let part = |part| {
+            let mut split = opened(Split::new(numbered(2000), part, fraction, seed));
+            let read = read_in_every_way(&mut split);
+            assert_eq!(split.rows(), Some(read.y.nrows()));
+            assert_eq!(
+                read.x.into_f64().column(0),
+                read.y.column(0).mapv(|i| i * 2.0)
+            );
+            read.y.column(0).to_vec()
+        };
+        let (train, test) = (part(Part::Train), part(Part::Test));
+        assert!(train.is_sorted() && test.is_sorted());
+        let mut all = [train, test.clone()].concat();
+        all.sort_by(f64::total_cmp);
+        assert_eq!(all, (0..2000).map(f64::from).collect::<Vec<_>>());
+        // Within four standard deviations of the binomial count.
+        let (mean, deviation) = (
+            2000.0 * fraction,
+            (2000.0 * fraction * (1.0 - fraction)).sqrt(),
+        );
+        assert!(
+            (test.len() as f64 - mean).abs() < 4.0 * deviation,
+            "{} test rows",
+            test.len()
+        );
+    }
+}
+
+#[test]
+fn split_golden_rows() {
+    // A split is part of what a reported accuracy means: it must stay the same in every version and on every platform.
+    let mut split = opened(Split::new(numbered(40), Part::Test, 0.25, 42));
+    let rows = read_in_every_way(&mut split).y.column(0).to_vec();
+    assert_eq!(rows, GOLDEN);
+}
+/// From the formula in [`Split`]'s documentation, computed elsewhere.
+const GOLDEN: [f64; 16] = [
+    1.0, 2.0, 3.0, 5.0, 7.0, 9.0, 13.0, 14.0, 16.0, 17.0, 18.0, 21.0, 26.0, 29.0, 30.0, 32.0,
+];
+
+#[test]
+fn split_fills_its_chunks() {
+    let mut split = opened(Split::new(numbered(10_000), Part::Test, 0.05, 3));
+    let rows = split.next_chunk(100).unwrap().unwrap().x.nrows();
+    assert!((51..=100).contains(&rows), "{rows}");
+}
+
+#[test]
+fn split_refuses() {
+    for fraction in [0.0, 1.0, -0.5, f64::NAN] {
+        assert_says(
+            Split::new(numbered(4), Part::Test, fraction, 0),
+            &["fraction", "between 0 and 1"],
+        );
+    }
+    assert_says(
+        Split::new(numbered(4), Part::Test, 1e-9, 0),
+        &["test part has no rows"],
+    );
+}
