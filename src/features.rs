@@ -1,10 +1,12 @@
 //! Feature maps: z(x) with z(x)'z(y) close to k(x, y). A map is kernel x sampling x nonlinearity; one file per map.
 
 mod affine;
+mod bandwidth;
 pub mod dense;
 pub mod fourier;
 
 pub use affine::Affine;
+pub use bandwidth::Bandwidth;
 pub use dense::DenseFeatures;
 pub use fourier::{Form, Fourier};
 

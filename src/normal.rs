@@ -170,9 +170,15 @@ impl NormalEquations {
             let shift = targets.shift(k);
             out.zty_dt.column_mut(k).scaled_add(shift, &out.z_sum_d);
         }
-        if out.gram_dd.iter().chain(&out.zty_dt).any(|v| !v.is_finite()) {
+        if out
+            .gram_dd
+            .iter()
+            .chain(&out.zty_dt)
+            .any(|v| !v.is_finite())
+        {
             return Err(Error::Numerical(
-                "the sums are not finite: the features or targets are too large; use --standardize".into(),
+                "the sums are not finite: the features or targets are too large; use --standardize"
+                    .into(),
             ));
         }
         Ok(out)

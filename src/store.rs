@@ -135,14 +135,15 @@ impl Store {
             )));
         }
         let values = stored.bytes.chunks_exact(N);
-        let values = values.map(|b| read(b.try_into().expect("chunks of N"))).collect();
+        let values = values
+            .map(|b| read(b.try_into().expect("chunks of N")))
+            .collect();
         Array2::from_shape_vec((rows, cols), values).map_err(|e| Error::Shape(e.to_string()))
     }
 
     /// The file's bytes. `kind` says what the file is (`model`, `normal-equations`).
     pub fn to_bytes(&self, kind: &str) -> Result<Vec<u8>> {
-        let mut properties: HashMap<String, String> =
-            self.properties.clone().into_iter().collect();
+        let mut properties: HashMap<String, String> = self.properties.clone().into_iter().collect();
         properties.insert("format".into(), FORMAT.into());
         properties.insert("format_version".into(), FORMAT_VERSION.to_string());
         properties.insert("kind".into(), kind.into());
@@ -228,5 +229,7 @@ fn finite(name: &str, all: bool) -> Result<()> {
     if all {
         return Ok(());
     }
-    Err(Error::Shape(format!("{name:?} holds a value that is not finite")))
+    Err(Error::Shape(format!(
+        "{name:?} holds a value that is not finite"
+    )))
 }

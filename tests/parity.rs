@@ -23,7 +23,9 @@ fn dense(d: usize, s: usize, nonlinearity: Nonlinearity, scale: f32) -> DenseMap
     DenseMap {
         w_ds: normal(d, s, 2) * scale,
         phase_s: phases.iter().map(|p| p.abs().fract()).collect(),
-        amplitude_s: (0..s).map(|l| (2.0 / outputs as f32).sqrt() * (1.0 + l as f32 / s as f32)).collect(),
+        amplitude_s: (0..s)
+            .map(|l| (2.0 / outputs as f32).sqrt() * (1.0 + l as f32 / s as f32))
+            .collect(),
         nonlinearity,
     }
 }
@@ -35,7 +37,9 @@ fn poisoned(device: &Device, rows: usize, cols: usize) -> Matrix {
 /// The allowed error of a feature: the rounding of a product of depth d, through a slope of at most 2 pi.
 fn projection_bound(map: &DenseMap, x: &Array2<f32>) -> Array2<f64> {
     // Sum of |x||w| bounds every partial sum.
-    let sums = x.mapv(|v| f64::from(v.abs())).dot(&map.w_ds.mapv(|v| f64::from(v.abs())));
+    let sums = x
+        .mapv(|v| f64::from(v.abs()))
+        .dot(&map.w_ds.mapv(|v| f64::from(v.abs())));
     let (s, outputs) = (map.freqs(), map.outputs());
     Array2::from_shape_fn((x.nrows(), outputs), |(i, j)| {
         let l = j % s;
@@ -88,7 +92,11 @@ fn projection_agrees_with_f64() {
                     let bound = projection_bound(&map, &x);
                     let reference = projection::reference(&map, x.view());
                     let ratio = worst(z.view(), reference.view(), |i, j| bound[[i, j]]);
-                    assert!(ratio < 1.0, "{rows}x{d} -> {s} {f:?} {} on {device:?}: {ratio}", tile.name);
+                    assert!(
+                        ratio < 1.0,
+                        "{rows}x{d} -> {s} {f:?} {} on {device:?}: {ratio}",
+                        tile.name
+                    );
                 }
             }
             if matches!(device, Device::Cpu(_)) {
@@ -123,39 +131,79 @@ fn projection_parity_notices_small_wrongs() {
 }
 
 /// The worst entry relative to the norms of its columns: (Z'Z, Z'Y).
-fn gram_error(sums: &gram::GramSums, reference: &gram::GramSums, z: &Array2<f32>, y: &Array2<f32>) -> (f64, f64) {
+fn gram_error(
+    sums: &gram::GramSums,
+    reference: &gram::GramSums,
+    z: &Array2<f32>,
+    y: &Array2<f32>,
+) -> (f64, f64) {
     let norms = |m: &Array2<f32>| -> Vec<f64> {
-        m.axis_iter(Axis(1)).map(|c| c.iter().map(|&v| f64::from(v).powi(2)).sum::<f64>().sqrt().max(1e-30)).collect()
+        m.axis_iter(Axis(1))
+            .map(|c| {
+                c.iter()
+                    .map(|&v| f64::from(v).powi(2))
+                    .sum::<f64>()
+                    .sqrt()
+                    .max(1e-30)
+            })
+            .collect()
     };
     let (zn, yn) = (norms(z), norms(y));
     let error = |a: &Array2<f64>, b: &Array2<f64>, n: &[f64]| {
-        a.indexed_iter().map(|((i, j), v)| (v - b[[i, j]]).abs() / (zn[i] * n[j])).fold(0.0, |m: f64, e| if e.is_nan() { f64::INFINITY } else { m.max(e) })
+        a.indexed_iter()
+            .map(|((i, j), v)| (v - b[[i, j]]).abs() / (zn[i] * n[j]))
+            .fold(
+                0.0,
+                |m: f64, e| if e.is_nan() { f64::INFINITY } else { m.max(e) },
+            )
     };
-    (error(&sums.gram_dd, &reference.gram_dd, &zn), error(&sums.zty_dt, &reference.zty_dt, &yn))
+    (
+        error(&sums.gram_dd, &reference.gram_dd, &zn),
+        error(&sums.zty_dt, &reference.zty_dt, &yn),
+    )
 }
 
 #[test]
 fn gram_agrees_with_f64() {
     for device in devices() {
         for &tile in gram::MENU {
-            for (rows, d, t) in [(1, 1, 1), (3, 63, 2), (17, 64, 64), (64, 65, 1), (65, 130, 3), (4097, 20, 65), (9000, 5, 1)] {
+            for (rows, d, t) in [
+                (1, 1, 1),
+                (3, 63, 2),
+                (17, 64, 64),
+                (64, 65, 1),
+                (65, 130, 3),
+                (4097, 20, 65),
+                (9000, 5, 1),
+            ] {
                 // Panels of one and of two tiles, and one for all.
                 for panel_bytes in [16_384, 32_768, u64::MAX] {
                     let (z, y) = (normal(rows, d, 4), normal(rows, t, 5));
-                    let (mut z_nd, mut y_nt) = (poisoned(device, rows, d), poisoned(device, rows, t));
+                    let (mut z_nd, mut y_nt) =
+                        (poisoned(device, rows, d), poisoned(device, rows, t));
                     z_nd.write(z.view()).expect("fits");
                     y_nt.write(y.view()).expect("fits");
-                    let mut sums = GramAccumulator::with_tile(device, d, t, tile, panel_bytes).expect("fits");
+                    let mut sums =
+                        GramAccumulator::with_tile(device, d, t, tile, panel_bytes).expect("fits");
                     sums.add(&z_nd, &y_nt).expect("runs");
                     let sums = sums.finish().expect("reads back");
                     let reference = gram::reference(z.view(), y.view());
                     let (zz, zy) = gram_error(&sums, &reference, &z, &y);
                     let allowed = 4.0 * EPS * (1.0 + (rows.min(gram::BLOCK_ROWS) as f64).sqrt());
-                    assert!(zz < allowed && zy < allowed, "{rows} x {d}, {t} on {device:?}: {zz:e}, {zy:e}");
+                    assert!(
+                        zz < allowed && zy < allowed,
+                        "{rows} x {d}, {t} on {device:?}: {zz:e}, {zy:e}"
+                    );
                     // Negative control: one row fewer.
-                    let short = gram::reference(z.slice(ndarray::s![1.., ..]), y.slice(ndarray::s![1.., ..]));
+                    let short = gram::reference(
+                        z.slice(ndarray::s![1.., ..]),
+                        y.slice(ndarray::s![1.., ..]),
+                    );
                     let (zz, zy) = gram_error(&sums, &short, &z, &y);
-                    assert!(zz > allowed && zy > allowed, "a lost row passes on {device:?}: {zz:e} {zy:e}");
+                    assert!(
+                        zz > allowed && zy > allowed,
+                        "a lost row passes on {device:?}: {zz:e} {zy:e}"
+                    );
                     if matches!(device, Device::Cpu(_)) {
                         break;
                     }
@@ -183,7 +231,10 @@ fn gram_of_a_million_rows_stays_within_1e_6() {
         let one = gram::reference(z.view(), z.slice(ndarray::s![.., ..1]));
         for ((i, j), &g) in sums.gram_dd.indexed_iter() {
             let exact = one.gram_dd[[i, j]] * chunks as f64;
-            assert!((g - exact).abs() <= 1e-6 * exact.abs(), "{i} {j} on {device:?}: {g} {exact}");
+            assert!(
+                (g - exact).abs() <= 1e-6 * exact.abs(),
+                "{i} {j} on {device:?}: {g} {exact}"
+            );
         }
     }
 }
@@ -193,7 +244,14 @@ fn fused_predict_agrees_with_f64() {
     for device in devices() {
         for &tile in tile::MENU {
             for &(rows, d, s) in SIZES {
-                for (f, t) in [(Nonlinearity::CosSin, 1), (Nonlinearity::CosSin, 19), (Nonlinearity::Cos, 5), (Nonlinearity::Step, 2), (Nonlinearity::Relu, 8), (Nonlinearity::ReluSquared, 11)] {
+                for (f, t) in [
+                    (Nonlinearity::CosSin, 1),
+                    (Nonlinearity::CosSin, 19),
+                    (Nonlinearity::Cos, 5),
+                    (Nonlinearity::Step, 2),
+                    (Nonlinearity::Relu, 8),
+                    (Nonlinearity::ReluSquared, 11),
+                ] {
                     let map = dense(d, s, f, 0.3);
                     let mut x = normal(rows, d, 1);
                     away_from_jumps(&map, &mut x);
@@ -206,18 +264,28 @@ fn fused_predict_agrees_with_f64() {
                     let y = y_nt.download().expect("reads back");
                     let z = projection::reference(&map, x.view()).mapv(f64::abs);
                     let size = z.dot(&beta.mapv(|v| f64::from(v).abs()));
-                    let feature_bound = projection_bound(&map, &x).dot(&beta.mapv(|v| f64::from(v).abs()));
-                    let allowed = |i: usize, j: usize| feature_bound[[i, j]] + 4.0 * EPS * (1.0 + size[[i, j]]);
+                    let feature_bound =
+                        projection_bound(&map, &x).dot(&beta.mapv(|v| f64::from(v).abs()));
+                    let allowed = |i: usize, j: usize| {
+                        feature_bound[[i, j]] + 4.0 * EPS * (1.0 + size[[i, j]])
+                    };
                     let reference = predict::reference(&map, x.view(), beta.view());
                     let ratio = worst(y.view(), reference.view(), allowed);
-                    assert!(ratio < 1.0, "{rows}x{d} -> {s} -> {t} {f:?} {} on {device:?}: {ratio}", tile.name);
+                    assert!(
+                        ratio < 1.0,
+                        "{rows}x{d} -> {s} -> {t} {f:?} {} on {device:?}: {ratio}",
+                        tile.name
+                    );
                     // Negative control: the coefficients of the last feature lost.
                     let mut wrong = beta.clone();
                     wrong.row_mut(map.outputs() - 1).fill(0.0);
                     let reference = predict::reference(&map, x.view(), wrong.view());
                     let noticed = worst(y.view(), reference.view(), allowed) > 1.0;
                     let last_is_silent = z.column(map.outputs() - 1).iter().all(|&v| v < 1e-3);
-                    assert!(noticed || last_is_silent, "a lost coefficient passes on {device:?}");
+                    assert!(
+                        noticed || last_is_silent,
+                        "a lost coefficient passes on {device:?}"
+                    );
                 }
             }
             if matches!(device, Device::Cpu(_)) {

@@ -1,7 +1,10 @@
 //! Every shader of the registry, in every variant, without a GPU: it expands, parses, validates with no extra capabilities,
 //! binds what its Rust side says, and fits the workgroup memory that every adapter has.
 
-use bochner::{device::gpu::shader::expand, ops::{Binding, Op, REGISTRY}};
+use bochner::{
+    device::gpu::shader::expand,
+    ops::{Binding, Op, REGISTRY},
+};
 use naga::{
     AddressSpace, StorageAccess,
     valid::{Capabilities, ValidationFlags, Validator},
@@ -19,7 +22,9 @@ fn parse(op: &Op, text: &str) -> Result<naga::Module, String> {
 
 fn check(op: &Op, module: &naga::Module) -> Result<(), String> {
     let mut layouter = naga::proc::Layouter::default();
-    layouter.update(module.to_ctx()).map_err(|e| e.to_string())?;
+    layouter
+        .update(module.to_ctx())
+        .map_err(|e| e.to_string())?;
     let mut workgroup = 0;
     let mut seen = 0;
     for (_, variable) in module.global_variables.iter() {
@@ -29,7 +34,10 @@ fn check(op: &Op, module: &naga::Module) -> Result<(), String> {
             (AddressSpace::WorkGroup, _) => workgroup += size,
             (AddressSpace::Uniform, Some(at)) => {
                 if at.binding != 0 || size as usize > op.params_bytes {
-                    return Err(format!("{}: params of {size} bytes, Rust has {}", op.name, op.params_bytes));
+                    return Err(format!(
+                        "{}: params of {size} bytes, Rust has {}",
+                        op.name, op.params_bytes
+                    ));
                 }
             }
             (AddressSpace::Storage { access }, Some(at)) => {
@@ -41,7 +49,10 @@ fn check(op: &Op, module: &naga::Module) -> Result<(), String> {
                     None => false,
                 };
                 if !matches {
-                    return Err(format!("{}: binding {} is {name}, Rust has {expected:?}", op.name, at.binding));
+                    return Err(format!(
+                        "{}: binding {} is {name}, Rust has {expected:?}",
+                        op.name, at.binding
+                    ));
                 }
                 seen += 1;
             }
@@ -49,12 +60,23 @@ fn check(op: &Op, module: &naga::Module) -> Result<(), String> {
         }
     }
     if seen != op.bindings.len() {
-        return Err(format!("{}: {seen} of {} bindings", op.name, op.bindings.len()));
+        return Err(format!(
+            "{}: {seen} of {} bindings",
+            op.name,
+            op.bindings.len()
+        ));
     }
     if workgroup > WORKGROUP_BYTES {
-        return Err(format!("{}: {workgroup} bytes of workgroup memory", op.name));
+        return Err(format!(
+            "{}: {workgroup} bytes of workgroup memory",
+            op.name
+        ));
     }
-    let entry = module.entry_points.iter().find(|e| e.name == "main").ok_or("no main")?;
+    let entry = module
+        .entry_points
+        .iter()
+        .find(|e| e.name == "main")
+        .ok_or("no main")?;
     let invocations: u32 = entry.workgroup_size.iter().product();
     if invocations > 256 {
         return Err(format!("{}: {invocations} invocations", op.name));
@@ -93,11 +115,23 @@ fn the_check_refuses_wrong_bindings_and_too_much_memory() {
     let text = expand(op.source, &constants).expect("expands");
     let renamed = text.replace("feature", "other");
     let module = parse(op, &renamed).expect("still valid WGSL");
-    assert!(check(op, &module).expect_err("renamed").contains("binding 3"));
+    assert!(
+        check(op, &module)
+            .expect_err("renamed")
+            .contains("binding 3")
+    );
     let larger = text.replace("struct Params {", "struct Params { extra: array<vec4u, 9>,");
     let module = parse(op, &larger).expect("still valid WGSL");
-    assert!(check(op, &module).expect_err("larger").contains("params of"));
+    assert!(
+        check(op, &module)
+            .expect_err("larger")
+            .contains("params of")
+    );
     let fat = format!("{text}\nvar<workgroup> fat: array<vec4f, 2000>;");
     let module = parse(op, &fat).expect("still valid WGSL");
-    assert!(check(op, &module).expect_err("fat").contains("workgroup memory"));
+    assert!(
+        check(op, &module)
+            .expect_err("fat")
+            .contains("workgroup memory")
+    );
 }

@@ -158,10 +158,7 @@ fn why_no_gpu<'a>(
     each.join(", ")
 }
 
-fn names<'a>(
-    reports: impl Iterator<Item = &'a AdapterReport>,
-    reason: Option<&str>,
-) -> String {
+fn names<'a>(reports: impl Iterator<Item = &'a AdapterReport>, reason: Option<&str>) -> String {
     let each: Vec<_> = reports.map(|r| format!("{:?}", r.name)).collect();
     match (each.is_empty(), reason) {
         (false, _) => each.join(", "),

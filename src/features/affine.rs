@@ -42,23 +42,26 @@ impl Affine {
     }
 
     /// Divides the result by a lengthscale. Errors unless it is positive and finite.
-    pub fn lengthscale(mut self, lengthscale: f64) -> Result<Self> {
-        check_positive("the lengthscale", lengthscale)?;
-        self.scale.iter_mut().for_each(|s| *s /= lengthscale);
-        Ok(self)
+    pub fn lengthscale(self, lengthscale: f64) -> Result<Self> {
+        self.lengthscales(&[lengthscale])
     }
 
-    /// Divides each column by a lengthscale of its own (automatic relevance determination).
+    /// Divides the result by one lengthscale for all columns, or each column by its own (automatic relevance
+    /// determination).
     pub fn lengthscales(mut self, lengthscales: &[f64]) -> Result<Self> {
-        if lengthscales.len() != self.columns() {
+        if lengthscales.len() != 1 && lengthscales.len() != self.columns() {
             return Err(Error::Shape(format!(
                 "{} lengthscales for {} columns; give one, or one for each",
                 lengthscales.len(),
                 self.columns()
             )));
         }
-        for (j, (s, &l)) in self.scale.iter_mut().zip(lengthscales).enumerate() {
-            check_positive(&format!("the lengthscale of column {j}"), l)?;
+        if let Some(bad) = lengthscales.iter().find(|l| !(**l > 0.0 && l.is_finite())) {
+            return Err(Error::Parameter(format!(
+                "a lengthscale is {bad}; it must be positive and finite"
+            )));
+        }
+        for (s, l) in self.scale.iter_mut().zip(lengthscales.iter().cycle()) {
             *s /= l;
         }
         Ok(self)
@@ -154,13 +157,4 @@ impl Affine {
             scale: store.vector("input.scale", columns)?.to_vec(),
         })
     }
-}
-
-fn check_positive(what: &str, value: f64) -> Result<()> {
-    if value > 0.0 && value.is_finite() {
-        return Ok(());
-    }
-    Err(Error::Parameter(format!(
-        "{what} is {value}; it must be positive and finite"
-    )))
 }

@@ -153,7 +153,10 @@ impl Fourier {
                 Some(turns) => turns.iter().map(|&t| t as f32).collect(),
                 None => vec![0.0; s],
             },
-            amplitude_s: weights.iter().map(|w| (amplitude * w.sqrt()) as f32).collect(),
+            amplitude_s: weights
+                .iter()
+                .map(|w| (amplitude * w.sqrt()) as f32)
+                .collect(),
             nonlinearity: self.form.nonlinearity(),
         };
         Ok(DenseFeatures {

@@ -276,7 +276,8 @@ impl GramAccumulator {
                     return Ok(sums);
                 }
                 let side = tile.cols() as usize;
-                let (z_tiles, y_tiles) = (self.features.div_ceil(side), self.targets.div_ceil(side));
+                let (z_tiles, y_tiles) =
+                    (self.features.div_ceil(side), self.targets.div_ceil(side));
                 let places: Vec<_> = (0..z_tiles)
                     .flat_map(|i| (i..z_tiles + y_tiles).map(move |j| (i, j)))
                     .collect();

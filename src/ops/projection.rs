@@ -78,7 +78,10 @@ impl Nonlinearity {
     }
 }
 
-pub(super) fn variant(tile: Tile, f: Nonlinearity) -> (String, crate::device::gpu::shader::Constants) {
+pub(super) fn variant(
+    tile: Tile,
+    f: Nonlinearity,
+) -> (String, crate::device::gpu::shader::Constants) {
     let mut constants = tile.constants();
     constants.insert("NONLINEARITY".into(), f.code());
     (format!("{}/{f:?}", tile.name), constants)
@@ -197,7 +200,12 @@ impl Projection {
         let stride = w_ds.stride();
         w_ds.write_with(|out| {
             out.fill(0.0);
-            for (row, out) in map.w_ds.rows().into_iter().zip(out.chunks_exact_mut(stride)) {
+            for (row, out) in map
+                .w_ds
+                .rows()
+                .into_iter()
+                .zip(out.chunks_exact_mut(stride))
+            {
                 row.iter().zip(out).for_each(|(&w, o)| *o = w);
             }
         })?;

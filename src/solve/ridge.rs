@@ -80,7 +80,7 @@ impl Ridge {
         let scratch = llt::factor::cholesky_in_place_scratch::<f64>(features, par, Spec::default());
         let mut memory = MemBuffer::new(scratch);
         llt::factor::cholesky_in_place(
-            factor.rb_mut(),
+            factor.as_mut(),
             Default::default(),
             par,
             MemStack::new(&mut memory),
@@ -91,14 +91,14 @@ impl Ridge {
                 "the normal equations are not positive definite at lambda = {lambda:e}; use a larger --lambda (10 times)"
             ))
         })?;
-        let lower: MatRef<'_, f64> = factor.rb();
+        let lower: MatRef<'_, f64> = factor.as_ref();
         let mut rhs = MatMut::from_row_major_slice_mut(
             beta_dt.as_slice_mut().expect("standard layout"),
             features,
             targets,
         );
-        triangular_solve::solve_lower_triangular_in_place(lower, rhs.rb_mut(), par);
-        triangular_solve::solve_upper_triangular_in_place(lower.transpose(), rhs.rb_mut(), par);
+        triangular_solve::solve_lower_triangular_in_place(lower, rhs.as_mut(), par);
+        triangular_solve::solve_upper_triangular_in_place(lower.transpose(), rhs.as_mut(), par);
         if beta_dt.iter().any(|b| !b.is_finite()) {
             return Err(Error::Numerical(format!(
                 "the coefficients are not finite at lambda = {lambda:e}; use a larger --lambda"

@@ -1,7 +1,10 @@
 //! What the suites share: the devices to run on, seeded data, and the comparison with a reference.
 #![allow(dead_code, reason = "each suite uses its part")]
 
-use bochner::{Device, seed::{Seed, Stream}};
+use bochner::{
+    Device,
+    seed::{Seed, Stream},
+};
 use ndarray::{Array2, ArrayView2};
 use std::sync::OnceLock;
 
@@ -45,7 +48,11 @@ pub(crate) fn worst(
     let mut worst = 0.0_f64;
     for ((i, j), &g) in got.indexed_iter() {
         let ratio = (f64::from(g) - reference[[i, j]]).abs() / allowed(i, j);
-        worst = if ratio.is_nan() { f64::INFINITY } else { worst.max(ratio) };
+        worst = if ratio.is_nan() {
+            f64::INFINITY
+        } else {
+            worst.max(ratio)
+        };
     }
     worst
 }

@@ -157,20 +157,19 @@ pub(in crate::device) fn open(adapter: &wgpu::Adapter, report: AdapterReport) ->
         )));
     }
     let wanted = wgpu::Features::TIMESTAMP_QUERY;
-    let (device, queue) =
-        pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
-            label: Some("bochner"),
-            required_features: adapter.features() & wanted,
-            required_limits: adapter.limits(),
-            ..Default::default()
-        }))
-        .map_err(|e| {
-            Error::Device(format!(
-                "{} does not open: {} (largest binding {})",
-                report.describe(),
-                one_line(&e.to_string()),
-                human_bytes(report.max_binding_bytes)
-            ))
-        })?;
+    let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+        label: Some("bochner"),
+        required_features: adapter.features() & wanted,
+        required_limits: adapter.limits(),
+        ..Default::default()
+    }))
+    .map_err(|e| {
+        Error::Device(format!(
+            "{} does not open: {} (largest binding {})",
+            report.describe(),
+            one_line(&e.to_string()),
+            human_bytes(report.max_binding_bytes)
+        ))
+    })?;
     Ok(GpuDevice::new(device, queue, report))
 }

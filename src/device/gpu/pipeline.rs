@@ -86,7 +86,9 @@ impl GpuDevice {
             .clone();
         let offset = ring.used * UNIFORM_SLOT;
         ring.used += 1;
-        self.0.queue.write_buffer(&uniforms, offset, dispatch.params);
+        self.0
+            .queue
+            .write_buffer(&uniforms, offset, dispatch.params);
         let mut entries = vec![wgpu::BindGroupEntry {
             binding: 0,
             resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
@@ -130,12 +132,7 @@ impl GpuDevice {
         Ok(new)
     }
 
-    fn build(
-        &self,
-        op: &Op,
-        key: &str,
-        constants: &super::shader::Constants,
-    ) -> Result<Built> {
+    fn build(&self, op: &Op, key: &str, constants: &super::shader::Constants) -> Result<Built> {
         let text = super::shader::expand(op.source, constants)?;
         let device = &self.0.device;
         let scope = device.push_error_scope(wgpu::ErrorFilter::Validation);

@@ -1,0 +1,113 @@
+//! Bandwidths: from what a user says to the lengthscale of a kernel at unit scale.
+
+use crate::{
+    Error, Result,
+    data::{Survey, median_distance},
+    kernels::Kernel,
+};
+use std::{fmt, str::FromStr};
+
+/// How wide a kernel is. There is no bare number: gamma and sigma are different conventions.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Bandwidth {
+    /// The gamma of the kernel's own formula: Gaussian `exp(-gamma |x-y|^2)`, Laplacian `exp(-gamma |x-y|_1)`.
+    Gamma(f64),
+    /// The lengthscale (sigma of the Gaussian), one for all columns.
+    Sigma(f64),
+    /// A lengthscale for each column (automatic relevance determination).
+    SigmaPerColumn(Vec<f64>),
+    /// The median distance between up to 2,000 sampled rows: sigma for kernels of the Euclidean distance, 1/gamma for L1.
+    Median,
+    /// `gamma = 1 / (d Var(X))`, Var over all entries, as scikit-learn has it.
+    Scale,
+}
+
+impl Bandwidth {
+    /// Reads the text of `--gamma`: a number, `median` or `scale`.
+    pub fn from_gamma(text: &str) -> Result<Self> {
+        match text {
+            "median" => Ok(Self::Median),
+            "scale" => Ok(Self::Scale),
+            _ => Ok(Self::Gamma(positive("gamma", text)?)),
+        }
+    }
+
+    /// Reads the text of `--sigma`: a number, one number per column separated by commas, `median` or `scale`.
+    pub fn from_sigma(text: &str) -> Result<Self> {
+        match text {
+            "median" => Ok(Self::Median),
+            "scale" => Ok(Self::Scale),
+            _ if text.contains(',') => Ok(Self::SigmaPerColumn(
+                text.split(',')
+                    .map(|part| positive("sigma", part.trim()))
+                    .collect::<Result<_>>()?,
+            )),
+            _ => Ok(Self::Sigma(positive("sigma", text)?)),
+        }
+    }
+
+    /// The lengthscales for `kernel`: one, or one per column. The rules see the columns after standardisation if
+    /// `standardized`.
+    ///
+    /// Errors when a gamma is given to a kernel whose formula has none, when the rule finds no spread in the data, and when
+    /// the result is not positive and finite.
+    pub fn lengthscales(
+        &self,
+        kernel: &dyn Kernel,
+        survey: &Survey,
+        standardized: bool,
+    ) -> Result<Vec<f64>> {
+        let one = match self {
+            Self::Gamma(gamma) => kernel.lengthscale_of_gamma(*gamma)?,
+            Self::Sigma(sigma) => *sigma,
+            Self::SigmaPerColumn(all) => return Ok(all.clone()),
+            Self::Median if standardized => {
+                median_distance(survey.standardized_sample().view(), kernel.norm())?
+            }
+            Self::Median => median_distance(survey.sample.view(), kernel.norm())?,
+            Self::Scale => {
+                let variance = match standardized {
+                    true => survey.standardized_entry_variance(),
+                    false => survey.entry_variance(),
+                };
+                let gamma = 1.0 / (survey.mean.len() as f64 * variance);
+                if !gamma.is_finite() {
+                    return Err(Error::Numerical(
+                        "the data has no spread, so `scale` finds no bandwidth; give --gamma a number".into(),
+                    ));
+                }
+                // Kernels without a gamma take the sigma that a Gaussian would have.
+                kernel
+                    .lengthscale_of_gamma(gamma)
+                    .unwrap_or_else(|_| (0.5 / gamma).sqrt())
+            }
+        };
+        match one > 0.0 && one.is_finite() {
+            true => Ok(vec![one]),
+            false => Err(Error::Parameter(format!(
+                "the lengthscale is {one}; it must be positive and finite"
+            ))),
+        }
+    }
+}
+
+impl fmt::Display for Bandwidth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Gamma(gamma) => write!(f, "gamma {gamma}"),
+            Self::Sigma(sigma) => write!(f, "sigma {sigma}"),
+            Self::SigmaPerColumn(all) => write!(f, "{} sigmas", all.len()),
+            Self::Median => f.write_str("median"),
+            Self::Scale => f.write_str("scale"),
+        }
+    }
+}
+
+fn positive(name: &str, text: &str) -> Result<f64> {
+    match f64::from_str(text) {
+        Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
+        _ => Err(Error::Parameter(format!(
+            "{name} is {text:?}; it must be a positive number, median or scale"
+        ))),
+    }
+}
