@@ -45,10 +45,7 @@ fn a_file_appears_whole_or_not_at_all() {
 #[test]
 fn refuses_what_a_rename_would_harm() {
     let (directory, path) = place("missing/out.txt");
-    assert_says(
-        AtomicFile::create(&path),
-        &["missing/out.txt: No such file"],
-    );
+    assert_says(AtomicFile::create(&path), &["missing/out.txt: "]);
     assert_says(AtomicFile::create(directory.path()), &["directory"]);
     #[cfg(unix)]
     assert_says(
