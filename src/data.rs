@@ -98,25 +98,3 @@ macro_rules! forward {
     )*};
 }
 forward!(Box<S>, &mut S);
-
-impl<S: ChunkSource + ?Sized> ChunkSource for Box<S> {
-    fn columns(&self) -> usize {
-        (**self).columns()
-    }
-
-    fn targets(&self) -> usize {
-        (**self).targets()
-    }
-
-    fn rows(&self) -> Option<usize> {
-        (**self).rows()
-    }
-
-    fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
-        (**self).next_chunk(max_rows)
-    }
-
-    fn rewind(&mut self) -> Result<()> {
-        (**self).rewind()
-    }
-}
