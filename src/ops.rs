@@ -9,6 +9,7 @@ pub mod predict;
 pub mod product;
 pub mod projection;
 pub mod tile;
+pub mod walsh_hadamard;
 
 use crate::device::gpu::shader::Constants;
 
@@ -37,4 +38,10 @@ pub enum Binding {
 }
 
 /// All ops that have a shader.
-pub const REGISTRY: &[&Op] = &[&projection::OP, &gram::OP, &predict::OP, &product::OP];
+pub const REGISTRY: &[&Op] = &[
+    &projection::OP,
+    &gram::OP,
+    &predict::OP,
+    &product::OP,
+    &walsh_hadamard::OP,
+];
