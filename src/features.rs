@@ -3,12 +3,18 @@
 mod affine;
 mod bandwidth;
 pub mod dense;
+pub mod fastfood;
 pub mod fourier;
+pub mod sorf;
+pub mod structured;
 
 pub use affine::Affine;
 pub use bandwidth::Bandwidth;
 pub use dense::DenseFeatures;
+pub use fastfood::Fastfood;
 pub use fourier::{Form, Fourier};
+pub use sorf::Sorf;
+pub use structured::StructuredFeatures;
 
 use crate::{Device, Error, Matrix, Result, store::Store};
 use std::fmt::Debug;
@@ -50,6 +56,16 @@ pub fn read(store: &Store) -> Result<Box<dyn FeatureMap>> {
     let name = store.text("map")?;
     match name {
         fourier::NAME => Ok(Box::new(DenseFeatures::read(store, fourier::NAME)?)),
+        fastfood::NAME => Ok(Box::new(StructuredFeatures::read(
+            store,
+            fastfood::NAME,
+            true,
+        )?)),
+        sorf::NAME => Ok(Box::new(StructuredFeatures::read(
+            store,
+            sorf::NAME,
+            false,
+        )?)),
         _ => Err(Error::Unsupported(format!(
             "the map {name:?} is not known to this version; use a newer one"
         ))),

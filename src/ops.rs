@@ -8,6 +8,7 @@ pub mod gram;
 pub mod predict;
 pub mod product;
 pub mod projection;
+pub mod structured;
 pub mod tile;
 pub mod walsh_hadamard;
 
@@ -44,4 +45,6 @@ pub const REGISTRY: &[&Op] = &[
     &predict::OP,
     &product::OP,
     &walsh_hadamard::OP,
+    &structured::OP,
+    &structured::STAGE_OP,
 ];

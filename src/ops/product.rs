@@ -42,6 +42,7 @@ struct Params {
     b_stride4: u32,
     c_stride4: u32,
     q0: u32,
+    c_row0: u32,
 }
 
 fn wide(tile: Tile) -> (String, Constants) {
@@ -86,13 +87,29 @@ pub fn reference(a_nk: ArrayView2<'_, f32>, b_kt: ArrayView2<'_, f32>) -> Array2
 /// # Errors
 /// [`Error::Shape`] on shapes that do not fit or an empty inner dimension, [`Error::Device`] on matrices of several devices.
 pub fn product(a_nk: &Matrix, b_kt: &Matrix, c_nt: &mut Matrix) -> Result<()> {
-    let tile = match c_nt.device() {
-        Device::Cpu(_) => tile::SHARED_64,
-        Device::Gpu(gpu) => tile::choose(gpu),
+    let tile = form(b_kt, c_nt.device());
+    product_with(a_nk, b_kt, c_nt, tile)
+}
+
+/// As [`product`] on a GPU, into rows `c_row0 ..` of c; the caller has checked the shapes.
+pub(super) fn product_into_rows(
+    a_nk: &Matrix,
+    b_kt: &Matrix,
+    c_nt: &mut Matrix,
+    c_row0: usize,
+) -> Result<()> {
+    let Device::Gpu(gpu) = c_nt.device().clone() else {
+        unreachable!("the CPU multiplies blocks of rows on its own");
     };
-    // One narrow dispatch reads all of a; beyond two of them a tile pays.
-    let form = (b_kt.stride().div_ceil(4) > 2 * QUADS[2]).then_some(tile);
-    product_with(a_nk, b_kt, c_nt, form)
+    run_gpu(&gpu, a_nk, b_kt, c_nt, form(b_kt, c_nt.device()), c_row0)
+}
+
+/// One narrow dispatch reads all of a; beyond two of them a tile pays.
+fn form(b_kt: &Matrix, device: &Device) -> Option<Tile> {
+    match device {
+        Device::Gpu(gpu) if b_kt.stride() / 4 > 2 * QUADS[2] => Some(tile::choose(gpu)),
+        _ => None,
+    }
 }
 
 /// As [`product`], with a tile shape of the menu, or `None` for the form that suits few columns.
@@ -113,7 +130,7 @@ pub fn product_with(
     }
     match c_nt.device().clone() {
         Device::Cpu(cpu) => run_cpu(&cpu, a_nk, b_kt, c_nt),
-        Device::Gpu(gpu) => run_gpu(&gpu, a_nk, b_kt, c_nt, tile),
+        Device::Gpu(gpu) => run_gpu(&gpu, a_nk, b_kt, c_nt, tile, 0),
     }
 }
 
@@ -123,6 +140,7 @@ fn run_gpu(
     b_kt: &Matrix,
     c_nt: &mut Matrix,
     tile: Option<Tile>,
+    c_row0: usize,
 ) -> Result<()> {
     let mut params = Params {
         rows: narrow(a_nk.rows())?,
@@ -131,6 +149,7 @@ fn run_gpu(
         b_stride4: narrow(b_kt.stride() / 4)?,
         c_stride4: narrow(c_nt.stride() / 4)?,
         q0: 0,
+        c_row0: narrow(c_row0)?,
     };
     let buffers = [
         a_nk.gpu(gpu, "the left factor")?,
