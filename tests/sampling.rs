@@ -197,9 +197,9 @@ fn plain_and_leaped_halton_converge() {
                 phase.cos()
             };
             let sum: f64 = drawn.omega_sd.rows().into_iter().map(cosine).sum();
-            // A tenth of Monte Carlo's standard error is what a sequence gives here.
+            // A third of Monte Carlo's standard error, 0.01.
             let error = sum / 4096.0 - exact(kernel.as_ref(), delta, 1.0);
-            assert!(error.abs() < 2e-3, "{name} {delta:?}: {error}");
+            assert!(error.abs() < 3e-3, "{name} {delta:?}: {error}");
         }
     }
 }
@@ -416,15 +416,19 @@ fn golden_values() {
         Some(values.fold(0xcbf2_9ce4_8422_2325, step))
     };
     let golden: [(&str, u64, u64); 9] = [
-        ("monte-carlo", 0, 0),
-        ("orthogonal", 0, 0),
-        ("halton", 0, 0),
-        ("halton:plain", 0, 0),
-        ("halton:leaped", 0, 0),
-        ("sobol", 0, 0),
-        ("sobol:shift", 0, 0),
-        ("lattice", 0, 0),
-        ("digital-net", 0, 0),
+        ("monte-carlo", 0x03e2_e651_ad30_ab0c, 0xa8d6_6f97_2ddd_9abb),
+        ("orthogonal", 0x46c3_04a7_30c2_6b40, 0),
+        ("halton", 0xefeb_b269_4087_788a, 0x74e6_b74f_fab3_8f4d),
+        ("halton:plain", 0x635c_3919_98a6_116f, 0x71cb_7bb0_03b1_6c13),
+        (
+            "halton:leaped",
+            0x26ef_7290_eb1d_c8ff,
+            0x8b47_19b3_d4c7_5d95,
+        ),
+        ("sobol", 0x3f7a_1585_3359_c332, 0x02dd_5fae_49b7_1f2f),
+        ("sobol:shift", 0x182a_524c_8d10_4653, 0x65ab_7ffc_4d8c_6fa4),
+        ("lattice", 0xb1ef_8b79_2482_66da, 0x5382_a310_d0f7_6384),
+        ("digital-net", 0x6232_30aa_b74d_d1f0, 0xf729_214c_5011_8b52),
     ];
     let drawn = golden.map(|(name, ..)| {
         let cauchy = hash(cauchy.as_ref(), name).unwrap_or(0);
