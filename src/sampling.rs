@@ -1,14 +1,18 @@
 //! How frequencies are drawn from a spectral measure. One file per sampling.
 
 mod digital_net;
+mod discrepancy;
 mod halton;
 mod lattice;
+mod leverage;
 mod monte_carlo;
 mod orthogonal;
 mod quasi;
 mod sobol;
 
+pub use discrepancy::box_discrepancy;
 pub use halton::Halton;
+pub use leverage::leverage_resample;
 pub use sobol::Sobol;
 
 use crate::{
@@ -32,7 +36,8 @@ pub enum Sampling {
     Orthogonal,
     /// Halton's sequence; any d.
     Halton(Halton),
-    /// Sobol' points; up to 5,715 coordinates.
+    /// Sobol' points; up to 5,715 coordinates. With fewer frequencies than coordinates they can be a little worse than Monte
+    /// Carlo (relative Gram error 0.10 against 0.08 for 64 frequencies of 784 columns), with more they are better.
     Sobol(Sobol),
     /// A rank-1 lattice with a random shift; up to 9,125 coordinates and 2^20 frequencies.
     Lattice,
@@ -174,7 +179,8 @@ pub fn round_to_11_bits(value: f64) -> f32 {
     // A carry out of the mantissa raises the exponent, which is what rounding up to a power of two means.
     let bits = (bits + (1_u64 << (DROPPED - 1)) - 1 + even) & (u64::MAX << DROPPED);
     let rounded = f64::from_bits(bits);
-    let largest = (2.0 - 1.0 / 1024.0) * 2f64.powi(127);
+    // (2 - 2^-10) 2^127.
+    let largest = f64::from(f32::from_bits(0x7f7f_e000));
     if rounded.abs() < f64::from(f32::MIN_POSITIVE) {
         return 0.0;
     }

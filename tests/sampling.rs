@@ -430,9 +430,17 @@ fn golden_values() {
         ("lattice", 0xb1ef_8b79_2482_66da, 0x5382_a310_d0f7_6384),
         ("digital-net", 0x6232_30aa_b74d_d1f0, 0xf729_214c_5011_8b52),
     ];
-    let drawn = golden.map(|(name, ..)| {
-        let cauchy = hash(cauchy.as_ref(), name).unwrap_or(0);
-        (name, hash(kernel.as_ref(), name).unwrap(), cauchy)
-    });
-    assert_eq!(drawn, golden, "{drawn:#018x?}");
+    for threads in [1, 3] {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        let drawn = pool.install(|| {
+            golden.map(|(name, ..)| {
+                let cauchy = hash(cauchy.as_ref(), name).unwrap_or(0);
+                (name, hash(kernel.as_ref(), name).unwrap(), cauchy)
+            })
+        });
+        assert_eq!(drawn, golden, "{threads} threads: {drawn:#018x?}");
+    }
 }

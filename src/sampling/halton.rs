@@ -12,27 +12,23 @@ pub enum Halton {
     /// Points 1, 2, ... as they are. Nothing is random; in more than some 30 coordinates it is worse than Monte Carlo.
     Plain,
     /// Points 1000, 1701, 2402, ...: the first 1,000 skipped and 700 left out between each two, as Avron et al. (2016)
-    /// took them. Nothing is random; 701 is the 126th base, so from that coordinate on the points fall in patterns.
+    /// took them. Nothing is random; 701 is the 126th base, so that coordinate 126 stays within 1/701.
     Leaped,
 }
 
-/// The number of coordinates from which the unscrambled sequences are known to do badly.
-const WORST: [(Halton, usize); 2] = [(Halton::Plain, 30), (Halton::Leaped, 125)];
-
-/// The sequence in `dim` coordinates; warns where it is known to do worse than Monte Carlo.
+/// The sequence in `dim` coordinates; warns where it is known to fail.
 pub(super) fn sequence(halton: Halton, dim: usize, seed: Seed) -> impl Sequence {
-    for (bad, limit) in WORST {
-        if bad == halton && dim > limit {
-            log::warn!(
-                "the {} Halton sequence in {dim} coordinates is worse than Monte Carlo (good to about {limit}); \
-                 use halton (scrambled), sobol or orthogonal",
-                if bad == Halton::Plain {
-                    "plain"
-                } else {
-                    "leaped"
-                }
-            );
-        }
+    let better = "use halton (scrambled), sobol or orthogonal";
+    if halton == Halton::Plain && dim > 30 {
+        log::warn!(
+            "plain Halton in {dim} coordinates (more than 30) is worse than Monte Carlo; {better}"
+        );
+    }
+    if halton == Halton::Leaped && dim > 125 {
+        log::warn!(
+            "leaped Halton in {dim} coordinates (more than 125) keeps the 126th constant, so that one column hardly counts; \
+             {better}"
+        );
     }
     Primes {
         halton,

@@ -33,8 +33,8 @@ pub(super) fn sequence(dim: usize, s: usize, seed: Seed) -> Result<impl Sequence
     }
     if dim > s / 2 {
         log::warn!(
-            "a lattice of {s} points in {dim} coordinates repeats itself across coordinates; use at least {} frequencies, \
-             or sobol or orthogonal sampling",
+            "a lattice of {s} points in {dim} coordinates repeats itself across coordinates and is no better than Monte Carlo; \
+             use at least {} frequencies, or orthogonal sampling",
             2 * dim
         );
     }
@@ -80,7 +80,8 @@ mod tests {
                 assert!((step - step.round()).abs() < 1e-9);
                 hit[step.round() as usize % n] = true;
                 let phi = (l as u64).reverse_bits() as f64 / 2f64.powi(64);
-                assert!(((step - phi * z * n as f64) / n as f64).rem_euclid(1.0) % 1.0 < 1e-9);
+                let apart = step / n as f64 - phi * z;
+                assert!((apart - apart.round()).abs() < 1e-9);
             }
             assert!(hit.iter().all(|&h| h), "{j}");
             assert_ne!(points, coordinate(j, n, 4));

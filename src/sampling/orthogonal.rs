@@ -123,7 +123,10 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernels::{Gaussian, Laplacian, Matern};
+    use crate::{
+        kernels::{Gaussian, Laplacian, Matern},
+        sampling::round_to_11_bits,
+    };
 
     #[test]
     fn rows_of_a_block_are_orthogonal_and_keep_their_radii() {
@@ -141,6 +144,14 @@ mod tests {
                         i / d == j / d,
                         "{d}: {i} {j} {cosine}"
                     );
+                }
+            }
+            // Rounding moves each entry by 2^-12 of itself at most, so a cosine by 2^-11.
+            let rounded: Vec<f64> = omega.iter().map(|&w| round_to_11_bits(w).into()).collect();
+            for (i, row) in rounded.chunks(d).take(d).enumerate() {
+                for (j, other) in rounded.chunks(d).take(i).enumerate() {
+                    let cosine = dot(row, other) / (radii[i] * radii[j]);
+                    assert!(cosine.abs() < 5e-4, "{d}: {i} {j} {cosine}");
                 }
             }
             // A longer draw begins with the shorter one.
