@@ -10,7 +10,7 @@ use std::f64::consts::{FRAC_PI_2, PI};
 
 /// The mean over Delta in the box prod_j \[-b_j, b_j\] of |k(Delta) - (1/s) sum_l w_l exp(i omega_l . Delta)|^2 for the Gaussian
 /// kernel with omega_j ~ N(0, `deviations[j]`^2): (pi^d / prod b_j) times the squared box discrepancy
-/// (Avron, Sindhwani, Yang & Mahoney 2016, sec. 5). `half_widths` are the b_j. Takes s^2 d time.
+/// (Avron, Sindhwani, Yang & Mahoney 2016). `half_widths` are the b_j. Takes s^2 d time.
 ///
 /// Independent frequencies have (1 - mean of k^2 over the box)/s as their expectation.
 ///

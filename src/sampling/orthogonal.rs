@@ -54,7 +54,7 @@ fn radii(measure: &dyn SpectralMeasure, d: usize, s: usize, seed: Seed) -> Resul
 ///
 /// This is the Q of a Gaussian matrix's Householder QR with the signs of R's diagonal moved into Q, without the matrix:
 /// after k reflections what is left of it is Gaussian still and independent of them, so the vectors can be drawn
-/// directly (Stewart 1980, sec. 3; Mezzadri 2007, sec. 5). It takes half the work and, unlike a library's QR, gives
+/// directly (Stewart 1980; Mezzadri 2007). It takes half the work and, unlike a library's QR, gives
 /// the same bits everywhere.
 struct Rotation {
     d: usize,
