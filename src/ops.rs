@@ -5,6 +5,7 @@
 
 pub mod cos2pi;
 pub mod gram;
+mod host;
 pub mod predict;
 pub mod product;
 pub mod projection;
