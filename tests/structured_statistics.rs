@@ -133,7 +133,7 @@ fn fastfood_is_unbiased_at_small_depths() {
                     let kernel = parse(&kernel.spec()).expect("its own spelling");
                     let map = Fastfood::of(kernel)
                         .form(form)
-                        .features(48)
+                        .features(128)
                         .seed(Seed(seed));
                     let input = Affine::identity(d).lengthscale(1.7).expect("positive");
                     Box::new(map.build(input).expect("draws"))

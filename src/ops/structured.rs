@@ -27,7 +27,7 @@ pub struct Structured {
 #[derive(Debug)]
 enum Tables {
     Cpu(cpu::Tables),
-    Gpu(gpu::Tables),
+    Gpu(Box<gpu::Tables>),
 }
 
 /// Features that [`Structured::predict`] keeps at a time.
@@ -43,7 +43,7 @@ impl Structured {
             map: map.clone(),
             tables: match device {
                 Device::Cpu(_) => Tables::Cpu(cpu::Tables::new(map)),
-                Device::Gpu(_) => Tables::Gpu(gpu::Tables::new(device, map)?),
+                Device::Gpu(_) => Tables::Gpu(Box::new(gpu::Tables::new(device, map)?)),
             },
             scratch: None,
         })
