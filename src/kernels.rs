@@ -26,6 +26,16 @@ pub trait Kernel: Debug + Send + Sync {
     /// The lengthscale for a given `gamma` where the kernel's own formula has a gamma, else an error that names `--sigma`.
     fn lengthscale_of_gamma(&self, gamma: f64) -> Result<f64>;
 
+    /// The gamma that [`Self::lengthscale_of_gamma`] turns into `lengthscale`; `None` where the formula has no gamma.
+    fn gamma_of_lengthscale(&self, lengthscale: f64) -> Option<f64> {
+        // A gamma is a power of the lengthscale in every formula, and two of its values give the power.
+        let (one, two) = (
+            self.lengthscale_of_gamma(1.0).ok()?,
+            self.lengthscale_of_gamma(2.0).ok()?,
+        );
+        Some((lengthscale / one).powf(1.0 / (two / one).log2()))
+    }
+
     /// The distance between rows that the `median` rule takes.
     fn norm(&self) -> Norm {
         Norm::L2
@@ -89,4 +99,19 @@ fn checked_gamma(gamma: f64) -> Result<f64> {
 /// sum_m (x_m - y_m)^2.
 fn squared_distance(x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(a, b)| (a - b) * (a - b)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Gaussian, Kernel};
+
+    #[test]
+    fn gamma_and_lengthscale_are_inverses() {
+        for gamma in [1e-6, 0.3, 1.0, 7.0, 1e6] {
+            let lengthscale = Gaussian.lengthscale_of_gamma(gamma).expect("has a gamma");
+            let back = Gaussian.gamma_of_lengthscale(lengthscale);
+            let error = (back.expect("has a gamma") / gamma - 1.0).abs();
+            assert!(error < 1e-14, "{gamma}: {error:e}");
+        }
+    }
 }

@@ -164,11 +164,11 @@ impl Store {
     pub fn from_bytes(bytes: &[u8], kind: &str) -> Result<Self> {
         let no = |what: &str| Error::Shape(what.to_owned());
         let damaged =
-            |e: &dyn std::fmt::Display| no(&format!("truncated, or not a bochner file ({e})"));
+            |e: &dyn std::fmt::Display| no(&format!("truncated, or not a file of bochner ({e}); fit again, or name another file"));
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(|e| damaged(&e))?;
         let properties = header.metadata().clone().unwrap_or_default();
         if properties.get("format").map(String::as_str) != Some(FORMAT) {
-            return Err(no("a safetensors file of another program"));
+            return Err(no("a safetensors file of another program; name one that bochner wrote"));
         }
         let version = properties.get("format_version").map_or("none", |v| v);
         match version.parse::<u32>() {
@@ -181,7 +181,7 @@ impl Store {
         }
         let found = properties.get("kind").map_or("nothing known", |v| v);
         if found != kind {
-            return Err(no(&format!("holds {found}, not {kind}")));
+            return Err(no(&format!("holds {found}, not {kind}; name another file")));
         }
         let tensors = SafeTensors::deserialize(bytes).map_err(|e| damaged(&e))?;
         let arrays = tensors.iter().map(|(name, view)| {
