@@ -163,12 +163,17 @@ impl Store {
     /// another kind.
     pub fn from_bytes(bytes: &[u8], kind: &str) -> Result<Self> {
         let no = |what: &str| Error::Shape(what.to_owned());
-        let damaged =
-            |e: &dyn std::fmt::Display| no(&format!("truncated, or not a file of bochner ({e}); fit again, or name another file"));
+        let damaged = |e: &dyn std::fmt::Display| {
+            no(&format!(
+                "truncated, or not a file of bochner ({e}); fit again, or name another file"
+            ))
+        };
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(|e| damaged(&e))?;
         let properties = header.metadata().clone().unwrap_or_default();
         if properties.get("format").map(String::as_str) != Some(FORMAT) {
-            return Err(no("a safetensors file of another program; name one that bochner wrote"));
+            return Err(no(
+                "a safetensors file of another program; name one that bochner wrote",
+            ));
         }
         let version = properties.get("format_version").map_or("none", |v| v);
         match version.parse::<u32>() {

@@ -133,6 +133,11 @@ impl<'m> Predictor<'m> {
         })
     }
 
+    /// The model that predicts.
+    pub fn model(&self) -> &'m LinearModel {
+        self.model
+    }
+
     /// The raw outputs, `[rows, t]`: predicted values, or one score per class.
     pub fn scores(&mut self, rows: &Rows) -> Result<Array2<f64>> {
         let outputs = self.beta_dt.cols();
