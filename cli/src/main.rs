@@ -114,7 +114,8 @@ fn usage(error: &clap::Error) -> ExitCode {
         .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"))
         .filter(|line| !line.is_empty())
         .collect::<Vec<_>>()
-        .join(" ");
+        .join(" ")
+        .replace(" tip: ", "; tip: ");
     let command = std::env::args().nth(1).filter(|name| {
         Cli::command()
             .get_subcommands()

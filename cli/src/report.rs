@@ -202,17 +202,19 @@ pub(crate) fn explain(error: &anyhow::Error) -> String {
     let Some(Error::Io { path, source }) = error.downcast_ref() else {
         return text;
     };
+    // The system's number for its reason says nothing that the reason does not.
+    let text = match text.rfind(" (os error ") {
+        Some(end) => text[..end].to_owned(),
+        None => text,
+    };
     let directory = path.parent().filter(|p| !p.as_os_str().is_empty());
     let remedy = match (source.kind(), directory) {
         (io::ErrorKind::NotFound, Some(directory)) if !directory.exists() => {
-            format!(
-                "create the directory {} or name another",
-                directory.display()
-            )
+            format!("there is no directory {} either", directory.display())
         }
         (io::ErrorKind::NotFound, _) => "check the name".into(),
         (io::ErrorKind::PermissionDenied, _) => {
-            "check its permissions, or name another file".into()
+            "check the permissions, or name another file".into()
         }
         (io::ErrorKind::IsADirectory | io::ErrorKind::NotADirectory, _) => "name a file".into(),
         (io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded, _) => {

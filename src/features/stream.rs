@@ -12,8 +12,8 @@ use ndarray::ArrayView2;
 /// Streams `source` through `map` on `device`: `sink` gets z(x) of each chunk, `[rows, D]`, rows in order. Chunks and what
 /// is made of them take at most `memory` bytes; `progress` hears the rows done. Returns the number of rows.
 ///
-/// Errors with [`Error::Shape`] if the source has another number of columns than the map takes, with [`Error::Limit`] if
-/// not even 8 rows fit, and as sources, devices and `sink` do.
+/// Errors with [`Error::Shape`] if the source has another number of columns than the map takes, when not even 8 rows fit
+/// into `memory` or the device, and as sources, devices and `sink` do.
 ///
 /// ```
 /// use bochner::{Device, data::MemorySource, features::{Affine, Fourier, featurize}, kernels::Gaussian};
