@@ -28,12 +28,13 @@ pub trait Kernel: Debug + Send + Sync {
 
     /// The gamma that [`Self::lengthscale_of_gamma`] turns into `lengthscale`; `None` where the formula has no gamma.
     fn gamma_of_lengthscale(&self, lengthscale: f64) -> Option<f64> {
-        // A gamma is a power of the lengthscale in every formula, and two of its values give the power.
+        // A gamma is a whole power of the lengthscale in every formula, and two of its values give the power.
         let (one, two) = (
             self.lengthscale_of_gamma(1.0).ok()?,
             self.lengthscale_of_gamma(2.0).ok()?,
         );
-        Some((lengthscale / one).powf(1.0 / (two / one).log2()))
+        let power = (two / one).log2().recip().round();
+        Some((lengthscale / one).powf(power))
     }
 
     /// The distance between rows that the `median` rule takes.

@@ -84,19 +84,19 @@ pub(crate) struct MapArgs {
         long,
         value_name = "G",
         conflicts_with = "sigma",
-        allow_negative_numbers = true
+        allow_hyphen_values = true
     )]
     #[arg(value_parser = Bandwidth::from_gamma)]
     gamma: Option<Bandwidth>,
     /// Lengthscale: a number, a comma list with one for each column, `median` or `scale`
-    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = Bandwidth::from_sigma)]
+    #[arg(long, value_name = "S", allow_hyphen_values = true, value_parser = Bandwidth::from_sigma)]
     sigma: Option<Bandwidth>,
     /// Number of features, real output columns
     #[arg(
         long,
         value_name = "D",
         default_value_t = 1000,
-        allow_negative_numbers = true
+        allow_hyphen_values = true
     )]
     features: usize,
     /// `paired` (cosine and sine of D/2 frequencies) or `phase` (cosine with a random phase of D)

@@ -26,7 +26,7 @@ pub(crate) struct Args {
     output: Option<PathBuf>,
     /// Share of rows, chosen by the seed, that are held out and scored
     #[arg(long, value_name = "FRACTION", conflicts_with = "test_input", value_parser = fraction)]
-    #[arg(allow_negative_numbers = true)]
+    #[arg(allow_hyphen_values = true)]
     test: Option<f64>,
     /// Rows of another file that are scored
     #[arg(long, value_name = "FILE")]
@@ -39,7 +39,7 @@ pub(crate) struct Args {
     task: Task,
     /// Ridge penalty per sample
     #[arg(long, value_name = "L", default_value = "1e-6", value_parser = positive)]
-    #[arg(allow_negative_numbers = true)]
+    #[arg(allow_hyphen_values = true)]
     lambda: f64,
     /// Fit without an intercept
     #[arg(long)]
@@ -127,7 +127,7 @@ impl Args {
     }
 }
 
-/// Surveys, fits, saves, scores.
+/// Surveys, fits, scores, saves.
 pub(crate) fn run(args: &Args) -> Result<()> {
     args.map.check()?;
     let console = args.run.console();
@@ -161,9 +161,6 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         bar.set_position(rows)
     })?;
     drop(bar);
-    if let Some(path) = &args.output {
-        model.save(path)?;
-    }
     describe(&model, &mut report);
     report.set("intercept", options.ridge.intercept);
     report.device(&device);
@@ -174,7 +171,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         report.set("test_rows", scores.rows());
         scores.describe(&mut report, "held-out rows");
     }
+    // Last, so that a run that fails leaves an older model as it was.
     if let Some(path) = &args.output {
+        model.save(path)?;
         report.output("model", path);
     }
     args.run.print(&report)
