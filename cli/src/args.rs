@@ -1,6 +1,6 @@
 //! Options that several commands share: data, map, run.
 
-use crate::report::{Console, Report, Usage, Value, json};
+use crate::report::{Console, Report, Usage, Value, json, six_digits};
 use anyhow::Result;
 use bochner::{
     Device, DeviceChoice, Error,
@@ -106,7 +106,12 @@ pub(crate) struct MapArgs {
     #[arg(long, value_name = "SAMPLING", default_value_t = Sampling::MonteCarlo)]
     sampling: Sampling,
     /// Seed of everything random: frequencies, split, sample of rows
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        allow_hyphen_values = true
+    )]
     pub(crate) seed: u64,
     /// Centre every column and divide it by its standard deviation on the training rows
     #[arg(long)]
@@ -210,8 +215,8 @@ impl MapArgs {
         };
         report.line("map", built.map.describe());
         match (built.gamma, built.lengthscales.as_slice()) {
-            (Some(gamma), _) => report.line("gamma", format!("{gamma:.6}{origin}")),
-            (None, [one]) => report.line("lengthscale", format!("{one:.6}{origin}")),
+            (Some(gamma), _) => report.line("gamma", format!("{}{origin}", six_digits(gamma))),
+            (None, [one]) => report.line("lengthscale", format!("{}{origin}", six_digits(*one))),
             (None, all) => report.line("lengthscales", format!("{}", all.len())),
         }
         let lengthscale: Value = match built.lengthscales.as_slice() {

@@ -3,7 +3,7 @@
 use crate::{
     args::{DataArgs, RunArgs},
     predict::check_columns,
-    report::{Console, Report},
+    report::{Console, Report, six_digits},
 };
 use anyhow::Result;
 use bochner::{
@@ -82,8 +82,8 @@ impl Scored {
         } else {
             report.set("rmse", scores.rmse());
             report.set("relative_error", scores.relative_error());
-            report.line("rmse", format!("{:.6} on {over}", scores.rmse()));
-            report.line("relative error", format!("{:.6}", scores.relative_error()));
+            report.line("rmse", format!("{} on {over}", six_digits(scores.rmse())));
+            report.line("relative error", six_digits(scores.relative_error()));
         }
     }
 }

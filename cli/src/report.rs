@@ -225,8 +225,53 @@ pub(crate) fn explain(error: &anyhow::Error) -> String {
     format!("{text}; {remedy}")
 }
 
+/// Six significant digits.
+pub(crate) fn six_digits(value: f64) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    let exponent = value.abs().log10().floor();
+    if (-4.0..6.0).contains(&exponent) {
+        let decimals = (5.0 - exponent) as usize;
+        return format!("{value:.decimals$}");
+    }
+    format!("{value:.5e}")
+}
+
 /// Line breaks become spaces.
 pub(crate) fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.lines().map(str::trim).collect();
     words.join(" ").trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn six_significant_digits() {
+        for (value, text) in [
+            (0.000430670691, "0.000430671"),
+            (0.25, "0.250000"),
+            (34.0731545, "34.0732"),
+            (123456.7, "123457"),
+            (1.5e-9, "1.50000e-9"),
+            (2e300, "2.00000e300"),
+        ] {
+            assert_eq!(six_digits(value), text);
+        }
+        assert_eq!(six_digits(0.0), "0");
+    }
+
+    #[test]
+    fn errors_take_one_line_and_offer_a_remedy() {
+        let missing = io::Error::from_raw_os_error(2);
+        let text = explain(&Error::io("data.csv", missing).into());
+        assert!(
+            text.starts_with("data.csv: ") && text.ends_with("; check the name"),
+            "{text}"
+        );
+        assert!(!text.contains("os error"), "{text}");
+        assert_eq!(explain(&anyhow::anyhow!("a\n  b")), "a b");
+    }
 }
