@@ -72,7 +72,7 @@ mod tests {
     fn keeps_to_every_limit() {
         assert_eq!(chunk_rows(NEEDS, u64::MAX, 1 << 40).expect("fits"), 65_536);
         let by_memory = chunk_rows(NEEDS, u64::MAX, 64 << 20).expect("fits");
-        assert!(by_memory % 4096 == 0 && by_memory * (16 * 32 + 4 * 1032) <= 64 << 20);
+        assert!(by_memory.is_multiple_of(4096) && by_memory * (16 * 32 + 4 * 1032) <= 64 << 20);
         let by_binding = chunk_rows(NEEDS, 4_000_000, 1 << 40).expect("fits");
         assert_eq!(by_binding, 768);
     }

@@ -64,7 +64,6 @@ impl DataArgs {
 /// The feature maps there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MapName {
-    /// Cosines of random projections (Rahimi & Recht 2007)
     Fourier,
 }
 

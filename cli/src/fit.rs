@@ -18,6 +18,9 @@ use std::path::PathBuf;
 
 /// Arguments of `bochner fit`.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example: bochner fit data/digits.csv --target label --features 2000 --test 0.5 -o digits.model"
+)]
 pub(crate) struct Args {
     /// Rows to fit: .npy with --targets, .npz with an array y, or .csv with --target
     input: PathBuf,
@@ -34,7 +37,7 @@ pub(crate) struct Args {
     /// Targets of a .npy test input
     #[arg(long, value_name = "FILE.npy", requires = "test_input")]
     test_targets: Option<PathBuf>,
-    /// What the targets are
+    /// What the targets are; `auto` takes one column of at most 32 whole numbers for class labels
     #[arg(long, value_enum, default_value_t = Task::Auto)]
     task: Task,
     /// Ridge penalty per sample
@@ -54,11 +57,8 @@ pub(crate) struct Args {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Task {
-    /// Classification of one column of at most 32 whole numbers, else regression
     Auto,
-    /// Real targets, any number of columns
     Regression,
-    /// One column of class labels
     Classification,
 }
 

@@ -19,7 +19,7 @@ use std::{
 
 /// Random features and kernel machines on any GPU, or on the CPU
 #[derive(Debug, Parser)]
-#[command(version, max_term_width = 100, infer_subcommands = true)]
+#[command(version, infer_subcommands = true)]
 #[command(
     after_help = "INPUT is .npy, .npz (arrays X and y) or .csv. 'bochner COMMAND --help' says more.\n\
     Exit status: 0, 1 (failed, with the reason in one line) or 2 (wrong usage)."
