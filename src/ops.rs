@@ -5,7 +5,9 @@
 
 pub mod cos2pi;
 pub mod gram;
+mod host;
 pub mod predict;
+pub mod product;
 pub mod projection;
 pub mod tile;
 
@@ -36,4 +38,4 @@ pub enum Binding {
 }
 
 /// All ops that have a shader.
-pub const REGISTRY: &[&Op] = &[&projection::OP, &gram::OP, &predict::OP];
+pub const REGISTRY: &[&Op] = &[&projection::OP, &gram::OP, &predict::OP, &product::OP];
