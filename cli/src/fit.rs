@@ -65,9 +65,11 @@ enum Task {
 /// A column of at most so many whole numbers is taken for labels.
 const MOST_CLASSES: usize = 32;
 
+type Source = Box<dyn ChunkSource>;
+
 impl Args {
     /// Training rows, and test rows where asked for.
-    fn sources(&self) -> Result<(Box<dyn ChunkSource>, Option<Box<dyn ChunkSource>>)> {
+    fn sources(&self) -> Result<(Source, Option<Source>)> {
         let open = || self.data.open(&self.input, TargetUse::Required);
         if let Some(fraction) = self.test {
             let part = |part| {

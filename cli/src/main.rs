@@ -83,7 +83,10 @@ fn report_panics() -> &'static AtomicBool {
         if PANICKED.swap(true, Ordering::SeqCst) {
             return;
         }
-        let what = panic.payload_as_str().unwrap_or("no message");
+        let payload = panic.payload();
+        let text = payload.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        let what = text.unwrap_or("no message");
         let at = panic
             .location()
             .map_or_else(String::new, |l| format!(" at {}:{}", l.file(), l.line()));
