@@ -41,10 +41,11 @@ pub fn featurize(
             source.columns()
         )));
     }
-    // Features lie on the device, once more on the host, and on a GPU in the buffer that is mapped between the two.
+    // Features lie on the device, once more on the host, and on a GPU in the buffer that is mapped between the two;
+    // drivers keep a shadow of that one, and the buffer of the chunk before until they see to it.
     let copies = match device {
         Device::Cpu(_) => 2,
-        Device::Gpu(_) => 3,
+        Device::Gpu(_) => 5,
     };
     let needs = RowNeeds {
         columns: d,
