@@ -74,7 +74,7 @@ pub(crate) struct MapArgs {
     /// Feature map
     #[arg(long, value_enum, default_value_t = MapName::Fourier)]
     map: MapName,
-    /// Kernel to approximate; an unknown name lists them
+    /// gaussian, laplacian, exponential, matern32, matern52, cauchy, rational-quadratic; an unknown name lists all
     #[arg(long, value_name = "KERNEL", default_value = "gaussian", value_parser = kernels::parse)]
     kernel: Arc<dyn Kernel>,
     /// Gamma of the kernel's formula, exp(-gamma |x-y|^2) for the Gaussian: a number, `median` or `scale`
@@ -101,7 +101,7 @@ pub(crate) struct MapArgs {
     /// `paired` (cosine and sine of D/2 frequencies) or `phase` (cosine with a random phase of D)
     #[arg(long, value_name = "FORM", default_value_t = Form::Paired)]
     form: Form,
-    /// How frequencies are drawn; an unknown name lists the ways
+    /// How frequencies are drawn: monte-carlo, orthogonal, halton, sobol, lattice, digital-net
     #[arg(long, value_name = "SAMPLING", default_value_t = Sampling::MonteCarlo)]
     sampling: Sampling,
     /// Seed of everything random: frequencies, split, sample of rows

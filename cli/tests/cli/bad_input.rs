@@ -331,6 +331,7 @@ fn options() {
         (fit!("--sigma 1,-2"), &["--sigma", "-2"]),
         (fit!("--gamma 1 --sigma 2"), &["--gamma", "--sigma"]),
         (fit!("--gamma 1e-320"), &["lengthscale", "--gamma"]),
+        (fit!("--kernel matern32 --gamma 1"), &["matern", "--sigma"]),
         (fit!("--lambda 0"), &["--lambda", "positive"]),
         (fit!("--lambda -1e-3"), &["--lambda", "positive"]),
         (fit!("--kernel gauss"), &["gauss", "gaussian"]),

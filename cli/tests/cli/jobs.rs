@@ -163,6 +163,29 @@ fn regression_of_several_targets() {
 }
 
 #[test]
+fn kernels_and_samplings_are_chosen_by_name() {
+    let here = here();
+    smooth(here.path());
+    for (options, has_gamma) in [
+        ("--kernel laplacian", true),
+        (
+            "--kernel matern52 --sampling orthogonal --standardize",
+            false,
+        ),
+        ("--sampling sobol --sigma 2,3", false),
+        (
+            "--kernel cauchy --gamma median --form phase --features 201",
+            true,
+        ),
+    ] {
+        let fit = "fit x.npy --targets y.npy --lambda 1e-5 --test 0.2 --device cpu --json";
+        let report = bochner(here.path(), &format!("{fit} {options}"), &[]).json();
+        assert_eq!(report["gamma"].is_number(), has_gamma, "{report}");
+        assert!(number(&report, "relative_error") < 0.02, "{report}");
+    }
+}
+
+#[test]
 fn an_archive_and_fortran_order_read_as_well() {
     let here = here();
     smooth(here.path());
