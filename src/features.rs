@@ -6,6 +6,7 @@ pub mod dense;
 pub mod fastfood;
 pub mod fourier;
 pub mod sorf;
+mod stream;
 pub mod structured;
 
 pub use affine::Affine;
@@ -14,6 +15,7 @@ pub use dense::DenseFeatures;
 pub use fastfood::Fastfood;
 pub use fourier::{Form, Fourier};
 pub use sorf::Sorf;
+pub use stream::featurize;
 pub use structured::StructuredFeatures;
 
 use crate::{Device, Error, Matrix, Result, store::Store};
