@@ -13,8 +13,11 @@ use std::time::Instant;
 
 const ROUNDS: usize = 7;
 
+/// A name and what is timed.
+type Job<'a> = (String, Box<dyn FnMut() + 'a>);
+
 /// Median seconds of each job over interleaved rounds, after one warm-up of each.
-fn medians(jobs: &mut [(String, Box<dyn FnMut() + '_>)]) -> Vec<f64> {
+fn medians(jobs: &mut [Job<'_>]) -> Vec<f64> {
     let mut times = vec![Vec::new(); jobs.len()];
     for round in 0..=ROUNDS {
         for ((_, job), times) in jobs.iter_mut().zip(&mut times) {
@@ -47,7 +50,7 @@ fn maps(device: &Device) -> Result<()> {
             Box::new(Sorf::new(Gaussian).features(features).build(input())?),
         ];
         let x_nd = Matrix::upload(device, ndarray::Array2::ones((rows, d)).view())?;
-        let mut jobs: Vec<(String, Box<dyn FnMut()>)> = Vec::new();
+        let mut jobs: Vec<Job<'_>> = Vec::new();
         for map in &built {
             let mut loaded = map.load(device)?;
             let mut z_nd = Matrix::new(device, rows, features)?;
@@ -79,7 +82,7 @@ fn host() -> Result<()> {
         let mut x = vec![0.0_f32; n];
         let mut copy = vec![0.0_f32; n];
         let from = vec![1.0_f32; n];
-        let mut jobs: [(String, Box<dyn FnMut()>); 2] = [
+        let mut jobs: [Job<'_>; 2] = [
             (
                 String::new(),
                 Box::new(|| {
@@ -189,7 +192,7 @@ fn shaders(name: &str) {
             (radix_2, len / n, false),
             (own, len / n / rows, true),
         ];
-        let mut jobs: Vec<(String, Box<dyn FnMut()>)> = Vec::new();
+        let mut jobs: Vec<Job<'_>> = Vec::new();
         for (text, groups, with_params) in texts {
             let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
                 label: None,
