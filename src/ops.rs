@@ -3,8 +3,10 @@
 //!
 //! Tests walk [`REGISTRY`]: each shader is expanded, parsed and validated for every variant without a GPU.
 
+pub mod binning;
 pub mod cos2pi;
 pub mod gram;
+pub mod place;
 pub mod predict;
 pub mod projection;
 pub mod tile;
@@ -36,4 +38,10 @@ pub enum Binding {
 }
 
 /// All ops that have a shader.
-pub const REGISTRY: &[&Op] = &[&projection::OP, &gram::OP, &predict::OP];
+pub const REGISTRY: &[&Op] = &[
+    &projection::OP,
+    &gram::OP,
+    &predict::OP,
+    &binning::OP,
+    &place::OP,
+];
