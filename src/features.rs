@@ -13,6 +13,7 @@ pub use binning::{Binning, BinningMap};
 pub use dense::DenseFeatures;
 pub use fourier::{Form, Fourier};
 pub use union::Union;
+pub(crate) use union::{Leaf, leaves};
 
 use crate::{Device, Error, Matrix, Result, store::Store};
 use std::fmt::Debug;
