@@ -198,7 +198,10 @@ impl DrawnGrids {
 
     fn check_range(&self, rows: &Rows) -> Result<()> {
         let u = self.input.apply(rows)?;
-        match u.indexed_iter().find(|(_, v)| !(v.abs() < RANGE)) {
+        match u
+            .indexed_iter()
+            .find(|(_, v)| v.abs() >= RANGE || v.is_nan())
+        {
             None => Ok(()),
             Some(((i, j), v)) => Err(Error::Parameter(format!(
                 "row {i} of a chunk lies {v:.3e} lengthscales out in column {j}, binning takes up to {RANGE}; use \
