@@ -6,8 +6,10 @@
 pub mod binning;
 pub mod cos2pi;
 pub mod gram;
+mod host;
 pub mod place;
 pub mod predict;
+pub mod product;
 pub mod projection;
 pub mod tile;
 
@@ -42,6 +44,7 @@ pub const REGISTRY: &[&Op] = &[
     &projection::OP,
     &gram::OP,
     &predict::OP,
+    &product::OP,
     &binning::OP,
     &place::OP,
 ];
