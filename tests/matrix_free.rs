@@ -11,7 +11,10 @@ use bochner::{
     normal::{NormalEquations, Targets},
     ops::place::{self, Place, Spot},
     seed::Seed,
-    solve::{BinnedRows, Coefficients, ConjugateGradients, Ridge, SideBySide, StreamedRows},
+    solve::{
+        BinnedRows, Coefficients, ConjugateGradients, FeatureProducts, Ridge, SideBySide,
+        StreamedRows,
+    },
 };
 use common::{devices, normal, worst};
 use ndarray::{Array2, Axis, s};
@@ -333,6 +336,67 @@ fn bins_beside_fourier_features_agree_with_cholesky() {
             .expect("predicts");
         let worst = (&predicted - &by_hand).fold(0.0, |m: f64, v| m.max(v.abs()));
         assert!(worst < 1e-4, "{worst} on {device:?}");
+    }
+}
+
+/// Every number of targets, with bins that no training row occupies, against Z written out.
+#[test]
+fn products_agree_with_the_matrix() {
+    let (x, y) = data(611, 4);
+    let part = x.slice(s![..300, ..]).to_owned();
+    let mut seen = MemorySource::new(part, None).expect("a source");
+    let mut source = MemorySource::new(x.clone(), Some(y)).expect("a source");
+    let survey = Survey::of(&mut source, 100, 0, &mut |_| {}).expect("surveys");
+    let standard = Affine::standardize(&survey);
+    let binned = bins(&mut seen, &standard, 2.0, 7);
+    // More columns than a thread takes at a time.
+    let dense = fourier(300, 2.0, &standard, 4);
+    let (rows, cpu) = (Rows::from(x), Device::cpu());
+    let indices = binned.indices(&cpu, &rows).expect("maps");
+    let at = binned.bins();
+    let mut z = Array2::<f64>::zeros((611, at + 300));
+    for ((i, _), &column) in indices.indexed_iter() {
+        if column != bochner::features::binning::UNSEEN {
+            z[[i, column as usize]] += binned.value() * 0.5;
+        }
+    }
+    let fourier = featurize(&dense, &cpu, &rows).mapv(|v| f64::from(v) * 1.5);
+    z.slice_mut(s![.., at..]).assign(&fourier);
+    let mut stored = BinnedRows::new(&binned, 0, 0.5);
+    stored.push(indices.view());
+    let mut features = SideBySide::default();
+    features.push(stored).expect("first");
+    let maps = [(&dense as &dyn FeatureMap, at, 1.5)];
+    let streamed = StreamedRows::new(&maps, &mut source, 611, &cpu, 900_000);
+    features.push(streamed.expect("loads")).expect("same rows");
+    let mut moments = Array2::from_elem((2, z.ncols()), f64::NAN);
+    features.moments(&mut moments).expect("runs");
+    let near = |a: &Array2<f64>, b: &Array2<f64>| (a - b).iter().all(|e| e.abs() < 1e-10);
+    assert!(near(
+        &moments.slice(s![..1, ..]).to_owned(),
+        &z.sum_axis(Axis(0)).insert_axis(Axis(0))
+    ));
+    let squares = z.mapv(|v| v * v).sum_axis(Axis(0)).insert_axis(Axis(0));
+    assert!(near(&moments.slice(s![1.., ..]).to_owned(), &squares));
+    for targets in [1, 2, 3, 4, 7, 8, 15] {
+        let beta = normal(targets, z.ncols(), 41).mapv(f64::from);
+        let before = normal(targets, 611, 42).mapv(f64::from);
+        let expected = &before + &beta.dot(&z.t());
+        let mut out = Array2::from_elem((targets, z.ncols()), f64::NAN);
+        let mut r = before.clone();
+        features
+            .round_trip(beta.view(), &mut r, &mut out)
+            .expect("runs");
+        assert!(
+            near(&r, &expected) && near(&out, &expected.dot(&z)),
+            "{targets} targets"
+        );
+        out.fill(f64::NAN);
+        features.transposed(before.view(), &mut out).expect("runs");
+        assert!(near(&out, &before.dot(&z)), "{targets} targets, transposed");
+        let mut r = before.clone();
+        features.add_product(beta.view(), &mut r).expect("runs");
+        assert!(near(&r, &expected));
     }
 }
 

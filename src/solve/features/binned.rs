@@ -5,7 +5,7 @@ use crate::{
     Result,
     features::binning::{BinningMap, UNSEEN},
 };
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView2, Axis, s};
 use rayon::prelude::*;
 
 /// Rows that a thread sums at a time.
@@ -49,18 +49,117 @@ impl BinnedRows {
             .for_each(|(g, grid)| grid.extend(indices_np.column(g)));
     }
 
-    /// Hands each grid, with its range of `columns`, to `work`.
-    fn each_grid(&self, columns: &mut [f64], work: impl Fn(&[u32], u32, &mut [f64]) + Sync) {
-        let mut rest = &mut columns[self.offset..];
+    /// Hands each grid, with its range of columns in each of the `rows`, to `work`.
+    fn each_grid(&self, rows: Vec<&mut [f64]>, work: impl Fn(&[u32], u32, Vec<&mut [f64]>) + Sync) {
+        let mut rests: Vec<_> = rows.into_iter().map(|r| &mut r[self.offset..]).collect();
         let mut jobs = Vec::with_capacity(self.grids.len());
         for (grid, range) in self.grids.iter().zip(self.starts.windows(2)) {
-            let (own, after) = rest.split_at_mut(range[1] - range[0]);
+            let mut own = Vec::with_capacity(rests.len());
+            for rest in &mut rests {
+                let (left, right) = std::mem::take(rest).split_at_mut(range[1] - range[0]);
+                own.push(left);
+                *rest = right;
+            }
             jobs.push((grid, range[0] as u32, own));
-            rest = after;
         }
         jobs.into_par_iter()
             .for_each(|(grid, first, own)| work(grid, first, own));
     }
+
+    /// Adds the products of W targets: a row number is read once for all of them.
+    fn add_products<const W: usize>(&self, beta: [&[f64]; W], r: [&mut [f64]; W]) {
+        let first = self.offset;
+        let bins = self.columns() - first;
+        let beta: Vec<[f64; W]> = (0..bins)
+            .map(|j| std::array::from_fn(|k| beta[k][first + j]))
+            .collect();
+        let mut sums = vec![[0.0; W]; self.rows];
+        sums.par_chunks_mut(BLOCK)
+            .enumerate()
+            .for_each(|(b, sums)| {
+                for grid in &self.grids {
+                    for (sum, &column) in sums.iter_mut().zip(&grid[b * BLOCK..]) {
+                        // UNSEEN lies beyond every column.
+                        if let Some(beta) = beta.get(column as usize) {
+                            sum.iter_mut().zip(beta).for_each(|(sum, b)| *sum += b);
+                        }
+                    }
+                }
+            });
+        for (k, r) in r.into_iter().enumerate() {
+            r.iter_mut()
+                .zip(&sums)
+                .for_each(|(r, sum)| *r += self.value * sum[k]);
+        }
+    }
+
+    /// Writes the transposed products of W targets.
+    fn write_transposed<const W: usize>(&self, r: [&[f64]; W], out: Vec<&mut [f64]>) {
+        let r: Vec<[f64; W]> = (0..self.rows)
+            .map(|i| std::array::from_fn(|k| r[k][i]))
+            .collect();
+        self.each_grid(out, |grid, first, own| {
+            let mut sums = vec![[0.0; W]; own[0].len()];
+            for (&column, r) in grid.iter().zip(&r).filter(|(c, _)| **c != UNSEEN) {
+                let sum = &mut sums[(column - first) as usize];
+                sum.iter_mut().zip(r).for_each(|(sum, r)| *sum += r);
+            }
+            for (k, out) in own.into_iter().enumerate() {
+                out.iter_mut()
+                    .zip(&sums)
+                    .for_each(|(out, sum)| *out = self.value * sum[k]);
+            }
+        });
+    }
+
+    /// Targets `k ..` in one go, as many as give whole vectors; returns how many.
+    fn add_some(&self, k: usize, beta_td: ArrayView2<'_, f64>, r_tn: &mut Array2<f64>) -> usize {
+        macro_rules! of {
+            ($w:literal) => {{
+                let mut rows = r_tn.axis_iter_mut(Axis(0)).skip(k);
+                let r = std::array::from_fn(|_| {
+                    let row = rows.next().expect("a target");
+                    row.into_slice().expect("standard layout")
+                });
+                let beta = std::array::from_fn(|i| slice(&beta_td, k + i));
+                self.add_products::<$w>(beta, r);
+                $w
+            }};
+        }
+        match beta_td.nrows() - k {
+            8.. => of!(8),
+            4.. => of!(4),
+            2.. => of!(2),
+            _ => of!(1),
+        }
+    }
+
+    fn transpose_some(
+        &self,
+        k: usize,
+        r_tn: ArrayView2<'_, f64>,
+        out_td: &mut Array2<f64>,
+    ) -> usize {
+        macro_rules! of {
+            ($w:literal) => {{
+                let rows = out_td.axis_iter_mut(Axis(0)).skip(k).take($w);
+                let out = rows.map(|row| row.into_slice().expect("standard layout"));
+                let r = std::array::from_fn(|i| slice(&r_tn, k + i));
+                self.write_transposed::<$w>(r, out.collect());
+                $w
+            }};
+        }
+        match r_tn.nrows() - k {
+            8.. => of!(8),
+            4.. => of!(4),
+            2.. => of!(2),
+            _ => of!(1),
+        }
+    }
+}
+
+fn slice<'a>(array: &'a ArrayView2<'_, f64>, k: usize) -> &'a [f64] {
+    array.slice(s![k, ..]).to_slice().expect("standard layout")
 }
 
 fn row(array: &mut Array2<f64>, k: usize) -> &mut [f64] {
@@ -77,44 +176,17 @@ impl FeatureProducts for BinnedRows {
     }
 
     fn add_product(&mut self, beta_td: ArrayView2<'_, f64>, r_tn: &mut Array2<f64>) -> Result<()> {
-        for (k, beta) in beta_td.rows().into_iter().enumerate() {
-            let beta = beta.to_slice().expect("standard layout");
-            let beta = &beta[self.offset..];
-            row(r_tn, k)
-                .par_chunks_mut(BLOCK)
-                .enumerate()
-                .for_each(|(b, r)| {
-                    let mut sums = [0.0; BLOCK];
-                    for grid in &self.grids {
-                        for (sum, &column) in sums.iter_mut().zip(&grid[b * BLOCK..][..r.len()]) {
-                            // UNSEEN lies beyond every column.
-                            *sum += beta
-                                .get(column as usize)
-                                .copied()
-                                .filter(|_| column != UNSEEN)
-                                .unwrap_or(0.0);
-                        }
-                    }
-                    for (r, sum) in r.iter_mut().zip(sums) {
-                        *r += self.value * sum;
-                    }
-                });
+        let mut k = 0;
+        while k < beta_td.nrows() {
+            k += self.add_some(k, beta_td, r_tn);
         }
         Ok(())
     }
 
     fn transposed(&mut self, r_tn: ArrayView2<'_, f64>, out_td: &mut Array2<f64>) -> Result<()> {
-        for (k, r) in r_tn.rows().into_iter().enumerate() {
-            let r = r.to_slice().expect("standard layout");
-            self.each_grid(row(out_td, k), |grid, first, out| {
-                out.fill(0.0);
-                for (&column, &r) in grid.iter().zip(r) {
-                    if column != UNSEEN {
-                        out[(column - first) as usize] += r;
-                    }
-                }
-                out.iter_mut().for_each(|v| *v *= self.value);
-            });
+        let mut k = 0;
+        while k < r_tn.nrows() {
+            k += self.transpose_some(k, r_tn, out_td);
         }
         Ok(())
     }
@@ -124,7 +196,8 @@ impl FeatureProducts for BinnedRows {
             .into_iter()
             .enumerate()
         {
-            self.each_grid(row(out_2d, power), |grid, first, out| {
+            self.each_grid(vec![row(out_2d, power)], |grid, first, mut own| {
+                let out = &mut own[0];
                 out.fill(0.0);
                 for &column in grid.iter().filter(|&&c| c != UNSEEN) {
                     out[(column - first) as usize] += value;

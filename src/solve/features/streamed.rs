@@ -8,11 +8,15 @@ use crate::{
     plan::{RowNeeds, chunk_rows_on},
     stream::for_each_chunk,
 };
-use ndarray::{Array2, ArrayView2, s};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, linalg::general_mat_mul, s};
 use rayon::prelude::*;
 
 /// Columns that a thread sums at a time.
 const COLUMNS: usize = 256;
+/// Rows that a thread multiplies at a time.
+const ROWS: usize = 256;
+/// Fewer targets than this are summed one by one, more by matrix products.
+const FEW: usize = 4;
 
 /// Dense maps over a source of rows. Features are computed on a device in f32, products on the host in f64.
 pub struct StreamedRows<'a> {
@@ -145,29 +149,78 @@ struct Block<'a> {
 }
 
 impl Block<'_> {
-    fn add_product(&self, beta: &[f64], r: &mut [f64]) {
-        let beta = &beta[self.offset..][..self.columns];
-        r.par_iter_mut()
-            .zip(self.z.par_chunks(self.columns))
-            .with_min_len(16)
-            .for_each(|(r, z)| *r += self.root * pulp::Arch::new().dispatch(|| dot(z, beta)));
+    fn add_product(&self, beta_td: ArrayView2<'_, f64>, mut r_tm: ArrayViewMut2<'_, f64>) {
+        let beta_td = beta_td.slice(s![.., self.offset..self.offset + self.columns]);
+        let targets = beta_td.nrows();
+        if targets < FEW {
+            for (beta, mut r) in beta_td.rows().into_iter().zip(r_tm.rows_mut()) {
+                let beta = beta.to_slice().expect("contiguous");
+                let r = r.as_slice_mut().expect("contiguous");
+                r.par_iter_mut()
+                    .zip(self.z.par_chunks(self.columns))
+                    .with_min_len(16)
+                    .for_each(|(r, z)| {
+                        *r += self.root * pulp::Arch::new().dispatch(|| dot(z, beta));
+                    });
+            }
+            return;
+        }
+        let blocks = self.z.par_chunks(ROWS * self.columns);
+        let products: Vec<Array2<f64>> = blocks
+            .map(|z| {
+                let z = z.iter().map(|&z| f64::from(z)).collect();
+                let z: Array2<f64> = self.matrix(z);
+                let mut product = Array2::zeros((z.nrows(), targets));
+                multiply(product.view_mut(), z.view(), beta_td.t(), self.root);
+                product
+            })
+            .collect();
+        for (b, product) in products.iter().enumerate() {
+            let rows = b * ROWS..b * ROWS + product.nrows();
+            let mut r = r_tm.slice_mut(s![.., rows]);
+            r += &product.t();
+        }
+    }
+
+    fn matrix(&self, values: Vec<f64>) -> Array2<f64> {
+        let shape = (values.len() / self.columns, self.columns);
+        Array2::from_shape_vec(shape, values).expect("whole rows")
     }
 
     /// Adds `Z' r`: a thread owns columns and takes the rows in order.
-    fn add_transposed(&self, r: &[f64], out: &mut [f64]) {
-        let out = &mut out[self.offset..][..self.columns];
-        out.par_chunks_mut(COLUMNS)
-            .enumerate()
-            .for_each(|(c, out)| {
-                pulp::Arch::new().dispatch(|| {
-                    for (z, &r) in self.z.chunks_exact(self.columns).zip(r) {
-                        let r = self.root * r;
-                        for (out, &z) in out.iter_mut().zip(&z[c * COLUMNS..]) {
-                            *out += f64::from(z) * r;
-                        }
-                    }
-                });
-            });
+    fn add_transposed(&self, r_tm: ArrayView2<'_, f64>, mut out_td: ArrayViewMut2<'_, f64>) {
+        let mut out_td = out_td.slice_mut(s![.., self.offset..self.offset + self.columns]);
+        if r_tm.nrows() < FEW {
+            for (r, mut out) in r_tm.rows().into_iter().zip(out_td.rows_mut()) {
+                let out = out.as_slice_mut().expect("contiguous");
+                out.par_chunks_mut(COLUMNS)
+                    .enumerate()
+                    .for_each(|(c, out)| {
+                        pulp::Arch::new().dispatch(|| {
+                            for (z, &r) in self.z.chunks_exact(self.columns).zip(r) {
+                                let r = self.root * r;
+                                for (out, &z) in out.iter_mut().zip(&z[c * COLUMNS..]) {
+                                    *out += f64::from(z) * r;
+                                }
+                            }
+                        });
+                    });
+            }
+            return;
+        }
+        let blocks: Vec<_> = out_td.axis_chunks_iter_mut(Axis(1), COLUMNS).collect();
+        blocks.into_par_iter().enumerate().for_each(|(c, out)| {
+            let mut out = out;
+            let columns = out.ncols();
+            for (b, z) in self.z.chunks(ROWS * self.columns).enumerate() {
+                let rows = z.len() / self.columns;
+                let z = z.chunks_exact(self.columns);
+                let z = z.flat_map(|z| z[c * COLUMNS..][..columns].iter().map(|&z| f64::from(z)));
+                let z = Array2::from_shape_vec((rows, columns), z.collect()).expect("a block");
+                let r = r_tm.slice(s![.., b * ROWS..b * ROWS + rows]);
+                multiply(out.view_mut(), r, z.view(), self.root);
+            }
+        });
     }
 
     fn add_moments(&self, sums: &mut [f64], squares: &mut [f64]) {
@@ -181,6 +234,16 @@ impl Block<'_> {
             }
         }
     }
+}
+
+/// `c += factor a b` on one thread.
+fn multiply(
+    c: ArrayViewMut2<'_, f64>,
+    a: ArrayView2<'_, f64>,
+    b: ArrayView2<'_, f64>,
+    factor: f64,
+) {
+    general_mat_mul(factor, &a, &b, 1.0, &mut { c });
 }
 
 /// Eight running sums, for vectors.
@@ -251,11 +314,7 @@ fn add_product(
 ) {
     for block in blocks {
         let rows = row0..row0 + block.z.len() / block.columns;
-        for (beta, mut r) in beta_td.rows().into_iter().zip(r_tn.rows_mut()) {
-            let r = r.as_slice_mut().expect("standard layout");
-            let beta = beta.to_slice().expect("standard layout");
-            block.add_product(beta, &mut r[rows.clone()]);
-        }
+        block.add_product(beta_td, r_tn.slice_mut(s![.., rows]));
     }
 }
 
@@ -266,10 +325,8 @@ fn add_transposed(
     out_td: &mut Array2<f64>,
 ) {
     for block in blocks {
-        for (r, mut out) in r_tn.rows().into_iter().zip(out_td.rows_mut()) {
-            let r = &r.to_slice().expect("standard layout")[row0..];
-            block.add_transposed(r, out.as_slice_mut().expect("standard layout"));
-        }
+        let rows = row0..row0 + block.z.len() / block.columns;
+        block.add_transposed(r_tn.slice(s![.., rows]), out_td.view_mut());
     }
 }
 
