@@ -5,6 +5,7 @@ mod bandwidth;
 pub mod binning;
 pub mod dense;
 pub mod fourier;
+mod stream;
 mod union;
 
 pub use affine::Affine;
@@ -12,6 +13,8 @@ pub use bandwidth::Bandwidth;
 pub use binning::{Binning, BinningMap};
 pub use dense::DenseFeatures;
 pub use fourier::{Form, Fourier};
+
+pub use stream::featurize;
 pub use union::Union;
 pub(crate) use union::{Leaf, leaves};
 

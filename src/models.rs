@@ -7,5 +7,5 @@ mod scores;
 
 pub use iterative::{IterativeOptions, Step};
 pub use linear::{LinearModel, Predictor};
-pub use ridge::{FitOptions, RidgeClassifier, RidgeRegressor};
+pub use ridge::{FitOptions, FitTimes, RidgeClassifier, RidgeRegressor};
 pub use scores::Scores;
