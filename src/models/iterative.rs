@@ -1,6 +1,6 @@
 //! Fits that never form a Gram matrix: for maps with binning parts, or with more features than its square holds.
 
-use super::LinearModel;
+use super::{FitTimes, LinearModel};
 use crate::{
     Device, Error, Result,
     data::ChunkSource,
@@ -11,6 +11,7 @@ use crate::{
     stream::for_each_chunk,
 };
 use ndarray::{Array2, Axis};
+use std::time::Instant;
 
 /// How a model is fitted by conjugate gradients.
 #[derive(Debug, Clone)]
@@ -61,6 +62,7 @@ pub(super) fn fit(
             "the data has no targets to fit; name them with --target or --targets".into(),
         ));
     }
+    let start = Instant::now();
     let (mut binned, mut dense) = (Vec::new(), Vec::new());
     let mut chunk = chunk_rows_on(
         device,
@@ -104,6 +106,8 @@ pub(super) fn fit(
         .map_err(|_| Error::Shape(format!("{rows} rows do not fit this machine")))?;
     let y_tn = Array2::from_shape_vec((y.len(), n), y.concat())
         .map_err(|e| Error::Shape(e.to_string()))?;
+    let accumulate = start.elapsed();
+    let start = Instant::now();
     let mut features = SideBySide::default();
     for (_, rows) in binned {
         features.push(rows)?;
@@ -117,6 +121,10 @@ pub(super) fn fit(
     drop(features);
     Ok(LinearModel {
         coefficients: solution.require_converged()?,
+        times: Some(FitTimes {
+            accumulate,
+            solve: start.elapsed(),
+        }),
         map,
         targets,
         lambda: solver.lambda,
