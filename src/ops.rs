@@ -3,9 +3,11 @@
 //!
 //! Tests walk [`REGISTRY`]: each shader is expanded, parsed and validated for every variant without a GPU.
 
+pub mod binning;
 pub mod cos2pi;
 pub mod gram;
 mod host;
+pub mod place;
 pub mod predict;
 pub mod product;
 pub mod projection;
@@ -48,4 +50,6 @@ pub const REGISTRY: &[&Op] = &[
     &walsh_hadamard::OP,
     &structured::OP,
     &structured::STAGE_OP,
+    &binning::OP,
+    &place::OP,
 ];

@@ -1,5 +1,9 @@
-//! Solvers: from normal equations to coefficients.
+//! Solvers: from normal equations, or from products with Z alone, to coefficients.
 
+mod conjugate_gradients;
+mod features;
 mod ridge;
 
+pub use conjugate_gradients::{ConjugateGradients, Solution};
+pub use features::{BinnedRows, FeatureProducts, SideBySide, StreamedRows};
 pub use ridge::{Coefficients, Ridge};
