@@ -1,14 +1,36 @@
 //! Kernels: exact k(x, y) and the spectral measure behind it. One file per kernel.
 
+mod arc_cosine;
+mod cauchy;
+mod custom;
+mod exponential;
 mod gaussian;
+mod hat;
+mod laplacian;
+mod matern;
+mod mixture;
+mod parse;
+mod product;
+mod rational_quadratic;
 
+pub use arc_cosine::ArcCosine;
+pub use cauchy::Cauchy;
+pub use custom::Custom;
+pub use exponential::Exponential;
 pub use gaussian::Gaussian;
+pub use hat::Hat;
+pub use laplacian::Laplacian;
+pub use matern::Matern;
+pub use mixture::{Component, Mixture};
+pub use parse::parse;
+pub use product::Product;
+pub use rational_quadratic::RationalQuadratic;
 
 use crate::{
     error::{Error, Result},
-    seed::Draws,
+    seed::{Draws, Seed, Stream},
 };
-use std::{fmt::Debug, sync::Arc};
+use std::fmt::Debug;
 
 /// A kernel at unit scale: inputs are already divided by the lengthscale of their column, and k(x, y) is written for
 /// sigma = l = 1 (Laplacian and Cauchy: gamma = 1).
@@ -29,6 +51,17 @@ pub trait Kernel: Debug + Send + Sync {
     /// The distance between rows that the `median` rule takes.
     fn norm(&self) -> Norm {
         Norm::L2
+    }
+
+    /// Draws one grid pitch delta of random binning, once per coordinate and grid, from p(delta) = delta k''(delta), for
+    /// kernels that are a product of one convex factor per coordinate; `None` for all others.
+    fn draw_pitch(&self, _draws: &mut Draws) -> Option<f64> {
+        None
+    }
+
+    /// The order of an arc-cosine kernel; `None` for all others.
+    fn arc_cosine_order(&self) -> Option<u32> {
+        None
     }
 }
 
@@ -56,26 +89,6 @@ pub trait SpectralMeasure: Debug + Send + Sync {
     fn radius(&self, d: usize, draws: &mut Draws) -> Option<f64>;
 }
 
-/// The kernel that a specification names.
-///
-/// ```
-/// let kernel = bochner::kernels::parse("gaussian")?;
-/// assert_eq!(kernel.evaluate(&[0.0, 0.0], &[1.0, 1.0]), (-1.0_f64).exp());
-/// assert_eq!(kernel.spec(), "gaussian");
-/// # Ok::<(), bochner::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Error::Parameter`] for an unknown name or a parameter outside its domain.
-pub fn parse(spec: &str) -> Result<Arc<dyn Kernel>> {
-    match spec.trim() {
-        "gaussian" => Ok(Arc::new(Gaussian)),
-        other => Err(Error::Parameter(format!(
-            "unknown kernel '{other}'; use gaussian"
-        ))),
-    }
-}
-
 /// Checks that a `gamma` is positive and finite.
 fn checked_gamma(gamma: f64) -> Result<f64> {
     if gamma > 0.0 && gamma.is_finite() {
@@ -89,4 +102,54 @@ fn checked_gamma(gamma: f64) -> Result<f64> {
 /// sum_m (x_m - y_m)^2.
 fn squared_distance(x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(a, b)| (a - b) * (a - b)).sum()
+}
+
+/// sum_m |x_m - y_m|.
+fn l1_distance(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).map(|(a, b)| (a - b).abs()).sum()
+}
+
+/// The answer of a kernel whose formula has no gamma.
+fn no_gamma(kernel: &str) -> Result<f64> {
+    Err(Error::Unsupported(format!(
+        "the {kernel} kernel is written with a lengthscale, not with gamma; give --sigma"
+    )))
+}
+
+/// Whether directions under `measure` are uniform for d columns: [`SpectralMeasure::radius`], tried on a throw-away stream.
+fn is_isotropic(measure: &dyn SpectralMeasure, d: usize) -> bool {
+    let mut scratch = Seed(0).stream(Stream::Radii, 0);
+    measure.radius(d, &mut scratch).is_some()
+}
+
+/// Checks one part of a mixture or product.
+fn check_lengthscale(kernel: &dyn Kernel, lengthscale: f64) -> Result<()> {
+    if kernel.spectrum().is_none() {
+        return Err(Error::Unsupported(format!(
+            "{} has no spectral measure, so it cannot be part of a mixture or product; put its features beside the others \
+             with a union of maps",
+            kernel.spec()
+        )));
+    }
+    if lengthscale > 0.0 && lengthscale.is_finite() {
+        return Ok(());
+    }
+    Err(Error::Parameter(format!(
+        "the lengthscale of {} must be a positive number, not {lengthscale}",
+        kernel.spec()
+    )))
+}
+
+/// `gaussian@2`, with parentheses where the kernel is itself made of parts.
+fn part_spec(kernel: &dyn Kernel, lengthscale: f64) -> String {
+    let spec = kernel.spec();
+    if spec.contains(['+', '*', '@', '(']) {
+        format!("({spec})@{lengthscale}")
+    } else {
+        format!("{spec}@{lengthscale}")
+    }
+}
+
+fn scaled(x: &[f64], lengthscale: f64) -> Vec<f64> {
+    x.iter().map(|v| v / lengthscale).collect()
 }

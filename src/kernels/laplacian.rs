@@ -1,0 +1,55 @@
+use super::{Kernel, Norm, SpectralMeasure, checked_gamma, l1_distance};
+use crate::{error::Result, seed::Draws, special};
+
+/// k(x, y) = exp(-gamma |x - y|_1), at unit scale gamma = 1: every coordinate of omega is standard Cauchy
+/// (Rahimi & Recht 2007, fig. 1). scikit-learn's `laplacian_kernel`; for the Euclidean norm see [`Exponential`](super::Exponential).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Laplacian;
+
+impl Kernel for Laplacian {
+    fn spec(&self) -> String {
+        "laplacian".into()
+    }
+
+    fn evaluate(&self, x: &[f64], y: &[f64]) -> f64 {
+        libm::exp(-l1_distance(x, y))
+    }
+
+    fn spectrum(&self) -> Option<&dyn SpectralMeasure> {
+        Some(self)
+    }
+
+    fn lengthscale_of_gamma(&self, gamma: f64) -> Result<f64> {
+        Ok(1.0 / checked_gamma(gamma)?)
+    }
+
+    fn norm(&self) -> Norm {
+        Norm::L1
+    }
+
+    /// Gamma(2, 1): delta k''(delta) for k = exp(-delta).
+    fn draw_pitch(&self, draws: &mut Draws) -> Option<f64> {
+        Some(draws.gamma(2.0))
+    }
+}
+
+impl SpectralMeasure for Laplacian {
+    fn draw(&self, draws: &mut Draws, omega: &mut [f64]) {
+        omega.iter_mut().for_each(|w| *w = draws.cauchy());
+    }
+
+    fn cube_dim(&self, d: usize) -> Option<usize> {
+        Some(d)
+    }
+
+    fn map_cube(&self, t: &[f64], omega: &mut [f64]) {
+        for (w, &t) in omega.iter_mut().zip(t) {
+            *w = special::cauchy_quantile(t);
+        }
+    }
+
+    /// Isotropic only on the line.
+    fn radius(&self, d: usize, draws: &mut Draws) -> Option<f64> {
+        (d == 1).then(|| draws.cauchy().abs())
+    }
+}

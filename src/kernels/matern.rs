@@ -1,0 +1,100 @@
+use super::{Kernel, SpectralMeasure, no_gamma, squared_distance};
+use crate::{
+    error::{Error, Result},
+    seed::Draws,
+    special,
+};
+
+/// The Matern kernel of smoothness nu > 0,
+/// k(x, y) = 2^(1-nu)/Gamma(nu) z^nu K_nu(z) with z = sqrt(2 nu) |x - y| / l (Rasmussen & Williams 2006, eq. 4.14).
+///
+/// omega = g sqrt(2 nu / chi^2_{2 nu}) / l with g ~ N(0, I) and one chi^2 shared by all coordinates of a frequency:
+/// a multivariate t with 2 nu degrees of freedom.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Matern {
+    nu: f64,
+}
+
+impl Matern {
+    /// nu = 3/2.
+    pub const THREE_HALVES: Self = Self { nu: 1.5 };
+    /// nu = 5/2.
+    pub const FIVE_HALVES: Self = Self { nu: 2.5 };
+    /// nu = 1/2, whose kernel has a name of its own: [`Exponential`](super::Exponential).
+    pub(super) const HALF: Self = Self { nu: 0.5 };
+
+    /// Smoothness `nu`.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] unless 0 < nu <= 10,000: beyond, the kernel is the Gaussian to 4 digits.
+    pub fn new(nu: f64) -> Result<Self> {
+        if nu > 0.0 && nu <= 1e4 {
+            return Ok(Self { nu });
+        }
+        Err(Error::Parameter(format!(
+            "matern needs a smoothness nu in (0, 10000], not {nu}; for nu without bound use gaussian"
+        )))
+    }
+
+    /// The smoothness.
+    pub fn nu(&self) -> f64 {
+        self.nu
+    }
+
+    /// sqrt(2 nu / chi^2) for half the chi^2; the bound keeps a vanishing draw (tiny nu) from giving infinity.
+    fn scale(&self, half_chi_squared: f64) -> f64 {
+        (self.nu / half_chi_squared.max(f64::MIN_POSITIVE)).sqrt()
+    }
+}
+
+impl Kernel for Matern {
+    fn spec(&self) -> String {
+        match *self {
+            Self::THREE_HALVES => "matern32".into(),
+            Self::FIVE_HALVES => "matern52".into(),
+            Self { nu } => format!("matern:{nu}"),
+        }
+    }
+
+    fn evaluate(&self, x: &[f64], y: &[f64]) -> f64 {
+        let z = (2.0 * self.nu).sqrt() * squared_distance(x, y).sqrt();
+        match *self {
+            Self::HALF => libm::exp(-z),
+            Self::THREE_HALVES => (1.0 + z) * libm::exp(-z),
+            Self::FIVE_HALVES => (1.0 + z + z * z / 3.0) * libm::exp(-z),
+            Self { nu } => special::matern(nu, z),
+        }
+    }
+
+    fn spectrum(&self) -> Option<&dyn SpectralMeasure> {
+        Some(self)
+    }
+
+    fn lengthscale_of_gamma(&self, _gamma: f64) -> Result<f64> {
+        no_gamma("matern")
+    }
+}
+
+impl SpectralMeasure for Matern {
+    fn draw(&self, draws: &mut Draws, omega: &mut [f64]) {
+        let scale = self.scale(draws.gamma(self.nu));
+        omega.iter_mut().for_each(|w| *w = scale * draws.normal());
+    }
+
+    /// One more than d: the mixing variable.
+    fn cube_dim(&self, d: usize) -> Option<usize> {
+        Some(d + 1)
+    }
+
+    fn map_cube(&self, t: &[f64], omega: &mut [f64]) {
+        let scale = self.scale(special::gamma_quantile(self.nu, t[omega.len()]));
+        for (w, &t) in omega.iter_mut().zip(t) {
+            *w = scale * special::normal_quantile(t);
+        }
+    }
+
+    fn radius(&self, d: usize, draws: &mut Draws) -> Option<f64> {
+        let scale = self.scale(draws.gamma(self.nu));
+        Some(scale * draws.chi(d as f64))
+    }
+}

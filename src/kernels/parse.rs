@@ -1,0 +1,133 @@
+//! Kernels from text.
+
+use super::{
+    ArcCosine, Cauchy, Component, Exponential, Gaussian, Hat, Kernel, Laplacian, Matern, Mixture,
+    Product, RationalQuadratic,
+};
+use crate::error::{Error, Result};
+use std::sync::Arc;
+
+/// The kernel that a specification names; [`Kernel::spec`] of the result reads back as the same kernel.
+///
+/// `gaussian`, `laplacian`, `exponential`, `matern32`, `matern52`, `matern:NU`, `cauchy`, `rational-quadratic[:ALPHA]`
+/// (1), `arc-cosine[:ORDER]` (1), `hat`, `mixture:WEIGHT*KERNEL@LENGTHSCALE+...` and `product:KERNEL@LENGTHSCALE*...`, where
+/// `@LENGTHSCALE` may be left out for 1, and a mixture or product inside another goes in parentheses.
+///
+/// ```
+/// let kernel = bochner::kernels::parse("gaussian")?;
+/// assert_eq!(kernel.evaluate(&[0.0, 0.0], &[1.0, 1.0]), (-1.0_f64).exp());
+/// let kernel = bochner::kernels::parse("mixture:0.5*gaussian@1+0.5*(product:matern32@2*cauchy@3)")?;
+/// assert_eq!(kernel.evaluate(&[0.5], &[0.5]), 1.0);
+/// # Ok::<(), bochner::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Parameter`] for an unknown name or a parameter outside its domain; [`Error::Unsupported`] for a kernel
+/// without spectral measure inside a mixture or product, and for `custom:NAME`, which only code can give.
+pub fn parse(spec: &str) -> Result<Arc<dyn Kernel>> {
+    let spec = spec.trim();
+    let (name, argument) = match spec.split_once(':') {
+        Some((name, argument)) => (name.trim(), Some(argument.trim())),
+        None => (spec, None),
+    };
+    let kernel: Arc<dyn Kernel> = match (name, argument) {
+        ("gaussian", None) => Arc::new(Gaussian),
+        ("laplacian", None) => Arc::new(Laplacian),
+        ("exponential", None) => Arc::new(Exponential),
+        ("matern32", None) => Arc::new(Matern::THREE_HALVES),
+        ("matern52", None) => Arc::new(Matern::FIVE_HALVES),
+        ("matern", Some(nu)) => Arc::new(Matern::new(number(nu, "matern's nu")?)?),
+        ("cauchy", None) => Arc::new(Cauchy),
+        ("rational-quadratic", alpha) => {
+            let alpha = number(alpha.unwrap_or("1"), "rational-quadratic's alpha")?;
+            Arc::new(RationalQuadratic::new(alpha)?)
+        }
+        ("arc-cosine", order) => {
+            let order = order.unwrap_or("1").parse().map_err(|_| {
+                Error::Parameter(format!("'{spec}': arc-cosine has orders 0, 1 and 2"))
+            })?;
+            Arc::new(ArcCosine::new(order)?)
+        }
+        ("hat", None) => Arc::new(Hat),
+        ("mixture", Some(parts)) => Arc::new(Mixture::new(
+            split(parts, '+')?
+                .into_iter()
+                .map(component)
+                .collect::<Result<_>>()?,
+        )?),
+        ("product", Some(parts)) => Arc::new(Product::new(
+            split(parts, '*')?
+                .into_iter()
+                .map(scaled_kernel)
+                .collect::<Result<_>>()?,
+        )?),
+        ("custom", Some(name)) => {
+            return Err(Error::Unsupported(format!(
+                "the kernel custom:{name} was defined in code and cannot be read from text; build it with kernels::Custom"
+            )));
+        }
+        _ => {
+            return Err(Error::Parameter(format!(
+                "unknown kernel '{spec}'; use gaussian, laplacian, exponential, matern32, matern52, matern:NU, cauchy, \
+                 rational-quadratic[:ALPHA], arc-cosine[:ORDER], hat, mixture:W*KERNEL@L+... or product:KERNEL@L*..."
+            )));
+        }
+    };
+    Ok(kernel)
+}
+
+/// `0.5*gaussian@2`.
+fn component(text: &str) -> Result<Component> {
+    let (weight, rest) = text.split_once('*').ok_or_else(|| {
+        Error::Parameter(format!(
+            "'{text}' in a mixture has no weight; write 0.5*{text}"
+        ))
+    })?;
+    let (kernel, lengthscale) = scaled_kernel(rest)?;
+    Ok(Component {
+        weight: number(weight, "a mixture's weight")?,
+        kernel,
+        lengthscale,
+    })
+}
+
+/// `gaussian@2`, `gaussian`, or either with the kernel in parentheses.
+fn scaled_kernel(text: &str) -> Result<(Arc<dyn Kernel>, f64)> {
+    let text = text.trim();
+    let (kernel, lengthscale) = match split(text, '@')?[..] {
+        [kernel] => (kernel, 1.0),
+        [kernel, lengthscale] => (kernel, number(lengthscale, "a lengthscale")?),
+        _ => return Err(Error::Parameter(format!("'{text}' has more than one @"))),
+    };
+    let kernel = kernel.trim();
+    let inner = kernel.strip_prefix('(').and_then(|k| k.strip_suffix(')'));
+    Ok((parse(inner.unwrap_or(kernel))?, lengthscale))
+}
+
+/// Splits at every separator that is outside parentheses.
+fn split(text: &str, separator: char) -> Result<Vec<&str>> {
+    let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0_i32);
+    for (at, c) in text.char_indices() {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        if c == separator && depth == 0 {
+            parts.push(&text[start..at]);
+            start = at + c.len_utf8();
+        }
+        if depth < 0 {
+            break;
+        }
+    }
+    if depth != 0 {
+        return Err(Error::Parameter(format!(
+            "the parentheses of '{text}' do not match"
+        )));
+    }
+    parts.push(&text[start..]);
+    Ok(parts)
+}
+
+fn number(text: &str, what: &str) -> Result<f64> {
+    let text = text.trim();
+    text.parse()
+        .map_err(|_| Error::Parameter(format!("{what} must be a number, not '{text}'")))
+}

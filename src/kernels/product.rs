@@ -1,0 +1,115 @@
+use super::{
+    Kernel, Norm, SpectralMeasure, check_lengthscale, is_isotropic, no_gamma, part_spec, scaled,
+};
+use crate::{
+    error::{Error, Result},
+    seed::Draws,
+};
+use std::sync::Arc;
+
+/// k(x, y) = prod_i k_i(x / l_i, y / l_i). A frequency is the sum of independent ones, each divided by its l_i.
+#[derive(Debug, Clone)]
+pub struct Product {
+    factors: Vec<(Arc<dyn Kernel>, f64)>,
+}
+
+impl Product {
+    /// The product of `factors`, each a kernel with its lengthscale relative to the product's own.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] when there is none, or a lengthscale is not positive and finite;
+    /// [`Error::Unsupported`] when a factor has no spectral measure.
+    pub fn new(factors: Vec<(Arc<dyn Kernel>, f64)>) -> Result<Self> {
+        if factors.is_empty() {
+            return Err(Error::Parameter(
+                "a product needs at least one factor, such as gaussian@1".into(),
+            ));
+        }
+        for (kernel, lengthscale) in &factors {
+            check_lengthscale(kernel.as_ref(), *lengthscale)?;
+        }
+        Ok(Self { factors })
+    }
+
+    /// The factors with their lengthscales.
+    pub fn factors(&self) -> &[(Arc<dyn Kernel>, f64)] {
+        &self.factors
+    }
+
+    /// The factors' measures, which [`Self::new`] has checked to be there.
+    fn measures(&self) -> impl Iterator<Item = (&dyn SpectralMeasure, f64)> {
+        self.factors
+            .iter()
+            .filter_map(|(kernel, l)| Some((kernel.spectrum()?, *l)))
+    }
+}
+
+impl Kernel for Product {
+    fn spec(&self) -> String {
+        let part = |(kernel, l): &(Arc<dyn Kernel>, f64)| part_spec(kernel.as_ref(), *l);
+        let parts: Vec<String> = self.factors.iter().map(part).collect();
+        format!("product:{}", parts.join("*"))
+    }
+
+    fn evaluate(&self, x: &[f64], y: &[f64]) -> f64 {
+        let factor =
+            |(kernel, l): &(Arc<dyn Kernel>, f64)| kernel.evaluate(&scaled(x, *l), &scaled(y, *l));
+        self.factors.iter().map(factor).product()
+    }
+
+    fn spectrum(&self) -> Option<&dyn SpectralMeasure> {
+        Some(self)
+    }
+
+    fn lengthscale_of_gamma(&self, _gamma: f64) -> Result<f64> {
+        no_gamma("product")
+    }
+
+    fn norm(&self) -> Norm {
+        if self.factors.iter().all(|(k, _)| k.norm() == Norm::L1) {
+            Norm::L1
+        } else {
+            Norm::L2
+        }
+    }
+}
+
+impl SpectralMeasure for Product {
+    fn draw(&self, draws: &mut Draws, omega: &mut [f64]) {
+        let mut part = vec![0.0; omega.len()];
+        omega.fill(0.0);
+        for (measure, l) in self.measures() {
+            measure.draw(draws, &mut part);
+            omega.iter_mut().zip(&part).for_each(|(w, p)| *w += p / l);
+        }
+    }
+
+    /// The sum of the factors'.
+    fn cube_dim(&self, d: usize) -> Option<usize> {
+        self.measures()
+            .map(|(measure, _)| measure.cube_dim(d))
+            .sum()
+    }
+
+    fn map_cube(&self, t: &[f64], omega: &mut [f64]) {
+        let mut part = vec![0.0; omega.len()];
+        let mut start = 0;
+        omega.fill(0.0);
+        for (measure, l) in self.measures() {
+            let end = start + measure.cube_dim(omega.len()).unwrap_or(0);
+            measure.map_cube(&t[start..end], &mut part);
+            omega.iter_mut().zip(&part).for_each(|(w, p)| *w += p / l);
+            start = end;
+        }
+    }
+
+    fn radius(&self, d: usize, draws: &mut Draws) -> Option<f64> {
+        if !self.measures().all(|(measure, _)| is_isotropic(measure, d)) {
+            return None;
+        }
+        // A sum of isotropic vectors is isotropic; its length has no shorter way in general.
+        let mut omega = vec![0.0; d];
+        self.draw(draws, &mut omega);
+        Some(omega.iter().map(|w| w * w).sum::<f64>().sqrt())
+    }
+}

@@ -1,0 +1,77 @@
+use super::{Kernel, SpectralMeasure, no_gamma, squared_distance};
+use crate::{
+    error::{Error, Result},
+    seed::Draws,
+    special,
+};
+
+/// k(x, y) = (1 + |x - y|^2/(2 alpha l^2))^-alpha (Rasmussen & Williams 2006, eq. 4.19).
+///
+/// omega = sqrt(tau) g / l with g ~ N(0, I) and tau ~ Gamma(alpha, rate alpha), shared by all coordinates of a frequency.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RationalQuadratic {
+    alpha: f64,
+}
+
+impl RationalQuadratic {
+    /// Shape `alpha`: small for heavy tails, the Gaussian in the limit.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] unless 0 < alpha <= 10,000: beyond, the kernel is the Gaussian to 4 digits.
+    pub fn new(alpha: f64) -> Result<Self> {
+        if alpha > 0.0 && alpha <= 1e4 {
+            return Ok(Self { alpha });
+        }
+        Err(Error::Parameter(format!(
+            "rational-quadratic needs an alpha in (0, 10000], not {alpha}; for alpha without bound use gaussian"
+        )))
+    }
+
+    /// The shape.
+    pub fn alpha(&self) -> f64 {
+        self.alpha
+    }
+}
+
+impl Kernel for RationalQuadratic {
+    fn spec(&self) -> String {
+        format!("rational-quadratic:{}", self.alpha)
+    }
+
+    fn evaluate(&self, x: &[f64], y: &[f64]) -> f64 {
+        let ratio = squared_distance(x, y) / (2.0 * self.alpha);
+        libm::exp(-self.alpha * libm::log1p(ratio))
+    }
+
+    fn spectrum(&self) -> Option<&dyn SpectralMeasure> {
+        Some(self)
+    }
+
+    fn lengthscale_of_gamma(&self, _gamma: f64) -> Result<f64> {
+        no_gamma("rational-quadratic")
+    }
+}
+
+impl SpectralMeasure for RationalQuadratic {
+    fn draw(&self, draws: &mut Draws, omega: &mut [f64]) {
+        let scale = (draws.gamma(self.alpha) / self.alpha).sqrt();
+        omega.iter_mut().for_each(|w| *w = scale * draws.normal());
+    }
+
+    /// One more than d: the mixing variable.
+    fn cube_dim(&self, d: usize) -> Option<usize> {
+        Some(d + 1)
+    }
+
+    fn map_cube(&self, t: &[f64], omega: &mut [f64]) {
+        let scale = (special::gamma_quantile(self.alpha, t[omega.len()]) / self.alpha).sqrt();
+        for (w, &t) in omega.iter_mut().zip(t) {
+            *w = scale * special::normal_quantile(t);
+        }
+    }
+
+    fn radius(&self, d: usize, draws: &mut Draws) -> Option<f64> {
+        let scale = (draws.gamma(self.alpha) / self.alpha).sqrt();
+        Some(scale * draws.chi(d as f64))
+    }
+}
