@@ -1,0 +1,275 @@
+//! What must not change a result: chunk size, thread count, batches of rows, merging parts, saving and loading. And what a
+//! seed must keep giving.
+
+mod common;
+
+use bochner::{
+    Device, Matrix, Result,
+    data::{MemorySource, Part, Rows, Split, Survey},
+    device::CpuDevice,
+    features::{Affine, FeatureMap, Form, Fourier},
+    kernels::Gaussian,
+    models::{FitOptions, LinearModel, RidgeClassifier, RidgeRegressor},
+    normal::{NormalEquations, Targets},
+    plan::DEFAULT_MEMORY,
+    seed::Seed,
+    solve::Ridge,
+};
+use common::{devices, normal};
+use ndarray::{Array2, s};
+
+fn map(d: usize, features: usize) -> Box<dyn FeatureMap> {
+    let input = Affine::identity(d).lengthscale(2.0).expect("positive");
+    let map = Fourier::new(Gaussian).features(features).seed(Seed(5));
+    Box::new(map.build(input).expect("builds"))
+}
+
+fn featurize(map: &dyn FeatureMap, device: &Device, rows: &Rows) -> Array2<f32> {
+    let mut x_nd = Matrix::new(device, rows.nrows(), map.input_dim()).expect("fits");
+    let mut z_nd = Matrix::new(device, rows.nrows(), map.output_dim()).expect("fits");
+    map.input().load(rows, &mut x_nd).expect("loads");
+    let mut loaded = map.load(device).expect("loads");
+    loaded.featurize(&x_nd, &mut z_nd).expect("runs");
+    z_nd.download().expect("reads")
+}
+
+fn largest_difference(a: &Array2<f32>, b: &Array2<f32>) -> f32 {
+    (a - b).iter().fold(0.0, |m: f32, v| m.max(v.abs()))
+}
+
+#[test]
+fn features_do_not_depend_on_batches_threads_or_order() {
+    let x = normal(203, 13, 1);
+    let map = map(13, 150);
+    let mut all: Vec<Device> = devices().to_vec();
+    all.push(Device::Cpu(CpuDevice::with_threads(1).expect("starts")));
+    all.push(Device::Cpu(CpuDevice::with_threads(3).expect("starts")));
+    let whole = featurize(map.as_ref(), &Device::cpu(), &Rows::from(&x));
+    for device in &all {
+        for batch in [1, 7, 64, 203] {
+            for from in (0..203).step_by(batch) {
+                let to = 203.min(from + batch);
+                let part = x.slice(s![from..to;-1, ..]);
+                let z = featurize(map.as_ref(), device, &Rows::from(part));
+                let expected = whole.slice(s![from..to;-1, ..]).to_owned();
+                let difference = largest_difference(&z, &expected);
+                // Rounding of the projection only: sqrt(2/D) * 2 pi * a few ulp of the phase.
+                assert!(
+                    difference < 1e-6,
+                    "{device:?}, batch {batch}: {difference:e}"
+                );
+            }
+        }
+    }
+}
+
+fn regression(rows: usize) -> (Array2<f32>, Array2<f64>) {
+    let x = normal(rows, 5, 2);
+    let y = Array2::from_shape_fn((rows, 2), |(i, k)| {
+        let u = f64::from(x[[i, 0]]) + 0.5 * f64::from(x[[i, 3]]);
+        // A large offset with a small signal: lost if targets were rounded to f32 as they are.
+        [u.sin(), 1e6 + 0.01 * u.sin()][k]
+    });
+    (x, y)
+}
+
+fn equations(x: &Array2<f32>, y: &Array2<f64>, device: &Device, memory: u64) -> NormalEquations {
+    let mut source = MemorySource::new(x, Some(y.clone())).expect("finite");
+    let targets = Targets::Real {
+        columns: 2,
+        shift: vec![0.0, 1e6],
+    };
+    let map = map(5, 100);
+    NormalEquations::accumulate(
+        map.as_ref(),
+        &mut source,
+        &targets,
+        device,
+        memory,
+        &mut |_| {},
+    )
+    .expect("accumulates")
+}
+
+fn relative(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
+    let norm = |m: &Array2<f64>| m.iter().map(|v| v * v).sum::<f64>().sqrt();
+    norm(&(a - b)) / norm(b)
+}
+
+#[test]
+fn sums_do_not_depend_on_chunks_devices_or_parts() {
+    let (x, y) = regression(3000);
+    let whole = equations(&x, &y, &Device::cpu(), DEFAULT_MEMORY);
+    assert_eq!(whole.rows, 3000);
+    for device in devices() {
+        for memory in [30_000, 300_000, DEFAULT_MEMORY] {
+            let sums = equations(&x, &y, device, memory);
+            assert_eq!(sums.rows, 3000);
+            assert!(
+                relative(&sums.gram_dd, &whole.gram_dd) < 1e-6,
+                "{device:?} {memory}"
+            );
+            assert!(
+                relative(&sums.zty_dt, &whole.zty_dt) < 1e-6,
+                "{device:?} {memory}"
+            );
+            // Targets are summed in f64 on the host, in the order of the rows.
+            assert_eq!(sums.y_sum_t, whole.y_sum_t);
+        }
+    }
+    // Merging parts, in either grouping, is the whole.
+    let part = |from: usize, to: usize| {
+        let (x, y) = (
+            x.slice(s![from..to, ..]).to_owned(),
+            y.slice(s![from..to, ..]).to_owned(),
+        );
+        equations(&x, &y, &Device::cpu(), DEFAULT_MEMORY)
+    };
+    let (a, b, c) = (part(0, 700), part(700, 1901), part(1901, 3000));
+    let merge = |l: &NormalEquations, r: &NormalEquations| {
+        let mut out = l.clone();
+        out.merge(r).expect("same shape");
+        out
+    };
+    let (left, right) = (merge(&merge(&a, &b), &c), merge(&a, &merge(&b, &c)));
+    assert!(relative(&left.gram_dd, &right.gram_dd) < 1e-15);
+    assert!(relative(&left.gram_dd, &whole.gram_dd) < 1e-6);
+    assert_eq!((left.rows, right.rows), (3000, 3000));
+    assert!(a.clone().merge(&NormalEquations::zero(3, 2)).is_err());
+}
+
+#[test]
+fn sums_survive_a_file() {
+    let (x, y) = regression(50);
+    let sums = equations(&x, &y, &Device::cpu(), DEFAULT_MEMORY);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("sums.safetensors");
+    sums.save(&path).expect("saves");
+    assert_eq!(NormalEquations::load(&path).expect("loads"), sums);
+    let message = LinearModel::load(&path).expect_err("no model").to_string();
+    assert!(
+        message.contains("holds normal-equations, not model"),
+        "{message}"
+    );
+}
+
+fn fit_regression(device: &Device) -> Result<(LinearModel, Array2<f32>, Array2<f64>)> {
+    let (x, y) = regression(2000);
+    let mut source = MemorySource::new(&x, Some(y.clone()))?;
+    let survey = Survey::of(&mut source, 100, 1, &mut |_| {})?;
+    let options = FitOptions {
+        ridge: Ridge {
+            lambda: 1e-6,
+            intercept: true,
+        },
+        ..FitOptions::on(device)
+    };
+    let model = RidgeRegressor::fit(map(5, 200), &mut source, &survey, &options, &mut |_| {})?;
+    Ok((model, x, y))
+}
+
+#[test]
+fn a_regression_learns_and_survives_a_file_on_every_device() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for fitted_on in devices() {
+        let (model, x, y) = fit_regression(fitted_on).expect("fits");
+        let path = folder.path().join("model.safetensors");
+        model.save(&path).expect("saves");
+        let read = LinearModel::load(&path).expect("loads");
+        for device in devices() {
+            let predicted = read
+                .on(device, DEFAULT_MEMORY)
+                .and_then(|mut p| p.predict(&Rows::from(&x)))
+                .expect("predicts");
+            for (k, scale) in [(0, 1.0), (1, 0.01)] {
+                let error = (&predicted.column(k) - &y.column(k)).mapv(|v| v * v).mean();
+                let rmse = error.expect("not empty").sqrt() / scale;
+                assert!(
+                    rmse < 0.1,
+                    "target {k}, {fitted_on:?} -> {device:?}: {rmse}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn damaged_models_are_refused_in_one_line() {
+    let (model, ..) = fit_regression(&Device::cpu()).expect("fits");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("model.safetensors");
+    model.save(&path).expect("saves");
+    let bytes = std::fs::read(&path).expect("reads");
+    for cut in [0, 7, 8, 100, bytes.len() / 2, bytes.len() - 1] {
+        std::fs::write(&path, &bytes[..cut]).expect("writes");
+        let message = LinearModel::load(&path).expect_err("truncated").to_string();
+        assert!(
+            message.contains("model.safetensors: ") && !message.contains('\n'),
+            "{message}"
+        );
+    }
+    let newer = String::from_utf8_lossy(&bytes).contains(r#""format_version":"1""#);
+    assert!(newer, "the header names its version");
+    let mut later = bytes.clone();
+    let at = bytes
+        .windows(20)
+        .position(|w| w == br#""format_version":"1""#)
+        .expect("just seen");
+    later[at + 18] = b'9';
+    std::fs::write(&path, &later).expect("writes");
+    let message = LinearModel::load(&path).expect_err("newer").to_string();
+    assert!(message.contains("format version 9"), "{message}");
+}
+
+#[test]
+fn a_classifier_learns_on_every_device() {
+    // Rings: no linear classifier separates them.
+    let x = normal(1500, 2, 3);
+    let label = |i: usize| match f64::from(x[[i, 0]]).hypot(f64::from(x[[i, 1]])) {
+        r if r < 0.8 => -3.0,
+        r if r < 1.5 => 10.0,
+        _ => 11.0,
+    };
+    let y = Array2::from_shape_fn((1500, 1), |(i, _)| label(i));
+    for device in devices() {
+        let source = MemorySource::new(&x, Some(y.clone())).expect("finite");
+        let mut train = Split::new(source.clone(), Part::Train, 0.3, 1).expect("splits");
+        let mut test = Split::new(source, Part::Test, 0.3, 1).expect("splits");
+        let survey = Survey::of(&mut train, 100, 1, &mut |_| {}).expect("surveys");
+        let options = FitOptions::on(device);
+        let model = RidgeClassifier::fit(map(2, 200), &mut train, &survey, &options, &mut |_| {})
+            .expect("fits");
+        assert_eq!(model.targets, Targets::Classes(vec![-3.0, 10.0, 11.0]));
+        let mut predictor = model.on(device, DEFAULT_MEMORY).expect("loads");
+        let mut scores = bochner::models::Scores::default();
+        predictor
+            .stream(&mut test, &mut |_| {}, |p, y| scores.add(p, y))
+            .expect("predicts");
+        assert!(
+            scores.rows() > 400 && scores.accuracy() > 0.88,
+            "{device:?}: {}",
+            scores.accuracy()
+        );
+    }
+}
+
+/// The bits that seed 42 gives, on every platform for ever: a model drawn again from its seed is the same model.
+#[test]
+fn golden_seed() {
+    let map = Fourier::new(Gaussian)
+        .features(3)
+        .form(Form::Phase)
+        .seed(Seed(42))
+        .build(Affine::identity(2))
+        .expect("builds");
+    let parameters = map.parameters();
+    let bits: Vec<u32> = parameters.w_ds.iter().map(|w| w.to_bits()).collect();
+    let phases: Vec<u32> = parameters.phase_s.iter().map(|p| p.to_bits()).collect();
+    assert_eq!(
+        bits,
+        [
+            1040744448, 1056145408, 3204431872, 3221733376, 1068916736, 3215204352
+        ]
+    );
+    assert_eq!(phases, [1051103482, 1063750087, 1034598669]);
+}
