@@ -6,6 +6,7 @@
 pub mod cos2pi;
 pub mod gram;
 pub mod predict;
+pub mod product;
 pub mod projection;
 pub mod tile;
 
@@ -36,4 +37,4 @@ pub enum Binding {
 }
 
 /// All ops that have a shader.
-pub const REGISTRY: &[&Op] = &[&projection::OP, &gram::OP, &predict::OP];
+pub const REGISTRY: &[&Op] = &[&projection::OP, &gram::OP, &predict::OP, &product::OP];

@@ -7,7 +7,7 @@ use bochner::{
     Device, Matrix,
     ops::{
         gram::{self, GramAccumulator},
-        predict,
+        predict, product,
         projection::{self, DenseMap, Nonlinearity, Projection},
         tile,
     },
@@ -287,6 +287,52 @@ fn fused_predict_agrees_with_f64() {
                         "a lost coefficient passes on {device:?}"
                     );
                 }
+            }
+            if matches!(device, Device::Cpu(_)) {
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn product_agrees_with_f64() {
+    for device in devices() {
+        let forms = tile::MENU.iter().copied().map(Some).chain([None]);
+        for form in forms {
+            for (rows, k, t) in [
+                (1, 1, 1),
+                (3, 5, 2),
+                (15, 63, 4),
+                (16, 64, 5),
+                (17, 65, 17),
+                (63, 130, 64),
+                (65, 7, 65),
+                (257, 1027, 36),
+            ] {
+                let (a, b) = (normal(rows, k, 1), normal(k, t, 2));
+                let a_nk = Matrix::upload(device, a.view()).expect("fits");
+                let b_kt = Matrix::upload(device, b.view()).expect("fits");
+                let mut c_nt = poisoned(device, rows, t);
+                product::product_with(&a_nk, &b_kt, &mut c_nt, form).expect("runs");
+                let c = c_nt.download().expect("reads back");
+                let size = a.mapv(f32::abs).dot(&b.mapv(f32::abs));
+                let allowed =
+                    |i: usize, j: usize| (4.0 + (k as f64).sqrt()) * EPS * f64::from(size[[i, j]]);
+                let ratio = worst(
+                    c.view(),
+                    product::reference(a.view(), b.view()).view(),
+                    allowed,
+                );
+                assert!(ratio < 1.0, "{rows} x {k} x {t} on {device:?}: {ratio}");
+                // Negative control: the last of k lost.
+                let mut wrong = b.clone();
+                wrong.row_mut(k - 1).fill(0.0);
+                let reference = product::reference(a.view(), wrong.view());
+                assert!(
+                    worst(c.view(), reference.view(), allowed) > 1.0,
+                    "a lost row passes on {device:?}"
+                );
             }
             if matches!(device, Device::Cpu(_)) {
                 break;

@@ -1,0 +1,148 @@
+// c = a b for row-major matrices: a [rows, depth], b [depth, cols], c [rows, cols].
+//
+// NARROW (few columns, bound by reading a): grid ceil(rows / (GROUPS * TM)) workgroups of LANES x GROUPS invocations; LANES
+// neighbours share TM rows, read neighbouring vec4s of them, and add up through workgroup memory. 4 Q columns from vec4 q0.
+// Else: grid (ceil(cols / BN), ceil(rows / BM)) workgroups of TX x TY, each invocation TM x TN products in registers.
+// Requires: rows whole vec4s apart. The padding of a may hold anything: it is masked. That of c is written.
+struct Params {
+    rows: u32,
+    depth: u32,
+    a_stride4: u32,
+    b_stride4: u32,
+    c_stride4: u32,
+    q0: u32,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> a: array<vec4f>;
+@group(0) @binding(2) var<storage, read> b: array<vec4f>;
+@group(0) @binding(3) var<storage, read_write> c: array<vec4f>;
+
+// Four neighbours of a row of a, zero beyond its end.
+fn load_a(row: u32, k4: u32) -> vec4f {
+    let v = a[min(row, params.rows - 1u) * params.a_stride4 + min(k4, params.a_stride4 - 1u)];
+    return select(vec4f(0.0), v, vec4u(4u * k4) + vec4u(0u, 1u, 2u, 3u) < vec4u(params.depth));
+}
+
+fn load_b(k: u32, col4: u32) -> vec4f {
+    return b[min(k, params.depth - 1u) * params.b_stride4 + min(col4, params.b_stride4 - 1u)];
+}
+
+//@ if NARROW
+var<workgroup> partial: array<vec4f, ${LANES * GROUPS * TM}>;
+
+@compute @workgroup_size(${LANES}, ${GROUPS})
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local: vec3u) {
+    let group_row = group.x * ${GROUPS * TM}u;
+    let row = group_row + local.y * ${TM}u;
+//@ for i in 0..TM
+//@ for q in 0..Q
+    var acc${i}_${q} = vec4f(0.0);
+//@ end
+//@ end
+    for (var k4 = local.x; 4u * k4 < params.depth; k4 += ${LANES}u) {
+//@ for i in 0..TM
+        let a${i} = load_a(row + ${i}u, k4);
+//@ end
+//@ for k in 0..4
+//@ for q in 0..Q
+        let b${k}_${q} = load_b(4u * k4 + ${k}u, params.q0 + ${q}u);
+//@ for i in 0..TM
+        acc${i}_${q} = fma(vec4f(a${i}[${k}]), b${k}_${q}, acc${i}_${q});
+//@ end
+//@ end
+//@ end
+    }
+    let lane = local.y * ${LANES}u + local.x;
+//@ for q in 0..Q
+//@ for i in 0..TM
+    partial[(local.y * ${TM}u + ${i}u) * ${LANES}u + local.x] = acc${i}_${q};
+//@ end
+    workgroupBarrier();
+    if lane < ${GROUPS * TM}u {
+        var total = partial[lane * ${LANES}u];
+        for (var k = 1u; k < ${LANES}u; k++) { total += partial[lane * ${LANES}u + k]; }
+        if group_row + lane < params.rows && params.q0 + ${q}u < params.c_stride4 {
+            c[(group_row + lane) * params.c_stride4 + params.q0 + ${q}u] = total;
+        }
+    }
+    // The next four columns overwrite what neighbours still read.
+    workgroupBarrier();
+//@ end
+}
+//@ else
+//@ let BM = TY * TM
+//@ let TN4 = TN / 4
+//@ let BN4 = TX * TN4
+//@ let THREADS = TX * TY
+//@ if BK > 0
+var<workgroup> a_tile: array<f32, ${BK * BM}>;
+var<workgroup> b_tile: array<vec4f, ${BK * BN4}>;
+//@ end
+
+@compute @workgroup_size(${TX}, ${TY})
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local: vec3u) {
+    let group_row = group.y * ${BM}u;
+    let group_col4 = group.x * ${BN4}u;
+    let row = group_row + local.y * ${TM}u;
+//@ for i in 0..TM
+//@ for j in 0..TN4
+    var acc${i}_${j} = vec4f(0.0);
+//@ end
+//@ end
+//@ if BK > 0
+    let lane = local.y * ${TX}u + local.x;
+    for (var k4 = 0u; 4u * k4 < params.depth; k4 += ${BK / 4}u) {
+        // a goes in transposed, depth-major, so that the product below reads one column of it at a time.
+        for (var n = lane; n < ${BM * BK / 4}u; n += ${THREADS}u) {
+            let k = n % ${BK / 4}u;
+            let v = load_a(group_row + n / ${BK / 4}u, k4 + k);
+            let to = 4u * k * ${BM}u + n / ${BK / 4}u;
+            a_tile[to] = v.x;
+            a_tile[to + ${BM}u] = v.y;
+            a_tile[to + ${2 * BM}u] = v.z;
+            a_tile[to + ${3 * BM}u] = v.w;
+        }
+        for (var n = lane; n < ${BK * BN4}u; n += ${THREADS}u) {
+            b_tile[n] = load_b(4u * k4 + n / ${BN4}u, group_col4 + n % ${BN4}u);
+        }
+        workgroupBarrier();
+        for (var k = 0u; k < ${BK}u; k++) {
+//@ for j in 0..TN4
+            let b${j} = b_tile[k * ${BN4}u + ${j * TX}u + local.x];
+//@ end
+//@ for i in 0..TM
+            let a${i} = vec4f(a_tile[k * ${BM}u + local.y * ${TM}u + ${i}u]);
+//@ for j in 0..TN4
+            acc${i}_${j} = fma(a${i}, b${j}, acc${i}_${j});
+//@ end
+//@ end
+        }
+        // The next stage overwrites what neighbours still read.
+        workgroupBarrier();
+    }
+//@ else
+    for (var k4 = 0u; 4u * k4 < params.depth; k4++) {
+//@ for i in 0..TM
+        let a${i} = load_a(row + ${i}u, k4);
+//@ end
+//@ for k in 0..4
+//@ for j in 0..TN4
+        let b${k}_${j} = load_b(4u * k4 + ${k}u, group_col4 + ${j * TX}u + local.x);
+//@ for i in 0..TM
+        acc${i}_${j} = fma(vec4f(a${i}[${k}]), b${k}_${j}, acc${i}_${j});
+//@ end
+//@ end
+//@ end
+    }
+//@ end
+//@ for j in 0..TN4
+    let col${j} = group_col4 + ${j * TX}u + local.x;
+    if col${j} < params.c_stride4 {
+//@ for i in 0..TM
+        if row + ${i}u < params.rows { c[(row + ${i}u) * params.c_stride4 + col${j}] = acc${i}_${j}; }
+//@ end
+    }
+//@ end
+}
+//@ end
