@@ -1,6 +1,7 @@
 //! Kernels: exact k(x, y) and the spectral measure behind it. One file per kernel.
 
 mod arc_cosine;
+mod block_form;
 mod cauchy;
 mod custom;
 mod exponential;
@@ -14,6 +15,7 @@ mod product;
 mod rational_quadratic;
 
 pub use arc_cosine::ArcCosine;
+pub use block_form::BlockForm;
 pub use cauchy::Cauchy;
 pub use custom::Custom;
 pub use exponential::Exponential;
@@ -61,6 +63,12 @@ pub trait Kernel: Debug + Send + Sync {
 
     /// The order of an arc-cosine kernel; `None` for all others.
     fn arc_cosine_order(&self) -> Option<u32> {
+        None
+    }
+
+    /// The closed form that blocks of the kernel matrix are computed by in f32; `None` leaves them to [`Self::evaluate`], on
+    /// the CPU alone.
+    fn block_form(&self) -> Option<BlockForm> {
         None
     }
 }

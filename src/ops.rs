@@ -5,6 +5,7 @@
 
 pub mod cos2pi;
 pub mod gram;
+pub mod kernel_block;
 pub mod predict;
 pub mod product;
 pub mod projection;
@@ -37,4 +38,4 @@ pub enum Binding {
 }
 
 /// All ops that have a shader.
-pub const REGISTRY: &[&Op] = &[&projection::OP, &gram::OP, &predict::OP, &product::OP];
+pub const REGISTRY: &[&Op] = &[&projection::OP, &gram::OP, &predict::OP, &product::OP, &kernel_block::OP];
