@@ -1,14 +1,20 @@
 //! Feature maps: z(x) with z(x)'z(y) close to k(x, y). A map is kernel x sampling x nonlinearity; one file per map.
 
 mod affine;
+pub mod arc_cosine;
 mod bandwidth;
+pub mod custom;
 pub mod dense;
 pub mod fourier;
+pub mod nystrom;
 
 pub use affine::Affine;
+pub use arc_cosine::ArcCosine;
 pub use bandwidth::Bandwidth;
+pub use custom::{Custom, CustomFeatures};
 pub use dense::DenseFeatures;
 pub use fourier::{Form, Fourier};
+pub use nystrom::{Landmarks, Nystrom, NystromFeatures};
 
 use crate::{Device, Error, Matrix, Result, store::Store};
 use std::fmt::Debug;
@@ -27,12 +33,18 @@ pub trait FeatureMap: Debug + Send + Sync {
     fn output_dim(&self) -> usize;
     /// Uploads the parameters once.
     fn load(&self, device: &Device) -> Result<Box<dyn LoadedMap>>;
-    /// Writes the parameters, so that [`read`] gives the same map.
-    fn write(&self, store: &mut Store);
+    /// Writes the parameters, so that [`read`] gives the same map. Errors with [`Error::Unsupported`] when the map holds
+    /// code (a nonlinearity or kernel of the user's own) that no file can keep.
+    fn write(&self, store: &mut Store) -> Result<()>;
 
     /// Number of input columns, d.
     fn input_dim(&self) -> usize {
         self.input().columns()
+    }
+
+    /// Columns that a loaded map keeps on a GPU for each row of a chunk, beside input and output: 0 for most maps.
+    fn scratch_dim(&self) -> usize {
+        0
     }
 }
 
@@ -50,6 +62,8 @@ pub fn read(store: &Store) -> Result<Box<dyn FeatureMap>> {
     let name = store.text("map")?;
     match name {
         fourier::NAME => Ok(Box::new(DenseFeatures::read(store, fourier::NAME)?)),
+        arc_cosine::NAME => Ok(Box::new(DenseFeatures::read(store, arc_cosine::NAME)?)),
+        nystrom::NAME => Ok(Box::new(NystromFeatures::read(store)?)),
         _ => Err(Error::Unsupported(format!(
             "the map {name:?} is not known to this version; use a newer one"
         ))),

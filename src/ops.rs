@@ -38,4 +38,10 @@ pub enum Binding {
 }
 
 /// All ops that have a shader.
-pub const REGISTRY: &[&Op] = &[&projection::OP, &gram::OP, &predict::OP, &product::OP, &kernel_block::OP];
+pub const REGISTRY: &[&Op] = &[
+    &projection::OP,
+    &gram::OP,
+    &predict::OP,
+    &product::OP,
+    &kernel_block::OP,
+];

@@ -110,7 +110,8 @@ fn blocks_agree_with_the_exact_kernel() {
                     let k = k_nm.download().expect("reads back");
                     let bound = allowed(kernel.as_ref(), &x, &y);
                     let check = |y: &Array2<f32>| {
-                        let reference = kernel_block::reference(kernel.as_ref(), x.view(), y.view());
+                        let reference =
+                            kernel_block::reference(kernel.as_ref(), x.view(), y.view());
                         worst(k.view(), reference.view(), |i, j| bound[[i, j]])
                     };
                     let ratio = check(&y);
@@ -134,7 +135,10 @@ fn blocks_agree_with_the_exact_kernel() {
                 break;
             }
         }
-        println!("{}: worst {tightest:.2} of what is allowed", device.describe());
+        println!(
+            "{}: worst {tightest:.2} of what is allowed",
+            device.describe()
+        );
     }
 }
 
@@ -151,7 +155,8 @@ fn times_is_block_then_product() {
             let x_nd = Matrix::upload(device, x.view()).expect("fits");
             let b_mt = Matrix::upload(device, b.view()).expect("fits");
             let mut out = poisoned(device, n, t);
-            op.times(&x_nd, &b_mt, &mut out, &mut scratch).expect("runs");
+            op.times(&x_nd, &b_mt, &mut out, &mut scratch)
+                .expect("runs");
             let out = out.download().expect("reads back");
             let k = kernel_block::reference(kernel.as_ref(), x.view(), y.view());
             let b = b.mapv(f64::from);
@@ -180,7 +185,10 @@ fn kernels_without_a_closed_form_run_on_the_cpu() {
         op.run(&x_nd, &mut k_nm).expect("runs");
         let k = k_nm.download().expect("reads back");
         let reference = kernel_block::reference(kernel.as_ref(), x.view(), y.view());
-        assert!(worst(k.view(), reference.view(), |_, _| EPS) <= 1.0, "{name}");
+        assert!(
+            worst(k.view(), reference.view(), |_, _| EPS) <= 1.0,
+            "{name}"
+        );
         for device in gpus() {
             let error = KernelBlock::load(device, kernel.clone(), y.view()).expect_err("no shader");
             assert!(error.to_string().contains("--device cpu"), "{error}");

@@ -33,10 +33,11 @@ pub struct LinearModel {
 }
 
 impl LinearModel {
-    /// Writes one file with everything that predicting needs, whole or not at all.
+    /// Writes one file with everything that predicting needs, whole or not at all. Errors also when the map holds code
+    /// that no file can keep.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let mut store = Store::default();
-        self.map.write(&mut store);
+        self.map.write(&mut store)?;
         store.put_f64("coefficients", self.coefficients.beta_dt.view());
         store.put_vector("intercept", &self.coefficients.intercept_t.to_vec());
         match &self.targets {
@@ -114,10 +115,11 @@ impl<'m> Predictor<'m> {
     fn new(model: &'m LinearModel, device: &Device, memory: u64) -> Result<Self> {
         let beta = model.coefficients.beta_dt.mapv(|b| b as f32);
         let (d, outputs) = (model.map.input_dim(), beta.ncols());
+        let scratch = model.map.scratch_dim();
         let needs = RowNeeds {
             columns: d,
-            widest: d.max(outputs),
-            device_columns: d + outputs,
+            widest: d.max(outputs).max(scratch),
+            device_columns: d + outputs + scratch,
         };
         Ok(Self {
             model,

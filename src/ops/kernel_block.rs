@@ -162,7 +162,12 @@ impl KernelBlock {
         let lengths: Vec<f64> = landmarks_md
             .rows()
             .into_iter()
-            .map(|row| row.iter().map(|&v| f64::from(v).powi(2)).sum::<f64>().sqrt())
+            .map(|row| {
+                row.iter()
+                    .map(|&v| f64::from(v).powi(2))
+                    .sum::<f64>()
+                    .sqrt()
+            })
             .collect();
         let angular = matches!(form, Some(BlockForm::ArcCosine { .. }));
         let value = |j: usize, c: usize| match landmarks_md.get([j, c]) {

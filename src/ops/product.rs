@@ -183,7 +183,7 @@ fn run_cpu(cpu: &CpuDevice, a_nk: &Matrix, b_kt: &Matrix, c_nt: &mut Matrix) -> 
 }
 
 /// `c = a b` on one thread, row-major, `depth` columns of a.
-pub(super) fn host_product(a: &[f32], b: &[f32], c: &mut [f32], depth: usize) {
+pub(crate) fn host_product(a: &[f32], b: &[f32], c: &mut [f32], depth: usize) {
     let (rows, cols) = (a.len() / depth, b.len() / depth);
     matmul(
         MatMut::from_row_major_slice_mut(c, rows, cols),

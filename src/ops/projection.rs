@@ -363,7 +363,7 @@ fn apply(nonlinearity: Nonlinearity, t: &[f32], feature: &[[f32; 2]], z: &mut [f
 }
 
 /// Rows of a block on the CPU: small enough for cache and for every thread to have work.
-pub(super) fn rows_per_block(rows: usize, threads: usize) -> usize {
+pub(crate) fn rows_per_block(rows: usize, threads: usize) -> usize {
     rows.div_ceil(threads).clamp(1, 256)
 }
 

@@ -189,7 +189,15 @@ fn exp(t: f32) -> f32 {
     // ln 2 in two parts, the first of so few bits that its product with n is exact.
     let r = (bounded - n * 0.693_359_4) - n * -2.121_944_4e-4;
     let mut p = 1.0 / 5040.0;
-    for c in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0] {
+    for c in [
+        1.0 / 720.0,
+        1.0 / 120.0,
+        1.0 / 24.0,
+        1.0 / 6.0,
+        0.5,
+        1.0,
+        1.0,
+    ] {
         p = p * r + c;
     }
     let power = f32::from_bits((shifted.to_bits() << 23).wrapping_add(127 << 23));
