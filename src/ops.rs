@@ -5,6 +5,7 @@
 
 pub mod cos2pi;
 pub mod gram;
+mod host;
 pub mod kernel_block;
 pub mod predict;
 pub mod product;

@@ -12,9 +12,6 @@ const SIN: [f32; 5] = [
     6.283_185_16,
 ];
 
-/// 1.5 * 2^23: adding and subtracting it rounds to the nearest integer while |t| < 2^22.
-const ROUND: f32 = 12_582_912.0;
-
 #[inline(always)]
 fn sin_quarter(u: f32) -> f32 {
     let q = u * u;
@@ -22,15 +19,10 @@ fn sin_quarter(u: f32) -> f32 {
     u * ((((a * q + b) * q + c) * q + d) * q + e)
 }
 
-/// `t - round(t)` in [-1/2, 1/2]. Beyond 2^22 turns f32 holds at most quarter turns, and the plain rounding takes over.
+/// `t - round(t)` in [-1/2, 1/2], exact; one instruction where vectors are wide.
 #[inline(always)]
 fn fraction(t: f32) -> f32 {
-    let fast = t - ((t + ROUND) - ROUND);
-    if t.abs() < 4_194_304.0 {
-        fast
-    } else {
-        t - t.round_ties_even()
-    }
+    t - t.round_ties_even()
 }
 
 /// cos(2 pi t), within 2e-7.

@@ -2,14 +2,16 @@
 
 use super::{
     Binding, Op,
-    projection::{self, DenseMap, Nonlinearity, Projection, narrow, rows_per_block},
+    host::{Epilogue, for_each_row},
+    projection::{
+        self, DenseMap, GpuMap, HostMap, Loaded, Nonlinearity, Projection, narrow, rows_per_block,
+    },
     tile::{self, Tile},
 };
 use crate::{
     Error, Result,
-    device::{CpuDevice, Device, GpuDevice, Matrix, gpu::Dispatch, gpu::shader::Constants},
+    device::{GpuDevice, Matrix, gpu::Dispatch, gpu::shader::Constants},
 };
-use faer::{Accum, MatMut, MatRef, linalg::matmul::matmul};
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 
@@ -89,15 +91,23 @@ impl Projection {
                 beta_dt.cols()
             )));
         }
-        match &self.device {
-            Device::Cpu(cpu) => self.predict_cpu(cpu, x_nd, beta_dt, y_nt),
-            Device::Gpu(gpu) => self.predict_gpu(gpu, x_nd, beta_dt, y_nt),
+        match &self.loaded {
+            Loaded::Cpu(cpu, map) => {
+                let x = x_nd.cpu("x")?;
+                let beta = beta_dt.cpu("the coefficients")?;
+                let targets = beta_dt.cols();
+                let y = y_nt.cpu_mut("y")?;
+                cpu.install(|| map.predict(x, beta, y, targets, cpu.threads()));
+                Ok(())
+            }
+            Loaded::Gpu(gpu, map) => self.predict_gpu(gpu, map, x_nd, beta_dt, y_nt),
         }
     }
 
     fn predict_gpu(
         &self,
         gpu: &GpuDevice,
+        map: &GpuMap,
         x_nd: &Matrix,
         beta_dt: &Matrix,
         y_nt: &mut Matrix,
@@ -112,12 +122,12 @@ impl Projection {
                 depth4: narrow(self.depth.div_ceil(4))?,
                 freqs: narrow(self.freqs)?,
                 x_stride4: narrow(x_nd.stride() / 4)?,
-                w_stride4: narrow(self.w_ds.stride() / 4)?,
+                w_stride4: narrow(map.w_ds.stride() / 4)?,
                 beta_stride4: narrow(total)?,
                 q0: narrow(q0)?,
                 y_stride4: narrow(y_nt.stride() / 4)?,
             };
-            let (name, constants) = variant(self.tile, self.nonlinearity, quads);
+            let (name, constants) = variant(map.tile, self.nonlinearity, quads);
             gpu.dispatch(&Dispatch {
                 op: &OP,
                 variant: &name,
@@ -125,50 +135,96 @@ impl Projection {
                 params: bytemuck::bytes_of(&params),
                 buffers: &[
                     x_nd.gpu(gpu, "x")?,
-                    self.w_ds.gpu(gpu, "w")?,
-                    self.feature.gpu(gpu, "the phases")?,
+                    map.w_ds.gpu(gpu, "w")?,
+                    map.feature.gpu(gpu, "the phases")?,
                     beta_dt.gpu(gpu, "the coefficients")?,
                     y_nt.gpu(gpu, "y")?,
                 ],
-                workgroups: [params.rows.div_ceil(self.tile.rows()), 1, 1],
+                workgroups: [params.rows.div_ceil(map.tile.rows()), 1, 1],
             })?;
             q0 += quads;
         }
         Ok(())
     }
+}
 
-    fn predict_cpu(
+/// Lanes that a prediction is summed in; their sum comes last, in a fixed order.
+const LANES: usize = 32;
+/// Bytes that the sums of a block of rows may take.
+const SUM_BYTES: usize = 512 << 10;
+
+impl HostMap {
+    /// Writes `f(x W + phase) beta`, block by block; features live in registers and first-level cache only.
+    pub(super) fn predict(
         &self,
-        cpu: &CpuDevice,
-        x_nd: &Matrix,
-        beta_dt: &Matrix,
-        y_nt: &mut Matrix,
-    ) -> Result<()> {
-        let (outputs, targets) = (self.outputs(), beta_dt.cols());
-        let x = x_nd.cpu("x")?;
-        let beta = beta_dt.cpu("the coefficients")?;
-        let block = rows_per_block(x_nd.rows(), cpu.threads());
-        let y = y_nt.cpu_mut("y")?;
-        cpu.install(|| {
-            y.par_chunks_mut(block * targets)
-                .zip(x.par_chunks(block * self.depth))
-                .for_each_init(
-                    || (Vec::new(), Vec::new()),
-                    |(t, z), (y, x)| {
-                        let rows = x.len() / self.depth;
-                        z.resize(rows * outputs, 0.0);
-                        self.featurize_block(x, t, z);
-                        matmul(
-                            MatMut::from_row_major_slice_mut(y, rows, targets),
-                            Accum::Replace,
-                            MatRef::from_row_major_slice(&*z, rows, outputs),
-                            MatRef::from_row_major_slice(beta, outputs, targets),
-                            1.0,
-                            faer::Par::Seq,
-                        );
-                    },
-                );
-        });
-        Ok(())
+        x: &[f32],
+        beta: &[f32],
+        y: &mut [f32],
+        targets: usize,
+        threads: usize,
+    ) {
+        let rows = y.len() / targets;
+        if rows == 0 {
+            return;
+        }
+        let depth = x.len() / rows;
+        let outputs = self.outputs();
+        // [t, D]: the coefficients of a target lie beside each other.
+        let mut beta_td = vec![0.0; beta.len()];
+        for (j, row) in beta.chunks_exact(targets).enumerate() {
+            for (k, &b) in row.iter().enumerate() {
+                beta_td[k * outputs + j] = b;
+            }
+        }
+        let fits = (SUM_BYTES / (4 * LANES * targets)).max(1);
+        let block = rows_per_block(rows, threads).min(fits);
+        y.par_chunks_mut(block * targets)
+            .zip(x.par_chunks(block * depth))
+            .for_each_init(Vec::new, |sums: &mut Vec<f32>, (y, x)| {
+                sums.clear();
+                sums.resize(y.len() * LANES, 0.0);
+                let epilogue = Predictions {
+                    map: self,
+                    beta_td: &beta_td,
+                    targets,
+                    sums,
+                    z: [0.0; 2 * LANES],
+                };
+                for_each_row(x, self.panels().all(), epilogue);
+                for (y, sums) in y.iter_mut().zip(sums.chunks_exact(LANES)) {
+                    *y = sums.iter().sum();
+                }
+            });
+    }
+}
+
+/// Features times coefficients, in lanes.
+struct Predictions<'a> {
+    map: &'a HostMap,
+    beta_td: &'a [f32],
+    targets: usize,
+    /// `[rows, t, LANES]`.
+    sums: &'a mut [f32],
+    z: [f32; 2 * LANES],
+}
+
+impl Epilogue for Predictions<'_> {
+    #[inline(always)]
+    fn row(&mut self, row: usize, col: usize, t: &[f32]) {
+        let (outputs, width) = (self.map.outputs(), t.len());
+        let (z, second) = self.z.split_at_mut(LANES);
+        self.map.apply(t, col, z, second);
+        let sums = &mut self.sums[row * self.targets * LANES..][..self.targets * LANES];
+        let betas = self.beta_td.chunks_exact(outputs);
+        for (sums, beta) in sums.chunks_exact_mut(LANES).zip(betas) {
+            let mut from = col;
+            for z in self.z.chunks_exact(LANES).take(self.map.parts()) {
+                let beta = &beta[from..from + width];
+                for ((sum, &z), &b) in sums.iter_mut().zip(z).zip(beta) {
+                    *sum += z * b;
+                }
+                from += self.map.freqs();
+            }
+        }
     }
 }

@@ -1,17 +1,20 @@
 //! Projection and nonlinearity in one op: `z = amplitude * f(x W + phase)`, the dense random-feature map.
 
+mod host;
+
+pub(super) use host::HostMap;
+pub(crate) use host::rows_per_block;
+
 use super::{
     Binding, Op,
-    cos2pi::{cos2pi, reference_cos, reference_sin, sin2pi},
+    cos2pi::{reference_cos, reference_sin},
     tile::{self, Tile},
 };
 use crate::{
     Error, Result,
     device::{CpuDevice, Device, GpuDevice, Matrix, gpu::Dispatch},
 };
-use faer::{Accum, MatMut, MatRef, linalg::matmul::matmul};
 use ndarray::{Array2, ArrayView2};
-use rayon::prelude::*;
 
 /// The op for the registry.
 pub static OP: Op = Op {
@@ -167,11 +170,22 @@ pub fn reference(map: &DenseMap, x_nd: ArrayView2<'_, f32>) -> Array2<f64> {
 /// A dense map loaded on a device.
 #[derive(Debug)]
 pub struct Projection {
-    pub(super) device: Device,
     pub(super) nonlinearity: Nonlinearity,
     pub(super) depth: usize,
     pub(super) freqs: usize,
-    /// `[d, s]`; on a GPU with zero rows up to a multiple of four.
+    pub(super) loaded: Loaded,
+}
+
+/// The parameters where they are used.
+#[derive(Debug)]
+pub(super) enum Loaded {
+    Cpu(CpuDevice, HostMap),
+    Gpu(GpuDevice, GpuMap),
+}
+
+#[derive(Debug)]
+pub(super) struct GpuMap {
+    /// `[d, s]`, with zero rows up to a multiple of four.
     pub(super) w_ds: Matrix,
     /// Pairs of phase and amplitude in one row, padded with zeros to whole quadruples of pairs.
     pub(super) feature: Matrix,
@@ -192,39 +206,15 @@ impl Projection {
     pub fn load_with(device: &Device, map: &DenseMap, tile: Tile) -> Result<Self> {
         map.check()?;
         let (depth, freqs) = (map.depth(), map.freqs());
-        let padded = match device {
-            Device::Cpu(_) => depth,
-            Device::Gpu(_) => depth.next_multiple_of(4),
+        let loaded = match device {
+            Device::Cpu(cpu) => Loaded::Cpu(cpu.clone(), HostMap::new(map)),
+            Device::Gpu(gpu) => Loaded::Gpu(gpu.clone(), GpuMap::upload(device, map, tile)?),
         };
-        let mut w_ds = Matrix::new(device, padded, freqs)?;
-        let stride = w_ds.stride();
-        w_ds.write_with(|out| {
-            out.fill(0.0);
-            for (row, out) in map
-                .w_ds
-                .rows()
-                .into_iter()
-                .zip(out.chunks_exact_mut(stride))
-            {
-                row.iter().zip(out).for_each(|(&w, o)| *o = w);
-            }
-        })?;
-        let mut feature = Matrix::new(device, 1, 2 * freqs.next_multiple_of(4))?;
-        feature.write_with(|out| {
-            out.fill(0.0);
-            let pairs = map.phase_s.iter().zip(&map.amplitude_s);
-            for (out, (&phase, &amplitude)) in out.chunks_exact_mut(2).zip(pairs) {
-                out.copy_from_slice(&[phase, amplitude]);
-            }
-        })?;
         Ok(Self {
-            device: device.clone(),
             nonlinearity: map.nonlinearity,
             depth,
             freqs,
-            w_ds,
-            feature,
-            tile,
+            loaded,
         })
     }
 
@@ -246,9 +236,13 @@ impl Projection {
                 self.outputs()
             )));
         }
-        match &self.device {
-            Device::Cpu(cpu) => self.run_cpu(cpu, x_nd, z_nd),
-            Device::Gpu(gpu) => self.run_gpu(gpu, x_nd, z_nd),
+        match &self.loaded {
+            Loaded::Cpu(cpu, map) => {
+                let (x, z) = (x_nd.cpu("x")?, z_nd.cpu_mut("z")?);
+                cpu.install(|| map.featurize(x, z, cpu.threads()));
+                Ok(())
+            }
+            Loaded::Gpu(gpu, map) => self.run_gpu(gpu, map, x_nd, z_nd),
         }
     }
 
@@ -263,16 +257,22 @@ impl Projection {
         Ok(())
     }
 
-    fn run_gpu(&self, gpu: &GpuDevice, x_nd: &Matrix, z_nd: &mut Matrix) -> Result<()> {
+    fn run_gpu(
+        &self,
+        gpu: &GpuDevice,
+        map: &GpuMap,
+        x_nd: &Matrix,
+        z_nd: &mut Matrix,
+    ) -> Result<()> {
         let params = Params {
             rows: narrow(x_nd.rows())?,
             depth4: narrow(self.depth.div_ceil(4))?,
             freqs: narrow(self.freqs)?,
             x_stride4: narrow(x_nd.stride() / 4)?,
-            w_stride4: narrow(self.w_ds.stride() / 4)?,
+            w_stride4: narrow(map.w_ds.stride() / 4)?,
             z_stride: narrow(z_nd.stride())?,
         };
-        let (name, constants) = variant(self.tile, self.nonlinearity);
+        let (name, constants) = variant(map.tile, self.nonlinearity);
         gpu.dispatch(&Dispatch {
             op: &OP,
             variant: &name,
@@ -280,91 +280,45 @@ impl Projection {
             params: bytemuck::bytes_of(&params),
             buffers: &[
                 x_nd.gpu(gpu, "x")?,
-                self.w_ds.gpu(gpu, "w")?,
-                self.feature.gpu(gpu, "the phases")?,
+                map.w_ds.gpu(gpu, "w")?,
+                map.feature.gpu(gpu, "the phases")?,
                 z_nd.gpu(gpu, "z")?,
             ],
             workgroups: [
-                params.freqs.div_ceil(self.tile.cols()),
-                params.rows.div_ceil(self.tile.rows()),
+                params.freqs.div_ceil(map.tile.cols()),
+                params.rows.div_ceil(map.tile.rows()),
                 1,
             ],
         })
     }
-
-    fn run_cpu(&self, cpu: &CpuDevice, x_nd: &Matrix, z_nd: &mut Matrix) -> Result<()> {
-        let rows = x_nd.rows();
-        let outputs = self.outputs();
-        let x = x_nd.cpu("x")?;
-        let z = z_nd.cpu_mut("z")?;
-        let block = rows_per_block(rows, cpu.threads());
-        cpu.install(|| {
-            z.par_chunks_mut(block * outputs)
-                .zip(x.par_chunks(block * self.depth))
-                .for_each_init(Vec::new, |t, (z, x)| {
-                    self.featurize_block(x, t, z);
-                });
-        });
-        Ok(())
-    }
-
-    /// One block of rows on the CPU: `t` is scratch for the projection and stays in cache.
-    pub(super) fn featurize_block(&self, x: &[f32], t: &mut Vec<f32>, z: &mut [f32]) {
-        let rows = x.len() / self.depth;
-        let s = self.freqs;
-        t.resize(rows * s, 0.0);
-        matmul(
-            MatMut::from_row_major_slice_mut(t, rows, s),
-            Accum::Replace,
-            MatRef::from_row_major_slice(x, rows, self.depth),
-            MatRef::from_row_major_slice(self.host_weights(), self.depth, s),
-            1.0,
-            faer::Par::Seq,
-        );
-        let feature = self.host_features();
-        pulp::Arch::new().dispatch(|| {
-            for (t, z) in t.chunks_exact(s).zip(z.chunks_exact_mut(self.outputs())) {
-                apply(self.nonlinearity, t, feature, z);
-            }
-        });
-    }
-
-    fn host_weights(&self) -> &[f32] {
-        self.w_ds.cpu("w").expect("loaded on the CPU")
-    }
-
-    fn host_features(&self) -> &[[f32; 2]] {
-        bytemuck::cast_slice(self.feature.cpu("the phases").expect("loaded on the CPU"))
-    }
 }
 
-/// The nonlinearity on one row of s projections.
-#[inline(always)]
-fn apply(nonlinearity: Nonlinearity, t: &[f32], feature: &[[f32; 2]], z: &mut [f32]) {
-    #[inline(always)]
-    fn each(t: &[f32], feature: &[[f32; 2]], z: &mut [f32], f: impl Fn(f32) -> f32) {
-        for ((z, &t), &[phase, amplitude]) in z.iter_mut().zip(t).zip(feature) {
-            *z = amplitude * f(t + phase);
-        }
-    }
-    match nonlinearity {
-        Nonlinearity::CosSin => {
-            let (cos, sin) = z.split_at_mut(t.len());
-            for (((c, s), &t), &[phase, a]) in cos.iter_mut().zip(sin).zip(t).zip(feature) {
-                *c = a * cos2pi(t + phase);
-                *s = a * sin2pi(t + phase);
+impl GpuMap {
+    fn upload(device: &Device, map: &DenseMap, tile: Tile) -> Result<Self> {
+        let (depth, freqs) = (map.depth(), map.freqs());
+        let mut w_ds = Matrix::new(device, depth.next_multiple_of(4), freqs)?;
+        let stride = w_ds.stride();
+        w_ds.write_with(|out| {
+            out.fill(0.0);
+            let rows = map.w_ds.rows().into_iter();
+            for (row, out) in rows.zip(out.chunks_exact_mut(stride)) {
+                row.iter().zip(out).for_each(|(&w, o)| *o = w);
             }
-        }
-        Nonlinearity::Cos => each(t, feature, z, cos2pi),
-        Nonlinearity::Step => each(t, feature, z, |t| if t > 0.0 { 1.0 } else { 0.0 }),
-        Nonlinearity::Relu => each(t, feature, z, |t| t.max(0.0)),
-        Nonlinearity::ReluSquared => each(t, feature, z, |t| t.max(0.0) * t.max(0.0)),
+        })?;
+        let mut feature = Matrix::new(device, 1, 2 * freqs.next_multiple_of(4))?;
+        feature.write_with(|out| {
+            out.fill(0.0);
+            let pairs = map.phase_s.iter().zip(&map.amplitude_s);
+            for (out, (&phase, &amplitude)) in out.chunks_exact_mut(2).zip(pairs) {
+                out.copy_from_slice(&[phase, amplitude]);
+            }
+        })?;
+        Ok(Self {
+            w_ds,
+            feature,
+            tile,
+        })
     }
-}
-
-/// Rows of a block on the CPU: small enough for cache and for every thread to have work.
-pub(crate) fn rows_per_block(rows: usize, threads: usize) -> usize {
-    rows.div_ceil(threads).clamp(1, 256)
 }
 
 /// Shader parameters are u32.

@@ -1,0 +1,14 @@
+//! Matrix products on the CPU: operands packed into panels, a tile of accumulators in registers, an epilogue per row.
+//!
+//! Safe Rust throughout: pulp gives the vector types and picks AVX-512, AVX2, NEON or plain code at run time. An element is
+//! always summed in the same order, whatever the batch, the thread count or the tile that happens to hold it, so a row
+//! gives the same bits in every batch.
+
+mod pack;
+mod rows;
+mod tile;
+mod triangle;
+
+pub(crate) use pack::{Panels, PanelsView};
+pub(crate) use rows::{Epilogue, for_each_row};
+pub(crate) use triangle::Triangle;

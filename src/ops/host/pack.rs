@@ -1,0 +1,134 @@
+//! Packed operands.
+
+use super::tile::panel_columns;
+
+/// One cache line: panels start on one, so that no vector load straddles two.
+#[repr(C, align(64))]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct Line([f32; 16]);
+
+/// Floats that start on a cache line.
+#[derive(Clone, Default)]
+pub(super) struct Aligned(Vec<Line>);
+
+impl Aligned {
+    /// At least `len` floats, of unspecified contents.
+    pub(super) fn take(&mut self, len: usize) -> &mut [f32] {
+        let lines = len.div_ceil(16);
+        if self.0.len() < lines {
+            self.0.resize(lines, Line([0.0; 16]));
+        }
+        &mut bytemuck::cast_slice_mut(&mut self.0)[..len]
+    }
+
+    pub(super) fn as_slice(&self) -> &[f32] {
+        bytemuck::cast_slice(&self.0)
+    }
+}
+
+/// A matrix `[depth, columns]` in panels of as many columns as a register tile has, each panel depth-major. Columns beyond
+/// the last are zero.
+#[derive(Clone)]
+pub(crate) struct Panels {
+    depth: usize,
+    columns: usize,
+    data: Aligned,
+}
+
+impl Panels {
+    /// Packs a row-major matrix.
+    pub(crate) fn pack(matrix: &[f32], depth: usize, columns: usize) -> Self {
+        let mut panels = Self {
+            depth,
+            columns,
+            data: Aligned::default(),
+        };
+        panels.repack(matrix, depth, columns);
+        panels
+    }
+
+    /// Packs another matrix in the same memory.
+    pub(super) fn repack(&mut self, matrix: &[f32], depth: usize, columns: usize) {
+        (self.depth, self.columns) = (depth, columns);
+        let width = panel_columns();
+        let count = columns.div_ceil(width);
+        let out = self.data.take(count * depth * width);
+        for (p, panel) in out.chunks_exact_mut((depth * width).max(1)).enumerate() {
+            let from = p * width;
+            let to = columns.min(from + width);
+            for (row, out) in matrix
+                .chunks_exact(columns)
+                .zip(panel.chunks_exact_mut(width))
+            {
+                let (body, padding) = out.split_at_mut(to - from);
+                body.copy_from_slice(&row[from..to]);
+                padding.fill(0.0);
+            }
+        }
+    }
+
+    /// An empty one, to be repacked.
+    pub(super) fn empty() -> Self {
+        Self {
+            depth: 0,
+            columns: 0,
+            data: Aligned::default(),
+        }
+    }
+
+    /// All panels.
+    pub(crate) fn all(&self) -> PanelsView<'_> {
+        PanelsView {
+            depth: self.depth,
+            columns: self.columns,
+            data: self.data.as_slice(),
+        }
+    }
+}
+
+/// Some of the panels of a matrix.
+#[derive(Clone, Copy)]
+pub(crate) struct PanelsView<'a> {
+    depth: usize,
+    columns: usize,
+    data: &'a [f32],
+}
+
+impl<'a> PanelsView<'a> {
+    pub(super) fn depth(&self) -> usize {
+        self.depth
+    }
+
+    pub(crate) fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// The panels with their first column.
+    pub(super) fn iter(self) -> impl Iterator<Item = (usize, &'a [f32])> {
+        let width = panel_columns();
+        let count = self.columns.div_ceil(width);
+        let size = self.depth * width;
+        (0..count).map(move |p| (p * width, &self.data[p * size..(p + 1) * size]))
+    }
+
+    /// Cuts the panels into `parts` runs of whole panels, each with its first column.
+    pub(crate) fn split(self, parts: usize) -> impl Iterator<Item = (usize, Self)> {
+        let width = panel_columns();
+        let per_part = self.columns.div_ceil(width).div_ceil(parts.max(1));
+        let step = (per_part * width).max(1);
+        (0..self.columns).step_by(step).map(move |col| {
+            let part = Self {
+                depth: self.depth,
+                columns: step.min(self.columns - col),
+                data: &self.data[col * self.depth..],
+            };
+            (col, part)
+        })
+    }
+}
+
+impl std::fmt::Debug for Panels {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} x {} in panels", self.depth, self.columns)
+    }
+}

@@ -1,0 +1,117 @@
+//! Rows times packed columns, with an epilogue that takes each piece of a row while it is in cache.
+
+use super::{
+    PanelsView,
+    pack::Aligned,
+    tile::{most_rows, multiply, tile_rows},
+};
+use pulp::{Simd, WithSimd};
+use std::cell::RefCell;
+
+/// Bytes of packed rows that a block may take: half of a common second-level cache.
+const BLOCK_BYTES: usize = 384 << 10;
+/// More rows than this at a time gain nothing.
+const MOST_ROWS: usize = 240;
+
+/// What happens to the products. Implementations are `#[inline(always)]`: they run under the vector instructions of the
+/// product around them.
+pub(crate) trait Epilogue {
+    /// `t` holds the products of row `row` with the columns from `col` on.
+    fn row(&mut self, row: usize, col: usize, t: &[f32]);
+}
+
+/// Scratch of one thread, kept between calls.
+#[derive(Default)]
+struct Scratch {
+    packed: Aligned,
+    products: Aligned,
+}
+
+thread_local! {
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
+}
+
+/// Calls `epilogue` for every row of `x` (row-major, as deep as `panels`) and every panel of columns, on this thread.
+pub(crate) fn for_each_row(x: &[f32], panels: PanelsView<'_>, epilogue: impl Epilogue) {
+    SCRATCH.with_borrow_mut(|scratch| {
+        pulp::Arch::new().dispatch(Product {
+            x,
+            panels,
+            scratch,
+            epilogue,
+        });
+    });
+}
+
+struct Product<'a, E> {
+    x: &'a [f32],
+    panels: PanelsView<'a>,
+    scratch: &'a mut Scratch,
+    epilogue: E,
+}
+
+impl<E: Epilogue> WithSimd for Product<'_, E> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self {
+            x,
+            panels,
+            scratch,
+            mut epilogue,
+        } = self;
+        let (depth, lanes) = (panels.depth(), S::F32_LANES);
+        let columns = 2 * lanes;
+        let most = most_rows(lanes);
+        let tiles = (BLOCK_BYTES / (4 * depth * most)).clamp(1, MOST_ROWS / most);
+        for (block, x) in x.chunks(tiles * most * depth).enumerate() {
+            let row0 = block * tiles * most;
+            let rows = x.len() / depth;
+            let packed = scratch.packed.take((rows + most) * depth);
+            let packed_len = pack(x, depth, lanes, packed);
+            let products = scratch.products.take((rows + most) * columns);
+            for (col, panel) in panels.iter() {
+                let mut at = 0;
+                let mut done = 0;
+                while done < rows {
+                    let tile = tile_rows(rows - done, lanes);
+                    let a = &packed[at..at + tile * depth];
+                    let c = &mut products[done * columns..][..tile * columns];
+                    multiply(simd, tile, a, panel, c, false);
+                    at += tile * depth;
+                    done += tile;
+                }
+                debug_assert_eq!(at, packed_len);
+                let width = columns.min(panels.columns() - col);
+                for (i, t) in products.chunks_exact(columns).take(rows).enumerate() {
+                    epilogue.row(row0 + i, col, &t[..width]);
+                }
+            }
+        }
+    }
+}
+
+/// Packs rows into tiles, depth-major; rows beyond the last are zero. Returns the length.
+#[inline(always)]
+fn pack(x: &[f32], depth: usize, lanes: usize, packed: &mut [f32]) -> usize {
+    let rows = x.len() / depth;
+    let (mut at, mut done) = (0, 0);
+    while done < rows {
+        let tile = tile_rows(rows - done, lanes);
+        let out = &mut packed[at..at + tile * depth];
+        for r in 0..tile {
+            match x.chunks_exact(depth).nth(done + r) {
+                Some(row) => {
+                    for (out, &v) in out.chunks_exact_mut(tile).zip(row) {
+                        out[r] = v;
+                    }
+                }
+                None => out.chunks_exact_mut(tile).for_each(|out| out[r] = 0.0),
+            }
+        }
+        at += tile * depth;
+        done += tile;
+    }
+    at
+}

@@ -1,0 +1,92 @@
+//! The register tile: `rows x (two vectors)` sums that stay in registers over a stretch of depth.
+
+use pulp::{Simd, WithSimd};
+use std::sync::OnceLock;
+
+/// Depth that is summed in one go; longer sums are added up in stretches, which also keeps their rounding error down.
+const STRETCH: usize = 256;
+
+/// Rows of the largest tile: two vectors of each, two operands and a broadcast must fit the registers.
+pub(super) const fn most_rows(lanes: usize) -> usize {
+    match lanes {
+        // AVX-512 and NEON have 32 registers, AVX2 has 16.
+        16 | 4 => 12,
+        8 => 6,
+        _ => 4,
+    }
+}
+
+/// The smallest tile that holds `rows` rows.
+pub(super) const fn tile_rows(rows: usize, lanes: usize) -> usize {
+    match rows {
+        0 | 1 => 1,
+        2 => 2,
+        3 | 4 => 4,
+        5 | 6 if lanes == 8 => 6,
+        5..=8 => 8,
+        _ => most_rows(lanes),
+    }
+}
+
+/// Columns of a tile on this machine: two vectors.
+pub(super) fn panel_columns() -> usize {
+    struct Lanes;
+    impl WithSimd for Lanes {
+        type Output = usize;
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, _: S) -> usize {
+            S::F32_LANES
+        }
+    }
+    static COLUMNS: OnceLock<usize> = OnceLock::new();
+    *COLUMNS.get_or_init(|| 2 * pulp::Arch::new().dispatch(Lanes))
+}
+
+/// `c = a b`, or `c += a b` with `add`, for `a` packed `[depth][rows]`, `b` packed `[depth][columns]` and `c` `[rows][columns]`.
+#[inline(always)]
+pub(super) fn multiply<S: Simd>(
+    simd: S,
+    rows: usize,
+    a: &[f32],
+    b: &[f32],
+    c: &mut [f32],
+    add: bool,
+) {
+    let columns = 2 * S::F32_LANES;
+    let stretches = a.chunks(STRETCH * rows).zip(b.chunks(STRETCH * columns));
+    for (i, (a, b)) in stretches.enumerate() {
+        let add = add || i > 0;
+        match rows {
+            1 => stretch::<S, 1>(simd, a, b, c, add),
+            2 => stretch::<S, 2>(simd, a, b, c, add),
+            4 => stretch::<S, 4>(simd, a, b, c, add),
+            6 => stretch::<S, 6>(simd, a, b, c, add),
+            8 => stretch::<S, 8>(simd, a, b, c, add),
+            _ => stretch::<S, 12>(simd, a, b, c, add),
+        }
+    }
+}
+
+#[inline(always)]
+fn stretch<S: Simd, const ROWS: usize>(simd: S, a: &[f32], b: &[f32], c: &mut [f32], add: bool) {
+    let mut sums = [[simd.splat_f32s(0.0); 2]; ROWS];
+    let (a, _) = a.as_chunks::<ROWS>();
+    let (b, _) = S::as_simd_f32s(b);
+    let (b, _) = b.as_chunks::<2>();
+    for (a, b) in a.iter().zip(b) {
+        for (sum, &a) in sums.iter_mut().zip(a) {
+            let a = simd.splat_f32s(a);
+            sum[0] = simd.mul_add_e_f32s(a, b[0], sum[0]);
+            sum[1] = simd.mul_add_e_f32s(a, b[1], sum[1]);
+        }
+    }
+    let (c, _) = S::as_mut_simd_f32s(c);
+    let (c, _) = c.as_chunks_mut::<2>();
+    for (c, sum) in c.iter_mut().zip(sums) {
+        if add {
+            *c = [simd.add_f32s(c[0], sum[0]), simd.add_f32s(c[1], sum[1])];
+        } else {
+            *c = sum;
+        }
+    }
+}

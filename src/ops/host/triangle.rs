@@ -1,0 +1,188 @@
+//! The lower triangle of `Z'Z` and all of `Z'Y`, summed in f32 by blocks of rows and in f64 over blocks.
+
+use super::{
+    Panels,
+    pack::Aligned,
+    tile::{most_rows, multiply, panel_columns},
+};
+use ndarray::Array2;
+use pulp::{Simd, WithSimd};
+use rayon::prelude::*;
+
+/// Rows packed at a time: a panel of so many rows stays in second-level cache.
+const DEPTH: usize = 1024;
+
+/// Running sums of `[Z | Y]' Z`: for each panel of columns of Z the entries of the rows from the panel's first on, and
+/// those of Y. Panels shrink towards the last column, so half of the square is never touched.
+pub(crate) struct Triangle {
+    features: usize,
+    targets: usize,
+    /// `[Z | Y]' Z` in f32, of the block in work, panel after panel.
+    block: Vec<f32>,
+    /// In f64, of all blocks before.
+    total: Vec<f64>,
+    panels: Panels,
+    packed: Aligned,
+}
+
+impl std::fmt::Debug for Triangle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "sums of {} features and {} targets",
+            self.features, self.targets
+        )
+    }
+}
+
+impl Triangle {
+    pub(crate) fn new(features: usize, targets: usize) -> Self {
+        let len = (0..features)
+            .step_by(panel_columns())
+            .map(|col| panel_len(features + targets, col))
+            .sum();
+        Self {
+            features,
+            targets,
+            block: vec![0.0; len],
+            total: vec![0.0; len],
+            panels: Panels::empty(),
+            packed: Aligned::default(),
+        }
+    }
+
+    /// Adds one block of rows, short enough to be summed in f32, on the current thread pool.
+    pub(crate) fn add(&mut self, z: &[f32], y: &[f32]) {
+        let (d, t) = (self.features, self.targets);
+        self.block.fill(0.0);
+        for (z, y) in z.chunks(DEPTH * d).zip(y.chunks(DEPTH * t)) {
+            self.add_depth(z, y);
+        }
+        self.total
+            .par_chunks_mut(1 << 16)
+            .zip(self.block.par_chunks(1 << 16))
+            .for_each(|(total, block)| {
+                for (total, &block) in total.iter_mut().zip(block) {
+                    *total += f64::from(block);
+                }
+            });
+    }
+
+    fn add_depth(&mut self, z: &[f32], y: &[f32]) {
+        let (d, t) = (self.features, self.targets);
+        let depth = z.len() / d;
+        self.panels.repack(z, depth, d);
+        let rows = d + t;
+        let most = most_rows(panel_columns() / 2);
+        let packed = self.packed.take(rows.next_multiple_of(most) * depth);
+        packed
+            .par_chunks_mut(most * depth)
+            .enumerate()
+            .for_each(|(tile, out)| pack_tile(z, y, (d, t), tile * most, most, out));
+        let packed = &*packed;
+        let mut rest = &mut self.block[..];
+        let mut work = Vec::new();
+        for (col, panel) in self.panels.all().iter() {
+            let (sums, tail) = rest.split_at_mut(panel_len(rows, col));
+            work.push((col, panel, sums));
+            rest = tail;
+        }
+        work.into_par_iter().for_each(|(col, panel, sums)| {
+            pulp::Arch::new().dispatch(PanelSum {
+                depth,
+                first_tile: col / most,
+                packed,
+                panel,
+                sums,
+            });
+        });
+    }
+
+    /// The sums: `Z'Z` with its lower triangle filled, and `Z'Y`.
+    pub(crate) fn finish(self) -> (Array2<f64>, Array2<f64>) {
+        let (d, t) = (self.features, self.targets);
+        let mut gram = Array2::zeros((d, d));
+        let mut zty = Array2::zeros((d, t));
+        let width = panel_columns();
+        let mut rest = &self.total[..];
+        for col in (0..d).step_by(width) {
+            let (sums, tail) = rest.split_at(panel_len(d + t, col));
+            rest = tail;
+            let first = first_row(col);
+            for (i, sums) in sums.chunks_exact(width).enumerate() {
+                let row = first + i;
+                for (j, &sum) in sums.iter().enumerate().take(d - col.min(d)) {
+                    let col = col + j;
+                    if row < d && col <= row {
+                        gram[[row, col]] = sum;
+                    } else if (d..d + t).contains(&row) {
+                        zty[[col, row - d]] = sum;
+                    }
+                }
+            }
+        }
+        (gram, zty)
+    }
+}
+
+/// The first row of the sums of the panel at `col`: that of the tile that holds the diagonal.
+fn first_row(col: usize) -> usize {
+    let most = most_rows(panel_columns() / 2);
+    col / most * most
+}
+
+fn panel_len(rows: usize, col: usize) -> usize {
+    let most = most_rows(panel_columns() / 2);
+    (rows.next_multiple_of(most) - first_row(col)) * panel_columns()
+}
+
+/// Columns `first..first + most` of `[Z | Y]`, depth-major; columns beyond the last are zero.
+fn pack_tile(
+    z: &[f32],
+    y: &[f32],
+    (d, t): (usize, usize),
+    first: usize,
+    most: usize,
+    out: &mut [f32],
+) {
+    for ((z, y), out) in z
+        .chunks_exact(d)
+        .zip(y.chunks_exact(t))
+        .zip(out.chunks_exact_mut(most))
+    {
+        if first + most <= d {
+            out.copy_from_slice(&z[first..first + most]);
+            continue;
+        }
+        for (c, out) in (first..).zip(out) {
+            *out = match c {
+                _ if c < d => z[c],
+                _ if c < d + t => y[c - d],
+                _ => 0.0,
+            };
+        }
+    }
+}
+
+/// One panel of columns against all row tiles from the diagonal on.
+struct PanelSum<'a> {
+    depth: usize,
+    first_tile: usize,
+    packed: &'a [f32],
+    panel: &'a [f32],
+    sums: &'a mut [f32],
+}
+
+impl WithSimd for PanelSum<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let most = most_rows(S::F32_LANES);
+        let tiles = self.packed.chunks_exact(most * self.depth);
+        let sums = self.sums.chunks_exact_mut(most * 2 * S::F32_LANES);
+        for (a, c) in tiles.skip(self.first_tile).zip(sums) {
+            multiply(simd, most, a, self.panel, c, true);
+        }
+    }
+}
