@@ -1,6 +1,19 @@
 //! How frequencies are drawn from a spectral measure. One file per sampling.
 
+mod digital_net;
+mod discrepancy;
+mod halton;
+mod lattice;
+mod leverage;
 mod monte_carlo;
+mod orthogonal;
+mod quasi;
+mod sobol;
+
+pub use discrepancy::box_discrepancy;
+pub use halton::Halton;
+pub use leverage::leverage_resample;
+pub use sobol::Sobol;
 
 use crate::{
     error::{Error, Result},
@@ -8,6 +21,7 @@ use crate::{
     seed::{Draws, Seed, Stream},
 };
 use ndarray::Array2;
+use quasi::Sequence;
 use std::{fmt, str::FromStr};
 
 /// How frequencies are drawn. Every choice estimates k without bias (plain and leaped Halton, which have nothing random
@@ -18,10 +32,31 @@ pub enum Sampling {
     /// Independent draws; every measure, any d.
     #[default]
     MonteCarlo,
+    /// Blocks of d orthogonal directions with independent lengths (Yu et al. 2016); isotropic measures only.
+    Orthogonal,
+    /// Halton's sequence; any d.
+    Halton(Halton),
+    /// Sobol' points; up to 5,715 coordinates. With fewer frequencies than coordinates they can be a little worse than Monte
+    /// Carlo (relative Gram error 0.10 against 0.08 for 64 frequencies of 784 columns), with more they are better.
+    Sobol(Sobol),
+    /// A rank-1 lattice with a random shift; up to 9,125 coordinates and 2^20 frequencies.
+    Lattice,
+    /// A base-2 digital net: Sobol's matrices, linearly scrambled and digitally shifted; up to 5,715 coordinates.
+    DigitalNet,
 }
 
 /// Every sampling with its spelling on the command line and in model files.
-const SPELLINGS: [(Sampling, &str); 1] = [(Sampling::MonteCarlo, "monte-carlo")];
+const SPELLINGS: [(Sampling, &str); 9] = [
+    (Sampling::MonteCarlo, "monte-carlo"),
+    (Sampling::Orthogonal, "orthogonal"),
+    (Sampling::Halton(Halton::Scrambled), "halton"),
+    (Sampling::Halton(Halton::Plain), "halton:plain"),
+    (Sampling::Halton(Halton::Leaped), "halton:leaped"),
+    (Sampling::Sobol(Sobol::Owen), "sobol"),
+    (Sampling::Sobol(Sobol::Shift), "sobol:shift"),
+    (Sampling::Lattice, "lattice"),
+    (Sampling::DigitalNet, "digital-net"),
+];
 
 /// Frequencies at unit scale, as drawn: [`round_to_11_bits`] is for the map that uses them.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,10 +72,12 @@ pub struct Frequencies {
 impl Sampling {
     /// Draws `s` frequencies for `d` columns, and with `with_phases` the offsets of the phase form.
     ///
-    /// The result depends on nothing but the arguments, and for a larger `s` its first rows stay what they were.
+    /// The result depends on nothing but the arguments, and for a larger `s` its first rows stay what they were (with
+    /// Owen-scrambled Sobol' points up to the next power of two).
     ///
     /// # Errors
-    /// [`Error::Shape`] when `d` or `s` is 0; [`Error::Unsupported`] when the measure's law does not allow this sampling.
+    /// [`Error::Shape`] when `d` or `s` is 0; [`Error::Unsupported`] when the measure's law does not allow this sampling, or
+    /// its table is too short for d.
     ///
     /// ```
     /// use bochner::{kernels::{Gaussian, Kernel}, sampling::Sampling, seed::Seed};
@@ -63,28 +100,43 @@ impl Sampling {
                 "cannot draw {s} frequencies for {d} columns: both must be at least 1"
             )));
         }
-        let independent_phases = || with_phases.then(|| independent_phases(s, seed));
-        match self {
-            Self::MonteCarlo => frequencies(
-                monte_carlo::draw(measure, d, s, seed),
-                (s, d),
-                independent_phases(),
-            ),
-        }
+        let omega = match self {
+            Self::MonteCarlo => monte_carlo::draw(measure, d, s, seed),
+            Self::Orthogonal => orthogonal::draw(measure, d, s, seed)?,
+            _ => return self.draw_quasi(measure, (s, d), with_phases, seed),
+        };
+        let omega_sd = Array2::from_shape_vec((s, d), omega);
+        Ok(Frequencies {
+            omega_sd: omega_sd.map_err(|e| Error::Shape(e.to_string()))?,
+            phases: with_phases.then(|| independent_phases(s, seed)),
+            weights: None,
+        })
     }
-}
 
-fn frequencies(
-    omega: Vec<f64>,
-    shape: (usize, usize),
-    phases: Option<Vec<f64>>,
-) -> Result<Frequencies> {
-    let omega_sd = Array2::from_shape_vec(shape, omega).map_err(|e| Error::Shape(e.to_string()))?;
-    Ok(Frequencies {
-        omega_sd,
-        phases,
-        weights: None,
-    })
+    /// The sequences, where the offsets are one more coordinate.
+    fn draw_quasi(
+        self,
+        measure: &dyn SpectralMeasure,
+        shape: (usize, usize),
+        with_phases: bool,
+        seed: Seed,
+    ) -> Result<Frequencies> {
+        let dim = quasi::cube_dim(measure, shape.1, with_phases)?;
+        let sequence: Box<dyn Sequence> = match self {
+            Self::Halton(halton) => Box::new(halton::sequence(halton, dim, seed)),
+            Self::Sobol(sobol) => Box::new(sobol::sequence(sobol, dim, seed)?),
+            Self::Lattice => Box::new(lattice::sequence(dim, shape.0, seed)?),
+            Self::DigitalNet => Box::new(digital_net::sequence(dim, seed)?),
+            Self::MonteCarlo | Self::Orthogonal => unreachable!("drawn without a sequence"),
+        };
+        Ok(quasi::draw(
+            sequence.as_ref(),
+            measure,
+            shape,
+            dim,
+            with_phases,
+        ))
+    }
 }
 
 fn independent_phases(s: usize, seed: Seed) -> Vec<f64> {
@@ -127,7 +179,8 @@ pub fn round_to_11_bits(value: f64) -> f32 {
     // A carry out of the mantissa raises the exponent, which is what rounding up to a power of two means.
     let bits = (bits + (1_u64 << (DROPPED - 1)) - 1 + even) & (u64::MAX << DROPPED);
     let rounded = f64::from_bits(bits);
-    let largest = (2.0 - 1.0 / 1024.0) * 2f64.powi(127);
+    // (2 - 2^-10) 2^127.
+    let largest = f64::from(f32::from_bits(0x7f7f_e000));
     if rounded.abs() < f64::from(f32::MIN_POSITIVE) {
         return 0.0;
     }
