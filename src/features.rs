@@ -6,6 +6,7 @@ mod bandwidth;
 pub mod custom;
 pub mod dense;
 pub mod fourier;
+mod leverage;
 pub mod nystrom;
 
 pub use affine::Affine;
@@ -14,6 +15,7 @@ pub use bandwidth::Bandwidth;
 pub use custom::{Custom, CustomFeatures};
 pub use dense::DenseFeatures;
 pub use fourier::{Form, Fourier};
+pub use leverage::leverage_scores;
 pub use nystrom::{Landmarks, Nystrom, NystromFeatures};
 
 use crate::{Device, Error, Matrix, Result, store::Store};
