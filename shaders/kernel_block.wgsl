@@ -21,6 +21,8 @@ struct Params {
     x_stride4: u32,
     w_stride4: u32,
     k_stride4: u32,
+    // The first row of x; k starts with it.
+    row0: u32,
     // Of the rational quadratic kernel.
     alpha: f32,
 }
@@ -153,7 +155,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
     let last_row = params.rows - 1u;
     let last_col = params.w_stride4 - 1u;
 //@ for i in 0..TM
-    let x${i} = min(group_row + local.y * ${TM}u + ${i}u, last_row) * params.x_stride4;
+    let x${i} = (params.row0 + min(group_row + local.y * ${TM}u + ${i}u, last_row)) * params.x_stride4;
 //@ for j in 0..TN4
 //@ if (PAIR == 2) + (PAIR == 3)
     var sum${i}_${j} = vec4f(1.0);
@@ -185,7 +187,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
         // x goes in transposed, depth-major, so that the loop below reads one column of it at a time. Beyond the last
         // coordinate both operands are zero.
         for (var n = lane; n < ${BM * BK / 4}u; n += ${THREADS}u) {
-            let row = min(group_row + n / ${BK / 4}u, last_row);
+            let row = params.row0 + min(group_row + n / ${BK / 4}u, last_row);
             let at = n % ${BK / 4}u;
             var v = vec4f(0.0);
             if k4 + at < params.depth4 { v = x[row * params.x_stride4 + k4 + at]; }

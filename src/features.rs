@@ -5,18 +5,24 @@ pub mod arc_cosine;
 mod bandwidth;
 pub mod custom;
 pub mod dense;
+pub mod fastfood;
 pub mod fourier;
 mod leverage;
 pub mod nystrom;
+pub mod sorf;
+pub mod structured;
 
 pub use affine::Affine;
 pub use arc_cosine::ArcCosine;
 pub use bandwidth::Bandwidth;
 pub use custom::{Custom, CustomFeatures};
 pub use dense::DenseFeatures;
+pub use fastfood::Fastfood;
 pub use fourier::{Form, Fourier};
 pub use leverage::leverage_scores;
 pub use nystrom::{Landmarks, Nystrom, NystromFeatures};
+pub use sorf::Sorf;
+pub use structured::StructuredFeatures;
 
 use crate::{Device, Error, Matrix, Result, store::Store};
 use std::fmt::Debug;
@@ -43,11 +49,6 @@ pub trait FeatureMap: Debug + Send + Sync {
     fn input_dim(&self) -> usize {
         self.input().columns()
     }
-
-    /// Columns that a loaded map keeps on a GPU for each row of a chunk, beside input and output: 0 for most maps.
-    fn scratch_dim(&self) -> usize {
-        0
-    }
 }
 
 /// A feature map whose parameters are on a device. No call allocates more than the map needed at its first.
@@ -66,6 +67,16 @@ pub fn read(store: &Store) -> Result<Box<dyn FeatureMap>> {
         fourier::NAME => Ok(Box::new(DenseFeatures::read(store, fourier::NAME)?)),
         arc_cosine::NAME => Ok(Box::new(DenseFeatures::read(store, arc_cosine::NAME)?)),
         nystrom::NAME => Ok(Box::new(NystromFeatures::read(store)?)),
+        fastfood::NAME => Ok(Box::new(StructuredFeatures::read(
+            store,
+            fastfood::NAME,
+            true,
+        )?)),
+        sorf::NAME => Ok(Box::new(StructuredFeatures::read(
+            store,
+            sorf::NAME,
+            false,
+        )?)),
         _ => Err(Error::Unsupported(format!(
             "the map {name:?} is not known to this version; use a newer one"
         ))),

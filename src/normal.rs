@@ -128,8 +128,8 @@ impl NormalEquations {
         let outputs = targets.outputs();
         let needs = RowNeeds {
             columns: d,
-            widest: features.max(d).max(map.scratch_dim()),
-            device_columns: d + features + outputs + 1 + map.scratch_dim(),
+            widest: features.max(d),
+            device_columns: d + features + outputs + 1,
         };
         let rows = chunk_rows_on(device, needs, memory)?;
         let rows = source.rows().map_or(rows, |n| rows.min(n.max(1)));

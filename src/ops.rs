@@ -10,7 +10,9 @@ pub mod kernel_block;
 pub mod predict;
 pub mod product;
 pub mod projection;
+pub mod structured;
 pub mod tile;
+pub mod walsh_hadamard;
 
 use crate::device::gpu::shader::Constants;
 
@@ -45,4 +47,7 @@ pub const REGISTRY: &[&Op] = &[
     &predict::OP,
     &product::OP,
     &kernel_block::OP,
+    &walsh_hadamard::OP,
+    &structured::OP,
+    &structured::STAGE_OP,
 ];

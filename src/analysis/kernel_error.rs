@@ -150,8 +150,8 @@ pub fn featurize(map: &dyn FeatureMap, rows: &Rows, device: &Device) -> Result<A
     let (d, features) = (map.input_dim(), map.output_dim());
     let needs = RowNeeds {
         columns: d,
-        widest: features.max(d).max(map.scratch_dim()),
-        device_columns: d + features + map.scratch_dim(),
+        widest: features.max(d),
+        device_columns: d + features,
     };
     let n = rows.nrows();
     let most = chunk_rows_on(device, needs, DEFAULT_MEMORY)?.min(n.max(1));

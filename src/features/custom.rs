@@ -5,7 +5,7 @@ use crate::{
     Device, Error, Matrix, Result,
     device::CpuDevice,
     kernels::ArcCosine,
-    ops::{product::host_product, projection::rows_per_block},
+    ops::{product::HostFactor, projection::rows_per_block},
     sampling::{Sampling, round_to_11_bits},
     seed::Seed,
     store::Store,
@@ -144,7 +144,14 @@ impl FeatureMap for CustomFeatures {
                 cpu: cpu.clone(),
                 function: self.function.clone(),
                 depth: self.w_ds.nrows(),
-                weights: self.w_ds.iter().copied().collect(),
+                weights: HostFactor::new(
+                    self.w_ds
+                        .as_standard_layout()
+                        .as_slice()
+                        .unwrap_or_default(),
+                    self.w_ds.nrows(),
+                    self.w_ds.ncols(),
+                ),
                 amplitude_s: self.amplitude_s.clone(),
             })),
             Device::Gpu(_) => Err(Error::Unsupported(format!(
@@ -166,8 +173,7 @@ struct Loaded {
     cpu: CpuDevice,
     function: Function,
     depth: usize,
-    /// `[d, D]`, row-major.
-    weights: Vec<f32>,
+    weights: HostFactor,
     amplitude_s: Vec<f32>,
 }
 
@@ -193,7 +199,7 @@ impl Loaded {
     }
 
     fn block(&self, x: &[f32], z: &mut [f32]) {
-        host_product(x, &self.weights, z, self.depth);
+        self.weights.times(x, z);
         for z in z.chunks_exact_mut(self.amplitude_s.len()) {
             for (z, a) in z.iter_mut().zip(&self.amplitude_s) {
                 *z = a * (self.function)(*z);
@@ -226,7 +232,8 @@ impl LoadedMap for Loaded {
             )));
         }
         let block = rows_per_block(x_nd.rows(), self.cpu.threads());
-        let (x, beta) = (x_nd.cpu("x")?, beta_dt.cpu("the coefficients")?);
+        let x = x_nd.cpu("x")?;
+        let beta = HostFactor::new(beta_dt.cpu("the coefficients")?, features, targets);
         let y = y_nt.cpu_mut("y")?;
         self.cpu.install(|| {
             y.par_chunks_mut(block * targets.max(1))
@@ -234,7 +241,7 @@ impl LoadedMap for Loaded {
                 .for_each_init(Vec::new, |z, (y, x)| {
                     z.resize(x.len() / self.depth * features, 0.0);
                     self.block(x, z);
-                    host_product(z, beta, y, features);
+                    beta.times(z, y);
                 });
         });
         Ok(())

@@ -274,11 +274,6 @@ impl FeatureMap for NystromFeatures {
         self.input.write(store);
         Ok(())
     }
-
-    /// The kernel with each landmark.
-    fn scratch_dim(&self) -> usize {
-        self.landmarks_md.nrows()
-    }
 }
 
 /// A Nystrom map on a device.
@@ -286,7 +281,7 @@ impl FeatureMap for NystromFeatures {
 struct Loaded {
     block: KernelBlock,
     root_mr: Matrix,
-    /// The kernel block of a chunk, on a GPU.
+    /// Some rows of the kernel block, on a GPU.
     scratch: Option<Matrix>,
     /// The coefficients of the kernel block.
     folded: Option<Matrix>,

@@ -115,11 +115,10 @@ impl<'m> Predictor<'m> {
     fn new(model: &'m LinearModel, device: &Device, memory: u64) -> Result<Self> {
         let beta = model.coefficients.beta_dt.mapv(|b| b as f32);
         let (d, outputs) = (model.map.input_dim(), beta.ncols());
-        let scratch = model.map.scratch_dim();
         let needs = RowNeeds {
             columns: d,
-            widest: d.max(outputs).max(scratch),
-            device_columns: d + outputs + scratch,
+            widest: d.max(outputs),
+            device_columns: d + outputs,
         };
         Ok(Self {
             model,

@@ -4,7 +4,7 @@ mod host;
 
 use super::{
     Binding, Op,
-    product::{host_product, product},
+    product::{HostFactor, product_into_rows},
     projection::{narrow, rows_per_block},
     tile::{self, Tile},
 };
@@ -35,6 +35,9 @@ pub static OP: Op = Op {
     },
 };
 
+/// Bytes of the kernel block that a product keeps on a GPU.
+const SCRATCH_BYTES: usize = 32 << 20;
+
 /// Every form, with any parameters.
 const FORMS: [BlockForm; 11] = [
     BlockForm::Gaussian,
@@ -60,6 +63,7 @@ struct Params {
     x_stride4: u32,
     w_stride4: u32,
     k_stride4: u32,
+    row0: u32,
     alpha: f32,
 }
 
@@ -224,14 +228,14 @@ impl KernelBlock {
                 });
                 Ok(())
             }
-            Device::Gpu(gpu) => self.run_gpu(gpu, x_nd, k_nm),
+            Device::Gpu(gpu) => self.run_gpu(gpu, x_nd, 0, k_nm),
         }
     }
 
     /// Writes `out = k(x, landmark) b`, shape `[rows, t]`, for `b` of shape `[m, t]`.
     ///
-    /// On the CPU the kernel block stays in cache; a GPU keeps it in `scratch`, which is allocated at the first call and
-    /// again only for more rows. Errors as [`Self::run`].
+    /// On the CPU the kernel block stays in cache; a GPU keeps at most 32 MiB of it at a time in `scratch`, which is allocated
+    /// at the first call and again only for more rows. Errors as [`Self::run`].
     pub fn times(
         &self,
         x_nd: &Matrix,
@@ -249,16 +253,31 @@ impl KernelBlock {
         }
         match &self.device {
             Device::Cpu(cpu) => self.times_cpu(cpu, x_nd, b_mt, out_nt),
-            Device::Gpu(gpu) => {
-                let k_nm = match scratch {
-                    Some(k) if k.capacity_rows() >= x_nd.rows() => k,
-                    none => none.insert(Matrix::new(&self.device, x_nd.rows(), self.landmarks)?),
-                };
-                k_nm.set_rows(x_nd.rows())?;
-                self.run_gpu(gpu, x_nd, k_nm)?;
-                product(k_nm, b_mt, out_nt)
-            }
+            Device::Gpu(gpu) => self.times_gpu(gpu, x_nd, b_mt, out_nt, scratch),
         }
+    }
+
+    fn times_gpu(
+        &self,
+        gpu: &GpuDevice,
+        x_nd: &Matrix,
+        b_mt: &Matrix,
+        out_nt: &mut Matrix,
+        scratch: &mut Option<Matrix>,
+    ) -> Result<()> {
+        let rows = x_nd.rows();
+        let most = (SCRATCH_BYTES / (4 * self.landmarks.next_multiple_of(4))).max(1);
+        let batch = most.min(rows);
+        let k_nm = match scratch {
+            Some(k) if k.capacity_rows() >= batch => k,
+            none => none.insert(Matrix::new(&self.device, batch, self.landmarks)?),
+        };
+        for row0 in (0..rows).step_by(most) {
+            k_nm.set_rows(batch.min(rows - row0))?;
+            self.run_gpu(gpu, x_nd, row0, k_nm)?;
+            product_into_rows(k_nm, b_mt, out_nt, row0)?;
+        }
+        Ok(())
     }
 
     fn check(&self, x_nd: &Matrix, out: &Matrix, cols: usize) -> Result<()> {
@@ -275,15 +294,23 @@ impl KernelBlock {
         )))
     }
 
-    fn run_gpu(&self, gpu: &GpuDevice, x_nd: &Matrix, k_nm: &mut Matrix) -> Result<()> {
+    /// The rows of x from `row0` on, as many as k has.
+    fn run_gpu(
+        &self,
+        gpu: &GpuDevice,
+        x_nd: &Matrix,
+        row0: usize,
+        k_nm: &mut Matrix,
+    ) -> Result<()> {
         let form = self.form.expect("checked when loaded");
         let params = Params {
-            rows: narrow(x_nd.rows())?,
+            rows: narrow(k_nm.rows())?,
             depth4: narrow(self.depth.div_ceil(4))?,
             landmarks: narrow(self.landmarks)?,
             x_stride4: narrow(x_nd.stride() / 4)?,
             w_stride4: narrow(self.w.stride() / 4)?,
             k_stride4: narrow(k_nm.stride() / 4)?,
+            row0: narrow(row0)?,
             alpha: match form {
                 BlockForm::RationalQuadratic { alpha } => alpha as f32,
                 _ => 0.0,
@@ -318,17 +345,17 @@ impl KernelBlock {
     ) -> Result<()> {
         let (rows, m, cols) = (x_nd.rows(), self.landmarks, b_mt.cols());
         let x = x_nd.cpu("x")?;
-        let b = b_mt.cpu("the right factor")?;
+        let b = HostFactor::new(b_mt.cpu("the right factor")?, m, cols);
         let out = out_nt.cpu_mut("the product")?;
         // Few enough rows for the block of k to stay in cache.
-        let block = rows_per_block(rows, cpu.threads()).min(64);
+        let block = rows_per_block(rows, cpu.threads()).min(128);
         cpu.install(|| {
             out.par_chunks_mut(block * cols.max(1))
                 .zip(x.par_chunks(block * self.depth))
                 .for_each_init(Vec::new, |k, (out, x)| {
                     k.resize(x.len() / self.depth * m, 0.0);
                     self.host_block(x, k);
-                    host_product(k, b, out, m);
+                    b.times(k, out);
                 });
         });
         Ok(())
