@@ -2,5 +2,7 @@
 
 pub(crate) mod cholesky;
 mod ridge;
+mod woodbury;
 
 pub use ridge::{Coefficients, Ridge};
+pub use woodbury::woodbury;

@@ -7,6 +7,7 @@ use bochner::{
     Device, Error, Matrix,
     analysis::{featurize, kernel_error},
     data::{MemorySource, Rows, Survey},
+    device::CpuDevice,
     features::{self, Affine, FeatureMap, Landmarks, Nystrom, NystromFeatures},
     kernels::{self, Custom, Gaussian, cross, gram, parse},
     models::{FitOptions, LinearModel, RidgeRegressor},
@@ -245,6 +246,39 @@ fn prediction_is_features_times_coefficients() {
             let mut wrong = exact.clone();
             wrong.column_mut(1).mapv_inplace(|v| v + 2.0 * allowed[1]);
             assert!(!within(&wrong), "a wrong reference passes on {device:?}");
+        }
+    }
+}
+
+/// Bit by bit on the CPU; a GPU may sum in another order for another shape.
+#[test]
+fn features_do_not_depend_on_batches_or_threads() {
+    let x = rows(203, 5);
+    for kernel in ["gaussian", "arc-cosine:1"] {
+        let map = build(kernel, |n| n.features(64).seed(Seed(2)), &x);
+        let whole = featurize(&map, &Rows::from(&x), &Device::cpu()).expect("runs");
+        let mut all = devices().to_vec();
+        all.push(Device::Cpu(CpuDevice::with_threads(1).expect("starts")));
+        all.push(Device::Cpu(CpuDevice::with_threads(3).expect("starts")));
+        for device in &all {
+            for batch in [1, 7, 203] {
+                for from in (0..203).step_by(batch) {
+                    let to = 203.min(from + batch);
+                    let part = Rows::from(x.slice(s![from..to;-1, ..]));
+                    let z = featurize(&map, &part, device).expect("runs");
+                    let difference = &z - &whole.slice(s![from..to;-1, ..]);
+                    let difference = difference.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
+                    // The inverse root is at most 1/sqrt(64 ULP): it multiplies the rounding of 64 terms.
+                    let allowed = match device {
+                        Device::Cpu(_) => 0.0,
+                        Device::Gpu(_) => 64.0 * ULP / (64.0 * ULP).sqrt(),
+                    };
+                    assert!(
+                        difference <= allowed,
+                        "{kernel} {batch} {device:?}: {difference:e}"
+                    );
+                }
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The right factor of a product on the CPU, laid out once for many rows.
 
 use crate::ops::host::{Epilogue, Panels, for_each_row};
+use pulp::{Simd, WithSimd};
 
 /// Up to so many columns are dot products of whole rows; more fill the panels of a register tile.
 const NARROW: usize = 12;
@@ -47,16 +48,14 @@ impl HostFactor {
             return;
         }
         match &self.layout {
-            Layout::Narrow(columns) => pulp::Arch::new().dispatch(|| {
-                for (a, c) in a
-                    .chunks_exact(self.depth)
-                    .zip(c.chunks_exact_mut(self.cols))
-                {
-                    for (c, b) in c.iter_mut().zip(columns.chunks_exact(self.depth)) {
-                        *c = dot(a, b);
-                    }
-                }
-            }),
+            Layout::Narrow(columns) => {
+                pulp::Arch::new().dispatch(Dots {
+                    a,
+                    columns,
+                    c,
+                    depth: self.depth,
+                });
+            }
             Layout::Wide(panels) => {
                 let cols = self.cols;
                 for_each_row(a, panels.all(), Store { c, cols });
@@ -74,6 +73,28 @@ impl Epilogue for Store<'_> {
     #[inline(always)]
     fn row(&mut self, row: usize, col: usize, t: &[f32]) {
         self.c[row * self.cols + col..][..t.len()].copy_from_slice(t);
+    }
+}
+
+struct Dots<'a> {
+    a: &'a [f32],
+    columns: &'a [f32],
+    c: &'a mut [f32],
+    depth: usize,
+}
+
+impl WithSimd for Dots<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let cols = self.columns.len() / self.depth;
+        let rows = self.a.chunks_exact(self.depth);
+        for (a, c) in rows.zip(self.c.chunks_exact_mut(cols)) {
+            for (c, b) in c.iter_mut().zip(self.columns.chunks_exact(self.depth)) {
+                *c = dot(a, b);
+            }
+        }
     }
 }
 
