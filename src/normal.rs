@@ -3,7 +3,7 @@
 use crate::{
     Device, Error, Matrix, Result,
     data::ChunkSource,
-    features::FeatureMap,
+    features::{FeatureMap, require_dense},
     ops::gram::GramAccumulator,
     plan::{RowNeeds, chunk_rows_on},
     store::{Store, in_file},
@@ -37,7 +37,7 @@ impl Targets {
         }
     }
 
-    fn shift(&self, k: usize) -> f64 {
+    pub(crate) fn shift(&self, k: usize) -> f64 {
         match self {
             Self::Real { shift, .. } => shift[k],
             Self::Classes(_) => 0.0,
@@ -45,7 +45,7 @@ impl Targets {
     }
 
     /// The fitted columns of a chunk, shifted, `[rows, outputs]`. Errors on a label that is no class.
-    fn encode(&self, y: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
+    pub(crate) fn encode(&self, y: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
         match self {
             Self::Real { columns, shift } => {
                 if y.ncols() != *columns {
@@ -123,13 +123,15 @@ impl NormalEquations {
                 "the data has no targets to fit; name them with --target or --targets".into(),
             ));
         }
+        require_dense(map)?;
         let (d, features) = (map.input_dim(), map.output_dim());
         // A column of ones beside the targets gives the column sums of Z.
         let outputs = targets.outputs();
         let needs = RowNeeds {
             columns: d,
             widest: features.max(d),
-            device_columns: d + features + outputs + 1,
+            // Targets: as read (two chunks of f64), encoded in f64, augmented in f32, and on the device.
+            device_columns: d + features + 4 * source.targets() + 4 * (outputs + 1),
         };
         let rows = chunk_rows_on(device, needs, memory)?;
         let rows = source.rows().map_or(rows, |n| rows.min(n.max(1)));

@@ -3,10 +3,12 @@
 //!
 //! Tests walk [`REGISTRY`]: each shader is expanded, parsed and validated for every variant without a GPU.
 
+pub mod binning;
 pub mod cos2pi;
 pub mod gram;
 mod host;
 pub mod kernel_block;
+pub mod place;
 pub mod predict;
 pub mod product;
 pub mod projection;
@@ -50,4 +52,6 @@ pub const REGISTRY: &[&Op] = &[
     &walsh_hadamard::OP,
     &structured::OP,
     &structured::STAGE_OP,
+    &binning::OP,
+    &place::OP,
 ];

@@ -1,19 +1,19 @@
 //! The error of `Z Z'` against the exact kernel matrix on given rows.
 
 use crate::{
-    Device, Error, Matrix, Result,
-    data::Rows,
+    Device, Error, Result,
+    data::{MemorySource, Rows},
     device::CpuDevice,
-    features::{Affine, FeatureMap},
+    features::{self, Affine, FeatureMap, Leaf, binning::shared_bins, leaves},
     kernels::{Kernel, gram},
-    plan::{DEFAULT_MEMORY, RowNeeds, chunk_rows_on},
+    plan::DEFAULT_MEMORY,
     seed::{Seed, Stream},
 };
 use faer::{
     Accum, MatMut, MatRef,
     linalg::matmul::{matmul, triangular, triangular::BlockStructure},
 };
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView2, s};
 use std::fmt;
 
 /// Errors of one approximate kernel matrix K~ = Z Z' against K.
@@ -74,7 +74,7 @@ impl fmt::Display for KernelError {
 }
 
 /// Compares the maps that `build` gives for each seed with `kernel` on `rows` (raw). `input` takes raw columns to unit
-/// lengthscale; the exact matrix is computed once, in f64, and `Z Z'` from features of `device`.
+/// lengthscale; the exact matrix is computed once, in f64, and `Z Z'` from features of `device` ([`approximate_gram`]).
 ///
 /// ```
 /// use bochner::{Device, analysis::kernel_errors, features::{Affine, Fourier}, kernels::Gaussian, seed::Seed};
@@ -101,8 +101,8 @@ pub fn kernel_errors(
     let exact = gram(kernel, input.apply(rows)?.view());
     let mut runs = Vec::new();
     for seed in seeds {
-        let z_nd = featurize(build(seed)?.as_ref(), rows, device)?;
-        runs.push(kernel_error(&exact, z_nd.view())?);
+        let approximate = approximate_gram(build(seed)?.as_ref(), rows, device)?;
+        runs.push(kernel_error(&exact, &approximate)?);
     }
     if runs.is_empty() {
         return Err(Error::Shape("no seeds, so no kernel errors".into()));
@@ -110,21 +110,21 @@ pub fn kernel_errors(
     Ok(ErrorSummary { runs })
 }
 
-/// The errors of `Z Z'` against the exact kernel matrix, `[n, n]`, for features `[n, D]`.
+/// The errors of an approximate kernel matrix, `[n, n]`, against the exact one.
 ///
 /// Errors with [`Error::Shape`] when the shapes differ or there are no rows, and with [`Error::Numerical`] when the exact
 /// matrix is zero.
-pub fn kernel_error(exact_nn: &Array2<f64>, z_nd: ArrayView2<'_, f64>) -> Result<KernelError> {
-    let n = z_nd.nrows();
-    if exact_nn.dim() != (n, n) || n == 0 || z_nd.ncols() == 0 {
+pub fn kernel_error(exact_nn: &Array2<f64>, approximate_nn: &Array2<f64>) -> Result<KernelError> {
+    let n = exact_nn.nrows();
+    if exact_nn.dim() != (n, n) || approximate_nn.dim() != (n, n) || n == 0 {
         return Err(Error::Shape(format!(
-            "features of shape {:?} do not go with a kernel matrix of shape {:?}",
-            z_nd.dim(),
-            exact_nn.dim()
+            "kernel matrices of shapes {:?} and {:?} cannot be compared",
+            exact_nn.dim(),
+            approximate_nn.dim()
         )));
     }
     let (mut exact_square, mut error_square, mut largest) = (0.0, 0.0, 0.0_f64);
-    let mut error_nn = products(z_nd);
+    let mut error_nn = approximate_nn.as_standard_layout().into_owned();
     for (e, &k) in error_nn.iter_mut().zip(exact_nn) {
         *e -= k;
         exact_square += k * k;
@@ -145,29 +145,38 @@ pub fn kernel_error(exact_nn: &Array2<f64>, z_nd: ArrayView2<'_, f64>) -> Result
 
 /// The features of raw rows, `[n, D]`, in chunks on `device`, widened to f64.
 ///
-/// Errors as loading the map and featurizing do.
+/// Errors as [`features::featurize`] does, and with [`Error::Parameter`] on rows that are not finite.
 pub fn featurize(map: &dyn FeatureMap, rows: &Rows, device: &Device) -> Result<Array2<f64>> {
-    let (d, features) = (map.input_dim(), map.output_dim());
-    let needs = RowNeeds {
-        columns: d,
-        widest: features.max(d),
-        device_columns: d + features,
-    };
-    let n = rows.nrows();
-    let most = chunk_rows_on(device, needs, DEFAULT_MEMORY)?.min(n.max(1));
-    let mut x_nd = Matrix::new(device, most, d)?;
-    let mut z_nd = Matrix::new(device, most, features)?;
-    let mut loaded = map.load(device)?;
-    let mut all = Array2::zeros((n, features));
-    for from in (0..n).step_by(most) {
-        let to = n.min(from + most);
-        map.input().load(&rows.slice(from..to), &mut x_nd)?;
-        z_nd.set_rows(to - from)?;
-        loaded.featurize(&x_nd, &mut z_nd)?;
-        let part = z_nd.download()?.mapv(f64::from);
-        all.slice_mut(ndarray::s![from..to, ..]).assign(&part);
-    }
+    let mut source = MemorySource::new(rows.clone(), None)?;
+    let mut all = Array2::zeros((rows.nrows(), map.output_dim()));
+    let mut at = 0;
+    features::featurize(map, &mut source, device, DEFAULT_MEMORY, &mut |_| {}, |z| {
+        let to = at + z.nrows();
+        all.slice_mut(s![at..to, ..]).assign(&z.mapv(f64::from));
+        at = to;
+        Ok(())
+    })?;
     Ok(all)
+}
+
+/// The approximate kernel matrix `Z Z'` of raw rows, `[n, n]`: by matrix products where features are stored, by counting
+/// shared bins for random binning, weighted sums of both for unions.
+///
+/// Errors as [`featurize`].
+pub fn approximate_gram(map: &dyn FeatureMap, rows: &Rows, device: &Device) -> Result<Array2<f64>> {
+    let n = rows.nrows();
+    let mut sum = Array2::zeros((n, n));
+    for (leaf, _, root) in leaves(map) {
+        let part = match leaf {
+            Leaf::Dense(map) => products(featurize(map, rows, device)?.view()),
+            Leaf::Binning(map) => {
+                let hashes = map.drawn().hashes(device, rows)?;
+                shared_bins(hashes.view(), hashes.view())
+            }
+        };
+        sum.scaled_add(root * root, &part);
+    }
+    Ok(sum)
 }
 
 /// `Z Z'`, symmetric to the last bit.
@@ -245,13 +254,13 @@ mod tests {
     fn errors_of_a_known_matrix() {
         // Z Z' = diag(1, 4) against diag(3, 2): the error is diag(-2, 2).
         let exact = array![[3.0, 0.0], [0.0, 2.0]];
-        let z = array![[1.0, 0.0], [0.0, 2.0]];
-        let error = kernel_error(&exact, z.view()).expect("fits");
+        let approximate = products(array![[1.0, 0.0], [0.0, 2.0]].view());
+        let error = kernel_error(&exact, &approximate).expect("fits");
         assert!((error.frobenius - (8.0 / 13.0_f64).sqrt()).abs() < 1e-12);
         assert!((error.spectral - 2.0 / 3.0).abs() < 1e-3, "{error}");
         assert_eq!(error.largest, 2.0);
-        assert!(kernel_error(&exact, array![[1.0]].view()).is_err());
-        assert!(kernel_error(&Array2::zeros((2, 2)), z.view()).is_err());
+        assert!(kernel_error(&exact, &array![[1.0]]).is_err());
+        assert!(kernel_error(&Array2::zeros((2, 2)), &approximate).is_err());
     }
 
     #[test]
