@@ -1,22 +1,30 @@
 //! Feature maps: z(x) with z(x)'z(y) close to k(x, y). A map is kernel x sampling x nonlinearity; one file per map.
 
 mod affine;
+pub mod arc_cosine;
 mod bandwidth;
 pub mod binning;
+pub mod custom;
 pub mod dense;
 pub mod fastfood;
 pub mod fourier;
+mod leverage;
+pub mod nystrom;
 pub mod sorf;
 mod stream;
 pub mod structured;
 mod union;
 
 pub use affine::Affine;
+pub use arc_cosine::ArcCosine;
 pub use bandwidth::Bandwidth;
 pub use binning::{Binning, BinningMap};
+pub use custom::{Custom, CustomFeatures};
 pub use dense::DenseFeatures;
 pub use fastfood::Fastfood;
 pub use fourier::{Form, Fourier};
+pub use leverage::leverage_scores;
+pub use nystrom::{Landmarks, Nystrom, NystromFeatures};
 pub use sorf::Sorf;
 pub use stream::featurize;
 pub use structured::StructuredFeatures;
@@ -40,8 +48,9 @@ pub trait FeatureMap: Debug + Send + Sync {
     fn output_dim(&self) -> usize;
     /// Uploads the parameters once.
     fn load(&self, device: &Device) -> Result<Box<dyn LoadedMap>>;
-    /// Writes the parameters, so that [`read`] gives the same map.
-    fn write(&self, store: &mut Store);
+    /// Writes the parameters, so that [`read`] gives the same map. Errors with [`Error::Unsupported`] when the map holds
+    /// code (a nonlinearity or kernel of the user's own) that no file can keep.
+    fn write(&self, store: &mut Store) -> Result<()>;
 
     /// How the columns of Z are held: whether they can be written to a matrix, and what is solved how.
     fn structure(&self) -> Structure<'_> {
@@ -97,6 +106,8 @@ pub fn read(store: &Store) -> Result<Box<dyn FeatureMap>> {
         binning::NAME => Ok(Box::new(BinningMap::read(store)?)),
         union::NAME => Ok(Box::new(Union::read(store)?)),
         fourier::NAME => Ok(Box::new(DenseFeatures::read(store, fourier::NAME)?)),
+        arc_cosine::NAME => Ok(Box::new(DenseFeatures::read(store, arc_cosine::NAME)?)),
+        nystrom::NAME => Ok(Box::new(NystromFeatures::read(store)?)),
         fastfood::NAME => Ok(Box::new(StructuredFeatures::read(
             store,
             fastfood::NAME,

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod analysis;
 pub mod data;
 pub mod device;
 pub mod error;

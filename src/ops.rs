@@ -7,6 +7,7 @@ pub mod binning;
 pub mod cos2pi;
 pub mod gram;
 mod host;
+pub mod kernel_block;
 pub mod place;
 pub mod predict;
 pub mod product;
@@ -47,6 +48,7 @@ pub const REGISTRY: &[&Op] = &[
     &gram::OP,
     &predict::OP,
     &product::OP,
+    &kernel_block::OP,
     &walsh_hadamard::OP,
     &structured::OP,
     &structured::STAGE_OP,

@@ -319,15 +319,15 @@ fn structured_maps_survive_being_stored() {
         let maps = [fastfood.build(input.clone()), sorf.build(input.clone())];
         for map in maps.map(|m| m.expect("draws")) {
             let mut store = bochner::store::Store::default();
-            map.write(&mut store);
+            map.write(&mut store).expect("writes");
             let bytes = store.to_bytes("model").expect("serialises");
             let store = bochner::store::Store::from_bytes(&bytes, "model").expect("parses");
             let back = bochner::features::read(&store).expect("reads");
             let mut again = bochner::store::Store::default();
-            back.write(&mut again);
+            back.write(&mut again).expect("writes");
             assert_eq!(again, {
                 let mut first = bochner::store::Store::default();
-                map.write(&mut first);
+                map.write(&mut first).expect("writes");
                 first
             });
             assert_eq!(back.describe(), map.describe());

@@ -356,12 +356,13 @@ impl FeatureMap for BinningMap {
         Ok(Box::new(LoadedBinning::new(self, device)?))
     }
 
-    fn write(&self, store: &mut Store) {
+    fn write(&self, store: &mut Store) -> Result<()> {
         store.set("map", NAME);
         store.set("origin", &self.drawn.origin);
         store.put_u32("grids.inverse_pitch", self.drawn.grids.inverse_dp.view());
         store.put_u32("grids.shift", self.drawn.grids.shift_dp.view());
         self.dictionary.write(store);
         self.drawn.input.write(store);
+        Ok(())
     }
 }

@@ -175,7 +175,7 @@ impl FeatureMap for StructuredFeatures {
         Ok(Box::new(Structured::load(device, &self.map)?))
     }
 
-    fn write(&self, store: &mut Store) {
+    fn write(&self, store: &mut Store) -> Result<()> {
         let row = |v: &[f32]| Array2::from_shape_fn((1, v.len()), |(_, j)| v[j]);
         store.set("map", self.name);
         store.set("origin", &self.origin);
@@ -195,6 +195,7 @@ impl FeatureMap for StructuredFeatures {
         store.put_f32("radii", row(&self.map.radius_s).view());
         store.put_f32("phases", row(&self.map.phase_s).view());
         self.input.write(store);
+        Ok(())
     }
 }
 

@@ -135,16 +135,17 @@ impl FeatureMap for Union {
         }))
     }
 
-    fn write(&self, store: &mut Store) {
+    fn write(&self, store: &mut Store) -> Result<()> {
         store.set("map", NAME);
         store.set("parts", self.parts.len());
         let weights: Vec<f64> = self.parts.iter().map(|p| p.weight).collect();
         store.put_vector("weights", &weights);
         for (i, part) in self.parts.iter().enumerate() {
             let mut inner = Store::default();
-            part.map.write(&mut inner);
+            part.map.write(&mut inner)?;
             store.nest(&format!("part{i}"), inner);
         }
+        Ok(())
     }
 }
 

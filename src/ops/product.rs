@@ -1,5 +1,9 @@
 //! Matrix product: `c = a b` on one device.
 
+mod host;
+
+pub(crate) use host::HostFactor;
+
 use super::{
     Binding, Op,
     projection::{narrow, rows_per_block},
@@ -9,7 +13,6 @@ use crate::{
     Error, Result,
     device::{CpuDevice, Device, GpuDevice, Matrix, gpu::Dispatch, gpu::shader::Constants},
 };
-use faer::{Accum, MatMut, MatRef, linalg::matmul::matmul};
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 
@@ -191,27 +194,14 @@ fn run_cpu(cpu: &CpuDevice, a_nk: &Matrix, b_kt: &Matrix, c_nt: &mut Matrix) -> 
     }
     let block = rows_per_block(a_nk.rows(), cpu.threads());
     let a = a_nk.cpu("the left factor")?;
-    let b = b_kt.cpu("the right factor")?;
+    let b = HostFactor::new(b_kt.cpu("the right factor")?, depth, cols);
     let c = c_nt.cpu_mut("the product")?;
     cpu.install(|| {
         c.par_chunks_mut(block * cols)
             .zip(a.par_chunks(block * depth))
-            .for_each(|(c, a)| host_product(a, b, c, depth));
+            .for_each(|(c, a)| b.times(a, c));
     });
     Ok(())
-}
-
-/// `c = a b` on one thread, row-major, `depth` columns of a.
-pub(super) fn host_product(a: &[f32], b: &[f32], c: &mut [f32], depth: usize) {
-    let (rows, cols) = (a.len() / depth, b.len() / depth);
-    matmul(
-        MatMut::from_row_major_slice_mut(c, rows, cols),
-        Accum::Replace,
-        MatRef::from_row_major_slice(a, rows, depth),
-        MatRef::from_row_major_slice(b, depth, cols),
-        1.0,
-        faer::Par::Seq,
-    );
 }
 
 #[cfg(test)]

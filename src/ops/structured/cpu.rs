@@ -6,7 +6,7 @@ use crate::{
     device::{CpuDevice, Matrix},
     ops::{
         cos2pi::{cos2pi, sin2pi},
-        product::host_product,
+        product::HostFactor,
         projection::{Nonlinearity, rows_per_block},
         walsh_hadamard::transform,
     },
@@ -67,7 +67,7 @@ pub(super) fn predict(
     let (outputs, targets) = (map.outputs(), beta_dt.cols());
     let task = rows_per_block(x_nd.rows(), device.threads()).min(4 * ROWS);
     let x = x_nd.cpu("x")?;
-    let beta = beta_dt.cpu("the coefficients")?;
+    let beta = HostFactor::new(beta_dt.cpu("the coefficients")?, outputs, targets);
     let y = y_nt.cpu_mut("y")?;
     device.install(|| {
         y.par_chunks_mut(task * targets)
@@ -77,7 +77,7 @@ pub(super) fn predict(
                 |(scratch, z), (y, x)| {
                     z.resize(x.len() / map.depth * outputs, 0.0);
                     featurize(map, tables, x, scratch, z);
-                    host_product(z, beta, y, outputs);
+                    beta.times(z, y);
                 },
             );
     });
