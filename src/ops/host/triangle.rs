@@ -9,8 +9,10 @@ use ndarray::Array2;
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
-/// Rows packed at a time: a panel of so many rows stays in second-level cache.
-const DEPTH: usize = 1024;
+/// Rows packed at a time, and panels that share what is read of the other operand: so many panels of so many rows stay in
+/// second-level cache.
+const DEPTH: usize = 768;
+const GROUP: usize = 4;
 
 /// Running sums of `[Z | Y]' Z`: for each panel of columns of Z the entries of the rows from the panel's first on, and
 /// those of Y. Panels shrink towards the last column, so half of the square is never touched.
@@ -87,13 +89,11 @@ impl Triangle {
             work.push((col, panel, sums));
             rest = tail;
         }
-        work.into_par_iter().for_each(|(col, panel, sums)| {
-            pulp::Arch::new().dispatch(PanelSum {
+        work.par_chunks_mut(GROUP).for_each(|group| {
+            pulp::Arch::new().dispatch(GroupSum {
                 depth,
-                first_tile: col / most,
                 packed,
-                panel,
-                sums,
+                group,
             });
         });
     }
@@ -164,25 +164,28 @@ fn pack_tile(
     }
 }
 
-/// One panel of columns against all row tiles from the diagonal on.
-struct PanelSum<'a> {
+/// A few panels of columns, with their first columns and their sums, against all row tiles from the diagonal on.
+struct GroupSum<'a, 'b> {
     depth: usize,
-    first_tile: usize,
     packed: &'a [f32],
-    panel: &'a [f32],
-    sums: &'a mut [f32],
+    group: &'a mut [(usize, &'b [f32], &'b mut [f32])],
 }
 
-impl WithSimd for PanelSum<'_> {
+impl WithSimd for GroupSum<'_, '_> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let most = most_rows(S::F32_LANES);
+        let size = most * 2 * S::F32_LANES;
         let tiles = self.packed.chunks_exact(most * self.depth);
-        let sums = self.sums.chunks_exact_mut(most * 2 * S::F32_LANES);
-        for (a, c) in tiles.skip(self.first_tile).zip(sums) {
-            multiply(simd, most, a, self.panel, c, true);
+        for (tile, a) in tiles.enumerate() {
+            for (col, panel, sums) in self.group.iter_mut() {
+                let first = *col / most;
+                if let Some(at) = tile.checked_sub(first) {
+                    multiply(simd, most, a, panel, &mut sums[at * size..][..size], true);
+                }
+            }
         }
     }
 }
