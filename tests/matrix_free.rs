@@ -136,7 +136,7 @@ fn a_union_is_its_parts_side_by_side() {
     };
     let union = Union::new(boxed().collect()).expect("builds");
     let mut store = bochner::store::Store::default();
-    union.write(&mut store);
+    union.write(&mut store).expect("writes");
     let read = bochner::features::read(&store).expect("reads");
     let beta = normal(112, 3, 5);
     for device in devices() {

@@ -15,7 +15,7 @@ use bochner::{
     seed::Seed,
 };
 use common::{devices, normal, worst};
-use ndarray::Array2;
+use ndarray::{Array2, s};
 
 const EPS: f64 = 1.0 / 16_777_216.0;
 
@@ -285,7 +285,6 @@ fn structured_predict_agrees_with_f64() {
     }
 }
 
-/// Zero padding is no input: what lies behind the columns of x counts for nothing.
 #[test]
 fn wrong_shapes_and_foreign_matrices_are_refused() {
     let [map, _] = maps(5, 9, Form::Phase);
@@ -320,18 +319,35 @@ fn structured_maps_survive_being_stored() {
         let maps = [fastfood.build(input.clone()), sorf.build(input.clone())];
         for map in maps.map(|m| m.expect("draws")) {
             let mut store = bochner::store::Store::default();
-            map.write(&mut store);
+            map.write(&mut store).expect("writes");
             let bytes = store.to_bytes("model").expect("serialises");
             let store = bochner::store::Store::from_bytes(&bytes, "model").expect("parses");
             let back = bochner::features::read(&store).expect("reads");
             let mut again = bochner::store::Store::default();
-            back.write(&mut again);
+            back.write(&mut again).expect("writes");
             assert_eq!(again, {
                 let mut first = bochner::store::Store::default();
-                map.write(&mut first);
+                map.write(&mut first).expect("writes");
                 first
             });
             assert_eq!(back.describe(), map.describe());
+        }
+    }
+}
+
+/// A row has the same features alone and in any batch, to the bit on one device.
+#[test]
+fn structured_features_do_not_depend_on_the_batch() {
+    for (d, s) in [(13, 50), (700, 1030), (4100, 200)] {
+        for map in maps(d, s, Form::Paired) {
+            let x = normal(19, d, 3);
+            for device in devices() {
+                let whole = features(device, &map, &x);
+                for (from, to) in [(0, 1), (3, 8), (18, 19)] {
+                    let part = features(device, &map, &x.slice(s![from..to, ..]).to_owned());
+                    assert_eq!(part, whole.slice(s![from..to, ..]), "{d} on {device:?}");
+                }
+            }
         }
     }
 }

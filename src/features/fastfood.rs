@@ -16,9 +16,9 @@ pub(super) const NAME: &str = "fastfood";
 ///
 /// Frequencies are the rows of `V = (1/sqrt n) S H G P H B` at unit scale, n the columns padded to a power of two: H the
 /// +-1 Walsh-Hadamard matrix, B random signs, P a permutation, G a Gaussian diagonal, `S_ii = s_i / |G|_F` with s_i drawn
-/// from the law of |omega| in n dimensions, so that row i has exactly the norm s_i. Each row alone has the law of the
-/// kernel's frequencies as n grows, so the estimate of k is unbiased; rows of a block are not independent. A feature costs
-/// O(log d) and the parameters O(D), instead of O(d) and O(d D).
+/// from the law of |omega| in n dimensions, so that row i has exactly the norm s_i. Each row alone has exactly the law of
+/// the kernel's frequencies (`h_i G P H B` is a rotated Gaussian vector), so the estimate of k is unbiased; rows of a block
+/// are not independent. A feature costs O(log d) and the parameters O(D), instead of O(d) and O(d D).
 ///
 /// ```
 /// use bochner::{features::{Affine, Fastfood, FeatureMap}, kernels::Gaussian, seed::Seed};

@@ -27,7 +27,7 @@ pub struct Structured {
 #[derive(Debug)]
 enum Tables {
     Cpu(cpu::Tables),
-    Gpu(gpu::Tables),
+    Gpu(Box<gpu::Tables>),
 }
 
 /// Features that [`Structured::predict`] keeps at a time.
@@ -43,7 +43,7 @@ impl Structured {
             map: map.clone(),
             tables: match device {
                 Device::Cpu(_) => Tables::Cpu(cpu::Tables::new(map)),
-                Device::Gpu(_) => Tables::Gpu(gpu::Tables::new(device, map)?),
+                Device::Gpu(_) => Tables::Gpu(Box::new(gpu::Tables::new(device, map)?)),
             },
             scratch: None,
         })
@@ -130,4 +130,42 @@ impl Structured {
 /// The shader's constant for the form of the features.
 fn form(nonlinearity: Nonlinearity) -> i64 {
     i64::from(nonlinearity != Nonlinearity::CosSin)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        features::{Affine, Fastfood, Sorf},
+        kernels::Gaussian,
+    };
+
+    /// What an op left behind the columns of x must not reach a feature, in one dispatch and in steps.
+    #[test]
+    fn the_padding_of_x_counts_for_nothing() {
+        for device in Device::all_gpus().expect("every adapter opens") {
+            for d in [3, 21, 4097] {
+                let fastfood = Fastfood::new(Gaussian).features(10);
+                let sorf = Sorf::new(Gaussian).features(10);
+                let input = || Affine::identity(d);
+                for map in [fastfood.build(input()), sorf.build(input())] {
+                    let map = map.expect("draws");
+                    let op = Structured::load(&device, map.parameters()).expect("loads");
+                    let mut x_nd = Matrix::new(&device, 2, d).expect("fits");
+                    let stride = x_nd.stride();
+                    x_nd.write_with(|out| {
+                        for row in out.chunks_exact_mut(stride) {
+                            row[..d].fill(0.0);
+                            row[d..].fill(f32::NAN);
+                        }
+                    })
+                    .expect("uploads");
+                    let mut z_nd = Matrix::new(&device, 2, 10).expect("fits");
+                    op.run(&x_nd, &mut z_nd).expect("runs");
+                    let z = z_nd.download().expect("reads back");
+                    assert!(z.iter().all(|v| v.is_finite()), "{d}: {z}");
+                }
+            }
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! The Walsh-Hadamard transform of rows: `y = H x`, unnormalised, H[i][j] = (-1)^popcount(i & j).
+//! The Walsh-Hadamard transform of rows: `y = H x`, unnormalised, `H[i][j] = (-1)^popcount(i & j)`.
 
 mod cpu;
 

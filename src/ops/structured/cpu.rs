@@ -119,6 +119,7 @@ impl WithSimd for Featurize<'_> {
         let Self { map, x, z, .. } = self;
         let n = map.padded;
         let (v, w) = self.scratch.split_at_mut(n);
+        assert!(n > 0 && v.len() == n, "scratch is made for n");
         let signs = self.tables.signs.chunks_exact(n * map.diagonals());
         for (block, signs) in signs.enumerate() {
             let rows = x
@@ -140,7 +141,8 @@ impl WithSimd for Featurize<'_> {
                         let g = gaussian_bn.row(block);
                         let g = g.as_slice().expect("rows of a standard layout");
                         for ((w, &from), &g) in w.iter_mut().zip(from).zip(g) {
-                            *w = g * v[from as usize];
+                            // The mask changes nothing; it spares a check and lets the loop become gathers.
+                            *w = g * v[from as usize & (n - 1)];
                         }
                         transform(simd, w);
                         finish(map, block, w, z);

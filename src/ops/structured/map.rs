@@ -98,6 +98,9 @@ impl StructuredMap {
         if !matches!(self.nonlinearity, Nonlinearity::CosSin | Nonlinearity::Cos) {
             return wrong("a structured map takes cosines only".into());
         }
+        if !self.amplitude.is_finite() {
+            return wrong(format!("the amplitude is {}", self.amplitude));
+        }
         let Mixing::Fastfood {
             permutation_bn,
             gaussian_bn,

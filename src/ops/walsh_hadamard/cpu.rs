@@ -36,7 +36,7 @@ fn long<S: Simd>(simd: S, x: &mut [f32]) {
     for leaf in 0..x.len() / size {
         let at = leaf * size;
         for &level in &sizes[..depth] {
-            if at % level == 0 {
+            if at.is_multiple_of(level) {
                 sweep(&mut x[at..at + level]);
             }
         }
