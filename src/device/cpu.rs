@@ -57,6 +57,14 @@ impl CpuDevice {
         }
     }
 
+    /// Runs `work` on the calling thread, with a scope whose spawns run on this device's threads.
+    pub(crate) fn scope<'s>(&self, work: impl FnOnce(&rayon::Scope<'s>)) {
+        match &self.pool {
+            Some(pool) => pool.in_place_scope(work),
+            None => rayon::in_place_scope(work),
+        }
+    }
+
     /// faer's parallelism for this pool; call inside [`Self::install`].
     pub(crate) fn par(&self) -> faer::Par {
         match self.threads() {

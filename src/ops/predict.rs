@@ -2,7 +2,7 @@
 
 use super::{
     Binding, Op,
-    host::{Epilogue, for_each_row},
+    host::Epilogue,
     projection::{
         self, DenseMap, GpuMap, HostMap, Loaded, Nonlinearity, Projection, narrow, rows_per_block,
     },
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    device::{GpuDevice, Matrix, gpu::Dispatch, gpu::shader::Constants},
+    device::{CpuDevice, GpuDevice, Matrix, gpu::Dispatch, gpu::shader::Constants},
 };
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
@@ -97,7 +97,7 @@ impl Projection {
                 let beta = beta_dt.cpu("the coefficients")?;
                 let targets = beta_dt.cols();
                 let y = y_nt.cpu_mut("y")?;
-                cpu.install(|| map.predict(x, beta, y, targets, cpu.threads()));
+                map.predict(cpu, x, beta, y, targets);
                 Ok(())
             }
             Loaded::Gpu(gpu, map) => self.predict_gpu(gpu, map, x_nd, beta_dt, y_nt),
@@ -157,11 +157,11 @@ impl HostMap {
     /// Writes `f(x W + phase) beta`, block by block; features live in registers and first-level cache only.
     pub(super) fn predict(
         &self,
+        cpu: &CpuDevice,
         x: &[f32],
         beta: &[f32],
         y: &mut [f32],
         targets: usize,
-        threads: usize,
     ) {
         let rows = y.len() / targets;
         if rows == 0 {
@@ -177,24 +177,30 @@ impl HostMap {
             }
         }
         let fits = (SUM_BYTES / (4 * LANES * targets)).max(1);
-        let block = rows_per_block(rows, threads).min(fits);
-        y.par_chunks_mut(block * targets)
-            .zip(x.par_chunks(block * depth))
-            .for_each_init(Vec::new, |sums: &mut Vec<f32>, (y, x)| {
-                sums.clear();
-                sums.resize(y.len() * LANES, 0.0);
-                let epilogue = Predictions {
-                    map: self,
-                    beta_td: &beta_td,
-                    targets,
-                    sums,
-                    z: [0.0; 2 * LANES],
-                };
-                for_each_row(x, self.panels().all(), epilogue);
-                for (y, sums) in y.iter_mut().zip(sums.chunks_exact(LANES)) {
-                    *y = sums.iter().sum();
-                }
-            });
+        let block = rows_per_block(rows, cpu.threads()).min(fits);
+        let work = |sums: &mut Vec<f32>, y: &mut [f32], x: &[f32]| {
+            sums.clear();
+            sums.resize(y.len() * LANES, 0.0);
+            let epilogue = Predictions {
+                map: self,
+                beta_td: &beta_td,
+                targets,
+                sums,
+                z: [0.0; 2 * LANES],
+            };
+            self.project(x, y.len() / targets, self.panels().all(), epilogue);
+            for (y, sums) in y.iter_mut().zip(sums.chunks_exact(LANES)) {
+                *y = sums.iter().sum();
+            }
+        };
+        if rows <= block {
+            return work(&mut Vec::new(), y, x);
+        }
+        cpu.install(|| {
+            y.par_chunks_mut(block * targets)
+                .zip(x.par_chunks(block * depth))
+                .for_each_init(Vec::new, |sums, (y, x)| work(sums, y, x));
+        });
     }
 }
 

@@ -239,7 +239,7 @@ impl Projection {
         match &self.loaded {
             Loaded::Cpu(cpu, map) => {
                 let (x, z) = (x_nd.cpu("x")?, z_nd.cpu_mut("z")?);
-                cpu.install(|| map.featurize(x, z, cpu.threads()));
+                map.featurize(cpu, x, z);
                 Ok(())
             }
             Loaded::Gpu(gpu, map) => self.run_gpu(gpu, map, x_nd, z_nd),

@@ -2,7 +2,7 @@
 //! 11 significant bits, so f16 holds them exactly after a scaling by a power of two, and the sums keep their bits.
 
 use super::{
-    Epilogue, Panels,
+    Epilogue, Panels, PanelsView,
     pack::Line,
     tile::{ABREAST, STRETCH, panel_columns},
 };
@@ -53,18 +53,30 @@ impl HalfPanels {
         })
     }
 
-    /// As [`super::for_each_row`] for at most two rows, with the same bits.
-    pub(crate) fn for_each_row(&self, x: &[f32], epilogue: &mut impl Epilogue) {
+    /// As [`super::for_each_row`] for at most two rows, on the columns of `part` of the same matrix, with the same bits.
+    pub(crate) fn for_each_row(
+        &self,
+        x: &[f32],
+        part: PanelsView<'_>,
+        epilogue: &mut impl Epilogue,
+    ) {
         match x.len() / self.depth {
             0 => {}
-            1 => self.run::<1>(x, epilogue),
-            _ => self.run::<2>(x, epilogue),
+            1 => self.run::<1>(x, part, epilogue),
+            _ => self.run::<2>(x, part, epilogue),
         }
     }
 
-    fn run<const ROWS: usize>(&self, x: &[f32], epilogue: &mut impl Epilogue) {
+    fn run<const ROWS: usize>(
+        &self,
+        x: &[f32],
+        part: PanelsView<'_>,
+        epilogue: &mut impl Epilogue,
+    ) {
         self.token.vectorize(Product::<'_, _, ROWS> {
             panels: self,
+            start: part.start() / COLUMNS,
+            columns: part.columns(),
             x,
             epilogue,
         });
@@ -98,6 +110,9 @@ fn exact_half(value: f32) -> Option<u16> {
 
 struct Product<'a, E, const ROWS: usize> {
     panels: &'a HalfPanels,
+    /// The first panel, and how many columns from there on.
+    start: usize,
+    columns: usize,
     x: &'a [f32],
     epilogue: &'a mut E,
 }
@@ -109,6 +124,8 @@ impl<E: Epilogue, const ROWS: usize> NullaryFnOnce for Product<'_, E, ROWS> {
     fn call(self) {
         let Self {
             panels,
+            start,
+            columns,
             x,
             epilogue,
         } = self;
@@ -117,11 +134,11 @@ impl<E: Epilogue, const ROWS: usize> NullaryFnOnce for Product<'_, E, ROWS> {
         let unscale = token.splat_f32s(panels.unscale);
         let mut products = [[[0.0_f32; COLUMNS]; ROWS]; ABREAST];
         let width = ABREAST * COLUMNS;
-        for first in (0..panels.columns).step_by(width) {
-            let count = panels.columns.div_ceil(COLUMNS) - first / COLUMNS;
+        for first in (0..columns).step_by(width) {
+            let count = columns.div_ceil(COLUMNS) - first / COLUMNS;
             // Panels beyond the last repeat it; what they give is not used.
             let at: [usize; ABREAST] =
-                std::array::from_fn(|p| (first / COLUMNS + p.min(count - 1)) * depth);
+                std::array::from_fn(|p| (start + first / COLUMNS + p.min(count - 1)) * depth);
             for from in (0..depth).step_by(STRETCH) {
                 let len = STRETCH.min(depth - from);
                 let x: [&[f32]; ROWS] = std::array::from_fn(|r| &x[r * depth + from..][..len]);
@@ -153,7 +170,7 @@ impl<E: Epilogue, const ROWS: usize> NullaryFnOnce for Product<'_, E, ROWS> {
             }
             for (p, products) in products.iter().enumerate().take(count) {
                 let col = first + p * COLUMNS;
-                let used = COLUMNS.min(panels.columns - col);
+                let used = COLUMNS.min(columns - col);
                 for (row, t) in products.iter().enumerate() {
                     epilogue.row(row, col, &t[..used]);
                 }
@@ -201,7 +218,7 @@ mod tests {
                 let x = &x[..rows * depth];
                 let (mut a, mut b) = (Collect(Vec::new()), Collect(Vec::new()));
                 super::super::for_each_row(x, panels.all(), &mut a);
-                half.for_each_row(x, &mut b);
+                half.for_each_row(x, panels.all(), &mut b);
                 a.0.sort();
                 b.0.sort();
                 assert_eq!(a.0, b.0, "{rows} x {depth} x {columns}");

@@ -80,6 +80,7 @@ impl Panels {
     pub(crate) fn all(&self) -> PanelsView<'_> {
         PanelsView {
             depth: self.depth,
+            start: 0,
             first: 0,
             columns: self.columns,
             data: self.data.as_slice(),
@@ -91,7 +92,9 @@ impl Panels {
 #[derive(Clone, Copy)]
 pub(crate) struct PanelsView<'a> {
     depth: usize,
-    /// The first column, of the matrix or of the run cut off by [`Self::split`].
+    /// The column of the matrix that this run of panels starts at.
+    start: usize,
+    /// The next column, counted from the start of the run.
     first: usize,
     columns: usize,
     data: &'a [f32],
@@ -121,6 +124,12 @@ impl<'a> PanelsView<'a> {
         (0..count).map(move |p| (first + p * width, &self.data[p * size..(p + 1) * size]))
     }
 
+    /// The column of the matrix that this run starts at.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) fn start(&self) -> usize {
+        self.start
+    }
+
     /// The column after the last.
     pub(super) fn end(&self) -> usize {
         self.first + self.columns
@@ -148,6 +157,7 @@ impl<'a> PanelsView<'a> {
         (0..self.columns).step_by(step).map(move |col| {
             let part = Self {
                 depth: self.depth,
+                start: self.start + col,
                 first: 0,
                 columns: step.min(self.columns - col),
                 data: &self.data[col * self.depth..],

@@ -1,6 +1,7 @@
 //! The dense map on the CPU: packed frequencies, register tiles, and the nonlinearity while a piece of a row is in cache.
 
 use super::{DenseMap, Nonlinearity};
+use crate::device::CpuDevice;
 #[cfg(target_arch = "x86_64")]
 use crate::ops::host::HalfPanels;
 use crate::ops::{
@@ -48,42 +49,53 @@ impl HostMap {
     }
 
     /// Writes the features of the rows of `x`.
-    pub(super) fn featurize(&self, x: &[f32], z: &mut [f32], threads: usize) {
+    pub(super) fn featurize(&self, cpu: &CpuDevice, x: &[f32], z: &mut [f32]) {
         let outputs = self.outputs();
         let rows = z.len() / outputs;
         if rows == 0 {
             return;
         }
         let depth = x.len() / rows;
-        #[cfg(target_arch = "x86_64")]
-        if let (1 | 2, Some(half)) = (rows, &self.half) {
-            return half.for_each_row(x, &mut Features { map: self, z });
-        }
-        let threads = threads.min((x.len() * self.freqs()).div_ceil(WORTH_A_THREAD));
-        if threads > 1 && rows < SPLIT_ROWS * threads {
-            return self.featurize_few(x, z, (rows, threads));
-        }
-        let block = rows_per_block(rows, threads);
-        let work = |z: &mut [f32], x: &[f32]| {
-            for_each_row(x, self.panels.all(), Features { map: self, z });
-        };
+        let worth = (x.len() * self.freqs()).div_ceil(WORTH_A_THREAD);
+        let threads = cpu.threads().min(worth);
         if threads == 1 {
-            return work(z, x);
+            self.project(x, rows, self.panels.all(), Features { map: self, z });
+        } else if rows < SPLIT_ROWS * threads {
+            self.featurize_few(cpu, x, z, (rows, threads));
+        } else {
+            let block = rows_per_block(rows, threads);
+            cpu.install(|| {
+                let blocks = z.par_chunks_mut(block * outputs);
+                blocks.zip(x.par_chunks(block * depth)).for_each(|(z, x)| {
+                    for_each_row(x, self.panels.all(), Features { map: self, z });
+                });
+            });
         }
-        z.par_chunks_mut(block * outputs)
-            .zip(x.par_chunks(block * depth))
-            .for_each(|(z, x)| work(z, x));
     }
 
-    /// A few rows: threads share the frequencies, each in memory of its own.
-    fn featurize_few(&self, x: &[f32], z: &mut [f32], (rows, threads): (usize, usize)) {
-        let parts: Vec<_> = self.panels.all().split(threads).collect();
+    /// A few rows: threads share the frequencies. This one starts at once, on the first part, while others wake.
+    fn featurize_few(
+        &self,
+        cpu: &CpuDevice,
+        x: &[f32],
+        z: &mut [f32],
+        (rows, threads): (usize, usize),
+    ) {
+        let mut parts = self.panels.all().split(threads);
+        let own = parts.next();
+        let parts: Vec<_> = parts.collect();
         let mut pieces: Vec<Vec<f32>> = vec![Vec::new(); parts.len()];
-        let projected = pieces.par_iter_mut().zip(&parts);
-        projected.for_each(|(t, (_, panels))| {
-            let width = panels.columns();
-            t.resize(rows * width, 0.0);
-            for_each_row(x, *panels, Copy { t, width });
+        cpu.scope(|scope| {
+            for (t, &(_, panels)) in pieces.iter_mut().zip(&parts) {
+                scope.spawn(move |_| {
+                    let width = panels.columns();
+                    t.resize(rows * width, 0.0);
+                    self.project(x, rows, panels, Copy { t, width });
+                });
+            }
+            if let Some((_, panels)) = own {
+                self.project(x, rows, panels, Features { map: self, z });
+            }
         });
         pulp::Arch::new().dispatch(Gather {
             map: self,
@@ -91,6 +103,21 @@ impl HostMap {
             pieces: &pieces,
             z,
         });
+    }
+
+    /// Hands the products of `x` with some of the frequencies to `epilogue`, on this thread.
+    pub(in crate::ops) fn project(
+        &self,
+        x: &[f32],
+        rows: usize,
+        panels: PanelsView<'_>,
+        mut epilogue: impl Epilogue,
+    ) {
+        #[cfg(target_arch = "x86_64")]
+        if let (1 | 2, Some(half)) = (rows, &self.half) {
+            return half.for_each_row(x, panels, &mut epilogue);
+        }
+        for_each_row(x, panels, epilogue);
     }
 
     /// The nonlinearity on the projections of one row on the frequencies from `col` on. `second` takes the sines of the
