@@ -3,6 +3,7 @@
 //!
 //! Tests walk [`REGISTRY`]: each shader is expanded, parsed and validated for every variant without a GPU.
 
+pub mod ceiling;
 pub mod cos2pi;
 pub mod gram;
 mod host;
@@ -38,4 +39,11 @@ pub enum Binding {
 }
 
 /// All ops that have a shader.
-pub const REGISTRY: &[&Op] = &[&projection::OP, &gram::OP, &predict::OP, &product::OP];
+pub const REGISTRY: &[&Op] = &[
+    &projection::OP,
+    &gram::OP,
+    &predict::OP,
+    &product::OP,
+    &ceiling::COPY,
+    &ceiling::FMA,
+];

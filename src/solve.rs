@@ -1,5 +1,6 @@
 //! Solvers: from normal equations to coefficients.
 
+pub(crate) mod cholesky;
 mod ridge;
 
 pub use ridge::{Coefficients, Ridge};

@@ -1,2 +1,2 @@
 //! CLI
-fn main(){}
+fn main() {}

@@ -1,11 +1,7 @@
 //! Ridge regression by a Cholesky factorisation in f64.
 
-use crate::{Error, Result, device::CpuDevice, normal::NormalEquations};
-use faer::{
-    MatMut, MatRef, Spec,
-    dyn_stack::{MemBuffer, MemStack},
-    linalg::{cholesky::llt, triangular_solve},
-};
+use super::cholesky;
+use crate::{Error, Result, normal::NormalEquations};
 use ndarray::{Array1, Array2};
 
 /// A linear model on features.
@@ -53,7 +49,7 @@ impl Ridge {
             return Err(Error::Shape("there are no rows to fit".into()));
         }
         let n = sums.rows as f64;
-        let (features, targets) = sums.zty_dt.dim();
+        let targets = sums.zty_dt.ncols();
         let mut gram = sums.gram_dd.clone();
         let mut beta_dt = sums.zty_dt.clone();
         let z_mean = &sums.z_sum_d / n;
@@ -70,35 +66,13 @@ impl Ridge {
             }
         }
         gram.diag_mut().mapv_inplace(|g| g + lambda * n);
-        let cpu = CpuDevice::shared();
-        let par = cpu.par();
-        let mut factor = MatMut::from_row_major_slice_mut(
-            gram.as_slice_mut().expect("standard layout"),
-            features,
-            features,
-        );
-        let scratch = llt::factor::cholesky_in_place_scratch::<f64>(features, par, Spec::default());
-        let mut memory = MemBuffer::new(scratch);
-        llt::factor::cholesky_in_place(
-            factor.as_mut(),
-            Default::default(),
-            par,
-            MemStack::new(&mut memory),
-            Spec::default(),
-        )
-        .map_err(|_| {
-            Error::Numerical(format!(
+        if !cholesky::factor(&mut gram) {
+            return Err(Error::Numerical(format!(
                 "the normal equations are not positive definite at lambda = {lambda:e}; use a larger --lambda (10 times)"
-            ))
-        })?;
-        let lower: MatRef<'_, f64> = factor.as_ref();
-        let mut rhs = MatMut::from_row_major_slice_mut(
-            beta_dt.as_slice_mut().expect("standard layout"),
-            features,
-            targets,
-        );
-        triangular_solve::solve_lower_triangular_in_place(lower, rhs.as_mut(), par);
-        triangular_solve::solve_upper_triangular_in_place(lower.transpose(), rhs.as_mut(), par);
+            )));
+        }
+        cholesky::solve_lower(&gram, &mut beta_dt);
+        cholesky::solve_upper(&gram, &mut beta_dt);
         if beta_dt.iter().any(|b| !b.is_finite()) {
             return Err(Error::Numerical(format!(
                 "the coefficients are not finite at lambda = {lambda:e}; use a larger --lambda"
