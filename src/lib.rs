@@ -1,5 +1,6 @@
 //! Random features and kernel machines on any GPU.
 
+pub mod bench;
 pub mod check;
 pub mod data;
 pub mod device;

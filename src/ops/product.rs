@@ -86,13 +86,18 @@ pub fn reference(a_nk: ArrayView2<'_, f32>, b_kt: ArrayView2<'_, f32>) -> Array2
 /// # Errors
 /// [`Error::Shape`] on shapes that do not fit or an empty inner dimension, [`Error::Device`] on matrices of several devices.
 pub fn product(a_nk: &Matrix, b_kt: &Matrix, c_nt: &mut Matrix) -> Result<()> {
-    let tile = match c_nt.device() {
+    let form = chosen(c_nt.device(), b_kt.stride());
+    product_with(a_nk, b_kt, c_nt, form)
+}
+
+/// The tile shape for a right factor with rows `stride` floats apart, or `None` for the form that suits few columns.
+pub(crate) fn chosen(device: &Device, stride: usize) -> Option<Tile> {
+    let tile = match device {
         Device::Cpu(_) => tile::SHARED_64,
         Device::Gpu(gpu) => tile::choose(gpu),
     };
     // One narrow dispatch reads all of a; beyond two of them a tile pays.
-    let form = (b_kt.stride().div_ceil(4) > 2 * QUADS[2]).then_some(tile);
-    product_with(a_nk, b_kt, c_nt, form)
+    (stride.div_ceil(4) > 2 * QUADS[2]).then_some(tile)
 }
 
 /// As [`product`], with a tile shape of the menu, or `None` for the form that suits few columns.
