@@ -174,14 +174,15 @@ impl Prepared {
         clock::measure(&self.device, self.job.as_mut(), warm_ups, seconds)
     }
 
-    /// Times the op exactly so many times by the wall clock, warm, each from submission to the end.
-    pub fn time_exactly(&mut self, times: usize) -> Result<Vec<f64>> {
+    /// Times the op exactly so many times by the wall clock, warm, from submission to the end. On a GPU `batch` runs are
+    /// submitted for each wait, and the time of one is returned.
+    pub fn time_exactly(&mut self, times: usize, batch: usize) -> Result<Vec<f64>> {
         if !self.warm {
             self.warm = true;
-            clock::one(&self.device, self.job.as_mut())?;
+            clock::batch(&self.device, self.job.as_mut(), batch)?;
         }
         (0..times)
-            .map(|_| clock::one(&self.device, self.job.as_mut()))
+            .map(|_| clock::batch(&self.device, self.job.as_mut(), batch))
             .collect()
     }
 

@@ -4,11 +4,13 @@ mod affine;
 mod bandwidth;
 pub mod dense;
 pub mod fourier;
+mod stream;
 
 pub use affine::Affine;
 pub use bandwidth::Bandwidth;
 pub use dense::DenseFeatures;
 pub use fourier::{Form, Fourier};
+pub use stream::featurize;
 
 use crate::{Device, Error, Matrix, Result, store::Store};
 use std::fmt::Debug;

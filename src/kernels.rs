@@ -48,6 +48,17 @@ pub trait Kernel: Debug + Send + Sync {
     /// The lengthscale for a given `gamma` where the kernel's own formula has a gamma, else an error that names `--sigma`.
     fn lengthscale_of_gamma(&self, gamma: f64) -> Result<f64>;
 
+    /// The gamma that [`Self::lengthscale_of_gamma`] turns into `lengthscale`; `None` where the formula has no gamma.
+    fn gamma_of_lengthscale(&self, lengthscale: f64) -> Option<f64> {
+        // A gamma is a whole power of the lengthscale in every formula, and two of its values give the power.
+        let (one, two) = (
+            self.lengthscale_of_gamma(1.0).ok()?,
+            self.lengthscale_of_gamma(2.0).ok()?,
+        );
+        let power = (two / one).log2().recip().round();
+        Some((lengthscale / one).powf(power))
+    }
+
     /// The distance between rows that the `median` rule takes.
     fn norm(&self) -> Norm {
         Norm::L2
@@ -152,4 +163,24 @@ fn part_spec(kernel: &dyn Kernel, lengthscale: f64) -> String {
 
 fn scaled(x: &[f64], lengthscale: f64) -> Vec<f64> {
     x.iter().map(|v| v / lengthscale).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cauchy, Gaussian, Kernel, Laplacian, Matern};
+
+    #[test]
+    fn gamma_and_lengthscale_are_inverses() {
+        let kernels: [&dyn Kernel; 3] = [&Gaussian, &Laplacian, &Cauchy];
+        for kernel in kernels {
+            for gamma in [1e-6, 0.3, 1.0, 7.0, 1e6] {
+                let lengthscale = kernel.lengthscale_of_gamma(gamma).expect("has a gamma");
+                let back = kernel.gamma_of_lengthscale(lengthscale);
+                let error = (back.expect("has a gamma") / gamma - 1.0).abs();
+                assert!(error < 1e-14, "{kernel:?} {gamma}: {error:e}");
+            }
+        }
+        let matern = Matern::new(1.5).expect("a kernel");
+        assert_eq!(matern.gamma_of_lengthscale(2.0), None);
+    }
 }

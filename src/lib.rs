@@ -1,4 +1,4 @@
-//! Random features and kernel machines on any GPU.
+#![doc = include_str!("../README.md")]
 
 pub mod bench;
 pub mod check;

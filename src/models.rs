@@ -5,5 +5,5 @@ mod ridge;
 mod scores;
 
 pub use linear::{LinearModel, Predictor};
-pub use ridge::{FitOptions, RidgeClassifier, RidgeRegressor};
+pub use ridge::{FitOptions, FitTimes, RidgeClassifier, RidgeRegressor};
 pub use scores::Scores;

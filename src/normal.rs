@@ -129,7 +129,8 @@ impl NormalEquations {
         let needs = RowNeeds {
             columns: d,
             widest: features.max(d),
-            device_columns: d + features + outputs + 1,
+            // Targets: as read (two chunks of f64), encoded in f64, augmented in f32, and on the device.
+            device_columns: d + features + 4 * source.targets() + 4 * (outputs + 1),
         };
         let rows = chunk_rows_on(device, needs, memory)?;
         let rows = source.rows().map_or(rows, |n| rows.min(n.max(1)));

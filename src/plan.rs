@@ -1,6 +1,9 @@
 //! How many rows are worked on at a time: one pure function of the device's limits and a memory budget.
 
-use crate::{Error, Result, device::Device};
+use crate::{
+    Error, Result,
+    device::{Device, gpu::human_bytes},
+};
 
 /// Chunk buffers take at most this much unless told otherwise.
 pub const DEFAULT_MEMORY: u64 = 256 << 20;
@@ -23,19 +26,27 @@ pub struct RowNeeds {
 /// Rows of a chunk: as many as `memory` bytes hold (the chunk read, the one in work, and the matrices on the device), as
 /// fit one binding of the device, and as one dispatch takes; a whole number of Gram blocks when that many fit.
 ///
-/// Errors with [`Error::Limit`] when not even 8 rows fit.
+/// Errors when not even 8 rows fit: with [`Error::Parameter`] into `memory`, with [`Error::Limit`] into the device.
 pub fn chunk_rows(needs: RowNeeds, max_matrix_bytes: u64, memory: u64) -> Result<usize> {
     // Two chunks of at most eight bytes a value on the host, four bytes a value on the device.
     let bytes_per_row = 16 * needs.columns as u64 + 4 * needs.device_columns as u64;
     let by_memory = memory / bytes_per_row.max(1);
     let by_binding = max_matrix_bytes / (4 * (needs.widest as u64).next_multiple_of(4)).max(1);
     let rows = by_memory.min(by_binding).min(MAX_ROWS).min(ENOUGH_ROWS);
+    if by_memory < 8 {
+        return Err(Error::Parameter(format!(
+            "a chunk of 8 rows of {} columns needs {}, and the memory for chunks is {}; give more --memory, or use fewer features",
+            needs.device_columns,
+            human_bytes(8 * bytes_per_row),
+            human_bytes(memory)
+        )));
+    }
     if rows < 8 {
         return Err(Error::Limit {
-            what: format!("a chunk of 8 rows of {} columns", needs.device_columns),
-            needed: crate::device::gpu::human_bytes(8 * bytes_per_row),
-            allowed: crate::device::gpu::human_bytes(memory.min(max_matrix_bytes)),
-            remedy: "give more --memory, or use fewer features".into(),
+            what: format!("a matrix of 8 rows of {} columns", needs.widest),
+            needed: human_bytes(32 * needs.widest as u64),
+            allowed: human_bytes(max_matrix_bytes),
+            remedy: "use fewer features".into(),
         });
     }
     let block = [4096, 256, 8].into_iter().find(|&b| rows >= b).unwrap_or(8);
@@ -61,7 +72,7 @@ mod tests {
     fn keeps_to_every_limit() {
         assert_eq!(chunk_rows(NEEDS, u64::MAX, 1 << 40).expect("fits"), 65_536);
         let by_memory = chunk_rows(NEEDS, u64::MAX, 64 << 20).expect("fits");
-        assert!(by_memory % 4096 == 0 && by_memory * (16 * 32 + 4 * 1032) <= 64 << 20);
+        assert!(by_memory.is_multiple_of(4096) && by_memory * (16 * 32 + 4 * 1032) <= 64 << 20);
         let by_binding = chunk_rows(NEEDS, 4_000_000, 1 << 40).expect("fits");
         assert_eq!(by_binding, 768);
     }
@@ -72,5 +83,9 @@ mod tests {
             .expect_err("too small")
             .to_string();
         assert!(message.contains("more --memory"), "{message}");
+        let message = chunk_rows(NEEDS, 1000, 1 << 40)
+            .expect_err("too small")
+            .to_string();
+        assert!(message.contains("this device allows"), "{message}");
     }
 }

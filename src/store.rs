@@ -141,10 +141,10 @@ impl Store {
         Array2::from_shape_vec((rows, cols), values).map_err(|e| Error::Shape(e.to_string()))
     }
 
-    /// The file's bytes. `kind` says what the file is (`model`, `normal-equations`).
+    /// The file's bytes, the same for the same contents: arrays by name, and the properties as one JSON object in the
+    /// metadata entry `bochner`. `kind` says what the file is (`model`, `normal-equations`).
     pub fn to_bytes(&self, kind: &str) -> Result<Vec<u8>> {
-        let mut properties: HashMap<String, String> = self.properties.clone().into_iter().collect();
-        properties.insert("format".into(), FORMAT.into());
+        let mut properties = self.properties.clone();
         properties.insert("format_version".into(), FORMAT_VERSION.to_string());
         properties.insert("kind".into(), kind.into());
         let views: Result<Vec<_>> = self
@@ -156,20 +156,31 @@ impl Store {
                 Ok((name.as_str(), view))
             })
             .collect();
-        safetensors::serialize(views?, Some(properties)).map_err(|e| Error::Shape(e.to_string()))
+        // One entry, because several are written in an order that changes from run to run.
+        let properties =
+            serde_json::to_string(&properties).map_err(|e| Error::Shape(e.to_string()))?;
+        let metadata = HashMap::from([(FORMAT.to_owned(), properties)]);
+        safetensors::serialize(views?, Some(metadata)).map_err(|e| Error::Shape(e.to_string()))
     }
 
     /// Reads what [`Self::to_bytes`] wrote. Errors say whether the bytes are truncated, foreign, of a later version, or of
     /// another kind.
     pub fn from_bytes(bytes: &[u8], kind: &str) -> Result<Self> {
         let no = |what: &str| Error::Shape(what.to_owned());
-        let damaged =
-            |e: &dyn std::fmt::Display| no(&format!("truncated, or not a bochner file ({e})"));
+        let damaged = |e: &dyn std::fmt::Display| {
+            no(&format!(
+                "truncated, or not a file of bochner ({e}); fit again, or name another file"
+            ))
+        };
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(|e| damaged(&e))?;
-        let properties = header.metadata().clone().unwrap_or_default();
-        if properties.get("format").map(String::as_str) != Some(FORMAT) {
-            return Err(no("a safetensors file of another program"));
-        }
+        let metadata = header.metadata().as_ref();
+        let Some(properties) = metadata.and_then(|entries| entries.get(FORMAT)) else {
+            return Err(no(
+                "a safetensors file of another program; name one that bochner wrote",
+            ));
+        };
+        let properties: BTreeMap<String, String> =
+            serde_json::from_str(properties).map_err(|e| damaged(&e))?;
         let version = properties.get("format_version").map_or("none", |v| v);
         match version.parse::<u32>() {
             Ok(v) if (1..=FORMAT_VERSION).contains(&v) => {}
@@ -181,7 +192,7 @@ impl Store {
         }
         let found = properties.get("kind").map_or("nothing known", |v| v);
         if found != kind {
-            return Err(no(&format!("holds {found}, not {kind}")));
+            return Err(no(&format!("holds {found}, not {kind}; name another file")));
         }
         let tensors = SafeTensors::deserialize(bytes).map_err(|e| damaged(&e))?;
         let arrays = tensors.iter().map(|(name, view)| {
@@ -194,7 +205,7 @@ impl Store {
         });
         Ok(Self {
             arrays: arrays.collect(),
-            properties: properties.into_iter().collect(),
+            properties,
         })
     }
 

@@ -32,13 +32,13 @@ fn check(op: &Op, module: &naga::Module) -> Result<(), String> {
         let name = variable.name.as_deref().unwrap_or_default();
         match (variable.space, variable.binding) {
             (AddressSpace::WorkGroup, _) => workgroup += size,
-            (AddressSpace::Uniform, Some(at)) => {
-                if at.binding != 0 || size as usize > op.params_bytes {
-                    return Err(format!(
-                        "{}: params of {size} bytes, Rust has {}",
-                        op.name, op.params_bytes
-                    ));
-                }
+            (AddressSpace::Uniform, Some(at))
+                if at.binding != 0 || size as usize > op.params_bytes =>
+            {
+                return Err(format!(
+                    "{}: params of {size} bytes, Rust has {}",
+                    op.name, op.params_bytes
+                ));
             }
             (AddressSpace::Storage { access }, Some(at)) => {
                 let writes = access.contains(StorageAccess::STORE);

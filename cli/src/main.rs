@@ -1,2 +1,145 @@
-//! CLI
-fn main() {}
+//! `bochner`: random features and kernel machines on any GPU, from the command line.
+
+mod args;
+mod bench;
+mod devices;
+mod evaluate;
+mod featurize;
+mod fit;
+mod predict;
+mod report;
+
+use anyhow::Result;
+use clap::{CommandFactory, Parser, Subcommand, error::ErrorKind};
+use report::Usage;
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    process::ExitCode,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+/// Random features and kernel machines on any GPU, or on the CPU
+#[derive(Debug, Parser)]
+#[command(version, infer_subcommands = true)]
+#[command(
+    after_help = "INPUT is .npy, .npz (arrays X and y) or .csv. 'bochner COMMAND --help' says more.\n\
+    Exit status: 0, 1 (failed, with the reason in one line) or 2 (wrong usage)."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List the adapters and the CPU backend, and which one `auto` takes
+    Devices(devices::Args),
+    /// Write the feature matrix, f32, rows in order
+    Featurize(featurize::Args),
+    /// Fit a ridge regressor or classifier on random features, streaming the data
+    Fit(fit::Args),
+    /// Predict with a fitted model, on any device
+    Predict(predict::Args),
+    /// Score a fitted model: accuracy, or RMSE and relative error
+    Evaluate(evaluate::Args),
+    /// Measure a device's ceilings and every op against them; with --check, every op against f64 on every device
+    Bench(bench::Args),
+}
+
+fn main() -> ExitCode {
+    // wgpu and naga warn about what the user can do nothing about.
+    let levels = "warn,wgpu=error,wgpu_core=error,wgpu_hal=off,naga=error";
+    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or(levels)).init();
+    let panicked = report_panics();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    // Unwinding, not the hook, ends a run that panics: half-written files are removed on the way.
+    let result = catch_unwind(AssertUnwindSafe(|| run(cli.command)));
+    match result {
+        Ok(Ok(())) if !panicked.load(Ordering::SeqCst) => ExitCode::SUCCESS,
+        // A closed pipe is a reader that has seen enough.
+        Ok(Err(error)) if report::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Ok(Err(error)) if !panicked.load(Ordering::SeqCst) => {
+            report::to_stderr(&format!("error: {}", report::explain(&error)));
+            ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
+        }
+        _ => ExitCode::FAILURE,
+    }
+}
+
+fn run(command: Command) -> Result<()> {
+    match command {
+        Command::Devices(args) => devices::run(&args),
+        Command::Featurize(args) => featurize::run(&args),
+        Command::Fit(args) => fit::run(&args),
+        Command::Predict(args) => predict::run(&args),
+        Command::Evaluate(args) => evaluate::run(&args),
+        Command::Bench(args) => bench::run(&args),
+    }
+}
+
+/// Makes a panic one line on stderr, once. The flag says whether there was one.
+fn report_panics() -> &'static AtomicBool {
+    static PANICKED: AtomicBool = AtomicBool::new(false);
+    std::panic::set_hook(Box::new(|panic| {
+        if PANICKED.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        let payload = panic.payload();
+        let text = payload.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        let what = text.unwrap_or("no message");
+        let at = panic
+            .location()
+            .map_or_else(String::new, |l| format!(" at {}:{}", l.file(), l.line()));
+        report::to_stderr(&format!(
+            "error: a fault in bochner{at}: {}; please report it with the command that led to it",
+            report::one_line(what)
+        ));
+    }));
+    &PANICKED
+}
+
+/// Help and version as clap prints them; any other word of clap's in one line.
+fn usage(error: &clap::Error) -> ExitCode {
+    if matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp
+            | ErrorKind::DisplayVersion
+            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    ) {
+        // Nothing is left to do for a help text that cannot be written.
+        let _ = error.print();
+        return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+    }
+    let text = error.to_string();
+    let said = text
+        .lines()
+        .map(str::trim)
+        .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"))
+        .filter(|line| !line.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
+        .replace(" tip: ", "; tip: ");
+    let command = std::env::args().nth(1).filter(|name| {
+        Cli::command()
+            .get_subcommands()
+            .any(|command| command.get_name() == name)
+    });
+    let help = command.map_or_else(String::new, |name| format!(" {name}"));
+    report::to_stderr(&format!("{said}; try 'bochner{help} --help'"));
+    ExitCode::from(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cli;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Cli::command().debug_assert();
+    }
+}

@@ -73,12 +73,19 @@ impl Sample {
 }
 
 /// Seconds of one run by the wall clock, from its submission to its end.
-pub(super) fn one(device: &Device, job: &mut dyn Job) -> Result<f64> {
+fn one(device: &Device, job: &mut dyn Job) -> Result<f64> {
+    batch(device, job, 1)
+}
+
+/// As [`one`], of `runs` that are waited for together.
+pub(super) fn batch(device: &Device, job: &mut dyn Job, runs: usize) -> Result<f64> {
     job.reset();
     let start = Instant::now();
-    job.run()?;
+    for _ in 0..runs {
+        job.run()?;
+    }
     device.synchronize()?;
-    Ok(start.elapsed().as_secs_f64())
+    Ok(start.elapsed().as_secs_f64() / runs.max(1) as f64)
 }
 
 /// Times `job` for about `seconds`, after `warm_ups` runs.
@@ -120,13 +127,7 @@ pub(super) fn measure(
     let batches = times.div_ceil(batch).max(LEAST);
     let mut taken = Vec::with_capacity(batches);
     for _ in 0..batches {
-        job.reset();
-        let start = Instant::now();
-        for _ in 0..batch {
-            job.run()?;
-        }
-        device.synchronize()?;
-        taken.push(start.elapsed().as_secs_f64() / batch as f64);
+        taken.push(self::batch(device, job, batch)?);
     }
     Ok(Sample::new(Clock::Wall, taken))
 }

@@ -30,6 +30,16 @@ pub struct OpBench {
 }
 
 impl OpBench {
+    /// A shape of this op: the sizes that it has none of become zero.
+    pub fn shape(&self, rows: usize, dim: usize, features: usize) -> Shape {
+        let [has_rows, has_dim, _] = self.shapes[0][0].map(|size| size > 0);
+        Shape {
+            rows: if has_rows { rows } else { 0 },
+            dim: if has_dim { dim } else { 0 },
+            features,
+        }
+    }
+
     /// The shapes of a size.
     pub fn shapes(&self, size: Size) -> impl Iterator<Item = Shape> {
         let shapes = match size {

@@ -23,8 +23,8 @@ pub struct AtomicFile {
 impl AtomicFile {
     /// Begins a file that will be `path`; through a symbolic link, the file that it points to.
     ///
-    /// Errors with [`Error::Io`] if the directory is missing or cannot be written, and with [`Error::Data`] if `path` is
-    /// a directory or a device, which a rename would replace.
+    /// Errors with [`Error::Io`] if the directory cannot be written, and with [`Error::Data`] if it is missing or `path`
+    /// is a directory or a device, which a rename would replace.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let fail = |error| Error::io(path, error);
@@ -54,6 +54,13 @@ impl AtomicFile {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
         };
+        if !directory.is_dir() {
+            let problem = format!(
+                "there is no directory {}; create it or name another",
+                directory.display()
+            );
+            return Err(Error::data(path, problem));
+        }
         let mut builder = tempfile::Builder::new();
         builder.prefix(&prefix).suffix(".tmp");
         #[cfg(unix)]
@@ -62,7 +69,10 @@ impl AtomicFile {
             // As any new file, less what the umask takes; tempfile's own default keeps other users out.
             builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
-        let file = builder.tempfile_in(directory).map_err(fail)?;
+        let file = builder
+            .tempfile_in(directory)
+            // tempfile adds the temporary path, which says nothing to a user.
+            .map_err(|error| fail(error.kind().into()))?;
         #[cfg(unix)]
         if let Some(old) = old {
             file.as_file()

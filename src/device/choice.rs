@@ -56,54 +56,26 @@ impl Device {
     /// Errors when a GPU is asked for and there is none, when a name matches no adapter, or when the adapter's limits
     /// are too small; never falls back then.
     pub fn open(choice: &DeviceChoice) -> Result<(Self, Option<String>)> {
-        let from_env;
-        let choice = match (choice, std::env::var(DEVICE_VARIABLE)) {
-            (DeviceChoice::Auto, Ok(text)) => {
-                from_env = text.parse().unwrap_or_default();
-                &from_env
-            }
-            _ => choice,
-        };
-        if *choice == DeviceChoice::Cpu {
+        let (choice, _) = choice.resolve();
+        if choice == DeviceChoice::Cpu {
             return Ok((Self::cpu(), None));
         }
         let (mut found, reason) = visible_adapters();
-        let index = match choice {
-            DeviceChoice::Named(name) => {
-                let wanted = name.to_ascii_lowercase();
-                let holds = |r: &AdapterReport| r.name.to_ascii_lowercase().contains(&wanted);
-                match found.iter().position(|(_, r)| holds(r)) {
-                    Some(index) => index,
-                    None => {
-                        return Err(Error::Device(format!(
-                            "no adapter is called {name:?}; there are: {}; use one of these, cpu, gpu or auto",
-                            names(found.iter().map(|(_, r)| r), reason.as_deref())
-                        )));
-                    }
-                }
+        let reports: Vec<_> = found.iter().map(|(_, report)| report).collect();
+        match pick(&choice, &reports, reason.as_deref())? {
+            Pick::Adapter(index) => {
+                let (adapter, report) = found.swap_remove(index);
+                Ok((Self::Gpu(open_adapter(&adapter, report)?), None))
             }
-            _ => match found.iter().position(|(_, r)| is_automatic(r)) {
-                Some(index) => index,
-                None => {
-                    let why = why_no_gpu(found.iter().map(|(_, r)| r), reason.as_deref());
-                    return match choice {
-                        DeviceChoice::Gpu => Err(Error::Device(format!(
-                            "no GPU: {why}; use --device cpu, or name an adapter to use it all the same"
-                        ))),
-                        _ => {
-                            let cpu = Self::cpu();
-                            let note = format!(
-                                "device: {} (no GPU: {why}; use --device gpu to make this an error)",
-                                cpu.describe()
-                            );
-                            Ok((cpu, Some(note)))
-                        }
-                    };
-                }
-            },
-        };
-        let (adapter, report) = found.swap_remove(index);
-        Ok((Self::Gpu(open_adapter(&adapter, report)?), None))
+            Pick::Cpu { why } => {
+                let cpu = Self::cpu();
+                let note = format!(
+                    "device: {} ({why}; use --device gpu to make this an error)",
+                    cpu.describe()
+                );
+                Ok((cpu, Some(note)))
+            }
+        }
     }
 
     /// Opens every usable adapter, software ones too: for checks that run on all of them.
@@ -121,13 +93,29 @@ impl Device {
         let (found, reason) = visible_adapters();
         let adapters: Vec<_> = found.into_iter().map(|(_, report)| report).collect();
         let cpu = CpuDevice::shared().describe();
-        let auto = match adapters.iter().find(|r| is_automatic(r)) {
-            Some(r) => (r.describe(), format!("the best GPU here ({})", r.kind)),
-            None => (
-                cpu.clone(),
-                format!("no GPU: {}", why_no_gpu(adapters.iter(), reason.as_deref())),
-            ),
+        let (choice, from_environment) = DeviceChoice::Auto.resolve();
+        let picked = pick(
+            &choice,
+            &adapters.iter().collect::<Vec<_>>(),
+            reason.as_deref(),
+        );
+        let (taken, why) = match picked {
+            Ok(Pick::Adapter(index)) => {
+                let report = &adapters[index];
+                (
+                    report.describe(),
+                    format!("the best GPU here ({})", report.kind),
+                )
+            }
+            Ok(Pick::Cpu { why }) => (cpu.clone(), why),
+            Err(error) => ("none".into(), error.to_string()),
         };
+        let why = match from_environment {
+            Some(text) if taken == "none" => format!("{DEVICE_VARIABLE} is {text:?}: {why}"),
+            Some(text) if choice != DeviceChoice::Auto => format!("{DEVICE_VARIABLE} is {text:?}"),
+            _ => why,
+        };
+        let auto = (taken, why);
         DeviceReport {
             adapters,
             reason,
@@ -137,19 +125,64 @@ impl Device {
     }
 }
 
+/// What a choice comes to.
+enum Pick {
+    /// The adapter of this index.
+    Adapter(usize),
+    /// The CPU backend, with the reason if nobody asked for it.
+    Cpu { why: String },
+}
+
+impl DeviceChoice {
+    /// What `auto` stands for, and the text of `BOCHNER_DEVICE` if that decided it.
+    fn resolve(&self) -> (Self, Option<String>) {
+        match (self, std::env::var(DEVICE_VARIABLE)) {
+            (Self::Auto, Ok(text)) => (text.parse().unwrap_or_default(), Some(text)),
+            _ => (self.clone(), None),
+        }
+    }
+}
+
+fn pick(choice: &DeviceChoice, found: &[&AdapterReport], reason: Option<&str>) -> Result<Pick> {
+    let why = || why_no_gpu(found, reason);
+    let index = match choice {
+        DeviceChoice::Cpu => return Ok(Pick::Cpu { why: String::new() }),
+        DeviceChoice::Named(name) => {
+            let wanted = name.to_ascii_lowercase();
+            let holds = |r: &&AdapterReport| r.name.to_ascii_lowercase().contains(&wanted);
+            let index = found.iter().position(holds);
+            return index.map(Pick::Adapter).ok_or_else(|| {
+                Error::Device(format!(
+                    "no adapter is called {name:?}; there are: {}; use one of these, cpu, gpu or auto",
+                    names(found, reason)
+                ))
+            });
+        }
+        _ => found.iter().position(|r| is_automatic(r)),
+    };
+    match (index, choice) {
+        (Some(index), _) => Ok(Pick::Adapter(index)),
+        (None, DeviceChoice::Gpu) => Err(Error::Device(format!(
+            "no GPU: {}; use --device cpu, or name an adapter to use it all the same",
+            why()
+        ))),
+        (None, _) => Ok(Pick::Cpu {
+            why: format!("no GPU: {}", why()),
+        }),
+    }
+}
+
 /// `auto` and `gpu` take real GPUs that are large enough.
 fn is_automatic(report: &AdapterReport) -> bool {
     report.kind != AdapterKind::Software && report.refusal.is_none()
 }
 
-fn why_no_gpu<'a>(
-    reports: impl Iterator<Item = &'a AdapterReport>,
-    reason: Option<&str>,
-) -> String {
+fn why_no_gpu(reports: &[&AdapterReport], reason: Option<&str>) -> String {
     if let Some(reason) = reason {
         return reason.to_owned();
     }
     let each: Vec<_> = reports
+        .iter()
         .map(|r| match &r.refusal {
             Some(refusal) => format!("{} is too small ({refusal})", r.name),
             None => format!("{} is a {} adapter", r.name, r.kind),
@@ -158,8 +191,8 @@ fn why_no_gpu<'a>(
     each.join(", ")
 }
 
-fn names<'a>(reports: impl Iterator<Item = &'a AdapterReport>, reason: Option<&str>) -> String {
-    let each: Vec<_> = reports.map(|r| format!("{:?}", r.name)).collect();
+fn names(reports: &[&AdapterReport], reason: Option<&str>) -> String {
+    let each: Vec<_> = reports.iter().map(|r| format!("{:?}", r.name)).collect();
     match (each.is_empty(), reason) {
         (false, _) => each.join(", "),
         (true, Some(reason)) => format!("none ({reason})"),

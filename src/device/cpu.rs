@@ -16,12 +16,22 @@ impl CpuDevice {
         Self { pool: None }
     }
 
+    /// Gives the process-wide pool `threads` threads, for every part of the library that runs on the host. Errors on zero,
+    /// when the system refuses the threads, and when the pool was set or used before.
+    pub fn set_shared_threads(threads: usize) -> Result<()> {
+        if threads == 0 {
+            return Err(no_threads());
+        }
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build_global()
+            .map_err(|e| Error::Device(format!("cannot start {threads} threads: {e}")))
+    }
+
     /// A pool of its own with `threads` threads. Errors on zero, or when the system refuses the threads.
     pub fn with_threads(threads: usize) -> Result<Self> {
         if threads == 0 {
-            return Err(Error::Parameter(
-                "the number of threads is 0; use at least 1".into(),
-            ));
+            return Err(no_threads());
         }
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
@@ -61,6 +71,10 @@ impl CpuDevice {
         let plural = if n == 1 { "" } else { "s" };
         format!("CPU, {n} thread{plural}, {}", instruction_set())
     }
+}
+
+fn no_threads() -> Error {
+    Error::Parameter("the number of threads is 0; use at least 1".into())
 }
 
 impl fmt::Debug for CpuDevice {

@@ -126,8 +126,10 @@ impl Affine {
                 if largest.is_finite() {
                     return Ok(());
                 }
+                let column = body.iter().position(|o| !o.is_finite()).unwrap_or(0);
+                let value: f64 = row(i)[column].into();
                 Err(Error::Parameter(format!(
-                    "row {i} of a chunk exceeds the range of f32 after scaling; use --standardize or a larger --sigma"
+                    "column {column} (counted from 0) holds {value:e}, beyond the range of f32 after scaling; use --standardize or a larger --sigma"
                 )))
             })
     }

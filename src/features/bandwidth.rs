@@ -46,6 +46,18 @@ impl Bandwidth {
         }
     }
 
+    /// The lengthscales for `kernel` if no data is needed to find them: `None` for the rules. Errors as
+    /// [`Self::lengthscales`] does.
+    pub fn fixed(&self, kernel: &dyn Kernel) -> Result<Option<Vec<f64>>> {
+        let one = match self {
+            Self::Gamma(gamma) => kernel.lengthscale_of_gamma(*gamma)?,
+            Self::Sigma(sigma) => *sigma,
+            Self::SigmaPerColumn(all) => return Ok(Some(all.clone())),
+            Self::Median | Self::Scale => return Ok(None),
+        };
+        checked(one).map(Some)
+    }
+
     /// The lengthscales for `kernel`: one, or one per column. The rules see the columns after standardisation if
     /// `standardized`.
     ///
@@ -57,15 +69,15 @@ impl Bandwidth {
         survey: &Survey,
         standardized: bool,
     ) -> Result<Vec<f64>> {
+        if let Some(fixed) = self.fixed(kernel)? {
+            return Ok(fixed);
+        }
         let one = match self {
-            Self::Gamma(gamma) => kernel.lengthscale_of_gamma(*gamma)?,
-            Self::Sigma(sigma) => *sigma,
-            Self::SigmaPerColumn(all) => return Ok(all.clone()),
             Self::Median if standardized => {
                 median_distance(survey.standardized_sample().view(), kernel.norm())?
             }
             Self::Median => median_distance(survey.sample.view(), kernel.norm())?,
-            Self::Scale => {
+            _ => {
                 let variance = match standardized {
                     true => survey.standardized_entry_variance(),
                     false => survey.entry_variance(),
@@ -82,12 +94,16 @@ impl Bandwidth {
                     .unwrap_or_else(|_| (0.5 / gamma).sqrt())
             }
         };
-        match one > 0.0 && one.is_finite() {
-            true => Ok(vec![one]),
-            false => Err(Error::Parameter(format!(
-                "the lengthscale is {one}; it must be positive and finite"
-            ))),
-        }
+        checked(one)
+    }
+}
+
+fn checked(lengthscale: f64) -> Result<Vec<f64>> {
+    match lengthscale > 0.0 && lengthscale.is_finite() {
+        true => Ok(vec![lengthscale]),
+        false => Err(Error::Parameter(format!(
+            "the lengthscale is {lengthscale}; it must be positive and finite: choose another --gamma or --sigma"
+        ))),
     }
 }
 

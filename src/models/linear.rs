@@ -1,5 +1,6 @@
 //! A linear model on random features, and its predictor on a device.
 
+use super::FitTimes;
 use crate::{
     Device, Error, Matrix, Result,
     data::{ChunkSource, Rows},
@@ -30,6 +31,8 @@ pub struct LinearModel {
     pub rows: u64,
     /// The device that the fit ran on, in one line.
     pub device: String,
+    /// How long the fit took; `None` for a model read from a file, which does not keep it.
+    pub times: Option<FitTimes>,
 }
 
 impl LinearModel {
@@ -90,6 +93,7 @@ impl LinearModel {
             lambda: store.get("lambda")?,
             rows: store.get("rows")?,
             device: store.text("device")?.to_owned(),
+            times: None,
         })
     }
 
@@ -127,6 +131,11 @@ impl<'m> Predictor<'m> {
             rows: chunk_rows_on(device, needs, memory)?,
             buffers: None,
         })
+    }
+
+    /// The model that predicts.
+    pub fn model(&self) -> &'m LinearModel {
+        self.model
     }
 
     /// The raw outputs, `[rows, t]`: predicted values, or one score per class.

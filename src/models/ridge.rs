@@ -10,6 +10,7 @@ use crate::{
     solve::Ridge,
     stream::Progress,
 };
+use std::time::{Duration, Instant};
 
 /// How a model is fitted.
 #[derive(Debug, Clone)]
@@ -33,6 +34,15 @@ impl FitOptions {
     }
 }
 
+/// How long each stage of a fit took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FitTimes {
+    /// Reading, featurizing and summing.
+    pub accumulate: Duration,
+    /// The solver.
+    pub solve: Duration,
+}
+
 fn fit(
     map: Box<dyn FeatureMap>,
     source: &mut dyn ChunkSource,
@@ -45,11 +55,20 @@ fn fit(
         ridge,
         memory,
     } = options;
+    let start = Instant::now();
     let sums =
         NormalEquations::accumulate(map.as_ref(), source, &targets, device, *memory, progress)?;
+    let accumulate = start.elapsed();
+    let start = Instant::now();
+    let coefficients = ridge.solve(&sums)?;
+    let times = FitTimes {
+        accumulate,
+        solve: start.elapsed(),
+    };
     Ok(LinearModel {
         map,
-        coefficients: ridge.solve(&sums)?,
+        coefficients,
+        times: Some(times),
         targets,
         lambda: ridge.lambda,
         rows: sums.rows,

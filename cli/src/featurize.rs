@@ -1,0 +1,79 @@
+//! `bochner featurize`: the feature matrix.
+
+use crate::{
+    args::{DataArgs, MapArgs, RunArgs},
+    report::{Report, Usage},
+};
+use anyhow::Result;
+use bochner::{
+    data::{NpyWriter, TargetUse},
+    features,
+};
+use std::path::PathBuf;
+
+/// Arguments of `bochner featurize`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Rows to featurize; target columns are left out
+    input: PathBuf,
+    /// The feature matrix [rows, D], f32
+    #[arg(long, short, value_name = "Z.npy")]
+    output: PathBuf,
+    #[command(flatten)]
+    map: MapArgs,
+    #[command(flatten)]
+    data: DataArgs,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// Streams the input through the map into the output file.
+pub(crate) fn run(args: &Args) -> Result<()> {
+    args.map.check()?;
+    if !args
+        .output
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("npy"))
+    {
+        let problem = format!(
+            "{}: features are written as .npy; name such a file",
+            args.output.display()
+        );
+        return Err(Usage(problem).into());
+    }
+    let console = args.run.console();
+    let mut report = Report::default();
+    let mut source = args.data.open(&args.input, TargetUse::Ignored)?;
+    let device = args.run.open(&console)?;
+    let survey = match args.map.needs_survey() {
+        true => {
+            let (survey, seconds) = args.map.survey(&mut source, &console)?;
+            report.seconds("survey", seconds);
+            Some(survey)
+        }
+        false => None,
+    };
+    let built = args.map.build(source.columns(), survey.as_ref())?;
+    let mut writer = NpyWriter::<f32>::create(&args.output, built.map.output_dim())?;
+    let known = survey.map(|survey| survey.rows);
+    let known = known.or(source.rows().map(|rows| rows as u64));
+    let bar = console.bar("featurize", known);
+    let (rows, seconds) = console.timed(|| {
+        let rows = features::featurize(
+            built.map.as_ref(),
+            &mut source,
+            &device,
+            args.run.memory,
+            &mut |rows| bar.set_position(rows),
+            |z| writer.write_rows(z),
+        )?;
+        writer.finish().map(|_| rows)
+    })?;
+    drop(bar);
+    report.seconds("featurize", seconds);
+    report.throughput(rows, seconds);
+    report.device(&device);
+    args.map.describe(&built, &mut report);
+    report.output("features", &args.output);
+    args.run.print(&report)
+}

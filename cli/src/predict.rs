@@ -1,0 +1,141 @@
+//! `bochner predict`: predictions of a fitted model.
+
+use crate::{
+    args::RunArgs,
+    report::{Report, Usage},
+};
+use anyhow::Result;
+use bochner::{
+    Error,
+    data::{ChunkSource, CsvWriter, NpyWriter, OpenOptions, TargetUse, open},
+    models::LinearModel,
+    normal::Targets,
+};
+use ndarray::ArrayView2;
+use std::path::{Path, PathBuf};
+
+/// Arguments of `bochner predict`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A model that `bochner fit` wrote
+    model: PathBuf,
+    /// Rows to predict
+    input: PathBuf,
+    /// Predictions, f64: .npy [rows] (or [rows, targets]) or .csv
+    #[arg(long, short, value_name = "OUT")]
+    output: PathBuf,
+    /// Column of a .csv that is no feature and is left out; several in a comma list or by repeating the option
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    target: Vec<String>,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// Predicts every row of a file.
+pub(crate) fn run(args: &Args) -> Result<()> {
+    let console = args.run.console();
+    let mut report = Report::default();
+    let format = Format::of(&args.output)?;
+    let model = LinearModel::load(&args.model)?;
+    let options = OpenOptions {
+        target: args.target.clone(),
+        target_use: TargetUse::Ignored,
+        ..OpenOptions::default()
+    };
+    let mut source = open(&args.input, &options)?;
+    check_columns(&model, source.as_ref(), &args.input)?;
+    let columns = match &model.targets {
+        Targets::Real { columns, .. } => *columns,
+        Targets::Classes(_) => 1,
+    };
+    let mut writer = Writer::create(&args.output, format, columns)?;
+    let device = args.run.open(&console)?;
+    let bar = console.bar("predict", source.rows().map(|rows| rows as u64));
+    let (rows, seconds) = console.timed(|| {
+        let rows = model.on(&device, args.run.memory)?.stream(
+            &mut source,
+            &mut |rows| bar.set_position(rows),
+            |predicted, _| writer.write_rows(predicted),
+        )?;
+        writer.finish().map(|_| rows)
+    })?;
+    drop(bar);
+    report.seconds("predict", seconds);
+    report.throughput(rows, seconds);
+    report.device(&device);
+    report.set("model", args.model.display().to_string());
+    report.set("map", model.map.describe());
+    report.line("map", model.map.describe());
+    report.output("predictions", &args.output);
+    args.run.print(&report)
+}
+
+/// Errors unless the data has the columns that the model was fitted on.
+pub(crate) fn check_columns(
+    model: &LinearModel,
+    source: &dyn ChunkSource,
+    input: &Path,
+) -> Result<()> {
+    let (has, needs) = (source.columns(), model.map.input_dim());
+    if has == needs {
+        return Ok(());
+    }
+    let problem = format!(
+        "has {has} feature columns, but the model was fitted on {needs}; give those, and name columns of labels with --target"
+    );
+    Err(Error::data(input, problem).into())
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Format {
+    Npy,
+    Csv,
+}
+
+impl Format {
+    fn of(path: &Path) -> Result<Self> {
+        let extension = path.extension().map(|e| e.to_ascii_lowercase());
+        match extension.as_deref().and_then(|e| e.to_str()) {
+            Some("npy") => Ok(Self::Npy),
+            Some("csv") => Ok(Self::Csv),
+            _ => Err(Usage(format!(
+                "{}: predictions are written as .npy or .csv; name such a file",
+                path.display()
+            ))
+            .into()),
+        }
+    }
+}
+
+enum Writer {
+    Npy(NpyWriter<f64>),
+    Csv(CsvWriter),
+}
+
+impl Writer {
+    fn create(path: &Path, format: Format, columns: usize) -> bochner::Result<Self> {
+        Ok(match (format, columns) {
+            (Format::Npy, 1) => Self::Npy(NpyWriter::create_1d(path)?),
+            (Format::Npy, _) => Self::Npy(NpyWriter::create(path, columns)?),
+            (Format::Csv, 1) => Self::Csv(CsvWriter::create(path, &["prediction"])?),
+            (Format::Csv, _) => {
+                let names: Vec<_> = (0..columns).map(|k| format!("prediction_{k}")).collect();
+                Self::Csv(CsvWriter::create(path, &names)?)
+            }
+        })
+    }
+
+    fn write_rows(&mut self, rows: ArrayView2<'_, f64>) -> bochner::Result<()> {
+        match self {
+            Self::Npy(writer) => writer.write_rows(rows),
+            Self::Csv(writer) => writer.write_rows(rows),
+        }
+    }
+
+    fn finish(self) -> bochner::Result<u64> {
+        match self {
+            Self::Npy(writer) => writer.finish(),
+            Self::Csv(writer) => writer.finish(),
+        }
+    }
+}

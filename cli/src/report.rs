@@ -1,0 +1,277 @@
+//! What people and programs read: results on stdout, notes, progress and errors on stderr.
+
+use anyhow::Result;
+use bochner::Error;
+use indicatif::{HumanCount, ProgressBar, ProgressStyle};
+pub(crate) use serde_json::Value;
+use std::{
+    fmt,
+    io::{self, Write},
+    path::Path,
+    time::{Duration, Instant},
+};
+
+/// Wrong usage that clap cannot see: exit status 2.
+#[derive(Debug)]
+pub(crate) struct Usage(pub(crate) String);
+
+impl fmt::Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// Notes and progress bars.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Console {
+    quiet: bool,
+}
+
+impl Console {
+    /// A console that says nothing if `quiet`.
+    pub(crate) fn new(quiet: bool) -> Self {
+        Self { quiet }
+    }
+
+    /// One line for people.
+    pub(crate) fn note(&self, text: &str) {
+        if !self.quiet {
+            to_stderr(&format!("note: {}", one_line(text)));
+        }
+    }
+
+    /// A bar over rows, or a spinner where their number is not known. It shows only on a terminal, and goes when dropped.
+    pub(crate) fn bar(&self, stage: &'static str, rows: Option<u64>) -> Bar {
+        if self.quiet {
+            return Bar(ProgressBar::hidden());
+        }
+        let (bar, template) = match rows {
+            Some(rows) => (
+                ProgressBar::new(rows),
+                "{prefix:>9} [{bar:32}] {human_pos} of {human_len} rows, {per_sec}, {eta} left",
+            ),
+            None => (
+                ProgressBar::new_spinner(),
+                "{prefix:>9} {spinner} {human_pos} rows, {per_sec}",
+            ),
+        };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style.progress_chars("=> ").with_key(
+                "per_sec",
+                |state: &indicatif::ProgressState, out: &mut dyn fmt::Write| {
+                    let _ = write!(out, "{} rows/s", HumanCount(state.per_sec() as u64));
+                },
+            ));
+        }
+        bar.set_prefix(stage);
+        bar.enable_steady_tick(Duration::from_millis(100));
+        Bar(bar)
+    }
+
+    /// The result of `work` and the seconds it took.
+    pub(crate) fn timed<T, E: Into<anyhow::Error>>(
+        &self,
+        work: impl FnOnce() -> Result<T, E>,
+    ) -> Result<(T, f64)> {
+        let start = Instant::now();
+        let result = work().map_err(Into::into)?;
+        Ok((result, start.elapsed().as_secs_f64()))
+    }
+}
+
+/// A progress bar that leaves nothing behind.
+#[derive(Debug)]
+pub(crate) struct Bar(ProgressBar);
+
+impl Bar {
+    /// So many rows are done.
+    pub(crate) fn set_position(&self, rows: u64) {
+        self.0.set_position(rows);
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// The results of a command: a JSON object for programs, a few aligned lines for people.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    object: serde_json::Map<String, Value>,
+    seconds: serde_json::Map<String, Value>,
+    lines: Vec<(&'static str, String)>,
+}
+
+/// A value as JSON; a number that is not finite becomes null.
+pub(crate) fn json(value: impl Into<Value>) -> Value {
+    value.into()
+}
+
+impl Report {
+    /// Sets a key of the object.
+    pub(crate) fn set(&mut self, key: &str, value: impl Into<Value>) {
+        self.object.insert(key.into(), value.into());
+    }
+
+    /// Sets how long a stage took.
+    pub(crate) fn seconds(&mut self, stage: &str, seconds: f64) {
+        self.seconds.insert(stage.into(), seconds.into());
+    }
+
+    /// Adds a line for people.
+    pub(crate) fn line(&mut self, label: &'static str, text: impl Into<String>) {
+        self.lines.push((label, text.into()));
+    }
+
+    /// Rows, seconds and rows per second of the stage that counts.
+    pub(crate) fn throughput(&mut self, rows: u64, seconds: f64) {
+        let rate = rows as f64 / seconds;
+        self.set("rows", rows);
+        self.set("rows_per_second", rate);
+        self.line(
+            "rows",
+            format!(
+                "{} in {seconds:.3} s, {} per second",
+                HumanCount(rows),
+                HumanCount(rate as u64)
+            ),
+        );
+    }
+
+    /// The device, for both kinds of reader.
+    pub(crate) fn device(&mut self, device: &bochner::Device) {
+        self.set("device", device.describe());
+        self.line("device", device.describe());
+    }
+
+    /// The file that was written.
+    pub(crate) fn output(&mut self, label: &'static str, path: &Path) {
+        self.set("output", path.display().to_string());
+        self.line(label, path.display().to_string());
+    }
+
+    /// Writes everything to stdout.
+    pub(crate) fn print(&self, as_json: bool) -> Result<()> {
+        let mut text = String::new();
+        if as_json {
+            let mut object = self.object.clone();
+            if !self.seconds.is_empty() {
+                object.insert("seconds".into(), self.seconds.clone().into());
+            }
+            text = Value::Object(object).to_string();
+            text.push('\n');
+        } else {
+            let width = self.lines.iter().map(|(label, _)| label.len()).max();
+            let width = width.unwrap_or(0);
+            for (label, line) in &self.lines {
+                text.push_str(&format!("{label:width$}  {line}\n"));
+            }
+        }
+        to_stdout(&text)
+    }
+}
+
+/// Writes to stdout, where a closed pipe is an error and no panic.
+pub(crate) fn to_stdout(text: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    Ok(written.map_err(|error| Error::io("stdout", error))?)
+}
+
+/// Writes a line to stderr. If even that fails there is nobody left to tell.
+pub(crate) fn to_stderr(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
+/// Whether the reader of stdout has gone.
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    matches!(
+        error.downcast_ref(),
+        Some(Error::Io { path, source })
+            if source.kind() == io::ErrorKind::BrokenPipe && path == Path::new("stdout")
+    )
+}
+
+/// The error in one line, with a remedy where the system's reason has none.
+pub(crate) fn explain(error: &anyhow::Error) -> String {
+    let text = one_line(&error.to_string());
+    let Some(Error::Io { path, source }) = error.downcast_ref() else {
+        return text;
+    };
+    // The system's number for its reason says nothing that the reason does not.
+    let text = match text.rfind(" (os error ") {
+        Some(end) => text[..end].to_owned(),
+        None => text,
+    };
+    let directory = path.parent().filter(|p| !p.as_os_str().is_empty());
+    let remedy = match (source.kind(), directory) {
+        (io::ErrorKind::NotFound, Some(directory)) if !directory.exists() => {
+            format!("there is no directory {} either", directory.display())
+        }
+        (io::ErrorKind::NotFound, _) => "check the name".into(),
+        (io::ErrorKind::PermissionDenied, _) => {
+            "check the permissions, or name another file".into()
+        }
+        (io::ErrorKind::IsADirectory | io::ErrorKind::NotADirectory, _) => "name a file".into(),
+        (io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded, _) => {
+            "free some space, or write elsewhere".into()
+        }
+        _ => return text,
+    };
+    format!("{text}; {remedy}")
+}
+
+/// Six significant digits.
+pub(crate) fn six_digits(value: f64) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    let exponent = value.abs().log10().floor();
+    if (-4.0..6.0).contains(&exponent) {
+        let decimals = (5.0 - exponent) as usize;
+        return format!("{value:.decimals$}");
+    }
+    format!("{value:.5e}")
+}
+
+/// Line breaks become spaces.
+pub(crate) fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.lines().map(str::trim).collect();
+    words.join(" ").trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn six_significant_digits() {
+        for (value, text) in [
+            (0.000430670691, "0.000430671"),
+            (0.25, "0.250000"),
+            (34.0731545, "34.0732"),
+            (123456.7, "123457"),
+            (1.5e-9, "1.50000e-9"),
+            (2e300, "2.00000e300"),
+        ] {
+            assert_eq!(six_digits(value), text);
+        }
+        assert_eq!(six_digits(0.0), "0");
+    }
+
+    #[test]
+    fn errors_take_one_line_and_offer_a_remedy() {
+        let missing = io::Error::from_raw_os_error(2);
+        let text = explain(&Error::io("data.csv", missing).into());
+        assert!(
+            text.starts_with("data.csv: ") && text.ends_with("; check the name"),
+            "{text}"
+        );
+        assert!(!text.contains("os error"), "{text}");
+        assert_eq!(explain(&anyhow::anyhow!("a\n  b")), "a b");
+    }
+}

@@ -1,0 +1,113 @@
+//! Listing and choosing devices, and what happens where there is no GPU.
+
+use crate::{adapters, bochner, command, digits, finish};
+use std::process::Command;
+use tempfile::TempDir;
+
+/// Hides every Vulkan driver.
+fn without_drivers(command: &mut Command) -> &mut Command {
+    let nothing = "/nonexistent/driver.json";
+    command
+        .env("VK_DRIVER_FILES", nothing)
+        .env("VK_ICD_FILENAMES", nothing)
+        .env("WGPU_BACKEND", "vulkan")
+}
+
+#[test]
+fn the_listing_names_the_cpu_once_and_what_auto_takes() {
+    let here = TempDir::new().expect("directory");
+    let listing = bochner(here.path(), "devices --json", &[]).json();
+    let devices = listing["devices"].as_array().expect("an array");
+    let cpus = devices.iter().filter(|device| device["kind"] == "cpu");
+    assert_eq!(cpus.count(), 1, "{listing}");
+    for device in devices {
+        for key in ["name", "driver", "backend"] {
+            assert!(device[key].is_string(), "{device}");
+        }
+        assert!(device["usable"].is_boolean(), "{device}");
+    }
+    assert!(listing["auto"]["device"].is_string() && listing["auto"]["why"].is_string());
+    let text = bochner(here.path(), "devices", &[]).ok().stdout;
+    for (name, _) in adapters() {
+        assert!(text.contains(name.as_str()), "{text}");
+    }
+    assert!(text.contains("auto takes: "), "{text}");
+}
+
+#[test]
+fn without_drivers_auto_falls_back_with_one_note_and_gpu_refuses() {
+    let here = TempDir::new().expect("directory");
+    let fit = |device: &str| {
+        let mut command = command(here.path());
+        command.args([
+            "fit",
+            &digits(),
+            "--target",
+            "label",
+            "--task",
+            "classification",
+        ]);
+        command.args(["--features", "20", "--json", "--device", device]);
+        finish(without_drivers(&mut command))
+    };
+    let run = fit("auto").ok();
+    assert_eq!(run.stderr.lines().count(), 1, "{run:?}");
+    assert!(run.stderr.starts_with("note: device: CPU"), "{run:?}");
+    assert!(
+        run.json()["device"]
+            .as_str()
+            .expect("text")
+            .starts_with("CPU")
+    );
+    fit("gpu").fails(&["no GPU", "use --device cpu"]);
+    fit("cpu").ok();
+    let listing = finish(without_drivers(
+        command(here.path()).args(["devices", "--json"]),
+    ))
+    .json();
+    assert_eq!(listing["devices"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn the_variable_chooses_where_the_caller_does_not() {
+    let here = TempDir::new().expect("directory");
+    let listing = |device: &str| {
+        let mut command = command(here.path());
+        finish(
+            command
+                .args(["devices", "--json"])
+                .env("BOCHNER_DEVICE", device),
+        )
+        .json()
+    };
+    let auto = &listing("cpu")["auto"];
+    assert!(
+        auto["device"].as_str().expect("text").starts_with("CPU"),
+        "{auto}"
+    );
+    assert!(
+        auto["why"]
+            .as_str()
+            .expect("text")
+            .contains("BOCHNER_DEVICE"),
+        "{auto}"
+    );
+    assert_eq!(listing("no such adapter")["auto"]["device"], "none");
+}
+
+#[test]
+fn gpu_refuses_software_adapters_and_names_them() {
+    if adapters().is_empty() || adapters().iter().any(|(_, kind)| kind != "software") {
+        println!("not tested: this machine has a GPU, or no adapter at all");
+        return;
+    }
+    let here = TempDir::new().expect("directory");
+    let arguments = ["--target", "label", "--device", "gpu"];
+    let run = bochner(
+        here.path(),
+        "fit",
+        &[&[&*digits()], &arguments[..]].concat(),
+    );
+    let names: Vec<_> = adapters().iter().map(|(name, _)| name.as_str()).collect();
+    run.fails(&names);
+}

@@ -1,0 +1,133 @@
+//! The command line, end to end, through the binary.
+
+mod bad_input;
+mod devices;
+mod jobs;
+
+use serde_json::Value;
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::OnceLock,
+};
+use tempfile::TempDir;
+
+/// What a run left behind.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Run {
+    /// Asserts success.
+    pub(crate) fn ok(self) -> Self {
+        assert_eq!(self.code, Some(0), "{self:?}");
+        self
+    }
+
+    /// Asserts success and one JSON object on stdout, with nothing beside it.
+    pub(crate) fn json(self) -> Value {
+        let run = self.ok();
+        let value: Value = serde_json::from_str(&run.stdout).expect("stdout is one JSON value");
+        assert!(value.is_object(), "{run:?}");
+        assert_eq!(run.stdout.lines().count(), 1, "{run:?}");
+        value
+    }
+
+    /// Asserts a failure with one line on stderr that holds every fragment, and nothing on stdout.
+    pub(crate) fn fails(self, fragments: &[&str]) {
+        assert!(matches!(self.code, Some(1 | 2)), "{self:?}");
+        assert_eq!(self.stdout, "", "{self:?}");
+        assert_eq!(self.stderr.lines().count(), 1, "{self:?}");
+        assert!(self.stderr.starts_with("error: "), "{self:?}");
+        for fragment in fragments {
+            assert!(
+                self.stderr.contains(fragment),
+                "no {fragment:?} in {self:?}"
+            );
+        }
+    }
+}
+
+/// The binary, in a directory, with nothing in the environment that changes what it does.
+pub(crate) fn command(directory: &Path) -> Command {
+    static RUNTIME: OnceLock<TempDir> = OnceLock::new();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bochner"));
+    command.current_dir(directory).stdin(Stdio::null());
+    for name in ["BOCHNER_DEVICE", "RUST_LOG", "RUST_BACKTRACE"] {
+        command.env_remove(name);
+    }
+    if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
+        // Without it Mesa's drivers write a line of their own to stderr.
+        let runtime = RUNTIME.get_or_init(|| TempDir::new().expect("a temporary directory"));
+        command.env("XDG_RUNTIME_DIR", runtime.path());
+    }
+    command
+}
+
+/// Runs a command to its end.
+pub(crate) fn finish(command: &mut Command) -> Run {
+    let output = command.output().expect("the binary starts");
+    Run {
+        code: output.status.code(),
+        stdout: String::from_utf8(output.stdout).expect("UTF-8"),
+        stderr: String::from_utf8(output.stderr).expect("UTF-8"),
+    }
+}
+
+/// Runs the binary in a directory with arguments separated by white space, then some that are taken as they are.
+pub(crate) fn bochner(directory: &Path, arguments: &str, more: &[&str]) -> Run {
+    finish(
+        command(directory)
+            .args(arguments.split_whitespace())
+            .args(more),
+    )
+}
+
+/// The dataset of the repository.
+pub(crate) fn digits() -> String {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../data/digits.csv");
+    let path = path.canonicalize().expect("data/digits.csv is there");
+    path.to_str().expect("UTF-8").to_owned()
+}
+
+/// The names of all usable adapters, as the CLI lists them; at least one under BOCHNER_REQUIRE_GPU=1.
+pub(crate) fn adapters() -> &'static [(String, String)] {
+    static ADAPTERS: OnceLock<Vec<(String, String)>> = OnceLock::new();
+    ADAPTERS.get_or_init(|| {
+        let listing = bochner(&std::env::temp_dir(), "devices --json", &[]).json();
+        let text = |device: &Value, key: &str| device[key].as_str().expect("text").to_owned();
+        let found: Vec<_> = listing["devices"]
+            .as_array()
+            .expect("an array")
+            .iter()
+            .filter(|device| device["kind"] != "cpu" && device["usable"] == true)
+            .map(|device| (text(device, "name"), text(device, "kind")))
+            .collect();
+        println!("adapters under test: {found:?}");
+        if std::env::var("BOCHNER_REQUIRE_GPU").as_deref() == Ok("1") {
+            assert!(
+                !found.is_empty(),
+                "no adapter, though BOCHNER_REQUIRE_GPU=1"
+            );
+        }
+        found
+    })
+}
+
+/// A .npy file with this dtype, order and shape over `bytes`.
+pub(crate) fn npy(path: PathBuf, descr: &str, fortran: bool, shape: &str, bytes: &[u8]) {
+    let order = if fortran { "True" } else { "False" };
+    let dict = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}");
+    let mut file = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+    file.extend(format!("{dict:117}\n").bytes());
+    file.extend(bytes);
+    std::fs::write(path, file).expect("written");
+}
+
+/// The bytes of numbers, little endian.
+pub(crate) fn le(values: &[f64]) -> Vec<u8> {
+    values.iter().flat_map(|v| v.to_le_bytes()).collect()
+}
