@@ -95,7 +95,7 @@ impl Timed {
     /// What bounds the op on a device with these ceilings, and the share of that ceiling that it reached.
     pub fn share(&self, ceilings: &Ceilings) -> (Bound, f64) {
         let arithmetic = self.work.flops / ceilings.flops_per_second;
-        let memory = self.work.bytes / ceilings.copy_bytes_per_second;
+        let memory = self.work.bytes / ceilings.copy_rate(self.work.bytes);
         let floor = arithmetic.max(memory);
         let bound = match arithmetic >= memory {
             true => Bound::Arithmetic,
@@ -117,7 +117,7 @@ impl Bench {
     pub fn size(device: &Device) -> Size {
         match device {
             Device::Cpu(cpu) if cpu.threads() < 8 => Size::Small,
-            Device::Gpu(gpu) if gpu.is_software() => Size::Small,
+            Device::Gpu(gpu) if gpu.is_software() => Size::Software,
             _ => Size::Usual,
         }
     }
@@ -142,7 +142,7 @@ impl Bench {
             op: op.name,
             shape,
             tile: job.tile(),
-            blocks: job.job.blocks(),
+            blocks: job.blocks(),
             sample,
             work: (op.work)(shape),
             error,
@@ -194,6 +194,11 @@ impl Prepared {
     /// Tile shape on a GPU, vector instructions on the CPU.
     pub fn tile(&self) -> String {
         self.job.tile()
+    }
+
+    /// Row blocks of a run.
+    pub fn blocks(&self) -> usize {
+        self.job.blocks()
     }
 }
 

@@ -18,8 +18,8 @@ use serde_json::{Value, json};
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example: bochner bench --device cpu --op projection-paired --rows 8192 --dim 784 --features 4096\n\
-    Share is that of the ceiling that bounds an op: its multiply-adds at the measured GFLOP/s, or its bytes at the measured\n\
-    copy. Error is the largest against f64 over the largest value, on a part of the result of the same run."
+    Share is that of the ceiling that bounds an op: its multiply-adds at the measured GFLOP/s, or its bytes at the\n\
+    measured rate of a copy of as many bytes. Error is the largest against f64 over the largest value, on a part of the result of the same run."
 )]
 pub(crate) struct Args {
     /// Measure one op only; an unknown name lists them
@@ -142,10 +142,15 @@ impl Page {
 
     fn ceilings(&mut self, c: &Ceilings) -> Result<()> {
         let giga = |v: f64| v / 1e9;
+        let copies = c.copies.iter();
+        let copies: Vec<Value> = copies
+            .map(|&(bytes, rate)| json!({"bytes": bytes, "gb_per_second": giga(rate)}))
+            .collect();
         self.object.insert(
             "ceilings".into(),
             json!({
-                "copy_gb_per_second": giga(c.copy_bytes_per_second),
+                "copy_gb_per_second": giga(c.copy_bytes_per_second()),
+                "copies": copies,
                 "gflop_per_second": giga(c.flops_per_second),
                 "upload_gb_per_second": c.upload_bytes_per_second.map(giga),
                 "download_gb_per_second": c.download_bytes_per_second.map(giga),
@@ -164,13 +169,13 @@ impl Page {
         let mut line = |label: &str, value: String| {
             text.push_str(&format!("{label:<11} {value}\n"));
         };
+        let rates = c.copies.iter();
+        let rates =
+            rates.map(|&(bytes, rate)| format!("{:.1} ({:.0} MB)", giga(rate), bytes / 1e6));
+        let rates = rates.collect::<Vec<_>>().join(", ");
         line(
             "copy",
-            format!(
-                "{:.1} GB/s, read and written, by {}",
-                giga(c.copy_bytes_per_second),
-                c.clock
-            ),
+            format!("{rates} GB/s, read and written, by {}", c.clock),
         );
         line(
             "arithmetic",

@@ -1,6 +1,6 @@
 //! The ceilings of a device.
 
-use super::clock::{Sample, measure_fn};
+use super::clock::{Clock, measure_fn};
 use crate::{
     Device, Matrix, Result,
     device::{CpuDevice, GpuDevice},
@@ -11,8 +11,8 @@ use std::time::Instant;
 /// What a device does at most, measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ceilings {
-    /// Bytes read plus bytes written per second by a copy.
-    pub copy_bytes_per_second: f64,
+    /// Copies from small, which stay in caches, to large: bytes read plus bytes written, and those per second.
+    pub copies: Vec<(f64, f64)>,
     /// f32 operations per second of multiply-adds on registers, two for each.
     pub flops_per_second: f64,
     /// Bytes per second from the host, on a GPU.
@@ -24,16 +24,30 @@ pub struct Ceilings {
     /// Seconds from the submission of one such dispatch to its end as the host sees it; on the CPU, of waking all threads.
     pub round_trip_seconds: f64,
     /// How the copy was timed.
-    pub clock: super::Clock,
+    pub clock: Clock,
 }
 
-/// Bytes of a copy's source: beyond the caches of most devices.
-const COPY_BYTES: usize = 256 << 20;
+/// Bytes of the sources of copies: the last is beyond the caches of most devices.
+const COPY_BYTES: [usize; 4] = [1 << 20, 8 << 20, 64 << 20, 256 << 20];
+/// Software adapters stop here.
 const SOFTWARE_COPY_BYTES: usize = 64 << 20;
 /// Bytes of an upload or download.
 const TRANSFER_BYTES: usize = 64 << 20;
 
 impl Ceilings {
+    /// Bytes read plus bytes written per second by the largest copy.
+    pub fn copy_bytes_per_second(&self) -> f64 {
+        self.copies.last().map_or(f64::INFINITY, |&(_, rate)| rate)
+    }
+
+    /// The same by the copy that moves about as many bytes: what stays in a cache is held against a copy that does.
+    pub fn copy_rate(&self, bytes: f64) -> f64 {
+        let distance = |&&(moved, _): &&(f64, f64)| (moved / bytes).ln().abs();
+        let nearest = |a: &&(f64, f64), b: &&(f64, f64)| distance(a).total_cmp(&distance(b));
+        let copy = self.copies.iter().min_by(nearest);
+        copy.map_or(f64::INFINITY, |&(_, rate)| rate)
+    }
+
     /// Measures them, within about `seconds`.
     pub fn measure(device: &Device, seconds: f64) -> Result<Self> {
         match device {
@@ -44,13 +58,17 @@ impl Ceilings {
 }
 
 fn on_cpu(device: &Device, cpu: &CpuDevice, seconds: f64) -> Result<Ceilings> {
-    let len = COPY_BYTES / 4;
-    let src = vec![1.0_f32; len];
-    let mut dst = vec![0.0_f32; len];
-    let copy = measure_fn(device, seconds, || {
-        ceiling::copy_host(cpu, &src, &mut dst);
-        Ok(())
-    })?;
+    let most = COPY_BYTES[COPY_BYTES.len() - 1] / 4;
+    let src = vec![1.0_f32; most];
+    let mut dst = vec![0.0_f32; most];
+    let mut copies = Vec::new();
+    for bytes in COPY_BYTES {
+        let copy = measure_fn(device, seconds / 3.0, || {
+            ceiling::copy_host(cpu, &src[..bytes / 4], &mut dst[..bytes / 4]);
+            Ok(())
+        })?;
+        copies.push((2.0 * bytes as f64, 2.0 * bytes as f64 / copy.median()));
+    }
     let rounds = 200_000;
     let operations = ceiling::fma_host(cpu, 1) * f64::from(rounds);
     let fma = measure_fn(device, seconds, || {
@@ -62,33 +80,37 @@ fn on_cpu(device: &Device, cpu: &CpuDevice, seconds: f64) -> Result<Ceilings> {
         Ok(())
     })?;
     Ok(Ceilings {
-        copy_bytes_per_second: 8.0 * len as f64 / copy.median(),
+        copies,
         // The least disturbed run is what the units can do.
         flops_per_second: operations / fma.min(),
         upload_bytes_per_second: None,
         download_bytes_per_second: None,
         dispatch_seconds: None,
         round_trip_seconds: wake.median(),
-        clock: copy.clock,
+        clock: Clock::Wall,
     })
 }
 
 fn on_gpu(device: &Device, gpu: &GpuDevice, seconds: f64) -> Result<Ceilings> {
-    let wanted = match gpu.is_software() {
+    let cols = 1024;
+    let most = match gpu.is_software() {
         true => SOFTWARE_COPY_BYTES,
-        false => COPY_BYTES,
+        false => usize::MAX,
     };
-    let bytes = wanted.min(gpu.max_binding_bytes() as usize);
-    let (cols, rows) = (1024, bytes / 4096);
-    let mut src = Matrix::new(device, rows, cols)?;
-    src.write_with(|out| out.fill(1.0))?;
-    let mut dst = Matrix::new(device, rows, cols)?;
-    let mut copy: Option<Sample> = None;
-    for per in ceiling::PER {
-        let sample = measure_fn(device, seconds, || ceiling::copy(gpu, &src, &mut dst, per))?;
-        if copy.as_ref().is_none_or(|c| sample.median() < c.median()) {
-            copy = Some(sample);
+    let most = most.min(usize::try_from(gpu.max_binding_bytes()).unwrap_or(usize::MAX));
+    let (mut copies, mut clock) = (Vec::new(), Clock::Wall);
+    for bytes in COPY_BYTES.into_iter().filter(|&bytes| bytes <= most) {
+        let mut src = Matrix::new(device, bytes / 4096, cols)?;
+        src.write_with(|out| out.fill(1.0))?;
+        let mut dst = Matrix::new(device, bytes / 4096, cols)?;
+        let mut best = 0.0_f64;
+        for per in ceiling::PER {
+            let run = || ceiling::copy(gpu, &src, &mut dst, per);
+            let sample = measure_fn(device, seconds / 3.0, run)?;
+            best = best.max(2.0 * bytes as f64 / sample.median());
+            clock = sample.clock;
         }
+        copies.push((2.0 * bytes as f64, best));
     }
     let flops_per_second = multiply_adds(device, gpu, seconds)?;
     let len = TRANSFER_BYTES / 4;
@@ -111,15 +133,14 @@ fn on_gpu(device: &Device, gpu: &GpuDevice, seconds: f64) -> Result<Ceilings> {
         ceiling::copy(gpu, &few, &mut small, 1)?;
         device.synchronize()
     })?;
-    let copy = copy.expect("there are variants");
     Ok(Ceilings {
-        copy_bytes_per_second: 2.0 * (rows * cols * 4) as f64 / copy.median(),
+        copies,
         flops_per_second,
         upload_bytes_per_second: Some(4.0 * len as f64 / upload),
         download_bytes_per_second: Some(4.0 * len as f64 / download),
         dispatch_seconds: Some(dispatches / f64::from(many)),
         round_trip_seconds: round_trip,
-        clock: copy.clock,
+        clock,
     })
 }
 
@@ -154,4 +175,26 @@ fn multiply_adds(device: &Device, gpu: &GpuDevice, seconds: f64) -> Result<f64> 
 fn wall(seconds: f64, mut run: impl FnMut() -> Result<()>) -> Result<f64> {
     let cpu = Device::cpu();
     Ok(measure_fn(&cpu, seconds, &mut run)?.median())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_op_is_held_against_the_copy_of_its_size() {
+        let ceilings = Ceilings {
+            copies: vec![(1e6, 100.0), (1e8, 10.0)],
+            flops_per_second: 1.0,
+            upload_bytes_per_second: None,
+            download_bytes_per_second: None,
+            dispatch_seconds: None,
+            round_trip_seconds: 0.0,
+            clock: Clock::Wall,
+        };
+        assert_eq!(ceilings.copy_rate(2e5), 100.0);
+        assert_eq!(ceilings.copy_rate(9e6), 100.0);
+        assert_eq!(ceilings.copy_rate(2e7), 10.0);
+        assert_eq!(ceilings.copy_bytes_per_second(), 10.0);
+    }
 }

@@ -9,7 +9,9 @@ use crate::{Device, Result};
 /// How large the shapes are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Size {
-    /// For software adapters and CPUs with few cores.
+    /// For software adapters.
+    Software,
+    /// For CPUs with few cores.
     Small,
     /// For GPUs and CPUs with many.
     Usual,
@@ -26,7 +28,7 @@ pub struct OpBench {
     /// The least that it must do.
     pub work: fn(Shape) -> Work,
     pub(super) prepare: fn(&Device, Shape) -> Result<Box<dyn Job>>,
-    shapes: [&'static [[usize; 3]]; 3],
+    shapes: [&'static [[usize; 3]]; 4],
 }
 
 impl OpBench {
@@ -43,9 +45,10 @@ impl OpBench {
     /// The shapes of a size.
     pub fn shapes(&self, size: Size) -> impl Iterator<Item = Shape> {
         let shapes = match size {
-            Size::Small => self.shapes[0],
-            Size::Usual => self.shapes[1],
-            Size::Full => self.shapes[2],
+            Size::Software => self.shapes[0],
+            Size::Small => self.shapes[1],
+            Size::Usual => self.shapes[2],
+            Size::Full => self.shapes[3],
         };
         let shape = |&[rows, dim, features]: &[usize; 3]| Shape {
             rows,
@@ -85,6 +88,12 @@ const USUAL_MAPS: &[[usize; 3]] = &[
     [65536, 32, 1024],
     [ROWS, 784, 8192],
 ];
+const SOFTWARE_MAPS: &[[usize; 3]] = &[
+    [1, 784, 4096],
+    [64, 784, 1024],
+    [256, 784, 512],
+    [1024, 32, 1024],
+];
 const SMALL_MAPS: &[[usize; 3]] = &[
     [1, 784, 4096],
     [64, 784, 4096],
@@ -99,14 +108,14 @@ pub const OPS: &[OpBench] = &[
         host_only: false,
         work: |shape| map_work(shape, 0.5),
         prepare: jobs::projection_paired,
-        shapes: [SMALL_MAPS, USUAL_MAPS, FULL_MAPS],
+        shapes: [SOFTWARE_MAPS, SMALL_MAPS, USUAL_MAPS, FULL_MAPS],
     },
     OpBench {
         name: "projection-phase",
         host_only: false,
         work: |shape| map_work(shape, 1.0),
         prepare: jobs::projection_phase,
-        shapes: [SMALL_MAPS, USUAL_MAPS, FULL_MAPS],
+        shapes: [SOFTWARE_MAPS, SMALL_MAPS, USUAL_MAPS, FULL_MAPS],
     },
     OpBench {
         name: "gram",
@@ -120,6 +129,7 @@ pub const OPS: &[OpBench] = &[
         },
         prepare: jobs::gram,
         shapes: [
+            &[[1024, 0, 256], [512, 0, 512]],
             &[[4096, 0, 512], [2048, 0, 1024]],
             &[[65536, 0, 1024], [8192, 0, 4096], [32768, 0, 8192]],
             &[[ROWS, 0, 1024], [ROWS, 0, 8192], [ROWS, 0, 16384]],
@@ -137,7 +147,7 @@ pub const OPS: &[OpBench] = &[
             }
         },
         prepare: jobs::predict,
-        shapes: [SMALL_MAPS, USUAL_MAPS, FULL_MAPS],
+        shapes: [SOFTWARE_MAPS, SMALL_MAPS, USUAL_MAPS, FULL_MAPS],
     },
     OpBench {
         name: "product",
@@ -145,6 +155,7 @@ pub const OPS: &[OpBench] = &[
         work: |shape| map_work(shape, 1.0),
         prepare: jobs::product,
         shapes: [
+            &[[1024, 1024, 10], [256, 784, 512]],
             &[[4096, 1024, 10], [1024, 784, 1024]],
             &[[65536, 4096, 10], [8192, 784, 4096]],
             &[[ROWS, 8192, 10], [ROWS, 784, 8192]],
@@ -163,6 +174,7 @@ pub const OPS: &[OpBench] = &[
         },
         prepare: jobs::cholesky,
         shapes: [
+            &[[0, 0, 512]],
             &[[0, 0, 1024], [0, 0, 2048]],
             &[[0, 0, 2048], [0, 0, 4096]],
             &[[0, 0, 4096], [0, 0, 8192]],

@@ -36,7 +36,11 @@ pub(super) fn run(device: &Device) -> Result<Outcome> {
                 let sums = sums.finish()?;
                 let (zz, zy) = gram_error(&sums, &reference, z.view(), y.view());
                 outcome.case(zz.max(zy) / allowed, || {
-                    format!("{rows} x {d}, {t} targets, {} in {panel_bytes}", tile.name)
+                    let panels = match panel_bytes {
+                        u64::MAX => "one panel".into(),
+                        bytes => format!("panels of {bytes} bytes"),
+                    };
+                    format!("{rows} x {d}, {t} targets, {}, {panels}", tile.name)
                 });
                 let (zz, zy) = gram_error(&sums, &short, z.view(), y.view());
                 outcome.control(zz.min(zy) / allowed, || {

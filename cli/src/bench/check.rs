@@ -33,7 +33,7 @@ pub(super) fn run(console: &Console, as_json: bool) -> Result<()> {
                 Ok(o) => (
                     o.passed(),
                     format!(
-                        "{:5} cases, worst error {:.3} of its bound ({}), least control {:.1} ({})",
+                        "{:5} cases, worst error {:.3} of its bound ({}), least control {:.1e} ({})",
                         o.cases, o.worst, o.worst_case, o.control, o.control_case
                     ),
                     json!({

@@ -2,7 +2,7 @@
 //!
 //! Each line of stdin is a JSON object: `{"op": NAME, "rows": N, "dim": d, "features": D}` names a case, which stays loaded
 //! until another is named; `"times": n` times it n times, warm (`"batch": k` waits once for k runs); `"error": true`
-//! compares it with f64. Each is answered by one line: `{"seconds": [...], "tile": ..., "error": ...}` or `{"failed": why}`.
+//! compares it with f64. Each is answered by one line: `{"seconds": [...], "tile": ..., "blocks": ..., "error": ...}` or `{"failed": why}`.
 
 use crate::report;
 use anyhow::Result;
@@ -61,6 +61,7 @@ fn answer(
     Ok(json!({
         "seconds": seconds,
         "tile": prepared.tile(),
+        "blocks": prepared.blocks(),
         "error": error,
     }))
 }
