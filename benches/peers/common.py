@@ -58,7 +58,11 @@ class Ours:
 
 
 class Contest:
-    """Peers and ours, one after the other in every round: A B A B."""
+    """Peers and ours, one after the other in every round: A B A B.
+
+    Ratios are times of a peer over ours, above 1 where ours is faster: in a peer's row against the first of ours, in a row
+    of ours for the peer with the best median.
+    """
 
     def __init__(self, name, threads=None):
         self.name, self.threads = name, threads
@@ -90,11 +94,12 @@ class Contest:
     def rows(self):
         medians = {name: statistics.median(taken) for name, taken in self.times.items()}
         best = min(self.peers, key=medians.get)
+        first = next(iter(self.ours))
         for name, taken in self.times.items():
-            ratio = ["", ""]
-            if name in self.ours:
-                least = min(min(self.times[peer]) for peer in self.peers)
-                ratio = [f"{medians[best] / medians[name]:.2f}", f"{least / min(taken):.2f}"]
+            # A peer against the first of ours, each of ours against the best peer.
+            over, under = (best, name) if name in self.ours else (name, first)
+            ratio = [medians[over] / medians[under], min(self.times[over]) / min(self.times[under])]
+            ratio = [f"{r:.2f}" for r in ratio]
             error = self.errors[name]
             yield [
                 self.name,
@@ -112,7 +117,7 @@ def milliseconds(seconds):
     return f"{seconds * 1e3:.3f}" if seconds < 0.01 else f"{seconds * 1e3:.1f}"
 
 
-HEAD = ["case", "threads", "who (* best peer)", "median ms", "min ms", "runs", "best peer / ours", "of minima", "error vs f64"]
+HEAD = ["case", "threads", "who (* best peer)", "median ms", "min ms", "runs", "peer / ours", "of minima", "error vs f64"]
 
 
 def table(contests):

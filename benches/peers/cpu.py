@@ -35,7 +35,7 @@ def arguments():
     parser.add_argument("--no-torch", action="store_true")
     parser.add_argument("--only", default="", help="cases whose name holds this text")
     parser.add_argument("--bochner", help="binary to use instead of building one")
-    parser.add_argument("--fit-worker", nargs=4, help=argparse.SUPPRESS)
+    parser.add_argument("--fit-worker", nargs=5, help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
@@ -277,6 +277,8 @@ def write_fit_data(np):
 
 def fit_worker(paths):
     """The numpy version: blocks of rows in f32, sums in f64, SciPy's Cholesky. Prints its seconds without the imports."""
+    threads, *paths = paths
+    os.environ["OPENBLAS_NUM_THREADS"] = threads
     import numpy as np
     from scipy.linalg import cho_factor, cho_solve
 
@@ -317,28 +319,48 @@ def fit_worker(paths):
     print(json.dumps({"seconds": time.perf_counter() - start, "rmse": rmse}))
 
 
-def fit(peers, path, threads, rounds):
+RUNNER = """
+import json, os, subprocess, sys, time
+for line in sys.stdin:
+    start = time.perf_counter()
+    child = subprocess.Popen(json.loads(line), stdout=subprocess.PIPE, text=True)
+    out = child.stdout.read()
+    _, status, usage = os.wait4(child.pid, 0)
+    print(json.dumps([out, time.perf_counter() - start, usage.ru_maxrss / 1024, status]), flush=True)
+"""
+
+
+class Runner:
+    """Runs commands from a small process: a child's peak memory starts at that of the process that started it."""
+
+    def __init__(self):
+        command = [sys.executable, "-c", RUNNER]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def run(self, command):
+        """(what it printed, seconds, peak MiB); a failure ends the script."""
+        self.process.stdin.write(json.dumps(command) + "\n")
+        self.process.stdin.flush()
+        out, seconds, peak, status = json.loads(self.process.stdout.readline())
+        if status:
+            sys.exit(f"{' '.join(command)} failed")
+        return json.loads(out), seconds, peak
+
+
+def fit(peers, runner, path, threads, rounds):
     """Whole processes: ours from its start to its end, numpy without its imports."""
     write_fit_data(peers.np)
     paths = [str(DATA / name) for name in ("train-x.npy", "train-y.npy", "test-x.npy", "test-y.npy")]
-    environment = os.environ | {"OPENBLAS_NUM_THREADS": str(threads)}
     peaks = {}
 
     def process(name, command, seconds_of):
-        start = time.perf_counter()
-        child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
-        answer = json.loads(child.stdout.read())
-        _, status, usage = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
-        whole = time.perf_counter() - start
-        if child.returncode:
-            sys.exit(f"{name} failed")
-        peaks[name] = max(peaks.get(name, 0), usage.ru_maxrss / 1024)
+        answer, whole, peak = runner.run(command)
+        peaks[name] = max(peaks.get(name, 0), peak)
         contest.errors[name] = f"RMSE {answer['rmse']:.4f}, {peaks[name]:.0f} MiB"
         return seconds_of(answer, whole)
 
     contest = Contest(f"fit {FIT_ROWS} x {FIT_DIM} -> {FIT_FEATURES}", threads)
-    worker = [sys.executable, __file__, "--fit-worker", *paths]
+    worker = [sys.executable, __file__, "--fit-worker", str(threads), *paths]
     contest.peer("numpy by blocks", lambda: process("numpy by blocks", worker, lambda a, _: a["seconds"]))
     for form in ("phase", "paired"):
         name = f"bochner fit, {form}"
@@ -371,6 +393,7 @@ def main():
     if os.environ.get(STAGE) != "inside":
         return enter_venv(options)
     path = binary(options.bochner)
+    runner = Runner()
     peers = Peers(not options.no_torch)
     contests = []
     for threads in (int(t) for t in options.threads.split(",")):
@@ -383,7 +406,7 @@ def main():
                     print(table(contests[-1:]), flush=True)
         ours.close()
         if options.only in "fit":
-            contests.append(fit(peers, path, threads, max(3, options.rounds // 2)))
+            contests.append(fit(peers, runner, path, threads, max(3, options.rounds // 2)))
             print(table(contests[-1:]), flush=True)
     print(f"\nload at the end {' '.join(f'{v:.1f}' for v in os.getloadavg())}\n")
     print(table(contests))

@@ -86,14 +86,14 @@ class Peer:
         torch.cuda.synchronize()
         return (time.perf_counter() - start) / batch
 
-    def join(self, contest, chain, out, blocks, error):
-        """Adds chain() in fp32, in TF32 and compiled. `error` looks at `out()` after a run."""
+    def join(self, contest, chain, functional, blocks, error):
+        """Adds `chain` in fp32 and in TF32, and `functional`, which allocates its results, compiled. `error` runs a way."""
         torch = self.torch
         ways = [("torch fp32", chain, False), ("torch TF32", chain, True)]
-        if self.compiled:
+        if self.compiled and functional:
             try:
                 self.precision(False)
-                compiled = torch.compile(chain)
+                compiled = torch.compile(functional)
                 compiled()
                 torch.cuda.synchronize()
                 ways.append(("torch.compile fp32", compiled, False))
@@ -102,7 +102,7 @@ class Peer:
         for name, way, tf32 in ways:
             self.precision(tf32)
             way()
-            found = error(out())
+            found = error(way)
             estimate = self.seconds(way, blocks, 1)
             estimate = min(estimate, self.seconds(way, blocks, 1))
             batch = max(1, min(100, int(BATCH / max(estimate, 1e-6))))
@@ -152,21 +152,30 @@ def map_case(torch, peer, options, op, shape):
         else:
             torch.addmm(b, x, w, out=t)
             t.cos_().mul_(scale)
+        return z
 
     def predict_chain():
-        map_chain()
-        torch.mm(z, beta, out=y)
+        return torch.mm(map_chain(), beta, out=y)
+
+    def functional_map():
+        if paired:
+            phases = torch.mm(x, w)
+            return torch.cat([phases.cos(), phases.sin()], 1) * scale
+        return torch.addmm(b, x, w).cos() * scale
+
+    def functional_predict():
+        return torch.mm(functional_map(), beta)
 
     some = x[:64].double()
     phases = some @ w.double()
     exact = torch.cat([phases.cos(), phases.sin()], 1) if paired else (phases + b).cos()
     exact = exact * scale
-    chain, out = map_chain, lambda: z[:64]
+    chain, functional = map_chain, functional_map
     if op == "predict":
-        chain, out, exact = predict_chain, lambda: y[:64], exact @ beta.double()
+        chain, functional, exact = predict_chain, functional_predict, exact @ beta.double()
     contest = Contest(f"{op} {rows} x {dim} -> {features}, {answer['tile']}")
     with torch.inference_mode():
-        peer.join(contest, chain, out, blocks, lambda got: relative(torch, got, exact))
+        peer.join(contest, chain, functional, blocks, lambda way: relative(torch, way()[:64], exact))
         own(contest, ours, op, shape, answer["error"])
         contest.run(options.rounds, pause=0)
     ours.close()
@@ -189,15 +198,15 @@ def gram_case(torch, peer, options, op, shape):
     def chain():
         torch.addmm(gram, z.T, z, out=gram)
 
-    def once(_):
-        # The sums of one block: those of the runs before are taken off.
+    def once(way):
+        # The sums of one block, without those of the runs before.
         gram.zero_()
-        chain()
+        way()
         return relative(torch, gram[::step, ::step], exact)
 
     contest = Contest(f"{op} {rows} x {features}, {answer['tile']}")
     with torch.inference_mode():
-        peer.join(contest, chain, lambda: gram, blocks, once)
+        peer.join(contest, chain, None, blocks, once)
         own(contest, ours, op, shape, answer["error"])
         contest.run(options.rounds, pause=0)
     ours.close()
