@@ -3,7 +3,7 @@
 // NARROW (few columns, bound by reading a): grid ceil(rows / (GROUPS * TM)) workgroups of LANES x GROUPS invocations; LANES
 // neighbours share TM rows, read neighbouring vec4s of them, and add up through workgroup memory. 4 Q columns from vec4 q0.
 // Else: grid (ceil(cols / BN), ceil(rows / BM)) workgroups of TX x TY, each invocation TM x TN products in registers.
-// Requires: rows whole vec4s apart. The padding of a may hold anything: it is masked. That of c is written.
+// Requires: rows whole vec4s apart. The padding of a may hold anything: it is masked. That of c is written, from row c_row0 on.
 struct Params {
     rows: u32,
     depth: u32,
@@ -11,6 +11,7 @@ struct Params {
     b_stride4: u32,
     c_stride4: u32,
     q0: u32,
+    c_row0: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -63,7 +64,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
         var total = partial[lane * ${LANES}u];
         for (var k = 1u; k < ${LANES}u; k++) { total += partial[lane * ${LANES}u + k]; }
         if group_row + lane < params.rows && params.q0 + ${q}u < params.c_stride4 {
-            c[(group_row + lane) * params.c_stride4 + params.q0 + ${q}u] = total;
+            c[(params.c_row0 + group_row + lane) * params.c_stride4 + params.q0 + ${q}u] = total;
         }
     }
     // The next four columns overwrite what neighbours still read.
@@ -140,7 +141,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
     let col${j} = group_col4 + ${j * TX}u + local.x;
     if col${j} < params.c_stride4 {
 //@ for i in 0..TM
-        if row + ${i}u < params.rows { c[(row + ${i}u) * params.c_stride4 + col${j}] = acc${i}_${j}; }
+        if row + ${i}u < params.rows { c[(params.c_row0 + row + ${i}u) * params.c_stride4 + col${j}] = acc${i}_${j}; }
 //@ end
     }
 //@ end

@@ -1,16 +1,35 @@
 //! Feature maps: z(x) with z(x)'z(y) close to k(x, y). A map is kernel x sampling x nonlinearity; one file per map.
 
 mod affine;
+pub mod arc_cosine;
 mod bandwidth;
+pub mod binning;
+pub mod custom;
 pub mod dense;
+pub mod fastfood;
 pub mod fourier;
+mod leverage;
+pub mod nystrom;
+pub mod sorf;
 mod stream;
+pub mod structured;
+mod union;
 
 pub use affine::Affine;
+pub use arc_cosine::ArcCosine;
 pub use bandwidth::Bandwidth;
+pub use binning::{Binning, BinningMap};
+pub use custom::{Custom, CustomFeatures};
 pub use dense::DenseFeatures;
+pub use fastfood::Fastfood;
 pub use fourier::{Form, Fourier};
+pub use leverage::leverage_scores;
+pub use nystrom::{Landmarks, Nystrom, NystromFeatures};
+pub use sorf::Sorf;
 pub use stream::featurize;
+pub use structured::StructuredFeatures;
+pub use union::Union;
+pub(crate) use union::{Leaf, leaves};
 
 use crate::{Device, Error, Matrix, Result, store::Store};
 use std::fmt::Debug;
@@ -29,13 +48,46 @@ pub trait FeatureMap: Debug + Send + Sync {
     fn output_dim(&self) -> usize;
     /// Uploads the parameters once.
     fn load(&self, device: &Device) -> Result<Box<dyn LoadedMap>>;
-    /// Writes the parameters, so that [`read`] gives the same map.
-    fn write(&self, store: &mut Store);
+    /// Writes the parameters, so that [`read`] gives the same map. Errors with [`Error::Unsupported`] when the map holds
+    /// code (a nonlinearity or kernel of the user's own) that no file can keep.
+    fn write(&self, store: &mut Store) -> Result<()>;
+
+    /// How the columns of Z are held: whether they can be written to a matrix, and what is solved how.
+    fn structure(&self) -> Structure<'_> {
+        Structure::Dense
+    }
 
     /// Number of input columns, d.
     fn input_dim(&self) -> usize {
         self.input().columns()
     }
+}
+
+/// What solvers need to know of a map: the columns of some are too many to store.
+#[derive(Debug, Clone, Copy)]
+pub enum Structure<'a> {
+    /// Z is written by [`LoadedMap::featurize`].
+    Dense,
+    /// One column number per row and grid; Z is never stored.
+    Binning(&'a BinningMap),
+    /// Maps side by side.
+    Union(&'a Union),
+}
+
+/// Errors with [`Error::Unsupported`] unless the features of `map` can be stored, as normal equations and files of features
+/// need. Only maps with a binning part cannot.
+pub fn require_dense(map: &dyn FeatureMap) -> Result<()> {
+    match map.structure() {
+        Structure::Dense => Ok(()),
+        Structure::Binning(_) => Err(not_dense(map.name())),
+        Structure::Union(union) => union.parts().try_for_each(|(part, _)| require_dense(part)),
+    }
+}
+
+fn not_dense(name: &str) -> Error {
+    Error::Unsupported(format!(
+        "the columns of a {name} map are never stored; fit it by conjugate gradients, or use --map fourier"
+    ))
 }
 
 /// A feature map whose parameters are on a device. No call allocates more than the map needed at its first.
@@ -51,7 +103,21 @@ pub trait LoadedMap: Debug + Send {
 pub fn read(store: &Store) -> Result<Box<dyn FeatureMap>> {
     let name = store.text("map")?;
     match name {
+        binning::NAME => Ok(Box::new(BinningMap::read(store)?)),
+        union::NAME => Ok(Box::new(Union::read(store)?)),
         fourier::NAME => Ok(Box::new(DenseFeatures::read(store, fourier::NAME)?)),
+        arc_cosine::NAME => Ok(Box::new(DenseFeatures::read(store, arc_cosine::NAME)?)),
+        nystrom::NAME => Ok(Box::new(NystromFeatures::read(store)?)),
+        fastfood::NAME => Ok(Box::new(StructuredFeatures::read(
+            store,
+            fastfood::NAME,
+            true,
+        )?)),
+        sorf::NAME => Ok(Box::new(StructuredFeatures::read(
+            store,
+            sorf::NAME,
+            false,
+        )?)),
         _ => Err(Error::Unsupported(format!(
             "the map {name:?} is not known to this version; use a newer one"
         ))),

@@ -1,6 +1,7 @@
 //! Kernels: exact k(x, y) and the spectral measure behind it. One file per kernel.
 
 mod arc_cosine;
+mod block_form;
 mod cauchy;
 mod custom;
 mod exponential;
@@ -8,12 +9,14 @@ mod gaussian;
 mod hat;
 mod laplacian;
 mod matern;
+mod matrix;
 mod mixture;
 mod parse;
 mod product;
 mod rational_quadratic;
 
 pub use arc_cosine::ArcCosine;
+pub use block_form::BlockForm;
 pub use cauchy::Cauchy;
 pub use custom::Custom;
 pub use exponential::Exponential;
@@ -21,6 +24,7 @@ pub use gaussian::Gaussian;
 pub use hat::Hat;
 pub use laplacian::Laplacian;
 pub use matern::Matern;
+pub use matrix::{cross, gram};
 pub use mixture::{Component, Mixture};
 pub use parse::parse;
 pub use product::Product;
@@ -72,6 +76,12 @@ pub trait Kernel: Debug + Send + Sync {
 
     /// The order of an arc-cosine kernel; `None` for all others.
     fn arc_cosine_order(&self) -> Option<u32> {
+        None
+    }
+
+    /// The closed form that blocks of the kernel matrix are computed by in f32; `None` leaves them to [`Self::evaluate`], on
+    /// the CPU alone.
+    fn block_form(&self) -> Option<BlockForm> {
         None
     }
 }

@@ -3,7 +3,7 @@
 use crate::{
     Device, Error, Matrix, Result,
     data::ChunkSource,
-    features::FeatureMap,
+    features::{FeatureMap, require_dense},
     ops::gram::GramAccumulator,
     plan::{RowNeeds, chunk_rows_on},
     store::{Store, in_file},
@@ -37,7 +37,7 @@ impl Targets {
         }
     }
 
-    fn shift(&self, k: usize) -> f64 {
+    pub(crate) fn shift(&self, k: usize) -> f64 {
         match self {
             Self::Real { shift, .. } => shift[k],
             Self::Classes(_) => 0.0,
@@ -45,7 +45,7 @@ impl Targets {
     }
 
     /// The fitted columns of a chunk, shifted, `[rows, outputs]`. Errors on a label that is no class.
-    fn encode(&self, y: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
+    pub(crate) fn encode(&self, y: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
         match self {
             Self::Real { columns, shift } => {
                 if y.ncols() != *columns {
@@ -123,6 +123,7 @@ impl NormalEquations {
                 "the data has no targets to fit; name them with --target or --targets".into(),
             ));
         }
+        require_dense(map)?;
         let (d, features) = (map.input_dim(), map.output_dim());
         // A column of ones beside the targets gives the column sums of Z.
         let outputs = targets.outputs();

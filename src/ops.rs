@@ -3,14 +3,19 @@
 //!
 //! Tests walk [`REGISTRY`]: each shader is expanded, parsed and validated for every variant without a GPU.
 
+pub mod binning;
 pub mod ceiling;
 pub mod cos2pi;
 pub mod gram;
 mod host;
+pub mod kernel_block;
+pub mod place;
 pub mod predict;
 pub mod product;
 pub mod projection;
+pub mod structured;
 pub mod tile;
+pub mod walsh_hadamard;
 
 use crate::device::gpu::shader::Constants;
 
@@ -44,6 +49,12 @@ pub const REGISTRY: &[&Op] = &[
     &gram::OP,
     &predict::OP,
     &product::OP,
+    &kernel_block::OP,
+    &walsh_hadamard::OP,
+    &structured::OP,
+    &structured::STAGE_OP,
+    &binning::OP,
+    &place::OP,
     &ceiling::COPY,
     &ceiling::FMA,
 ];

@@ -71,6 +71,31 @@ impl Store {
         self.put(name, Dtype::U32, array.shape(), bytes);
     }
 
+    /// Puts all of another store under `prefix.`.
+    pub fn nest(&mut self, prefix: &str, inner: Self) {
+        let under = |name: String| format!("{prefix}.{name}");
+        let properties = inner.properties.into_iter();
+        self.properties
+            .extend(properties.map(|(name, v)| (under(name), v)));
+        let arrays = inner.arrays.into_iter();
+        self.arrays.extend(arrays.map(|(name, v)| (under(name), v)));
+    }
+
+    /// What was [nested](Self::nest) under `prefix.`.
+    pub fn nested(&self, prefix: &str) -> Self {
+        let inner = |name: &String| Some(name.strip_prefix(prefix)?.strip_prefix('.')?.to_owned());
+        let properties = self.properties.iter();
+        let arrays = self.arrays.iter();
+        Self {
+            properties: properties
+                .filter_map(|(name, v)| Some((inner(name)?, v.clone())))
+                .collect(),
+            arrays: arrays
+                .filter_map(|(name, v)| Some((inner(name)?, v.clone())))
+                .collect(),
+        }
+    }
+
     fn put(&mut self, name: &str, dtype: Dtype, shape: &[usize], bytes: Vec<u8>) {
         let shape = shape.to_vec();
         let stored = Stored {

@@ -322,7 +322,7 @@ impl Job for Product {
     fn tile(&self) -> String {
         match self.c_nt.device() {
             Device::Cpu(_) => instruction_set().into(),
-            Device::Gpu(_) => product::chosen(self.c_nt.device(), self.b_kt.stride())
+            Device::Gpu(_) => product::form(&self.b_kt, self.c_nt.device())
                 .map_or("narrow", |tile| tile.name)
                 .into(),
         }

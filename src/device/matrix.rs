@@ -97,8 +97,14 @@ impl Matrix {
 
     /// Copies the matrix to the host. On a GPU this waits for all work recorded so far.
     pub fn download(&self) -> Result<Array2<f32>> {
-        let mut host = Array2::zeros((self.rows, self.cols));
+        self.download_as()
+    }
+
+    /// The matrix as an op filled it with 32-bit values other than floats.
+    pub(crate) fn download_as<T: bytemuck::Pod>(&self) -> Result<Array2<T>> {
+        let mut host = Array2::from_elem((self.rows, self.cols), T::zeroed());
         let mut copy = |data: &[f32]| {
+            let data: &[T] = bytemuck::cast_slice(data);
             for (mut row, from) in host
                 .rows_mut()
                 .into_iter()

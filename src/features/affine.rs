@@ -78,6 +78,32 @@ impl Affine {
         self.center.len()
     }
 
+    /// Scale and shift of each column that take what `base` gives to what this map gives; `None` when they are equal.
+    /// Errors when the numbers of columns differ, and when `base` drops a column that this map keeps.
+    pub(crate) fn relative_to(&self, base: &Self) -> Result<Option<Vec<[f32; 2]>>> {
+        if self.columns() != base.columns() {
+            return Err(Error::Shape(format!(
+                "maps of {} and {} columns do not go side by side",
+                base.columns(),
+                self.columns()
+            )));
+        }
+        if self == base {
+            return Ok(None);
+        }
+        let columns = (0..self.columns()).map(|j| match (self.scale[j], base.scale[j]) {
+            (0.0, _) => Ok([0.0, 0.0]),
+            (_, 0.0) => Err(Error::Unsupported(format!(
+                "one map drops column {j} as constant and another keeps it; standardise for both or for none"
+            ))),
+            (own, other) => {
+                let shift = (base.center[j] - self.center[j]) * own;
+                Ok([(own / other) as f32, shift as f32])
+            }
+        });
+        columns.collect::<Result<_>>().map(Some)
+    }
+
     /// Applies the map in f64, shape `[rows, d]`.
     pub fn apply(&self, rows: &Rows) -> Result<Array2<f64>> {
         self.check(rows)?;

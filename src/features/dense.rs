@@ -89,7 +89,7 @@ impl FeatureMap for DenseFeatures {
         Ok(Box::new(Projection::load(device, &self.dense)?))
     }
 
-    fn write(&self, store: &mut Store) {
+    fn write(&self, store: &mut Store) -> Result<()> {
         let row = |v: &[f32]| ndarray::Array2::from_shape_fn((1, v.len()), |(_, j)| v[j]);
         store.set("map", self.name);
         store.set("origin", &self.origin);
@@ -98,6 +98,7 @@ impl FeatureMap for DenseFeatures {
         store.put_f32("phases", row(&self.dense.phase_s).view());
         store.put_f32("amplitudes", row(&self.dense.amplitude_s).view());
         self.input.write(store);
+        Ok(())
     }
 }
 

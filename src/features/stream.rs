@@ -1,6 +1,6 @@
 //! The feature matrix itself, chunk by chunk.
 
-use super::FeatureMap;
+use super::{FeatureMap, require_dense};
 use crate::{
     Device, Error, Matrix, Result,
     data::ChunkSource,
@@ -13,7 +13,7 @@ use ndarray::ArrayView2;
 /// is made of them take at most `memory` bytes; `progress` hears the rows done. Returns the number of rows.
 ///
 /// Errors with [`Error::Shape`] if the source has another number of columns than the map takes, when not even 8 rows fit
-/// into `memory` or the device, and as sources, devices and `sink` do.
+/// into `memory` or the device, with [`Error::Unsupported`] for maps that cannot be stored, and as sources, devices and `sink` do.
 ///
 /// ```
 /// use bochner::{Device, data::MemorySource, features::{Affine, Fourier, featurize}, kernels::Gaussian};
@@ -34,6 +34,7 @@ pub fn featurize(
     progress: Progress<'_>,
     mut sink: impl FnMut(ArrayView2<'_, f32>) -> Result<()>,
 ) -> Result<u64> {
+    require_dense(map)?;
     let (d, features) = (map.input_dim(), map.output_dim());
     if source.columns() != d {
         return Err(Error::Shape(format!(

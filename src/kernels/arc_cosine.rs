@@ -1,4 +1,4 @@
-use super::{Gaussian, Kernel, SpectralMeasure};
+use super::{BlockForm, Gaussian, Kernel, SpectralMeasure};
 use crate::error::{Error, Result};
 use std::f64::consts::PI;
 
@@ -80,5 +80,9 @@ impl Kernel for ArcCosine {
 
     fn arc_cosine_order(&self) -> Option<u32> {
         Some(self.order)
+    }
+
+    fn block_form(&self) -> Option<BlockForm> {
+        Some(BlockForm::ArcCosine { order: self.order })
     }
 }

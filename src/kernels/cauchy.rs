@@ -1,4 +1,4 @@
-use super::{Kernel, SpectralMeasure, checked_gamma};
+use super::{BlockForm, Kernel, SpectralMeasure, checked_gamma};
 use crate::{error::Result, seed::Draws, special};
 
 /// k(x, y) = prod_m 1/(1 + gamma^2 (x_m - y_m)^2), at unit scale gamma = 1: every coordinate of omega is standard Laplace
@@ -22,6 +22,10 @@ impl Kernel for Cauchy {
 
     fn lengthscale_of_gamma(&self, gamma: f64) -> Result<f64> {
         Ok(1.0 / checked_gamma(gamma)?)
+    }
+
+    fn block_form(&self) -> Option<BlockForm> {
+        Some(BlockForm::Cauchy)
     }
 }
 

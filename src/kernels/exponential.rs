@@ -1,4 +1,4 @@
-use super::{Kernel, Matern, SpectralMeasure, no_gamma, squared_distance};
+use super::{BlockForm, Kernel, Matern, SpectralMeasure, no_gamma, squared_distance};
 use crate::error::Result;
 
 /// k(x, y) = exp(-|x - y|_2 / l), the Matern kernel of smoothness 1/2: omega is multivariate Cauchy (a t with one degree
@@ -21,5 +21,9 @@ impl Kernel for Exponential {
 
     fn lengthscale_of_gamma(&self, _gamma: f64) -> Result<f64> {
         no_gamma("exponential")
+    }
+
+    fn block_form(&self) -> Option<BlockForm> {
+        Some(BlockForm::Exponential)
     }
 }

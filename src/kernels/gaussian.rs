@@ -1,4 +1,4 @@
-use super::{Kernel, SpectralMeasure, checked_gamma, squared_distance};
+use super::{BlockForm, Kernel, SpectralMeasure, checked_gamma, squared_distance};
 use crate::{error::Result, seed::Draws, special};
 
 /// k(x, y) = exp(-gamma |x - y|^2), gamma = 1/(2 sigma^2); at unit scale exp(-|x - y|^2 / 2) with omega ~ N(0, I)
@@ -21,6 +21,10 @@ impl Kernel for Gaussian {
 
     fn lengthscale_of_gamma(&self, gamma: f64) -> Result<f64> {
         Ok((0.5 / checked_gamma(gamma)?).sqrt())
+    }
+
+    fn block_form(&self) -> Option<BlockForm> {
+        Some(BlockForm::Gaussian)
     }
 }
 

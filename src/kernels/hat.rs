@@ -1,4 +1,4 @@
-use super::{Kernel, Norm, SpectralMeasure, no_gamma};
+use super::{BlockForm, Kernel, Norm, SpectralMeasure, no_gamma};
 use crate::{error::Result, seed::Draws};
 
 /// k(x, y) = prod_m max(0, 1 - |x_m - y_m|/delta), at unit scale delta = 1: the kernel that one grid of pitch delta,
@@ -30,5 +30,9 @@ impl Kernel for Hat {
 
     fn draw_pitch(&self, _draws: &mut Draws) -> Option<f64> {
         Some(1.0)
+    }
+
+    fn block_form(&self) -> Option<BlockForm> {
+        Some(BlockForm::Hat)
     }
 }

@@ -1,4 +1,4 @@
-use super::{Kernel, Norm, SpectralMeasure, checked_gamma, l1_distance};
+use super::{BlockForm, Kernel, Norm, SpectralMeasure, checked_gamma, l1_distance};
 use crate::{error::Result, seed::Draws, special};
 
 /// k(x, y) = exp(-gamma |x - y|_1), at unit scale gamma = 1: every coordinate of omega is standard Cauchy
@@ -30,6 +30,10 @@ impl Kernel for Laplacian {
     /// Gamma(2, 1): delta k''(delta) for k = exp(-delta).
     fn draw_pitch(&self, draws: &mut Draws) -> Option<f64> {
         Some(draws.gamma(2.0))
+    }
+
+    fn block_form(&self) -> Option<BlockForm> {
+        Some(BlockForm::Laplacian)
     }
 }
 

@@ -1,4 +1,4 @@
-use super::{Kernel, SpectralMeasure, no_gamma, squared_distance};
+use super::{BlockForm, Kernel, SpectralMeasure, no_gamma, squared_distance};
 use crate::{
     error::{Error, Result},
     seed::Draws,
@@ -72,6 +72,15 @@ impl Kernel for Matern {
 
     fn lengthscale_of_gamma(&self, _gamma: f64) -> Result<f64> {
         no_gamma("matern")
+    }
+
+    fn block_form(&self) -> Option<BlockForm> {
+        match *self {
+            Self::HALF => Some(BlockForm::Exponential),
+            Self::THREE_HALVES => Some(BlockForm::Matern32),
+            Self::FIVE_HALVES => Some(BlockForm::Matern52),
+            _ => None,
+        }
     }
 }
 

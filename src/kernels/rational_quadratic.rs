@@ -1,4 +1,4 @@
-use super::{Kernel, SpectralMeasure, no_gamma, squared_distance};
+use super::{BlockForm, Kernel, SpectralMeasure, no_gamma, squared_distance};
 use crate::{
     error::{Error, Result},
     seed::Draws,
@@ -49,6 +49,10 @@ impl Kernel for RationalQuadratic {
 
     fn lengthscale_of_gamma(&self, _gamma: f64) -> Result<f64> {
         no_gamma("rational-quadratic")
+    }
+
+    fn block_form(&self) -> Option<BlockForm> {
+        Some(BlockForm::RationalQuadratic { alpha: self.alpha })
     }
 }
 

@@ -36,10 +36,11 @@ pub struct LinearModel {
 }
 
 impl LinearModel {
-    /// Writes one file with everything that predicting needs, whole or not at all.
+    /// Writes one file with everything that predicting needs, whole or not at all. Errors also when the map holds code
+    /// that no file can keep.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let mut store = Store::default();
-        self.map.write(&mut store);
+        self.map.write(&mut store)?;
         store.put_f64("coefficients", self.coefficients.beta_dt.view());
         store.put_vector("intercept", &self.coefficients.intercept_t.to_vec());
         match &self.targets {

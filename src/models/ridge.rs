@@ -1,6 +1,9 @@
 //! Ridge regression and ridge classification on random features.
 
-use super::LinearModel;
+use super::{
+    LinearModel,
+    iterative::{self, IterativeOptions, Step},
+};
 use crate::{
     Device, Error, Result,
     data::{ChunkSource, Survey},
@@ -89,11 +92,19 @@ impl RidgeRegressor {
         options: &FitOptions,
         progress: Progress<'_>,
     ) -> Result<LinearModel> {
-        let targets = Targets::Real {
-            columns: survey.targets.len(),
-            shift: survey.targets.iter().map(|t| t.mean).collect(),
-        };
-        fit(map, source, targets, options, progress)
+        fit(map, source, real(survey), options, progress)
+    }
+
+    /// As [`Self::fit`], by conjugate gradients: for every map, also with binning parts, and any number of features. Dense
+    /// parts are featurized again in each iteration. Errors with [`Error::Numerical`] when the iteration does not converge.
+    pub fn fit_iterative(
+        map: Box<dyn FeatureMap>,
+        source: &mut dyn ChunkSource,
+        survey: &Survey,
+        options: &IterativeOptions,
+        progress: &mut dyn FnMut(Step),
+    ) -> Result<LinearModel> {
+        iterative::fit(map, source, real(survey), options, progress)
     }
 }
 
@@ -112,25 +123,47 @@ impl RidgeClassifier {
         options: &FitOptions,
         progress: Progress<'_>,
     ) -> Result<LinearModel> {
-        let [labels] = survey.targets.as_slice() else {
-            return Err(Error::Shape(format!(
-                "a classifier takes one column of labels, the data has {}",
-                survey.targets.len()
-            )));
-        };
-        let classes = match &labels.distinct {
-            Some(classes) if classes.len() >= 2 => classes.clone(),
-            Some(_) => {
-                return Err(Error::Parameter(
-                    "all labels are the same; a classifier needs two classes".into(),
-                ));
-            }
-            None => {
-                return Err(Error::Parameter(
-                    "the labels take more than a thousand values; this is a regression".into(),
-                ));
-            }
-        };
-        fit(map, source, Targets::Classes(classes), options, progress)
+        fit(map, source, classes(survey)?, options, progress)
     }
+
+    /// As [`Self::fit`], by conjugate gradients; see [`RidgeRegressor::fit_iterative`].
+    pub fn fit_iterative(
+        map: Box<dyn FeatureMap>,
+        source: &mut dyn ChunkSource,
+        survey: &Survey,
+        options: &IterativeOptions,
+        progress: &mut dyn FnMut(Step),
+    ) -> Result<LinearModel> {
+        iterative::fit(map, source, classes(survey)?, options, progress)
+    }
+}
+
+fn real(survey: &Survey) -> Targets {
+    Targets::Real {
+        columns: survey.targets.len(),
+        shift: survey.targets.iter().map(|t| t.mean).collect(),
+    }
+}
+
+fn classes(survey: &Survey) -> Result<Targets> {
+    let [labels] = survey.targets.as_slice() else {
+        return Err(Error::Shape(format!(
+            "a classifier takes one column of labels, the data has {}",
+            survey.targets.len()
+        )));
+    };
+    let classes = match &labels.distinct {
+        Some(classes) if classes.len() >= 2 => classes.clone(),
+        Some(_) => {
+            return Err(Error::Parameter(
+                "all labels are the same; a classifier needs two classes".into(),
+            ));
+        }
+        None => {
+            return Err(Error::Parameter(
+                "the labels take more than a thousand values; this is a regression".into(),
+            ));
+        }
+    };
+    Ok(Targets::Classes(classes))
 }

@@ -1,5 +1,9 @@
 //! Matrix product: `c = a b` on one device.
 
+mod host;
+
+pub(crate) use host::HostFactor;
+
 use super::{
     Binding, Op,
     projection::{narrow, rows_per_block},
@@ -9,7 +13,6 @@ use crate::{
     Error, Result,
     device::{CpuDevice, Device, GpuDevice, Matrix, gpu::Dispatch, gpu::shader::Constants},
 };
-use faer::{Accum, MatMut, MatRef, linalg::matmul::matmul};
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 
@@ -42,6 +45,7 @@ struct Params {
     b_stride4: u32,
     c_stride4: u32,
     q0: u32,
+    c_row0: u32,
 }
 
 fn wide(tile: Tile) -> (String, Constants) {
@@ -86,18 +90,30 @@ pub fn reference(a_nk: ArrayView2<'_, f32>, b_kt: ArrayView2<'_, f32>) -> Array2
 /// # Errors
 /// [`Error::Shape`] on shapes that do not fit or an empty inner dimension, [`Error::Device`] on matrices of several devices.
 pub fn product(a_nk: &Matrix, b_kt: &Matrix, c_nt: &mut Matrix) -> Result<()> {
-    let form = chosen(c_nt.device(), b_kt.stride());
-    product_with(a_nk, b_kt, c_nt, form)
+    let tile = form(b_kt, c_nt.device());
+    product_with(a_nk, b_kt, c_nt, tile)
 }
 
-/// The tile shape for a right factor with rows `stride` floats apart, or `None` for the form that suits few columns.
-pub(crate) fn chosen(device: &Device, stride: usize) -> Option<Tile> {
-    let tile = match device {
-        Device::Cpu(_) => tile::SHARED_64,
-        Device::Gpu(gpu) => tile::choose(gpu),
+/// As [`product`] on a GPU, into rows `c_row0 ..` of c; the caller has checked the shapes.
+pub(super) fn product_into_rows(
+    a_nk: &Matrix,
+    b_kt: &Matrix,
+    c_nt: &mut Matrix,
+    c_row0: usize,
+) -> Result<()> {
+    let Device::Gpu(gpu) = c_nt.device().clone() else {
+        unreachable!("the CPU multiplies blocks of rows on its own");
     };
-    // One narrow dispatch reads all of a; beyond two of them a tile pays.
-    (stride.div_ceil(4) > 2 * QUADS[2]).then_some(tile)
+    run_gpu(&gpu, a_nk, b_kt, c_nt, form(b_kt, c_nt.device()), c_row0)
+}
+
+/// The tile shape, or `None` for the form that suits few columns: one narrow dispatch reads all of a; beyond two of them a
+/// tile pays.
+pub(crate) fn form(b_kt: &Matrix, device: &Device) -> Option<Tile> {
+    match device {
+        Device::Gpu(gpu) if b_kt.stride() / 4 > 2 * QUADS[2] => Some(tile::choose(gpu)),
+        _ => None,
+    }
 }
 
 /// As [`product`], with a tile shape of the menu, or `None` for the form that suits few columns.
@@ -118,7 +134,7 @@ pub fn product_with(
     }
     match c_nt.device().clone() {
         Device::Cpu(cpu) => run_cpu(&cpu, a_nk, b_kt, c_nt),
-        Device::Gpu(gpu) => run_gpu(&gpu, a_nk, b_kt, c_nt, tile),
+        Device::Gpu(gpu) => run_gpu(&gpu, a_nk, b_kt, c_nt, tile, 0),
     }
 }
 
@@ -128,6 +144,7 @@ fn run_gpu(
     b_kt: &Matrix,
     c_nt: &mut Matrix,
     tile: Option<Tile>,
+    c_row0: usize,
 ) -> Result<()> {
     let mut params = Params {
         rows: narrow(a_nk.rows())?,
@@ -136,6 +153,7 @@ fn run_gpu(
         b_stride4: narrow(b_kt.stride() / 4)?,
         c_stride4: narrow(c_nt.stride() / 4)?,
         q0: 0,
+        c_row0: narrow(c_row0)?,
     };
     let buffers = [
         a_nk.gpu(gpu, "the left factor")?,
@@ -177,27 +195,14 @@ fn run_cpu(cpu: &CpuDevice, a_nk: &Matrix, b_kt: &Matrix, c_nt: &mut Matrix) -> 
     }
     let block = rows_per_block(a_nk.rows(), cpu.threads());
     let a = a_nk.cpu("the left factor")?;
-    let b = b_kt.cpu("the right factor")?;
+    let b = HostFactor::new(b_kt.cpu("the right factor")?, depth, cols);
     let c = c_nt.cpu_mut("the product")?;
     cpu.install(|| {
         c.par_chunks_mut(block * cols)
             .zip(a.par_chunks(block * depth))
-            .for_each(|(c, a)| host_product(a, b, c, depth));
+            .for_each(|(c, a)| b.times(a, c));
     });
     Ok(())
-}
-
-/// `c = a b` on one thread, row-major, `depth` columns of a.
-pub(super) fn host_product(a: &[f32], b: &[f32], c: &mut [f32], depth: usize) {
-    let (rows, cols) = (a.len() / depth, b.len() / depth);
-    matmul(
-        MatMut::from_row_major_slice_mut(c, rows, cols),
-        Accum::Replace,
-        MatRef::from_row_major_slice(a, rows, depth),
-        MatRef::from_row_major_slice(b, depth, cols),
-        1.0,
-        faer::Par::Seq,
-    );
 }
 
 #[cfg(test)]

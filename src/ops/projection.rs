@@ -2,7 +2,8 @@
 
 mod host;
 
-pub(super) use host::{HostMap, rows_per_block};
+pub(super) use host::HostMap;
+pub(crate) use host::rows_per_block;
 
 use super::{
     Binding, Op,

@@ -14,20 +14,27 @@
 use crate::{Error, Result};
 use std::collections::HashMap;
 
+/// A text by its stem.
+macro_rules! shared {
+    ($stem:literal) => {
+        (
+            $stem,
+            include_str!(concat!("../../../shaders/shared/", $stem, ".wgsl")),
+        )
+    };
+}
+
 /// Texts that several shaders include.
 const SHARED: &[(&str, &str)] = &[
-    (
-        "cos2pi",
-        include_str!("../../../shaders/shared/cos2pi.wgsl"),
-    ),
-    (
-        "product",
-        include_str!("../../../shaders/shared/product.wgsl"),
-    ),
-    (
-        "product_loop",
-        include_str!("../../../shaders/shared/product_loop.wgsl"),
-    ),
+    shared!("butterflies"),
+    shared!("cos2pi"),
+    shared!("exchange_get_a"),
+    shared!("exchange_get_b"),
+    shared!("exchange_put_a"),
+    shared!("exchange_put_b"),
+    shared!("product"),
+    shared!("product_loop"),
+    shared!("row_layout"),
 ];
 
 /// Named integer constants of one variant.

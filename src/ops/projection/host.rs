@@ -160,7 +160,7 @@ impl Epilogue for Copy<'_> {
 const SPLIT_ROWS: usize = 12;
 
 /// Rows of a block on the CPU: small enough for cache and for every thread to have work, in whole register tiles.
-pub(in crate::ops) fn rows_per_block(rows: usize, threads: usize) -> usize {
+pub(crate) fn rows_per_block(rows: usize, threads: usize) -> usize {
     rows.div_ceil(threads.max(1))
         .next_multiple_of(12)
         .clamp(12, 240)

@@ -1,0 +1,56 @@
+//! How close several maps come to the exact kernel on a data file: mean and spread over ten seeds.
+//!
+//! `cargo run --release --example kernel_error -- DATA.npz`
+
+use bochner::{
+    Device, Result,
+    analysis::kernel_errors,
+    data::{OpenOptions, Rows, Survey, median_distance, open},
+    features::{Affine, FeatureMap, Form, Fourier, Landmarks, Nystrom},
+    kernels::{Gaussian, Norm},
+    seed::Seed,
+};
+
+fn main() -> Result<()> {
+    let path = std::env::args().nth(1).unwrap_or("data/digits.csv".into());
+    let mut source = open(path, &OpenOptions::default())?;
+    let survey = Survey::of(source.as_mut(), 2000, 0, &mut |_| {})?;
+    let rows = Rows::from(&survey.sample);
+    let sigma = median_distance(survey.standardized_sample().view(), Norm::L2)?;
+    let input = Affine::standardize(&survey).lengthscale(sigma)?;
+    let device = Device::cpu();
+    println!(
+        "{:28} {:>6} {:>10} {:>10} {:>10} {:>10}",
+        "map", "D", "Frobenius", "spread", "spectral", "largest"
+    );
+    for features in [100, 800] {
+        let report = |name: &str, build: &dyn Fn(Seed) -> Result<Box<dyn FeatureMap>>| {
+            let summary =
+                kernel_errors(&Gaussian, &input, &rows, &device, (0..10).map(Seed), build)?;
+            let (mean, spread) = (summary.mean(), summary.spread());
+            println!(
+                "{name:28} {features:6} {:10.4} {:10.4} {:10.4} {:10.4}",
+                mean.frobenius, spread.frobenius, mean.spectral, mean.largest
+            );
+            Ok::<(), bochner::Error>(())
+        };
+        for form in [Form::Paired, Form::Phase] {
+            report(&format!("fourier, {form}"), &|seed| {
+                let map = Fourier::new(Gaussian)
+                    .form(form)
+                    .features(features)
+                    .seed(seed);
+                Ok(Box::new(map.build(input.clone())?))
+            })?;
+        }
+        for name in ["uniform", "leverage", "pivoted-cholesky", "k-means"] {
+            let landmarks: Landmarks = name.parse()?;
+            report(&format!("nystrom, {landmarks}"), &|seed| {
+                let map = Nystrom::new(Gaussian).landmarks(landmarks.clone());
+                let map = map.features(features).seed(seed);
+                Ok(Box::new(map.build(input.clone(), &survey.sample)?))
+            })?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,275 @@
+// k = k(x, landmark) for every row of x and every landmark, from coordinate differences: |x|^2 + |y|^2 - 2 x.y would cancel.
+//
+// Grid: (ceil(landmarks / BN), ceil(rows / BM)) workgroups of TX x TY invocations, each TM x TN entries in registers; columns
+// of an invocation lie TX vec4s apart. The padding of k is written with zeros.
+// Requires: x rows padded with zeros to depth4 vec4s; w holds 4 * depth4 rows of w_stride4 vec4s, one landmark a column, the
+// rows beyond d zero. PAIR 4 takes landmarks of length 1 and their true lengths in norm.
+// PAIR, what is gathered over coordinates: 0 squared differences, 1 absolute differences, 2 the product of 1 + squares,
+// 3 the product of hats, 4 squared differences and squared sums of the normalised rows.
+// FORM: 0 Gaussian, 1 Laplacian, 2 exponential, 3 Matern 3/2, 4 Matern 5/2, 5 Cauchy, 6 hat, 7 rational quadratic,
+// 8 + n arc-cosine of order n.
+//@ let BM = TY * TM
+//@ let TN4 = TN / 4
+//@ let BN4 = TX * TN4
+//@ let THREADS = TX * TY
+//@ let ANGLE = PAIR == 4
+
+struct Params {
+    rows: u32,
+    depth4: u32,
+    landmarks: u32,
+    x_stride4: u32,
+    w_stride4: u32,
+    k_stride4: u32,
+    // The first row of x; k starts with it.
+    row0: u32,
+    // Of the rational quadratic kernel.
+    alpha: f32,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> x: array<vec4f>;
+@group(0) @binding(2) var<storage, read> w: array<vec4f>;
+@group(0) @binding(3) var<storage, read> norm: array<vec4f>;
+@group(0) @binding(4) var<storage, read_write> k: array<vec4f>;
+
+//@ if BK > 0
+var<workgroup> x_tile: array<f32, ${BK * BM}>;
+var<workgroup> w_tile: array<vec4f, ${BK * BN4}>;
+//@ end
+
+// One coordinate more.
+fn gather(sum: vec4f, a: vec4f, b: vec4f) -> vec4f {
+    let difference = a - b;
+//@ if PAIR == 0
+    return fma(difference, difference, sum);
+//@ end
+//@ if PAIR == 1
+    return sum + abs(difference);
+//@ end
+//@ if PAIR == 2
+    // The bounds keep the product finite; 1e-18 is zero beside 1.
+    let near = min(abs(difference), vec4f(1e9));
+    return min(sum * fma(near, near, vec4f(1.0)), vec4f(1e18));
+//@ end
+//@ if PAIR == 3
+    return sum * max(1.0 - abs(difference), vec4f(0.0));
+//@ end
+//@ if PAIR == 4
+    return fma(difference, difference, sum);
+//@ end
+}
+
+//@ if ANGLE
+// atan(t) for t in [0, 1], within 2e-7. The same coefficients stand in src/ops/kernel_block/host.rs.
+fn arc_tangent(t: vec4f) -> vec4f {
+    let q = t * t;
+    var p = fma(q, vec4f(0.0028340643), vec4f(-0.0160050305));
+    p = fma(q, p, vec4f(0.0425876075));
+    p = fma(q, p, vec4f(-0.0749544544));
+    p = fma(q, p, vec4f(0.106367541));
+    p = fma(q, p, vec4f(-0.142025705));
+    p = fma(q, p, vec4f(0.199924836));
+    p = fma(q, p, vec4f(-0.333330668));
+    return t * fma(q, p, vec4f(0.999999984));
+}
+
+// From |u - v|^2 and |u + v|^2 of unit vectors at the angle theta: both ends of [0, pi] keep their digits, as they would not
+// through acos(u.v) (Kahan's angle: tan(theta / 2) = |u - v| / |u + v|).
+fn value(apart: vec4f, along: vec4f, length_x: f32, length_y: vec4f) -> vec4f {
+    let p = sqrt(apart);
+    let q = sqrt(along);
+    let angle = arc_tangent(min(p, q) / max(max(p, q), vec4f(1e-30)));
+    // pi - theta.
+    let rest = 2.0 * select(1.5707963267948966 - angle, angle, p > q);
+    let lengths = length_x * length_y;
+//@ if FORM == 8
+    return select(vec4f(0.0), rest * 0.3183098861837907, lengths > vec4f(0.0));
+//@ else
+    let total = max(apart + along, vec4f(1e-30));
+    let cosine = (along - apart) / total;
+    let sine = 2.0 * p * q / total;
+//@ if FORM == 9
+    return lengths * 0.3183098861837907 * fma(rest, cosine, sine);
+//@ else
+    let j = fma(rest, fma(2.0 * cosine, cosine, vec4f(1.0)), 3.0 * sine * cosine);
+    return lengths * lengths * 0.3183098861837907 * j;
+//@ end
+//@ end
+}
+//@ else
+//@ if FORM == 7
+// log(1 + u) for u >= 0, relative error 3e-7: the builtin loses all digits of a small u. u / (2 + u) = (v - 1) / (v + 1) for
+// v = 1 + u; larger u go through mantissa and exponent of v.
+fn log_of_one_plus(u: vec4f) -> vec4f {
+    let bits = bitcast<vec4i>(1.0 + u);
+    let exponent = (bits - vec4i(0x3f3504f3)) >> vec4u(23u);
+    let mantissa = bitcast<vec4f>(bits - (exponent << vec4u(23u)));
+    let is_small = u < vec4f(0.4);
+    let s = select((mantissa - 1.0) / (mantissa + 1.0), u / (2.0 + u), is_small);
+    let q = s * s;
+    var p = fma(q, vec4f(0.18181818), vec4f(0.22222222));
+    p = fma(q, p, vec4f(0.28571429));
+    p = fma(q, p, vec4f(0.4));
+    p = fma(q, p, vec4f(0.66666667));
+    let series = fma(s * q, p, 2.0 * s);
+    return select(fma(vec4f(exponent), vec4f(0.6931472), series), series, is_small);
+}
+//@ end
+
+// The kernel from what was gathered. WGSL's exp errs by 3 + 2 |t| units in the last place: by 3 units of 1 at most for t <= 0.
+fn value(sum: vec4f) -> vec4f {
+//@ if FORM == 0
+    return exp(-0.5 * sum);
+//@ end
+//@ if FORM == 1
+    return exp(-sum);
+//@ end
+//@ if FORM == 2
+    return exp(-sqrt(sum));
+//@ end
+//@ if FORM == 3
+    let z = 1.7320508075688772 * sqrt(sum);
+    return (1.0 + z) * exp(-z);
+//@ end
+//@ if FORM == 4
+    let z = 2.23606797749979 * sqrt(sum);
+    return (1.0 + z + z * z / 3.0) * exp(-z);
+//@ end
+//@ if FORM == 5
+    return 1.0 / sum;
+//@ end
+//@ if FORM == 6
+    return sum;
+//@ end
+//@ if FORM == 7
+    return exp(-params.alpha * log_of_one_plus(sum / (2.0 * params.alpha)));
+//@ end
+}
+//@ end
+
+@compute @workgroup_size(${TX}, ${TY})
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local: vec3u) {
+    let group_row = group.y * ${BM}u;
+    let group_col4 = group.x * ${BN4}u;
+    let last_row = params.rows - 1u;
+    let last_col = params.w_stride4 - 1u;
+//@ for i in 0..TM
+    let x${i} = (params.row0 + min(group_row + local.y * ${TM}u + ${i}u, last_row)) * params.x_stride4;
+//@ for j in 0..TN4
+//@ if (PAIR == 2) + (PAIR == 3)
+    var sum${i}_${j} = vec4f(1.0);
+//@ else
+    var sum${i}_${j} = vec4f(0.0);
+//@ end
+//@ if ANGLE
+    var along${i}_${j} = vec4f(0.0);
+//@ end
+//@ end
+//@ end
+//@ if ANGLE
+//@ for i in 0..TM
+    var square${i} = 0.0;
+//@ end
+    for (var k4 = 0u; k4 < params.depth4; k4++) {
+//@ for i in 0..TM
+        square${i} += dot(x[x${i} + k4], x[x${i} + k4]);
+//@ end
+    }
+//@ for i in 0..TM
+    let length${i} = sqrt(square${i});
+    let inverse${i} = select(0.0, 1.0 / length${i}, square${i} > 0.0);
+//@ end
+//@ end
+//@ if BK > 0
+    let lane = local.y * ${TX}u + local.x;
+    for (var k4 = 0u; k4 < params.depth4; k4 += ${BK / 4}u) {
+        // x goes in transposed, depth-major, so that the loop below reads one column of it at a time. Beyond the last
+        // coordinate both operands are zero.
+        for (var n = lane; n < ${BM * BK / 4}u; n += ${THREADS}u) {
+            let row = params.row0 + min(group_row + n / ${BK / 4}u, last_row);
+            let at = n % ${BK / 4}u;
+            var v = vec4f(0.0);
+            if k4 + at < params.depth4 { v = x[row * params.x_stride4 + k4 + at]; }
+            let to = 4u * at * ${BM}u + n / ${BK / 4}u;
+            x_tile[to] = v.x;
+            x_tile[to + ${BM}u] = v.y;
+            x_tile[to + ${2 * BM}u] = v.z;
+            x_tile[to + ${3 * BM}u] = v.w;
+        }
+        for (var n = lane; n < ${BK * BN4}u; n += ${THREADS}u) {
+            let at = 4u * k4 + n / ${BN4}u;
+            var v = vec4f(0.0);
+            if at < 4u * params.depth4 {
+                v = w[at * params.w_stride4 + min(group_col4 + n % ${BN4}u, last_col)];
+            }
+            w_tile[n] = v;
+        }
+        workgroupBarrier();
+        for (var at = 0u; at < ${BK}u; at++) {
+//@ for j in 0..TN4
+            let b${j} = w_tile[at * ${BN4}u + ${j * TX}u + local.x];
+//@ end
+//@ for i in 0..TM
+//@ if ANGLE
+            let a${i} = vec4f(x_tile[at * ${BM}u + local.y * ${TM}u + ${i}u] * inverse${i});
+//@ else
+            let a${i} = vec4f(x_tile[at * ${BM}u + local.y * ${TM}u + ${i}u]);
+//@ end
+//@ for j in 0..TN4
+            sum${i}_${j} = gather(sum${i}_${j}, a${i}, b${j});
+//@ if ANGLE
+            along${i}_${j} = gather(along${i}_${j}, a${i}, -b${j});
+//@ end
+//@ end
+//@ end
+        }
+        // The next stage overwrites what neighbours still read.
+        workgroupBarrier();
+    }
+//@ else
+//@ for j in 0..TN4
+    let w${j} = min(group_col4 + ${j * TX}u + local.x, last_col);
+//@ end
+    for (var k4 = 0u; k4 < params.depth4; k4++) {
+//@ for i in 0..TM
+//@ if ANGLE
+        let a${i} = x[x${i} + k4] * inverse${i};
+//@ else
+        let a${i} = x[x${i} + k4];
+//@ end
+//@ end
+//@ for c in 0..4
+        {
+            let at = (4u * k4 + ${c}u) * params.w_stride4;
+//@ for j in 0..TN4
+            let b${j} = w[at + w${j}];
+//@ for i in 0..TM
+            sum${i}_${j} = gather(sum${i}_${j}, vec4f(a${i}[${c}]), b${j});
+//@ if ANGLE
+            along${i}_${j} = gather(along${i}_${j}, vec4f(a${i}[${c}]), -b${j});
+//@ end
+//@ end
+//@ end
+        }
+//@ end
+    }
+//@ end
+//@ for j in 0..TN4
+    let col${j} = group_col4 + ${j * TX}u + local.x;
+    if col${j} < params.k_stride4 {
+        let is_landmark = vec4u(4u * col${j}) + vec4u(0u, 1u, 2u, 3u) < vec4u(params.landmarks);
+//@ for i in 0..TM
+        if group_row + local.y * ${TM}u + ${i}u < params.rows {
+//@ if ANGLE
+            let entry = value(sum${i}_${j}, along${i}_${j}, length${i}, norm[col${j}]);
+//@ else
+            let entry = value(sum${i}_${j});
+//@ end
+            let row = group_row + local.y * ${TM}u + ${i}u;
+            k[row * params.k_stride4 + col${j}] = select(vec4f(0.0), entry, is_landmark);
+        }
+//@ end
+    }
+//@ end
+}

@@ -1,0 +1,13 @@
+//! How good an approximation is: measured errors of a kernel matrix, bounds before anything is drawn, variances beside their
+//! closed forms, and the box discrepancy of a set of frequencies.
+
+mod bounds;
+mod kernel_error;
+mod variance;
+
+pub use crate::sampling::box_discrepancy;
+pub use bounds::{Bound, failure_probability, features_for};
+pub use kernel_error::{
+    ErrorSummary, KernelError, approximate_gram, featurize, kernel_error, kernel_errors,
+};
+pub use variance::{Estimates, estimates, variance};

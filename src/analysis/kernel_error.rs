@@ -1,0 +1,280 @@
+//! The error of `Z Z'` against the exact kernel matrix on given rows.
+
+use crate::{
+    Device, Error, Result,
+    data::{MemorySource, Rows},
+    device::CpuDevice,
+    features::{self, Affine, FeatureMap, Leaf, binning::shared_bins, leaves},
+    kernels::{Kernel, gram},
+    plan::DEFAULT_MEMORY,
+    seed::{Seed, Stream},
+};
+use faer::{
+    Accum, MatMut, MatRef,
+    linalg::matmul::{matmul, triangular, triangular::BlockStructure},
+};
+use ndarray::{Array2, ArrayView2, s};
+use std::fmt;
+
+/// Errors of one approximate kernel matrix K~ = Z Z' against K.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct KernelError {
+    /// `|K - K~|_F / |K|_F`.
+    pub frobenius: f64,
+    /// `|K - K~|_2 / |K|_2`, both by power iteration: a lower bound, tight to about one per mille.
+    pub spectral: f64,
+    /// The largest entry of `|K - K~|`.
+    pub largest: f64,
+}
+
+/// Errors over several seeds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ErrorSummary {
+    /// One per seed.
+    pub runs: Vec<KernelError>,
+}
+
+impl ErrorSummary {
+    /// The mean of each error.
+    pub fn mean(&self) -> KernelError {
+        self.each(|values| values.iter().sum::<f64>() / values.len() as f64)
+    }
+
+    /// The standard deviation of each error over seeds; zero with one seed.
+    pub fn spread(&self) -> KernelError {
+        self.each(|values| {
+            let n = values.len() as f64;
+            let mean = values.iter().sum::<f64>() / n;
+            let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
+            (squares / (n - 1.0).max(1.0)).sqrt()
+        })
+    }
+
+    fn each(&self, f: impl Fn(&[f64]) -> f64) -> KernelError {
+        let of = |part: fn(&KernelError) -> f64| {
+            let values: Vec<f64> = self.runs.iter().map(part).collect();
+            f(&values)
+        };
+        KernelError {
+            frobenius: of(|e| e.frobenius),
+            spectral: of(|e| e.spectral),
+            largest: of(|e| e.largest),
+        }
+    }
+}
+
+impl fmt::Display for KernelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "relative Frobenius {:.4}, relative spectral {:.4}, largest {:.4}",
+            self.frobenius, self.spectral, self.largest
+        )
+    }
+}
+
+/// Compares the maps that `build` gives for each seed with `kernel` on `rows` (raw). `input` takes raw columns to unit
+/// lengthscale; the exact matrix is computed once, in f64, and `Z Z'` from features of `device` ([`approximate_gram`]).
+///
+/// ```
+/// use bochner::{Device, analysis::kernel_errors, features::{Affine, Fourier}, kernels::Gaussian, seed::Seed};
+/// let rows = ndarray::Array2::from_shape_fn((50, 2), |(i, j)| ((i * 7 + j * 3) % 11) as f64 / 11.0);
+/// let input = Affine::identity(2);
+/// let summary = kernel_errors(&Gaussian, &input, &(&rows).into(), &Device::cpu(), (0..5).map(Seed), |seed| {
+///     let map = Fourier::new(Gaussian).features(200).seed(seed).build(input.clone())?;
+///     Ok(Box::new(map))
+/// })?;
+/// assert!(summary.mean().frobenius < 0.1);
+/// # Ok::<(), bochner::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Shape`] without rows or seeds, and as building and featurizing do.
+pub fn kernel_errors(
+    kernel: &dyn Kernel,
+    input: &Affine,
+    rows: &Rows,
+    device: &Device,
+    seeds: impl IntoIterator<Item = Seed>,
+    mut build: impl FnMut(Seed) -> Result<Box<dyn FeatureMap>>,
+) -> Result<ErrorSummary> {
+    let exact = gram(kernel, input.apply(rows)?.view());
+    let mut runs = Vec::new();
+    for seed in seeds {
+        let approximate = approximate_gram(build(seed)?.as_ref(), rows, device)?;
+        runs.push(kernel_error(&exact, &approximate)?);
+    }
+    if runs.is_empty() {
+        return Err(Error::Shape("no seeds, so no kernel errors".into()));
+    }
+    Ok(ErrorSummary { runs })
+}
+
+/// The errors of an approximate kernel matrix, `[n, n]`, against the exact one.
+///
+/// Errors with [`Error::Shape`] when the shapes differ or there are no rows, and with [`Error::Numerical`] when the exact
+/// matrix is zero.
+pub fn kernel_error(exact_nn: &Array2<f64>, approximate_nn: &Array2<f64>) -> Result<KernelError> {
+    let n = exact_nn.nrows();
+    if exact_nn.dim() != (n, n) || approximate_nn.dim() != (n, n) || n == 0 {
+        return Err(Error::Shape(format!(
+            "kernel matrices of shapes {:?} and {:?} cannot be compared",
+            exact_nn.dim(),
+            approximate_nn.dim()
+        )));
+    }
+    let (mut exact_square, mut error_square, mut largest) = (0.0, 0.0, 0.0_f64);
+    let mut error_nn = approximate_nn.as_standard_layout().into_owned();
+    for (e, &k) in error_nn.iter_mut().zip(exact_nn) {
+        *e -= k;
+        exact_square += k * k;
+        error_square += *e * *e;
+        largest = largest.max(e.abs());
+    }
+    if exact_square == 0.0 {
+        return Err(Error::Numerical(
+            "the exact kernel is zero on these rows, so there is no relative error".into(),
+        ));
+    }
+    Ok(KernelError {
+        frobenius: (error_square / exact_square).sqrt(),
+        spectral: spectral_norm(&error_nn) / spectral_norm(exact_nn),
+        largest,
+    })
+}
+
+/// The features of raw rows, `[n, D]`, in chunks on `device`, widened to f64.
+///
+/// Errors as [`features::featurize`] does, and with [`Error::Parameter`] on rows that are not finite.
+pub fn featurize(map: &dyn FeatureMap, rows: &Rows, device: &Device) -> Result<Array2<f64>> {
+    let mut source = MemorySource::new(rows.clone(), None)?;
+    let mut all = Array2::zeros((rows.nrows(), map.output_dim()));
+    let mut at = 0;
+    features::featurize(map, &mut source, device, DEFAULT_MEMORY, &mut |_| {}, |z| {
+        let to = at + z.nrows();
+        all.slice_mut(s![at..to, ..]).assign(&z.mapv(f64::from));
+        at = to;
+        Ok(())
+    })?;
+    Ok(all)
+}
+
+/// The approximate kernel matrix `Z Z'` of raw rows, `[n, n]`: by matrix products where features are stored, by counting
+/// shared bins for random binning, weighted sums of both for unions.
+///
+/// Errors as [`featurize`].
+pub fn approximate_gram(map: &dyn FeatureMap, rows: &Rows, device: &Device) -> Result<Array2<f64>> {
+    let n = rows.nrows();
+    let mut sum = Array2::zeros((n, n));
+    for (leaf, _, root) in leaves(map) {
+        let part = match leaf {
+            Leaf::Dense(map) => products(featurize(map, rows, device)?.view()),
+            Leaf::Binning(map) => {
+                let hashes = map.drawn().hashes(device, rows)?;
+                shared_bins(hashes.view(), hashes.view())
+            }
+        };
+        sum.scaled_add(root * root, &part);
+    }
+    Ok(sum)
+}
+
+/// `Z Z'`, symmetric to the last bit.
+fn products(z_nd: ArrayView2<'_, f64>) -> Array2<f64> {
+    let (n, features) = z_nd.dim();
+    let z_nd = z_nd.as_standard_layout();
+    let z = MatRef::from_row_major_slice(z_nd.as_slice().expect("standard layout"), n, features);
+    let mut out = Array2::zeros((n, n));
+    triangular::matmul(
+        MatMut::from_row_major_slice_mut(out.as_slice_mut().expect("standard layout"), n, n),
+        BlockStructure::TriangularLower,
+        Accum::Replace,
+        z,
+        BlockStructure::Rectangular,
+        z.transpose(),
+        BlockStructure::Rectangular,
+        1.0,
+        CpuDevice::shared().par(),
+    );
+    for i in 0..n {
+        for j in 0..i {
+            out[[j, i]] = out[[i, j]];
+        }
+    }
+    out
+}
+
+/// Steps of power iteration at most.
+const STEPS: usize = 300;
+/// The iteration ends when ten steps together gain less than this.
+const GAIN: f64 = 1e-4;
+
+/// `|A|_2` of a symmetric matrix: the growth of a vector under repeated multiplication, which rises towards it and does not
+/// mind eigenvalues of both signs.
+fn spectral_norm(a_nn: &Array2<f64>) -> f64 {
+    let n = a_nn.nrows();
+    let a = MatRef::from_row_major_slice(a_nn.as_slice().expect("standard layout"), n, n);
+    let par = CpuDevice::shared().par();
+    let mut draws = Seed(0).stream(Stream::Iteration, 0);
+    let mut v: Vec<f64> = (0..n).map(|_| draws.normal()).collect();
+    let mut next = vec![0.0; n];
+    let mut marks = (0.0, 0.0_f64);
+    for step in 1..=STEPS {
+        let length = v.iter().map(|v| v * v).sum::<f64>().sqrt();
+        if length == 0.0 {
+            return 0.0;
+        }
+        v.iter_mut().for_each(|v| *v /= length);
+        matmul(
+            MatMut::from_column_major_slice_mut(&mut next, n, 1),
+            Accum::Replace,
+            a,
+            MatRef::from_column_major_slice(&v, n, 1),
+            1.0,
+            par,
+        );
+        std::mem::swap(&mut v, &mut next);
+        marks.1 = v.iter().map(|v| v * v).sum::<f64>().sqrt();
+        if step % 10 == 0 {
+            if marks.1 - marks.0 <= GAIN * marks.1 {
+                break;
+            }
+            marks.0 = marks.1;
+        }
+    }
+    marks.1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn errors_of_a_known_matrix() {
+        // Z Z' = diag(1, 4) against diag(3, 2): the error is diag(-2, 2).
+        let exact = array![[3.0, 0.0], [0.0, 2.0]];
+        let approximate = products(array![[1.0, 0.0], [0.0, 2.0]].view());
+        let error = kernel_error(&exact, &approximate).expect("fits");
+        assert!((error.frobenius - (8.0 / 13.0_f64).sqrt()).abs() < 1e-12);
+        assert!((error.spectral - 2.0 / 3.0).abs() < 1e-3, "{error}");
+        assert_eq!(error.largest, 2.0);
+        assert!(kernel_error(&exact, &array![[1.0]]).is_err());
+        assert!(kernel_error(&Array2::zeros((2, 2)), &approximate).is_err());
+    }
+
+    #[test]
+    fn mean_and_spread_over_seeds() {
+        let run = |frobenius| KernelError {
+            frobenius,
+            spectral: 1.0,
+            largest: 0.5,
+        };
+        let summary = ErrorSummary {
+            runs: vec![run(1.0), run(3.0)],
+        };
+        assert_eq!(summary.mean().frobenius, 2.0);
+        assert_eq!(summary.spread().frobenius, 2_f64.sqrt());
+        assert_eq!(summary.spread().largest, 0.0);
+    }
+}

@@ -1,0 +1,65 @@
+//! Variance of the estimate of k: closed form and measured.
+
+use super::featurize;
+use crate::{
+    Device, Result,
+    data::Rows,
+    features::{FeatureMap, Form},
+    seed::Seed,
+};
+use ndarray::{Array1, Array2};
+
+/// The variance of `z(x)'z(y)` with D = `features` independent Fourier features, from `k = k(Delta)` and `k_twice = k(2 Delta)`:
+/// paired `(1/D) [1 + k(2 Delta) - 2 k(Delta)^2]`, with phases `(1/D) [1 + k(2 Delta)/2 - k(Delta)^2]`
+/// (Sutherland & Schneider 2015, sec. 2.1).
+pub fn variance(form: Form, features: usize, k: f64, k_twice: f64) -> f64 {
+    let one = match form {
+        Form::Paired => 1.0 + k_twice - 2.0 * k * k,
+        Form::Phase => 1.0 + k_twice / 2.0 - k * k,
+    };
+    one / features as f64
+}
+
+/// Mean and variance over seeds of the estimate of k between pairs of rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Estimates {
+    /// Mean of `z(x)'z(y)`, one per pair.
+    pub mean: Array1<f64>,
+    /// Sample variance about that mean, one per pair.
+    pub variance: Array1<f64>,
+    /// Number of seeds.
+    pub seeds: usize,
+}
+
+/// Estimates k between the rows `(i, j)` of each of `pairs` with the map that `build` gives for each seed.
+///
+/// Errors as building and featurizing do.
+pub fn estimates(
+    rows: &Rows,
+    pairs: &[(usize, usize)],
+    device: &Device,
+    seeds: impl IntoIterator<Item = Seed>,
+    mut build: impl FnMut(Seed) -> Result<Box<dyn FeatureMap>>,
+) -> Result<Estimates> {
+    let mut all = Vec::new();
+    let mut count = 0;
+    for seed in seeds {
+        let z_nd: Array2<f64> = featurize(build(seed)?.as_ref(), rows, device)?;
+        all.extend(pairs.iter().map(|&(i, j)| z_nd.row(i).dot(&z_nd.row(j))));
+        count += 1;
+    }
+    // Welford's recurrence would gain nothing: the values are of order 1 and few.
+    let mean = Array1::from_shape_fn(pairs.len(), |p| {
+        all.iter().skip(p).step_by(pairs.len()).sum::<f64>() / count as f64
+    });
+    let variance = Array1::from_shape_fn(pairs.len(), |p| {
+        let values = all.iter().skip(p).step_by(pairs.len());
+        let squares: f64 = values.map(|v| (v - mean[p]) * (v - mean[p])).sum();
+        squares / (count as f64 - 1.0)
+    });
+    Ok(Estimates {
+        mean,
+        variance,
+        seeds: count,
+    })
+}

@@ -1,0 +1,368 @@
+//! Random binning (Rahimi & Recht 2007, sec. 4): P randomly shifted grids with random pitches; two rows share a bin of a
+//! grid with probability k(x, y).
+//!
+//! The feature of a row is `1/sqrt(P)` at the bin it occupies in each grid and zero elsewhere, so a row is P column numbers
+//! and is never stored one-hot: maps of this kind are fitted by [`ConjugateGradients`](crate::solve::ConjugateGradients).
+//! A bin is known by 64 bits of hash. Two different bins of one grid that n rows occupy get the same hash with probability
+//! below n^2 / 2^65: 3e-10 for n = 10^5; [`collisions`] counts them on given rows.
+
+mod dictionary;
+mod loaded;
+
+pub use loaded::Binner;
+
+use super::{Affine, FeatureMap, LoadedMap, Structure};
+use crate::{
+    Device, Error, Matrix, Result,
+    data::{ChunkSource, Rows},
+    kernels::Kernel,
+    ops::binning::{Grids, hash, reference_bins},
+    plan::{RowNeeds, chunk_rows_on},
+    seed::{Seed, Stream},
+    store::Store,
+    stream::{Progress, for_each_chunk},
+};
+use dictionary::Dictionary;
+use loaded::{Hasher, LoadedBinning};
+use ndarray::{Array2, ArrayView2};
+use rayon::prelude::*;
+use std::{collections::HashMap, sync::Arc};
+
+pub(super) const NAME: &str = "binning";
+
+/// What [`BinningMap::indices`] has for a bin that no training row occupies; it contributes nothing.
+pub const UNSEEN: u32 = u32::MAX;
+
+/// Coordinates are in fixed point within this many lengthscales.
+const RANGE: f64 = 32_768.0;
+
+/// Builds a binning map: kernel, number of grids, seed.
+///
+/// ```
+/// use bochner::{Device, data::MemorySource, features::{Affine, Binning}, kernels::Laplacian, seed::Seed};
+/// let x = ndarray::array![[0.0, 1.0], [0.1, 1.1], [5.0, -3.0]];
+/// let mut rows = MemorySource::new(x, None)?;
+/// let map = Binning::new(Laplacian).grids(64).seed(Seed(1)).fit(
+///     Affine::identity(2), &mut rows, &Device::cpu(), 1 << 20, &mut |_| {})?;
+/// assert!(map.bins() >= 64 && map.bins() <= 3 * 64);
+/// # Ok::<(), bochner::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Binning {
+    kernel: Arc<dyn Kernel>,
+    grids: usize,
+    seed: Seed,
+}
+
+impl Binning {
+    /// Bins for `kernel`: 1000 grids from seed 0, until said otherwise.
+    pub fn new(kernel: impl Kernel + 'static) -> Self {
+        Self::of(Arc::new(kernel))
+    }
+
+    /// As [`Self::new`], for a kernel chosen at run time.
+    pub fn of(kernel: Arc<dyn Kernel>) -> Self {
+        Self {
+            kernel,
+            grids: 1000,
+            seed: Seed(0),
+        }
+    }
+
+    /// P, the number of grids.
+    pub fn grids(mut self, grids: usize) -> Self {
+        self.grids = grids;
+        self
+    }
+
+    /// The seed of all draws.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Draws the grids. `input` takes raw columns to unit lengthscale. Grid g takes its pitches (from `p(delta) = delta
+    /// k''(delta)`, one per column) and shifts from block g of its stream, so that more grids leave the first ones as they are.
+    ///
+    /// Errors with [`Error::Parameter`] for no grids, and with [`Error::Unsupported`] for a kernel that binning cannot serve.
+    pub fn draw(&self, input: Affine) -> Result<DrawnGrids> {
+        if self.grids == 0 {
+            return Err(Error::Parameter(
+                "the number of grids is 0; use at least 1".into(),
+            ));
+        }
+        let d = input.columns();
+        let mut grids = Grids {
+            inverse_dp: Array2::zeros((d, self.grids)),
+            shift_dp: Array2::zeros((d, self.grids)),
+        };
+        for g in 0..self.grids {
+            let mut draws = self.seed.stream(Stream::Bins, g as u64);
+            for j in 0..d {
+                let pitch = self.kernel.draw_pitch(&mut draws).ok_or_else(|| {
+                    Error::Unsupported(format!(
+                        "random binning needs a kernel that is a product over columns of functions of |x - y| convex on \
+                         [0, inf), which {} is not; use laplacian or hat, or --map fourier",
+                        self.kernel.spec()
+                    ))
+                })?;
+                grids.inverse_dp[[j, g]] = Grids::inverse(pitch);
+                grids.shift_dp[[j, g]] = (draws.next_u64() >> 32) as u32;
+            }
+        }
+        Ok(DrawnGrids {
+            origin: format!("the {} kernel", self.kernel.spec()),
+            input,
+            grids,
+        })
+    }
+
+    /// Draws the grids and reads `source` once: every bin that one of its rows occupies gets a column. The columns of a
+    /// grid are numbered in the order in which rows first occupy them, whatever the size of chunks (`memory` bytes at
+    /// most), the number of threads and the device.
+    ///
+    /// Errors as [`Self::draw`], when a row lies more than 32,768 lengthscales from the centre, and when there are 2^32 - 1
+    /// bins or more.
+    pub fn fit(
+        &self,
+        input: Affine,
+        source: &mut dyn ChunkSource,
+        device: &Device,
+        memory: u64,
+        progress: Progress<'_>,
+    ) -> Result<BinningMap> {
+        let drawn = self.draw(input)?;
+        let mut dictionary = Dictionary::new(self.grids);
+        let mut hasher = Hasher::load(device, &drawn.grids)?;
+        let rows = chunk_rows(&drawn, device, memory)?;
+        let rows = source.rows().map_or(rows, |n| rows.min(n.max(1)));
+        let mut x_nd = Matrix::new(device, rows, drawn.input.columns())?;
+        let seen = for_each_chunk(source, rows, progress, |chunk| {
+            drawn.check_range(&chunk.x)?;
+            drawn.input.load(&chunk.x, &mut x_nd)?;
+            hasher.each_block(&x_nd, |_, hashes| {
+                dictionary.learn(hashes);
+                Ok(())
+            })
+        })?;
+        if seen == 0 {
+            return Err(Error::Shape("the data has no rows".into()));
+        }
+        dictionary.finish()?;
+        Ok(BinningMap { drawn, dictionary })
+    }
+}
+
+fn chunk_rows(drawn: &DrawnGrids, device: &Device, memory: u64) -> Result<usize> {
+    let d = drawn.input.columns();
+    let needs = RowNeeds {
+        columns: d,
+        widest: d,
+        device_columns: d,
+    };
+    chunk_rows_on(device, needs, memory)
+}
+
+/// Grids that are drawn but know no data yet: what a kernel estimate needs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DrawnGrids {
+    origin: String,
+    input: Affine,
+    grids: Grids,
+}
+
+impl DrawnGrids {
+    /// Pitches and shifts.
+    pub fn parameters(&self) -> &Grids {
+        &self.grids
+    }
+
+    /// From raw columns to unit lengthscale.
+    pub fn input(&self) -> &Affine {
+        &self.input
+    }
+
+    /// The hash of the bin that each row occupies in each grid, `[rows, P]`: the same on every device.
+    pub fn hashes(&self, device: &Device, rows: &Rows) -> Result<Array2<u64>> {
+        let mut hasher = Hasher::load(device, &self.grids)?;
+        let mut x_nd = Matrix::new(device, rows.nrows(), rows.ncols())?;
+        self.input.load(rows, &mut x_nd)?;
+        let mut all = Array2::zeros((rows.nrows(), hasher.grids()));
+        hasher.each_block(&x_nd, |row0, hashes| {
+            let mut to = all.slice_mut(ndarray::s![row0..row0 + hashes.nrows(), ..]);
+            to.assign(&hashes);
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    fn check_range(&self, rows: &Rows) -> Result<()> {
+        let u = self.input.apply(rows)?;
+        match u
+            .indexed_iter()
+            .find(|(_, v)| v.abs() >= RANGE || v.is_nan())
+        {
+            None => Ok(()),
+            Some(((i, j), v)) => Err(Error::Parameter(format!(
+                "row {i} of a chunk lies {v:.3e} lengthscales out in column {j}, binning takes up to {RANGE}; use \
+                 --standardize or a larger --sigma"
+            ))),
+        }
+    }
+}
+
+/// The kernel estimate: the share of grids in which two rows share a bin, `[n, m]` for hashes `[n, P]` and `[m, P]`.
+/// Unbiased for k(x, y), with variance `k (1 - k) / P`. Panics when the numbers of grids differ.
+pub fn shared_bins(a_np: ArrayView2<'_, u64>, b_mp: ArrayView2<'_, u64>) -> Array2<f64> {
+    assert_eq!(a_np.ncols(), b_mp.ncols(), "hashes of other grids");
+    let (n, m, grids) = (a_np.nrows(), b_mp.nrows(), a_np.ncols());
+    let a = a_np.as_standard_layout();
+    let b = b_mp.as_standard_layout();
+    let (a, b) = (
+        a.as_slice().expect("standard"),
+        b.as_slice().expect("standard"),
+    );
+    let mut out = vec![0.0; n * m];
+    out.par_chunks_mut(m.max(1))
+        .zip(a.par_chunks(grids))
+        .for_each(|(out, a)| {
+            for (out, b) in out.iter_mut().zip(b.chunks_exact(grids)) {
+                let shared = a.iter().zip(b).filter(|(a, b)| a == b).count();
+                *out = shared as f64 / grids as f64;
+            }
+        });
+    Array2::from_shape_vec((n, m), out).expect("n x m values")
+}
+
+/// How often two different bins of one grid that `x` (at unit lengthscale, as a device sees it) occupies have one hash:
+/// bins are compared exactly, coordinate by coordinate. Takes `4 d n` bytes and much longer than hashing.
+pub fn collisions(grids: &Grids, x_nd: ArrayView2<'_, f32>) -> u64 {
+    let count = |g: usize| {
+        let mut first: HashMap<u64, Vec<u32>> = HashMap::new();
+        let mut collisions = 0;
+        for x in x_nd.rows() {
+            let bins = reference_bins(grids, x, g);
+            let key = hash(bins.iter().copied());
+            collisions += u64::from(*first.entry(key).or_insert_with(|| bins.clone()) != bins);
+        }
+        collisions
+    };
+    (0..grids.inverse_dp.ncols())
+        .into_par_iter()
+        .map(count)
+        .sum()
+}
+
+/// A binning map, fixed at fit: grids, and a column for each bin that a training row occupies.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BinningMap {
+    drawn: DrawnGrids,
+    dictionary: Dictionary,
+}
+
+impl BinningMap {
+    /// Number of grids, P.
+    pub fn grids(&self) -> usize {
+        self.drawn.grids.inverse_dp.ncols()
+    }
+
+    /// Number of occupied bins, D: the columns of the map.
+    pub fn bins(&self) -> usize {
+        self.dictionary.bins()
+    }
+
+    /// The first column of each grid, and D at the end, `[P + 1]`.
+    pub fn grid_starts(&self) -> Vec<usize> {
+        self.dictionary.starts()
+    }
+
+    /// The grids without their data.
+    pub fn drawn(&self) -> &DrawnGrids {
+        &self.drawn
+    }
+
+    /// The value of a feature that is not zero: `1/sqrt(P)`.
+    pub fn value(&self) -> f64 {
+        1.0 / (self.grids() as f64).sqrt()
+    }
+
+    /// Loads the grids on a device.
+    pub fn on(&self, device: &Device, memory: u64) -> Result<Binner<'_>> {
+        Binner::new(self, device, chunk_rows(&self.drawn, device, memory)?)
+    }
+
+    /// The column of each row in each grid, `[rows, P]`, [`UNSEEN`] where no training row was: row by row the same in any
+    /// batch, in any order and on any device.
+    pub fn indices(&self, device: &Device, rows: &Rows) -> Result<Array2<u32>> {
+        self.on(device, crate::plan::DEFAULT_MEMORY)?.indices(rows)
+    }
+
+    pub(super) fn read(store: &Store) -> Result<Self> {
+        let grids = Grids {
+            inverse_dp: store.u32("grids.inverse_pitch")?,
+            shift_dp: store.u32("grids.shift")?,
+        };
+        let input = Affine::read(store)?;
+        if grids.inverse_dp.dim() != grids.shift_dp.dim()
+            || grids.inverse_dp.nrows() != input.columns()
+        {
+            return Err(Error::Shape(format!(
+                "pitches of shape {:?} and shifts of {:?} do not fit {} columns",
+                grids.inverse_dp.dim(),
+                grids.shift_dp.dim(),
+                input.columns()
+            )));
+        }
+        let dictionary = Dictionary::read(store, grids.inverse_dp.ncols())?;
+        Ok(Self {
+            drawn: DrawnGrids {
+                origin: store.text("origin")?.to_owned(),
+                input,
+                grids,
+            },
+            dictionary,
+        })
+    }
+}
+
+impl FeatureMap for BinningMap {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn describe(&self) -> String {
+        format!(
+            "binning features of {}, {} columns to {} bins in {} grids",
+            self.drawn.origin,
+            self.input_dim(),
+            self.bins(),
+            self.grids()
+        )
+    }
+
+    fn input(&self) -> &Affine {
+        &self.drawn.input
+    }
+
+    fn output_dim(&self) -> usize {
+        self.bins()
+    }
+
+    fn structure(&self) -> Structure<'_> {
+        Structure::Binning(self)
+    }
+
+    fn load(&self, device: &Device) -> Result<Box<dyn LoadedMap>> {
+        Ok(Box::new(LoadedBinning::new(self, device)?))
+    }
+
+    fn write(&self, store: &mut Store) -> Result<()> {
+        store.set("map", NAME);
+        store.set("origin", &self.drawn.origin);
+        store.put_u32("grids.inverse_pitch", self.drawn.grids.inverse_dp.view());
+        store.put_u32("grids.shift", self.drawn.grids.shift_dp.view());
+        self.dictionary.write(store);
+        self.drawn.input.write(store);
+        Ok(())
+    }
+}

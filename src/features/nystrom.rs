@@ -1,0 +1,306 @@
+//! Nystrom features (Williams & Seeger 2001): the kernel with a few landmark rows, whitened by their own kernel matrix.
+
+mod landmarks;
+
+pub use landmarks::Landmarks;
+
+use super::{Affine, FeatureMap, LoadedMap};
+use crate::{
+    Device, Error, Matrix, Result,
+    data::Rows,
+    kernels::{self, Kernel, gram},
+    ops::{kernel_block::KernelBlock, product::product},
+    seed::Seed,
+    store::Store,
+};
+use ndarray::{Array2, ArrayView2};
+use std::sync::Arc;
+
+pub(super) const NAME: &str = "nystrom";
+
+/// Builds a Nystrom map from candidate rows: kernel, landmarks, number of features, rank, seed.
+///
+/// `z(x) = K_mm^{-1/2} k_m(x)`, up to a rotation: with `K_mm = U diag(lambda) U'`, columns `diag(lambda)^{-1/2} U' k_m(x)` for the
+/// eigenvalues above `m 2^-23 max_i k_ii` and, of these, the `rank` largest. What lies below is rounding of f32, which the
+/// inverse root would blow up; duplicate landmarks fall away there. With all rows as landmarks the kernel is reproduced.
+///
+/// ```
+/// use bochner::{features::{Affine, FeatureMap, Nystrom}, kernels::Gaussian};
+/// let rows = ndarray::array![[0.0], [0.5], [2.0]];
+/// let map = Nystrom::new(Gaussian).features(3).build(Affine::identity(1), &rows)?;
+/// assert_eq!(map.output_dim(), 3);
+/// # Ok::<(), bochner::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Nystrom {
+    kernel: Arc<dyn Kernel>,
+    landmarks: Landmarks,
+    features: usize,
+    rank: Option<usize>,
+    seed: Seed,
+}
+
+impl Nystrom {
+    /// Features of `kernel`: 1000 uniform landmarks, of full rank, from seed 0, until said otherwise.
+    pub fn new(kernel: impl Kernel + 'static) -> Self {
+        Self::of(Arc::new(kernel))
+    }
+
+    /// As [`Self::new`], for a kernel chosen at run time.
+    pub fn of(kernel: Arc<dyn Kernel>) -> Self {
+        Self {
+            kernel,
+            landmarks: Landmarks::default(),
+            features: 1000,
+            rank: None,
+            seed: Seed(0),
+        }
+    }
+
+    /// How landmarks are chosen.
+    pub fn landmarks(mut self, landmarks: Landmarks) -> Self {
+        self.landmarks = landmarks;
+        self
+    }
+
+    /// m, the number of landmarks, and of features unless the landmarks' kernel is singular or [`Self::rank`] is less.
+    /// [`Landmarks::Rows`] brings its own.
+    pub fn features(mut self, features: usize) -> Self {
+        self.features = features;
+        self
+    }
+
+    /// Keeps the `rank` largest eigenvalues.
+    pub fn rank(mut self, rank: usize) -> Self {
+        self.rank = Some(rank);
+        self
+    }
+
+    /// The seed of all draws.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Chooses landmarks among `candidates` (raw rows, `[n, d]`: the training rows or a sample of them) and whitens. `input`
+    /// takes raw columns to unit lengthscale.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] when there are more landmarks than rows, or none, or the rank is 0; [`Error::Shape`] when
+    /// columns differ; [`Error::Numerical`] when the kernel of the landmarks is not finite or zero throughout.
+    pub fn build(&self, input: Affine, candidates: impl Into<Rows>) -> Result<NystromFeatures> {
+        if self.rank == Some(0) {
+            return Err(Error::Parameter("the rank is 0; use at least 1".into()));
+        }
+        let chosen = match &self.landmarks {
+            Landmarks::Rows(rows) => input.apply(&Rows::from(rows))?,
+            _ => {
+                let u_nd = input.apply(&candidates.into())?;
+                let (n, m) = (u_nd.nrows(), self.features);
+                if m == 0 || m > n {
+                    return Err(Error::Parameter(format!(
+                        "{m} landmarks cannot be chosen among {n} rows; use 1 to {n} features"
+                    )));
+                }
+                self.landmarks
+                    .choose(self.kernel.as_ref(), &u_nd, m, self.seed)?
+            }
+        };
+        if chosen.is_empty() {
+            return Err(Error::Parameter(
+                "there are no landmarks; give at least one row on which the kernel is not zero"
+                    .into(),
+            ));
+        }
+        // As the device will see them.
+        let landmarks_md = chosen.mapv(|v| v as f32);
+        let root_mr = inverse_root(
+            self.kernel.as_ref(),
+            landmarks_md.mapv(f64::from).view(),
+            self.rank,
+        )?;
+        Ok(NystromFeatures {
+            origin: format!(
+                "the {} kernel, {} landmarks",
+                self.kernel.spec(),
+                self.landmarks
+            ),
+            kernel: self.kernel.clone(),
+            input,
+            landmarks_md,
+            root_mr: root_mr.mapv(|v| v as f32),
+        })
+    }
+}
+
+/// `U diag(lambda)^{-1/2}` of the kernel matrix, `[m, r]`, largest eigenvalue first, each column's largest entry positive.
+fn inverse_root(
+    kernel: &dyn Kernel,
+    landmarks_md: ArrayView2<'_, f64>,
+    rank: Option<usize>,
+) -> Result<Array2<f64>> {
+    let k_mm = gram(kernel, landmarks_md);
+    let m = k_mm.nrows();
+    let not_finite = || {
+        Error::Numerical(
+            "the kernel of the landmarks is not finite; rescale the columns, or use a larger --sigma".into(),
+        )
+    };
+    if k_mm.iter().any(|k| !k.is_finite()) {
+        return Err(not_finite());
+    }
+    let matrix = faer::MatRef::from_row_major_slice(k_mm.as_slice().expect("standard"), m, m);
+    let eigen = matrix
+        .self_adjoint_eigen(faer::Side::Lower)
+        .map_err(|_| not_finite())?;
+    let (u, lambda) = (eigen.U(), eigen.S().column_vector());
+    let largest_k = k_mm.diag().iter().copied().fold(0.0, f64::max);
+    let cutoff = m as f64 * f64::from(f32::EPSILON) * largest_k;
+    let mut kept: Vec<usize> = (0..m).filter(|&i| lambda[i] > cutoff).collect();
+    kept.sort_unstable_by(|&a, &b| lambda[b].total_cmp(&lambda[a]));
+    kept.truncate(rank.unwrap_or(m));
+    if kept.is_empty() {
+        return Err(Error::Numerical(
+            "the kernel of all landmarks is zero; choose other landmarks".into(),
+        ));
+    }
+    let mut root = Array2::zeros((m, kept.len()));
+    for (mut column, &i) in root.columns_mut().into_iter().zip(&kept) {
+        let largest = (0..m).fold(0.0_f64, |best, j| {
+            if u[(j, i)].abs() > best.abs() {
+                u[(j, i)]
+            } else {
+                best
+            }
+        });
+        let scale = largest.signum() / lambda[i].sqrt();
+        for (j, entry) in column.iter_mut().enumerate() {
+            *entry = scale * u[(j, i)];
+        }
+    }
+    Ok(root)
+}
+
+/// A Nystrom map with its landmarks chosen.
+#[derive(Debug, Clone)]
+pub struct NystromFeatures {
+    /// Kernel and landmarks, for people.
+    origin: String,
+    kernel: Arc<dyn Kernel>,
+    input: Affine,
+    landmarks_md: Array2<f32>,
+    root_mr: Array2<f32>,
+}
+
+impl NystromFeatures {
+    /// The landmarks at unit scale, `[m, d]`.
+    pub fn landmarks(&self) -> ArrayView2<'_, f32> {
+        self.landmarks_md.view()
+    }
+
+    /// The inverse root of their kernel, `[m, r]`: `z(x) = root' k_m(x)`.
+    pub fn root(&self) -> ArrayView2<'_, f32> {
+        self.root_mr.view()
+    }
+
+    pub(super) fn read(store: &Store) -> Result<Self> {
+        let input = Affine::read(store)?;
+        let landmarks_md = store.f32("landmarks")?;
+        let root_mr = store.f32("root")?;
+        if landmarks_md.ncols() != input.columns() || landmarks_md.nrows() != root_mr.nrows() {
+            return Err(Error::Shape(format!(
+                "landmarks {:?} and root {:?} do not fit {} columns",
+                landmarks_md.dim(),
+                root_mr.dim(),
+                input.columns()
+            )));
+        }
+        Ok(Self {
+            origin: store.text("origin")?.to_owned(),
+            kernel: kernels::parse(store.text("kernel")?)?,
+            input,
+            landmarks_md,
+            root_mr,
+        })
+    }
+}
+
+impl FeatureMap for NystromFeatures {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn describe(&self) -> String {
+        format!(
+            "{} features of {}, {} columns to {}",
+            NAME,
+            self.origin,
+            self.input_dim(),
+            self.output_dim()
+        )
+    }
+
+    fn input(&self) -> &Affine {
+        &self.input
+    }
+
+    fn output_dim(&self) -> usize {
+        self.root_mr.ncols()
+    }
+
+    fn load(&self, device: &Device) -> Result<Box<dyn LoadedMap>> {
+        Ok(Box::new(Loaded {
+            block: KernelBlock::load(device, self.kernel.clone(), self.landmarks_md.view())?,
+            root_mr: Matrix::upload(device, self.root_mr.view())?,
+            scratch: None,
+            folded: None,
+        }))
+    }
+
+    /// Errors when the kernel is code of the user's own.
+    fn write(&self, store: &mut Store) -> Result<()> {
+        let spec = self.kernel.spec();
+        kernels::parse(&spec).map_err(|_| {
+            Error::Unsupported(format!(
+                "the kernel {spec} is code, which no file can keep, and a Nystrom map needs it to predict; \
+                 use a kernel of the catalogue"
+            ))
+        })?;
+        store.set("map", NAME);
+        store.set("origin", &self.origin);
+        store.set("kernel", spec);
+        store.put_f32("landmarks", self.landmarks_md.view());
+        store.put_f32("root", self.root_mr.view());
+        self.input.write(store);
+        Ok(())
+    }
+}
+
+/// A Nystrom map on a device.
+#[derive(Debug)]
+struct Loaded {
+    block: KernelBlock,
+    root_mr: Matrix,
+    /// Some rows of the kernel block, on a GPU.
+    scratch: Option<Matrix>,
+    /// The coefficients of the kernel block.
+    folded: Option<Matrix>,
+}
+
+impl LoadedMap for Loaded {
+    fn featurize(&mut self, x_nd: &Matrix, z_nd: &mut Matrix) -> Result<()> {
+        self.block
+            .times(x_nd, &self.root_mr, z_nd, &mut self.scratch)
+    }
+
+    /// `k_m(x) (root beta)`: folding costs `m r t` operations a call, little beside the kernel of a chunk of rows.
+    fn predict(&mut self, x_nd: &Matrix, beta_dt: &Matrix, y_nt: &mut Matrix) -> Result<()> {
+        let targets = beta_dt.cols();
+        let folded = match &mut self.folded {
+            Some(folded) if folded.cols() == targets => folded,
+            none => none.insert(Matrix::new(y_nt.device(), self.block.landmarks(), targets)?),
+        };
+        product(&self.root_mr, beta_dt, folded)?;
+        self.block.times(x_nd, folded, y_nt, &mut self.scratch)
+    }
+}

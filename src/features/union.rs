@@ -1,0 +1,329 @@
+//! Maps side by side: `z(x) = [sqrt(w_1) z_1(x), sqrt(w_2) z_2(x), ...]`, whose kernel is `sum_i w_i k_i(x, y)`.
+
+use super::{Affine, BinningMap, FeatureMap, LoadedMap, Structure, require_dense};
+use crate::{
+    Device, Error, Matrix, Result,
+    ops::place::{Place, Spot},
+    store::Store,
+};
+use std::fmt;
+
+pub(super) const NAME: &str = "union";
+
+/// Feature maps side by side, each with a weight, as Rahimi & Recht 2007 (sec. 5) combine binning and Fourier features.
+///
+/// With dense parts only it is a dense map like any other; with a binning part it is fitted by conjugate gradients.
+#[derive(Debug)]
+pub struct Union {
+    input: Affine,
+    parts: Vec<Part>,
+}
+
+#[derive(Debug)]
+struct Part {
+    map: Box<dyn FeatureMap>,
+    weight: f64,
+    /// Scale and shift of each column, from rows prepared for the union to rows prepared for this part; none when equal.
+    rescale: Option<Vec<[f32; 2]>>,
+}
+
+impl Union {
+    /// Puts maps of the same raw columns side by side, with their weights w_i > 0. Rows are prepared once, for the binning
+    /// part or else for the first part, and rescaled on the device for parts of other lengthscales.
+    ///
+    /// Errors with [`Error::Parameter`] on no parts or a weight that is not positive and finite, with [`Error::Shape`] when
+    /// the parts take other numbers of columns, and with [`Error::Unsupported`] when two binning parts differ in their
+    /// lengthscales, or a part sees a column that another one drops as constant.
+    pub fn new(parts: Vec<(Box<dyn FeatureMap>, f64)>) -> Result<Self> {
+        let Some((first, _)) = parts.first() else {
+            return Err(Error::Parameter(
+                "a union of no maps; give at least one".into(),
+            ));
+        };
+        if let Some((_, weight)) = parts.iter().find(|(_, w)| !(*w > 0.0 && w.is_finite())) {
+            return Err(Error::Parameter(format!(
+                "a weight is {weight}; it must be positive and finite"
+            )));
+        }
+        // Bins admit no rounding, so the rows are theirs.
+        let exact = parts
+            .iter()
+            .find(|(map, _)| require_dense(map.as_ref()).is_err());
+        let input = exact.map_or(first, |(map, _)| map).input().clone();
+        let parts = parts.into_iter().map(|(map, weight)| {
+            let rescale = map.input().relative_to(&input)?;
+            if rescale.is_some() && require_dense(map.as_ref()).is_err() {
+                return Err(Error::Unsupported(
+                    "the binning parts of a union must share their lengthscales; use one binning part, or one --sigma".into(),
+                ));
+            }
+            Ok(Part { map, weight, rescale })
+        });
+        Ok(Self {
+            parts: parts.collect::<Result<_>>()?,
+            input,
+        })
+    }
+
+    /// The maps and their weights.
+    pub fn parts(&self) -> impl Iterator<Item = (&dyn FeatureMap, f64)> {
+        self.parts
+            .iter()
+            .map(|part| (part.map.as_ref(), part.weight))
+    }
+
+    pub(super) fn read(store: &Store) -> Result<Self> {
+        let count: usize = store.get("parts")?;
+        let weights = store.vector("weights", count)?;
+        let parts = weights
+            .iter()
+            .enumerate()
+            .map(|(i, &weight)| Ok((super::read(&store.nested(&format!("part{i}")))?, weight)));
+        Self::new(parts.collect::<Result<_>>()?)
+    }
+}
+
+impl FeatureMap for Union {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn describe(&self) -> String {
+        let parts = self
+            .parts()
+            .map(|(map, w)| format!("{w} x ({})", map.describe()));
+        parts.collect::<Vec<_>>().join(" beside ")
+    }
+
+    fn input(&self) -> &Affine {
+        &self.input
+    }
+
+    fn output_dim(&self) -> usize {
+        self.parts().map(|(map, _)| map.output_dim()).sum()
+    }
+
+    fn structure(&self) -> Structure<'_> {
+        Structure::Union(self)
+    }
+
+    fn load(&self, device: &Device) -> Result<Box<dyn LoadedMap>> {
+        let parts = self.parts.iter().map(|part| {
+            let root = part.weight.sqrt() as f32;
+            let rescale = part.rescale.as_deref().map(|f| Place::load(device, f));
+            // A part that cannot write its features never needs their place.
+            let features = match require_dense(part.map.as_ref()) {
+                Ok(()) => part.map.output_dim(),
+                Err(_) => 1,
+            };
+            Ok(LoadedPart {
+                map: part.map.load(device)?,
+                columns: part.map.output_dim(),
+                root,
+                rescale: rescale.transpose()?,
+                features: Place::load(device, &vec![[root, 0.0]; features])?,
+                x_nd: None,
+                z_nd: None,
+                beta_dt: None,
+            })
+        });
+        Ok(Box::new(LoadedUnion {
+            device: device.clone(),
+            depth: self.input.columns(),
+            parts: parts.collect::<Result<_>>()?,
+            targets: None,
+        }))
+    }
+
+    fn write(&self, store: &mut Store) -> Result<()> {
+        store.set("map", NAME);
+        store.set("parts", self.parts.len());
+        let weights: Vec<f64> = self.parts.iter().map(|p| p.weight).collect();
+        store.put_vector("weights", &weights);
+        for (i, part) in self.parts.iter().enumerate() {
+            let mut inner = Store::default();
+            part.map.write(&mut inner)?;
+            store.nest(&format!("part{i}"), inner);
+        }
+        Ok(())
+    }
+}
+
+/// A leaf of a map: what a solver works on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Leaf<'a> {
+    Dense(&'a dyn FeatureMap),
+    Binning(&'a BinningMap),
+}
+
+/// The leaves of a map in the order of its columns, each with its first column and the root of its weight.
+pub(crate) fn leaves(map: &dyn FeatureMap) -> Vec<(Leaf<'_>, usize, f64)> {
+    fn add<'a>(
+        map: &'a dyn FeatureMap,
+        at: &mut usize,
+        root: f64,
+        out: &mut Vec<(Leaf<'a>, usize, f64)>,
+    ) {
+        let leaf = match map.structure() {
+            Structure::Dense => Leaf::Dense(map),
+            Structure::Binning(bins) => Leaf::Binning(bins),
+            Structure::Union(union) => {
+                for (part, weight) in union.parts() {
+                    add(part, at, root * weight.sqrt(), out);
+                }
+                return;
+            }
+        };
+        out.push((leaf, *at, root));
+        *at += map.output_dim();
+    }
+    let mut out = Vec::new();
+    add(map, &mut 0, 1.0, &mut out);
+    out
+}
+
+struct LoadedPart {
+    map: Box<dyn LoadedMap>,
+    columns: usize,
+    root: f32,
+    rescale: Option<Place>,
+    features: Place,
+    x_nd: Option<Matrix>,
+    z_nd: Option<Matrix>,
+    beta_dt: Option<Matrix>,
+}
+
+struct LoadedUnion {
+    device: Device,
+    depth: usize,
+    parts: Vec<LoadedPart>,
+    /// For t targets: factors of the coefficients, of the sum, and one part's share of y.
+    targets: Option<Targets>,
+}
+
+struct Targets {
+    ones: Place,
+    y_nt: Matrix,
+}
+
+impl fmt::Debug for LoadedUnion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list()
+            .entries(self.parts.iter().map(|p| &p.map))
+            .finish()
+    }
+}
+
+/// A matrix with room for `rows` rows, kept from call to call.
+fn room<'a>(
+    kept: &'a mut Option<Matrix>,
+    device: &Device,
+    rows: usize,
+    cols: usize,
+) -> Result<&'a mut Matrix> {
+    if !matches!(kept, Some(m) if m.capacity_rows() >= rows && m.cols() == cols) {
+        // The old one first, so that a pool can hand it out again.
+        *kept = None;
+    }
+    let matrix = match kept {
+        Some(matrix) => matrix,
+        None => kept.insert(Matrix::new(device, rows, cols)?),
+    };
+    matrix.set_rows(rows)?;
+    Ok(matrix)
+}
+
+/// The rows as a part takes them.
+fn rows_for<'a>(
+    rescale: &Option<Place>,
+    kept: &'a mut Option<Matrix>,
+    device: &Device,
+    x_nd: &'a Matrix,
+) -> Result<&'a Matrix> {
+    let Some(rescale) = rescale else {
+        return Ok(x_nd);
+    };
+    let own = room(kept, device, x_nd.rows(), x_nd.cols())?;
+    let spot = Spot {
+        rows: x_nd.rows(),
+        ..Spot::default()
+    };
+    rescale.run(spot, x_nd, own)?;
+    Ok(own)
+}
+
+impl LoadedMap for LoadedUnion {
+    fn featurize(&mut self, x_nd: &Matrix, z_nd: &mut Matrix) -> Result<()> {
+        self.check(x_nd)?;
+        let rows = x_nd.rows();
+        let mut col = 0;
+        for part in &mut self.parts {
+            let x = rows_for(&part.rescale, &mut part.x_nd, &self.device, x_nd)?;
+            let z = room(&mut part.z_nd, &self.device, rows, part.columns)?;
+            part.map.featurize(x, z)?;
+            let spot = Spot {
+                rows,
+                col,
+                ..Spot::default()
+            };
+            part.features.run(spot, z, z_nd)?;
+            col += part.columns;
+        }
+        Ok(())
+    }
+
+    fn predict(&mut self, x_nd: &Matrix, beta_dt: &Matrix, y_nt: &mut Matrix) -> Result<()> {
+        self.check(x_nd)?;
+        let (rows, targets) = (x_nd.rows(), beta_dt.cols());
+        let columns: usize = self.parts.iter().map(|p| p.columns).sum();
+        if beta_dt.rows() != columns {
+            return Err(Error::Shape(format!(
+                "coefficients are for {} features, the map gives {columns}",
+                beta_dt.rows()
+            )));
+        }
+        let device = &self.device;
+        let share = match &mut self.targets {
+            Some(t) if t.y_nt.capacity_rows() >= rows && t.y_nt.cols() == targets => t,
+            other => other.insert(Targets {
+                ones: Place::load(device, &vec![[1.0, 0.0]; targets])?,
+                y_nt: Matrix::new(device, rows, targets)?,
+            }),
+        };
+        share.y_nt.set_rows(rows)?;
+        let mut at = 0;
+        for (i, part) in self.parts.iter_mut().enumerate() {
+            let x = rows_for(&part.rescale, &mut part.x_nd, device, x_nd)?;
+            let beta = room(&mut part.beta_dt, device, part.columns, targets)?;
+            let scale = Place::load(device, &vec![[part.root, 0.0]; targets])?;
+            let coefficients = Spot {
+                rows: part.columns,
+                source_row: at,
+                ..Spot::default()
+            };
+            scale.run(coefficients, beta_dt, beta)?;
+            part.map.predict(x, beta, &mut share.y_nt)?;
+            let sum = Spot {
+                rows,
+                add: i > 0,
+                ..Spot::default()
+            };
+            share.ones.run(sum, &share.y_nt, y_nt)?;
+            at += part.columns;
+        }
+        Ok(())
+    }
+}
+
+impl LoadedUnion {
+    fn check(&self, x_nd: &Matrix) -> Result<()> {
+        if x_nd.cols() == self.depth {
+            return Ok(());
+        }
+        Err(Error::Shape(format!(
+            "rows have {} columns, the map takes {}",
+            x_nd.cols(),
+            self.depth
+        )))
+    }
+}

@@ -1,0 +1,134 @@
+//! Fits that never form a Gram matrix: for maps with binning parts, or with more features than its square holds.
+
+use super::{FitTimes, LinearModel};
+use crate::{
+    Device, Error, Result,
+    data::ChunkSource,
+    features::{FeatureMap, Leaf, leaves},
+    normal::Targets,
+    plan::{DEFAULT_MEMORY, RowNeeds, chunk_rows_on},
+    solve::{BinnedRows, ConjugateGradients, SideBySide, StreamedRows},
+    stream::for_each_chunk,
+};
+use ndarray::{Array2, Axis};
+use std::time::Instant;
+
+/// How a model is fitted by conjugate gradients.
+#[derive(Debug, Clone)]
+pub struct IterativeOptions {
+    /// Where features and bins are computed.
+    pub device: Device,
+    /// Penalty, intercept and when to stop.
+    pub solver: ConjugateGradients,
+    /// Bytes for chunk buffers. Targets (8 bytes a row and output) and bins (4 bytes a row and grid) are held beside them.
+    pub memory: u64,
+}
+
+impl IterativeOptions {
+    /// [`ConjugateGradients::default`] and [`DEFAULT_MEMORY`] on `device`.
+    pub fn on(device: &Device) -> Self {
+        Self {
+            device: device.clone(),
+            solver: ConjugateGradients::default(),
+            memory: DEFAULT_MEMORY,
+        }
+    }
+}
+
+/// What an iterative fit has done.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Step {
+    /// Rows that are read, and binned if there are bins.
+    Rows(u64),
+    /// Iterations, and the largest relative residual of a target.
+    Iteration(usize, f64),
+}
+
+/// Reads `source` once for targets and bins, then solves; dense parts are featurized again in every iteration.
+pub(super) fn fit(
+    map: Box<dyn FeatureMap>,
+    source: &mut dyn ChunkSource,
+    targets: Targets,
+    options: &IterativeOptions,
+    progress: &mut dyn FnMut(Step),
+) -> Result<LinearModel> {
+    let IterativeOptions {
+        device,
+        solver,
+        memory,
+    } = options;
+    if source.targets() == 0 {
+        return Err(Error::Shape(
+            "the data has no targets to fit; name them with --target or --targets".into(),
+        ));
+    }
+    let start = Instant::now();
+    let (mut binned, mut dense) = (Vec::new(), Vec::new());
+    let mut chunk = chunk_rows_on(
+        device,
+        RowNeeds {
+            columns: source.columns(),
+            widest: source.columns(),
+            device_columns: source.columns(),
+        },
+        *memory,
+    )?;
+    for (leaf, offset, root) in leaves(map.as_ref()) {
+        match leaf {
+            Leaf::Dense(map) => dense.push((map, offset, root)),
+            Leaf::Binning(map) => {
+                // Indices of a chunk take 4 bytes a grid.
+                let by_memory =
+                    usize::try_from(*memory / (4 * map.grids() as u64)).unwrap_or(usize::MAX);
+                chunk = chunk.min(by_memory.max(8));
+                binned.push((map.on(device, *memory)?, BinnedRows::new(map, offset, root)));
+            }
+        }
+    }
+    let mut y = vec![Vec::new(); targets.outputs()];
+    let rows = for_each_chunk(
+        source,
+        chunk,
+        &mut |rows| progress(Step::Rows(rows)),
+        |chunk| {
+            let encoded = targets.encode(chunk.y.view())?;
+            for (k, (y, column)) in y.iter_mut().zip(encoded.axis_iter(Axis(1))).enumerate() {
+                // Nothing is rounded to f32 here, so the shift has no use.
+                y.extend(column.iter().map(|v| v + targets.shift(k)));
+            }
+            for (binner, rows) in &mut binned {
+                rows.push(binner.indices(&chunk.x)?.view());
+            }
+            Ok(())
+        },
+    )?;
+    let n = usize::try_from(rows)
+        .map_err(|_| Error::Shape(format!("{rows} rows do not fit this machine")))?;
+    let y_tn = Array2::from_shape_vec((y.len(), n), y.concat())
+        .map_err(|e| Error::Shape(e.to_string()))?;
+    let accumulate = start.elapsed();
+    let start = Instant::now();
+    let mut features = SideBySide::default();
+    for (_, rows) in binned {
+        features.push(rows)?;
+    }
+    if !dense.is_empty() {
+        features.push(StreamedRows::new(&dense, source, n, device, *memory)?)?;
+    }
+    let solution = solver.solve(&mut features, y_tn.view(), &mut |i, r| {
+        progress(Step::Iteration(i, r))
+    })?;
+    drop(features);
+    Ok(LinearModel {
+        coefficients: solution.require_converged()?,
+        times: Some(FitTimes {
+            accumulate,
+            solve: start.elapsed(),
+        }),
+        map,
+        targets,
+        lambda: solver.lambda,
+        rows,
+        device: device.describe(),
+    })
+}

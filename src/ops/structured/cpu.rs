@@ -1,0 +1,185 @@
+//! Structured maps on the CPU: a few rows at a time through each block, so that its tables are read from cache.
+
+use super::map::{Mixing, StructuredMap};
+use crate::{
+    Result,
+    device::{CpuDevice, Matrix},
+    ops::{
+        cos2pi::{cos2pi, sin2pi},
+        product::HostFactor,
+        projection::{Nonlinearity, rows_per_block},
+        walsh_hadamard::transform,
+    },
+};
+use pulp::{Simd, WithSimd};
+use rayon::prelude::*;
+
+/// Rows that go through a block together.
+const ROWS: usize = 16;
+
+/// Signs as factors, which multiply faster than bits unpack.
+#[derive(Debug)]
+pub(super) struct Tables {
+    /// `diagonals * n` factors a block.
+    signs: Vec<f32>,
+}
+
+impl Tables {
+    pub(super) fn new(map: &StructuredMap) -> Self {
+        let rows = 0..map.signs.nrows();
+        let signs = rows.flat_map(|row| (0..map.padded).map(move |i| map.sign(row, i) as f32));
+        Self {
+            signs: signs.collect(),
+        }
+    }
+}
+
+/// The features of all rows.
+pub(super) fn run(
+    map: &StructuredMap,
+    tables: &Tables,
+    device: &CpuDevice,
+    x_nd: &Matrix,
+    z_nd: &mut Matrix,
+) -> Result<()> {
+    let task = rows_per_block(x_nd.rows(), device.threads()).min(ROWS);
+    let x = x_nd.cpu("x")?;
+    let z = z_nd.cpu_mut("z")?;
+    device.install(|| {
+        z.par_chunks_mut(task * map.outputs())
+            .zip(x.par_chunks(task * map.depth))
+            .for_each_init(Vec::new, |scratch, (z, x)| {
+                featurize(map, tables, x, scratch, z);
+            });
+    });
+    Ok(())
+}
+
+/// The features of a few rows at a time, times the coefficients.
+pub(super) fn predict(
+    map: &StructuredMap,
+    tables: &Tables,
+    device: &CpuDevice,
+    x_nd: &Matrix,
+    beta_dt: &Matrix,
+    y_nt: &mut Matrix,
+) -> Result<()> {
+    let (outputs, targets) = (map.outputs(), beta_dt.cols());
+    let task = rows_per_block(x_nd.rows(), device.threads()).min(4 * ROWS);
+    let x = x_nd.cpu("x")?;
+    let beta = HostFactor::new(beta_dt.cpu("the coefficients")?, outputs, targets);
+    let y = y_nt.cpu_mut("y")?;
+    device.install(|| {
+        y.par_chunks_mut(task * targets)
+            .zip(x.par_chunks(task * map.depth))
+            .for_each_init(
+                || (Vec::new(), Vec::new()),
+                |(scratch, z), (y, x)| {
+                    z.resize(x.len() / map.depth * outputs, 0.0);
+                    featurize(map, tables, x, scratch, z);
+                    beta.times(z, y);
+                },
+            );
+    });
+    Ok(())
+}
+
+/// Some rows on the calling thread.
+fn featurize(
+    map: &StructuredMap,
+    tables: &Tables,
+    x: &[f32],
+    scratch: &mut Vec<f32>,
+    z: &mut [f32],
+) {
+    scratch.resize(2 * map.padded, 0.0);
+    pulp::Arch::new().dispatch(Featurize {
+        map,
+        tables,
+        x,
+        scratch,
+        z,
+    });
+}
+
+/// A struct, not a closure, so that it is compiled for each instruction set as a whole.
+struct Featurize<'a> {
+    map: &'a StructuredMap,
+    tables: &'a Tables,
+    x: &'a [f32],
+    scratch: &'a mut [f32],
+    z: &'a mut [f32],
+}
+
+impl WithSimd for Featurize<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { map, x, z, .. } = self;
+        let n = map.padded;
+        let (v, w) = self.scratch.split_at_mut(n);
+        assert!(n > 0 && v.len() == n, "scratch is made for n");
+        let signs = self.tables.signs.chunks_exact(n * map.diagonals());
+        for (block, signs) in signs.enumerate() {
+            let rows = x
+                .chunks_exact(map.depth)
+                .zip(z.chunks_exact_mut(map.outputs()));
+            for (x, z) in rows {
+                for ((v, &x), &sign) in v.iter_mut().zip(x).zip(signs) {
+                    *v = sign * x;
+                }
+                v[map.depth..].fill(0.0);
+                transform(simd, v);
+                match &map.mixing {
+                    Mixing::Fastfood {
+                        permutation_bn,
+                        gaussian_bn,
+                    } => {
+                        let from = permutation_bn.row(block);
+                        let from = from.as_slice().expect("rows of a standard layout");
+                        let g = gaussian_bn.row(block);
+                        let g = g.as_slice().expect("rows of a standard layout");
+                        for ((w, &from), &g) in w.iter_mut().zip(from).zip(g) {
+                            // The mask changes nothing; it spares a check and lets the loop become gathers.
+                            *w = g * v[from as usize & (n - 1)];
+                        }
+                        transform(simd, w);
+                        finish(map, block, w, z);
+                    }
+                    Mixing::Sorf => {
+                        for signs in signs[n..].chunks_exact(n) {
+                            v.iter_mut().zip(signs).for_each(|(v, &sign)| *v *= sign);
+                            transform(simd, v);
+                        }
+                        finish(map, block, v, z);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Radii, phases and cosines of one block of one row.
+#[inline(always)]
+fn finish(map: &StructuredMap, block: usize, v: &[f32], z: &mut [f32]) {
+    let (s, a) = (map.freqs(), map.amplitude);
+    let first = block * map.padded;
+    let last = s.min(first + map.padded);
+    let radius = &map.radius_s[first..last];
+    if map.nonlinearity == Nonlinearity::CosSin {
+        let (cos, sin) = z.split_at_mut(s);
+        let out = cos[first..last].iter_mut().zip(&mut sin[first..last]);
+        for (((c, s), &v), &r) in out.zip(v).zip(radius) {
+            let t = r * v;
+            *c = a * cos2pi(t);
+            *s = a * sin2pi(t);
+        }
+    } else {
+        let phase = &map.phase_s[first..last];
+        let out = z[first..last].iter_mut();
+        for (((c, &v), &r), &p) in out.zip(v).zip(radius).zip(phase) {
+            *c = a * cos2pi(r * v + p);
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! Structured maps on a GPU: one dispatch where rows fit workgroup memory, else steps with Walsh-Hadamard passes between.
+
+use super::{
+    form,
+    map::{Mixing, StructuredMap},
+};
+use crate::{
+    Result,
+    device::{Device, GpuDevice, Matrix, gpu::Dispatch, gpu::shader::Constants},
+    ops::{
+        Binding, Op,
+        projection::narrow,
+        walsh_hadamard::{LOG_WHOLE, RowLayout, WalshHadamard, fold},
+    },
+};
+
+/// The fused op for the registry.
+pub static OP: Op = Op {
+    name: "structured",
+    source: include_str!("../../../shaders/structured.wgsl"),
+    params_bytes: size_of::<Params>(),
+    bindings: &[
+        Binding::Read("x"),
+        Binding::Read("signs"),
+        Binding::Read("permutation"),
+        Binding::Read("diagonal"),
+        Binding::Read("feature"),
+        Binding::Write("z"),
+    ],
+    variants: || {
+        let lengths = 1..=LOG_WHOLE;
+        let kinds = [(0, 0), (0, 1), (1, 0), (1, 1)];
+        lengths
+            .flat_map(|k| kinds.map(|(kind, form)| variant(k, kind, form)))
+            .collect()
+    },
+};
+
+/// The steps for longer rows, for the registry.
+pub static STAGE_OP: Op = Op {
+    name: "structured_stage",
+    source: include_str!("../../../shaders/structured_stage.wgsl"),
+    params_bytes: size_of::<StageParams>(),
+    bindings: &[
+        Binding::Read("x"),
+        Binding::Read("signs"),
+        Binding::Read("permutation"),
+        Binding::Read("diagonal"),
+        Binding::Read("feature"),
+        Binding::Write("y"),
+    ],
+    variants: || {
+        let stages = [
+            Stage::Spread,
+            Stage::Mix(false),
+            Stage::Mix(true),
+            Stage::Sign,
+        ];
+        let finishes = [Stage::Finish(0), Stage::Finish(1)];
+        stages
+            .into_iter()
+            .chain(finishes)
+            .map(Stage::variant)
+            .collect()
+    },
+};
+
+/// Scratch of longer rows, per matrix.
+const SCRATCH_BYTES: usize = 32 << 20;
+
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct Params {
+    rows: u32,
+    row0: u32,
+    depth: u32,
+    x_stride4: u32,
+    freqs: u32,
+    z_stride: u32,
+    blocks: u32,
+    sign_words: u32,
+    amplitude: f32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct StageParams {
+    n: u32,
+    x_row0: u32,
+    y_row0: u32,
+    depth: u32,
+    x_stride: u32,
+    y_stride: u32,
+    freqs: u32,
+    block: u32,
+    sign_at: u32,
+    amplitude: f32,
+}
+
+fn variant(log_n: u32, kind: i64, form: i64) -> (String, Constants) {
+    let mut constants = RowLayout::new(log_n).constants();
+    constants.insert("KIND".into(), kind);
+    constants.insert("FORM".into(), form);
+    (format!("2^{log_n}/{kind}/{form}"), constants)
+}
+
+/// One step of `structured_stage.wgsl`.
+#[derive(Debug, Clone, Copy)]
+enum Stage {
+    Spread,
+    /// Permutation and diagonal; whether indices are packed two a word.
+    Mix(bool),
+    Sign,
+    Finish(i64),
+}
+
+impl Stage {
+    fn variant(self) -> (String, Constants) {
+        let (stage, packed, form) = match self {
+            Self::Spread => (0, 0, 0),
+            Self::Mix(packed) => (1, packed.into(), 0),
+            Self::Sign => (2, 0, 0),
+            Self::Finish(form) => (3, 0, form),
+        };
+        let pairs = [("STAGE", stage), ("PACKED", packed), ("FORM", form)];
+        let constants = pairs.map(|(name, value)| (name.to_owned(), value));
+        (format!("{self:?}"), constants.into_iter().collect())
+    }
+}
+
+/// A map's tables as storage buffers.
+#[derive(Debug)]
+pub(super) struct Tables {
+    signs: Matrix,
+    permutation: Matrix,
+    diagonal: Matrix,
+    feature: Matrix,
+}
+
+impl Tables {
+    pub(super) fn new(device: &Device, map: &StructuredMap) -> Result<Self> {
+        let n = map.padded;
+        let log_n = n.trailing_zeros();
+        let signs: Vec<u32> = map.signs.iter().copied().collect();
+        let (mut places, mut diagonal) = (vec![0; 4], vec![0.0; 4]);
+        if let Mixing::Fastfood {
+            permutation_bn,
+            gaussian_bn,
+        } = &map.mixing
+        {
+            // The fused shader loads eight neighbours at once; in its exchange an element has a place of its own.
+            let width = n.max(8);
+            let layout = (log_n <= LOG_WHOLE).then(|| RowLayout::new(log_n));
+            places = vec![0; map.blocks() * width];
+            diagonal = vec![0.0; map.blocks() * width];
+            for (out, row) in places.chunks_exact_mut(width).zip(permutation_bn.rows()) {
+                for (out, &from) in out.iter_mut().zip(row) {
+                    *out = layout.map_or(from, |layout| layout.address(from));
+                }
+            }
+            for (out, row) in diagonal.chunks_exact_mut(width).zip(gaussian_bn.rows()) {
+                out.iter_mut().zip(row).for_each(|(o, &g)| *o = g);
+            }
+            if packed(n) {
+                places = places.chunks_exact(2).map(|p| p[0] | p[1] << 16).collect();
+            }
+        }
+        let feature: Vec<f32> = map.radius_s.iter().chain(&map.phase_s).copied().collect();
+        Ok(Self {
+            signs: table(device, &signs)?,
+            permutation: table(device, &places)?,
+            diagonal: table(device, bytemuck::cast_slice(&diagonal))?,
+            feature: table(device, bytemuck::cast_slice(&feature))?,
+        })
+    }
+}
+
+/// Whether indices below n fit 16 bits.
+fn packed(n: usize) -> bool {
+    n <= 1 << 16
+}
+
+/// 32-bit words as one row of a matrix.
+fn table(device: &Device, words: &[u32]) -> Result<Matrix> {
+    let mut matrix = Matrix::new(device, 1, words.len())?;
+    matrix.write_with(|out| {
+        let out: &mut [u32] = bytemuck::cast_slice_mut(out);
+        let (body, padding) = out.split_at_mut(words.len());
+        body.copy_from_slice(words);
+        padding.fill(0);
+    })?;
+    Ok(matrix)
+}
+
+/// The features of as many rows as z has, from row `row0` of x on.
+pub(super) fn run(
+    map: &StructuredMap,
+    tables: &Tables,
+    gpu: &GpuDevice,
+    x_nd: &Matrix,
+    row0: usize,
+    z_nd: &mut Matrix,
+) -> Result<()> {
+    let log_n = map.padded.trailing_zeros();
+    if log_n > LOG_WHOLE {
+        return run_long(map, tables, gpu, x_nd, row0, z_nd);
+    }
+    let params = Params {
+        rows: narrow(z_nd.rows())?,
+        row0: narrow(row0)?,
+        depth: narrow(map.depth)?,
+        x_stride4: narrow(x_nd.stride() / 4)?,
+        freqs: narrow(map.freqs())?,
+        z_stride: narrow(z_nd.stride())?,
+        blocks: narrow(map.blocks())?,
+        sign_words: narrow(map.signs.ncols())?,
+        amplitude: map.amplitude,
+    };
+    let groups = z_nd.rows().div_ceil(RowLayout::new(log_n).rows as usize) * map.blocks();
+    let kind = i64::from(matches!(map.mixing, Mixing::Sorf));
+    let (name, constants) = variant(log_n, kind, form(map.nonlinearity));
+    gpu.dispatch(&Dispatch {
+        op: &OP,
+        variant: &name,
+        constants: &constants,
+        params: bytemuck::bytes_of(&params),
+        buffers: &buffers(tables, gpu, x_nd, z_nd)?,
+        workgroups: fold(narrow(groups)?),
+    })
+}
+
+fn buffers<'a>(
+    tables: &'a Tables,
+    gpu: &GpuDevice,
+    x: &'a Matrix,
+    y: &'a Matrix,
+) -> Result<[&'a wgpu::Buffer; 6]> {
+    Ok([
+        x.gpu(gpu, "x")?,
+        tables.signs.gpu(gpu, "the signs")?,
+        tables.permutation.gpu(gpu, "the permutations")?,
+        tables.diagonal.gpu(gpu, "the diagonals")?,
+        tables.feature.gpu(gpu, "the radii")?,
+        y.gpu(gpu, "z")?,
+    ])
+}
+
+/// Rows longer than workgroup memory: two scratch matrices, some rows and one block at a time.
+fn run_long(
+    map: &StructuredMap,
+    tables: &Tables,
+    gpu: &GpuDevice,
+    x_nd: &Matrix,
+    row0: usize,
+    z_nd: &mut Matrix,
+) -> Result<()> {
+    let n = map.padded;
+    let rows = z_nd.rows();
+    let most = (SCRATCH_BYTES / (4 * n)).clamp(1, 65_535);
+    let device = Device::Gpu(gpu.clone());
+    let mut u = Matrix::new(&device, most.min(rows), n)?;
+    let mut v = Matrix::new(&device, most.min(rows), n)?;
+    let transform = WalshHadamard::new(n)?;
+    let words = map.signs.ncols();
+    for first in (0..rows).step_by(most) {
+        let batch = most.min(rows - first);
+        u.set_rows(batch)?;
+        v.set_rows(batch)?;
+        for block in 0..map.blocks() {
+            let step = |stage: Stage, x: &Matrix, y: &Matrix, sign_row: usize| -> Result<()> {
+                let at_x = if matches!(stage, Stage::Spread) {
+                    row0 + first
+                } else {
+                    0
+                };
+                let at_y = if matches!(stage, Stage::Finish(_)) {
+                    first
+                } else {
+                    0
+                };
+                let params = StageParams {
+                    n: narrow(n)?,
+                    x_row0: narrow(at_x)?,
+                    y_row0: narrow(at_y)?,
+                    depth: narrow(map.depth)?,
+                    x_stride: narrow(x.stride())?,
+                    y_stride: narrow(y.stride())?,
+                    freqs: narrow(map.freqs())?,
+                    block: narrow(block)?,
+                    sign_at: narrow(sign_row * words)?,
+                    amplitude: map.amplitude,
+                };
+                let (name, constants) = stage.variant();
+                gpu.dispatch(&Dispatch {
+                    op: &STAGE_OP,
+                    variant: &name,
+                    constants: &constants,
+                    params: bytemuck::bytes_of(&params),
+                    buffers: &buffers(tables, gpu, x, y)?,
+                    workgroups: [params.n.div_ceil(256), narrow(batch)?, 1],
+                })
+            };
+            let finish = Stage::Finish(form(map.nonlinearity));
+            match map.mixing {
+                Mixing::Fastfood { .. } => {
+                    step(Stage::Spread, x_nd, &u, block)?;
+                    transform.run(&mut u)?;
+                    step(Stage::Mix(packed(n)), &u, &v, 0)?;
+                    transform.run(&mut v)?;
+                    step(finish, &v, z_nd, 0)?;
+                }
+                Mixing::Sorf => {
+                    step(Stage::Spread, x_nd, &u, 3 * block)?;
+                    transform.run(&mut u)?;
+                    step(Stage::Sign, &u, &v, 3 * block + 1)?;
+                    transform.run(&mut v)?;
+                    step(Stage::Sign, &v, &u, 3 * block + 2)?;
+                    transform.run(&mut u)?;
+                    step(finish, &u, z_nd, 0)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,121 @@
+//! Products with a feature matrix Z that is never stored: what a matrix-free solver asks for.
+//!
+//! Matrices are target-major here, coefficients `[t, D]` and rows `[t, n]`, so that each target is contiguous. Several
+//! operators side by side share one range of columns: each reads and writes its own columns and leaves the others alone.
+
+mod binned;
+mod streamed;
+
+pub use binned::BinnedRows;
+pub use streamed::StreamedRows;
+
+use crate::{Error, Result};
+use ndarray::{Array2, ArrayView2};
+
+/// Products with Z `[n, D]`, all in f64. Sums do not depend on the number of threads.
+pub trait FeatureProducts {
+    /// Number of rows, n.
+    fn rows(&self) -> usize;
+
+    /// One past the last column that the operator owns.
+    fn columns(&self) -> usize;
+
+    /// Adds `Z beta` to `r`: `r_tn[k, i] += sum_j z_ij beta_td[k, j]`.
+    fn add_product(&mut self, beta_td: ArrayView2<'_, f64>, r_tn: &mut Array2<f64>) -> Result<()>;
+
+    /// Writes `Z' r` into its columns of `out_td`.
+    fn transposed(&mut self, r_tn: ArrayView2<'_, f64>, out_td: &mut Array2<f64>) -> Result<()>;
+
+    /// [`Self::add_product`], then [`Self::transposed`] of the sum: one pass over the data where an operator streams it.
+    fn round_trip(
+        &mut self,
+        beta_td: ArrayView2<'_, f64>,
+        r_tn: &mut Array2<f64>,
+        out_td: &mut Array2<f64>,
+    ) -> Result<()> {
+        self.add_product(beta_td, r_tn)?;
+        self.transposed(r_tn.view(), out_td)
+    }
+
+    /// Writes the sums (row 0) and the sums of squares (row 1) of its columns.
+    fn moments(&mut self, out_2d: &mut Array2<f64>) -> Result<()>;
+}
+
+/// Operators over the same rows, each with its own columns.
+#[derive(Default)]
+pub struct SideBySide<'a> {
+    parts: Vec<Box<dyn FeatureProducts + 'a>>,
+}
+
+impl std::fmt::Debug for SideBySide<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{} operators, {} columns",
+            self.parts.len(),
+            self.columns()
+        )
+    }
+}
+
+impl<'a> SideBySide<'a> {
+    /// Puts another operator beside the others; the last one streams its data only once per round trip, so put the one
+    /// that streams last. Errors with [`Error::Shape`] when it has other rows.
+    pub fn push(&mut self, part: impl FeatureProducts + 'a) -> Result<()> {
+        if let Some(first) = self.parts.first()
+            && first.rows() != part.rows()
+        {
+            return Err(Error::Shape(format!(
+                "features of {} and {} rows do not go side by side",
+                first.rows(),
+                part.rows()
+            )));
+        }
+        self.parts.push(Box::new(part));
+        Ok(())
+    }
+}
+
+impl FeatureProducts for SideBySide<'_> {
+    fn rows(&self) -> usize {
+        self.parts.first().map_or(0, |part| part.rows())
+    }
+
+    fn columns(&self) -> usize {
+        self.parts.iter().map(|p| p.columns()).max().unwrap_or(0)
+    }
+
+    fn add_product(&mut self, beta_td: ArrayView2<'_, f64>, r_tn: &mut Array2<f64>) -> Result<()> {
+        let mut parts = self.parts.iter_mut();
+        parts.try_for_each(|part| part.add_product(beta_td, r_tn))
+    }
+
+    fn transposed(&mut self, r_tn: ArrayView2<'_, f64>, out_td: &mut Array2<f64>) -> Result<()> {
+        let mut parts = self.parts.iter_mut();
+        parts.try_for_each(|part| part.transposed(r_tn, out_td))
+    }
+
+    fn round_trip(
+        &mut self,
+        beta_td: ArrayView2<'_, f64>,
+        r_tn: &mut Array2<f64>,
+        out_td: &mut Array2<f64>,
+    ) -> Result<()> {
+        let Some((last, before)) = self.parts.split_last_mut() else {
+            return Ok(());
+        };
+        for part in &mut *before {
+            part.add_product(beta_td, r_tn)?;
+        }
+        last.round_trip(beta_td, r_tn, out_td)?;
+        before
+            .iter_mut()
+            .try_for_each(|part| part.transposed(r_tn.view(), out_td))
+    }
+
+    fn moments(&mut self, out_2d: &mut Array2<f64>) -> Result<()> {
+        self.parts
+            .iter_mut()
+            .try_for_each(|part| part.moments(out_2d))
+    }
+}

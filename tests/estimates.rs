@@ -1,0 +1,244 @@
+//! Estimates of k over many seeds: arc-cosine maps, a user's own nonlinearity and leverage-weighted Fourier features are
+//! unbiased, and variances are those of the closed forms. Negative controls: a kernel slightly off must fail.
+
+mod common;
+
+use bochner::{
+    Device, Matrix,
+    analysis::{Estimates, estimates, featurize, variance},
+    data::Rows,
+    features::{self, Affine, ArcCosine, Custom, FeatureMap, Form, Fourier},
+    kernels::{Gaussian, Kernel, parse},
+    seed::Seed,
+    store::Store,
+};
+use common::{devices, gpus, normal};
+use ndarray::{Array2, array};
+
+const SEEDS: u64 = 600;
+const PAIRS: [(usize, usize); 5] = [(0, 0), (0, 1), (0, 2), (0, 3), (1, 4)];
+
+fn rows() -> Array2<f64> {
+    array![
+        [0.3, -0.2, 0.7],
+        [0.5, 0.1, 0.2],
+        [1.2, -1.0, 0.4],
+        [-0.7, 0.9, -0.1],
+        [-0.5, -0.1, -0.25]
+    ]
+}
+
+/// The largest deviation of a mean from `kernel`, in units of four standard errors.
+fn bias(kernel: &dyn Kernel, lengthscale: f64, estimates: &Estimates) -> f64 {
+    let x = rows() / lengthscale;
+    let mut worst = 0.0_f64;
+    for (p, &(i, j)) in PAIRS.iter().enumerate() {
+        let exact = kernel.evaluate(&x.row(i).to_vec(), &x.row(j).to_vec());
+        let error = (estimates.variance[p] / estimates.seeds as f64).sqrt();
+        // Rows may have an estimate without variance: rounding of f32 then decides.
+        worst = worst.max((estimates.mean[p] - exact).abs() / (4.0 * error + 2e-6));
+    }
+    worst
+}
+
+fn seeds() -> impl Iterator<Item = Seed> {
+    (0..SEEDS).map(Seed)
+}
+
+#[test]
+fn arc_cosine_features_are_unbiased() {
+    for sampling in ["monte-carlo", "orthogonal"] {
+        for order in 0..3 {
+            let run = estimates(
+                &Rows::from(rows()),
+                &PAIRS,
+                &Device::cpu(),
+                seeds(),
+                |seed| {
+                    let map = ArcCosine::new().order(order).features(64).seed(seed);
+                    let map = map.sampling(sampling.parse()?);
+                    Ok(Box::new(map.build(Affine::identity(3))?))
+                },
+            );
+            let run = run.expect("runs");
+            for kernel in 0..3 {
+                let exact = parse(&format!("arc-cosine:{kernel}")).expect("known");
+                let bias = bias(exact.as_ref(), 1.0, &run);
+                assert_eq!(
+                    bias < 1.0,
+                    kernel == order,
+                    "{sampling} {order} {kernel}: {bias}"
+                );
+            }
+            // A scale 5 per cent off shows in every order that has one.
+            let exact = parse(&format!("arc-cosine:{order}")).expect("known");
+            if order > 0 {
+                assert!(bias(exact.as_ref(), 1.05, &run) > 1.0, "{sampling} {order}");
+            }
+        }
+    }
+    assert!(
+        ArcCosine::new()
+            .order(3)
+            .build(Affine::identity(3))
+            .is_err()
+    );
+    assert!(
+        ArcCosine::new()
+            .features(0)
+            .build(Affine::identity(3))
+            .is_err()
+    );
+}
+
+#[test]
+fn arc_cosine_maps_agree_on_devices_and_survive_files() {
+    let x = Rows::from(normal(37, 5, 1).mapv(f64::from));
+    for order in 0..3 {
+        let map = ArcCosine::new().order(order).features(70).seed(Seed(1));
+        let map = map.build(Affine::identity(5)).expect("builds");
+        let mut store = Store::default();
+        map.write(&mut store).expect("writes");
+        let read = features::read(&store).expect("reads");
+        let z = featurize(&map, &x, &Device::cpu()).expect("runs");
+        assert_eq!(
+            featurize(read.as_ref(), &x, &Device::cpu()).expect("runs"),
+            z
+        );
+        for device in devices() {
+            let there = featurize(&map, &x, device).expect("runs");
+            // Parity bounds are the projection op's own; this is about the map.
+            let difference = (&there - &z).iter().fold(0.0_f64, |m, v| m.max(v.abs()));
+            assert!(difference < 1e-4, "{order} on {device:?}: {difference}");
+        }
+    }
+}
+
+/// E sin(w.x) sin(w.y) for w ~ N(0, I) is (g(x - y) - g(x + y)) / 2 with g(t) = exp(-|t|^2/2).
+#[derive(Debug)]
+struct Sines;
+
+impl Kernel for Sines {
+    fn spec(&self) -> String {
+        "sines".into()
+    }
+
+    fn evaluate(&self, x: &[f64], y: &[f64]) -> f64 {
+        let opposite: Vec<f64> = y.iter().map(|v| -v).collect();
+        (Gaussian.evaluate(x, y) - Gaussian.evaluate(x, &opposite)) / 2.0
+    }
+
+    fn spectrum(&self) -> Option<&dyn bochner::kernels::SpectralMeasure> {
+        None
+    }
+
+    fn lengthscale_of_gamma(&self, gamma: f64) -> bochner::Result<f64> {
+        Ok(gamma)
+    }
+}
+
+#[test]
+fn an_own_nonlinearity_is_unbiased_and_stays_on_the_cpu() {
+    let custom = Custom::new("sine", f32::sin).features(64);
+    let run = estimates(
+        &Rows::from(rows()),
+        &PAIRS,
+        &Device::cpu(),
+        seeds(),
+        |seed| {
+            let map = custom.clone().seed(seed).build(Affine::identity(3))?;
+            Ok(Box::new(map))
+        },
+    );
+    let run = run.expect("runs");
+    assert!(bias(&Sines, 1.0, &run) < 1.0);
+    assert!(bias(&Sines, 1.05, &run) > 1.0);
+    let map = custom.build(Affine::identity(3)).expect("builds");
+    for device in gpus() {
+        let error = map.load(device).expect_err("is a closure").to_string();
+        assert!(error.contains("--device cpu"), "{error}");
+    }
+    let error = map.write(&mut Store::default()).expect_err("is a closure");
+    assert!(error.to_string().contains("no file can keep"), "{error}");
+    // Prediction is features times coefficients.
+    let device = Device::cpu();
+    let beta = normal(64, 2, 4);
+    let z = featurize(&map, &Rows::from(rows()), &device).expect("runs");
+    let mut x_nd = Matrix::new(&device, 5, 3).expect("fits");
+    map.input().load(&rows().into(), &mut x_nd).expect("loads");
+    let beta_dt = Matrix::upload(&device, beta.view()).expect("fits");
+    let mut y_nt = Matrix::new(&device, 5, 2).expect("fits");
+    let mut loaded = map.load(&device).expect("loads");
+    loaded.predict(&x_nd, &beta_dt, &mut y_nt).expect("runs");
+    let y = y_nt.download().expect("reads").mapv(f64::from);
+    let error = &y - &z.dot(&beta.mapv(f64::from));
+    assert!(error.iter().all(|e| e.abs() < 1e-5), "{error}");
+}
+
+#[test]
+fn leverage_weights_leave_the_estimate_unbiased() {
+    // Data on a line, where frequencies differ in what they tell.
+    let sample = normal(80, 3, 2).mapv(f64::from) * array![[2.0, 0.1, 0.1]];
+    let input = Affine::identity(3).lengthscale(1.3).expect("positive");
+    for form in [Form::Paired, Form::Phase] {
+        let build = |seed| {
+            let map = Fourier::new(Gaussian).form(form).features(32).seed(seed);
+            let map = map.leverage(&sample, 1e-3, 64);
+            map.build(input.clone())
+        };
+        let one = build(Seed(0)).expect("builds");
+        assert!(one.describe().contains("leverage"), "{}", one.describe());
+        let amplitudes = &one.parameters().amplitude_s;
+        let most = amplitudes.iter().copied().fold(0.0, f32::max);
+        let least = amplitudes.iter().copied().fold(f32::INFINITY, f32::min);
+        assert!(most > 1.2 * least, "weights are {least} to {most}");
+        let run = estimates(
+            &Rows::from(rows()),
+            &PAIRS,
+            &Device::cpu(),
+            seeds(),
+            |seed| Ok(Box::new(build(seed)?)),
+        );
+        let run = run.expect("runs");
+        let off = bias(&Gaussian, 1.3, &run);
+        assert!(off < 1.0, "{form}: {off}");
+        assert!(
+            bias(&Gaussian, 1.3 * 1.08, &run) > 1.0,
+            "{form}: 8 per cent pass"
+        );
+    }
+}
+
+#[test]
+fn variances_are_those_of_the_closed_form() {
+    for form in [Form::Paired, Form::Phase] {
+        let run = estimates(
+            &Rows::from(rows()),
+            &PAIRS,
+            &Device::cpu(),
+            seeds(),
+            |seed| {
+                let map = Fourier::new(Gaussian).form(form).features(32).seed(seed);
+                Ok(Box::new(map.build(Affine::identity(3))?))
+            },
+        );
+        let run = run.expect("runs");
+        let x = rows();
+        let deviation = |features| {
+            let mut worst = 0.0_f64;
+            for (p, &(i, j)) in PAIRS.iter().enumerate().skip(1) {
+                let difference = (&x.row(i) - &x.row(j)).to_vec();
+                let k = |factor: f64| {
+                    let there: Vec<f64> = difference.iter().map(|v| factor * v).collect();
+                    Gaussian.evaluate(&there, &[0.0; 3])
+                };
+                let expected = variance(form, features, k(1.0), k(2.0));
+                let ratio = (run.variance[p] / expected - 1.0).abs();
+                worst = worst.max(ratio / (4.0 * (2.0 / SEEDS as f64).sqrt()));
+            }
+            worst
+        };
+        assert!(deviation(32) < 1.0, "{form}: {}", deviation(32));
+        assert!(deviation(64) > 1.0, "{form}: a wrong D passes");
+    }
+}
