@@ -95,10 +95,12 @@ class Contest:
         medians = {name: statistics.median(taken) for name, taken in self.times.items()}
         best = min(self.peers, key=medians.get)
         first = next(iter(self.ours))
+        least_peer = min(min(self.times[peer]) for peer in self.peers)
         for name, taken in self.times.items():
             # A peer against the first of ours, each of ours against the best peer.
             over, under = (best, name) if name in self.ours else (name, first)
-            ratio = [medians[over] / medians[under], min(self.times[over]) / min(self.times[under])]
+            least = least_peer if name in self.ours else min(taken)
+            ratio = [medians[over] / medians[under], least / min(self.times[under])]
             ratio = [f"{r:.2f}" for r in ratio]
             error = self.errors[name]
             yield [

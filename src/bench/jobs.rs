@@ -1,5 +1,9 @@
 //! The ops as jobs: data drawn and loaded once, run many times, a part of the result compared with f64.
 
+mod cholesky;
+
+pub(super) use cholesky::cholesky;
+
 use super::{MEMORY, Shape, TARGETS};
 use crate::{
     Device, Error, Matrix, Result,
@@ -9,9 +13,9 @@ use crate::{
         predict, product,
         projection::{self, DenseMap, Nonlinearity, Projection},
         tile::Tile,
+        walsh_hadamard::{self, WalshHadamard},
     },
     seed::{Seed, Stream},
-    solve::cholesky as factor,
 };
 use ndarray::{Array2, ArrayView2, Axis, s};
 use std::sync::OnceLock;
@@ -333,68 +337,54 @@ impl Job for Product {
     }
 }
 
-struct Cholesky {
-    matrix: Array2<f64>,
-    factor: Array2<f64>,
-    device: Device,
+struct Transform {
+    op: WalshHadamard,
+    rows: usize,
+    block: usize,
+    x_nd: Matrix,
+    y_nd: Matrix,
 }
 
-pub(super) fn cholesky(device: &Device, shape: Shape) -> Result<Box<dyn Job>> {
-    if !matches!(device, Device::Cpu(_)) {
-        return Err(Error::Unsupported("factorisations run on the CPU".into()));
-    }
+pub(super) fn walsh_hadamard(device: &Device, shape: Shape) -> Result<Box<dyn Job>> {
     let n = shape.features;
-    let mut matrix = draw(n, n, 0.25, 17).mapv(f64::from);
-    // Symmetric through its lower triangle, and dominated by its diagonal.
-    matrix.diag_mut().mapv_inplace(|v| v + n as f64);
-    Ok(Box::new(Cholesky {
-        factor: matrix.clone(),
-        matrix,
-        device: device.clone(),
+    let block = block_rows(device, shape.rows, n, 2 * n)?;
+    Ok(Box::new(Transform {
+        op: WalshHadamard::new(n)?,
+        rows: shape.rows,
+        block,
+        x_nd: Matrix::upload(device, draw(block, n, 1.0, 19).view())?,
+        y_nd: Matrix::new(device, block, n)?,
     }))
 }
 
-impl Job for Cholesky {
-    fn reset(&mut self) {
-        self.factor.assign(&self.matrix);
-    }
-
+impl Job for Transform {
     fn run(&mut self) -> Result<()> {
-        let Device::Cpu(cpu) = &self.device else {
-            unreachable!("refused when prepared")
-        };
-        match cpu.install(|| factor::factor(&mut self.factor)) {
-            true => Ok(()),
-            false => Err(Error::Numerical("not positive definite".into())),
+        for rows in blocks(self.rows, self.block) {
+            self.x_nd.set_rows(rows)?;
+            self.y_nd.set_rows(rows)?;
+            self.op.run_into(&self.x_nd, &mut self.y_nd)?;
         }
+        Ok(())
     }
 
-    /// Of `L (L' v)` against `A v`.
     fn error(&mut self) -> Result<f64> {
-        self.reset();
-        self.run()?;
-        let n = self.matrix.nrows();
-        let v: Vec<f64> = (0..n).map(|i| (i as f64).sin()).collect();
-        let (mut transposed, mut exact) = (vec![0.0; n], vec![0.0; n]);
-        for i in 0..n {
-            for j in 0..=i {
-                transposed[j] += self.factor[[i, j]] * v[i];
-                exact[i] += self.matrix[[i, j]] * v[j];
-                if j < i {
-                    exact[j] += self.matrix[[i, j]] * v[i];
-                }
-            }
-        }
-        let (mut worst, mut largest) = (0.0_f64, 0.0_f64);
-        for i in 0..n {
-            let got: f64 = (0..=i).map(|j| self.factor[[i, j]] * transposed[j]).sum();
-            worst = worst.max((got - exact[i]).abs());
-            largest = largest.max(exact[i].abs());
-        }
-        Ok(worst / largest)
+        self.x_nd.set_rows(self.block)?;
+        self.y_nd.set_rows(self.block)?;
+        self.op.run_into(&self.x_nd, &mut self.y_nd)?;
+        let rows = self.block.min(4);
+        let got = head(&mut self.y_nd, rows)?;
+        let reference = walsh_hadamard::reference(draw(rows, self.op.len(), 1.0, 19).view());
+        Ok(relative(got.view(), reference.view()))
     }
 
     fn tile(&self) -> String {
-        instruction_set().into()
+        match self.x_nd.device() {
+            Device::Cpu(_) => instruction_set().into(),
+            Device::Gpu(_) => "rows".into(),
+        }
+    }
+
+    fn blocks(&self) -> usize {
+        self.rows.div_ceil(self.block)
     }
 }

@@ -162,6 +162,24 @@ pub const OPS: &[OpBench] = &[
         ],
     },
     OpBench {
+        name: "walsh-hadamard",
+        host_only: false,
+        work: |Shape { rows, features, .. }| {
+            let (n, d) = (rows as f64, features as f64);
+            Work {
+                flops: n * d * d.log2(),
+                bytes: 8.0 * n * d,
+            }
+        },
+        prepare: jobs::walsh_hadamard,
+        shapes: [
+            &[[1024, 0, 1024]],
+            &[[8192, 0, 1024], [16, 0, 1 << 18]],
+            &[[65536, 0, 1024], [65536, 0, 4096], [64, 0, 1 << 20]],
+            &[[ROWS, 0, 1024], [ROWS, 0, 4096], [128, 0, 1 << 20]],
+        ],
+    },
+    OpBench {
         name: "cholesky",
         host_only: true,
         work: |Shape { features, .. }| {
