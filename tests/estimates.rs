@@ -5,10 +5,10 @@ mod common;
 
 use bochner::{
     Device, Matrix,
-    analysis::{Estimates, estimates, featurize, variance},
-    data::Rows,
-    features::{self, Affine, ArcCosine, Custom, FeatureMap, Form, Fourier},
-    kernels::{Gaussian, Kernel, parse},
+    analysis::{Estimates, approximate_gram, estimates, featurize, variance},
+    data::{MemorySource, Rows},
+    features::{self, Affine, ArcCosine, Binning, Custom, FeatureMap, Form, Fourier, Union},
+    kernels::{Gaussian, Kernel, Laplacian, parse},
     seed::Seed,
     store::Store,
 };
@@ -241,4 +241,38 @@ fn variances_are_those_of_the_closed_form() {
         assert!(deviation(32) < 1.0, "{form}: {}", deviation(32));
         assert!(deviation(64) > 1.0, "{form}: a wrong D passes");
     }
+}
+
+/// Binning is counted, other features are multiplied, and a union is their weighted sum.
+#[test]
+fn the_approximate_kernel_of_a_union_is_the_weighted_sum() {
+    let rows = Rows::from(normal(30, 3, 6).mapv(f64::from));
+    let device = Device::cpu();
+    let fourier = || {
+        let map = Fourier::new(Laplacian).features(40);
+        map.build(Affine::identity(3)).expect("builds")
+    };
+    let binning = || {
+        let mut source = MemorySource::new(rows.clone(), None).expect("finite");
+        let map = Binning::new(Laplacian).grids(25);
+        map.fit(
+            Affine::identity(3),
+            &mut source,
+            &device,
+            1 << 20,
+            &mut |_| {},
+        )
+        .expect("fits")
+    };
+    let gram = |map: &dyn FeatureMap| approximate_gram(map, &rows, &device).expect("runs");
+    let union = Union::new(vec![(Box::new(fourier()), 0.3), (Box::new(binning()), 0.7)]);
+    let sum = gram(&fourier()) * 0.3 + gram(&binning()) * 0.7;
+    let difference = gram(&union.expect("goes together")) - &sum;
+    assert!(difference.iter().all(|d| d.abs() < 1e-12));
+    let z = featurize(&fourier(), &rows, &device).expect("runs");
+    let difference = gram(&fourier()) - z.dot(&z.t());
+    assert!(difference.iter().all(|d| d.abs() < 1e-12));
+    assert!(featurize(&binning(), &rows, &device).is_err());
+    // A row shares every bin with itself.
+    assert!(gram(&binning()).diag().iter().all(|&k| k == 1.0));
 }

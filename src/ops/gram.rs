@@ -1,6 +1,6 @@
 //! Gram accumulation: `Z'Z` (one triangle) and `Z'Y`, chunk after chunk, in two levels.
 //!
-//! Blocks of at most [`BLOCK_ROWS`] rows are summed in f32 and added to a compensated pair on a GPU, to f64 on the CPU:
+//! Blocks of at most [`BLOCK_ROWS`] rows are summed in f32 and added to a compensated pair on a GPU, shorter ones to f64 on the CPU:
 //! after 10^6 rows the relative error stays under 1e-6, where one running f32 sum errs by 5e-6.
 
 use super::{Binding, Op, host::Triangle, projection::narrow, tile, tile::Tile};
@@ -195,11 +195,7 @@ impl GramAccumulator {
         match &mut self.state {
             State::Cpu { cpu, sums } => {
                 let (z, y) = (z_nd.cpu("z")?, y_nt.cpu("y")?);
-                let (d, t) = (self.features, self.targets);
-                cpu.install(|| {
-                    let blocks = z.chunks(BLOCK_ROWS * d).zip(y.chunks(BLOCK_ROWS * t));
-                    blocks.for_each(|(z, y)| sums.add(z, y));
-                });
+                cpu.install(|| sums.add(z, y));
                 Ok(())
             }
             State::Gpu {

@@ -4,11 +4,15 @@
 //! always summed in the same order, whatever the batch, the thread count or the tile that happens to hold it, so a row
 //! gives the same bits in every batch.
 
+#[cfg(target_arch = "x86_64")]
+mod half;
 mod pack;
 mod rows;
 mod tile;
 mod triangle;
 
+#[cfg(target_arch = "x86_64")]
+pub(crate) use half::HalfPanels;
 pub(crate) use pack::{Panels, PanelsView};
 pub(crate) use rows::{Epilogue, for_each_row};
 pub(crate) use triangle::Triangle;

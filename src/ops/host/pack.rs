@@ -5,7 +5,7 @@ use super::tile::panel_columns;
 /// One cache line: panels start on one, so that no vector load straddles two.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-struct Line([f32; 16]);
+pub(super) struct Line(pub(super) [f32; 16]);
 
 /// Floats that start on a cache line.
 #[derive(Clone, Default)]
@@ -80,6 +80,7 @@ impl Panels {
     pub(crate) fn all(&self) -> PanelsView<'_> {
         PanelsView {
             depth: self.depth,
+            first: 0,
             columns: self.columns,
             data: self.data.as_slice(),
         }
@@ -90,6 +91,8 @@ impl Panels {
 #[derive(Clone, Copy)]
 pub(crate) struct PanelsView<'a> {
     depth: usize,
+    /// The first column, of the matrix or of the run cut off by [`Self::split`].
+    first: usize,
     columns: usize,
     data: &'a [f32],
 }
@@ -97,6 +100,12 @@ pub(crate) struct PanelsView<'a> {
 impl<'a> PanelsView<'a> {
     pub(super) fn depth(&self) -> usize {
         self.depth
+    }
+
+    /// All values, padding included.
+    pub(super) fn data(&self) -> &'a [f32] {
+        let width = panel_columns();
+        &self.data[..self.columns.div_ceil(width) * width * self.depth]
     }
 
     pub(crate) fn columns(&self) -> usize {
@@ -108,7 +117,27 @@ impl<'a> PanelsView<'a> {
         let width = panel_columns();
         let count = self.columns.div_ceil(width);
         let size = self.depth * width;
-        (0..count).map(move |p| (p * width, &self.data[p * size..(p + 1) * size]))
+        let first = self.first;
+        (0..count).map(move |p| (first + p * width, &self.data[p * size..(p + 1) * size]))
+    }
+
+    /// The column after the last.
+    pub(super) fn end(&self) -> usize {
+        self.first + self.columns
+    }
+
+    /// Takes `count` whole panels off the front, with their first column, if there are so many.
+    pub(super) fn take_front(&mut self, count: usize) -> Option<(usize, &'a [f32])> {
+        let width = count * panel_columns();
+        if self.columns < width {
+            return None;
+        }
+        let (panels, rest) = self.data.split_at(width * self.depth);
+        let first = self.first;
+        self.first += width;
+        self.columns -= width;
+        self.data = rest;
+        Some((first, panels))
     }
 
     /// Cuts the panels into `parts` runs of whole panels, each with its first column.
@@ -119,6 +148,7 @@ impl<'a> PanelsView<'a> {
         (0..self.columns).step_by(step).map(move |col| {
             let part = Self {
                 depth: self.depth,
+                first: 0,
                 columns: step.min(self.columns - col),
                 data: &self.data[col * self.depth..],
             };

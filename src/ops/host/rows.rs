@@ -3,7 +3,7 @@
 use super::{
     PanelsView,
     pack::Aligned,
-    tile::{most_rows, multiply, tile_rows},
+    tile::{ABREAST, most_rows, multiply, multiply_abreast, tile_rows},
 };
 use pulp::{Simd, WithSimd};
 use std::cell::RefCell;
@@ -18,6 +18,13 @@ const MOST_ROWS: usize = 240;
 pub(crate) trait Epilogue {
     /// `t` holds the products of row `row` with the columns from `col` on.
     fn row(&mut self, row: usize, col: usize, t: &[f32]);
+}
+
+impl<E: Epilogue> Epilogue for &mut E {
+    #[inline(always)]
+    fn row(&mut self, row: usize, col: usize, t: &[f32]) {
+        (**self).row(row, col, t);
+    }
 }
 
 /// Scratch of one thread, kept between calls.
@@ -70,7 +77,19 @@ impl<E: Epilogue> WithSimd for Product<'_, E> {
             let rows = x.len() / depth;
             let packed = scratch.packed.take((rows + most) * depth);
             let packed_len = pack(x, depth, lanes, packed);
-            let products = scratch.products.take((rows + most) * columns);
+            let products = scratch.products.take((rows + most) * columns * ABREAST);
+            let mut panels = panels;
+            if rows <= 2 {
+                while let Some((first, b)) = panels.take_front(ABREAST) {
+                    multiply_abreast(simd, rows, &packed[..packed_len], b, products);
+                    let each = products.chunks_exact(rows * columns).take(ABREAST);
+                    for (p, products) in each.enumerate() {
+                        for (i, t) in products.chunks_exact(columns).enumerate() {
+                            epilogue.row(row0 + i, first + p * columns, t);
+                        }
+                    }
+                }
+            }
             for (col, panel) in panels.iter() {
                 let mut at = 0;
                 let mut done = 0;
@@ -78,12 +97,12 @@ impl<E: Epilogue> WithSimd for Product<'_, E> {
                     let tile = tile_rows(rows - done, lanes);
                     let a = &packed[at..at + tile * depth];
                     let c = &mut products[done * columns..][..tile * columns];
-                    multiply(simd, tile, a, panel, c, false);
+                    multiply(simd, tile, a, panel, c);
                     at += tile * depth;
                     done += tile;
                 }
                 debug_assert_eq!(at, packed_len);
-                let width = columns.min(panels.columns() - col);
+                let width = columns.min(panels.end() - col);
                 for (i, t) in products.chunks_exact(columns).take(rows).enumerate() {
                     epilogue.row(row0 + i, col, &t[..width]);
                 }

@@ -4,7 +4,7 @@ use pulp::{Simd, WithSimd};
 use std::sync::OnceLock;
 
 /// Depth that is summed in one go; longer sums are added up in stretches, which also keeps their rounding error down.
-const STRETCH: usize = 256;
+pub(super) const STRETCH: usize = 256;
 
 /// Rows of the largest tile: two vectors of each, two operands and a broadcast must fit the registers.
 pub(super) const fn most_rows(lanes: usize) -> usize {
@@ -42,20 +42,16 @@ pub(super) fn panel_columns() -> usize {
     *COLUMNS.get_or_init(|| 2 * pulp::Arch::new().dispatch(Lanes))
 }
 
-/// `c = a b`, or `c += a b` with `add`, for `a` packed `[depth][rows]`, `b` packed `[depth][columns]` and `c` `[rows][columns]`.
+/// Sums of the largest tile of all.
+pub(super) const MOST_SUMS: usize = 12 * 32;
+
+/// `c = a b` for `a` packed `[depth][rows]`, `b` packed `[depth][columns]` and `c` `[rows][columns]`.
 #[inline(always)]
-pub(super) fn multiply<S: Simd>(
-    simd: S,
-    rows: usize,
-    a: &[f32],
-    b: &[f32],
-    c: &mut [f32],
-    add: bool,
-) {
+pub(super) fn multiply<S: Simd>(simd: S, rows: usize, a: &[f32], b: &[f32], c: &mut [f32]) {
     let columns = 2 * S::F32_LANES;
     let stretches = a.chunks(STRETCH * rows).zip(b.chunks(STRETCH * columns));
     for (i, (a, b)) in stretches.enumerate() {
-        let add = add || i > 0;
+        let add = i > 0;
         match rows {
             1 => stretch::<S, 1>(simd, a, b, c, add),
             2 => stretch::<S, 2>(simd, a, b, c, add),
@@ -87,6 +83,50 @@ fn stretch<S: Simd, const ROWS: usize>(simd: S, a: &[f32], b: &[f32], c: &mut [f
             *c = [simd.add_f32s(c[0], sum[0]), simd.add_f32s(c[1], sum[1])];
         } else {
             *c = sum;
+        }
+    }
+}
+
+/// Panels that one or two rows are multiplied with at a time: alone, they would wait for each sum's own latency.
+pub(super) const ABREAST: usize = 6;
+
+/// As [`multiply`], for at most two rows and [`ABREAST`] panels, one after another in `b` and in `c`. The
+/// order of each sum is the same.
+#[inline(always)]
+pub(super) fn multiply_abreast<S: Simd>(simd: S, rows: usize, a: &[f32], b: &[f32], c: &mut [f32]) {
+    match rows {
+        1 => abreast::<S, 1>(simd, a, b, c),
+        _ => abreast::<S, 2>(simd, a, b, c),
+    }
+}
+
+#[inline(always)]
+fn abreast<S: Simd, const ROWS: usize>(simd: S, a: &[f32], b: &[f32], c: &mut [f32]) {
+    let (a, _) = a.as_chunks::<ROWS>();
+    let (b, _) = S::as_simd_f32s(b);
+    let (b, _) = b.as_chunks::<2>();
+    let (c, _) = S::as_mut_simd_f32s(c);
+    let (c, _) = c.as_chunks_mut::<2>();
+    let depth = a.len();
+    for from in (0..depth).step_by(STRETCH) {
+        let a = &a[from..depth.min(from + STRETCH)];
+        let panels: [_; ABREAST] = std::array::from_fn(|p| &b[p * depth + from..][..a.len()]);
+        let mut sums = [[[simd.splat_f32s(0.0); 2]; ROWS]; ABREAST];
+        for (k, a) in a.iter().enumerate() {
+            for (sums, panel) in sums.iter_mut().zip(panels) {
+                for (sum, &a) in sums.iter_mut().zip(a) {
+                    let a = simd.splat_f32s(a);
+                    sum[0] = simd.mul_add_e_f32s(a, panel[k][0], sum[0]);
+                    sum[1] = simd.mul_add_e_f32s(a, panel[k][1], sum[1]);
+                }
+            }
+        }
+        for (c, sum) in c.iter_mut().zip(sums.as_flattened()) {
+            if from > 0 {
+                *c = [simd.add_f32s(c[0], sum[0]), simd.add_f32s(c[1], sum[1])];
+            } else {
+                *c = *sum;
+            }
         }
     }
 }

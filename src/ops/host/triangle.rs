@@ -1,26 +1,26 @@
-//! The lower triangle of `Z'Z` and all of `Z'Y`, summed in f32 by blocks of rows and in f64 over blocks.
+//! The lower triangle of `Z'Z` and all of `Z'Y`, summed in f32 in registers over blocks of rows and in f64 over blocks.
 
 use super::{
     Panels,
     pack::Aligned,
-    tile::{most_rows, multiply, panel_columns},
+    tile::{MOST_SUMS, most_rows, multiply, panel_columns},
 };
 use ndarray::Array2;
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
-/// Rows packed at a time: a panel of so many rows stays in second-level cache.
-const DEPTH: usize = 1024;
+/// Rows packed at a time, and panels that share what is read of the other operand: so many panels of so many rows stay in
+/// second-level cache.
+const DEPTH: usize = 768;
+const GROUP: usize = 4;
 
 /// Running sums of `[Z | Y]' Z`: for each panel of columns of Z the entries of the rows from the panel's first on, and
 /// those of Y. Panels shrink towards the last column, so half of the square is never touched.
 pub(crate) struct Triangle {
     features: usize,
     targets: usize,
-    /// `[Z | Y]' Z` in f32, of the block in work, panel after panel.
-    block: Vec<f32>,
-    /// In f64, of all blocks before.
-    total: Vec<f64>,
+    /// Panel after panel, tile after tile.
+    sums: Vec<f64>,
     panels: Panels,
     packed: Aligned,
 }
@@ -44,31 +44,20 @@ impl Triangle {
         Self {
             features,
             targets,
-            block: vec![0.0; len],
-            total: vec![0.0; len],
+            sums: vec![0.0; len],
             panels: Panels::empty(),
             packed: Aligned::default(),
         }
     }
 
-    /// Adds one block of rows, short enough to be summed in f32, on the current thread pool.
+    /// Adds rows, on the current thread pool. At most `DEPTH` of them are summed in f32.
     pub(crate) fn add(&mut self, z: &[f32], y: &[f32]) {
-        let (d, t) = (self.features, self.targets);
-        self.block.fill(0.0);
-        for (z, y) in z.chunks(DEPTH * d).zip(y.chunks(DEPTH * t)) {
-            self.add_depth(z, y);
-        }
-        self.total
-            .par_chunks_mut(1 << 16)
-            .zip(self.block.par_chunks(1 << 16))
-            .for_each(|(total, block)| {
-                for (total, &block) in total.iter_mut().zip(block) {
-                    *total += f64::from(block);
-                }
-            });
+        let blocks = z.chunks(DEPTH * self.features);
+        let blocks = blocks.zip(y.chunks(DEPTH * self.targets));
+        blocks.for_each(|(z, y)| self.add_block(z, y));
     }
 
-    fn add_depth(&mut self, z: &[f32], y: &[f32]) {
+    fn add_block(&mut self, z: &[f32], y: &[f32]) {
         let (d, t) = (self.features, self.targets);
         let depth = z.len() / d;
         self.panels.repack(z, depth, d);
@@ -80,20 +69,18 @@ impl Triangle {
             .enumerate()
             .for_each(|(tile, out)| pack_tile(z, y, (d, t), tile * most, most, out));
         let packed = &*packed;
-        let mut rest = &mut self.block[..];
+        let mut rest = &mut self.sums[..];
         let mut work = Vec::new();
         for (col, panel) in self.panels.all().iter() {
             let (sums, tail) = rest.split_at_mut(panel_len(rows, col));
             work.push((col, panel, sums));
             rest = tail;
         }
-        work.into_par_iter().for_each(|(col, panel, sums)| {
-            pulp::Arch::new().dispatch(PanelSum {
+        work.par_chunks_mut(GROUP).for_each(|group| {
+            pulp::Arch::new().dispatch(GroupSum {
                 depth,
-                first_tile: col / most,
                 packed,
-                panel,
-                sums,
+                group,
             });
         });
     }
@@ -104,7 +91,7 @@ impl Triangle {
         let mut gram = Array2::zeros((d, d));
         let mut zty = Array2::zeros((d, t));
         let width = panel_columns();
-        let mut rest = &self.total[..];
+        let mut rest = &self.sums[..];
         for col in (0..d).step_by(width) {
             let (sums, tail) = rest.split_at(panel_len(d + t, col));
             rest = tail;
@@ -164,25 +151,33 @@ fn pack_tile(
     }
 }
 
-/// One panel of columns against all row tiles from the diagonal on.
-struct PanelSum<'a> {
+/// A few panels of columns, with their first columns and their sums, against all row tiles from the diagonal on.
+struct GroupSum<'a, 'b> {
     depth: usize,
-    first_tile: usize,
     packed: &'a [f32],
-    panel: &'a [f32],
-    sums: &'a mut [f32],
+    group: &'a mut [(usize, &'b [f32], &'b mut [f64])],
 }
 
-impl WithSimd for PanelSum<'_> {
+impl WithSimd for GroupSum<'_, '_> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let most = most_rows(S::F32_LANES);
+        let size = most * 2 * S::F32_LANES;
         let tiles = self.packed.chunks_exact(most * self.depth);
-        let sums = self.sums.chunks_exact_mut(most * 2 * S::F32_LANES);
-        for (a, c) in tiles.skip(self.first_tile).zip(sums) {
-            multiply(simd, most, a, self.panel, c, true);
+        let mut block = [0.0; MOST_SUMS];
+        for (tile, a) in tiles.enumerate() {
+            for (col, panel, sums) in self.group.iter_mut() {
+                let first = *col / most;
+                if let Some(at) = tile.checked_sub(first) {
+                    multiply(simd, most, a, panel, &mut block[..size]);
+                    let sums = &mut sums[at * size..][..size];
+                    for (sum, &block) in sums.iter_mut().zip(&block) {
+                        *sum += f64::from(block);
+                    }
+                }
+            }
         }
     }
 }

@@ -1,9 +1,11 @@
 //! The dense map on the CPU: packed frequencies, register tiles, and the nonlinearity while a piece of a row is in cache.
 
 use super::{DenseMap, Nonlinearity};
+#[cfg(target_arch = "x86_64")]
+use crate::ops::host::HalfPanels;
 use crate::ops::{
     cos2pi::{cos2pi, sin2pi},
-    host::{Epilogue, Panels, for_each_row},
+    host::{Epilogue, Panels, PanelsView, for_each_row},
 };
 use rayon::prelude::*;
 
@@ -12,6 +14,9 @@ use rayon::prelude::*;
 pub(in crate::ops) struct HostMap {
     nonlinearity: Nonlinearity,
     panels: Panels,
+    /// The same in 16 bits, for a row or two, where that is exact.
+    #[cfg(target_arch = "x86_64")]
+    half: Option<HalfPanels>,
     phase_s: Vec<f32>,
     amplitude_s: Vec<f32>,
 }
@@ -23,9 +28,12 @@ impl HostMap {
     pub(super) fn new(map: &DenseMap) -> Self {
         let w_ds = map.w_ds.as_standard_layout();
         let flat = w_ds.as_slice().expect("standard layout");
+        let panels = Panels::pack(flat, map.depth(), map.freqs());
         Self {
             nonlinearity: map.nonlinearity,
-            panels: Panels::pack(flat, map.depth(), map.freqs()),
+            #[cfg(target_arch = "x86_64")]
+            half: HalfPanels::of(&panels),
+            panels,
             phase_s: map.phase_s.clone(),
             amplitude_s: map.amplitude_s.clone(),
         }
@@ -47,6 +55,10 @@ impl HostMap {
             return;
         }
         let depth = x.len() / rows;
+        #[cfg(target_arch = "x86_64")]
+        if let (1 | 2, Some(half)) = (rows, &self.half) {
+            return half.for_each_row(x, &mut Features { map: self, z });
+        }
         let threads = threads.min((x.len() * self.freqs()).div_ceil(WORTH_A_THREAD));
         if threads > 1 && rows < SPLIT_ROWS * threads {
             return self.featurize_few(x, z, (rows, threads));
@@ -65,7 +77,6 @@ impl HostMap {
 
     /// A few rows: threads share the frequencies, each in memory of its own.
     fn featurize_few(&self, x: &[f32], z: &mut [f32], (rows, threads): (usize, usize)) {
-        let (s, outputs) = (self.freqs(), self.outputs());
         let parts: Vec<_> = self.panels.all().split(threads).collect();
         let mut pieces: Vec<Vec<f32>> = vec![Vec::new(); parts.len()];
         let projected = pieces.par_iter_mut().zip(&parts);
@@ -74,15 +85,11 @@ impl HostMap {
             t.resize(rows * width, 0.0);
             for_each_row(x, *panels, Copy { t, width });
         });
-        pulp::Arch::new().dispatch(|| {
-            for ((col, panels), t) in parts.iter().zip(&pieces) {
-                let z_rows = z.chunks_exact_mut(outputs);
-                for (t, z) in t.chunks_exact(panels.columns()).zip(z_rows) {
-                    let (z, second) = z.split_at_mut(s);
-                    let second = second.get_mut(*col..).unwrap_or_default();
-                    self.apply(t, *col, &mut z[*col..], second);
-                }
-            }
+        pulp::Arch::new().dispatch(Gather {
+            map: self,
+            parts: &parts,
+            pieces: &pieces,
+            z,
         });
     }
 
@@ -140,6 +147,31 @@ impl Epilogue for Features<'_> {
         let (z, second) = self.z[row * outputs..][..outputs].split_at_mut(self.map.freqs());
         let second = second.get_mut(col..).unwrap_or_default();
         self.map.apply(t, col, &mut z[col..], second);
+    }
+}
+
+/// The nonlinearity on what threads have projected. A type and not a closure: pulp inlines only the former whole.
+struct Gather<'a> {
+    map: &'a HostMap,
+    parts: &'a [(usize, PanelsView<'a>)],
+    pieces: &'a [Vec<f32>],
+    z: &'a mut [f32],
+}
+
+impl pulp::WithSimd for Gather<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        let mut features = Features {
+            map: self.map,
+            z: self.z,
+        };
+        for ((col, panels), t) in self.parts.iter().zip(self.pieces) {
+            for (row, t) in t.chunks_exact(panels.columns()).enumerate() {
+                features.row(row, *col, t);
+            }
+        }
     }
 }
 
