@@ -186,3 +186,26 @@ pub fn gram_error(
         error(&sums.zty_dt, &reference.zty_dt, &yn),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outcome_passes_only_when_all_agree_and_every_control_is_noticed() {
+        let mut outcome = Outcome::new();
+        assert!(!outcome.passed(), "nothing was compared");
+        outcome.case(0.5, || "a".into());
+        outcome.control(3.0, || "b".into());
+        assert!(outcome.passed());
+        let mut silent = outcome.clone();
+        silent.control(0.9, || "c".into());
+        assert!(!silent.passed() && silent.control_case == "c");
+        let mut wrong = outcome.clone();
+        wrong.case(1.5, || "d".into());
+        wrong.case(0.1, || "e".into());
+        assert!(!wrong.passed() && wrong.worst_case == "d");
+        outcome.case(f64::NAN, || "f".into());
+        assert!(!outcome.passed());
+    }
+}
