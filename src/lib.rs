@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 
 pub mod analysis;
+pub mod bench;
+pub mod check;
 pub mod data;
 pub mod device;
 pub mod error;

@@ -4,6 +4,7 @@
 //! Tests walk [`REGISTRY`]: each shader is expanded, parsed and validated for every variant without a GPU.
 
 pub mod binning;
+pub mod ceiling;
 pub mod cos2pi;
 pub mod gram;
 mod host;
@@ -54,4 +55,6 @@ pub const REGISTRY: &[&Op] = &[
     &structured::STAGE_OP,
     &binning::OP,
     &place::OP,
+    &ceiling::COPY,
+    &ceiling::FMA,
 ];

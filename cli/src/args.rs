@@ -235,19 +235,27 @@ impl MapArgs {
     }
 }
 
+/// Where to run.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Run options")]
+pub(crate) struct DeviceArgs {
+    /// `auto` (the best GPU, else the CPU), `cpu`, `gpu` (never the CPU), or a part of an adapter's name
+    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    device: DeviceChoice,
+    /// Threads on the CPU [default: one per core]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+}
+
 /// Where and how to run, and what to print.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Run options")]
 pub(crate) struct RunArgs {
-    /// `auto` (the best GPU, else the CPU), `cpu`, `gpu` (never the CPU), or a part of an adapter's name
-    #[arg(long, value_name = "DEVICE", default_value = "auto")]
-    device: DeviceChoice,
+    #[command(flatten)]
+    device: DeviceArgs,
     /// Memory for chunk buffers, in bytes or with K, M, G (powers of 1024; KB, MB, GB are powers of 1000)
     #[arg(long, value_name = "BYTES", default_value = "256M", value_parser = bytes)]
     pub(crate) memory: u64,
-    /// Threads on the CPU [default: one per core]
-    #[arg(long, value_name = "N")]
-    threads: Option<usize>,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -261,10 +269,10 @@ pub(crate) struct OutputArgs {
     pub(crate) json: bool,
     /// No notes and no progress bars; errors only
     #[arg(long, short)]
-    quiet: bool,
+    pub(crate) quiet: bool,
 }
 
-impl RunArgs {
+impl DeviceArgs {
     /// Opens the device; says once if it is not the one hoped for.
     pub(crate) fn open(&self, console: &Console) -> Result<Device> {
         if let Some(threads) = self.threads {
@@ -278,6 +286,13 @@ impl RunArgs {
             console.note(&note);
         }
         Ok(device)
+    }
+}
+
+impl RunArgs {
+    /// Opens the device; says once if it is not the one hoped for.
+    pub(crate) fn open(&self, console: &Console) -> Result<Device> {
+        self.device.open(console)
     }
 
     /// Where notes and bars go.

@@ -1,6 +1,7 @@
 //! `bochner`: random features and kernel machines on any GPU, from the command line.
 
 mod args;
+mod bench;
 mod devices;
 mod evaluate;
 mod featurize;
@@ -41,6 +42,8 @@ enum Command {
     Predict(predict::Args),
     /// Score a fitted model: accuracy, or RMSE and relative error
     Evaluate(evaluate::Args),
+    /// Measure a device's ceilings and every op against them; with --check, every op against f64 on every device
+    Bench(bench::Args),
 }
 
 fn main() -> ExitCode {
@@ -73,6 +76,7 @@ fn run(command: Command) -> Result<()> {
         Command::Fit(args) => fit::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
+        Command::Bench(args) => bench::run(&args),
     }
 }
 

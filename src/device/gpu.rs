@@ -4,6 +4,7 @@ mod adapter;
 mod buffer;
 mod pipeline;
 pub mod shader;
+mod timing;
 
 pub use adapter::{AdapterKind, AdapterReport};
 pub(super) use adapter::{adapters as visible_adapters, open as open_adapter};
@@ -47,6 +48,8 @@ struct Recorder {
     encoder: Option<wgpu::CommandEncoder>,
     dispatches: usize,
     uniforms: UniformRing,
+    /// Set while dispatches are timed.
+    timing: Option<timing::Timing>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -175,6 +175,14 @@ impl GramAccumulator {
         })
     }
 
+    /// The tile shape that it runs with; `None` on the CPU.
+    pub fn tile(&self) -> Option<Tile> {
+        match &self.state {
+            State::Cpu { .. } => None,
+            State::Gpu { tile, .. } => Some(*tile),
+        }
+    }
+
     /// Adds `Z'Z` and `Z'Y` of a chunk, `z` `[rows, D]`, `y` `[rows, t]`. On a GPU nothing is read back.
     pub fn add(&mut self, z_nd: &Matrix, y_nt: &Matrix) -> Result<()> {
         let (z_shape, y_shape) = ((z_nd.rows(), z_nd.cols()), (y_nt.rows(), y_nt.cols()));

@@ -107,8 +107,9 @@ pub(super) fn product_into_rows(
     run_gpu(&gpu, a_nk, b_kt, c_nt, form(b_kt, c_nt.device()), c_row0)
 }
 
-/// One narrow dispatch reads all of a; beyond two of them a tile pays.
-fn form(b_kt: &Matrix, device: &Device) -> Option<Tile> {
+/// The tile shape, or `None` for the form that suits few columns: one narrow dispatch reads all of a; beyond two of them a
+/// tile pays.
+pub(crate) fn form(b_kt: &Matrix, device: &Device) -> Option<Tile> {
     match device {
         Device::Gpu(gpu) if b_kt.stride() / 4 > 2 * QUADS[2] => Some(tile::choose(gpu)),
         _ => None,

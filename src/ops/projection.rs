@@ -223,6 +223,14 @@ impl Projection {
         self.freqs * self.nonlinearity.outputs()
     }
 
+    /// The tile shape that it runs with; `None` on the CPU.
+    pub fn tile(&self) -> Option<Tile> {
+        match &self.loaded {
+            Loaded::Cpu(..) => None,
+            Loaded::Gpu(_, map) => Some(map.tile),
+        }
+    }
+
     /// Writes `z = amplitude * f(x W + phase)`, shape `[rows, D]`, for `x` of shape `[rows, d]`.
     /// Errors with [`Error::Shape`] on other shapes and with [`Error::Device`] on a matrix of another device.
     pub fn run(&self, x_nd: &Matrix, z_nd: &mut Matrix) -> Result<()> {

@@ -1,6 +1,7 @@
 //! The command line, end to end, through the binary.
 
 mod bad_input;
+mod bench;
 mod devices;
 mod jobs;
 

@@ -1,6 +1,6 @@
 //! Pipelines, built once per op variant, and the recording of dispatches.
 
-use super::{DISPATCHES_PER_SUBMIT, GpuDevice, lock, one_line};
+use super::{DISPATCHES_PER_SUBMIT, GpuDevice, lock, one_line, timing::Timing};
 use crate::{
     Error, Result,
     ops::{Binding, Op},
@@ -108,14 +108,20 @@ impl GpuDevice {
             layout: &built.layout,
             entries: &entries,
         });
-        let encoder = self.encoder(&mut recorder);
+        let encoder = recorder.encoder.take();
+        let mut encoder =
+            encoder.unwrap_or_else(|| device.create_command_encoder(&Default::default()));
         {
-            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+                label: None,
+                timestamp_writes: Timing::writes(&mut recorder),
+            });
             pass.set_pipeline(&built.pipeline);
             pass.set_bind_group(0, &group, &[]);
             let [x, y, z] = dispatch.workgroups;
             pass.dispatch_workgroups(x, y, z);
         }
+        recorder.encoder = Some(encoder);
         recorder.dispatches += 1;
         Ok(())
     }

@@ -1,0 +1,291 @@
+//! `bochner bench`: what a device can do, and how near every op comes to it.
+
+mod check;
+mod serve;
+
+use crate::{
+    args::{DeviceArgs, OutputArgs},
+    report::{self, Console, Usage, json},
+};
+use anyhow::Result;
+use bochner::{
+    Device, Error,
+    bench::{Bench, Bound, Ceilings, OPS, OpBench, Shape, Size, Timed},
+};
+use serde_json::{Value, json};
+
+/// Arguments of `bochner bench`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example: bochner bench --device cpu --op projection-paired --rows 8192 --dim 784 --features 4096\n\
+    Share is that of the ceiling that bounds an op: its multiply-adds at the measured GFLOP/s, or its bytes at the\n\
+    measured rate of a copy of as many bytes. Error is the largest against f64 over the largest value, on a part of the result of the same run."
+)]
+pub(crate) struct Args {
+    /// Measure one op only; an unknown name lists them
+    #[arg(long, value_name = "NAME")]
+    op: Option<String>,
+    /// Rows, N, of one shape instead of the usual ones
+    #[arg(long, value_name = "N", requires = "features")]
+    rows: Option<usize>,
+    /// Input columns, d
+    #[arg(long, value_name = "D", requires = "features")]
+    dim: Option<usize>,
+    /// Features, D
+    #[arg(long, value_name = "D")]
+    features: Option<usize>,
+    /// The large shapes: 2^17 rows, d up to 4096, D up to 16384
+    #[arg(long)]
+    full: bool,
+    /// Compare every op with its f64 reference on the CPU and on every adapter, with negative controls, and measure nothing
+    #[arg(long, conflicts_with_all = ["op", "rows", "dim", "features", "full", "serve"])]
+    check: bool,
+    /// Read cases as JSON lines from stdin and answer each with its times
+    #[arg(long, hide = true)]
+    serve: bool,
+    #[command(flatten)]
+    device: DeviceArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// Seconds of repetitions of a case.
+const SECONDS: f64 = 0.8;
+const FULL_SECONDS: f64 = 10.0;
+/// Seconds for the ceilings.
+const CEILING_SECONDS: f64 = 4.0;
+
+/// Measures, checks or serves.
+pub(crate) fn run(args: &Args) -> Result<()> {
+    let console = Console::new(args.output.quiet);
+    if args.check {
+        return check::run(&console, args.output.json);
+    }
+    let ops = args.ops()?;
+    let device = args.device.open(&console)?;
+    if args.serve {
+        return serve::run(&device);
+    }
+    let size = match args.full {
+        true => Size::Full,
+        false => Bench::size(&device),
+    };
+    let bench = Bench {
+        seconds: match args.full || args.features.is_some() {
+            true => FULL_SECONDS,
+            false => SECONDS,
+        },
+    };
+    let mut page = Page::new(args.output.json, &device);
+    let ceilings = Ceilings::measure(&device, CEILING_SECONDS)?;
+    page.ceilings(&ceilings)?;
+    for op in ops {
+        if op.host_only && !matches!(device, Device::Cpu(_)) && args.op.is_none() {
+            continue;
+        }
+        let shapes: Vec<Shape> = match args.features {
+            None => op.shapes(size).collect(),
+            Some(features) => {
+                vec![op.shape(args.rows.unwrap_or(8192), args.dim.unwrap_or(784), features)]
+            }
+        };
+        for shape in shapes {
+            match bench.case(&device, op, shape) {
+                Ok(timed) => page.case(&timed, &ceilings)?,
+                Err(
+                    error @ (Error::Unsupported(_) | Error::Limit { .. } | Error::OutOfMemory(_)),
+                ) => {
+                    page.skipped(op.name, shape, &error)?;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+    page.finish()
+}
+
+impl Args {
+    /// The ops asked for.
+    fn ops(&self) -> Result<Vec<&'static OpBench>> {
+        if [self.rows, self.dim, self.features].contains(&Some(0)) {
+            return Err(Usage("--rows, --dim and --features must be positive".into()).into());
+        }
+        match &self.op {
+            None => Ok(OPS.iter().collect()),
+            Some(name) => match Bench::op(name) {
+                Ok(op) => Ok(vec![op]),
+                Err(error) => Err(Usage(error.to_string()).into()),
+            },
+        }
+    }
+}
+
+/// The results: a table that grows line by line, or one JSON object at the end.
+struct Page {
+    as_json: bool,
+    object: serde_json::Map<String, Value>,
+    cases: Vec<Value>,
+    skipped: Vec<Value>,
+}
+
+impl Page {
+    fn new(as_json: bool, device: &Device) -> Self {
+        let mut object = serde_json::Map::new();
+        object.insert("device".into(), device.describe().into());
+        Self {
+            as_json,
+            object,
+            cases: Vec::new(),
+            skipped: Vec::new(),
+        }
+    }
+
+    fn ceilings(&mut self, c: &Ceilings) -> Result<()> {
+        let giga = |v: f64| v / 1e9;
+        let copies = c.copies.iter();
+        let copies: Vec<Value> = copies
+            .map(|&(bytes, rate)| json!({"bytes": bytes, "gb_per_second": giga(rate)}))
+            .collect();
+        self.object.insert(
+            "ceilings".into(),
+            json!({
+                "copy_gb_per_second": giga(c.copy_bytes_per_second()),
+                "copies": copies,
+                "gflop_per_second": giga(c.flops_per_second),
+                "upload_gb_per_second": c.upload_bytes_per_second.map(giga),
+                "download_gb_per_second": c.download_bytes_per_second.map(giga),
+                "dispatch_seconds": c.dispatch_seconds,
+                "round_trip_seconds": c.round_trip_seconds,
+                "clock": c.clock.to_string(),
+            }),
+        );
+        if self.as_json {
+            return Ok(());
+        }
+        let mut text = format!(
+            "device      {}\n",
+            self.object["device"].as_str().unwrap_or("")
+        );
+        let mut line = |label: &str, value: String| {
+            text.push_str(&format!("{label:<11} {value}\n"));
+        };
+        let rates = c.copies.iter();
+        let rates =
+            rates.map(|&(bytes, rate)| format!("{:.1} ({:.0} MB)", giga(rate), bytes / 1e6));
+        let rates = rates.collect::<Vec<_>>().join(", ");
+        line(
+            "copy",
+            format!("{rates} GB/s, read and written, by {}", c.clock),
+        );
+        line(
+            "arithmetic",
+            format!(
+                "{:.1} GFLOP/s of f32 multiply-adds",
+                giga(c.flops_per_second)
+            ),
+        );
+        for (label, rate) in [
+            ("upload", c.upload_bytes_per_second),
+            ("download", c.download_bytes_per_second),
+        ] {
+            if let Some(rate) = rate {
+                line(label, format!("{:.2} GB/s", giga(rate)));
+            }
+        }
+        let trip = duration(c.round_trip_seconds);
+        match c.dispatch_seconds {
+            Some(each) => line(
+                "dispatch",
+                format!("{} among many, {trip} alone with the wait", duration(each)),
+            ),
+            None => line("wake-up", format!("{trip} for all threads")),
+        }
+        text.push_str(&format!(
+            "\n{:<18} {:<22} {:<13} {:>9} {:>9} {:>5} {:>15} {:>6} {:>9}\n",
+            "op", "shape", "tile", "median", "min", "runs", "rate", "share", "error"
+        ));
+        report::to_stdout(&text)
+    }
+
+    fn case(&mut self, timed: &Timed, ceilings: &Ceilings) -> Result<()> {
+        let (bound, share) = timed.share(ceilings);
+        let median = timed.sample.median();
+        let (gflops, gbytes) = (
+            timed.work.flops / median / 1e9,
+            timed.work.bytes / median / 1e9,
+        );
+        self.cases.push(json!({
+            "op": timed.op,
+            "rows": timed.shape.rows,
+            "dim": timed.shape.dim,
+            "features": timed.shape.features,
+            "tile": timed.tile,
+            "blocks": timed.blocks,
+            "median_seconds": median,
+            "min_seconds": timed.sample.min(),
+            "p90_seconds": timed.sample.p90(),
+            "runs": timed.sample.repetitions(),
+            "clock": timed.sample.clock.to_string(),
+            "gflop_per_second": gflops,
+            "gb_per_second": gbytes,
+            "bound": match bound { Bound::Arithmetic => "arithmetic", Bound::Memory => "copy" },
+            "share": share,
+            "error": json(timed.error),
+        }));
+        if self.as_json {
+            return Ok(());
+        }
+        let rate = match bound {
+            Bound::Arithmetic => format!("{gflops:.1} GFLOP/s"),
+            Bound::Memory => format!("{gbytes:.1} GB/s"),
+        };
+        report::to_stdout(&format!(
+            "{:<18} {:<22} {:<13} {:>9} {:>9} {:>5} {:>15} {:>5.0}% {:>9.1e}\n",
+            timed.op,
+            timed.shape.to_string(),
+            timed.tile,
+            duration(median),
+            duration(timed.sample.min()),
+            timed.sample.repetitions(),
+            rate,
+            100.0 * share,
+            timed.error
+        ))
+    }
+
+    fn skipped(&mut self, op: &str, shape: Shape, error: &Error) -> Result<()> {
+        let why = report::one_line(&error.to_string());
+        self.skipped.push(json!({
+            "op": op,
+            "rows": shape.rows,
+            "dim": shape.dim,
+            "features": shape.features,
+            "reason": why,
+        }));
+        match self.as_json {
+            true => Ok(()),
+            false => report::to_stdout(&format!(
+                "{op:<18} {:<22} skipped: {why}\n",
+                shape.to_string()
+            )),
+        }
+    }
+
+    fn finish(mut self) -> Result<()> {
+        if !self.as_json {
+            return Ok(());
+        }
+        self.object.insert("cases".into(), self.cases.into());
+        self.object.insert("skipped".into(), self.skipped.into());
+        report::to_stdout(&format!("{}\n", Value::Object(self.object)))
+    }
+}
+
+/// `1.23 ms` and the like.
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 1e-3 => format!("{:.1} us", s * 1e6),
+        s if s < 1.0 => format!("{:.2} ms", s * 1e3),
+        s => format!("{s:.2} s"),
+    }
+}

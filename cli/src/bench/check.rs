@@ -1,0 +1,84 @@
+//! `bochner bench --check`: every op against f64, on the CPU and on every adapter.
+
+use crate::report::{self, Console};
+use anyhow::{Result, bail};
+use bochner::{Device, check::SUITES};
+use serde_json::{Value, json};
+use std::time::Instant;
+
+/// Prints one line for each op and device; an error when any of them fails.
+pub(super) fn run(console: &Console, as_json: bool) -> Result<()> {
+    for adapter in Device::report().adapters {
+        if let Some(refusal) = &adapter.refusal {
+            console.note(&format!("{} is not checked: {refusal}", adapter.describe()));
+        }
+    }
+    let mut devices = vec![Device::cpu()];
+    devices.extend(Device::all_gpus()?);
+    if devices.len() == 1 {
+        console.note("no adapter to check; only the CPU is");
+    }
+    let mut results: Vec<Value> = Vec::new();
+    let mut failed = Vec::new();
+    for device in &devices {
+        let name = device.describe();
+        if !as_json {
+            report::to_stdout(&format!("{name}\n"))?;
+        }
+        for suite in SUITES {
+            let start = Instant::now();
+            let outcome = (suite.run)(device);
+            let seconds = start.elapsed().as_secs_f64();
+            let (passed, line, result) = match &outcome {
+                Ok(o) => (
+                    o.passed(),
+                    format!(
+                        "{:5} cases, worst error {:.3} of its bound ({}), least control {:.1e} ({})",
+                        o.cases, o.worst, o.worst_case, o.control, o.control_case
+                    ),
+                    json!({
+                        "cases": o.cases,
+                        "worst": o.worst,
+                        "worst_case": o.worst_case,
+                        "control": o.control,
+                        "control_case": o.control_case,
+                    }),
+                ),
+                Err(error) => {
+                    let why = report::one_line(&error.to_string());
+                    (false, why.clone(), json!({ "failed": why }))
+                }
+            };
+            let verdict = if passed { "ok" } else { "FAILED" };
+            if !as_json {
+                report::to_stdout(&format!(
+                    "  {:<12} {verdict:<6} {line}, {seconds:.1} s\n",
+                    suite.op
+                ))?;
+            }
+            results.push(json!({
+                "device": name,
+                "op": suite.op,
+                "passed": passed,
+                "seconds": seconds,
+                "outcome": result,
+            }));
+            if !passed {
+                failed.push(format!("{} on {name}", suite.op));
+            }
+        }
+    }
+    if as_json {
+        let object = json!({ "passed": failed.is_empty(), "results": results });
+        report::to_stdout(&format!("{object}\n"))?;
+    }
+    if !failed.is_empty() {
+        bail!(
+            "{} of {} checks failed: {}; do not trust results of these devices, and please report this",
+            failed.len(),
+            results.len(),
+            failed.join(", ")
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,92 @@
+//! Measuring and checking through the binary.
+
+use crate::bochner;
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+
+#[test]
+fn one_shape_on_the_cpu_reports_time_share_and_error() {
+    let here = TempDir::new().expect("directory");
+    let args = "bench --device cpu --op projection-paired --rows 64 --dim 8 --features 32 --json";
+    let object = bochner(here.path(), args, &[]).json();
+    let ceilings = &object["ceilings"];
+    for key in [
+        "copy_gb_per_second",
+        "gflop_per_second",
+        "round_trip_seconds",
+    ] {
+        assert!(ceilings[key].as_f64().is_some_and(|v| v > 0.0), "{object}");
+    }
+    let cases = object["cases"].as_array().expect("an array");
+    let [case] = cases.as_slice() else {
+        panic!("{object}")
+    };
+    for key in ["median_seconds", "min_seconds", "share", "error"] {
+        assert!(case[key].as_f64().is_some_and(|v| v > 0.0), "{case}");
+    }
+    assert!(case["runs"].as_u64().is_some_and(|n| n >= 10), "{case}");
+    assert!(case["error"].as_f64().is_some_and(|e| e < 1e-5), "{case}");
+}
+
+#[test]
+fn the_check_passes_on_every_device_with_its_controls() {
+    let here = TempDir::new().expect("directory");
+    let object = bochner(here.path(), "bench --check --json --quiet", &[]).json();
+    assert_eq!(object["passed"], true, "{object}");
+    for result in object["results"].as_array().expect("an array") {
+        let outcome = &result["outcome"];
+        assert!(
+            outcome["worst"].as_f64().is_some_and(|w| w < 1.0),
+            "{result}"
+        );
+        assert!(
+            outcome["control"].as_f64().is_some_and(|c| c > 1.0),
+            "{result}"
+        );
+    }
+}
+
+#[test]
+fn unknown_ops_and_empty_shapes_are_wrong_usage() {
+    let here = TempDir::new().expect("directory");
+    for (args, fragment) in [
+        ("bench --op projection", "projection-paired"),
+        ("bench --features 0", "must be positive"),
+        ("bench --rows 3", "--features"),
+        ("bench --check --full", "--full"),
+    ] {
+        let run = bochner(here.path(), args, &[]);
+        assert_eq!(run.code, Some(2), "{run:?}");
+        run.fails(&[fragment]);
+    }
+}
+
+#[test]
+fn cases_are_served_line_by_line() {
+    let here = TempDir::new().expect("directory");
+    let mut command: Command = crate::command(here.path());
+    command.args(["bench", "--serve", "--device", "cpu", "--threads", "1"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().expect("starts");
+    let requests =
+        "{\"op\":\"gram\",\"rows\":64,\"features\":16,\"times\":3,\"error\":true}\nnonsense\n";
+    let mut stdin = child.stdin.take().expect("piped");
+    std::io::Write::write_all(&mut stdin, requests.as_bytes()).expect("takes them");
+    drop(stdin);
+    let output = child.wait_with_output().expect("ends");
+    let lines: Vec<serde_json::Value> = String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    assert_eq!(
+        lines[1]["seconds"].as_array().map(Vec::len),
+        Some(3),
+        "{lines:?}"
+    );
+    assert!(
+        lines[1]["error"].as_f64().is_some_and(|e| e < 1e-6),
+        "{lines:?}"
+    );
+    assert!(lines[2]["failed"].is_string(), "{lines:?}");
+}

@@ -1,0 +1,390 @@
+//! The ops as jobs: data drawn and loaded once, run many times, a part of the result compared with f64.
+
+mod cholesky;
+
+pub(super) use cholesky::cholesky;
+
+use super::{MEMORY, Shape, TARGETS};
+use crate::{
+    Device, Error, Matrix, Result,
+    device::cpu::instruction_set,
+    ops::{
+        gram::{self, GramAccumulator, GramSums},
+        predict, product,
+        projection::{self, DenseMap, Nonlinearity, Projection},
+        tile::Tile,
+        walsh_hadamard::{self, WalshHadamard},
+    },
+    seed::{Seed, Stream},
+};
+use ndarray::{Array2, ArrayView2, Axis, s};
+use std::sync::OnceLock;
+
+/// Something to time.
+pub(super) trait Job {
+    /// Puts the input back, outside the time.
+    fn reset(&mut self) {}
+    /// Does the work once; on a GPU it records it.
+    fn run(&mut self) -> Result<()>;
+    /// Largest error over largest value of the reference, on a part of the result.
+    fn error(&mut self) -> Result<f64>;
+    /// Tile shape on a GPU, vector instructions on the CPU.
+    fn tile(&self) -> String;
+    /// Row blocks of a run.
+    fn blocks(&self) -> usize {
+        1
+    }
+}
+
+/// Products that a reference may cost.
+const REFERENCE_WORK: usize = 1 << 24;
+/// Columns of a Gram matrix that are compared.
+const REFERENCE_COLUMNS: usize = 48;
+
+/// Standard normal numbers times `scale`, drawn once and repeated from place to place.
+fn draw(rows: usize, cols: usize, scale: f32, start: usize) -> Array2<f32> {
+    static POOL: OnceLock<Vec<f32>> = OnceLock::new();
+    // A prime, so that rows do not repeat at the same columns.
+    let pool = POOL.get_or_init(|| {
+        let mut draws = Seed(0).stream(Stream::Sample, 0);
+        (0..524_287).map(|_| draws.normal() as f32).collect()
+    });
+    let mut values = pool.iter().cycle().skip(start % pool.len());
+    Array2::from_shape_simple_fn((rows, cols), || {
+        scale * values.next().copied().unwrap_or(0.0)
+    })
+}
+
+/// The frequencies of a Gaussian kernel at unit scale on 11 significant bits, and rows that carry gamma = 1/d and turns.
+fn map(shape: Shape, nonlinearity: Nonlinearity) -> DenseMap {
+    let freqs = (shape.features / nonlinearity.outputs()).max(1);
+    let round = |w: f32| f32::from_bits((w.to_bits() + 0x0fff) & !0x1fff);
+    let phase = |l: usize| match nonlinearity {
+        Nonlinearity::CosSin => 0.0,
+        _ => (l as f32 * 0.618_034).fract(),
+    };
+    DenseMap {
+        w_ds: draw(shape.dim, freqs, 1.0, 1).mapv_into(round),
+        phase_s: (0..freqs).map(phase).collect(),
+        amplitude_s: vec![(2.0 / shape.features as f32).sqrt(); freqs],
+        nonlinearity,
+    }
+}
+
+fn rows_of_map(rows: usize, dim: usize) -> Array2<f32> {
+    let scale = (2.0 / dim as f32).sqrt() / std::f32::consts::TAU;
+    draw(rows, dim, scale, 77_777)
+}
+
+/// Rows worked on at a time: what fits a binding, a dispatch and the memory of a case.
+fn block_rows(device: &Device, rows: usize, widest: usize, columns: usize) -> Result<usize> {
+    let by_binding = device.max_matrix_bytes() / (4 * widest.next_multiple_of(4) as u64).max(1);
+    let by_memory = MEMORY / (4 * columns as u64).max(1);
+    let by_dispatch = match device {
+        Device::Cpu(_) => u64::MAX,
+        Device::Gpu(_) => 65_535 * 8,
+    };
+    let most = by_binding.min(by_memory).min(by_dispatch) as usize;
+    if most == 0 {
+        return Err(Error::Unsupported(format!(
+            "a row of {widest} columns does not fit one binding"
+        )));
+    }
+    let blocks = rows.div_ceil(most).max(1);
+    Ok(rows.div_ceil(blocks).next_multiple_of(8).min(rows.max(1)))
+}
+
+/// The rows of each block.
+fn blocks(rows: usize, block: usize) -> impl Iterator<Item = usize> {
+    (0..rows)
+        .step_by(block.max(1))
+        .map(move |at| block.min(rows - at))
+}
+
+fn tile_name(tile: Option<Tile>) -> String {
+    tile.map_or_else(|| instruction_set().into(), |tile| tile.name.into())
+}
+
+/// Largest difference over largest value.
+fn relative(got: ArrayView2<'_, f32>, reference: ArrayView2<'_, f64>) -> f64 {
+    let largest = reference.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+    let pairs = got.iter().zip(&reference);
+    let error = pairs.map(|(&g, &r)| (f64::from(g) - r).abs());
+    error.fold(0.0, |m: f64, e| if e.is_nan() { e } else { m.max(e) }) / largest
+}
+
+/// The first rows of a matrix.
+fn head(matrix: &mut Matrix, rows: usize) -> Result<Array2<f32>> {
+    let all = matrix.rows();
+    matrix.set_rows(rows.min(all))?;
+    let part = matrix.download();
+    matrix.set_rows(all)?;
+    part
+}
+
+struct Map {
+    host: DenseMap,
+    op: Projection,
+    rows: usize,
+    block: usize,
+    x_nd: Matrix,
+    /// z of the projection, y of the prediction.
+    out: Matrix,
+    beta: Option<(Array2<f32>, Matrix)>,
+}
+
+pub(super) fn projection_paired(device: &Device, shape: Shape) -> Result<Box<dyn Job>> {
+    map_job(device, shape, Nonlinearity::CosSin, false)
+}
+
+pub(super) fn projection_phase(device: &Device, shape: Shape) -> Result<Box<dyn Job>> {
+    map_job(device, shape, Nonlinearity::Cos, false)
+}
+
+pub(super) fn predict(device: &Device, shape: Shape) -> Result<Box<dyn Job>> {
+    map_job(device, shape, Nonlinearity::CosSin, true)
+}
+
+fn map_job(device: &Device, shape: Shape, f: Nonlinearity, fused: bool) -> Result<Box<dyn Job>> {
+    let host = map(shape, f);
+    let op = Projection::load(device, &host)?;
+    let columns = if fused { TARGETS } else { op.outputs() };
+    let widest = shape.dim.max(columns);
+    let block = block_rows(device, shape.rows, widest, shape.dim + columns)?;
+    let beta = match fused {
+        true => {
+            let beta = draw(op.outputs(), TARGETS, 1.0, 5);
+            let loaded = Matrix::upload(device, beta.view())?;
+            Some((beta, loaded))
+        }
+        false => None,
+    };
+    Ok(Box::new(Map {
+        rows: shape.rows,
+        block,
+        x_nd: Matrix::upload(device, rows_of_map(block, shape.dim).view())?,
+        out: Matrix::new(device, block, columns)?,
+        host,
+        op,
+        beta,
+    }))
+}
+
+impl Job for Map {
+    fn run(&mut self) -> Result<()> {
+        for rows in blocks(self.rows, self.block) {
+            self.x_nd.set_rows(rows)?;
+            self.out.set_rows(rows)?;
+            match &self.beta {
+                None => self.op.run(&self.x_nd, &mut self.out)?,
+                Some((_, beta)) => self.op.predict(&self.x_nd, beta, &mut self.out)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn error(&mut self) -> Result<f64> {
+        let cost = self.host.depth() * self.host.freqs();
+        let rows = (REFERENCE_WORK / cost).clamp(1, 64).min(self.block);
+        // The last block may have been a short one.
+        self.x_nd.set_rows(self.block)?;
+        self.out.set_rows(self.block)?;
+        self.rows = self.rows.max(self.block);
+        self.run()?;
+        let got = head(&mut self.out, rows)?;
+        let x = rows_of_map(rows, self.host.depth());
+        let reference = match &self.beta {
+            None => projection::reference(&self.host, x.view()),
+            Some((beta, _)) => predict::reference(&self.host, x.view(), beta.view()),
+        };
+        Ok(relative(got.slice(s![..rows, ..]), reference.view()))
+    }
+
+    fn tile(&self) -> String {
+        tile_name(self.op.tile())
+    }
+
+    fn blocks(&self) -> usize {
+        self.rows.div_ceil(self.block)
+    }
+}
+
+struct Gram {
+    device: Device,
+    rows: usize,
+    block: usize,
+    z: Array2<f32>,
+    z_nd: Matrix,
+    y_nt: Matrix,
+    sums: GramAccumulator,
+}
+
+pub(super) fn gram(device: &Device, shape: Shape) -> Result<Box<dyn Job>> {
+    let block = block_rows(device, shape.rows, shape.features, 2 * shape.features)?;
+    let z = draw(
+        block,
+        shape.features,
+        (1.0 / shape.features as f32).sqrt(),
+        3,
+    );
+    Ok(Box::new(Gram {
+        device: device.clone(),
+        rows: shape.rows,
+        block,
+        z_nd: Matrix::upload(device, z.view())?,
+        y_nt: Matrix::upload(device, z.slice(s![.., ..1]))?,
+        z,
+        sums: GramAccumulator::new(device, shape.features, 1)?,
+    }))
+}
+
+impl Job for Gram {
+    fn run(&mut self) -> Result<()> {
+        for rows in blocks(self.rows, self.block) {
+            self.z_nd.set_rows(rows)?;
+            self.y_nt.set_rows(rows)?;
+            self.sums.add(&self.z_nd, &self.y_nt)?;
+        }
+        Ok(())
+    }
+
+    fn error(&mut self) -> Result<f64> {
+        self.z_nd.set_rows(self.block)?;
+        self.y_nt.set_rows(self.block)?;
+        let features = self.z.ncols();
+        let mut sums = GramAccumulator::new(&self.device, features, 1)?;
+        sums.add(&self.z_nd, &self.y_nt)?;
+        let GramSums { gram_dd, zty_dt } = sums.finish()?;
+        let step = features.div_ceil(REFERENCE_COLUMNS);
+        let chosen: Vec<usize> = (0..features).step_by(step).collect();
+        let z = self.z.select(Axis(1), &chosen);
+        let reference = gram::reference(z.view(), self.z.slice(s![.., ..1]));
+        let part = gram_dd.select(Axis(0), &chosen).select(Axis(1), &chosen);
+        let difference = |got: &Array2<f64>, reference: &Array2<f64>| {
+            let largest = reference.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+            let error = (got - reference).into_iter().map(f64::abs);
+            error.fold(0.0, |m: f64, e| if e.is_nan() { e } else { m.max(e) }) / largest
+        };
+        let zty = zty_dt.select(Axis(0), &chosen);
+        Ok(difference(&part, &reference.gram_dd).max(difference(&zty, &reference.zty_dt)))
+    }
+
+    fn tile(&self) -> String {
+        tile_name(self.sums.tile())
+    }
+
+    fn blocks(&self) -> usize {
+        self.rows.div_ceil(self.block)
+    }
+}
+
+struct Product {
+    rows: usize,
+    block: usize,
+    b: Array2<f32>,
+    a_nk: Matrix,
+    b_kt: Matrix,
+    c_nt: Matrix,
+}
+
+pub(super) fn product(device: &Device, shape: Shape) -> Result<Box<dyn Job>> {
+    let (k, t) = (shape.dim, shape.features);
+    let block = block_rows(device, shape.rows, k.max(t), k + t)?;
+    let b = draw(k, t, 1.0, 11);
+    Ok(Box::new(Product {
+        rows: shape.rows,
+        block,
+        a_nk: Matrix::upload(device, draw(block, k, 1.0, 13).view())?,
+        b_kt: Matrix::upload(device, b.view())?,
+        c_nt: Matrix::new(device, block, t)?,
+        b,
+    }))
+}
+
+impl Job for Product {
+    fn run(&mut self) -> Result<()> {
+        for rows in blocks(self.rows, self.block) {
+            self.a_nk.set_rows(rows)?;
+            self.c_nt.set_rows(rows)?;
+            product::product(&self.a_nk, &self.b_kt, &mut self.c_nt)?;
+        }
+        Ok(())
+    }
+
+    fn error(&mut self) -> Result<f64> {
+        let (k, t) = self.b.dim();
+        let rows = (REFERENCE_WORK / (k * t)).clamp(1, 64).min(self.block);
+        self.a_nk.set_rows(self.block)?;
+        self.c_nt.set_rows(self.block)?;
+        product::product(&self.a_nk, &self.b_kt, &mut self.c_nt)?;
+        let got = head(&mut self.c_nt, rows)?;
+        let a = draw(rows, k, 1.0, 13);
+        let reference = product::reference(a.view(), self.b.view());
+        Ok(relative(got.view(), reference.view()))
+    }
+
+    fn tile(&self) -> String {
+        match self.c_nt.device() {
+            Device::Cpu(_) => instruction_set().into(),
+            Device::Gpu(_) => product::form(&self.b_kt, self.c_nt.device())
+                .map_or("narrow", |tile| tile.name)
+                .into(),
+        }
+    }
+
+    fn blocks(&self) -> usize {
+        self.rows.div_ceil(self.block)
+    }
+}
+
+struct Transform {
+    op: WalshHadamard,
+    rows: usize,
+    block: usize,
+    x_nd: Matrix,
+    y_nd: Matrix,
+}
+
+pub(super) fn walsh_hadamard(device: &Device, shape: Shape) -> Result<Box<dyn Job>> {
+    let n = shape.features;
+    let block = block_rows(device, shape.rows, n, 2 * n)?;
+    Ok(Box::new(Transform {
+        op: WalshHadamard::new(n)?,
+        rows: shape.rows,
+        block,
+        x_nd: Matrix::upload(device, draw(block, n, 1.0, 19).view())?,
+        y_nd: Matrix::new(device, block, n)?,
+    }))
+}
+
+impl Job for Transform {
+    fn run(&mut self) -> Result<()> {
+        for rows in blocks(self.rows, self.block) {
+            self.x_nd.set_rows(rows)?;
+            self.y_nd.set_rows(rows)?;
+            self.op.run_into(&self.x_nd, &mut self.y_nd)?;
+        }
+        Ok(())
+    }
+
+    fn error(&mut self) -> Result<f64> {
+        self.x_nd.set_rows(self.block)?;
+        self.y_nd.set_rows(self.block)?;
+        self.op.run_into(&self.x_nd, &mut self.y_nd)?;
+        let rows = self.block.min(4);
+        let got = head(&mut self.y_nd, rows)?;
+        let reference = walsh_hadamard::reference(draw(rows, self.op.len(), 1.0, 19).view());
+        Ok(relative(got.view(), reference.view()))
+    }
+
+    fn tile(&self) -> String {
+        match self.x_nd.device() {
+            Device::Cpu(_) => instruction_set().into(),
+            Device::Gpu(_) => "rows".into(),
+        }
+    }
+
+    fn blocks(&self) -> usize {
+        self.rows.div_ceil(self.block)
+    }
+}

@@ -1,0 +1,211 @@
+//! The ops that are measured, with their floors and shapes. A new op adds its line here.
+
+use super::{
+    Shape, TARGETS, Work,
+    jobs::{self, Job},
+};
+use crate::{Device, Result};
+
+/// How large the shapes are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Size {
+    /// For software adapters.
+    Software,
+    /// For CPUs with few cores.
+    Small,
+    /// For GPUs and CPUs with many.
+    Usual,
+    /// 2^17 rows, d up to 4096, D up to 16,384.
+    Full,
+}
+
+/// An op that is measured.
+pub struct OpBench {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether it runs on the host only.
+    pub host_only: bool,
+    /// The least that it must do.
+    pub work: fn(Shape) -> Work,
+    pub(super) prepare: fn(&Device, Shape) -> Result<Box<dyn Job>>,
+    shapes: [&'static [[usize; 3]]; 4],
+}
+
+impl OpBench {
+    /// A shape of this op: the sizes that it has none of become zero.
+    pub fn shape(&self, rows: usize, dim: usize, features: usize) -> Shape {
+        let [has_rows, has_dim, _] = self.shapes[0][0].map(|size| size > 0);
+        Shape {
+            rows: if has_rows { rows } else { 0 },
+            dim: if has_dim { dim } else { 0 },
+            features,
+        }
+    }
+
+    /// The shapes of a size.
+    pub fn shapes(&self, size: Size) -> impl Iterator<Item = Shape> {
+        let shapes = match size {
+            Size::Software => self.shapes[0],
+            Size::Small => self.shapes[1],
+            Size::Usual => self.shapes[2],
+            Size::Full => self.shapes[3],
+        };
+        let shape = |&[rows, dim, features]: &[usize; 3]| Shape {
+            rows,
+            dim,
+            features,
+        };
+        shapes.iter().map(shape)
+    }
+}
+
+impl std::fmt::Debug for OpBench {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+const ROWS: usize = 1 << 17;
+
+/// Everything from d and D that the large benchmark covers.
+const FULL_MAPS: &[[usize; 3]] = &[
+    [1, 784, 4096],
+    [64, 784, 4096],
+    [ROWS, 32, 1024],
+    [ROWS, 32, 8192],
+    [ROWS, 32, 16384],
+    [ROWS, 784, 1024],
+    [ROWS, 784, 8192],
+    [ROWS, 784, 16384],
+    [ROWS, 4096, 1024],
+    [ROWS, 4096, 8192],
+    [ROWS, 4096, 16384],
+];
+const USUAL_MAPS: &[[usize; 3]] = &[
+    [1, 784, 4096],
+    [64, 784, 4096],
+    [8192, 784, 4096],
+    [65536, 32, 1024],
+    [ROWS, 784, 8192],
+];
+const SOFTWARE_MAPS: &[[usize; 3]] = &[
+    [1, 784, 4096],
+    [64, 784, 1024],
+    [256, 784, 512],
+    [1024, 32, 1024],
+];
+const SMALL_MAPS: &[[usize; 3]] = &[
+    [1, 784, 4096],
+    [64, 784, 4096],
+    [1024, 784, 2048],
+    [4096, 32, 1024],
+];
+
+/// Every op that is measured.
+pub const OPS: &[OpBench] = &[
+    OpBench {
+        name: "projection-paired",
+        host_only: false,
+        work: |shape| map_work(shape, 0.5),
+        prepare: jobs::projection_paired,
+        shapes: [SOFTWARE_MAPS, SMALL_MAPS, USUAL_MAPS, FULL_MAPS],
+    },
+    OpBench {
+        name: "projection-phase",
+        host_only: false,
+        work: |shape| map_work(shape, 1.0),
+        prepare: jobs::projection_phase,
+        shapes: [SOFTWARE_MAPS, SMALL_MAPS, USUAL_MAPS, FULL_MAPS],
+    },
+    OpBench {
+        name: "gram",
+        host_only: false,
+        work: |Shape { rows, features, .. }| {
+            let (n, d) = (rows as f64, features as f64);
+            Work {
+                flops: n * d * (d + 1.0) + 2.0 * n * d,
+                bytes: 4.0 * n * (d + 1.0),
+            }
+        },
+        prepare: jobs::gram,
+        shapes: [
+            &[[1024, 0, 256], [512, 0, 512]],
+            &[[4096, 0, 512], [2048, 0, 1024]],
+            &[[65536, 0, 1024], [8192, 0, 4096], [32768, 0, 8192]],
+            &[[ROWS, 0, 1024], [ROWS, 0, 8192], [ROWS, 0, 16384]],
+        ],
+    },
+    OpBench {
+        name: "predict",
+        host_only: false,
+        work: |shape| {
+            let (n, d) = (shape.rows as f64, shape.dim as f64);
+            let (features, targets) = (shape.features as f64, TARGETS as f64);
+            Work {
+                flops: n * d * features + 2.0 * n * features * targets,
+                bytes: 4.0 * (n * (d + targets) + d * features / 2.0 + features * targets),
+            }
+        },
+        prepare: jobs::predict,
+        shapes: [SOFTWARE_MAPS, SMALL_MAPS, USUAL_MAPS, FULL_MAPS],
+    },
+    OpBench {
+        name: "product",
+        host_only: false,
+        work: |shape| map_work(shape, 1.0),
+        prepare: jobs::product,
+        shapes: [
+            &[[1024, 1024, 10], [256, 784, 512]],
+            &[[4096, 1024, 10], [1024, 784, 1024]],
+            &[[65536, 4096, 10], [8192, 784, 4096]],
+            &[[ROWS, 8192, 10], [ROWS, 784, 8192]],
+        ],
+    },
+    OpBench {
+        name: "walsh-hadamard",
+        host_only: false,
+        work: |Shape { rows, features, .. }| {
+            let (n, d) = (rows as f64, features as f64);
+            Work {
+                flops: n * d * d.log2(),
+                bytes: 8.0 * n * d,
+            }
+        },
+        prepare: jobs::walsh_hadamard,
+        shapes: [
+            &[[1024, 0, 1024]],
+            &[[8192, 0, 1024], [16, 0, 1 << 18]],
+            &[[65536, 0, 1024], [65536, 0, 4096], [64, 0, 1 << 20]],
+            &[[ROWS, 0, 1024], [ROWS, 0, 4096], [128, 0, 1 << 20]],
+        ],
+    },
+    OpBench {
+        name: "cholesky",
+        host_only: true,
+        work: |Shape { features, .. }| {
+            let n = features as f64;
+            Work {
+                // n^3 / 3 in f64.
+                flops: 2.0 * n * n * n / 3.0,
+                bytes: 8.0 * n * n,
+            }
+        },
+        prepare: jobs::cholesky,
+        shapes: [
+            &[[0, 0, 512]],
+            &[[0, 0, 1024], [0, 0, 2048]],
+            &[[0, 0, 2048], [0, 0, 4096]],
+            &[[0, 0, 4096], [0, 0, 8192]],
+        ],
+    },
+];
+
+/// A product of `[rows, dim]` with `[dim, features * per_feature]`, written as `[rows, features]`.
+fn map_work(shape: Shape, per_feature: f64) -> Work {
+    let (n, d, features) = (shape.rows as f64, shape.dim as f64, shape.features as f64);
+    let freqs = per_feature * features;
+    Work {
+        flops: 2.0 * n * d * freqs,
+        bytes: 4.0 * (n * d + d * freqs + n * features),
+    }
+}

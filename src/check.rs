@@ -1,0 +1,211 @@
+//! Parity: every op against its f64 reference, on any device, at sizes around every tile edge.
+//!
+//! The integration tests and `bochner bench --check` run the same suites. Outputs hold NaN before each run, so that an
+//! element nobody writes cannot pass; bounds are derived from the size of the sums; and every suite has a negative control:
+//! references that are wrong in one place and must be noticed.
+
+mod ceiling;
+mod gram;
+mod predict;
+mod product;
+mod projection;
+
+use crate::{
+    Device, Matrix, Result,
+    ops::{gram as gram_op, tile},
+    seed::{Seed, Stream},
+};
+use ndarray::{Array2, ArrayView2};
+
+/// Half a unit in the last place of 1 in f32.
+const EPS: f64 = 1.0 / 16_777_216.0;
+
+/// What a suite found on one device.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// Number of comparisons.
+    pub cases: usize,
+    /// The largest ratio of error to bound; below 1 is right.
+    pub worst: f64,
+    /// Where that was.
+    pub worst_case: String,
+    /// The smallest ratio that a wrong reference reached; above 1 is noticed.
+    pub control: f64,
+    /// Which wrong reference that was.
+    pub control_case: String,
+}
+
+impl Outcome {
+    fn new() -> Self {
+        Self {
+            cases: 0,
+            worst: 0.0,
+            worst_case: String::new(),
+            control: f64::INFINITY,
+            control_case: String::new(),
+        }
+    }
+
+    /// Whether everything agreed and every wrong reference was noticed.
+    pub fn passed(&self) -> bool {
+        self.cases > 0 && self.worst < 1.0 && self.control > 1.0
+    }
+
+    fn case(&mut self, ratio: f64, name: impl FnOnce() -> String) {
+        self.cases += 1;
+        // NaN is worse than anything.
+        if ratio.is_nan() || ratio >= self.worst {
+            self.worst = if ratio.is_nan() { f64::INFINITY } else { ratio };
+            self.worst_case = name();
+        }
+    }
+
+    fn control(&mut self, ratio: f64, name: impl FnOnce() -> String) {
+        if ratio.is_nan() || ratio < self.control {
+            self.control = if ratio.is_nan() { 0.0 } else { ratio };
+            self.control_case = name();
+        }
+    }
+}
+
+/// A suite by the name of its op.
+#[derive(Debug, Clone, Copy)]
+pub struct Suite {
+    /// The op.
+    pub op: &'static str,
+    /// Runs it on one device.
+    pub run: fn(&Device) -> Result<Outcome>,
+}
+
+/// All suites. A new op adds its line here.
+pub const SUITES: &[Suite] = &[
+    Suite {
+        op: "projection",
+        run: projection::run,
+    },
+    Suite {
+        op: "gram",
+        run: gram::run,
+    },
+    Suite {
+        op: "predict",
+        run: predict::run,
+    },
+    Suite {
+        op: "product",
+        run: product::run,
+    },
+    Suite {
+        op: "ceiling",
+        run: ceiling::run,
+    },
+];
+
+/// Rows, depth and frequencies around every tile edge.
+const SIZES: &[(usize, usize, usize)] = &[
+    (1, 1, 1),
+    (1, 784, 2),
+    (3, 5, 7),
+    (7, 17, 63),
+    (8, 16, 64),
+    (9, 15, 65),
+    (63, 64, 31),
+    (64, 33, 64),
+    (65, 4, 129),
+    (131, 101, 67),
+    (257, 8, 50),
+];
+
+/// The tile shapes that a device tells apart: the CPU has one way.
+fn menu(device: &Device, all: &'static [tile::Tile]) -> &'static [tile::Tile] {
+    match device {
+        Device::Cpu(_) => &all[..1],
+        Device::Gpu(_) => all,
+    }
+}
+
+/// As [`menu`], for the limits on the bytes of a panel.
+fn panel_limits(device: &Device) -> &'static [u64] {
+    match device {
+        Device::Cpu(_) => &[u64::MAX],
+        // Panels of one and of two tiles, and one for all.
+        Device::Gpu(_) => &[16_384, 32_768, u64::MAX],
+    }
+}
+
+/// A matrix of NaN.
+fn poisoned(device: &Device, rows: usize, cols: usize) -> Result<Matrix> {
+    Matrix::upload(device, Array2::from_elem((rows, cols), f32::NAN).view())
+}
+
+/// Standard normal numbers, the same on every platform.
+pub fn normal(rows: usize, cols: usize, block: u64) -> Array2<f32> {
+    let mut draws = Seed(7).stream(Stream::Sample, block);
+    Array2::from_shape_simple_fn((rows, cols), || draws.normal() as f32)
+}
+
+/// The largest ratio of error to allowed error; a NaN counts as infinite, as do different shapes.
+pub fn worst(
+    got: ArrayView2<'_, f32>,
+    reference: ArrayView2<'_, f64>,
+    allowed: impl Fn(usize, usize) -> f64,
+) -> f64 {
+    if got.dim() != reference.dim() {
+        return f64::INFINITY;
+    }
+    let ratio = |((i, j), &g): ((usize, usize), &f32)| {
+        let ratio = (f64::from(g) - reference[[i, j]]).abs() / allowed(i, j);
+        if ratio.is_nan() { f64::INFINITY } else { ratio }
+    };
+    got.indexed_iter().map(ratio).fold(0.0, f64::max)
+}
+
+/// The worst entry of two sets of Gram sums relative to the norms of its columns: (Z'Z, Z'Y).
+pub fn gram_error(
+    sums: &gram_op::GramSums,
+    reference: &gram_op::GramSums,
+    z: ArrayView2<'_, f32>,
+    y: ArrayView2<'_, f32>,
+) -> (f64, f64) {
+    let norms = |m: ArrayView2<'_, f32>| -> Vec<f64> {
+        let square =
+            |c: ndarray::ArrayView1<'_, f32>| c.iter().map(|&v| f64::from(v).powi(2)).sum();
+        let columns = m.columns().into_iter();
+        columns.map(|c| f64::sqrt(square(c)).max(1e-30)).collect()
+    };
+    let (zn, yn) = (norms(z), norms(y));
+    let error = |a: &Array2<f64>, b: &Array2<f64>, n: &[f64]| {
+        let entry = |((i, j), v): ((usize, usize), &f64)| {
+            let e = (v - b[[i, j]]).abs() / (zn[i] * n[j]);
+            if e.is_nan() { f64::INFINITY } else { e }
+        };
+        a.indexed_iter().map(entry).fold(0.0, f64::max)
+    };
+    (
+        error(&sums.gram_dd, &reference.gram_dd, &zn),
+        error(&sums.zty_dt, &reference.zty_dt, &yn),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outcome_passes_only_when_all_agree_and_every_control_is_noticed() {
+        let mut outcome = Outcome::new();
+        assert!(!outcome.passed(), "nothing was compared");
+        outcome.case(0.5, || "a".into());
+        outcome.control(3.0, || "b".into());
+        assert!(outcome.passed());
+        let mut silent = outcome.clone();
+        silent.control(0.9, || "c".into());
+        assert!(!silent.passed() && silent.control_case == "c");
+        let mut wrong = outcome.clone();
+        wrong.case(1.5, || "d".into());
+        wrong.case(0.1, || "e".into());
+        assert!(!wrong.passed() && wrong.worst_case == "d");
+        outcome.case(f64::NAN, || "f".into());
+        assert!(!outcome.passed());
+    }
+}

@@ -1,0 +1,62 @@
+//! Fused predict.
+
+use super::{
+    EPS, Outcome, SIZES, menu, normal, poisoned,
+    projection::{away_from_jumps, bound, dense},
+    worst,
+};
+use crate::{
+    Device, Matrix, Result,
+    ops::{
+        predict,
+        projection::{self, Nonlinearity, Projection},
+        tile,
+    },
+};
+
+const FORMS: [(Nonlinearity, usize); 6] = [
+    (Nonlinearity::CosSin, 1),
+    (Nonlinearity::CosSin, 19),
+    (Nonlinearity::Cos, 5),
+    (Nonlinearity::Step, 2),
+    (Nonlinearity::Relu, 8),
+    (Nonlinearity::ReluSquared, 11),
+];
+
+pub(super) fn run(device: &Device) -> Result<Outcome> {
+    let mut outcome = Outcome::new();
+    for &tile in menu(device, tile::MENU) {
+        for &(rows, d, s) in SIZES {
+            for (f, t) in FORMS {
+                let map = dense(d, s, f, 0.3);
+                let mut x = normal(rows, d, 1);
+                away_from_jumps(&map, &mut x);
+                let beta = normal(map.outputs(), t, 8);
+                let op = Projection::load_with(device, &map, tile)?;
+                let x_nd = Matrix::upload(device, x.view())?;
+                let beta_dt = Matrix::upload(device, beta.view())?;
+                let mut y_nt = poisoned(device, rows, t)?;
+                op.predict(&x_nd, &beta_dt, &mut y_nt)?;
+                let y = y_nt.download()?;
+                let z = projection::reference(&map, x.view()).mapv(f64::abs);
+                let sizes = beta.mapv(|v| f64::from(v).abs());
+                let (size, feature_bound) = (z.dot(&sizes), bound(&map, &x).dot(&sizes));
+                let allowed =
+                    |i, j| feature_bound[[i, j]] + 4.0 * EPS * (1.0 + f64::abs(size[[i, j]]));
+                let reference = predict::reference(&map, x.view(), beta.view());
+                let name = || format!("{rows} x {d} -> {s} -> {t} {f:?} {}", tile.name);
+                outcome.case(worst(y.view(), reference.view(), allowed), name);
+                // Negative control: the coefficients of the last feature lost, unless it is silent on these rows.
+                let last = map.outputs() - 1;
+                if z.column(last).iter().any(|&v| v >= 1e-3) {
+                    let mut wrong = beta.clone();
+                    wrong.row_mut(last).fill(0.0);
+                    let reference = predict::reference(&map, x.view(), wrong.view());
+                    let ratio = worst(y.view(), reference.view(), allowed);
+                    outcome.control(ratio, || format!("a lost coefficient of {}", name()));
+                }
+            }
+        }
+    }
+    Ok(outcome)
+}

@@ -1,0 +1,106 @@
+//! Device time of recorded dispatches, by timestamp queries.
+
+use super::{GpuDevice, Recorder, lock};
+use crate::{Error, Result};
+use std::ops::Range;
+
+/// Queries of one set: the most that every adapter allows.
+const QUERIES: u32 = 4096;
+
+/// Timestamps of the dispatches recorded while a measurement runs: one at the start and one at the end of each.
+pub(super) struct Timing {
+    set: wgpu::QuerySet,
+    used: u32,
+}
+
+impl Timing {
+    /// The timestamps of the next dispatch.
+    pub(super) fn writes(recorder: &mut Recorder) -> Option<wgpu::ComputePassTimestampWrites<'_>> {
+        let timing = recorder.timing.as_mut()?;
+        let first = timing.used;
+        timing.used += 2;
+        (timing.used <= QUERIES).then_some(wgpu::ComputePassTimestampWrites {
+            query_set: &timing.set,
+            beginning_of_pass_write_index: Some(first),
+            end_of_pass_write_index: Some(first + 1),
+        })
+    }
+}
+
+impl GpuDevice {
+    /// Whether the adapter has timestamp queries.
+    pub fn has_timestamps(&self) -> bool {
+        let features = self.0.device.features();
+        features.contains(wgpu::Features::TIMESTAMP_QUERY)
+    }
+
+    /// Records `work` `times` times in a row and returns the seconds that the device took for each, from the start of its
+    /// first dispatch to the end of its last. Errors with [`Error::Unsupported`] without timestamp queries, with work that
+    /// records nothing, and with more dispatches than one query set holds. Nothing else may record on this device meanwhile.
+    pub(crate) fn time(
+        &self,
+        times: usize,
+        mut work: impl FnMut() -> Result<()>,
+    ) -> Result<Vec<f64>> {
+        if !self.has_timestamps() {
+            return Err(Error::Unsupported(format!(
+                "{} has no timestamp queries",
+                self.describe()
+            )));
+        }
+        self.flush();
+        let set = self.0.device.create_query_set(&wgpu::QuerySetDescriptor {
+            label: Some("timing"),
+            ty: wgpu::QueryType::Timestamp,
+            count: QUERIES,
+        });
+        lock(&self.0.recorder).timing = Some(Timing { set, used: 0 });
+        let mut spans: Vec<Range<u32>> = Vec::with_capacity(times);
+        let mut recorded = Ok(());
+        for _ in 0..times {
+            let start = self.timestamps_used();
+            recorded = recorded.and_then(|()| work());
+            spans.push(start..self.timestamps_used());
+        }
+        let timing = lock(&self.0.recorder).timing.take();
+        recorded?;
+        let Some(Timing { set, used }) = timing else {
+            return Err(Error::Device("two measurements at once".into()));
+        };
+        if used > QUERIES || spans.iter().any(Range::is_empty) {
+            return Err(Error::Unsupported(format!(
+                "{used} timestamps for {times} measurements; between 2 for each and {QUERIES} in all can be taken"
+            )));
+        }
+        let bytes = u64::from(used) * u64::from(wgpu::QUERY_SIZE);
+        let buffer = self.0.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("timestamps"),
+            size: bytes,
+            usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
+            mapped_at_creation: false,
+        });
+        {
+            let mut recorder = lock(&self.0.recorder);
+            let encoder = self.encoder(&mut recorder);
+            encoder.resolve_query_set(&set, 0..used, &buffer, 0);
+        }
+        let mut ticks: Vec<u64> = Vec::new();
+        self.download(&buffer, bytes as usize / 4, |words| {
+            let words = bytemuck::cast_slice::<f32, u32>(words);
+            let pairs = words.chunks_exact(2);
+            ticks = pairs
+                .map(|w| u64::from(w[0]) | (u64::from(w[1]) << 32))
+                .collect();
+        })?;
+        let period = f64::from(self.0.queue.get_timestamp_period()) * 1e-9;
+        let seconds = |span: Range<u32>| {
+            let (first, last) = (ticks[span.start as usize], ticks[span.end as usize - 1]);
+            last.wrapping_sub(first) as f64 * period
+        };
+        Ok(spans.into_iter().map(seconds).collect())
+    }
+
+    fn timestamps_used(&self) -> u32 {
+        lock(&self.0.recorder).timing.as_ref().map_or(0, |t| t.used)
+    }
+}

@@ -1,0 +1,212 @@
+//! What a device can do at most: micro-kernels that only copy, or only multiply and add. Benchmarks state every op as a
+//! share of these.
+
+use super::{Binding, Op, projection::narrow};
+use crate::{
+    Error, Result,
+    device::{CpuDevice, GpuDevice, Matrix, gpu::Dispatch, gpu::shader::Constants},
+};
+use pulp::{Simd, WithSimd};
+use rayon::prelude::*;
+
+/// The op for the registry: a copy.
+pub static COPY: Op = Op {
+    name: "ceiling_copy",
+    source: include_str!("../../shaders/ceiling_copy.wgsl"),
+    params_bytes: size_of::<CopyParams>(),
+    bindings: &[Binding::Read("src"), Binding::Write("dst")],
+    variants: || PER.map(copy_variant).into(),
+};
+
+/// The op for the registry: multiply and add.
+pub static FMA: Op = Op {
+    name: "ceiling_fma",
+    source: include_str!("../../shaders/ceiling_fma.wgsl"),
+    params_bytes: size_of::<FmaParams>(),
+    bindings: &[Binding::Write("sums")],
+    variants: || CHAINS.map(fma_variant).into(),
+};
+
+/// Vec4s that an invocation copies.
+pub const PER: [usize; 2] = [1, 4];
+/// Independent chains of vec4s in an invocation: few suit scalar units with many threads, many suit vector units.
+pub const CHAINS: [usize; 3] = [2, 4, 8];
+/// Steps between two looks at the loop counter.
+const UNROLL: usize = 16;
+/// Invocations of a workgroup.
+const WORKGROUP: usize = 256;
+
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct CopyParams {
+    count4: u32,
+    padding: [u32; 3],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct FmaParams {
+    scale: [f32; 4],
+    shift: [f32; 4],
+    rounds: u32,
+    padding: [u32; 3],
+}
+
+fn copy_variant(per: usize) -> (String, Constants) {
+    (format!("{per}"), [("PER".into(), per as i64)].into())
+}
+
+fn fma_variant(chains: usize) -> (String, Constants) {
+    let constants = [("CHAINS", chains), ("UNROLL", UNROLL)];
+    let constants = constants.map(|(name, value)| (name.to_owned(), value as i64));
+    (format!("{chains}"), constants.into())
+}
+
+/// Records `dst = src` on a GPU, `per` of [`PER`] vec4s an invocation. Errors unless both have one shape.
+pub fn copy(gpu: &GpuDevice, src: &Matrix, dst: &mut Matrix, per: usize) -> Result<()> {
+    if (src.rows(), src.cols()) != (dst.rows(), dst.cols()) {
+        return Err(Error::Shape("a copy is between equal shapes".into()));
+    }
+    let params = CopyParams {
+        count4: narrow(src.rows() * src.stride() / 4)?,
+        padding: [0; 3],
+    };
+    let groups = params.count4.div_ceil(narrow(WORKGROUP * per)?);
+    let across = groups.min(32_768);
+    let (variant, constants) = copy_variant(per);
+    gpu.dispatch(&Dispatch {
+        op: &COPY,
+        variant: &variant,
+        constants: &constants,
+        params: bytemuck::bytes_of(&params),
+        buffers: &[src.gpu(gpu, "the source")?, dst.gpu(gpu, "the target")?],
+        workgroups: [across.max(1), groups.div_ceil(across.max(1)).max(1), 1],
+    })
+}
+
+/// Records multiply-adds on a GPU, `chains` of [`CHAINS`] in each of `sums.rows() * 256` invocations, and returns how many
+/// operations that are (two for a multiply-add). `sums` is `[workgroups, 1024]`.
+pub fn fma(gpu: &GpuDevice, sums: &mut Matrix, chains: usize, rounds: usize) -> Result<f64> {
+    if sums.cols() != 4 * WORKGROUP {
+        return Err(Error::Shape(format!("sums are {WORKGROUP} vec4s a row")));
+    }
+    let params = FmaParams {
+        scale: [0.999, 0.998, 0.997, 0.996],
+        shift: [0.001, 0.002, 0.003, 0.004],
+        rounds: narrow(rounds)?,
+        padding: [0; 3],
+    };
+    let (variant, constants) = fma_variant(chains);
+    gpu.dispatch(&Dispatch {
+        op: &FMA,
+        variant: &variant,
+        constants: &constants,
+        params: bytemuck::bytes_of(&params),
+        buffers: &[sums.gpu(gpu, "the sums")?],
+        workgroups: [narrow(sums.rows())?, 1, 1],
+    })?;
+    Ok((sums.rows() * WORKGROUP) as f64 * (8 * chains * UNROLL * rounds) as f64)
+}
+
+/// What [`fma`] leaves in `sums`, in f64: rows and columns as there.
+pub fn fma_reference(workgroups: usize, chains: usize, rounds: usize) -> ndarray::Array2<f64> {
+    let scale = [0.999_f32, 0.998, 0.997, 0.996].map(f64::from);
+    let shift = [0.001_f32, 0.002, 0.003, 0.004].map(f64::from);
+    ndarray::Array2::from_shape_fn((workgroups, 4 * WORKGROUP), |(row, col)| {
+        let (id, lane) = ((row * WORKGROUP + col / 4) & 1023, col % 4);
+        let mut sum = 0.0;
+        for chain in 0..chains {
+            let mut acc = id as f64 * shift[lane] + chain as f64 * shift[lane];
+            for _ in 0..rounds * UNROLL {
+                acc = acc * scale[lane] + shift[lane];
+            }
+            sum += acc;
+        }
+        sum
+    })
+}
+
+/// `dst = src` on all threads of the CPU.
+pub fn copy_host(cpu: &CpuDevice, src: &[f32], dst: &mut [f32]) {
+    let part = dst.len().div_ceil(4 * cpu.threads()).max(1);
+    cpu.install(|| {
+        let parts = dst.par_chunks_mut(part).zip(src.par_chunks(part));
+        parts.for_each(|(dst, src)| dst.copy_from_slice(src));
+    });
+}
+
+/// Runs `work` once on every thread of the CPU and waits for all: with nothing to do, what waking them costs.
+pub fn on_every_thread(cpu: &CpuDevice, work: impl Fn() + Sync) {
+    cpu.install(|| {
+        rayon::broadcast(|_| work());
+    });
+}
+
+/// Multiply-adds with the widest vectors of the CPU on every thread; returns how many operations that are.
+pub fn fma_host(cpu: &CpuDevice, rounds: usize) -> f64 {
+    on_every_thread(cpu, || {
+        std::hint::black_box(pulp::Arch::new().dispatch(HostFma { rounds }));
+    });
+    let lanes = pulp::Arch::new().dispatch(Lanes);
+    cpu.threads() as f64 * (2 * lanes * HOST_CHAINS * rounds) as f64
+}
+
+/// Latency times issue width, with registers to spare on AVX2.
+const HOST_CHAINS: usize = 10;
+
+struct Lanes;
+
+impl WithSimd for Lanes {
+    type Output = usize;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> usize {
+        S::F32_LANES
+    }
+}
+
+struct HostFma {
+    rounds: usize,
+}
+
+impl WithSimd for HostFma {
+    type Output = f32;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> f32 {
+        let scale = simd.splat_f32s(std::hint::black_box(0.999));
+        let shift = simd.splat_f32s(std::hint::black_box(0.001));
+        // Named, so that they stay in registers.
+        // Each starts elsewhere: equal chains would be computed once for all.
+        let start = std::hint::black_box([0.0_f32, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]);
+        let [
+            mut a,
+            mut b,
+            mut c,
+            mut d,
+            mut e,
+            mut f,
+            mut g,
+            mut h,
+            mut i,
+            mut j,
+        ] = start.map(|v| simd.splat_f32s(v));
+        for _ in 0..self.rounds {
+            a = simd.mul_add_e_f32s(a, scale, shift);
+            b = simd.mul_add_e_f32s(b, scale, shift);
+            c = simd.mul_add_e_f32s(c, scale, shift);
+            d = simd.mul_add_e_f32s(d, scale, shift);
+            e = simd.mul_add_e_f32s(e, scale, shift);
+            f = simd.mul_add_e_f32s(f, scale, shift);
+            g = simd.mul_add_e_f32s(g, scale, shift);
+            h = simd.mul_add_e_f32s(h, scale, shift);
+            i = simd.mul_add_e_f32s(i, scale, shift);
+            j = simd.mul_add_e_f32s(j, scale, shift);
+        }
+        let mut sum = j;
+        for acc in [a, b, c, d, e, f, g, h, i] {
+            sum = simd.add_f32s(sum, acc);
+        }
+        simd.reduce_sum_f32s(sum)
+    }
+}
