@@ -5,8 +5,6 @@ use pulp::{Simd, WithSimd};
 
 /// Up to so many columns are dot products of whole rows; more fill the panels of a register tile.
 const NARROW: usize = 12;
-/// Lanes of a dot product; their sum comes last, in a fixed order.
-const LANES: usize = 32;
 
 /// `b` of a product `c = a b`. An entry of c is summed in one order whatever the batch of rows around it.
 pub(crate) struct HostFactor {
@@ -87,29 +85,45 @@ impl WithSimd for Dots<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let cols = self.columns.len() / self.depth;
-        let rows = self.a.chunks_exact(self.depth);
+    fn with_simd<S: Simd>(self, simd: S) {
+        let depth = self.depth;
+        let cols = self.columns.len() / depth;
+        let rows = self.a.chunks_exact(depth);
         for (a, c) in rows.zip(self.c.chunks_exact_mut(cols)) {
-            for (c, b) in c.iter_mut().zip(self.columns.chunks_exact(self.depth)) {
-                *c = dot(a, b);
+            let fours = self.columns.chunks(4 * depth);
+            for (c, b) in c.chunks_mut(4).zip(fours) {
+                let column = |t: usize| &b[t * depth..][..depth];
+                match c.len() {
+                    1 => c.copy_from_slice(&dots(simd, a, [column(0)])),
+                    2 => c.copy_from_slice(&dots(simd, a, [0, 1].map(column))),
+                    3 => c.copy_from_slice(&dots(simd, a, [0, 1, 2].map(column))),
+                    _ => c.copy_from_slice(&dots(simd, a, [0, 1, 2, 3].map(column))),
+                }
             }
         }
     }
 }
 
+/// Dot products of `a` with a few columns, so that `a` is loaded once for all. A sum has two vectors of partial sums.
 #[inline(always)]
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    let (a, a_rest) = a.as_chunks::<LANES>();
-    let (b, b_rest) = b.as_chunks::<LANES>();
-    let mut sums = [0_f32; LANES];
-    for (a, b) in a.iter().zip(b) {
-        for ((sum, &a), &b) in sums.iter_mut().zip(a).zip(b) {
-            *sum += a * b;
+fn dots<S: Simd, const N: usize>(simd: S, a: &[f32], b: [&[f32]; N]) -> [f32; N] {
+    let (a, a_rest) = S::as_simd_f32s(a);
+    let (a, a_last) = a.as_chunks::<2>();
+    let b_rest = b.map(|b| S::as_simd_f32s(b).1);
+    let b = b.map(|b| S::as_simd_f32s(b).0.as_chunks::<2>());
+    let mut sums = [[simd.splat_f32s(0.0); 2]; N];
+    for (k, a) in a.iter().enumerate() {
+        for (sum, (b, _)) in sums.iter_mut().zip(b) {
+            sum[0] = simd.mul_add_e_f32s(a[0], b[k][0], sum[0]);
+            sum[1] = simd.mul_add_e_f32s(a[1], b[k][1], sum[1]);
         }
     }
-    for ((sum, &a), &b) in sums.iter_mut().zip(a_rest).zip(b_rest) {
-        *sum += a * b;
-    }
-    sums.iter().sum()
+    std::array::from_fn(|t| {
+        let [mut first, second] = sums[t];
+        for (&a, &b) in a_last.iter().zip(b[t].1) {
+            first = simd.mul_add_e_f32s(a, b, first);
+        }
+        let rest: f32 = a_rest.iter().zip(b_rest[t]).map(|(a, b)| a * b).sum();
+        simd.reduce_sum_f32s(simd.add_f32s(first, second)) + rest
+    })
 }
