@@ -10,6 +10,7 @@ as many columns from half the frequencies, with less variance.
 """
 
 import argparse
+import ctypes
 import json
 import os
 import subprocess
@@ -33,6 +34,7 @@ def arguments():
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--full", action="store_true", help="also the Cholesky factor of 8192")
     parser.add_argument("--no-torch", action="store_true")
+    parser.add_argument("--ffht", help="a checkout of FFHT's C sources, to be compiled and compared with")
     parser.add_argument("--only", default="", help="cases whose name holds this text")
     parser.add_argument("--bochner", help="binary to use instead of building one")
     parser.add_argument("--fit-worker", nargs=5, help=argparse.SUPPRESS)
@@ -259,6 +261,57 @@ def cholesky(peers, ours, threads, rounds, name, shape):
     return contest.run(rounds)
 
 
+SHIM = """
+#include "fht.h"
+void batch(float *rows, long count, int log2) {
+    for (long i = 0; i < count; i++) fht_float(rows + (i << log2), log2);
+}
+"""
+
+
+def ffht(checkout):
+    """FFHT's transform of many rows, compiled for this machine, or None without a checkout."""
+    if not checkout:
+        return None
+    DATA.mkdir(parents=True, exist_ok=True)
+    shim, library, folder = DATA / "ffht-batch.c", DATA / "libffht.so", Path(checkout).resolve()
+    shim.write_text(SHIM)
+    sources = [str(shim), *(str(folder / name) for name in ("fht.c", "fast_copy.c"))]
+    flags = ["-O3", "-march=native", "-shared", "-fPIC", f"-I{folder}"]
+    subprocess.run(["cc", *flags, *sources, "-o", str(library)], check=True)
+    batch = ctypes.CDLL(str(library)).batch
+    batch.argtypes = [ctypes.c_void_p, ctypes.c_long, ctypes.c_int]
+    batch.restype = None
+    return batch
+
+
+def walsh_hadamard(peers, ours, threads, rounds, name, shape, batch):
+    """Rows in place, one thread on both sides; the copy of the same bytes stands beside."""
+    np = peers.np
+    rows, n, _ = shape
+    log2 = n.bit_length() - 1
+    data = np.random.default_rng(6).standard_normal((rows, n), dtype=np.float32)
+    work, other = data.copy(), data.copy()
+    exact = data[0].astype(float)
+    for h in (1 << k for k in range(log2)):
+        pairs = exact.reshape(-1, 2, h)
+        exact = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], 1).reshape(-1)
+    batch(work.ctypes.data, rows, log2)
+    error = relative(np, work[0], exact)
+
+    def with_ffht():
+        # Transforms grow what they are given: from fresh numbers, outside the time.
+        np.copyto(work, data)
+        return timed(lambda: batch(work.ctypes.data, rows, log2))
+
+    contest = Contest(name, threads)
+    contest.peer("FFHT", with_ffht, error)
+    error = ours.ask("walsh-hadamard", shape, times=0, error=True)["error"]
+    contest.own("bochner", own(ours, "walsh-hadamard", shape), error)
+    contest.own("numpy copy, for scale", lambda: timed(lambda: np.copyto(other, data)))
+    return contest.run(rounds)
+
+
 # -- fit from a file -------------------------------------------------------------------------------------------------------
 
 FIT_ROWS, FIT_DIM, FIT_FEATURES, FIT_BLOCK = 200_000, 32, 2048, 8192
@@ -375,7 +428,7 @@ def fit(peers, runner, path, threads, rounds):
 
 
 def cases(options):
-    """(name, function, shape, further arguments). A new op adds its line here: Walsh-Hadamard against FFHT goes last."""
+    """(name, function, shape, further arguments). A new op adds its line here."""
     yield "featurize 8192 x 784 -> 4096", featurize, (8192, 784, 4096), {}
     yield "featurize 65536 x 32 -> 1024", featurize, (65536, 32, 1024), {}
     yield "featurize 1000000 x 8 -> 256", featurize, (1_000_000, 8, 256), {}
@@ -384,6 +437,10 @@ def cases(options):
     yield "cholesky 4096", cholesky, (0, 0, 4096), {}
     if options.full:
         yield "cholesky 8192", cholesky, (0, 0, 8192), {}
+    batch = ffht(options.ffht)
+    for log2 in range(10, 21, 2) if batch else ():
+        n = 1 << log2
+        yield f"walsh-hadamard 2^{log2}", walsh_hadamard, (max(1, (1 << 22) // n), n, 0), {"batch": batch}
 
 
 def main():
@@ -401,7 +458,8 @@ def main():
         print(f"bochner on {ours.device}; load {' '.join(f'{v:.1f}' for v in os.getloadavg())}")
         with peers.limit(threads):
             for name, function, shape, more in cases(options):
-                if options.only in name:
+                # FFHT has one thread.
+                if options.only in name and (threads == 1 or function is not walsh_hadamard):
                     contests.append(function(peers, ours, threads, options.rounds, name, shape, **more))
                     print(table(contests[-1:]), flush=True)
         ours.close()
