@@ -10,9 +10,7 @@ use anyhow::Result;
 use bochner::{
     Device, Error,
     data::{AtomicFile, ChunkSource, Part, Split, Survey, TargetUse},
-    models::{
-        FitOptions, IterativeOptions, LinearModel, RidgeClassifier, RidgeRegressor, Step,
-    },
+    models::{FitOptions, IterativeOptions, LinearModel, RidgeClassifier, RidgeRegressor, Step},
     normal::Targets,
     solve::{ConjugateGradients, Ridge},
 };
@@ -93,7 +91,8 @@ impl Args {
         let open = || self.data.open(&self.input, TargetUse::Required);
         if let Some(fraction) = self.test {
             let part = |part| {
-                Split::new(open()?, part, fraction, self.map.kernel.seed).map_err(anyhow::Error::new)
+                Split::new(open()?, part, fraction, self.map.kernel.seed)
+                    .map_err(anyhow::Error::new)
             };
             return Ok((
                 Box::new(part(Part::Train)?),

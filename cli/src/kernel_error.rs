@@ -142,9 +142,9 @@ impl Args {
         self.usable(lines)
     }
 
+    /// Splits off the lines that the kernel rules out; an error where nothing is left of what was asked for by name.
     fn usable(&self, lines: Vec<Line>) -> Result<(Vec<Line>, Vec<String>)> {
-        let all = matches!((&self.map, &self.sampling), (Listed::All, _) | (_, Listed::All));
-        let (mut usable, mut left_out) = (Vec::new(), Vec::new());
+        let (mut usable, mut left_out) = (Vec::<Line>::new(), Vec::new());
         for line in lines {
             let problem = self.features.iter().find_map(|&features| {
                 let spec = MapSpec {
@@ -155,14 +155,31 @@ impl Args {
             });
             match problem {
                 None => usable.push(line),
-                Some(Error::Unsupported(_)) if all => left_out.push(line.label),
-                Some(error @ Error::Parameter(_)) => {
-                    return Err(Usage(format!("--features: {error}")).into());
+                Some(Error::Parameter(problem)) => {
+                    return Err(Usage(format!("--features: {problem}")).into());
                 }
-                Some(error) => return Err(Usage(error.to_string()).into()),
+                Some(error) => left_out.push((line, error)),
             }
         }
-        Ok((usable, left_out))
+        let mut names: Vec<String> = Vec::new();
+        for (line, error) in left_out {
+            let others = usable.iter().any(|other| other.spec.map == line.spec.map);
+            let asked = match others {
+                true => matches!(self.sampling, Listed::Some(_)),
+                false => matches!(self.map, Listed::Some(_)),
+            };
+            if asked {
+                return Err(Usage(error.to_string()).into());
+            }
+            let name = match others {
+                true => line.label,
+                false => line.spec.map.to_string(),
+            };
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        Ok((usable, names))
     }
 }
 
@@ -219,8 +236,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     if rows.nrows() < args.rows {
         console.note(&format!("the data has {} rows only", rows.nrows()));
     }
-    let (exact, seconds) = console
-        .timed(|| ExactKernel::new(kernel.as_ref(), &scale.input, &Rows::from(&rows)))?;
+    let (exact, seconds) =
+        console.timed(|| ExactKernel::new(kernel.as_ref(), &scale.input, &Rows::from(&rows)))?;
     report.seconds("exact", seconds);
 
     let comparison = Comparison {
@@ -235,7 +252,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     report.line(
         "compared",
         format!(
-            "Z Z' with the exact {} kernel on {} rows, {} seeds: mean and standard deviation",
+            "Z Z' with the exact {} kernel on {} rows; mean and standard deviation over seeds, {} in all",
             kernel.spec(),
             HumanCount(comparison.rows.nrows() as u64),
             args.seeds
@@ -315,7 +332,11 @@ impl Comparison<'_> {
                     (mean.spectral, spread.spectral),
                     (mean.largest, spread.largest),
                 ] {
-                    let _ = write!(table, "  {:>17}", format!("{} ± {}", short(mean), short(spread)));
+                    let _ = write!(
+                        table,
+                        "  {:>17}",
+                        format!("{} ± {}", short(mean), short(spread))
+                    );
                 }
                 table.push('\n');
             }
@@ -355,7 +376,8 @@ impl Comparison<'_> {
 /// Four decimals where they say enough.
 fn short(value: f64) -> String {
     match value.abs() {
-        0.0 => "0".into(),
+        // Rounding of runs that are all alike.
+        ..1e-12 => "0".into(),
         1e-3..1e4 => format!("{value:.4}"),
         _ => format!("{value:.1e}"),
     }

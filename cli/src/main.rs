@@ -59,7 +59,9 @@ fn main() -> ExitCode {
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or(levels))
         .format(move |out, record| {
             let text = report::one_line(&record.args().to_string());
-            let fresh = warned.lock().is_ok_and(|mut said| said.insert(text.clone()));
+            let fresh = warned
+                .lock()
+                .is_ok_and(|mut said| said.insert(text.clone()));
             match record.level() {
                 log::Level::Error | log::Level::Warn if !fresh => Ok(()),
                 log::Level::Error | log::Level::Warn => writeln!(out, "note: {text}"),

@@ -5,8 +5,12 @@ use super::{
     Union, arc_cosine, binning, fastfood, fourier, nystrom, sorf, sorf::Radii,
 };
 use crate::{
-    Device, Error, Result, data::ChunkSource, kernels::Kernel, sampling::{Sampling, Sobol},
-    seed::Seed, stream::Progress,
+    Device, Error, Result,
+    data::ChunkSource,
+    kernels::Kernel,
+    sampling::{Sampling, Sobol},
+    seed::Seed,
+    stream::Progress,
 };
 use ndarray::Array2;
 use std::{fmt, str::FromStr, sync::Arc};
@@ -430,7 +434,11 @@ mod tests {
 
     #[test]
     fn spellings_round_trip() {
-        for text in ["fourier", "0.5*binning+0.5*fourier", "0.3*nystrom:20+0.7*sorf"] {
+        for text in [
+            "fourier",
+            "0.5*binning+0.5*fourier",
+            "0.3*nystrom:20+0.7*sorf",
+        ] {
             let choice: MapChoice = text.parse().expect("a map");
             assert_eq!(choice.to_string(), text);
         }
@@ -440,7 +448,9 @@ mod tests {
         }
         let even: MapChoice = "binning+fourier".parse().expect("maps");
         assert_eq!(even.to_string(), "0.5*binning+0.5*fourier");
-        for bad in ["", "fourrier", "fourier+", "0*sorf", "x*sorf", "sorf:0", "sorf:x"] {
+        for bad in [
+            "", "fourrier", "fourier+", "0*sorf", "x*sorf", "sorf:0", "sorf:x",
+        ] {
             assert!(bad.parse::<MapChoice>().is_err(), "{bad}");
         }
     }

@@ -3,6 +3,7 @@
 mod bad_input;
 mod devices;
 mod jobs;
+mod maps;
 
 use serde_json::Value;
 use std::{
