@@ -431,7 +431,9 @@ impl MapArgs {
     pub(crate) fn describe(&self, built: &BuiltMap, report: &mut Report) {
         report.line("map", built.map.describe());
         report.set("map", built.map.describe());
-        report.set("sampling", self.drawing().to_string());
+        let takes = |what: fn(MapKind) -> bool| self.map.parts().iter().any(|part| what(part.kind));
+        let sampling = takes(MapKind::takes_sampling).then(|| self.drawing().to_string());
+        report.set("sampling", sampling);
         report.set("features", built.map.output_dim());
         self.kernel
             .describe(built.kernel.as_ref(), &built.scale, report);
