@@ -84,24 +84,24 @@ pub(crate) struct OutputArgs {
 }
 
 impl RunArgs {
-    /// Opens the device; says once if it is not the one hoped for.
-    pub(crate) fn open(&self, console: &Console) -> Result<Device> {
+    /// Sets the threads, before anything uses them; where notes and bars go.
+    pub(crate) fn start(&self) -> Result<Console> {
         if let Some(threads) = self.threads {
             CpuDevice::set_shared_threads(threads).map_err(|error| match error {
                 Error::Parameter(_) => anyhow::Error::new(Usage(format!("--threads: {error}"))),
                 other => other.into(),
             })?;
         }
+        Ok(Console::new(self.output.quiet))
+    }
+
+    /// Opens the device; says once if it is not the one hoped for.
+    pub(crate) fn open(&self, console: &Console) -> Result<Device> {
         let (device, note) = Device::open(&self.device)?;
         if let Some(note) = note {
             console.note(&note);
         }
         Ok(device)
-    }
-
-    /// Where notes and bars go.
-    pub(crate) fn console(&self) -> Console {
-        Console::new(self.output.quiet)
     }
 
     /// Prints the results.

@@ -30,7 +30,7 @@ pub(crate) struct Args {
 
 /// Streams the input through the map into the output file.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let console = args.run.console();
+    let console = args.run.start()?;
     if !args.map.check(&console)?.is_dense() {
         let problem = "the columns of binning are too many to write; use another --map";
         return Err(Usage(problem.into()).into());

@@ -227,7 +227,7 @@ impl Args {
 
 /// Surveys, fits, scores, saves.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let console = args.run.console();
+    let console = args.run.start()?;
     let dense = args.map.check(&console)?.is_dense();
     let iterative = args.iterates(dense, &console)?;
     let mut report = Report::default();

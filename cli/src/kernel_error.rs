@@ -203,7 +203,7 @@ fn label(spec: &MapSpec, drawing: Option<Drawing>) -> String {
 
 /// Samples rows, computes the exact kernel once, and compares.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let console = args.run.console();
+    let console = args.run.start()?;
     let mut report = Report::default();
     if args.rows < 2 || args.rows > MOST_ROWS {
         let problem = format!("--rows {}: use 2 to {MOST_ROWS}", args.rows);
