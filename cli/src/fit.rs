@@ -54,9 +54,11 @@ pub(crate) struct Args {
     solver: Solver,
     /// Conjugate gradients end at this relative residual
     #[arg(long, value_name = "T", default_value = "1e-6", value_parser = positive)]
+    #[arg(allow_hyphen_values = true)]
     tolerance: f64,
     /// Most iterations of conjugate gradients
     #[arg(long, value_name = "N", default_value = "1000", value_parser = at_least_one)]
+    #[arg(allow_hyphen_values = true)]
     iterations: usize,
     #[command(flatten)]
     map: MapArgs,
