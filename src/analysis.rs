@@ -8,6 +8,7 @@ mod variance;
 pub use crate::sampling::box_discrepancy;
 pub use bounds::{Bound, failure_probability, features_for};
 pub use kernel_error::{
-    ErrorSummary, KernelError, approximate_gram, featurize, kernel_error, kernel_errors,
+    ErrorSummary, ExactKernel, KernelError, approximate_gram, featurize, kernel_error,
+    kernel_errors,
 };
 pub use variance::{Estimates, estimates, variance};

@@ -70,6 +70,11 @@ pub struct Frequencies {
 }
 
 impl Sampling {
+    /// Every sampling, in the order of its spellings.
+    pub fn all() -> impl Iterator<Item = Self> {
+        SPELLINGS.iter().map(|&(sampling, _)| sampling)
+    }
+
     /// Draws `s` frequencies for `d` columns, and with `with_phases` the offsets of the phase form.
     ///
     /// The result depends on nothing but the arguments, and for a larger `s` its first rows stay what they were (with

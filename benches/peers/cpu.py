@@ -288,7 +288,7 @@ def ffht(checkout):
 def walsh_hadamard(peers, ours, threads, rounds, name, shape, batch):
     """Rows in place, one thread on both sides; the copy of the same bytes stands beside."""
     np = peers.np
-    rows, n, _ = shape
+    rows, _, n = shape
     log2 = n.bit_length() - 1
     data = np.random.default_rng(6).standard_normal((rows, n), dtype=np.float32)
     work, other = data.copy(), data.copy()
@@ -440,7 +440,7 @@ def cases(options):
     batch = ffht(options.ffht)
     for log2 in range(10, 21, 2) if batch else ():
         n = 1 << log2
-        yield f"walsh-hadamard 2^{log2}", walsh_hadamard, (max(1, (1 << 22) // n), n, 0), {"batch": batch}
+        yield f"walsh-hadamard 2^{log2}", walsh_hadamard, (max(1, (1 << 22) // n), 0, n), {"batch": batch}
 
 
 def main():

@@ -1,21 +1,14 @@
-//! Options that several commands share: data, map, run.
+//! Options that several commands share: data, run.
 
-use crate::report::{Console, Report, Usage, Value, json, six_digits};
+use crate::report::{Console, Report, Usage};
 use anyhow::Result;
 use bochner::{
     Device, DeviceChoice, Error,
-    data::{ChunkSource, OpenOptions, Survey, TargetUse, open},
+    data::{ChunkSource, OpenOptions, TargetUse, open},
     device::CpuDevice,
-    features::{Affine, Bandwidth, FeatureMap, Form, Fourier},
-    kernels::{self, Kernel},
-    sampling::Sampling,
-    seed::Seed,
 };
-use clap::{Args, ValueEnum};
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use clap::Args;
+use std::path::{Path, PathBuf};
 
 /// Where the targets are.
 #[derive(Debug, Args)]
@@ -61,180 +54,6 @@ impl DataArgs {
     }
 }
 
-/// The feature maps there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum MapName {
-    Fourier,
-}
-
-/// Which feature map.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Map options")]
-pub(crate) struct MapArgs {
-    /// Feature map
-    #[arg(long, value_enum, default_value_t = MapName::Fourier)]
-    map: MapName,
-    /// gaussian, laplacian, exponential, matern32, matern52, cauchy, rational-quadratic; an unknown name lists all
-    #[arg(long, value_name = "KERNEL", default_value = "gaussian", value_parser = kernels::parse)]
-    kernel: Arc<dyn Kernel>,
-    /// Gamma of the kernel's formula, exp(-gamma |x-y|^2) for the Gaussian: a number, `median` or `scale`
-    /// [default: scale]
-    #[arg(
-        long,
-        value_name = "G",
-        conflicts_with = "sigma",
-        allow_hyphen_values = true
-    )]
-    #[arg(value_parser = Bandwidth::from_gamma)]
-    gamma: Option<Bandwidth>,
-    /// Lengthscale: a number, a comma list with one for each column, `median` or `scale`
-    #[arg(long, value_name = "S", allow_hyphen_values = true, value_parser = Bandwidth::from_sigma)]
-    sigma: Option<Bandwidth>,
-    /// Number of features, real output columns
-    #[arg(
-        long,
-        value_name = "D",
-        default_value_t = 1000,
-        allow_hyphen_values = true
-    )]
-    features: usize,
-    /// `paired` (cosine and sine of D/2 frequencies) or `phase` (cosine with a random phase of D)
-    #[arg(long, value_name = "FORM", default_value_t = Form::Paired)]
-    form: Form,
-    /// How frequencies are drawn: monte-carlo, orthogonal, halton, sobol, lattice, digital-net
-    #[arg(long, value_name = "SAMPLING", default_value_t = Sampling::MonteCarlo)]
-    sampling: Sampling,
-    /// Seed of everything random: frequencies, split, sample of rows
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 0,
-        allow_hyphen_values = true
-    )]
-    pub(crate) seed: u64,
-    /// Centre every column and divide it by its standard deviation on the training rows
-    #[arg(long)]
-    standardize: bool,
-}
-
-/// Rows that the `median` rule looks at.
-const MEDIAN_ROWS: usize = 2000;
-
-/// A map with what was resolved on the way.
-#[derive(Debug)]
-pub(crate) struct BuiltMap {
-    pub(crate) map: Box<dyn FeatureMap>,
-    lengthscales: Vec<f64>,
-    gamma: Option<f64>,
-}
-
-impl MapArgs {
-    /// Errors that need no data.
-    pub(crate) fn check(&self) -> Result<()> {
-        let sizes = self.form.frequencies(self.features).map(|_| ());
-        let bandwidth = self.bandwidth().fixed(self.kernel.as_ref()).map(|_| ());
-        sizes.map_err(|error| Usage(format!("--features: {error}")))?;
-        bandwidth.map_err(|error| Usage(error.to_string()))?;
-        Ok(())
-    }
-
-    fn bandwidth(&self) -> Bandwidth {
-        let given = self.gamma.as_ref().or(self.sigma.as_ref());
-        given.cloned().unwrap_or(Bandwidth::Scale)
-    }
-
-    /// Whether [`Self::build`] needs a survey.
-    pub(crate) fn needs_survey(&self) -> bool {
-        self.standardize || matches!(self.bandwidth(), Bandwidth::Scale | Bandwidth::Median)
-    }
-
-    /// How many rows the survey samples.
-    pub(crate) fn sample_rows(&self) -> usize {
-        match self.bandwidth() {
-            Bandwidth::Median => MEDIAN_ROWS,
-            _ => 0,
-        }
-    }
-
-    /// Reads the source once.
-    pub(crate) fn survey(
-        &self,
-        source: &mut dyn ChunkSource,
-        console: &Console,
-    ) -> Result<(Survey, f64)> {
-        let bar = console.bar("survey", source.rows().map(|rows| rows as u64));
-        console.timed(|| {
-            Survey::of(source, self.sample_rows(), self.seed, &mut |rows| {
-                bar.set_position(rows);
-            })
-        })
-    }
-
-    /// Draws the map for `columns` columns.
-    pub(crate) fn build(&self, columns: usize, survey: Option<&Survey>) -> Result<BuiltMap> {
-        let (kernel, bandwidth) = (self.kernel.as_ref(), self.bandwidth());
-        let lengthscales = match (survey, bandwidth.fixed(kernel)?) {
-            (_, Some(fixed)) => fixed,
-            (Some(survey), None) => bandwidth.lengthscales(kernel, survey, self.standardize)?,
-            (None, None) => unreachable!("a rule needs a survey"),
-        };
-        let gamma = match (&bandwidth, lengthscales.as_slice()) {
-            (Bandwidth::Gamma(gamma), _) => Some(*gamma),
-            (_, &[lengthscale]) => kernel.gamma_of_lengthscale(lengthscale),
-            _ => None,
-        };
-        let input = match survey {
-            Some(survey) if self.standardize => Affine::standardize(survey),
-            _ => Affine::identity(columns),
-        };
-        let input = input.lengthscales(&lengthscales)?;
-        let map: Box<dyn FeatureMap> = match self.map {
-            MapName::Fourier => Box::new(
-                Fourier::of(self.kernel.clone())
-                    .features(self.features)
-                    .form(self.form)
-                    .sampling(self.sampling)
-                    .seed(Seed(self.seed))
-                    .build(input)?,
-            ),
-        };
-        Ok(BuiltMap {
-            map,
-            lengthscales,
-            gamma,
-        })
-    }
-
-    /// What the map came to.
-    pub(crate) fn describe(&self, built: &BuiltMap, report: &mut Report) {
-        let rule = self.bandwidth();
-        let origin = match rule {
-            Bandwidth::Median | Bandwidth::Scale => format!(" ({rule})"),
-            _ => String::new(),
-        };
-        report.line("map", built.map.describe());
-        match (built.gamma, built.lengthscales.as_slice()) {
-            (Some(gamma), _) => report.line("gamma", format!("{}{origin}", six_digits(gamma))),
-            (None, [one]) => report.line("lengthscale", format!("{}{origin}", six_digits(*one))),
-            (None, all) => report.line("lengthscales", format!("{}", all.len())),
-        }
-        let lengthscale: Value = match built.lengthscales.as_slice() {
-            &[one] => json(one),
-            all => json(all),
-        };
-        report.set("map", built.map.describe());
-        report.set("kernel", self.kernel.spec());
-        report.set("sampling", self.sampling.to_string());
-        report.set("features", built.map.output_dim());
-        report.set("columns", built.map.input_dim());
-        report.set("bandwidth", rule.to_string());
-        report.set("lengthscale", lengthscale);
-        report.set("gamma", built.gamma);
-        report.set("standardize", self.standardize);
-        report.set("seed", self.seed);
-    }
-}
-
 /// Where to run.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Run options")]
@@ -273,14 +92,19 @@ pub(crate) struct OutputArgs {
 }
 
 impl DeviceArgs {
-    /// Opens the device; says once if it is not the one hoped for.
-    pub(crate) fn open(&self, console: &Console) -> Result<Device> {
+    /// Sets the threads, before anything uses them.
+    pub(crate) fn start(&self) -> Result<()> {
         if let Some(threads) = self.threads {
             CpuDevice::set_shared_threads(threads).map_err(|error| match error {
                 Error::Parameter(_) => anyhow::Error::new(Usage(format!("--threads: {error}"))),
                 other => other.into(),
             })?;
         }
+        Ok(())
+    }
+
+    /// Opens the device; says once if it is not the one hoped for.
+    pub(crate) fn open(&self, console: &Console) -> Result<Device> {
         let (device, note) = Device::open(&self.device)?;
         if let Some(note) = note {
             console.note(&note);
@@ -290,14 +114,15 @@ impl DeviceArgs {
 }
 
 impl RunArgs {
+    /// Sets the threads, before anything uses them; where notes and bars go.
+    pub(crate) fn start(&self) -> Result<Console> {
+        self.device.start()?;
+        Ok(Console::new(self.output.quiet))
+    }
+
     /// Opens the device; says once if it is not the one hoped for.
     pub(crate) fn open(&self, console: &Console) -> Result<Device> {
         self.device.open(console)
-    }
-
-    /// Where notes and bars go.
-    pub(crate) fn console(&self) -> Console {
-        Console::new(self.output.quiet)
     }
 
     /// Prints the results.
@@ -335,6 +160,14 @@ pub(crate) fn positive(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
         _ => Err("must be a positive number".into()),
+    }
+}
+
+/// A whole number from 1 on.
+pub(crate) fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.trim().parse() {
+        Ok(count) if count > 0 => Ok(count),
+        _ => Err("must be a whole number, 1 or more".into()),
     }
 }
 

@@ -57,6 +57,7 @@ const CEILING_SECONDS: f64 = 4.0;
 
 /// Measures, checks or serves.
 pub(crate) fn run(args: &Args) -> Result<()> {
+    args.device.start()?;
     let console = Console::new(args.output.quiet);
     if args.check {
         return check::run(&console, args.output.json);

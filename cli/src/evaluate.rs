@@ -30,7 +30,7 @@ pub(crate) struct Args {
 
 /// Scores a model on a file.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let console = args.run.console();
+    let console = args.run.start()?;
     let mut report = Report::default();
     let model = LinearModel::load(&args.model)?;
     let mut source = args.data.open(&args.input, TargetUse::Required)?;

@@ -1,7 +1,8 @@
 //! `bochner featurize`: the feature matrix.
 
 use crate::{
-    args::{DataArgs, MapArgs, RunArgs},
+    args::{DataArgs, RunArgs},
+    map::MapArgs,
     report::{Report, Usage},
 };
 use anyhow::Result;
@@ -29,7 +30,11 @@ pub(crate) struct Args {
 
 /// Streams the input through the map into the output file.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    args.map.check()?;
+    let console = args.run.start()?;
+    if !args.map.check(&console)?.is_dense() {
+        let problem = "the columns of binning are too many to write; use another --map";
+        return Err(Usage(problem.into()).into());
+    }
     if !args
         .output
         .extension()
@@ -41,7 +46,6 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         );
         return Err(Usage(problem).into());
     }
-    let console = args.run.console();
     let mut report = Report::default();
     let mut source = args.data.open(&args.input, TargetUse::Ignored)?;
     let device = args.run.open(&console)?;
@@ -53,7 +57,14 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         }
         false => None,
     };
-    let built = args.map.build(source.columns(), survey.as_ref())?;
+    let (built, seconds) = args.map.build(
+        &mut source,
+        survey.as_ref(),
+        &device,
+        args.run.memory,
+        &console,
+    )?;
+    report.seconds("map", seconds);
     let mut writer = NpyWriter::<f32>::create(&args.output, built.map.output_dim())?;
     let known = survey.map(|survey| survey.rows);
     let known = known.or(source.rows().map(|rows| rows as u64));

@@ -1,17 +1,18 @@
 //! `bochner fit`: from data to a model, and its score on rows held out.
 
 use crate::{
-    args::{DataArgs, MapArgs, RunArgs, fraction, positive},
+    args::{DataArgs, RunArgs, at_least_one, fraction, positive},
     evaluate::score,
-    report::{Console, Report},
+    map::{BuiltMap, MapArgs},
+    report::{Console, Report, Usage},
 };
 use anyhow::Result;
 use bochner::{
-    Error,
+    Device, Error,
     data::{AtomicFile, ChunkSource, Part, Split, Survey, TargetUse},
-    models::{FitOptions, LinearModel, RidgeClassifier, RidgeRegressor},
+    models::{FitOptions, IterativeOptions, LinearModel, RidgeClassifier, RidgeRegressor, Step},
     normal::Targets,
-    solve::Ridge,
+    solve::{ConjugateGradients, Ridge},
 };
 use clap::ValueEnum;
 use std::path::PathBuf;
@@ -47,6 +48,18 @@ pub(crate) struct Args {
     /// Fit without an intercept
     #[arg(long)]
     no_intercept: bool,
+    /// `cholesky` of the normal equations, `cg` (conjugate gradients, which stores no Gram matrix and featurizes again in
+    /// every iteration), or `auto`: cg with binning, else cholesky
+    #[arg(long, value_enum, default_value_t = Solver::Auto)]
+    solver: Solver,
+    /// Conjugate gradients end at this relative residual
+    #[arg(long, value_name = "T", default_value = "1e-6", value_parser = positive)]
+    #[arg(allow_hyphen_values = true)]
+    tolerance: f64,
+    /// Most iterations of conjugate gradients
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = at_least_one)]
+    #[arg(allow_hyphen_values = true)]
+    iterations: usize,
     #[command(flatten)]
     map: MapArgs,
     #[command(flatten)]
@@ -62,6 +75,13 @@ enum Task {
     Classification,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Solver {
+    Auto,
+    Cholesky,
+    Cg,
+}
+
 /// A column of at most so many whole numbers is taken for labels.
 const MOST_CLASSES: usize = 32;
 
@@ -73,7 +93,8 @@ impl Args {
         let open = || self.data.open(&self.input, TargetUse::Required);
         if let Some(fraction) = self.test {
             let part = |part| {
-                Split::new(open()?, part, fraction, self.map.seed).map_err(anyhow::Error::new)
+                Split::new(open()?, part, fraction, self.map.kernel.seed)
+                    .map_err(anyhow::Error::new)
             };
             return Ok((
                 Box::new(part(Part::Train)?),
@@ -129,10 +150,88 @@ impl Args {
     }
 }
 
+impl Args {
+    /// Whether to solve by conjugate gradients; says so if nobody asked for it.
+    fn iterates(&self, dense: bool, console: &Console) -> Result<bool> {
+        match (self.solver, dense) {
+            (Solver::Cg, _) => Ok(true),
+            (_, true) => Ok(false),
+            (Solver::Auto, false) => {
+                console.note("solver: conjugate gradients, because the columns of binning are too many for a Gram matrix");
+                Ok(true)
+            }
+            (Solver::Cholesky, false) => {
+                let problem = "--solver cholesky needs a Gram matrix, for which binning has too many columns; use --solver cg";
+                Err(Usage(problem.into()).into())
+            }
+        }
+    }
+
+    /// By normal equations.
+    fn direct(
+        &self,
+        built: BuiltMap,
+        train: &mut Source,
+        survey: &Survey,
+        classify: bool,
+        (device, console): (&Device, &Console),
+    ) -> Result<LinearModel> {
+        let options = FitOptions {
+            ridge: Ridge {
+                lambda: self.lambda,
+                intercept: !self.no_intercept,
+            },
+            memory: self.run.memory,
+            ..FitOptions::on(device)
+        };
+        let fit = match classify {
+            true => RidgeClassifier::fit,
+            false => RidgeRegressor::fit,
+        };
+        let bar = console.bar("fit", Some(survey.rows));
+        let progress = &mut |rows| bar.set_position(rows);
+        Ok(fit(built.map, train, survey, &options, progress)?)
+    }
+
+    /// By conjugate gradients.
+    fn iterative(
+        &self,
+        built: BuiltMap,
+        train: &mut Source,
+        survey: &Survey,
+        classify: bool,
+        (device, console): (&Device, &Console),
+    ) -> Result<LinearModel> {
+        let options = IterativeOptions {
+            solver: ConjugateGradients {
+                lambda: self.lambda,
+                intercept: !self.no_intercept,
+                tolerance: self.tolerance,
+                max_iterations: self.iterations,
+            },
+            memory: self.run.memory,
+            ..IterativeOptions::on(device)
+        };
+        let fit = match classify {
+            true => RidgeClassifier::fit_iterative,
+            false => RidgeRegressor::fit_iterative,
+        };
+        let bar = console.steps("fit", None);
+        let progress = &mut |step| match step {
+            Step::Rows(rows) => bar.say(format!("{rows} rows of {}", survey.rows)),
+            Step::Iteration(i, residual) => {
+                bar.say(format!("iteration {i}, residual {residual:.1e}"));
+            }
+        };
+        Ok(fit(built.map, train, survey, &options, progress)?)
+    }
+}
+
 /// Surveys, fits, scores, saves.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    args.map.check()?;
-    let console = args.run.console();
+    let console = args.run.start()?;
+    let dense = args.map.check(&console)?.is_dense();
+    let iterative = args.iterates(dense, &console)?;
     let mut report = Report::default();
     let (mut train, test) = args.sources()?;
     if let Some(path) = &args.output {
@@ -143,28 +242,30 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let (survey, seconds) = args.map.survey(&mut train, &console)?;
     report.seconds("survey", seconds);
     let classify = args.classifies(&survey, &console);
-    let built = args.map.build(train.columns(), Some(&survey))?;
+    let (built, seconds) = args.map.build(
+        &mut train,
+        Some(&survey),
+        &device,
+        args.run.memory,
+        &console,
+    )?;
+    report.seconds("map", seconds);
     args.map.describe(&built, &mut report);
-
-    let options = FitOptions {
-        ridge: Ridge {
-            lambda: args.lambda,
-            intercept: !args.no_intercept,
-        },
-        memory: args.run.memory,
-        ..FitOptions::on(&device)
+    let fit = match iterative {
+        true => Args::iterative,
+        false => Args::direct,
     };
-    let bar = console.bar("fit", Some(survey.rows));
-    let fit = match classify {
-        true => RidgeClassifier::fit,
-        false => RidgeRegressor::fit,
-    };
-    let model = fit(built.map, &mut train, &survey, &options, &mut |rows| {
-        bar.set_position(rows)
-    })?;
-    drop(bar);
+    let model = fit(
+        args,
+        built,
+        &mut train,
+        &survey,
+        classify,
+        (&device, &console),
+    )?;
     describe(&model, &mut report);
-    report.set("intercept", options.ridge.intercept);
+    report.set("intercept", !args.no_intercept);
+    report.set("solver", if iterative { "cg" } else { "cholesky" });
     report.device(&device);
     if let Some(mut test) = test {
         let predictor = model.on(&device, args.run.memory)?;

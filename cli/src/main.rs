@@ -6,6 +6,8 @@ mod devices;
 mod evaluate;
 mod featurize;
 mod fit;
+mod kernel_error;
+mod map;
 mod predict;
 mod report;
 
@@ -13,9 +15,14 @@ use anyhow::Result;
 use clap::{CommandFactory, Parser, Subcommand, error::ErrorKind};
 use report::Usage;
 use std::{
+    collections::HashSet,
+    io::Write,
     panic::{AssertUnwindSafe, catch_unwind},
     process::ExitCode,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 /// Random features and kernel machines on any GPU, or on the CPU
@@ -44,12 +51,27 @@ enum Command {
     Evaluate(evaluate::Args),
     /// Measure a device's ceilings and every op against them; with --check, every op against f64 on every device
     Bench(bench::Args),
+    /// Compare Z Z' of maps with the exact kernel on sampled rows: relative Frobenius, relative spectral and largest error
+    KernelError(kernel_error::Args),
 }
 
 fn main() -> ExitCode {
     // wgpu and naga warn about what the user can do nothing about.
     let levels = "warn,wgpu=error,wgpu_core=error,wgpu_hal=off,naga=error";
-    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or(levels)).init();
+    let warned = Mutex::new(HashSet::new());
+    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or(levels))
+        .format(move |out, record| {
+            let text = report::one_line(&record.args().to_string());
+            let fresh = warned
+                .lock()
+                .is_ok_and(|mut said| said.insert(text.clone()));
+            match record.level() {
+                log::Level::Error | log::Level::Warn if !fresh => Ok(()),
+                log::Level::Error | log::Level::Warn => writeln!(out, "note: {text}"),
+                level => writeln!(out, "{level} {}: {text}", record.target()),
+            }
+        })
+        .init();
     let panicked = report_panics();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -77,6 +99,7 @@ fn run(command: Command) -> Result<()> {
         Command::Predict(args) => predict::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::KernelError(args) => kernel_error::run(&args),
     }
 }
 

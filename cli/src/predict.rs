@@ -33,7 +33,7 @@ pub(crate) struct Args {
 
 /// Predicts every row of a file.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let console = args.run.console();
+    let console = args.run.start()?;
     let mut report = Report::default();
     let format = Format::of(&args.output)?;
     let model = LinearModel::load(&args.model)?;

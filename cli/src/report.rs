@@ -32,6 +32,10 @@ pub(crate) struct Console {
 impl Console {
     /// A console that says nothing if `quiet`.
     pub(crate) fn new(quiet: bool) -> Self {
+        if quiet {
+            // What the library warns of is a note too.
+            log::set_max_level(log::LevelFilter::Error);
+        }
         Self { quiet }
     }
 
@@ -70,6 +74,26 @@ impl Console {
         Bar(bar)
     }
 
+    /// A bar over `total` steps that says what it is at, or a spinner. It shows only on a terminal, and goes when dropped.
+    pub(crate) fn steps(&self, stage: &'static str, total: Option<u64>) -> Bar {
+        if self.quiet {
+            return Bar(ProgressBar::hidden());
+        }
+        let (bar, template) = match total {
+            Some(total) => (
+                ProgressBar::new(total),
+                "{prefix:>9} [{bar:32}] {pos} of {len}, {eta} left: {msg}",
+            ),
+            None => (ProgressBar::new_spinner(), "{prefix:>9} {spinner} {msg}"),
+        };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        bar.set_prefix(stage);
+        bar.enable_steady_tick(Duration::from_millis(100));
+        Bar(bar)
+    }
+
     /// The result of `work` and the seconds it took.
     pub(crate) fn timed<T, E: Into<anyhow::Error>>(
         &self,
@@ -90,6 +114,16 @@ impl Bar {
     pub(crate) fn set_position(&self, rows: u64) {
         self.0.set_position(rows);
     }
+
+    /// What is at work.
+    pub(crate) fn say(&self, text: impl Into<String>) {
+        self.0.set_message(text.into());
+    }
+
+    /// A note that does not disturb the bar.
+    pub(crate) fn above(&self, note: impl FnOnce()) {
+        self.0.suspend(note);
+    }
 }
 
 impl Drop for Bar {
@@ -104,6 +138,7 @@ pub(crate) struct Report {
     object: serde_json::Map<String, Value>,
     seconds: serde_json::Map<String, Value>,
     lines: Vec<(&'static str, String)>,
+    table: String,
 }
 
 /// A value as JSON; a number that is not finite becomes null.
@@ -125,6 +160,11 @@ impl Report {
     /// Adds a line for people.
     pub(crate) fn line(&mut self, label: &'static str, text: impl Into<String>) {
         self.lines.push((label, text.into()));
+    }
+
+    /// Sets a table for people, below the lines.
+    pub(crate) fn table(&mut self, text: String) {
+        self.table = text;
     }
 
     /// Rows, seconds and rows per second of the stage that counts.
@@ -170,6 +210,7 @@ impl Report {
             for (label, line) in &self.lines {
                 text.push_str(&format!("{label:width$}  {line}\n"));
             }
+            text.push_str(&self.table);
         }
         to_stdout(&text)
     }

@@ -98,11 +98,10 @@ pub fn kernel_errors(
     seeds: impl IntoIterator<Item = Seed>,
     mut build: impl FnMut(Seed) -> Result<Box<dyn FeatureMap>>,
 ) -> Result<ErrorSummary> {
-    let exact = gram(kernel, input.apply(rows)?.view());
+    let exact = ExactKernel::new(kernel, input, rows)?;
     let mut runs = Vec::new();
     for seed in seeds {
-        let approximate = approximate_gram(build(seed)?.as_ref(), rows, device)?;
-        runs.push(kernel_error(&exact, &approximate)?);
+        runs.push(exact.error(build(seed)?.as_ref(), device)?);
     }
     if runs.is_empty() {
         return Err(Error::Shape("no seeds, so no kernel errors".into()));
@@ -110,37 +109,87 @@ pub fn kernel_errors(
     Ok(ErrorSummary { runs })
 }
 
+/// The exact kernel matrix of some rows with its norms, computed once for any number of maps.
+#[derive(Debug, Clone)]
+pub struct ExactKernel {
+    rows: Rows,
+    exact_nn: Array2<f64>,
+    frobenius: f64,
+    spectral: f64,
+}
+
+impl ExactKernel {
+    /// The matrix of `kernel` on `rows` (raw), in f64. `input` takes raw columns to unit lengthscale.
+    ///
+    /// Errors with [`Error::Shape`] when columns differ or there are no rows, and with [`Error::Numerical`] when the matrix is
+    /// zero or not finite.
+    pub fn new(kernel: &dyn Kernel, input: &Affine, rows: &Rows) -> Result<Self> {
+        let exact_nn = gram(kernel, input.apply(rows)?.view());
+        Self::of(exact_nn, rows.clone())
+    }
+
+    fn of(exact_nn: Array2<f64>, rows: Rows) -> Result<Self> {
+        if exact_nn.is_empty() {
+            return Err(Error::Shape(
+                "there are no rows to compare kernels on; give at least one".into(),
+            ));
+        }
+        let frobenius = exact_nn.iter().map(|k| k * k).sum::<f64>().sqrt();
+        if !(frobenius > 0.0 && frobenius.is_finite()) {
+            return Err(Error::Numerical(
+                "the exact kernel is zero or not finite on these rows, so there is no relative error; use another --sigma".into(),
+            ));
+        }
+        let spectral = spectral_norm(&exact_nn);
+        Ok(Self {
+            rows,
+            exact_nn,
+            frobenius,
+            spectral,
+        })
+    }
+
+    /// The errors of `map` on these rows, its features from `device` ([`approximate_gram`]).
+    pub fn error(&self, map: &dyn FeatureMap, device: &Device) -> Result<KernelError> {
+        self.compare(approximate_gram(map, &self.rows, device)?)
+    }
+
+    fn compare(&self, mut error_nn: Array2<f64>) -> Result<KernelError> {
+        if error_nn.dim() != self.exact_nn.dim() {
+            return Err(Error::Shape(format!(
+                "kernel matrices of shapes {:?} and {:?} cannot be compared",
+                self.exact_nn.dim(),
+                error_nn.dim()
+            )));
+        }
+        error_nn -= &self.exact_nn;
+        let (mut square, mut largest) = (0.0, 0.0_f64);
+        for e in &error_nn {
+            square += e * e;
+            largest = largest.max(e.abs());
+        }
+        Ok(KernelError {
+            frobenius: square.sqrt() / self.frobenius,
+            spectral: spectral_norm(&error_nn) / self.spectral,
+            largest,
+        })
+    }
+}
+
 /// The errors of an approximate kernel matrix, `[n, n]`, against the exact one.
 ///
 /// Errors with [`Error::Shape`] when the shapes differ or there are no rows, and with [`Error::Numerical`] when the exact
 /// matrix is zero.
 pub fn kernel_error(exact_nn: &Array2<f64>, approximate_nn: &Array2<f64>) -> Result<KernelError> {
-    let n = exact_nn.nrows();
-    if exact_nn.dim() != (n, n) || approximate_nn.dim() != (n, n) || n == 0 {
+    if exact_nn.nrows() != exact_nn.ncols() {
         return Err(Error::Shape(format!(
-            "kernel matrices of shapes {:?} and {:?} cannot be compared",
-            exact_nn.dim(),
-            approximate_nn.dim()
+            "a kernel matrix is square, not {:?}",
+            exact_nn.dim()
         )));
     }
-    let (mut exact_square, mut error_square, mut largest) = (0.0, 0.0, 0.0_f64);
-    let mut error_nn = approximate_nn.as_standard_layout().into_owned();
-    for (e, &k) in error_nn.iter_mut().zip(exact_nn) {
-        *e -= k;
-        exact_square += k * k;
-        error_square += *e * *e;
-        largest = largest.max(e.abs());
-    }
-    if exact_square == 0.0 {
-        return Err(Error::Numerical(
-            "the exact kernel is zero on these rows, so there is no relative error".into(),
-        ));
-    }
-    Ok(KernelError {
-        frobenius: (error_square / exact_square).sqrt(),
-        spectral: spectral_norm(&error_nn) / spectral_norm(exact_nn),
-        largest,
-    })
+    let standard = |matrix: &Array2<f64>| matrix.as_standard_layout().into_owned();
+    let none = Rows::F64(Array2::zeros((0, 0)));
+    ExactKernel::of(standard(exact_nn), none)?.compare(standard(approximate_nn))
 }
 
 /// The features of raw rows, `[n, D]`, in chunks on `device`, widened to f64.

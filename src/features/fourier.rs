@@ -150,7 +150,8 @@ impl Fourier {
     pub fn build(&self, input: Affine) -> Result<DenseFeatures> {
         let measure = self.kernel.spectrum().ok_or_else(|| {
             Error::Unsupported(format!(
-                "the kernel {} has no spectral measure, which Fourier features need; use another --map",
+                "the kernel {} has no spectral measure, which Fourier features need; use --map nystrom (arc-cosine for arc-cosine \
+                 kernels, binning for hat)",
                 self.kernel.spec()
             ))
         })?;

@@ -93,6 +93,13 @@ impl Nystrom {
             return Err(Error::Parameter("the rank is 0; use at least 1".into()));
         }
         let chosen = match &self.landmarks {
+            Landmarks::Rows(rows) if rows.ncols() != input.columns() => {
+                return Err(Error::Shape(format!(
+                    "the landmarks have {} columns, the data has {}; give rows of the same columns",
+                    rows.ncols(),
+                    input.columns()
+                )));
+            }
             Landmarks::Rows(rows) => input.apply(&Rows::from(rows))?,
             _ => {
                 let u_nd = input.apply(&candidates.into())?;

@@ -4,6 +4,7 @@ mod bad_input;
 mod bench;
 mod devices;
 mod jobs;
+mod maps;
 
 use serde_json::Value;
 use std::{

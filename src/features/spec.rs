@@ -1,0 +1,497 @@
+//! Maps chosen at run time: one description of any map, or of several side by side, that the command line and programs share.
+
+use super::{
+    Affine, ArcCosine, Binning, Fastfood, FeatureMap, Form, Fourier, Landmarks, Nystrom, Sorf,
+    Union, arc_cosine, binning, fastfood, fourier, nystrom, sorf, sorf::Radii,
+};
+use crate::{
+    Device, Error, Result,
+    data::ChunkSource,
+    kernels::Kernel,
+    sampling::{Sampling, Sobol},
+    seed::Seed,
+    stream::Progress,
+};
+use ndarray::Array2;
+use std::{fmt, str::FromStr, sync::Arc};
+
+/// The maps of the catalogue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MapKind {
+    /// [`Fourier`].
+    Fourier,
+    /// [`Fastfood`].
+    Fastfood,
+    /// [`Sorf`].
+    Sorf,
+    /// [`ArcCosine`].
+    ArcCosine,
+    /// [`Nystrom`].
+    Nystrom,
+    /// [`Binning`].
+    Binning,
+}
+
+impl MapKind {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Fourier,
+        Self::Fastfood,
+        Self::Sorf,
+        Self::ArcCosine,
+        Self::Nystrom,
+        Self::Binning,
+    ];
+
+    /// Whether the map comes as cosines, so that a [`Form`] matters.
+    pub fn takes_form(self) -> bool {
+        matches!(self, Self::Fourier | Self::Fastfood | Self::Sorf)
+    }
+
+    /// Whether a [`Sampling`] matters.
+    pub fn takes_sampling(self) -> bool {
+        matches!(self, Self::Fourier | Self::ArcCosine)
+    }
+}
+
+impl fmt::Display for MapKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Fourier => fourier::NAME,
+            Self::Fastfood => fastfood::NAME,
+            Self::Sorf => sorf::NAME,
+            Self::ArcCosine => arc_cosine::NAME,
+            Self::Nystrom => nystrom::NAME,
+            Self::Binning => binning::NAME,
+        })
+    }
+}
+
+impl FromStr for MapKind {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let found = Self::ALL.iter().find(|kind| kind.to_string() == text);
+        found.copied().ok_or_else(|| {
+            let names: Vec<_> = Self::ALL.iter().map(Self::to_string).collect();
+            Error::Parameter(format!(
+                "unknown map '{text}'; use one of {}, or several side by side: binning+fourier",
+                names.join(", ")
+            ))
+        })
+    }
+}
+
+/// One of several maps side by side.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MapPart {
+    /// Which map.
+    pub kind: MapKind,
+    /// The weight of its kernel in the sum.
+    pub weight: f64,
+    /// Its own number of features; `None` for an even share.
+    pub features: Option<usize>,
+}
+
+/// One map, or several side by side: `fourier`, `binning+fourier` (each of weight 1/2), `0.3*binning:200+0.7*fourier:800`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MapChoice {
+    parts: Vec<MapPart>,
+}
+
+impl MapChoice {
+    /// The maps, at least one.
+    pub fn parts(&self) -> &[MapPart] {
+        &self.parts
+    }
+
+    /// Whether `kind` is among them.
+    pub fn has(&self, kind: MapKind) -> bool {
+        self.parts.iter().any(|part| part.kind == kind)
+    }
+
+    /// How many of `features` each part gets: what it names itself, else an even number of an even share.
+    fn shares(&self, features: usize) -> impl Iterator<Item = (MapPart, usize)> {
+        let even = match self.parts.len() {
+            1 => features,
+            n => features / n / 2 * 2,
+        };
+        let parts = self.parts.iter();
+        parts.map(move |&part| (part, part.features.unwrap_or(even)))
+    }
+}
+
+impl From<MapKind> for MapChoice {
+    fn from(kind: MapKind) -> Self {
+        let part = MapPart {
+            kind,
+            weight: 1.0,
+            features: None,
+        };
+        Self { parts: vec![part] }
+    }
+}
+
+impl fmt::Display for MapChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, part) in self.parts.iter().enumerate() {
+            if i > 0 {
+                f.write_str("+")?;
+            }
+            if part.weight != 1.0 {
+                write!(f, "{}*", part.weight)?;
+            }
+            write!(f, "{}", part.kind)?;
+            if let Some(features) = part.features {
+                write!(f, ":{features}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for MapChoice {
+    type Err = Error;
+
+    /// Reads `[WEIGHT*]MAP[:FEATURES]`, several of them joined by `+`. A weight left out is 1 over the number of maps, with
+    /// which maps of one kernel add up to that kernel.
+    fn from_str(text: &str) -> Result<Self> {
+        let bad = |what: &str, value: &str| {
+            Error::Parameter(format!(
+                "{what} '{value}' in map '{text}' must be a positive number, as in 0.5*binning:200+0.5*fourier"
+            ))
+        };
+        let pieces: Vec<&str> = text.split('+').map(str::trim).collect();
+        let parts = pieces.iter().map(|piece| {
+            let (weight, rest) = match piece.split_once('*') {
+                None => (1.0 / pieces.len() as f64, *piece),
+                Some((weight, rest)) => match weight.trim().parse::<f64>() {
+                    Ok(w) if w > 0.0 && w.is_finite() => (w, rest.trim()),
+                    _ => return Err(bad("weight", weight)),
+                },
+            };
+            let (name, features) = match rest.split_once(':') {
+                None => (rest, None),
+                Some((name, count)) => match count.trim().parse::<usize>() {
+                    Ok(n) if n > 0 => (name.trim(), Some(n)),
+                    _ => return Err(bad("the number of features", count)),
+                },
+            };
+            let kind = name.parse()?;
+            Ok(MapPart {
+                kind,
+                weight,
+                features,
+            })
+        });
+        let parts = parts.collect::<Result<_>>()?;
+        Ok(Self { parts })
+    }
+}
+
+/// How a Fourier map draws by leverage score ([`Fourier::leverage`]).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LeverageSpec {
+    /// The penalty per sample.
+    pub lambda: f64,
+    /// Frequencies to choose from; `None` for four times as many as are kept.
+    pub pool: Option<usize>,
+}
+
+/// Everything that decides a map, but the data: [`MapSpec::new`], then change what is to differ. Options that do not concern
+/// a map are not looked at.
+///
+/// ```
+/// use bochner::{Device, data::MemorySource, features::{Affine, FeatureMap, MapSpec}, kernels};
+/// let x = ndarray::array![[0.0, 1.0], [0.1, 1.1], [5.0, -3.0]];
+/// let mut spec = MapSpec::new("0.5*binning+0.5*fourier".parse()?, kernels::parse("laplacian")?);
+/// spec.features = 64;
+/// let mut source = MemorySource::new(x.clone(), None)?;
+/// let map = spec.build(Affine::identity(2), &x, &mut source, &Device::cpu(), 1 << 20, &mut |_| {})?;
+/// assert_eq!(map.name(), "union");
+/// # Ok::<(), bochner::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct MapSpec {
+    /// Which map or maps.
+    pub map: MapChoice,
+    /// The kernel, the same for all.
+    pub kernel: Arc<dyn Kernel>,
+    /// D, the number of real output columns; landmarks for Nystrom, grids for binning.
+    pub features: usize,
+    /// Paired or with phases: Fourier, Fastfood, SORF.
+    pub form: Form,
+    /// How frequencies are drawn: Fourier, arc-cosine.
+    pub sampling: Sampling,
+    /// Whether Fourier features are then chosen by leverage score.
+    pub leverage: Option<LeverageSpec>,
+    /// The norms of SORF's frequencies.
+    pub radii: Radii,
+    /// How Nystrom's landmarks are chosen.
+    pub landmarks: Landmarks,
+    /// Nystrom's largest rank.
+    pub rank: Option<usize>,
+    /// The seed of all draws.
+    pub seed: Seed,
+}
+
+/// Rows that leverage scores, and Nystrom with few landmarks, look at.
+const SAMPLE: usize = 2000;
+/// Rows that Nystrom looks at, at most, unless there are more landmarks.
+const LARGEST_SAMPLE: usize = 20_000;
+
+impl MapSpec {
+    /// 1000 features, everything else as the builders of the maps have it.
+    pub fn new(map: MapChoice, kernel: Arc<dyn Kernel>) -> Self {
+        Self {
+            map,
+            kernel,
+            features: 1000,
+            form: Form::default(),
+            sampling: Sampling::default(),
+            leverage: None,
+            radii: Radii::default(),
+            landmarks: Landmarks::default(),
+            rank: None,
+            seed: Seed(0),
+        }
+    }
+
+    /// How many rows of the data [`Self::build`] wants to see: for Nystrom ten times the landmarks, at least 2,000 and at
+    /// most 20,000 (but never fewer than the landmarks); for leverage scores 2,000; else none.
+    pub fn sample_rows(&self) -> usize {
+        let of_part = |(part, features): (MapPart, usize)| match part.kind {
+            MapKind::Nystrom => features
+                .saturating_mul(10)
+                .clamp(SAMPLE, LARGEST_SAMPLE.max(features)),
+            MapKind::Fourier if self.leverage.is_some() => SAMPLE,
+            _ => 0,
+        };
+        let all = self.map.shares(self.features).map(of_part);
+        all.max().unwrap_or(0)
+    }
+
+    /// Whether features can be written and solved by normal equations; not with random binning.
+    pub fn is_dense(&self) -> bool {
+        !self.map.has(MapKind::Binning)
+    }
+
+    /// Errors that need no data: a kernel and a map that cannot go together, or a number of features that a map cannot give.
+    pub fn check(&self) -> Result<()> {
+        for (part, features) in self.map.shares(self.features) {
+            if part.kind.takes_form() {
+                self.form.frequencies(features)?;
+            }
+            if features == 0 {
+                return Err(Error::Parameter(format!(
+                    "{} features leave none for {}; use at least {}",
+                    self.features,
+                    part.kind,
+                    2 * self.map.parts.len()
+                )));
+            }
+            if let Some(0) = self.rank {
+                return Err(Error::Parameter("the rank is 0; use at least 1".into()));
+            }
+            // The builders know best; a few features of two columns tell. Sobol' points need of a kernel what a lattice
+            // needs, and do not warn of so few.
+            let mut trial = self.clone();
+            if trial.sampling == Sampling::Lattice {
+                trial.sampling = Sampling::Sobol(Sobol::Owen);
+            }
+            let (features, input) = (features.min(2), Affine::identity(2));
+            match part.kind {
+                MapKind::Nystrom => {}
+                MapKind::Binning => drop(trial.binning(features).draw(input)?),
+                kind => drop(trial.drawn(kind, features, input)?),
+            }
+        }
+        Ok(())
+    }
+
+    /// Draws the map. `input` takes raw columns to unit lengthscale; `sample` has raw rows, `[n, d]`, for landmarks and
+    /// leverage scores ([`Self::sample_rows`]); `source` has all rows, which binning reads once, on `device` in chunks of at
+    /// most `memory` bytes, with `progress`.
+    ///
+    /// Errors as the builders of the maps do.
+    pub fn build(
+        &self,
+        input: Affine,
+        sample: &Array2<f64>,
+        source: &mut dyn ChunkSource,
+        device: &Device,
+        memory: u64,
+        progress: Progress<'_>,
+    ) -> Result<Box<dyn FeatureMap>> {
+        let mut built = Vec::with_capacity(self.map.parts.len());
+        for (i, (part, features)) in self.map.shares(self.features).enumerate() {
+            let input = input.clone();
+            // Maps side by side must not draw the same numbers.
+            let mut one = self.clone();
+            one.seed.0 = one.seed.0.wrapping_add((i as u64) << 48);
+            let map: Box<dyn FeatureMap> = match part.kind {
+                MapKind::Fourier => {
+                    let mut map = one.fourier(features);
+                    if let Some(LeverageSpec { lambda, pool }) = one.leverage {
+                        let pool = pool.unwrap_or(4 * one.form.frequencies(features)?);
+                        map = map.leverage(sample, lambda, pool);
+                    }
+                    Box::new(map.build(input)?)
+                }
+                MapKind::Nystrom => {
+                    let map = Nystrom::of(one.kernel).landmarks(one.landmarks);
+                    let map = map.features(features).seed(one.seed);
+                    let map = match one.rank {
+                        Some(rank) => map.rank(rank),
+                        None => map,
+                    };
+                    Box::new(map.build(input, sample)?)
+                }
+                MapKind::Binning => {
+                    let map = one.binning(features);
+                    Box::new(map.fit(input, source, device, memory, progress)?)
+                }
+                kind => one.drawn(kind, features, input)?,
+            };
+            built.push((map, part.weight));
+        }
+        match built.pop() {
+            Some((map, 1.0)) if built.is_empty() => Ok(map),
+            last => {
+                built.extend(last);
+                Ok(Box::new(Union::new(built)?))
+            }
+        }
+    }
+
+    fn fourier(&self, features: usize) -> Fourier {
+        Fourier::of(self.kernel.clone())
+            .features(features)
+            .form(self.form)
+            .sampling(self.sampling)
+            .seed(self.seed)
+    }
+
+    fn binning(&self, grids: usize) -> Binning {
+        Binning::of(self.kernel.clone())
+            .grids(grids)
+            .seed(self.seed)
+    }
+
+    /// The maps that are drawn without any data.
+    fn drawn(&self, kind: MapKind, features: usize, input: Affine) -> Result<Box<dyn FeatureMap>> {
+        Ok(match kind {
+            MapKind::Fastfood => Box::new(
+                Fastfood::of(self.kernel.clone())
+                    .features(features)
+                    .form(self.form)
+                    .seed(self.seed)
+                    .build(input)?,
+            ),
+            MapKind::Sorf => Box::new(
+                Sorf::of(self.kernel.clone())
+                    .features(features)
+                    .radii(self.radii)
+                    .form(self.form)
+                    .seed(self.seed)
+                    .build(input)?,
+            ),
+            MapKind::ArcCosine => {
+                let order = self.kernel.arc_cosine_order().ok_or_else(|| {
+                    Error::Unsupported(format!(
+                        "arc-cosine features have the kernel arc-cosine:ORDER, not {}; give --kernel arc-cosine:1, or use \
+                         --map fourier",
+                        self.kernel.spec()
+                    ))
+                })?;
+                Box::new(
+                    ArcCosine::new()
+                        .order(order)
+                        .features(features)
+                        .sampling(self.sampling)
+                        .seed(self.seed)
+                        .build(input)?,
+                )
+            }
+            MapKind::Fourier => Box::new(self.fourier(features).build(input)?),
+            MapKind::Nystrom | MapKind::Binning => {
+                return Err(Error::Unsupported(format!("a {kind} map needs data")));
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels;
+
+    fn spec(map: &str, kernel: &str) -> MapSpec {
+        let kernel = kernels::parse(kernel).expect("a kernel");
+        MapSpec::new(map.parse().expect("a map"), kernel)
+    }
+
+    #[test]
+    fn spellings_round_trip() {
+        for text in [
+            "fourier",
+            "0.5*binning+0.5*fourier",
+            "0.3*nystrom:20+0.7*sorf",
+        ] {
+            let choice: MapChoice = text.parse().expect("a map");
+            assert_eq!(choice.to_string(), text);
+        }
+        for kind in MapKind::ALL {
+            let back: MapChoice = kind.to_string().parse().expect("a map");
+            assert_eq!(back, MapChoice::from(kind));
+        }
+        let even: MapChoice = "binning+fourier".parse().expect("maps");
+        assert_eq!(even.to_string(), "0.5*binning+0.5*fourier");
+        for bad in [
+            "", "fourrier", "fourier+", "0*sorf", "x*sorf", "sorf:0", "sorf:x",
+        ] {
+            assert!(bad.parse::<MapChoice>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn features_are_shared_evenly_and_samples_follow_the_landmarks() {
+        let mut spec = spec("nystrom+fourier:100+binning", "laplacian");
+        spec.features = 3001;
+        let shares: Vec<usize> = spec.map.shares(3001).map(|(_, n)| n).collect();
+        assert_eq!(shares, [1000, 100, 1000]);
+        assert_eq!(spec.sample_rows(), 10_000);
+        for (features, rows) in [(30, 2000), (9000, 20_000), (90_000, 30_000)] {
+            spec.features = features;
+            assert_eq!(spec.sample_rows(), rows, "{features}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_go_together_is_known_before_the_data() {
+        for (map, kernel, fragment) in [
+            ("binning", "gaussian", "laplacian"),
+            ("fourier", "hat", "spectral measure"),
+            ("fourier", "arc-cosine:1", "spectral measure"),
+            ("sorf", "laplacian", "direction"),
+            ("fastfood", "cauchy", "direction"),
+            ("arc-cosine", "gaussian", "arc-cosine:1"),
+            ("binning+sorf", "laplacian", "direction"),
+        ] {
+            let error = spec(map, kernel).check().expect_err(map).to_string();
+            assert!(error.contains(fragment), "{map} {kernel}: {error}");
+        }
+        let mut odd = spec("sorf", "gaussian");
+        odd.features = 7;
+        assert!(odd.check().expect_err("odd").to_string().contains("use 8"));
+        odd.form = Form::Phase;
+        odd.check().expect("phases");
+        odd.map = "sorf+fourier+nystrom".parse().expect("maps");
+        odd.features = 5;
+        assert!(odd.check().is_err());
+        for map in ["fourier", "fastfood", "sorf", "nystrom"] {
+            spec(map, "matern52").check().expect(map);
+        }
+    }
+}
