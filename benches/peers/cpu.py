@@ -307,7 +307,8 @@ def walsh_hadamard(peers, ours, threads, rounds, name, shape, batch):
     contest = Contest(name, threads)
     contest.peer("FFHT", with_ffht, error)
     error = ours.ask("walsh-hadamard", shape, times=0, error=True)["error"]
-    contest.own("bochner", own(ours, "walsh-hadamard", shape), error)
+    # FFHT has just seen its rows written; ours are warmed likewise, by transforms that do not count.
+    contest.own("bochner", lambda: ours.ask("walsh-hadamard", shape, times=4, batch=1)["seconds"][-1], error)
     contest.own("numpy copy, for scale", lambda: timed(lambda: np.copyto(other, data)))
     return contest.run(rounds)
 

@@ -353,7 +353,7 @@ pub(super) fn walsh_hadamard(device: &Device, shape: Shape) -> Result<Box<dyn Jo
         rows: shape.rows,
         block,
         x_nd: Matrix::upload(device, draw(block, n, 1.0, 19).view())?,
-        y_nd: Matrix::new(device, block, n)?,
+        y_nd: Matrix::upload(device, draw(block, n, 1.0, 19).view())?,
     }))
 }
 
@@ -362,7 +362,11 @@ impl Job for Transform {
         for rows in blocks(self.rows, self.block) {
             self.x_nd.set_rows(rows)?;
             self.y_nd.set_rows(rows)?;
-            self.op.run_into(&self.x_nd, &mut self.y_nd)?;
+            match self.x_nd.device() {
+                // In place, as others on the CPU do it. The numbers grow to infinity, which additions take no longer for.
+                Device::Cpu(_) => self.op.run(&mut self.y_nd)?,
+                Device::Gpu(_) => self.op.run_into(&self.x_nd, &mut self.y_nd)?,
+            }
         }
         Ok(())
     }

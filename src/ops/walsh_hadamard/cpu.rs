@@ -60,8 +60,11 @@ fn local<S: Simd>(simd: S, x: &mut [f32]) {
     let n = x.len();
     let lanes = S::F32_LANES;
     let mut h = 1;
-    if n >= lanes {
-        in_vectors(simd, x);
+    if n >= VECTORS * lanes {
+        in_registers::<S, VECTORS>(simd, x);
+        h = VECTORS * lanes;
+    } else if n >= lanes {
+        in_registers::<S, 1>(simd, x);
         h = lanes;
     }
     while h < n {
@@ -83,9 +86,36 @@ fn local<S: Simd>(simd: S, x: &mut [f32]) {
     }
 }
 
+/// Vectors that are transformed together while they are in registers.
+const VECTORS: usize = 8;
+
+/// The levels inside one vector, and those across `N` neighbours, in one visit.
+#[inline(always)]
+fn in_registers<S: Simd, const N: usize>(simd: S, x: &mut [f32]) {
+    let (vectors, _) = S::as_mut_simd_f32s(x);
+    for vectors in vectors.as_chunks_mut::<N>().0 {
+        let mut v = *vectors;
+        for v in &mut v {
+            *v = in_vector(simd, *v);
+        }
+        let mut h = 1;
+        while h < N {
+            for i in 0..N {
+                if i & h == 0 {
+                    let (a, b) = (v[i], v[i | h]);
+                    v[i] = simd.add_f32s(a, b);
+                    v[i | h] = simd.sub_f32s(a, b);
+                }
+            }
+            h *= 2;
+        }
+        *vectors = v;
+    }
+}
+
 /// The levels inside one vector: the partner of lane i is lane i ^ h, which a rotation either way brings.
 #[inline(always)]
-fn in_vectors<S: Simd>(simd: S, x: &mut [f32]) {
+fn in_vector<S: Simd>(simd: S, mut v: S::f32s) -> S::f32s {
     /// Widest vectors of any instruction set that is dispatched to.
     const MOST: usize = 16;
     let lanes = S::F32_LANES;
@@ -95,19 +125,22 @@ fn in_vectors<S: Simd>(simd: S, x: &mut [f32]) {
         S::as_simd_f32s(&values).0[0]
     };
     let minus_zero = simd.splat_f32s(-0.0);
-    for v in S::as_mut_simd_f32s(x).0 {
-        let mut h = 1;
-        while h < lanes {
-            // Constants of an unrolled loop.
-            let sign = vector(&|i| if i & h == 0 { 0.0 } else { -0.0 });
+    let mut h = 1;
+    while h < lanes {
+        // Constants of an unrolled loop.
+        let sign = vector(&|i| if i & h == 0 { 0.0 } else { -0.0 });
+        let above = simd.rotate_right_f32s(v, lanes - h);
+        let partner = if 2 * h == lanes {
+            above
+        } else {
             let upper = simd.equal_u32s(bytemuck::cast(sign), bytemuck::cast(minus_zero));
-            let above = simd.rotate_right_f32s(*v, lanes - h);
-            let below = simd.rotate_right_f32s(*v, h);
-            let partner = simd.select_f32s(upper, below, above);
-            *v = simd.add_f32s(partner, simd.xor_f32s(*v, sign));
-            h *= 2;
-        }
+            let below = simd.rotate_right_f32s(v, h);
+            simd.select_f32s(upper, below, above)
+        };
+        v = simd.add_f32s(partner, simd.xor_f32s(v, sign));
+        h *= 2;
     }
+    v
 }
 
 #[inline(always)]
