@@ -13,6 +13,7 @@ use crate::{
     device::{CpuDevice, GpuDevice, Matrix, gpu::Dispatch, gpu::shader::Constants},
 };
 use ndarray::{Array2, ArrayView2};
+use pulp::Simd;
 use rayon::prelude::*;
 
 /// The op for the registry.
@@ -216,21 +217,31 @@ struct Predictions<'a> {
 
 impl Epilogue for Predictions<'_> {
     #[inline(always)]
-    fn row(&mut self, row: usize, col: usize, t: &[f32]) {
+    fn row<S: Simd>(&mut self, simd: S, row: usize, col: usize, t: &[f32]) {
         let (outputs, width) = (self.map.outputs(), t.len());
         let (z, second) = self.z.split_at_mut(LANES);
-        self.map.apply(t, col, z, second);
+        self.map.apply(simd, t, col, z, second);
         let sums = &mut self.sums[row * self.targets * LANES..][..self.targets * LANES];
         let betas = self.beta_td.chunks_exact(outputs);
         for (sums, beta) in sums.chunks_exact_mut(LANES).zip(betas) {
             let mut from = col;
             for z in self.z.chunks_exact(LANES).take(self.map.parts()) {
-                let beta = &beta[from..from + width];
-                for ((sum, &z), &b) in sums.iter_mut().zip(z).zip(beta) {
-                    *sum += z * b;
-                }
+                add_products(simd, &z[..width], &beta[from..from + width], sums);
                 from += self.map.freqs();
             }
         }
+    }
+}
+
+/// `sums += z * beta`, lane by lane: whole vectors and then the rest.
+#[inline(always)]
+fn add_products<S: Simd>(simd: S, z: &[f32], beta: &[f32], sums: &mut [f32]) {
+    let (sums, sums_rest) = S::as_mut_simd_f32s(&mut sums[..z.len()]);
+    let ((z, z_rest), (beta, beta_rest)) = (S::as_simd_f32s(z), S::as_simd_f32s(beta));
+    for ((sum, &z), &b) in sums.iter_mut().zip(z).zip(beta) {
+        *sum = simd.mul_add_e_f32s(z, b, *sum);
+    }
+    for ((sum, &z), &b) in sums_rest.iter_mut().zip(z_rest).zip(beta_rest) {
+        *sum += z * b;
     }
 }

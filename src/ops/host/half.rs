@@ -172,7 +172,7 @@ impl<E: Epilogue, const ROWS: usize> NullaryFnOnce for Product<'_, E, ROWS> {
                 let col = first + p * COLUMNS;
                 let used = COLUMNS.min(columns - col);
                 for (row, t) in products.iter().enumerate() {
-                    epilogue.row(row, col, &t[..used]);
+                    epilogue.row(token, row, col, &t[..used]);
                 }
             }
         }
@@ -187,7 +187,7 @@ mod tests {
     struct Collect(Vec<(usize, usize, Vec<u32>)>);
 
     impl Epilogue for Collect {
-        fn row(&mut self, row: usize, col: usize, t: &[f32]) {
+        fn row<S: Simd>(&mut self, _: S, row: usize, col: usize, t: &[f32]) {
             let bits = t.iter().map(|v| v.to_bits()).collect();
             self.0.push((row, col, bits));
         }

@@ -38,21 +38,10 @@ pub(crate) struct Panels {
 impl Panels {
     /// Packs a row-major matrix.
     pub(crate) fn pack(matrix: &[f32], depth: usize, columns: usize) -> Self {
-        let mut panels = Self {
-            depth,
-            columns,
-            data: Aligned::default(),
-        };
-        panels.repack(matrix, depth, columns);
-        panels
-    }
-
-    /// Packs another matrix in the same memory.
-    pub(super) fn repack(&mut self, matrix: &[f32], depth: usize, columns: usize) {
-        (self.depth, self.columns) = (depth, columns);
         let width = panel_columns();
         let count = columns.div_ceil(width);
-        let out = self.data.take(count * depth * width);
+        let mut data = Aligned::default();
+        let out = data.take(count * depth * width);
         for (p, panel) in out.chunks_exact_mut((depth * width).max(1)).enumerate() {
             let from = p * width;
             let to = columns.min(from + width);
@@ -65,14 +54,10 @@ impl Panels {
                 padding.fill(0.0);
             }
         }
-    }
-
-    /// An empty one, to be repacked.
-    pub(super) fn empty() -> Self {
         Self {
-            depth: 0,
-            columns: 0,
-            data: Aligned::default(),
+            depth,
+            columns,
+            data,
         }
     }
 

@@ -17,13 +17,13 @@ const MOST_ROWS: usize = 240;
 /// product around them.
 pub(crate) trait Epilogue {
     /// `t` holds the products of row `row` with the columns from `col` on.
-    fn row(&mut self, row: usize, col: usize, t: &[f32]);
+    fn row<S: Simd>(&mut self, simd: S, row: usize, col: usize, t: &[f32]);
 }
 
 impl<E: Epilogue> Epilogue for &mut E {
     #[inline(always)]
-    fn row(&mut self, row: usize, col: usize, t: &[f32]) {
-        (**self).row(row, col, t);
+    fn row<S: Simd>(&mut self, simd: S, row: usize, col: usize, t: &[f32]) {
+        (**self).row(simd, row, col, t);
     }
 }
 
@@ -85,7 +85,7 @@ impl<E: Epilogue> WithSimd for Product<'_, E> {
                     let each = products.chunks_exact(rows * columns).take(ABREAST);
                     for (p, products) in each.enumerate() {
                         for (i, t) in products.chunks_exact(columns).enumerate() {
-                            epilogue.row(row0 + i, first + p * columns, t);
+                            epilogue.row(simd, row0 + i, first + p * columns, t);
                         }
                     }
                 }
@@ -104,7 +104,7 @@ impl<E: Epilogue> WithSimd for Product<'_, E> {
                 debug_assert_eq!(at, packed_len);
                 let width = columns.min(panels.end() - col);
                 for (i, t) in products.chunks_exact(columns).take(rows).enumerate() {
-                    epilogue.row(row0 + i, col, &t[..width]);
+                    epilogue.row(simd, row0 + i, col, &t[..width]);
                 }
             }
         }

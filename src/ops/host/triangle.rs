@@ -1,7 +1,6 @@
 //! The lower triangle of `Z'Z` and all of `Z'Y`, summed in f32 in registers over blocks of rows and in f64 over blocks.
 
 use super::{
-    Panels,
     pack::Aligned,
     tile::{MOST_SUMS, most_rows, multiply, panel_columns},
 };
@@ -21,8 +20,9 @@ pub(crate) struct Triangle {
     targets: usize,
     /// Panel after panel, tile after tile.
     sums: Vec<f64>,
-    panels: Panels,
-    packed: Aligned,
+    /// The block in work, in panels of columns and in tiles of rows of the result; both depth-major.
+    panels: Aligned,
+    tiles: Aligned,
 }
 
 impl std::fmt::Debug for Triangle {
@@ -45,8 +45,8 @@ impl Triangle {
             features,
             targets,
             sums: vec![0.0; len],
-            panels: Panels::empty(),
-            packed: Aligned::default(),
+            panels: Aligned::default(),
+            tiles: Aligned::default(),
         }
     }
 
@@ -60,26 +60,30 @@ impl Triangle {
     fn add_block(&mut self, z: &[f32], y: &[f32]) {
         let (d, t) = (self.features, self.targets);
         let depth = z.len() / d;
-        self.panels.repack(z, depth, d);
-        let rows = d + t;
-        let most = most_rows(panel_columns() / 2);
-        let packed = self.packed.take(rows.next_multiple_of(most) * depth);
-        packed
-            .par_chunks_mut(most * depth)
+        let (width, group) = (panel_columns(), group_columns());
+        let len = (d + t).next_multiple_of(group) * depth;
+        let (panels, tiles) = (self.panels.take(len), self.tiles.take(len));
+        panels
+            .par_chunks_mut(group * depth)
+            .zip(tiles.par_chunks_mut(group * depth))
             .enumerate()
-            .for_each(|(tile, out)| pack_tile(z, y, (d, t), tile * most, most, out));
-        let packed = &*packed;
+            .for_each(|(g, (panels, tiles))| pack(z, y, (d, t), g * group, panels, tiles));
+        let most = most_rows(width / 2);
+        let tiles = &tiles[..(d + t).next_multiple_of(most) * depth];
         let mut rest = &mut self.sums[..];
         let mut work = Vec::new();
-        for (col, panel) in self.panels.all().iter() {
-            let (sums, tail) = rest.split_at_mut(panel_len(rows, col));
+        for (col, panel) in (0..d)
+            .step_by(width)
+            .zip(panels.chunks_exact(width * depth))
+        {
+            let (sums, tail) = rest.split_at_mut(panel_len(d + t, col));
             work.push((col, panel, sums));
             rest = tail;
         }
         work.par_chunks_mut(GROUP).for_each(|group| {
             pulp::Arch::new().dispatch(GroupSum {
                 depth,
-                packed,
+                tiles,
                 group,
             });
         });
@@ -123,30 +127,62 @@ fn panel_len(rows: usize, col: usize) -> usize {
     (rows.next_multiple_of(most) - first_row(col)) * panel_columns()
 }
 
-/// Columns `first..first + most` of `[Z | Y]`, depth-major; columns beyond the last are zero.
-fn pack_tile(
+/// Columns that are whole panels and whole tiles.
+fn group_columns() -> usize {
+    let (width, most) = (panel_columns(), most_rows(panel_columns() / 2));
+    // Tiles have 12, 6 or 4 rows; panels a power of two of columns.
+    if most.is_multiple_of(3) {
+        3 * width.max(4)
+    } else {
+        width.max(most)
+    }
+}
+
+/// The most columns of a group.
+const MOST_GROUP: usize = 96;
+
+/// The group of columns of `[Z | Y]` from `first` on, in panels and in tiles, reading each row once; columns beyond the last
+/// are zero.
+fn pack(
     z: &[f32],
     y: &[f32],
     (d, t): (usize, usize),
     first: usize,
-    most: usize,
-    out: &mut [f32],
+    panels: &mut [f32],
+    tiles: &mut [f32],
 ) {
-    for ((z, y), out) in z
-        .chunks_exact(d)
-        .zip(y.chunks_exact(t))
-        .zip(out.chunks_exact_mut(most))
-    {
-        if first + most <= d {
-            out.copy_from_slice(&z[first..first + most]);
-            continue;
+    let (width, most, group) = (
+        panel_columns(),
+        most_rows(panel_columns() / 2),
+        group_columns(),
+    );
+    let depth = panels.len() / group;
+    let mut edge = [0.0; MOST_GROUP];
+    for (k, (z, y)) in z.chunks_exact(d).zip(y.chunks_exact(t)).enumerate() {
+        let row = match z.get(first..first + group) {
+            Some(row) => row,
+            None => {
+                for (c, value) in (first..first + group).zip(&mut edge) {
+                    *value = match c {
+                        _ if c < d => z[c],
+                        _ if c < d + t => y[c - d],
+                        _ => 0.0,
+                    };
+                }
+                &edge[..group]
+            }
+        };
+        for (part, panel) in row
+            .chunks_exact(width)
+            .zip(panels.chunks_exact_mut(width * depth))
+        {
+            panel[k * width..][..width].copy_from_slice(part);
         }
-        for (c, out) in (first..).zip(out) {
-            *out = match c {
-                _ if c < d => z[c],
-                _ if c < d + t => y[c - d],
-                _ => 0.0,
-            };
+        for (part, tile) in row
+            .chunks_exact(most)
+            .zip(tiles.chunks_exact_mut(most * depth))
+        {
+            tile[k * most..][..most].copy_from_slice(part);
         }
     }
 }
@@ -154,7 +190,7 @@ fn pack_tile(
 /// A few panels of columns, with their first columns and their sums, against all row tiles from the diagonal on.
 struct GroupSum<'a, 'b> {
     depth: usize,
-    packed: &'a [f32],
+    tiles: &'a [f32],
     group: &'a mut [(usize, &'b [f32], &'b mut [f64])],
 }
 
@@ -165,7 +201,7 @@ impl WithSimd for GroupSum<'_, '_> {
     fn with_simd<S: Simd>(self, simd: S) {
         let most = most_rows(S::F32_LANES);
         let size = most * 2 * S::F32_LANES;
-        let tiles = self.packed.chunks_exact(most * self.depth);
+        let tiles = self.tiles.chunks_exact(most * self.depth);
         let mut block = [0.0; MOST_SUMS];
         for (tile, a) in tiles.enumerate() {
             for (col, panel, sums) in self.group.iter_mut() {

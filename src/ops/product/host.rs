@@ -69,7 +69,7 @@ struct Store<'a> {
 
 impl Epilogue for Store<'_> {
     #[inline(always)]
-    fn row(&mut self, row: usize, col: usize, t: &[f32]) {
+    fn row<S: Simd>(&mut self, _: S, row: usize, col: usize, t: &[f32]) {
         self.c[row * self.cols + col..][..t.len()].copy_from_slice(t);
     }
 }

@@ -5,9 +5,10 @@ use crate::device::CpuDevice;
 #[cfg(target_arch = "x86_64")]
 use crate::ops::host::HalfPanels;
 use crate::ops::{
-    cos2pi::{cos2pi, sin2pi},
+    cos2pi::{cos2pi, cosines, cosines_and_sines, sin2pi},
     host::{Epilogue, Panels, PanelsView, for_each_row},
 };
+use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 /// The parameters on the CPU.
@@ -123,23 +124,58 @@ impl HostMap {
     /// The nonlinearity on the projections of one row on the frequencies from `col` on. `second` takes the sines of the
     /// paired form and is not touched otherwise.
     #[inline(always)]
-    pub(in crate::ops) fn apply(&self, t: &[f32], col: usize, z: &mut [f32], second: &mut [f32]) {
+    pub(in crate::ops) fn apply<S: Simd>(
+        &self,
+        simd: S,
+        t: &[f32],
+        col: usize,
+        z: &mut [f32],
+        second: &mut [f32],
+    ) {
         let phase = &self.phase_s[col..col + t.len()];
         let amplitude = &self.amplitude_s[col..col + t.len()];
+        let z = &mut z[..t.len()];
+        let zero = simd.splat_f32s(0.0);
         match self.nonlinearity {
             Nonlinearity::CosSin => {
+                let second = &mut second[..t.len()];
+                let (z, z_rest) = S::as_mut_simd_f32s(z);
+                let (second, second_rest) = S::as_mut_simd_f32s(second);
+                let ((t, t_rest), (phase, phase_rest)) =
+                    (S::as_simd_f32s(t), S::as_simd_f32s(phase));
+                let (amplitude, amplitude_rest) = S::as_simd_f32s(amplitude);
                 let outputs = z.iter_mut().zip(second);
                 for ((c, s), ((&t, &phase), &a)) in outputs.zip(t.iter().zip(phase).zip(amplitude))
                 {
+                    let (cos, sin) = cosines_and_sines(simd, simd.add_f32s(t, phase));
+                    *c = simd.mul_f32s(a, cos);
+                    *s = simd.mul_f32s(a, sin);
+                }
+                let outputs = z_rest.iter_mut().zip(second_rest);
+                let inputs = t_rest.iter().zip(phase_rest).zip(amplitude_rest);
+                for ((c, s), ((&t, &phase), &a)) in outputs.zip(inputs) {
                     *c = a * cos2pi(t + phase);
                     *s = a * sin2pi(t + phase);
                 }
             }
-            Nonlinearity::Cos => each(t, phase, amplitude, z, cos2pi),
-            Nonlinearity::Step => each(t, phase, amplitude, z, |t| f32::from(u8::from(t > 0.0))),
-            Nonlinearity::Relu => each(t, phase, amplitude, z, |t| t.max(0.0)),
+            Nonlinearity::Cos => each(simd, t, phase, amplitude, z, |t| cosines(simd, t), cos2pi),
+            Nonlinearity::Step => {
+                let one = simd.splat_f32s(1.0);
+                let step = |t| simd.select_f32s(simd.greater_than_f32s(t, zero), one, zero);
+                let scalar = |t| f32::from(u8::from(t > 0.0));
+                each(simd, t, phase, amplitude, z, step, scalar);
+            }
+            Nonlinearity::Relu => {
+                let relu = |t| simd.max_f32s(t, zero);
+                each(simd, t, phase, amplitude, z, relu, |t| t.max(0.0));
+            }
             Nonlinearity::ReluSquared => {
-                each(t, phase, amplitude, z, |t| t.max(0.0) * t.max(0.0));
+                let squared = |t| {
+                    let positive = simd.max_f32s(t, zero);
+                    simd.mul_f32s(positive, positive)
+                };
+                let scalar = |t: f32| t.max(0.0) * t.max(0.0);
+                each(simd, t, phase, amplitude, z, squared, scalar);
             }
         }
     }
@@ -154,10 +190,26 @@ impl HostMap {
     }
 }
 
+/// `amplitude * f(t + phase)`, whole vectors and then the rest.
 #[inline(always)]
-fn each(t: &[f32], phase: &[f32], amplitude: &[f32], z: &mut [f32], f: impl Fn(f32) -> f32) {
+fn each<S: Simd>(
+    simd: S,
+    t: &[f32],
+    phase: &[f32],
+    amplitude: &[f32],
+    z: &mut [f32],
+    f: impl Fn(S::f32s) -> S::f32s,
+    scalar: impl Fn(f32) -> f32,
+) {
+    let (z, z_rest) = S::as_mut_simd_f32s(z);
+    let ((t, t_rest), (phase, phase_rest)) = (S::as_simd_f32s(t), S::as_simd_f32s(phase));
+    let (amplitude, amplitude_rest) = S::as_simd_f32s(amplitude);
     for (z, ((&t, &phase), &a)) in z.iter_mut().zip(t.iter().zip(phase).zip(amplitude)) {
-        *z = a * f(t + phase);
+        *z = simd.mul_f32s(a, f(simd.add_f32s(t, phase)));
+    }
+    let inputs = t_rest.iter().zip(phase_rest).zip(amplitude_rest);
+    for (z, ((&t, &phase), &a)) in z_rest.iter_mut().zip(inputs) {
+        *z = a * scalar(t + phase);
     }
 }
 
@@ -169,11 +221,11 @@ struct Features<'a> {
 
 impl Epilogue for Features<'_> {
     #[inline(always)]
-    fn row(&mut self, row: usize, col: usize, t: &[f32]) {
+    fn row<S: Simd>(&mut self, simd: S, row: usize, col: usize, t: &[f32]) {
         let outputs = self.map.outputs();
         let (z, second) = self.z[row * outputs..][..outputs].split_at_mut(self.map.freqs());
         let second = second.get_mut(col..).unwrap_or_default();
-        self.map.apply(t, col, &mut z[col..], second);
+        self.map.apply(simd, t, col, &mut z[col..], second);
     }
 }
 
@@ -185,18 +237,18 @@ struct Gather<'a> {
     z: &'a mut [f32],
 }
 
-impl pulp::WithSimd for Gather<'_> {
+impl WithSimd for Gather<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _: S) {
+    fn with_simd<S: Simd>(self, simd: S) {
         let mut features = Features {
             map: self.map,
             z: self.z,
         };
         for ((col, panels), t) in self.parts.iter().zip(self.pieces) {
             for (row, t) in t.chunks_exact(panels.columns()).enumerate() {
-                features.row(row, *col, t);
+                features.row(simd, row, *col, t);
             }
         }
     }
@@ -210,7 +262,7 @@ struct Copy<'a> {
 
 impl Epilogue for Copy<'_> {
     #[inline(always)]
-    fn row(&mut self, row: usize, col: usize, t: &[f32]) {
+    fn row<S: Simd>(&mut self, _: S, row: usize, col: usize, t: &[f32]) {
         self.t[row * self.width + col..][..t.len()].copy_from_slice(t);
     }
 }
