@@ -6,7 +6,7 @@ use crate::{
 };
 
 /// Chunk buffers take at most this much unless told otherwise.
-pub const DEFAULT_MEMORY: u64 = 256 << 20;
+pub const DEFAULT_MEMORY: u64 = 128 << 20;
 /// Rows that a shader can be dispatched for: 65,535 workgroups of the smallest tile.
 const MAX_ROWS: u64 = 65_535 * 8;
 /// More rows than this at a time gain nothing and delay the first progress.

@@ -73,7 +73,7 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     device: DeviceArgs,
     /// Memory for chunk buffers, in bytes or with K, M, G (powers of 1024; KB, MB, GB are powers of 1000)
-    #[arg(long, value_name = "BYTES", default_value = "256M", value_parser = bytes)]
+    #[arg(long, value_name = "BYTES", default_value = "128M", value_parser = bytes)]
     pub(crate) memory: u64,
     #[command(flatten)]
     output: OutputArgs,

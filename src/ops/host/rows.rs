@@ -18,12 +18,25 @@ const MOST_ROWS: usize = 240;
 pub(crate) trait Epilogue {
     /// `t` holds the products of row `row` with the columns from `col` on.
     fn row<S: Simd>(&mut self, simd: S, row: usize, col: usize, t: &[f32]);
+
+    /// As [`Self::row`] for the rows from `row` on, one after another in `t`, all of whose columns count.
+    #[inline(always)]
+    fn rows<S: Simd>(&mut self, simd: S, row: usize, col: usize, t: &[f32]) {
+        for (i, t) in t.chunks_exact(2 * S::F32_LANES).enumerate() {
+            self.row(simd, row + i, col, t);
+        }
+    }
 }
 
 impl<E: Epilogue> Epilogue for &mut E {
     #[inline(always)]
     fn row<S: Simd>(&mut self, simd: S, row: usize, col: usize, t: &[f32]) {
         (**self).row(simd, row, col, t);
+    }
+
+    #[inline(always)]
+    fn rows<S: Simd>(&mut self, simd: S, row: usize, col: usize, t: &[f32]) {
+        (**self).rows(simd, row, col, t);
     }
 }
 
@@ -103,6 +116,10 @@ impl<E: Epilogue> WithSimd for Product<'_, E> {
                 }
                 debug_assert_eq!(at, packed_len);
                 let width = columns.min(panels.end() - col);
+                if width == columns {
+                    epilogue.rows(simd, row0, col, &products[..rows * columns]);
+                    continue;
+                }
                 for (i, t) in products.chunks_exact(columns).take(rows).enumerate() {
                     epilogue.row(simd, row0 + i, col, &t[..width]);
                 }

@@ -135,7 +135,6 @@ impl HostMap {
         let phase = &self.phase_s[col..col + t.len()];
         let amplitude = &self.amplitude_s[col..col + t.len()];
         let z = &mut z[..t.len()];
-        let zero = simd.splat_f32s(0.0);
         match self.nonlinearity {
             Nonlinearity::CosSin => {
                 let second = &mut second[..t.len()];
@@ -158,25 +157,10 @@ impl HostMap {
                     *s = a * sin2pi(t + phase);
                 }
             }
-            Nonlinearity::Cos => each(simd, t, phase, amplitude, z, |t| cosines(simd, t), cos2pi),
-            Nonlinearity::Step => {
-                let one = simd.splat_f32s(1.0);
-                let step = |t| simd.select_f32s(simd.greater_than_f32s(t, zero), one, zero);
-                let scalar = |t| f32::from(u8::from(t > 0.0));
-                each(simd, t, phase, amplitude, z, step, scalar);
-            }
-            Nonlinearity::Relu => {
-                let relu = |t| simd.max_f32s(t, zero);
-                each(simd, t, phase, amplitude, z, relu, |t| t.max(0.0));
-            }
-            Nonlinearity::ReluSquared => {
-                let squared = |t| {
-                    let positive = simd.max_f32s(t, zero);
-                    simd.mul_f32s(positive, positive)
-                };
-                let scalar = |t: f32| t.max(0.0) * t.max(0.0);
-                each(simd, t, phase, amplitude, z, squared, scalar);
-            }
+            Nonlinearity::Cos => each::<S, Cosine>(simd, t, phase, amplitude, z),
+            Nonlinearity::Step => each::<S, Step>(simd, t, phase, amplitude, z),
+            Nonlinearity::Relu => each::<S, Relu>(simd, t, phase, amplitude, z),
+            Nonlinearity::ReluSquared => each::<S, ReluSquared>(simd, t, phase, amplitude, z),
         }
     }
 
@@ -190,26 +174,80 @@ impl HostMap {
     }
 }
 
+/// A function of one variable. Types and not closures: only what is `#[inline(always)]` runs under the vector instructions
+/// of its caller.
+trait Function {
+    fn vector<S: Simd>(simd: S, t: S::f32s) -> S::f32s;
+    fn scalar(t: f32) -> f32;
+}
+
+struct Cosine;
+struct Step;
+struct Relu;
+struct ReluSquared;
+
+impl Function for Cosine {
+    #[inline(always)]
+    fn vector<S: Simd>(simd: S, t: S::f32s) -> S::f32s {
+        cosines(simd, t)
+    }
+
+    #[inline(always)]
+    fn scalar(t: f32) -> f32 {
+        cos2pi(t)
+    }
+}
+
+impl Function for Step {
+    #[inline(always)]
+    fn vector<S: Simd>(simd: S, t: S::f32s) -> S::f32s {
+        let zero = simd.splat_f32s(0.0);
+        simd.select_f32s(simd.greater_than_f32s(t, zero), simd.splat_f32s(1.0), zero)
+    }
+
+    #[inline(always)]
+    fn scalar(t: f32) -> f32 {
+        f32::from(u8::from(t > 0.0))
+    }
+}
+
+impl Function for Relu {
+    #[inline(always)]
+    fn vector<S: Simd>(simd: S, t: S::f32s) -> S::f32s {
+        simd.max_f32s(t, simd.splat_f32s(0.0))
+    }
+
+    #[inline(always)]
+    fn scalar(t: f32) -> f32 {
+        t.max(0.0)
+    }
+}
+
+impl Function for ReluSquared {
+    #[inline(always)]
+    fn vector<S: Simd>(simd: S, t: S::f32s) -> S::f32s {
+        let positive = Relu::vector(simd, t);
+        simd.mul_f32s(positive, positive)
+    }
+
+    #[inline(always)]
+    fn scalar(t: f32) -> f32 {
+        t.max(0.0) * t.max(0.0)
+    }
+}
+
 /// `amplitude * f(t + phase)`, whole vectors and then the rest.
 #[inline(always)]
-fn each<S: Simd>(
-    simd: S,
-    t: &[f32],
-    phase: &[f32],
-    amplitude: &[f32],
-    z: &mut [f32],
-    f: impl Fn(S::f32s) -> S::f32s,
-    scalar: impl Fn(f32) -> f32,
-) {
+fn each<S: Simd, F: Function>(simd: S, t: &[f32], phase: &[f32], amplitude: &[f32], z: &mut [f32]) {
     let (z, z_rest) = S::as_mut_simd_f32s(z);
     let ((t, t_rest), (phase, phase_rest)) = (S::as_simd_f32s(t), S::as_simd_f32s(phase));
     let (amplitude, amplitude_rest) = S::as_simd_f32s(amplitude);
     for (z, ((&t, &phase), &a)) in z.iter_mut().zip(t.iter().zip(phase).zip(amplitude)) {
-        *z = simd.mul_f32s(a, f(simd.add_f32s(t, phase)));
+        *z = simd.mul_f32s(a, F::vector(simd, simd.add_f32s(t, phase)));
     }
     let inputs = t_rest.iter().zip(phase_rest).zip(amplitude_rest);
     for (z, ((&t, &phase), &a)) in z_rest.iter_mut().zip(inputs) {
-        *z = a * scalar(t + phase);
+        *z = a * F::scalar(t + phase);
     }
 }
 
@@ -226,6 +264,28 @@ impl Epilogue for Features<'_> {
         let (z, second) = self.z[row * outputs..][..outputs].split_at_mut(self.map.freqs());
         let second = second.get_mut(col..).unwrap_or_default();
         self.map.apply(simd, t, col, &mut z[col..], second);
+    }
+
+    #[inline(always)]
+    fn rows<S: Simd>(&mut self, simd: S, row: usize, col: usize, t: &[f32]) {
+        let map = self.map;
+        let (outputs, freqs, width) = (map.outputs(), map.freqs(), 2 * S::F32_LANES);
+        let z = self.z[row * outputs..].chunks_exact_mut(outputs);
+        let rows = z.zip(t.chunks_exact(width));
+        // The choice once for all rows; inside, whole vectors only.
+        match map.nonlinearity {
+            Nonlinearity::CosSin => {
+                for (z, t) in rows {
+                    let (cos, sin) = z.split_at_mut(freqs);
+                    map.apply(simd, t, col, &mut cos[col..], &mut sin[col..]);
+                }
+            }
+            _ => {
+                for (z, t) in rows {
+                    map.apply(simd, t, col, &mut z[col..], &mut []);
+                }
+            }
+        }
     }
 }
 
