@@ -7,7 +7,7 @@ use crate::{
     data::Rows,
     sampling::{Frequencies, leverage_resample},
     seed::Seed,
-    solve::cholesky,
+    solve::cholesky::Lower,
 };
 use faer::{Accum, MatMut, MatRef, linalg::matmul::matmul};
 use ndarray::{Array2, ArrayView2, Axis};
@@ -54,14 +54,15 @@ pub fn leverage_scores(z_nd: ArrayView2<'_, f64>, pool: usize, lambda: f64) -> R
     );
     let penalty = n as f64 * lambda;
     inner.diag_mut().mapv_inplace(|v| v + penalty);
-    if !cholesky::factor(&mut inner) {
+    let mut inner = Lower::of(&inner);
+    if !inner.factor() {
         return Err(Error::Numerical(format!(
             "leverage scores at lambda = {lambda:e} are lost to rounding; use a larger lambda (10 times)"
         )));
     }
     // With H = Z'Z and M = H / s_0 + n lambda I: H M^-1 = s_0 (I - n lambda M^-1), and M^-1 = L'^-1 L^-1.
     let mut inverse = Array2::eye(features);
-    cholesky::solve_lower(&inner, &mut inverse);
+    inner.solve(&mut inverse);
     let diagonal = inverse.mapv(|v| v * v).sum_axis(Axis(0));
     let mut scores = vec![0.0; pool];
     for (j, m) in diagonal.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Cholesky factors and triangular solves of ndarray matrices, in place, on all threads.
+//! Cholesky factors and triangular solves in f64, on all threads.
 
 use crate::device::CpuDevice;
 use faer::{
@@ -9,65 +9,96 @@ use faer::{
 use ndarray::Array2;
 use rayon::prelude::*;
 
-/// Rows that start a multiple of this many bytes apart fall on the same few lines of a cache.
-const ALIAS_BYTES: usize = 4096;
+/// Rows that start a multiple of this many floats apart fall on the same few lines of a cache.
+const ALIAS: usize = 512;
 /// Floats that keep them apart.
 const PADDING: usize = 8;
 /// Columns that are factored together.
 const BLOCK: usize = 256;
 
-/// Overwrites the lower triangle of `a` (standard layout, only its lower triangle read) with L, `a = L L'`.
-/// False when `a` is not positive definite.
-pub(crate) fn factor(a: &mut Array2<f64>) -> bool {
-    let n = a.nrows();
-    if n < BLOCK || !(n * size_of::<f64>()).is_multiple_of(ALIAS_BYTES) {
-        return factor_in_place(matrix(a));
+/// A symmetric matrix by its lower triangle, and then its Cholesky factor. Rows lie so that they do not push each other
+/// out of a cache, which a power of two of columns would make them do.
+#[derive(Debug, Clone)]
+pub(crate) struct Lower {
+    n: usize,
+    stride: usize,
+    data: Vec<f64>,
+}
+
+impl Lower {
+    /// The lower triangle of a square matrix.
+    pub(crate) fn of(a: &Array2<f64>) -> Self {
+        let n = a.nrows();
+        let stride = if n >= ALIAS && n.is_multiple_of(ALIAS) {
+            n + PADDING
+        } else {
+            n
+        };
+        let mut lower = Self {
+            n,
+            stride,
+            data: vec![0.0; n * stride],
+        };
+        lower.assign(a);
+        lower
     }
-    let stride = n + PADDING;
-    let mut apart = vec![0.0; n * stride];
-    let flat = a.as_slice_mut().expect("standard layout");
-    let rows = flat
-        .par_chunks_exact_mut(n)
-        .zip(apart.par_chunks_exact_mut(stride));
-    rows.enumerate()
-        .for_each(|(i, (row, apart))| apart[..=i].copy_from_slice(&row[..=i]));
-    // faer 0.24's own constructor of strided row-major views takes the strides for those of columns.
-    let columns = MatMut::from_column_major_slice_with_stride_mut(&mut apart, n, n, stride);
-    let definite = factor_in_place(columns.transpose_mut());
-    let rows = flat
-        .par_chunks_exact_mut(n)
-        .zip(apart.par_chunks_exact(stride));
-    rows.enumerate()
-        .for_each(|(i, (row, apart))| row[..=i].copy_from_slice(&apart[..=i]));
-    definite
-}
 
-fn factor_in_place(a: MatMut<'_, f64>) -> bool {
-    let n = a.nrows();
-    let par = CpuDevice::shared().par();
-    let mut params = <llt::factor::LltParams as Auto<f64>>::auto();
-    (params.block_size, params.recursion_threshold) = (BLOCK, BLOCK / 2);
-    let params = Spec::new(params);
-    let scratch = llt::factor::cholesky_in_place_scratch::<f64>(n, par, params);
-    let mut memory = MemBuffer::new(scratch);
-    let stack = MemStack::new(&mut memory);
-    llt::factor::cholesky_in_place(a, Default::default(), par, stack, params).is_ok()
-}
+    /// Takes the lower triangle of another matrix of the same size.
+    pub(crate) fn assign(&mut self, a: &Array2<f64>) {
+        let rows = self.data.par_chunks_mut(self.stride.max(1)).enumerate();
+        rows.for_each(|(i, to)| {
+            for (to, &from) in to[..=i].iter_mut().zip(a.row(i)) {
+                *to = from;
+            }
+        });
+    }
 
-/// Overwrites `b` (standard layout) with `L^-1 b`, L the lower triangle of `factor`.
-pub(crate) fn solve_lower(factor: &Array2<f64>, b: &mut Array2<f64>) {
-    let n = factor.nrows();
-    let lower = MatRef::from_row_major_slice(factor.as_slice().expect("standard layout"), n, n);
-    let par = CpuDevice::shared().par();
-    triangular_solve::solve_lower_triangular_in_place(lower, matrix(b), par);
-}
+    /// Row `i` up to the diagonal.
+    pub(crate) fn row(&self, i: usize) -> &[f64] {
+        &self.data[i * self.stride..][..=i]
+    }
 
-/// Overwrites `b` (standard layout) with `L'^-1 b`.
-pub(crate) fn solve_upper(factor: &Array2<f64>, b: &mut Array2<f64>) {
-    let n = factor.nrows();
-    let lower = MatRef::from_row_major_slice(factor.as_slice().expect("standard layout"), n, n);
-    let par = CpuDevice::shared().par();
-    triangular_solve::solve_upper_triangular_in_place(lower.transpose(), matrix(b), par);
+    /// As [`Self::row`], to change.
+    pub(crate) fn row_mut(&mut self, i: usize) -> &mut [f64] {
+        &mut self.data[i * self.stride..][..=i]
+    }
+
+    /// Replaces the matrix by L, `L L'` the matrix. False when it is not positive definite.
+    pub(crate) fn factor(&mut self) -> bool {
+        let (n, stride) = (self.n, self.stride);
+        let par = CpuDevice::shared().par();
+        let mut params = <llt::factor::LltParams as Auto<f64>>::auto();
+        (params.block_size, params.recursion_threshold) = (BLOCK, BLOCK / 2);
+        let params = Spec::new(params);
+        let scratch = llt::factor::cholesky_in_place_scratch::<f64>(n, par, params);
+        let mut memory = MemBuffer::new(scratch);
+        let stack = MemStack::new(&mut memory);
+        // faer 0.24's own constructor of strided row-major views takes the strides for those of columns.
+        let columns = MatMut::from_column_major_slice_with_stride_mut(&mut self.data, n, n, stride);
+        let rows = columns.transpose_mut();
+        llt::factor::cholesky_in_place(rows, Default::default(), par, stack, params).is_ok()
+    }
+
+    /// Overwrites `b` (standard layout) with `L^-1 b`.
+    pub(crate) fn solve(&self, b: &mut Array2<f64>) {
+        let par = CpuDevice::shared().par();
+        triangular_solve::solve_lower_triangular_in_place(
+            self.columns().transpose(),
+            matrix(b),
+            par,
+        );
+    }
+
+    /// Overwrites `b` (standard layout) with `L'^-1 b`.
+    pub(crate) fn solve_transposed(&self, b: &mut Array2<f64>) {
+        let par = CpuDevice::shared().par();
+        triangular_solve::solve_upper_triangular_in_place(self.columns(), matrix(b), par);
+    }
+
+    /// The rows as columns: L'.
+    fn columns(&self) -> MatRef<'_, f64> {
+        MatRef::from_column_major_slice_with_stride(&self.data, self.n, self.n, self.stride)
+    }
 }
 
 fn matrix(a: &mut Array2<f64>) -> MatMut<'_, f64> {
@@ -79,7 +110,7 @@ fn matrix(a: &mut Array2<f64>) -> MatMut<'_, f64> {
 mod tests {
     use super::*;
 
-    /// L L' is the matrix again, where rows are kept apart and where they are not.
+    /// L L' is the matrix again and the solves undo it, where rows are kept apart and where they are not.
     #[test]
     fn factors_multiply_to_the_matrix() {
         for n in [1, 7, 300, 512] {
@@ -87,16 +118,21 @@ mod tests {
                 true => n as f64,
                 false => ((i * j) as f64).sin(),
             });
-            let mut lower = full.clone();
-            assert!(factor(&mut lower));
-            for ((i, j), l) in lower.indexed_iter_mut() {
-                if j > i {
-                    *l = 0.0;
-                }
-            }
-            let error = lower.dot(&lower.t()) - &full;
+            let mut lower = Lower::of(&full);
+            assert!(lower.factor());
+            let l = Array2::from_shape_fn((n, n), |(i, j)| match j <= i {
+                true => lower.row(i)[j],
+                false => 0.0,
+            });
+            let error = l.dot(&l.t()) - &full;
             assert!(error.iter().all(|e| e.abs() < 1e-12 * n as f64), "{n}");
+            let b = Array2::from_shape_fn((n, 3), |(i, j)| ((i + 5 * j) as f64).cos());
+            let mut x = b.clone();
+            lower.solve(&mut x);
+            lower.solve_transposed(&mut x);
+            let residual = full.dot(&x) - &b;
+            assert!(residual.iter().all(|r| r.abs() < 1e-12), "{n}");
         }
-        assert!(!factor(&mut Array2::from_elem((512, 512), -1.0)));
+        assert!(!Lower::of(&Array2::from_elem((512, 512), -1.0)).factor());
     }
 }

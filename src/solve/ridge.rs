@@ -1,6 +1,6 @@
 //! Ridge regression by a Cholesky factorisation in f64.
 
-use super::cholesky;
+use super::cholesky::Lower;
 use crate::{Error, Result, normal::NormalEquations};
 use ndarray::{Array1, Array2};
 
@@ -50,14 +50,14 @@ impl Ridge {
         }
         let n = sums.rows as f64;
         let targets = sums.zty_dt.ncols();
-        let mut gram = sums.gram_dd.clone();
+        let mut gram = Lower::of(&sums.gram_dd);
         let mut beta_dt = sums.zty_dt.clone();
         let z_mean = &sums.z_sum_d / n;
         let y_mean = &sums.y_sum_t / n;
         if intercept {
             // Z'Z - n zbar zbar', lower triangle; Z'y - n zbar ybar.
-            for (i, mut row) in gram.rows_mut().into_iter().enumerate() {
-                for (g, zj) in row.iter_mut().zip(&z_mean).take(i + 1) {
+            for i in 0..z_mean.len() {
+                for (g, zj) in gram.row_mut(i).iter_mut().zip(&z_mean) {
                     *g -= n * z_mean[i] * zj;
                 }
             }
@@ -65,14 +65,16 @@ impl Ridge {
                 row.scaled_add(-n * zi, &y_mean);
             }
         }
-        gram.diag_mut().mapv_inplace(|g| g + lambda * n);
-        if !cholesky::factor(&mut gram) {
+        for i in 0..z_mean.len() {
+            gram.row_mut(i)[i] += lambda * n;
+        }
+        if !gram.factor() {
             return Err(Error::Numerical(format!(
                 "the normal equations are not positive definite at lambda = {lambda:e}; use a larger --lambda (10 times)"
             )));
         }
-        cholesky::solve_lower(&gram, &mut beta_dt);
-        cholesky::solve_upper(&gram, &mut beta_dt);
+        gram.solve(&mut beta_dt);
+        gram.solve_transposed(&mut beta_dt);
         if beta_dt.iter().any(|b| !b.is_finite()) {
             return Err(Error::Numerical(format!(
                 "the coefficients are not finite at lambda = {lambda:e}; use a larger --lambda"

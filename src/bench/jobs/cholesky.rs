@@ -2,13 +2,13 @@
 
 use super::{Job, draw};
 use crate::{
-    Device, Error, Result, bench::Shape, device::cpu::instruction_set, solve::cholesky as factor,
+    Device, Error, Result, bench::Shape, device::cpu::instruction_set, solve::cholesky::Lower,
 };
 use ndarray::Array2;
 
 struct Cholesky {
     matrix: Array2<f64>,
-    factor: Array2<f64>,
+    factor: Lower,
     device: Device,
 }
 
@@ -21,7 +21,7 @@ pub(in crate::bench) fn cholesky(device: &Device, shape: Shape) -> Result<Box<dy
     // Symmetric through its lower triangle, and dominated by its diagonal.
     matrix.diag_mut().mapv_inplace(|v| v + n as f64);
     Ok(Box::new(Cholesky {
-        factor: matrix.clone(),
+        factor: Lower::of(&matrix),
         matrix,
         device: device.clone(),
     }))
@@ -36,7 +36,7 @@ impl Job for Cholesky {
         let Device::Cpu(cpu) = &self.device else {
             unreachable!("refused when prepared")
         };
-        match cpu.install(|| factor::factor(&mut self.factor)) {
+        match cpu.install(|| self.factor.factor()) {
             true => Ok(()),
             false => Err(Error::Numerical("not positive definite".into())),
         }
@@ -51,16 +51,16 @@ impl Job for Cholesky {
         let (mut transposed, mut exact) = (vec![0.0; n], vec![0.0; n]);
         for i in 0..n {
             for j in 0..=i {
-                transposed[j] += self.factor[[i, j]] * v[i];
+                transposed[j] += self.factor.row(i)[j] * v[i];
                 exact[i] += self.matrix[[i, j]] * v[j];
                 if j < i {
                     exact[j] += self.matrix[[i, j]] * v[i];
                 }
             }
         }
-        let rows = self.factor.rows().into_iter().zip(&exact).enumerate();
-        let errors = rows.map(|(i, (row, exact))| {
-            let products = row.iter().zip(&transposed).take(i + 1);
+        let rows = exact.iter().enumerate();
+        let errors = rows.map(|(i, exact)| {
+            let products = self.factor.row(i).iter().zip(&transposed);
             (products.map(|(l, t)| l * t).sum::<f64>() - exact).abs()
         });
         let worst = errors.fold(0.0, |m: f64, e| if e.is_nan() { e } else { m.max(e) });

@@ -4,7 +4,7 @@ use crate::{
     Error, Result,
     kernels::{Kernel, cross, gram},
     seed::{Draws, Seed, Stream},
-    solve::cholesky,
+    solve::cholesky::Lower,
 };
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 use rayon::prelude::*;
@@ -173,13 +173,14 @@ fn ridge_leverage(
     let mut inner = gram(kernel, pilot_rows.view());
     let penalty = pilot.len() as f64 * lambda;
     inner.diag_mut().mapv_inplace(|k| k + penalty);
-    if !cholesky::factor(&mut inner) {
+    let mut inner = Lower::of(&inner);
+    if !inner.factor() {
         return Err(Error::Numerical(format!(
             "leverage scores at lambda = {lambda:e} are lost to rounding; use a larger lambda (10 times)"
         )));
     }
     let mut half = cross(kernel, pilot_rows.view(), u_nd.view());
-    cholesky::solve_lower(&inner, &mut half);
+    inner.solve(&mut half);
     let explained = half.mapv(|v| v * v).sum_axis(Axis(0));
     let scale = 1.0 / (u_nd.nrows() as f64 * lambda);
     let left = diagonal(kernel, u_nd.view()).into_iter().zip(&explained);
