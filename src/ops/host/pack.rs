@@ -78,6 +78,10 @@ impl Panels {
 pub(crate) struct PanelsView<'a> {
     depth: usize,
     /// The column of the matrix that this run of panels starts at.
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        allow(dead_code, reason = "only 16-bit panels ask for it")
+    )]
     start: usize,
     /// The next column, counted from the start of the run.
     first: usize,
@@ -91,6 +95,7 @@ impl<'a> PanelsView<'a> {
     }
 
     /// All values, padding included.
+    #[cfg(target_arch = "x86_64")]
     pub(super) fn data(&self) -> &'a [f32] {
         let width = panel_columns();
         &self.data[..self.columns.div_ceil(width) * width * self.depth]
