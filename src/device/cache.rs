@@ -1,0 +1,165 @@
+//! Files that spare the next process work: compiled pipelines and chosen tile shapes, per adapter and driver.
+//!
+//! They lie in the user's cache folder, or in `BOCHNER_CACHE`; `BOCHNER_CACHE=off` keeps nothing. Nothing depends on them: what
+//! cannot be read, is damaged, or was written for another adapter, driver or version counts as absent and is written again.
+
+use std::{
+    env, fs,
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+/// First bytes of every file, with the version of this layout.
+const MAGIC: &[u8; 8] = b"bochner1";
+/// The folder, or `off`.
+const VARIABLE: &str = "BOCHNER_CACHE";
+
+/// A folder of entries, each known by a name and a key that says what it is valid for.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Cache {
+    folder: Option<PathBuf>,
+}
+
+impl Cache {
+    /// The user's cache: `BOCHNER_CACHE`, else the platform's folder for caches.
+    pub(crate) fn user() -> Self {
+        let folder = match env::var_os(VARIABLE) {
+            Some(value) if value.is_empty() || value == "off" => None,
+            Some(value) => Some(PathBuf::from(value)),
+            None => platform_folder(),
+        };
+        Self { folder }
+    }
+
+    /// The entries of one folder.
+    #[cfg(test)]
+    pub(crate) fn at(folder: &Path) -> Self {
+        Self {
+            folder: Some(folder.to_owned()),
+        }
+    }
+
+    /// What was stored under `name` for exactly this `key`; `None` if nothing sound was.
+    pub(crate) fn load(&self, name: &str, key: &str) -> Option<Vec<u8>> {
+        let bytes = fs::read(self.path(name, key)?).ok()?;
+        let rest = bytes.strip_prefix(MAGIC)?;
+        let (sum, rest) = rest.split_first_chunk::<8>()?;
+        if u64::from_le_bytes(*sum) != fnv1a(rest) {
+            log::info!("the cached {name} is damaged and will be written again");
+            return None;
+        }
+        let (length, rest) = rest.split_first_chunk::<8>()?;
+        let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
+        let (stored_key, content) = rest.split_at_checked(length)?;
+        (stored_key == versioned(key).as_bytes()).then(|| content.to_vec())
+    }
+
+    /// Keeps `content` under `name` for `key`. A folder that cannot be written only costs the next process the work.
+    pub(crate) fn store(&self, name: &str, key: &str, content: &[u8]) {
+        let Some(path) = self.path(name, key) else {
+            return;
+        };
+        if let Err(e) = write(&path, &versioned(key), content) {
+            log::info!("{name} is not cached: {}: {e}", path.display());
+        }
+    }
+
+    /// One file per name and key, so that two adapters do not overwrite each other.
+    fn path(&self, name: &str, key: &str) -> Option<PathBuf> {
+        let folder = self.folder.as_ref()?;
+        Some(folder.join(format!("{name}-{:016x}", fnv1a(key.as_bytes()))))
+    }
+}
+
+/// Whole or not at all: written beside its place, then renamed.
+fn write(path: &Path, key: &str, content: &[u8]) -> std::io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let mut body = (key.len() as u64).to_le_bytes().to_vec();
+    body.extend_from_slice(key.as_bytes());
+    body.extend_from_slice(content);
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(MAGIC)?;
+    file.write_all(&fnv1a(&body).to_le_bytes())?;
+    file.write_all(&body)?;
+    file.persist(path)?;
+    Ok(())
+}
+
+/// Another version may draw other shaders and shapes.
+fn versioned(key: &str) -> String {
+    format!("{} {key}", env!("CARGO_PKG_VERSION"))
+}
+
+fn platform_folder() -> Option<PathBuf> {
+    let set = |name| {
+        env::var_os(name)
+            .filter(|v| !v.is_empty())
+            .map(PathBuf::from)
+    };
+    let base = if cfg!(windows) {
+        set("LOCALAPPDATA")
+    } else if cfg!(target_os = "macos") {
+        set("HOME").map(|home| home.join("Library/Caches"))
+    } else {
+        set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")))
+    };
+    Some(base?.join("bochner"))
+}
+
+/// Fowler, Noll and Vo's 64-bit hash, variant 1a.
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_stored_comes_back_for_its_key_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::at(&folder.path().join("deep/er"));
+        assert_eq!(cache.load("tiles", "adapter A"), None);
+        cache.store("tiles", "adapter A", b"first");
+        cache.store("tiles", "adapter A", b"second");
+        cache.store("tiles", "adapter B", b"");
+        assert_eq!(cache.load("tiles", "adapter A").unwrap(), b"second");
+        assert_eq!(cache.load("tiles", "adapter B").unwrap(), b"");
+        assert_eq!(cache.load("pipelines", "adapter A"), None);
+        assert_eq!(Cache::default().load("tiles", "adapter A"), None);
+        Cache::default().store("tiles", "adapter A", b"nowhere");
+    }
+
+    #[test]
+    fn a_damaged_or_foreign_file_is_ignored_and_rewritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::at(folder.path());
+        cache.store("tiles", "key", b"content");
+        let path = cache.path("tiles", "key").unwrap();
+        let sound = fs::read(&path).unwrap();
+        for at in 0..sound.len() {
+            let mut damaged = sound.clone();
+            damaged[at] ^= 0x10;
+            fs::write(&path, &damaged).unwrap();
+            assert_eq!(cache.load("tiles", "key"), None, "byte {at}");
+            fs::write(&path, &sound[..at]).unwrap();
+            assert_eq!(cache.load("tiles", "key"), None, "cut at {at}");
+        }
+        // A file of another key under this key's name.
+        write(&path, "0.0.0 key", b"content").unwrap();
+        assert_eq!(cache.load("tiles", "key"), None);
+        cache.store("tiles", "key", b"content");
+        assert_eq!(cache.load("tiles", "key").unwrap(), b"content");
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_written_is_no_fault() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let cache = Cache::at(file.path());
+        cache.store("tiles", "key", b"content");
+        assert_eq!(cache.load("tiles", "key"), None);
+    }
+}
