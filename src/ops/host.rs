@@ -15,7 +15,7 @@ mod triangle;
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) use half::HalfPanels;
-pub(crate) use hint::{PastCache, Sink, ThroughCache};
+pub(crate) use hint::{PastCache, Sink, ThroughCache, prefetch};
 pub(crate) use pack::{Panels, PanelsView};
 pub(crate) use rows::{Epilogue, for_each_row};
 pub(crate) use triangle::Triangle;

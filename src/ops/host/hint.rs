@@ -13,7 +13,7 @@ pub(super) const LINE: usize = 16;
 
 /// Asks for the cache line that holds `data[at]`, into the second-level cache. Nothing happens beyond the end.
 #[inline(always)]
-pub(super) fn prefetch(data: &[f32], at: usize) {
+pub(crate) fn prefetch<T>(data: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]
     if let Some(value) = data.get(at) {
         use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
