@@ -124,6 +124,15 @@ fn menu(device: &Device, all: &'static [tile::Tile]) -> &'static [tile::Tile] {
     }
 }
 
+/// The forms to check at size number `at`: all on the CPU, which has no tile shapes; two on a GPU, in turn, so that every
+/// shape of the menu meets every form at several sizes without compiling and running all of them.
+fn in_turn<T: Copy>(device: &Device, forms: &[T], at: usize) -> Vec<T> {
+    match device {
+        Device::Cpu(_) => forms.to_vec(),
+        Device::Gpu(_) => [2 * at, 2 * at + 1].map(|i| forms[i % forms.len()]).into(),
+    }
+}
+
 /// As [`menu`], for the limits on the bytes of a panel.
 fn panel_limits(device: &Device) -> &'static [u64] {
     match device {

@@ -1,6 +1,6 @@
 //! The dense feature map.
 
-use super::{EPS, Outcome, SIZES, menu, normal, poisoned, worst};
+use super::{EPS, Outcome, SIZES, in_turn, menu, normal, poisoned, worst};
 use crate::{
     Device, Matrix, Result,
     ops::{
@@ -13,8 +13,8 @@ use ndarray::Array2;
 pub(super) fn run(device: &Device) -> Result<Outcome> {
     let mut outcome = Outcome::new();
     for &tile in menu(device, tile::MENU) {
-        for &(rows, d, s) in SIZES {
-            for f in Nonlinearity::ALL {
+        for (at, &(rows, d, s)) in SIZES.iter().enumerate() {
+            for f in in_turn(device, &Nonlinearity::ALL, at) {
                 let map = dense(d, s, f, 0.3);
                 let mut x = normal(rows, d, 1);
                 away_from_jumps(&map, &mut x);

@@ -25,20 +25,10 @@ pub static OP: Op = Op {
         Binding::Write("lo"),
     ],
     variants: || {
-        let menu = MENU.iter();
+        let menu = tile::SQUARE_MENU.iter();
         menu.map(|t| (t.name.to_owned(), t.constants())).collect()
     },
 };
-
-/// As [`tile::DIRECT_8X64`], with square tiles.
-pub const DIRECT_64: Tile = Tile {
-    name: "direct-64x64",
-    ty: 8,
-    ..tile::DIRECT_8X64
-};
-
-/// Square shapes.
-pub const MENU: &[Tile] = &[tile::SHARED_64, DIRECT_64];
 
 /// The uniform parameters, as in the shader.
 #[repr(C)]
@@ -118,13 +108,13 @@ impl GramAccumulator {
     /// Sums of zero for `features` columns of Z and `targets` columns of Y (at least one each).
     pub fn new(device: &Device, features: usize, targets: usize) -> Result<Self> {
         let tile = match device {
-            Device::Gpu(gpu) if gpu.is_software() => DIRECT_64,
+            Device::Gpu(gpu) if gpu.is_software() => tile::DIRECT_64,
             _ => tile::SHARED_64,
         };
         Self::with_tile(device, features, targets, tile, u64::MAX)
     }
 
-    /// As [`Self::new`], with a shape of [`MENU`] and panels of at most `panel_bytes`.
+    /// As [`Self::new`], with a shape of [`tile::SQUARE_MENU`] and panels of at most `panel_bytes`.
     pub fn with_tile(
         device: &Device,
         features: usize,

@@ -30,7 +30,7 @@ pub static OP: Op = Op {
     ],
     variants: || {
         let mut all = Vec::new();
-        for &tile in tile::MENU {
+        for &tile in tile::PREDICT_MENU {
             for f in Nonlinearity::ALL {
                 all.extend(QUADS.map(|q| variant(tile, f, q)));
             }

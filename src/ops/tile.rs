@@ -45,7 +45,25 @@ impl Tile {
     }
 }
 
-/// For GPUs: 64 x 64 through workgroup memory.
+/// For GPUs with few units, and for few rows: many small workgroups.
+pub const SHARED_32: Tile = Tile {
+    name: "shared-32x32",
+    tx: 8,
+    ty: 8,
+    tm: 4,
+    tn: 4,
+    bk: 16,
+};
+
+/// 32 products an invocation: where 64 spill, as on Apple's GPUs, and where registers bound the threads in flight.
+pub const SHARED_64_HALF: Tile = Tile {
+    name: "shared-64x64-4x8",
+    ty: 16,
+    tm: 4,
+    ..SHARED_64
+};
+
+/// 64 x 64 through workgroup memory, 64 products an invocation.
 pub const SHARED_64: Tile = Tile {
     name: "shared-64x64",
     tx: 8,
@@ -53,6 +71,22 @@ pub const SHARED_64: Tile = Tile {
     tm: 8,
     tn: 8,
     bk: 16,
+};
+
+/// Twice as many rows.
+pub const SHARED_128_64: Tile = Tile {
+    name: "shared-128x64",
+    ty: 16,
+    ..SHARED_64
+};
+
+/// For large GPUs: every value loaded is used 128 times. Takes all of the 16 KiB of workgroup memory and of the 256
+/// invocations that every adapter has.
+pub const SHARED_128: Tile = Tile {
+    name: "shared-128x128",
+    tx: 16,
+    ty: 16,
+    ..SHARED_64
 };
 
 /// For software adapters, where workgroup memory is ordinary memory and a barrier costs a loop.
@@ -65,8 +99,37 @@ pub const DIRECT_8X64: Tile = Tile {
     bk: 0,
 };
 
-/// All shapes; every one is validated and checked against the reference.
-pub const MENU: &[Tile] = &[SHARED_64, DIRECT_8X64];
+/// As [`DIRECT_8X64`], with square tiles, for Gram matrices.
+pub const DIRECT_64: Tile = Tile {
+    name: "direct-64x64",
+    ty: 8,
+    ..DIRECT_8X64
+};
+
+/// The shapes of projections and products; every one is validated and checked against the reference.
+///
+/// All of them sum over depth in the same order, so on one device they give the same bits.
+pub const MENU: &[Tile] = &[
+    SHARED_64,
+    SHARED_32,
+    SHARED_64_HALF,
+    SHARED_128_64,
+    SHARED_128,
+    DIRECT_8X64,
+];
+
+/// The shapes of fused predictions. Each sums features in eight lanes, so that they give the same bits too; 128 x 128 has
+/// sixteen.
+pub const PREDICT_MENU: &[Tile] = &[
+    SHARED_64,
+    SHARED_32,
+    SHARED_64_HALF,
+    SHARED_128_64,
+    DIRECT_8X64,
+];
+
+/// The square shapes, of Gram matrices.
+pub const SQUARE_MENU: &[Tile] = &[SHARED_64, SHARED_32, SHARED_64_HALF, SHARED_128, DIRECT_64];
 
 /// The shape for an adapter.
 pub fn choose(gpu: &GpuDevice) -> Tile {

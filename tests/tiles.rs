@@ -1,0 +1,120 @@
+//! The tile shapes of the dense ops: whichever is chosen, the bits of a result on one adapter are the same.
+
+mod common;
+
+use bochner::{
+    Device, Matrix,
+    check::normal,
+    ops::{
+        gram::GramAccumulator,
+        product::product_with,
+        projection::{DenseMap, Nonlinearity, Projection},
+        tile::{MENU, PREDICT_MENU, SQUARE_MENU, Tile},
+    },
+};
+use common::gpus;
+use ndarray::Array2;
+
+fn upload(device: &Device, host: &Array2<f32>) -> Matrix {
+    Matrix::upload(device, host.view()).expect("fits")
+}
+
+fn map(d: usize, s: usize) -> DenseMap {
+    DenseMap {
+        w_ds: normal(d, s, 2),
+        phase_s: normal(1, s, 3).into_raw_vec_and_offset().0,
+        amplitude_s: vec![0.1; s],
+        nonlinearity: Nonlinearity::CosSin,
+    }
+}
+
+/// Runs `op` with every shape and asserts that the results have the same bits. They must not be empty or constant.
+fn same_bits<T: PartialEq + Clone>(
+    device: &Device,
+    menu: &[Tile],
+    op: impl Fn(Tile) -> Array2<T>,
+) -> Array2<T> {
+    let first = op(menu[0]);
+    assert!(first.iter().any(|v| *v != first[[0, 0]]), "says nothing");
+    for &tile in &menu[1..] {
+        assert!(
+            op(tile) == first,
+            "{} and {} differ on {device:?}",
+            menu[0].name,
+            tile.name
+        );
+    }
+    first
+}
+
+#[test]
+fn projections_have_the_same_bits_with_every_tile() {
+    for device in gpus() {
+        let (x, map) = (normal(131, 101, 1), map(101, 131));
+        let x_nd = upload(device, &x);
+        let run = |map: &DenseMap, tile| {
+            let op = Projection::load_with(device, map, tile).expect("loads");
+            let mut z_nd = Matrix::new(device, 131, 262).expect("fits");
+            op.run(&x_nd, &mut z_nd).expect("runs");
+            z_nd.download().expect("reads back")
+        };
+        let z = same_bits(device, MENU, |tile| run(&map, tile));
+        // Negative control: the same sums in another order have other bits.
+        let mut turned = map.clone();
+        turned.w_ds.invert_axis(ndarray::Axis(0));
+        let mut x_turned = x.clone();
+        x_turned.invert_axis(ndarray::Axis(1));
+        let x_nd = upload(device, &x_turned);
+        let op = Projection::load(device, &turned).expect("loads");
+        let mut other = Matrix::new(device, 131, 262).expect("fits");
+        op.run(&x_nd, &mut other).expect("runs");
+        assert!(other.download().expect("reads back") != z);
+    }
+}
+
+#[test]
+fn predictions_have_the_same_bits_with_every_tile() {
+    for device in gpus() {
+        let map = map(33, 300);
+        let x_nd = upload(device, &normal(131, 33, 1));
+        for targets in [1, 19] {
+            let beta_dt = upload(device, &normal(600, targets, 4));
+            same_bits(device, PREDICT_MENU, |tile| {
+                let op = Projection::load_with(device, &map, tile).expect("loads");
+                let mut y_nt = Matrix::new(device, 131, targets).expect("fits");
+                op.predict(&x_nd, &beta_dt, &mut y_nt).expect("runs");
+                y_nt.download().expect("reads back")
+            });
+        }
+    }
+}
+
+#[test]
+fn products_have_the_same_bits_with_every_tile() {
+    for device in gpus() {
+        let a_nk = upload(device, &normal(131, 101, 1));
+        let b_kt = upload(device, &normal(101, 131, 2));
+        same_bits(device, MENU, |tile| {
+            let mut c_nt = Matrix::new(device, 131, 131).expect("fits");
+            product_with(&a_nk, &b_kt, &mut c_nt, Some(tile)).expect("runs");
+            c_nt.download().expect("reads back")
+        });
+    }
+}
+
+#[test]
+fn gram_sums_have_the_same_bits_with_every_tile() {
+    for device in gpus() {
+        let z_nd = upload(device, &normal(333, 131, 1));
+        let y_nt = upload(device, &normal(333, 3, 2));
+        same_bits(device, SQUARE_MENU, |tile| {
+            let sums = GramAccumulator::with_tile(device, 131, 3, tile, u64::MAX);
+            let mut sums = sums.expect("fits");
+            for _ in 0..3 {
+                sums.add(&z_nd, &y_nt).expect("runs");
+            }
+            let sums = sums.finish().expect("reads back");
+            ndarray::concatenate![ndarray::Axis(1), sums.gram_dd, sums.zty_dt]
+        });
+    }
+}
