@@ -5,6 +5,7 @@
 //! references that are wrong in one place and must be noticed.
 
 mod ceiling;
+mod few;
 mod gram;
 mod predict;
 mod product;
@@ -94,6 +95,10 @@ pub const SUITES: &[Suite] = &[
     Suite {
         op: "product",
         run: product::run,
+    },
+    Suite {
+        op: "few",
+        run: few::run,
     },
     Suite {
         op: "ceiling",

@@ -6,6 +6,7 @@
 pub mod binning;
 pub mod ceiling;
 pub mod cos2pi;
+pub mod few;
 pub mod gram;
 mod host;
 pub mod kernel_block;
@@ -49,6 +50,8 @@ pub const REGISTRY: &[&Op] = &[
     &gram::OP,
     &predict::OP,
     &product::OP,
+    &few::OP,
+    &few::SUM_OP,
     &kernel_block::OP,
     &walsh_hadamard::OP,
     &structured::OP,

@@ -52,8 +52,8 @@ fn projections_have_the_same_bits_with_every_tile() {
     for device in gpus() {
         let (x, map) = (normal(131, 101, 1), map(101, 131));
         let x_nd = upload(device, &x);
-        let run = |map: &DenseMap, tile| {
-            let op = Projection::load_with(device, map, tile).expect("loads");
+        let run = |map: &DenseMap, tile: Tile| {
+            let op = Projection::load_with(device, map, tile.into()).expect("loads");
             let mut z_nd = Matrix::new(device, 131, 262).expect("fits");
             op.run(&x_nd, &mut z_nd).expect("runs");
             z_nd.download().expect("reads back")
@@ -80,7 +80,7 @@ fn predictions_have_the_same_bits_with_every_tile() {
         for targets in [1, 19] {
             let beta_dt = upload(device, &normal(600, targets, 4));
             same_bits(device, PREDICT_MENU, |tile| {
-                let op = Projection::load_with(device, &map, tile).expect("loads");
+                let op = Projection::load_with(device, &map, tile.into()).expect("loads");
                 let mut y_nt = Matrix::new(device, 131, targets).expect("fits");
                 op.predict(&x_nd, &beta_dt, &mut y_nt).expect("runs");
                 y_nt.download().expect("reads back")
@@ -96,7 +96,7 @@ fn products_have_the_same_bits_with_every_tile() {
         let b_kt = upload(device, &normal(101, 131, 2));
         same_bits(device, MENU, |tile| {
             let mut c_nt = Matrix::new(device, 131, 131).expect("fits");
-            product_with(&a_nk, &b_kt, &mut c_nt, Some(tile)).expect("runs");
+            product_with(&a_nk, &b_kt, &mut c_nt, tile.into()).expect("runs");
             c_nt.download().expect("reads back")
         });
     }

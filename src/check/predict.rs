@@ -32,7 +32,7 @@ pub(super) fn run(device: &Device) -> Result<Outcome> {
                 let mut x = normal(rows, d, 1);
                 away_from_jumps(&map, &mut x);
                 let beta = normal(map.outputs(), t, 8);
-                let op = Projection::load_with(device, &map, tile)?;
+                let op = Projection::load_with(device, &map, tile.into())?;
                 let x_nd = Matrix::upload(device, x.view())?;
                 let beta_dt = Matrix::upload(device, beta.view())?;
                 let mut y_nt = poisoned(device, rows, t)?;

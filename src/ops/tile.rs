@@ -45,6 +45,48 @@ impl Tile {
     }
 }
 
+/// How a dense op splits its work among invocations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Workgroups of one shape.
+    Tile(Tile),
+    /// Few columns of a product: neighbours share a row of the left factor.
+    Narrow,
+    /// Few rows: invocations share the depth, and so do this many workgroups.
+    Few {
+        /// Parts of the depth.
+        splits: usize,
+    },
+}
+
+impl Form {
+    /// Its name in benchmark tables.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Tile(tile) => tile.name.into(),
+            Self::Narrow => "narrow".into(),
+            Self::Few { splits: 1 } => "few-rows".into(),
+            Self::Few { splits } => format!("few-rows/{splits}"),
+        }
+    }
+}
+
+impl Form {
+    /// Parts of the depth of a form for few rows; one of any other.
+    pub(super) fn splits(form: Option<Self>) -> usize {
+        match form {
+            Some(Self::Few { splits }) => splits,
+            _ => 1,
+        }
+    }
+}
+
+impl From<Tile> for Form {
+    fn from(tile: Tile) -> Self {
+        Self::Tile(tile)
+    }
+}
+
 /// For GPUs with few units, and for few rows: many small workgroups.
 pub const SHARED_32: Tile = Tile {
     name: "shared-32x32",
@@ -130,6 +172,11 @@ pub const PREDICT_MENU: &[Tile] = &[
 
 /// The square shapes, of Gram matrices.
 pub const SQUARE_MENU: &[Tile] = &[SHARED_64, SHARED_32, SHARED_64_HALF, SHARED_128, DIRECT_64];
+
+/// The shape for fused predictions on an adapter.
+pub fn choose_for_predictions(gpu: &GpuDevice) -> Tile {
+    choose(gpu)
+}
 
 /// The shape for an adapter.
 pub fn choose(gpu: &GpuDevice) -> Tile {
