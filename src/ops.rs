@@ -16,6 +16,7 @@ pub mod product;
 pub mod projection;
 pub mod structured;
 pub mod tile;
+pub mod tuning;
 pub mod walsh_hadamard;
 
 use crate::device::gpu::shader::Constants;

@@ -9,7 +9,8 @@ use bochner::{
         gram::GramAccumulator,
         product::product_with,
         projection::{DenseMap, Nonlinearity, Projection},
-        tile::{MENU, PREDICT_MENU, SQUARE_MENU, Tile},
+        tile::{Form, MENU, PREDICT_MENU, SQUARE_MENU, Tile},
+        tuning,
     },
 };
 use common::gpus;
@@ -116,5 +117,33 @@ fn gram_sums_have_the_same_bits_with_every_tile() {
             let sums = sums.finish().expect("reads back");
             ndarray::concatenate![ndarray::Axis(1), sums.gram_dd, sums.zty_dt]
         });
+    }
+}
+
+#[test]
+fn a_forced_tile_is_taken_and_changes_no_bit() {
+    // Devices of its own: other tests ask theirs for what they choose.
+    for device in Device::all_gpus().expect("every adapter opens") {
+        let Device::Gpu(gpu) = &device else { continue };
+        let (x, map) = (normal(70, 9, 1), map(9, 40));
+        let x_nd = upload(&device, &x);
+        let op = Projection::load(&device, &map).expect("loads");
+        let run = || {
+            let mut z_nd = Matrix::new(&device, 70, 80).expect("fits");
+            op.run(&x_nd, &mut z_nd).expect("runs");
+            z_nd.download().expect("reads back")
+        };
+        let own = run();
+        for tile in MENU {
+            tuning::force(gpu, Some(tile.name)).expect("is known");
+            assert_eq!(op.form(70), Some(Form::Tile(*tile)));
+            assert!(run() == own, "{} on {device:?}", tile.name);
+        }
+        // Few rows take their own form again once nothing is forced.
+        tuning::force(gpu, Some(MENU[0].name)).expect("is known");
+        assert_eq!(op.form(1), Some(Form::Tile(MENU[0])));
+        tuning::force(gpu, None).expect("is known");
+        assert!(matches!(op.form(1), Some(Form::Few { .. })));
+        assert!(tuning::force(gpu, Some("64")).is_err());
     }
 }

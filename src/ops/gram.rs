@@ -3,7 +3,13 @@
 //! Blocks of at most [`BLOCK_ROWS`] rows are summed in f32 and added to a compensated pair on a GPU, shorter ones to f64 on the CPU:
 //! after 10^6 rows the relative error stays under 1e-6, where one running f32 sum errs by 5e-6.
 
-use super::{Binding, Op, host::Triangle, projection::narrow, tile, tile::Tile};
+use super::{
+    Binding, Op,
+    host::Triangle,
+    projection::narrow,
+    tile::{self, Tile},
+    tuning::{self, Class, TunedOp},
+};
 use crate::{
     Error, Result,
     device::{CpuDevice, Device, GpuDevice, Matrix, gpu::Dispatch, gpu::PooledBuffer},
@@ -79,6 +85,12 @@ pub struct GramAccumulator {
     features: usize,
     targets: usize,
     state: State,
+    /// Whether its work counts towards tuning, which serves the sums that begin after it.
+    counts: bool,
+}
+
+fn class(features: usize) -> Class {
+    Class::of(TunedOp::Gram, features, BLOCK_ROWS, features)
 }
 
 #[derive(Debug)]
@@ -108,10 +120,12 @@ impl GramAccumulator {
     /// Sums of zero for `features` columns of Z and `targets` columns of Y (at least one each).
     pub fn new(device: &Device, features: usize, targets: usize) -> Result<Self> {
         let tile = match device {
-            Device::Gpu(gpu) if gpu.is_software() => tile::DIRECT_64,
-            _ => tile::SHARED_64,
+            Device::Cpu(_) => tile::SHARED_64,
+            Device::Gpu(gpu) => tuning::tile(gpu, class(features)),
         };
-        Self::with_tile(device, features, targets, tile, u64::MAX)
+        let mut sums = Self::with_tile(device, features, targets, tile, u64::MAX)?;
+        sums.counts = true;
+        Ok(sums)
     }
 
     /// As [`Self::new`], with a shape of [`tile::SQUARE_MENU`] and panels of at most `panel_bytes`.
@@ -162,6 +176,7 @@ impl GramAccumulator {
             features,
             targets,
             state,
+            counts: false,
         })
     }
 
@@ -194,6 +209,10 @@ impl GramAccumulator {
                 panels,
                 fresh,
             } => {
+                if self.counts {
+                    let work = z_nd.rows() as f64 * (self.features * self.features) as f64;
+                    tuning::worked(gpu, class(self.features), work);
+                }
                 let side = tile.cols() as usize;
                 for row0 in (0..z_nd.rows()).step_by(BLOCK_ROWS) {
                     for panel in panels.iter() {

@@ -140,7 +140,8 @@ impl KernelBlock {
     ) -> Result<Self> {
         let tile = match device {
             Device::Cpu(_) => tile::SHARED_64,
-            Device::Gpu(gpu) => tile::choose(gpu),
+            Device::Gpu(gpu) if gpu.is_software() => tile::DIRECT_8X64,
+            Device::Gpu(_) => tile::SHARED_64,
         };
         Self::load_with(device, kernel, landmarks_md, tile)
     }

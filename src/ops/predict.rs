@@ -8,6 +8,7 @@ use super::{
         self, DenseMap, GpuMap, HostMap, Loaded, Nonlinearity, Projection, narrow, rows_per_block,
     },
     tile::{self, Form, Tile},
+    tuning::{self, Class, TunedOp},
 };
 use crate::{
     Error, Result,
@@ -112,10 +113,14 @@ impl Projection {
             Loaded::Cpu(..) => None,
             Loaded::Gpu(gpu, map) => Some(map.form.unwrap_or_else(|| {
                 // A workgroup walks over all features: the rows alone have to fill the adapter.
-                few::form(gpu.report().kind, rows, 1, self.depth)
-                    .unwrap_or_else(|| tile::choose_for_predictions(gpu).into())
+                tuning::few(gpu, rows, 1, self.depth)
+                    .unwrap_or_else(|| tuning::tile(gpu, self.predict_class(rows)).into())
             })),
         }
+    }
+
+    fn predict_class(&self, rows: usize) -> Class {
+        Class::of(TunedOp::Predict, rows, self.depth, self.freqs)
     }
 
     /// Few rows: their features, which all workgroups share in, then the product with the coefficients.
@@ -154,6 +159,10 @@ impl Projection {
         beta_dt: &Matrix,
         y_nt: &mut Matrix,
     ) -> Result<()> {
+        if map.form.is_none() {
+            let work = 2.0 * (x_nd.rows() * self.depth) as f64 * self.freqs as f64;
+            tuning::worked(gpu, self.predict_class(x_nd.rows()), work);
+        }
         let Some(Form::Tile(tile)) = self.predict_form(x_nd.rows()) else {
             return self.predict_few(gpu, x_nd, beta_dt, y_nt);
         };

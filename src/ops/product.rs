@@ -6,9 +6,10 @@ pub(crate) use host::HostFactor;
 
 use super::{
     Binding, Op,
-    few::{self, FewRows},
+    few::FewRows,
     projection::{narrow, rows_per_block},
     tile::{self, Form, Tile},
+    tuning::{self, Class, TunedOp},
 };
 use crate::{
     Error, Result,
@@ -91,6 +92,7 @@ pub fn reference(a_nk: ArrayView2<'_, f32>, b_kt: ArrayView2<'_, f32>) -> Array2
 /// # Errors
 /// [`Error::Shape`] on shapes that do not fit or an empty inner dimension, [`Error::Device`] on matrices of several devices.
 pub fn product(a_nk: &Matrix, b_kt: &Matrix, c_nt: &mut Matrix) -> Result<()> {
+    count(a_nk, b_kt);
     let form = form(a_nk, b_kt);
     product_with(a_nk, b_kt, c_nt, form.unwrap_or(Form::Narrow))
 }
@@ -105,8 +107,21 @@ pub(super) fn product_into_rows(
     let Device::Gpu(gpu) = c_nt.device().clone() else {
         unreachable!("the CPU multiplies blocks of rows on its own");
     };
+    count(a_nk, b_kt);
     let form = form(a_nk, b_kt).unwrap_or(Form::Narrow);
     run_gpu(&gpu, a_nk, b_kt, c_nt, form, c_row0)
+}
+
+fn class(a_nk: &Matrix, b_kt: &Matrix) -> Class {
+    Class::of(TunedOp::Product, a_nk.rows(), a_nk.cols(), b_kt.cols())
+}
+
+/// Counts the work towards tuning, where tiles are what does it.
+fn count(a_nk: &Matrix, b_kt: &Matrix) {
+    if let (Device::Gpu(gpu), Some(Form::Tile(_))) = (a_nk.device(), form(a_nk, b_kt)) {
+        let work = 2.0 * (a_nk.rows() * a_nk.cols()) as f64 * b_kt.cols() as f64;
+        tuning::worked(gpu, class(a_nk, b_kt), work);
+    }
 }
 
 /// The form that [`product`] takes; `None` on the CPU. One narrow dispatch reads all of a; beyond two of them a tile pays.
@@ -114,10 +129,10 @@ pub(crate) fn form(a_nk: &Matrix, b_kt: &Matrix) -> Option<Form> {
     let Device::Gpu(gpu) = a_nk.device() else {
         return None;
     };
-    let few = few::form(gpu.report().kind, a_nk.rows(), b_kt.cols(), a_nk.cols());
+    let few = tuning::few(gpu, a_nk.rows(), b_kt.cols(), a_nk.cols());
     Some(
         few.unwrap_or_else(|| match b_kt.stride() / 4 > 2 * QUADS[2] {
-            true => tile::choose(gpu).into(),
+            true => tuning::tile(gpu, class(a_nk, b_kt)).into(),
             false => Form::Narrow,
         }),
     )

@@ -8,8 +8,9 @@ pub(crate) use host::rows_per_block;
 use super::{
     Binding, Op,
     cos2pi::{reference_cos, reference_sin},
-    few::{self, FewRows},
+    few::FewRows,
     tile::{self, Form, Tile},
+    tuning::{self, Class, TunedOp},
 };
 use crate::{
     Error, Result,
@@ -231,10 +232,14 @@ impl Projection {
         match &self.loaded {
             Loaded::Cpu(..) => None,
             Loaded::Gpu(gpu, map) => Some(map.form.unwrap_or_else(|| {
-                few::form(gpu.report().kind, rows, self.freqs, self.depth)
-                    .unwrap_or_else(|| tile::choose(gpu).into())
+                tuning::few(gpu, rows, self.freqs, self.depth)
+                    .unwrap_or_else(|| tuning::tile(gpu, self.class(rows)).into())
             })),
         }
+    }
+
+    fn class(&self, rows: usize) -> Class {
+        Class::of(TunedOp::Projection, rows, self.depth, self.freqs)
     }
 
     /// Writes `z = amplitude * f(x W + phase)`, shape `[rows, D]`, for `x` of shape `[rows, d]`.
@@ -278,6 +283,10 @@ impl Projection {
         x_nd: &Matrix,
         z_nd: &mut Matrix,
     ) -> Result<()> {
+        if map.form.is_none() {
+            let work = 2.0 * (x_nd.rows() * self.depth) as f64 * self.freqs as f64;
+            tuning::worked(gpu, self.class(x_nd.rows()), work);
+        }
         let tile = match self.form(x_nd.rows()) {
             Some(Form::Tile(tile)) => tile,
             form => {

@@ -1,6 +1,6 @@
 //! Tile shapes: how the dense ops split a matrix product among invocations.
 
-use crate::device::{GpuDevice, gpu::shader::Constants};
+use crate::device::gpu::shader::Constants;
 
 /// A workgroup of `tx` x `ty` invocations, each of which keeps `tm` rows by `tn` columns of the product in registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -172,17 +172,3 @@ pub const PREDICT_MENU: &[Tile] = &[
 
 /// The square shapes, of Gram matrices.
 pub const SQUARE_MENU: &[Tile] = &[SHARED_64, SHARED_32, SHARED_64_HALF, SHARED_128, DIRECT_64];
-
-/// The shape for fused predictions on an adapter.
-pub fn choose_for_predictions(gpu: &GpuDevice) -> Tile {
-    choose(gpu)
-}
-
-/// The shape for an adapter.
-pub fn choose(gpu: &GpuDevice) -> Tile {
-    if gpu.is_software() {
-        DIRECT_8X64
-    } else {
-        SHARED_64
-    }
-}
