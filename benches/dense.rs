@@ -1,10 +1,12 @@
-//! The dense ops on a GPU beside plainer ways to do the same: forms for few rows beside tiles. Rounds are interleaved and
-//! medians taken, so that ratios hold on a busy machine too. `cargo bench --bench dense [part of a device's name]`.
+//! The dense ops on a GPU beside plainer ways to do the same: a projection without tiles, the full square of a Gram matrix, tiles
+//! for few rows. Rounds are interleaved and medians taken, so that ratios hold on a busy machine too. `cargo bench --bench dense [part of a device's name]`.
 
 use bochner::{
     Device, Matrix, Result,
     check::normal,
     ops::{
+        baseline::{SquareGram, naive},
+        gram::GramAccumulator,
         projection::{DenseMap, Nonlinearity, Projection},
         tile::{DIRECT_8X64, Form, SHARED_64},
     },
@@ -44,6 +46,109 @@ fn map(d: usize, freqs: usize) -> DenseMap {
         amplitude_s: vec![(1.0 / freqs as f32).sqrt(); freqs],
         nonlinearity: Nonlinearity::CosSin,
     }
+}
+
+/// The projection in the phase form against one invocation for each output.
+fn projection(device: &Device) -> Result<()> {
+    println!("projection, phase form: ms, and times faster than one invocation for each output");
+    let Device::Gpu(gpu) = device else {
+        return Ok(());
+    };
+    for (rows, d, s) in [
+        (512, 784, 1024),
+        (1024, 256, 2048),
+        (4096, 256, 512),
+        (2048, 64, 1024),
+        (4096, 32, 1024),
+    ] {
+        let host = DenseMap {
+            nonlinearity: Nonlinearity::Cos,
+            ..map(d, s)
+        };
+        let x_nd = &Matrix::upload(device, normal(rows, d, 1).view())?;
+        let w_ds = Matrix::upload(device, host.w_ds.view())?;
+        let pair = |(_, j): (usize, usize)| [0.0, host.amplitude_s[j / 2]][j % 2];
+        let feature = ndarray::Array2::from_shape_fn((1, 2 * s), pair);
+        let feature = Matrix::upload(device, feature.view())?;
+        let op = Projection::load(device, &host)?;
+        let form = op.form(rows).map_or_else(String::new, |form| form.name());
+        let mut z = [Matrix::new(device, rows, s)?, Matrix::new(device, rows, s)?];
+        let [z_plain, z_tiled] = &mut z;
+        let mut jobs: [Job<'_>; 2] = [
+            (
+                "naive".into(),
+                Box::new(|| {
+                    naive(gpu, x_nd, &w_ds, &feature, z_plain)
+                        .and_then(|()| device.synchronize())
+                        .expect("runs");
+                }),
+            ),
+            (
+                form,
+                Box::new(|| {
+                    op.run(x_nd, z_tiled)
+                        .and_then(|()| device.synchronize())
+                        .expect("runs");
+                }),
+            ),
+        ];
+        let times = medians(&mut jobs);
+        println!(
+            "  {rows} x {d} -> {s}: naive {:.2}, {} {:.2}: {:.1} times",
+            1e3 * times[0],
+            jobs[1].0,
+            1e3 * times[1],
+            times[0] / times[1]
+        );
+        drop(jobs);
+        let [plain, tiled] = [z[0].download()?, z[1].download()?];
+        let worst = (plain - tiled).iter().fold(0.0_f32, |m, e| m.max(e.abs()));
+        assert!(worst < 1e-4, "they do not do the same: {worst}");
+    }
+    Ok(())
+}
+
+/// The triangle of tiles against the full square, with the same tiles.
+fn gram(device: &Device) -> Result<()> {
+    println!("Gram sums: ms, and times faster than the full square");
+    for (rows, d) in [(1024, 512), (1024, 1024), (512, 2048)] {
+        let z_nd = &Matrix::upload(device, normal(rows, d, 1).view())?;
+        let y_n1 = &Matrix::upload(device, normal(rows, 1, 2).view())?;
+        let mut triangle = GramAccumulator::new(device, d, 1)?;
+        let Some(tile) = triangle.tile() else {
+            return Ok(());
+        };
+        let mut square = SquareGram::new(device, d, tile)?;
+        let mut jobs: [Job<'_>; 2] = [
+            (
+                "square".into(),
+                Box::new(|| {
+                    square
+                        .set(z_nd, y_n1)
+                        .and_then(|()| device.synchronize())
+                        .expect("runs");
+                }),
+            ),
+            (
+                tile.name.into(),
+                Box::new(|| {
+                    triangle
+                        .add(z_nd, y_n1)
+                        .and_then(|()| device.synchronize())
+                        .expect("runs");
+                }),
+            ),
+        ];
+        let times = medians(&mut jobs);
+        println!(
+            "  {rows} x {d}: square {:.2}, {} {:.2}: {:.2} times",
+            1e3 * times[0],
+            jobs[1].0,
+            1e3 * times[1],
+            times[0] / times[1]
+        );
+    }
+    Ok(())
 }
 
 /// Milliseconds of a few rows in every form.
@@ -94,6 +199,8 @@ fn main() -> Result<()> {
     for device in Device::all_gpus()? {
         if device.describe().to_lowercase().contains(&wanted) {
             println!("{}", device.describe());
+            projection(&device)?;
+            gram(&device)?;
             few(&device)?;
         }
     }

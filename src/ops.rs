@@ -3,6 +3,7 @@
 //!
 //! Tests walk [`REGISTRY`]: each shader is expanded, parsed and validated for every variant without a GPU.
 
+pub mod baseline;
 pub mod binning;
 pub mod ceiling;
 pub mod cos2pi;
@@ -59,6 +60,7 @@ pub const REGISTRY: &[&Op] = &[
     &structured::STAGE_OP,
     &binning::OP,
     &place::OP,
+    &baseline::NAIVE,
     &ceiling::COPY,
     &ceiling::FMA,
 ];

@@ -4,11 +4,12 @@ mod common;
 
 use bochner::{
     Device, Matrix,
-    check::normal,
+    check::{normal, worst},
     ops::{
-        gram::GramAccumulator,
+        baseline::{SquareGram, naive},
+        gram::{self, GramAccumulator},
         product::product_with,
-        projection::{DenseMap, Nonlinearity, Projection},
+        projection::{self, DenseMap, Nonlinearity, Projection},
         tile::{Form, MENU, PREDICT_MENU, SQUARE_MENU, Tile},
         tuning,
     },
@@ -145,5 +146,44 @@ fn a_forced_tile_is_taken_and_changes_no_bit() {
         tuning::force(gpu, None).expect("is known");
         assert!(matches!(op.form(1), Some(Form::Few { .. })));
         assert!(tuning::force(gpu, Some("64")).is_err());
+    }
+}
+
+/// What `cargo bench --bench dense` measures against does the same work.
+#[test]
+fn baselines_agree_with_the_ops() {
+    for device in gpus() {
+        let Device::Gpu(gpu) = device else { continue };
+        let host = DenseMap {
+            nonlinearity: Nonlinearity::Cos,
+            ..map(13, 37)
+        };
+        let x = normal(35, 13, 1);
+        let (x_nd, w_ds) = (upload(device, &x), upload(device, &host.w_ds));
+        let pair = |(_, j): (usize, usize)| [host.phase_s[j / 2], host.amplitude_s[j / 2]][j % 2];
+        let feature = upload(device, &Array2::from_shape_fn((1, 74), pair));
+        let mut z_ns = upload(device, &Array2::from_elem((35, 37), f32::NAN));
+        naive(gpu, &x_nd, &w_ds, &feature, &mut z_ns).expect("runs");
+        let reference = projection::reference(&host, x.view());
+        // 13 terms of size 4, through a slope of 0.1 * 2 pi.
+        let allowed = 13.0 * 4.0 * 2.0_f64.powi(-24) * 0.63;
+        let z = z_ns.download().expect("reads back");
+        assert!(worst(z.view(), reference.view(), |_, _| allowed) < 1.0);
+
+        let (z, y) = (normal(50, 130, 1), normal(50, 1, 2));
+        let (z_nd, y_n1) = (upload(device, &z), upload(device, &y));
+        for &tile in SQUARE_MENU {
+            let mut square = SquareGram::new(device, 130, tile).expect("fits");
+            square.set(&z_nd, &y_n1).expect("runs");
+            let corner = square.corner().expect("reads back");
+            let exact = gram::reference(z.view(), y.view()).gram_dd;
+            let side = tile.cols() as usize;
+            for ((i, j), &v) in corner.indexed_iter() {
+                if let Some(exact) = exact.get([i.max(j), i.min(j)]) {
+                    let error = (f64::from(v) - exact).abs();
+                    assert!(error < 1e-4, "{} {i} {j} of {side}: {v} {exact}", tile.name);
+                }
+            }
+        }
     }
 }
