@@ -1,4 +1,4 @@
-// Adds Z'[Z | Y] of at most 4096 rows to a compensated pair (hi, lo), upper triangle of tiles only.
+// Adds Z'[Z | Y] of at most 4096 rows to a compensated pair (hi, lo), upper triangle of tiles only (SQUARE: all, a baseline).
 //
 // Grid: one workgroup per tile of T x T entries, TX x TY invocations, each TM x TN entries. Tile p counts the row tiles i
 // of Z'Z from the top and, within one, the column tiles i .. z_tiles of Z and then the y_tiles of Y. Tiles lie one after
@@ -57,6 +57,11 @@ fn main(
 ) {
     let p = group.y * groups.x + group.x;
     if p >= params.tile_count { return; }
+//@ if SQUARE
+    let in_row = params.z_tiles + params.y_tiles;
+    let tile_i = (params.tile0 + p) / in_row;
+    let tile_j = (params.tile0 + p) % in_row;
+//@ else
     var tile_i = 0u;
     var tile_j = params.tile0 + p;
     var in_row = params.z_tiles + params.y_tiles;
@@ -66,6 +71,7 @@ fn main(
         tile_i += 1u;
     }
     tile_j += tile_i;
+//@ end
 
 //@ for i in 0..TM
 //@ for j in 0..TN4

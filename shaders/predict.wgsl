@@ -27,7 +27,8 @@ struct Params {
 @group(0) @binding(5) var<storage, read_write> y: array<vec4f>;
 
 //@ include product
-var<workgroup> partial: array<vec4f, ${BM * TX}>;
+// Two rows of every invocation at a time: all of them would not fit.
+var<workgroup> partial: array<vec4f, ${2 * THREADS}>;
 
 fn coefficient(feature_at: u32, q: u32) -> vec4f {
     let at = min(params.q0 + q, params.beta_stride4 - 1u);
@@ -97,18 +98,21 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
     }
     let index = local.y * ${TX}u + local.x;
 //@ for q in 0..Q
-//@ for i in 0..TM
-    partial[(local.y * ${TM}u + ${i}u) * ${TX}u + local.x] = sum${i}_${q};
+//@ for pair in 0..TM / 2
+//@ for i in 0..2
+    partial[(local.y * 2u + ${i}u) * ${TX}u + local.x] = sum${2 * pair + i}_${q};
 //@ end
     workgroupBarrier();
-    for (var r = index; r < ${BM}u; r += ${THREADS}u) {
-        var total = partial[r * ${TX}u];
-        for (var k = 1u; k < ${TX}u; k++) { total += partial[r * ${TX}u + k]; }
-        if group_row + r < params.rows && params.q0 + ${q}u < params.y_stride4 {
-            y[(group_row + r) * params.y_stride4 + params.q0 + ${q}u] = total;
+    if index < ${2 * TY}u {
+        let row = group_row + index / 2u * ${TM}u + ${2 * pair}u + index % 2u;
+        var total = partial[index * ${TX}u];
+        for (var k = 1u; k < ${TX}u; k++) { total += partial[index * ${TX}u + k]; }
+        if row < params.rows && params.q0 + ${q}u < params.y_stride4 {
+            y[row * params.y_stride4 + params.q0 + ${q}u] = total;
         }
     }
-    // The next four targets overwrite what neighbours still read.
+    // The next rows overwrite what neighbours still read.
     workgroupBarrier();
+//@ end
 //@ end
 }

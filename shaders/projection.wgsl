@@ -4,12 +4,10 @@
 // registers. Columns of an invocation lie TX vec4s apart, so that neighbours load neighbouring vec4s.
 // Requires: x rows padded with zeros to depth4 vec4s; w holds 4 * depth4 rows of w_stride4 vec4s, the rows beyond d zero;
 // feature = (phase in turns, amplitude), padded to whole vec4s of frequencies.
-// NONLINEARITY: 0 paired cosine and sine, 1 cosine with phase, 2 + n arc-cosine of order n = 0, 1, 2.
 //@ let BM = TY * TM
 //@ let BN = TX * TN
 //@ let TN4 = TN / 4
 //@ let THREADS = TX * TY
-//@ include cos2pi
 
 struct Params {
     rows: u32,
@@ -26,6 +24,7 @@ struct Params {
 @group(0) @binding(3) var<storage, read> feature: array<vec2f>;
 @group(0) @binding(4) var<storage, read_write> z: array<f32>;
 
+//@ include features
 //@ include product
 
 @compute @workgroup_size(${TX}, ${TY})
@@ -49,33 +48,10 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
             if row < params.rows {
                 let at = row * params.z_stride + col${j};
                 let t = acc${i}_${j} + phase;
-//@ if NONLINEARITY == 0
-                store(at, amplitude * cos2pi(t), count);
-                store(at + params.freqs, amplitude * sin2pi(t), count);
-//@ end
-//@ if NONLINEARITY == 1
-                store(at, amplitude * cos2pi(t), count);
-//@ end
-//@ if NONLINEARITY == 2
-                store(at, select(vec4f(0.0), amplitude, t > vec4f(0.0)), count);
-//@ end
-//@ if NONLINEARITY == 3
-                store(at, amplitude * max(t, vec4f(0.0)), count);
-//@ end
-//@ if NONLINEARITY == 4
-                let positive = max(t, vec4f(0.0));
-                store(at, amplitude * positive * positive, count);
-//@ end
+                write_features(at, t, amplitude, count);
             }
         }
 //@ end
     }
 //@ end
-}
-
-fn store(at: u32, value: vec4f, count: u32) {
-    z[at] = value.x;
-    if count > 1u { z[at + 1u] = value.y; }
-    if count > 2u { z[at + 2u] = value.z; }
-    if count > 3u { z[at + 3u] = value.w; }
 }

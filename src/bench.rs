@@ -135,7 +135,11 @@ impl Bench {
 
     /// Times one op at one shape. Errors when the shape does not fit the device or its time.
     pub fn case(&self, device: &Device, op: &'static OpBench, shape: Shape) -> Result<Timed> {
-        let mut job = Prepared::new(device, op, shape)?;
+        self.prepared(&mut Prepared::new(device, op, shape)?, op, shape)
+    }
+
+    /// As [`Self::case`], of data that are loaded.
+    pub fn prepared(&self, job: &mut Prepared, op: &OpBench, shape: Shape) -> Result<Timed> {
         let sample = job.time(self.seconds)?;
         let error = job.error()?;
         Ok(Timed {

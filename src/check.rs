@@ -5,6 +5,7 @@
 //! references that are wrong in one place and must be noticed.
 
 mod ceiling;
+mod few;
 mod gram;
 mod predict;
 mod product;
@@ -96,6 +97,10 @@ pub const SUITES: &[Suite] = &[
         run: product::run,
     },
     Suite {
+        op: "few",
+        run: few::run,
+    },
+    Suite {
         op: "ceiling",
         run: ceiling::run,
     },
@@ -121,6 +126,15 @@ fn menu(device: &Device, all: &'static [tile::Tile]) -> &'static [tile::Tile] {
     match device {
         Device::Cpu(_) => &all[..1],
         Device::Gpu(_) => all,
+    }
+}
+
+/// The forms to check at size number `at`: all on the CPU, which has no tile shapes; two on a GPU, in turn, so that every
+/// shape of the menu meets every form at several sizes without compiling and running all of them.
+fn in_turn<T: Copy>(device: &Device, forms: &[T], at: usize) -> Vec<T> {
+    match device {
+        Device::Cpu(_) => forms.to_vec(),
+        Device::Gpu(_) => [2 * at, 2 * at + 1].map(|i| forms[i % forms.len()]).into(),
     }
 }
 

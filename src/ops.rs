@@ -3,9 +3,11 @@
 //!
 //! Tests walk [`REGISTRY`]: each shader is expanded, parsed and validated for every variant without a GPU.
 
+pub mod baseline;
 pub mod binning;
 pub mod ceiling;
 pub mod cos2pi;
+pub mod few;
 pub mod gram;
 pub(crate) mod host;
 pub mod kernel_block;
@@ -15,6 +17,7 @@ pub mod product;
 pub mod projection;
 pub mod structured;
 pub mod tile;
+pub mod tuning;
 pub mod walsh_hadamard;
 
 use crate::device::gpu::shader::Constants;
@@ -49,12 +52,15 @@ pub const REGISTRY: &[&Op] = &[
     &gram::OP,
     &predict::OP,
     &product::OP,
+    &few::OP,
+    &few::SUM_OP,
     &kernel_block::OP,
     &walsh_hadamard::OP,
     &structured::OP,
     &structured::STAGE_OP,
     &binning::OP,
     &place::OP,
+    &baseline::NAIVE,
     &ceiling::COPY,
     &ceiling::FMA,
 ];

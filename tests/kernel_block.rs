@@ -6,10 +6,7 @@ mod common;
 use bochner::{
     Device, Matrix,
     kernels::{BlockForm, Kernel, parse},
-    ops::{
-        kernel_block::{self, KernelBlock},
-        tile,
-    },
+    ops::kernel_block::{self, KernelBlock},
 };
 use common::{devices, gpus, normal, worst};
 use ndarray::{Array2, s};
@@ -97,7 +94,7 @@ fn poisoned(device: &Device, rows: usize, cols: usize) -> Matrix {
 fn blocks_agree_with_the_exact_kernel() {
     for device in devices() {
         let mut tightest = 0.0_f64;
-        for &tile in tile::MENU {
+        for &tile in kernel_block::MENU {
             for name in KERNELS {
                 let kernel = parse(name).expect("known");
                 for &size in SIZES {

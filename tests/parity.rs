@@ -40,13 +40,18 @@ fn product_agrees_with_f64() {
 }
 
 #[test]
+fn few_rows_agree_with_f64() {
+    agrees("few");
+}
+
+#[test]
 fn ceilings_agree_with_f64() {
     agrees("ceiling");
 }
 
 #[test]
 fn every_suite_has_its_test() {
-    let tested = ["projection", "gram", "predict", "product", "ceiling"];
+    let tested = ["projection", "gram", "predict", "product", "few", "ceiling"];
     let suites: Vec<_> = check::SUITES.iter().map(|suite| suite.op).collect();
     assert_eq!(suites, tested);
 }

@@ -2,6 +2,7 @@
 
 mod check;
 mod serve;
+mod tune;
 
 use crate::{
     args::{DeviceArgs, OutputArgs},
@@ -10,7 +11,8 @@ use crate::{
 use anyhow::Result;
 use bochner::{
     Device, Error,
-    bench::{Bench, Bound, Ceilings, OPS, OpBench, Shape, Size, Timed},
+    bench::{Bench, Bound, Ceilings, OPS, OpBench, Prepared, Shape, Size, Timed},
+    ops::tuning,
 };
 use serde_json::{Value, json};
 
@@ -34,11 +36,20 @@ pub(crate) struct Args {
     /// Features, D
     #[arg(long, value_name = "D")]
     features: Option<usize>,
+    /// Run with this tile shape where an op has it, on a GPU; an unknown name lists them
+    #[arg(long, value_name = "NAME", conflicts_with = "tiles")]
+    tile: Option<String>,
+    /// Run every op with each tile shape that it can take, on a GPU
+    #[arg(long)]
+    tiles: bool,
+    /// Measure the tile shapes of a GPU and keep the fastest for this adapter and driver; results stay the same to the bit
+    #[arg(long, conflicts_with_all = ["op", "rows", "dim", "features", "full", "check", "serve", "tile", "tiles"])]
+    tune: bool,
     /// The large shapes: 2^17 rows, d up to 4096, D up to 16384
     #[arg(long)]
     full: bool,
     /// Compare every op with its f64 reference on the CPU and on every adapter, with negative controls, and measure nothing
-    #[arg(long, conflicts_with_all = ["op", "rows", "dim", "features", "full", "serve"])]
+    #[arg(long, conflicts_with_all = ["op", "rows", "dim", "features", "full", "serve", "tile", "tiles"])]
     check: bool,
     /// Read cases as JSON lines from stdin and answer each with its times
     #[arg(long, hide = true)]
@@ -64,6 +75,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     }
     let ops = args.ops()?;
     let device = args.device.open(&console)?;
+    if args.tune {
+        return tune::run(&console, &device, args.output.json);
+    }
+    let tiles = args.tiles(&device)?;
     if args.serve {
         return serve::run(&device);
     }
@@ -78,6 +93,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         },
     };
     let mut page = Page::new(args.output.json, &device);
+    page.tuned(&device);
     let ceilings = Ceilings::measure(&device, CEILING_SECONDS)?;
     page.ceilings(&ceilings)?;
     for op in ops {
@@ -91,21 +107,69 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             }
         };
         for shape in shapes {
-            match bench.case(&device, op, shape) {
-                Ok(timed) => page.case(&timed, &ceilings)?,
-                Err(
-                    error @ (Error::Unsupported(_) | Error::Limit { .. } | Error::OutOfMemory(_)),
-                ) => {
-                    page.skipped(op.name, shape, &error)?;
+            for &tile in &tiles {
+                match case(&bench, &device, op, shape, tile) {
+                    Ok(Some(timed)) => page.case(&timed, &ceilings)?,
+                    Ok(None) => {}
+                    Err(
+                        error @ (Error::Unsupported(_)
+                        | Error::Limit { .. }
+                        | Error::OutOfMemory(_)),
+                    ) => {
+                        page.skipped(op.name, shape, &error)?;
+                    }
+                    Err(error) => return Err(error.into()),
                 }
-                Err(error) => return Err(error.into()),
             }
         }
     }
     page.finish()
 }
 
+/// Times one case; `None` if a tile is asked for that this op does not take at this shape.
+fn case(
+    bench: &Bench,
+    device: &Device,
+    op: &'static OpBench,
+    shape: Shape,
+    tile: Option<&str>,
+) -> bochner::Result<Option<Timed>> {
+    if let Device::Gpu(gpu) = device {
+        tuning::force(gpu, tile)?;
+    }
+    let mut prepared = Prepared::new(device, op, shape)?;
+    // Parts of the depth follow the name of the form for few rows.
+    let taken = prepared.tile();
+    let taken = taken.split('/').next().unwrap_or_default();
+    if tile.is_some_and(|tile| tile != taken) {
+        return Ok(None);
+    }
+    bench.prepared(&mut prepared, op, shape).map(Some)
+}
+
 impl Args {
+    /// The tile shapes to run with in turn; `None` stands for the device's own choice.
+    fn tiles(&self, device: &Device) -> Result<Vec<Option<&'static str>>> {
+        let names = tuning::names();
+        if !self.tiles && self.tile.is_none() {
+            return Ok(vec![None]);
+        }
+        let Device::Gpu(_) = device else {
+            return Err(Usage("the CPU has no tile shapes; use --device with a GPU".into()).into());
+        };
+        let Some(wanted) = &self.tile else {
+            return Ok(names.into_iter().map(Some).collect());
+        };
+        match names.iter().find(|name| *name == wanted) {
+            Some(name) => Ok(vec![Some(name)]),
+            None => Err(Usage(format!(
+                "there is no tile {wanted:?}; there are: {}",
+                names.join(", ")
+            ))
+            .into()),
+        }
+    }
+
     /// The ops asked for.
     fn ops(&self) -> Result<Vec<&'static OpBench>> {
         if [self.rows, self.dim, self.features].contains(&Some(0)) {
@@ -139,6 +203,15 @@ impl Page {
             cases: Vec::new(),
             skipped: Vec::new(),
         }
+    }
+
+    /// The tile shapes that were measured to be best, in this process or an earlier one.
+    fn tuned(&mut self, device: &Device) {
+        let Device::Gpu(gpu) = device else { return };
+        let chosen = tuning::chosen(gpu).into_iter();
+        let chosen = chosen.map(|(class, tile)| (class.to_string(), Value::from(tile.name)));
+        self.object
+            .insert("tuned".into(), Value::Object(chosen.collect()));
     }
 
     fn ceilings(&mut self, c: &Ceilings) -> Result<()> {
@@ -201,8 +274,20 @@ impl Page {
             ),
             None => line("wake-up", format!("{trip} for all threads")),
         }
+        if let Some(Value::Object(tuned)) = self.object.get("tuned") {
+            let each = tuned
+                .iter()
+                .map(|(class, tile)| format!("{class}: {}", tile.as_str().unwrap_or("")));
+            line(
+                "tuned",
+                match tuned.is_empty() {
+                    true => "nothing yet; bochner bench --tune does".into(),
+                    false => each.collect::<Vec<_>>().join(", "),
+                },
+            );
+        }
         text.push_str(&format!(
-            "\n{:<18} {:<22} {:<13} {:>9} {:>9} {:>5} {:>15} {:>6} {:>9}\n",
+            "\n{:<18} {:<22} {:<16} {:>9} {:>9} {:>5} {:>15} {:>6} {:>9}\n",
             "op", "shape", "tile", "median", "min", "runs", "rate", "share", "error"
         ));
         report::to_stdout(&text)
@@ -241,7 +326,7 @@ impl Page {
             Bound::Memory => format!("{gbytes:.1} GB/s"),
         };
         report::to_stdout(&format!(
-            "{:<18} {:<22} {:<13} {:>9} {:>9} {:>5} {:>15} {:>5.0}% {:>9.1e}\n",
+            "{:<18} {:<22} {:<16} {:>9} {:>9} {:>5} {:>15} {:>5.0}% {:>9.1e}\n",
             timed.op,
             timed.shape.to_string(),
             timed.tile,

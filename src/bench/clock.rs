@@ -88,18 +88,28 @@ pub(super) fn batch(device: &Device, job: &mut dyn Job, runs: usize) -> Result<f
     Ok(start.elapsed().as_secs_f64() / runs.max(1) as f64)
 }
 
-/// Times `job` for about `seconds`, after `warm_ups` runs.
+/// Times `job` for about `seconds`, after `warm_ups` runs; refuses one that takes far longer.
 pub(super) fn measure(
     device: &Device,
     job: &mut dyn Job,
     warm_ups: usize,
     seconds: f64,
 ) -> Result<Sample> {
+    measure_within(device, job, warm_ups, seconds, PATIENCE * seconds)
+}
+
+fn measure_within(
+    device: &Device,
+    job: &mut dyn Job,
+    warm_ups: usize,
+    seconds: f64,
+    patience: f64,
+) -> Result<Sample> {
     let mut estimate = one(device, job)?;
     for done in 1..=warm_ups {
-        if estimate * (LEAST + warm_ups) as f64 > PATIENCE * seconds {
+        if estimate * (LEAST + warm_ups) as f64 > patience {
             // The first run may have compiled something: judge by a later one.
-            if done > 1 || estimate > PATIENCE * seconds {
+            if done > 1 || estimate > patience {
                 return Err(Error::Unsupported(format!(
                     "one run takes {estimate:.2} s, and {LEAST} are too long for {seconds:.1} s; ask for it with --full"
                 )));
@@ -132,7 +142,7 @@ pub(super) fn measure(
     Ok(Sample::new(Clock::Wall, taken))
 }
 
-/// As [`measure`], of a closure.
+/// As [`measure`], of a closure, however long it takes: without its ceilings nothing can be said of a device.
 pub(super) fn measure_fn(
     device: &Device,
     seconds: f64,
@@ -150,7 +160,7 @@ pub(super) fn measure_fn(
             String::new()
         }
     }
-    measure(device, &mut Closure(run), 2, seconds)
+    measure_within(device, &mut Closure(run), 2, seconds, f64::INFINITY)
 }
 
 #[cfg(test)]

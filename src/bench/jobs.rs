@@ -12,7 +12,7 @@ use crate::{
         gram::{self, GramAccumulator, GramSums},
         predict, product,
         projection::{self, DenseMap, Nonlinearity, Projection},
-        tile::Tile,
+        tile::Form,
         walsh_hadamard::{self, WalshHadamard},
     },
     seed::{Seed, Stream},
@@ -101,8 +101,8 @@ fn blocks(rows: usize, block: usize) -> impl Iterator<Item = usize> {
         .map(move |at| block.min(rows - at))
 }
 
-fn tile_name(tile: Option<Tile>) -> String {
-    tile.map_or_else(|| instruction_set().into(), |tile| tile.name.into())
+fn form_name(form: Option<Form>) -> String {
+    form.map_or_else(|| instruction_set().into(), |form| form.name())
 }
 
 /// Largest difference over largest value.
@@ -201,7 +201,11 @@ impl Job for Map {
     }
 
     fn tile(&self) -> String {
-        tile_name(self.op.tile())
+        let rows = self.block.min(self.rows);
+        form_name(match self.beta {
+            None => self.op.form(rows),
+            Some(_) => self.op.predict_form(rows),
+        })
     }
 
     fn blocks(&self) -> usize {
@@ -270,7 +274,7 @@ impl Job for Gram {
     }
 
     fn tile(&self) -> String {
-        tile_name(self.sums.tile())
+        form_name(self.sums.tile().map(Form::Tile))
     }
 
     fn blocks(&self) -> usize {
@@ -324,12 +328,7 @@ impl Job for Product {
     }
 
     fn tile(&self) -> String {
-        match self.c_nt.device() {
-            Device::Cpu(_) => instruction_set().into(),
-            Device::Gpu(_) => product::form(&self.b_kt, self.c_nt.device())
-                .map_or("narrow", |tile| tile.name)
-                .into(),
-        }
+        form_name(product::form(&self.a_nk, &self.b_kt))
     }
 
     fn blocks(&self) -> usize {

@@ -3,7 +3,10 @@
 use super::{EPS, Outcome, gram_error, menu, normal, panel_limits, poisoned};
 use crate::{
     Device, Result,
-    ops::gram::{self, GramAccumulator},
+    ops::{
+        gram::{self, GramAccumulator},
+        tile,
+    },
 };
 use ndarray::s;
 
@@ -20,7 +23,7 @@ const SHAPES: [(usize, usize, usize); 8] = [
 
 pub(super) fn run(device: &Device) -> Result<Outcome> {
     let mut outcome = Outcome::new();
-    for &tile in menu(device, gram::MENU) {
+    for &tile in menu(device, tile::SQUARE_MENU) {
         for (rows, d, t) in SHAPES {
             let (z, y) = (normal(rows, d, 4), normal(rows, t, 5));
             let reference = gram::reference(z.view(), y.view());

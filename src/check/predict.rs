@@ -1,7 +1,7 @@
 //! Fused predict.
 
 use super::{
-    EPS, Outcome, SIZES, menu, normal, poisoned,
+    EPS, Outcome, SIZES, in_turn, menu, normal, poisoned,
     projection::{away_from_jumps, bound, dense},
     worst,
 };
@@ -25,14 +25,14 @@ const FORMS: [(Nonlinearity, usize); 6] = [
 
 pub(super) fn run(device: &Device) -> Result<Outcome> {
     let mut outcome = Outcome::new();
-    for &tile in menu(device, tile::MENU) {
-        for &(rows, d, s) in SIZES {
-            for (f, t) in FORMS {
+    for &tile in menu(device, tile::PREDICT_MENU) {
+        for (at, &(rows, d, s)) in SIZES.iter().enumerate() {
+            for (f, t) in in_turn(device, &FORMS, at) {
                 let map = dense(d, s, f, 0.3);
                 let mut x = normal(rows, d, 1);
                 away_from_jumps(&map, &mut x);
                 let beta = normal(map.outputs(), t, 8);
-                let op = Projection::load_with(device, &map, tile)?;
+                let op = Projection::load_with(device, &map, tile.into())?;
                 let x_nd = Matrix::upload(device, x.view())?;
                 let beta_dt = Matrix::upload(device, beta.view())?;
                 let mut y_nt = poisoned(device, rows, t)?;

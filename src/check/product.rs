@@ -3,7 +3,10 @@
 use super::{EPS, Outcome, menu, normal, poisoned, worst};
 use crate::{
     Device, Matrix, Result,
-    ops::{product, tile},
+    ops::{
+        product,
+        tile::{self, Form},
+    },
 };
 
 const SHAPES: [(usize, usize, usize); 8] = [
@@ -19,8 +22,8 @@ const SHAPES: [(usize, usize, usize); 8] = [
 
 pub(super) fn run(device: &Device) -> Result<Outcome> {
     let mut outcome = Outcome::new();
-    let forms = menu(device, tile::MENU).iter().copied().map(Some);
-    for form in forms.chain([None]) {
+    let forms = menu(device, tile::MENU).iter();
+    for form in forms.map(|&tile| Form::Tile(tile)).chain([Form::Narrow]) {
         for (rows, k, t) in SHAPES {
             let (a, b) = (normal(rows, k, 1), normal(k, t, 2));
             let a_nk = Matrix::upload(device, a.view())?;
@@ -31,10 +34,7 @@ pub(super) fn run(device: &Device) -> Result<Outcome> {
             let size = a.mapv(f32::abs).dot(&b.mapv(f32::abs));
             let allowed = |i, j| (4.0 + (k as f64).sqrt()) * EPS * f64::from(size[[i, j]]);
             let reference = product::reference(a.view(), b.view());
-            let name = || {
-                let form = form.map_or("narrow", |tile| tile.name);
-                format!("{rows} x {k} x {t} {form}")
-            };
+            let name = || format!("{rows} x {k} x {t} {}", form.name());
             outcome.case(worst(c.view(), reference.view(), allowed), name);
             // Negative control: the last of k lost.
             let mut wrong = b.clone();

@@ -1,11 +1,11 @@
 //! The dense feature map.
 
-use super::{EPS, Outcome, SIZES, menu, normal, poisoned, worst};
+use super::{EPS, Outcome, SIZES, in_turn, menu, normal, poisoned, worst};
 use crate::{
     Device, Matrix, Result,
     ops::{
         projection::{self, DenseMap, Nonlinearity, Projection},
-        tile::{self, Tile},
+        tile::{self, Form},
     },
 };
 use ndarray::Array2;
@@ -13,29 +13,29 @@ use ndarray::Array2;
 pub(super) fn run(device: &Device) -> Result<Outcome> {
     let mut outcome = Outcome::new();
     for &tile in menu(device, tile::MENU) {
-        for &(rows, d, s) in SIZES {
-            for f in Nonlinearity::ALL {
+        for (at, &(rows, d, s)) in SIZES.iter().enumerate() {
+            for f in in_turn(device, &Nonlinearity::ALL, at) {
                 let map = dense(d, s, f, 0.3);
                 let mut x = normal(rows, d, 1);
                 away_from_jumps(&map, &mut x);
-                let z = featurize(device, &map, &x, tile)?;
+                let z = featurize(device, &map, &x, tile.into())?;
                 let bound = bound(&map, &x);
                 let reference = projection::reference(&map, x.view());
                 let ratio = worst(z.view(), reference.view(), |i, j| bound[[i, j]]);
                 outcome.case(ratio, || format!("{rows} x {d} -> {s} {f:?} {}", tile.name));
             }
         }
-        controls(device, tile, &mut outcome)?;
+        controls(device, tile.into(), &mut outcome)?;
     }
     Ok(outcome)
 }
 
 /// A bandwidth 1 per mille off, a lost phase and two swapped frequencies must all be noticed.
-fn controls(device: &Device, tile: Tile, outcome: &mut Outcome) -> Result<()> {
+fn controls(device: &Device, form: Form, outcome: &mut Outcome) -> Result<()> {
     let map = dense(16, 64, Nonlinearity::CosSin, 0.3);
     let x = normal(9, 16, 1);
     let bound = bound(&map, &x);
-    let z = featurize(device, &map, &x, tile)?;
+    let z = featurize(device, &map, &x, form)?;
     let mut wrongs = [
         ("a bandwidth 1 per mille off", map.clone()),
         ("a lost phase", map.clone()),
@@ -52,8 +52,13 @@ fn controls(device: &Device, tile: Tile, outcome: &mut Outcome) -> Result<()> {
     Ok(())
 }
 
-fn featurize(device: &Device, map: &DenseMap, x: &Array2<f32>, tile: Tile) -> Result<Array2<f32>> {
-    let op = Projection::load_with(device, map, tile)?;
+pub(super) fn featurize(
+    device: &Device,
+    map: &DenseMap,
+    x: &Array2<f32>,
+    form: Form,
+) -> Result<Array2<f32>> {
+    let op = Projection::load_with(device, map, form)?;
     let x_nd = Matrix::upload(device, x.view())?;
     let mut z_nd = poisoned(device, x.nrows(), op.outputs())?;
     op.run(&x_nd, &mut z_nd)?;

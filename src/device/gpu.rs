@@ -2,6 +2,7 @@
 
 mod adapter;
 mod buffer;
+mod choices;
 mod pipeline;
 pub mod shader;
 mod timing;
@@ -11,8 +12,10 @@ pub(super) use adapter::{adapters as visible_adapters, open as open_adapter};
 pub use buffer::PooledBuffer;
 pub(crate) use pipeline::Dispatch;
 
+use super::cache::Cache;
 use crate::{Error, Result};
 use buffer::Pool;
+use choices::Choices;
 use pipeline::{Pipelines, UniformRing};
 use std::{
     fmt,
@@ -38,6 +41,8 @@ struct Inner {
     recorder: Mutex<Recorder>,
     /// Host memory that uploads are laid out in, kept between calls.
     staging: Mutex<Vec<f32>>,
+    /// Tile shapes that were measured to be best.
+    choices: Choices,
     /// The first fault that the driver reported outside a call.
     fault: Arc<Mutex<Option<Error>>>,
 }
@@ -75,6 +80,7 @@ impl GpuDevice {
             }
         });
         let limits = device.limits();
+        let choices = Choices::new(Cache::user(), &report);
         Self(Arc::new(Inner {
             device,
             queue,
@@ -84,6 +90,7 @@ impl GpuDevice {
             pipelines: Pipelines::default(),
             recorder: Mutex::default(),
             staging: Mutex::default(),
+            choices,
             fault,
         }))
     }
@@ -101,6 +108,11 @@ impl GpuDevice {
     /// Whether both handles stand for one opened device.
     pub fn same_as(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// What was chosen by measuring on this adapter.
+    pub(crate) fn choices(&self) -> &Choices {
+        &self.0.choices
     }
 
     /// The largest binding, in bytes.

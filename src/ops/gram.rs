@@ -3,10 +3,19 @@
 //! Blocks of at most [`BLOCK_ROWS`] rows are summed in f32 and added to a compensated pair on a GPU, shorter ones to f64 on the CPU:
 //! after 10^6 rows the relative error stays under 1e-6, where one running f32 sum errs by 5e-6.
 
-use super::{Binding, Op, host::Triangle, projection::narrow, tile, tile::Tile};
+use super::{
+    Binding, Op,
+    host::Triangle,
+    projection::narrow,
+    tile::{self, Tile},
+    tuning::{self, Class, TunedOp},
+};
 use crate::{
     Error, Result,
-    device::{CpuDevice, Device, GpuDevice, Matrix, gpu::Dispatch, gpu::PooledBuffer},
+    device::{
+        CpuDevice, Device, GpuDevice, Matrix, gpu::Dispatch, gpu::PooledBuffer,
+        gpu::shader::Constants,
+    },
 };
 use ndarray::{Array2, ArrayView2};
 
@@ -17,7 +26,7 @@ pub const BLOCK_ROWS: usize = 4096;
 pub static OP: Op = Op {
     name: "gram",
     source: include_str!("../../shaders/gram.wgsl"),
-    params_bytes: size_of::<Params>(),
+    params_bytes: size_of::<GramParams>(),
     bindings: &[
         Binding::Read("z"),
         Binding::Read("y"),
@@ -25,37 +34,36 @@ pub static OP: Op = Op {
         Binding::Write("lo"),
     ],
     variants: || {
-        let menu = MENU.iter();
-        menu.map(|t| (t.name.to_owned(), t.constants())).collect()
+        let menu = tile::SQUARE_MENU.iter();
+        menu.flat_map(|&t| [false, true].map(|square| variant(t, square)))
+            .collect()
     },
 };
 
-/// As [`tile::DIRECT_8X64`], with square tiles.
-pub const DIRECT_64: Tile = Tile {
-    name: "direct-64x64",
-    ty: 8,
-    ..tile::DIRECT_8X64
-};
-
-/// Square shapes.
-pub const MENU: &[Tile] = &[tile::SHARED_64, DIRECT_64];
+/// Tiles on and above the diagonal, or for a baseline all of the square.
+pub(super) fn variant(tile: Tile, square: bool) -> (String, Constants) {
+    let mut constants = tile.constants();
+    constants.insert("SQUARE".into(), i64::from(square));
+    let side = if square { "/square" } else { "" };
+    (format!("{}{side}", tile.name), constants)
+}
 
 /// The uniform parameters, as in the shader.
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-struct Params {
-    row0: u32,
-    row_end: u32,
-    z_stride4: u32,
-    y_stride4: u32,
-    z_tiles: u32,
-    y_tiles: u32,
-    tile0: u32,
-    tile_count: u32,
-    fresh: u32,
-    zero: u32,
+pub(super) struct GramParams {
+    pub(super) row0: u32,
+    pub(super) row_end: u32,
+    pub(super) z_stride4: u32,
+    pub(super) y_stride4: u32,
+    pub(super) z_tiles: u32,
+    pub(super) y_tiles: u32,
+    pub(super) tile0: u32,
+    pub(super) tile_count: u32,
+    pub(super) fresh: u32,
+    pub(super) zero: u32,
     /// Uniform structs are whole multiples of 16 bytes on some drivers.
-    padding: [u32; 2],
+    pub(super) padding: [u32; 2],
 }
 
 /// The sums on the host.
@@ -89,6 +97,12 @@ pub struct GramAccumulator {
     features: usize,
     targets: usize,
     state: State,
+    /// Whether its work counts towards tuning, which serves the sums that begin after it.
+    counts: bool,
+}
+
+fn class(features: usize) -> Class {
+    Class::of(TunedOp::Gram, features, BLOCK_ROWS, features)
 }
 
 #[derive(Debug)]
@@ -118,13 +132,15 @@ impl GramAccumulator {
     /// Sums of zero for `features` columns of Z and `targets` columns of Y (at least one each).
     pub fn new(device: &Device, features: usize, targets: usize) -> Result<Self> {
         let tile = match device {
-            Device::Gpu(gpu) if gpu.is_software() => DIRECT_64,
-            _ => tile::SHARED_64,
+            Device::Cpu(_) => tile::SHARED_64,
+            Device::Gpu(gpu) => tuning::tile(gpu, class(features)),
         };
-        Self::with_tile(device, features, targets, tile, u64::MAX)
+        let mut sums = Self::with_tile(device, features, targets, tile, u64::MAX)?;
+        sums.counts = true;
+        Ok(sums)
     }
 
-    /// As [`Self::new`], with a shape of [`MENU`] and panels of at most `panel_bytes`.
+    /// As [`Self::new`], with a shape of [`tile::SQUARE_MENU`] and panels of at most `panel_bytes`.
     pub fn with_tile(
         device: &Device,
         features: usize,
@@ -172,6 +188,7 @@ impl GramAccumulator {
             features,
             targets,
             state,
+            counts: false,
         })
     }
 
@@ -204,10 +221,15 @@ impl GramAccumulator {
                 panels,
                 fresh,
             } => {
+                if self.counts {
+                    let work = z_nd.rows() as f64 * (self.features * self.features) as f64;
+                    tuning::worked(gpu, class(self.features), work);
+                }
                 let side = tile.cols() as usize;
+                let (name, constants) = variant(*tile, false);
                 for row0 in (0..z_nd.rows()).step_by(BLOCK_ROWS) {
                     for panel in panels.iter() {
-                        let params = Params {
+                        let params = GramParams {
                             row0: narrow(row0)?,
                             row_end: narrow(z_nd.rows().min(row0 + BLOCK_ROWS))?,
                             z_stride4: narrow(z_nd.stride() / 4)?,
@@ -220,20 +242,13 @@ impl GramAccumulator {
                             zero: 0,
                             padding: [0; 2],
                         };
-                        let across = params.tile_count.min(65_535);
-                        gpu.dispatch(&Dispatch {
-                            op: &OP,
-                            variant: tile.name,
-                            constants: &tile.constants(),
-                            params: bytemuck::bytes_of(&params),
-                            buffers: &[
-                                z_nd.gpu(gpu, "z")?,
-                                y_nt.gpu(gpu, "y")?,
-                                &panel.hi,
-                                &panel.lo,
-                            ],
-                            workgroups: [across, params.tile_count.div_ceil(across), 1],
-                        })?;
+                        record(
+                            gpu,
+                            (&name, &constants),
+                            &params,
+                            [z_nd, y_nt],
+                            [&panel.hi, &panel.lo],
+                        )?;
                     }
                     *fresh = false;
                 }
@@ -284,6 +299,25 @@ impl GramAccumulator {
             }
         }
     }
+}
+
+/// Records the sums of one panel over one block of rows.
+pub(super) fn record(
+    gpu: &GpuDevice,
+    (name, constants): (&str, &Constants),
+    params: &GramParams,
+    [z_nd, y_nt]: [&Matrix; 2],
+    [hi, lo]: [&PooledBuffer; 2],
+) -> Result<()> {
+    let across = params.tile_count.min(65_535);
+    gpu.dispatch(&Dispatch {
+        op: &OP,
+        variant: name,
+        constants,
+        params: bytemuck::bytes_of(params),
+        buffers: &[z_nd.gpu(gpu, "z")?, y_nt.gpu(gpu, "y")?, hi, lo],
+        workgroups: [across, params.tile_count.div_ceil(across), 1],
+    })
 }
 
 /// Tiles of the upper triangle of `z_tiles` x `z_tiles` and of the columns beside it.

@@ -29,11 +29,14 @@ pub static OP: Op = Op {
         Binding::Write("k"),
     ],
     variants: || {
-        let menu = tile::MENU.iter();
+        let menu = MENU.iter();
         menu.flat_map(|&t| FORMS.map(|form| variant(t, form)))
             .collect()
     },
 };
+
+/// The tile shapes of this op: through workgroup memory, and straight from the buffers.
+pub const MENU: &[Tile] = &[tile::SHARED_64, tile::DIRECT_8X64];
 
 /// Bytes of the kernel block that a product keeps on a GPU.
 const SCRATCH_BYTES: usize = 32 << 20;
@@ -137,12 +140,13 @@ impl KernelBlock {
     ) -> Result<Self> {
         let tile = match device {
             Device::Cpu(_) => tile::SHARED_64,
-            Device::Gpu(gpu) => tile::choose(gpu),
+            Device::Gpu(gpu) if gpu.is_software() => tile::DIRECT_8X64,
+            Device::Gpu(_) => tile::SHARED_64,
         };
         Self::load_with(device, kernel, landmarks_md, tile)
     }
 
-    /// As [`Self::load`], with a tile shape of the menu instead of the adapter's own.
+    /// As [`Self::load`], with a tile shape of [`MENU`] instead of the adapter's own.
     pub fn load_with(
         device: &Device,
         kernel: Arc<dyn Kernel>,

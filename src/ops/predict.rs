@@ -2,15 +2,17 @@
 
 use super::{
     Binding, Op,
+    few::{self, FewRows},
     host::{Epilogue, ThroughCache},
     projection::{
         self, DenseMap, GpuMap, HostMap, Loaded, Nonlinearity, Projection, narrow, rows_per_block,
     },
-    tile::{self, Tile},
+    tile::{self, Form, Tile},
+    tuning::{self, Class, TunedOp},
 };
 use crate::{
     Error, Result,
-    device::{CpuDevice, GpuDevice, Matrix, gpu::Dispatch, gpu::shader::Constants},
+    device::{CpuDevice, Device, GpuDevice, Matrix, gpu::Dispatch, gpu::shader::Constants},
 };
 use ndarray::{Array2, ArrayView2};
 use pulp::Simd;
@@ -30,7 +32,7 @@ pub static OP: Op = Op {
     ],
     variants: || {
         let mut all = Vec::new();
-        for &tile in tile::MENU {
+        for &tile in tile::PREDICT_MENU {
             for f in Nonlinearity::ALL {
                 all.extend(QUADS.map(|q| variant(tile, f, q)));
             }
@@ -105,6 +107,50 @@ impl Projection {
         }
     }
 
+    /// The form that [`Self::predict`] takes for so many rows; `None` on the CPU.
+    pub fn predict_form(&self, rows: usize) -> Option<Form> {
+        match &self.loaded {
+            Loaded::Cpu(..) => None,
+            Loaded::Gpu(gpu, map) => Some(map.form.unwrap_or_else(|| {
+                // A workgroup walks over all features: the rows alone have to fill the adapter.
+                tuning::few(gpu, rows, 1, self.depth)
+                    .unwrap_or_else(|| tuning::tile(gpu, self.predict_class(rows)).into())
+            })),
+        }
+    }
+
+    fn predict_class(&self, rows: usize) -> Class {
+        Class::of(TunedOp::Predict, rows, self.depth, self.freqs)
+    }
+
+    /// Few rows: their features, which all workgroups share in, then the product with the coefficients.
+    fn predict_few(
+        &self,
+        gpu: &GpuDevice,
+        x_nd: &Matrix,
+        beta_dt: &Matrix,
+        y_nt: &mut Matrix,
+    ) -> Result<()> {
+        let device = Device::Gpu(gpu.clone());
+        let mut z_nd = Matrix::new(&device, x_nd.rows(), self.outputs())?;
+        self.run(x_nd, &mut z_nd)?;
+        let few = FewRows {
+            a_nk: &z_nd,
+            b_kt: beta_dt,
+            cols: beta_dt.cols(),
+            features: None,
+            z_nt: y_nt,
+            row0: 0,
+            splits: few::splits(
+                gpu.report().kind,
+                x_nd.rows(),
+                beta_dt.cols(),
+                self.outputs(),
+            ),
+        };
+        few.run(gpu)
+    }
+
     fn predict_gpu(
         &self,
         gpu: &GpuDevice,
@@ -113,6 +159,13 @@ impl Projection {
         beta_dt: &Matrix,
         y_nt: &mut Matrix,
     ) -> Result<()> {
+        if map.form.is_none() {
+            let work = 2.0 * (x_nd.rows() * self.depth) as f64 * self.freqs as f64;
+            tuning::worked(gpu, self.predict_class(x_nd.rows()), work);
+        }
+        let Some(Form::Tile(tile)) = self.predict_form(x_nd.rows()) else {
+            return self.predict_few(gpu, x_nd, beta_dt, y_nt);
+        };
         let total = beta_dt.stride() / 4;
         let mut q0 = 0;
         while q0 < total {
@@ -128,7 +181,7 @@ impl Projection {
                 q0: narrow(q0)?,
                 y_stride4: narrow(y_nt.stride() / 4)?,
             };
-            let (name, constants) = variant(map.tile, self.nonlinearity, quads);
+            let (name, constants) = variant(tile, self.nonlinearity, quads);
             gpu.dispatch(&Dispatch {
                 op: &OP,
                 variant: &name,
@@ -141,7 +194,7 @@ impl Projection {
                     beta_dt.gpu(gpu, "the coefficients")?,
                     y_nt.gpu(gpu, "y")?,
                 ],
-                workgroups: [params.rows.div_ceil(map.tile.rows()), 1, 1],
+                workgroups: [params.rows.div_ceil(tile.rows()), 1, 1],
             })?;
             q0 += quads;
         }

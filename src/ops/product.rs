@@ -6,8 +6,10 @@ pub(crate) use host::HostFactor;
 
 use super::{
     Binding, Op,
+    few::FewRows,
     projection::{narrow, rows_per_block},
-    tile::{self, Tile},
+    tile::{self, Form, Tile},
+    tuning::{self, Class, TunedOp},
 };
 use crate::{
     Error, Result,
@@ -90,8 +92,9 @@ pub fn reference(a_nk: ArrayView2<'_, f32>, b_kt: ArrayView2<'_, f32>) -> Array2
 /// # Errors
 /// [`Error::Shape`] on shapes that do not fit or an empty inner dimension, [`Error::Device`] on matrices of several devices.
 pub fn product(a_nk: &Matrix, b_kt: &Matrix, c_nt: &mut Matrix) -> Result<()> {
-    let tile = form(b_kt, c_nt.device());
-    product_with(a_nk, b_kt, c_nt, tile)
+    count(a_nk, b_kt);
+    let form = form(a_nk, b_kt);
+    product_with(a_nk, b_kt, c_nt, form.unwrap_or(Form::Narrow))
 }
 
 /// As [`product`] on a GPU, into rows `c_row0 ..` of c; the caller has checked the shapes.
@@ -104,25 +107,39 @@ pub(super) fn product_into_rows(
     let Device::Gpu(gpu) = c_nt.device().clone() else {
         unreachable!("the CPU multiplies blocks of rows on its own");
     };
-    run_gpu(&gpu, a_nk, b_kt, c_nt, form(b_kt, c_nt.device()), c_row0)
+    count(a_nk, b_kt);
+    let form = form(a_nk, b_kt).unwrap_or(Form::Narrow);
+    run_gpu(&gpu, a_nk, b_kt, c_nt, form, c_row0)
 }
 
-/// The tile shape, or `None` for the form that suits few columns: one narrow dispatch reads all of a; beyond two of them a
-/// tile pays.
-pub(crate) fn form(b_kt: &Matrix, device: &Device) -> Option<Tile> {
-    match device {
-        Device::Gpu(gpu) if b_kt.stride() / 4 > 2 * QUADS[2] => Some(tile::choose(gpu)),
-        _ => None,
+fn class(a_nk: &Matrix, b_kt: &Matrix) -> Class {
+    Class::of(TunedOp::Product, a_nk.rows(), a_nk.cols(), b_kt.cols())
+}
+
+/// Counts the work towards tuning, where tiles are what does it.
+fn count(a_nk: &Matrix, b_kt: &Matrix) {
+    if let (Device::Gpu(gpu), Some(Form::Tile(_))) = (a_nk.device(), form(a_nk, b_kt)) {
+        let work = 2.0 * (a_nk.rows() * a_nk.cols()) as f64 * b_kt.cols() as f64;
+        tuning::worked(gpu, class(a_nk, b_kt), work);
     }
 }
 
-/// As [`product`], with a tile shape of the menu, or `None` for the form that suits few columns.
-pub fn product_with(
-    a_nk: &Matrix,
-    b_kt: &Matrix,
-    c_nt: &mut Matrix,
-    tile: Option<Tile>,
-) -> Result<()> {
+/// The form that [`product`] takes; `None` on the CPU. One narrow dispatch reads all of a; beyond two of them a tile pays.
+pub(crate) fn form(a_nk: &Matrix, b_kt: &Matrix) -> Option<Form> {
+    let Device::Gpu(gpu) = a_nk.device() else {
+        return None;
+    };
+    let few = tuning::few(gpu, a_nk.rows(), b_kt.cols(), a_nk.cols());
+    Some(
+        few.unwrap_or_else(|| match b_kt.stride() / 4 > 2 * QUADS[2] {
+            true => tuning::tile(gpu, class(a_nk, b_kt)).into(),
+            false => Form::Narrow,
+        }),
+    )
+}
+
+/// As [`product`], in one form: a tile shape of [`tile::MENU`] or one of the others. The CPU has one way and ignores it.
+pub fn product_with(a_nk: &Matrix, b_kt: &Matrix, c_nt: &mut Matrix, form: Form) -> Result<()> {
     let (rows, depth, cols) = (a_nk.rows(), a_nk.cols(), b_kt.cols());
     if b_kt.rows() != depth || (c_nt.rows(), c_nt.cols()) != (rows, cols) || depth == 0 {
         return Err(Error::Shape(format!(
@@ -134,7 +151,7 @@ pub fn product_with(
     }
     match c_nt.device().clone() {
         Device::Cpu(cpu) => run_cpu(&cpu, a_nk, b_kt, c_nt),
-        Device::Gpu(gpu) => run_gpu(&gpu, a_nk, b_kt, c_nt, tile, 0),
+        Device::Gpu(gpu) => run_gpu(&gpu, a_nk, b_kt, c_nt, form, 0),
     }
 }
 
@@ -143,9 +160,21 @@ fn run_gpu(
     a_nk: &Matrix,
     b_kt: &Matrix,
     c_nt: &mut Matrix,
-    tile: Option<Tile>,
+    form: Form,
     c_row0: usize,
 ) -> Result<()> {
+    if let Form::Few { splits } = form {
+        let few = FewRows {
+            a_nk,
+            b_kt,
+            cols: b_kt.cols(),
+            features: None,
+            z_nt: c_nt,
+            row0: c_row0,
+            splits,
+        };
+        return few.run(gpu);
+    }
     let mut params = Params {
         rows: narrow(a_nk.rows())?,
         depth: narrow(a_nk.cols())?,
@@ -170,7 +199,7 @@ fn run_gpu(
             workgroups,
         })
     };
-    if let Some(tile) = tile {
+    if let Form::Tile(tile) = form {
         let workgroups = [
             (4 * params.b_stride4).div_ceil(tile.cols()),
             params.rows.div_ceil(tile.rows()),
@@ -222,7 +251,12 @@ mod tests {
                 }
             })
             .expect("uploads");
-            for form in tile::MENU.iter().copied().map(Some).chain([None]) {
+            let others = [
+                Form::Narrow,
+                Form::Few { splits: 1 },
+                Form::Few { splits: 2 },
+            ];
+            for form in tile::MENU.iter().map(|&t| t.into()).chain(others) {
                 let mut c_nt = Matrix::new(&device, 7, 3).expect("fits");
                 product_with(&a_nk, &b_kt, &mut c_nt, form).expect("runs");
                 let c = c_nt.download().expect("reads back");

@@ -8,7 +8,9 @@ pub(crate) use host::rows_per_block;
 use super::{
     Binding, Op,
     cos2pi::{reference_cos, reference_sin},
-    tile::{self, Tile},
+    few::FewRows,
+    tile::{self, Form, Tile},
+    tuning::{self, Class, TunedOp},
 };
 use crate::{
     Error, Result,
@@ -189,26 +191,28 @@ pub(super) struct GpuMap {
     pub(super) w_ds: Matrix,
     /// Pairs of phase and amplitude in one row, padded with zeros to whole quadruples of pairs.
     pub(super) feature: Matrix,
-    pub(super) tile: Tile,
+    /// Set when a caller chose it, else by shape.
+    pub(super) form: Option<Form>,
 }
 
 impl Projection {
     /// Uploads the parameters. Errors on an empty map, or one that exceeds the device's bindings.
     pub fn load(device: &Device, map: &DenseMap) -> Result<Self> {
-        let tile = match device {
-            Device::Cpu(_) => tile::SHARED_64,
-            Device::Gpu(gpu) => tile::choose(gpu),
-        };
-        Self::load_with(device, map, tile)
+        Self::load_as(device, map, None)
     }
 
-    /// As [`Self::load`], with a tile shape of the menu instead of the adapter's own.
-    pub fn load_with(device: &Device, map: &DenseMap, tile: Tile) -> Result<Self> {
+    /// As [`Self::load`], with one form instead of the adapter's own: [`Form::Few`], or a tile shape of [`tile::MENU`]
+    /// ([`tile::PREDICT_MENU`] if it is to predict).
+    pub fn load_with(device: &Device, map: &DenseMap, form: Form) -> Result<Self> {
+        Self::load_as(device, map, Some(form))
+    }
+
+    fn load_as(device: &Device, map: &DenseMap, form: Option<Form>) -> Result<Self> {
         map.check()?;
         let (depth, freqs) = (map.depth(), map.freqs());
         let loaded = match device {
             Device::Cpu(cpu) => Loaded::Cpu(cpu.clone(), HostMap::new(map)),
-            Device::Gpu(gpu) => Loaded::Gpu(gpu.clone(), GpuMap::upload(device, map, tile)?),
+            Device::Gpu(gpu) => Loaded::Gpu(gpu.clone(), GpuMap::upload(device, map, form)?),
         };
         Ok(Self {
             nonlinearity: map.nonlinearity,
@@ -223,12 +227,19 @@ impl Projection {
         self.freqs * self.nonlinearity.outputs()
     }
 
-    /// The tile shape that it runs with; `None` on the CPU.
-    pub fn tile(&self) -> Option<Tile> {
+    /// The form that [`Self::run`] takes for so many rows; `None` on the CPU.
+    pub fn form(&self, rows: usize) -> Option<Form> {
         match &self.loaded {
             Loaded::Cpu(..) => None,
-            Loaded::Gpu(_, map) => Some(map.tile),
+            Loaded::Gpu(gpu, map) => Some(map.form.unwrap_or_else(|| {
+                tuning::few(gpu, rows, self.freqs, self.depth)
+                    .unwrap_or_else(|| tuning::tile(gpu, self.class(rows)).into())
+            })),
         }
+    }
+
+    fn class(&self, rows: usize) -> Class {
+        Class::of(TunedOp::Projection, rows, self.depth, self.freqs)
     }
 
     /// Writes `z = amplitude * f(x W + phase)`, shape `[rows, D]`, for `x` of shape `[rows, d]`.
@@ -272,6 +283,25 @@ impl Projection {
         x_nd: &Matrix,
         z_nd: &mut Matrix,
     ) -> Result<()> {
+        if map.form.is_none() {
+            let work = 2.0 * (x_nd.rows() * self.depth) as f64 * self.freqs as f64;
+            tuning::worked(gpu, self.class(x_nd.rows()), work);
+        }
+        let tile = match self.form(x_nd.rows()) {
+            Some(Form::Tile(tile)) => tile,
+            form => {
+                let few = FewRows {
+                    a_nk: x_nd,
+                    b_kt: &map.w_ds,
+                    cols: self.freqs,
+                    features: Some((&map.feature, self.nonlinearity)),
+                    z_nt: z_nd,
+                    row0: 0,
+                    splits: Form::splits(form),
+                };
+                return few.run(gpu);
+            }
+        };
         let params = Params {
             rows: narrow(x_nd.rows())?,
             depth4: narrow(self.depth.div_ceil(4))?,
@@ -280,7 +310,7 @@ impl Projection {
             w_stride4: narrow(map.w_ds.stride() / 4)?,
             z_stride: narrow(z_nd.stride())?,
         };
-        let (name, constants) = variant(map.tile, self.nonlinearity);
+        let (name, constants) = variant(tile, self.nonlinearity);
         gpu.dispatch(&Dispatch {
             op: &OP,
             variant: &name,
@@ -293,8 +323,8 @@ impl Projection {
                 z_nd.gpu(gpu, "z")?,
             ],
             workgroups: [
-                params.freqs.div_ceil(map.tile.cols()),
-                params.rows.div_ceil(map.tile.rows()),
+                params.freqs.div_ceil(tile.cols()),
+                params.rows.div_ceil(tile.rows()),
                 1,
             ],
         })
@@ -302,7 +332,7 @@ impl Projection {
 }
 
 impl GpuMap {
-    fn upload(device: &Device, map: &DenseMap, tile: Tile) -> Result<Self> {
+    fn upload(device: &Device, map: &DenseMap, form: Option<Form>) -> Result<Self> {
         let (depth, freqs) = (map.depth(), map.freqs());
         let mut w_ds = Matrix::new(device, depth.next_multiple_of(4), freqs)?;
         let stride = w_ds.stride();
@@ -324,7 +354,7 @@ impl GpuMap {
         Ok(Self {
             w_ds,
             feature,
-            tile,
+            form,
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Tile shapes: how the dense ops split a matrix product among invocations.
 
-use crate::device::{GpuDevice, gpu::shader::Constants};
+use crate::device::gpu::shader::Constants;
 
 /// A workgroup of `tx` x `ty` invocations, each of which keeps `tm` rows by `tn` columns of the product in registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +45,67 @@ impl Tile {
     }
 }
 
-/// For GPUs: 64 x 64 through workgroup memory.
+/// How a dense op splits its work among invocations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Workgroups of one shape.
+    Tile(Tile),
+    /// Few columns of a product: neighbours share a row of the left factor.
+    Narrow,
+    /// Few rows: invocations share the depth, and so do this many workgroups.
+    Few {
+        /// Parts of the depth.
+        splits: usize,
+    },
+}
+
+impl Form {
+    /// Its name in benchmark tables.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Tile(tile) => tile.name.into(),
+            Self::Narrow => "narrow".into(),
+            Self::Few { splits: 1 } => "few-rows".into(),
+            Self::Few { splits } => format!("few-rows/{splits}"),
+        }
+    }
+}
+
+impl Form {
+    /// Parts of the depth of a form for few rows; one of any other.
+    pub(super) fn splits(form: Option<Self>) -> usize {
+        match form {
+            Some(Self::Few { splits }) => splits,
+            _ => 1,
+        }
+    }
+}
+
+impl From<Tile> for Form {
+    fn from(tile: Tile) -> Self {
+        Self::Tile(tile)
+    }
+}
+
+/// For GPUs with few units, and for few rows: many small workgroups.
+pub const SHARED_32: Tile = Tile {
+    name: "shared-32x32",
+    tx: 8,
+    ty: 8,
+    tm: 4,
+    tn: 4,
+    bk: 16,
+};
+
+/// 32 products an invocation: where 64 spill, as on Apple's GPUs, and where registers bound the threads in flight.
+pub const SHARED_64_HALF: Tile = Tile {
+    name: "shared-64x64-4x8",
+    ty: 16,
+    tm: 4,
+    ..SHARED_64
+};
+
+/// 64 x 64 through workgroup memory, 64 products an invocation.
 pub const SHARED_64: Tile = Tile {
     name: "shared-64x64",
     tx: 8,
@@ -53,6 +113,22 @@ pub const SHARED_64: Tile = Tile {
     tm: 8,
     tn: 8,
     bk: 16,
+};
+
+/// Twice as many rows.
+pub const SHARED_128_64: Tile = Tile {
+    name: "shared-128x64",
+    ty: 16,
+    ..SHARED_64
+};
+
+/// For large GPUs: every value loaded is used 128 times. Takes all of the 16 KiB of workgroup memory and of the 256
+/// invocations that every adapter has.
+pub const SHARED_128: Tile = Tile {
+    name: "shared-128x128",
+    tx: 16,
+    ty: 16,
+    ..SHARED_64
 };
 
 /// For software adapters, where workgroup memory is ordinary memory and a barrier costs a loop.
@@ -65,14 +141,34 @@ pub const DIRECT_8X64: Tile = Tile {
     bk: 0,
 };
 
-/// All shapes; every one is validated and checked against the reference.
-pub const MENU: &[Tile] = &[SHARED_64, DIRECT_8X64];
+/// As [`DIRECT_8X64`], with square tiles, for Gram matrices.
+pub const DIRECT_64: Tile = Tile {
+    name: "direct-64x64",
+    ty: 8,
+    ..DIRECT_8X64
+};
 
-/// The shape for an adapter.
-pub fn choose(gpu: &GpuDevice) -> Tile {
-    if gpu.is_software() {
-        DIRECT_8X64
-    } else {
-        SHARED_64
-    }
-}
+/// The shapes of projections and products; every one is validated and checked against the reference.
+///
+/// All of them sum over depth in the same order, so on one device they give the same bits.
+pub const MENU: &[Tile] = &[
+    SHARED_64,
+    SHARED_32,
+    SHARED_64_HALF,
+    SHARED_128_64,
+    SHARED_128,
+    DIRECT_8X64,
+];
+
+/// The shapes of fused predictions. Each sums features in eight lanes, so that they give the same bits too; 128 x 128 has
+/// sixteen.
+pub const PREDICT_MENU: &[Tile] = &[
+    SHARED_64,
+    SHARED_32,
+    SHARED_64_HALF,
+    SHARED_128_64,
+    DIRECT_8X64,
+];
+
+/// The square shapes, of Gram matrices.
+pub const SQUARE_MENU: &[Tile] = &[SHARED_64, SHARED_32, SHARED_64_HALF, SHARED_128, DIRECT_64];

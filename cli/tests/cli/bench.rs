@@ -1,6 +1,6 @@
 //! Measuring and checking through the binary.
 
-use crate::bochner;
+use crate::{adapters, bochner};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
@@ -89,4 +89,100 @@ fn cases_are_served_line_by_line() {
         "{lines:?}"
     );
     assert!(lines[2]["failed"].is_string(), "{lines:?}");
+}
+
+#[test]
+fn tiles_are_tuned_once_for_an_adapter_and_a_damaged_cache_is_written_again() {
+    let Some((device, _)) = adapters().last() else {
+        println!("no adapter: nothing to tune");
+        return;
+    };
+    let (here, cache) = (TempDir::new().expect("directory"), TempDir::new().unwrap());
+    let run = |args: &[&str], cache: &str| {
+        let mut command: Command = crate::command(here.path());
+        command.args(["bench", "--json", "--device", device]);
+        let output = command.args(args).env("BOCHNER_CACHE", cache).output();
+        let output = output.expect("starts");
+        assert!(output.status.success(), "{output:?}");
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).expect("JSON")
+    };
+    let folder = cache.path().to_str().expect("UTF-8");
+    let case = [
+        "--op",
+        "product",
+        "--rows",
+        "96",
+        "--dim",
+        "8",
+        "--features",
+        "96",
+    ];
+    assert!(run(&case, folder)["tuned"].as_object().unwrap().is_empty());
+    let tuned = run(&["--tune"], folder);
+    let classes = tuned["tuned"].as_array().expect("an array");
+    assert_eq!(classes.len(), 14, "{tuned}");
+    for class in classes {
+        let winner = class["tile"].as_str().expect("a name");
+        assert!(
+            class["seconds"][winner].as_f64().is_some_and(|s| s > 0.0),
+            "{class}"
+        );
+    }
+    assert_eq!(run(&case, folder)["tuned"].as_object().unwrap().len(), 14);
+    assert!(run(&case, "off")["tuned"].as_object().unwrap().is_empty());
+    let file = std::fs::read_dir(cache.path())
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    std::fs::write(&file, b"bochner1 and nonsense").unwrap();
+    assert!(run(&case, folder)["tuned"].as_object().unwrap().is_empty());
+    run(&["--tune"], folder);
+    assert_eq!(run(&case, folder)["tuned"].as_object().unwrap().len(), 14);
+}
+
+#[test]
+fn the_spread_of_the_tiles_can_be_seen() {
+    let here = TempDir::new().expect("directory");
+    let Some((device, _)) = adapters().last() else {
+        println!("no adapter: no tiles");
+        return;
+    };
+    let run = |args: &[&str]| {
+        let mut command: Command = crate::command(here.path());
+        let shape = [
+            "--op",
+            "product",
+            "--rows",
+            "96",
+            "--dim",
+            "8",
+            "--features",
+            "96",
+        ];
+        command
+            .args(["bench", "--json", "--device", device])
+            .args(shape);
+        command
+            .args(args)
+            .env("BOCHNER_CACHE", "off")
+            .output()
+            .expect("starts")
+    };
+    let output = run(&["--tiles"]);
+    let object: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let cases = object["cases"].as_array().expect("an array");
+    let mut tiles: Vec<_> = cases
+        .iter()
+        .map(|case| case["tile"].as_str().unwrap())
+        .collect();
+    tiles.sort_unstable();
+    tiles.dedup();
+    // All that 96 rows can take.
+    assert_eq!(tiles.len(), 6, "{object}");
+    for case in cases {
+        assert!(case["error"].as_f64().is_some_and(|e| e < 1e-5), "{case}");
+    }
+    assert_eq!(run(&["--tile", "64"]).status.code(), Some(2));
 }

@@ -61,6 +61,8 @@ pub(crate) fn command(directory: &Path) -> Command {
     for name in ["BOCHNER_DEVICE", "RUST_LOG", "RUST_BACKTRACE"] {
         command.env_remove(name);
     }
+    // Nothing is read from or left in the user's cache.
+    command.env("BOCHNER_CACHE", "off");
     if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
         // Without it Mesa's drivers write a line of their own to stderr.
         let runtime = RUNTIME.get_or_init(|| TempDir::new().expect("a temporary directory"));

@@ -32,6 +32,8 @@ const SHARED: &[(&str, &str)] = &[
     shared!("exchange_get_b"),
     shared!("exchange_put_a"),
     shared!("exchange_put_b"),
+    shared!("features"),
+    shared!("finish_features"),
     shared!("product"),
     shared!("product_loop"),
     shared!("row_layout"),

@@ -1,0 +1,55 @@
+//! `bochner bench --tune`: measures the tile shapes of a GPU and keeps the fastest.
+
+use super::duration;
+use crate::report::{self, Console, Usage};
+use anyhow::Result;
+use bochner::{
+    Device,
+    ops::tuning::{Class, tune},
+};
+use serde_json::{Value, json};
+
+/// Prints one line for each class of work, the fastest shape first.
+pub(super) fn run(console: &Console, device: &Device, as_json: bool) -> Result<()> {
+    let Device::Gpu(gpu) = device else {
+        return Err(Usage("the CPU has no tile shapes; use --device with a GPU".into()).into());
+    };
+    if !as_json {
+        report::to_stdout(&format!("{}\n", device.describe()))?;
+    }
+    let mut classes: Vec<Value> = Vec::new();
+    for class in Class::ALL {
+        let mut tuned = match tune(gpu, class) {
+            Ok(tuned) => tuned,
+            Err(error) => {
+                let why = report::one_line(&error.to_string());
+                console.note(&format!("{class} keeps its tile: {why}"));
+                continue;
+            }
+        };
+        tuned.seconds.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let name = class.to_string();
+        let times: serde_json::Map<_, _> = tuned
+            .seconds
+            .iter()
+            .map(|(tile, seconds)| (tile.name.to_owned(), json!(seconds)))
+            .collect();
+        classes.push(json!({"class": name, "tile": tuned.winner.name, "seconds": times}));
+        if !as_json {
+            let times = tuned.seconds.iter();
+            let times = times.map(|(tile, s)| format!("{} {}", tile.name, duration(*s)));
+            report::to_stdout(&format!(
+                "{name:<25} {:<16} of {}\n",
+                tuned.winner.name,
+                times.collect::<Vec<_>>().join(", ")
+            ))?;
+        }
+    }
+    match as_json {
+        true => report::to_stdout(&format!(
+            "{}\n",
+            json!({"device": device.describe(), "tuned": classes})
+        )),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,143 @@
+//! Plain ways to do what the dense ops do, on a GPU: `cargo bench --bench dense` holds the ops against them. Nothing else uses them.
+
+use super::{
+    Binding, Op,
+    gram::{self, GramParams},
+    projection::narrow,
+    tile::Tile,
+};
+use crate::{
+    Error, Result,
+    device::{Device, GpuDevice, Matrix, gpu::Dispatch, gpu::PooledBuffer, gpu::shader::Constants},
+};
+
+/// The op for the registry: the cosine map, one invocation for each output.
+pub static NAIVE: Op = Op {
+    name: "projection_naive",
+    source: include_str!("../../shaders/projection_naive.wgsl"),
+    params_bytes: size_of::<Params>(),
+    bindings: &[
+        Binding::Read("x"),
+        Binding::Read("w"),
+        Binding::Read("feature"),
+        Binding::Write("z"),
+    ],
+    variants: || vec![("16x16".into(), Constants::new())],
+};
+
+/// The uniform parameters, as in the shader.
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct Params {
+    rows: u32,
+    depth: u32,
+    freqs: u32,
+    x_stride: u32,
+    w_stride: u32,
+    z_stride: u32,
+}
+
+/// Records `z = amplitude * cos 2 pi (x W + phase)`, shape `[rows, s]`, for `x` `[rows, d]`, `w` `[d, s]` and `feature` `[1, 2 s]`,
+/// pairs of phase and amplitude. Errors with [`Error::Shape`] on others.
+pub fn naive(
+    gpu: &GpuDevice,
+    x_nd: &Matrix,
+    w_ds: &Matrix,
+    feature: &Matrix,
+    z_ns: &mut Matrix,
+) -> Result<()> {
+    let (rows, d, s) = (x_nd.rows(), x_nd.cols(), w_ds.cols());
+    if w_ds.rows() != d || feature.cols() != 2 * s || (z_ns.rows(), z_ns.cols()) != (rows, s) {
+        return Err(Error::Shape("x, w, feature and z do not fit".into()));
+    }
+    let params = Params {
+        rows: narrow(rows)?,
+        depth: narrow(d)?,
+        freqs: narrow(s)?,
+        x_stride: narrow(x_nd.stride())?,
+        w_stride: narrow(w_ds.stride())?,
+        z_stride: narrow(z_ns.stride())?,
+    };
+    gpu.dispatch(&Dispatch {
+        op: &NAIVE,
+        variant: "16x16",
+        constants: &Constants::new(),
+        params: bytemuck::bytes_of(&params),
+        buffers: &[
+            x_nd.gpu(gpu, "x")?,
+            w_ds.gpu(gpu, "w")?,
+            feature.gpu(gpu, "the phases")?,
+            z_ns.gpu(gpu, "z")?,
+        ],
+        workgroups: [params.freqs.div_ceil(16), params.rows.div_ceil(16), 1],
+    })
+}
+
+/// Sums as [`gram::GramAccumulator`] keeps them, with the tiles on both sides of the diagonal.
+#[derive(Debug)]
+pub struct SquareGram {
+    gpu: GpuDevice,
+    tile: Tile,
+    tiles: usize,
+    hi: PooledBuffer,
+    lo: PooledBuffer,
+}
+
+impl SquareGram {
+    /// Sums of zero for `features` columns, in tiles of a square shape.
+    /// Errors when they do not fit one binding, and with [`Error::Unsupported`] on the CPU.
+    pub fn new(device: &Device, features: usize, tile: Tile) -> Result<Self> {
+        let Device::Gpu(gpu) = device else {
+            return Err(Error::Unsupported("a baseline of GPUs".into()));
+        };
+        let side = tile.cols() as usize;
+        let tiles = features.div_ceil(side);
+        // One column of tiles for a target.
+        let bytes = 4 * (tiles * (tiles + 1) * side * side) as u64;
+        Ok(Self {
+            gpu: gpu.clone(),
+            tile,
+            tiles,
+            hi: gpu.buffer(bytes, || "a full Gram matrix".into())?,
+            lo: gpu.buffer(bytes, || "a full Gram matrix".into())?,
+        })
+    }
+
+    /// Overwrites the sums with `Z'Z` and `Z'y` of at most [`gram::BLOCK_ROWS`] rows.
+    pub fn set(&mut self, z_nd: &Matrix, y_n1: &Matrix) -> Result<()> {
+        let params = GramParams {
+            row0: 0,
+            row_end: narrow(z_nd.rows().min(gram::BLOCK_ROWS))?,
+            z_stride4: narrow(z_nd.stride() / 4)?,
+            y_stride4: narrow(y_n1.stride() / 4)?,
+            z_tiles: narrow(self.tiles)?,
+            y_tiles: 1,
+            tile0: 0,
+            tile_count: narrow(self.tiles * (self.tiles + 1))?,
+            fresh: 1,
+            zero: 0,
+            padding: [0; 2],
+        };
+        let (name, constants) = gram::variant(self.tile, true);
+        gram::record(
+            &self.gpu,
+            (&name, &constants),
+            &params,
+            [z_nd, y_n1],
+            [&self.hi, &self.lo],
+        )
+    }
+
+    /// Entry `[i, j]` of `Z'Z` for every i and j of the first tile and the first two columns of tiles, `[side, 2 side]`.
+    pub fn corner(&self) -> Result<ndarray::Array2<f32>> {
+        let side = self.tile.cols() as usize;
+        let mut corner = ndarray::Array2::zeros((side, 2 * side));
+        self.gpu.download(&self.hi, 2 * side * side, |data| {
+            for (at, &v) in data.iter().enumerate() {
+                let (tile, within) = (at / (side * side), at % (side * side));
+                corner[[within / side, tile * side + within % side]] = v;
+            }
+        })?;
+        Ok(corner)
+    }
+}

@@ -1,0 +1,270 @@
+//! Few rows on a GPU, as when a model serves: `z = f(a b)` split over columns and depth, so that one row keeps more than one
+//! workgroup busy. Projections, products and predictions of few rows take this form instead of a tile.
+//!
+//! Columns are split first; the depth among the lanes of a workgroup; and, where columns are few, among workgroups too, whose
+//! sums a second pass adds. The order of all sums follows from the shape and the kind of adapter alone.
+
+use super::{Binding, Op, projection::Nonlinearity, projection::narrow, tile::Form};
+use crate::{
+    Result,
+    device::{
+        GpuDevice, Matrix,
+        gpu::shader::Constants,
+        gpu::{AdapterKind, Dispatch},
+    },
+};
+
+/// The op for the registry: sums, and features of them where the depth is not split among workgroups.
+pub static OP: Op = Op {
+    name: "few",
+    source: include_str!("../../shaders/few.wgsl"),
+    params_bytes: size_of::<Params>(),
+    bindings: &[
+        Binding::Read("a"),
+        Binding::Read("b"),
+        Binding::Read("feature"),
+        Binding::Write("z"),
+    ],
+    variants: || {
+        let each = ROWS.iter().flat_map(|&rows| {
+            let whole = NONLINEARITIES.map(|f| variant(rows, Stage::Whole(f)));
+            whole.into_iter().chain([variant(rows, Stage::Split)])
+        });
+        each.collect()
+    },
+};
+
+/// The op for the registry: the sums of all splits, and features of them.
+pub static SUM_OP: Op = Op {
+    name: "few_sum",
+    source: include_str!("../../shaders/few_sum.wgsl"),
+    params_bytes: size_of::<SumParams>(),
+    bindings: &[
+        Binding::Read("partial"),
+        Binding::Read("feature"),
+        Binding::Write("z"),
+    ],
+    variants: || NONLINEARITIES.map(sum_variant).into(),
+};
+
+/// The most rows of this form.
+pub const MOST_ROWS: usize = 64;
+/// Rows of a workgroup.
+const ROWS: [usize; 4] = [1, 2, 4, 8];
+/// Columns of a workgroup, in fours.
+const TX: usize = 8;
+/// Invocations that share a column.
+const LANES: usize = 32;
+/// `None` for a plain product.
+const NONLINEARITIES: [Option<Nonlinearity>; 6] = [
+    Some(Nonlinearity::CosSin),
+    Some(Nonlinearity::Cos),
+    Some(Nonlinearity::Step),
+    Some(Nonlinearity::Relu),
+    Some(Nonlinearity::ReluSquared),
+    None,
+];
+
+/// The uniform parameters, as in the shader.
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct Params {
+    rows: u32,
+    depth: u32,
+    freqs: u32,
+    a_stride4: u32,
+    b_stride4: u32,
+    z_stride: u32,
+    row0: u32,
+    per_split: u32,
+}
+
+/// As [`Params`], of the second pass.
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct SumParams {
+    rows: u32,
+    splits: u32,
+    freqs: u32,
+    z_stride: u32,
+    row0: u32,
+    /// Uniform structs are whole multiples of 16 bytes on some drivers.
+    padding: [u32; 3],
+}
+
+/// What a workgroup writes: its sums, or what follows from them.
+#[derive(Clone, Copy)]
+enum Stage {
+    Split,
+    Whole(Option<Nonlinearity>),
+}
+
+fn code(f: Option<Nonlinearity>) -> i64 {
+    f.map_or(5, Nonlinearity::code)
+}
+
+fn variant(rows: usize, stage: Stage) -> (String, Constants) {
+    let (name, split, f) = match stage {
+        Stage::Split => (format!("{rows}/split"), 1, None),
+        Stage::Whole(f) => (format!("{rows}/{f:?}"), 0, f),
+    };
+    let constants = [
+        ("R", rows as i64),
+        ("TX", TX as i64),
+        ("LANES", LANES as i64),
+        ("SPLIT", split),
+        ("NONLINEARITY", code(f)),
+    ];
+    let constants = constants.map(|(name, value)| (name.to_owned(), value));
+    (name, constants.into())
+}
+
+fn sum_variant(f: Option<Nonlinearity>) -> (String, Constants) {
+    (
+        format!("{f:?}"),
+        [("NONLINEARITY".to_owned(), code(f))].into(),
+    )
+}
+
+/// Workgroups that keep an adapter of this kind busy. Not measured on real GPUs: the largest have about as many units.
+const fn enough_workgroups(kind: AdapterKind) -> usize {
+    match kind {
+        AdapterKind::Discrete | AdapterKind::Virtual => 256,
+        AdapterKind::Integrated | AdapterKind::Other => 64,
+        AdapterKind::Software => 8,
+    }
+}
+
+/// The form of few rows, or `None` where tiles of 64 x 64 fill an adapter of this kind.
+pub(super) fn form(kind: AdapterKind, rows: usize, cols: usize, depth: usize) -> Option<Form> {
+    let tiles = rows.div_ceil(MOST_ROWS) * cols.div_ceil(64);
+    let few = match kind {
+        // Measured on lavapipe: tiles of eight rows win beyond.
+        AdapterKind::Software => rows <= 4,
+        _ => rows <= MOST_ROWS && tiles < enough_workgroups(kind),
+    };
+    few.then(|| Form::Few {
+        splits: splits(kind, rows, cols, depth),
+    })
+}
+
+/// Workgroups among which the depth is split: as many as fill the adapter, while each lane has something to add.
+pub(super) fn splits(kind: AdapterKind, rows: usize, cols: usize, depth: usize) -> usize {
+    let groups = cols.div_ceil(4 * TX) * rows.div_ceil(ROWS[3]);
+    let wanted = enough_workgroups(kind) / groups.max(1);
+    wanted.clamp(1, (depth / (4 * LANES)).max(1))
+}
+
+/// The operands of one product.
+pub(super) struct FewRows<'a> {
+    /// `[rows, depth]`.
+    pub(super) a_nk: &'a Matrix,
+    /// `[depth, cols]`, perhaps with more rows and columns.
+    pub(super) b_kt: &'a Matrix,
+    /// Columns of the product.
+    pub(super) cols: usize,
+    /// Pairs of phase and amplitude, and what is applied to the sums; `None` for a plain product.
+    pub(super) features: Option<(&'a Matrix, Nonlinearity)>,
+    /// Rows `row0 ..` are written.
+    pub(super) z_nt: &'a Matrix,
+    /// The first row of z.
+    pub(super) row0: usize,
+    /// Workgroups among which the depth is split.
+    pub(super) splits: usize,
+}
+
+impl FewRows<'_> {
+    /// Records the product, in one dispatch or two.
+    pub(super) fn run(&self, gpu: &GpuDevice) -> Result<()> {
+        let (rows, depth, cols) = (self.a_nk.rows(), self.a_nk.cols(), self.cols);
+        if rows == 0 || cols == 0 {
+            return Ok(());
+        }
+        let depth4 = depth.div_ceil(4);
+        let per_split = depth4.div_ceil(self.splits.clamp(1, depth4));
+        let splits = depth4.div_ceil(per_split);
+        let a = self.a_nk.gpu(gpu, "the left factor")?;
+        let b = self.b_kt.gpu(gpu, "the right factor")?;
+        let z = self.z_nt.gpu(gpu, "z")?;
+        let (feature, f) = match self.features {
+            Some((feature, f)) => (feature.gpu(gpu, "the phases")?, Some(f)),
+            // Bound and not read.
+            None => (b, None),
+        };
+        let scratch = match splits {
+            1 => None,
+            _ => {
+                let bytes = 16 * (splits * rows * cols.div_ceil(4)) as u64;
+                Some(gpu.buffer(bytes, || "the sums of few rows".into())?)
+            }
+        };
+        let group_rows = ROWS.into_iter().find(|&r| r >= rows).unwrap_or(ROWS[3]);
+        let stage = match scratch {
+            None => Stage::Whole(f),
+            Some(_) => Stage::Split,
+        };
+        let (name, constants) = variant(group_rows, stage);
+        let params = Params {
+            rows: narrow(rows)?,
+            depth: narrow(depth)?,
+            freqs: narrow(cols)?,
+            a_stride4: narrow(self.a_nk.stride() / 4)?,
+            b_stride4: narrow(self.b_kt.stride() / 4)?,
+            z_stride: narrow(self.z_nt.stride())?,
+            row0: narrow(self.row0)?,
+            per_split: narrow(per_split)?,
+        };
+        gpu.dispatch(&Dispatch {
+            op: &OP,
+            variant: &name,
+            constants: &constants,
+            params: bytemuck::bytes_of(&params),
+            buffers: &[a, b, feature, scratch.as_deref().unwrap_or(z)],
+            workgroups: [
+                narrow(cols.div_ceil(4 * TX))?,
+                narrow(rows.div_ceil(group_rows))?,
+                narrow(splits)?,
+            ],
+        })?;
+        let Some(scratch) = scratch else {
+            return Ok(());
+        };
+        let (name, constants) = sum_variant(f);
+        let params = SumParams {
+            rows: params.rows,
+            splits: narrow(splits)?,
+            freqs: params.freqs,
+            z_stride: params.z_stride,
+            row0: params.row0,
+            padding: [0; 3],
+        };
+        gpu.dispatch(&Dispatch {
+            op: &SUM_OP,
+            variant: &name,
+            constants: &constants,
+            params: bytemuck::bytes_of(&params),
+            buffers: &[&scratch, feature, z],
+            workgroups: [params.freqs.div_ceil(256), params.rows, 1],
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_depth_is_split_only_where_columns_leave_workgroups_idle() {
+        let at = |rows, cols, depth| form(AdapterKind::Discrete, rows, cols, depth);
+        // One row to 4096 paired columns: 64 workgroups of columns, four parts of the depth.
+        assert_eq!(at(1, 2048, 784), Some(Form::Few { splits: 4 }));
+        // Columns enough.
+        assert_eq!(at(1, 8192, 784), Some(Form::Few { splits: 1 }));
+        assert_eq!(at(1, 16_384, 784), None);
+        // A depth that gives each lane one vec4 is not split.
+        assert_eq!(at(1, 2, 64), Some(Form::Few { splits: 1 }));
+        assert_eq!(at(64, 2, 784), Some(Form::Few { splits: 6 }));
+        assert_eq!(at(65, 2, 784), None);
+        assert_eq!(form(AdapterKind::Software, 5, 2048, 784), None);
+    }
+}

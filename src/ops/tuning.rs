@@ -1,0 +1,226 @@
+//! Which tile shape a dense op takes on an adapter: a default by its kind, or the fastest that was measured there.
+//!
+//! All shapes of a menu give the same bits, so tuning never changes a result. It happens by itself once 10^13 operations of a
+//! class were done in a process (what was done is then worth the time), on adapters that are no software; or when asked for
+//! ([`tune`], `bochner bench --tune`). The winner is kept for the adapter, its driver and this version, see the README on
+//! `BOCHNER_CACHE`.
+
+mod trial;
+
+pub use trial::{Tuned, tune};
+
+use super::{
+    few,
+    tile::{self, Form, Tile},
+};
+use crate::{
+    Error, Result,
+    device::{GpuDevice, gpu::AdapterKind},
+};
+use std::fmt;
+
+/// The ops that have a menu.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TunedOp {
+    /// Feature maps, whatever their nonlinearity.
+    Projection,
+    /// Fused predictions.
+    Predict,
+    /// Products of many columns.
+    Product,
+    /// Gram sums.
+    Gram,
+}
+
+/// Work for which one shape is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Class {
+    /// The op.
+    pub op: TunedOp,
+    /// Whether more than 64 products make a sum.
+    pub deep: bool,
+    /// Whether tiles of 64 x 64 are so many that larger ones still fill every adapter.
+    pub large: bool,
+}
+
+impl Class {
+    /// All of them. Gram sums are always deep.
+    pub const ALL: [Self; 14] = {
+        use TunedOp::{Gram, Predict, Product, Projection};
+        [
+            class(Projection, false, false),
+            class(Projection, false, true),
+            class(Projection, true, false),
+            class(Projection, true, true),
+            class(Predict, false, false),
+            class(Predict, false, true),
+            class(Predict, true, false),
+            class(Predict, true, true),
+            class(Product, false, false),
+            class(Product, false, true),
+            class(Product, true, false),
+            class(Product, true, true),
+            class(Gram, true, false),
+            class(Gram, true, true),
+        ]
+    };
+
+    /// The class of an output of `rows` x `cols` sums over `depth` (of predictions: one column of tiles).
+    pub fn of(op: TunedOp, rows: usize, depth: usize, cols: usize) -> Self {
+        let cols = match op {
+            TunedOp::Predict => 1,
+            _ => cols.div_ceil(64),
+        };
+        class(
+            op,
+            op == TunedOp::Gram || depth > 64,
+            rows.div_ceil(64) * cols >= 512,
+        )
+    }
+
+    /// The shapes to choose from.
+    pub fn menu(&self) -> &'static [Tile] {
+        match self.op {
+            TunedOp::Projection | TunedOp::Product => tile::MENU,
+            TunedOp::Predict => tile::PREDICT_MENU,
+            TunedOp::Gram => tile::SQUARE_MENU,
+        }
+    }
+
+    /// The shape until something was measured. No default was measured on a real GPU: 128 x 128 loads least where there is enough
+    /// work for it, 32 sums an invocation suit GPUs with few registers (64 spill on Apple's), and without workgroup memory
+    /// of their own software adapters are faster straight from the buffers.
+    pub fn default_tile(&self, kind: AdapterKind) -> Tile {
+        match (kind, self.op) {
+            (AdapterKind::Software, TunedOp::Gram) => tile::DIRECT_64,
+            (AdapterKind::Software, _) => tile::DIRECT_8X64,
+            (AdapterKind::Integrated, _) if self.large => tile::SHARED_64_HALF,
+            (AdapterKind::Integrated, _) => tile::SHARED_32,
+            (_, TunedOp::Predict) => tile::SHARED_64,
+            _ if self.large && self.deep => tile::SHARED_128,
+            _ => tile::SHARED_64,
+        }
+    }
+}
+
+const fn class(op: TunedOp, deep: bool, large: bool) -> Class {
+    Class { op, deep, large }
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let op = match self.op {
+            TunedOp::Projection => "projection",
+            TunedOp::Predict => "predict",
+            TunedOp::Product => "product",
+            TunedOp::Gram => "gram",
+        };
+        let deep = if self.deep { "deep" } else { "shallow" };
+        let large = if self.large { "large" } else { "small" };
+        write!(f, "{op} {deep} {large}")
+    }
+}
+
+/// Operations of a class in one process after which its shapes are measured.
+const ENOUGH: f64 = 1e13;
+/// The shape for a class: the one that was forced, the one measured to be best, or the default.
+pub(super) fn tile(gpu: &GpuDevice, class: Class) -> Tile {
+    let named = |name: String| class.menu().iter().find(|tile| tile.name == name).copied();
+    let choices = gpu.choices();
+    let chosen = choices.forced().and_then(named);
+    chosen
+        .or_else(|| choices.get(&class.to_string()).and_then(named))
+        .unwrap_or_else(|| class.default_tile(gpu.report().kind))
+}
+
+/// The form for few rows, unless a tile was forced; with that form forced, also where it would not be taken.
+pub(super) fn few(gpu: &GpuDevice, rows: usize, cols: usize, depth: usize) -> Option<Form> {
+    let kind = gpu.report().kind;
+    match gpu.choices().forced().as_deref() {
+        None => few::form(kind, rows, cols, depth),
+        Some(FEW) if rows <= few::MOST_ROWS => Some(Form::Few {
+            splits: few::splits(kind, rows, cols, depth),
+        }),
+        Some(_) => None,
+    }
+}
+
+/// The name that [`force`] knows the form for few rows by.
+pub const FEW: &str = "few-rows";
+
+/// Makes every dense op on this device take the tile of this name (or [`FEW`]) wherever its menu has it, or again what suits
+/// it best: for benchmarks. Gram sums that have begun keep theirs. Errors with the names that there are.
+pub fn force(gpu: &GpuDevice, name: Option<&str>) -> Result<()> {
+    let names = names();
+    if let Some(name) = name
+        && !names.contains(&name)
+    {
+        return Err(Error::Parameter(format!(
+            "there is no tile {name:?}; there are: {}",
+            names.join(", ")
+        )));
+    }
+    gpu.choices().force(name.map(str::to_owned));
+    Ok(())
+}
+
+/// The names of all forms.
+pub fn names() -> Vec<&'static str> {
+    let mut names: Vec<_> = tile::MENU.iter().map(|tile| tile.name).collect();
+    names.extend([tile::DIRECT_64.name, FEW]);
+    names
+}
+
+/// The shapes that measurements chose on this adapter, by class: of this process and of earlier ones.
+pub fn chosen(gpu: &GpuDevice) -> Vec<(Class, Tile)> {
+    let all = gpu.choices().all();
+    let tile = |class: &Class| {
+        let name = all.get(&class.to_string())?;
+        let tile = class.menu().iter().find(|tile| tile.name == name)?;
+        Some((*class, *tile))
+    };
+    Class::ALL.iter().filter_map(tile).collect()
+}
+
+/// Counts the work of a class, and measures its shapes once that is worth it.
+pub(super) fn worked(gpu: &GpuDevice, class: Class, operations: f64) {
+    if gpu.is_software() || operations == 0.0 {
+        return;
+    }
+    let key = class.to_string();
+    let choices = gpu.choices();
+    if !choices.worked(&key, operations, ENOUGH) || choices.get(&key).is_some() {
+        return;
+    }
+    match tune(gpu, class) {
+        Ok(times) => log::info!("{class} on {}: {}", gpu.describe(), times.winner.name),
+        // The default stays.
+        Err(error) => log::info!("{class} on {} is not tuned: {error}", gpu.describe()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_have_their_own_names_menus_and_defaults() {
+        let mut names: Vec<_> = Class::ALL.iter().map(Class::to_string).collect();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), Class::ALL.len());
+        for class in Class::ALL {
+            for kind in [
+                AdapterKind::Discrete,
+                AdapterKind::Integrated,
+                AdapterKind::Virtual,
+                AdapterKind::Other,
+                AdapterKind::Software,
+            ] {
+                assert!(class.menu().contains(&class.default_tile(kind)), "{class}");
+            }
+            let [rows, depth, cols] = class.shape(AdapterKind::Discrete);
+            assert_eq!(Class::of(class.op, rows, depth, cols), class);
+        }
+    }
+}
