@@ -10,6 +10,7 @@ mod matrix;
 pub use choice::{DeviceChoice, DeviceReport};
 pub use cpu::CpuDevice;
 pub use gpu::{AdapterReport, GpuDevice};
+pub(crate) use matrix::Reading;
 pub use matrix::{Matrix, MatrixData};
 
 /// A place to compute. Cloning is cheap and shares threads, pipelines and pooled buffers.
@@ -54,6 +55,16 @@ impl Device {
         match self {
             Self::Cpu(_) => u64::MAX,
             Self::Gpu(gpu) => gpu.max_binding_bytes(),
+        }
+    }
+
+    /// The GPU; an error for the CPU.
+    pub(crate) fn gpu(&self) -> crate::Result<&GpuDevice> {
+        match self {
+            Self::Gpu(gpu) => Ok(gpu),
+            Self::Cpu(_) => Err(crate::Error::Device(
+                "the CPU has nothing to read back".into(),
+            )),
         }
     }
 

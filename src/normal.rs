@@ -2,12 +2,12 @@
 
 use crate::{
     Device, Error, Matrix, Result,
-    data::ChunkSource,
-    features::{FeatureMap, require_dense},
+    data::{ChunkSource, Rows},
+    features::{FeatureMap, LoadedMap, require_dense},
     ops::gram::GramAccumulator,
     plan::{RowNeeds, chunk_rows_on},
     store::{Store, in_file},
-    stream::{Progress, for_each_chunk},
+    stream::{Portions, Progress, for_each_chunk},
 };
 use ndarray::{Array1, Array2, ArrayView2, s};
 use std::path::Path;
@@ -76,6 +76,53 @@ impl Targets {
     }
 }
 
+/// A loaded map with the matrices of a chunk.
+struct Buffers {
+    loaded: Box<dyn LoadedMap>,
+    x_nd: Matrix,
+    z_nd: Matrix,
+    /// Targets, and a column of ones beside them that gives the column sums of Z.
+    y_nt: Matrix,
+}
+
+impl Buffers {
+    /// Those that are there, or new ones for `rows` rows; the map too, whose scratch is for as many.
+    fn of<'a>(
+        kept: &'a mut Option<Self>,
+        map: &dyn FeatureMap,
+        device: &Device,
+        rows: usize,
+        outputs: usize,
+    ) -> Result<&'a mut Self> {
+        if kept
+            .as_ref()
+            .is_some_and(|b| b.x_nd.capacity_rows() != rows)
+        {
+            *kept = None;
+        }
+        Ok(match kept {
+            Some(buffers) => buffers,
+            none => none.insert(Self {
+                loaded: map.load(device)?,
+                x_nd: Matrix::new(device, rows, map.input_dim())?,
+                z_nd: Matrix::new(device, rows, map.output_dim())?,
+                y_nt: Matrix::new(device, rows, outputs + 1)?,
+            }),
+        })
+    }
+
+    fn featurize(&mut self, map: &dyn FeatureMap, x: &Rows, y: &Array2<f64>) -> Result<()> {
+        map.input().load(x, &mut self.x_nd)?;
+        let mut augmented = Array2::from_elem((y.nrows(), y.ncols() + 1), 1.0_f32);
+        augmented
+            .slice_mut(s![.., ..y.ncols()])
+            .assign(&y.mapv(|v| v as f32));
+        self.y_nt.write(augmented.view())?;
+        self.z_nd.set_rows(self.x_nd.rows())?;
+        self.loaded.featurize(&self.x_nd, &mut self.z_nd)
+    }
+}
+
 /// `Z'Z`, `Z'Y` and the sums beside them, in f64: a monoid under [`Self::merge`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct NormalEquations {
@@ -125,7 +172,6 @@ impl NormalEquations {
         }
         require_dense(map)?;
         let (d, features) = (map.input_dim(), map.output_dim());
-        // A column of ones beside the targets gives the column sums of Z.
         let outputs = targets.outputs();
         let needs = RowNeeds {
             columns: d,
@@ -135,31 +181,24 @@ impl NormalEquations {
         };
         let rows = chunk_rows_on(device, needs, memory)?;
         let rows = source.rows().map_or(rows, |n| rows.min(n.max(1)));
-        let mut loaded = map.load(device)?;
-        let mut x_nd = Matrix::new(device, rows, d)?;
-        let mut z_nd = Matrix::new(device, rows, features)?;
-        let mut y_nt = Matrix::new(device, rows, outputs + 1)?;
         let mut sums = GramAccumulator::new(device, features, outputs + 1)?;
         let mut out = Self::zero(features, outputs);
+        let mut buffers = None;
+        let mut portions = Portions::new(rows);
         out.rows = for_each_chunk(source, rows, progress, |chunk| {
-            let y = targets.encode(chunk.y.view())?;
-            map.input().load(&chunk.x, &mut x_nd)?;
-            let mut augmented = Array2::from_elem((y.nrows(), outputs + 1), 1.0_f32);
-            augmented
-                .slice_mut(s![.., ..outputs])
-                .assign(&y.mapv(|v| v as f32));
-            y_nt.write(augmented.view())?;
-            z_nd.set_rows(x_nd.rows())?;
-            loaded.featurize(&x_nd, &mut z_nd)?;
-            sums.add(&z_nd, &y_nt)?;
-            for row in y.rows() {
-                for (k, &v) in row.iter().enumerate() {
-                    let raw = v + targets.shift(k);
-                    out.y_sum_t[k] += raw;
-                    out.y_square_t[k] += raw * raw;
+            portions.each(chunk.x.nrows(), |range, rows| {
+                let buffers = Buffers::of(&mut buffers, map, device, rows, outputs)?;
+                let y = targets.encode(chunk.y.slice(s![range.clone(), ..]))?;
+                buffers.featurize(map, &chunk.x.part(range), &y)?;
+                for row in y.rows() {
+                    for (k, &v) in row.iter().enumerate() {
+                        let raw = v + targets.shift(k);
+                        out.y_sum_t[k] += raw;
+                        out.y_square_t[k] += raw * raw;
+                    }
                 }
-            }
-            Ok(())
+                Ok(sums.add(&buffers.z_nd, &buffers.y_nt))
+            })
         })?;
         if out.rows == 0 {
             return Err(Error::Shape("the data has no rows".into()));

@@ -94,7 +94,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             match bench.case(&device, op, shape) {
                 Ok(timed) => page.case(&timed, &ceilings)?,
                 Err(
-                    error @ (Error::Unsupported(_) | Error::Limit { .. } | Error::OutOfMemory(_)),
+                    error @ (Error::Unsupported(_)
+                    | Error::Limit { .. }
+                    | Error::OutOfMemory { .. }),
                 ) => {
                     page.skipped(op.name, shape, &error)?;
                 }

@@ -1,11 +1,11 @@
 //! The feature matrix itself, chunk by chunk.
 
-use super::{FeatureMap, require_dense};
+use super::{FeatureMap, LoadedMap, require_dense};
 use crate::{
     Device, Error, Matrix, Result,
     data::ChunkSource,
     plan::{RowNeeds, chunk_rows_on},
-    stream::{Progress, for_each_chunk},
+    stream::{Portions, Progress, ReadBehind, for_each_chunk},
 };
 use ndarray::ArrayView2;
 
@@ -42,10 +42,9 @@ pub fn featurize(
             source.columns()
         )));
     }
-    // Features lie on the device, once more on the host, and on a GPU in the buffer that is mapped between the two;
-    // drivers keep a shadow of that one, and the buffer of the chunk before until they see to it.
+    // On a GPU features lie on the device and in two buffers on their way to the host, of which drivers keep shadows.
     let copies = match device {
-        Device::Cpu(_) => 2,
+        Device::Cpu(_) => 1,
         Device::Gpu(_) => 5,
     };
     let needs = RowNeeds {
@@ -55,13 +54,43 @@ pub fn featurize(
     };
     let rows = chunk_rows_on(device, needs, memory)?;
     let rows = source.rows().map_or(rows, |n| rows.min(n.max(1)));
-    let mut loaded = map.load(device)?;
-    let mut x_nd = Matrix::new(device, rows, d)?;
-    let mut z_nd = Matrix::new(device, rows, features)?;
-    for_each_chunk(source, rows, progress, |chunk| {
-        map.input().load(&chunk.x, &mut x_nd)?;
-        z_nd.set_rows(x_nd.rows())?;
-        loaded.featurize(&x_nd, &mut z_nd)?;
-        sink(z_nd.download()?.view())
-    })
+    let mut buffers: Option<Buffers> = None;
+    let mut portions = Portions::new(rows);
+    let mut behind = ReadBehind::default();
+    let mut write = |z: ArrayView2<'_, f32>, ()| sink(z);
+    let rows = for_each_chunk(source, rows, progress, |chunk| {
+        portions.each(chunk.x.nrows(), |range, rows| {
+            if buffers
+                .as_ref()
+                .is_some_and(|b| b.x_nd.capacity_rows() != rows)
+            {
+                buffers = None;
+            }
+            let Buffers { loaded, x_nd, z_nd } = match &mut buffers {
+                Some(buffers) => buffers,
+                none => none.insert(Buffers {
+                    loaded: map.load(device)?,
+                    x_nd: Matrix::new(device, rows, d)?,
+                    z_nd: Matrix::new(device, rows, features)?,
+                }),
+            };
+            map.input().load(&chunk.x.part(range), x_nd)?;
+            z_nd.set_rows(x_nd.rows())?;
+            loaded.featurize(x_nd, z_nd)?;
+            if let Some(z) = z_nd.on_host() {
+                return Ok(write(z, ()));
+            }
+            let reading = z_nd.read_later()?;
+            Ok(behind.push(reading, (), &mut write))
+        })
+    })?;
+    behind.finish(write)?;
+    Ok(rows)
+}
+
+/// A loaded map with the matrices of a chunk.
+struct Buffers {
+    loaded: Box<dyn LoadedMap>,
+    x_nd: Matrix,
+    z_nd: Matrix,
 }

@@ -52,6 +52,7 @@ pub(crate) struct Dispatch<'a> {
 impl GpuDevice {
     /// Records one dispatch; the device starts on it at the next submission.
     pub(crate) fn dispatch(&self, dispatch: &Dispatch<'_>) -> Result<()> {
+        self.0.faults.alive()?;
         let limit = self.0.limits.max_compute_workgroups_per_dimension;
         if let Some(&groups) = dispatch.workgroups.iter().find(|&&g| g > limit) {
             return Err(Error::Limit {
