@@ -2,8 +2,10 @@
 
 mod adapter;
 mod buffer;
+mod driver_code;
 mod fault;
 mod pipeline;
+mod saved;
 pub mod shader;
 mod timing;
 mod transfer;
@@ -18,6 +20,7 @@ use crate::Result;
 use buffer::Memory;
 use fault::Faults;
 use pipeline::{Pipelines, UniformRing};
+use saved::SavedPipelines;
 use std::{
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -39,10 +42,21 @@ struct Inner {
     limits: wgpu::Limits,
     memory: Memory,
     pipelines: Pipelines,
+    saved: Option<SavedPipelines>,
     recorder: Mutex<Recorder>,
     /// Host memory that uploads are laid out in, kept between calls.
     staging: Mutex<Vec<f32>>,
     faults: Arc<Faults>,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if let Some(saved) = &self.saved
+            && self.faults.alive().is_ok()
+        {
+            saved.store();
+        }
+    }
 }
 
 /// Commands recorded and not yet submitted.
@@ -61,7 +75,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl GpuDevice {
-    fn new(device: wgpu::Device, queue: wgpu::Queue, report: AdapterReport) -> Self {
+    fn new(
+        device: wgpu::Device,
+        queue: wgpu::Queue,
+        report: AdapterReport,
+        saved: Option<SavedPipelines>,
+    ) -> Self {
         let faults = Faults::of(&device);
         let limits = device.limits();
         Self(Arc::new(Inner {
@@ -71,6 +90,7 @@ impl GpuDevice {
             limits,
             memory: Memory::default(),
             pipelines: Pipelines::default(),
+            saved,
             recorder: Mutex::default(),
             staging: Mutex::default(),
             faults,

@@ -1,6 +1,8 @@
 //! Pipelines, built once per op variant, and the recording of dispatches.
 
-use super::{DISPATCHES_PER_SUBMIT, GpuDevice, lock, one_line, timing::Timing};
+use super::{
+    DISPATCHES_PER_SUBMIT, GpuDevice, lock, one_line, saved::SavedPipelines, timing::Timing,
+};
 use crate::{
     Error, Result,
     ops::{Binding, Op},
@@ -181,10 +183,15 @@ impl GpuDevice {
                 // Every shader writes what it reads of workgroup memory: parity runs check it.
                 zero_initialize_workgroup_memory: false,
             },
-            cache: None,
+            cache: self.0.saved.as_ref().map(SavedPipelines::pipelines),
         });
         match pollster::block_on(scope.pop()) {
-            None => Ok(Built { pipeline, layout }),
+            None => {
+                if let Some(saved) = &self.0.saved {
+                    saved.built();
+                }
+                Ok(Built { pipeline, layout })
+            }
             Some(e) => Err(Error::Device(format!(
                 "shader {key} does not build on {}: {}",
                 self.describe(),
