@@ -7,13 +7,14 @@ use crate::{
 };
 use ndarray::s;
 
-const SHAPES: [(usize, usize, usize); 7] = [
+const SHAPES: [(usize, usize, usize); 8] = [
     (1, 1, 1),
     (3, 63, 2),
     (17, 64, 64),
     (64, 65, 1),
     (65, 130, 3),
     (4097, 20, 65),
+    (4096, 49, 3),
     (9000, 5, 1),
 ];
 

@@ -245,8 +245,8 @@ impl GramAccumulator {
     /// The sums, in f64 on the host: the only readback of a fit.
     pub fn finish(self) -> Result<GramSums> {
         match self.state {
-            State::Cpu { sums, .. } => {
-                let (gram_dd, zty_dt) = sums.finish();
+            State::Cpu { cpu, sums } => {
+                let (gram_dd, zty_dt) = cpu.install(|| sums.finish());
                 Ok(GramSums { gram_dd, zty_dt })
             }
             State::Gpu {

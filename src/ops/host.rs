@@ -6,6 +6,7 @@
 
 #[cfg(target_arch = "x86_64")]
 mod half;
+mod hint;
 mod pack;
 mod rows;
 mod tile;

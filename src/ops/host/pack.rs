@@ -21,8 +21,17 @@ impl Aligned {
         &mut bytemuck::cast_slice_mut(&mut self.0)[..len]
     }
 
+    /// `len` zeros, in pages that the system gives when they are first written.
+    pub(super) fn zeroed(len: usize) -> Self {
+        Self(bytemuck::zeroed_vec(len.div_ceil(16)))
+    }
+
     pub(super) fn as_slice(&self) -> &[f32] {
         bytemuck::cast_slice(&self.0)
+    }
+
+    pub(super) fn as_mut_slice(&mut self) -> &mut [f32] {
+        bytemuck::cast_slice_mut(&mut self.0)
     }
 }
 

@@ -42,9 +42,6 @@ pub(super) fn panel_columns() -> usize {
     *COLUMNS.get_or_init(|| 2 * pulp::Arch::new().dispatch(Lanes))
 }
 
-/// Sums of the largest tile of all.
-pub(super) const MOST_SUMS: usize = 12 * 32;
-
 /// `c = a b` for `a` packed `[depth][rows]`, `b` packed `[depth][columns]` and `c` `[rows][columns]`.
 #[inline(always)]
 pub(super) fn multiply<S: Simd>(simd: S, rows: usize, a: &[f32], b: &[f32], c: &mut [f32]) {

@@ -1,28 +1,42 @@
-//! The lower triangle of `Z'Z` and all of `Z'Y`, summed in f32 in registers over blocks of rows and in f64 over blocks.
+//! The lower triangle of `Z'Z` and all of `Z'Y`: rows are packed as they come, summed in f32 over a few thousand of them and in
+//! f64 beyond.
 
-use super::{
-    pack::Aligned,
-    tile::{MOST_SUMS, most_rows, multiply, panel_columns},
-};
+mod block;
+
+use super::{pack::Aligned, tile::STRETCH};
+use block::{Block, slab_columns};
 use ndarray::Array2;
-use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
+use std::{cell::RefCell, ops::Range};
 
-/// Rows packed at a time, and panels that share what is read of the other operand: so many panels of so many rows stay in
-/// second-level cache.
-const DEPTH: usize = 768;
-const GROUP: usize = 4;
+/// Packed rows take this much, or an eighth of the sums if that is more: every pass over the rows costs one over the sums.
+const PACKED_BYTES: usize = 32 << 20;
+/// Rows that are summed in f32 at most.
+const MOST_ROWS: usize = 4096;
+/// Columns on a side of a block of sums: in f32 it stays in second-level cache beside the operands of one stretch.
+const BLOCK_COLUMNS: usize = 288;
+/// Blocks on a side of the matrix, at least, so that every thread has some.
+const LEAST_BLOCKS: usize = 6;
+/// Slabs packed by one thread at a time: whole runs of a row.
+const PACKED_TOGETHER: usize = 4;
 
-/// Running sums of `[Z | Y]' Z`: for each panel of columns of Z the entries of the rows from the panel's first on, and
-/// those of Y. Panels shrink towards the last column, so half of the square is never touched.
+thread_local! {
+    /// The f32 sums of the block in work.
+    static SCRATCH: RefCell<Aligned> = RefCell::default();
+}
+
+/// Running sums of `[Z | Y]' Z`. Columns are packed into slabs, as wide as the columns of a register tile; pairs of slabs are
+/// multiplied, on and below the diagonal only.
 pub(crate) struct Triangle {
     features: usize,
     targets: usize,
-    /// Panel after panel, tile after tile.
+    /// Rows that the slabs hold before they are summed: by the shape alone, so that sums do not depend on how rows come.
+    capacity: usize,
+    filled: usize,
+    /// Slab after slab of `[Z | Y]`, each `[capacity, slab columns]`.
+    packed: Aligned,
+    /// Block after block, pair after pair, tile after tile.
     sums: Vec<f64>,
-    /// The block in work, in panels of columns and in tiles of rows of the result; both depth-major.
-    panels: Aligned,
-    tiles: Aligned,
 }
 
 impl std::fmt::Debug for Triangle {
@@ -37,77 +51,114 @@ impl std::fmt::Debug for Triangle {
 
 impl Triangle {
     pub(crate) fn new(features: usize, targets: usize) -> Self {
-        let len = (0..features)
-            .step_by(panel_columns())
-            .map(|col| panel_len(features + targets, col))
-            .sum();
+        let width = slab_columns();
+        let slabs = (features + targets).div_ceil(width);
+        let pairs: usize = blocks(features, targets).map(|b| pairs(&b)).sum();
+        let sums = vec![0.0; pairs * width * width];
+        let rows = PACKED_BYTES.max(size_of_val(&sums[..]) / 8) / (4 * slabs * width);
+        let capacity = (rows / STRETCH * STRETCH).clamp(STRETCH, MOST_ROWS);
         Self {
             features,
             targets,
-            sums: vec![0.0; len],
-            panels: Aligned::default(),
-            tiles: Aligned::default(),
+            capacity,
+            filled: 0,
+            packed: Aligned::zeroed(slabs * width * capacity),
+            sums,
         }
     }
 
-    /// Adds rows, on the current thread pool. At most `DEPTH` of them are summed in f32.
-    pub(crate) fn add(&mut self, z: &[f32], y: &[f32]) {
-        let blocks = z.chunks(DEPTH * self.features);
-        let blocks = blocks.zip(y.chunks(DEPTH * self.targets));
-        blocks.for_each(|(z, y)| self.add_block(z, y));
+    /// Adds rows, on the current thread pool.
+    pub(crate) fn add(&mut self, mut z: &[f32], mut y: &[f32]) {
+        while !z.is_empty() {
+            let rows = (z.len() / self.features).min(self.capacity - self.filled);
+            let (z_now, z_rest) = z.split_at(rows * self.features);
+            let (y_now, y_rest) = y.split_at(rows * self.targets);
+            self.pack(z_now, y_now);
+            self.filled += rows;
+            if self.filled == self.capacity {
+                self.sum();
+            }
+            (z, y) = (z_rest, y_rest);
+        }
     }
 
-    fn add_block(&mut self, z: &[f32], y: &[f32]) {
-        let (d, t) = (self.features, self.targets);
-        let depth = z.len() / d;
-        let (width, group) = (panel_columns(), group_columns());
-        let len = (d + t).next_multiple_of(group) * depth;
-        let (panels, tiles) = (self.panels.take(len), self.tiles.take(len));
-        panels
-            .par_chunks_mut(group * depth)
-            .zip(tiles.par_chunks_mut(group * depth))
-            .enumerate()
-            .for_each(|(g, (panels, tiles))| pack(z, y, (d, t), g * group, panels, tiles));
-        let most = most_rows(width / 2);
-        let tiles = &tiles[..(d + t).next_multiple_of(most) * depth];
-        let mut rest = &mut self.sums[..];
-        let mut work = Vec::new();
-        for (col, panel) in (0..d)
-            .step_by(width)
-            .zip(panels.chunks_exact(width * depth))
-        {
-            let (sums, tail) = rest.split_at_mut(panel_len(d + t, col));
-            work.push((col, panel, sums));
-            rest = tail;
-        }
-        work.par_chunks_mut(GROUP).for_each(|group| {
-            pulp::Arch::new().dispatch(GroupSum {
-                depth,
-                tiles,
-                group,
-            });
+    /// Copies rows to the places after those filled.
+    fn pack(&mut self, z: &[f32], y: &[f32]) {
+        let (d, t, width) = (self.features, self.targets, slab_columns());
+        let slab_len = self.capacity * width;
+        let from = self.filled * width;
+        let slabs = self.packed.as_mut_slice()[..(d + t).div_ceil(width) * slab_len]
+            .par_chunks_mut(PACKED_TOGETHER * slab_len);
+        slabs.enumerate().for_each(|(run, slabs)| {
+            let first = run * PACKED_TOGETHER * width;
+            let columns = slabs.len() / self.capacity;
+            let mut edge = vec![0.0; columns];
+            for (k, (z, y)) in z.chunks_exact(d).zip(y.chunks_exact(t)).enumerate() {
+                let row = z.get(first..first + columns).unwrap_or_else(|| {
+                    // The end of Z, then Y, then zeros.
+                    let z = &z[first.min(d)..];
+                    edge[..z.len()].copy_from_slice(z);
+                    let y = &y[(first + z.len() - d).min(t)..];
+                    let y = &y[..y.len().min(columns - z.len())];
+                    edge[z.len()..][..y.len()].copy_from_slice(y);
+                    &edge
+                });
+                let parts = row.chunks_exact(width);
+                for (part, slab) in parts.zip(slabs.chunks_exact_mut(slab_len)) {
+                    slab[from + k * width..][..width].copy_from_slice(part);
+                }
+            }
         });
     }
 
-    /// The sums: `Z'Z` with its lower triangle filled, and `Z'Y`.
-    pub(crate) fn finish(self) -> (Array2<f64>, Array2<f64>) {
-        let (d, t) = (self.features, self.targets);
+    /// Adds the products of the packed rows to the sums.
+    fn sum(&mut self) {
+        if self.filled == 0 {
+            return;
+        }
+        let width = slab_columns();
+        let (packed, depth) = (self.packed.as_slice(), self.filled);
+        let slab = |s: usize| &packed[s * self.capacity * width..][..depth * width];
+        let mut rest = &mut self.sums[..];
+        let mut work = Vec::new();
+        for block in blocks(self.features, self.targets) {
+            let (sums, tail) = rest.split_at_mut(pairs(&block) * width * width);
+            work.push((block, sums));
+            rest = tail;
+        }
+        work.into_par_iter().for_each(|((i, j), sums)| {
+            SCRATCH.with_borrow_mut(|scratch| {
+                pulp::Arch::new().dispatch(Block {
+                    i,
+                    j,
+                    slab,
+                    scratch: scratch.take(sums.len()),
+                    sums,
+                });
+            });
+        });
+        self.filled = 0;
+    }
+
+    /// The sums, on the current thread pool: `Z'Z` with its lower triangle filled, and `Z'Y`.
+    pub(crate) fn finish(mut self) -> (Array2<f64>, Array2<f64>) {
+        self.sum();
+        self.packed = Aligned::default();
+        let (d, t, width) = (self.features, self.targets, slab_columns());
         let mut gram = Array2::zeros((d, d));
         let mut zty = Array2::zeros((d, t));
-        let width = panel_columns();
-        let mut rest = &self.sums[..];
-        for col in (0..d).step_by(width) {
-            let (sums, tail) = rest.split_at(panel_len(d + t, col));
-            rest = tail;
-            let first = first_row(col);
-            for (i, sums) in sums.chunks_exact(width).enumerate() {
-                let row = first + i;
-                for (j, &sum) in sums.iter().enumerate().take(d - col.min(d)) {
-                    let col = col + j;
-                    if row < d && col <= row {
-                        gram[[row, col]] = sum;
-                    } else if (d..d + t).contains(&row) {
-                        zty[[col, row - d]] = sum;
+        let mut all = self.sums.chunks_exact(width * width);
+        for (i, j) in blocks(d, t) {
+            for j in j {
+                for (i, sums) in i.clone().zip(&mut all) {
+                    for (row, sums) in (i * width..).zip(sums.chunks_exact(width)) {
+                        for (col, &sum) in (j * width..d).zip(sums) {
+                            if row < d && col <= row {
+                                gram[[row, col]] = sum;
+                            } else if (d..d + t).contains(&row) {
+                                zty[[col, row - d]] = sum;
+                            }
+                        }
                     }
                 }
             }
@@ -116,103 +167,73 @@ impl Triangle {
     }
 }
 
-/// The first row of the sums of the panel at `col`: that of the tile that holds the diagonal.
-fn first_row(col: usize) -> usize {
-    let most = most_rows(panel_columns() / 2);
-    col / most * most
+/// Blocks of pairs of slabs: runs of slabs of `[Z | Y]`, from the diagonal on, against a run of slabs of Z.
+fn blocks(features: usize, targets: usize) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
+    let width = slab_columns();
+    let slabs = (features + targets).div_ceil(width);
+    let side = slabs
+        .div_ceil(LEAST_BLOCKS)
+        .min(BLOCK_COLUMNS / width)
+        .max(1);
+    let run = move |from: usize, end: usize| from..end.min(from + side);
+    let columns = features.div_ceil(width);
+    (0..columns).step_by(side).flat_map(move |j| {
+        (j..slabs)
+            .step_by(side)
+            .map(move |i| (run(i, slabs), run(j, columns)))
+    })
 }
 
-fn panel_len(rows: usize, col: usize) -> usize {
-    let most = most_rows(panel_columns() / 2);
-    (rows.next_multiple_of(most) - first_row(col)) * panel_columns()
+/// Pairs of a block. Those above the diagonal have a place too, which stays zero.
+fn pairs((i, j): &(Range<usize>, Range<usize>)) -> usize {
+    i.len() * j.len()
 }
 
-/// Columns that are whole panels and whole tiles.
-fn group_columns() -> usize {
-    let (width, most) = (panel_columns(), most_rows(panel_columns() / 2));
-    // Tiles have 12, 6 or 4 rows; panels a power of two of columns.
-    if most.is_multiple_of(3) {
-        3 * width.max(4)
-    } else {
-        width.max(most)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sums(z: &Array2<f32>, y: &Array2<f32>, parts: &[usize]) -> (Array2<f64>, Array2<f64>) {
+        let (d, t) = (z.ncols(), y.ncols());
+        let mut triangle = Triangle::new(d, t);
+        let (z, y) = (z.as_slice().unwrap(), y.as_slice().unwrap());
+        let mut from = 0;
+        for &rows in parts {
+            triangle.add(
+                &z[from * d..(from + rows) * d],
+                &y[from * t..(from + rows) * t],
+            );
+            from += rows;
+        }
+        assert_eq!(from * d, z.len());
+        triangle.finish()
     }
-}
 
-/// The most columns of a group.
-const MOST_GROUP: usize = 96;
-
-/// The group of columns of `[Z | Y]` from `first` on, in panels and in tiles, reading each row once; columns beyond the last
-/// are zero.
-fn pack(
-    z: &[f32],
-    y: &[f32],
-    (d, t): (usize, usize),
-    first: usize,
-    panels: &mut [f32],
-    tiles: &mut [f32],
-) {
-    let (width, most, group) = (
-        panel_columns(),
-        most_rows(panel_columns() / 2),
-        group_columns(),
-    );
-    let depth = panels.len() / group;
-    let mut edge = [0.0; MOST_GROUP];
-    for (k, (z, y)) in z.chunks_exact(d).zip(y.chunks_exact(t)).enumerate() {
-        let row = match z.get(first..first + group) {
-            Some(row) => row,
-            None => {
-                for (c, value) in (first..first + group).zip(&mut edge) {
-                    *value = match c {
-                        _ if c < d => z[c],
-                        _ if c < d + t => y[c - d],
-                        _ => 0.0,
-                    };
-                }
-                &edge[..group]
+    /// The same bits however rows come, with sums just emptied and not, over several blocks with edges.
+    #[test]
+    fn sums_do_not_depend_on_how_rows_come() {
+        for (rows, d, t) in [
+            (2 * MOST_ROWS, 5, 2),
+            (MOST_ROWS + 77, 49, 3),
+            (301, 400, 90),
+        ] {
+            let value =
+                |seed: usize| move |(i, j): (usize, usize)| ((i * 31 + j * 17 + seed) as f32).sin();
+            let z = Array2::from_shape_fn((rows, d), value(0));
+            let y = Array2::from_shape_fn((rows, t), value(5));
+            let whole = sums(&z, &y, &[rows]);
+            let exact = z.mapv(f64::from).t().dot(&z.mapv(f64::from));
+            let largest = exact.diag().iter().fold(0.0_f64, |m, &v| m.max(v));
+            for ((row, col), &sum) in whole.0.indexed_iter() {
+                let expected = if col <= row { exact[[row, col]] } else { 0.0 };
+                assert!((sum - expected).abs() < 1e-6 * largest, "{row} {col}");
             }
-        };
-        for (part, panel) in row
-            .chunks_exact(width)
-            .zip(panels.chunks_exact_mut(width * depth))
-        {
-            panel[k * width..][..width].copy_from_slice(part);
-        }
-        for (part, tile) in row
-            .chunks_exact(most)
-            .zip(tiles.chunks_exact_mut(most * depth))
-        {
-            tile[k * most..][..most].copy_from_slice(part);
-        }
-    }
-}
-
-/// A few panels of columns, with their first columns and their sums, against all row tiles from the diagonal on.
-struct GroupSum<'a, 'b> {
-    depth: usize,
-    tiles: &'a [f32],
-    group: &'a mut [(usize, &'b [f32], &'b mut [f64])],
-}
-
-impl WithSimd for GroupSum<'_, '_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let most = most_rows(S::F32_LANES);
-        let size = most * 2 * S::F32_LANES;
-        let tiles = self.tiles.chunks_exact(most * self.depth);
-        let mut block = [0.0; MOST_SUMS];
-        for (tile, a) in tiles.enumerate() {
-            for (col, panel, sums) in self.group.iter_mut() {
-                let first = *col / most;
-                if let Some(at) = tile.checked_sub(first) {
-                    multiply(simd, most, a, panel, &mut block[..size]);
-                    let sums = &mut sums[at * size..][..size];
-                    for (sum, &block) in sums.iter_mut().zip(&block) {
-                        *sum += f64::from(block);
-                    }
-                }
+            for parts in [
+                vec![1, 100, rows - 101],
+                vec![7, rows - 7],
+                vec![rows - 1, 1],
+            ] {
+                assert_eq!(sums(&z, &y, &parts), whole, "{rows} x {d}: {parts:?}");
             }
         }
     }
