@@ -48,7 +48,7 @@ pub enum Error {
     DeviceLost {
         /// The driver's reason.
         reason: String,
-        /// Rows whose sums are on the host; see [`NormalEquations::extend`](crate::normal::NormalEquations::extend).
+        /// Rows whose sums are kept, the first of the source; see [`NormalEquations::resume`](crate::normal::NormalEquations::resume).
         rows_kept: u64,
     },
     /// The contents of a data file cannot be used.

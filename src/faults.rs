@@ -1,18 +1,19 @@
 //! Tests of what happens when a device is full or lost in the middle of work, on every adapter.
 
 use crate::{
-    Device, Error,
-    data::{ChunkSource, MemorySource, Survey},
+    Device, Error, Matrix,
+    data::{Chunk, ChunkSource, MemorySource, Survey},
     device::GpuDevice,
-    features::{Affine, DenseFeatures, Fourier, featurize},
+    features::{Affine, DenseFeatures, FeatureMap, Fourier, featurize},
     kernels::Gaussian,
     models::{FitOptions, RidgeRegressor},
-    normal::{NormalEquations, Targets},
+    normal::{COPY_EVERY, NormalEquations, Run, Targets},
     plan::DEFAULT_MEMORY,
     seed::{Seed, Stream},
     solve::{FeatureProducts, StreamedRows},
 };
-use ndarray::{Array2, ArrayView2, Axis};
+use ndarray::{Array2, ArrayView2, Axis, s};
+use std::time::Duration;
 
 /// Every adapter, opened for one test alone. Under BOCHNER_REQUIRE_GPU=1 no adapter is a failure.
 fn gpus() -> Vec<(Device, GpuDevice)> {
@@ -167,7 +168,7 @@ fn products_with_streamed_features_are_the_same_on_a_full_device() {
         let run = || -> crate::Result<(Array2<f64>, Array2<f64>)> {
             let mut source = source(rows, 4);
             let source: &mut dyn ChunkSource = &mut source;
-            let maps = [(&map as &dyn crate::features::FeatureMap, 0, 1.0)];
+            let maps = [(&map as &dyn FeatureMap, 0, 1.0)];
             let mut features = StreamedRows::new(&maps, source, rows, &device, DEFAULT_MEMORY)?;
             let (mut r, mut out) = (Array2::zeros((1, rows)), Array2::zeros((1, 64)));
             features.round_trip(beta_td.view(), &mut r, &mut out)?;
@@ -178,5 +179,211 @@ fn products_with_streamed_features_are_the_same_on_a_full_device() {
         let parts = within(&gpu, 4_000_000, run).expect("a quarter fits");
         assert!(parts == whole, "other products on {device:?}");
         is_full(&within(&gpu, 1_000_000, run).expect_err("a quarter does not fit either"));
+    }
+}
+
+/// A source during which a device is lost, when chunk `at` is read.
+struct Losing {
+    rows: MemorySource,
+    gpu: GpuDevice,
+    at: usize,
+    read: usize,
+}
+
+impl Losing {
+    fn new(rows: MemorySource, gpu: &GpuDevice, at: usize) -> Self {
+        let gpu = gpu.clone();
+        Self {
+            rows,
+            gpu,
+            at,
+            read: 0,
+        }
+    }
+}
+
+impl ChunkSource for Losing {
+    fn columns(&self) -> usize {
+        self.rows.columns()
+    }
+    fn targets(&self) -> usize {
+        self.rows.targets()
+    }
+    fn rows(&self) -> Option<usize> {
+        self.rows.rows()
+    }
+    fn next_chunk(&mut self, max_rows: usize) -> crate::Result<Option<Chunk>> {
+        if self.read == self.at {
+            self.gpu.lose();
+        }
+        self.read += 1;
+        self.rows.next_chunk(max_rows)
+    }
+    fn rewind(&mut self) -> crate::Result<()> {
+        self.rows.rewind()
+    }
+}
+
+fn is_lost(error: &Error, kept: u64) {
+    let text = error.to_string();
+    let matches = matches!(error, Error::DeviceLost { rows_kept, .. } if *rows_kept == kept);
+    assert!(matches, "{kept} {error:?}");
+    assert!(
+        text.contains("lost") && text.contains("--device cpu"),
+        "{text}"
+    );
+    assert_eq!(
+        text.contains(&format!("first {kept} rows are kept")),
+        kept > 0,
+        "{text}"
+    );
+}
+
+/// Chunks of 256 rows for 4 columns, 64 features and a target.
+const SMALL: u64 = 150_000;
+
+#[test]
+fn a_fit_goes_on_from_the_copy_after_its_device_is_lost() {
+    let (map, rows) = (fourier(4, 64), 5000);
+    let targets = Targets::Real {
+        columns: 1,
+        shift: vec![3.0],
+    };
+    for ((device, gpu), (other, _)) in gpus().into_iter().zip(gpus()) {
+        let sum = |rows: usize| {
+            let x = source(rows, 4);
+            let mut all = NormalEquations::zero(64, 1);
+            let run = Run::new(&map, &targets, &other, SMALL, Duration::ZERO);
+            run.add(&mut { x }, &mut all, &mut |_| {}).map(|()| all)
+        };
+        let whole = sum(rows).expect("runs");
+        let mut chunks = Vec::new();
+        let mut kept = NormalEquations::zero(64, 1);
+        let run = Run::new(&map, &targets, &device, SMALL, Duration::ZERO);
+        let mut losing = Losing::new(source(rows, 4), &gpu, 8);
+        let error = run.add(&mut losing, &mut kept, &mut |n| chunks.push(n));
+        is_lost(&error.expect_err("the device is lost"), kept.rows);
+        // One chunk is read ahead, and its successor while it is in work.
+        assert!((5..=7).contains(&(kept.rows / 256)), "{}", kept.rows);
+        assert_eq!(kept.rows % 256, 0, "{chunks:?}");
+        // A copy leaves no trace: these are the sums of so many rows.
+        let first = normal(rows, 4);
+        let y = first
+            .map_axis(Axis(1), |x| 3.0 + x[0].sin())
+            .insert_axis(Axis(1));
+        let n = kept.rows as usize;
+        let (x, y) = (
+            first.slice(s![..n, ..]).to_owned(),
+            y.slice(s![..n, ..]).to_owned(),
+        );
+        let mut same = NormalEquations::zero(64, 1);
+        Run::new(&map, &targets, &other, SMALL, COPY_EVERY)
+            .add(
+                &mut MemorySource::new(&x, Some(y)).expect("a source"),
+                &mut same,
+                &mut |_| {},
+            )
+            .expect("runs");
+        assert!(kept == same, "other sums on {device:?}");
+        // On another device the rest comes to them, in the same blocks: only the last f64 bits differ.
+        let run = Run::new(&map, &targets, &other, SMALL, COPY_EVERY);
+        run.add(&mut source(rows, 4), &mut kept, &mut |_| {})
+            .expect("goes on");
+        assert_eq!((kept.rows, whole.rows), (5000, 5000));
+        assert!((&kept.y_sum_t - &whole.y_sum_t)[0].abs() <= 1e-12 * whole.y_sum_t[0]);
+        for (a, b) in kept.gram_dd.iter().zip(&whole.gram_dd) {
+            // |z_i z_j| <= 2/64, summed without f32 rounding beyond the pair's 2^-46.
+            assert!((a - b).abs() <= 5000.0 * (2.0 / 64.0) * 1e-13, "{a} {b}");
+        }
+        // Nothing is left to add.
+        let before = kept.clone();
+        run.add(&mut source(rows, 4), &mut kept, &mut |_| {})
+            .expect("nothing to do");
+        assert!(kept == before);
+        let error = run
+            .add(&mut source(4000, 4), &mut kept, &mut |_| {})
+            .expect_err("too few rows");
+        assert!(
+            error
+                .to_string()
+                .contains("5000 rows, but the data has 4000"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn a_lost_device_is_a_typed_error_everywhere() {
+    let map = fourier(4, 64);
+    let targets = Targets::Real {
+        columns: 1,
+        shift: vec![3.0],
+    };
+    let ridge = || {
+        let mut train = source(500, 4);
+        let survey = Survey::of(&mut train, 100, 0, &mut |_| {}).expect("a survey");
+        let options = FitOptions::on(&Device::cpu());
+        RidgeRegressor::fit(
+            Box::new(fourier(4, 64)),
+            &mut train,
+            &survey,
+            &options,
+            &mut |_| {},
+        )
+    };
+    let model = ridge().expect("fits");
+    type Work<'a> = &'a dyn Fn(&Device, &mut dyn ChunkSource) -> crate::Result<()>;
+    let works: [(&str, Work<'_>); 4] = [
+        ("featurize", &|device, source| {
+            featurize(&map, source, device, SMALL, &mut |_| {}, |_| Ok(())).map(|_| ())
+        }),
+        ("fit", &|device, source| {
+            NormalEquations::accumulate(&map, source, &targets, device, SMALL, &mut |_| {})
+                .map(|_| ())
+        }),
+        ("predict", &|device, source| {
+            let mut predictor = model.on(device, 20_000)?;
+            predictor
+                .stream(source, &mut |_| {}, |_, _| Ok(()))
+                .map(|_| ())
+        }),
+        ("products", &|device, source| {
+            let maps = [(&map as &dyn FeatureMap, 0, 1.0)];
+            let mut features = StreamedRows::new(&maps, source, 5000, device, SMALL)?;
+            let (mut r, mut out) = (Array2::zeros((1, 5000)), Array2::zeros((1, 64)));
+            features.round_trip(normal(1, 64).view(), &mut r, &mut out)
+        }),
+    ];
+    for (name, work) in works {
+        for (device, gpu) in gpus() {
+            work(&device, &mut source(5000, 4)).expect("runs");
+            // In the middle, and before anything is read.
+            for at in [6, 0] {
+                let mut losing = Losing::new(source(5000, 4), &gpu, at);
+                let error = work(&device, &mut losing).expect_err(name);
+                println!("{name}: {error}");
+                is_lost(&error, 0);
+            }
+            is_lost(&Matrix::new(&device, 3, 3).expect_err("lost"), 0);
+            is_lost(&device.synchronize().expect_err("lost"), 0);
+        }
+    }
+}
+
+#[test]
+fn what_was_on_a_lost_device_cannot_be_read() {
+    for (device, gpu) in gpus() {
+        let host = normal(100, 3).mapv(|v| v as f32);
+        let mut matrix = Matrix::upload(&device, host.view()).expect("fits");
+        assert_eq!(matrix.download().expect("reads back"), host);
+        let reading = matrix.read_later().expect("is submitted");
+        gpu.lose();
+        // A copy that was submitted in time may arrive all the same.
+        if let Ok(same) = reading.finish(|read| read == host) {
+            assert!(same);
+        }
+        is_lost(&matrix.download().expect_err("lost"), 0);
+        is_lost(&matrix.write(host.view()).expect_err("lost"), 0);
+        is_lost(&matrix.read_later().expect_err("lost"), 0);
     }
 }

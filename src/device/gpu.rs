@@ -14,7 +14,7 @@ pub use adapter::{AdapterKind, AdapterReport};
 pub(super) use adapter::{adapters as visible_adapters, open as open_adapter};
 pub use buffer::PooledBuffer;
 pub(crate) use pipeline::Dispatch;
-pub(crate) use transfer::Readback;
+pub(crate) use transfer::{Pace, Readback};
 
 use crate::Result;
 use buffer::Memory;
@@ -150,6 +150,12 @@ impl GpuDevice {
     /// The first fault that the driver reported since the last check; a lost device stays lost.
     pub(crate) fn check(&self) -> Result<()> {
         self.0.faults.check()
+    }
+
+    /// Loses the device, as a driver's reset would.
+    #[cfg(test)]
+    pub(crate) fn lose(&self) {
+        self.0.device.destroy();
     }
 
     fn encoder<'r>(&self, recorder: &'r mut Recorder) -> &'r mut wgpu::CommandEncoder {

@@ -130,7 +130,7 @@ impl Matrix {
     /// next meanwhile. A CPU matrix is there already: it is lent by [`Self::on_host`], and this errors.
     pub(crate) fn read_later(&self) -> Result<Reading> {
         let gpu = self.device.gpu()?;
-        let readback = gpu.read_later(self.gpu(gpu, "the matrix")?, self.rows * self.stride)?;
+        let readback = gpu.read_later(self.gpu(gpu, "the matrix")?, 0..self.rows * self.stride)?;
         Ok(Reading {
             shape: (self.rows, self.cols),
             stride: self.stride,

@@ -3,7 +3,7 @@
 use super::{GpuDevice, PooledBuffer, lock};
 use crate::Result;
 use futures_intrusive::channel::shared::{OneshotReceiver, oneshot_channel};
-use std::fmt;
+use std::{collections::VecDeque, fmt, ops::Range};
 
 impl GpuDevice {
     /// Lays `len` floats out through `fill` and writes them to `buffer`, after all work recorded before.
@@ -33,13 +33,18 @@ impl GpuDevice {
         len: usize,
         take: impl FnOnce(&[f32]) -> R,
     ) -> Result<R> {
-        self.read_later(buffer, len)?.finish(take)
+        self.read_later(buffer, 0..len)?.finish(take)
     }
 
-    /// Submits a copy of the first `len` floats of `buffer` as all work recorded so far leaves them. The device goes on with
-    /// what comes next while the copy waits for [`Readback::finish`].
-    pub(crate) fn read_later(&self, buffer: &wgpu::Buffer, len: usize) -> Result<Readback> {
-        let bytes = 4 * len as u64;
+    /// Submits a copy of some floats of `buffer` as all work recorded so far leaves them. The device goes on with what comes
+    /// next while the copy waits for [`Readback::finish`].
+    pub(crate) fn read_later(
+        &self,
+        buffer: &wgpu::Buffer,
+        floats: Range<usize>,
+    ) -> Result<Readback> {
+        let len = floats.len();
+        let (offset, bytes) = (4 * floats.start as u64, 4 * len as u64);
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
         let staging = self.allocate(bytes, self.0.limits.max_buffer_size, usage, || {
             format!("reading back {len} values")
@@ -59,7 +64,7 @@ impl GpuDevice {
             let mut recorder = lock(&self.0.recorder);
             self.encoder(&mut recorder).copy_buffer_to_buffer(
                 buffer,
-                0,
+                offset,
                 &readback.staging,
                 0,
                 bytes,
@@ -76,6 +81,25 @@ impl GpuDevice {
             });
         readback.mapped = Some(receiver);
         Ok(readback)
+    }
+}
+
+/// Work that was submitted in steps and is not known to be done.
+#[derive(Debug, Default)]
+pub(crate) struct Pace(VecDeque<wgpu::SubmissionIndex>);
+
+/// Steps under way at most: one that the device works on, and one that waits for it.
+const STEPS: usize = 2;
+
+impl GpuDevice {
+    /// Ends a step: submits what is recorded, and waits until few enough steps are under way. Without it a host that is
+    /// faster than its device piles up uploads without end.
+    pub(crate) fn step(&self, pace: &mut Pace) -> Result<()> {
+        pace.0.extend(self.flush());
+        while pace.0.len() > STEPS {
+            self.wait(pace.0.pop_front())?;
+        }
+        self.check()
     }
 }
 
@@ -134,5 +158,60 @@ impl Drop for Readback {
 impl fmt::Debug for Readback {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} values to read back", self.len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Device, Matrix};
+
+    #[test]
+    fn few_steps_are_under_way_and_readbacks_keep_their_order() {
+        for device in Device::all_gpus().expect("every usable adapter opens") {
+            let gpu = device.gpu().expect("a GPU");
+            let mut pace = Pace::default();
+            let mut matrix = Matrix::new(&device, 64, 8).expect("fits");
+            let mut readings = Vec::new();
+            for i in 0..6 {
+                let host = ndarray::Array2::from_elem((64, 8), i as f32);
+                matrix.write(host.view()).expect("writes");
+                readings.push((matrix.read_later().expect("is submitted"), host));
+                // A readback submits itself; a step of its own has something to submit.
+                let gpu_buffer = matrix.gpu(gpu, "the matrix").expect("is there");
+                submit_something(gpu, gpu_buffer);
+                gpu.step(&mut pace).expect("runs");
+                assert!((1..=STEPS).contains(&pace.0.len()));
+            }
+            // The matrix was written over since; in any order they are what it was then.
+            readings.rotate_left(3);
+            for (reading, host) in readings {
+                assert!(reading.finish(|read| read == host).expect("reads back"));
+            }
+        }
+    }
+
+    fn submit_something(gpu: &GpuDevice, buffer: &wgpu::Buffer) {
+        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+        let target = gpu
+            .allocate(256, 256, usage, || "a copy".into())
+            .expect("fits");
+        let mut recorder = lock(&gpu.0.recorder);
+        gpu.encoder(&mut recorder)
+            .copy_buffer_to_buffer(buffer, 0, &target, 0, 256);
+    }
+
+    #[test]
+    fn a_readback_that_is_given_up_leaves_a_buffer_that_serves_again() {
+        for device in Device::all_gpus().expect("every usable adapter opens") {
+            let host = ndarray::Array2::from_elem((64, 8), 1.0_f32);
+            let matrix = Matrix::upload(&device, host.view()).expect("fits");
+            for _ in 0..3 {
+                drop(matrix.read_later().expect("is submitted"));
+            }
+            assert_eq!(matrix.download().expect("reads back"), host);
+            let in_use = device.gpu().expect("a GPU").bytes_in_use();
+            assert_eq!(in_use, 64 * 8 * 4, "only the matrix is held");
+        }
     }
 }
