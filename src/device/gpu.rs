@@ -47,6 +47,9 @@ struct Inner {
     /// Host memory that uploads are laid out in, kept between calls.
     staging: Mutex<Vec<f32>>,
     faults: Arc<Faults>,
+    /// Tests have loops bounded by the shader compiler where they like.
+    #[cfg(test)]
+    bounded: std::sync::atomic::AtomicBool,
 }
 
 impl Drop for Inner {
@@ -94,6 +97,8 @@ impl GpuDevice {
             recorder: Mutex::default(),
             staging: Mutex::default(),
             faults,
+            #[cfg(test)]
+            bounded: Default::default(),
         }))
     }
 

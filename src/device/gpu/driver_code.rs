@@ -1,6 +1,23 @@
 //! The only unsafe code of the library: what a driver is given unchecked.
 #![allow(unsafe_code)]
 
+/// A shader module whose loops count no rounds of their own to be sure of ending, unless `bounded`. Every index is checked
+/// in either case.
+pub(super) fn shader_module(
+    device: &wgpu::Device,
+    descriptor: wgpu::ShaderModuleDescriptor<'_>,
+    bounded: bool,
+) -> wgpu::ShaderModule {
+    let checks = wgpu::ShaderRuntimeChecks {
+        force_loop_bounding: bounded,
+        ..wgpu::ShaderRuntimeChecks::checked()
+    };
+    // SAFETY: wgpu asks that no loop be endless. All shaders are our own, from shaders/; users' code never becomes one. Every
+    // loop in them counts up by a constant to a bound that no round changes, a number of rows, columns, tiles or rounds far
+    // from the end of u32; the one exception counts down by at least one. tests/shaders.rs looks at each loop.
+    unsafe { device.create_shader_module_trusted(descriptor, checks) }
+}
+
 /// Compiled pipelines that the driver takes from `data` and adds to; empty where it cannot use `data`.
 ///
 /// `data` must be what [`wgpu::PipelineCache::get_data`] gave for the same adapter and driver, or `None`.

@@ -1,7 +1,8 @@
 //! Pipelines, built once per op variant, and the recording of dispatches.
 
 use super::{
-    DISPATCHES_PER_SUBMIT, GpuDevice, lock, one_line, saved::SavedPipelines, timing::Timing,
+    DISPATCHES_PER_SUBMIT, GpuDevice, driver_code, lock, one_line, saved::SavedPipelines,
+    timing::Timing,
 };
 use crate::{
     Error, Result,
@@ -145,10 +146,11 @@ impl GpuDevice {
         let text = super::shader::expand(op.source, constants)?;
         let device = &self.0.device;
         let scope = device.push_error_scope(wgpu::ErrorFilter::Validation);
-        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        let descriptor = wgpu::ShaderModuleDescriptor {
             label: Some(key),
             source: wgpu::ShaderSource::Wgsl(text.into()),
-        });
+        };
+        let module = driver_code::shader_module(device, descriptor, self.bounded());
         let entry = |i: usize, ty: wgpu::BufferBindingType| wgpu::BindGroupLayoutEntry {
             binding: i as u32,
             visibility: wgpu::ShaderStages::COMPUTE,
@@ -197,6 +199,116 @@ impl GpuDevice {
                 self.describe(),
                 one_line(&e.to_string())
             ))),
+        }
+    }
+
+    /// Whether loops are bounded by the shader compiler: in debug builds, and where a test asks for it.
+    fn bounded(&self) -> bool {
+        #[cfg(test)]
+        if self.0.bounded.load(std::sync::atomic::Ordering::Relaxed) {
+            return true;
+        }
+        cfg!(debug_assertions)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        Device, Matrix, Result,
+        features::{Affine, Fastfood, FeatureMap, Fourier},
+        kernels::Gaussian,
+        ops::{gram::GramAccumulator, walsh_hadamard::WalshHadamard},
+    };
+    use std::sync::atomic::Ordering;
+
+    /// Every adapter with loops bounded by the compiler, or not.
+    fn open(bounded: bool) -> Vec<Device> {
+        let devices = Device::all_gpus().expect("every usable adapter opens");
+        for device in &devices {
+            let inner = &device.gpu().expect("a GPU").0;
+            inner.bounded.store(bounded, Ordering::Relaxed);
+        }
+        devices
+    }
+
+    /// What tests/parity.rs runs as users do, with every check that wgpu has.
+    #[test]
+    fn every_op_agrees_with_f64_under_all_checks_too() {
+        for device in open(true) {
+            for suite in crate::check::SUITES {
+                let outcome = (suite.run)(&device).expect("runs");
+                assert!(outcome.passed(), "{} on {device:?}: {outcome:?}", suite.op);
+            }
+        }
+    }
+
+    type Work = Box<dyn FnMut() -> Result<()>>;
+
+    fn works(device: &Device) -> Vec<(&'static str, Work)> {
+        let up = |rows, cols| {
+            Matrix::upload(device, crate::check::normal(rows, cols, 0).view()).expect("fits")
+        };
+        let load = |map: &dyn FeatureMap| map.load(device).expect("loads");
+        let (rows, d) = (256, 256);
+        let fourier = Fourier::new(Gaussian)
+            .features(512)
+            .build(Affine::identity(d));
+        let fastfood = Fastfood::new(Gaussian)
+            .features(1024)
+            .build(Affine::identity(d));
+        let mut dense = load(&fourier.expect("builds"));
+        let mut structured = load(&fastfood.expect("builds"));
+        let mut sums = GramAccumulator::new(device, d, 1).expect("fits");
+        let transform = WalshHadamard::new(1024).expect("a power of two");
+        let (x1, x2, x3, y) = (up(rows, d), up(rows, d), up(rows, d), up(rows, 1));
+        let (mut z1, mut z2, mut in_place) = (up(rows, 512), up(rows, 1024), up(rows, 1024));
+        vec![
+            (
+                "projection",
+                Box::new(move || dense.featurize(&x1, &mut z1)),
+            ),
+            ("Gram", Box::new(move || sums.add(&x2, &y))),
+            (
+                "Fastfood",
+                Box::new(move || structured.featurize(&x3, &mut z2)),
+            ),
+            (
+                "Walsh-Hadamard",
+                Box::new(move || transform.run(&mut in_place)),
+            ),
+        ]
+    }
+
+    #[test]
+    #[ignore = "a measurement: cargo test --release --lib bounded_loops -- --ignored --nocapture"]
+    fn bounded_loops() {
+        let sets = [open(true), open(false)];
+        for i in 0..sets[0].len() {
+            println!("{}", sets[0][i].describe());
+            let mut both = [works(&sets[0][i]), works(&sets[1][i])];
+            for op in 0..both[0].len() {
+                let mut times = [Vec::new(), Vec::new()];
+                for round in 0..41 {
+                    for k in [round % 2, 1 - round % 2] {
+                        let gpu = sets[k][i].gpu().expect("a GPU");
+                        let seconds = gpu.time(1, &mut both[k][op].1).expect("runs")[0];
+                        // The first round compiles.
+                        if round > 0 {
+                            times[k].push(seconds);
+                        }
+                    }
+                }
+                let median = times.map(|mut t| {
+                    t.sort_by(f64::total_cmp);
+                    t[t.len() / 2]
+                });
+                let name = both[0][op].0;
+                println!(
+                    "  {name:16} unbounded / bounded {:.2}",
+                    median[1] / median[0]
+                );
+            }
         }
     }
 }
