@@ -1,16 +1,20 @@
 //! Where work runs: a [`Device`] is the CPU backend or one GPU adapter, and a [`Matrix`] lives on one of them.
 
+mod aligned;
 mod cache;
 pub mod choice;
 pub mod cpu;
 pub mod gpu;
 mod matrix;
 
+pub(crate) use aligned::Aligned;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use aligned::Line;
 pub use choice::{DeviceChoice, DeviceReport};
 pub use cpu::CpuDevice;
 pub use gpu::{AdapterReport, GpuDevice};
+pub use matrix::Matrix;
 pub(crate) use matrix::Reading;
-pub use matrix::{Matrix, MatrixData};
 
 /// A place to compute. Cloning is cheap and shares threads, pipelines and pooled buffers.
 #[derive(Debug, Clone)]

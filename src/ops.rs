@@ -7,7 +7,7 @@ pub mod binning;
 pub mod ceiling;
 pub mod cos2pi;
 pub mod gram;
-mod host;
+pub(crate) mod host;
 pub mod kernel_block;
 pub mod place;
 pub mod predict;

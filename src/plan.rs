@@ -12,6 +12,11 @@ const MAX_ROWS: u64 = 65_535 * 8;
 /// More rows than this at a time gain nothing and delay the first progress.
 const ENOUGH_ROWS: u64 = 65_536;
 
+/// The widest matrix of a chunk on the CPU: part of a common third-level cache.
+const CACHED_BYTES: usize = 8 << 20;
+/// Rows that a thread of the CPU works on at a time.
+const ROWS_PER_THREAD: usize = 240;
+
 /// What one row of a chunk needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowNeeds {
@@ -63,9 +68,18 @@ fn whole_blocks(rows: usize) -> usize {
     rows / block * block
 }
 
-/// [`chunk_rows`] for a device.
+/// [`chunk_rows`] for a device. On the CPU no more than stay in cache between one step of the work and the next, where that is
+/// rows enough for every thread.
 pub fn chunk_rows_on(device: &Device, needs: RowNeeds, memory: u64) -> Result<usize> {
-    chunk_rows(needs, device.max_matrix_bytes(), memory)
+    let rows = chunk_rows(needs, device.max_matrix_bytes(), memory)?;
+    Ok(match device {
+        Device::Gpu(_) => rows,
+        Device::Cpu(cpu) => {
+            let cached = CACHED_BYTES / (4 * needs.widest.max(1));
+            let block = ROWS_PER_THREAD * cpu.threads();
+            rows.min((cached / block).max(1) * block)
+        }
+    })
 }
 
 #[cfg(test)]

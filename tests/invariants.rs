@@ -66,6 +66,31 @@ fn features_do_not_depend_on_batches_threads_or_order() {
     }
 }
 
+/// Large results are written past the caches, with whole vectors where rows start on one and without.
+#[test]
+fn large_features_have_the_bits_of_small_batches() {
+    let x = normal(4200, 9, 3);
+    for (features, form) in [
+        (1024, Form::Paired),
+        (1024, Form::Phase),
+        (1030, Form::Phase),
+    ] {
+        let map = Fourier::new(Gaussian).features(features).form(form);
+        let map: &dyn FeatureMap = &map.build(Affine::identity(9)).expect("builds");
+        let whole = featurize(map, &Device::cpu(), &Rows::from(&x));
+        assert!(4 * whole.len() >= 16 << 20, "not large");
+        for from in (0..4200).step_by(300) {
+            let part = x.slice(s![from..from + 300, ..]);
+            let z = featurize(map, &Device::cpu(), &Rows::from(part));
+            assert_eq!(
+                z,
+                whole.slice(s![from..from + 300, ..]),
+                "{features} {form:?}"
+            );
+        }
+    }
+}
+
 fn regression(rows: usize) -> (Array2<f32>, Array2<f64>) {
     let x = normal(rows, 5, 2);
     let y = Array2::from_shape_fn((rows, 2), |(i, k)| {

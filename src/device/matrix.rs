@@ -1,7 +1,7 @@
 //! A row-major f32 matrix, resident on its device.
 
 use super::{
-    Device,
+    Aligned, Device,
     gpu::{PooledBuffer, Readback},
 };
 use crate::{Error, Result};
@@ -21,11 +21,10 @@ pub struct Matrix {
     data: MatrixData,
 }
 
-/// The storage of a [`Matrix`].
 #[derive(Debug)]
-pub enum MatrixData {
+enum MatrixData {
     /// Host memory.
-    Cpu(Vec<f32>),
+    Cpu(Aligned),
     /// A storage buffer.
     Gpu(PooledBuffer),
 }
@@ -41,7 +40,7 @@ impl Matrix {
             ))
         })?;
         let data = match device {
-            Device::Cpu(_) => MatrixData::Cpu(vec![0.0; len]),
+            Device::Cpu(_) => MatrixData::Cpu(Aligned::zeroed(len)),
             Device::Gpu(gpu) => {
                 MatrixData::Gpu(gpu.buffer(4 * len as u64, || format!("a {rows} x {cols} matrix"))?)
             }
@@ -90,7 +89,7 @@ impl Matrix {
         let len = self.rows * self.stride;
         match (&mut self.data, &self.device) {
             (MatrixData::Cpu(data), _) => {
-                fill(&mut data[..len]);
+                fill(&mut data.as_mut_slice()[..len]);
                 Ok(())
             }
             (MatrixData::Gpu(buffer), Device::Gpu(gpu)) => gpu.upload(buffer, len, fill),
@@ -117,7 +116,7 @@ impl Matrix {
             }
         };
         match (&self.data, &self.device) {
-            (MatrixData::Cpu(data), _) => copy(data),
+            (MatrixData::Cpu(data), _) => copy(data.as_slice()),
             (MatrixData::Gpu(buffer), Device::Gpu(gpu)) => {
                 gpu.download(buffer, self.rows * self.stride, copy)?;
             }
@@ -141,7 +140,10 @@ impl Matrix {
     /// The rows of a CPU matrix where they lie; `None` for one on a GPU.
     pub(crate) fn on_host(&self) -> Option<ArrayView2<'_, f32>> {
         match &self.data {
-            MatrixData::Cpu(data) => Some(view(data, (self.rows, self.cols), self.stride)),
+            MatrixData::Cpu(data) => {
+                let data = &data.as_slice()[..self.rows * self.stride];
+                Some(view(data, (self.rows, self.cols), self.stride))
+            }
             MatrixData::Gpu(_) => None,
         }
     }
@@ -186,7 +188,7 @@ impl Matrix {
     /// The host data of a CPU matrix; a matrix of another device is a clear error that names `what`.
     pub(crate) fn cpu(&self, what: &str) -> Result<&[f32]> {
         match &self.data {
-            MatrixData::Cpu(data) => Ok(&data[..self.rows * self.stride]),
+            MatrixData::Cpu(data) => Ok(&data.as_slice()[..self.rows * self.stride]),
             MatrixData::Gpu(_) => Err(wrong_device(what, &self.device, "the CPU")),
         }
     }
@@ -194,7 +196,7 @@ impl Matrix {
     /// As [`Self::cpu`], to write.
     pub(crate) fn cpu_mut(&mut self, what: &str) -> Result<&mut [f32]> {
         match &mut self.data {
-            MatrixData::Cpu(data) => Ok(&mut data[..self.rows * self.stride]),
+            MatrixData::Cpu(data) => Ok(&mut data.as_mut_slice()[..self.rows * self.stride]),
             MatrixData::Gpu(_) => Err(wrong_device(what, &self.device, "the CPU")),
         }
     }

@@ -8,6 +8,10 @@ use crate::{
 use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
 
+/// Larger numbers are refused: their products with frequencies could leave the range of f32, and no digit of a phase
+/// would be left anyway.
+const LARGEST: f32 = 1e30;
+
 /// `u_j = (x_j - center_j) * scale_j`, in f64 on the host, before anything is rounded to f32.
 ///
 /// Standardisation, lengthscales and a map's own factor (1/(2 pi) for phases in turns) fold into it, so that frequencies
@@ -149,13 +153,13 @@ impl Affine {
                     largest = largest.max(o.abs());
                 }
                 padding.fill(0.0);
-                if largest.is_finite() {
+                if largest <= LARGEST {
                     return Ok(());
                 }
-                let column = body.iter().position(|o| !o.is_finite()).unwrap_or(0);
+                let column = body.iter().position(|&o| o.abs() > LARGEST || o.is_nan()).unwrap_or(0);
                 let value: f64 = row(i)[column].into();
                 Err(Error::Parameter(format!(
-                    "column {column} (counted from 0) holds {value:e}, beyond the range of f32 after scaling; use --standardize or a larger --sigma"
+                    "column {column} (counted from 0) holds {value:e}, beyond {LARGEST:e} after scaling, where sums would leave the range of f32; use --standardize or a larger --sigma"
                 )))
             })
     }

@@ -1,6 +1,7 @@
 //! Matrix products on the CPU: operands packed into panels, a tile of accumulators in registers, an epilogue per row.
 //!
-//! Safe Rust throughout: pulp gives the vector types and picks AVX-512, AVX2, NEON or plain code at run time. An element is
+//! pulp gives the vector types and picks AVX-512, AVX2, NEON or plain code at run time; all is safe Rust but for two hints to
+//! the memory system, in a file of their own. An element is
 //! always summed in the same order, whatever the batch, the thread count or the tile that happens to hold it, so a row
 //! gives the same bits in every batch.
 
@@ -14,6 +15,7 @@ mod triangle;
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) use half::HalfPanels;
+pub(crate) use hint::{PastCache, Sink, ThroughCache, prefetch};
 pub(crate) use pack::{Panels, PanelsView};
 pub(crate) use rows::{Epilogue, for_each_row};
 pub(crate) use triangle::Triangle;

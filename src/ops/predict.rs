@@ -2,7 +2,7 @@
 
 use super::{
     Binding, Op,
-    host::Epilogue,
+    host::{Epilogue, ThroughCache},
     projection::{
         self, DenseMap, GpuMap, HostMap, Loaded, Nonlinearity, Projection, narrow, rows_per_block,
     },
@@ -220,7 +220,7 @@ impl Epilogue for Predictions<'_> {
     fn row<S: Simd>(&mut self, simd: S, row: usize, col: usize, t: &[f32]) {
         let (outputs, width) = (self.map.outputs(), t.len());
         let (z, second) = self.z.split_at_mut(LANES);
-        self.map.apply(simd, t, col, z, second);
+        self.map.apply(simd, t, col, z, second, &ThroughCache);
         let sums = &mut self.sums[row * self.targets * LANES..][..self.targets * LANES];
         let betas = self.beta_td.chunks_exact(outputs);
         for (sums, beta) in sums.chunks_exact_mut(LANES).zip(betas) {

@@ -1,13 +1,16 @@
 //! Cholesky factors and triangular solves in f64, on all threads.
 
+mod update;
+
 use crate::device::CpuDevice;
 use faer::{
-    Auto, MatMut, MatRef, Spec,
+    Auto, MatMut, MatRef, Par, Spec,
     dyn_stack::{MemBuffer, MemStack},
     linalg::{cholesky::llt, triangular_solve},
 };
 use ndarray::Array2;
 use rayon::prelude::*;
+use update::{Packed, subtract};
 
 /// Rows that start a multiple of this many floats apart fall on the same few lines of a cache.
 const ALIAS: usize = 512;
@@ -15,6 +18,8 @@ const ALIAS: usize = 512;
 const PADDING: usize = 8;
 /// Columns that are factored together.
 const BLOCK: usize = 256;
+/// Rows that a thread solves for at a time: whatever the number of threads, the same.
+const SOLVED_TOGETHER: usize = 96;
 
 /// A symmetric matrix by its lower triangle, and then its Cholesky factor. Rows lie so that they do not push each other
 /// out of a cache, which a power of two of columns would make them do.
@@ -66,17 +71,36 @@ impl Lower {
     /// Replaces the matrix by L, `L L'` the matrix. False when it is not positive definite.
     pub(crate) fn factor(&mut self) -> bool {
         let (n, stride) = (self.n, self.stride);
-        let par = CpuDevice::shared().par();
-        let mut params = <llt::factor::LltParams as Auto<f64>>::auto();
-        (params.block_size, params.recursion_threshold) = (BLOCK, BLOCK / 2);
-        let params = Spec::new(params);
-        let scratch = llt::factor::cholesky_in_place_scratch::<f64>(n, par, params);
-        let mut memory = MemBuffer::new(scratch);
-        let stack = MemStack::new(&mut memory);
-        // faer 0.24's own constructor of strided row-major views takes the strides for those of columns.
-        let columns = MatMut::from_column_major_slice_with_stride_mut(&mut self.data, n, n, stride);
-        let rows = columns.transpose_mut();
-        llt::factor::cholesky_in_place(rows, Default::default(), par, stack, params).is_ok()
+        let mut packed = Packed::default();
+        for from in (0..n).step_by(BLOCK) {
+            let to = n.min(from + BLOCK);
+            let (above, below) = self.data.split_at_mut(to * stride);
+            let block = &mut above[from * stride + from..];
+            if !factor_block(block, to - from, stride) {
+                return false;
+            }
+            let block =
+                MatRef::from_column_major_slice_with_stride(block, to - from, to - from, stride);
+            below
+                .par_chunks_mut(SOLVED_TOGETHER * stride)
+                .for_each(|rows| {
+                    let count = rows.len() / stride;
+                    let columns = MatMut::from_column_major_slice_with_stride_mut(
+                        &mut rows[from..],
+                        to - from,
+                        count,
+                        stride,
+                    );
+                    triangular_solve::solve_lower_triangular_in_place(
+                        block.transpose(),
+                        columns,
+                        Par::Seq,
+                    );
+                });
+            packed.pack(below, stride, (from, to));
+            subtract(below, stride, to, &packed);
+        }
+        true
     }
 
     /// Overwrites `b` (standard layout) with `L^-1 b`.
@@ -101,6 +125,19 @@ impl Lower {
     }
 }
 
+/// As [`Lower::factor`], for one block on the diagonal, on this thread.
+fn factor_block(block: &mut [f64], n: usize, stride: usize) -> bool {
+    let params = <llt::factor::LltParams as Auto<f64>>::auto();
+    let params = Spec::new(params);
+    let scratch = llt::factor::cholesky_in_place_scratch::<f64>(n, Par::Seq, params);
+    let mut memory = MemBuffer::new(scratch);
+    let stack = MemStack::new(&mut memory);
+    // faer 0.24's own constructor of strided row-major views takes the strides for those of columns.
+    let columns = MatMut::from_column_major_slice_with_stride_mut(block, n, n, stride);
+    let rows = columns.transpose_mut();
+    llt::factor::cholesky_in_place(rows, Default::default(), Par::Seq, stack, params).is_ok()
+}
+
 fn matrix(a: &mut Array2<f64>) -> MatMut<'_, f64> {
     let (rows, cols) = a.dim();
     MatMut::from_row_major_slice_mut(a.as_slice_mut().expect("standard layout"), rows, cols)
@@ -113,7 +150,7 @@ mod tests {
     /// L L' is the matrix again and the solves undo it, where rows are kept apart and where they are not.
     #[test]
     fn factors_multiply_to_the_matrix() {
-        for n in [1, 7, 300, 512] {
+        for n in [1, 7, 300, 512, 811] {
             let full = Array2::from_shape_fn((n, n), |(i, j)| match i == j {
                 true => n as f64,
                 false => ((i * j) as f64).sin(),

@@ -283,15 +283,15 @@ mod tests {
     #[test]
     #[ignore = "a measurement: cargo test --release --lib bounded_loops -- --ignored --nocapture"]
     fn bounded_loops() {
-        let sets = [open(true), open(false)];
-        for i in 0..sets[0].len() {
-            println!("{}", sets[0][i].describe());
-            let mut both = [works(&sets[0][i]), works(&sets[1][i])];
+        for devices in open(true).into_iter().zip(open(false)) {
+            let devices: [Device; 2] = devices.into();
+            println!("{}", devices[0].describe());
+            let mut both = [works(&devices[0]), works(&devices[1])];
             for op in 0..both[0].len() {
                 let mut times = [Vec::new(), Vec::new()];
                 for round in 0..41 {
                     for k in [round % 2, 1 - round % 2] {
-                        let gpu = sets[k][i].gpu().expect("a GPU");
+                        let gpu = devices[k].gpu().expect("a GPU");
                         let seconds = gpu.time(1, &mut both[k][op].1).expect("runs")[0];
                         // The first round compiles.
                         if round > 0 {

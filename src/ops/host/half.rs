@@ -3,9 +3,9 @@
 
 use super::{
     Epilogue, Panels, PanelsView,
-    pack::Line,
     tile::{ABREAST, STRETCH, panel_columns},
 };
+use crate::device::Line;
 use pulp::{NullaryFnOnce, Simd, f32x16, x86::V4};
 
 /// Columns of a panel with AVX-512.

@@ -5,9 +5,15 @@
     reason = "the processor's hints are unsafe functions; each use says why it is sound"
 )]
 
+use pulp::Simd;
+use std::marker::PhantomData;
+
+/// Floats of a cache line.
+pub(super) const LINE: usize = 16;
+
 /// Asks for the cache line that holds `data[at]`, into the second-level cache. Nothing happens beyond the end.
 #[inline(always)]
-pub(super) fn prefetch(data: &[f32], at: usize) {
+pub(crate) fn prefetch<T>(data: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]
     if let Some(value) = data.get(at) {
         use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
@@ -16,4 +22,78 @@ pub(super) fn prefetch(data: &[f32], at: usize) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (data, at);
+}
+
+/// How results are written.
+pub(crate) trait Sink {
+    /// Writes one vector.
+    fn store<S: Simd>(&self, to: &mut S::f32s, value: S::f32s);
+}
+
+/// Writes as usual.
+#[derive(Debug)]
+pub(crate) struct ThroughCache;
+
+impl Sink for ThroughCache {
+    #[inline(always)]
+    fn store<S: Simd>(&self, to: &mut S::f32s, value: S::f32s) {
+        *to = value;
+    }
+}
+
+/// Writes vectors past the caches: for results too large to stay there, which are then neither read in before they are
+/// overwritten nor push out what is still needed.
+///
+/// It stays on its thread; other threads may read what was written once it is dropped.
+#[derive(Debug)]
+pub(crate) struct PastCache(PhantomData<*const ()>);
+
+impl PastCache {
+    /// Results of this many bytes and more go past the caches: a common third-level cache holds no more than a few.
+    pub(crate) const BYTES: usize = 16 << 20;
+
+    pub(crate) fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl Sink for PastCache {
+    /// Through the caches where `to` is not aligned or the processor knows no other way.
+    #[inline(always)]
+    fn store<S: Simd>(&self, to: &mut S::f32s, value: S::f32s) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::x86_64::{__m256, __m512, _mm256_stream_ps, _mm512_stream_ps};
+            let size = size_of::<S::f32s>();
+            let at = std::ptr::from_mut(to);
+            if at.addr().is_multiple_of(size) {
+                // SAFETY: `at` is valid, writable and aligned. Vectors of 64 and 32 bytes exist only where pulp has found AVX-512
+                // and AVX, whose plain types they are. The fence that must come before other accesses is in `drop`.
+                unsafe {
+                    match size {
+                        64 => {
+                            let value = std::mem::transmute_copy::<S::f32s, __m512>(&value);
+                            return _mm512_stream_ps(at.cast(), value);
+                        }
+                        32 => {
+                            let value = std::mem::transmute_copy::<S::f32s, __m256>(&value);
+                            return _mm256_stream_ps(at.cast(), value);
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+        *to = value;
+    }
+}
+
+impl Drop for PastCache {
+    fn drop(&mut self) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: every x86-64 processor has the fence.
+        unsafe {
+            std::arch::x86_64::_mm_sfence();
+        }
+    }
 }

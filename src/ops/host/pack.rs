@@ -1,39 +1,7 @@
 //! Packed operands.
 
 use super::tile::panel_columns;
-
-/// One cache line: panels start on one, so that no vector load straddles two.
-#[repr(C, align(64))]
-#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-pub(super) struct Line(pub(super) [f32; 16]);
-
-/// Floats that start on a cache line.
-#[derive(Clone, Default)]
-pub(super) struct Aligned(Vec<Line>);
-
-impl Aligned {
-    /// At least `len` floats, of unspecified contents.
-    pub(super) fn take(&mut self, len: usize) -> &mut [f32] {
-        let lines = len.div_ceil(16);
-        if self.0.len() < lines {
-            self.0.resize(lines, Line([0.0; 16]));
-        }
-        &mut bytemuck::cast_slice_mut(&mut self.0)[..len]
-    }
-
-    /// `len` zeros, in pages that the system gives when they are first written.
-    pub(super) fn zeroed(len: usize) -> Self {
-        Self(bytemuck::zeroed_vec(len.div_ceil(16)))
-    }
-
-    pub(super) fn as_slice(&self) -> &[f32] {
-        bytemuck::cast_slice(&self.0)
-    }
-
-    pub(super) fn as_mut_slice(&mut self) -> &mut [f32] {
-        bytemuck::cast_slice_mut(&mut self.0)
-    }
-}
+use crate::device::Aligned;
 
 /// A matrix `[depth, columns]` in panels of as many columns as a register tile has, each panel depth-major. Columns beyond
 /// the last are zero.
@@ -114,13 +82,14 @@ impl<'a> PanelsView<'a> {
         self.columns
     }
 
-    /// The panels with their first column.
-    pub(super) fn iter(self) -> impl Iterator<Item = (usize, &'a [f32])> {
+    /// The panels with their first column, each with the next one (the last one with the first).
+    pub(super) fn iter(self) -> impl Iterator<Item = (usize, &'a [f32], &'a [f32])> {
         let width = panel_columns();
         let count = self.columns.div_ceil(width);
         let size = self.depth * width;
         let first = self.first;
-        (0..count).map(move |p| (first + p * width, &self.data[p * size..(p + 1) * size]))
+        let panel = move |p: usize| &self.data[p * size..(p + 1) * size];
+        (0..count).map(move |p| (first + p * width, panel(p), panel((p + 1) % count)))
     }
 
     /// The column of the matrix that this run starts at.

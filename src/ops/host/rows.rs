@@ -2,14 +2,16 @@
 
 use super::{
     PanelsView,
-    pack::Aligned,
     tile::{ABREAST, most_rows, multiply, multiply_abreast, tile_rows},
 };
+use crate::device::Aligned;
 use pulp::{Simd, WithSimd};
 use std::cell::RefCell;
 
 /// Bytes of packed rows that a block may take: half of a common second-level cache.
 const BLOCK_BYTES: usize = 384 << 10;
+/// Columns that take no more than this are read again for every tile of rows, whose results are then written row by row.
+const NEAR_BYTES: usize = 256 << 10;
 /// More rows than this at a time gain nothing.
 const MOST_ROWS: usize = 240;
 
@@ -84,7 +86,10 @@ impl<E: Epilogue> WithSimd for Product<'_, E> {
         let (depth, lanes) = (panels.depth(), S::F32_LANES);
         let columns = 2 * lanes;
         let most = most_rows(lanes);
-        let tiles = (BLOCK_BYTES / (4 * depth * most)).clamp(1, MOST_ROWS / most);
+        let tiles = match 4 * depth * panels.columns() <= NEAR_BYTES {
+            true => 1,
+            false => (BLOCK_BYTES / (4 * depth * most)).clamp(1, MOST_ROWS / most),
+        };
         for (block, x) in x.chunks(tiles * most * depth).enumerate() {
             let row0 = block * tiles * most;
             let rows = x.len() / depth;
@@ -103,14 +108,17 @@ impl<E: Epilogue> WithSimd for Product<'_, E> {
                     }
                 }
             }
-            for (col, panel) in panels.iter() {
+            let all_tiles = rows.div_ceil(most);
+            for (col, panel, next) in panels.iter() {
+                // Each tile asks for its share of the next panel.
+                let mut shares = next.chunks((next.len() / all_tiles).next_multiple_of(16).max(16));
                 let mut at = 0;
                 let mut done = 0;
                 while done < rows {
                     let tile = tile_rows(rows - done, lanes);
                     let a = &packed[at..at + tile * depth];
                     let c = &mut products[done * columns..][..tile * columns];
-                    multiply(simd, tile, a, panel, c);
+                    multiply(simd, tile, a, panel, c, shares.next().unwrap_or_default());
                     at += tile * depth;
                     done += tile;
                 }

@@ -1,5 +1,6 @@
 //! The register tile: `rows x (two vectors)` sums that stay in registers over a stretch of depth.
 
+use super::hint::{LINE, prefetch};
 use pulp::{Simd, WithSimd};
 use std::sync::OnceLock;
 
@@ -42,31 +43,48 @@ pub(super) fn panel_columns() -> usize {
     *COLUMNS.get_or_init(|| 2 * pulp::Arch::new().dispatch(Lanes))
 }
 
-/// `c = a b` for `a` packed `[depth][rows]`, `b` packed `[depth][columns]` and `c` `[rows][columns]`.
+/// `c = a b` for `a` packed `[depth][rows]`, `b` packed `[depth][columns]` and `c` `[rows][columns]`. With every step of depth
+/// one more line of `next` is asked for.
 #[inline(always)]
-pub(super) fn multiply<S: Simd>(simd: S, rows: usize, a: &[f32], b: &[f32], c: &mut [f32]) {
+pub(super) fn multiply<S: Simd>(
+    simd: S,
+    rows: usize,
+    a: &[f32],
+    b: &[f32],
+    c: &mut [f32],
+    next: &[f32],
+) {
     let columns = 2 * S::F32_LANES;
     let stretches = a.chunks(STRETCH * rows).zip(b.chunks(STRETCH * columns));
     for (i, (a, b)) in stretches.enumerate() {
         let add = i > 0;
+        let next = next.get(i * STRETCH * LINE..).unwrap_or_default();
         match rows {
-            1 => stretch::<S, 1>(simd, a, b, c, add),
-            2 => stretch::<S, 2>(simd, a, b, c, add),
-            4 => stretch::<S, 4>(simd, a, b, c, add),
-            6 => stretch::<S, 6>(simd, a, b, c, add),
-            8 => stretch::<S, 8>(simd, a, b, c, add),
-            _ => stretch::<S, 12>(simd, a, b, c, add),
+            1 => stretch::<S, 1>(simd, a, b, c, add, next),
+            2 => stretch::<S, 2>(simd, a, b, c, add, next),
+            4 => stretch::<S, 4>(simd, a, b, c, add, next),
+            6 => stretch::<S, 6>(simd, a, b, c, add, next),
+            8 => stretch::<S, 8>(simd, a, b, c, add, next),
+            _ => stretch::<S, 12>(simd, a, b, c, add, next),
         }
     }
 }
 
 #[inline(always)]
-fn stretch<S: Simd, const ROWS: usize>(simd: S, a: &[f32], b: &[f32], c: &mut [f32], add: bool) {
+fn stretch<S: Simd, const ROWS: usize>(
+    simd: S,
+    a: &[f32],
+    b: &[f32],
+    c: &mut [f32],
+    add: bool,
+    next: &[f32],
+) {
     let mut sums = [[simd.splat_f32s(0.0); 2]; ROWS];
     let (a, _) = a.as_chunks::<ROWS>();
     let (b, _) = S::as_simd_f32s(b);
     let (b, _) = b.as_chunks::<2>();
-    for (a, b) in a.iter().zip(b) {
+    for (k, (a, b)) in a.iter().zip(b).enumerate() {
+        prefetch(next, k * LINE);
         for (sum, &a) in sums.iter_mut().zip(a) {
             let a = simd.splat_f32s(a);
             sum[0] = simd.mul_add_e_f32s(a, b[0], sum[0]);

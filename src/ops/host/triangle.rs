@@ -3,7 +3,8 @@
 
 mod block;
 
-use super::{pack::Aligned, tile::STRETCH};
+use super::tile::STRETCH;
+use crate::device::Aligned;
 use block::{Block, slab_columns};
 use ndarray::Array2;
 use rayon::prelude::*;

@@ -6,7 +6,7 @@ use crate::device::CpuDevice;
 use crate::ops::host::HalfPanels;
 use crate::ops::{
     cos2pi::{cos2pi, cosines, cosines_and_sines, sin2pi},
-    host::{Epilogue, Panels, PanelsView, for_each_row},
+    host::{Epilogue, Panels, PanelsView, PastCache, Sink, ThroughCache, for_each_row},
 };
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
@@ -59,8 +59,9 @@ impl HostMap {
         let depth = x.len() / rows;
         let worth = (x.len() * self.freqs()).div_ceil(WORTH_A_THREAD);
         let threads = cpu.threads().min(worth);
+        let past = size_of_val(z) >= PastCache::BYTES;
         if threads == 1 {
-            self.project(x, rows, self.panels.all(), Features { map: self, z });
+            self.featurize_block(x, rows, z, past);
         } else if rows < SPLIT_ROWS * threads {
             self.featurize_few(cpu, x, z, (rows, threads));
         } else {
@@ -68,9 +69,20 @@ impl HostMap {
             cpu.install(|| {
                 let blocks = z.par_chunks_mut(block * outputs);
                 blocks.zip(x.par_chunks(block * depth)).for_each(|(z, x)| {
-                    for_each_row(x, self.panels.all(), Features { map: self, z });
+                    self.featurize_block(x, z.len() / outputs, z, past);
                 });
             });
+        }
+    }
+
+    /// The features of some rows, on this thread, written past the caches or not.
+    fn featurize_block(&self, x: &[f32], rows: usize, z: &mut [f32], past: bool) {
+        let (map, panels) = (self, self.panels.all());
+        if past {
+            let sink = &PastCache::new();
+            self.project(x, rows, panels, Features { map, z, sink });
+        } else {
+            self.project(x, rows, panels, Features::through_cache(map, z));
         }
     }
 
@@ -95,7 +107,7 @@ impl HostMap {
                 });
             }
             if let Some((_, panels)) = own {
-                self.project(x, rows, panels, Features { map: self, z });
+                self.project(x, rows, panels, Features::through_cache(self, z));
             }
         });
         pulp::Arch::new().dispatch(Gather {
@@ -131,6 +143,7 @@ impl HostMap {
         col: usize,
         z: &mut [f32],
         second: &mut [f32],
+        sink: &impl Sink,
     ) {
         let phase = &self.phase_s[col..col + t.len()];
         let amplitude = &self.amplitude_s[col..col + t.len()];
@@ -147,8 +160,8 @@ impl HostMap {
                 for ((c, s), ((&t, &phase), &a)) in outputs.zip(t.iter().zip(phase).zip(amplitude))
                 {
                     let (cos, sin) = cosines_and_sines(simd, simd.add_f32s(t, phase));
-                    *c = simd.mul_f32s(a, cos);
-                    *s = simd.mul_f32s(a, sin);
+                    sink.store::<S>(c, simd.mul_f32s(a, cos));
+                    sink.store::<S>(s, simd.mul_f32s(a, sin));
                 }
                 let outputs = z_rest.iter_mut().zip(second_rest);
                 let inputs = t_rest.iter().zip(phase_rest).zip(amplitude_rest);
@@ -157,10 +170,12 @@ impl HostMap {
                     *s = a * sin2pi(t + phase);
                 }
             }
-            Nonlinearity::Cos => each::<S, Cosine>(simd, t, phase, amplitude, z),
-            Nonlinearity::Step => each::<S, Step>(simd, t, phase, amplitude, z),
-            Nonlinearity::Relu => each::<S, Relu>(simd, t, phase, amplitude, z),
-            Nonlinearity::ReluSquared => each::<S, ReluSquared>(simd, t, phase, amplitude, z),
+            Nonlinearity::Cos => each::<S, Cosine>(simd, (t, phase, amplitude), z, sink),
+            Nonlinearity::Step => each::<S, Step>(simd, (t, phase, amplitude), z, sink),
+            Nonlinearity::Relu => each::<S, Relu>(simd, (t, phase, amplitude), z, sink),
+            Nonlinearity::ReluSquared => {
+                each::<S, ReluSquared>(simd, (t, phase, amplitude), z, sink)
+            }
         }
     }
 
@@ -238,12 +253,20 @@ impl Function for ReluSquared {
 
 /// `amplitude * f(t + phase)`, whole vectors and then the rest.
 #[inline(always)]
-fn each<S: Simd, F: Function>(simd: S, t: &[f32], phase: &[f32], amplitude: &[f32], z: &mut [f32]) {
+fn each<S: Simd, F: Function>(
+    simd: S,
+    (t, phase, amplitude): (&[f32], &[f32], &[f32]),
+    z: &mut [f32],
+    sink: &impl Sink,
+) {
     let (z, z_rest) = S::as_mut_simd_f32s(z);
     let ((t, t_rest), (phase, phase_rest)) = (S::as_simd_f32s(t), S::as_simd_f32s(phase));
     let (amplitude, amplitude_rest) = S::as_simd_f32s(amplitude);
     for (z, ((&t, &phase), &a)) in z.iter_mut().zip(t.iter().zip(phase).zip(amplitude)) {
-        *z = simd.mul_f32s(a, F::vector(simd, simd.add_f32s(t, phase)));
+        sink.store::<S>(
+            z,
+            simd.mul_f32s(a, F::vector(simd, simd.add_f32s(t, phase))),
+        );
     }
     let inputs = t_rest.iter().zip(phase_rest).zip(amplitude_rest);
     for (z, ((&t, &phase), &a)) in z_rest.iter_mut().zip(inputs) {
@@ -252,18 +275,27 @@ fn each<S: Simd, F: Function>(simd: S, t: &[f32], phase: &[f32], amplitude: &[f3
 }
 
 /// Writes features where they belong.
-struct Features<'a> {
+struct Features<'a, W> {
     map: &'a HostMap,
     z: &'a mut [f32],
+    sink: &'a W,
 }
 
-impl Epilogue for Features<'_> {
+impl<'a> Features<'a, ThroughCache> {
+    fn through_cache(map: &'a HostMap, z: &'a mut [f32]) -> Self {
+        let sink = &ThroughCache;
+        Self { map, z, sink }
+    }
+}
+
+impl<W: Sink> Epilogue for Features<'_, W> {
     #[inline(always)]
     fn row<S: Simd>(&mut self, simd: S, row: usize, col: usize, t: &[f32]) {
         let outputs = self.map.outputs();
         let (z, second) = self.z[row * outputs..][..outputs].split_at_mut(self.map.freqs());
         let second = second.get_mut(col..).unwrap_or_default();
-        self.map.apply(simd, t, col, &mut z[col..], second);
+        self.map
+            .apply(simd, t, col, &mut z[col..], second, self.sink);
     }
 
     #[inline(always)]
@@ -277,12 +309,12 @@ impl Epilogue for Features<'_> {
             Nonlinearity::CosSin => {
                 for (z, t) in rows {
                     let (cos, sin) = z.split_at_mut(freqs);
-                    map.apply(simd, t, col, &mut cos[col..], &mut sin[col..]);
+                    map.apply(simd, t, col, &mut cos[col..], &mut sin[col..], self.sink);
                 }
             }
             _ => {
                 for (z, t) in rows {
-                    map.apply(simd, t, col, &mut z[col..], &mut []);
+                    map.apply(simd, t, col, &mut z[col..], &mut [], self.sink);
                 }
             }
         }
@@ -302,10 +334,7 @@ impl WithSimd for Gather<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let mut features = Features {
-            map: self.map,
-            z: self.z,
-        };
+        let mut features = Features::through_cache(self.map, self.z);
         for ((col, panels), t) in self.parts.iter().zip(self.pieces) {
             for (row, t) in t.chunks_exact(panels.columns()).enumerate() {
                 features.row(simd, row, *col, t);

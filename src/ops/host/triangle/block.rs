@@ -1,7 +1,7 @@
 //! One block of the triangle: pairs of slabs, stretch after stretch, the next pair on its way from memory meanwhile.
 
 use super::super::{
-    hint::prefetch,
+    hint::{LINE, prefetch},
     tile::{STRETCH, panel_columns},
 };
 use pulp::{Simd, WithSimd};
@@ -9,8 +9,6 @@ use std::ops::Range;
 
 /// Vectors of a row of a slab.
 const VECTORS: usize = 3;
-/// Floats of a cache line.
-const LINE: usize = 16;
 
 /// Columns of a slab on this machine: three vectors.
 pub(super) fn slab_columns() -> usize {

@@ -1,0 +1,196 @@
+//! The bulk of a factorization: rows below a factored panel less the products of its rows.
+
+use crate::ops::host::prefetch;
+use pulp::{Simd, WithSimd};
+use rayon::prelude::*;
+
+/// Vectors of a row of a slab.
+const VECTORS: usize = 3;
+/// Numbers of a cache line.
+const LINE: usize = 8;
+/// Slabs of rows that a thread takes at a time: packed, they stay in second-level cache.
+const BAND: usize = 12;
+
+/// Rows of a slab on this machine: three vectors.
+fn slab_rows() -> usize {
+    struct Lanes;
+    impl WithSimd for Lanes {
+        type Output = usize;
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, _: S) -> usize {
+            S::F64_LANES
+        }
+    }
+    VECTORS * pulp::Arch::new().dispatch(Lanes)
+}
+
+/// Rows of a panel of the factor, in slabs: depth-major, rows beyond the last zero.
+#[derive(Default)]
+pub(super) struct Packed {
+    depth: usize,
+    data: Vec<f64>,
+}
+
+impl Packed {
+    /// Packs columns `from..to` of rows that lie `stride` apart.
+    pub(super) fn pack(&mut self, rows: &[f64], stride: usize, (from, to): (usize, usize)) {
+        let width = slab_rows();
+        let depth = to - from;
+        let count = rows.len().div_ceil(stride);
+        let len = count.next_multiple_of(width) * depth;
+        self.depth = depth;
+        self.data.resize(len.max(self.data.len()), 0.0);
+        let slabs = self.data[..len].par_chunks_mut(width * depth);
+        slabs
+            .zip(rows.par_chunks(width * stride))
+            .for_each(|(slab, rows)| {
+                let count = rows.len().div_ceil(stride);
+                for (k, out) in slab.chunks_exact_mut(width).enumerate() {
+                    for (r, out) in out.iter_mut().enumerate() {
+                        *out = match r < count {
+                            true => rows[r * stride + from + k],
+                            false => 0.0,
+                        };
+                    }
+                }
+            });
+    }
+
+    fn slab(&self, s: usize) -> &[f64] {
+        let len = slab_rows() * self.depth;
+        &self.data[s * len..][..len]
+    }
+}
+
+/// Subtracts the products of packed row i with packed row j from column `first + j` of row i, for j up to the end of i's
+/// slab. Threads share the rows, so no result depends on them.
+pub(super) fn subtract(rows: &mut [f64], stride: usize, first: usize, packed: &Packed) {
+    let height = BAND * slab_rows();
+    let mut bands: Vec<_> = rows.chunks_mut(height * stride).enumerate().collect();
+    // The last bands are the longest: they go first.
+    bands.reverse();
+    bands
+        .into_par_iter()
+        .with_max_len(1)
+        .for_each(|(band, rows)| {
+            pulp::Arch::new().dispatch(Subtract {
+                rows,
+                stride,
+                first,
+                slab: band * BAND,
+                packed,
+            });
+        });
+}
+
+/// As [`subtract`], for one band, whose first slab is `slab`.
+struct Subtract<'a> {
+    rows: &'a mut [f64],
+    stride: usize,
+    first: usize,
+    slab: usize,
+    packed: &'a Packed,
+}
+
+impl WithSimd for Subtract<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        // As for Gram matrices: whole tiles in a slab, sums and one row of a slab in registers.
+        match S::F64_LANES {
+            8 => self.run::<S, 8, 3>(simd),
+            4 => self.run::<S, 4, 3>(simd),
+            2 => self.run::<S, 6, 1>(simd),
+            _ => self.run::<S, 3, 1>(simd),
+        }
+    }
+}
+
+impl Subtract<'_> {
+    #[inline(always)]
+    fn run<S: Simd, const ROWS: usize, const TILES: usize>(self, simd: S) {
+        let width = ROWS * TILES;
+        let Self { rows, stride, .. } = self;
+        let count = rows.len().div_ceil(stride);
+        let slabs = count.div_ceil(width);
+        for j in 0..self.slab + slabs {
+            let (b, next) = (
+                self.packed.slab(j),
+                self.packed.slab((j + 1).min(self.slab + slabs - 1)),
+            );
+            let from = j.saturating_sub(self.slab);
+            // Each tile asks for its share of the next slab.
+            let share = next.len().div_ceil((slabs - from) * TILES);
+            let mut shares = next.chunks(share.next_multiple_of(LINE));
+            let col = self.first + j * width;
+            for i in from..slabs {
+                let a = self.packed.slab(self.slab + i);
+                for t in 0..TILES {
+                    let row = i * width + t * ROWS;
+                    let whole = row + ROWS <= count && col + width <= stride;
+                    let share = shares.next().unwrap_or_default();
+                    let c = Sums::<S, ROWS>::of::<TILES>(simd, (a, t), b, share, |r| {
+                        let next = (row + ROWS + r).min(count - 1);
+                        &rows[next * stride + col..(next + 1) * stride]
+                    });
+                    if whole {
+                        for (r, sums) in c.0.iter().enumerate() {
+                            let at = (row + r) * stride + col;
+                            let (c, _) = S::as_mut_simd_f64s(&mut rows[at..at + width]);
+                            for (c, &sum) in c.iter_mut().zip(sums) {
+                                *c = simd.sub_f64s(*c, sum);
+                            }
+                        }
+                    } else {
+                        for (r, sums) in c.0.iter().enumerate().take(count.saturating_sub(row)) {
+                            let sums: &[f64] = bytemuck::cast_slice(sums);
+                            let at = (row + r) * stride;
+                            let c = &mut rows[at + col.min(stride)..at + stride];
+                            c.iter_mut().zip(sums).for_each(|(c, sum)| *c -= sum);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A tile of sums in registers.
+struct Sums<S: Simd, const ROWS: usize>([[S::f64s; VECTORS]; ROWS]);
+
+impl<S: Simd, const ROWS: usize> Sums<S, ROWS> {
+    /// `a' b` for tile `t` of the slab `a` and all of the slab `b`. Meanwhile `share` comes nearer, and the places of the tile
+    /// after this one, row by row.
+    #[inline(always)]
+    fn of<'c, const TILES: usize>(
+        simd: S,
+        (a, t): (&[f64], usize),
+        b: &[f64],
+        share: &[f64],
+        places: impl Fn(usize) -> &'c [f64],
+    ) -> Self {
+        assert!(t < TILES);
+        for r in 0..ROWS {
+            let row = places(r);
+            for line in 0..=VECTORS * S::F64_LANES / LINE {
+                prefetch(row, line * LINE);
+            }
+        }
+        let (a, _) = a.as_chunks::<ROWS>();
+        let (a, _) = a.as_chunks::<TILES>();
+        let (b, _) = S::as_simd_f64s(b);
+        let (b, _) = b.as_chunks::<VECTORS>();
+        let mut sums = [[simd.splat_f64s(0.0); VECTORS]; ROWS];
+        for (k, (a, b)) in a.iter().zip(b).enumerate() {
+            prefetch(share, k * LINE);
+            for (sums, &a) in sums.iter_mut().zip(&a[t]) {
+                let a = simd.splat_f64s(a);
+                for (sum, &b) in sums.iter_mut().zip(b) {
+                    *sum = simd.mul_add_e_f64s(a, b, *sum);
+                }
+            }
+        }
+        Self(sums)
+    }
+}
