@@ -14,6 +14,7 @@ pub use choice::{DeviceChoice, DeviceReport};
 pub use cpu::CpuDevice;
 pub use gpu::{AdapterReport, GpuDevice};
 pub use matrix::Matrix;
+pub(crate) use matrix::Reading;
 
 /// A place to compute. Cloning is cheap and shares threads, pipelines and pooled buffers.
 #[derive(Debug, Clone)]
@@ -57,6 +58,16 @@ impl Device {
         match self {
             Self::Cpu(_) => u64::MAX,
             Self::Gpu(gpu) => gpu.max_binding_bytes(),
+        }
+    }
+
+    /// The GPU; an error for the CPU.
+    pub(crate) fn gpu(&self) -> crate::Result<&GpuDevice> {
+        match self {
+            Self::Gpu(gpu) => Ok(gpu),
+            Self::Cpu(_) => Err(crate::Error::Device(
+                "the CPU has nothing to read back".into(),
+            )),
         }
     }
 

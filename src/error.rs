@@ -30,12 +30,27 @@ pub enum Error {
         /// What to do.
         remedy: String,
     },
-    /// A device ran out of memory.
-    #[error("the device ran out of memory: {0}")]
-    OutOfMemory(String),
-    /// A device was lost (driver reset, unplugged).
-    #[error("the device was lost: {0}")]
-    DeviceLost(String),
+    /// A device has no room for a buffer, even after what was kept for reuse is freed. Streams have then tried with a quarter
+    /// of the rows; nothing is counted twice or left out.
+    #[error(
+        "the device is out of memory: {what} needs {needed}, beside {held} already in use by this program; use less --memory, fewer features, or --device cpu"
+    )]
+    OutOfMemory {
+        /// What was asked for.
+        what: String,
+        /// How much it needs, with its unit.
+        needed: String,
+        /// How much this program holds on the device already, with its unit.
+        held: String,
+    },
+    /// A device was lost (driver reset, unplugged). It stays so: open it again, or use another.
+    #[error("the device was lost: {reason}{}; run again, or with --device cpu", kept(*rows_kept))]
+    DeviceLost {
+        /// The driver's reason.
+        reason: String,
+        /// Rows whose sums are kept, the first of the source; see [`NormalEquations::resume`](crate::normal::NormalEquations::resume).
+        rows_kept: u64,
+    },
     /// The contents of a data file cannot be used.
     #[error("{}: {problem}", path.display())]
     Data {
@@ -63,6 +78,13 @@ pub enum Error {
     /// A numerical method could not reach a result.
     #[error("{0}")]
     Numerical(String),
+}
+
+fn kept(rows: u64) -> String {
+    match rows {
+        0 => String::new(),
+        rows => format!(" (the sums of the first {rows} rows are kept)"),
+    }
 }
 
 /// `Result` with this library's [`Error`].

@@ -6,6 +6,8 @@ pub mod check;
 pub mod data;
 pub mod device;
 pub mod error;
+#[cfg(test)]
+mod faults;
 pub mod features;
 pub mod kernels;
 pub mod models;

@@ -1,15 +1,18 @@
 //! [`NormalEquations`]: all that a linear fit needs of the data. Sums only, so that parts computed anywhere merge.
 
+mod run;
+
+pub use run::COPY_EVERY;
+
 use crate::{
-    Device, Error, Matrix, Result,
+    Device, Error, Result,
     data::ChunkSource,
-    features::{FeatureMap, require_dense},
-    ops::gram::GramAccumulator,
-    plan::{RowNeeds, chunk_rows_on},
+    features::FeatureMap,
     store::{Store, in_file},
-    stream::{Progress, for_each_chunk},
+    stream::Progress,
 };
-use ndarray::{Array1, Array2, ArrayView2, s};
+use ndarray::{Array1, Array2, ArrayView2};
+pub(crate) use run::Run;
 use std::path::Path;
 
 const KIND: &str = "normal-equations";
@@ -107,7 +110,8 @@ impl NormalEquations {
     }
 
     /// Streams `source` through `map` on `device`: chunks of at most `memory` bytes are read, featurized and summed; the
-    /// features never leave the device and nothing is read back before the end. `progress` hears the rows done.
+    /// features never leave the device. `progress` hears the rows done. The sums are read back at the end; [`Self::resume`]
+    /// says what else is.
     ///
     /// Errors on a source without rows or targets, a label that is no class, and everything that sources and devices report.
     pub fn accumulate(
@@ -118,72 +122,58 @@ impl NormalEquations {
         memory: u64,
         progress: Progress<'_>,
     ) -> Result<Self> {
-        if source.targets() == 0 {
-            return Err(Error::Shape(
-                "the data has no targets to fit; name them with --target or --targets".into(),
-            ));
+        let mut sums = Self::zero(map.output_dim(), targets.outputs());
+        let done = sums.resume(map, source, targets, device, memory, progress);
+        match done {
+            Ok(()) => Ok(sums),
+            // The sums go with this call.
+            Err(Error::DeviceLost { reason, .. }) => Err(Error::DeviceLost {
+                reason,
+                rows_kept: 0,
+            }),
+            Err(error) => Err(error),
         }
-        require_dense(map)?;
-        let (d, features) = (map.input_dim(), map.output_dim());
-        // A column of ones beside the targets gives the column sums of Z.
-        let outputs = targets.outputs();
-        let needs = RowNeeds {
-            columns: d,
-            widest: features.max(d),
-            // Targets: as read (two chunks of f64), encoded in f64, augmented in f32, and on the device.
-            device_columns: d + features + 4 * source.targets() + 4 * (outputs + 1),
-        };
-        let rows = chunk_rows_on(device, needs, memory)?;
-        let rows = source.rows().map_or(rows, |n| rows.min(n.max(1)));
-        let mut loaded = map.load(device)?;
-        let mut x_nd = Matrix::new(device, rows, d)?;
-        let mut z_nd = Matrix::new(device, rows, features)?;
-        let mut y_nt = Matrix::new(device, rows, outputs + 1)?;
-        let mut sums = GramAccumulator::new(device, features, outputs + 1)?;
-        let mut out = Self::zero(features, outputs);
-        out.rows = for_each_chunk(source, rows, progress, |chunk| {
-            let y = targets.encode(chunk.y.view())?;
-            map.input().load(&chunk.x, &mut x_nd)?;
-            let mut augmented = Array2::from_elem((y.nrows(), outputs + 1), 1.0_f32);
-            augmented
-                .slice_mut(s![.., ..outputs])
-                .assign(&y.mapv(|v| v as f32));
-            y_nt.write(augmented.view())?;
-            z_nd.set_rows(x_nd.rows())?;
-            loaded.featurize(&x_nd, &mut z_nd)?;
-            sums.add(&z_nd, &y_nt)?;
-            for row in y.rows() {
-                for (k, &v) in row.iter().enumerate() {
-                    let raw = v + targets.shift(k);
-                    out.y_sum_t[k] += raw;
-                    out.y_square_t[k] += raw * raw;
-                }
-            }
-            Ok(())
-        })?;
-        if out.rows == 0 {
-            return Err(Error::Shape("the data has no rows".into()));
-        }
-        let sums = sums.finish()?;
-        out.gram_dd = sums.gram_dd;
-        out.z_sum_d = sums.zty_dt.column(outputs).to_owned();
-        out.zty_dt = sums.zty_dt.slice(s![.., ..outputs]).to_owned();
-        for k in 0..outputs {
-            let shift = targets.shift(k);
-            out.zty_dt.column_mut(k).scaled_add(shift, &out.z_sum_d);
-        }
-        if out
-            .gram_dd
-            .iter()
-            .chain(&out.zty_dt)
-            .any(|v| !v.is_finite())
-        {
-            return Err(Error::Numerical(
-                "the sums are not finite: the features or targets are too large; use --standardize"
-                    .into(),
-            ));
-        }
-        Ok(out)
+    }
+
+    /// Adds the rows of `source` after the first [`Self::rows`], which are counted already; otherwise as
+    /// [`Self::accumulate`], with the same map, targets and source every time.
+    ///
+    /// A GPU can be lost in the middle. Its sums are therefore copied to the host now and then, at most every
+    /// [`COPY_EVERY`], without a trace in the result. After an error the sums are those of whole chunks up to the last
+    /// copy, [`Self::rows`] says of how many rows, and the same call goes on behind them, on any device:
+    ///
+    /// ```
+    /// use bochner::{Device, data::MemorySource, features::{Affine, Fourier}, kernels::Gaussian};
+    /// use bochner::{normal::{NormalEquations, Targets}, plan::DEFAULT_MEMORY};
+    /// use ndarray::Array2;
+    /// let x = Array2::from_shape_fn((40, 1), |(i, _)| i as f64);
+    /// let map = Fourier::new(Gaussian).features(8).build(Affine::identity(1))?;
+    /// let targets = Targets::Real { columns: 1, shift: vec![0.0] };
+    /// let (device, mut sums) = (Device::cpu(), NormalEquations::zero(8, 1));
+    /// for rows in [15, 40] {
+    ///     // The first call stands for one that ended early.
+    ///     let x = x.slice(ndarray::s![..rows, ..]).to_owned();
+    ///     let mut source = MemorySource::new(&x, Some(x.clone()))?;
+    ///     sums.resume(&map, &mut source, &targets, &device, DEFAULT_MEMORY, &mut |_| {})?;
+    ///     assert_eq!(sums.rows, rows as u64);
+    /// }
+    /// assert_eq!(sums.y_sum_t[0], 780.0);
+    /// # Ok::<(), bochner::Error>(())
+    /// ```
+    ///
+    /// Errors as [`Self::accumulate`] does, with [`Error::DeviceLost`] with the number of rows kept, and with
+    /// [`Error::Shape`] when the sums are for other features or targets, or of more rows than `source` has.
+    pub fn resume(
+        &mut self,
+        map: &dyn FeatureMap,
+        source: &mut dyn ChunkSource,
+        targets: &Targets,
+        device: &Device,
+        memory: u64,
+        progress: Progress<'_>,
+    ) -> Result<()> {
+        let run = Run::new(map, targets, device, memory, COPY_EVERY);
+        run.add(source, self, progress)
     }
 
     /// Adds the sums of other rows: associative and, but for rounding, commutative. Errors when the shapes differ.

@@ -54,8 +54,18 @@ pub fn chunk_rows(needs: RowNeeds, max_matrix_bytes: u64, memory: u64) -> Result
             remedy: "use fewer features".into(),
         });
     }
+    Ok(whole_blocks(usize::try_from(rows).unwrap_or(8)))
+}
+
+/// The chunk that is tried when a device has no room for one of `rows` rows: a quarter, or nothing below 8 rows.
+pub(crate) fn fewer_rows(rows: usize) -> Option<usize> {
+    (rows >= 32).then(|| whole_blocks(rows / 4))
+}
+
+/// A whole number of Gram blocks when that many rows are there, else of smaller ones.
+fn whole_blocks(rows: usize) -> usize {
     let block = [4096, 256, 8].into_iter().find(|&b| rows >= b).unwrap_or(8);
-    Ok(usize::try_from(rows / block * block).unwrap_or(8))
+    rows / block * block
 }
 
 /// [`chunk_rows`] for a device. On the CPU no more than stay in cache between one step of the work and the next, where that is
@@ -89,6 +99,14 @@ mod tests {
         assert!(by_memory.is_multiple_of(4096) && by_memory * (16 * 32 + 4 * 1032) <= 64 << 20);
         let by_binding = chunk_rows(NEEDS, 4_000_000, 1 << 40).expect("fits");
         assert_eq!(by_binding, 768);
+    }
+
+    #[test]
+    fn fewer_rows_are_whole_blocks_too() {
+        let fewer = [65_536, 16_384, 8192, 4096, 1000, 35, 32, 31].map(fewer_rows);
+        let expected = [16_384, 4096, 2048, 1024, 248, 8, 8].map(Some);
+        assert_eq!(fewer[..7], expected);
+        assert_eq!(fewer[7], None);
     }
 
     #[test]

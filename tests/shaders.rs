@@ -135,3 +135,76 @@ fn the_check_refuses_wrong_bindings_and_too_much_memory() {
             .contains("workgroup memory")
     );
 }
+
+/// The one loop that does not count up: the row of a tile in the triangle. Each round takes off the tiles of a row, one at least.
+const TRIANGLE: &str = "while tile_j >= in_row {";
+
+/// Whether a loop counts a variable of its own up by a positive constant to a bound.
+fn ends(header: &str) -> bool {
+    let parts: Vec<&str> = header.split(';').map(str::trim).collect();
+    let [start, condition, step] = parts[..] else {
+        return false;
+    };
+    let Some((name, _)) = start
+        .strip_prefix("var ")
+        .and_then(|rest| rest.split_once(" = "))
+    else {
+        return false;
+    };
+    let Some((counted, bound)) = condition.split_once(" < ") else {
+        return false;
+    };
+    let counts = counted == name || counted == format!("4u * {name}");
+    let constant = |text: &str| text.strip_suffix('u').and_then(|n| n.parse::<u32>().ok());
+    let up = step == format!("{name}++")
+        || step
+            .strip_prefix(&format!("{name} += "))
+            .and_then(constant)
+            .is_some_and(|by| by > 0);
+    let mut words = bound.split(|c: char| !c.is_alphanumeric() && c != '_');
+    counts && up && words.all(|word| word != name)
+}
+
+/// Loops of shaders are not bounded by their compiler: see `device/gpu/driver_code.rs`.
+#[test]
+fn every_loop_ends() {
+    let mut seen = 0;
+    for op in REGISTRY {
+        for (name, constants) in (op.variants)() {
+            let text = expand(op.source, &constants).expect("expands");
+            for line in text
+                .lines()
+                .map(|line| line.split("//").next().unwrap_or("").trim())
+            {
+                let word = |word: &str| {
+                    let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
+                    words.any(|w| w == word)
+                };
+                if word("for") {
+                    let header = line
+                        .split_once("for (")
+                        .and_then(|(_, rest)| rest.split_once(") {"));
+                    let ends = header.is_some_and(|(header, _)| ends(header));
+                    assert!(ends, "{}/{name}: no bound that is known: {line}", op.name);
+                    seen += 1;
+                }
+                assert!(
+                    !(word("while") || word("loop")) || line == TRIANGLE,
+                    "{}/{name}: count up in a for loop: {line}",
+                    op.name
+                );
+            }
+        }
+    }
+    assert!(seen > 0);
+    for endless in [
+        "var i = 0u; i < n; i += 0u",
+        "var i = 0u; i < n; i--",
+        "var i = 0u; j < n; i++",
+        "var i = 0u; i < i + 1u; i++",
+        "var i = 0u; i <= n; i++",
+        "var i = 0u; ; i++",
+    ] {
+        assert!(!ends(endless), "{endless}");
+    }
+}

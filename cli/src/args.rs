@@ -1,6 +1,9 @@
 //! Options that several commands share: data, run.
 
-use crate::report::{Console, Report, Usage};
+use crate::{
+    interrupt::Interruptible,
+    report::{Console, Report, Usage},
+};
 use anyhow::Result;
 use bochner::{
     Device, DeviceChoice, Error,
@@ -50,7 +53,7 @@ impl DataArgs {
             };
             return Err(Error::data(input, format!("has no targets; {remedy}")).into());
         }
-        Ok(source)
+        Ok(Box::new(Interruptible(source)))
     }
 }
 

@@ -114,7 +114,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
                     Err(
                         error @ (Error::Unsupported(_)
                         | Error::Limit { .. }
-                        | Error::OutOfMemory(_)),
+                        | Error::OutOfMemory { .. }),
                     ) => {
                         page.skipped(op.name, shape, &error)?;
                     }

@@ -2,6 +2,7 @@
 
 use crate::{
     args::{DataArgs, RunArgs},
+    interrupt::writing,
     map::MapArgs,
     report::{Report, Usage},
 };
@@ -65,6 +66,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         &console,
     )?;
     report.seconds("map", seconds);
+    let _writing = writing();
     let mut writer = NpyWriter::<f32>::create(&args.output, built.map.output_dim())?;
     let known = survey.map(|survey| survey.rows);
     let known = known.or(source.rows().map(|rows| rows as u64));

@@ -3,6 +3,7 @@
 use crate::{
     args::{DataArgs, RunArgs, at_least_one, fraction, positive},
     evaluate::score,
+    interrupt::writing,
     map::{BuiltMap, MapArgs},
     report::{Console, Report, Usage},
 };
@@ -236,6 +237,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let (mut train, test) = args.sources()?;
     if let Some(path) = &args.output {
         // A place that cannot be written is better known now than after the fit.
+        let _writing = writing();
         drop(AtomicFile::create(path)?);
     }
     let device = args.run.open(&console)?;
@@ -276,6 +278,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     }
     // Last, so that a run that fails leaves an older model as it was.
     if let Some(path) = &args.output {
+        let _writing = writing();
         model.save(path)?;
         report.output("model", path);
     }

@@ -6,6 +6,7 @@ mod devices;
 mod evaluate;
 mod featurize;
 mod fit;
+mod interrupt;
 mod kernel_error;
 mod map;
 mod predict;
@@ -30,7 +31,7 @@ use std::{
 #[command(version, infer_subcommands = true)]
 #[command(
     after_help = "INPUT is .npy, .npz (arrays X and y) or .csv. 'bochner COMMAND --help' says more.\n\
-    Exit status: 0, 1 (failed, with the reason in one line) or 2 (wrong usage)."
+    Exit status: 0, 1 (failed, with the reason in one line), 2 (wrong usage) or 130 (Ctrl-C)."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -72,6 +73,7 @@ fn main() -> ExitCode {
             }
         })
         .init();
+    interrupt::listen();
     let panicked = report_panics();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -79,6 +81,10 @@ fn main() -> ExitCode {
     };
     // Unwinding, not the hook, ends a run that panics: half-written files are removed on the way.
     let result = catch_unwind(AssertUnwindSafe(|| run(cli.command)));
+    if let (Ok(Err(_)), Some(status)) = (&result, interrupt::status()) {
+        report::to_stderr("error: interrupted; no output was written");
+        return ExitCode::from(status);
+    }
     match result {
         Ok(Ok(())) if !panicked.load(Ordering::SeqCst) => ExitCode::SUCCESS,
         // A closed pipe is a reader that has seen enough.
@@ -107,13 +113,14 @@ fn run(command: Command) -> Result<()> {
 fn report_panics() -> &'static AtomicBool {
     static PANICKED: AtomicBool = AtomicBool::new(false);
     std::panic::set_hook(Box::new(|panic| {
-        if PANICKED.swap(true, Ordering::SeqCst) {
-            return;
-        }
         let payload = panic.payload();
         let text = payload.downcast_ref::<&str>().copied();
         let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
         let what = text.unwrap_or("no message");
+        // wgpu panics when a device is lost while it is waited for; the library catches that and makes it an error.
+        if what.starts_with("Error in Device::poll") || PANICKED.swap(true, Ordering::SeqCst) {
+            return;
+        }
         let at = panic
             .location()
             .map_or_else(String::new, |l| format!(" at {}:{}", l.file(), l.line()));

@@ -2,6 +2,7 @@
 
 use crate::{
     args::RunArgs,
+    interrupt::{Interruptible, writing},
     report::{Report, Usage},
 };
 use anyhow::Result;
@@ -42,12 +43,13 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         target_use: TargetUse::Ignored,
         ..OpenOptions::default()
     };
-    let mut source = open(&args.input, &options)?;
+    let mut source: Box<dyn ChunkSource> = Box::new(Interruptible(open(&args.input, &options)?));
     check_columns(&model, source.as_ref(), &args.input)?;
     let columns = match &model.targets {
         Targets::Real { columns, .. } => *columns,
         Targets::Classes(_) => 1,
     };
+    let _writing = writing();
     let mut writer = Writer::create(&args.output, format, columns)?;
     let device = args.run.open(&console)?;
     let bar = console.bar("predict", source.rows().map(|rows| rows as u64));

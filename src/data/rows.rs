@@ -3,7 +3,7 @@
 use super::Rows;
 use crate::error::{Error, Result};
 use ndarray::{Array2, ArrayView2, Axis, s};
-use std::{ops::Range, path::Path};
+use std::{borrow::Cow, ops::Range, path::Path};
 
 impl Rows {
     /// Number of rows.
@@ -35,6 +35,14 @@ impl Rows {
         match self {
             Self::F32(x) => Self::F32(x.slice(s![range, ..]).to_owned()),
             Self::F64(x) => Self::F64(x.slice(s![range, ..]).to_owned()),
+        }
+    }
+
+    /// The rows of `range`, copied unless they are all. Panics if the range reaches beyond the last row.
+    pub(crate) fn part(&self, range: Range<usize>) -> Cow<'_, Self> {
+        match range == (0..self.nrows()) {
+            true => Cow::Borrowed(self),
+            false => Cow::Owned(self.slice(range)),
         }
     }
 

@@ -1,22 +1,29 @@
-//! One GPU adapter: limits, submission, upload and readback.
+//! One GPU adapter: limits, submission, waiting.
 
 mod adapter;
 mod buffer;
 mod choices;
+mod driver_code;
+mod fault;
 mod pipeline;
+mod saved;
 pub mod shader;
 mod timing;
+mod transfer;
 
 pub use adapter::{AdapterKind, AdapterReport};
 pub(super) use adapter::{adapters as visible_adapters, open as open_adapter};
 pub use buffer::PooledBuffer;
 pub(crate) use pipeline::Dispatch;
+pub(crate) use transfer::{Pace, Readback};
 
 use super::cache::Cache;
-use crate::{Error, Result};
-use buffer::Pool;
+use crate::Result;
+use buffer::Memory;
 use choices::Choices;
+use fault::Faults;
 use pipeline::{Pipelines, UniformRing};
+use saved::SavedPipelines;
 use std::{
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -36,15 +43,28 @@ struct Inner {
     queue: wgpu::Queue,
     report: AdapterReport,
     limits: wgpu::Limits,
-    pool: Pool,
+    memory: Memory,
     pipelines: Pipelines,
+    saved: Option<SavedPipelines>,
     recorder: Mutex<Recorder>,
     /// Host memory that uploads are laid out in, kept between calls.
     staging: Mutex<Vec<f32>>,
     /// Tile shapes that were measured to be best.
     choices: Choices,
-    /// The first fault that the driver reported outside a call.
-    fault: Arc<Mutex<Option<Error>>>,
+    faults: Arc<Faults>,
+    /// Tests have loops bounded by the shader compiler where they like.
+    #[cfg(test)]
+    bounded: std::sync::atomic::AtomicBool,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if let Some(saved) = &self.saved
+            && self.faults.alive().is_ok()
+        {
+            saved.store();
+        }
+    }
 }
 
 /// Commands recorded and not yet submitted.
@@ -63,22 +83,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl GpuDevice {
-    fn new(device: wgpu::Device, queue: wgpu::Queue, report: AdapterReport) -> Self {
-        let fault = Arc::new(Mutex::new(None));
-        let sink = fault.clone();
-        device.on_uncaptured_error(Arc::new(move |e| {
-            let error = match e {
-                wgpu::Error::OutOfMemory { source } => Error::OutOfMemory(source.to_string()),
-                other => Error::Device(one_line(&other.to_string())),
-            };
-            lock(&sink).get_or_insert(error);
-        }));
-        let sink = fault.clone();
-        device.set_device_lost_callback(move |reason, message| {
-            if reason != wgpu::DeviceLostReason::Destroyed {
-                lock(&sink).get_or_insert(Error::DeviceLost(one_line(&message)));
-            }
-        });
+    fn new(
+        device: wgpu::Device,
+        queue: wgpu::Queue,
+        report: AdapterReport,
+        saved: Option<SavedPipelines>,
+    ) -> Self {
+        let faults = Faults::of(&device);
         let limits = device.limits();
         let choices = Choices::new(Cache::user(), &report);
         Self(Arc::new(Inner {
@@ -86,12 +97,15 @@ impl GpuDevice {
             queue,
             report,
             limits,
-            pool: Pool::default(),
+            memory: Memory::default(),
             pipelines: Pipelines::default(),
+            saved,
             recorder: Mutex::default(),
             staging: Mutex::default(),
             choices,
-            fault,
+            faults,
+            #[cfg(test)]
+            bounded: Default::default(),
         }))
     }
 
@@ -125,154 +139,40 @@ impl GpuDevice {
         self.0.report.kind == AdapterKind::Software
     }
 
-    /// A storage buffer of at least `bytes`, from the pool where one fits. `what` names it in the error.
-    pub(crate) fn buffer(&self, bytes: u64, what: impl Fn() -> String) -> Result<PooledBuffer> {
-        let allowed = self.max_binding_bytes();
-        if bytes > allowed {
-            return Err(Error::Limit {
-                what: what(),
-                needed: human_bytes(bytes),
-                allowed: format!("{} a binding", human_bytes(allowed)),
-                remedy: "use fewer rows at a time or fewer features".into(),
-            });
-        }
-        if let Some(buffer) = self.0.pool.take(bytes) {
-            return Ok(PooledBuffer::new(self.clone(), buffer));
-        }
-        let size = bytes.max(16).next_multiple_of(256);
-        let scope = self
-            .0
-            .device
-            .push_error_scope(wgpu::ErrorFilter::OutOfMemory);
-        let buffer = self.0.device.create_buffer(&wgpu::BufferDescriptor {
-            label: None,
-            size: size.min(allowed.next_multiple_of(4)),
-            usage: wgpu::BufferUsages::STORAGE
-                | wgpu::BufferUsages::COPY_SRC
-                | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        });
-        match pollster::block_on(scope.pop()) {
-            None => Ok(PooledBuffer::new(self.clone(), buffer)),
-            Some(_) => Err(Error::OutOfMemory(format!(
-                "{} needs {}; use a smaller --memory budget or fewer features",
-                what(),
-                human_bytes(bytes)
-            ))),
-        }
-    }
-
-    /// Lays `len` floats out through `fill` and writes them to `buffer`, after all work recorded before.
-    pub(crate) fn upload(
-        &self,
-        buffer: &wgpu::Buffer,
-        len: usize,
-        fill: impl FnOnce(&mut [f32]),
-    ) -> Result<()> {
-        let mut staging = lock(&self.0.staging);
-        if staging.len() < len {
-            staging.resize(len, 0.0);
-        }
-        fill(&mut staging[..len]);
-        // A write takes effect at the start of the next submission: what is recorded must go first.
-        self.flush();
-        self.0
-            .queue
-            .write_buffer(buffer, 0, bytemuck::cast_slice(&staging[..len]));
-        self.check()
-    }
-
-    /// Reads the first `len` floats of `buffer` once all work recorded so far is done.
-    pub(crate) fn download(
-        &self,
-        buffer: &wgpu::Buffer,
-        len: usize,
-        take: impl FnOnce(&[f32]),
-    ) -> Result<()> {
-        pollster::block_on(self.download_async(buffer, len, take))
-    }
-
-    async fn download_async(
-        &self,
-        buffer: &wgpu::Buffer,
-        len: usize,
-        take: impl FnOnce(&[f32]),
-    ) -> Result<()> {
-        if len == 0 {
-            take(&[]);
-            return self.check();
-        }
-        let bytes = 4 * len as u64;
-        let staging = self.0.device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("readback"),
-            size: bytes,
-            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        });
-        {
-            let mut recorder = lock(&self.0.recorder);
-            self.encoder(&mut recorder)
-                .copy_buffer_to_buffer(buffer, 0, &staging, 0, bytes);
-        }
-        self.flush();
-        let (sender, receiver) = futures_intrusive::channel::shared::oneshot_channel();
-        staging
-            .slice(..)
-            .map_async(wgpu::MapMode::Read, move |result| {
-                sender.send(result).ok();
-            });
-        self.wait()?;
-        match receiver.receive().await {
-            Some(Ok(())) => {}
-            Some(Err(e)) => return Err(self.fault_or(&e.to_string())),
-            None => return Err(self.fault_or("the readback was dropped")),
-        }
-        let view = staging
-            .slice(..)
-            .get_mapped_range()
-            .map_err(|e| self.fault_or(&e.to_string()))?;
-        take(bytemuck::cast_slice(&view));
-        self.check()
-    }
-
-    /// Submits what is recorded.
-    pub(crate) fn flush(&self) {
+    /// Submits what is recorded; `None` if that is nothing.
+    pub(crate) fn flush(&self) -> Option<wgpu::SubmissionIndex> {
         let mut recorder = lock(&self.0.recorder);
-        if let Some(encoder) = recorder.encoder.take() {
-            self.0.queue.submit([encoder.finish()]);
-        }
         recorder.dispatches = 0;
         recorder.uniforms.reset();
+        let encoder = recorder.encoder.take()?;
+        Some(self.0.queue.submit([encoder.finish()]))
     }
 
     /// Submits what is recorded and waits for the device.
     pub fn synchronize(&self) -> Result<()> {
         self.flush();
-        self.wait()?;
+        self.wait(None)?;
         self.check()
     }
 
-    fn wait(&self) -> Result<()> {
-        self.0
-            .device
-            .poll(wgpu::PollType::wait_indefinitely())
-            .map(|_| ())
-            .map_err(|e| self.fault_or(&e.to_string()))
+    /// Waits for one submission, or for all of them.
+    fn wait(&self, submission: Option<wgpu::SubmissionIndex>) -> Result<()> {
+        let how = wgpu::PollType::Wait {
+            submission_index: submission,
+            timeout: None,
+        };
+        self.0.faults.poll(&self.0.device, how)
     }
 
-    /// The first fault that the driver reported since the last check.
+    /// The first fault that the driver reported since the last check; a lost device stays lost.
     pub(crate) fn check(&self) -> Result<()> {
-        match lock(&self.0.fault).take() {
-            None => Ok(()),
-            Some(fault) => Err(fault),
-        }
+        self.0.faults.check()
     }
 
-    fn fault_or(&self, message: &str) -> Error {
-        match lock(&self.0.fault).take() {
-            Some(fault) => fault,
-            None => Error::DeviceLost(one_line(message)),
-        }
+    /// Loses the device, as a driver's reset would.
+    #[cfg(test)]
+    pub(crate) fn lose(&self) {
+        self.0.device.destroy();
     }
 
     fn encoder<'r>(&self, recorder: &'r mut Recorder) -> &'r mut wgpu::CommandEncoder {

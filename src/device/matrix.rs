@@ -1,8 +1,11 @@
 //! A row-major f32 matrix, resident on its device.
 
-use super::{Aligned, Device, gpu::PooledBuffer};
+use super::{
+    Aligned, Device,
+    gpu::{PooledBuffer, Readback},
+};
 use crate::{Error, Result};
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView2, ShapeBuilder};
 
 /// A row-major f32 matrix `[rows, cols]` that stays on its device.
 ///
@@ -122,6 +125,29 @@ impl Matrix {
         Ok(host)
     }
 
+    /// Sends the matrix, as the work recorded so far leaves it, on its way to the host: the device goes on with what comes
+    /// next meanwhile. A CPU matrix is there already: it is lent by [`Self::on_host`], and this errors.
+    pub(crate) fn read_later(&self) -> Result<Reading> {
+        let gpu = self.device.gpu()?;
+        let readback = gpu.read_later(self.gpu(gpu, "the matrix")?, 0..self.rows * self.stride)?;
+        Ok(Reading {
+            shape: (self.rows, self.cols),
+            stride: self.stride,
+            readback,
+        })
+    }
+
+    /// The rows of a CPU matrix where they lie; `None` for one on a GPU.
+    pub(crate) fn on_host(&self) -> Option<ArrayView2<'_, f32>> {
+        match &self.data {
+            MatrixData::Cpu(data) => {
+                let data = &data.as_slice()[..self.rows * self.stride];
+                Some(view(data, (self.rows, self.cols), self.stride))
+            }
+            MatrixData::Gpu(_) => None,
+        }
+    }
+
     /// Takes `rows` of the allocated rows into use, so that one allocation serves chunks of several lengths.
     pub fn set_rows(&mut self, rows: usize) -> Result<()> {
         if rows > self.capacity_rows {
@@ -182,6 +208,26 @@ impl Matrix {
             _ => Err(wrong_device(what, &self.device, &gpu.describe())),
         }
     }
+}
+
+/// A matrix on its way to the host.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    shape: (usize, usize),
+    stride: usize,
+    readback: Readback,
+}
+
+impl Reading {
+    /// Waits for the matrix and hands it to `take` where it lies, without a copy.
+    pub(crate) fn finish<R>(self, take: impl FnOnce(ArrayView2<'_, f32>) -> R) -> Result<R> {
+        let (shape, stride) = (self.shape, self.stride);
+        self.readback.finish(|data| take(view(data, shape, stride)))
+    }
+}
+
+fn view(data: &[f32], shape: (usize, usize), stride: usize) -> ArrayView2<'_, f32> {
+    ArrayView2::from_shape(shape.strides((stride.max(1), 1)), data).expect("whole rows")
 }
 
 fn stride(device: &Device, cols: usize) -> usize {

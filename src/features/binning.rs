@@ -20,7 +20,7 @@ use crate::{
     plan::{RowNeeds, chunk_rows_on},
     seed::{Seed, Stream},
     store::Store,
-    stream::{Progress, for_each_chunk},
+    stream::{Portions, Progress, for_each_chunk},
 };
 use dictionary::Dictionary;
 use loaded::{Hasher, LoadedBinning};
@@ -136,13 +136,22 @@ impl Binning {
         let mut hasher = Hasher::load(device, &drawn.grids)?;
         let rows = chunk_rows(&drawn, device, memory)?;
         let rows = source.rows().map_or(rows, |n| rows.min(n.max(1)));
-        let mut x_nd = Matrix::new(device, rows, drawn.input.columns())?;
+        let mut x_nd = None;
+        let mut portions = Portions::new(rows);
         let seen = for_each_chunk(source, rows, progress, |chunk| {
             drawn.check_range(&chunk.x)?;
-            drawn.input.load(&chunk.x, &mut x_nd)?;
-            hasher.each_block(&x_nd, |_, hashes| {
-                dictionary.learn(hashes);
-                Ok(())
+            portions.each(chunk.x.nrows(), |range, rows| {
+                let x_nd = match &mut x_nd {
+                    Some(x_nd) => x_nd,
+                    none => none.insert(Matrix::new(device, rows, drawn.input.columns())?),
+                };
+                drawn.input.load(&chunk.x.part(range), x_nd)?;
+                // A bin that is learnt twice keeps its first column.
+                hasher.each_block(x_nd, |_, hashes| {
+                    dictionary.learn(hashes);
+                    Ok(())
+                })?;
+                Ok(Ok(()))
             })
         })?;
         if seen == 0 {

@@ -1,11 +1,11 @@
 //! The feature matrix itself, chunk by chunk.
 
-use super::{FeatureMap, require_dense};
+use super::{FeatureMap, LoadedMap, require_dense};
 use crate::{
     Device, Error, Matrix, Result,
     data::ChunkSource,
     plan::{RowNeeds, chunk_rows_on},
-    stream::{Progress, for_each_chunk},
+    stream::{Portions, Progress, ReadBehind, for_each_chunk},
 };
 use ndarray::ArrayView2;
 
@@ -42,10 +42,9 @@ pub fn featurize(
             source.columns()
         )));
     }
-    // Features lie on the device, once more on the host, and on a GPU in the buffer that is mapped between the two;
-    // drivers keep a shadow of that one, and the buffer of the chunk before until they see to it.
+    // On a GPU features lie on the device and in two buffers on their way to the host, of which drivers keep shadows.
     let copies = match device {
-        Device::Cpu(_) => 2,
+        Device::Cpu(_) => 1,
         Device::Gpu(_) => 5,
     };
     let needs = RowNeeds {
@@ -55,13 +54,138 @@ pub fn featurize(
     };
     let rows = chunk_rows_on(device, needs, memory)?;
     let rows = source.rows().map_or(rows, |n| rows.min(n.max(1)));
-    let mut loaded = map.load(device)?;
-    let mut x_nd = Matrix::new(device, rows, d)?;
-    let mut z_nd = Matrix::new(device, rows, features)?;
-    for_each_chunk(source, rows, progress, |chunk| {
-        map.input().load(&chunk.x, &mut x_nd)?;
-        z_nd.set_rows(x_nd.rows())?;
-        loaded.featurize(&x_nd, &mut z_nd)?;
-        sink(z_nd.download()?.view())
-    })
+    let mut buffers: Option<Buffers> = None;
+    let mut portions = Portions::new(rows);
+    let mut behind = ReadBehind::default();
+    let mut write = |z: ArrayView2<'_, f32>, ()| sink(z);
+    let rows = for_each_chunk(source, rows, progress, |chunk| {
+        portions.each(chunk.x.nrows(), |range, rows| {
+            if buffers
+                .as_ref()
+                .is_some_and(|b| b.x_nd.capacity_rows() != rows)
+            {
+                buffers = None;
+            }
+            let Buffers { loaded, x_nd, z_nd } = match &mut buffers {
+                Some(buffers) => buffers,
+                none => none.insert(Buffers {
+                    loaded: map.load(device)?,
+                    x_nd: Matrix::new(device, rows, d)?,
+                    z_nd: Matrix::new(device, rows, features)?,
+                }),
+            };
+            map.input().load(&chunk.x.part(range), x_nd)?;
+            z_nd.set_rows(x_nd.rows())?;
+            loaded.featurize(x_nd, z_nd)?;
+            if let Some(z) = z_nd.on_host() {
+                return Ok(write(z, ()));
+            }
+            let reading = z_nd.read_later()?;
+            Ok(behind.push(reading, (), &mut write))
+        })
+    })?;
+    behind.finish(write)?;
+    Ok(rows)
+}
+
+/// A loaded map with the matrices of a chunk.
+struct Buffers {
+    loaded: Box<dyn LoadedMap>,
+    x_nd: Matrix,
+    z_nd: Matrix,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        data::{NpyWriter, OpenOptions, open},
+        features::{Affine, Fourier},
+        kernels::Gaussian,
+    };
+    use std::{path::Path, time::Instant};
+
+    /// Seconds of each stage when one waits for the other: read, prepare and upload, compute, read back, write.
+    fn stages(map: &dyn FeatureMap, device: &Device, input: &Path, chunk: usize) -> [f64; 5] {
+        let mut source = open(input, &OpenOptions::default()).expect("opens");
+        let mut loaded = map.load(device).expect("loads");
+        let mut x_nd = Matrix::new(device, chunk, map.input_dim()).expect("fits");
+        let mut z_nd = Matrix::new(device, chunk, map.output_dim()).expect("fits");
+        let output = input.with_extension("stages.npy");
+        let mut writer = NpyWriter::<f32>::create(&output, map.output_dim()).expect("creates");
+        let mut seconds = [0.0; 5];
+        let mut start = Instant::now();
+        let mut lap = |stage: usize| {
+            seconds[stage] += start.elapsed().as_secs_f64();
+            start = Instant::now();
+        };
+        while let Some(data) = source.next_chunk(chunk).expect("reads") {
+            lap(0);
+            map.input().load(&data.x, &mut x_nd).expect("uploads");
+            device.synchronize().expect("uploads");
+            lap(1);
+            z_nd.set_rows(x_nd.rows()).expect("fits");
+            loaded.featurize(&x_nd, &mut z_nd).expect("runs");
+            device.synchronize().expect("runs");
+            lap(2);
+            let z = z_nd.download().expect("reads back");
+            lap(3);
+            writer.write_rows(z.view()).expect("writes");
+            lap(4);
+        }
+        writer.finish().expect("writes");
+        lap(4);
+        seconds
+    }
+
+    #[test]
+    #[ignore = "a measurement: cargo test --release --lib stages_and_stream -- --ignored --nocapture"]
+    fn stages_and_stream() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (d, features, rows) in [(32, 512, 65_536), (784, 1024, 8192)] {
+            let input = folder.path().join("x.npy");
+            let mut writer = NpyWriter::<f32>::create(&input, d).expect("creates");
+            let x = crate::check::normal(rows, d, 3);
+            writer.write_rows(x.view()).expect("writes");
+            writer.finish().expect("writes");
+            let map = Fourier::new(Gaussian).features(features);
+            let map = map.build(Affine::identity(d)).expect("builds");
+            for device in Device::all_gpus().expect("opens") {
+                println!("{rows} x {d} to {features}, {}", device.describe());
+                let mut ratios = Vec::new();
+                for round in 0..12 {
+                    let mut parts = 0;
+                    let mut chunk = 0;
+                    let mut source = open(&input, &OpenOptions::default()).expect("opens");
+                    let output = input.with_extension("stream.npy");
+                    let mut writer = NpyWriter::<f32>::create(output, features).expect("creates");
+                    let start = Instant::now();
+                    featurize(&map, &mut source, &device, 32 << 20, &mut |_| {}, |z| {
+                        parts += 1;
+                        chunk = chunk.max(z.nrows());
+                        writer.write_rows(z)
+                    })
+                    .expect("runs");
+                    writer.finish().expect("writes");
+                    let total = start.elapsed().as_secs_f64();
+                    let stages = stages(&map, &device, &input, chunk);
+                    let sum: f64 = stages.iter().sum();
+                    let ms = stages.map(|s| (1e3 * s).round());
+                    println!(
+                        "  {round}: {parts} chunks, {:.0} ms, stages {ms:?} ms",
+                        1e3 * total
+                    );
+                    if round > 0 {
+                        // The first round compiles.
+                        ratios.push(total / sum);
+                    }
+                }
+                ratios.sort_by(f64::total_cmp);
+                println!(
+                    "  ratios {ratios:.2?}, median {:.2}",
+                    ratios[ratios.len() / 2]
+                );
+            }
+        }
+    }
 }

@@ -9,10 +9,10 @@ use crate::{
     plan::{RowNeeds, chunk_rows_on},
     solve::Coefficients,
     store::{Store, in_file},
-    stream::{Progress, for_each_chunk},
+    stream::{Portions, Progress, ReadBehind, for_each_chunk},
 };
-use ndarray::{Array2, ArrayView2};
-use std::path::Path;
+use ndarray::{Array2, ArrayView2, s};
+use std::{ops::Range, path::Path};
 
 const KIND: &str = "model";
 
@@ -108,17 +108,59 @@ impl LinearModel {
 #[derive(Debug)]
 pub struct Predictor<'m> {
     model: &'m LinearModel,
+    device: Device,
+    portions: Portions,
+    buffers: Buffers,
+}
+
+/// The loaded map, the coefficients, and the matrices of a chunk.
+#[derive(Debug)]
+struct Buffers {
     loaded: Box<dyn LoadedMap>,
     beta_dt: Matrix,
-    device: Device,
-    rows: usize,
-    buffers: Option<(Matrix, Matrix)>,
+    chunk: Option<(Matrix, Matrix)>,
+}
+
+impl Buffers {
+    fn new(model: &LinearModel, device: &Device) -> Result<Self> {
+        let beta = model.coefficients.beta_dt.mapv(|b| b as f32);
+        Ok(Self {
+            loaded: model.map.load(device)?,
+            beta_dt: Matrix::upload(device, beta.view())?,
+            chunk: None,
+        })
+    }
+
+    /// The most rows that a chunk can have.
+    fn capacity(&self) -> usize {
+        self.chunk
+            .as_ref()
+            .map_or(0, |(x_nd, _)| x_nd.capacity_rows())
+    }
+
+    /// Computes the outputs of `rows` and returns the matrix that holds them on the device.
+    fn outputs(&mut self, model: &LinearModel, device: &Device, rows: &Rows) -> Result<&Matrix> {
+        let (n, outputs) = (rows.nrows(), self.beta_dt.cols());
+        if self.capacity() < n {
+            self.chunk = None;
+        }
+        let (x_nd, y_nt) = match &mut self.chunk {
+            Some(chunk) => chunk,
+            none => none.insert((
+                Matrix::new(device, n, model.map.input_dim())?,
+                Matrix::new(device, n, outputs)?,
+            )),
+        };
+        model.map.input().load(rows, x_nd)?;
+        y_nt.set_rows(n)?;
+        self.loaded.predict(x_nd, &self.beta_dt, y_nt)?;
+        Ok(y_nt)
+    }
 }
 
 impl<'m> Predictor<'m> {
     fn new(model: &'m LinearModel, device: &Device, memory: u64) -> Result<Self> {
-        let beta = model.coefficients.beta_dt.mapv(|b| b as f32);
-        let (d, outputs) = (model.map.input_dim(), beta.ncols());
+        let (d, outputs) = (model.map.input_dim(), model.coefficients.beta_dt.ncols());
         let needs = RowNeeds {
             columns: d,
             widest: d.max(outputs),
@@ -126,11 +168,9 @@ impl<'m> Predictor<'m> {
         };
         Ok(Self {
             model,
-            loaded: model.map.load(device)?,
-            beta_dt: Matrix::upload(device, beta.view())?,
             device: device.clone(),
-            rows: chunk_rows_on(device, needs, memory)?,
-            buffers: None,
+            portions: Portions::new(chunk_rows_on(device, needs, memory)?),
+            buffers: Buffers::new(model, device)?,
         })
     }
 
@@ -141,47 +181,23 @@ impl<'m> Predictor<'m> {
 
     /// The raw outputs, `[rows, t]`: predicted values, or one score per class.
     pub fn scores(&mut self, rows: &Rows) -> Result<Array2<f64>> {
-        let outputs = self.beta_dt.cols();
-        let mut all = Array2::zeros((rows.nrows(), outputs));
-        for from in (0..rows.nrows()).step_by(self.rows) {
-            let to = rows.nrows().min(from + self.rows);
-            let part;
-            let chunk = if to - from == rows.nrows() {
-                rows
-            } else {
-                part = rows.slice(from..to);
-                &part
-            };
-            let y = self.chunk_scores(chunk)?;
-            all.slice_mut(ndarray::s![from..to, ..]).assign(&y);
-        }
-        Ok(all)
-    }
-
-    fn chunk_scores(&mut self, rows: &Rows) -> Result<Array2<f64>> {
-        let (d, outputs) = (self.model.map.input_dim(), self.beta_dt.cols());
-        let n = rows.nrows();
-        let (x_nd, y_nt) = match &mut self.buffers {
-            Some(buffers) if buffers.0.capacity_rows() >= n => buffers,
-            buffers => buffers.insert((
-                Matrix::new(&self.device, n, d)?,
-                Matrix::new(&self.device, n, outputs)?,
-            )),
+        let mut all = Array2::zeros((rows.nrows(), self.buffers.beta_dt.cols()));
+        let intercept = &self.model.coefficients.intercept_t;
+        let mut keep = |y: ArrayView2<'_, f32>, range: Range<usize>| {
+            let y = y.mapv(f64::from) + intercept;
+            all.slice_mut(s![range, ..]).assign(&y);
+            Ok(())
         };
-        self.model.map.input().load(rows, x_nd)?;
-        y_nt.set_rows(n)?;
-        self.loaded.predict(x_nd, &self.beta_dt, y_nt)?;
-        let y = y_nt.download()?.mapv(f64::from);
-        Ok(y + &self.model.coefficients.intercept_t)
+        let mut behind = ReadBehind::default();
+        self.send(rows, &mut behind, Clone::clone, &mut keep)?;
+        behind.finish(keep)?;
+        Ok(all)
     }
 
     /// Predictions, `[rows, t]` values, or `[rows, 1]` labels for a classifier.
     pub fn predict(&mut self, rows: &Rows) -> Result<Array2<f64>> {
         let scores = self.scores(rows)?;
-        Ok(match &self.model.targets {
-            Targets::Real { .. } => scores,
-            Targets::Classes(labels) => decide(scores.view(), labels),
-        })
+        Ok(decide(scores, &self.model.targets))
     }
 
     /// Streams a source: `sink` gets the predictions and the targets of each chunk, in order. Returns the number of rows.
@@ -191,22 +207,62 @@ impl<'m> Predictor<'m> {
         progress: Progress<'_>,
         mut sink: impl FnMut(ArrayView2<'_, f64>, ArrayView2<'_, f64>) -> Result<()>,
     ) -> Result<u64> {
-        if source.columns() != self.model.map.input_dim() {
+        let model = self.model;
+        if source.columns() != model.map.input_dim() {
             return Err(Error::Shape(format!(
                 "the data has {} columns, the model was fitted on {}",
                 source.columns(),
-                self.model.map.input_dim()
+                model.map.input_dim()
             )));
         }
-        for_each_chunk(source, self.rows, progress, |chunk| {
-            let predicted = self.predict(&chunk.x)?;
-            sink(predicted.view(), chunk.y.view())
+        let mut write = |scores: ArrayView2<'_, f32>, y: Array2<f64>| {
+            let scores = scores.mapv(f64::from) + &model.coefficients.intercept_t;
+            sink(decide(scores, &model.targets).view(), y.view())
+        };
+        let mut behind = ReadBehind::default();
+        let rows = for_each_chunk(source, self.portions.rows(), progress, |chunk| {
+            let y = |range: &Range<usize>| chunk.y.slice(s![range.clone(), ..]).to_owned();
+            self.send(&chunk.x, &mut behind, y, &mut write)
+        })?;
+        behind.finish(write)?;
+        Ok(rows)
+    }
+
+    /// Sends the outputs of `rows` off in ranges, each `with` what it is needed with, and hands `take` those that were sent
+    /// before; on the CPU all of them.
+    fn send<T>(
+        &mut self,
+        rows: &Rows,
+        behind: &mut ReadBehind<T>,
+        with: impl Fn(&Range<usize>) -> T,
+        take: &mut impl FnMut(ArrayView2<'_, f32>, T) -> Result<()>,
+    ) -> Result<()> {
+        let Self {
+            model,
+            device,
+            portions,
+            buffers,
+        } = self;
+        portions.each(rows.nrows(), |range, most| {
+            if buffers.capacity() > most {
+                // Chunks became smaller. The map's scratch is for large ones, as the matrices are.
+                *buffers = Buffers::new(model, device)?;
+            }
+            let y_nt = buffers.outputs(model, device, &rows.part(range.clone()))?;
+            if let Some(y) = y_nt.on_host() {
+                return Ok(take(y, with(&range)));
+            }
+            let reading = y_nt.read_later()?;
+            Ok(behind.push(reading, with(&range), &mut *take))
         })
     }
 }
 
-/// The label of the largest score in each row.
-fn decide(scores: ArrayView2<'_, f64>, labels: &[f64]) -> Array2<f64> {
+/// What a model says: values as they are, or the label of the largest score in each row.
+fn decide(scores: Array2<f64>, targets: &Targets) -> Array2<f64> {
+    let Targets::Classes(labels) = targets else {
+        return scores;
+    };
     Array2::from_shape_fn((scores.nrows(), 1), |(i, _)| {
         let row = scores.row(i);
         let best = (1..row.len()).fold(0, |b, k| if row[k] > row[b] { k } else { b });

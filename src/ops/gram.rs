@@ -21,6 +21,8 @@ use ndarray::{Array2, ArrayView2};
 
 /// Rows summed in plain f32.
 pub const BLOCK_ROWS: usize = 4096;
+/// Tiles that are read back at a time: 16 MiB of 64 x 64.
+const READ_TILES: usize = 1024;
 
 /// The op for the registry.
 pub static OP: Op = Op {
@@ -257,13 +259,24 @@ impl GramAccumulator {
         }
     }
 
-    /// The sums, in f64 on the host: the only readback of a fit.
+    /// The sums, in f64 on the host: the only readback of a fit, but for rare copies for safety.
     pub fn finish(self) -> Result<GramSums> {
+        if let Some(sums) = self.so_far()? {
+            return Ok(sums);
+        }
         match self.state {
             State::Cpu { cpu, sums } => {
                 let (gram_dd, zty_dt) = cpu.install(|| sums.finish());
                 Ok(GramSums { gram_dd, zty_dt })
             }
+            State::Gpu { .. } => unreachable!("a GPU's sums can be read at any time"),
+        }
+    }
+
+    /// The sums so far, which go on as if nobody had looked. `None` on the CPU, which cannot be lost.
+    pub(crate) fn so_far(&self) -> Result<Option<GramSums>> {
+        match &self.state {
+            State::Cpu { .. } => Ok(None),
             State::Gpu {
                 gpu,
                 tile,
@@ -274,8 +287,8 @@ impl GramAccumulator {
                     gram_dd: Array2::zeros((self.features, self.features)),
                     zty_dt: Array2::zeros((self.features, self.targets)),
                 };
-                if fresh {
-                    return Ok(sums);
+                if *fresh {
+                    return Ok(Some(sums));
                 }
                 let side = tile.cols() as usize;
                 let (z_tiles, y_tiles) =
@@ -283,19 +296,24 @@ impl GramAccumulator {
                 let places: Vec<_> = (0..z_tiles)
                     .flat_map(|i| (i..z_tiles + y_tiles).map(move |j| (i, j)))
                     .collect();
-                for panel in &panels {
-                    // Buffers come from a pool and may be longer than the panel.
-                    let len = panel.count * side * side;
+                let area = side * side;
+                for panel in panels {
+                    // In parts, so that little memory is enough at the end of a long fit. Buffers come from a pool and may
+                    // be longer than the panel.
                     let places = &places[panel.tile0..panel.tile0 + panel.count];
-                    for part in [&panel.hi, &panel.lo] {
-                        gpu.download(part, len, |data| {
-                            for (tile, &(i, j)) in data.chunks_exact(side * side).zip(places) {
-                                unpack(tile, side, i, j, z_tiles, &mut sums);
-                            }
-                        })?;
+                    for (part, places) in places.chunks(READ_TILES).enumerate() {
+                        let first = part * READ_TILES * area;
+                        for sum in [&panel.hi, &panel.lo] {
+                            let floats = first..first + places.len() * area;
+                            gpu.read_later(sum, floats)?.finish(|data| {
+                                for (tile, &(i, j)) in data.chunks_exact(area).zip(places) {
+                                    unpack(tile, side, i, j, z_tiles, &mut sums);
+                                }
+                            })?;
+                        }
                     }
                 }
-                Ok(sums)
+                Ok(Some(sums))
             }
         }
     }

@@ -54,7 +54,11 @@ pub(crate) fn prepare() -> Result<(Environment, Vec<Adapter>)> {
         "bochner-cli",
     ]))?;
     let mut environment = Environment {
-        variables: vec![("BOCHNER_REQUIRE_GPU", "1".into())],
+        variables: vec![
+            ("BOCHNER_REQUIRE_GPU", "1".into()),
+            // The user's own is neither read nor written.
+            ("BOCHNER_CACHE", target_dir().join("test-cache").into()),
+        ],
     };
     let mut failures = Vec::new();
     if cfg!(target_os = "linux") {

@@ -1,6 +1,6 @@
 //! What the commands are for: fitting, predicting, scoring, featurizing.
 
-use crate::{adapters, bochner, command, digits, le, npy};
+use crate::{adapters, bochner, command, digits, finish, le, npy};
 use bochner::{
     data::NpyWriter,
     seed::{Seed, Stream},
@@ -243,6 +243,39 @@ fn features_are_the_same_in_any_chunks_and_close_on_any_device() {
             .fold(0.0_f32, |worst, e| worst.max(e.abs()));
         assert!(worst < 1e-4, "{name}: {worst}");
     }
+}
+
+#[test]
+fn a_damaged_or_unwritable_cache_changes_nothing() {
+    let here = here();
+    write(&here.path().join("x.npy"), &draws(100, 5));
+    for (i, (name, _)) in adapters().iter().enumerate() {
+        let featurize = |cache: &Path| -> Array2<f32> {
+            let mut command = command(here.path());
+            let arguments = "featurize x.npy -o z.npy --features 30 --gamma 0.1 -q --device";
+            command.args(arguments.split(' ')).arg(name);
+            finish(command.env("BOCHNER_CACHE", cache)).ok();
+            read_npy(here.path().join("z.npy")).expect("reads")
+        };
+        let whole = featurize(Path::new("off"));
+        let cache = here.path().join(format!("cache-{i}"));
+        assert_eq!(featurize(&cache), whole);
+        // Nothing is kept where the adapter allows no such thing.
+        let files = cache.read_dir().into_iter().flatten();
+        let files: Vec<_> = files.map(|entry| entry.expect("is there").path()).collect();
+        println!("{name} keeps {} files", files.len());
+        for path in &files {
+            std::fs::write(path, b"garbage").expect("writes");
+        }
+        assert_eq!(featurize(&cache), whole);
+        for path in &files {
+            assert_ne!(std::fs::read(path).expect("reads"), b"garbage");
+        }
+        // A file where the folder should be.
+        assert_eq!(featurize(&here.path().join("x.npy")), whole);
+        assert!(here.path().join("x.npy").is_file());
+    }
+    assert!(!here.path().join("off").exists());
 }
 
 /// 200,000 x 32 to 512 features, 410 MB of output, in less than 400 MB of memory.

@@ -3,6 +3,8 @@
 mod bad_input;
 mod bench;
 mod devices;
+#[cfg(unix)]
+mod interrupt;
 mod jobs;
 mod maps;
 

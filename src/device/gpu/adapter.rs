@@ -1,7 +1,7 @@
 //! Adapters: which there are, whether they are large enough, and opening one.
 
-use super::{GpuDevice, binding_limit, human_bytes, one_line};
-use crate::{Error, Result};
+use super::{GpuDevice, binding_limit, human_bytes, one_line, saved::SavedPipelines};
+use crate::{Error, Result, device::cache::Cache};
 use std::fmt;
 
 /// What an adapter is, in the order in which `auto` prefers it.
@@ -148,15 +148,24 @@ pub(in crate::device) fn adapters() -> (Vec<(wgpu::Adapter, AdapterReport)>, Opt
     (found, reason)
 }
 
-/// Opens an adapter with all the limits that it has.
+/// Opens an adapter with all the limits that it has, and with the pipelines that the user's cache holds for it.
 pub(in crate::device) fn open(adapter: &wgpu::Adapter, report: AdapterReport) -> Result<GpuDevice> {
+    open_with(adapter, report, Cache::user())
+}
+
+/// As [`open`], with the pipelines of any cache.
+pub(super) fn open_with(
+    adapter: &wgpu::Adapter,
+    report: AdapterReport,
+    cache: Cache,
+) -> Result<GpuDevice> {
     if let Some(refusal) = &report.refusal {
         return Err(Error::Device(format!(
             "{} is too small: {refusal}; use --device cpu",
             report.describe()
         )));
     }
-    let wanted = wgpu::Features::TIMESTAMP_QUERY;
+    let wanted = wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::PIPELINE_CACHE;
     let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
         label: Some("bochner"),
         required_features: adapter.features() & wanted,
@@ -171,5 +180,6 @@ pub(in crate::device) fn open(adapter: &wgpu::Adapter, report: AdapterReport) ->
             human_bytes(report.max_binding_bytes)
         ))
     })?;
-    Ok(GpuDevice::new(device, queue, report))
+    let saved = SavedPipelines::load(&device, &adapter.get_info(), cache);
+    Ok(GpuDevice::new(device, queue, report, saved))
 }

@@ -1,61 +1,190 @@
-//! Storage buffers that are kept and handed out again: wgpu clears a new buffer on first use, an extra write.
+//! Device memory: buffers that are kept and handed out again (wgpu clears a new one on first use, an extra write), and what
+//! happens when there is no more to be had.
 
-use super::{GpuDevice, lock};
-use std::{fmt, ops::Deref, sync::Mutex};
+use super::{GpuDevice, human_bytes, lock};
+use crate::{Error, Result};
+use std::{
+    fmt,
+    ops::Deref,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 /// Buffers kept for reuse never exceed this many; the oldest goes first.
 const KEPT: usize = 24;
 
+/// The buffers of one device.
 #[derive(Default)]
-pub(super) struct Pool(Mutex<Vec<wgpu::Buffer>>);
+pub(super) struct Memory {
+    kept: Mutex<Vec<Allocation>>,
+    /// Bytes of all buffers, kept or in use.
+    held: Arc<AtomicU64>,
+    /// Tests make a device as small as they like.
+    #[cfg(test)]
+    budget: AtomicU64,
+}
 
-impl Pool {
-    /// The smallest kept buffer that holds `bytes` and wastes at most as much again.
-    pub(super) fn take(&self, bytes: u64) -> Option<wgpu::Buffer> {
-        let mut kept = lock(&self.0);
-        let fits = |b: &wgpu::Buffer| b.size() >= bytes && b.size() <= 2 * bytes.max(4096);
+/// A buffer, counted while it lives.
+struct Allocation {
+    buffer: wgpu::Buffer,
+    held: Arc<AtomicU64>,
+}
+
+impl Drop for Allocation {
+    fn drop(&mut self) {
+        self.held.fetch_sub(self.buffer.size(), Ordering::Relaxed);
+    }
+}
+
+impl Memory {
+    /// The smallest kept buffer of this use that holds `bytes` and wastes at most as much again.
+    fn take(&self, bytes: u64, usage: wgpu::BufferUsages) -> Option<Allocation> {
+        let mut kept = lock(&self.kept);
+        let fits = |b: &wgpu::Buffer| {
+            b.usage() == usage && b.size() >= bytes && b.size() <= 2 * bytes.max(4096)
+        };
         let best = (0..kept.len())
-            .filter(|&i| fits(&kept[i]))
-            .min_by_key(|&i| kept[i].size())?;
+            .filter(|&i| fits(&kept[i].buffer))
+            .min_by_key(|&i| kept[i].buffer.size())?;
         Some(kept.remove(best))
     }
 
-    fn give(&self, buffer: wgpu::Buffer) {
-        let mut kept = lock(&self.0);
+    fn give(&self, allocation: Allocation) {
+        let mut kept = lock(&self.kept);
         if kept.len() == KEPT {
             kept.remove(0);
         }
-        kept.push(buffer);
+        kept.push(allocation);
     }
-}
 
-/// A storage buffer that goes back to its device's pool when dropped. It may hold an earlier user's numbers.
-pub struct PooledBuffer {
-    gpu: GpuDevice,
-    buffer: Option<wgpu::Buffer>,
-}
+    /// A new buffer, or `None` when the device has no room for it.
+    fn create(
+        &self,
+        device: &wgpu::Device,
+        size: u64,
+        usage: wgpu::BufferUsages,
+    ) -> Option<Allocation> {
+        #[cfg(test)]
+        if !self.within_budget(size) {
+            return None;
+        }
+        let scope = device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+        let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size,
+            usage,
+            mapped_at_creation: false,
+        });
+        if pollster::block_on(scope.pop()).is_some() {
+            return None;
+        }
+        self.held.fetch_add(size, Ordering::Relaxed);
+        Some(Allocation {
+            buffer,
+            held: self.held.clone(),
+        })
+    }
 
-impl PooledBuffer {
-    pub(super) fn new(gpu: GpuDevice, buffer: wgpu::Buffer) -> Self {
-        Self {
-            gpu,
-            buffer: Some(buffer),
+    #[cfg(test)]
+    fn within_budget(&self, size: u64) -> bool {
+        match self.budget.load(Ordering::Relaxed) {
+            0 => true,
+            budget => self.held.load(Ordering::Relaxed) + size <= budget,
         }
     }
+}
+
+impl GpuDevice {
+    /// A storage buffer of at least `bytes`, from the pool where one fits. `what` names it in the error.
+    pub(crate) fn buffer(&self, bytes: u64, what: impl Fn() -> String) -> Result<PooledBuffer> {
+        let allowed = self.max_binding_bytes();
+        if bytes > allowed {
+            return Err(Error::Limit {
+                what: what(),
+                needed: human_bytes(bytes),
+                allowed: format!("{} a binding", human_bytes(allowed)),
+                remedy: "use fewer rows at a time or fewer features".into(),
+            });
+        }
+        let usage = wgpu::BufferUsages::STORAGE
+            | wgpu::BufferUsages::COPY_SRC
+            | wgpu::BufferUsages::COPY_DST;
+        let most = allowed.next_multiple_of(4);
+        self.allocate(bytes, most, usage, what)
+    }
+
+    /// A buffer of at least `bytes` and at most `most`, from the pool where one fits. When the device has no room, what is
+    /// kept for reuse gives way; only then it is an error, with [`Error::OutOfMemory`].
+    pub(super) fn allocate(
+        &self,
+        bytes: u64,
+        most: u64,
+        usage: wgpu::BufferUsages,
+        what: impl Fn() -> String,
+    ) -> Result<PooledBuffer> {
+        let inner = &*self.0;
+        inner.faults.alive()?;
+        let size = bytes.max(16).next_multiple_of(256).min(most);
+        let memory = &inner.memory;
+        let mut found = memory.take(bytes, usage);
+        if found.is_none() {
+            found = memory.create(&inner.device, size, usage);
+        }
+        if found.is_none() {
+            lock(&memory.kept).clear();
+            // Memory is free once the device is done with what uses it.
+            self.flush();
+            self.wait(None)?;
+            found = memory.create(&inner.device, size, usage);
+        }
+        inner.faults.alive()?;
+        let allocation = found.ok_or_else(|| Error::OutOfMemory {
+            what: what(),
+            needed: human_bytes(size),
+            held: human_bytes(memory.held.load(Ordering::Relaxed)),
+        })?;
+        Ok(PooledBuffer {
+            gpu: self.clone(),
+            allocation: Some(allocation),
+        })
+    }
+
+    /// From now on no buffer is to be had that takes the total beyond `bytes`; what is kept for reuse is given up.
+    #[cfg(test)]
+    pub(crate) fn limit_memory(&self, bytes: Option<u64>) {
+        let memory = &self.0.memory;
+        lock(&memory.kept).clear();
+        memory.budget.store(bytes.unwrap_or(0), Ordering::Relaxed);
+    }
+
+    /// Bytes of all buffers in use, once those kept for reuse are given up.
+    #[cfg(test)]
+    pub(crate) fn bytes_in_use(&self) -> u64 {
+        lock(&self.0.memory.kept).clear();
+        self.0.memory.held.load(Ordering::Relaxed)
+    }
+}
+
+/// A buffer that goes back to its device's pool when dropped. It may hold an earlier user's numbers.
+pub struct PooledBuffer {
+    gpu: GpuDevice,
+    allocation: Option<Allocation>,
 }
 
 impl Deref for PooledBuffer {
     type Target = wgpu::Buffer;
 
     fn deref(&self) -> &wgpu::Buffer {
-        self.buffer.as_ref().expect("taken only by drop")
+        &self.allocation.as_ref().expect("taken only by drop").buffer
     }
 }
 
 impl Drop for PooledBuffer {
     fn drop(&mut self) {
-        if let Some(buffer) = self.buffer.take() {
-            self.gpu.0.pool.give(buffer);
+        if let Some(allocation) = self.allocation.take() {
+            self.gpu.0.memory.give(allocation);
         }
     }
 }

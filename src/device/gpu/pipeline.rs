@@ -1,6 +1,9 @@
 //! Pipelines, built once per op variant, and the recording of dispatches.
 
-use super::{DISPATCHES_PER_SUBMIT, GpuDevice, lock, one_line, timing::Timing};
+use super::{
+    DISPATCHES_PER_SUBMIT, GpuDevice, driver_code, lock, one_line, saved::SavedPipelines,
+    timing::Timing,
+};
 use crate::{
     Error, Result,
     ops::{Binding, Op},
@@ -52,6 +55,7 @@ pub(crate) struct Dispatch<'a> {
 impl GpuDevice {
     /// Records one dispatch; the device starts on it at the next submission.
     pub(crate) fn dispatch(&self, dispatch: &Dispatch<'_>) -> Result<()> {
+        self.0.faults.alive()?;
         let limit = self.0.limits.max_compute_workgroups_per_dimension;
         if let Some(&groups) = dispatch.workgroups.iter().find(|&&g| g > limit) {
             return Err(Error::Limit {
@@ -142,10 +146,11 @@ impl GpuDevice {
         let text = super::shader::expand(op.source, constants)?;
         let device = &self.0.device;
         let scope = device.push_error_scope(wgpu::ErrorFilter::Validation);
-        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        let descriptor = wgpu::ShaderModuleDescriptor {
             label: Some(key),
             source: wgpu::ShaderSource::Wgsl(text.into()),
-        });
+        };
+        let module = driver_code::shader_module(device, descriptor, self.bounded());
         let entry = |i: usize, ty: wgpu::BufferBindingType| wgpu::BindGroupLayoutEntry {
             binding: i as u32,
             visibility: wgpu::ShaderStages::COMPUTE,
@@ -180,15 +185,130 @@ impl GpuDevice {
                 // Every shader writes what it reads of workgroup memory: parity runs check it.
                 zero_initialize_workgroup_memory: false,
             },
-            cache: None,
+            cache: self.0.saved.as_ref().map(SavedPipelines::pipelines),
         });
         match pollster::block_on(scope.pop()) {
-            None => Ok(Built { pipeline, layout }),
+            None => {
+                if let Some(saved) = &self.0.saved {
+                    saved.built();
+                }
+                Ok(Built { pipeline, layout })
+            }
             Some(e) => Err(Error::Device(format!(
                 "shader {key} does not build on {}: {}",
                 self.describe(),
                 one_line(&e.to_string())
             ))),
+        }
+    }
+
+    /// Whether loops are bounded by the shader compiler: in debug builds, and where a test asks for it.
+    fn bounded(&self) -> bool {
+        #[cfg(test)]
+        if self.0.bounded.load(std::sync::atomic::Ordering::Relaxed) {
+            return true;
+        }
+        cfg!(debug_assertions)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        Device, Matrix, Result,
+        features::{Affine, Fastfood, FeatureMap, Fourier},
+        kernels::Gaussian,
+        ops::{gram::GramAccumulator, walsh_hadamard::WalshHadamard},
+    };
+    use std::sync::atomic::Ordering;
+
+    /// Every adapter with loops bounded by the compiler, or not.
+    fn open(bounded: bool) -> Vec<Device> {
+        let devices = Device::all_gpus().expect("every usable adapter opens");
+        for device in &devices {
+            let inner = &device.gpu().expect("a GPU").0;
+            inner.bounded.store(bounded, Ordering::Relaxed);
+        }
+        devices
+    }
+
+    /// What tests/parity.rs runs as users do, with every check that wgpu has.
+    #[test]
+    fn every_op_agrees_with_f64_under_all_checks_too() {
+        for device in open(true) {
+            for suite in crate::check::SUITES {
+                let outcome = (suite.run)(&device).expect("runs");
+                assert!(outcome.passed(), "{} on {device:?}: {outcome:?}", suite.op);
+            }
+        }
+    }
+
+    type Work = Box<dyn FnMut() -> Result<()>>;
+
+    fn works(device: &Device) -> Vec<(&'static str, Work)> {
+        let up = |rows, cols| {
+            Matrix::upload(device, crate::check::normal(rows, cols, 0).view()).expect("fits")
+        };
+        let load = |map: &dyn FeatureMap| map.load(device).expect("loads");
+        let (rows, d) = (256, 256);
+        let fourier = Fourier::new(Gaussian)
+            .features(512)
+            .build(Affine::identity(d));
+        let fastfood = Fastfood::new(Gaussian)
+            .features(1024)
+            .build(Affine::identity(d));
+        let mut dense = load(&fourier.expect("builds"));
+        let mut structured = load(&fastfood.expect("builds"));
+        let mut sums = GramAccumulator::new(device, d, 1).expect("fits");
+        let transform = WalshHadamard::new(1024).expect("a power of two");
+        let (x1, x2, x3, y) = (up(rows, d), up(rows, d), up(rows, d), up(rows, 1));
+        let (mut z1, mut z2, mut in_place) = (up(rows, 512), up(rows, 1024), up(rows, 1024));
+        vec![
+            (
+                "projection",
+                Box::new(move || dense.featurize(&x1, &mut z1)),
+            ),
+            ("Gram", Box::new(move || sums.add(&x2, &y))),
+            (
+                "Fastfood",
+                Box::new(move || structured.featurize(&x3, &mut z2)),
+            ),
+            (
+                "Walsh-Hadamard",
+                Box::new(move || transform.run(&mut in_place)),
+            ),
+        ]
+    }
+
+    #[test]
+    #[ignore = "a measurement: cargo test --release --lib bounded_loops -- --ignored --nocapture"]
+    fn bounded_loops() {
+        for devices in open(true).into_iter().zip(open(false)) {
+            let devices: [Device; 2] = devices.into();
+            println!("{}", devices[0].describe());
+            let mut both = [works(&devices[0]), works(&devices[1])];
+            for op in 0..both[0].len() {
+                let mut times = [Vec::new(), Vec::new()];
+                for round in 0..41 {
+                    for k in [round % 2, 1 - round % 2] {
+                        let gpu = devices[k].gpu().expect("a GPU");
+                        let seconds = gpu.time(1, &mut both[k][op].1).expect("runs")[0];
+                        // The first round compiles.
+                        if round > 0 {
+                            times[k].push(seconds);
+                        }
+                    }
+                }
+                let median = times.map(|mut t| {
+                    t.sort_by(f64::total_cmp);
+                    t[t.len() / 2]
+                });
+                let name = both[0][op].0;
+                println!(
+                    "  {name:16} unbounded / bounded {:.2}",
+                    median[1] / median[0]
+                );
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::{
     data::Rows,
     features::{FeatureMap, LoadedMap},
     ops::binning::{Binning as Op, Grids, download},
+    stream::Portions,
 };
 use ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
@@ -61,11 +62,14 @@ pub struct Binner<'m> {
 
 impl<'m> Binner<'m> {
     pub(super) fn new(map: &'m BinningMap, device: &Device, rows: usize) -> Result<Self> {
-        Ok(Self {
-            map,
-            hasher: Hasher::load(device, &map.drawn.grids)?,
-            x_nd: Matrix::new(device, rows, map.input_dim())?,
-        })
+        let hasher = Hasher::load(device, &map.drawn.grids)?;
+        let mut portions = Portions::new(rows);
+        loop {
+            match Matrix::new(device, portions.rows(), map.input_dim()) {
+                Ok(x_nd) => return Ok(Self { map, hasher, x_nd }),
+                Err(error) => portions.shrink(portions.rows(), error)?,
+            }
+        }
     }
 
     /// Rows that are worked on at a time.

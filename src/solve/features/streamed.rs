@@ -3,10 +3,10 @@
 use super::FeatureProducts;
 use crate::{
     Device, Error, Matrix, Result,
-    data::ChunkSource,
-    features::{Affine, FeatureMap, LoadedMap, require_dense},
+    data::{ChunkSource, Rows},
+    features::{FeatureMap, LoadedMap, require_dense},
     plan::{RowNeeds, chunk_rows_on},
-    stream::for_each_chunk,
+    stream::{Portions, for_each_chunk},
 };
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, linalg::general_mat_mul, s};
 use rayon::prelude::*;
@@ -20,19 +20,37 @@ const FEW: usize = 4;
 
 /// Dense maps over a source of rows. Features are computed on a device in f32, products on the host in f64.
 pub struct StreamedRows<'a> {
-    maps: Vec<Loaded>,
+    maps: Vec<Part<'a>>,
     source: &'a mut dyn ChunkSource,
     rows: usize,
     chunk: usize,
+    device: Device,
+    portions: Portions,
+    /// The maps on the device, each with the matrices of a chunk.
+    loaded: Vec<Loaded>,
+}
+
+/// A map, the first of its columns, and the factor of its features.
+struct Part<'a> {
+    map: &'a dyn FeatureMap,
+    offset: usize,
+    root: f64,
 }
 
 struct Loaded {
-    input: Affine,
     map: Box<dyn LoadedMap>,
     x_nd: Matrix,
     z_nd: Matrix,
-    offset: usize,
-    root: f64,
+}
+
+impl Loaded {
+    fn new(map: &dyn FeatureMap, device: &Device, rows: usize) -> Result<Self> {
+        Ok(Self {
+            map: map.load(device)?,
+            x_nd: Matrix::new(device, rows, map.input_dim())?,
+            z_nd: Matrix::new(device, rows, map.output_dim())?,
+        })
+    }
 }
 
 impl std::fmt::Debug for StreamedRows<'_> {
@@ -48,7 +66,7 @@ impl<'a> StreamedRows<'a> {
     /// Errors with [`Error::Unsupported`] on a map whose features cannot be stored, and with [`Error::Limit`] when not even
     /// 8 rows fit `memory`.
     pub fn new(
-        maps: &[(&dyn FeatureMap, usize, f64)],
+        maps: &[(&'a dyn FeatureMap, usize, f64)],
         source: &'a mut dyn ChunkSource,
         rows: usize,
         device: &Device,
@@ -69,20 +87,16 @@ impl<'a> StreamedRows<'a> {
         let chunk = chunk_rows_on(device, needs, memory)?.min(rows.max(1));
         let maps = maps.iter().map(|&(map, offset, root)| {
             require_dense(map)?;
-            Ok(Loaded {
-                input: map.input().clone(),
-                map: map.load(device)?,
-                x_nd: Matrix::new(device, chunk, map.input_dim())?,
-                z_nd: Matrix::new(device, chunk, map.output_dim())?,
-                offset,
-                root,
-            })
+            Ok(Part { map, offset, root })
         });
         Ok(Self {
             maps: maps.collect::<Result<_>>()?,
             source,
             rows,
             chunk,
+            device: device.clone(),
+            portions: Portions::new(chunk),
+            loaded: Vec::new(),
         })
     }
 
@@ -94,41 +108,37 @@ impl<'a> StreamedRows<'a> {
             source,
             rows,
             chunk,
+            device,
+            portions,
+            loaded,
         } = self;
         let mut row0 = 0;
         let seen = for_each_chunk(*source, *chunk, &mut |_| {}, |data| {
-            let n = data.x.nrows();
-            if row0 + n > *rows {
+            if row0 + data.x.nrows() > *rows {
                 // Reported below, with the count.
-                row0 += n;
+                row0 += data.x.nrows();
                 return Ok(());
             }
-            let mut read = Vec::new();
-            for loaded in maps.iter_mut() {
-                loaded.input.load(&data.x, &mut loaded.x_nd)?;
-                loaded.z_nd.set_rows(n)?;
-                loaded.map.featurize(&loaded.x_nd, &mut loaded.z_nd)?;
-                read.push(match loaded.z_nd.device() {
-                    Device::Cpu(_) => None,
-                    Device::Gpu(_) => Some(loaded.z_nd.download()?),
-                });
-            }
-            let mut blocks = Vec::new();
-            for (loaded, read) in maps.iter().zip(&read) {
-                let z = match read {
-                    Some(z) => z.as_slice().expect("standard layout"),
-                    None => loaded.z_nd.cpu("z")?,
-                };
-                blocks.push(Block {
-                    z,
-                    columns: loaded.z_nd.cols(),
-                    offset: loaded.offset,
-                    root: loaded.root,
-                });
-            }
-            work(row0, &blocks);
-            row0 += n;
-            Ok(())
+            portions.each(data.x.nrows(), |range, most| {
+                let x = data.x.part(range);
+                let read = featurize(maps, loaded, &x, device, most)?;
+                let mut blocks = Vec::new();
+                for ((part, loaded), read) in maps.iter().zip(&*loaded).zip(&read) {
+                    let z = match read {
+                        Some(z) => z.as_slice().expect("standard layout"),
+                        None => loaded.z_nd.cpu("z")?,
+                    };
+                    blocks.push(Block {
+                        z,
+                        columns: loaded.z_nd.cols(),
+                        offset: part.offset,
+                        root: part.root,
+                    });
+                }
+                work(row0, &blocks);
+                row0 += x.nrows();
+                Ok(Ok(()))
+            })
         })?;
         if seen != *rows as u64 {
             return Err(Error::Shape(format!(
@@ -137,6 +147,35 @@ impl<'a> StreamedRows<'a> {
         }
         Ok(())
     }
+}
+
+/// The features of `x` from every map: left where they are on the CPU, read back from a GPU. Loads the maps for chunks of
+/// `rows` rows unless they are.
+fn featurize(
+    maps: &[Part<'_>],
+    loaded: &mut Vec<Loaded>,
+    x: &Rows,
+    device: &Device,
+    rows: usize,
+) -> Result<Vec<Option<Array2<f32>>>> {
+    if loaded.iter().any(|l| l.x_nd.capacity_rows() != rows) {
+        loaded.clear();
+    }
+    if loaded.len() < maps.len() {
+        let all = maps.iter().map(|part| Loaded::new(part.map, device, rows));
+        *loaded = all.collect::<Result<_>>()?;
+    }
+    let both = maps.iter().zip(loaded);
+    both.map(|(part, loaded)| {
+        part.map.input().load(x, &mut loaded.x_nd)?;
+        loaded.z_nd.set_rows(x.nrows())?;
+        loaded.map.featurize(&loaded.x_nd, &mut loaded.z_nd)?;
+        match device {
+            Device::Cpu(_) => Ok(None),
+            Device::Gpu(_) => loaded.z_nd.download().map(Some),
+        }
+    })
+    .collect()
 }
 
 /// Features of a chunk from one map.
@@ -267,7 +306,7 @@ impl FeatureProducts for StreamedRows<'_> {
     }
 
     fn columns(&self) -> usize {
-        let ends = self.maps.iter().map(|m| m.offset + m.z_nd.cols());
+        let ends = self.maps.iter().map(|m| m.offset + m.map.output_dim());
         ends.max().unwrap_or(0)
     }
 
@@ -333,8 +372,8 @@ fn add_transposed(
 impl StreamedRows<'_> {
     /// Zeros in the columns that this operator owns.
     fn clear(&self, out: &mut Array2<f64>) {
-        for loaded in &self.maps {
-            let own = loaded.offset..loaded.offset + loaded.z_nd.cols();
+        for part in &self.maps {
+            let own = part.offset..part.offset + part.map.output_dim();
             out.slice_mut(s![.., own]).fill(0.0);
         }
     }

@@ -1,0 +1,111 @@
+//! Ctrl-C. A run that is writing ends at its next chunk, so that no half-written file stays; any other ends at once, and so
+//! does any run at the second Ctrl-C.
+
+use bochner::{
+    Error, Result,
+    data::{Chunk, ChunkSource},
+};
+use signal_hook::{
+    consts::{SIGINT, SIGTERM},
+    flag,
+};
+use std::{
+    io,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+};
+
+/// What came, and what is to be lost.
+#[derive(Debug, Default)]
+struct State {
+    /// The signal, or zero.
+    signal: Arc<AtomicUsize>,
+    /// Whether the next signal ends the process there and then.
+    at_once: Arc<AtomicBool>,
+    /// Outputs that are being written.
+    outputs: AtomicUsize,
+}
+
+fn state() -> &'static State {
+    static STATE: OnceLock<State> = OnceLock::new();
+    STATE.get_or_init(State::default)
+}
+
+/// The exit status of a process that `signal` ended.
+fn status_of(signal: usize) -> u8 {
+    u8::try_from(128 + signal).unwrap_or(1)
+}
+
+/// From now on Ctrl-C, and a request to terminate, go through here. Where the system allows no handlers, all stays as it is.
+pub(crate) fn listen() {
+    let State {
+        signal, at_once, ..
+    } = state();
+    at_once.store(true, Ordering::SeqCst);
+    for number in [SIGINT, SIGTERM] {
+        let value = usize::try_from(number).unwrap_or(1);
+        let status = status_of(value).into();
+        // In this order: the second signal finds what the first one set.
+        let registered = flag::register_conditional_shutdown(number, status, at_once.clone())
+            .and_then(|_| flag::register_usize(number, signal.clone(), value))
+            .and_then(|_| flag::register(number, at_once.clone()));
+        if let Err(e) = registered {
+            log::debug!("signal {number} is not handled: {e}");
+        }
+    }
+}
+
+/// The exit status of a run that was interrupted; `None` if it was not.
+pub(crate) fn status() -> Option<u8> {
+    match state().signal.load(Ordering::SeqCst) {
+        0 => None,
+        signal => Some(status_of(signal)),
+    }
+}
+
+/// While it lives a file is being written, and Ctrl-C waits for the end of a chunk.
+#[derive(Debug)]
+pub(crate) struct Writing(());
+
+/// A file is about to be written.
+pub(crate) fn writing() -> Writing {
+    let state = state();
+    state.outputs.fetch_add(1, Ordering::SeqCst);
+    state.at_once.store(false, Ordering::SeqCst);
+    Writing(())
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        let state = state();
+        if state.outputs.fetch_sub(1, Ordering::SeqCst) == 1 {
+            state.at_once.store(true, Ordering::SeqCst);
+        }
+    }
+}
+
+/// A source that ends with an error once the run is interrupted.
+pub(crate) struct Interruptible<S>(pub(crate) S);
+
+impl<S: ChunkSource> ChunkSource for Interruptible<S> {
+    fn columns(&self) -> usize {
+        self.0.columns()
+    }
+    fn targets(&self) -> usize {
+        self.0.targets()
+    }
+    fn rows(&self) -> Option<usize> {
+        self.0.rows()
+    }
+    fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
+        match status() {
+            None => self.0.next_chunk(max_rows),
+            Some(_) => Err(Error::io("input", io::ErrorKind::Interrupted.into())),
+        }
+    }
+    fn rewind(&mut self) -> Result<()> {
+        self.0.rewind()
+    }
+}

@@ -1,0 +1,111 @@
+//! Ctrl-C leaves nothing half-written behind.
+
+use crate::{bochner, command};
+use bochner::data::NpyWriter;
+use ndarray::Array2;
+use std::{
+    path::Path,
+    process::{Child, Command, Stdio},
+    thread::sleep,
+    time::{Duration, Instant},
+};
+use tempfile::TempDir;
+
+/// A folder with 300,000 rows in x.npy and targets in y.npy.
+fn here() -> TempDir {
+    let here = TempDir::new().expect("a temporary directory");
+    let rows = Array2::from_shape_fn((300_000, 8), |(i, j)| ((i * 7 + j * 3) % 101) as f32);
+    for (name, columns) in [("x.npy", 8), ("y.npy", 1)] {
+        let mut file = NpyWriter::create(here.path().join(name), columns).expect("creates");
+        file.write_rows(rows.slice(ndarray::s![.., ..columns]))
+            .expect("writes");
+        file.finish().expect("finishes");
+    }
+    here
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = folder.read_dir().expect("is there").flatten();
+    let mut names: Vec<_> = entries
+        .map(|entry| entry.file_name().into_string().expect("UTF-8"))
+        .collect();
+    names.sort();
+    names
+}
+
+fn start(folder: &Path, arguments: &str) -> Child {
+    let mut command = command(folder);
+    let command = command
+        .args(arguments.split(' '))
+        .args(["--device", "cpu", "-q"]);
+    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("starts")
+}
+
+fn signal(child: &Child, name: &str) {
+    let pid = child.id().to_string();
+    let sent = Command::new("kill").args([name, &pid]).status();
+    assert!(sent.expect("kill is there").success());
+}
+
+/// Interrupts the command once its temporary file has `begun`, and returns its status and what it said.
+fn interrupted(folder: &Path, arguments: &str, begun: u64) -> (Option<i32>, String) {
+    let before = names(folder);
+    let mut child = start(folder, arguments);
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        let entries = folder.read_dir().expect("is there").flatten();
+        let mut temporary = entries.filter(|e| e.file_name().to_string_lossy().ends_with(".tmp"));
+        if temporary.any(|e| e.metadata().is_ok_and(|m| m.len() > begun)) {
+            break;
+        }
+        let ended = child.try_wait().expect("waits");
+        assert!(
+            ended.is_none() && Instant::now() < deadline,
+            "nothing to interrupt: {ended:?}"
+        );
+        sleep(Duration::from_millis(1));
+    }
+    signal(&child, "-INT");
+    let output = child.wait_with_output().expect("waits");
+    assert!(output.stdout.is_empty(), "{output:?}");
+    assert_eq!(names(folder), before, "{arguments}");
+    let said = String::from_utf8(output.stderr).expect("UTF-8");
+    (output.status.code(), said)
+}
+
+#[test]
+fn an_interrupted_run_leaves_no_file_and_an_old_one_as_it_was() {
+    let here = here();
+    let said = "error: interrupted; no output was written\n";
+    let featurize = "featurize x.npy -o z.npy --features 1024 --gamma 0.1 --memory 4M";
+    let run = interrupted(here.path(), featurize, 1 << 20);
+    assert_eq!(run, (Some(130), said.to_owned()));
+    let fit = "fit x.npy --targets y.npy --task regression --features 512 --gamma 0.1 -q --device cpu -o model";
+    bochner(here.path(), fit, &[]).ok();
+    std::fs::write(here.path().join("p.csv"), "old").expect("writes");
+    let run = interrupted(
+        here.path(),
+        "predict model x.npy -o p.csv --memory 1M",
+        1 << 18,
+    );
+    assert_eq!(run, (Some(130), said.to_owned()));
+    let old = std::fs::read_to_string(here.path().join("p.csv"));
+    assert_eq!(old.expect("reads"), "old");
+}
+
+#[test]
+fn what_writes_nothing_yet_ends_at_once() {
+    let here = here();
+    let before = names(here.path());
+    for (name, status) in [("-INT", 130), ("-TERM", 143)] {
+        let fit =
+            "fit x.npy --targets y.npy --task regression --features 2000 --gamma 0.1 -o model";
+        let child = start(here.path(), fit);
+        sleep(Duration::from_millis(300));
+        signal(&child, name);
+        let output = child.wait_with_output().expect("waits");
+        assert_eq!(output.status.code(), Some(status), "{output:?}");
+        assert_eq!(names(here.path()), before);
+    }
+}

@@ -1,0 +1,389 @@
+//! Tests of what happens when a device is full or lost in the middle of work, on every adapter.
+
+use crate::{
+    Device, Error, Matrix,
+    data::{Chunk, ChunkSource, MemorySource, Survey},
+    device::GpuDevice,
+    features::{Affine, DenseFeatures, FeatureMap, Fourier, featurize},
+    kernels::Gaussian,
+    models::{FitOptions, RidgeRegressor},
+    normal::{COPY_EVERY, NormalEquations, Run, Targets},
+    plan::DEFAULT_MEMORY,
+    seed::{Seed, Stream},
+    solve::{FeatureProducts, StreamedRows},
+};
+use ndarray::{Array2, ArrayView2, Axis, s};
+use std::time::Duration;
+
+/// Every adapter, opened for one test alone. Under BOCHNER_REQUIRE_GPU=1 no adapter is a failure.
+fn gpus() -> Vec<(Device, GpuDevice)> {
+    let all = Device::all_gpus().expect("every usable adapter opens");
+    assert!(
+        !all.is_empty() || std::env::var("BOCHNER_REQUIRE_GPU").as_deref() != Ok("1"),
+        "no adapter, though BOCHNER_REQUIRE_GPU=1"
+    );
+    let both = all.into_iter().map(|device| {
+        println!("device under test: {}", device.describe());
+        let gpu = device.gpu().expect("a GPU").clone();
+        (device, gpu)
+    });
+    both.collect()
+}
+
+fn normal(rows: usize, columns: usize) -> Array2<f64> {
+    let mut draws = Seed(7).stream(Stream::Sample, 0);
+    Array2::from_shape_simple_fn((rows, columns), || draws.normal())
+}
+
+/// Rows of `columns` normal values with one smooth target.
+fn source(rows: usize, columns: usize) -> MemorySource {
+    let x = normal(rows, columns);
+    let y = x
+        .map_axis(Axis(1), |x| 3.0 + x[0].sin())
+        .insert_axis(Axis(1));
+    MemorySource::new(&x, Some(y)).expect("a source")
+}
+
+fn fourier(columns: usize, features: usize) -> DenseFeatures {
+    let map = Fourier::new(Gaussian).features(features).seed(Seed(1));
+    map.build(Affine::identity(columns)).expect("a map")
+}
+
+/// Limits the device to `bytes` beyond what is in use, and hears what `work` says then.
+fn within<R>(gpu: &GpuDevice, bytes: u64, work: impl FnOnce() -> R) -> R {
+    gpu.limit_memory(Some(gpu.bytes_in_use() + bytes));
+    let result = work();
+    gpu.limit_memory(None);
+    result
+}
+
+fn is_full(error: &Error) {
+    let text = error.to_string();
+    assert!(matches!(error, Error::OutOfMemory { .. }), "{text}");
+    for part in ["needs", "B, beside", "already in use", "--memory"] {
+        assert!(text.contains(part), "no {part:?} in {text:?}");
+    }
+}
+
+#[test]
+fn features_come_in_smaller_chunks_from_a_full_device() {
+    // One chunk of 9,000 rows is 9.2 MB of features on the device and as much on their way back; one of 2,048 is 2.1 MB.
+    let map = fourier(8, 256);
+    for (device, gpu) in gpus() {
+        let run = || -> crate::Result<(Vec<usize>, Vec<f32>)> {
+            let (mut parts, mut all) = (Vec::new(), Vec::new());
+            let sink = |z: ArrayView2<'_, f32>| {
+                parts.push(z.nrows());
+                all.extend(z);
+                Ok(())
+            };
+            let mut source = source(9000, 8);
+            let rows = featurize(
+                &map,
+                &mut source,
+                &device,
+                DEFAULT_MEMORY,
+                &mut |_| {},
+                sink,
+            )?;
+            assert_eq!(rows, 9000);
+            Ok((parts, all))
+        };
+        let (parts, whole) = run().expect("there is room");
+        assert_eq!(parts, [9000]);
+        // Full when the features are allocated, and full only when they are to be read back.
+        for room in [8_000_000, 14_000_000] {
+            let (parts, all) = within(&gpu, room, run).expect("a quarter fits");
+            assert_eq!(parts, [2048, 2048, 2048, 2048, 808]);
+            assert!(all == whole, "other bits with {room} bytes on {device:?}");
+        }
+        is_full(&within(&gpu, 2_000_000, run).expect_err("a quarter does not fit either"));
+        assert_eq!(run().expect("there is room again").0, [9000]);
+    }
+}
+
+#[test]
+fn a_fit_counts_every_row_once_on_a_full_device() {
+    // 20,000 rows of 64 features are 5.1 MB; a quarter in whole blocks, 4,096 rows, is summed in the same blocks.
+    let map = fourier(4, 64);
+    let targets = Targets::Real {
+        columns: 1,
+        shift: vec![3.0],
+    };
+    for (device, gpu) in gpus() {
+        let run = || {
+            let mut source = source(20_000, 4);
+            NormalEquations::accumulate(
+                &map,
+                &mut source,
+                &targets,
+                &device,
+                DEFAULT_MEMORY,
+                &mut |_| {},
+            )
+        };
+        let whole = run().expect("there is room");
+        assert_eq!(whole.rows, 20_000);
+        let parts = within(&gpu, 3_000_000, run).expect("a quarter fits");
+        assert!(parts == whole, "other sums on {device:?}");
+        is_full(&within(&gpu, 1_200_000, run).expect_err("a quarter does not fit either"));
+    }
+}
+
+#[test]
+fn predictions_come_in_smaller_chunks_from_a_full_device() {
+    let (rows, columns) = (9000, 64);
+    let mut train = source(500, columns);
+    let survey = Survey::of(&mut train, 100, 0, &mut |_| {}).expect("a survey");
+    let map = Box::new(fourier(columns, 64));
+    let options = FitOptions::on(&Device::cpu());
+    let model = RidgeRegressor::fit(map, &mut train, &survey, &options, &mut |_| {}).expect("fits");
+    for (device, gpu) in gpus() {
+        let run = || -> crate::Result<(Vec<usize>, Vec<f64>)> {
+            let mut predictor = model.on(&device, DEFAULT_MEMORY)?;
+            let (mut parts, mut all) = (Vec::new(), Vec::new());
+            predictor.stream(&mut source(rows, columns), &mut |_| {}, |predicted, y| {
+                assert_eq!(predicted.dim(), y.dim());
+                parts.push(predicted.nrows());
+                all.extend(predicted);
+                Ok(())
+            })?;
+            Ok((parts, all))
+        };
+        let (parts, whole) = run().expect("there is room");
+        assert_eq!(parts, [9000]);
+        // X takes 2.3 MB.
+        let (parts, all) = within(&gpu, 1_500_000, run).expect("a quarter fits");
+        assert!(parts.len() > 1 && all == whole, "{parts:?} on {device:?}");
+        is_full(&within(&gpu, 200_000, run).expect_err("a quarter does not fit either"));
+    }
+}
+
+#[test]
+fn products_with_streamed_features_are_the_same_on_a_full_device() {
+    let map = fourier(4, 64);
+    let rows = 20_000;
+    let beta_td = normal(1, 64);
+    for (device, gpu) in gpus() {
+        let run = || -> crate::Result<(Array2<f64>, Array2<f64>)> {
+            let mut source = source(rows, 4);
+            let source: &mut dyn ChunkSource = &mut source;
+            let maps = [(&map as &dyn FeatureMap, 0, 1.0)];
+            let mut features = StreamedRows::new(&maps, source, rows, &device, DEFAULT_MEMORY)?;
+            let (mut r, mut out) = (Array2::zeros((1, rows)), Array2::zeros((1, 64)));
+            features.round_trip(beta_td.view(), &mut r, &mut out)?;
+            Ok((r, out))
+        };
+        let whole = run().expect("there is room");
+        assert!(whole.0.iter().any(|&r| r != 0.0));
+        let parts = within(&gpu, 4_000_000, run).expect("a quarter fits");
+        assert!(parts == whole, "other products on {device:?}");
+        is_full(&within(&gpu, 1_000_000, run).expect_err("a quarter does not fit either"));
+    }
+}
+
+/// A source during which a device is lost, when chunk `at` is read.
+struct Losing {
+    rows: MemorySource,
+    gpu: GpuDevice,
+    at: usize,
+    read: usize,
+}
+
+impl Losing {
+    fn new(rows: MemorySource, gpu: &GpuDevice, at: usize) -> Self {
+        let gpu = gpu.clone();
+        Self {
+            rows,
+            gpu,
+            at,
+            read: 0,
+        }
+    }
+}
+
+impl ChunkSource for Losing {
+    fn columns(&self) -> usize {
+        self.rows.columns()
+    }
+    fn targets(&self) -> usize {
+        self.rows.targets()
+    }
+    fn rows(&self) -> Option<usize> {
+        self.rows.rows()
+    }
+    fn next_chunk(&mut self, max_rows: usize) -> crate::Result<Option<Chunk>> {
+        if self.read == self.at {
+            self.gpu.lose();
+        }
+        self.read += 1;
+        self.rows.next_chunk(max_rows)
+    }
+    fn rewind(&mut self) -> crate::Result<()> {
+        self.rows.rewind()
+    }
+}
+
+fn is_lost(error: &Error, kept: u64) {
+    let text = error.to_string();
+    let matches = matches!(error, Error::DeviceLost { rows_kept, .. } if *rows_kept == kept);
+    assert!(matches, "{kept} {error:?}");
+    assert!(
+        text.contains("lost") && text.contains("--device cpu"),
+        "{text}"
+    );
+    assert_eq!(
+        text.contains(&format!("first {kept} rows are kept")),
+        kept > 0,
+        "{text}"
+    );
+}
+
+/// Chunks of 256 rows for 4 columns, 64 features and a target.
+const SMALL: u64 = 150_000;
+
+#[test]
+fn a_fit_goes_on_from_the_copy_after_its_device_is_lost() {
+    let (map, rows) = (fourier(4, 64), 5000);
+    let targets = Targets::Real {
+        columns: 1,
+        shift: vec![3.0],
+    };
+    for ((device, gpu), (other, _)) in gpus().into_iter().zip(gpus()) {
+        let sum = |rows: usize| {
+            let x = source(rows, 4);
+            let mut all = NormalEquations::zero(64, 1);
+            let run = Run::new(&map, &targets, &other, SMALL, Duration::ZERO);
+            run.add(&mut { x }, &mut all, &mut |_| {}).map(|()| all)
+        };
+        let whole = sum(rows).expect("runs");
+        let mut chunks = Vec::new();
+        let mut kept = NormalEquations::zero(64, 1);
+        let run = Run::new(&map, &targets, &device, SMALL, Duration::ZERO);
+        let mut losing = Losing::new(source(rows, 4), &gpu, 8);
+        let error = run.add(&mut losing, &mut kept, &mut |n| chunks.push(n));
+        is_lost(&error.expect_err("the device is lost"), kept.rows);
+        // One chunk is read ahead, and its successor while it is in work.
+        assert!((5..=7).contains(&(kept.rows / 256)), "{}", kept.rows);
+        assert_eq!(kept.rows % 256, 0, "{chunks:?}");
+        // A copy leaves no trace: these are the sums of so many rows.
+        let first = normal(rows, 4);
+        let y = first
+            .map_axis(Axis(1), |x| 3.0 + x[0].sin())
+            .insert_axis(Axis(1));
+        let n = kept.rows as usize;
+        let (x, y) = (
+            first.slice(s![..n, ..]).to_owned(),
+            y.slice(s![..n, ..]).to_owned(),
+        );
+        let mut same = NormalEquations::zero(64, 1);
+        Run::new(&map, &targets, &other, SMALL, COPY_EVERY)
+            .add(
+                &mut MemorySource::new(&x, Some(y)).expect("a source"),
+                &mut same,
+                &mut |_| {},
+            )
+            .expect("runs");
+        assert!(kept == same, "other sums on {device:?}");
+        // On another device the rest comes to them, in the same blocks: only the last f64 bits differ.
+        let run = Run::new(&map, &targets, &other, SMALL, COPY_EVERY);
+        run.add(&mut source(rows, 4), &mut kept, &mut |_| {})
+            .expect("goes on");
+        assert_eq!((kept.rows, whole.rows), (5000, 5000));
+        assert!((&kept.y_sum_t - &whole.y_sum_t)[0].abs() <= 1e-12 * whole.y_sum_t[0]);
+        for (a, b) in kept.gram_dd.iter().zip(&whole.gram_dd) {
+            // |z_i z_j| <= 2/64, summed without f32 rounding beyond the pair's 2^-46.
+            assert!((a - b).abs() <= 5000.0 * (2.0 / 64.0) * 1e-13, "{a} {b}");
+        }
+        // Nothing is left to add.
+        let before = kept.clone();
+        run.add(&mut source(rows, 4), &mut kept, &mut |_| {})
+            .expect("nothing to do");
+        assert!(kept == before);
+        let error = run
+            .add(&mut source(4000, 4), &mut kept, &mut |_| {})
+            .expect_err("too few rows");
+        assert!(
+            error
+                .to_string()
+                .contains("5000 rows, but the data has 4000"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn a_lost_device_is_a_typed_error_everywhere() {
+    let map = fourier(4, 64);
+    let targets = Targets::Real {
+        columns: 1,
+        shift: vec![3.0],
+    };
+    let ridge = || {
+        let mut train = source(500, 4);
+        let survey = Survey::of(&mut train, 100, 0, &mut |_| {}).expect("a survey");
+        let options = FitOptions::on(&Device::cpu());
+        RidgeRegressor::fit(
+            Box::new(fourier(4, 64)),
+            &mut train,
+            &survey,
+            &options,
+            &mut |_| {},
+        )
+    };
+    let model = ridge().expect("fits");
+    type Work<'a> = &'a dyn Fn(&Device, &mut dyn ChunkSource) -> crate::Result<()>;
+    let works: [(&str, Work<'_>); 4] = [
+        ("featurize", &|device, source| {
+            featurize(&map, source, device, SMALL, &mut |_| {}, |_| Ok(())).map(|_| ())
+        }),
+        ("fit", &|device, source| {
+            NormalEquations::accumulate(&map, source, &targets, device, SMALL, &mut |_| {})
+                .map(|_| ())
+        }),
+        ("predict", &|device, source| {
+            let mut predictor = model.on(device, 20_000)?;
+            predictor
+                .stream(source, &mut |_| {}, |_, _| Ok(()))
+                .map(|_| ())
+        }),
+        ("products", &|device, source| {
+            let maps = [(&map as &dyn FeatureMap, 0, 1.0)];
+            let mut features = StreamedRows::new(&maps, source, 5000, device, SMALL)?;
+            let (mut r, mut out) = (Array2::zeros((1, 5000)), Array2::zeros((1, 64)));
+            features.round_trip(normal(1, 64).view(), &mut r, &mut out)
+        }),
+    ];
+    for (name, work) in works {
+        for (device, gpu) in gpus() {
+            work(&device, &mut source(5000, 4)).expect("runs");
+            // In the middle, and before anything is read.
+            for at in [6, 0] {
+                let mut losing = Losing::new(source(5000, 4), &gpu, at);
+                let error = work(&device, &mut losing).expect_err(name);
+                println!("{name}: {error}");
+                is_lost(&error, 0);
+            }
+            is_lost(&Matrix::new(&device, 3, 3).expect_err("lost"), 0);
+            is_lost(&device.synchronize().expect_err("lost"), 0);
+        }
+    }
+}
+
+#[test]
+fn what_was_on_a_lost_device_cannot_be_read() {
+    for (device, gpu) in gpus() {
+        let host = normal(100, 3).mapv(|v| v as f32);
+        let mut matrix = Matrix::upload(&device, host.view()).expect("fits");
+        assert_eq!(matrix.download().expect("reads back"), host);
+        let reading = matrix.read_later().expect("is submitted");
+        gpu.lose();
+        // A copy that was submitted in time may arrive all the same.
+        if let Ok(same) = reading.finish(|read| read == host) {
+            assert!(same);
+        }
+        is_lost(&matrix.download().expect_err("lost"), 0);
+        is_lost(&matrix.write(host.view()).expect_err("lost"), 0);
+        is_lost(&matrix.read_later().expect_err("lost"), 0);
+    }
+}
