@@ -161,6 +161,11 @@ impl WalshHadamard {
         1 << self.log_n
     }
 
+    /// How often a GPU reads and writes each element.
+    pub(crate) fn passes(&self) -> u32 {
+        1 + self.log_n.saturating_sub(LOG_WHOLE).div_ceil(LOG_STRIDED)
+    }
+
     /// Always false: a row has at least two elements.
     pub fn is_empty(&self) -> bool {
         false

@@ -245,6 +245,18 @@ fn buffers<'a>(
     ])
 }
 
+/// How often each element of a block is read and written: once where rows fit workgroup memory.
+pub(super) fn passes(map: &StructuredMap) -> u32 {
+    if map.padded.trailing_zeros() <= LOG_WHOLE {
+        return 1;
+    }
+    let transform = WalshHadamard::new(map.padded).map_or(0, |transform| transform.passes());
+    match map.mixing {
+        Mixing::Fastfood { .. } => 3 + 2 * transform,
+        Mixing::Sorf => 4 + 3 * transform,
+    }
+}
+
 /// Rows longer than workgroup memory: two scratch matrices, some rows and one block at a time.
 fn run_long(
     map: &StructuredMap,
