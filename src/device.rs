@@ -1,7 +1,6 @@
 //! Where work runs: a [`Device`] is the CPU backend or one GPU adapter, and a [`Matrix`] lives on one of them.
 
-#[allow(dead_code)] // pipelines and tile shapes follow
-mod cache;
+pub(crate) mod cache;
 pub mod choice;
 pub mod cpu;
 pub mod gpu;

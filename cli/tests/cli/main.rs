@@ -1,5 +1,6 @@
 //! The command line, end to end, through the binary.
 
+mod auto;
 mod bad_input;
 mod bench;
 mod devices;
@@ -61,6 +62,8 @@ pub(crate) fn command(directory: &Path) -> Command {
     for name in ["BOCHNER_DEVICE", "RUST_LOG", "RUST_BACKTRACE"] {
         command.env_remove(name);
     }
+    // What other runs of this user kept must not decide.
+    command.env("BOCHNER_CACHE", "off");
     if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
         // Without it Mesa's drivers write a line of their own to stderr.
         let runtime = RUNTIME.get_or_init(|| TempDir::new().expect("a temporary directory"));
