@@ -84,8 +84,35 @@ impl RowLayout {
     }
 }
 
+/// Rows of 2^4 to 2^10 elements are moved in vec4s: longer ones would take more registers than some GPUs have, shorter ones
+/// are less than one invocation's.
+const QUADS: std::ops::RangeInclusive<u32> = 4..=10;
+
+/// Constants of a dispatch on whole rows, ROWS of them in a workgroup.
+fn whole_constants(log_n: u32) -> Constants {
+    if !QUADS.contains(&log_n) {
+        let mut constants = RowLayout::new(log_n).constants();
+        constants.insert("QUADS".into(), 0);
+        return constants;
+    }
+    // One exchange joins two halves of the levels between vec4s; four vec4s need none.
+    let log_q = log_n - 2;
+    let log_e = log_q.min(2).max(log_q.div_ceil(2));
+    let invocations = 1 << (log_q - log_e);
+    // 16 KiB of workgroup memory, 128 invocations.
+    let rows = (4096 >> log_n).min(128 / invocations);
+    let pairs = [
+        ("QUADS", 1),
+        ("LOG_N", log_n),
+        ("LOG_E", log_e),
+        ("ROWS", rows),
+    ];
+    let pairs = pairs.map(|(name, value)| (name.to_owned(), i64::from(value)));
+    pairs.into_iter().collect()
+}
+
 fn whole_variant(log_n: u32, in_place: bool) -> (String, Constants) {
-    let mut constants = RowLayout::new(log_n).constants();
+    let mut constants = whole_constants(log_n);
     constants.insert("STRIDED".into(), 0);
     constants.insert("IN_PLACE".into(), in_place.into());
     let way = if in_place { "in-place" } else { "copy" };
@@ -95,6 +122,7 @@ fn whole_variant(log_n: u32, in_place: bool) -> (String, Constants) {
 fn strided_variant(levels: u32) -> (String, Constants) {
     let pairs = [
         ("STRIDED", 1),
+        ("QUADS", 0),
         ("IN_PLACE", 1),
         ("LOG_N", levels.into()),
         ("LOG_E", levels.into()),
@@ -277,13 +305,14 @@ impl WalshHadamard {
         };
         let buffers = [x, y_nd.gpu(gpu, "y")?];
         let (name, constants) = whole_variant(whole, in_place);
+        let rows_each = u32::try_from(constants["ROWS"]).unwrap_or(1);
         gpu.dispatch(&Dispatch {
             op: &OP,
             variant: &name,
             constants: &constants,
             params: bytemuck::bytes_of(&params),
             buffers: &buffers,
-            workgroups: fold(params.rows.div_ceil(RowLayout::new(whole).rows)),
+            workgroups: fold(params.rows.div_ceil(rows_each)),
         })?;
         let unused = gpu.buffer(16, || "a placeholder".into())?;
         let mut done = whole;
