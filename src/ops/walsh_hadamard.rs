@@ -30,7 +30,7 @@ pub static OP: Op = Op {
 /// Rows up to 2^12 fit workgroup memory and take one dispatch.
 pub(super) const LOG_WHOLE: u32 = 12;
 /// A pass over longer rows takes at most this many levels.
-const LOG_STRIDED: u32 = 5;
+pub(super) const LOG_STRIDED: u32 = 5;
 
 /// The uniform parameters, as in the shader.
 #[repr(C)]
@@ -191,7 +191,7 @@ impl WalshHadamard {
 
     /// How often a GPU reads and writes each element.
     pub(crate) fn passes(&self) -> u32 {
-        1 + self.log_n.saturating_sub(LOG_WHOLE).div_ceil(LOG_STRIDED)
+        1 + self.strided_passes().count() as u32
     }
 
     /// Always false: a row has at least two elements.
@@ -314,32 +314,46 @@ impl WalshHadamard {
             buffers: &buffers,
             workgroups: fold(params.rows.div_ceil(rows_each)),
         })?;
-        let unused = gpu.buffer(16, || "a placeholder".into())?;
-        let mut done = whole;
-        let mut passes = (self.log_n - whole).div_ceil(LOG_STRIDED);
-        while passes > 0 {
-            let levels = (self.log_n - done).div_ceil(passes);
-            let row4: u32 = 1 << (self.log_n - 2);
-            let params = Params {
-                rows,
-                x_stride4: 0,
-                y_stride4: row4,
-                row4,
-                inner4: 1 << (done - 2),
-            };
-            let (name, constants) = strided_variant(levels);
-            gpu.dispatch(&Dispatch {
-                op: &OP,
-                variant: &name,
-                constants: &constants,
-                params: bytemuck::bytes_of(&params),
-                buffers: &[&unused, buffers[1]],
-                workgroups: [(row4 >> levels).div_ceil(64), rows, 1],
-            })?;
+        self.strided_passes()
+            .try_for_each(|pass| self.strided(gpu, pass, y_nd))
+    }
+
+    /// The passes after the one over parts of 2^12: levels done before, and levels of the pass.
+    pub(super) fn strided_passes(&self) -> impl Iterator<Item = (u32, u32)> + use<> {
+        let (log_n, mut done) = (self.log_n, self.log_n.min(LOG_WHOLE));
+        let passes = (log_n - done).div_ceil(LOG_STRIDED);
+        (0..passes).map(move |i| {
+            let levels = (log_n - done).div_ceil(passes - i);
             done += levels;
-            passes -= 1;
-        }
-        Ok(())
+            (done - levels, levels)
+        })
+    }
+
+    /// One of [`Self::strided_passes`], in place.
+    pub(super) fn strided(
+        &self,
+        gpu: &GpuDevice,
+        (done, levels): (u32, u32),
+        y_nd: &Matrix,
+    ) -> Result<()> {
+        let row4: u32 = 1 << (self.log_n - 2);
+        let params = Params {
+            rows: narrow(y_nd.rows())?,
+            x_stride4: 0,
+            y_stride4: row4,
+            row4,
+            inner4: 1 << (done - 2),
+        };
+        let (name, constants) = strided_variant(levels);
+        let unused = gpu.buffer(16, || "a placeholder".into())?;
+        gpu.dispatch(&Dispatch {
+            op: &OP,
+            variant: &name,
+            constants: &constants,
+            params: bytemuck::bytes_of(&params),
+            buffers: &[&unused, y_nd.gpu(gpu, "y")?],
+            workgroups: [(row4 >> levels).div_ceil(64), params.rows, 1],
+        })
     }
 }
 
