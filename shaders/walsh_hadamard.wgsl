@@ -1,11 +1,26 @@
 // y = H x for rows of N = 1 << LOG_N elements, unnormalised; from x, or where y stands already (IN_PLACE).
 //
-// Not STRIDED: whole rows of N <= 4096. Grid: one workgroup per ROWS rows, T x ROWS invocations, each E elements in
-// registers, one exchange through workgroup memory (ROWS * N floats <= 16 KiB).
+// Neither QUADS nor STRIDED: whole rows of N <= 4096. Grid: one workgroup per ROWS rows, T x ROWS invocations, each E
+// elements in registers, one exchange through workgroup memory (ROWS * N floats <= 16 KiB).
+// QUADS: the same for 16 <= N <= 1024 with everything in vec4s, E = 1 << LOG_E of them in T = N / 4 / E <= E invocations:
+// elements of a vec4 and E neighbours first, then, after the exchange, the levels between neighbourhoods, so that stores of
+// neighbouring invocations are neighbours.
 // STRIDED: one pass over longer rows in place: levels between elements inner4 vec4s apart, E = 1 << LOG_E of them. Grid:
 // (ceil(row4 / E / 64), rows) workgroups of 64 invocations, each one vec4 of columns.
 // Requires: rows whole vec4s apart. The padding of rows shorter than a vec4 is left alone.
+//@ if QUADS
+//@ let Q = 1
+//@ for i in 0..LOG_N-2
+//@ let Q = Q * 2
+//@ end
+//@ let E = 1
+//@ for i in 0..LOG_E
+//@ let E = E * 2
+//@ end
+//@ let T = Q / E
+//@ else
 //@ include row_layout
+//@ end
 struct Params {
     rows: u32,
     x_stride4: u32,
@@ -37,6 +52,60 @@ fn main(
 //@ for q in 0..E
     y[at + ${q}u * params.inner4] = v${q};
 //@ end
+}
+//@ else
+//@ if QUADS
+//@ if T > 1
+var<workgroup> exchange: array<vec4f, ${ROWS * Q}>;
+//@ end
+
+@compute @workgroup_size(${T * ROWS})
+fn main(
+    @builtin(workgroup_id) group: vec3u,
+    @builtin(num_workgroups) groups: vec3u,
+    @builtin(local_invocation_id) local: vec3u,
+) {
+    let t = local.x % ${T}u;
+    let row = (group.y * groups.x + group.x) * ${ROWS}u + local.x / ${T}u;
+    // Rows beyond the last are computed from the last and not stored.
+    let x_row = min(row, params.rows - 1u);
+    // Register s holds vec4 s of this invocation's E neighbours. The two levels inside it:
+//@ for s in 0..E
+//@ if IN_PLACE
+    let x${s} = y[x_row * params.y_stride4 + ${E}u * t + ${s}u];
+//@ else
+    let x${s} = x[x_row * params.x_stride4 + ${E}u * t + ${s}u];
+//@ end
+    let p${s} = vec4f(x${s}.xz + x${s}.yw, x${s}.xz - x${s}.yw);
+    var v${s} = vec4f(p${s}.xz + p${s}.yw, p${s}.xz - p${s}.yw);
+//@ end
+//@ let FIRST = 1
+//@ let LAST = E
+//@ include butterflies
+//@ if T > 1
+    // The xor spreads what is written and what is read over all banks.
+    let base = local.x / ${T}u * ${Q}u;
+//@ for s in 0..E
+    exchange[base + ${E}u * t + (t ^ ${s}u)] = v${s};
+//@ end
+    workgroupBarrier();
+    // Register T w + j: vec4 t + T w of neighbourhood j.
+//@ for w in 0..E/T
+//@ for j in 0..T
+    v${w * T + j} = exchange[base + ${E * j}u + ((t + ${T * w}u) ^ ${j}u)];
+//@ end
+//@ end
+//@ let LAST = T
+//@ include butterflies
+//@ end
+    if row < params.rows {
+        let to = row * params.y_stride4 + t;
+//@ for w in 0..E/T
+//@ for j in 0..T
+        y[to + ${E * j + T * w}u] = v${w * T + j};
+//@ end
+//@ end
+    }
 }
 //@ else
 //@ if T > 1
@@ -98,4 +167,5 @@ fn main(
     }
 //@ end
 }
+//@ end
 //@ end

@@ -6,11 +6,13 @@
 
 mod ceilings;
 mod clock;
+mod crossing;
 mod jobs;
 mod table;
 
 pub use ceilings::Ceilings;
 pub use clock::{Clock, Sample};
+pub use crossing::{CROSSING_DIMS, CROSSING_FEATURES, Crossed, crossing};
 pub use table::{OPS, OpBench, Size};
 
 use crate::{Device, Error, Result};

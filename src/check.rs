@@ -4,12 +4,20 @@
 //! element nobody writes cannot pass; bounds are derived from the size of the sums; and every suite has a negative control:
 //! references that are wrong in one place and must be noticed.
 
+mod binning;
 mod ceiling;
 mod few;
 mod gram;
+mod kernel_block;
 mod predict;
 mod product;
 mod projection;
+mod structured;
+mod walsh_hadamard;
+
+pub use binning::bin_edges;
+pub use kernel_block::block_rows;
+pub use structured::structured_bound;
 
 use crate::{
     Device, Matrix, Result,
@@ -101,6 +109,22 @@ pub const SUITES: &[Suite] = &[
         run: few::run,
     },
     Suite {
+        op: "walsh-hadamard",
+        run: walsh_hadamard::run,
+    },
+    Suite {
+        op: "structured",
+        run: structured::run,
+    },
+    Suite {
+        op: "kernel-block",
+        run: kernel_block::run,
+    },
+    Suite {
+        op: "binning",
+        run: binning::run,
+    },
+    Suite {
         op: "ceiling",
         run: ceiling::run,
     },
@@ -156,6 +180,14 @@ fn poisoned(device: &Device, rows: usize, cols: usize) -> Result<Matrix> {
 pub fn normal(rows: usize, cols: usize, block: u64) -> Array2<f32> {
     let mut draws = Seed(7).stream(Stream::Sample, block);
     Array2::from_shape_simple_fn((rows, cols), || draws.normal() as f32)
+}
+
+/// The Euclidean norm of each row.
+fn norms(x: &Array2<f32>) -> Vec<f64> {
+    let square = |v: &f32| f64::from(*v).powi(2);
+    let rows = x.rows().into_iter();
+    rows.map(|row| row.iter().map(square).sum::<f64>().sqrt())
+        .collect()
 }
 
 /// The largest ratio of error to allowed error; a NaN counts as infinite, as do different shapes.

@@ -1,7 +1,7 @@
 //! Where work runs: a [`Device`] is the CPU backend or one GPU adapter, and a [`Matrix`] lives on one of them.
 
 mod aligned;
-mod cache;
+pub(crate) mod cache;
 pub mod choice;
 pub mod cpu;
 pub mod gpu;

@@ -3,7 +3,8 @@
 mod common;
 
 use bochner::{
-    Device, Matrix,
+    Device,
+    check::bin_edges,
     data::{MemorySource, Rows, Survey, median_distance},
     features::{
         Affine, Binning,
@@ -11,7 +12,7 @@ use bochner::{
     },
     kernels::{Gaussian, Hat, Kernel, Laplacian, Norm},
     models::{IterativeOptions, LinearModel, RidgeRegressor},
-    ops::binning::{self, Binning as Op, Grids, fixed},
+    ops::binning::{self, Grids, fixed},
     seed::Seed,
 };
 use common::{devices, normal};
@@ -23,98 +24,11 @@ fn grids(d: usize, count: usize) -> Grids {
     drawn.parameters().clone()
 }
 
-fn hashes(device: &Device, grids: &Grids, x: &Array2<f32>, row0: usize) -> Array2<u64> {
-    let op = Op::load(device, grids).expect("loads");
-    let x_nd = Matrix::upload(device, x.view()).expect("fits");
-    let mut out = op.output(x.nrows() - row0).expect("fits");
-    let nan = Array2::from_elem((out.rows(), out.cols()), f32::NAN);
-    out.write(nan.view()).expect("fits");
-    op.run(&x_nd, row0, &mut out).expect("runs");
-    binning::download(&out).expect("reads back")
-}
-
-/// Values on, just below and just above every edge of the bins of a grid, and what is special among floats.
-fn edges(grids: &Grids) -> Array2<f32> {
-    let mut values = vec![
-        0.0,
-        -0.0,
-        1e-45,
-        -1e-45,
-        1e-38,
-        7.629e-6,
-        -7.629e-6,
-        7.63e-6,
-        32767.99,
-        -32767.99,
-        32768.0,
-        -32768.0,
-        1e30,
-        -1e30,
-        f32::MAX,
-        f32::MIN,
-    ];
-    for g in 0..grids.inverse_dp.ncols() {
-        let (inverse, shift) = (grids.inverse_dp[[0, g]], grids.shift_dp[[0, g]]);
-        for k in -3..4 {
-            // X R + O = (k' + k) 2^32 where k' is the bin of zero.
-            let zero =
-                (f64::from(1_u32 << 31) * f64::from(inverse) + f64::from(shift)) / 2_f64.powi(32);
-            let edge = ((zero.floor() + f64::from(k)) * 2_f64.powi(32) - f64::from(shift))
-                / f64::from(inverse);
-            let x = ((edge - 2_f64.powi(31)) / 65536.0) as f32;
-            values.extend([
-                x,
-                x.next_down(),
-                x.next_up(),
-                x + 1.0 / 131_072.0,
-                x - 1.0 / 131_072.0,
-            ]);
-        }
-    }
-    Array2::from_shape_vec((values.len(), 1), values).expect("one column")
-}
-
-#[test]
-fn binning_agrees_in_every_bit() {
-    for device in devices() {
-        for (rows, d, count) in [
-            (1, 1, 1),
-            (3, 5, 63),
-            (4, 4, 64),
-            (5, 17, 65),
-            (131, 101, 67),
-            (9, 784, 3),
-        ] {
-            let (grids, x) = (grids(d, count), normal(rows, d, 1));
-            for row0 in [0, rows / 2] {
-                let got = hashes(device, &grids, &x, row0);
-                assert_eq!(
-                    got,
-                    binning::reference(&grids, x.slice(s![row0.., ..])),
-                    "{rows} x {d}, {count} on {device:?}"
-                );
-            }
-        }
-        let grids = grids(1, 70);
-        let x = edges(&grids);
-        let got = hashes(device, &grids, &x, 0);
-        assert_eq!(
-            got,
-            binning::reference(&grids, x.view()),
-            "edges on {device:?}"
-        );
-        // Negative control: a shift of 2^-16 bins shows at the edges.
-        let mut wrong = grids.clone();
-        wrong.shift_dp.mapv_inplace(|o| o.wrapping_sub(1 << 16));
-        assert_ne!(got, binning::reference(&wrong, x.view()));
-    }
-}
-
 /// What float arithmetic would have made of the same grids: the reason for integers.
 #[test]
 fn floats_would_differ_at_edges() {
     let grids = grids(1, 200);
-    let x = edges(&grids);
+    let x = bin_edges(&grids);
     let mut differ = 0;
     for &x in x.iter().filter(|x| x.abs() < 100.0) {
         for g in 0..200 {

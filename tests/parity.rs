@@ -45,13 +45,44 @@ fn few_rows_agree_with_f64() {
 }
 
 #[test]
+fn walsh_hadamard_agrees_with_f64() {
+    agrees("walsh-hadamard");
+}
+
+#[test]
+fn structured_maps_agree_with_f64() {
+    agrees("structured");
+}
+
+#[test]
+fn kernel_blocks_agree_with_the_exact_kernel() {
+    agrees("kernel-block");
+}
+
+#[test]
+fn binning_agrees_in_every_bit() {
+    agrees("binning");
+}
+
+#[test]
 fn ceilings_agree_with_f64() {
     agrees("ceiling");
 }
 
 #[test]
 fn every_suite_has_its_test() {
-    let tested = ["projection", "gram", "predict", "product", "few", "ceiling"];
+    let tested = [
+        "projection",
+        "gram",
+        "predict",
+        "product",
+        "few",
+        "walsh-hadamard",
+        "structured",
+        "kernel-block",
+        "binning",
+        "ceiling",
+    ];
     let suites: Vec<_> = check::SUITES.iter().map(|suite| suite.op).collect();
     assert_eq!(suites, tested);
 }

@@ -68,9 +68,15 @@ class Contest:
         self.name, self.threads = name, threads
         self.peers, self.ours = {}, {}
         self.times, self.errors = {}, {}
+        # Peers that only show what is possible, such as a copy: none is called the best.
+        self.floors = set()
 
     def peer(self, name, call, error=None):
         self.peers[name], self.errors[name] = call, error
+
+    def floor(self, name, call):
+        self.peer(name, call)
+        self.floors.add(name)
 
     def own(self, name, call, error=None):
         self.ours[name], self.errors[name] = call, error
@@ -93,9 +99,10 @@ class Contest:
 
     def rows(self):
         medians = {name: statistics.median(taken) for name, taken in self.times.items()}
-        best = min(self.peers, key=medians.get)
+        rivals = [peer for peer in self.peers if peer not in self.floors]
+        best = min(rivals, key=medians.get)
         first = next(iter(self.ours))
-        least_peer = min(min(self.times[peer]) for peer in self.peers)
+        least_peer = min(min(self.times[peer]) for peer in rivals)
         for name, taken in self.times.items():
             # A peer against the first of ours, each of ours against the best peer.
             over, under = (best, name) if name in self.ours else (name, first)

@@ -2,9 +2,13 @@
 """torch on CUDA against `bochner bench`, in turn (A B A B) in one run, on matrices that stay on the device.
 
     python3 benches/peers/gpu.py [--device gpu] [--rounds 10] [--rows 131072] [--only TEXT] [--no-compile] [--bochner BINARY]
+    python3 benches/peers/gpu.py --dry-run
 
 Uses the running interpreter where it has torch; else makes a virtual environment under target/ and installs it there.
-Without a CUDA device it says so and exits with status 2. Both sides run the same row blocks of the same shapes, on data of
+Without a CUDA device it says so and exits with status 2; --dry-run then still goes through every case in small, torch and
+bochner both on the CPU, to see that the script and its errors are right; its times mean nothing. Walsh-Hadamard transforms
+meet fast_hadamard_transform where that can be imported, a loop of torch operations, and the copy of the same bytes; Fastfood
+and SORF meet the dense chain. Both sides run the same row blocks of the same shapes, on data of
 the same law, and are timed by the wall clock around several submissions with one wait. Ratios hold inside one run only;
 errors are the largest against f64 over the largest value.
 """
@@ -34,6 +38,7 @@ def arguments():
     parser.add_argument("--rows", type=int, default=1 << 17)
     parser.add_argument("--only", default="", help="cases whose name holds this text")
     parser.add_argument("--no-compile", action="store_true", help="leave torch.compile out")
+    parser.add_argument("--dry-run", action="store_true", help="every case in small on the CPU; times mean nothing")
     parser.add_argument("--bochner", help="binary to use instead of building one")
     return parser.parse_args()
 
@@ -71,19 +76,31 @@ def clocks(when):
 class Peer:
     """torch in its three ways, timed in batches."""
 
-    def __init__(self, torch, compiled):
-        self.torch, self.compiled = torch, compiled
+    def __init__(self, torch, compiled, place):
+        self.torch, self.compiled, self.place = torch, compiled, place
+
+    def synchronize(self):
+        if self.place == "cuda":
+            self.torch.cuda.synchronize()
+
+    def generator(self, seed):
+        return self.torch.Generator(self.place).manual_seed(seed)
+
+    def normal(self, generator, *size):
+        return self.torch.randn(*size, device=self.place, generator=generator)
+
+    def empty(self, *size):
+        return self.torch.empty(*size, device=self.place)
 
     def precision(self, tf32):
         self.torch.backends.cuda.matmul.allow_tf32 = tf32
 
     def seconds(self, call, blocks, batch):
-        torch = self.torch
-        torch.cuda.synchronize()
+        self.synchronize()
         start = time.perf_counter()
         for _ in range(batch * blocks):
             call()
-        torch.cuda.synchronize()
+        self.synchronize()
         return (time.perf_counter() - start) / batch
 
     def join(self, contest, chain, functional, blocks, error):
@@ -95,23 +112,27 @@ class Peer:
                 self.precision(False)
                 compiled = torch.compile(functional)
                 compiled()
-                torch.cuda.synchronize()
+                self.synchronize()
                 ways.append(("torch.compile fp32", compiled, False))
             except Exception as failure:  # whatever a compiler may raise
                 print(f"{contest.name}: torch.compile fails ({str(failure).splitlines()[0][:100]})")
         for name, way, tf32 in ways:
             self.precision(tf32)
             way()
-            found = error(way)
-            estimate = self.seconds(way, blocks, 1)
-            estimate = min(estimate, self.seconds(way, blocks, 1))
-            batch = max(1, min(100, int(BATCH / max(estimate, 1e-6))))
+            contest.peer(name, self.timer(way, blocks, tf32), error(way))
 
-            def call(way=way, tf32=tf32, batch=batch):
-                self.precision(tf32)
-                return self.seconds(way, blocks, batch)
+    def timer(self, way, blocks, tf32=False):
+        """A call that returns the seconds of one run of `way` on all blocks, among as many as take a while."""
+        way()
+        estimate = self.seconds(way, blocks, 1)
+        estimate = min(estimate, self.seconds(way, blocks, 1))
+        batch = max(1, min(100, int(BATCH / max(estimate, 1e-6))))
 
-            contest.peer(name, call, found)
+        def call():
+            self.precision(tf32)
+            return self.seconds(way, blocks, batch)
+
+        return call
 
 
 def own(contest, ours, op, shape, error):
@@ -133,15 +154,14 @@ def map_case(torch, peer, options, op, shape):
     block = -(-rows // blocks)
     paired = op != "projection-phase"
     freqs = features // 2 if paired else features
-    generator = torch.Generator("cuda").manual_seed(1)
-    normal = lambda *size: torch.randn(*size, device="cuda", generator=generator)
-    x, w = normal(block, dim), normal(dim, freqs) * (2 / dim) ** 0.5
-    b = torch.rand(freqs, device="cuda", generator=generator) * 6.2831853
-    beta = normal(features, TARGETS)
+    generator = peer.generator(1)
+    x, w = peer.normal(generator, block, dim), peer.normal(generator, dim, freqs) * (2 / dim) ** 0.5
+    b = torch.rand(freqs, device=peer.place, generator=generator) * 6.2831853
+    beta = peer.normal(generator, features, TARGETS)
     scale = (2 / features) ** 0.5
-    t = torch.empty(block, freqs, device="cuda")
-    z = torch.empty(block, features, device="cuda") if paired else t
-    y = torch.empty(block, TARGETS, device="cuda")
+    t = peer.empty(block, freqs)
+    z = peer.empty(block, features) if paired else t
+    y = peer.empty(block, TARGETS)
 
     def map_chain():
         if paired:
@@ -171,7 +191,7 @@ def map_case(torch, peer, options, op, shape):
     exact = torch.cat([phases.cos(), phases.sin()], 1) if paired else (phases + b).cos()
     exact = exact * scale
     chain, functional = map_chain, functional_map
-    if op == "predict":
+    if op.endswith("predict"):
         chain, functional, exact = predict_chain, functional_predict, exact @ beta.double()
     contest = Contest(f"{op} {rows} x {dim} -> {features}, {answer['tile']}")
     with torch.inference_mode():
@@ -188,9 +208,8 @@ def gram_case(torch, peer, options, op, shape):
     answer = ours.ask(op, shape, times=0, error=True)
     blocks = answer["blocks"]
     block = -(-rows // blocks)
-    generator = torch.Generator("cuda").manual_seed(2)
-    z = torch.randn(block, features, device="cuda", generator=generator) / features**0.5
-    gram = torch.zeros(features, features, device="cuda")
+    z = peer.normal(peer.generator(2), block, features) / features**0.5
+    gram = torch.zeros(features, features, device=peer.place)
     step = features // 48
     part = z[:, ::step].double()
     exact = part.T @ part
@@ -213,8 +232,58 @@ def gram_case(torch, peer, options, op, shape):
     return contest
 
 
-def cases(rows):
+def butterflies(torch, x):
+    """H x for each row, unnormalised, one level after another."""
+    rows, n = x.shape
+    h = 1
+    while h < n:
+        pairs = x.reshape(rows, n // (2 * h), 2, h)
+        x = torch.stack((pairs[:, :, 0] + pairs[:, :, 1], pairs[:, :, 0] - pairs[:, :, 1]), 2)
+        h *= 2
+    return x.reshape(rows, n)
+
+
+def transform_case(torch, peer, options, op, shape):
+    """Rows transformed into another matrix, with CUDA's fast transform, a loop of torch operations, and the copy."""
+    rows, _, n = shape
+    ours = Ours(binary(options.bochner), "--device", options.device)
+    answer = ours.ask(op, shape, times=0, error=True)
+    blocks = answer["blocks"]
+    x = peer.normal(peer.generator(3), -(-rows // blocks), n)
+    y = torch.empty_like(x)
+    exact = butterflies(torch, x[:4].double())
+    contest = Contest(f"{op} {rows} x {n}, {answer['tile']}")
+    with torch.inference_mode():
+        contest.floor("torch copy", peer.timer(lambda: y.copy_(x), blocks))
+        ways = [("torch butterflies", lambda: butterflies(torch, x))]
+        try:
+            from fast_hadamard_transform import hadamard_transform
+
+            ways.append(("fast_hadamard_transform", lambda: hadamard_transform(x, 1.0)))
+        except ImportError:
+            pass
+        for name, way in ways:
+            contest.peer(name, peer.timer(way, blocks), relative(torch, way()[:4], exact))
+        own(contest, ours, op, shape, answer["error"])
+        contest.run(options.rounds, pause=0)
+    ours.close()
+    return contest
+
+
+def cases(rows, small):
     """(op, function, shape)."""
+    if small:
+        for op in ("projection-paired", "projection-phase", "predict", "fastfood", "sorf", "fastfood-predict"):
+            yield op, map_case, (rows, 100, 256)
+        yield "gram", gram_case, (rows, 0, 128)
+        for k in (4, 10, 13):
+            yield "walsh-hadamard", transform_case, (rows, 0, 1 << k)
+        return
+    # As many elements at every length.
+    for k in range(10, 16):
+        yield "walsh-hadamard", transform_case, (max(1, rows * 1024 >> k), 0, 1 << k)
+    for op in ("fastfood", "sorf", "fastfood-predict"):
+        yield op, map_case, (rows, 784, 8192)
     for op in ("projection-paired", "projection-phase", "predict"):
         for dim in (32, 784, 4096):
             for features in (1024, 8192, 16384):
@@ -226,18 +295,24 @@ def cases(rows):
 def main():
     options = arguments()
     torch = find_torch()
-    if torch is None or not torch.cuda.is_available():
+    cuda = torch is not None and torch.cuda.is_available()
+    if torch is None or not (cuda or options.dry_run):
         version = f"torch {torch.__version__}" if torch else "no torch"
         print(f"there is no CUDA device to compare with ({version}); nothing was measured")
         sys.exit(2)
+    place = "cuda"
+    if options.dry_run:
+        place, options.device, options.rows, options.rounds, options.no_compile = "cpu", "cpu", 64, 2, True
+        print("a dry run on the CPU: the times mean nothing")
     options.bochner = binary(options.bochner)
     ours = Ours(options.bochner, "--device", options.device)
-    print(f"torch {torch.__version__} on {torch.cuda.get_device_name()}; bochner on {ours.device}")
+    name = torch.cuda.get_device_name() if place == "cuda" else "the CPU"
+    print(f"torch {torch.__version__} on {name}; bochner on {ours.device}")
     ours.close()
     clocks("clocks before:")
-    peer = Peer(torch, not options.no_compile)
+    peer = Peer(torch, not options.no_compile, place)
     contests = []
-    for op, function, shape in cases(options.rows):
+    for op, function, shape in cases(options.rows, options.dry_run):
         rows, dim, features = shape
         name = f"{op} {rows} x {dim} -> {features}"
         if options.only not in name:
@@ -245,9 +320,10 @@ def main():
         try:
             contests.append(function(torch, peer, options, op, shape))
             print(table(contests[-1:]), flush=True)
-        except (RuntimeError, torch.cuda.OutOfMemoryError) as failure:
+        except RuntimeError as failure:  # torch's out-of-memory errors are such, and refusals by bochner
             print(f"{name} is left out: {str(failure).splitlines()[0]}", flush=True)
-        torch.cuda.empty_cache()
+        if cuda:
+            torch.cuda.empty_cache()
     clocks("clocks after:")
     if contests:
         print("\n" + table(contests))

@@ -1,6 +1,7 @@
 //! `bochner bench`: what a device can do, and how near every op comes to it.
 
 mod check;
+mod crossing;
 mod serve;
 mod tune;
 
@@ -31,7 +32,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", requires = "features")]
     rows: Option<usize>,
     /// Input columns, d
-    #[arg(long, value_name = "D", requires = "features")]
+    #[arg(long, value_name = "D")]
     dim: Option<usize>,
     /// Features, D
     #[arg(long, value_name = "D")]
@@ -51,6 +52,10 @@ pub(crate) struct Args {
     /// Compare every op with its f64 reference on the CPU and on every adapter, with negative controls, and measure nothing
     #[arg(long, conflicts_with_all = ["op", "rows", "dim", "features", "full", "serve", "tile", "tiles"])]
     check: bool,
+    /// Measure where fastfood and sorf become cheaper than fourier, and their kernel errors at equal D; for --dim and
+    /// --features, or for usual ones
+    #[arg(long, conflicts_with_all = ["op", "rows", "full", "check", "serve"])]
+    crossing: bool,
     /// Read cases as JSON lines from stdin and answer each with its times
     #[arg(long, hide = true)]
     serve: bool,
@@ -75,6 +80,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     }
     let ops = args.ops()?;
     let device = args.device.open(&console)?;
+    if args.crossing {
+        return crossing::run(&device, args.dim, args.features, args.output.json);
+    }
     if args.tune {
         return tune::run(&console, &device, args.output.json);
     }
@@ -174,6 +182,12 @@ impl Args {
     fn ops(&self) -> Result<Vec<&'static OpBench>> {
         if [self.rows, self.dim, self.features].contains(&Some(0)) {
             return Err(Usage("--rows, --dim and --features must be positive".into()).into());
+        }
+        if self.dim.is_some() && self.features.is_none() && !self.crossing {
+            return Err(Usage("--dim needs --features".into()).into());
+        }
+        if self.crossing && self.features.is_some_and(|features| features % 2 == 1) {
+            return Err(Usage("--crossing pairs features; use an even --features".into()).into());
         }
         match &self.op {
             None => Ok(OPS.iter().collect()),

@@ -2,7 +2,7 @@
 
 use crate::{
     args::{DataArgs, RunArgs, at_least_one},
-    map::{Drawing, KernelArgs, TuningArgs},
+    map::{self, Drawing, KernelArgs, MapOption, TuningArgs},
     report::{Console, Report, Usage, Value},
 };
 use anyhow::Result;
@@ -10,7 +10,7 @@ use bochner::{
     Device, Error,
     analysis::{ErrorSummary, ExactKernel},
     data::{MemorySource, Rows, TargetUse},
-    features::{Affine, Form, MapChoice, MapKind, MapSpec, Radii},
+    features::{Affine, Form, MapKind, MapSpec, Radii},
     kernels::Kernel,
     sampling::Sampling,
 };
@@ -42,9 +42,9 @@ pub(crate) struct Args {
     )]
     #[arg(value_parser = at_least_one)]
     features: Vec<usize>,
-    /// Maps in a comma list, spelled as for `fit`, or `all` that go with the kernel
+    /// Maps in a comma list, spelled as for `fit`, `auto` too, or `all` that go with the kernel
     #[arg(long, value_name = "MAP,...", default_value = "all")]
-    map: Listed<MapChoice>,
+    map: Listed<MapOption>,
     /// Samplings in a comma list, or `all` that go with the kernel; for fourier and arc-cosine
     #[arg(long, value_name = "SAMPLING,...", default_value = "all")]
     sampling: Listed<Drawing>,
@@ -88,14 +88,18 @@ const MOST_ROWS: usize = 20_000;
 struct Line {
     label: String,
     spec: MapSpec,
+    /// Whether the map is chosen for each number of features.
+    auto: bool,
 }
 
 impl Args {
     /// Every map in every sampling and form asked for, but those that cannot serve the kernel where all were asked for, whose
     /// labels come second.
     fn lines(&self, kernel: &Arc<dyn Kernel>) -> Result<(Vec<Line>, Vec<String>)> {
-        let maps: Vec<MapChoice> = match &self.map {
-            Listed::All => MapKind::ALL.map(MapChoice::from).into(),
+        let maps: Vec<MapOption> = match &self.map {
+            Listed::All => MapKind::ALL
+                .map(|kind| MapOption::Named(kind.into()))
+                .into(),
             Listed::Some(maps) => maps.clone(),
         };
         let drawings: Vec<Drawing> = match &self.sampling {
@@ -107,9 +111,12 @@ impl Args {
         };
         let monte_carlo = Drawing::Plain(Sampling::MonteCarlo);
         let mut lines = Vec::new();
-        for map in &maps {
+        for option in &maps {
+            let auto = *option == MapOption::Auto;
+            let map = &option.named();
             let takes = |what: fn(MapKind) -> bool| map.parts().iter().any(|part| what(part.kind));
-            let sampled = takes(MapKind::takes_sampling);
+            let sampled = takes(MapKind::takes_sampling) && !auto;
+            // Another sampling would leave nothing to choose.
             let drawings = match sampled {
                 true => drawings.as_slice(),
                 false => &[monte_carlo],
@@ -121,7 +128,7 @@ impl Args {
                 let forms: &[Form] = match self.form {
                     Some(Form::Paired) => &[Form::Paired],
                     Some(Form::Phase) => &[Form::Phase],
-                    None if drawing == monte_carlo && *map == MapKind::Fourier.into() => {
+                    None if drawing == monte_carlo && !auto && *map == MapKind::Fourier.into() => {
                         &[Form::Paired, Form::Phase]
                     }
                     None => &[Form::Paired],
@@ -134,8 +141,11 @@ impl Args {
                     let seed = self.kernel.seed;
                     let (map, kernel) = (map.clone(), kernel.clone());
                     let spec = self.tuning.spec(map, kernel, 0, form, drawing, seed);
-                    let label = label(&spec, sampled.then_some(drawing));
-                    lines.push(Line { label, spec });
+                    let label = match auto {
+                        true => format!("auto, {form}"),
+                        false => label(&spec, sampled.then_some(drawing)),
+                    };
+                    lines.push(Line { label, spec, auto });
                 }
             }
         }
@@ -210,7 +220,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         return Err(Usage(problem).into());
     }
     let first = match &args.map {
-        Listed::Some(maps) => maps[0].clone(),
+        Listed::Some(maps) => maps[0].named(),
         Listed::All => MapKind::Fourier.into(),
     };
     let kernel = args.kernel.kernel_of(&first);
@@ -296,15 +306,26 @@ impl Comparison<'_> {
         let steps = (lines.len() * sizes.len() * self.args.seeds) as u64;
         let bar = console.steps("compare", Some(steps));
         let mut done = 0;
-        for Line { label, spec } in lines {
+        for Line { label, spec, auto } in lines {
             for &features in sizes {
+                let mut spec = MapSpec {
+                    features,
+                    ..spec.clone()
+                };
+                let mut selection = None;
+                if *auto {
+                    let found = spec.select(self.rows.ncols(), self.device)?;
+                    bar.above(|| map::note(&found, console));
+                    spec.map = found.kind.into();
+                    selection = Some(map::selected(&found));
+                }
                 bar.say(format!("{label}, D = {features}"));
                 let mut step = || {
                     done += 1;
                     bar.set_position(done);
                 };
                 let few = spec.map.has(MapKind::Nystrom) && features > self.rows.nrows();
-                let summary = match self.summary(spec, features, &mut step) {
+                let summary = match self.summary(&spec, &mut step) {
                     Ok(summary) => summary,
                     Err(error @ Error::Unsupported(_)) if all => {
                         bar.above(|| console.note(&format!("left out: {label}: {error}")));
@@ -321,6 +342,7 @@ impl Comparison<'_> {
                 results.push(json!({
                     "map": spec.map.to_string(),
                     "label": label,
+                    "auto": selection,
                     "features": features,
                     "frobenius": pair(mean.frobenius, spread.frobenius),
                     "spectral": pair(mean.spectral, spread.spectral),
@@ -344,19 +366,11 @@ impl Comparison<'_> {
         Ok((results, table))
     }
 
-    fn summary(
-        &self,
-        spec: &MapSpec,
-        features: usize,
-        step: &mut dyn FnMut(),
-    ) -> bochner::Result<ErrorSummary> {
+    fn summary(&self, spec: &MapSpec, step: &mut dyn FnMut()) -> bochner::Result<ErrorSummary> {
         let mut source = MemorySource::new(&self.rows, None)?;
         let mut runs = Vec::with_capacity(self.args.seeds);
         for i in 0..self.args.seeds {
-            let mut spec = MapSpec {
-                features,
-                ..spec.clone()
-            };
+            let mut spec = spec.clone();
             spec.seed.0 = spec.seed.0.wrapping_add(i as u64);
             let map = spec.build(
                 self.input.clone(),

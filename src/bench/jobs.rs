@@ -1,8 +1,12 @@
 //! The ops as jobs: data drawn and loaded once, run many times, a part of the result compared with f64.
 
 mod cholesky;
+mod kernels;
+mod structured;
 
 pub(super) use cholesky::cholesky;
+pub(super) use kernels::{binning, kernel_block};
+pub(super) use structured::{fastfood, fastfood_predict, sorf, walsh_hadamard};
 
 use super::{MEMORY, Shape, TARGETS};
 use crate::{
@@ -13,7 +17,6 @@ use crate::{
         predict, product,
         projection::{self, DenseMap, Nonlinearity, Projection},
         tile::Form,
-        walsh_hadamard::{self, WalshHadamard},
     },
     seed::{Seed, Stream},
 };
@@ -329,62 +332,6 @@ impl Job for Product {
 
     fn tile(&self) -> String {
         form_name(product::form(&self.a_nk, &self.b_kt))
-    }
-
-    fn blocks(&self) -> usize {
-        self.rows.div_ceil(self.block)
-    }
-}
-
-struct Transform {
-    op: WalshHadamard,
-    rows: usize,
-    block: usize,
-    x_nd: Matrix,
-    y_nd: Matrix,
-}
-
-pub(super) fn walsh_hadamard(device: &Device, shape: Shape) -> Result<Box<dyn Job>> {
-    let n = shape.features;
-    let block = block_rows(device, shape.rows, n, 2 * n)?;
-    Ok(Box::new(Transform {
-        op: WalshHadamard::new(n)?,
-        rows: shape.rows,
-        block,
-        x_nd: Matrix::upload(device, draw(block, n, 1.0, 19).view())?,
-        y_nd: Matrix::upload(device, draw(block, n, 1.0, 19).view())?,
-    }))
-}
-
-impl Job for Transform {
-    fn run(&mut self) -> Result<()> {
-        for rows in blocks(self.rows, self.block) {
-            self.x_nd.set_rows(rows)?;
-            self.y_nd.set_rows(rows)?;
-            match self.x_nd.device() {
-                // In place, as others on the CPU do it. The numbers grow to infinity, which additions take no longer for.
-                Device::Cpu(_) => self.op.run(&mut self.y_nd)?,
-                Device::Gpu(_) => self.op.run_into(&self.x_nd, &mut self.y_nd)?,
-            }
-        }
-        Ok(())
-    }
-
-    fn error(&mut self) -> Result<f64> {
-        self.x_nd.set_rows(self.block)?;
-        self.y_nd.set_rows(self.block)?;
-        self.op.run_into(&self.x_nd, &mut self.y_nd)?;
-        let rows = self.block.min(4);
-        let got = head(&mut self.y_nd, rows)?;
-        let reference = walsh_hadamard::reference(draw(rows, self.op.len(), 1.0, 19).view());
-        Ok(relative(got.view(), reference.view()))
-    }
-
-    fn tile(&self) -> String {
-        match self.x_nd.device() {
-            Device::Cpu(_) => instruction_set().into(),
-            Device::Gpu(_) => "rows".into(),
-        }
     }
 
     fn blocks(&self) -> usize {

@@ -101,6 +101,40 @@ const SMALL_MAPS: &[[usize; 3]] = &[
     [4096, 32, 1024],
 ];
 
+/// In one dispatch, and for the last d of each size in steps.
+const STRUCTURED_MAPS: [&[[usize; 3]]; 4] = [
+    &[
+        [1, 784, 4096],
+        [256, 784, 8192],
+        [1024, 64, 1024],
+        [8, 5000, 16384],
+    ],
+    &[
+        [1, 784, 4096],
+        [1024, 784, 8192],
+        [16384, 64, 1024],
+        [64, 5000, 16384],
+    ],
+    &[
+        [1, 784, 4096],
+        [65536, 784, 8192],
+        [65536, 64, 1024],
+        [4096, 5000, 16384],
+    ],
+    &[
+        [1, 784, 4096],
+        [ROWS, 256, 8192],
+        [ROWS, 784, 8192],
+        [ROWS, 4096, 8192],
+        [16384, 5000, 16384],
+    ],
+];
+
+/// What a frequency has to be read of: a sign in a bit, a place in two bytes, the diagonal, the radius.
+const FASTFOOD_TABLE_BYTES: f64 = 1.0 / 8.0 + 2.0 + 4.0 + 4.0;
+/// Three signs and the radius.
+const SORF_TABLE_BYTES: f64 = 3.0 / 8.0 + 4.0;
+
 /// Every op that is measured.
 pub const OPS: &[OpBench] = &[
     OpBench {
@@ -173,10 +207,104 @@ pub const OPS: &[OpBench] = &[
         },
         prepare: jobs::walsh_hadamard,
         shapes: [
-            &[[1024, 0, 1024]],
-            &[[8192, 0, 1024], [16, 0, 1 << 18]],
-            &[[65536, 0, 1024], [65536, 0, 4096], [64, 0, 1 << 20]],
-            &[[ROWS, 0, 1024], [ROWS, 0, 4096], [128, 0, 1 << 20]],
+            &[
+                [16384, 0, 64],
+                [1024, 0, 1024],
+                [256, 0, 4096],
+                [16, 0, 1 << 16],
+            ],
+            &[
+                [131_072, 0, 64],
+                [8192, 0, 1024],
+                [2048, 0, 4096],
+                [16, 0, 1 << 18],
+            ],
+            &[
+                [ROWS, 0, 64],
+                [65536, 0, 1024],
+                [65536, 0, 4096],
+                [1024, 0, 1 << 16],
+                [64, 0, 1 << 20],
+            ],
+            &[
+                [1 << 21, 0, 64],
+                [1 << 19, 0, 256],
+                [ROWS, 0, 1024],
+                [ROWS, 0, 4096],
+                [16384, 0, 1 << 15],
+                [128, 0, 1 << 20],
+            ],
+        ],
+    },
+    OpBench {
+        name: "fastfood",
+        host_only: false,
+        work: |shape| structured_work(shape, 2.0, FASTFOOD_TABLE_BYTES),
+        prepare: jobs::fastfood,
+        shapes: STRUCTURED_MAPS,
+    },
+    OpBench {
+        name: "sorf",
+        host_only: false,
+        work: |shape| structured_work(shape, 3.0, SORF_TABLE_BYTES),
+        prepare: jobs::sorf,
+        shapes: STRUCTURED_MAPS,
+    },
+    OpBench {
+        name: "fastfood-predict",
+        host_only: false,
+        work: |shape| {
+            let (n, features) = (shape.rows as f64, shape.features as f64);
+            let targets = TARGETS as f64;
+            let map = structured_work(shape, 2.0, FASTFOOD_TABLE_BYTES);
+            Work {
+                flops: map.flops + 2.0 * n * features * targets,
+                bytes: map.bytes + 4.0 * (n * targets + features * targets - n * features),
+            }
+        },
+        prepare: jobs::fastfood_predict,
+        shapes: STRUCTURED_MAPS,
+    },
+    OpBench {
+        name: "kernel-block",
+        host_only: false,
+        work: |shape| {
+            let work = map_work(shape, 1.0);
+            Work {
+                // Subtract, multiply, add.
+                flops: 1.5 * work.flops,
+                ..work
+            }
+        },
+        prepare: jobs::kernel_block,
+        shapes: [
+            &[[1024, 32, 256], [256, 784, 256]],
+            &[[8192, 32, 1024], [1024, 784, 1024]],
+            &[[65536, 32, 4096], [16384, 784, 4096]],
+            &[[ROWS, 32, 8192], [ROWS, 784, 8192]],
+        ],
+    },
+    OpBench {
+        name: "binning",
+        host_only: false,
+        work: |Shape {
+                   rows,
+                   dim,
+                   features,
+               }| {
+            let (n, d, grids) = (rows as f64, dim as f64, features as f64);
+            Work {
+                // Its products are of integers, for which no ceiling is measured.
+                flops: 0.0,
+                bytes: 4.0 * n * d + 8.0 * d * grids + 8.0 * n * grids,
+            }
+        },
+        prepare: jobs::binning,
+        shapes: [
+            &[[1024, 32, 128]],
+            &[[4096, 32, 1024], [1024, 784, 256]],
+            &[[65536, 32, 1024], [8192, 784, 1024]],
+            &[[ROWS, 32, 1024], [ROWS, 784, 1024]],
         ],
     },
     OpBench {
@@ -207,5 +335,16 @@ fn map_work(shape: Shape, per_feature: f64) -> Work {
     Work {
         flops: 2.0 * n * d * freqs,
         bytes: 4.0 * (n * d + d * freqs + n * features),
+    }
+}
+
+/// Whole blocks of transforms, so many levels of additions for each feature's frequency; rows read and features written once.
+fn structured_work(shape: Shape, transforms: f64, table_bytes: f64) -> Work {
+    let (n, d, features) = (shape.rows as f64, shape.dim as f64, shape.features as f64);
+    let padded = shape.dim.next_power_of_two().max(2);
+    let freqs = (shape.features / 2).next_multiple_of(padded) as f64;
+    Work {
+        flops: n * freqs * transforms * (padded as f64).log2(),
+        bytes: 4.0 * n * (d + features) + table_bytes * freqs,
     }
 }

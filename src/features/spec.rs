@@ -1,8 +1,12 @@
 //! Maps chosen at run time: one description of any map, or of several side by side, that the command line and programs share.
 
+mod choice;
+
+pub use choice::{MapChoice, MapKind, MapPart};
+
 use super::{
     Affine, ArcCosine, Binning, Fastfood, FeatureMap, Form, Fourier, Landmarks, Nystrom, Sorf,
-    Union, arc_cosine, binning, fastfood, fourier, nystrom, sorf, sorf::Radii,
+    Union, sorf::Radii,
 };
 use crate::{
     Device, Error, Result,
@@ -13,182 +17,7 @@ use crate::{
     stream::Progress,
 };
 use ndarray::Array2;
-use std::{fmt, str::FromStr, sync::Arc};
-
-/// The maps of the catalogue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum MapKind {
-    /// [`Fourier`].
-    Fourier,
-    /// [`Fastfood`].
-    Fastfood,
-    /// [`Sorf`].
-    Sorf,
-    /// [`ArcCosine`].
-    ArcCosine,
-    /// [`Nystrom`].
-    Nystrom,
-    /// [`Binning`].
-    Binning,
-}
-
-impl MapKind {
-    /// All of them.
-    pub const ALL: [Self; 6] = [
-        Self::Fourier,
-        Self::Fastfood,
-        Self::Sorf,
-        Self::ArcCosine,
-        Self::Nystrom,
-        Self::Binning,
-    ];
-
-    /// Whether the map comes as cosines, so that a [`Form`] matters.
-    pub fn takes_form(self) -> bool {
-        matches!(self, Self::Fourier | Self::Fastfood | Self::Sorf)
-    }
-
-    /// Whether a [`Sampling`] matters.
-    pub fn takes_sampling(self) -> bool {
-        matches!(self, Self::Fourier | Self::ArcCosine)
-    }
-}
-
-impl fmt::Display for MapKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Fourier => fourier::NAME,
-            Self::Fastfood => fastfood::NAME,
-            Self::Sorf => sorf::NAME,
-            Self::ArcCosine => arc_cosine::NAME,
-            Self::Nystrom => nystrom::NAME,
-            Self::Binning => binning::NAME,
-        })
-    }
-}
-
-impl FromStr for MapKind {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let found = Self::ALL.iter().find(|kind| kind.to_string() == text);
-        found.copied().ok_or_else(|| {
-            let names: Vec<_> = Self::ALL.iter().map(Self::to_string).collect();
-            Error::Parameter(format!(
-                "unknown map '{text}'; use one of {}, or several side by side: binning+fourier",
-                names.join(", ")
-            ))
-        })
-    }
-}
-
-/// One of several maps side by side.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct MapPart {
-    /// Which map.
-    pub kind: MapKind,
-    /// The weight of its kernel in the sum.
-    pub weight: f64,
-    /// Its own number of features; `None` for an even share.
-    pub features: Option<usize>,
-}
-
-/// One map, or several side by side: `fourier`, `binning+fourier` (each of weight 1/2), `0.3*binning:200+0.7*fourier:800`.
-#[derive(Debug, Clone, PartialEq)]
-pub struct MapChoice {
-    parts: Vec<MapPart>,
-}
-
-impl MapChoice {
-    /// The maps, at least one.
-    pub fn parts(&self) -> &[MapPart] {
-        &self.parts
-    }
-
-    /// Whether `kind` is among them.
-    pub fn has(&self, kind: MapKind) -> bool {
-        self.parts.iter().any(|part| part.kind == kind)
-    }
-
-    /// How many of `features` each part gets: what it names itself, else an even number of an even share.
-    fn shares(&self, features: usize) -> impl Iterator<Item = (MapPart, usize)> {
-        let even = match self.parts.len() {
-            1 => features,
-            n => features / n / 2 * 2,
-        };
-        let parts = self.parts.iter();
-        parts.map(move |&part| (part, part.features.unwrap_or(even)))
-    }
-}
-
-impl From<MapKind> for MapChoice {
-    fn from(kind: MapKind) -> Self {
-        let part = MapPart {
-            kind,
-            weight: 1.0,
-            features: None,
-        };
-        Self { parts: vec![part] }
-    }
-}
-
-impl fmt::Display for MapChoice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, part) in self.parts.iter().enumerate() {
-            if i > 0 {
-                f.write_str("+")?;
-            }
-            if part.weight != 1.0 {
-                write!(f, "{}*", part.weight)?;
-            }
-            write!(f, "{}", part.kind)?;
-            if let Some(features) = part.features {
-                write!(f, ":{features}")?;
-            }
-        }
-        Ok(())
-    }
-}
-
-impl FromStr for MapChoice {
-    type Err = Error;
-
-    /// Reads `[WEIGHT*]MAP[:FEATURES]`, several of them joined by `+`. A weight left out is 1 over the number of maps, with
-    /// which maps of one kernel add up to that kernel.
-    fn from_str(text: &str) -> Result<Self> {
-        let bad = |what: &str, value: &str| {
-            Error::Parameter(format!(
-                "{what} '{value}' in map '{text}' must be a positive number, as in 0.5*binning:200+0.5*fourier"
-            ))
-        };
-        let pieces: Vec<&str> = text.split('+').map(str::trim).collect();
-        let parts = pieces.iter().map(|piece| {
-            let (weight, rest) = match piece.split_once('*') {
-                None => (1.0 / pieces.len() as f64, *piece),
-                Some((weight, rest)) => match weight.trim().parse::<f64>() {
-                    Ok(w) if w > 0.0 && w.is_finite() => (w, rest.trim()),
-                    _ => return Err(bad("weight", weight)),
-                },
-            };
-            let (name, features) = match rest.split_once(':') {
-                None => (rest, None),
-                Some((name, count)) => match count.trim().parse::<usize>() {
-                    Ok(n) if n > 0 => (name.trim(), Some(n)),
-                    _ => return Err(bad("the number of features", count)),
-                },
-            };
-            let kind = name.parse()?;
-            Ok(MapPart {
-                kind,
-                weight,
-                features,
-            })
-        });
-        let parts = parts.collect::<Result<_>>()?;
-        Ok(Self { parts })
-    }
-}
+use std::sync::Arc;
 
 /// How a Fourier map draws by leverage score ([`Fourier::leverage`]).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -288,7 +117,7 @@ impl MapSpec {
                     "{} features leave none for {}; use at least {}",
                     self.features,
                     part.kind,
-                    2 * self.map.parts.len()
+                    2 * self.map.parts().len()
                 )));
             }
             if let Some(0) = self.rank {
@@ -324,7 +153,7 @@ impl MapSpec {
         memory: u64,
         progress: Progress<'_>,
     ) -> Result<Box<dyn FeatureMap>> {
-        let mut built = Vec::with_capacity(self.map.parts.len());
+        let mut built = Vec::with_capacity(self.map.parts().len());
         for (i, (part, features)) in self.map.shares(self.features).enumerate() {
             let input = input.clone();
             // Maps side by side must not draw the same numbers.
@@ -430,29 +259,6 @@ mod tests {
     fn spec(map: &str, kernel: &str) -> MapSpec {
         let kernel = kernels::parse(kernel).expect("a kernel");
         MapSpec::new(map.parse().expect("a map"), kernel)
-    }
-
-    #[test]
-    fn spellings_round_trip() {
-        for text in [
-            "fourier",
-            "0.5*binning+0.5*fourier",
-            "0.3*nystrom:20+0.7*sorf",
-        ] {
-            let choice: MapChoice = text.parse().expect("a map");
-            assert_eq!(choice.to_string(), text);
-        }
-        for kind in MapKind::ALL {
-            let back: MapChoice = kind.to_string().parse().expect("a map");
-            assert_eq!(back, MapChoice::from(kind));
-        }
-        let even: MapChoice = "binning+fourier".parse().expect("maps");
-        assert_eq!(even.to_string(), "0.5*binning+0.5*fourier");
-        for bad in [
-            "", "fourrier", "fourier+", "0*sorf", "x*sorf", "sorf:0", "sorf:x",
-        ] {
-            assert!(bad.parse::<MapChoice>().is_err(), "{bad}");
-        }
     }
 
     #[test]

@@ -215,6 +215,11 @@ impl KernelBlock {
         self.landmarks
     }
 
+    /// The tile shape of its dispatches.
+    pub(crate) fn tile(&self) -> Tile {
+        self.tile
+    }
+
     /// Writes `k = k(x, landmark)`, shape `[rows, m]`, for `x` of shape `[rows, d]` at unit scale.
     /// Errors with [`Error::Shape`] on other shapes and with [`Error::Device`] on a matrix of another device.
     pub fn run(&self, x_nd: &Matrix, k_nm: &mut Matrix) -> Result<()> {

@@ -54,6 +54,11 @@ impl Structured {
         self.map.outputs()
     }
 
+    /// How often a GPU reads and writes each element of a block.
+    pub(crate) fn passes(&self) -> u32 {
+        gpu::passes(&self.map)
+    }
+
     /// Writes `z`, shape `[rows, D]`, for `x` of shape `[rows, d]`, both on the map's device.
     /// Errors with [`Error::Shape`] on other shapes and with [`Error::Device`] on a matrix of another device.
     pub fn run(&self, x_nd: &Matrix, z_nd: &mut Matrix) -> Result<()> {

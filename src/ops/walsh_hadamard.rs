@@ -30,7 +30,7 @@ pub static OP: Op = Op {
 /// Rows up to 2^12 fit workgroup memory and take one dispatch.
 pub(super) const LOG_WHOLE: u32 = 12;
 /// A pass over longer rows takes at most this many levels.
-const LOG_STRIDED: u32 = 5;
+pub(super) const LOG_STRIDED: u32 = 5;
 
 /// The uniform parameters, as in the shader.
 #[repr(C)]
@@ -84,8 +84,35 @@ impl RowLayout {
     }
 }
 
+/// Rows of 2^4 to 2^10 elements are moved in vec4s: longer ones would take more registers than some GPUs have, shorter ones
+/// are less than one invocation's.
+const QUADS: std::ops::RangeInclusive<u32> = 4..=10;
+
+/// Constants of a dispatch on whole rows, ROWS of them in a workgroup.
+fn whole_constants(log_n: u32) -> Constants {
+    if !QUADS.contains(&log_n) {
+        let mut constants = RowLayout::new(log_n).constants();
+        constants.insert("QUADS".into(), 0);
+        return constants;
+    }
+    // One exchange joins two halves of the levels between vec4s; four vec4s need none.
+    let log_q = log_n - 2;
+    let log_e = log_q.min(2).max(log_q.div_ceil(2));
+    let invocations = 1 << (log_q - log_e);
+    // 16 KiB of workgroup memory, 128 invocations.
+    let rows = (4096 >> log_n).min(128 / invocations);
+    let pairs = [
+        ("QUADS", 1),
+        ("LOG_N", log_n),
+        ("LOG_E", log_e),
+        ("ROWS", rows),
+    ];
+    let pairs = pairs.map(|(name, value)| (name.to_owned(), i64::from(value)));
+    pairs.into_iter().collect()
+}
+
 fn whole_variant(log_n: u32, in_place: bool) -> (String, Constants) {
-    let mut constants = RowLayout::new(log_n).constants();
+    let mut constants = whole_constants(log_n);
     constants.insert("STRIDED".into(), 0);
     constants.insert("IN_PLACE".into(), in_place.into());
     let way = if in_place { "in-place" } else { "copy" };
@@ -95,6 +122,7 @@ fn whole_variant(log_n: u32, in_place: bool) -> (String, Constants) {
 fn strided_variant(levels: u32) -> (String, Constants) {
     let pairs = [
         ("STRIDED", 1),
+        ("QUADS", 0),
         ("IN_PLACE", 1),
         ("LOG_N", levels.into()),
         ("LOG_E", levels.into()),
@@ -159,6 +187,11 @@ impl WalshHadamard {
     /// The length of a row.
     pub fn len(&self) -> usize {
         1 << self.log_n
+    }
+
+    /// How often a GPU reads and writes each element.
+    pub(crate) fn passes(&self) -> u32 {
+        1 + self.strided_passes().count() as u32
     }
 
     /// Always false: a row has at least two elements.
@@ -272,40 +305,55 @@ impl WalshHadamard {
         };
         let buffers = [x, y_nd.gpu(gpu, "y")?];
         let (name, constants) = whole_variant(whole, in_place);
+        let rows_each = u32::try_from(constants["ROWS"]).unwrap_or(1);
         gpu.dispatch(&Dispatch {
             op: &OP,
             variant: &name,
             constants: &constants,
             params: bytemuck::bytes_of(&params),
             buffers: &buffers,
-            workgroups: fold(params.rows.div_ceil(RowLayout::new(whole).rows)),
+            workgroups: fold(params.rows.div_ceil(rows_each)),
         })?;
-        let unused = gpu.buffer(16, || "a placeholder".into())?;
-        let mut done = whole;
-        let mut passes = (self.log_n - whole).div_ceil(LOG_STRIDED);
-        while passes > 0 {
-            let levels = (self.log_n - done).div_ceil(passes);
-            let row4: u32 = 1 << (self.log_n - 2);
-            let params = Params {
-                rows,
-                x_stride4: 0,
-                y_stride4: row4,
-                row4,
-                inner4: 1 << (done - 2),
-            };
-            let (name, constants) = strided_variant(levels);
-            gpu.dispatch(&Dispatch {
-                op: &OP,
-                variant: &name,
-                constants: &constants,
-                params: bytemuck::bytes_of(&params),
-                buffers: &[&unused, buffers[1]],
-                workgroups: [(row4 >> levels).div_ceil(64), rows, 1],
-            })?;
+        self.strided_passes()
+            .try_for_each(|pass| self.strided(gpu, pass, y_nd))
+    }
+
+    /// The passes after the one over parts of 2^12: levels done before, and levels of the pass.
+    pub(super) fn strided_passes(&self) -> impl Iterator<Item = (u32, u32)> + use<> {
+        let (log_n, mut done) = (self.log_n, self.log_n.min(LOG_WHOLE));
+        let passes = (log_n - done).div_ceil(LOG_STRIDED);
+        (0..passes).map(move |i| {
+            let levels = (log_n - done).div_ceil(passes - i);
             done += levels;
-            passes -= 1;
-        }
-        Ok(())
+            (done - levels, levels)
+        })
+    }
+
+    /// One of [`Self::strided_passes`], in place.
+    pub(super) fn strided(
+        &self,
+        gpu: &GpuDevice,
+        (done, levels): (u32, u32),
+        y_nd: &Matrix,
+    ) -> Result<()> {
+        let row4: u32 = 1 << (self.log_n - 2);
+        let params = Params {
+            rows: narrow(y_nd.rows())?,
+            x_stride4: 0,
+            y_stride4: row4,
+            row4,
+            inner4: 1 << (done - 2),
+        };
+        let (name, constants) = strided_variant(levels);
+        let unused = gpu.buffer(16, || "a placeholder".into())?;
+        gpu.dispatch(&Dispatch {
+            op: &OP,
+            variant: &name,
+            constants: &constants,
+            params: bytemuck::bytes_of(&params),
+            buffers: &[&unused, y_nd.gpu(gpu, "y")?],
+            workgroups: [(row4 >> levels).div_ceil(64), params.rows, 1],
+        })
     }
 }
 

@@ -52,7 +52,7 @@ pub(super) fn run(console: &Console, as_json: bool) -> Result<()> {
             let verdict = if passed { "ok" } else { "FAILED" };
             if !as_json {
                 report::to_stdout(&format!(
-                    "  {:<12} {verdict:<6} {line}, {seconds:.1} s\n",
+                    "  {:<14} {verdict:<6} {line}, {seconds:.1} s\n",
                     suite.op
                 ))?;
             }

@@ -10,7 +10,7 @@ use crate::{
     ops::{
         Binding, Op,
         projection::narrow,
-        walsh_hadamard::{LOG_WHOLE, RowLayout, WalshHadamard, fold},
+        walsh_hadamard::{LOG_STRIDED, LOG_WHOLE, RowLayout, WalshHadamard, fold},
     },
 };
 
@@ -56,7 +56,7 @@ pub static STAGE_OP: Op = Op {
             Stage::Mix(true),
             Stage::Sign,
         ];
-        let finishes = [Stage::Finish(0), Stage::Finish(1)];
+        let finishes = (1..=LOG_STRIDED).flat_map(|k| [0, 1].map(|form| Stage::Finish(k, form)));
         stages
             .into_iter()
             .chain(finishes)
@@ -89,11 +89,12 @@ struct StageParams {
     x_row0: u32,
     y_row0: u32,
     depth: u32,
-    x_stride: u32,
+    x_stride4: u32,
     y_stride: u32,
     freqs: u32,
     block: u32,
     sign_at: u32,
+    inner4: u32,
     amplitude: f32,
 }
 
@@ -104,27 +105,34 @@ fn variant(log_n: u32, kind: i64, form: i64) -> (String, Constants) {
     (format!("2^{log_n}/{kind}/{form}"), constants)
 }
 
-/// One step of `structured_stage.wgsl`.
+/// One pass of `structured_stage.wgsl`.
 #[derive(Debug, Clone, Copy)]
 enum Stage {
+    /// Signs of x, and the levels within parts of 2^12.
     Spread,
-    /// Permutation and diagonal; whether indices are packed two a word.
+    /// Permutation and diagonal, and those levels; whether indices are packed two a word.
     Mix(bool),
+    /// Signs, and those levels.
     Sign,
-    Finish(i64),
+    /// The last so many levels, and the features in this form.
+    Finish(u32, i64),
 }
 
 impl Stage {
     fn variant(self) -> (String, Constants) {
-        let (stage, packed, form) = match self {
-            Self::Spread => (0, 0, 0),
-            Self::Mix(packed) => (1, packed.into(), 0),
-            Self::Sign => (2, 0, 0),
-            Self::Finish(form) => (3, 0, form),
+        let whole = RowLayout::new(LOG_WHOLE).constants();
+        let (stage, packed, form, mut constants) = match self {
+            Self::Spread => (0, 0, 0, whole),
+            Self::Mix(packed) => (1, packed.into(), 0, whole),
+            Self::Sign => (2, 0, 0, whole),
+            Self::Finish(levels, form) => {
+                let levels = ["LOG_N", "LOG_E"].map(|name| (name.to_owned(), levels.into()));
+                (3, 0, form, levels.into_iter().collect())
+            }
         };
         let pairs = [("STAGE", stage), ("PACKED", packed), ("FORM", form)];
-        let constants = pairs.map(|(name, value)| (name.to_owned(), value));
-        (format!("{self:?}"), constants.into_iter().collect())
+        constants.extend(pairs.map(|(name, value)| (name.to_owned(), value)));
+        (format!("{self:?}"), constants)
     }
 }
 
@@ -245,6 +253,18 @@ fn buffers<'a>(
     ])
 }
 
+/// How often each element of a block is read and written: once where rows fit workgroup memory.
+pub(super) fn passes(map: &StructuredMap) -> u32 {
+    if map.padded.trailing_zeros() <= LOG_WHOLE {
+        return 1;
+    }
+    let transform = WalshHadamard::new(map.padded).map_or(0, |transform| transform.passes());
+    match map.mixing {
+        Mixing::Fastfood { .. } => 2 * transform,
+        Mixing::Sorf => 3 * transform,
+    }
+}
+
 /// Rows longer than workgroup memory: two scratch matrices, some rows and one block at a time.
 fn run_long(
     map: &StructuredMap,
@@ -261,6 +281,14 @@ fn run_long(
     let mut u = Matrix::new(&device, most.min(rows), n)?;
     let mut v = Matrix::new(&device, most.min(rows), n)?;
     let transform = WalshHadamard::new(n)?;
+    let mut passes: Vec<(u32, u32)> = transform.strided_passes().collect();
+    // The last pass of the last transform ends in the features.
+    let between = passes.clone();
+    let (done, levels) = passes.pop().expect("longer than one dispatch takes");
+    let strided = |y: &Matrix, passes: &[(u32, u32)]| {
+        let mut passes = passes.iter();
+        passes.try_for_each(|&pass| transform.strided(gpu, pass, y))
+    };
     let words = map.signs.ncols();
     for first in (0..rows).step_by(most) {
         let batch = most.min(rows - first);
@@ -268,26 +296,30 @@ fn run_long(
         v.set_rows(batch)?;
         for block in 0..map.blocks() {
             let step = |stage: Stage, x: &Matrix, y: &Matrix, sign_row: usize| -> Result<()> {
-                let at_x = if matches!(stage, Stage::Spread) {
-                    row0 + first
-                } else {
-                    0
-                };
-                let at_y = if matches!(stage, Stage::Finish(_)) {
-                    first
-                } else {
-                    0
+                let (mut at_x, mut at_y) = (0, 0);
+                let parts = narrow(n >> LOG_WHOLE)?;
+                let workgroups = match stage {
+                    Stage::Spread => {
+                        at_x = row0 + first;
+                        parts
+                    }
+                    Stage::Mix(_) | Stage::Sign => parts,
+                    Stage::Finish(..) => {
+                        at_y = first;
+                        narrow((n / 4) >> levels)?.div_ceil(64)
+                    }
                 };
                 let params = StageParams {
                     n: narrow(n)?,
                     x_row0: narrow(at_x)?,
                     y_row0: narrow(at_y)?,
                     depth: narrow(map.depth)?,
-                    x_stride: narrow(x.stride())?,
+                    x_stride4: narrow(x.stride() / 4)?,
                     y_stride: narrow(y.stride())?,
                     freqs: narrow(map.freqs())?,
                     block: narrow(block)?,
                     sign_at: narrow(sign_row * words)?,
+                    inner4: 1 << (done - 2),
                     amplitude: map.amplitude,
                 };
                 let (name, constants) = stage.variant();
@@ -297,25 +329,25 @@ fn run_long(
                     constants: &constants,
                     params: bytemuck::bytes_of(&params),
                     buffers: &buffers(tables, gpu, x, y)?,
-                    workgroups: [params.n.div_ceil(256), narrow(batch)?, 1],
+                    workgroups: [workgroups, narrow(batch)?, 1],
                 })
             };
-            let finish = Stage::Finish(form(map.nonlinearity));
+            let finish = Stage::Finish(levels, form(map.nonlinearity));
             match map.mixing {
                 Mixing::Fastfood { .. } => {
                     step(Stage::Spread, x_nd, &u, block)?;
-                    transform.run(&mut u)?;
+                    strided(&u, &between)?;
                     step(Stage::Mix(packed(n)), &u, &v, 0)?;
-                    transform.run(&mut v)?;
+                    strided(&v, &passes)?;
                     step(finish, &v, z_nd, 0)?;
                 }
                 Mixing::Sorf => {
                     step(Stage::Spread, x_nd, &u, 3 * block)?;
-                    transform.run(&mut u)?;
+                    strided(&u, &between)?;
                     step(Stage::Sign, &u, &v, 3 * block + 1)?;
-                    transform.run(&mut v)?;
+                    strided(&v, &between)?;
                     step(Stage::Sign, &v, &u, 3 * block + 2)?;
-                    transform.run(&mut u)?;
+                    strided(&u, &passes)?;
                     step(finish, &u, z_nd, 0)?;
                 }
             }

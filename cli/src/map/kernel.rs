@@ -1,0 +1,167 @@
+//! Which kernel, on what scale, from which seed.
+
+use crate::report::{Console, Report, Usage, Value, json, six_digits};
+use anyhow::Result;
+use bochner::{
+    data::{ChunkSource, Survey},
+    features::{Affine, Bandwidth, MapChoice, MapKind},
+    kernels::{self, Kernel},
+};
+use clap::Args;
+use std::sync::Arc;
+
+/// Which kernel, on what scale, and the seed.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Map options")]
+pub(crate) struct KernelArgs {
+    /// gaussian, laplacian, exponential, matern32, matern52, cauchy, rational-quadratic, arc-cosine:ORDER; an unknown name
+    /// lists all [default: gaussian; laplacian with binning, arc-cosine:1 with arc-cosine]
+    #[arg(long, value_name = "KERNEL", value_parser = kernels::parse)]
+    kernel: Option<Arc<dyn Kernel>>,
+    /// Gamma of the kernel's formula, exp(-gamma |x-y|^2) for the Gaussian: a number, `median` or `scale`
+    /// [default: scale]
+    #[arg(
+        long,
+        value_name = "G",
+        conflicts_with = "sigma",
+        allow_hyphen_values = true
+    )]
+    #[arg(value_parser = Bandwidth::from_gamma)]
+    gamma: Option<Bandwidth>,
+    /// Lengthscale: a number, a comma list with one for each column, `median` or `scale`
+    #[arg(long, value_name = "S", allow_hyphen_values = true, value_parser = Bandwidth::from_sigma)]
+    sigma: Option<Bandwidth>,
+    /// Seed of everything random: frequencies, split, sample of rows
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        allow_hyphen_values = true
+    )]
+    pub(crate) seed: u64,
+    /// Centre every column and divide it by its standard deviation on the training rows
+    #[arg(long)]
+    standardize: bool,
+}
+
+/// Rows that the `median` rule looks at.
+const MEDIAN_ROWS: usize = 2000;
+
+/// The scale of the columns, resolved.
+#[derive(Debug)]
+pub(crate) struct Scale {
+    pub(crate) input: Affine,
+    lengthscales: Vec<f64>,
+    gamma: Option<f64>,
+}
+
+impl KernelArgs {
+    /// The kernel given, or what suits the map.
+    pub(crate) fn kernel_of(&self, map: &MapChoice) -> Arc<dyn Kernel> {
+        let suitable = || -> Arc<dyn Kernel> {
+            match () {
+                () if map.has(MapKind::ArcCosine) => match kernels::ArcCosine::new(1) {
+                    Ok(kernel) => Arc::new(kernel),
+                    Err(_) => Arc::new(kernels::Gaussian),
+                },
+                () if map.has(MapKind::Binning) => Arc::new(kernels::Laplacian),
+                () => Arc::new(kernels::Gaussian),
+            }
+        };
+        self.kernel.clone().unwrap_or_else(suitable)
+    }
+
+    fn bandwidth(&self) -> Bandwidth {
+        let given = self.gamma.as_ref().or(self.sigma.as_ref());
+        given.cloned().unwrap_or(Bandwidth::Scale)
+    }
+
+    /// Errors of the bandwidth that need no data.
+    pub(crate) fn check(&self, kernel: &dyn Kernel) -> Result<()> {
+        let fixed = self.bandwidth().fixed(kernel);
+        fixed.map_err(|error| Usage(error.to_string()))?;
+        Ok(())
+    }
+
+    /// Whether [`Self::scale`] needs a survey.
+    pub(super) fn needs_survey(&self) -> bool {
+        self.standardize || matches!(self.bandwidth(), Bandwidth::Scale | Bandwidth::Median)
+    }
+
+    /// How many rows the survey samples for the bandwidth.
+    pub(crate) fn sample_rows(&self) -> usize {
+        match self.bandwidth() {
+            Bandwidth::Median => MEDIAN_ROWS,
+            _ => 0,
+        }
+    }
+
+    /// Reads the source once.
+    pub(crate) fn survey(
+        &self,
+        source: &mut dyn ChunkSource,
+        sample_rows: usize,
+        console: &Console,
+    ) -> Result<(Survey, f64)> {
+        let bar = console.bar("survey", source.rows().map(|rows| rows as u64));
+        console.timed(|| {
+            Survey::of(source, sample_rows, self.seed, &mut |rows| {
+                bar.set_position(rows);
+            })
+        })
+    }
+
+    /// From raw columns to unit lengthscale.
+    pub(crate) fn scale(
+        &self,
+        kernel: &dyn Kernel,
+        columns: usize,
+        survey: Option<&Survey>,
+    ) -> Result<Scale> {
+        let bandwidth = self.bandwidth();
+        let lengthscales = match (survey, bandwidth.fixed(kernel)?) {
+            (_, Some(fixed)) => fixed,
+            (Some(survey), None) => bandwidth.lengthscales(kernel, survey, self.standardize)?,
+            (None, None) => unreachable!("a rule needs a survey"),
+        };
+        let gamma = match (&bandwidth, lengthscales.as_slice()) {
+            (Bandwidth::Gamma(gamma), _) => Some(*gamma),
+            (_, &[lengthscale]) => kernel.gamma_of_lengthscale(lengthscale),
+            _ => None,
+        };
+        let input = match survey {
+            Some(survey) if self.standardize => Affine::standardize(survey),
+            _ => Affine::identity(columns),
+        };
+        Ok(Scale {
+            input: input.lengthscales(&lengthscales)?,
+            lengthscales,
+            gamma,
+        })
+    }
+
+    /// What kernel and scale came to.
+    pub(crate) fn describe(&self, kernel: &dyn Kernel, scale: &Scale, report: &mut Report) {
+        let rule = self.bandwidth();
+        let origin = match rule {
+            Bandwidth::Median | Bandwidth::Scale => format!(" ({rule})"),
+            _ => String::new(),
+        };
+        match (scale.gamma, scale.lengthscales.as_slice()) {
+            (Some(gamma), _) => report.line("gamma", format!("{}{origin}", six_digits(gamma))),
+            (None, [one]) => report.line("lengthscale", format!("{}{origin}", six_digits(*one))),
+            (None, all) => report.line("lengthscales", format!("{}", all.len())),
+        }
+        let lengthscale: Value = match scale.lengthscales.as_slice() {
+            &[one] => json(one),
+            all => json(all),
+        };
+        report.set("kernel", kernel.spec());
+        report.set("columns", scale.input.columns());
+        report.set("bandwidth", rule.to_string());
+        report.set("lengthscale", lengthscale);
+        report.set("gamma", scale.gamma);
+        report.set("standardize", self.standardize);
+        report.set("seed", self.seed);
+    }
+}

@@ -1,0 +1,192 @@
+//! Fastfood and SORF: fused, in steps for long rows, and their predictions.
+
+use super::{EPS, Outcome, normal, norms, poisoned, worst};
+use crate::{
+    Device, Matrix, Result,
+    features::{Affine, Fastfood, Form, Sorf},
+    kernels::Gaussian,
+    ops::structured::{self, Mixing, Structured, StructuredMap},
+    seed::Seed,
+};
+use ndarray::Array2;
+
+pub(super) fn run(device: &Device) -> Result<Outcome> {
+    let mut outcome = Outcome::new();
+    features_at_every_length(device, &mut outcome)?;
+    controls(device, &mut outcome)?;
+    predictions(device, &mut outcome)?;
+    Ok(outcome)
+}
+
+fn features_at_every_length(device: &Device, outcome: &mut Outcome) -> Result<()> {
+    for k in 1..=17_u32 {
+        let n = 1_usize << k;
+        // Rows, d, s: whole and odd depths, one frequency, part of a block, several blocks.
+        let cases = match k {
+            1..=8 => vec![(9, n, 1), (70, n / 2 + 1, n + 3), (3, n - n / 4, 3 * n - 1)],
+            9..=12 => vec![(9, n - 1, 5), (2, n / 2 + 1, 2 * n + 3)],
+            _ => vec![(2, n - 3, 77), (1, n / 2 + 1, n + 5)],
+        };
+        let forms: &[Form] = match k {
+            // Beyond one dispatch only the last step knows the form.
+            14 | 16 => &[Form::Paired],
+            15 | 17 => &[Form::Phase],
+            _ => &[Form::Paired, Form::Phase],
+        };
+        for (rows, d, s) in cases {
+            for &form in forms {
+                for map in maps(d, s, form)? {
+                    let x = normal(rows, d, 1).mapv(|v| 0.3 * v);
+                    let reference = structured::reference(&map, x.view());
+                    let z = features(device, &map, &x)?;
+                    let ratio = worst(z.view(), reference.view(), structured_bound(&map, &x));
+                    outcome.case(ratio, || {
+                        format!("{rows} x {d} -> {s} {}, {form}", name(&map))
+                    });
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// One wrong sign, two exchanged entries of the permutation, lost radii and a lost phase must all be noticed, in the fused
+/// form and in the one for long rows.
+fn controls(device: &Device, outcome: &mut Outcome) -> Result<()> {
+    for (d, s) in [(50, 150), (5000, 9000)] {
+        for form in [Form::Paired, Form::Phase] {
+            let x = normal(3, d, 1);
+            for map in maps(d, s, form)? {
+                let z = features(device, &map, &x)?;
+                let mut wrongs = Vec::new();
+                let mut wrong = map.clone();
+                wrong.signs[[map.signs.nrows() - 1, 0]] ^= 2;
+                wrongs.push(("a wrong sign", wrong));
+                let mut wrong = map.clone();
+                wrong.radius_s.fill(map.radius_s[0]);
+                wrongs.push(("lost radii", wrong));
+                if map.phase_s[s - 1] > 0.0 {
+                    let mut wrong = map.clone();
+                    wrong.phase_s[s - 1] = 0.0;
+                    wrongs.push(("a lost phase", wrong));
+                }
+                if let Mixing::Fastfood { permutation_bn, .. } = &map.mixing {
+                    let mut permutation_bn = permutation_bn.clone();
+                    permutation_bn.swap([0, 0], [0, 1]);
+                    let mut wrong = map.clone();
+                    if let Mixing::Fastfood {
+                        permutation_bn: p, ..
+                    } = &mut wrong.mixing
+                    {
+                        *p = permutation_bn;
+                    }
+                    wrongs.push(("a swapped permutation", wrong));
+                }
+                for (what, wrong) in &wrongs {
+                    let reference = structured::reference(wrong, x.view());
+                    let ratio = worst(z.view(), reference.view(), structured_bound(&map, &x));
+                    outcome.control(ratio, || {
+                        format!("{what} of {d} -> {s} {}, {form}", name(&map))
+                    });
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn predictions(device: &Device, outcome: &mut Outcome) -> Result<()> {
+    // The last needs two batches of features on a GPU.
+    for (rows, d, s, t) in [
+        (1, 3, 5, 1),
+        (70, 20, 40, 3),
+        (33, 100, 130, 70),
+        (5, 5000, 900, 2),
+        (2100, 6, 4000, 1),
+    ] {
+        for map in maps(d, s, Form::Paired)? {
+            // Rows of about unit length: the bound of a sum is that of all its features, and one must show above it.
+            let x = normal(rows, d, 1) / (d as f32).sqrt();
+            let beta = normal(map.outputs(), t, 2);
+            let size = beta.mapv(|b| f64::from(b).abs());
+            let exact = structured::reference(&map, x.view());
+            let sums = exact.mapv(f64::abs).dot(&size);
+            let bound = structured_bound(&map, &x);
+            let bounds = Array2::from_shape_fn(exact.dim(), |(i, j)| bound(i, j)).dot(&size);
+            let allowed = |i: usize, j: usize| bounds[[i, j]] + 8.0 * EPS * (1.0 + sums[[i, j]]);
+            let mut op = Structured::load(device, &map)?;
+            let x_nd = Matrix::upload(device, x.view())?;
+            let beta_dt = Matrix::upload(device, beta.view())?;
+            let mut y_nt = poisoned(device, rows, t)?;
+            op.predict(&x_nd, &beta_dt, &mut y_nt)?;
+            let y = y_nt.download()?;
+            let case = || format!("{rows} x {d} -> {s} -> {t} {}", name(&map));
+            let reference = exact.dot(&beta.mapv(f64::from));
+            outcome.case(worst(y.view(), reference.view(), allowed), case);
+            let mut wrong = beta.mapv(f64::from);
+            wrong.row_mut(map.outputs() - 1).fill(0.0);
+            let ratio = worst(y.view(), exact.dot(&wrong).view(), allowed);
+            outcome.control(ratio, || format!("a lost coefficient of {}", case()));
+        }
+    }
+    Ok(())
+}
+
+/// Both kinds with D chosen so that there are s frequencies.
+fn maps(d: usize, s: usize, form: Form) -> Result<[StructuredMap; 2]> {
+    let features = if form == Form::Paired { 2 * s } else { s };
+    let fastfood = Fastfood::new(Gaussian).features(features).form(form);
+    let sorf = Sorf::new(Gaussian).features(features).form(form);
+    let fastfood = fastfood.seed(Seed(s as u64)).build(Affine::identity(d))?;
+    let sorf = sorf.seed(Seed(d as u64)).build(Affine::identity(d))?;
+    Ok([fastfood, sorf].map(|map| map.parameters().clone()))
+}
+
+fn name(map: &StructuredMap) -> &'static str {
+    match map.mixing {
+        Mixing::Fastfood { .. } => "fastfood",
+        Mixing::Sorf => "sorf",
+    }
+}
+
+fn features(device: &Device, map: &StructuredMap, x: &Array2<f32>) -> Result<Array2<f32>> {
+    let op = Structured::load(device, map)?;
+    let x_nd = Matrix::upload(device, x.view())?;
+    let mut z_nd = poisoned(device, x.nrows(), map.outputs())?;
+    op.run(&x_nd, &mut z_nd)?;
+    z_nd.download()
+}
+
+/// Norms of the frequencies before truncation to d columns.
+fn frequency_norms(map: &StructuredMap) -> Vec<f64> {
+    let n = map.padded as f64;
+    // Of C's rows, for each block.
+    let mixed: Vec<f64> = match &map.mixing {
+        Mixing::Sorf => vec![n * n.sqrt(); map.blocks()],
+        Mixing::Fastfood { gaussian_bn, .. } => {
+            let blocks = gaussian_bn.rows().into_iter();
+            let square = |g: &f32| f64::from(*g).powi(2);
+            blocks
+                .map(|g| (n * g.iter().map(square).sum::<f64>()).sqrt())
+                .collect()
+        }
+    };
+    let radii = map.radius_s.iter().enumerate();
+    radii
+        .map(|(l, &r)| f64::from(r) * mixed[l / map.padded])
+        .collect()
+}
+
+/// The allowed error of each feature of a structured map: three transforms of 4 log2(n) roundings, each spread evenly over
+/// its row, through a slope of 2 pi, and the roundings of t itself.
+pub fn structured_bound(map: &StructuredMap, x: &Array2<f32>) -> impl Fn(usize, usize) -> f64 {
+    let n = map.padded as f64;
+    let (s, norms, sizes) = (map.freqs(), frequency_norms(map), norms(x));
+    let amplitude = f64::from(map.amplitude);
+    let phase = map.phase_s.clone();
+    move |i, j| {
+        let reach = sizes[i] * norms[j % s];
+        let turns = 1.0 + f64::from(phase[j % s]) + 4.0 * reach / n.sqrt();
+        amplitude * 6.3 * EPS * (2.0 * turns + 12.0 * n.log2() * reach / n.sqrt())
+    }
+}

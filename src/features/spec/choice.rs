@@ -1,0 +1,210 @@
+//! The names of the maps, and choices of one or several side by side.
+
+use crate::{
+    Error, Result,
+    features::{arc_cosine, binning, fastfood, fourier, nystrom, sorf},
+};
+use std::{fmt, str::FromStr};
+
+/// The maps of the catalogue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MapKind {
+    /// [`Fourier`](crate::features::Fourier).
+    Fourier,
+    /// [`Fastfood`](crate::features::Fastfood).
+    Fastfood,
+    /// [`Sorf`](crate::features::Sorf).
+    Sorf,
+    /// [`ArcCosine`](crate::features::ArcCosine).
+    ArcCosine,
+    /// [`Nystrom`](crate::features::Nystrom).
+    Nystrom,
+    /// [`Binning`](crate::features::Binning).
+    Binning,
+}
+
+impl MapKind {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Fourier,
+        Self::Fastfood,
+        Self::Sorf,
+        Self::ArcCosine,
+        Self::Nystrom,
+        Self::Binning,
+    ];
+
+    /// Whether the map comes as cosines, so that a [`Form`](crate::features::Form) matters.
+    pub fn takes_form(self) -> bool {
+        matches!(self, Self::Fourier | Self::Fastfood | Self::Sorf)
+    }
+
+    /// Whether a [`Sampling`](crate::sampling::Sampling) matters.
+    pub fn takes_sampling(self) -> bool {
+        matches!(self, Self::Fourier | Self::ArcCosine)
+    }
+}
+
+impl fmt::Display for MapKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Fourier => fourier::NAME,
+            Self::Fastfood => fastfood::NAME,
+            Self::Sorf => sorf::NAME,
+            Self::ArcCosine => arc_cosine::NAME,
+            Self::Nystrom => nystrom::NAME,
+            Self::Binning => binning::NAME,
+        })
+    }
+}
+
+impl FromStr for MapKind {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let found = Self::ALL.iter().find(|kind| kind.to_string() == text);
+        found.copied().ok_or_else(|| {
+            let names: Vec<_> = Self::ALL.iter().map(Self::to_string).collect();
+            Error::Parameter(format!(
+                "unknown map '{text}'; use one of {}, or several side by side: binning+fourier",
+                names.join(", ")
+            ))
+        })
+    }
+}
+
+/// One of several maps side by side.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MapPart {
+    /// Which map.
+    pub kind: MapKind,
+    /// The weight of its kernel in the sum.
+    pub weight: f64,
+    /// Its own number of features; `None` for an even share.
+    pub features: Option<usize>,
+}
+
+/// One map, or several side by side: `fourier`, `binning+fourier` (each of weight 1/2), `0.3*binning:200+0.7*fourier:800`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MapChoice {
+    parts: Vec<MapPart>,
+}
+
+impl MapChoice {
+    /// The maps, at least one.
+    pub fn parts(&self) -> &[MapPart] {
+        &self.parts
+    }
+
+    /// Whether `kind` is among them.
+    pub fn has(&self, kind: MapKind) -> bool {
+        self.parts.iter().any(|part| part.kind == kind)
+    }
+
+    /// How many of `features` each part gets: what it names itself, else an even number of an even share.
+    pub(super) fn shares(&self, features: usize) -> impl Iterator<Item = (MapPart, usize)> {
+        let even = match self.parts.len() {
+            1 => features,
+            n => features / n / 2 * 2,
+        };
+        let parts = self.parts.iter();
+        parts.map(move |&part| (part, part.features.unwrap_or(even)))
+    }
+}
+
+impl From<MapKind> for MapChoice {
+    fn from(kind: MapKind) -> Self {
+        let part = MapPart {
+            kind,
+            weight: 1.0,
+            features: None,
+        };
+        Self { parts: vec![part] }
+    }
+}
+
+impl fmt::Display for MapChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, part) in self.parts.iter().enumerate() {
+            if i > 0 {
+                f.write_str("+")?;
+            }
+            if part.weight != 1.0 {
+                write!(f, "{}*", part.weight)?;
+            }
+            write!(f, "{}", part.kind)?;
+            if let Some(features) = part.features {
+                write!(f, ":{features}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for MapChoice {
+    type Err = Error;
+
+    /// Reads `[WEIGHT*]MAP[:FEATURES]`, several of them joined by `+`. A weight left out is 1 over the number of maps, with
+    /// which maps of one kernel add up to that kernel.
+    fn from_str(text: &str) -> Result<Self> {
+        let bad = |what: &str, value: &str| {
+            Error::Parameter(format!(
+                "{what} '{value}' in map '{text}' must be a positive number, as in 0.5*binning:200+0.5*fourier"
+            ))
+        };
+        let pieces: Vec<&str> = text.split('+').map(str::trim).collect();
+        let parts = pieces.iter().map(|piece| {
+            let (weight, rest) = match piece.split_once('*') {
+                None => (1.0 / pieces.len() as f64, *piece),
+                Some((weight, rest)) => match weight.trim().parse::<f64>() {
+                    Ok(w) if w > 0.0 && w.is_finite() => (w, rest.trim()),
+                    _ => return Err(bad("weight", weight)),
+                },
+            };
+            let (name, features) = match rest.split_once(':') {
+                None => (rest, None),
+                Some((name, count)) => match count.trim().parse::<usize>() {
+                    Ok(n) if n > 0 => (name.trim(), Some(n)),
+                    _ => return Err(bad("the number of features", count)),
+                },
+            };
+            let kind = name.parse()?;
+            Ok(MapPart {
+                kind,
+                weight,
+                features,
+            })
+        });
+        let parts = parts.collect::<Result<_>>()?;
+        Ok(Self { parts })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_round_trip() {
+        for text in [
+            "fourier",
+            "0.5*binning+0.5*fourier",
+            "0.3*nystrom:20+0.7*sorf",
+        ] {
+            let choice: MapChoice = text.parse().expect("a map");
+            assert_eq!(choice.to_string(), text);
+        }
+        for kind in MapKind::ALL {
+            let back: MapChoice = kind.to_string().parse().expect("a map");
+            assert_eq!(back, MapChoice::from(kind));
+        }
+        let even: MapChoice = "binning+fourier".parse().expect("maps");
+        assert_eq!(even.to_string(), "0.5*binning+0.5*fourier");
+        for bad in [
+            "", "fourrier", "fourier+", "0*sorf", "x*sorf", "sorf:0", "sorf:x",
+        ] {
+            assert!(bad.parse::<MapChoice>().is_err(), "{bad}");
+        }
+    }
+}
