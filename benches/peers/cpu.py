@@ -169,9 +169,13 @@ def featurize(peers, ours, threads, rounds, name, shape, repeats=1):
         np.cos(z, out=z)
         np.multiply(z, scale, out=z)
 
+    def with_an_expression():
+        return scale * np.cos(x @ w + b)
+
     contest = Contest(name, threads)
     with_numpy()
-    contest.peer("numpy", lambda: timed(with_numpy, repeats), relative(np, z[some], exact))
+    contest.peer("numpy, in place", lambda: timed(with_numpy, repeats), relative(np, z[some], exact))
+    contest.peer("numpy, one expression", lambda: timed(with_an_expression, repeats), relative(np, z[some], exact))
 
     from sklearn.kernel_approximation import RBFSampler
 
@@ -194,6 +198,43 @@ def featurize(peers, ours, threads, rounds, name, shape, repeats=1):
         op = f"projection-{form}"
         error = ours.ask(op, shape, times=0, error=True)["error"]
         contest.own(f"bochner, {form}", own(ours, op, shape, repeats), error)
+    return contest.run(rounds)
+
+
+def nystrom(peers, ours, threads, rounds, name, shape):
+    """Rows through a Nystrom map with as many features as landmarks: the kernel block and its product with the inverse root."""
+    np = peers.np
+    from sklearn.kernel_approximation import Nystroem
+
+    rows, dim, features = shape
+    random = np.random.default_rng(7)
+    x, landmarks = (random.standard_normal((n, dim), dtype=np.float32) for n in (rows, features))
+    gamma = 1 / (2 * dim)
+    sampler = Nystroem(gamma=gamma, n_components=features, random_state=0).fit(landmarks)
+    exact_root = sampler.normalization_.astype(float)
+    some = x[:64].astype(float)
+    distances = ((some[:, None, :] - sampler.components_[None].astype(float)) ** 2).sum(-1)
+    exact = np.exp(-gamma * distances) @ exact_root.T
+    root = sampler.normalization_.T.astype(np.float32).copy()
+    components = sampler.components_.astype(np.float32)
+    block, z = np.empty((rows, features), np.float32), np.empty((rows, features), np.float32)
+    squares = (components**2).sum(1)
+
+    def with_numpy():
+        np.matmul(x, components.T, out=block)
+        np.multiply(block, 2, out=block)
+        np.subtract(block, squares, out=block)
+        np.subtract(block, (x * x).sum(1)[:, None], out=block)
+        np.multiply(block, np.float32(gamma), out=block)
+        np.exp(block, out=block)
+        np.matmul(block, root, out=z)
+
+    contest = Contest(name, threads)
+    contest.peer("scikit-learn Nystroem", lambda: timed(lambda: sampler.transform(x)), relative(np, sampler.transform(x[:64]), exact))
+    with_numpy()
+    contest.peer("numpy, in place", lambda: timed(with_numpy), relative(np, z[:64], exact))
+    error = ours.ask("nystrom", shape, times=0, error=True)["error"]
+    contest.own("bochner", own(ours, "nystrom", shape), error)
     return contest.run(rounds)
 
 
@@ -434,6 +475,8 @@ def cases(options):
     yield "featurize 65536 x 32 -> 1024", featurize, (65536, 32, 1024), {}
     yield "featurize 1000000 x 8 -> 256", featurize, (1_000_000, 8, 256), {}
     yield "featurize 1 x 784 -> 4096", featurize, (1, 784, 4096), {"repeats": 100}
+    yield "nystrom 16384 x 32 -> 1024", nystrom, (16384, 32, 1024), {}
+    yield "nystrom 8192 x 784 -> 1024", nystrom, (8192, 784, 1024), {}
     yield "gram 8192 x 4096", gram, (8192, 0, 4096), {}
     yield "cholesky 4096", cholesky, (0, 0, 4096), {}
     if options.full:

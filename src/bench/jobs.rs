@@ -5,7 +5,7 @@ mod kernels;
 mod structured;
 
 pub(super) use cholesky::cholesky;
-pub(super) use kernels::{binning, kernel_block};
+pub(super) use kernels::{binning, kernel_block, nystrom};
 pub(super) use structured::{fastfood, fastfood_predict, sorf, walsh_hadamard};
 
 use super::{MEMORY, Shape, TARGETS};

@@ -285,6 +285,26 @@ pub const OPS: &[OpBench] = &[
         ],
     },
     OpBench {
+        name: "nystrom",
+        host_only: false,
+        work: |shape| {
+            let block = map_work(shape, 1.0);
+            let (n, m) = (shape.rows as f64, shape.features as f64);
+            Work {
+                // The block, then its product with the inverse root.
+                flops: 1.5 * block.flops + 2.0 * n * m * m,
+                bytes: block.bytes + 4.0 * m * m,
+            }
+        },
+        prepare: jobs::nystrom,
+        shapes: [
+            &[[1024, 32, 256]],
+            &[[8192, 32, 1024], [1024, 784, 1024]],
+            &[[65536, 32, 1024], [16384, 784, 2048]],
+            &[[ROWS, 32, 2048], [ROWS, 784, 2048]],
+        ],
+    },
+    OpBench {
         name: "binning",
         host_only: false,
         work: |Shape {

@@ -1,11 +1,11 @@
-//! Blocks of exact kernels, and random binning.
+//! Blocks of exact kernels, Nystrom features, and random binning.
 
 use super::{Job, REFERENCE_WORK, block_rows, blocks, draw, head, relative};
 use crate::{
     Device, Matrix, Result,
     bench::Shape,
     device::cpu::instruction_set,
-    features::{Affine, Binning},
+    features::{Affine, Binning, FeatureMap, Landmarks, LoadedMap, Nystrom, NystromFeatures},
     kernels::{Gaussian, Laplacian},
     ops::{
         binning::{self, Grids},
@@ -69,6 +69,69 @@ impl Job for Block {
         match self.x_nd.device() {
             Device::Cpu(_) => instruction_set().into(),
             Device::Gpu(_) => self.op.tile().name.into(),
+        }
+    }
+
+    fn blocks(&self) -> usize {
+        self.rows.div_ceil(self.block)
+    }
+}
+
+struct NystromMap {
+    map: NystromFeatures,
+    loaded: Box<dyn LoadedMap>,
+    rows: usize,
+    block: usize,
+    x_nd: Matrix,
+    z_nr: Matrix,
+}
+
+pub(in crate::bench) fn nystrom(device: &Device, shape: Shape) -> Result<Box<dyn Job>> {
+    let (d, m) = (shape.dim, shape.features);
+    let landmarks = rows_of_kernel(m, d, 23).mapv(f64::from);
+    let map = Nystrom::new(Gaussian).landmarks(Landmarks::Rows(landmarks));
+    let map = map.build(Affine::identity(d), Array2::<f32>::zeros((0, d)))?;
+    let r = map.output_dim();
+    let block = block_rows(device, shape.rows, d.max(m), d + m + r)?;
+    Ok(Box::new(NystromMap {
+        loaded: map.load(device)?,
+        rows: shape.rows,
+        block,
+        x_nd: Matrix::upload(device, rows_of_kernel(block, d, 29).view())?,
+        z_nr: Matrix::new(device, block, r)?,
+        map,
+    }))
+}
+
+impl Job for NystromMap {
+    fn run(&mut self) -> Result<()> {
+        for rows in blocks(self.rows, self.block) {
+            self.x_nd.set_rows(rows)?;
+            self.z_nr.set_rows(rows)?;
+            self.loaded.featurize(&self.x_nd, &mut self.z_nr)?;
+        }
+        Ok(())
+    }
+
+    fn error(&mut self) -> Result<f64> {
+        self.x_nd.set_rows(self.block)?;
+        self.z_nr.set_rows(self.block)?;
+        self.loaded.featurize(&self.x_nd, &mut self.z_nr)?;
+        let (m, d) = self.map.landmarks().dim();
+        let rows = (REFERENCE_WORK / (m * (m + d)))
+            .clamp(1, 64)
+            .min(self.block);
+        let got = head(&mut self.z_nr, rows)?;
+        let x = rows_of_kernel(rows, d, 29);
+        let block = kernel_block::reference(&Gaussian, x.view(), self.map.landmarks());
+        let reference = block.dot(&self.map.root().mapv(f64::from));
+        Ok(relative(got.view(), reference.view()))
+    }
+
+    fn tile(&self) -> String {
+        match self.x_nd.device() {
+            Device::Cpu(_) => instruction_set().into(),
+            Device::Gpu(_) => "block, product".into(),
         }
     }
 
