@@ -72,6 +72,19 @@ impl Epilogue for Store<'_> {
     fn row<S: Simd>(&mut self, _: S, row: usize, col: usize, t: &[f32]) {
         self.c[row * self.cols + col..][..t.len()].copy_from_slice(t);
     }
+
+    #[inline(always)]
+    fn rows<S: Simd>(&mut self, _: S, row: usize, col: usize, t: &[f32]) {
+        // As vectors, of which there are two: a copy of unknown length would be a call.
+        let (t, _) = S::as_simd_f32s(t);
+        let rows = self.c[row * self.cols..].chunks_exact_mut(self.cols);
+        for (c, t) in rows.zip(t.as_chunks::<2>().0) {
+            let (c, _) = S::as_mut_simd_f32s(&mut c[col..col + 2 * S::F32_LANES]);
+            for (c, &t) in c.iter_mut().zip(t) {
+                *c = t;
+            }
+        }
+    }
 }
 
 struct Dots<'a> {
