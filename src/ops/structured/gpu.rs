@@ -306,7 +306,7 @@ fn run_long(
                     Stage::Mix(_) | Stage::Sign => parts,
                     Stage::Finish(..) => {
                         at_y = first;
-                        narrow(n / 4 >> levels)?.div_ceil(64)
+                        narrow((n / 4) >> levels)?.div_ceil(64)
                     }
                 };
                 let params = StageParams {
