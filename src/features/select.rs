@@ -144,11 +144,11 @@ impl MapSpec {
     }
 }
 
-/// How many times as many features Fastfood needs as independent frequencies for the same kernel error, at most: 1.9 where
+/// How many times as many features Fastfood needs as independent frequencies for the same kernel error: about 1.9 where
 /// blocks of n frequencies (`columns` padded to a power of two) are full, and nearer to 1 where only `freqs` of n are taken.
 ///
-/// Measured, on normal rows (`bochner bench --crossing`): full blocks 1.2 at 8 columns, 1.7 at 16, 1.9 from 64 on; half a
-/// block 1.4; an eighth 1.2.
+/// Measured, on normal rows (`bochner bench --crossing`): full blocks 1.3 at 8 columns, 1.7 at 16, 1.8 to 2.0 from 64 on;
+/// half a block 1.4 to 1.5; an eighth 1.2.
 pub fn fastfood_penalty(columns: usize, freqs: usize) -> f64 {
     let block = columns.next_power_of_two().max(2);
     1.0 + 0.9 * (freqs as f64 / block as f64).min(1.0)
