@@ -41,7 +41,16 @@ fn opaque(v: vec4f) -> vec4f {
     return bitcast<vec4f>(bitcast<vec4u>(v) ^ vec4u(params.zero));
 }
 
+// Rows beyond the last count as zero; without stages nobody asks for them.
+fn load_a(k: u32, col4: u32) -> vec4f {
+    if k >= params.row_end { return vec4f(0.0); }
+    return z[k * params.z_stride4 + col4];
+}
+
 fn load_b(k: u32, tile: u32, col4: u32) -> vec4f {
+//@ if BK > 0
+    if k >= params.row_end { return vec4f(0.0); }
+//@ end
     if tile < params.z_tiles {
         return z[k * params.z_stride4 + min(tile * ${T4}u + col4, params.z_stride4 - 1u)];
     }
@@ -82,19 +91,27 @@ fn main(
     let col4_i = tile_i * ${T4}u;
 //@ if BK > 0
     let lane = local.y * ${TX}u + local.x;
+    // An invocation brings vec4s of one column of each operand.
+    let row = lane / ${T4}u;
+    let a_col4 = min(col4_i + lane % ${T4}u, last4);
+    let b_col4 = lane % ${T4}u;
+//@ for n in 0..BK * T4 / THREADS
+    var a_next${n} = load_a(params.row0 + row + ${n * (THREADS / T4)}u, a_col4);
+    var b_next${n} = load_b(params.row0 + row + ${n * (THREADS / T4)}u, tile_j, b_col4);
+//@ end
     for (var k0 = params.row0; k0 < params.row_end; k0 += ${BK}u) {
-        for (var n = lane; n < ${BK * T4}u; n += ${THREADS}u) {
-            let k = k0 + n / ${T4}u;
-            var a = vec4f(0.0);
-            var b = vec4f(0.0);
-            if k < params.row_end {
-                a = z[k * params.z_stride4 + min(col4_i + n % ${T4}u, last4)];
-                b = load_b(k, tile_j, n % ${T4}u);
-            }
-            a_tile[n] = a;
-            b_tile[n] = b;
-        }
+//@ for n in 0..BK * T4 / THREADS
+        a_tile[lane + ${n * THREADS}u] = a_next${n};
+        b_tile[lane + ${n * THREADS}u] = b_next${n};
+//@ end
         workgroupBarrier();
+        // The next stage is on its way while this one is worked on.
+        if k0 + ${BK}u < params.row_end {
+//@ for n in 0..BK * T4 / THREADS
+            a_next${n} = load_a(k0 + row + ${BK + n * (THREADS / T4)}u, a_col4);
+            b_next${n} = load_b(k0 + row + ${BK + n * (THREADS / T4)}u, tile_j, b_col4);
+//@ end
+        }
         for (var k = 0u; k < ${BK}u; k++) {
 //@ for j in 0..TN4
             let b${j} = b_tile[k * ${T4}u + ${j * TX}u + local.x];

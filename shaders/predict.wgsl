@@ -3,9 +3,6 @@
 // Grid: one workgroup per BM rows, TX x TY invocations, each TM x TN products in registers; 4 * Q targets, from target
 // vec4 number q0 on. Requires: as projection.wgsl; beta [D][beta_stride4] vec4s of targets.
 //@ let BM = TY * TM
-//@ let BN = TX * TN
-//@ let TN4 = TN / 4
-//@ let THREADS = TX * TY
 //@ include cos2pi
 
 struct Params {
@@ -27,6 +24,7 @@ struct Params {
 @group(0) @binding(5) var<storage, read_write> y: array<vec4f>;
 
 //@ include product
+//@ include product_of_x
 // Two rows of every invocation at a time: all of them would not fit.
 var<workgroup> partial: array<vec4f, ${2 * THREADS}>;
 
@@ -43,6 +41,10 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
     var sum${i}_${q} = vec4f(0.0);
 //@ end
 //@ end
+    let last_row = params.rows - 1u;
+    let last_col4 = params.w_stride4 - 1u;
+    let a_stride4 = params.x_stride4;
+    let depth4 = params.depth4;
     for (var group_col4 = 0u; group_col4 < params.w_stride4; group_col4 += ${TX * TN4}u) {
 //@ include product_loop
 //@ for j in 0..TN4

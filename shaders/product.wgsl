@@ -19,9 +19,9 @@ struct Params {
 @group(0) @binding(2) var<storage, read> b: array<vec4f>;
 @group(0) @binding(3) var<storage, read_write> c: array<vec4f>;
 
-// Four neighbours of a row of a, zero beyond its end.
-fn load_a(row: u32, k4: u32) -> vec4f {
-    let v = a[min(row, params.rows - 1u) * params.a_stride4 + min(k4, params.a_stride4 - 1u)];
+// Four neighbours of the row of a that starts there, zero beyond its end.
+fn load_a(start: u32, k4: u32) -> vec4f {
+    let v = a[start + min(k4, params.a_stride4 - 1u)];
     return select(vec4f(0.0), v, vec4u(4u * k4) + vec4u(0u, 1u, 2u, 3u) < vec4u(params.depth));
 }
 
@@ -41,9 +41,12 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
     var acc${i}_${q} = vec4f(0.0);
 //@ end
 //@ end
+//@ for i in 0..TM
+    let start${i} = min(row + ${i}u, params.rows - 1u) * params.a_stride4;
+//@ end
     for (var k4 = local.x; 4u * k4 < params.depth; k4 += ${LANES}u) {
 //@ for i in 0..TM
-        let a${i} = load_a(row + ${i}u, k4);
+        let a${i} = load_a(start${i}, k4);
 //@ end
 //@ for k in 0..4
 //@ for q in 0..Q
@@ -73,70 +76,18 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
 }
 //@ else
 //@ let BM = TY * TM
-//@ let TN4 = TN / 4
-//@ let BN4 = TX * TN4
-//@ let THREADS = TX * TY
-//@ if BK > 0
-var<workgroup> a_tile: array<f32, ${BK * BM}>;
-var<workgroup> b_tile: array<vec4f, ${BK * BN4}>;
-//@ end
+//@ include product
 
 @compute @workgroup_size(${TX}, ${TY})
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local: vec3u) {
     let group_row = group.y * ${BM}u;
     let group_col4 = group.x * ${BN4}u;
     let row = group_row + local.y * ${TM}u;
-//@ for i in 0..TM
-//@ for j in 0..TN4
-    var acc${i}_${j} = vec4f(0.0);
-//@ end
-//@ end
-//@ if BK > 0
-    let lane = local.y * ${TX}u + local.x;
-    for (var k4 = 0u; 4u * k4 < params.depth; k4 += ${BK / 4}u) {
-        // a goes in transposed, depth-major, so that the product below reads one column of it at a time.
-        for (var n = lane; n < ${BM * BK / 4}u; n += ${THREADS}u) {
-            let k = n % ${BK / 4}u;
-            let v = load_a(group_row + n / ${BK / 4}u, k4 + k);
-            let to = 4u * k * ${BM}u + n / ${BK / 4}u;
-            a_tile[to] = v.x;
-            a_tile[to + ${BM}u] = v.y;
-            a_tile[to + ${2 * BM}u] = v.z;
-            a_tile[to + ${3 * BM}u] = v.w;
-        }
-        for (var n = lane; n < ${BK * BN4}u; n += ${THREADS}u) {
-            b_tile[n] = load_b(4u * k4 + n / ${BN4}u, group_col4 + n % ${BN4}u);
-        }
-        workgroupBarrier();
-        for (var k = 0u; k < ${BK}u; k++) {
-//@ for j in 0..TN4
-            let b${j} = b_tile[k * ${BN4}u + ${j * TX}u + local.x];
-//@ end
-//@ for i in 0..TM
-            let a${i} = vec4f(a_tile[k * ${BM}u + local.y * ${TM}u + ${i}u]);
-//@ for j in 0..TN4
-            acc${i}_${j} = fma(a${i}, b${j}, acc${i}_${j});
-//@ end
-//@ end
-        }
-        // The next stage overwrites what neighbours still read.
-        workgroupBarrier();
-    }
-//@ else
-    for (var k4 = 0u; 4u * k4 < params.depth; k4++) {
-//@ for i in 0..TM
-        let a${i} = load_a(row + ${i}u, k4);
-//@ end
-//@ for k in 0..4
-//@ for j in 0..TN4
-        let b${k}_${j} = load_b(4u * k4 + ${k}u, group_col4 + ${j * TX}u + local.x);
-//@ for i in 0..TM
-        acc${i}_${j} = fma(vec4f(a${i}[${k}]), b${k}_${j}, acc${i}_${j});
-//@ end
-//@ end
-//@ end
-    }
-//@ end
+    let last_row = params.rows - 1u;
+    let last_col4 = params.b_stride4 - 1u;
+    let a_stride4 = params.a_stride4;
+    let depth4 = (params.depth + 3u) / 4u;
+//@ include product_loop
 //@ for j in 0..TN4
     let col${j} = group_col4 + ${j * TX}u + local.x;
     if col${j} < params.c_stride4 {

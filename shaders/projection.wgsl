@@ -3,11 +3,9 @@
 // Grid: (ceil(freqs / BN), ceil(rows / BM)) workgroups of TX x TY invocations; an invocation keeps TM x TN products in
 // registers. Columns of an invocation lie TX vec4s apart, so that neighbours load neighbouring vec4s.
 // Requires: x rows padded with zeros to depth4 vec4s; w holds 4 * depth4 rows of w_stride4 vec4s, the rows beyond d zero;
-// feature = (phase in turns, amplitude), padded to whole vec4s of frequencies.
+// feature = (phase in turns, amplitude), padded to whole vec4s of frequencies. WHOLE: freqs a multiple of 4, or no sines behind
+// the cosines; the padding of z is then written.
 //@ let BM = TY * TM
-//@ let BN = TX * TN
-//@ let TN4 = TN / 4
-//@ let THREADS = TX * TY
 
 struct Params {
     rows: u32,
@@ -22,15 +20,24 @@ struct Params {
 @group(0) @binding(1) var<storage, read> x: array<vec4f>;
 @group(0) @binding(2) var<storage, read> w: array<vec4f>;
 @group(0) @binding(3) var<storage, read> feature: array<vec2f>;
+//@ if WHOLE
+@group(0) @binding(4) var<storage, read_write> z: array<vec4f>;
+//@ else
 @group(0) @binding(4) var<storage, read_write> z: array<f32>;
+//@ end
 
 //@ include features
 //@ include product
+//@ include product_of_x
 
 @compute @workgroup_size(${TX}, ${TY})
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local: vec3u) {
     let group_row = group.y * ${BM}u;
     let group_col4 = group.x * ${TX * TN4}u;
+    let last_row = params.rows - 1u;
+    let last_col4 = params.w_stride4 - 1u;
+    let a_stride4 = params.x_stride4;
+    let depth4 = params.depth4;
 //@ include product_loop
 //@ for j in 0..TN4
     let col${j} = 4u * (group_col4 + ${j * TX}u + local.x);

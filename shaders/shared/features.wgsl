@@ -25,9 +25,14 @@ fn write_features(at: u32, t: vec4f, amplitude: vec4f, count: u32) {
 //@ end
 }
 
+// WHOLE: all of them start at whole vec4s, and what lies beyond `count` is padding.
 fn store(at: u32, value: vec4f, count: u32) {
+//@ if WHOLE
+    z[at / 4u] = value;
+//@ else
     z[at] = value.x;
     if count > 1u { z[at + 1u] = value.y; }
     if count > 2u { z[at + 2u] = value.z; }
     if count > 3u { z[at + 3u] = value.w; }
+//@ end
 }

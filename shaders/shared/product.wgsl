@@ -1,5 +1,11 @@
-// The operands of x W for one workgroup tile: declarations of workgroup memory and the loads into it.
+// Workgroup memory of product_loop: the left operand transposed, so that a depth is a row of whole vec4s; the right as it is.
+//@ let BM4 = TY * TM / 4
+//@ let TM4 = TM / 4
+//@ let TN4 = TN / 4
+//@ let BN4 = TX * TN4
+//@ let THREADS = TX * TY
+//@ let K4 = BK / 4
 //@ if BK > 0
-var<workgroup> x_tile: array<f32, ${BK * BM}>;
-var<workgroup> w_tile: array<vec4f, ${BK * TX * TN4}>;
+var<workgroup> a_tile: array<vec4f, ${BK * BM4}>;
+var<workgroup> b_tile: array<vec4f, ${BK * BN4}>;
 //@ end

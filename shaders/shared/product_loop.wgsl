@@ -1,7 +1,6 @@
     // acc{i}_{j} = the products of rows group_row + local.y * TM + i with columns 4 * (group_col4 + j * TX + local.x) .. + 4.
-    // Loads beyond the last row or column are clamped, never guarded: what they compute is not stored.
-    let last_row = params.rows - 1u;
-    let last_col = params.w_stride4 - 1u;
+    // Asks for last_row, last_col4, a_stride4, depth4, and for load_a(start of a row, vec4 of depth) and load_b(depth, vec4 of
+    // columns), which take any depth. Rows and columns beyond the last are clamped, once: what they give is not stored.
 //@ for i in 0..TM
 //@ for j in 0..TN4
     var acc${i}_${j} = vec4f(0.0);
@@ -9,32 +8,52 @@
 //@ end
 //@ if BK > 0
     let lane = local.y * ${TX}u + local.x;
-    for (var k4 = 0u; k4 < params.depth4; k4 += ${BK / 4}u) {
-        // x goes in transposed, depth-major, so that the product below reads one column of it at a time.
-        for (var n = lane; n < ${BM * BK / 4}u; n += ${THREADS}u) {
-            let row = min(group_row + n / ${BK / 4}u, last_row);
-            let k = n % ${BK / 4}u;
-            var v = vec4f(0.0);
-            if k4 + k < params.depth4 { v = x[row * params.x_stride4 + k4 + k]; }
-            let to = 4u * k * ${BM}u + n / ${BK / 4}u;
-            x_tile[to] = v.x;
-            x_tile[to + ${BM}u] = v.y;
-            x_tile[to + ${2 * BM}u] = v.z;
-            x_tile[to + ${3 * BM}u] = v.w;
+    // An invocation brings one block of 4 rows x 4 depths of a, and some vec4s of one column of b.
+    let block = lane % ${BM4 * K4}u;
+    let block_row = block / ${K4}u;
+    let block_k4 = block % ${K4}u;
+//@ for i in 0..4
+    let start${i} = min(group_row + 4u * block_row + ${i}u, last_row) * a_stride4;
+    var a_next${i} = load_a(start${i}, block_k4);
+//@ end
+    let b_col4 = min(group_col4 + lane % ${BN4}u, last_col4);
+    let b_row = lane / ${BN4}u;
+//@ for p in 0..BK * BN4 / THREADS
+    var b_next${p} = load_b(b_row + ${p * (THREADS / BN4)}u, b_col4);
+//@ end
+    for (var k4 = 0u; k4 < depth4; k4 += ${K4}u) {
+//@ if BM4 * K4 < THREADS
+        if lane < ${BM4 * K4}u {
+//@ end
+//@ for c in 0..4
+            a_tile[(4u * block_k4 + ${c}u) * ${BM4}u + block_row] = vec4f(a_next0[${c}], a_next1[${c}], a_next2[${c}], a_next3[${c}]);
+//@ end
+//@ if BM4 * K4 < THREADS
         }
-        for (var n = lane; n < ${BK * TX * TN4}u; n += ${THREADS}u) {
-            let k = min(4u * k4 + n / ${TX * TN4}u, 4u * params.depth4 - 1u);
-            w_tile[n] = w[k * params.w_stride4 + min(group_col4 + n % ${TX * TN4}u, last_col)];
-        }
+//@ end
+//@ for p in 0..BK * BN4 / THREADS
+        b_tile[lane + ${p * THREADS}u] = b_next${p};
+//@ end
         workgroupBarrier();
+        // The next stage is on its way while this one is worked on.
+        if k4 + ${K4}u < depth4 {
+//@ for i in 0..4
+            a_next${i} = load_a(start${i}, k4 + ${K4}u + block_k4);
+//@ end
+//@ for p in 0..BK * BN4 / THREADS
+            b_next${p} = load_b(4u * k4 + ${BK + p * (THREADS / BN4)}u + b_row, b_col4);
+//@ end
+        }
         for (var k = 0u; k < ${BK}u; k++) {
 //@ for j in 0..TN4
-            let b${j} = w_tile[k * ${TX * TN4}u + ${j * TX}u + local.x];
+            let b${j} = b_tile[k * ${BN4}u + ${j * TX}u + local.x];
+//@ end
+//@ for i in 0..TM4
+            let a${i} = a_tile[k * ${BM4}u + local.y * ${TM4}u + ${i}u];
 //@ end
 //@ for i in 0..TM
-            let a${i} = vec4f(x_tile[k * ${BM}u + local.y * ${TM}u + ${i}u]);
 //@ for j in 0..TN4
-            acc${i}_${j} = fma(a${i}, b${j}, acc${i}_${j});
+            acc${i}_${j} = fma(vec4f(a${i / 4}[${i % 4}]), b${j}, acc${i}_${j});
 //@ end
 //@ end
         }
@@ -43,20 +62,19 @@
     }
 //@ else
 //@ for i in 0..TM
-    let x${i} = min(group_row + local.y * ${TM}u + ${i}u, last_row) * params.x_stride4;
+    let start${i} = min(group_row + local.y * ${TM}u + ${i}u, last_row) * a_stride4;
 //@ end
 //@ for j in 0..TN4
-    let w${j} = min(group_col4 + ${j * TX}u + local.x, last_col);
+    let b_col${j} = min(group_col4 + ${j * TX}u + local.x, last_col4);
 //@ end
-    for (var k4 = 0u; k4 < params.depth4; k4++) {
+    for (var k4 = 0u; k4 < depth4; k4++) {
 //@ for i in 0..TM
-        let a${i} = x[x${i} + k4];
+        let a${i} = load_a(start${i}, k4);
 //@ end
 //@ for k in 0..4
         {
-            let k = 4u * k4 + ${k}u;
 //@ for j in 0..TN4
-            let b${j} = w[k * params.w_stride4 + w${j}];
+            let b${j} = load_b(4u * k4 + ${k}u, b_col${j});
 //@ for i in 0..TM
             acc${i}_${j} = fma(vec4f(a${i}[${k}]), b${j}, acc${i}_${j});
 //@ end

@@ -114,6 +114,7 @@ fn variant(rows: usize, stage: Stage) -> (String, Constants) {
         ("LANES", LANES as i64),
         ("SPLIT", split),
         ("NONLINEARITY", code(f)),
+        ("WHOLE", 0),
     ];
     let constants = constants.map(|(name, value)| (name.to_owned(), value));
     (name, constants.into())
@@ -122,7 +123,11 @@ fn variant(rows: usize, stage: Stage) -> (String, Constants) {
 fn sum_variant(f: Option<Nonlinearity>) -> (String, Constants) {
     (
         format!("{f:?}"),
-        [("NONLINEARITY".to_owned(), code(f))].into(),
+        [
+            ("NONLINEARITY".to_owned(), code(f)),
+            ("WHOLE".to_owned(), 0),
+        ]
+        .into(),
     )
 }
 

@@ -31,7 +31,14 @@ pub static OP: Op = Op {
     ],
     variants: || {
         let menu = tile::MENU.iter();
-        menu.flat_map(|t| Nonlinearity::ALL.map(|f| variant(*t, f)))
+        let forms = menu.flat_map(|t| Nonlinearity::ALL.map(|f| (*t, f)));
+        // Only sines can start in the middle of a vec4.
+        let part = tile::MENU
+            .iter()
+            .map(|t| storing(*t, Nonlinearity::CosSin, false));
+        forms
+            .map(|(t, f)| storing(t, f, true))
+            .chain(part)
             .collect()
     },
 };
@@ -90,6 +97,20 @@ pub(super) fn variant(
     let mut constants = tile.constants();
     constants.insert("NONLINEARITY".into(), f.code());
     (format!("{}/{f:?}", tile.name), constants)
+}
+
+/// As [`variant`], with features stored in whole vec4s or one by one.
+fn storing(
+    tile: Tile,
+    f: Nonlinearity,
+    whole: bool,
+) -> (String, crate::device::gpu::shader::Constants) {
+    let (name, mut constants) = variant(tile, f);
+    constants.insert("WHOLE".into(), i64::from(whole));
+    (
+        format!("{name}/{}", if whole { "whole" } else { "part" }),
+        constants,
+    )
 }
 
 /// The parameters of a dense map, on the host.
@@ -310,7 +331,8 @@ impl Projection {
             w_stride4: narrow(map.w_ds.stride() / 4)?,
             z_stride: narrow(z_nd.stride())?,
         };
-        let (name, constants) = variant(tile, self.nonlinearity);
+        let whole = self.nonlinearity != Nonlinearity::CosSin || self.freqs.is_multiple_of(4);
+        let (name, constants) = storing(tile, self.nonlinearity, whole);
         gpu.dispatch(&Dispatch {
             op: &OP,
             variant: &name,

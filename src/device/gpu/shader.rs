@@ -36,6 +36,7 @@ const SHARED: &[(&str, &str)] = &[
     shared!("finish_features"),
     shared!("product"),
     shared!("product_loop"),
+    shared!("product_of_x"),
     shared!("row_layout"),
 ];
 
