@@ -16,14 +16,16 @@ impl CpuDevice {
         Self { pool: None }
     }
 
-    /// Gives the process-wide pool `threads` threads, for every part of the library that runs on the host. Errors on zero,
-    /// when the system refuses the threads, and when the pool was set or used before.
+    /// Gives the process-wide pool `threads` threads, for every part of the library that runs on the host. The calling thread
+    /// becomes one of them, so that it does not compete with those that it waits for: call this from the thread that does
+    /// the work, early. Errors on zero, when the system refuses the threads, and when the pool was set or used before.
     pub fn set_shared_threads(threads: usize) -> Result<()> {
         if threads == 0 {
             return Err(no_threads());
         }
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
+            .use_current_thread()
             .build_global()
             .map_err(|e| Error::Device(format!("cannot start {threads} threads: {e}")))
     }

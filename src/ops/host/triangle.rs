@@ -57,7 +57,7 @@ impl Triangle {
         let pairs: usize = blocks(features, targets).map(|b| pairs(&b)).sum();
         let sums = vec![0.0; pairs * width * width];
         let rows = PACKED_BYTES.max(size_of_val(&sums[..]) / 8) / (4 * slabs * width);
-        let capacity = (rows / STRETCH * STRETCH).clamp(STRETCH, MOST_ROWS);
+        let capacity = ((rows + STRETCH / 2) / STRETCH * STRETCH).clamp(STRETCH, MOST_ROWS);
         Self {
             features,
             targets,
