@@ -1,4 +1,5 @@
-//! The tile shapes of the dense ops: whichever is chosen, the bits of a result on one adapter are the same.
+//! The tile shapes of the dense ops: all sum in one order, so where a driver takes shaders at their word, as software adapters do,
+//! the bits of a result are the same whichever is chosen. Other drivers may contract and reassociate; parity holds them.
 
 mod common;
 
@@ -30,13 +31,17 @@ fn map(d: usize, s: usize) -> DenseMap {
     }
 }
 
-/// Runs `op` with every shape and asserts that the results have the same bits. They must not be empty or constant.
+/// Runs `op` with every shape and asserts that the results have the same bits on a software adapter. They must not be empty or constant.
 fn same_bits<T: PartialEq + Clone>(
     device: &Device,
     menu: &[Tile],
     op: impl Fn(Tile) -> Array2<T>,
 ) -> Array2<T> {
     let first = op(menu[0]);
+    if !matches!(device, Device::Gpu(gpu) if gpu.is_software()) {
+        println!("{device:?} may contract and reassociate: its bits are not compared");
+        return first;
+    }
     assert!(first.iter().any(|v| *v != first[[0, 0]]), "says nothing");
     for &tile in &menu[1..] {
         assert!(

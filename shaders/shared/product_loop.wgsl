@@ -14,8 +14,21 @@
     let block_k4 = block % ${K4}u;
 //@ for i in 0..4
     let start${i} = min(group_row + 4u * block_row + ${i}u, last_row) * a_stride4;
-    var a_next${i} = load_a(start${i}, block_k4);
+    var a_next${i} = vec4f(0.0);
 //@ end
+    // Where there are more invocations than blocks, the others bring none.
+//@ if BM4 * K4 < THREADS
+    let brings_a = lane < ${BM4 * K4}u;
+    if brings_a {
+//@ end
+//@ for i in 0..4
+        a_next${i} = load_a(start${i}, block_k4);
+//@ end
+//@ if BM4 * K4 < THREADS
+    }
+//@ end
+    // Neighbours bring other depths of the same rows, a whole number of banks apart: their rows are told apart.
+    let block_at = block_row ^ (2u * block_k4);
     let b_col4 = min(group_col4 + lane % ${BN4}u, last_col4);
     let b_row = lane / ${BN4}u;
 //@ for p in 0..BK * BN4 / THREADS
@@ -23,10 +36,10 @@
 //@ end
     for (var k4 = 0u; k4 < depth4; k4 += ${K4}u) {
 //@ if BM4 * K4 < THREADS
-        if lane < ${BM4 * K4}u {
+        if brings_a {
 //@ end
 //@ for c in 0..4
-            a_tile[(4u * block_k4 + ${c}u) * ${BM4}u + block_row] = vec4f(a_next0[${c}], a_next1[${c}], a_next2[${c}], a_next3[${c}]);
+            a_tile[(4u * block_k4 + ${c}u) * ${BM4}u + block_at] = vec4f(a_next0[${c}], a_next1[${c}], a_next2[${c}], a_next3[${c}]);
 //@ end
 //@ if BM4 * K4 < THREADS
         }
@@ -37,8 +50,14 @@
         workgroupBarrier();
         // The next stage is on its way while this one is worked on.
         if k4 + ${K4}u < depth4 {
+//@ if BM4 * K4 < THREADS
+            if brings_a {
+//@ end
 //@ for i in 0..4
-            a_next${i} = load_a(start${i}, k4 + ${K4}u + block_k4);
+                a_next${i} = load_a(start${i}, k4 + ${K4}u + block_k4);
+//@ end
+//@ if BM4 * K4 < THREADS
+            }
 //@ end
 //@ for p in 0..BK * BN4 / THREADS
             b_next${p} = load_b(4u * k4 + ${BK + p * (THREADS / BN4)}u + b_row, b_col4);
@@ -49,7 +68,7 @@
             let b${j} = b_tile[k * ${BN4}u + ${j * TX}u + local.x];
 //@ end
 //@ for i in 0..TM4
-            let a${i} = a_tile[k * ${BM4}u + local.y * ${TM4}u + ${i}u];
+            let a${i} = a_tile[k * ${BM4}u + ((local.y * ${TM4}u + ${i}u) ^ (2u * (k / 4u)))];
 //@ end
 //@ for i in 0..TM
 //@ for j in 0..TN4

@@ -252,6 +252,8 @@ impl Job for Gram {
             self.y_nt.set_rows(rows)?;
             self.sums.add(&self.z_nd, &self.y_nt)?;
         }
+        // What is kept for later would be another run's work.
+        self.sums.settle();
         Ok(())
     }
 

@@ -202,6 +202,13 @@ impl GramAccumulator {
         }
     }
 
+    /// Does now what [`Self::add`] keeps until more rows are there; the sums are the same but for rounding.
+    pub(crate) fn settle(&mut self) {
+        if let State::Cpu { cpu, sums } = &mut self.state {
+            cpu.install(|| sums.sum());
+        }
+    }
+
     /// Adds `Z'Z` and `Z'Y` of a chunk, `z` `[rows, D]`, `y` `[rows, t]`. On a GPU nothing is read back.
     pub fn add(&mut self, z_nd: &Matrix, y_nt: &Matrix) -> Result<()> {
         let (z_shape, y_shape) = ((z_nd.rows(), z_nd.cols()), (y_nt.rows(), y_nt.cols()));

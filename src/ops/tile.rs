@@ -150,7 +150,8 @@ pub const DIRECT_64: Tile = Tile {
 
 /// The shapes of projections and products; every one is validated and checked against the reference.
 ///
-/// All of them sum over depth in the same order, so on one device they give the same bits.
+/// All of them sum over depth in the same order. Where a driver neither contracts nor reassociates what a shader says, they
+/// give the same bits on one device; elsewhere the last places may differ.
 pub const MENU: &[Tile] = &[
     SHARED_64,
     SHARED_32,
@@ -160,7 +161,7 @@ pub const MENU: &[Tile] = &[
     DIRECT_8X64,
 ];
 
-/// The shapes of fused predictions. Each sums features in eight lanes, so that they give the same bits too; 128 x 128 has
+/// The shapes of fused predictions. Each sums features in eight lanes, in one order too; 128 x 128 has
 /// sixteen.
 pub const PREDICT_MENU: &[Tile] = &[
     SHARED_64,

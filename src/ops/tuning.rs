@@ -1,6 +1,6 @@
 //! Which tile shape a dense op takes on an adapter: a default by its kind, or the fastest that was measured there.
 //!
-//! All shapes of a menu give the same bits, so tuning never changes a result. It happens by itself once 10^13 operations of a
+//! All shapes of a menu sum in one order, so tuning changes no result by more than a driver's own freedom in the last places. It happens by itself once 10^13 operations of a
 //! class were done in a process (what was done is then worth the time), on adapters that are no software; or when asked for
 //! ([`tune`], `bochner bench --tune`). The winner is kept for the adapter, its driver and this version, see the README on
 //! `BOCHNER_CACHE`.

@@ -1,4 +1,4 @@
-//! The only unsafe code of the library: what a driver is given unchecked.
+//! Unsafe code: what a driver is given unchecked.
 #![allow(unsafe_code)]
 
 /// A shader module whose loops count no rounds of their own to be sure of ending, unless `bounded`. Every index is checked

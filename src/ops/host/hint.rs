@@ -46,14 +46,28 @@ impl Sink for ThroughCache {
 ///
 /// It stays on its thread; other threads may read what was written once it is dropped.
 #[derive(Debug)]
-pub(crate) struct PastCache(PhantomData<*const ()>);
+pub(crate) struct PastCache {
+    /// Whether the processor has stores of 64 and of 32 bytes.
+    wide: [bool; 2],
+    here: PhantomData<*const ()>,
+}
 
 impl PastCache {
     /// Results of this many bytes and more go past the caches: a common third-level cache holds no more than a few.
     pub(crate) const BYTES: usize = 16 << 20;
 
     pub(crate) fn new() -> Self {
-        Self(PhantomData)
+        #[cfg(target_arch = "x86_64")]
+        let wide = [
+            std::is_x86_feature_detected!("avx512f"),
+            std::is_x86_feature_detected!("avx"),
+        ];
+        #[cfg(not(target_arch = "x86_64"))]
+        let wide = [false; 2];
+        Self {
+            wide,
+            here: PhantomData,
+        }
     }
 }
 
@@ -67,15 +81,15 @@ impl Sink for PastCache {
             let size = size_of::<S::f32s>();
             let at = std::ptr::from_mut(to);
             if at.addr().is_multiple_of(size) {
-                // SAFETY: `at` is valid, writable and aligned. Vectors of 64 and 32 bytes exist only where pulp has found AVX-512
-                // and AVX, whose plain types they are. The fence that must come before other accesses is in `drop`.
+                // SAFETY: `at` is valid, writable and aligned, the vectors are plain floats of the same size, and the processor has
+                // the instruction. The fence that must come before other accesses is in `drop`.
                 unsafe {
                     match size {
-                        64 => {
+                        64 if self.wide[0] => {
                             let value = std::mem::transmute_copy::<S::f32s, __m512>(&value);
                             return _mm512_stream_ps(at.cast(), value);
                         }
-                        32 => {
+                        32 if self.wide[1] => {
                             let value = std::mem::transmute_copy::<S::f32s, __m256>(&value);
                             return _mm256_stream_ps(at.cast(), value);
                         }

@@ -112,8 +112,8 @@ impl Triangle {
         });
     }
 
-    /// Adds the products of the packed rows to the sums.
-    fn sum(&mut self) {
+    /// Adds the products of the packed rows to the sums, on the current thread pool.
+    pub(crate) fn sum(&mut self) {
         if self.filled == 0 {
             return;
         }
