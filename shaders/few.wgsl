@@ -3,7 +3,7 @@
 //
 // Grid: (ceil(columns / 4 TX), ceil(rows / R), splits) workgroups of TX x LANES invocations. An invocation takes R rows, four
 // columns, and every LANES-th vec4 of the depth of its split; lanes are added in order.
-// Requires: a [rows][a_stride4], its padding may hold anything; b [depth][b_stride4]; feature as projection.wgsl unless SPLIT or
+// Requires: a [rows][a_stride4], zero in the padding; b [depth][b_stride4]; feature as projection.wgsl unless SPLIT or
 // NONLINEARITY 5. Unless SPLIT, z [row0 + rows][z_stride]; else z [splits][rows][ceil(columns / 4)] vec4s of sums.
 //@ let P = R
 //@ if R > 4
@@ -36,12 +36,6 @@ struct Params {
 // Sums of P rows at a time: all of them would not fit.
 var<workgroup> partial: array<vec4f, ${P * LANES * TX}>;
 
-// Four neighbours of a row of a, zero beyond its end.
-fn load_a(row: u32, k4: u32) -> vec4f {
-    let v = a[min(row, params.rows - 1u) * params.a_stride4 + k4];
-    return select(vec4f(0.0), v, vec4u(4u * k4) + vec4u(0u, 1u, 2u, 3u) < vec4u(params.depth));
-}
-
 @compute @workgroup_size(${TX}, ${LANES})
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local: vec3u) {
     let group_row = group.y * ${R}u;
@@ -56,7 +50,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
         let b${k} = b[min(4u * k4 + ${k}u, params.depth - 1u) * params.b_stride4 + b_col4];
 //@ end
 //@ for i in 0..R
-        let a${i} = load_a(group_row + ${i}u, k4);
+        let a${i} = a[min(group_row + ${i}u, params.rows - 1u) * params.a_stride4 + k4];
 //@ for k in 0..4
         acc${i} = fma(vec4f(a${i}[${k}]), b${k}, acc${i});
 //@ end

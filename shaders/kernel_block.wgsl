@@ -9,10 +9,9 @@
 // FORM: 0 Gaussian, 1 Laplacian, 2 exponential, 3 Matern 3/2, 4 Matern 5/2, 5 Cauchy, 6 hat, 7 rational quadratic,
 // 8 + n arc-cosine of order n.
 //@ let BM = TY * TM
-//@ let TN4 = TN / 4
-//@ let BN4 = TX * TN4
-//@ let THREADS = TX * TY
-//@ let ANGLE = PAIR == 4
+//@ let GATHER = 1
+//@ let START = (PAIR == 2) + (PAIR == 3)
+//@ let TWICE = PAIR == 4
 
 struct Params {
     rows: u32,
@@ -33,14 +32,26 @@ struct Params {
 @group(0) @binding(3) var<storage, read> norm: array<vec4f>;
 @group(0) @binding(4) var<storage, read_write> k: array<vec4f>;
 
+//@ include product
+
+// Beyond the last coordinate both operands are zero; without stages nobody asks.
+fn load_a(start: u32, k4: u32) -> vec4f {
 //@ if BK > 0
-var<workgroup> x_tile: array<f32, ${BK * BM}>;
-var<workgroup> w_tile: array<vec4f, ${BK * BN4}>;
+    if k4 >= params.depth4 { return vec4f(0.0); }
 //@ end
+    return x[params.row0 * params.x_stride4 + start + k4];
+}
+
+fn load_b(k: u32, col4: u32) -> vec4f {
+//@ if BK > 0
+    if k >= 4u * params.depth4 { return vec4f(0.0); }
+//@ end
+    return w[k * params.w_stride4 + col4];
+}
 
 // One coordinate more.
-fn gather(sum: vec4f, a: vec4f, b: vec4f) -> vec4f {
-    let difference = a - b;
+fn gather(sum: vec4f, a: f32, b: vec4f) -> vec4f {
+    let difference = vec4f(a) - b;
 //@ if PAIR == 0
     return fma(difference, difference, sum);
 //@ end
@@ -60,7 +71,7 @@ fn gather(sum: vec4f, a: vec4f, b: vec4f) -> vec4f {
 //@ end
 }
 
-//@ if ANGLE
+//@ if TWICE
 // atan(t) for t in [0, 1], within 2e-7. The same coefficients stand in src/ops/kernel_block/host.rs.
 fn arc_tangent(t: vec4f) -> vec4f {
     let q = t * t;
@@ -153,27 +164,18 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
     let group_row = group.y * ${BM}u;
     let group_col4 = group.x * ${BN4}u;
     let last_row = params.rows - 1u;
-    let last_col = params.w_stride4 - 1u;
+    let last_col4 = params.w_stride4 - 1u;
+    let a_stride4 = params.x_stride4;
+    let depth4 = params.depth4;
+//@ if TWICE
 //@ for i in 0..TM
-    let x${i} = (params.row0 + min(group_row + local.y * ${TM}u + ${i}u, last_row)) * params.x_stride4;
-//@ for j in 0..TN4
-//@ if (PAIR == 2) + (PAIR == 3)
-    var sum${i}_${j} = vec4f(1.0);
-//@ else
-    var sum${i}_${j} = vec4f(0.0);
-//@ end
-//@ if ANGLE
-    var along${i}_${j} = vec4f(0.0);
-//@ end
-//@ end
-//@ end
-//@ if ANGLE
-//@ for i in 0..TM
+    let own${i} = min(group_row + local.y * ${TM}u + ${i}u, last_row) * a_stride4;
     var square${i} = 0.0;
 //@ end
-    for (var k4 = 0u; k4 < params.depth4; k4++) {
+    for (var k4 = 0u; k4 < depth4; k4++) {
 //@ for i in 0..TM
-        square${i} += dot(x[x${i} + k4], x[x${i} + k4]);
+        let v${i} = load_a(own${i}, k4);
+        square${i} += dot(v${i}, v${i});
 //@ end
     }
 //@ for i in 0..TM
@@ -181,93 +183,22 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
     let inverse${i} = select(0.0, 1.0 / length${i}, square${i} > 0.0);
 //@ end
 //@ end
-//@ if BK > 0
-    let lane = local.y * ${TX}u + local.x;
-    for (var k4 = 0u; k4 < params.depth4; k4 += ${BK / 4}u) {
-        // x goes in transposed, depth-major, so that the loop below reads one column of it at a time. Beyond the last
-        // coordinate both operands are zero.
-        for (var n = lane; n < ${BM * BK / 4}u; n += ${THREADS}u) {
-            let row = params.row0 + min(group_row + n / ${BK / 4}u, last_row);
-            let at = n % ${BK / 4}u;
-            var v = vec4f(0.0);
-            if k4 + at < params.depth4 { v = x[row * params.x_stride4 + k4 + at]; }
-            let to = 4u * at * ${BM}u + n / ${BK / 4}u;
-            x_tile[to] = v.x;
-            x_tile[to + ${BM}u] = v.y;
-            x_tile[to + ${2 * BM}u] = v.z;
-            x_tile[to + ${3 * BM}u] = v.w;
-        }
-        for (var n = lane; n < ${BK * BN4}u; n += ${THREADS}u) {
-            let at = 4u * k4 + n / ${BN4}u;
-            var v = vec4f(0.0);
-            if at < 4u * params.depth4 {
-                v = w[at * params.w_stride4 + min(group_col4 + n % ${BN4}u, last_col)];
-            }
-            w_tile[n] = v;
-        }
-        workgroupBarrier();
-        for (var at = 0u; at < ${BK}u; at++) {
-//@ for j in 0..TN4
-            let b${j} = w_tile[at * ${BN4}u + ${j * TX}u + local.x];
-//@ end
-//@ for i in 0..TM
-//@ if ANGLE
-            let a${i} = vec4f(x_tile[at * ${BM}u + local.y * ${TM}u + ${i}u] * inverse${i});
-//@ else
-            let a${i} = vec4f(x_tile[at * ${BM}u + local.y * ${TM}u + ${i}u]);
-//@ end
-//@ for j in 0..TN4
-            sum${i}_${j} = gather(sum${i}_${j}, a${i}, b${j});
-//@ if ANGLE
-            along${i}_${j} = gather(along${i}_${j}, a${i}, -b${j});
-//@ end
-//@ end
-//@ end
-        }
-        // The next stage overwrites what neighbours still read.
-        workgroupBarrier();
-    }
-//@ else
-//@ for j in 0..TN4
-    let w${j} = min(group_col4 + ${j * TX}u + local.x, last_col);
-//@ end
-    for (var k4 = 0u; k4 < params.depth4; k4++) {
-//@ for i in 0..TM
-//@ if ANGLE
-        let a${i} = x[x${i} + k4] * inverse${i};
-//@ else
-        let a${i} = x[x${i} + k4];
-//@ end
-//@ end
-//@ for c in 0..4
-        {
-            let at = (4u * k4 + ${c}u) * params.w_stride4;
-//@ for j in 0..TN4
-            let b${j} = w[at + w${j}];
-//@ for i in 0..TM
-            sum${i}_${j} = gather(sum${i}_${j}, vec4f(a${i}[${c}]), b${j});
-//@ if ANGLE
-            along${i}_${j} = gather(along${i}_${j}, vec4f(a${i}[${c}]), -b${j});
-//@ end
-//@ end
-//@ end
-        }
-//@ end
-    }
-//@ end
+//@ include product_loop
 //@ for j in 0..TN4
     let col${j} = group_col4 + ${j * TX}u + local.x;
     if col${j} < params.k_stride4 {
         let is_landmark = vec4u(4u * col${j}) + vec4u(0u, 1u, 2u, 3u) < vec4u(params.landmarks);
 //@ for i in 0..TM
-        if group_row + local.y * ${TM}u + ${i}u < params.rows {
-//@ if ANGLE
-            let entry = value(sum${i}_${j}, along${i}_${j}, length${i}, norm[col${j}]);
-//@ else
-            let entry = value(sum${i}_${j});
-//@ end
+        {
             let row = group_row + local.y * ${TM}u + ${i}u;
-            k[row * params.k_stride4 + col${j}] = select(vec4f(0.0), entry, is_landmark);
+            if row < params.rows {
+//@ if TWICE
+                let entry = value(acc${i}_${j}, other${i}_${j}, length${i}, norm[col${j}]);
+//@ else
+                let entry = value(acc${i}_${j});
+//@ end
+                k[row * params.k_stride4 + col${j}] = select(vec4f(0.0), entry, is_landmark);
+            }
         }
 //@ end
     }

@@ -1,6 +1,7 @@
-// y = f(x W + phase) beta, the features never stored: a workgroup owns BM rows and walks over all frequencies.
+// y = f(x W + phase) beta, the features never stored: a workgroup owns BM rows and walks over all frequencies, or over those of
+// one split, whose sums then lie one split after another in y.
 //
-// Grid: one workgroup per BM rows, TX x TY invocations, each TM x TN products in registers; 4 * Q targets, from target
+// Grid: (ceil(rows of the dispatch / BM), splits) workgroups of TX x TY invocations, each TM x TN products in registers; 4 * Q targets, from target
 // vec4 number q0 on. Requires: as projection.wgsl; beta [D][beta_stride4] vec4s of targets.
 //@ let BM = TY * TM
 //@ include cos2pi
@@ -14,6 +15,10 @@ struct Params {
     beta_stride4: u32,
     q0: u32,
     y_stride4: u32,
+    // The first row of this dispatch.
+    row0: u32,
+    // vec4s of frequencies in a split, a whole number of tiles.
+    split_cols4: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -23,6 +28,7 @@ struct Params {
 @group(0) @binding(4) var<storage, read> beta: array<vec4f>;
 @group(0) @binding(5) var<storage, read_write> y: array<vec4f>;
 
+//@ let GATHER = 0
 //@ include product
 //@ include product_of_x
 // Two rows of every invocation at a time: all of them would not fit.
@@ -35,7 +41,7 @@ fn coefficient(feature_at: u32, q: u32) -> vec4f {
 
 @compute @workgroup_size(${TX}, ${TY})
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local: vec3u) {
-    let group_row = group.x * ${BM}u;
+    let group_row = params.row0 + group.x * ${BM}u;
 //@ for i in 0..TM
 //@ for q in 0..Q
     var sum${i}_${q} = vec4f(0.0);
@@ -45,7 +51,9 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
     let last_col4 = params.w_stride4 - 1u;
     let a_stride4 = params.x_stride4;
     let depth4 = params.depth4;
-    for (var group_col4 = 0u; group_col4 < params.w_stride4; group_col4 += ${TX * TN4}u) {
+    let first_col4 = group.y * params.split_cols4;
+    let end_col4 = min(params.w_stride4, first_col4 + params.split_cols4);
+    for (var group_col4 = first_col4; group_col4 < end_col4; group_col4 += ${TX * TN4}u) {
 //@ include product_loop
 //@ for j in 0..TN4
         let col${j} = 4u * (group_col4 + ${j * TX}u + local.x);
@@ -110,7 +118,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
         var total = partial[index * ${TX}u];
         for (var k = 1u; k < ${TX}u; k++) { total += partial[index * ${TX}u + k]; }
         if row < params.rows && params.q0 + ${q}u < params.y_stride4 {
-            y[row * params.y_stride4 + params.q0 + ${q}u] = total;
+            y[(group.y * params.rows + row) * params.y_stride4 + params.q0 + ${q}u] = total;
         }
     }
     // The next rows overwrite what neighbours still read.

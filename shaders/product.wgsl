@@ -3,7 +3,7 @@
 // NARROW (few columns, bound by reading a): grid ceil(rows / (GROUPS * TM)) workgroups of LANES x GROUPS invocations; LANES
 // neighbours share TM rows, read neighbouring vec4s of them, and add up through workgroup memory. 4 Q columns from vec4 q0.
 // Else: grid (ceil(cols / BN), ceil(rows / BM)) workgroups of TX x TY, each invocation TM x TN products in registers.
-// Requires: rows whole vec4s apart. The padding of a may hold anything: it is masked. That of c is written, from row c_row0 on.
+// Requires: rows whole vec4s apart, zero in the padding; that of c is written, from row c_row0 on.
 struct Params {
     rows: u32,
     depth: u32,
@@ -21,8 +21,14 @@ struct Params {
 
 // Four neighbours of the row of a that starts there, zero beyond its end.
 fn load_a(start: u32, k4: u32) -> vec4f {
-    let v = a[start + min(k4, params.a_stride4 - 1u)];
-    return select(vec4f(0.0), v, vec4u(4u * k4) + vec4u(0u, 1u, 2u, 3u) < vec4u(params.depth));
+//@ if NARROW
+    return a[start + k4];
+//@ else
+//@ if BK > 0
+    if k4 >= params.a_stride4 { return vec4f(0.0); }
+//@ end
+    return a[start + k4];
+//@ end
 }
 
 fn load_b(k: u32, col4: u32) -> vec4f {
@@ -76,6 +82,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
 }
 //@ else
 //@ let BM = TY * TM
+//@ let GATHER = 0
 //@ include product
 
 @compute @workgroup_size(${TX}, ${TY})

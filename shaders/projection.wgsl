@@ -1,6 +1,6 @@
 // z = amplitude * nonlinearity(x W + phase), the dense random-feature map.
 //
-// Grid: (ceil(freqs / BN), ceil(rows / BM)) workgroups of TX x TY invocations; an invocation keeps TM x TN products in
+// Grid: (ceil(freqs / BN), ceil(rows of the dispatch / BM)) workgroups of TX x TY invocations; an invocation keeps TM x TN products in
 // registers. Columns of an invocation lie TX vec4s apart, so that neighbours load neighbouring vec4s.
 // Requires: x rows padded with zeros to depth4 vec4s; w holds 4 * depth4 rows of w_stride4 vec4s, the rows beyond d zero;
 // feature = (phase in turns, amplitude), padded to whole vec4s of frequencies. WHOLE: freqs a multiple of 4, or no sines behind
@@ -14,6 +14,8 @@ struct Params {
     x_stride4: u32,
     w_stride4: u32,
     z_stride: u32,
+    // The first row of this dispatch.
+    row0: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -27,12 +29,13 @@ struct Params {
 //@ end
 
 //@ include features
+//@ let GATHER = 0
 //@ include product
 //@ include product_of_x
 
 @compute @workgroup_size(${TX}, ${TY})
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local: vec3u) {
-    let group_row = group.y * ${BM}u;
+    let group_row = params.row0 + group.y * ${BM}u;
     let group_col4 = group.x * ${TX * TN4}u;
     let last_row = params.rows - 1u;
     let last_col4 = params.w_stride4 - 1u;

@@ -18,6 +18,9 @@ pub enum Error {
     /// No device of the kind asked for, or a device that failed.
     #[error("{0}")]
     Device(String),
+    /// A shader that the driver of a device does not compile.
+    #[error("{0}; a newer driver may, or use --device cpu")]
+    Shader(String),
     /// A request beyond what a device can address.
     #[error("{what} needs {needed}; this device allows {allowed}; {remedy}")]
     Limit {

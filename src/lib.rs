@@ -13,6 +13,8 @@ pub mod kernels;
 pub mod models;
 pub mod normal;
 pub mod ops;
+#[cfg(test)]
+mod padding;
 pub mod plan;
 pub mod sampling;
 pub mod seed;

@@ -97,21 +97,13 @@ pub(crate) struct OutputArgs {
 impl DeviceArgs {
     /// Sets the threads, before anything uses them.
     pub(crate) fn start(&self) -> Result<()> {
-        let threads = match self.threads {
-            Some(threads) => threads,
-            // What rayon would take: its variable, else one per core. Its pool must not start before this.
-            None => std::env::var("RAYON_NUM_THREADS")
-                .ok()
-                .and_then(|n| n.parse().ok())
-                .filter(|&n| n > 0)
-                .unwrap_or_else(|| {
-                    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
-                }),
-        };
-        CpuDevice::set_shared_threads(threads).map_err(|error| match error {
-            Error::Parameter(_) => Usage(format!("--threads: {error}")).into(),
-            other => other.into(),
-        })
+        if let Some(threads) = self.threads {
+            CpuDevice::set_shared_threads(threads).map_err(|error| match error {
+                Error::Parameter(_) => anyhow::Error::new(Usage(format!("--threads: {error}"))),
+                other => other.into(),
+            })?;
+        }
+        Ok(())
     }
 
     /// Opens the device; says once if it is not the one hoped for.

@@ -1,9 +1,14 @@
-    // acc{i}_{j} = the products of rows group_row + local.y * TM + i with columns 4 * (group_col4 + j * TX + local.x) .. + 4.
+    // acc{i}_{j} = what is gathered of rows group_row + local.y * TM + i and columns 4 * (group_col4 + j * TX + local.x) .. + 4,
+    // from START on: products, or whatever gather(so far, a, b) makes of one depth. With TWICE other{i}_{j} gathers from -b, and
+    // a row of a is scaled by inverse{i} first.
     // Asks for last_row, last_col4, a_stride4, depth4, and for load_a(start of a row, vec4 of depth) and load_b(depth, vec4 of
     // columns), which take any depth. Rows and columns beyond the last are clamped, once: what they give is not stored.
 //@ for i in 0..TM
 //@ for j in 0..TN4
-    var acc${i}_${j} = vec4f(0.0);
+    var acc${i}_${j} = vec4f(${START}.0);
+//@ if TWICE
+    var other${i}_${j} = vec4f(${START}.0);
+//@ end
 //@ end
 //@ end
 //@ if BK > 0
@@ -71,8 +76,16 @@
             let a${i} = a_tile[k * ${BM4}u + ((local.y * ${TM4}u + ${i}u) ^ (2u * (k / 4u)))];
 //@ end
 //@ for i in 0..TM
+//@ if TWICE
+            let scaled${i} = a${i / 4}[${i % 4}] * inverse${i};
 //@ for j in 0..TN4
-            acc${i}_${j} = fma(vec4f(a${i / 4}[${i % 4}]), b${j}, acc${i}_${j});
+            acc${i}_${j} = gather(acc${i}_${j}, scaled${i}, b${j});
+            other${i}_${j} = gather(other${i}_${j}, scaled${i}, -b${j});
+//@ end
+//@ else
+//@ for j in 0..TN4
+            acc${i}_${j} = gather(acc${i}_${j}, a${i / 4}[${i % 4}], b${j});
+//@ end
 //@ end
 //@ end
         }
@@ -88,14 +101,21 @@
 //@ end
     for (var k4 = 0u; k4 < depth4; k4++) {
 //@ for i in 0..TM
+//@ if TWICE
+        let a${i} = load_a(start${i}, k4) * inverse${i};
+//@ else
         let a${i} = load_a(start${i}, k4);
+//@ end
 //@ end
 //@ for k in 0..4
         {
 //@ for j in 0..TN4
             let b${j} = load_b(4u * k4 + ${k}u, b_col${j});
 //@ for i in 0..TM
-            acc${i}_${j} = fma(vec4f(a${i}[${k}]), b${j}, acc${i}_${j});
+            acc${i}_${j} = gather(acc${i}_${j}, a${i}[${k}], b${j});
+//@ if TWICE
+            other${i}_${j} = gather(other${i}_${j}, a${i}[${k}], -b${j});
+//@ end
 //@ end
 //@ end
         }

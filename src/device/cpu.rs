@@ -1,7 +1,19 @@
 //! The CPU backend: a pool of threads.
 
 use crate::{Error, Result};
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+/// How long a thread waits for more work before it sleeps: longer than a row takes, too short to be seen in a load.
+const LINGER: Duration = Duration::from_micros(200);
+/// Counts what lingering threads wait for.
+static CALLS: AtomicU64 = AtomicU64::new(0);
 
 /// The CPU as a device. Results do not depend on the number of threads.
 #[derive(Clone)]
@@ -16,16 +28,14 @@ impl CpuDevice {
         Self { pool: None }
     }
 
-    /// Gives the process-wide pool `threads` threads, for every part of the library that runs on the host. The calling thread
-    /// becomes one of them, so that it does not compete with those that it waits for: call this from the thread that does
-    /// the work, early. Errors on zero, when the system refuses the threads, and when the pool was set or used before.
+    /// Gives the process-wide pool `threads` threads, for every part of the library that runs on the host. Errors on zero,
+    /// when the system refuses the threads, and when the pool was set or used before.
     pub fn set_shared_threads(threads: usize) -> Result<()> {
         if threads == 0 {
             return Err(no_threads());
         }
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
-            .use_current_thread()
             .build_global()
             .map_err(|e| Error::Device(format!("cannot start {threads} threads: {e}")))
     }
@@ -65,6 +75,31 @@ impl CpuDevice {
             Some(pool) => pool.in_place_scope(work),
             None => rayon::in_place_scope(work),
         }
+    }
+
+    /// Keeps up to `threads` of the pool awake for a moment, in case that more work of the same short kind comes at once: to
+    /// wake a thread takes as long as the work. [`Self::call`] tells them that it has come.
+    pub(crate) fn linger(&self, threads: usize) {
+        let seen = CALLS.load(Ordering::Acquire);
+        let wait = move || {
+            let start = Instant::now();
+            while CALLS.load(Ordering::Acquire) == seen && start.elapsed() < LINGER {
+                for _ in 0..32 {
+                    std::hint::spin_loop();
+                }
+            }
+        };
+        for _ in 0..threads {
+            match &self.pool {
+                Some(pool) => pool.spawn(wait),
+                None => rayon::spawn(wait),
+            }
+        }
+    }
+
+    /// Sends threads that linger back to work.
+    pub(crate) fn call(&self) {
+        CALLS.fetch_add(1, Ordering::Release);
     }
 
     /// faer's parallelism for this pool; call inside [`Self::install`].

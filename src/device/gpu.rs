@@ -8,6 +8,7 @@ mod fault;
 mod pipeline;
 mod saved;
 pub mod shader;
+mod submission;
 mod timing;
 mod transfer;
 
@@ -15,6 +16,7 @@ pub use adapter::{AdapterKind, AdapterReport};
 pub(super) use adapter::{adapters as visible_adapters, open as open_adapter};
 pub use buffer::PooledBuffer;
 pub(crate) use pipeline::Dispatch;
+pub(crate) use submission::{WORK, rows_per_dispatch};
 pub(crate) use transfer::{Pace, Readback};
 
 use super::cache::Cache;
@@ -22,17 +24,16 @@ use crate::Result;
 use buffer::Memory;
 use choices::Choices;
 use fault::Faults;
-use pipeline::{Pipelines, UniformRing};
+use pipeline::Pipelines;
 use saved::SavedPipelines;
 use std::{
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
+use submission::SubmissionPart;
 
 /// No binding may exceed this on Vulkan and DX12, whatever the adapter claims.
 const MAX_BINDING: u64 = (1 << 31) - 4;
-/// Dispatches recorded before they are submitted, so that the device works while the host records.
-const DISPATCHES_PER_SUBMIT: usize = 32;
 
 /// An opened adapter. Cloning is cheap; clones share pipelines, pooled buffers and the command queue.
 #[derive(Clone)]
@@ -70,9 +71,12 @@ impl Drop for Inner {
 /// Commands recorded and not yet submitted.
 #[derive(Default)]
 struct Recorder {
+    /// Open while dispatches follow one another. It ends before anything else is encoded.
+    pass: Option<wgpu::ComputePass<'static>>,
     encoder: Option<wgpu::CommandEncoder>,
-    dispatches: usize,
-    uniforms: UniformRing,
+    part: SubmissionPart,
+    /// Where the parameters of all recorded dispatches go before the first of them runs.
+    uniforms: Option<wgpu::Buffer>,
     /// Set while dispatches are timed.
     timing: Option<timing::Timing>,
 }
@@ -141,10 +145,16 @@ impl GpuDevice {
 
     /// Submits what is recorded; `None` if that is nothing.
     pub(crate) fn flush(&self) -> Option<wgpu::SubmissionIndex> {
-        let mut recorder = lock(&self.0.recorder);
-        recorder.dispatches = 0;
-        recorder.uniforms.reset();
+        self.submit(&mut lock(&self.0.recorder))
+    }
+
+    fn submit(&self, recorder: &mut Recorder) -> Option<wgpu::SubmissionIndex> {
+        recorder.pass = None;
+        let params = recorder.part.take();
         let encoder = recorder.encoder.take()?;
+        if let (Some(uniforms), false) = (&recorder.uniforms, params.is_empty()) {
+            self.0.queue.write_buffer(uniforms, 0, &params);
+        }
         Some(self.0.queue.submit([encoder.finish()]))
     }
 
@@ -175,7 +185,18 @@ impl GpuDevice {
         self.0.device.destroy();
     }
 
+    /// Records zeros for the first bytes of a buffer.
+    pub(crate) fn clear(&self, buffer: &wgpu::Buffer, bytes: u64) {
+        if bytes > 0 {
+            let mut recorder = lock(&self.0.recorder);
+            self.encoder(&mut recorder)
+                .clear_buffer(buffer, 0, Some(bytes));
+        }
+    }
+
+    /// The encoder, between passes.
     fn encoder<'r>(&self, recorder: &'r mut Recorder) -> &'r mut wgpu::CommandEncoder {
+        recorder.pass = None;
         recorder
             .encoder
             .get_or_insert_with(|| self.0.device.create_command_encoder(&Default::default()))

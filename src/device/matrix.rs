@@ -9,8 +9,9 @@ use ndarray::{Array2, ArrayView2, ShapeBuilder};
 
 /// A row-major f32 matrix `[rows, cols]` that stays on its device.
 ///
-/// Rows lie `stride` floats apart. On a GPU the stride is `cols` rounded up to four, so that shaders load whole `vec4`s;
-/// what lies in the padding of a matrix written by an op is unspecified, that of an uploaded one is zero.
+/// Rows lie `stride` floats apart. On a GPU the stride is `cols` rounded up to four, so that shaders load whole `vec4`s. What lies
+/// in the padding is zero, always: ops multiply with it and never change it. (A row with a NaN or an infinity in it may have
+/// NaN in its padding, too.)
 #[derive(Debug)]
 pub struct Matrix {
     device: Device,
@@ -42,7 +43,13 @@ impl Matrix {
         let data = match device {
             Device::Cpu(_) => MatrixData::Cpu(Aligned::zeroed(len)),
             Device::Gpu(gpu) => {
-                MatrixData::Gpu(gpu.buffer(4 * len as u64, || format!("a {rows} x {cols} matrix"))?)
+                let bytes = 4 * len as u64;
+                let buffer = gpu.buffer(bytes, || format!("a {rows} x {cols} matrix"))?;
+                if cols < stride {
+                    // The padding may hold an earlier user's numbers.
+                    gpu.clear(&buffer, bytes);
+                }
+                MatrixData::Gpu(buffer)
             }
         };
         Ok(Self {
@@ -74,7 +81,8 @@ impl Matrix {
         self.set_rows(host.nrows())?;
         let stride = self.stride;
         self.write_with(|out| {
-            for (row, out) in host.rows().into_iter().zip(out.chunks_exact_mut(stride)) {
+            let places = out.chunks_exact_mut(stride.max(1));
+            for (row, out) in host.rows().into_iter().zip(places) {
                 let (body, padding) = out.split_at_mut(row.len());
                 for (o, &v) in body.iter_mut().zip(row) {
                     *o = v;
@@ -84,7 +92,8 @@ impl Matrix {
         })
     }
 
-    /// Lets `fill` write the `rows * stride` floats of the matrix on the host, then makes them visible to the device.
+    /// Lets `fill` write the `rows * stride` floats of the matrix on the host, zeros for the padding, then makes them visible to
+    /// the device. On a GPU `fill` finds other numbers there.
     pub(crate) fn write_with(&mut self, fill: impl FnOnce(&mut [f32])) -> Result<()> {
         let len = self.rows * self.stride;
         match (&mut self.data, &self.device) {

@@ -70,6 +70,7 @@ pub fn naive(
             z_ns.gpu(gpu, "z")?,
         ],
         workgroups: [params.freqs.div_ceil(16), params.rows.div_ceil(16), 1],
+        work: 2.0 * (rows * d) as f64 * s as f64,
     })
 }
 
@@ -116,12 +117,11 @@ impl SquareGram {
             tile_count: narrow(self.tiles * (self.tiles + 1))?,
             fresh: 1,
             zero: 0,
-            padding: [0; 2],
         };
         let (name, constants) = gram::variant(self.tile, true);
         gram::record(
             &self.gpu,
-            (&name, &constants),
+            (&self.tile, &name, &constants),
             &params,
             [z_nd, y_n1],
             [&self.hi, &self.lo],

@@ -256,6 +256,7 @@ impl Binning {
                 params.rows.div_ceil(ROWS),
                 1,
             ],
+            work: 20.0 * (hash.rows() * self.depth) as f64 * self.grids as f64,
         })
     }
 

@@ -1,7 +1,7 @@
 //! What a device can do at most: micro-kernels that only copy, or only multiply and add. Benchmarks state every op as a
 //! share of these.
 
-use super::{Binding, Op, projection::narrow};
+use super::{Binding, Op, projection::narrow, walsh_hadamard::moved};
 use crate::{
     Error, Result,
     device::{CpuDevice, GpuDevice, Matrix, gpu::Dispatch, gpu::shader::Constants},
@@ -81,6 +81,7 @@ pub fn copy(gpu: &GpuDevice, src: &Matrix, dst: &mut Matrix, per: usize) -> Resu
         params: bytemuck::bytes_of(&params),
         buffers: &[src.gpu(gpu, "the source")?, dst.gpu(gpu, "the target")?],
         workgroups: [across.max(1), groups.div_ceil(across.max(1)).max(1), 1],
+        work: moved(dst),
     })
 }
 
@@ -97,6 +98,7 @@ pub fn fma(gpu: &GpuDevice, sums: &mut Matrix, chains: usize, rounds: usize) -> 
         padding: [0; 3],
     };
     let (variant, constants) = fma_variant(chains);
+    let work = (sums.rows() * WORKGROUP) as f64 * (8 * chains * UNROLL * rounds) as f64;
     gpu.dispatch(&Dispatch {
         op: &FMA,
         variant: &variant,
@@ -104,8 +106,9 @@ pub fn fma(gpu: &GpuDevice, sums: &mut Matrix, chains: usize, rounds: usize) -> 
         params: bytemuck::bytes_of(&params),
         buffers: &[sums.gpu(gpu, "the sums")?],
         workgroups: [narrow(sums.rows())?, 1, 1],
+        work,
     })?;
-    Ok((sums.rows() * WORKGROUP) as f64 * (8 * chains * UNROLL * rounds) as f64)
+    Ok(work)
 }
 
 /// What [`fma`] leaves in `sums`, in f64: rows and columns as there.

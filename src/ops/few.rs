@@ -4,7 +4,12 @@
 //! Columns are split first; the depth among the lanes of a workgroup; and, where columns are few, among workgroups too, whose
 //! sums a second pass adds. The order of all sums follows from the shape and the kind of adapter alone.
 
-use super::{Binding, Op, projection::Nonlinearity, projection::narrow, tile::Form};
+use super::{
+    Binding, Op,
+    projection::{Nonlinearity, narrow},
+    tile::Form,
+    walsh_hadamard::fold,
+};
 use crate::{
     Result,
     device::{
@@ -88,8 +93,6 @@ struct SumParams {
     freqs: u32,
     z_stride: u32,
     row0: u32,
-    /// Uniform structs are whole multiples of 16 bytes on some drivers.
-    padding: [u32; 3],
 }
 
 /// What a workgroup writes: its sums, or what follows from them.
@@ -158,6 +161,35 @@ pub(super) fn splits(kind: AdapterKind, rows: usize, cols: usize, depth: usize) 
     let groups = cols.div_ceil(4 * TX) * rows.div_ceil(ROWS[3]);
     let wanted = enough_workgroups(kind) / groups.max(1);
     wanted.clamp(1, (depth / (4 * LANES)).max(1))
+}
+
+/// Parts that the frequencies of a fused prediction are split into, where the workgroups of its rows alone leave an adapter of
+/// this kind idle: a workgroup there has a quarter of the invocations, so four times as many are wanted.
+pub(super) fn feature_splits(kind: AdapterKind, rows: usize, freqs: usize) -> usize {
+    let wanted = match kind {
+        // Measured on lavapipe: two cores have enough to do.
+        AdapterKind::Software => return 1,
+        _ => 4 * enough_workgroups(kind) / rows.div_ceil(64).max(1),
+    };
+    wanted.clamp(1, (freqs / 128).max(1))
+}
+
+/// `z` = the sum over splits of `partial`, `[splits, rows, ceil(cols / 4)]` vec4s.
+pub(super) fn add_splits(
+    gpu: &GpuDevice,
+    partial: &wgpu::Buffer,
+    splits: usize,
+    z_nt: &Matrix,
+) -> Result<()> {
+    let sums = Sums {
+        partial,
+        splits,
+        rows: z_nt.rows(),
+        cols: z_nt.cols(),
+        row0: 0,
+    };
+    // The phases are bound and not read.
+    sums.run(gpu, z_nt, (partial, None))
 }
 
 /// The operands of one product.
@@ -230,26 +262,55 @@ impl FewRows<'_> {
                 narrow(rows.div_ceil(group_rows))?,
                 narrow(splits)?,
             ],
+            work: 2.0 * (rows * depth) as f64 * cols as f64,
         })?;
         let Some(scratch) = scratch else {
             return Ok(());
         };
+        let sums = Sums {
+            partial: &scratch,
+            splits,
+            rows,
+            cols,
+            row0: self.row0,
+        };
+        sums.run(gpu, self.z_nt, (feature, f))
+    }
+}
+
+/// Sums of parts, to be added up.
+struct Sums<'a> {
+    partial: &'a wgpu::Buffer,
+    splits: usize,
+    rows: usize,
+    cols: usize,
+    row0: usize,
+}
+
+impl Sums<'_> {
+    fn run(
+        &self,
+        gpu: &GpuDevice,
+        z_nt: &Matrix,
+        (feature, f): (&wgpu::Buffer, Option<Nonlinearity>),
+    ) -> Result<()> {
         let (name, constants) = sum_variant(f);
         let params = SumParams {
-            rows: params.rows,
-            splits: narrow(splits)?,
-            freqs: params.freqs,
-            z_stride: params.z_stride,
-            row0: params.row0,
-            padding: [0; 3],
+            rows: narrow(self.rows)?,
+            splits: narrow(self.splits)?,
+            freqs: narrow(self.cols)?,
+            z_stride: narrow(z_nt.stride())?,
+            row0: narrow(self.row0)?,
         };
+        let quads = narrow(self.rows * self.cols.div_ceil(4))?;
         gpu.dispatch(&Dispatch {
             op: &SUM_OP,
             variant: &name,
             constants: &constants,
             params: bytemuck::bytes_of(&params),
-            buffers: &[&scratch, feature, z],
-            workgroups: [params.freqs.div_ceil(256), params.rows, 1],
+            buffers: &[self.partial, feature, z_nt.gpu(gpu, "z")?],
+            workgroups: fold(quads.div_ceil(64)),
+            work: 10.0 * (self.splits * self.rows) as f64 * self.cols as f64,
         })
     }
 }

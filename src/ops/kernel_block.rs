@@ -10,7 +10,10 @@ use super::{
 };
 use crate::{
     Error, Result,
-    device::{CpuDevice, Device, GpuDevice, Matrix, gpu::Dispatch, gpu::shader::Constants},
+    device::{
+        CpuDevice, Device, GpuDevice, Matrix,
+        gpu::{AdapterKind, Dispatch, shader::Constants},
+    },
     kernels::{BlockForm, Kernel},
 };
 use ndarray::{Array2, ArrayView2};
@@ -36,7 +39,7 @@ pub static OP: Op = Op {
 };
 
 /// The tile shapes of this op: through workgroup memory, and straight from the buffers.
-pub const MENU: &[Tile] = &[tile::SHARED_64, tile::DIRECT_8X64];
+pub const MENU: &[Tile] = &[tile::SHARED_64, tile::SHARED_64_HALF, tile::DIRECT_8X64];
 
 /// Bytes of the kernel block that a product keeps on a GPU.
 const SCRATCH_BYTES: usize = 32 << 20;
@@ -138,10 +141,16 @@ impl KernelBlock {
         kernel: Arc<dyn Kernel>,
         landmarks_md: ArrayView2<'_, f32>,
     ) -> Result<Self> {
+        let angular = matches!(kernel.block_form(), Some(BlockForm::ArcCosine { .. }));
         let tile = match device {
+            Device::Gpu(gpu) => match gpu.report().kind {
+                AdapterKind::Software => tile::DIRECT_8X64,
+                AdapterKind::Integrated => tile::SHARED_64_HALF,
+                // Two sums an entry.
+                _ if angular => tile::SHARED_64_HALF,
+                _ => tile::SHARED_64,
+            },
             Device::Cpu(_) => tile::SHARED_64,
-            Device::Gpu(gpu) if gpu.is_software() => tile::DIRECT_8X64,
-            Device::Gpu(_) => tile::SHARED_64,
         };
         Self::load_with(device, kernel, landmarks_md, tile)
     }
@@ -260,6 +269,9 @@ impl KernelBlock {
                 b_mt.rows()
             )));
         }
+        if out_nt.rows() == 0 || out_nt.cols() == 0 {
+            return Ok(());
+        }
         match &self.device {
             Device::Cpu(cpu) => self.times_cpu(cpu, x_nd, b_mt, out_nt),
             Device::Gpu(gpu) => self.times_gpu(gpu, x_nd, b_mt, out_nt, scratch),
@@ -342,6 +354,7 @@ impl KernelBlock {
                 params.rows.div_ceil(self.tile.rows()),
                 1,
             ],
+            work: 3.0 * (k_nm.rows() * self.depth) as f64 * self.landmarks as f64,
         })
     }
 

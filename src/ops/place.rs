@@ -158,6 +158,7 @@ impl Place {
                         place.gpu(gpu, "the place")?,
                     ],
                     workgroups: [params.cols.div_ceil(64), params.rows.div_ceil(ROWS), 1],
+                    work: 20.0 * (spot.rows * self.cols) as f64,
                 })
             }
         }

@@ -5,7 +5,8 @@ use super::{
     few::{self, FewRows},
     host::{Epilogue, ThroughCache},
     projection::{
-        self, DenseMap, GpuMap, HostMap, Loaded, Nonlinearity, Projection, narrow, rows_per_block,
+        self, DenseMap, GpuMap, HostMap, Loaded, Nonlinearity, Projection, narrow, row_blocks,
+        rows_per_block,
     },
     tile::{self, Form, Tile},
     tuning::{self, Class, TunedOp},
@@ -41,6 +42,8 @@ pub static OP: Op = Op {
     },
 };
 
+/// Frequencies are split at multiples of this: whole tiles of every shape, so that all of them sum in one order.
+const SPLIT_COLS: usize = 64;
 /// Targets of one dispatch, in fours; more go in turns.
 const QUADS: [usize; 3] = [1, 2, 4];
 
@@ -62,6 +65,8 @@ struct Params {
     beta_stride4: u32,
     q0: u32,
     y_stride4: u32,
+    row0: u32,
+    split_cols4: u32,
 }
 
 /// `y = f(x W + phase) beta` in f64, from the f32 inputs that the op sees.
@@ -93,6 +98,9 @@ impl Projection {
                 x_nd.rows(),
                 beta_dt.cols()
             )));
+        }
+        if y_nt.rows() == 0 || y_nt.cols() == 0 {
+            return Ok(());
         }
         match &self.loaded {
             Loaded::Cpu(cpu, map) => {
@@ -159,46 +167,82 @@ impl Projection {
         beta_dt: &Matrix,
         y_nt: &mut Matrix,
     ) -> Result<()> {
-        if map.form.is_none() {
-            let work = 2.0 * (x_nd.rows() * self.depth) as f64 * self.freqs as f64;
-            tuning::worked(gpu, self.predict_class(x_nd.rows()), work);
-        }
         let Some(Form::Tile(tile)) = self.predict_form(x_nd.rows()) else {
             return self.predict_few(gpu, x_nd, beta_dt, y_nt);
         };
-        let total = beta_dt.stride() / 4;
-        let mut q0 = 0;
-        while q0 < total {
+        let row_work = self.row_work();
+        if map.form.is_none() {
+            let class = self.predict_class(x_nd.rows());
+            tuning::worked(gpu, class, row_work * x_nd.rows() as f64)?;
+        }
+        let splits = few::feature_splits(gpu.report().kind, x_nd.rows(), self.freqs);
+        self.predict_split(gpu, map, (x_nd, beta_dt), y_nt, (tile, splits))
+    }
+
+    /// Frequencies in `splits` parts, so that fewer rows keep the adapter busy too; the sums of the parts are added in order.
+    fn predict_split(
+        &self,
+        gpu: &GpuDevice,
+        map: &GpuMap,
+        (x_nd, beta_dt): (&Matrix, &Matrix),
+        y_nt: &mut Matrix,
+        (tile, splits): (Tile, usize),
+    ) -> Result<()> {
+        let (rows, total) = (x_nd.rows(), beta_dt.stride() / 4);
+        let parts = self.freqs.div_ceil(SPLIT_COLS);
+        let per_split = parts.div_ceil(splits.clamp(1, parts));
+        let splits = parts.div_ceil(per_split);
+        let scratch = match splits {
+            1 => None,
+            _ => {
+                let bytes = 16 * (splits * rows * total) as u64;
+                Some(gpu.buffer(bytes, || "the parts of predictions".into())?)
+            }
+        };
+        let y = y_nt.gpu(gpu, "y")?;
+        let row_work = self.row_work();
+        for q0 in (0..total).step_by(QUADS[2]) {
             let left = total - q0;
             let quads = *QUADS.iter().find(|&&q| q >= left).unwrap_or(&QUADS[2]);
-            let params = Params {
-                rows: narrow(x_nd.rows())?,
-                depth4: narrow(self.depth.div_ceil(4))?,
-                freqs: narrow(self.freqs)?,
-                x_stride4: narrow(x_nd.stride() / 4)?,
-                w_stride4: narrow(map.w_ds.stride() / 4)?,
-                beta_stride4: narrow(total)?,
-                q0: narrow(q0)?,
-                y_stride4: narrow(y_nt.stride() / 4)?,
-            };
             let (name, constants) = variant(tile, self.nonlinearity, quads);
-            gpu.dispatch(&Dispatch {
-                op: &OP,
-                variant: &name,
-                constants: &constants,
-                params: bytemuck::bytes_of(&params),
-                buffers: &[
-                    x_nd.gpu(gpu, "x")?,
-                    map.w_ds.gpu(gpu, "w")?,
-                    map.feature.gpu(gpu, "the phases")?,
-                    beta_dt.gpu(gpu, "the coefficients")?,
-                    y_nt.gpu(gpu, "y")?,
-                ],
-                workgroups: [params.rows.div_ceil(tile.rows()), 1, 1],
-            })?;
-            q0 += quads;
+            for block in row_blocks(rows, row_work) {
+                let params = Params {
+                    rows: narrow(rows)?,
+                    depth4: narrow(self.depth.div_ceil(4))?,
+                    freqs: narrow(self.freqs)?,
+                    x_stride4: narrow(x_nd.stride() / 4)?,
+                    w_stride4: narrow(map.w_ds.stride() / 4)?,
+                    beta_stride4: narrow(total)?,
+                    q0: narrow(q0)?,
+                    y_stride4: narrow(y_nt.stride() / 4)?,
+                    row0: narrow(block.start)?,
+                    split_cols4: narrow(per_split * SPLIT_COLS / 4)?,
+                };
+                gpu.dispatch(&Dispatch {
+                    op: &OP,
+                    variant: &name,
+                    constants: &constants,
+                    params: bytemuck::bytes_of(&params),
+                    buffers: &[
+                        x_nd.gpu(gpu, "x")?,
+                        map.w_ds.gpu(gpu, "w")?,
+                        map.feature.gpu(gpu, "the phases")?,
+                        beta_dt.gpu(gpu, "the coefficients")?,
+                        scratch.as_deref().unwrap_or(y),
+                    ],
+                    workgroups: [
+                        narrow(block.len())?.div_ceil(tile.rows()),
+                        narrow(splits)?,
+                        1,
+                    ],
+                    work: row_work * block.len() as f64,
+                })?;
+            }
         }
-        Ok(())
+        match scratch {
+            None => Ok(()),
+            Some(scratch) => few::add_splits(gpu, &scratch, splits, y_nt),
+        }
     }
 }
 

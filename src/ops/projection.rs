@@ -14,9 +14,13 @@ use super::{
 };
 use crate::{
     Error, Result,
-    device::{CpuDevice, Device, GpuDevice, Matrix, gpu::Dispatch},
+    device::{
+        CpuDevice, Device, GpuDevice, Matrix,
+        gpu::{Dispatch, rows_per_dispatch},
+    },
 };
 use ndarray::{Array2, ArrayView2};
+use std::ops::Range;
 
 /// The op for the registry.
 pub static OP: Op = Op {
@@ -53,6 +57,7 @@ struct Params {
     x_stride4: u32,
     w_stride4: u32,
     z_stride: u32,
+    row0: u32,
 }
 
 /// What is applied to `t = x W + phase`; phases of the cosines are in turns.
@@ -304,10 +309,6 @@ impl Projection {
         x_nd: &Matrix,
         z_nd: &mut Matrix,
     ) -> Result<()> {
-        if map.form.is_none() {
-            let work = 2.0 * (x_nd.rows() * self.depth) as f64 * self.freqs as f64;
-            tuning::worked(gpu, self.class(x_nd.rows()), work);
-        }
         let tile = match self.form(x_nd.rows()) {
             Some(Form::Tile(tile)) => tile,
             form => {
@@ -323,34 +324,56 @@ impl Projection {
                 return few.run(gpu);
             }
         };
-        let params = Params {
+        let row_work = self.row_work();
+        if map.form.is_none() {
+            tuning::worked(gpu, self.class(x_nd.rows()), row_work * x_nd.rows() as f64)?;
+        }
+        let mut params = Params {
             rows: narrow(x_nd.rows())?,
             depth4: narrow(self.depth.div_ceil(4))?,
             freqs: narrow(self.freqs)?,
             x_stride4: narrow(x_nd.stride() / 4)?,
             w_stride4: narrow(map.w_ds.stride() / 4)?,
             z_stride: narrow(z_nd.stride())?,
+            row0: 0,
         };
         let whole = self.nonlinearity != Nonlinearity::CosSin || self.freqs.is_multiple_of(4);
         let (name, constants) = storing(tile, self.nonlinearity, whole);
-        gpu.dispatch(&Dispatch {
-            op: &OP,
-            variant: &name,
-            constants: &constants,
-            params: bytemuck::bytes_of(&params),
-            buffers: &[
-                x_nd.gpu(gpu, "x")?,
-                map.w_ds.gpu(gpu, "w")?,
-                map.feature.gpu(gpu, "the phases")?,
-                z_nd.gpu(gpu, "z")?,
-            ],
-            workgroups: [
-                params.freqs.div_ceil(tile.cols()),
-                params.rows.div_ceil(tile.rows()),
-                1,
-            ],
-        })
+        for rows in row_blocks(x_nd.rows(), row_work) {
+            params.row0 = narrow(rows.start)?;
+            gpu.dispatch(&Dispatch {
+                op: &OP,
+                variant: &name,
+                constants: &constants,
+                params: bytemuck::bytes_of(&params),
+                buffers: &[
+                    x_nd.gpu(gpu, "x")?,
+                    map.w_ds.gpu(gpu, "w")?,
+                    map.feature.gpu(gpu, "the phases")?,
+                    z_nd.gpu(gpu, "z")?,
+                ],
+                workgroups: [
+                    params.freqs.div_ceil(tile.cols()),
+                    narrow(rows.len())?.div_ceil(tile.rows()),
+                    1,
+                ],
+                work: row_work * rows.len() as f64,
+            })?;
+        }
+        Ok(())
     }
+
+    /// Operations of one row.
+    pub(super) fn row_work(&self) -> f64 {
+        2.0 * self.depth as f64 * self.freqs as f64
+    }
+}
+
+/// The rows of one dispatch after another, where a row takes `work` operations.
+pub(super) fn row_blocks(rows: usize, work: f64) -> impl Iterator<Item = Range<usize>> {
+    let step = rows_per_dispatch(work);
+    let starts = (0..rows).step_by(step);
+    starts.map(move |start| start..rows.min(start + step))
 }
 
 impl GpuMap {

@@ -1,9 +1,9 @@
 //! Which tile shape a dense op takes on an adapter: a default by its kind, or the fastest that was measured there.
 //!
-//! All shapes of a menu sum in one order, so tuning changes no result by more than a driver's own freedom in the last places. It happens by itself once 10^13 operations of a
-//! class were done in a process (what was done is then worth the time), on adapters that are no software; or when asked for
-//! ([`tune`], `bochner bench --tune`). The winner is kept for the adapter, its driver and this version, see the README on
-//! `BOCHNER_CACHE`.
+//! All shapes of a menu sum in one order, so tuning changes no result by more than a driver's own freedom in the last places. It
+//! happens by itself once 10^13 operations of a class were done in a process (what was done is then worth the time), on adapters
+//! that are no software and unless `BOCHNER_TUNE` is `off`; or when asked for ([`tune`], `bochner bench --tune`). The winner is
+//! kept for the adapter, its driver and this version, see the README on `BOCHNER_CACHE`.
 
 mod trial;
 
@@ -17,7 +17,7 @@ use crate::{
     Error, Result,
     device::{GpuDevice, gpu::AdapterKind},
 };
-use std::fmt;
+use std::{fmt, sync::LazyLock};
 
 /// The ops that have a menu.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,6 +123,7 @@ impl fmt::Display for Class {
 
 /// Operations of a class in one process after which its shapes are measured.
 const ENOUGH: f64 = 1e13;
+
 /// The shape for a class: the one that was forced, the one measured to be best, or the default.
 pub(super) fn tile(gpu: &GpuDevice, class: Class) -> Tile {
     let named = |name: String| class.menu().iter().find(|tile| tile.name == name).copied();
@@ -182,22 +183,31 @@ pub fn chosen(gpu: &GpuDevice) -> Vec<(Class, Tile)> {
     Class::ALL.iter().filter_map(tile).collect()
 }
 
-/// Counts the work of a class, and measures its shapes once that is worth it.
-pub(super) fn worked(gpu: &GpuDevice, class: Class, operations: f64) {
-    if gpu.is_software() || operations == 0.0 {
-        return;
+/// Counts the work of a class that a tile is about to do, and measures its shapes once that is worth it. Errors when the device
+/// does; a measurement that cannot be taken leaves the default.
+pub(super) fn worked(gpu: &GpuDevice, class: Class, operations: f64) -> Result<()> {
+    if gpu.is_software() || operations == 0.0 || !*ALLOWED {
+        return Ok(());
     }
     let key = class.to_string();
     let choices = gpu.choices();
     if !choices.worked(&key, operations, ENOUGH) || choices.get(&key).is_some() {
-        return;
+        return Ok(());
     }
     match tune(gpu, class) {
         Ok(times) => log::info!("{class} on {}: {}", gpu.describe(), times.winner.name),
-        // The default stays.
-        Err(error) => log::info!("{class} on {} is not tuned: {error}", gpu.describe()),
+        Err(error @ (Error::OutOfMemory { .. } | Error::Unsupported(_))) => {
+            log::info!("{class} on {} is not tuned: {error}", gpu.describe());
+        }
+        // A fault of the device, perhaps of work that was recorded before.
+        Err(error) => return Err(error),
     }
+    Ok(())
 }
+
+/// Whether tuning may happen by itself: unless `BOCHNER_TUNE` is `off`.
+static ALLOWED: LazyLock<bool> =
+    LazyLock::new(|| std::env::var_os("BOCHNER_TUNE").is_none_or(|v| v != "off"));
 
 #[cfg(test)]
 mod tests {

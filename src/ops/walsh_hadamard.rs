@@ -313,6 +313,7 @@ impl WalshHadamard {
             params: bytemuck::bytes_of(&params),
             buffers: &buffers,
             workgroups: fold(params.rows.div_ceil(rows_each)),
+            work: moved(y_nd),
         })?;
         self.strided_passes()
             .try_for_each(|pass| self.strided(gpu, pass, y_nd))
@@ -353,8 +354,14 @@ impl WalshHadamard {
             params: bytemuck::bytes_of(&params),
             buffers: &[&unused, y_nd.gpu(gpu, "y")?],
             workgroups: [(row4 >> levels).div_ceil(64), params.rows, 1],
+            work: moved(y_nd),
         })
     }
+}
+
+/// The work of a pass over a matrix: memory bounds it, a value is worth about ten operations each way.
+pub(super) fn moved(y_nd: &Matrix) -> f64 {
+    20.0 * (y_nd.rows() * y_nd.stride()) as f64
 }
 
 /// `groups` workgroups as a grid within 65,535 a side; the shader counts `y * groups.x + x`.

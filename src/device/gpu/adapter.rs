@@ -129,6 +129,8 @@ pub(in crate::device) fn adapters() -> (Vec<(wgpu::Adapter, AdapterReport)>, Opt
     descriptor.backends = backends;
     // Validation layers are for those who ask through WGPU_VALIDATION.
     descriptor.flags = wgpu::InstanceFlags::empty().with_env();
+    // Which compiler DX12 takes, and the like.
+    descriptor.backend_options = descriptor.backend_options.with_env();
     let instance = wgpu::Instance::new(descriptor);
     let mut found: Vec<_> = pollster::block_on(instance.enumerate_adapters(backends))
         .into_iter()

@@ -12,8 +12,9 @@ use std::{
     },
 };
 
-/// Buffers kept for reuse never exceed this many; the oldest goes first.
+/// Buffers kept for reuse never exceed this many, nor this many bytes; the oldest goes first.
 const KEPT: usize = 24;
+const KEPT_BYTES: u64 = 2 << 30;
 
 /// The buffers of one device.
 #[derive(Default)]
@@ -24,6 +25,9 @@ pub(super) struct Memory {
     /// Tests make a device as small as they like.
     #[cfg(test)]
     budget: AtomicU64,
+    /// Tests see what is read before it was written.
+    #[cfg(test)]
+    poison: std::sync::atomic::AtomicBool,
 }
 
 /// A buffer, counted while it lives.
@@ -53,10 +57,11 @@ impl Memory {
 
     fn give(&self, allocation: Allocation) {
         let mut kept = lock(&self.kept);
-        if kept.len() == KEPT {
-            kept.remove(0);
-        }
         kept.push(allocation);
+        let mut bytes: u64 = kept.iter().map(|a| a.buffer.size()).sum();
+        while kept.len() > KEPT || bytes > KEPT_BYTES {
+            bytes -= kept.remove(0).buffer.size();
+        }
     }
 
     /// A new buffer, or `None` when the device has no room for it.
@@ -112,7 +117,15 @@ impl GpuDevice {
             | wgpu::BufferUsages::COPY_SRC
             | wgpu::BufferUsages::COPY_DST;
         let most = allowed.next_multiple_of(4);
-        self.allocate(bytes, most, usage, what)
+        let buffer = self.allocate(bytes, most, usage, what)?;
+        #[cfg(test)]
+        if self.0.memory.poison.load(Ordering::Relaxed) {
+            // What is recorded may still read it for its last user.
+            self.flush();
+            let bytes = vec![0xff; buffer.size() as usize];
+            self.0.queue.write_buffer(&buffer, 0, &bytes);
+        }
+        Ok(buffer)
     }
 
     /// A buffer of at least `bytes` and at most `most`, from the pool where one fits. When the device has no room, what is
@@ -157,6 +170,12 @@ impl GpuDevice {
         let memory = &self.0.memory;
         lock(&memory.kept).clear();
         memory.budget.store(bytes.unwrap_or(0), Ordering::Relaxed);
+    }
+
+    /// From now on every buffer is full of NaN when it is handed out.
+    #[cfg(test)]
+    pub(crate) fn poison_memory(&self) {
+        self.0.memory.poison.store(true, Ordering::Relaxed);
     }
 
     /// Bytes of all buffers in use, once those kept for reuse are given up.

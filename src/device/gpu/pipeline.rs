@@ -1,8 +1,7 @@
 //! Pipelines, built once per op variant, and the recording of dispatches.
 
 use super::{
-    DISPATCHES_PER_SUBMIT, GpuDevice, driver_code, lock, one_line, saved::SavedPipelines,
-    timing::Timing,
+    GpuDevice, Recorder, SubmissionPart, driver_code, lock, one_line, saved::SavedPipelines,
 };
 use crate::{
     Error, Result,
@@ -13,30 +12,15 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-/// Uniform buffers start at multiples of this on every adapter.
-const UNIFORM_SLOT: u64 = 256;
-const UNIFORM_SLOTS: u64 = 64;
-
+/// Every pipeline has a slot that is locked while it is built: others are built and found meanwhile.
 #[derive(Default)]
-pub(super) struct Pipelines(Mutex<HashMap<String, Arc<Built>>>);
+pub(super) struct Pipelines(Mutex<HashMap<String, Arc<Slot>>>);
+
+type Slot = Mutex<Option<Arc<Built>>>;
 
 struct Built {
     pipeline: wgpu::ComputePipeline,
     layout: wgpu::BindGroupLayout,
-}
-
-/// One buffer of parameter slots: a slot is written once between two submissions, because every write to a buffer takes
-/// effect before the first dispatch of the next submission.
-#[derive(Default)]
-pub(super) struct UniformRing {
-    buffer: Option<wgpu::Buffer>,
-    used: u64,
-}
-
-impl UniformRing {
-    pub(super) fn reset(&mut self) {
-        self.used = 0;
-    }
 }
 
 /// One dispatch of an op.
@@ -50,6 +34,8 @@ pub(crate) struct Dispatch<'a> {
     /// The storage buffers, in the order of the op's bindings.
     pub buffers: &'a [&'a wgpu::Buffer],
     pub workgroups: [u32; 3],
+    /// About how many operations it takes.
+    pub work: f64,
 }
 
 impl GpuDevice {
@@ -70,35 +56,31 @@ impl GpuDevice {
         }
         let built = self.built(dispatch)?;
         let mut recorder = lock(&self.0.recorder);
-        if recorder.uniforms.used == UNIFORM_SLOTS || recorder.dispatches == DISPATCHES_PER_SUBMIT {
-            drop(recorder);
-            self.flush();
-            recorder = lock(&self.0.recorder);
+        if recorder.part.is_full(dispatch.work) {
+            self.submit(&mut recorder);
         }
+        self.record(&mut recorder, dispatch, &built);
+        Ok(())
+    }
+
+    fn record(&self, recorder: &mut Recorder, dispatch: &Dispatch<'_>, built: &Built) {
         let device = &self.0.device;
-        let ring = &mut recorder.uniforms;
-        let uniforms = ring
-            .buffer
-            .get_or_insert_with(|| {
-                device.create_buffer(&wgpu::BufferDescriptor {
-                    label: Some("uniforms"),
-                    size: UNIFORM_SLOT * UNIFORM_SLOTS,
-                    usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
-                    mapped_at_creation: false,
-                })
+        let uniforms = recorder.uniforms.get_or_insert_with(|| {
+            device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("uniforms"),
+                size: SubmissionPart::PARAMS_BYTES,
+                usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
             })
-            .clone();
-        let offset = ring.used * UNIFORM_SLOT;
-        ring.used += 1;
-        self.0
-            .queue
-            .write_buffer(&uniforms, offset, dispatch.params);
+        });
+        // Uniform structs are whole multiples of 16 bytes on some drivers.
+        let size = (dispatch.op.params_bytes as u64).next_multiple_of(16);
         let mut entries = vec![wgpu::BindGroupEntry {
             binding: 0,
             resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                buffer: &uniforms,
-                offset,
-                size: wgpu::BufferSize::new(dispatch.op.params_bytes as u64),
+                buffer: uniforms,
+                offset: recorder.part.add(dispatch.params, dispatch.work),
+                size: wgpu::BufferSize::new(size),
             }),
         }];
         entries.extend(dispatch.buffers.iter().enumerate().map(|(i, buffer)| {
@@ -112,40 +94,62 @@ impl GpuDevice {
             layout: &built.layout,
             entries: &entries,
         });
-        let encoder = recorder.encoder.take();
-        let mut encoder =
-            encoder.unwrap_or_else(|| device.create_command_encoder(&Default::default()));
-        {
-            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
-                label: None,
-                timestamp_writes: Timing::writes(&mut recorder),
-            });
+        let issue = |pass: &mut wgpu::ComputePass<'_>| {
             pass.set_pipeline(&built.pipeline);
             pass.set_bind_group(0, &group, &[]);
             let [x, y, z] = dispatch.workgroups;
             pass.dispatch_workgroups(x, y, z);
+        };
+        if let Some(mut timing) = recorder.timing.take() {
+            // Timestamps are those of passes: each dispatch is one.
+            let writes = timing.writes();
+            let encoder = self.encoder(recorder);
+            issue(
+                &mut encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+                    label: None,
+                    timestamp_writes: writes,
+                }),
+            );
+            recorder.timing = Some(timing);
+            return;
         }
-        recorder.encoder = Some(encoder);
-        recorder.dispatches += 1;
-        Ok(())
+        if recorder.pass.is_none() {
+            let pass = self
+                .encoder(recorder)
+                .begin_compute_pass(&Default::default());
+            recorder.pass = Some(pass.forget_lifetime());
+        }
+        if let Some(pass) = &mut recorder.pass {
+            issue(pass);
+        }
     }
 
     fn built(&self, dispatch: &Dispatch<'_>) -> Result<Arc<Built>> {
         let op = dispatch.op;
         let key = format!("{}/{}", op.name, dispatch.variant);
-        let mut built = lock(&self.0.pipelines.0);
-        if let Some(found) = built.get(&key) {
+        let slot = lock(&self.0.pipelines.0)
+            .entry(key.clone())
+            .or_default()
+            .clone();
+        let mut slot = lock(&slot);
+        if let Some(found) = &*slot {
             return Ok(found.clone());
         }
         let new = Arc::new(self.build(op, &key, dispatch.constants)?);
-        built.insert(key, new.clone());
+        *slot = Some(new.clone());
         Ok(new)
     }
 
     fn build(&self, op: &Op, key: &str, constants: &super::shader::Constants) -> Result<Built> {
         let text = super::shader::expand(op.source, constants)?;
         let device = &self.0.device;
-        let scope = device.push_error_scope(wgpu::ErrorFilter::Validation);
+        // A driver's compiler that fails is an internal error, or has no memory left.
+        let scopes = [
+            wgpu::ErrorFilter::OutOfMemory,
+            wgpu::ErrorFilter::Internal,
+            wgpu::ErrorFilter::Validation,
+        ]
+        .map(|filter| device.push_error_scope(filter));
         let descriptor = wgpu::ShaderModuleDescriptor {
             label: Some(key),
             source: wgpu::ShaderSource::Wgsl(text.into()),
@@ -187,14 +191,19 @@ impl GpuDevice {
             },
             cache: self.0.saved.as_ref().map(SavedPipelines::pipelines),
         });
-        match pollster::block_on(scope.pop()) {
+        // The last one pushed comes first.
+        let errors = scopes.into_iter().rev();
+        let errors: Vec<_> = errors
+            .filter_map(|scope| pollster::block_on(scope.pop()))
+            .collect();
+        match errors.first() {
             None => {
                 if let Some(saved) = &self.0.saved {
                     saved.built();
                 }
                 Ok(Built { pipeline, layout })
             }
-            Some(e) => Err(Error::Device(format!(
+            Some(e) => Err(Error::Shader(format!(
                 "shader {key} does not build on {}: {}",
                 self.describe(),
                 one_line(&e.to_string())
@@ -236,6 +245,8 @@ mod tests {
     #[test]
     fn every_op_agrees_with_f64_under_all_checks_too() {
         for device in open(true) {
+            // Nothing is read that was not written.
+            device.gpu().expect("a GPU").poison_memory();
             for suite in crate::check::SUITES {
                 let outcome = (suite.run)(&device).expect("runs");
                 assert!(outcome.passed(), "{} on {device:?}: {outcome:?}", suite.op);

@@ -1,8 +1,11 @@
 //! Device time of recorded dispatches, by timestamp queries.
 
-use super::{GpuDevice, Recorder, lock};
+use super::{GpuDevice, lock};
 use crate::{Error, Result};
-use std::ops::Range;
+use std::{
+    ops::Range,
+    thread::{self, ThreadId},
+};
 
 /// Queries of one set: the most that every adapter allows.
 const QUERIES: u32 = 4096;
@@ -11,16 +14,20 @@ const QUERIES: u32 = 4096;
 pub(super) struct Timing {
     set: wgpu::QuerySet,
     used: u32,
+    /// Who measures: what other threads record meanwhile has no timestamps.
+    thread: ThreadId,
 }
 
 impl Timing {
     /// The timestamps of the next dispatch.
-    pub(super) fn writes(recorder: &mut Recorder) -> Option<wgpu::ComputePassTimestampWrites<'_>> {
-        let timing = recorder.timing.as_mut()?;
-        let first = timing.used;
-        timing.used += 2;
-        (timing.used <= QUERIES).then_some(wgpu::ComputePassTimestampWrites {
-            query_set: &timing.set,
+    pub(super) fn writes(&mut self) -> Option<wgpu::ComputePassTimestampWrites<'_>> {
+        if thread::current().id() != self.thread {
+            return None;
+        }
+        let first = self.used;
+        self.used += 2;
+        (self.used <= QUERIES).then_some(wgpu::ComputePassTimestampWrites {
+            query_set: &self.set,
             beginning_of_pass_write_index: Some(first),
             end_of_pass_write_index: Some(first + 1),
         })
@@ -36,7 +43,8 @@ impl GpuDevice {
 
     /// Records `work` `times` times in a row and returns the seconds that the device took for each, from the start of its
     /// first dispatch to the end of its last. Errors with [`Error::Unsupported`] without timestamp queries, with work that
-    /// records nothing, and with more dispatches than one query set holds. Nothing else may record on this device meanwhile.
+    /// records nothing, with more dispatches than one query set holds, and while another thread measures. What other threads
+    /// record meanwhile is not counted, but slows the device down.
     pub(crate) fn time(
         &self,
         times: usize,
@@ -54,7 +62,17 @@ impl GpuDevice {
             ty: wgpu::QueryType::Timestamp,
             count: QUERIES,
         });
-        lock(&self.0.recorder).timing = Some(Timing { set, used: 0 });
+        {
+            let mut recorder = lock(&self.0.recorder);
+            if recorder.timing.is_some() {
+                return Err(Error::Unsupported("two measurements at once".into()));
+            }
+            recorder.timing = Some(Timing {
+                set,
+                used: 0,
+                thread: thread::current().id(),
+            });
+        }
         let mut spans: Vec<Range<u32>> = Vec::with_capacity(times);
         let mut recorded = Ok(());
         for _ in 0..times {
@@ -64,7 +82,7 @@ impl GpuDevice {
         }
         let timing = lock(&self.0.recorder).timing.take();
         recorded?;
-        let Some(Timing { set, used }) = timing else {
+        let Some(Timing { set, used, .. }) = timing else {
             return Err(Error::Device("two measurements at once".into()));
         };
         if used > QUERIES || spans.iter().any(Range::is_empty) {

@@ -10,6 +10,10 @@ use crate::ops::{
 };
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    time::{Duration, Instant},
+};
 
 /// The parameters on the CPU.
 #[derive(Debug)]
@@ -25,6 +29,8 @@ pub(in crate::ops) struct HostMap {
 
 /// Fewer products than this are not worth waking another thread.
 const WORTH_A_THREAD: usize = 1 << 18;
+/// How long a thread that has done its part waits for others before it sleeps.
+const NEARLY_DONE: Duration = Duration::from_micros(50);
 
 impl HostMap {
     pub(super) fn new(map: &DenseMap) -> Self {
@@ -60,6 +66,7 @@ impl HostMap {
         let worth = (x.len() * self.freqs()).div_ceil(WORTH_A_THREAD);
         let threads = cpu.threads().min(worth);
         let past = size_of_val(z) >= PastCache::BYTES;
+        cpu.call();
         if threads == 1 {
             self.featurize_block(x, rows, z, past);
         } else if rows < SPLIT_ROWS * threads {
@@ -98,18 +105,27 @@ impl HostMap {
         let own = parts.next();
         let parts: Vec<_> = parts.collect();
         let mut pieces: Vec<Vec<f32>> = vec![Vec::new(); parts.len()];
+        let pending = AtomicUsize::new(parts.len());
+        let pending = &pending;
         cpu.scope(|scope| {
             for (t, &(_, panels)) in pieces.iter_mut().zip(&parts) {
                 scope.spawn(move |_| {
                     let width = panels.columns();
                     t.resize(rows * width, 0.0);
                     self.project(x, rows, panels, Copy { t, width });
+                    pending.fetch_sub(1, Ordering::Release);
                 });
             }
             if let Some((_, panels)) = own {
                 self.project(x, rows, panels, Features::through_cache(self, z));
             }
+            // Others are about to end: to sleep and be woken would take longer.
+            let start = Instant::now();
+            while pending.load(Ordering::Acquire) > 0 && start.elapsed() < NEARLY_DONE {
+                std::hint::spin_loop();
+            }
         });
+        cpu.linger(parts.len());
         pulp::Arch::new().dispatch(Gather {
             map: self,
             parts: &parts,

@@ -10,7 +10,7 @@ use crate::{
     ops::{
         Binding, Op,
         projection::narrow,
-        walsh_hadamard::{LOG_STRIDED, LOG_WHOLE, RowLayout, WalshHadamard, fold},
+        walsh_hadamard::{LOG_STRIDED, LOG_WHOLE, RowLayout, WalshHadamard, fold, moved},
     },
 };
 
@@ -234,6 +234,7 @@ pub(super) fn run(
         params: bytemuck::bytes_of(&params),
         buffers: &buffers(tables, gpu, x_nd, z_nd)?,
         workgroups: fold(narrow(groups)?),
+        work: moved(z_nd),
     })
 }
 
@@ -330,6 +331,7 @@ fn run_long(
                     params: bytemuck::bytes_of(&params),
                     buffers: &buffers(tables, gpu, x, y)?,
                     workgroups: [workgroups, narrow(batch)?, 1],
+                    work: moved(y),
                 })
             };
             let finish = Stage::Finish(levels, form(map.nonlinearity));

@@ -52,14 +52,18 @@ pub struct Tuned {
 }
 
 /// Times the shapes of a class on data of its own, some milliseconds each, and keeps the fastest in memory and in the cache.
-/// Errors when the device does, or has no memory left; the default then stays.
+/// Errors when the device does, or has no memory left; the default then stays. Other threads may use the device meanwhile; they
+/// make the times longer, and the choice perhaps another.
 pub fn tune(gpu: &GpuDevice, class: Class) -> Result<Tuned> {
     let mut trial = Trial::new(gpu, class)?;
     let mut taken = Vec::new();
     for &tile in class.menu() {
-        // The first run compiles.
-        trial.seconds(tile)?;
-        taken.push((tile, vec![trial.seconds(tile)?]));
+        // The first run compiles. A shape that the driver cannot compile is none of this adapter's.
+        match trial.seconds(tile) {
+            Ok(_) => taken.push((tile, vec![trial.seconds(tile)?])),
+            Err(Error::Shader(reason)) => log::info!("{}: {reason}", tile.name),
+            Err(error) => return Err(error),
+        }
     }
     let least = |taken: &[(Tile, Vec<f64>)]| {
         let first = taken.iter().map(|(_, s)| s[0]);
@@ -111,7 +115,7 @@ impl Trial {
         let [rows, depth, cols] = class.shape(gpu.report().kind);
         // Of Gram sums, a is Z and b is Y; of predictions, b is beta.
         let (a, b, out) = match class.op {
-            TunedOp::Gram => ([depth, cols], [depth, 1], [1, 1]),
+            TunedOp::Gram => ([depth, cols], [depth, 4], [1, 1]),
             TunedOp::Predict => ([rows, depth], [2 * cols, 4], [rows, 4]),
             TunedOp::Projection => ([rows, depth], [1, 1], [rows, 2 * cols]),
             TunedOp::Product => ([rows, depth], [depth, cols], [rows, cols]),
@@ -160,7 +164,7 @@ impl Trial {
                 product::product_with(a, b, out, tile.into())
             }),
             TunedOp::Gram => {
-                let sums = GramAccumulator::with_tile(&device, a.cols(), 1, tile, u64::MAX);
+                let sums = GramAccumulator::with_tile(&device, a.cols(), b.cols(), tile, u64::MAX);
                 let mut sums = sums?;
                 time(&gpu, timestamps, || sums.add(a, b))
             }

@@ -1,0 +1,199 @@
+//! Tests of what lies behind the columns of a matrix: ops multiply with it, so it must be zero whoever wrote the matrix.
+
+use crate::{
+    Device, Matrix, Result,
+    check::normal,
+    features::{Affine, ArcCosine, Fastfood, FeatureMap, Form, Fourier, Nystrom, Sorf, Union},
+    kernels::Gaussian,
+    ops::{
+        product::product,
+        projection::{DenseMap, Nonlinearity, Projection},
+        walsh_hadamard::WalshHadamard,
+    },
+};
+use ndarray::{Array2, ArrayView2};
+
+/// Every adapter, with memory that is full of NaN when it is handed out.
+fn poisoned() -> Vec<Device> {
+    let all = Device::all_gpus().expect("every usable adapter opens");
+    for device in &all {
+        device.gpu().expect("a GPU").poison_memory();
+    }
+    all
+}
+
+fn up(device: &Device, host: ArrayView2<'_, f32>) -> Matrix {
+    Matrix::upload(device, host).expect("fits")
+}
+
+/// A matrix that an op writes, made by `write` as it comes, against the same numbers uploaded: the map that takes it next says
+/// the same of both, bit for bit.
+fn counts_for_nothing(device: &Device, written: Matrix, what: &str) {
+    let (rows, d) = (written.rows(), written.cols());
+    assert!(!d.is_multiple_of(4), "{what}: {d} columns have no padding");
+    let host = written.download().expect("reads back");
+    assert!(host.iter().all(|v| v.is_finite()), "{what}");
+    let uploaded = up(device, host.view());
+    let s = 6;
+    let dense = DenseMap {
+        w_ds: normal(d, s, 1),
+        phase_s: vec![0.1; s],
+        amplitude_s: vec![1.0; s],
+        nonlinearity: Nonlinearity::Cos,
+    };
+    let next = Projection::load(device, &dense).expect("loads");
+    let landmarks = normal(3, d, 2);
+    let kernel = crate::ops::kernel_block::KernelBlock::load(
+        device,
+        std::sync::Arc::new(Gaussian),
+        landmarks.view(),
+    );
+    let kernel = kernel.expect("loads");
+    let structured = Fastfood::new(Gaussian).features(10);
+    let structured = structured.build(Affine::identity(d)).expect("builds");
+    let mut structured = structured.load(device).expect("loads");
+    let b = up(device, normal(d, 3, 3).view());
+    let mut all = |x: &Matrix| -> Result<Vec<Array2<f32>>> {
+        let new = |cols| Matrix::new(device, rows, cols);
+        let (mut z, mut k, mut f, mut c) = (new(s)?, new(3)?, new(10)?, new(3)?);
+        next.run(x, &mut z)?;
+        kernel.run(x, &mut k)?;
+        structured.featurize(x, &mut f)?;
+        product(x, &b, &mut c)?;
+        [z, k, f, c].iter().map(Matrix::download).collect()
+    };
+    let (of_written, of_uploaded) = (all(&written).expect("runs"), all(&uploaded).expect("runs"));
+    assert_eq!(of_written, of_uploaded, "{what} on {device:?}");
+    assert!(of_written[0].iter().all(|v| v.is_finite()), "{what}");
+}
+
+#[test]
+fn the_padding_of_what_any_map_writes_counts_for_nothing() {
+    let d = 5;
+    let input = || Affine::identity(d);
+    let maps: Vec<Box<dyn FeatureMap>> = vec![
+        Box::new(
+            Fourier::new(Gaussian)
+                .features(10)
+                .build(input())
+                .expect("builds"),
+        ),
+        Box::new(
+            Fourier::new(Gaussian)
+                .features(7)
+                .form(Form::Phase)
+                .build(input())
+                .expect("builds"),
+        ),
+        Box::new(ArcCosine::new().features(9).build(input()).expect("builds")),
+        Box::new(
+            Fastfood::new(Gaussian)
+                .features(10)
+                .build(input())
+                .expect("builds"),
+        ),
+        Box::new(
+            Sorf::new(Gaussian)
+                .features(6)
+                .build(input())
+                .expect("builds"),
+        ),
+    ];
+    let nystrom = Nystrom::new(Gaussian).features(6);
+    let nystrom = nystrom.build(input(), normal(40, d, 4)).expect("builds");
+    let one = Fourier::new(Gaussian).features(4).build(input());
+    let other = Fastfood::new(Gaussian).features(6);
+    let scaled = input().lengthscales(&vec![2.0; d]).expect("scales");
+    let other = other.build(scaled).expect("builds");
+    let union = Union::new(vec![
+        (Box::new(one.expect("builds")), 0.5),
+        (Box::new(other), 0.5),
+    ]);
+    let mut maps = maps;
+    maps.push(Box::new(nystrom));
+    maps.push(Box::new(union.expect("builds")));
+    for device in poisoned() {
+        for rows in [2, 70] {
+            let x = up(&device, normal(rows, d, 5).view());
+            for map in &maps {
+                let mut loaded = map.load(&device).expect("loads");
+                let mut z = Matrix::new(&device, rows, map.output_dim()).expect("fits");
+                loaded.featurize(&x, &mut z).expect("runs");
+                counts_for_nothing(&device, z, &map.describe());
+            }
+        }
+    }
+}
+
+#[test]
+fn the_padding_of_products_predictions_and_transforms_counts_for_nothing() {
+    for device in poisoned() {
+        for rows in [2, 70] {
+            let x = up(&device, normal(rows, 5, 0).view());
+            let new = |cols| Matrix::new(&device, rows, cols).expect("fits");
+            let mut c = new(3);
+            product(&x, &up(&device, normal(5, 3, 1).view()), &mut c).expect("runs");
+            counts_for_nothing(&device, c, "a product");
+            let mut wide = new(301);
+            product(&x, &up(&device, normal(5, 301, 1).view()), &mut wide).expect("runs");
+            counts_for_nothing(&device, wide, "a wide product");
+            let map = Fourier::new(Gaussian)
+                .features(6)
+                .build(Affine::identity(5));
+            let mut map = map.expect("builds").load(&device).expect("loads");
+            let mut y = new(3);
+            map.predict(&x, &up(&device, normal(6, 3, 2).view()), &mut y)
+                .expect("runs");
+            counts_for_nothing(&device, y, "a prediction");
+            let mut pairs = up(&device, normal(rows, 2, 3).view());
+            WalshHadamard::new(2)
+                .expect("a power of two")
+                .run(&mut pairs)
+                .expect("runs");
+            counts_for_nothing(&device, pairs, "a transform");
+        }
+    }
+}
+
+#[test]
+fn nothing_in_and_nothing_out_is_no_error() {
+    let mut devices = poisoned();
+    devices.push(Device::cpu());
+    for device in devices {
+        let new = |rows, cols| Matrix::new(&device, rows, cols).expect("fits");
+        let map = Fourier::new(Gaussian)
+            .features(6)
+            .build(Affine::identity(5));
+        let mut map = map.expect("builds").load(&device).expect("loads");
+        // No rows.
+        let (none, mut z, mut y) = (up(&device, normal(0, 5, 0).view()), new(0, 6), new(0, 2));
+        map.featurize(&none, &mut z).expect("no rows");
+        let beta = up(&device, normal(6, 2, 1).view());
+        map.predict(&none, &beta, &mut y).expect("no rows");
+        product(&none, &up(&device, normal(5, 2, 1).view()), &mut y).expect("no rows");
+        // No targets.
+        let x = up(&device, normal(3, 5, 0).view());
+        let no_targets = up(&device, Array2::zeros((6, 0)).view());
+        map.predict(&x, &no_targets, &mut new(3, 0))
+            .expect("no targets");
+        let columns = up(&device, Array2::zeros((5, 0)).view());
+        product(&x, &columns, &mut new(3, 0)).expect("no columns");
+        let kernel = crate::ops::kernel_block::KernelBlock::load(
+            &device,
+            std::sync::Arc::new(Gaussian),
+            normal(4, 5, 1).view(),
+        );
+        let columns = up(&device, Array2::zeros((4, 0)).view());
+        let kernel = kernel.expect("loads");
+        kernel
+            .times(&x, &columns, &mut new(3, 0), &mut None)
+            .expect("no columns");
+        assert_eq!(
+            up(&device, Array2::zeros((3, 0)).view())
+                .download()
+                .expect("reads")
+                .dim(),
+            (3, 0)
+        );
+    }
+}
