@@ -26,8 +26,8 @@ fn up(device: &Device, host: ArrayView2<'_, f32>) -> Matrix {
     Matrix::upload(device, host).expect("fits")
 }
 
-/// A matrix that an op writes, made by `write` as it comes, against the same numbers uploaded: the map that takes it next says
-/// the same of both, bit for bit.
+/// A matrix that an op wrote against the same numbers uploaded: ops that take it next say the same of both, bit for bit. If what
+/// lies behind its columns were not zero, they would not.
 fn counts_for_nothing(device: &Device, written: Matrix, what: &str) {
     let (rows, d) = (written.rows(), written.cols());
     assert!(!d.is_multiple_of(4), "{what}: {d} columns have no padding");
@@ -65,6 +65,18 @@ fn counts_for_nothing(device: &Device, written: Matrix, what: &str) {
     let (of_written, of_uploaded) = (all(&written).expect("runs"), all(&uploaded).expect("runs"));
     assert_eq!(of_written, of_uploaded, "{what} on {device:?}");
     assert!(of_written[0].iter().all(|v| v.is_finite()), "{what}");
+    // Negative control: ones there are seen.
+    let mut wrong = Matrix::new(device, rows, d).expect("fits");
+    let stride = wrong.stride();
+    let fill = wrong.write_with(|out| {
+        for (row, out) in host.rows().into_iter().zip(out.chunks_exact_mut(stride)) {
+            out.fill(1.0);
+            row.iter().zip(out).for_each(|(&v, o)| *o = v);
+        }
+    });
+    fill.expect("uploads");
+    let of_wrong = all(&wrong).expect("runs");
+    assert_ne!(of_wrong[1], of_uploaded[1], "{what} on {device:?}");
 }
 
 #[test]

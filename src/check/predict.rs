@@ -35,9 +35,15 @@ pub(super) fn run(device: &Device) -> Result<Outcome> {
                 let op = Projection::load_with(device, &map, tile.into())?;
                 let x_nd = Matrix::upload(device, x.view())?;
                 let beta_dt = Matrix::upload(device, beta.view())?;
-                let mut y_nt = poisoned(device, rows, t)?;
-                op.predict(&x_nd, &beta_dt, &mut y_nt)?;
-                let y = y_nt.download()?;
+                let run = |splits: Option<usize>| {
+                    let mut y_nt = poisoned(device, rows, t)?;
+                    match splits {
+                        None => op.predict(&x_nd, &beta_dt, &mut y_nt)?,
+                        Some(splits) => op.predict_in_splits(&x_nd, &beta_dt, &mut y_nt, splits)?,
+                    }
+                    y_nt.download()
+                };
+                let y = run(None)?;
                 let z = projection::reference(&map, x.view()).mapv(f64::abs);
                 let sizes = beta.mapv(|v| f64::from(v).abs());
                 let (size, feature_bound) = (z.dot(&sizes), bound(&map, &x).dot(&sizes));
@@ -46,6 +52,11 @@ pub(super) fn run(device: &Device) -> Result<Outcome> {
                 let reference = predict::reference(&map, x.view(), beta.view());
                 let name = || format!("{rows} x {d} -> {s} -> {t} {f:?} {}", tile.name);
                 outcome.case(worst(y.view(), reference.view(), allowed), name);
+                if device.gpu().is_ok() && s > 64 {
+                    let y = run(Some(2))?;
+                    let ratio = worst(y.view(), reference.view(), allowed);
+                    outcome.case(ratio, || format!("{} in two splits", name()));
+                }
                 // Negative control: the coefficients of the last feature lost, unless it is silent on these rows.
                 let last = map.outputs() - 1;
                 if z.column(last).iter().any(|&v| v >= 1e-3) {

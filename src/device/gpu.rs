@@ -16,7 +16,6 @@ pub use adapter::{AdapterKind, AdapterReport};
 pub(super) use adapter::{adapters as visible_adapters, open as open_adapter};
 pub use buffer::PooledBuffer;
 pub(crate) use pipeline::Dispatch;
-pub(crate) use submission::{WORK, rows_per_dispatch};
 pub(crate) use transfer::{Pace, Readback};
 
 use super::cache::Cache;
@@ -56,6 +55,9 @@ struct Inner {
     /// Tests have loops bounded by the shader compiler where they like.
     #[cfg(test)]
     bounded: std::sync::atomic::AtomicBool,
+    /// Tests have work split among as many dispatches as can be.
+    #[cfg(test)]
+    small_dispatches: std::sync::atomic::AtomicBool,
 }
 
 impl Drop for Inner {
@@ -110,6 +112,8 @@ impl GpuDevice {
             faults,
             #[cfg(test)]
             bounded: Default::default(),
+            #[cfg(test)]
+            small_dispatches: Default::default(),
         }))
     }
 

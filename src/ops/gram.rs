@@ -17,7 +17,7 @@ use crate::{
     device::{
         CpuDevice, Device, GpuDevice, Matrix,
         gpu::shader::Constants,
-        gpu::{Dispatch, PooledBuffer, Readback, WORK},
+        gpu::{Dispatch, PooledBuffer, Readback},
     },
 };
 use ndarray::{Array2, ArrayView2};
@@ -168,7 +168,7 @@ impl GramAccumulator {
                 let total = tile_count(features.div_ceil(side), targets.div_ceil(side));
                 let limit = gpu.max_binding_bytes().min(panel_bytes) as usize;
                 // Each panel is one dispatch, which must not take for ever.
-                let by_work = WORK / tile_work(&tile, BLOCK_ROWS as u32);
+                let by_work = gpu.most_work() / tile_work(&tile, BLOCK_ROWS as u32);
                 let per_panel = (limit / tile_bytes).min(by_work as usize).max(1);
                 let mut panels = Vec::new();
                 for tile0 in (0..total).step_by(per_panel) {

@@ -5,8 +5,7 @@ use super::{
     few::{self, FewRows},
     host::{Epilogue, ThroughCache},
     projection::{
-        self, DenseMap, GpuMap, HostMap, Loaded, Nonlinearity, Projection, narrow, row_blocks,
-        rows_per_block,
+        self, DenseMap, GpuMap, HostMap, Loaded, Nonlinearity, Projection, narrow, rows_per_block,
     },
     tile::{self, Form, Tile},
     tuning::{self, Class, TunedOp},
@@ -179,6 +178,23 @@ impl Projection {
         self.predict_split(gpu, map, (x_nd, beta_dt), y_nt, (tile, splits))
     }
 
+    /// As [`Self::predict`] on a GPU, in `splits` parts instead of as many as suit the adapter; for checks, which have shapes that
+    /// fit and a map that was loaded with a tile.
+    pub(crate) fn predict_in_splits(
+        &self,
+        x_nd: &Matrix,
+        beta_dt: &Matrix,
+        y_nt: &mut Matrix,
+        splits: usize,
+    ) -> Result<()> {
+        let (Loaded::Gpu(gpu, map), Some(Form::Tile(tile))) =
+            (&self.loaded, self.predict_form(x_nd.rows()))
+        else {
+            return Err(Error::Unsupported("splits are of tiles on a GPU".into()));
+        };
+        self.predict_split(gpu, map, (x_nd, beta_dt), y_nt, (tile, splits))
+    }
+
     /// Frequencies in `splits` parts, so that fewer rows keep the adapter busy too; the sums of the parts are added in order.
     fn predict_split(
         &self,
@@ -205,7 +221,7 @@ impl Projection {
             let left = total - q0;
             let quads = *QUADS.iter().find(|&&q| q >= left).unwrap_or(&QUADS[2]);
             let (name, constants) = variant(tile, self.nonlinearity, quads);
-            for block in row_blocks(rows, row_work) {
+            for block in gpu.row_blocks(rows, row_work) {
                 let params = Params {
                     rows: narrow(rows)?,
                     depth4: narrow(self.depth.div_ceil(4))?,
@@ -340,5 +356,41 @@ fn add_products<S: Simd>(simd: S, z: &[f32], beta: &[f32], sums: &mut [f32]) {
     }
     for ((sum, &z), &b) in sums_rest.iter_mut().zip(z_rest).zip(beta_rest) {
         *sum += z * b;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::normal;
+
+    #[test]
+    fn parts_of_the_frequencies_are_summed_in_one_order_by_every_tile() {
+        for device in Device::all_gpus().expect("every usable adapter opens") {
+            if !device.gpu().expect("a GPU").is_software() {
+                println!("{device:?} may contract and reassociate: its bits are not compared");
+                continue;
+            }
+            let map = DenseMap {
+                w_ds: normal(9, 300, 1),
+                phase_s: vec![0.1; 300],
+                amplitude_s: vec![0.2; 300],
+                nonlinearity: Nonlinearity::CosSin,
+            };
+            let up = |host: Array2<f32>| Matrix::upload(&device, host.view()).expect("fits");
+            let (x_nd, beta_dt) = (up(normal(70, 9, 2)), up(normal(600, 3, 3)));
+            let run = |&tile: &Tile, splits| {
+                let op = Projection::load_with(&device, &map, tile.into()).expect("loads");
+                let mut y_nt = Matrix::new(&device, 70, 3).expect("fits");
+                op.predict_in_splits(&x_nd, &beta_dt, &mut y_nt, splits)
+                    .expect("runs");
+                y_nt.download().expect("reads back")
+            };
+            let mut results = tile::PREDICT_MENU.iter().map(|tile| run(tile, 3));
+            let first = results.next().expect("a tile");
+            assert!(results.all(|y| y == first), "{device:?}");
+            // Negative control: other parts give other bits.
+            assert!(run(&tile::PREDICT_MENU[0], 5) != first, "{device:?}");
+        }
     }
 }

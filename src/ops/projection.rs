@@ -1,26 +1,24 @@
 //! Projection and nonlinearity in one op: `z = amplitude * f(x W + phase)`, the dense random-feature map.
 
+mod gpu;
 mod host;
 
+pub(super) use gpu::GpuMap;
+use gpu::Params;
 pub(super) use host::HostMap;
 pub(crate) use host::rows_per_block;
 
 use super::{
     Binding, Op,
     cos2pi::{reference_cos, reference_sin},
-    few::FewRows,
     tile::{self, Form, Tile},
     tuning::{self, Class, TunedOp},
 };
 use crate::{
     Error, Result,
-    device::{
-        CpuDevice, Device, GpuDevice, Matrix,
-        gpu::{Dispatch, rows_per_dispatch},
-    },
+    device::{CpuDevice, Device, GpuDevice, Matrix},
 };
 use ndarray::{Array2, ArrayView2};
-use std::ops::Range;
 
 /// The op for the registry.
 pub static OP: Op = Op {
@@ -46,19 +44,6 @@ pub static OP: Op = Op {
             .collect()
     },
 };
-
-/// The uniform parameters, as in the shader.
-#[repr(C)]
-#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-struct Params {
-    rows: u32,
-    depth4: u32,
-    freqs: u32,
-    x_stride4: u32,
-    w_stride4: u32,
-    z_stride: u32,
-    row0: u32,
-}
 
 /// What is applied to `t = x W + phase`; phases of the cosines are in turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -211,16 +196,6 @@ pub(super) enum Loaded {
     Gpu(GpuDevice, GpuMap),
 }
 
-#[derive(Debug)]
-pub(super) struct GpuMap {
-    /// `[d, s]`, with zero rows up to a multiple of four.
-    pub(super) w_ds: Matrix,
-    /// Pairs of phase and amplitude in one row, padded with zeros to whole quadruples of pairs.
-    pub(super) feature: Matrix,
-    /// Set when a caller chose it, else by shape.
-    pub(super) form: Option<Form>,
-}
-
 impl Projection {
     /// Uploads the parameters. Errors on an empty map, or one that exceeds the device's bindings.
     pub fn load(device: &Device, map: &DenseMap) -> Result<Self> {
@@ -300,107 +275,6 @@ impl Projection {
             )));
         }
         Ok(())
-    }
-
-    fn run_gpu(
-        &self,
-        gpu: &GpuDevice,
-        map: &GpuMap,
-        x_nd: &Matrix,
-        z_nd: &mut Matrix,
-    ) -> Result<()> {
-        let tile = match self.form(x_nd.rows()) {
-            Some(Form::Tile(tile)) => tile,
-            form => {
-                let few = FewRows {
-                    a_nk: x_nd,
-                    b_kt: &map.w_ds,
-                    cols: self.freqs,
-                    features: Some((&map.feature, self.nonlinearity)),
-                    z_nt: z_nd,
-                    row0: 0,
-                    splits: Form::splits(form),
-                };
-                return few.run(gpu);
-            }
-        };
-        let row_work = self.row_work();
-        if map.form.is_none() {
-            tuning::worked(gpu, self.class(x_nd.rows()), row_work * x_nd.rows() as f64)?;
-        }
-        let mut params = Params {
-            rows: narrow(x_nd.rows())?,
-            depth4: narrow(self.depth.div_ceil(4))?,
-            freqs: narrow(self.freqs)?,
-            x_stride4: narrow(x_nd.stride() / 4)?,
-            w_stride4: narrow(map.w_ds.stride() / 4)?,
-            z_stride: narrow(z_nd.stride())?,
-            row0: 0,
-        };
-        let whole = self.nonlinearity != Nonlinearity::CosSin || self.freqs.is_multiple_of(4);
-        let (name, constants) = storing(tile, self.nonlinearity, whole);
-        for rows in row_blocks(x_nd.rows(), row_work) {
-            params.row0 = narrow(rows.start)?;
-            gpu.dispatch(&Dispatch {
-                op: &OP,
-                variant: &name,
-                constants: &constants,
-                params: bytemuck::bytes_of(&params),
-                buffers: &[
-                    x_nd.gpu(gpu, "x")?,
-                    map.w_ds.gpu(gpu, "w")?,
-                    map.feature.gpu(gpu, "the phases")?,
-                    z_nd.gpu(gpu, "z")?,
-                ],
-                workgroups: [
-                    params.freqs.div_ceil(tile.cols()),
-                    narrow(rows.len())?.div_ceil(tile.rows()),
-                    1,
-                ],
-                work: row_work * rows.len() as f64,
-            })?;
-        }
-        Ok(())
-    }
-
-    /// Operations of one row.
-    pub(super) fn row_work(&self) -> f64 {
-        2.0 * self.depth as f64 * self.freqs as f64
-    }
-}
-
-/// The rows of one dispatch after another, where a row takes `work` operations.
-pub(super) fn row_blocks(rows: usize, work: f64) -> impl Iterator<Item = Range<usize>> {
-    let step = rows_per_dispatch(work);
-    let starts = (0..rows).step_by(step);
-    starts.map(move |start| start..rows.min(start + step))
-}
-
-impl GpuMap {
-    fn upload(device: &Device, map: &DenseMap, form: Option<Form>) -> Result<Self> {
-        let (depth, freqs) = (map.depth(), map.freqs());
-        let mut w_ds = Matrix::new(device, depth.next_multiple_of(4), freqs)?;
-        let stride = w_ds.stride();
-        w_ds.write_with(|out| {
-            out.fill(0.0);
-            let rows = map.w_ds.rows().into_iter();
-            for (row, out) in rows.zip(out.chunks_exact_mut(stride)) {
-                row.iter().zip(out).for_each(|(&w, o)| *o = w);
-            }
-        })?;
-        let mut feature = Matrix::new(device, 1, 2 * freqs.next_multiple_of(4))?;
-        feature.write_with(|out| {
-            out.fill(0.0);
-            let pairs = map.phase_s.iter().zip(&map.amplitude_s);
-            for (out, (&phase, &amplitude)) in out.chunks_exact_mut(2).zip(pairs) {
-                out.copy_from_slice(&[phase, amplitude]);
-            }
-        })?;
-        Ok(Self {
-            w_ds,
-            feature,
-            form,
-        })
     }
 }
 

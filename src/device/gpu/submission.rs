@@ -1,18 +1,13 @@
 //! What one submission may hold: so little that the device starts early and never works on one for so long that the system
 //! takes it for hung (two seconds, on Windows).
 
+use super::GpuDevice;
+use std::ops::Range;
+
 /// Dispatches recorded before they are submitted, so that the device works while the host records.
 const DISPATCHES: usize = 32;
 /// Operations recorded before they are submitted: a fifth of a second at 10^12 a second.
-pub(crate) const WORK: f64 = 2e11;
-/// Rows of one dispatch of any tile shape, when a row takes `work` operations: a whole number of tiles, and within the
-/// number of workgroups that every adapter takes.
-pub(crate) fn rows_per_dispatch(work: f64) -> usize {
-    const TILE: usize = 128;
-    const MOST: usize = 65_535 * 8 / TILE;
-    ((WORK / work.max(1.0)) as usize / TILE).clamp(1, MOST) * TILE
-}
-
+const WORK: f64 = 2e11;
 /// Parameters of a dispatch start at multiples of this on every adapter.
 const SLOT: usize = 256;
 
@@ -51,16 +46,46 @@ impl SubmissionPart {
     }
 }
 
+/// Rows of one dispatch of any tile shape, when a row takes `work` operations of at most `most`: a whole number of tiles, and
+/// within the number of workgroups that every adapter takes.
+fn rows_per_dispatch(work: f64, most: f64) -> usize {
+    const TILE: usize = 128;
+    const MOST: usize = 65_535 * 8 / TILE;
+    ((most / work.max(1.0)) as usize / TILE).clamp(1, MOST) * TILE
+}
+
+impl GpuDevice {
+    /// The most operations that one dispatch should take.
+    pub(crate) fn most_work(&self) -> f64 {
+        #[cfg(test)]
+        if self
+            .0
+            .small_dispatches
+            .load(std::sync::atomic::Ordering::Relaxed)
+        {
+            return 1.0;
+        }
+        WORK
+    }
+
+    /// The rows of one dispatch after another, where a row takes `work` operations.
+    pub(crate) fn row_blocks(&self, rows: usize, work: f64) -> impl Iterator<Item = Range<usize>> {
+        let step = rows_per_dispatch(work, self.most_work());
+        let starts = (0..rows).step_by(step);
+        starts.map(move |start| start..rows.min(start + step))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn rows_of_a_dispatch_are_whole_tiles() {
-        assert_eq!(rows_per_dispatch(1.0), 524_160);
-        assert_eq!(rows_per_dispatch(1e13), 128);
+        assert_eq!(rows_per_dispatch(1.0, WORK), 524_160);
+        assert_eq!(rows_per_dispatch(1e13, WORK), 128);
         // 784 columns to 4096 frequencies.
-        assert_eq!(rows_per_dispatch(2.0 * 784.0 * 4096.0), 31_104);
+        assert_eq!(rows_per_dispatch(2.0 * 784.0 * 4096.0, WORK), 31_104);
     }
 
     #[test]
