@@ -5,6 +5,7 @@ mod buffer;
 mod choices;
 mod driver_code;
 mod fault;
+pub mod op;
 mod pipeline;
 mod saved;
 pub mod shader;

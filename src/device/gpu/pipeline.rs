@@ -1,12 +1,11 @@
 //! Pipelines, built once per op variant, and the recording of dispatches.
 
 use super::{
-    GpuDevice, Recorder, SubmissionPart, driver_code, lock, one_line, saved::SavedPipelines,
+    GpuDevice, Recorder, SubmissionPart, driver_code, lock, one_line,
+    op::{Binding, Op},
+    saved::SavedPipelines,
 };
-use crate::{
-    Error, Result,
-    ops::{Binding, Op},
-};
+use crate::{Error, Result};
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex},
