@@ -25,10 +25,10 @@ fn write_features(at: u32, t: vec4f, amplitude: vec4f, count: u32) {
 //@ end
 }
 
-// WHOLE: all of them start at whole vec4s, and what lies beyond `count` is padding.
+// WHOLE: all of them start at whole vec4s, and what lies beyond `count` is padding, which stays zero.
 fn store(at: u32, value: vec4f, count: u32) {
 //@ if WHOLE
-    z[at / 4u] = value;
+    z[at / 4u] = select(vec4f(0.0), value, vec4u(0u, 1u, 2u, 3u) < vec4u(count));
 //@ else
     z[at] = value.x;
     if count > 1u { z[at + 1u] = value.y; }

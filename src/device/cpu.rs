@@ -4,7 +4,7 @@ use crate::{Error, Result};
 use std::{
     fmt,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, Instant},
@@ -12,8 +12,17 @@ use std::{
 
 /// How long a thread waits for more work before it sleeps: longer than a row takes, too short to be seen in a load.
 const LINGER: Duration = Duration::from_micros(200);
+/// Calls further apart than this find threads asleep: nobody waits for rare ones.
+const SOON: Duration = Duration::from_millis(1);
 /// Counts what lingering threads wait for.
 static CALLS: AtomicU64 = AtomicU64::new(0);
+/// When short work last ended, in microseconds since the first.
+static LAST: AtomicU64 = AtomicU64::new(0);
+
+fn since_start() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_micros() as u64
+}
 
 /// The CPU as a device. Results do not depend on the number of threads.
 #[derive(Clone)]
@@ -77,12 +86,22 @@ impl CpuDevice {
         }
     }
 
-    /// Keeps up to `threads` of the pool awake for a moment, in case that more work of the same short kind comes at once: to
-    /// wake a thread takes as long as the work. [`Self::call`] tells them that it has come.
+    /// Whether the calling thread is one of this device's: then others may be busy with the work of its neighbours.
+    pub(crate) fn is_inside(&self) -> bool {
+        let index = self.pool.as_ref().map(|pool| pool.current_thread_index());
+        index.unwrap_or_else(rayon::current_thread_index).is_some()
+    }
+
+    /// Keeps up to `threads` of the pool awake for a moment after short work, if that came soon after the last: then more is
+    /// likely to come at once, and to wake a thread takes as long as the work. [`Self::call`] tells them that it has come.
     pub(crate) fn linger(&self, threads: usize) {
-        let seen = CALLS.load(Ordering::Acquire);
+        let now = since_start();
+        let last = LAST.swap(now, Ordering::Relaxed);
+        if now.saturating_sub(last) > SOON.as_micros() as u64 {
+            return;
+        }
+        let (seen, start) = (CALLS.load(Ordering::Acquire), Instant::now());
         let wait = move || {
-            let start = Instant::now();
             while CALLS.load(Ordering::Acquire) == seen && start.elapsed() < LINGER {
                 for _ in 0..32 {
                     std::hint::spin_loop();

@@ -17,6 +17,7 @@ pub use adapter::{AdapterKind, AdapterReport};
 pub(super) use adapter::{adapters as visible_adapters, open as open_adapter};
 pub use buffer::PooledBuffer;
 pub(crate) use pipeline::Dispatch;
+pub(crate) use submission::even;
 pub(crate) use transfer::{Pace, Readback};
 
 use super::cache::Cache;

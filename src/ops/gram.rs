@@ -17,7 +17,7 @@ use crate::{
     device::{
         CpuDevice, Device, GpuDevice, Matrix,
         gpu::shader::Constants,
-        gpu::{Dispatch, PooledBuffer, Readback},
+        gpu::{Dispatch, PooledBuffer, Readback, even},
     },
 };
 use ndarray::{Array2, ArrayView2};
@@ -25,8 +25,8 @@ use packed::{places, tile_count, unpack};
 
 /// Rows summed in plain f32.
 pub const BLOCK_ROWS: usize = 4096;
-/// Tiles that are read back at a time: 16 MiB of 64 x 64.
-const READ_TILES: usize = 1024;
+/// Bytes of tiles that are read back at a time.
+const READ_BYTES: usize = 16 << 20;
 
 /// The op for the registry.
 pub static OP: Op = Op {
@@ -169,7 +169,7 @@ impl GramAccumulator {
                 let limit = gpu.max_binding_bytes().min(panel_bytes) as usize;
                 // Each panel is one dispatch, which must not take for ever.
                 let by_work = gpu.most_work() / tile_work(&tile, BLOCK_ROWS as u32);
-                let per_panel = (limit / tile_bytes).min(by_work as usize).max(1);
+                let per_panel = even(total, (limit / tile_bytes).min(by_work as usize).max(1));
                 let mut panels = Vec::new();
                 for tile0 in (0..total).step_by(per_panel) {
                     let count = per_panel.min(total - tile0);
@@ -305,28 +305,37 @@ impl GramAccumulator {
                     (self.features.div_ceil(side), self.targets.div_ceil(side));
                 let places = places(z_tiles, y_tiles);
                 let area = side * side;
+                let read_tiles = READ_BYTES / (4 * area);
                 // In parts, so that little memory is enough at the end of a long fit. Buffers come from a pool and may be
                 // longer than the panel.
                 let parts = panels.iter().flat_map(|panel| {
                     let places = &places[panel.tile0..panel.tile0 + panel.count];
-                    let parts = places.chunks(READ_TILES).enumerate();
+                    let parts = places.chunks(read_tiles).enumerate();
                     parts.flat_map(move |(part, places)| {
-                        let first = part * READ_TILES * area;
+                        let first = part * read_tiles * area;
                         let floats = first..first + places.len() * area;
                         [&panel.hi, &panel.lo].map(|sum| (sum, floats.clone(), places))
                     })
                 });
                 // While one part is added on the host, the next is on its way.
-                let mut behind: Option<(Readback, &[(usize, usize)])> = None;
-                for next in parts.map(Some).chain([None]) {
-                    let ahead = match next {
-                        None => None,
-                        Some((sum, floats, places)) => Some((gpu.read_later(sum, floats)?, places)),
+                let mut add = |part: Option<(Readback, &[_])>| {
+                    part.map_or(Ok(()), |(readback, places)| {
+                        readback.finish(|data| unpack(data, side, places, z_tiles, &mut sums))
+                    })
+                };
+                let mut behind = None;
+                for (sum, floats, places) in parts {
+                    let next = match gpu.read_later(sum, floats.clone()) {
+                        // One at a time, where there is no room for two.
+                        Err(Error::OutOfMemory { .. }) if behind.is_some() => {
+                            add(behind.take())?;
+                            gpu.read_later(sum, floats)
+                        }
+                        next => next,
                     };
-                    if let Some((readback, places)) = std::mem::replace(&mut behind, ahead) {
-                        readback.finish(|data| unpack(data, side, places, z_tiles, &mut sums))?;
-                    }
+                    add(behind.replace((next?, places)))?;
                 }
+                add(behind)?;
                 Ok(Some(sums))
             }
         }

@@ -114,6 +114,9 @@ impl Place {
                 place.cols()
             )));
         }
+        if spot.rows == 0 || self.cols == 0 {
+            return Ok(());
+        }
         let source_start = spot.source_row * source.stride() + spot.source_col;
         match &self.device {
             Device::Cpu(cpu) => {

@@ -43,6 +43,8 @@ pub static OP: Op = Op {
 
 /// Frequencies are split at multiples of this: whole tiles of every shape, so that all of them sum in one order.
 const SPLIT_COLS: usize = 64;
+/// Bytes that the sums of all parts may take.
+const SPLIT_BYTES: usize = 32 << 20;
 /// Targets of one dispatch, in fours; more go in turns.
 const QUADS: [usize; 3] = [1, 2, 4];
 
@@ -169,13 +171,22 @@ impl Projection {
         let Some(Form::Tile(tile)) = self.predict_form(x_nd.rows()) else {
             return self.predict_few(gpu, x_nd, beta_dt, y_nt);
         };
-        let row_work = self.row_work();
         if map.form.is_none() {
             let class = self.predict_class(x_nd.rows());
-            tuning::worked(gpu, class, row_work * x_nd.rows() as f64)?;
+            tuning::worked(gpu, class, self.row_work() * x_nd.rows() as f64)?;
         }
-        let splits = few::feature_splits(gpu.report().kind, x_nd.rows(), self.freqs);
+        // Blocks of rows run one after another: each has to fill the adapter.
+        let mut blocks = gpu.row_blocks(x_nd.rows(), self.prediction_work());
+        let rows = blocks.next().map_or(0, |block| block.len());
+        let splits = few::feature_splits(gpu.report().kind, rows, self.freqs);
+        let sum_bytes = 4 * x_nd.rows() * beta_dt.stride();
+        let splits = splits.clamp(1, (SPLIT_BYTES / sum_bytes).max(1));
         self.predict_split(gpu, map, (x_nd, beta_dt), y_nt, (tile, splits))
+    }
+
+    /// Operations of one row in one dispatch: products, cosines, and up to 16 targets.
+    fn prediction_work(&self) -> f64 {
+        self.row_work() + (60 + 64) as f64 * self.freqs as f64
     }
 
     /// As [`Self::predict`] on a GPU, in `splits` parts instead of as many as suit the adapter; for checks, which have shapes that
@@ -216,7 +227,7 @@ impl Projection {
             }
         };
         let y = y_nt.gpu(gpu, "y")?;
-        let row_work = self.row_work();
+        let row_work = self.prediction_work();
         for q0 in (0..total).step_by(QUADS[2]) {
             let left = total - q0;
             let quads = *QUADS.iter().find(|&&q| q >= left).unwrap_or(&QUADS[2]);

@@ -186,7 +186,8 @@ pub fn chosen(gpu: &GpuDevice) -> Vec<(Class, Tile)> {
 /// Counts the work of a class that a tile is about to do, and measures its shapes once that is worth it. Errors when the device
 /// does; a measurement that cannot be taken leaves the default.
 pub(super) fn worked(gpu: &GpuDevice, class: Class, operations: f64) -> Result<()> {
-    if gpu.is_software() || operations == 0.0 || !*ALLOWED {
+    // Not in the middle of a measurement: timestamps are taken by one at a time.
+    if gpu.is_software() || operations == 0.0 || !*ALLOWED || gpu.is_timing() {
         return Ok(());
     }
     let key = class.to_string();

@@ -202,6 +202,11 @@ impl GpuDevice {
                 }
                 Ok(Built { pipeline, layout })
             }
+            Some(e @ wgpu::Error::OutOfMemory { .. }) => Err(Error::Device(format!(
+                "{} has no memory to build shader {key}: {}",
+                self.describe(),
+                one_line(&e.to_string())
+            ))),
             Some(e) => Err(Error::Shader(format!(
                 "shader {key} does not build on {}: {}",
                 self.describe(),

@@ -8,6 +8,8 @@ use std::ops::Range;
 const DISPATCHES: usize = 32;
 /// Operations recorded before they are submitted: a fifth of a second at 10^12 a second.
 const WORK: f64 = 2e11;
+/// Rows of every tile shape divide this.
+const TILE: usize = 128;
 /// Parameters of a dispatch start at multiples of this on every adapter.
 const SLOT: usize = 256;
 
@@ -49,9 +51,14 @@ impl SubmissionPart {
 /// Rows of one dispatch of any tile shape, when a row takes `work` operations of at most `most`: a whole number of tiles, and
 /// within the number of workgroups that every adapter takes.
 fn rows_per_dispatch(work: f64, most: f64) -> usize {
-    const TILE: usize = 128;
     const MOST: usize = 65_535 * 8 / TILE;
     ((most / work.max(1.0)) as usize / TILE).clamp(1, MOST) * TILE
+}
+
+/// The size of as many parts as parts of at most `most` need, all of one size: a short one at the end would leave a device idle.
+pub(crate) fn even(total: usize, most: usize) -> usize {
+    let parts = total.div_ceil(most).max(1);
+    total.div_ceil(parts).max(1)
 }
 
 impl GpuDevice {
@@ -68,9 +75,9 @@ impl GpuDevice {
         WORK
     }
 
-    /// The rows of one dispatch after another, where a row takes `work` operations.
+    /// The rows of one dispatch after another, about as many in each, where a row takes `work` operations.
     pub(crate) fn row_blocks(&self, rows: usize, work: f64) -> impl Iterator<Item = Range<usize>> {
-        let step = rows_per_dispatch(work, self.most_work());
+        let step = even(rows, rows_per_dispatch(work, self.most_work())).next_multiple_of(TILE);
         let starts = (0..rows).step_by(step);
         starts.map(move |start| start..rows.min(start + step))
     }
@@ -86,6 +93,15 @@ mod tests {
         assert_eq!(rows_per_dispatch(1e13, WORK), 128);
         // 784 columns to 4096 frequencies.
         assert_eq!(rows_per_dispatch(2.0 * 784.0 * 4096.0, WORK), 31_104);
+    }
+
+    #[test]
+    fn parts_are_even_and_within_the_most() {
+        assert_eq!(even(1539, 1490), 770);
+        assert_eq!(
+            [even(0, 5), even(5, 5), even(6, 5), even(11, 5)],
+            [1, 5, 3, 4]
+        );
     }
 
     #[test]

@@ -41,6 +41,11 @@ impl GpuDevice {
         features.contains(wgpu::Features::TIMESTAMP_QUERY)
     }
 
+    /// Whether a measurement is running.
+    pub(crate) fn is_timing(&self) -> bool {
+        lock(&self.0.recorder).timing.is_some()
+    }
+
     /// Records `work` `times` times in a row and returns the seconds that the device took for each, from the start of its
     /// first dispatch to the end of its last. Errors with [`Error::Unsupported`] without timestamp queries, with work that
     /// records nothing, with more dispatches than one query set holds, and while another thread measures. What other threads

@@ -3,7 +3,7 @@
 use super::{GpuDevice, PooledBuffer, lock};
 use crate::Result;
 use futures_intrusive::channel::shared::{OneshotReceiver, oneshot_channel};
-use std::{collections::VecDeque, fmt, ops::Range};
+use std::{collections::VecDeque, fmt, mem, ops::Range};
 
 impl GpuDevice {
     /// Lays `len` floats out through `fill` and writes them to `buffer`, after all work recorded before.
@@ -13,7 +13,8 @@ impl GpuDevice {
         len: usize,
         fill: impl FnOnce(&mut [f32]),
     ) -> Result<()> {
-        let mut staging = lock(&self.0.staging);
+        // Taken out, not locked: a thread of a pool may wait within `fill` and do other work meanwhile, even an upload.
+        let mut staging = mem::take(&mut *lock(&self.0.staging));
         if staging.len() < len {
             staging.resize(len, 0.0);
         }
@@ -23,6 +24,7 @@ impl GpuDevice {
         self.0
             .queue
             .write_buffer(buffer, 0, bytemuck::cast_slice(&staging[..len]));
+        *lock(&self.0.staging) = staging;
         self.check()
     }
 
@@ -188,6 +190,22 @@ mod tests {
             for (reading, host) in readings {
                 assert!(reading.finish(|read| read == host).expect("reads back"));
             }
+        }
+    }
+
+    #[test]
+    fn threads_of_a_pool_upload_at_the_same_time() {
+        use crate::features::Affine;
+        use rayon::prelude::*;
+        for device in Device::all_gpus().expect("every usable adapter opens") {
+            let input = Affine::identity(3);
+            (0..32).into_par_iter().for_each(|i| {
+                // Rows enough for the pool to share them, so that threads wait for one another within an upload.
+                let host = ndarray::Array2::from_elem((2000, 3), i as f32);
+                let mut matrix = Matrix::new(&device, 2000, 3).expect("fits");
+                input.load(&(&host).into(), &mut matrix).expect("uploads");
+                assert_eq!(matrix.download().expect("reads back"), host);
+            });
         }
     }
 

@@ -134,6 +134,9 @@ impl LoadedMap for LoadedBinning {
                 y_nt.cols()
             )));
         }
+        if rows == 0 || targets == 0 {
+            return Ok(());
+        }
         let beta_dt = beta_dt.download()?;
         let Self {
             hasher,

@@ -105,6 +105,7 @@ impl HostMap {
         let own = parts.next();
         let parts: Vec<_> = parts.collect();
         let mut pieces: Vec<Vec<f32>> = vec![Vec::new(); parts.len()];
+        let inside = cpu.is_inside();
         let pending = AtomicUsize::new(parts.len());
         let pending = &pending;
         cpu.scope(|scope| {
@@ -121,11 +122,14 @@ impl HostMap {
             }
             // Others are about to end: to sleep and be woken would take longer.
             let start = Instant::now();
-            while pending.load(Ordering::Acquire) > 0 && start.elapsed() < NEARLY_DONE {
+            let wait = if inside { Duration::ZERO } else { NEARLY_DONE };
+            while pending.load(Ordering::Acquire) > 0 && start.elapsed() < wait {
                 std::hint::spin_loop();
             }
         });
-        cpu.linger(parts.len());
+        if !inside {
+            cpu.linger(parts.len());
+        }
         pulp::Arch::new().dispatch(Gather {
             map: self,
             parts: &parts,

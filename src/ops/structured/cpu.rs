@@ -65,6 +65,9 @@ pub(super) fn predict(
     y_nt: &mut Matrix,
 ) -> Result<()> {
     let (outputs, targets) = (map.outputs(), beta_dt.cols());
+    if targets == 0 {
+        return Ok(());
+    }
     let task = rows_per_block(x_nd.rows(), device.threads()).min(4 * ROWS);
     let x = x_nd.cpu("x")?;
     let beta = HostFactor::new(beta_dt.cpu("the coefficients")?, outputs, targets);
