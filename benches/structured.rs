@@ -4,10 +4,10 @@
 
 use bochner::{
     Device, Matrix, Result,
-    device::gpu::shader::expand,
+    device::{GpuDevice, gpu::shader::expand},
     features::{Affine, Fastfood, FeatureMap, Fourier, Sorf},
     kernels::Gaussian,
-    ops::walsh_hadamard::{self, WalshHadamard},
+    ops::walsh_hadamard::{self, Exchange, WalshHadamard},
 };
 use std::time::Instant;
 
@@ -66,6 +66,38 @@ fn maps(device: &Device) -> Result<()> {
         for ((name, _), &time) in jobs.iter().zip(&times) {
             let each = 1e9 * time / (rows * features) as f64;
             print!("  {name} {each:.2} ({:.1})", times[0] / time);
+        }
+        println!();
+    }
+    Ok(())
+}
+
+/// The same rows transformed with either exchange.
+fn exchanges(device: &Device, gpu: &GpuDevice) -> Result<()> {
+    if let Err(why) = Exchange::SubgroupShuffles.check(gpu) {
+        println!("no shuffles: {why}");
+        return Ok(());
+    }
+    println!("Walsh-Hadamard, 2^22 elements: ms with each exchange (times faster than the first)");
+    for k in 6..=10 {
+        let n = 1_usize << k;
+        let rows = (1 << 22) / n;
+        let x_nd = Matrix::upload(device, ndarray::Array2::ones((rows, n)).view())?;
+        let mut jobs: Vec<Job<'_>> = Vec::new();
+        for exchange in Exchange::ALL {
+            let transform = WalshHadamard::new(n)?.with_exchange(*exchange);
+            let mut y_nd = Matrix::new(device, rows, n)?;
+            let x_nd = &x_nd;
+            let job = move || {
+                transform.run_into(x_nd, &mut y_nd).expect("runs");
+                device.synchronize().expect("runs");
+            };
+            jobs.push((exchange.to_string(), Box::new(job)));
+        }
+        let times = medians(&mut jobs);
+        print!("  2^{k:2}:");
+        for ((name, _), &time) in jobs.iter().zip(&times) {
+            print!("  {name} {:.2} ({:.2})", 1e3 * time, times[0] / time);
         }
         println!();
     }
@@ -268,7 +300,10 @@ fn main() -> Result<()> {
         println!("{}", device.describe());
         match device {
             Device::Cpu(_) => host()?,
-            Device::Gpu(gpu) => shaders(&gpu.report().name),
+            Device::Gpu(gpu) => {
+                exchanges(device, gpu)?;
+                shaders(&gpu.report().name);
+            }
         }
         maps(device)?;
     }

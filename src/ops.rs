@@ -32,6 +32,7 @@ pub const REGISTRY: &[&Op] = &[
     &few::SUM_OP,
     &kernel_block::OP,
     &walsh_hadamard::OP,
+    &walsh_hadamard::SUBGROUP_OP,
     &structured::OP,
     &structured::STAGE_OP,
     &binning::OP,

@@ -1,5 +1,5 @@
-//! Every shader of the registry, in every variant, without a GPU: it expands, parses, validates with no extra capabilities,
-//! binds what its Rust side says, and fits the workgroup memory that every adapter has.
+//! Every shader of the registry, in every variant, without a GPU: it expands, parses, validates with no capabilities but those of
+//! its op, binds what its Rust side says, and fits the workgroup memory that every adapter has.
 
 use bochner::{
     device::gpu::shader::expand,
@@ -12,9 +12,21 @@ use naga::{
 
 const WORKGROUP_BYTES: u32 = 16_384;
 
+/// What an op needs of an adapter beyond WebGPU's minimum.
+fn capabilities(op: &Op) -> Capabilities {
+    match op.name {
+        "walsh_hadamard_subgroup" => Capabilities::SUBGROUP,
+        _ => Capabilities::empty(),
+    }
+}
+
 fn parse(op: &Op, text: &str) -> Result<naga::Module, String> {
+    parse_with(op, text, capabilities(op))
+}
+
+fn parse_with(op: &Op, text: &str, capabilities: Capabilities) -> Result<naga::Module, String> {
     let module = naga::front::wgsl::parse_str(text).map_err(|e| e.emit_to_string(text))?;
-    Validator::new(ValidationFlags::all(), Capabilities::empty())
+    Validator::new(ValidationFlags::all(), capabilities)
         .validate(&module)
         .map_err(|e| format!("{}: {}", op.name, e.emit_to_string(text)))?;
     Ok(module)
@@ -134,6 +146,21 @@ fn the_check_refuses_wrong_bindings_and_too_much_memory() {
             .expect_err("fat")
             .contains("workgroup memory")
     );
+}
+
+/// Capabilities are what they are said to be: without them an op that claims them does not validate.
+#[test]
+fn ops_need_the_capabilities_they_claim() {
+    let mut claims = 0;
+    for op in REGISTRY.iter().filter(|op| !capabilities(op).is_empty()) {
+        for (name, constants) in (op.variants)() {
+            let text = expand(op.source, &constants).expect("expands");
+            let without = parse_with(op, &text, Capabilities::empty());
+            assert!(without.is_err(), "{}/{name}", op.name);
+            claims += 1;
+        }
+    }
+    assert!(claims > 0);
 }
 
 /// The one loop that does not count up: the row of a tile in the triangle. Each round takes off the tiles of a row, one at least.

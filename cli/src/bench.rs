@@ -37,13 +37,13 @@ pub(crate) struct Args {
     /// Features, D
     #[arg(long, value_name = "D")]
     features: Option<usize>,
-    /// Run with this tile shape where an op has it, on a GPU; an unknown name lists them
+    /// Run with this tile shape or exchange where an op has it, on a GPU; an unknown name lists them
     #[arg(long, value_name = "NAME", conflicts_with = "tiles")]
     tile: Option<String>,
     /// Run every op with each tile shape that it can take, on a GPU
     #[arg(long)]
     tiles: bool,
-    /// Measure the tile shapes of a GPU and keep the fastest for this adapter and driver; results stay the same to the bit
+    /// Measure the tile shapes and exchanges of a GPU and keep the fastest for this adapter and driver; results stay the same to the bit
     #[arg(long, conflicts_with_all = ["op", "rows", "dim", "features", "full", "check", "serve", "tile", "tiles"])]
     tune: bool,
     /// The large shapes: 2^17 rows, d up to 4096, D up to 16384
@@ -223,7 +223,7 @@ impl Page {
     fn tuned(&mut self, device: &Device) {
         let Device::Gpu(gpu) = device else { return };
         let chosen = tuning::chosen(gpu).into_iter();
-        let chosen = chosen.map(|(class, tile)| (class.to_string(), Value::from(tile.name)));
+        let chosen = chosen.map(|(class, tile)| (class.to_string(), Value::from(tile.name())));
         self.object
             .insert("tuned".into(), Value::Object(chosen.collect()));
     }

@@ -1,9 +1,9 @@
-//! The Walsh-Hadamard transform at every length, in one dispatch and in passes.
+//! The Walsh-Hadamard transform at every length, in one dispatch and in passes, with every exchange that the device has.
 
 use super::{EPS, Outcome, normal, norms, poisoned, worst};
 use crate::{
     Device, Matrix, Result,
-    ops::walsh_hadamard::{self, WalshHadamard},
+    ops::walsh_hadamard::{self, Exchange, WalshHadamard},
 };
 
 /// Rows of 2 to 2^18 elements.
@@ -25,23 +25,38 @@ pub(super) fn run(device: &Device) -> Result<Outcome> {
             let mut swapped = reference.clone();
             swapped.swap([0, 0], [0, n - 1]);
 
-            let transform = WalshHadamard::new(n)?;
-            let mut x_nd = Matrix::upload(device, x.view())?;
-            let mut y_nd = poisoned(device, rows, n)?;
-            transform.run_into(&x_nd, &mut y_nd)?;
-            transform.run(&mut x_nd)?;
-            for (way, y) in [("into another", y_nd), ("in place", x_nd)] {
-                let y = y.download()?;
-                let name = || format!("{rows} x 2^{k} {way}");
-                outcome.case(worst(y.view(), reference.view(), allowed), name);
-                let ratio = worst(y.view(), lost.view(), allowed);
-                outcome.control(ratio, || {
-                    format!("an element 1 per mille off of {}", name())
-                });
-                let ratio = worst(y.view(), swapped.view(), allowed);
-                outcome.control(ratio, || format!("two swapped results of {}", name()));
+            for transform in transforms(device, n)? {
+                let mut x_nd = Matrix::upload(device, x.view())?;
+                let mut y_nd = poisoned(device, rows, n)?;
+                transform.run_into(&x_nd, &mut y_nd)?;
+                transform.run(&mut x_nd)?;
+                let exchange = transform.exchange(device, rows);
+                let exchange = exchange.map_or(String::new(), |e| format!(", {e}"));
+                for (way, y) in [("into another", y_nd), ("in place", x_nd)] {
+                    let y = y.download()?;
+                    let name = || format!("{rows} x 2^{k} {way}{exchange}");
+                    outcome.case(worst(y.view(), reference.view(), allowed), name);
+                    let ratio = worst(y.view(), lost.view(), allowed);
+                    outcome.control(ratio, || {
+                        format!("an element 1 per mille off of {}", name())
+                    });
+                    let ratio = worst(y.view(), swapped.view(), allowed);
+                    outcome.control(ratio, || format!("two swapped results of {}", name()));
+                }
             }
         }
     }
     Ok(outcome)
+}
+
+/// The transform with every exchange that there is for such rows on a device.
+fn transforms(device: &Device, n: usize) -> Result<Vec<WalshHadamard>> {
+    let transform = WalshHadamard::new(n)?;
+    Ok(match device {
+        Device::Gpu(gpu) if Exchange::serves(n) => {
+            let able = Exchange::ALL.iter().filter(|e| e.check(gpu).is_ok());
+            able.map(|&e| transform.with_exchange(e)).collect()
+        }
+        _ => vec![transform],
+    })
 }

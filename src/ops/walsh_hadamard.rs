@@ -1,14 +1,23 @@
 //! The Walsh-Hadamard transform of rows: `y = H x`, unnormalised, `H[i][j] = (-1)^popcount(i & j)`.
 
 mod cpu;
+mod exchange;
+mod layout;
 
 pub(crate) use cpu::transform;
+pub use exchange::{Exchange, SUBGROUP_OP};
+pub(super) use layout::RowLayout;
 
-use super::{Binding, Op, projection::narrow};
+use super::{
+    Binding, Op,
+    projection::narrow,
+    tuning::{self, Class, TunedOp},
+};
 use crate::{
     Error, Result,
     device::{CpuDevice, Device, GpuDevice, Matrix, gpu::Dispatch, gpu::shader::Constants},
 };
+use layout::{strided_variant, whole_variant};
 use ndarray::{Array2, ArrayView2};
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
@@ -41,98 +50,6 @@ struct Params {
     y_stride4: u32,
     row4: u32,
     inner4: u32,
-}
-
-/// How a whole row of 2^k elements lies in registers: see `shaders/shared/row_layout.wgsl`.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct RowLayout {
-    log_n: u32,
-    log_e: u32,
-    /// Rows of a workgroup: at most 16 KiB and 256 invocations, 64 invocations where rows are short.
-    pub(super) rows: u32,
-}
-
-impl RowLayout {
-    pub(super) fn new(log_n: u32) -> Self {
-        // One exchange joins two halves of the levels.
-        let log_e = log_n.min(4).max(log_n.div_ceil(2));
-        let invocations = 1 << (log_n - log_e);
-        Self {
-            log_n,
-            log_e,
-            rows: (4096 >> log_n).min(128 / invocations),
-        }
-    }
-
-    pub(super) fn constants(self) -> Constants {
-        let pairs = [
-            ("LOG_N", self.log_n),
-            ("LOG_E", self.log_e),
-            ("ROWS", self.rows),
-        ];
-        let pairs = pairs.map(|(name, value)| (name.to_owned(), i64::from(value)));
-        pairs.into_iter().collect()
-    }
-
-    /// Where the exchange in workgroup memory holds element `i` of a row.
-    pub(super) fn address(self, i: u32) -> u32 {
-        let invocations = 1 << (self.log_n - self.log_e);
-        let low = 8.min(1 << self.log_n);
-        let (l, s, h) = (i % low, i / low % invocations, i / (low * invocations));
-        let q = l + low * h;
-        invocations * q + (s ^ (q % invocations))
-    }
-}
-
-/// Rows of 2^4 to 2^10 elements are moved in vec4s: longer ones would take more registers than some GPUs have, shorter ones
-/// are less than one invocation's.
-const QUADS: std::ops::RangeInclusive<u32> = 4..=10;
-
-/// Constants of a dispatch on whole rows, ROWS of them in a workgroup.
-fn whole_constants(log_n: u32) -> Constants {
-    if !QUADS.contains(&log_n) {
-        let mut constants = RowLayout::new(log_n).constants();
-        constants.insert("QUADS".into(), 0);
-        return constants;
-    }
-    // One exchange joins two halves of the levels between vec4s; four vec4s need none.
-    let log_q = log_n - 2;
-    let log_e = log_q.min(2).max(log_q.div_ceil(2));
-    let invocations = 1 << (log_q - log_e);
-    // 16 KiB of workgroup memory, 128 invocations.
-    let rows = (4096 >> log_n).min(128 / invocations);
-    let pairs = [
-        ("QUADS", 1),
-        ("LOG_N", log_n),
-        ("LOG_E", log_e),
-        ("ROWS", rows),
-    ];
-    let pairs = pairs.map(|(name, value)| (name.to_owned(), i64::from(value)));
-    pairs.into_iter().collect()
-}
-
-fn whole_variant(log_n: u32, in_place: bool) -> (String, Constants) {
-    let mut constants = whole_constants(log_n);
-    constants.insert("STRIDED".into(), 0);
-    constants.insert("IN_PLACE".into(), in_place.into());
-    let way = if in_place { "in-place" } else { "copy" };
-    (format!("2^{log_n}/{way}"), constants)
-}
-
-fn strided_variant(levels: u32) -> (String, Constants) {
-    let pairs = [
-        ("STRIDED", 1),
-        ("QUADS", 0),
-        ("IN_PLACE", 1),
-        ("LOG_N", levels.into()),
-        ("LOG_E", levels.into()),
-        ("ROWS", 1),
-    ];
-    let constants = pairs.map(|(name, value): (_, i64)| (name.to_owned(), value));
-    (
-        format!("strided-2^{levels}"),
-        constants.into_iter().collect(),
-    )
 }
 
 /// `H x` for each row, in f64 by the definition's recursion. Rows must be a power of two long.
@@ -169,6 +86,7 @@ pub fn reference(x_nd: ArrayView2<'_, f32>) -> Array2<f64> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WalshHadamard {
     log_n: u32,
+    exchange: Option<Exchange>,
 }
 
 impl WalshHadamard {
@@ -176,12 +94,39 @@ impl WalshHadamard {
     pub fn new(n: usize) -> Result<Self> {
         if n >= 2 && n.is_power_of_two() {
             let log_n = n.trailing_zeros();
-            return Ok(Self { log_n });
+            return Ok(Self {
+                log_n,
+                exchange: None,
+            });
         }
         Err(Error::Parameter(format!(
             "a Walsh-Hadamard transform of {n} elements does not exist; pad rows with zeros to {}",
             n.max(2).next_power_of_two()
         )))
+    }
+
+    /// Takes this exchange on a GPU instead of the one that suits it best, for rows that have the choice
+    /// ([`Exchange::serves`]). Transforms then err with [`Error::Unsupported`] where the adapter cannot.
+    pub fn with_exchange(self, exchange: Exchange) -> Self {
+        Self {
+            exchange: Some(exchange),
+            ..self
+        }
+    }
+
+    /// The exchange for so many rows on a device; `None` where there is no choice.
+    pub fn exchange(&self, device: &Device, rows: usize) -> Option<Exchange> {
+        match device {
+            Device::Gpu(gpu) if Exchange::serves(self.len()) => {
+                let tuned = || tuning::exchange(gpu, self.class(rows));
+                Some(self.exchange.unwrap_or_else(tuned))
+            }
+            _ => None,
+        }
+    }
+
+    fn class(&self, rows: usize) -> Class {
+        Class::of(TunedOp::Transform, rows, self.len(), self.len())
     }
 
     /// The length of a row.
@@ -304,10 +249,10 @@ impl WalshHadamard {
             inner4: 0,
         };
         let buffers = [x, y_nd.gpu(gpu, "y")?];
-        let (name, constants) = whole_variant(whole, in_place);
+        let (op, (name, constants)) = self.variant(gpu, in_place, y_nd)?;
         let rows_each = u32::try_from(constants["ROWS"]).unwrap_or(1);
         gpu.dispatch(&Dispatch {
-            op: &OP,
+            op,
             variant: &name,
             constants: &constants,
             params: bytemuck::bytes_of(&params),
@@ -317,6 +262,29 @@ impl WalshHadamard {
         })?;
         self.strided_passes()
             .try_for_each(|pass| self.strided(gpu, pass, y_nd))
+    }
+
+    /// What transforms the rows of y, or parts of them, in one dispatch. Counts the work towards tuning where that has a choice.
+    fn variant(
+        &self,
+        gpu: &GpuDevice,
+        in_place: bool,
+        y_nd: &Matrix,
+    ) -> Result<(&'static Op, (String, Constants))> {
+        if self.exchange.is_none() && Exchange::serves(self.len()) {
+            tuning::worked(gpu, self.class(y_nd.rows()), moved(y_nd))?;
+        }
+        let exchange = self.exchange(y_nd.device(), y_nd.rows());
+        if let Some(exchange) = exchange {
+            exchange.check(gpu)?;
+        }
+        Ok(match (exchange, gpu.subgroup()) {
+            (Some(Exchange::SubgroupShuffles), Some(size)) => (
+                &SUBGROUP_OP,
+                exchange::subgroup_variant(size, self.log_n, in_place),
+            ),
+            _ => (&OP, whole_variant(self.log_n.min(LOG_WHOLE), in_place)),
+        })
     }
 
     /// The passes after the one over parts of 2^12: levels done before, and levels of the pass.

@@ -1,4 +1,4 @@
-//! `bochner bench --tune`: measures the tile shapes of a GPU and keeps the fastest.
+//! `bochner bench --tune`: measures the tile shapes of a GPU, and what else it may choose, and keeps the fastest.
 
 use super::duration;
 use crate::report::{self, Console, Usage};
@@ -23,7 +23,7 @@ pub(super) fn run(console: &Console, device: &Device, as_json: bool) -> Result<(
             Ok(tuned) => tuned,
             Err(error) => {
                 let why = report::one_line(&error.to_string());
-                console.note(&format!("{class} keeps its tile: {why}"));
+                console.note(&format!("{class} keeps its default: {why}"));
                 continue;
             }
         };
@@ -32,15 +32,15 @@ pub(super) fn run(console: &Console, device: &Device, as_json: bool) -> Result<(
         let times: serde_json::Map<_, _> = tuned
             .seconds
             .iter()
-            .map(|(tile, seconds)| (tile.name.to_owned(), json!(seconds)))
+            .map(|(tile, seconds)| (tile.name().to_owned(), json!(seconds)))
             .collect();
-        classes.push(json!({"class": name, "tile": tuned.winner.name, "seconds": times}));
+        classes.push(json!({"class": name, "tile": tuned.winner.name(), "seconds": times}));
         if !as_json {
             let times = tuned.seconds.iter();
-            let times = times.map(|(tile, s)| format!("{} {}", tile.name, duration(*s)));
+            let times = times.map(|(tile, s)| format!("{tile} {}", duration(*s)));
             report::to_stdout(&format!(
                 "{name:<25} {:<16} of {}\n",
-                tuned.winner.name,
+                tuned.winner.name(),
                 times.collect::<Vec<_>>().join(", ")
             ))?;
         }

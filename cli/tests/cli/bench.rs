@@ -120,15 +120,21 @@ fn tiles_are_tuned_once_for_an_adapter_and_a_damaged_cache_is_written_again() {
     assert!(run(&case, folder)["tuned"].as_object().unwrap().is_empty());
     let tuned = run(&["--tune"], folder);
     let classes = tuned["tuned"].as_array().expect("an array");
-    assert_eq!(classes.len(), 14, "{tuned}");
+    // Transforms have a choice where subgroups can shuffle.
+    println!("{} classes of {device}, 18 with shuffles", classes.len());
+    assert!([14, 18].contains(&classes.len()), "{tuned}");
     for class in classes {
+        assert!(class["seconds"].as_object().unwrap().len() > 1, "{class}");
         let winner = class["tile"].as_str().expect("a name");
         assert!(
             class["seconds"][winner].as_f64().is_some_and(|s| s > 0.0),
             "{class}"
         );
     }
-    assert_eq!(run(&case, folder)["tuned"].as_object().unwrap().len(), 14);
+    assert_eq!(
+        run(&case, folder)["tuned"].as_object().unwrap().len(),
+        classes.len()
+    );
     assert!(run(&case, "off")["tuned"].as_object().unwrap().is_empty());
     // Compiled pipelines may lie beside the choices.
     for file in std::fs::read_dir(cache.path()).unwrap() {
@@ -136,7 +142,10 @@ fn tiles_are_tuned_once_for_an_adapter_and_a_damaged_cache_is_written_again() {
     }
     assert!(run(&case, folder)["tuned"].as_object().unwrap().is_empty());
     run(&["--tune"], folder);
-    assert_eq!(run(&case, folder)["tuned"].as_object().unwrap().len(), 14);
+    assert_eq!(
+        run(&case, folder)["tuned"].as_object().unwrap().len(),
+        classes.len()
+    );
 }
 
 #[test]

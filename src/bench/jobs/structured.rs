@@ -59,9 +59,11 @@ impl Job for Transform {
     }
 
     fn tile(&self) -> String {
-        match self.x_nd.device() {
-            Device::Cpu(_) => instruction_set().into(),
-            Device::Gpu(_) => passes(self.op.passes()),
+        let device = self.x_nd.device();
+        match (device, self.op.exchange(device, self.block)) {
+            (Device::Cpu(_), _) => instruction_set().into(),
+            (_, Some(exchange)) => exchange.name().into(),
+            (_, None) => passes(self.op.passes()),
         }
     }
 

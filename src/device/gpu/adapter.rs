@@ -78,6 +78,13 @@ impl AdapterReport {
         }
     }
 
+    /// The size of every subgroup, where the driver names one size and not a range.
+    fn fixed_subgroup(&self) -> Option<u32> {
+        let (least, most) = self.subgroup;
+        let fixed = least == most && [4, 8, 16, 32, 64].contains(&most);
+        fixed.then_some(most)
+    }
+
     /// One line for people.
     pub fn describe(&self) -> String {
         format!(
@@ -167,7 +174,11 @@ pub(super) fn open_with(
             report.describe()
         )));
     }
-    let wanted = wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::PIPELINE_CACHE;
+    let mut wanted = wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::PIPELINE_CACHE;
+    // Elsewhere it would do nothing but let drivers vary the subgroups of every pipeline.
+    if report.fixed_subgroup().is_some() {
+        wanted |= wgpu::Features::SUBGROUP;
+    }
     let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
         label: Some("bochner"),
         required_features: adapter.features() & wanted,
@@ -184,4 +195,12 @@ pub(super) fn open_with(
     })?;
     let saved = SavedPipelines::load(&device, &adapter.get_info(), cache);
     Ok(GpuDevice::new(device, queue, report, saved))
+}
+
+impl GpuDevice {
+    /// The size of subgroups, where all have the same and shaders may shuffle in them.
+    pub fn subgroup(&self) -> Option<u32> {
+        let shuffles = self.0.device.features().contains(wgpu::Features::SUBGROUP);
+        self.0.report.fixed_subgroup().filter(|_| shuffles)
+    }
 }
