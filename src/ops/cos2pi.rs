@@ -4,6 +4,11 @@
 //! 2^-11 inside [-pi, pi] only.
 
 use pulp::Simd;
+#[cfg(target_arch = "x86_64")]
+use {
+    pulp::{f32x16, x86::V4},
+    std::any::Any,
+};
 
 /// Odd minimax polynomial of sin(2 pi u) on [-1/4, 1/4] in u^2, constant term last; error 3.3e-9 before rounding.
 #[expect(
@@ -48,10 +53,25 @@ pub fn sin2pi(t: f32) -> f32 {
     sin_quarter(0.25 - (r.abs() - 0.25).abs()).copysign(r)
 }
 
+/// `t - round(t)`, exact at any phase, in the one instruction that AVX-512 has for it.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn reduced<S: Simd>(simd: S, t: S::f32s) -> Option<S::f32s> {
+    // Known when this is compiled, as are the sizes in the casts.
+    let token: &V4 = (&simd as &dyn Any).downcast_ref()?;
+    let t: f32x16 = bytemuck::cast(t);
+    let r: f32x16 = pulp::cast(token.avx512dq._mm512_reduce_ps::<0>(pulp::cast(t)));
+    Some(bytemuck::cast(r))
+}
+
 /// `|t - round(t)|`, at most 1/2, and `t - round(t)` for its sign. Exact up to 2^22 turns; beyond, where f32 tells no more than
 /// half turns apart, some value of the same bounds.
 #[inline(always)]
 fn fractions<S: Simd>(simd: S, t: S::f32s) -> (S::f32s, S::f32s) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(r) = reduced(simd, t) {
+        return (simd.abs_f32s(r), r);
+    }
     // Adding and subtracting 1.5 * 2^23 rounds to the nearest integer.
     let magic = simd.splat_f32s(12_582_912.0);
     let rounded = simd.sub_f32s(simd.add_f32s(t, magic), magic);
