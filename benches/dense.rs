@@ -1,6 +1,8 @@
 //! The dense ops on a GPU beside plainer ways to do the same: a projection without tiles, the full square of a Gram matrix, tiles
 //! for few rows. Rounds are interleaved and medians taken, so that ratios hold on a busy machine too. `cargo bench --bench dense [part of a device's name]`.
 
+mod interleaved;
+
 use bochner::{
     Device, Matrix, Result,
     check::normal,
@@ -11,33 +13,9 @@ use bochner::{
         tile::{DIRECT_8X64, Form, SHARED_64},
     },
 };
-use std::time::Instant;
+use interleaved::{Job, medians};
 
 const ROUNDS: usize = 9;
-
-/// A name and what is timed.
-type Job<'a> = (String, Box<dyn FnMut() + 'a>);
-
-/// Median seconds of each job over interleaved rounds, after one warm-up of each.
-fn medians(jobs: &mut [Job<'_>]) -> Vec<f64> {
-    let mut times = vec![Vec::new(); jobs.len()];
-    for round in 0..=ROUNDS {
-        for ((_, job), times) in jobs.iter_mut().zip(&mut times) {
-            let start = Instant::now();
-            job();
-            if round > 0 {
-                times.push(start.elapsed().as_secs_f64());
-            }
-        }
-    }
-    times
-        .iter_mut()
-        .map(|t| {
-            t.sort_by(f64::total_cmp);
-            t[t.len() / 2]
-        })
-        .collect()
-}
 
 fn map(d: usize, freqs: usize) -> DenseMap {
     DenseMap {
@@ -92,7 +70,7 @@ fn projection(device: &Device) -> Result<()> {
                 }),
             ),
         ];
-        let times = medians(&mut jobs);
+        let times = medians(ROUNDS, &mut jobs);
         println!(
             "  {rows} x {d} -> {s}: naive {:.2}, {} {:.2}: {:.1} times",
             1e3 * times[0],
@@ -139,7 +117,7 @@ fn gram(device: &Device) -> Result<()> {
                 }),
             ),
         ];
-        let times = medians(&mut jobs);
+        let times = medians(ROUNDS, &mut jobs);
         println!(
             "  {rows} x {d}: square {:.2}, {} {:.2}: {:.2} times",
             1e3 * times[0],
@@ -179,7 +157,7 @@ fn few(device: &Device) -> Result<()> {
                 };
                 jobs.push((form.name(), Box::new(job)));
             }
-            let times = medians(&mut jobs);
+            let times = medians(ROUNDS, &mut jobs);
             print!(
                 "  {rows:2} rows, {}:",
                 if fused { "predict" } else { "project" }

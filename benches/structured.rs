@@ -2,6 +2,8 @@
 //! Fastfood and SORF against the dense projection per feature. Rounds are interleaved and medians taken, so that ratios
 //! hold on a busy machine too. `cargo bench --bench structured [part of a device's name]`.
 
+mod interleaved;
+
 use bochner::{
     Device, Matrix, Result,
     device::{GpuDevice, gpu::shader::expand},
@@ -9,33 +11,9 @@ use bochner::{
     kernels::Gaussian,
     ops::walsh_hadamard::{self, Exchange, WalshHadamard},
 };
-use std::time::Instant;
+use interleaved::{Job, medians};
 
 const ROUNDS: usize = 7;
-
-/// A name and what is timed.
-type Job<'a> = (String, Box<dyn FnMut() + 'a>);
-
-/// Median seconds of each job over interleaved rounds, after one warm-up of each.
-fn medians(jobs: &mut [Job<'_>]) -> Vec<f64> {
-    let mut times = vec![Vec::new(); jobs.len()];
-    for round in 0..=ROUNDS {
-        for ((_, job), times) in jobs.iter_mut().zip(&mut times) {
-            let start = Instant::now();
-            job();
-            if round > 0 {
-                times.push(start.elapsed().as_secs_f64());
-            }
-        }
-    }
-    times
-        .iter_mut()
-        .map(|t| {
-            t.sort_by(f64::total_cmp);
-            t[t.len() / 2]
-        })
-        .collect()
-}
 
 /// Nanoseconds a feature of each map, and how many times cheaper than dense.
 fn maps(device: &Device) -> Result<()> {
@@ -61,7 +39,7 @@ fn maps(device: &Device) -> Result<()> {
             };
             jobs.push((map.name().to_owned(), Box::new(job)));
         }
-        let times = medians(&mut jobs);
+        let times = medians(ROUNDS, &mut jobs);
         print!("  d = {d:5}, D = {features:5}, {rows:5} rows:");
         for ((name, _), &time) in jobs.iter().zip(&times) {
             let each = 1e9 * time / (rows * features) as f64;
@@ -94,7 +72,7 @@ fn exchanges(device: &Device, gpu: &GpuDevice) -> Result<()> {
             };
             jobs.push((exchange.to_string(), Box::new(job)));
         }
-        let times = medians(&mut jobs);
+        let times = medians(ROUNDS, &mut jobs);
         print!("  2^{k:2}:");
         for ((name, _), &time) in jobs.iter().zip(&times) {
             print!("  {name} {:.2} ({:.2})", 1e3 * time, times[0] / time);
@@ -134,7 +112,7 @@ fn host() -> Result<()> {
                 }),
             ),
         ];
-        let each = medians(&mut jobs)
+        let each = medians(ROUNDS, &mut jobs)
             .into_iter()
             .map(|t| 1e6 * t / times as f64);
         let each: Vec<f64> = each.collect();
@@ -278,7 +256,7 @@ fn shaders(name: &str) {
             };
             jobs.push((String::new(), Box::new(job)));
         }
-        let times = medians(&mut jobs);
+        let times = medians(ROUNDS, &mut jobs);
         println!(
             "  2^{k}: {:.0} % ({:.1}x), {:.2} GB/s copied",
             100.0 * times[0] / times[2],

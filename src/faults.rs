@@ -8,6 +8,7 @@ use crate::{
     kernels::Gaussian,
     models::{FitOptions, RidgeRegressor},
     normal::{COPY_EVERY, NormalEquations, Run, Targets},
+    ops::tuning::{self, Class, TunedOp},
     plan::DEFAULT_MEMORY,
     seed::{Seed, Stream},
     solve::{FeatureProducts, StreamedRows},
@@ -15,19 +16,12 @@ use crate::{
 use ndarray::{Array2, ArrayView2, Axis, s};
 use std::time::Duration;
 
-/// Every adapter, opened for one test alone. Under BOCHNER_REQUIRE_GPU=1 no adapter is a failure.
-fn gpus() -> Vec<(Device, GpuDevice)> {
-    let all = Device::all_gpus().expect("every usable adapter opens");
-    assert!(
-        !all.is_empty() || std::env::var("BOCHNER_REQUIRE_GPU").as_deref() != Ok("1"),
-        "no adapter, though BOCHNER_REQUIRE_GPU=1"
-    );
-    let both = all.into_iter().map(|device| {
-        println!("device under test: {}", device.describe());
+fn gpus() -> impl Iterator<Item = (Device, GpuDevice)> {
+    let all = crate::under_test::gpus().into_iter();
+    all.map(|device| {
         let gpu = device.gpu().expect("a GPU").clone();
         (device, gpu)
-    });
-    both.collect()
+    })
 }
 
 fn normal(rows: usize, columns: usize) -> Array2<f64> {
@@ -249,7 +243,7 @@ fn a_fit_goes_on_from_the_copy_after_its_device_is_lost() {
         columns: 1,
         shift: vec![3.0],
     };
-    for ((device, gpu), (other, _)) in gpus().into_iter().zip(gpus()) {
+    for ((device, gpu), (other, _)) in gpus().zip(gpus()) {
         let sum = |rows: usize| {
             let x = source(rows, 4);
             let mut all = NormalEquations::zero(64, 1);
@@ -385,5 +379,20 @@ fn what_was_on_a_lost_device_cannot_be_read() {
         is_lost(&matrix.download().expect_err("lost"), 0);
         is_lost(&matrix.write(host.view()).expect_err("lost"), 0);
         is_lost(&matrix.read_later().expect_err("lost"), 0);
+    }
+}
+
+#[test]
+fn tuning_says_that_the_device_is_lost() {
+    for (_, gpu) in gpus() {
+        let class = Class::of(TunedOp::Projection, 64, 16, 64);
+        gpu.lose();
+        let error = tuning::tune(&gpu, class).expect_err("the device is lost");
+        assert!(matches!(error, Error::DeviceLost { .. }), "{error}");
+        assert!(
+            tuning::chosen(&gpu)
+                .iter()
+                .all(|(other, _)| *other != class)
+        );
     }
 }

@@ -22,6 +22,8 @@ pub mod solve;
 mod special;
 pub mod store;
 pub mod stream;
+#[cfg(test)]
+mod under_test;
 
 pub use device::{Device, DeviceChoice, Matrix};
 pub use error::{Error, Result};

@@ -2,10 +2,12 @@
 
 mod cholesky;
 mod kernels;
+mod map;
 mod structured;
 
 pub(super) use cholesky::cholesky;
 pub(super) use kernels::{binning, kernel_block, nystrom};
+pub(super) use map::{predict, projection_paired, projection_phase};
 pub(super) use structured::{fastfood, fastfood_predict, sorf, walsh_hadamard};
 
 use super::{MEMORY, Shape, TARGETS};
@@ -14,8 +16,7 @@ use crate::{
     device::cpu::instruction_set,
     ops::{
         gram::{self, GramAccumulator, GramSums},
-        predict, product,
-        projection::{self, DenseMap, Nonlinearity, Projection},
+        product,
         tile::Form,
     },
     seed::{Seed, Stream},
@@ -56,27 +57,6 @@ fn draw(rows: usize, cols: usize, scale: f32, start: usize) -> Array2<f32> {
     Array2::from_shape_simple_fn((rows, cols), || {
         scale * values.next().copied().unwrap_or(0.0)
     })
-}
-
-/// The frequencies of a Gaussian kernel at unit scale on 11 significant bits, and rows that carry gamma = 1/d and turns.
-fn map(shape: Shape, nonlinearity: Nonlinearity) -> DenseMap {
-    let freqs = (shape.features / nonlinearity.outputs()).max(1);
-    let round = |w: f32| f32::from_bits((w.to_bits() + 0x0fff) & !0x1fff);
-    let phase = |l: usize| match nonlinearity {
-        Nonlinearity::CosSin => 0.0,
-        _ => (l as f32 * 0.618_034).fract(),
-    };
-    DenseMap {
-        w_ds: draw(shape.dim, freqs, 1.0, 1).mapv_into(round),
-        phase_s: (0..freqs).map(phase).collect(),
-        amplitude_s: vec![(2.0 / shape.features as f32).sqrt(); freqs],
-        nonlinearity,
-    }
-}
-
-fn rows_of_map(rows: usize, dim: usize) -> Array2<f32> {
-    let scale = (2.0 / dim as f32).sqrt() / std::f32::consts::TAU;
-    draw(rows, dim, scale, 77_777)
 }
 
 /// Rows worked on at a time: what fits a binding, a dispatch and the memory of a case.
@@ -123,97 +103,6 @@ fn head(matrix: &mut Matrix, rows: usize) -> Result<Array2<f32>> {
     let part = matrix.download();
     matrix.set_rows(all)?;
     part
-}
-
-struct Map {
-    host: DenseMap,
-    op: Projection,
-    rows: usize,
-    block: usize,
-    x_nd: Matrix,
-    /// z of the projection, y of the prediction.
-    out: Matrix,
-    beta: Option<(Array2<f32>, Matrix)>,
-}
-
-pub(super) fn projection_paired(device: &Device, shape: Shape) -> Result<Box<dyn Job>> {
-    map_job(device, shape, Nonlinearity::CosSin, false)
-}
-
-pub(super) fn projection_phase(device: &Device, shape: Shape) -> Result<Box<dyn Job>> {
-    map_job(device, shape, Nonlinearity::Cos, false)
-}
-
-pub(super) fn predict(device: &Device, shape: Shape) -> Result<Box<dyn Job>> {
-    map_job(device, shape, Nonlinearity::CosSin, true)
-}
-
-fn map_job(device: &Device, shape: Shape, f: Nonlinearity, fused: bool) -> Result<Box<dyn Job>> {
-    let host = map(shape, f);
-    let op = Projection::load(device, &host)?;
-    let columns = if fused { TARGETS } else { op.outputs() };
-    let widest = shape.dim.max(columns);
-    let block = block_rows(device, shape.rows, widest, shape.dim + columns)?;
-    let beta = match fused {
-        true => {
-            let beta = draw(op.outputs(), TARGETS, 1.0, 5);
-            let loaded = Matrix::upload(device, beta.view())?;
-            Some((beta, loaded))
-        }
-        false => None,
-    };
-    Ok(Box::new(Map {
-        rows: shape.rows,
-        block,
-        x_nd: Matrix::upload(device, rows_of_map(block, shape.dim).view())?,
-        out: Matrix::new(device, block, columns)?,
-        host,
-        op,
-        beta,
-    }))
-}
-
-impl Job for Map {
-    fn run(&mut self) -> Result<()> {
-        for rows in blocks(self.rows, self.block) {
-            self.x_nd.set_rows(rows)?;
-            self.out.set_rows(rows)?;
-            match &self.beta {
-                None => self.op.run(&self.x_nd, &mut self.out)?,
-                Some((_, beta)) => self.op.predict(&self.x_nd, beta, &mut self.out)?,
-            }
-        }
-        Ok(())
-    }
-
-    fn error(&mut self) -> Result<f64> {
-        let cost = self.host.depth() * self.host.freqs();
-        let rows = (REFERENCE_WORK / cost).clamp(1, 64).min(self.block);
-        // The last block may have been a short one.
-        self.x_nd.set_rows(self.block)?;
-        self.out.set_rows(self.block)?;
-        self.rows = self.rows.max(self.block);
-        self.run()?;
-        let got = head(&mut self.out, rows)?;
-        let x = rows_of_map(rows, self.host.depth());
-        let reference = match &self.beta {
-            None => projection::reference(&self.host, x.view()),
-            Some((beta, _)) => predict::reference(&self.host, x.view(), beta.view()),
-        };
-        Ok(relative(got.slice(s![..rows, ..]), reference.view()))
-    }
-
-    fn tile(&self) -> String {
-        let rows = self.block.min(self.rows);
-        form_name(match self.beta {
-            None => self.op.form(rows),
-            Some(_) => self.op.predict_form(rows),
-        })
-    }
-
-    fn blocks(&self) -> usize {
-        self.rows.div_ceil(self.block)
-    }
 }
 
 struct Gram {

@@ -182,6 +182,10 @@ impl GpuDevice {
 
     /// The first fault that the driver reported since the last check; a lost device stays lost.
     pub(crate) fn check(&self) -> Result<()> {
+        if self.0.faults.is_pending() {
+            // Perhaps of a device that is lost, which is heard when it is polled.
+            self.0.faults.poll(&self.0.device, wgpu::PollType::Poll)?;
+        }
         self.0.faults.check()
     }
 

@@ -40,7 +40,6 @@ const WORKGROUP: usize = 256;
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 struct CopyParams {
     count4: u32,
-    padding: [u32; 3],
 }
 
 #[repr(C)]
@@ -49,6 +48,7 @@ struct FmaParams {
     scale: [f32; 4],
     shift: [f32; 4],
     rounds: u32,
+    /// The shader's struct is a whole number of vec4s.
     padding: [u32; 3],
 }
 
@@ -69,7 +69,6 @@ pub fn copy(gpu: &GpuDevice, src: &Matrix, dst: &mut Matrix, per: usize) -> Resu
     }
     let params = CopyParams {
         count4: narrow(src.rows() * src.stride() / 4)?,
-        padding: [0; 3],
     };
     let groups = params.count4.div_ceil(narrow(WORKGROUP * per)?);
     let across = groups.min(32_768);

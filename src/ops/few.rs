@@ -167,7 +167,7 @@ pub(super) fn splits(kind: AdapterKind, rows: usize, cols: usize, depth: usize) 
 /// this kind idle: a workgroup there has a quarter of the invocations, so four times as many are wanted.
 pub(super) fn feature_splits(kind: AdapterKind, rows: usize, freqs: usize) -> usize {
     let wanted = match kind {
-        // Measured on lavapipe: two cores have enough to do.
+        // Not measured: the cores of a CPU have enough to do with a few rows.
         AdapterKind::Software => return 1,
         _ => 4 * enough_workgroups(kind) / rows.div_ceil(64).max(1),
     };
@@ -318,6 +318,19 @@ impl Sums<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn frequencies_are_split_only_where_rows_leave_workgroups_idle() {
+        let at = |rows, freqs| feature_splits(AdapterKind::Discrete, rows, freqs);
+        assert_eq!(
+            [at(100, 4096), at(8192, 4096), at(65_536, 4096)],
+            [32, 8, 1]
+        );
+        // Less than 128 frequencies a part are not worth a second pass.
+        assert_eq!(at(8192, 300), 2);
+        assert_eq!(at(0, 1), 1);
+        assert_eq!(feature_splits(AdapterKind::Software, 100, 4096), 1);
+    }
 
     #[test]
     fn the_depth_is_split_only_where_columns_leave_workgroups_idle() {

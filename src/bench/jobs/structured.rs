@@ -1,6 +1,10 @@
 //! Walsh-Hadamard transforms and the maps made of them.
 
-use super::{Job, REFERENCE_WORK, TARGETS, block_rows, blocks, draw, head, relative, rows_of_map};
+use super::{
+    Job, block_rows, blocks, draw, head,
+    map::{Timed, job},
+    relative,
+};
 use crate::{
     Device, Matrix, Result,
     bench::Shape,
@@ -12,7 +16,7 @@ use crate::{
         walsh_hadamard::{self, WalshHadamard},
     },
 };
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView2};
 
 struct Transform {
     op: WalshHadamard,
@@ -80,29 +84,54 @@ fn passes(count: u32) -> String {
     }
 }
 
-struct Map {
+struct Blocks {
     host: StructuredMap,
     op: Structured,
-    rows: usize,
-    block: usize,
-    x_nd: Matrix,
-    /// z of the features, y of the prediction.
-    out: Matrix,
-    beta: Option<(Array2<f32>, Matrix)>,
+    is_on_cpu: bool,
+}
+
+impl Timed for Blocks {
+    fn outputs(&self) -> usize {
+        self.op.outputs()
+    }
+
+    fn run(&self, x_nd: &Matrix, z_nd: &mut Matrix) -> Result<()> {
+        self.op.run(x_nd, z_nd)
+    }
+
+    fn predict(&mut self, x_nd: &Matrix, beta_dt: &Matrix, y_nt: &mut Matrix) -> Result<()> {
+        self.op.predict(x_nd, beta_dt, y_nt)
+    }
+
+    fn reference(&self, x_nd: ArrayView2<'_, f32>) -> Array2<f64> {
+        structured::reference(&self.host, x_nd)
+    }
+
+    fn cost(&self) -> usize {
+        // A transform of the reference visits every element log2(n) times.
+        32 * self.host.outputs().max(self.host.padded)
+    }
+
+    fn form(&self, _: usize, _: bool) -> String {
+        match self.is_on_cpu {
+            true => instruction_set().into(),
+            false => passes(self.op.passes()),
+        }
+    }
 }
 
 pub(in crate::bench) fn fastfood(device: &Device, shape: Shape) -> Result<Box<dyn Job>> {
-    job(device, shape, fastfood_map(shape)?, false)
+    structured(device, shape, fastfood_map(shape)?, false)
 }
 
 pub(in crate::bench) fn fastfood_predict(device: &Device, shape: Shape) -> Result<Box<dyn Job>> {
-    job(device, shape, fastfood_map(shape)?, true)
+    structured(device, shape, fastfood_map(shape)?, true)
 }
 
 pub(in crate::bench) fn sorf(device: &Device, shape: Shape) -> Result<Box<dyn Job>> {
     let input = Affine::identity(shape.dim);
     let map = Sorf::new(Gaussian).features(shape.features).build(input)?;
-    job(device, shape, map.parameters().clone(), false)
+    structured(device, shape, map.parameters().clone(), false)
 }
 
 fn fastfood_map(shape: Shape) -> Result<StructuredMap> {
@@ -113,69 +142,22 @@ fn fastfood_map(shape: Shape) -> Result<StructuredMap> {
     Ok(map.parameters().clone())
 }
 
-fn job(device: &Device, shape: Shape, host: StructuredMap, fused: bool) -> Result<Box<dyn Job>> {
+fn structured(
+    device: &Device,
+    shape: Shape,
+    host: StructuredMap,
+    predicts: bool,
+) -> Result<Box<dyn Job>> {
     let op = Structured::load(device, &host)?;
-    let columns = if fused { TARGETS } else { op.outputs() };
-    let widest = shape.dim.max(columns);
-    let block = block_rows(device, shape.rows, widest, shape.dim + columns)?;
-    let beta = match fused {
-        true => {
-            let beta = draw(op.outputs(), TARGETS, 1.0, 5);
-            let loaded = Matrix::upload(device, beta.view())?;
-            Some((beta, loaded))
-        }
-        false => None,
-    };
-    Ok(Box::new(Map {
-        rows: shape.rows,
-        block,
-        x_nd: Matrix::upload(device, rows_of_map(block, shape.dim).view())?,
-        out: Matrix::new(device, block, columns)?,
-        host,
-        op,
-        beta,
-    }))
-}
-
-impl Job for Map {
-    fn run(&mut self) -> Result<()> {
-        for rows in blocks(self.rows, self.block) {
-            self.x_nd.set_rows(rows)?;
-            self.out.set_rows(rows)?;
-            match &self.beta {
-                None => self.op.run(&self.x_nd, &mut self.out)?,
-                Some((_, beta)) => self.op.predict(&self.x_nd, beta, &mut self.out)?,
-            }
-        }
-        Ok(())
-    }
-
-    fn error(&mut self) -> Result<f64> {
-        // A transform of the reference visits every element log2(n) times.
-        let rows = REFERENCE_WORK / (32 * self.host.outputs().max(self.host.padded));
-        let rows = rows.clamp(1, 64).min(self.block);
-        self.x_nd.set_rows(self.block)?;
-        self.out.set_rows(self.block)?;
-        self.rows = self.rows.max(self.block);
-        self.run()?;
-        let got = head(&mut self.out, rows)?;
-        let x = rows_of_map(rows, self.host.depth);
-        let z = structured::reference(&self.host, x.view());
-        let reference = match &self.beta {
-            None => z,
-            Some((beta, _)) => z.dot(&beta.mapv(f64::from)),
-        };
-        Ok(relative(got.view(), reference.view()))
-    }
-
-    fn tile(&self) -> String {
-        match self.x_nd.device() {
-            Device::Cpu(_) => instruction_set().into(),
-            Device::Gpu(_) => passes(self.op.passes()),
-        }
-    }
-
-    fn blocks(&self) -> usize {
-        self.rows.div_ceil(self.block)
-    }
+    let is_on_cpu = matches!(device, Device::Cpu(_));
+    job(
+        device,
+        shape,
+        Blocks {
+            host,
+            op,
+            is_on_cpu,
+        },
+        predicts,
+    )
 }

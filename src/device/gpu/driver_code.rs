@@ -1,5 +1,8 @@
 //! Unsafe code: what a driver is given unchecked.
-#![allow(unsafe_code)]
+#![allow(
+    unsafe_code,
+    reason = "wgpu has no safe way to go without its checks or to load pipelines"
+)]
 
 /// A shader module whose loops count no rounds of their own to be sure of ending, unless `bounded`. Every index is checked
 /// in either case.

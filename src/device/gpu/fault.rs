@@ -46,6 +46,11 @@ impl Faults {
         faults
     }
 
+    /// Whether a fault was reported since the last check.
+    pub(super) fn is_pending(&self) -> bool {
+        lock(&self.first).is_some()
+    }
+
     /// Errors with [`Error::DeviceLost`] for ever after the device was lost, and with any other fault once.
     pub(super) fn check(&self) -> Result<()> {
         self.alive()?;

@@ -166,11 +166,11 @@ impl fmt::Debug for Readback {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Device, Matrix};
+    use crate::Matrix;
 
     #[test]
     fn few_steps_are_under_way_and_readbacks_keep_their_order() {
-        for device in Device::all_gpus().expect("every usable adapter opens") {
+        for device in crate::under_test::gpus() {
             let gpu = device.gpu().expect("a GPU");
             let mut pace = Pace::default();
             let mut matrix = Matrix::new(&device, 64, 8).expect("fits");
@@ -197,7 +197,7 @@ mod tests {
     fn threads_of_a_pool_upload_at_the_same_time() {
         use crate::features::Affine;
         use rayon::prelude::*;
-        for device in Device::all_gpus().expect("every usable adapter opens") {
+        for device in crate::under_test::gpus() {
             let input = Affine::identity(3);
             (0..32).into_par_iter().for_each(|i| {
                 // Rows enough for the pool to share them, so that threads wait for one another within an upload.
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_readback_that_is_given_up_leaves_a_buffer_that_serves_again() {
-        for device in Device::all_gpus().expect("every usable adapter opens") {
+        for device in crate::under_test::gpus() {
             let host = ndarray::Array2::from_elem((64, 8), 1.0_f32);
             let matrix = Matrix::upload(&device, host.view()).expect("fits");
             for _ in 0..3 {
