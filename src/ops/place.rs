@@ -88,7 +88,7 @@ impl Place {
     /// Uploads a pair (scale, shift) per column.
     pub fn load(device: &Device, factors: &[[f32; 2]]) -> Result<Self> {
         let row = ArrayView2::from_shape((1, 2 * factors.len()), factors.as_flattened())
-            .map_err(|e| Error::Shape(e.to_string()))?;
+            .map_err(|e| Error::shape(e.to_string()))?;
         Ok(Self {
             device: device.clone(),
             cols: factors.len(),
@@ -104,7 +104,7 @@ impl Place {
             && spot.rows <= place.rows()
             && spot.col + self.cols <= place.cols();
         if !fits {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "a block of {} x {} at {spot:?} does not lie within {} x {} and {} x {}",
                 spot.rows,
                 self.cols,

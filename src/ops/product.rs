@@ -143,7 +143,7 @@ pub(crate) fn form(a_nk: &Matrix, b_kt: &Matrix) -> Option<Form> {
 pub fn product_with(a_nk: &Matrix, b_kt: &Matrix, c_nt: &mut Matrix, form: Form) -> Result<()> {
     let (rows, depth, cols) = (a_nk.rows(), a_nk.cols(), b_kt.cols());
     if b_kt.rows() != depth || (c_nt.rows(), c_nt.cols()) != (rows, cols) || depth == 0 {
-        return Err(Error::Shape(format!(
+        return Err(Error::shape(format!(
             "a product of {rows} x {depth} and {} x {cols} does not fit {} x {}",
             b_kt.rows(),
             c_nt.rows(),

@@ -2,7 +2,7 @@
 //! happens when there is no more to be had.
 
 use super::{GpuDevice, human_bytes, lock};
-use crate::{Error, Result};
+use crate::{Error, Result, error::Remedy};
 use std::{
     fmt,
     ops::Deref,
@@ -110,7 +110,7 @@ impl GpuDevice {
                 what: what(),
                 needed: human_bytes(bytes),
                 allowed: format!("{} a binding", human_bytes(allowed)),
-                remedy: "use fewer rows at a time or fewer features".into(),
+                remedies: vec![Remedy::LessMemory, Remedy::FewerFeatures],
             });
         }
         let usage = wgpu::BufferUsages::STORAGE
