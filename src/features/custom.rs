@@ -5,9 +5,10 @@ use crate::{
     Device, Error, Matrix, Result,
     device::CpuDevice,
     kernels::ArcCosine,
-    ops::{product::HostFactor, projection::rows_per_block},
+    ops::product::HostFactor,
     sampling::{Sampling, round_to_11_bits},
     seed::Seed,
+    simd::rows_per_block,
     store::Store,
 };
 use ndarray::Array2;

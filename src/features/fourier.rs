@@ -5,7 +5,7 @@ use crate::{
     Error, Result,
     data::Rows,
     kernels::Kernel,
-    ops::projection::{DenseMap, Nonlinearity},
+    ops::{Nonlinearity, projection::DenseMap},
     sampling::{Sampling, round_to_11_bits},
     seed::Seed,
 };

@@ -5,7 +5,7 @@ use crate::{
     Device, Error, Matrix, Result,
     kernels::{Kernel, SpectralMeasure},
     ops::{
-        projection::Nonlinearity,
+        Nonlinearity,
         structured::{Mixing, Structured, StructuredMap},
     },
     seed::{Draws, Seed, Stream},
