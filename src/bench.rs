@@ -4,6 +4,8 @@
 //! [`OPS`] at one shape, warm, at least ten times, by the device's own timestamps where it has them and by the wall clock
 //! otherwise, and compares a part of its result with the f64 reference in the same run. Data are drawn here; no file is read.
 
+pub mod baseline;
+pub mod ceiling;
 mod ceilings;
 mod clock;
 mod crossing;

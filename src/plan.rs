@@ -1,10 +1,6 @@
 //! How many rows are worked on at a time: one pure function of the device's limits and a memory budget.
 
-use crate::{
-    Error, Result,
-    device::{Device, gpu::human_bytes},
-    error::Remedy,
-};
+use crate::{Error, Result, device::Device, error::Remedy, text::human_bytes};
 
 /// Chunk buffers take at most this much unless told otherwise.
 pub const DEFAULT_MEMORY: u64 = 128 << 20;

@@ -14,7 +14,7 @@ use anyhow::Result;
 use bochner::{
     Device, Error,
     bench::{Bench, Bound, Ceilings, OPS, OpBench, Prepared, Shape, Size, Timed},
-    ops::tuning,
+    form::tuning,
 };
 use serde_json::{Value, json};
 

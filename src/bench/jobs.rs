@@ -14,10 +14,10 @@ use super::{MEMORY, Shape, TARGETS};
 use crate::{
     Device, Error, Matrix, Result,
     device::cpu::instruction_set,
+    form::tile::Form,
     ops::{
         gram::{self, GramAccumulator, GramSums},
         product,
-        tile::Form,
     },
     seed::{Seed, Stream},
 };

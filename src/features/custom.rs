@@ -6,9 +6,10 @@ use crate::{
     device::CpuDevice,
     error::Remedy,
     kernels::ArcCosine,
-    ops::{product::HostFactor, projection::rows_per_block},
+    ops::product::HostFactor,
     sampling::{Sampling, round_to_11_bits},
     seed::Seed,
+    simd::rows_per_block,
     store::Store,
 };
 use ndarray::Array2;

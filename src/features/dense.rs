@@ -3,7 +3,10 @@
 use super::{Affine, FeatureMap, LoadedMap};
 use crate::{
     Device, Error, Matrix, Result,
-    ops::projection::{DenseMap, Nonlinearity, Projection},
+    ops::{
+        Nonlinearity,
+        projection::{DenseMap, Projection},
+    },
     store::Store,
 };
 

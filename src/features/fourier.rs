@@ -6,7 +6,7 @@ use crate::{
     data::Rows,
     error::Remedy,
     kernels::Kernel,
-    ops::projection::{DenseMap, Nonlinearity},
+    ops::{Nonlinearity, projection::DenseMap},
     sampling::{Sampling, round_to_11_bits},
     seed::{Seed, Stream},
 };

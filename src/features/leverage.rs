@@ -5,9 +5,9 @@ use super::{Affine, Form};
 use crate::{
     Error, Result,
     data::Rows,
+    linalg::cholesky::Lower,
     sampling::{Frequencies, leverage_resample},
     seed::Seed,
-    solve::cholesky::Lower,
 };
 use faer::{Accum, MatMut, MatRef, linalg::matmul::matmul};
 use ndarray::{Array2, ArrayView2, Axis};

@@ -6,7 +6,7 @@ use crate::{
     error::Remedy,
     kernels::{Kernel, SpectralMeasure},
     ops::{
-        projection::Nonlinearity,
+        Nonlinearity,
         structured::{Mixing, Structured, StructuredMap},
     },
     seed::{Draws, Seed, Stream},

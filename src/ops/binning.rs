@@ -11,10 +11,14 @@
 //! The bins of one grid are hashed column by column by [`mix`], a permutation of 64 bits for every bin: two bin vectors that
 //! differ in one column never collide, others with probability near 2^-64.
 
-use super::{Binding, Op, projection::narrow};
+use super::{Binding, Op};
 use crate::{
     Error, Result,
-    device::{CpuDevice, Device, GpuDevice, Matrix, gpu::Dispatch, gpu::shader::Constants},
+    device::{
+        CpuDevice, Device, GpuDevice, Matrix,
+        gpu::{Dispatch, shader::Constants},
+    },
+    ops::dispatch::narrow,
 };
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;

@@ -5,8 +5,6 @@ mod host;
 use super::{
     Binding, Op,
     product::{HostFactor, product_into_rows},
-    projection::{narrow, rows_per_block},
-    tile::{self, Tile},
 };
 use crate::{
     Error, Result,
@@ -15,7 +13,10 @@ use crate::{
         gpu::{AdapterKind, Dispatch, shader::Constants},
     },
     error::Remedy,
+    form::tile::{self, Tile},
     kernels::{BlockForm, Kernel},
+    ops::dispatch::narrow,
+    simd::rows_per_block,
 };
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;

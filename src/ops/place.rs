@@ -1,10 +1,14 @@
 //! Moves a block of one matrix to a place in another, each column scaled and shifted on the way: what puts the features of
 //! several maps side by side, and prepares the rows of one map for another.
 
-use super::{Binding, Op, projection::narrow};
+use super::{Binding, Op};
 use crate::{
     Error, Result,
-    device::{Device, Matrix, gpu::Dispatch, gpu::shader::Constants},
+    device::{
+        Device, Matrix,
+        gpu::{Dispatch, shader::Constants},
+    },
+    ops::dispatch::narrow,
 };
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;

@@ -4,16 +4,19 @@ mod host;
 
 pub(crate) use host::HostFactor;
 
-use super::{
-    Binding, Op,
-    few::FewRows,
-    projection::{narrow, rows_per_block},
-    tile::{self, Form, Tile},
-    tuning::{self, Class, TunedOp},
-};
+use super::{Binding, Op, few::FewRows};
 use crate::{
     Error, Result,
-    device::{CpuDevice, Device, GpuDevice, Matrix, gpu::Dispatch, gpu::shader::Constants},
+    device::{
+        CpuDevice, Device, GpuDevice, Matrix,
+        gpu::{Dispatch, shader::Constants},
+    },
+    form::{
+        tile::{self, Form, Tile},
+        tuning::{self, Class, TunedOp},
+    },
+    ops::dispatch::narrow,
+    simd::rows_per_block,
 };
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;

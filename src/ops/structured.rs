@@ -8,10 +8,11 @@ mod map;
 pub use gpu::{OP, STAGE_OP};
 pub use map::{Mixing, StructuredMap, reference};
 
-use super::{product, projection::Nonlinearity};
+use super::product;
 use crate::{
     Error, Result,
     device::{Device, Matrix},
+    ops::Nonlinearity,
 };
 
 /// A structured map loaded on a device.

@@ -10,12 +10,12 @@ pub(super) use layout::RowLayout;
 
 use super::{
     Binding, Op,
-    projection::narrow,
-    tuning::{self, Class, TunedOp},
+    dispatch::{fold, moved, narrow},
 };
 use crate::{
     Error, Result,
     device::{CpuDevice, Device, GpuDevice, Matrix, gpu::Dispatch, gpu::shader::Constants},
+    form::tuning::{self, Class, TunedOp},
 };
 use layout::{strided_variant, whole_variant};
 use ndarray::{Array2, ArrayView2};
@@ -325,17 +325,6 @@ impl WalshHadamard {
             work: moved(y_nd),
         })
     }
-}
-
-/// The work of a pass over a matrix: memory bounds it, a value is worth about ten operations each way.
-pub(super) fn moved(y_nd: &Matrix) -> f64 {
-    20.0 * (y_nd.rows() * y_nd.stride()) as f64
-}
-
-/// `groups` workgroups as a grid within 65,535 a side; the shader counts `y * groups.x + x`.
-pub(super) fn fold(groups: u32) -> [u32; 3] {
-    let y = groups.div_ceil(65_535);
-    [groups.div_ceil(y.max(1)), y, 1]
 }
 
 /// Rows one after another, under run-time dispatch. A struct rather than a closure: a closure is called from every

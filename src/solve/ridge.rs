@@ -1,6 +1,6 @@
 //! Ridge regression by a Cholesky factorisation in f64.
 
-use super::cholesky::Lower;
+use crate::linalg::cholesky::Lower;
 use crate::{Error, Result, error::Remedy, normal::NormalEquations};
 use ndarray::{Array1, Array2};
 

@@ -6,7 +6,7 @@ use crate::report::{self, Console, Usage};
 use anyhow::Result;
 use bochner::{
     Device,
-    ops::tuning::{Class, tune},
+    form::tuning::{Class, tune},
 };
 use serde_json::{Value, json};
 

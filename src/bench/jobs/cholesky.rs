@@ -2,7 +2,7 @@
 
 use super::{Job, draw};
 use crate::{
-    Device, Error, Result, bench::Shape, device::cpu::instruction_set, solve::cholesky::Lower,
+    Device, Error, Result, bench::Shape, device::cpu::instruction_set, linalg::cholesky::Lower,
 };
 use ndarray::Array2;
 

@@ -1,6 +1,7 @@
 //! Adapters: which there are, whether they are large enough, and opening one.
 
-use super::{GpuDevice, binding_limit, human_bytes, one_line, saved::SavedPipelines};
+use super::{GpuDevice, binding_limit, saved::SavedPipelines};
+use crate::text::{human_bytes, one_line};
 use crate::{Error, Result, device::cache::Cache, error::Remedy};
 use std::fmt;
 

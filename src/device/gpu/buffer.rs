@@ -1,7 +1,8 @@
 //! Device memory: buffers that are kept and handed out again (wgpu clears a new one on first use, an extra write), and what
 //! happens when there is no more to be had.
 
-use super::{GpuDevice, human_bytes, lock};
+use super::{GpuDevice, lock};
+use crate::text::human_bytes;
 use crate::{Error, Result, error::Remedy};
 use std::{
     fmt,

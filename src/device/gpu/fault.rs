@@ -1,6 +1,7 @@
 //! What a driver reports outside the call that caused it. A lost device stays lost; any other fault is reported once.
 
-use super::{lock, one_line};
+use super::lock;
+use crate::text::one_line;
 use crate::{Error, Result};
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},

@@ -1,11 +1,11 @@
 //! Pipelines, built once per op variant, and the recording of dispatches.
 
 use super::{
-    GpuDevice, Recorder, SubmissionPart, driver_code, lock, one_line,
+    GpuDevice, Recorder, SubmissionPart, driver_code, lock,
     op::{Binding, Op},
     saved::SavedPipelines,
 };
-use crate::{Error, Result, error::Remedy};
+use crate::{Error, Result, error::Remedy, text::one_line};
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex},

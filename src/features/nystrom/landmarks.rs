@@ -4,8 +4,8 @@ use crate::{
     Error, Result,
     error::Remedy,
     kernels::{Kernel, cross, gram},
+    linalg::cholesky::Lower,
     seed::{Draws, Seed, Stream},
-    solve::cholesky::Lower,
 };
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 use rayon::prelude::*;

@@ -2,10 +2,8 @@
 
 use crate::{
     Error, Result,
-    ops::{
-        cos2pi::{reference_cos, reference_sin},
-        projection::Nonlinearity,
-    },
+    ops::Nonlinearity,
+    simd::cos2pi::{reference_cos, reference_sin},
 };
 use ndarray::{Array2, ArrayView2};
 

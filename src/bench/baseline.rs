@@ -1,14 +1,16 @@
 //! Plain ways to do what the dense ops do, on a GPU: `cargo bench --bench dense` holds the ops against them. Nothing else uses them.
 
-use super::{
-    Binding, Op,
-    gram::{self, GramParams},
-    projection::narrow,
-    tile::Tile,
-};
 use crate::{
     Error, Result,
     device::{Device, GpuDevice, Matrix, gpu::Dispatch, gpu::PooledBuffer, gpu::shader::Constants},
+};
+use crate::{
+    form::tile::Tile,
+    ops::{
+        Binding, Op,
+        dispatch::narrow,
+        gram::{self, GramParams},
+    },
 };
 
 /// The op for the registry: the cosine map, one invocation for each output.

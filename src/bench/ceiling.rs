@@ -1,7 +1,10 @@
 //! What a device can do at most: micro-kernels that only copy, or only multiply and add. Benchmarks state every op as a
 //! share of these.
 
-use super::{Binding, Op, projection::narrow, walsh_hadamard::moved};
+use crate::ops::{
+    Binding, Op,
+    dispatch::{moved, narrow},
+};
 use crate::{
     Error, Result,
     device::{CpuDevice, GpuDevice, Matrix, gpu::Dispatch, gpu::shader::Constants},
