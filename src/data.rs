@@ -7,7 +7,9 @@
 //! Rows and columns of arrays are counted from 0 in every message; a CSV file is described by the line (the first line
 //! of the file is 1) and the column's name.
 
+mod arrays;
 mod csv;
+mod file;
 mod memory;
 mod npy;
 mod npz;
@@ -17,7 +19,9 @@ mod rows;
 mod split;
 mod survey;
 
+pub use self::arrays::{Number, ToRows, ToTargets};
 pub use self::csv::{CsvOptions, CsvSource, TargetUse};
+pub use self::file::DataFile;
 pub use self::memory::MemorySource;
 pub use self::npy::NpySource;
 pub use self::npz::NpzSource;

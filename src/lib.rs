@@ -18,6 +18,7 @@ pub mod ops;
 #[cfg(test)]
 mod padding;
 pub mod plan;
+pub mod prelude;
 pub mod registry;
 pub mod sampling;
 pub mod seed;

@@ -7,5 +7,5 @@ mod woodbury;
 
 pub use conjugate_gradients::{ConjugateGradients, Solution};
 pub use features::{BinnedRows, FeatureProducts, SideBySide, StreamedRows};
-pub use ridge::{Coefficients, Ridge};
+pub use ridge::{Cholesky, Coefficients};
 pub use woodbury::woodbury;

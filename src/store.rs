@@ -138,6 +138,11 @@ impl Store {
         Ok(array.row(0).to_owned())
     }
 
+    /// Whether there is a property of this name.
+    pub fn has_property(&self, name: &str) -> bool {
+        self.properties.contains_key(name)
+    }
+
     /// Whether there is an array of this name.
     pub fn has(&self, name: &str) -> bool {
         self.arrays.contains_key(name)

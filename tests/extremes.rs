@@ -8,7 +8,8 @@ use bochner::{
     data::{MemorySource, Rows, Survey},
     features::{Affine, Bandwidth, FeatureMap, Form, Fourier},
     kernels::{Cauchy, Gaussian},
-    models::{FitOptions, RidgeRegressor},
+    models::{FitOptions, LinearModel},
+    normal::Targets,
     ops::{
         Nonlinearity,
         projection::{self, DenseMap, Projection},
@@ -112,7 +113,8 @@ fn columns_without_content_are_as_if_absent() {
             .build(input)
             .expect("builds");
         let options = FitOptions::on(device);
-        let model = RidgeRegressor::fit(Box::new(map), &mut source, &survey, &options, &mut |_| {});
+        let targets = Targets::real(&survey);
+        let model = LinearModel::fit(Box::new(map), &mut source, targets, &options);
         let model = model.expect("fits");
         let predicted = model
             .on(device, 1 << 24)

@@ -9,11 +9,10 @@ use bochner::{
     device::CpuDevice,
     features::{Affine, FeatureMap, Form, Fourier},
     kernels::Gaussian,
-    models::{FitOptions, LinearModel, RidgeClassifier, RidgeRegressor},
+    models::{FitOptions, LinearModel},
     normal::{NormalEquations, Targets},
     plan::DEFAULT_MEMORY,
     seed::Seed,
-    solve::Ridge,
 };
 use common::{devices, normal};
 use ndarray::{Array2, s};
@@ -186,13 +185,11 @@ fn fit_regression(device: &Device) -> Result<(LinearModel, Array2<f32>, Array2<f
     let mut source = MemorySource::new(&x, Some(y.clone()))?;
     let survey = Survey::of(&mut source, 100, 1, &mut |_| {})?;
     let options = FitOptions {
-        ridge: Ridge {
-            lambda: 1e-6,
-            intercept: true,
-        },
+        lambda: 1e-6,
+        intercept: true,
         ..FitOptions::on(device)
     };
-    let model = RidgeRegressor::fit(map(5, 200), &mut source, &survey, &options, &mut |_| {})?;
+    let model = LinearModel::fit(map(5, 200), &mut source, Targets::real(&survey), &options)?;
     Ok((model, x, y))
 }
 
@@ -268,8 +265,8 @@ fn a_classifier_learns_on_every_device() {
         let mut test = Split::new(source, Part::Test, 0.3, 1).expect("splits");
         let survey = Survey::of(&mut train, 100, 1, &mut |_| {}).expect("surveys");
         let options = FitOptions::on(device);
-        let model = RidgeClassifier::fit(map(2, 200), &mut train, &survey, &options, &mut |_| {})
-            .expect("fits");
+        let classes = Targets::classes(&survey).expect("labels");
+        let model = LinearModel::fit(map(2, 200), &mut train, classes, &options).expect("fits");
         assert_eq!(model.targets, Targets::Classes(vec![-3.0, 10.0, 11.0]));
         let mut predictor = model.on(device, DEFAULT_MEMORY).expect("loads");
         let mut scores = bochner::models::Scores::default();

@@ -10,7 +10,7 @@ use bochner::{
     device::CpuDevice,
     features::{self, Affine, FeatureMap, Landmarks, Nystrom, NystromFeatures},
     kernels::{self, Custom, Gaussian, cross, gram, parse},
-    models::{FitOptions, LinearModel, RidgeRegressor},
+    models::{FitOptions, LinearModel},
     seed::Seed,
     store::Store,
 };
@@ -296,7 +296,7 @@ fn a_fitted_model_learns_and_survives_its_file() {
         // Chunks of a few rows.
         options.memory = 64 << 10;
         let map = Box::new(map);
-        let model = RidgeRegressor::fit(map, &mut source, &survey, &options, &mut |_| {});
+        let model = LinearModel::fit(map, &mut source, Targets::real(&survey), &options);
         let model = model.expect("fits");
         let scores = |model: &LinearModel| {
             let mut predictor = model.on(device, 64 << 10).expect("loads");

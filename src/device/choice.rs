@@ -5,7 +5,11 @@ use super::{
     gpu::{AdapterKind, AdapterReport, open_adapter, visible_adapters},
 };
 use crate::{Error, Result, error::Remedy};
-use std::{convert::Infallible, str::FromStr};
+use std::{
+    convert::Infallible,
+    str::FromStr,
+    sync::{Mutex, PoisonError},
+};
 
 /// The environment variable that chooses when the caller does not.
 pub const DEVICE_VARIABLE: &str = "BOCHNER_DEVICE";
@@ -73,6 +77,24 @@ impl Device {
                 Ok((cpu, Some(note)))
             }
         }
+    }
+
+    /// The device that [`DeviceChoice::Auto`] stands for, opened once and kept; the log says which it is.
+    ///
+    /// Errors as [`Self::open`] does.
+    pub fn best() -> Result<Self> {
+        static BEST: Mutex<Option<Device>> = Mutex::new(None);
+        // A device that is kept is whole, whatever became of who held the lock.
+        let mut best = BEST.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(device) = &*best {
+            return Ok(device.clone());
+        }
+        let (device, note) = Self::open(&DeviceChoice::Auto)?;
+        match note {
+            Some(note) => log::warn!("{note}"),
+            None => log::info!("device: {}", device.describe()),
+        }
+        Ok(best.insert(device).clone())
     }
 
     /// Opens every usable adapter, software ones too: for checks that run on all of them.

@@ -1,12 +1,13 @@
 //! Arc-cosine features (Cho & Saul 2009, sec. 2): steps, ReLUs and squared ReLUs of random projections.
 
-use super::{Affine, DenseFeatures};
+use super::{Affine, DenseFeatures, FeatureMap, MapBuilder, MapData};
 use crate::{
     Result, kernels,
     ops::{Nonlinearity, projection::DenseMap},
     sampling::{Sampling, round_to_11_bits},
     seed::Seed,
 };
+use std::sync::Arc;
 
 pub(super) const NAME: &str = "arc-cosine";
 
@@ -102,5 +103,18 @@ impl ArcCosine {
             input,
             dense,
         })
+    }
+}
+
+impl MapBuilder for ArcCosine {
+    fn kernel(&self) -> Option<Arc<dyn kernels::Kernel>> {
+        // An order that is none is an error of `build`.
+        let kernel = kernels::ArcCosine::new(self.order).ok()?;
+        Some(Arc::new(kernel))
+    }
+
+    fn build_from(&self, data: MapData<'_>) -> Result<Box<dyn FeatureMap>> {
+        let map = self.clone().seed(data.seed.unwrap_or(self.seed));
+        Ok(Box::new(map.build(data.input)?))
     }
 }

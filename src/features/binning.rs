@@ -11,7 +11,7 @@ mod loaded;
 
 pub use loaded::Binner;
 
-use super::{Affine, FeatureMap, LoadedMap, Structure};
+use super::{Affine, FeatureMap, LoadedMap, MapBuilder, MapData, Structure};
 use crate::{
     Device, Error, Matrix, Result,
     data::{ChunkSource, Rows},
@@ -156,6 +156,25 @@ impl Binning {
         }
         dictionary.finish()?;
         Ok(BinningMap { drawn, dictionary })
+    }
+}
+
+impl MapBuilder for Binning {
+    fn kernel(&self) -> Option<Arc<dyn Kernel>> {
+        Some(self.kernel.clone())
+    }
+
+    fn build_from(&self, data: MapData<'_>) -> Result<Box<dyn FeatureMap>> {
+        let map = self.clone().seed(data.seed.unwrap_or(self.seed));
+        let MapData {
+            input,
+            source,
+            device,
+            memory,
+            progress,
+            ..
+        } = data;
+        Ok(Box::new(map.fit(input, source, device, memory, progress)?))
     }
 }
 

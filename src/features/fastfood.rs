@@ -1,6 +1,9 @@
 //! Fastfood (Le, Sarlos & Smola 2013): Fourier features whose frequencies are products of Hadamard matrices and diagonals.
 
-use super::{Affine, Form, StructuredFeatures, structured::Plan};
+use super::{
+    Affine, FeatureMap, Form, MapBuilder, MapData, StructuredFeatures, builder::drawn,
+    structured::Plan,
+};
 use crate::{
     Result,
     kernels::Kernel,
@@ -114,3 +117,5 @@ impl Fastfood {
         )
     }
 }
+
+drawn!(Fastfood);

@@ -4,7 +4,7 @@ use super::{Coefficients, FeatureProducts};
 use crate::{Error, Result, error::Remedy};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Zip};
 
-/// Ridge regression `beta = (Z'Z + lambda n I)^-1 Z'y`, lambda PER SAMPLE as in [`Ridge`](super::Ridge), the intercept from
+/// Ridge regression `beta = (Z'Z + lambda n I)^-1 Z'y`, lambda PER SAMPLE as in [`Cholesky`](super::Cholesky), the intercept from
 /// centring and never penalised, by conjugate gradients preconditioned with the diagonal (Hestenes & Stiefel 1952; Saad
 /// 2003, alg. 9.1). All targets take their steps together; memory is `8 t (2 n + 6 D)` bytes beside the operator's own.
 #[derive(Debug, Clone, Copy, PartialEq)]
