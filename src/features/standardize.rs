@@ -4,6 +4,7 @@ use super::Affine;
 use crate::{
     Error, Result,
     data::{Rows, Survey},
+    error::Remedy,
     features::affine::LARGEST,
 };
 use ndarray::Array2;
@@ -213,12 +214,14 @@ impl Scaling {
         else {
             return Ok(input);
         };
-        Err(Error::Parameter(format!(
-            "{} reaches {:e} lengthscales, beyond {LARGEST:e}, where sums leave the range of f32; use --standardize or a \
-             larger --sigma",
+        let problem = format!(
+            "{} reaches {:e} lengthscales, beyond {LARGEST:e}, where sums leave the range of f32",
             self.names[j],
             reach / lengthscale(j)
-        )))
+        );
+        Err(Error::parameter(problem)
+            .help(Remedy::Standardize)
+            .help(Remedy::LargerLengthscale))
     }
 
     /// Rows before any lengthscale, `[n, d]`, as the `median` rule sees them.
@@ -244,7 +247,7 @@ impl Scaling {
         let (j, deviations) = far.max_by(|a, b| a.1.total_cmp(&b.1))?;
         (deviations > FAR).then(|| {
             format!(
-                "{} lies {} standard deviations from 0, of which f32 keeps {} digits; subtract its mean, or use --standardize",
+                "{} lies {} standard deviations from 0, of which f32 keeps {} digits; subtract its mean or standardise",
                 self.names[j],
                 two_digits(deviations),
                 // 2^-24 is 7.2 digits.
@@ -291,7 +294,7 @@ impl FromStr for Standardize {
             "auto" => Ok(Self::Auto),
             "yes" => Ok(Self::Yes),
             "no" => Ok(Self::No),
-            _ => Err(Error::Parameter(format!(
+            _ => Err(Error::parameter(format!(
                 "standardize is {text:?}; use auto, yes or no"
             ))),
         }
