@@ -18,6 +18,7 @@ use bochner::{
 };
 use common::{devices, normal, worst};
 use ndarray::{Array2, Axis, s};
+use std::sync::{Arc, Mutex};
 
 const EPS: f64 = 1.0 / 16_777_216.0;
 

@@ -11,6 +11,7 @@ use bochner::{
     features::{self, Affine, FeatureMap, Landmarks, Nystrom, NystromFeatures},
     kernels::{self, Custom, Gaussian, cross, gram, parse},
     models::{FitOptions, LinearModel},
+    normal::Targets,
     seed::Seed,
     store::Store,
 };
