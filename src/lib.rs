@@ -9,19 +9,18 @@ pub mod error;
 #[cfg(test)]
 mod faults;
 pub mod features;
+pub mod flow;
 pub mod kernels;
 pub mod models;
 pub mod normal;
 pub mod ops;
 #[cfg(test)]
 mod padding;
-pub mod plan;
 pub mod sampling;
 pub mod seed;
 pub mod solve;
 mod special;
 pub mod store;
-pub mod stream;
 #[cfg(test)]
 mod under_test;
 

@@ -11,10 +11,10 @@ use super::{
 use crate::{
     Device, Error, Result,
     data::ChunkSource,
+    flow::Progress,
     kernels::Kernel,
     sampling::{Sampling, Sobol},
     seed::Seed,
-    stream::Progress,
 };
 use ndarray::Array2;
 use std::sync::Arc;

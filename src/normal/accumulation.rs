@@ -3,21 +3,22 @@
 use super::{NormalEquations, Targets};
 use crate::{
     Device, Error, Matrix, Result,
-    data::{Chunk, ChunkSource, Rows},
-    device::gpu::Pace,
-    features::{FeatureMap, LoadedMap, require_dense},
+    data::{Chunk, ChunkSource},
+    features::{End, FeatureMap, Featurizer, Lane, OnDevice},
+    flow::Progress,
     ops::gram::{GramAccumulator, GramSums},
-    plan::{RowNeeds, chunk_rows_on},
-    stream::{Portions, Progress, for_each_chunk},
 };
-use ndarray::{Array1, Array2, s};
-use std::time::{Duration, Instant};
+use ndarray::{Array1, Array2, ArrayView2, s};
+use std::{
+    ops::Range,
+    time::{Duration, Instant},
+};
 
 /// The sums of a GPU are copied to the host at most this often: a copy of 8192 features is half a gigabyte.
 pub const COPY_EVERY: Duration = Duration::from_secs(30);
 
 /// What a stream is summed with.
-pub(crate) struct Run<'a> {
+pub(crate) struct Accumulation<'a> {
     map: &'a dyn FeatureMap,
     targets: &'a Targets,
     device: &'a Device,
@@ -25,7 +26,7 @@ pub(crate) struct Run<'a> {
     copy_every: Duration,
 }
 
-impl<'a> Run<'a> {
+impl<'a> Accumulation<'a> {
     /// As [`NormalEquations::resume`], with copies of the sums `copy_every` so often.
     pub(crate) fn new(
         map: &'a dyn FeatureMap,
@@ -90,45 +91,31 @@ impl<'a> Run<'a> {
                 "the data has no targets to fit; name them with --target or --targets".into(),
             ));
         }
-        require_dense(self.map)?;
-        let (d, features) = (self.map.input_dim(), self.map.output_dim());
-        let outputs = self.targets.outputs();
-        let needs = RowNeeds {
-            columns: d,
-            widest: features.max(d),
-            // Targets: as read (two chunks of f64), encoded in f64, augmented in f32, and on the device.
-            device_columns: d + features + 4 * source.targets() + 4 * (outputs + 1),
+        let (features, outputs) = (self.map.output_dim(), self.targets.outputs());
+        let end = End::Device {
+            beside: outputs + 1,
         };
-        let rows = chunk_rows_on(self.device, needs, self.memory)?;
-        let rows = source.rows().map_or(rows, |n| rows.min(n.max(1)));
+        let lanes = vec![Lane::features(self.map)?];
+        let mut featurizer =
+            Featurizer::new(lanes, source.targets(), end, self.device, self.memory)?;
         let mut running = Running {
+            targets: self.targets,
+            left: skip,
+            y_nt: Array2::zeros((0, outputs)),
+            augmented: Array2::zeros((0, outputs + 1)),
             sums: GramAccumulator::new(self.device, features, outputs + 1)?,
             rows: 0,
             y_sum_t: Array1::zeros(outputs),
             y_square_t: Array1::zeros(outputs),
+            copy,
+            copied: Instant::now(),
+            copy_every: self.copy_every,
         };
-        let mut buffers = None;
-        let mut portions = Portions::new(rows);
-        let mut pace = Pace::default();
-        let mut copied = Instant::now();
-        let mut left = skip;
-        let seen = for_each_chunk(source, rows, progress, |chunk| {
-            let counted = usize::try_from(left).map_or(chunk.x.nrows(), |n| n.min(chunk.x.nrows()));
-            left -= counted as u64;
-            self.add_chunk(&chunk, counted, &mut portions, &mut buffers, &mut running)?;
-            if let Device::Gpu(gpu) = self.device {
-                gpu.step(&mut pace)?;
-            }
-            if copied.elapsed() >= self.copy_every && running.rows > 0 {
-                running.copy(self.targets, copy)?;
-                copied = Instant::now();
-            }
-            Ok(())
-        })?;
+        let seen = featurizer.on_device(source, progress, &mut running)?;
         if seen == 0 {
             return Err(Error::Shape("the data has no rows".into()));
         }
-        if left > 0 {
+        if running.left > 0 {
             return Err(Error::Shape(format!(
                 "the sums are of {skip} rows, but the data has {seen}; go on with the same data"
             )));
@@ -148,52 +135,74 @@ impl<'a> Run<'a> {
         }
         Ok(Some(equations))
     }
-
-    /// Adds the rows of a chunk but the first `counted`.
-    fn add_chunk(
-        &self,
-        chunk: &Chunk,
-        counted: usize,
-        portions: &mut Portions,
-        buffers: &mut Option<Buffers>,
-        running: &mut Running,
-    ) -> Result<()> {
-        portions.each(chunk.x.nrows() - counted, |range, rows| {
-            let range = range.start + counted..range.end + counted;
-            let y = chunk.y.slice(s![range.clone(), ..]);
-            let y = self.targets.encode(y)?;
-            let buffers = Buffers::of(buffers, self.map, self.device, rows, y.ncols())?;
-            buffers.featurize(self.map, &chunk.x.part(range), &y)?;
-            // Counted from here on.
-            running.rows += y.nrows() as u64;
-            for row in y.rows() {
-                for (k, &v) in row.iter().enumerate() {
-                    let raw = v + self.targets.shift(k);
-                    running.y_sum_t[k] += raw;
-                    running.y_square_t[k] += raw * raw;
-                }
-            }
-            Ok(running.sums.add(&buffers.z_nd, &buffers.y_nt))
-        })
-    }
 }
 
 /// Sums in the making: those of products on the device, those of targets here.
-struct Running {
+struct Running<'a> {
+    targets: &'a Targets,
+    /// Rows still to come that are counted already.
+    left: u64,
+    /// The targets of the chunk in work, as they are fitted.
+    y_nt: Array2<f64>,
+    /// The same as the device gets them: a column of ones beside them gives the column sums of Z.
+    augmented: Array2<f32>,
     sums: GramAccumulator,
     rows: u64,
     y_sum_t: Array1<f64>,
     y_square_t: Array1<f64>,
+    /// The sums up to some chunk, in case the device is lost, and when they were copied.
+    copy: &'a mut Option<NormalEquations>,
+    copied: Instant,
+    copy_every: Duration,
 }
 
-impl Running {
+impl OnDevice for Running<'_> {
+    fn begin(&mut self, chunk: &Chunk) -> Result<usize> {
+        let rows = chunk.x.nrows();
+        let counted = usize::try_from(self.left).map_or(rows, |n| n.min(rows));
+        self.left -= counted as u64;
+        self.y_nt = self.targets.encode(chunk.y.slice(s![counted.., ..]))?;
+        let (rows, outputs) = self.y_nt.dim();
+        self.augmented = Array2::from_elem((rows, outputs + 1), 1.0);
+        let mut y = self.augmented.slice_mut(s![.., ..outputs]);
+        y.zip_mut_with(&self.y_nt, |to, &v| *to = v as f32);
+        Ok(counted)
+    }
+
+    fn beside(&self, rows: Range<usize>) -> ArrayView2<'_, f32> {
+        self.augmented.slice(s![rows, ..])
+    }
+
+    fn count(&mut self, rows: Range<usize>, z_nd: &Matrix, y_nt: &Matrix) -> Result<()> {
+        self.rows += rows.len() as u64;
+        for row in self.y_nt.slice(s![rows, ..]).rows() {
+            for (k, &v) in row.iter().enumerate() {
+                let raw = v + self.targets.shift(k);
+                self.y_sum_t[k] += raw;
+                self.y_square_t[k] += raw * raw;
+            }
+        }
+        self.sums.add(z_nd, y_nt)
+    }
+
+    /// Copies the sums now and then.
+    fn end(&mut self) -> Result<()> {
+        if self.copied.elapsed() >= self.copy_every && self.rows > 0 {
+            self.copy_sums()?;
+            self.copied = Instant::now();
+        }
+        Ok(())
+    }
+}
+
+impl Running<'_> {
     /// Copies the sums so far, if the device can be lost. One without room for that is no reason to give up.
-    fn copy(&self, targets: &Targets, copy: &mut Option<NormalEquations>) -> Result<()> {
+    fn copy_sums(&mut self) -> Result<()> {
         match self.sums.so_far() {
             Ok(None) => {}
             Ok(Some(sums)) => {
                 let rest = (self.rows, self.y_sum_t.clone(), self.y_square_t.clone());
-                *copy = Some(equations(sums, rest, targets));
+                *self.copy = Some(equations(sums, rest, self.targets));
             }
             Err(error @ Error::OutOfMemory { .. }) => {
                 log::warn!("the sums are not copied in case the device is lost: {error}");
@@ -223,50 +232,5 @@ fn equations(
         z_sum_d,
         y_sum_t,
         y_square_t,
-    }
-}
-
-/// A loaded map with the matrices of a chunk.
-struct Buffers {
-    loaded: Box<dyn LoadedMap>,
-    x_nd: Matrix,
-    z_nd: Matrix,
-    /// Targets, and a column of ones beside them that gives the column sums of Z.
-    y_nt: Matrix,
-}
-
-impl Buffers {
-    /// Those that are there, or new ones for `rows` rows; the map too, whose scratch is for as many.
-    fn of<'b>(
-        kept: &'b mut Option<Self>,
-        map: &dyn FeatureMap,
-        device: &Device,
-        rows: usize,
-        outputs: usize,
-    ) -> Result<&'b mut Self> {
-        let fits = |b: &Self| b.x_nd.capacity_rows() == rows;
-        if !kept.as_ref().is_some_and(fits) {
-            *kept = None;
-        }
-        Ok(match kept {
-            Some(buffers) => buffers,
-            none => none.insert(Self {
-                loaded: map.load(device)?,
-                x_nd: Matrix::new(device, rows, map.input_dim())?,
-                z_nd: Matrix::new(device, rows, map.output_dim())?,
-                y_nt: Matrix::new(device, rows, outputs + 1)?,
-            }),
-        })
-    }
-
-    fn featurize(&mut self, map: &dyn FeatureMap, x: &Rows, y: &Array2<f64>) -> Result<()> {
-        map.input().load(x, &mut self.x_nd)?;
-        let mut augmented = Array2::from_elem((y.nrows(), y.ncols() + 1), 1.0_f32);
-        augmented
-            .slice_mut(s![.., ..y.ncols()])
-            .assign(&y.mapv(|v| v as f32));
-        self.y_nt.write(augmented.view())?;
-        self.z_nd.set_rows(self.x_nd.rows())?;
-        self.loaded.featurize(&self.x_nd, &mut self.z_nd)
     }
 }
