@@ -19,7 +19,7 @@ pub(crate) fn next_checked(
         || chunk.x.ncols() != columns
         || chunk.y.dim() != (rows, targets)
     {
-        return Err(Error::Shape(format!(
+        return Err(Error::shape(format!(
             "a chunk from row {row0} on has x [{rows}, {}] and y {:?}; the source promises {columns} columns, {targets} \
              targets, and 1 to {max_rows} rows of both: mend the source",
             chunk.x.ncols(),

@@ -79,9 +79,7 @@ impl Survey {
         }
         source.rewind()?;
         if features.rows() == 0 {
-            return Err(Error::Shape(
-                "the data has no rows; give at least one".into(),
-            ));
+            return Err(Error::shape("the data has no rows; give at least one"));
         }
         let (sample, sample_index) = reservoir.finish()?;
         let survey = Self {
@@ -110,7 +108,7 @@ impl Survey {
         } else {
             return Ok(());
         };
-        Err(Error::Numerical(format!(
+        Err(Error::numerical(format!(
             "the variance of {what} column {j} (counted from 0) exceeds the range of f64; rescale or remove it"
         )))
     }

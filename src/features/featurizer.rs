@@ -226,7 +226,7 @@ impl<'m> Featurizer<'m> {
         let has = source.columns();
         match self.work.lanes.iter().find(|l| l.map.input_dim() != has) {
             None => Ok(()),
-            Some(lane) => Err(Error::Shape(format!(
+            Some(lane) => Err(Error::shape(format!(
                 "the data has {has} columns, the map takes {}",
                 lane.map.input_dim()
             ))),
@@ -378,7 +378,7 @@ impl Work<'_> {
 }
 
 fn not_loaded() -> Error {
-    Error::Device("rows were counted before they were worked on".into())
+    Error::device("rows were counted before they were worked on")
 }
 
 impl Buffers {

@@ -32,7 +32,10 @@ impl Portions {
         let fewer = fewer_rows(rows).or((rows < self.rows).then_some(rows));
         match (&error, fewer) {
             (Error::OutOfMemory { .. }, Some(fewer)) if self.planned => {
-                log::warn!("chunks of {fewer} rows instead of {rows}: {error}");
+                log::warn!(
+                    "chunks of {fewer} rows instead of {rows}: {}",
+                    error.problem()
+                );
                 (self.rows, self.planned) = (fewer, false);
                 Ok(())
             }
@@ -129,7 +132,7 @@ mod tests {
         let (error, most, _) = tried((64, 64), |_| Err(full()), || Ok(()));
         assert!(matches!(error, Err(Error::OutOfMemory { .. })));
         assert_eq!(most, [64, 16]);
-        let other = || Err(Error::Device("other".into()));
+        let other = || Err(Error::device("other"));
         let (error, most, _) = tried((64, 64), |_| other(), || Ok(()));
         assert_eq!(error.unwrap_err().to_string(), "other");
         assert_eq!(most.len(), 1);

@@ -44,7 +44,7 @@ pub fn for_each_chunk(
         }
         match reader.join() {
             Ok(result) => result,
-            Err(_) => Err(Error::Numerical("reading the data panicked".into())),
+            Err(_) => Err(Error::numerical("reading the data panicked")),
         }
     })?;
     Ok(done)

@@ -4,6 +4,7 @@ use super::{NormalEquations, Targets};
 use crate::{
     Device, Error, Matrix, Result,
     data::{Chunk, ChunkSource},
+    error::Remedy,
     features::{End, FeatureMap, Featurizer, Lane, OnDevice},
     flow::Progress,
     ops::gram::{GramAccumulator, GramSums},
@@ -53,7 +54,7 @@ impl<'a> Accumulation<'a> {
     ) -> Result<()> {
         let shape = (self.map.output_dim(), self.targets.outputs());
         if equations.zty_dt.dim() != shape {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "sums for {:?} features and targets do not take rows with {shape:?}",
                 equations.zty_dt.dim()
             )));
@@ -87,9 +88,7 @@ impl<'a> Accumulation<'a> {
         progress: Progress<'_>,
     ) -> Result<Option<NormalEquations>> {
         if source.targets() == 0 {
-            return Err(Error::Shape(
-                "the data has no targets to fit; name them with --target or --targets".into(),
-            ));
+            return Err(Error::missing("the data has no targets to fit").help(Remedy::NameTargets));
         }
         let (features, outputs) = (self.map.output_dim(), self.targets.outputs());
         let end = End::Device {
@@ -113,10 +112,10 @@ impl<'a> Accumulation<'a> {
         };
         let seen = featurizer.on_device(source, progress, &mut running)?;
         if seen == 0 {
-            return Err(Error::Shape("the data has no rows".into()));
+            return Err(Error::shape("the data has no rows"));
         }
         if running.left > 0 {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "the sums are of {skip} rows, but the data has {seen}; go on with the same data"
             )));
         }
@@ -128,10 +127,8 @@ impl<'a> Accumulation<'a> {
         let equations = equations(sums, rest, self.targets);
         let mut values = equations.gram_dd.iter().chain(&equations.zty_dt);
         if values.any(|v| !v.is_finite()) {
-            return Err(Error::Numerical(
-                "the sums are not finite: the features or targets are too large; use --standardize"
-                    .into(),
-            ));
+            let problem = "the sums are not finite: the features or targets are too large";
+            return Err(Error::numerical(problem).help(Remedy::Standardize));
         }
         Ok(Some(equations))
     }
@@ -205,7 +202,10 @@ impl Running<'_> {
                 *self.copy = Some(equations(sums, rest, self.targets));
             }
             Err(error @ Error::OutOfMemory { .. }) => {
-                log::warn!("the sums are not copied in case the device is lost: {error}");
+                log::warn!(
+                    "the sums are not copied in case the device is lost: {}",
+                    error.problem()
+                );
             }
             Err(error) => return Err(error),
         }
