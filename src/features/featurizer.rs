@@ -431,11 +431,86 @@ impl Buffers {
 mod tests {
     use super::*;
     use crate::{
-        data::{NpyWriter, OpenOptions, open},
-        features::{Affine, Fourier},
+        data::{MemorySource, NpyWriter, OpenOptions, open},
+        features::{Affine, DenseFeatures, Fourier},
+        flow::DEFAULT_MEMORY,
         kernels::Gaussian,
     };
     use std::{path::Path, time::Instant};
+
+    fn fourier(columns: usize, features: usize) -> DenseFeatures {
+        let map = Fourier::new(Gaussian).features(features);
+        map.build(Affine::identity(columns)).expect("builds")
+    }
+
+    #[test]
+    fn a_gpu_works_on_one_chunk_while_the_host_takes_the_one_before() {
+        let map = fourier(3, 16);
+        let mut devices = crate::under_test::gpus();
+        devices.push(Device::cpu());
+        for device in devices {
+            let x = crate::check::normal(96, 3, 1);
+            let mut source = MemorySource::new(x, None).expect("a source");
+            // Chunks of 32 rows.
+            let lanes = vec![Lane::features(&map).expect("dense")];
+            let mut featurizer = Featurizer::new(lanes, 0, End::Host, &device, DEFAULT_MEMORY);
+            let featurizer = featurizer.as_mut().expect("plans");
+            featurizer.portions = Portions::new(32);
+            let events = std::cell::RefCell::new(Vec::new());
+            let (sent, mut taken) = (std::cell::Cell::new(0), 0);
+            let with = |_: &Chunk, range: Range<usize>| {
+                assert_eq!(range, 0..32);
+                let count = sent.replace(sent.get() + 1);
+                events.borrow_mut().push(format!("sent {count}"));
+                count
+            };
+            featurizer
+                .to_host(&mut source, &mut |_| {}, with, |z, sent| {
+                    assert_eq!((z[0].dim(), sent), ((32, 16), taken));
+                    events.borrow_mut().push(format!("took {taken}"));
+                    taken += 1;
+                    Ok(())
+                })
+                .expect("runs");
+            let expected = match device.as_gpu() {
+                Some(_) => ["sent 0", "sent 1", "took 0", "sent 2", "took 1", "took 2"],
+                None => ["sent 0", "took 0", "sent 1", "took 1", "sent 2", "took 2"],
+            };
+            assert_eq!(*events.borrow(), expected, "{device:?}");
+        }
+    }
+
+    #[test]
+    fn buffers_stay_for_rows_that_fit_and_double_for_more() {
+        let map = fourier(3, 16);
+        let lanes = vec![Lane::features(&map).expect("dense")];
+        let cpu = Device::cpu();
+        let mut featurizer =
+            Featurizer::new(lanes, 0, End::Host, &cpu, DEFAULT_MEMORY).expect("plans");
+        featurizer.portions = Portions::new(64);
+        for (rows, capacity) in [
+            (1, 1),
+            (1, 1),
+            (5, 5),
+            (2, 5),
+            (6, 10),
+            (11, 20),
+            (50, 50),
+            (90, 64),
+        ] {
+            let x = Rows::from(crate::check::normal(rows, 3, 1));
+            let mut taken = 0;
+            let take = |z: &[ArrayView2<'_, f32>], range: Range<usize>| {
+                assert_eq!((range.start, range.len()), (taken, z[0].nrows()));
+                taken = range.end;
+                Ok(())
+            };
+            featurizer.rows(&x, take).expect("runs");
+            assert_eq!(taken, rows);
+            let buffers = featurizer.work.buffers().expect("there");
+            assert_eq!(buffers.capacity(), capacity, "{rows} rows");
+        }
+    }
 
     /// Seconds of each stage when one waits for the other: read, prepare and upload, compute, read back, write.
     fn stages(map: &dyn FeatureMap, device: &Device, input: &Path, chunk: usize) -> [f64; 5] {

@@ -234,3 +234,77 @@ fn equations(
         y_square_t,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        data::MemorySource,
+        features::{Affine, Fourier},
+        flow::DEFAULT_MEMORY,
+        kernels::Gaussian,
+    };
+
+    /// Every row and every target differs, so that one row too many, too few or beside its place shows in the sums.
+    #[test]
+    fn resuming_inside_a_chunk_adds_the_rows_that_are_left() {
+        let x_nd = Array2::from_shape_fn((40, 2), |(i, j)| (i * (j + 1)) as f64 / 7.0);
+        let y_nt = Array2::from_shape_fn((40, 1), |(i, _)| (i * i) as f64 / 100.0);
+        let map = Fourier::new(Gaussian).features(8);
+        let map = map.build(Affine::identity(2)).expect("builds");
+        let targets = Targets::Real {
+            columns: 1,
+            shift: vec![5.0],
+        };
+        let source = |rows: Range<usize>| {
+            let y_nt = y_nt.slice(s![rows.clone(), ..]).to_owned();
+            MemorySource::new(x_nd.slice(s![rows, ..]), Some(y_nt)).expect("a source")
+        };
+        let mut devices = crate::under_test::gpus();
+        devices.push(Device::cpu());
+        // All rows in one chunk, and chunks of 16.
+        for (device, memory) in devices
+            .iter()
+            .flat_map(|d| [(d, DEFAULT_MEMORY), (d, 2200)])
+        {
+            let sums_of = |rows| {
+                let source = &mut source(rows);
+                NormalEquations::accumulate(&map, source, &targets, device, memory, &mut |_| {})
+                    .expect("sums")
+            };
+            for kept in [1, 15, 16, 17, 31, 39] {
+                let mut resumed = sums_of(0..kept);
+                let (mut chunks, all) = (Vec::new(), &mut source(0..40));
+                resumed
+                    .resume(&map, all, &targets, device, memory, &mut |n| chunks.push(n))
+                    .expect("goes on");
+                let expected_chunks = if memory == 2200 {
+                    vec![16, 32, 40]
+                } else {
+                    vec![40]
+                };
+                assert_eq!(chunks, expected_chunks);
+                let mut expected = sums_of(0..kept);
+                expected.merge(&sums_of(kept..40)).expect("merges");
+                assert_eq!(resumed.rows, 40);
+                for (name, a, b) in [
+                    ("gram", &resumed.gram_dd, &expected.gram_dd),
+                    ("zty", &resumed.zty_dt, &expected.zty_dt),
+                ] {
+                    // A row contributes up to 0.25 and 4; f32 sums of 40 err by 1e-5 at most.
+                    let worst = (a - b).fold(0.0, |m: f64, v| m.max(v.abs()));
+                    assert!(
+                        worst < 1e-4,
+                        "{name} after {kept} rows on {device:?}: {worst}"
+                    );
+                }
+                let sums = [&resumed.y_sum_t, &resumed.y_square_t, &resumed.z_sum_d];
+                let others = [&expected.y_sum_t, &expected.y_square_t, &expected.z_sum_d];
+                for (a, b) in sums.into_iter().zip(others) {
+                    let worst = (a - b).fold(0.0, |m: f64, v| m.max(v.abs()));
+                    assert!(worst < 1e-5, "after {kept} rows on {device:?}: {worst}");
+                }
+            }
+        }
+    }
+}
