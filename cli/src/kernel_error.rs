@@ -2,6 +2,7 @@
 
 use crate::{
     args::{DataArgs, RunArgs, at_least_one},
+    flags,
     map::{self, Drawing, KernelArgs, MapOption, TuningArgs},
     report::{Console, Report, Usage, Value},
 };
@@ -10,7 +11,7 @@ use bochner::{
     Device, Error,
     analysis::{ErrorSummary, ExactKernel},
     data::{MemorySource, Rows, TargetUse},
-    features::{Affine, Form, MapKind, MapSpec, Radii},
+    features::{Affine, Form, MapKind, MapSpec, Radii, Standardize},
     kernels::Kernel,
     sampling::Sampling,
 };
@@ -165,7 +166,8 @@ impl Args {
             });
             match problem {
                 None => usable.push(line),
-                Some(Error::Parameter(problem)) => {
+                Some(error @ Error::Parameter(_)) => {
+                    let problem = flags::explain(&error);
                     return Err(Usage(format!("--features: {problem}")).into());
                 }
                 Some(error) => left_out.push((line, error)),
@@ -179,7 +181,7 @@ impl Args {
                 false => matches!(self.map, Listed::Some(_)),
             };
             if asked {
-                return Err(Usage(error.to_string()).into());
+                return Err(Usage(flags::explain(&error)).into());
             }
             let name = match others {
                 true => line.label,
@@ -239,9 +241,12 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let sample = args.rows.max(args.kernel.sample_rows());
     let (survey, seconds) = args.kernel.survey(&mut source, sample, &console)?;
     report.seconds("survey", seconds);
-    let scale = args
-        .kernel
-        .scale(kernel.as_ref(), source.columns(), Some(&survey))?;
+    let scale = args.kernel.scale(
+        kernel.as_ref(),
+        source.columns(),
+        Some(&survey),
+        Standardize::No,
+    )?;
     let rows = spread(&survey.sample, args.rows);
     if rows.nrows() < args.rows {
         console.note(&format!("the data has {} rows only", rows.nrows()));
@@ -328,11 +333,13 @@ impl Comparison<'_> {
                 let summary = match self.summary(&spec, &mut step) {
                     Ok(summary) => summary,
                     Err(error @ Error::Unsupported(_)) if all => {
-                        bar.above(|| console.note(&format!("left out: {label}: {error}")));
+                        let why = flags::explain(&error);
+                        bar.above(|| console.note(&format!("left out: {label}: {why}")));
                         continue;
                     }
                     Err(error) if all && few => {
-                        bar.above(|| console.note(&format!("left out: {label}: {error}")));
+                        let why = flags::explain(&error);
+                        bar.above(|| console.note(&format!("left out: {label}: {why}")));
                         continue;
                     }
                     Err(error) => return Err(error.into()),
