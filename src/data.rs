@@ -63,6 +63,10 @@ pub trait ChunkSource: Send {
     fn targets(&self) -> usize;
     /// Number of rows where it is known without reading (not for CSV).
     fn rows(&self) -> Option<usize>;
+    /// Names of the feature columns, where the source has any.
+    fn column_names(&self) -> Option<Vec<String>> {
+        None
+    }
     /// The next at most `max_rows` rows; `None` at the end. Never an empty chunk; [`Error::Parameter`] for `max_rows` = 0.
     fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>>;
     /// Back to the first row.
@@ -94,6 +98,9 @@ macro_rules! forward {
             }
             fn rows(&self) -> Option<usize> {
                 (**self).rows()
+            }
+            fn column_names(&self) -> Option<Vec<String>> {
+                (**self).column_names()
             }
             fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
                 (**self).next_chunk(max_rows)

@@ -14,6 +14,7 @@ pub mod nystrom;
 pub mod select;
 pub mod sorf;
 pub mod spec;
+mod standardize;
 pub mod structured;
 mod union;
 
@@ -32,6 +33,7 @@ pub use nystrom::{Landmarks, Nystrom, NystromFeatures};
 pub use select::{MapCost, Selection};
 pub use sorf::{Radii, Sorf};
 pub use spec::{LeverageSpec, MapChoice, MapKind, MapPart, MapSpec};
+pub use standardize::{Scaling, Standardize};
 pub use structured::StructuredFeatures;
 pub use union::Union;
 pub(crate) use union::{Leaf, leaves};

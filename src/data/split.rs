@@ -92,6 +92,9 @@ impl<S: ChunkSource> ChunkSource for Split<S> {
     fn rows(&self) -> Option<usize> {
         self.rows
     }
+    fn column_names(&self) -> Option<Vec<String>> {
+        self.source.column_names()
+    }
     fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
         require_rows(max_rows)?;
         // A small part of a chunk would make small chunks, which are slow: fill at least half of what is asked for.
