@@ -8,6 +8,7 @@
 //! of the file is 1) and the column's name.
 
 mod arrays;
+mod checked;
 mod csv;
 mod file;
 mod memory;
@@ -20,6 +21,7 @@ mod split;
 mod survey;
 
 pub use self::arrays::{Number, ToRows, ToTargets};
+pub(crate) use self::checked::next_checked;
 pub use self::csv::{CsvOptions, CsvSource, TargetUse};
 pub use self::file::DataFile;
 pub use self::memory::MemorySource;
@@ -55,7 +57,8 @@ pub struct Chunk {
 
 /// A dataset read in order, chunk by chunk, as often as needed.
 ///
-/// Every value a source yields is finite: a NaN or an infinity is an error that names its row and column.
+/// Every value a source yields is finite: a NaN or an infinity is an error that names its row and column. Who reads the chunks
+/// of a source of your own sees to it, and to their shapes.
 /// Every source of this module has at least one row and one feature column.
 pub trait ChunkSource: Send {
     /// Number of feature columns, d.
@@ -72,6 +75,10 @@ pub trait ChunkSource: Send {
     fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>>;
     /// Back to the first row.
     fn rewind(&mut self) -> Result<()>;
+    /// Whether the source itself refuses values that are not finite, as those of this module do, so that nobody looks twice.
+    fn is_checked(&self) -> bool {
+        false
+    }
 }
 
 /// Chunks of no rows would never reach the end.
@@ -104,6 +111,9 @@ macro_rules! forward {
             }
             fn rewind(&mut self) -> Result<()> {
                 (**self).rewind()
+            }
+            fn is_checked(&self) -> bool {
+                (**self).is_checked()
             }
         }
     )*};

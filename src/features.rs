@@ -8,6 +8,7 @@ mod builder;
 pub mod custom;
 pub mod dense;
 pub mod fastfood;
+mod featurizer;
 pub mod fourier;
 mod leverage;
 pub mod nystrom;
@@ -15,7 +16,6 @@ pub mod select;
 pub mod sorf;
 pub mod spec;
 mod standardize;
-mod stream;
 pub mod structured;
 mod union;
 
@@ -27,6 +27,8 @@ pub use builder::{MapBuilder, MapData};
 pub use custom::{Custom, CustomFeatures};
 pub use dense::DenseFeatures;
 pub use fastfood::Fastfood;
+pub use featurizer::featurize;
+pub(crate) use featurizer::{End, Featurizer, Lane, OnDevice};
 pub use fourier::{Form, Fourier};
 pub use leverage::leverage_scores;
 pub use nystrom::{Landmarks, Nystrom, NystromFeatures};
@@ -34,7 +36,6 @@ pub use select::{Auto, MapCost, Selection};
 pub use sorf::{Radii, Sorf};
 pub use spec::{LeverageSpec, MapChoice, MapKind, MapPart, MapSpec};
 pub use standardize::{Scaling, Standardize};
-pub use stream::featurize;
 pub use structured::StructuredFeatures;
 pub(crate) use union::{Leaf, leaves};
 pub use union::{Union, UnionBuilder};
@@ -63,6 +64,13 @@ pub trait FeatureMap: Debug + Send + Sync {
     /// How the columns of Z are held: whether they can be written to a matrix, and what is solved how.
     fn structure(&self) -> Structure<'_> {
         Structure::Dense
+    }
+
+    /// Columns of f32 that the loaded map keeps for each row of a chunk beside what it reads and writes: when it featurizes, or
+    /// when it predicts so many `targets`. Scratch of a fixed size does not count.
+    fn scratch_columns(&self, targets: Option<usize>) -> usize {
+        let _ = targets;
+        0
     }
 
     /// Number of input columns, d.

@@ -9,6 +9,7 @@ pub mod error;
 #[cfg(test)]
 mod faults;
 pub mod features;
+pub mod flow;
 pub mod form;
 pub mod kernels;
 mod linalg;
@@ -17,7 +18,6 @@ pub mod normal;
 pub mod ops;
 #[cfg(test)]
 mod padding;
-pub mod plan;
 pub mod prelude;
 pub mod registry;
 pub mod sampling;
@@ -26,7 +26,6 @@ pub(crate) mod simd;
 pub mod solve;
 mod special;
 pub mod store;
-pub mod stream;
 mod text;
 #[cfg(test)]
 mod under_test;

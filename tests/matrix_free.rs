@@ -7,7 +7,7 @@ use bochner::{
     data::{MemorySource, Rows, Survey},
     features::{Affine, Binning, BinningMap, DenseFeatures, FeatureMap, Fourier, Union},
     kernels::{Gaussian, Laplacian},
-    models::{FitOptions, LinearModel, Progress, Solver, Step},
+    models::{FitOptions, LinearModel, Listener, Solver, Step},
     normal::{NormalEquations, Targets},
     ops::place::{self, Place, Spot},
     seed::Seed,
@@ -328,7 +328,7 @@ fn bins_beside_fourier_features_agree_with_cholesky() {
             tolerance: solver.tolerance,
             max_iterations: solver.max_iterations,
         },
-        progress: Progress::to(move |step| heard.lock().expect("whole").push(step)),
+        progress: Listener::to(move |step| heard.lock().expect("whole").push(step)),
         ..FitOptions::on(&cpu)
     };
     let targets = Targets::real(&survey);

@@ -12,7 +12,7 @@ use bochner::{
     Device, Error,
     data::{AtomicFile, ChunkSource, Part, Split, Survey, TargetUse},
     features::Standardize,
-    models::{self, FitOptions, LinearModel, Progress, Step},
+    models::{self, FitOptions, LinearModel, Listener, Step},
     normal::Targets,
 };
 use clap::ValueEnum;
@@ -197,7 +197,7 @@ impl Args {
                 },
                 false => models::Solver::Cholesky,
             },
-            progress: Progress::to(move |step| match step {
+            progress: Listener::to(move |step| match step {
                 Step::Rows(rows) if iterative => bar.say(format!("{rows} rows of {all}")),
                 Step::Rows(rows) => bar.set_position(rows),
                 Step::Iteration(i, residual) => {

@@ -111,4 +111,7 @@ impl<S: ChunkSource> ChunkSource for Interruptible<S> {
     fn rewind(&mut self) -> Result<()> {
         self.0.rewind()
     }
+    fn is_checked(&self) -> bool {
+        self.0.is_checked()
+    }
 }

@@ -277,6 +277,9 @@ impl ChunkSource for CsvSource {
         }
         Ok(())
     }
+    fn is_checked(&self) -> bool {
+        true
+    }
 }
 
 fn read_from_start(path: &Path, file: &File) -> Result<Reader<File>> {

@@ -7,7 +7,7 @@ mod targets;
 pub use sample::median_distance;
 pub use targets::TargetStats;
 
-use super::ChunkSource;
+use super::{ChunkSource, next_checked};
 use crate::error::{Error, Result};
 use moments::Moments;
 use ndarray::Array2;
@@ -65,14 +65,10 @@ impl Survey {
             .collect();
         let mut row = vec![0.0; columns];
         source.rewind()?;
-        while let Some(chunk) = source.next_chunk((CHUNK_VALUES / columns.max(1)).max(1))? {
-            if chunk.x.ncols() != columns || chunk.y.dim() != (chunk.x.nrows(), target_columns) {
-                return Err(Error::shape(format!(
-                    "a chunk has {} columns and {:?} targets in a source of {columns} and {target_columns}",
-                    chunk.x.ncols(),
-                    chunk.y.dim()
-                )));
-            }
+        let rows = (CHUNK_VALUES / columns.max(1)).max(1);
+        let mut read = 0;
+        while let Some(chunk) = next_checked(source, rows, read)? {
+            read += chunk.x.nrows();
             for i in 0..chunk.x.nrows() {
                 chunk.x.copy_row(i, &mut row);
                 reservoir.offer(features.rows(), &row);

@@ -1,6 +1,6 @@
 //! The front door: a learner on a map, with a default for everything else.
 
-use super::{FittedFeatures, Progress, Step, setup::Setup};
+use super::{FittedFeatures, Listener, Step, setup::Setup};
 use crate::{
     Device, Result,
     data::{MemorySource, ToRows},
@@ -63,7 +63,7 @@ impl<L> Learner<L> {
 
     /// Calls `hear` as work proceeds.
     pub fn progress(mut self, hear: impl Fn(Step) + Send + Sync + 'static) -> Self {
-        self.setup.progress = Progress::to(hear);
+        self.setup.progress = Listener::to(hear);
         self
     }
 }

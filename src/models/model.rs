@@ -5,8 +5,8 @@ use crate::{
     Device, Error, Result,
     data::{ChunkSource, MemorySource, ToRows},
     features::{self, FeatureMap, featurize, require_dense},
+    flow::DEFAULT_MEMORY,
     normal::Targets,
-    plan::DEFAULT_MEMORY,
     store::Store,
 };
 use ndarray::{Array1, Array2, ArrayView2, s};

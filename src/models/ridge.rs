@@ -1,7 +1,7 @@
 //! Ridge regression and ridge classification on random features.
 
 use super::{
-    Learner, LinearModel, Model, Progress, Step,
+    Learner, LinearModel, Listener, Model, Step,
     iterative::{self, IterativeOptions},
     train::{LabelledData, TrainingData},
 };
@@ -9,8 +9,8 @@ use crate::{
     Device, Error, Result,
     data::{ChunkSource, Survey},
     features::{FeatureMap, require_dense},
+    flow::DEFAULT_MEMORY,
     normal::{NormalEquations, Targets},
-    plan::DEFAULT_MEMORY,
     solve::{Cholesky, ConjugateGradients},
 };
 use std::{
@@ -62,7 +62,7 @@ pub struct FitOptions {
     /// How coefficients are found.
     pub solver: Solver,
     /// Who hears of it.
-    pub progress: Progress,
+    pub progress: Listener,
 }
 
 impl FitOptions {
@@ -75,7 +75,7 @@ impl FitOptions {
             lambda,
             intercept,
             solver: Solver::Auto,
-            progress: Progress::default(),
+            progress: Listener::default(),
         }
     }
 }

@@ -1,12 +1,12 @@
 //! What every learner needs beside its own options: a map, and how the data come to it.
 
-use super::{Progress, Step};
+use super::{Listener, Step};
 use crate::{
     Device, Result,
     data::{ChunkSource, Survey},
     features::{Bandwidth, FeatureMap, MapBuilder, MapData, Standardize},
+    flow::DEFAULT_MEMORY,
     kernels::Gaussian,
-    plan::DEFAULT_MEMORY,
     seed::Seed,
 };
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub(super) struct Setup {
     pub(super) device: Option<Device>,
     pub(super) memory: u64,
     pub(super) seed: Option<Seed>,
-    pub(super) progress: Progress,
+    pub(super) progress: Listener,
 }
 
 /// A map drawn for the data, and what was found on the way.
@@ -43,7 +43,7 @@ impl Setup {
             device: None,
             memory: DEFAULT_MEMORY,
             seed: None,
-            progress: Progress::default(),
+            progress: Listener::default(),
         }
     }
 

@@ -16,13 +16,11 @@ pub enum Step {
     Iteration(usize, f64),
 }
 
-type Listener = Arc<dyn Fn(Step) + Send + Sync>;
-
 /// Hears each [`Step`]; by default nobody does.
 #[derive(Clone, Default)]
-pub struct Progress(Option<Listener>);
+pub struct Listener(Option<Arc<dyn Fn(Step) + Send + Sync>>);
 
-impl Progress {
+impl Listener {
     /// Calls `hear` at each step.
     pub fn to(hear: impl Fn(Step) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(hear)))
@@ -35,11 +33,11 @@ impl Progress {
     }
 }
 
-impl fmt::Debug for Progress {
+impl fmt::Debug for Listener {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
-            Some(_) => "Progress(heard)",
-            None => "Progress(silent)",
+            Some(_) => "Listener",
+            None => "Listener(nobody)",
         })
     }
 }
