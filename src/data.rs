@@ -31,6 +31,7 @@ pub use self::open::{OpenOptions, open};
 pub use self::output::{AtomicFile, CsvWriter, NpyValue, NpyWriter};
 pub use self::split::{Part, Split};
 pub use self::survey::{Survey, TargetStats, median_distance};
+pub use crate::flow::{DEFAULT_MEMORY, Progress, for_each_chunk};
 
 use crate::error::{Error, Result};
 use ndarray::Array2;

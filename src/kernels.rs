@@ -15,10 +15,10 @@ mod parse;
 mod product;
 mod rational_quadratic;
 
-pub use arc_cosine::ArcCosine;
+pub use arc_cosine::ArcCosineKernel;
 pub use block_form::BlockForm;
 pub use cauchy::Cauchy;
-pub use custom::Custom;
+pub use custom::CustomKernel;
 pub use exponential::Exponential;
 pub use gaussian::Gaussian;
 pub use hat::Hat;

@@ -9,3 +9,5 @@ pub use conjugate_gradients::{ConjugateGradients, Solution};
 pub use features::{BinnedRows, FeatureProducts, SideBySide, StreamedRows};
 pub use ridge::{Cholesky, Coefficients};
 pub use woodbury::woodbury;
+
+pub use crate::normal::{COPY_EVERY, NormalEquations, Targets};

@@ -10,7 +10,7 @@ use std::{
 };
 
 /// The version of the format. A reader refuses files of a later one.
-pub const FORMAT_VERSION: u32 = 1;
+const FORMAT_VERSION: u32 = 1;
 const FORMAT: &str = "bochner";
 
 /// Arrays and properties under names, in memory.

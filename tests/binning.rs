@@ -13,9 +13,9 @@ use bochner::{
     },
     kernels::{Gaussian, Hat, Kernel, Laplacian, Norm},
     models::{FitOptions, LinearModel, Solver},
-    normal::Targets,
     ops::binning::{self, Grids, fixed},
     seed::Seed,
+    solve::Targets,
 };
 use common::{devices, normal};
 use ndarray::{Array2, array, s};

@@ -5,8 +5,8 @@ use bochner::{
     error::Remedy,
     features::{Affine, FeatureMap, LeverageSpec, MapKind, MapSpec, featurize, fourier::Form},
     models::{FitOptions, LinearModel, Scores},
-    normal::Targets,
     prelude::*,
+    solve::Targets,
 };
 use ndarray::{Array1, Array2, Axis, s};
 use std::sync::{Arc, Mutex};

@@ -8,10 +8,10 @@ use bochner::{
     analysis::{Estimates, approximate_gram, estimates, featurize, variance},
     data::{MemorySource, Rows},
     error::Remedy,
+    features::Store,
     features::{self, Affine, ArcCosine, Binning, Custom, FeatureMap, Form, Fourier, Union},
     kernels::{Gaussian, Kernel, Laplacian, parse},
     seed::Seed,
-    store::Store,
 };
 use common::{devices, gpus, normal};
 use ndarray::{Array2, array};

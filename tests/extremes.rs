@@ -9,11 +9,11 @@ use bochner::{
     features::{Affine, Bandwidth, FeatureMap, Form, Fourier, Standardize},
     kernels::{Cauchy, Gaussian},
     models::{FitOptions, LinearModel},
-    normal::Targets,
     ops::{
         Nonlinearity,
         projection::{self, DenseMap, Projection},
     },
+    solve::Targets,
 };
 use common::{devices, normal, worst};
 use ndarray::{Array2, Axis};

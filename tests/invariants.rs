@@ -5,14 +5,14 @@ mod common;
 
 use bochner::{
     Device, Matrix, Result,
+    data::DEFAULT_MEMORY,
     data::{MemorySource, Part, Rows, Split, Survey},
     device::CpuDevice,
     features::{Affine, FeatureMap, Form, Fourier},
-    flow::DEFAULT_MEMORY,
     kernels::Gaussian,
     models::{FitOptions, LinearModel},
-    normal::{NormalEquations, Targets},
     seed::Seed,
+    solve::{NormalEquations, Targets},
 };
 use common::{devices, normal};
 use ndarray::{Array2, s};

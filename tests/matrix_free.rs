@@ -8,13 +8,13 @@ use bochner::{
     features::{Affine, Binning, BinningMap, DenseFeatures, FeatureMap, Fourier, Union},
     kernels::{Gaussian, Laplacian},
     models::{FitOptions, LinearModel, Listener, Solver, Step},
-    normal::{NormalEquations, Targets},
     ops::place::{self, Place, Spot},
     seed::Seed,
     solve::{
         BinnedRows, Cholesky, Coefficients, ConjugateGradients, FeatureProducts, SideBySide,
         StreamedRows,
     },
+    solve::{NormalEquations, Targets},
 };
 use common::{devices, normal, worst};
 use ndarray::{Array2, Axis, s};
@@ -136,7 +136,7 @@ fn a_union_is_its_parts_side_by_side() {
             .map(|(m, w)| (Box::new(m) as Box<dyn FeatureMap>, w))
     };
     let union = Union::new(boxed().collect()).expect("builds");
-    let mut store = bochner::store::Store::default();
+    let mut store = bochner::features::Store::default();
     union.write(&mut store).expect("writes");
     let read = bochner::features::read(&store).expect("reads");
     let beta = normal(112, 3, 5);

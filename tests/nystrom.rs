@@ -8,12 +8,12 @@ use bochner::{
     analysis::{approximate_gram, featurize, kernel_error},
     data::{MemorySource, Rows, Survey},
     device::CpuDevice,
+    features::Store,
     features::{self, Affine, FeatureMap, Landmarks, Nystrom, NystromFeatures},
-    kernels::{self, Custom, Gaussian, cross, gram, parse},
+    kernels::{self, CustomKernel, Gaussian, cross, gram, parse},
     models::{FitOptions, LinearModel},
-    normal::Targets,
     seed::Seed,
-    store::Store,
+    solve::Targets,
 };
 use common::{devices, gpus, normal};
 use ndarray::{Array2, Axis, array, concatenate, s};
@@ -353,7 +353,7 @@ fn only_kernels_of_the_catalogue_are_saved() {
     map.write(&mut store).expect("is known");
     let read = features::read(&store).expect("reads");
     assert_eq!(read.describe(), map.describe());
-    let own = Custom::new(
+    let own = CustomKernel::new(
         "own",
         |x, y| kernels::Kernel::evaluate(&Gaussian, x, y),
         Gaussian,

@@ -3,7 +3,7 @@
 use bochner::{
     Result,
     error::Remedy,
-    kernels::{self, ArcCosine, Kernel, SpectralMeasure},
+    kernels::{self, ArcCosineKernel, Kernel, SpectralMeasure},
     sampling::Sampling,
     seed::{Draws, Seed, Stream},
 };
@@ -210,10 +210,10 @@ fn arc_cosine_is_the_expectation_of_its_features() {
     let (x, y) = ([0.7, -0.4, 1.1], [0.2, 0.9, 0.6]);
     let n = 40_000;
     let drawn = Sampling::MonteCarlo
-        .draw(ArcCosine::weights(), 3, n, false, Seed(2))
+        .draw(ArcCosineKernel::weights(), 3, n, false, Seed(2))
         .unwrap();
     for order in 0..=2 {
-        let kernel = ArcCosine::new(order).unwrap();
+        let kernel = ArcCosineKernel::new(order).unwrap();
         let product = |omega: ndarray::ArrayView1<f64>| {
             let feature = |v: &[f64; 3]| {
                 let p: f64 = omega.iter().zip(v).map(|(w, x)| w * x).sum();
@@ -235,7 +235,7 @@ fn arc_cosine_is_the_expectation_of_its_features() {
         assert!(opposite.abs() < 1e-14, "{opposite}");
         assert_eq!(kernel.evaluate(&x, &[0.0; 3]), 0.0);
     }
-    assert!(ArcCosine::new(3).is_err());
+    assert!(ArcCosineKernel::new(3).is_err());
 }
 
 /// E over pitches of the hat of that pitch is the kernel.

@@ -13,7 +13,7 @@ use bochner::{
     data::{AtomicFile, ChunkSource, Part, Split, Survey, TargetUse},
     features::Standardize,
     models::{self, FitOptions, LinearModel, Listener, Step},
-    normal::Targets,
+    solve::Targets,
 };
 use clap::ValueEnum;
 use std::path::PathBuf;

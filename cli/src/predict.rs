@@ -10,7 +10,7 @@ use bochner::{
     Error,
     data::{ChunkSource, CsvWriter, NpyWriter, OpenOptions, TargetUse, open},
     models::LinearModel,
-    normal::Targets,
+    solve::Targets,
 };
 use ndarray::ArrayView2;
 use std::path::{Path, PathBuf};

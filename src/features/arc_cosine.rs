@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub(super) const NAME: &str = "arc-cosine";
 
 /// Builds an arc-cosine map, `z = sqrt(2/D) 1[omega . x > 0] (omega . x)^n` with omega ~ N(0, I), whose `z(x)'z(y)` estimates
-/// [`kernels::ArcCosine`]: order, number of features, sampling, seed.
+/// [`kernels::ArcCosineKernel`]: order, number of features, sampling, seed.
 ///
 /// ```
 /// use bochner::{features::{Affine, ArcCosine, FeatureMap}, seed::Seed};
@@ -75,9 +75,9 @@ impl ArcCosine {
     /// [`Error::Parameter`](crate::Error::Parameter) on an order beyond 2, [`Error::Shape`](crate::Error::Shape) when D or d
     /// is 0, and as the sampling does.
     pub fn build(&self, input: Affine) -> Result<DenseFeatures> {
-        let kernel = kernels::ArcCosine::new(self.order)?;
+        let kernel = kernels::ArcCosineKernel::new(self.order)?;
         let s = self.features;
-        let measure = kernels::ArcCosine::weights();
+        let measure = kernels::ArcCosineKernel::weights();
         let drawn = self
             .sampling
             .draw(measure, input.columns(), s, false, self.seed)?;
@@ -109,7 +109,7 @@ impl ArcCosine {
 impl MapBuilder for ArcCosine {
     fn kernel(&self) -> Option<Arc<dyn kernels::Kernel>> {
         // An order that is none is an error of `build`.
-        let kernel = kernels::ArcCosine::new(self.order).ok()?;
+        let kernel = kernels::ArcCosineKernel::new(self.order).ok()?;
         Some(Arc::new(kernel))
     }
 

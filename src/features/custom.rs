@@ -5,7 +5,7 @@ use crate::{
     Device, Error, Matrix, Result,
     device::CpuDevice,
     error::Remedy,
-    kernels::{ArcCosine, Kernel},
+    kernels::{ArcCosineKernel, Kernel},
     ops::product::HostFactor,
     sampling::{Sampling, round_to_11_bits},
     seed::Seed,
@@ -74,7 +74,7 @@ impl Custom {
     /// Draws the map. `input` prepares raw columns. Errors with [`Error::Shape`] when D or d is 0, and as the sampling does.
     pub fn build(&self, input: Affine) -> Result<CustomFeatures> {
         let s = self.features;
-        let measure = ArcCosine::weights();
+        let measure = ArcCosineKernel::weights();
         let drawn = self
             .sampling
             .draw(measure, input.columns(), s, false, self.seed)?;

@@ -1,8 +1,8 @@
 //! Kernels from text.
 
 use super::{
-    ArcCosine, Cauchy, Component, Exponential, Gaussian, Hat, Kernel, Laplacian, Matern, Mixture,
-    Product, RationalQuadratic,
+    ArcCosineKernel, Cauchy, Component, Exponential, Gaussian, Hat, Kernel, Laplacian, Matern,
+    Mixture, Product, RationalQuadratic,
 };
 use crate::error::{Error, Result};
 use std::sync::Arc;
@@ -46,7 +46,7 @@ pub fn parse(spec: &str) -> Result<Arc<dyn Kernel>> {
             let order = order.unwrap_or("1").parse().map_err(|_| {
                 Error::parameter(format!("'{spec}': arc-cosine has orders 0, 1 and 2"))
             })?;
-            Arc::new(ArcCosine::new(order)?)
+            Arc::new(ArcCosineKernel::new(order)?)
         }
         ("hat", None) => Arc::new(Hat),
         ("mixture", Some(parts)) => Arc::new(Mixture::new(
@@ -63,7 +63,7 @@ pub fn parse(spec: &str) -> Result<Arc<dyn Kernel>> {
         )?),
         ("custom", Some(name)) => {
             return Err(Error::unsupported(format!(
-                "the kernel custom:{name} was defined in code and cannot be read from text; build it with kernels::Custom"
+                "the kernel custom:{name} was defined in code and cannot be read from text; build it with kernels::CustomKernel"
             )));
         }
         _ => {
