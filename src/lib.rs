@@ -22,6 +22,7 @@ pub mod solve;
 mod special;
 pub mod store;
 pub mod stream;
+mod text;
 #[cfg(test)]
 mod under_test;
 
