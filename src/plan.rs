@@ -3,6 +3,7 @@
 use crate::{
     Error, Result,
     device::{Device, gpu::human_bytes},
+    text::counted,
 };
 
 /// Chunk buffers take at most this much unless told otherwise.
@@ -40,15 +41,15 @@ pub fn chunk_rows(needs: RowNeeds, max_matrix_bytes: u64, memory: u64) -> Result
     let rows = by_memory.min(by_binding).min(MAX_ROWS).min(ENOUGH_ROWS);
     if by_memory < 8 {
         return Err(Error::Parameter(format!(
-            "a chunk of 8 rows of {} columns needs {}, and the memory for chunks is {}; give more --memory, or use fewer features",
-            needs.device_columns,
+            "a chunk of 8 rows of {} needs {}, and the memory for chunks is {}; give more --memory, or use fewer features",
+            counted(needs.device_columns, "column"),
             human_bytes(8 * bytes_per_row),
             human_bytes(memory)
         )));
     }
     if rows < 8 {
         return Err(Error::Limit {
-            what: format!("a matrix of 8 rows of {} columns", needs.widest),
+            what: format!("a matrix of 8 rows of {}", counted(needs.widest, "column")),
             needed: human_bytes(32 * needs.widest as u64),
             allowed: human_bytes(max_matrix_bytes),
             remedy: "use fewer features".into(),
@@ -72,14 +73,17 @@ fn whole_blocks(rows: usize) -> usize {
 /// rows enough for every thread.
 pub fn chunk_rows_on(device: &Device, needs: RowNeeds, memory: u64) -> Result<usize> {
     let rows = chunk_rows(needs, device.max_matrix_bytes(), memory)?;
-    Ok(match device {
+    let rows = match device {
         Device::Gpu(_) => rows,
         Device::Cpu(cpu) => {
             let cached = CACHED_BYTES / (4 * needs.widest.max(1));
             let block = ROWS_PER_THREAD * cpu.threads();
             rows.min((cached / block).max(1) * block)
         }
-    })
+    };
+    let columns = needs.device_columns;
+    log::debug!("chunks of {rows} rows, {columns} columns on the device");
+    Ok(rows)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use crate::{
     Error, Matrix, Result,
     data::{Rows, Survey},
     store::Store,
+    text::counted,
 };
 use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
@@ -55,9 +56,9 @@ impl Affine {
     pub fn lengthscales(mut self, lengthscales: &[f64]) -> Result<Self> {
         if lengthscales.len() != 1 && lengthscales.len() != self.columns() {
             return Err(Error::Shape(format!(
-                "{} lengthscales for {} columns; give one, or one for each",
-                lengthscales.len(),
-                self.columns()
+                "{} for {}; give one, or one for each",
+                counted(lengthscales.len(), "lengthscale"),
+                counted(self.columns(), "column")
             )));
         }
         if let Some(bad) = lengthscales.iter().find(|l| !(**l > 0.0 && l.is_finite())) {
@@ -169,8 +170,8 @@ impl Affine {
             return Ok(());
         }
         Err(Error::Shape(format!(
-            "the data has {} columns, the map takes {}",
-            rows.ncols(),
+            "the data has {}, the map takes {}",
+            counted(rows.ncols(), "column"),
             self.columns()
         )))
     }

@@ -21,6 +21,7 @@ use crate::{
     seed::{Seed, Stream},
     store::Store,
     stream::{Portions, Progress, for_each_chunk},
+    text::counted,
 };
 use dictionary::Dictionary;
 use loaded::{Hasher, LoadedBinning};
@@ -341,11 +342,11 @@ impl FeatureMap for BinningMap {
 
     fn describe(&self) -> String {
         format!(
-            "binning features of {}, {} columns to {} bins in {} grids",
+            "binning features of {}, {} to {} in {}",
             self.drawn.origin,
-            self.input_dim(),
-            self.bins(),
-            self.grids()
+            counted(self.input_dim(), "column"),
+            counted(self.bins(), "bin"),
+            counted(self.grids(), "grid")
         )
     }
 

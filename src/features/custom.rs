@@ -9,6 +9,7 @@ use crate::{
     sampling::{Sampling, round_to_11_bits},
     seed::Seed,
     store::Store,
+    text::counted,
 };
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -123,9 +124,9 @@ impl FeatureMap for CustomFeatures {
 
     fn describe(&self) -> String {
         format!(
-            "{} features of normal projections, {} columns to {}",
+            "{} features of normal projections, {} to {}",
             self.name,
-            self.input_dim(),
+            counted(self.input_dim(), "column"),
             self.output_dim()
         )
     }

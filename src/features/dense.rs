@@ -5,6 +5,7 @@ use crate::{
     Device, Error, Matrix, Result,
     ops::projection::{DenseMap, Nonlinearity, Projection},
     store::Store,
+    text::counted,
 };
 
 /// A dense map with its parameters drawn.
@@ -69,10 +70,10 @@ impl FeatureMap for DenseFeatures {
 
     fn describe(&self) -> String {
         format!(
-            "{} features of {}, {} columns to {}",
+            "{} features of {}, {} to {}",
             self.name,
             self.origin,
-            self.input_dim(),
+            counted(self.input_dim(), "column"),
             self.output_dim()
         )
     }

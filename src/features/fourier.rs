@@ -8,6 +8,7 @@ use crate::{
     ops::projection::{DenseMap, Nonlinearity},
     sampling::{Sampling, round_to_11_bits},
     seed::Seed,
+    text::counted,
 };
 use std::{f64::consts::TAU, fmt, str::FromStr, sync::Arc};
 
@@ -56,7 +57,8 @@ impl Form {
             (Self::Phase, s) => Ok(s),
             (Self::Paired, d) if d % 2 == 0 => Ok(d / 2),
             (Self::Paired, d) => Err(Error::Parameter(format!(
-                "{d} features cannot be paired; use {} or the phase form",
+                "{} cannot be paired; use {} or the phase form",
+                counted(d, "feature"),
                 d + 1
             ))),
         }

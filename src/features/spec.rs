@@ -15,6 +15,7 @@ use crate::{
     sampling::{Sampling, Sobol},
     seed::Seed,
     stream::Progress,
+    text::counted,
 };
 use ndarray::Array2;
 use std::sync::Arc;
@@ -114,8 +115,8 @@ impl MapSpec {
             }
             if features == 0 {
                 return Err(Error::Parameter(format!(
-                    "{} features leave none for {}; use at least {}",
-                    self.features,
+                    "{} cannot be shared with {}; use at least {}",
+                    counted(self.features, "feature"),
                     part.kind,
                     2 * self.map.parts().len()
                 )));

@@ -6,6 +6,7 @@ use crate::{
     data::ChunkSource,
     plan::{RowNeeds, chunk_rows_on},
     stream::{Portions, Progress, ReadBehind, for_each_chunk},
+    text::counted,
 };
 use ndarray::ArrayView2;
 
@@ -38,8 +39,8 @@ pub fn featurize(
     let (d, features) = (map.input_dim(), map.output_dim());
     if source.columns() != d {
         return Err(Error::Shape(format!(
-            "the data has {} columns, the map takes {d}",
-            source.columns()
+            "the data has {}, the map takes {d}",
+            counted(source.columns(), "column")
         )));
     }
     // On a GPU features lie on the device and in two buffers on their way to the host, of which drivers keep shadows.

@@ -10,6 +10,7 @@ use crate::{
     solve::Coefficients,
     store::{Store, in_file},
     stream::{Portions, Progress, ReadBehind, for_each_chunk},
+    text::counted,
 };
 use ndarray::{Array2, ArrayView2, s};
 use std::{ops::Range, path::Path};
@@ -210,8 +211,8 @@ impl<'m> Predictor<'m> {
         let model = self.model;
         if source.columns() != model.map.input_dim() {
             return Err(Error::Shape(format!(
-                "the data has {} columns, the model was fitted on {}",
-                source.columns(),
+                "the data has {}, the model was fitted on {}",
+                counted(source.columns(), "column"),
                 model.map.input_dim()
             )));
         }
