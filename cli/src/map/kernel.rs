@@ -1,5 +1,6 @@
 //! Which kernel, on what scale, from which seed.
 
+use crate::args::whole;
 use crate::report::{Console, Report, Usage, Value, json, six_digits};
 use anyhow::Result;
 use bochner::{
@@ -32,12 +33,7 @@ pub(crate) struct KernelArgs {
     #[arg(long, value_name = "S", allow_hyphen_values = true, value_parser = Bandwidth::from_sigma)]
     sigma: Option<Bandwidth>,
     /// Seed of everything random: frequencies, split, sample of rows
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 0,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u64>)]
     pub(crate) seed: u64,
     /// Centre every column and divide it by its standard deviation on the training rows
     #[arg(long)]
@@ -147,10 +143,15 @@ impl KernelArgs {
             Bandwidth::Median | Bandwidth::Scale => format!(" ({rule})"),
             _ => String::new(),
         };
-        match (scale.gamma, scale.lengthscales.as_slice()) {
-            (Some(gamma), _) => report.line("gamma", format!("{}{origin}", six_digits(gamma))),
-            (None, [one]) => report.line("lengthscale", format!("{}{origin}", six_digits(*one))),
-            (None, all) => report.line("lengthscales", format!("{}", all.len())),
+        if let Some(gamma) = scale.gamma {
+            report.line("gamma", format!("{}{origin}", six_digits(gamma)));
+        }
+        match scale.lengthscales.as_slice() {
+            [one] => report.line("lengthscale", format!("{}{origin}", six_digits(*one))),
+            all => report.line(
+                "lengthscale",
+                format!("one for each of {} columns", all.len()),
+            ),
         }
         let lengthscale: Value = match scale.lengthscales.as_slice() {
             &[one] => json(one),
