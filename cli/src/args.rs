@@ -138,7 +138,7 @@ impl DeviceArgs {
         }
         let (device, note) = quietly(|| Device::open(&self.device))?;
         if let Some(note) = note {
-            console.note(&note);
+            console.note(&format!("{note}; use --device gpu to make this an error"));
         }
         console.detail(&format!("device: {}", device.describe()));
         Ok(device)

@@ -8,6 +8,7 @@ mod drivers;
 mod evaluate;
 mod featurize;
 mod fit;
+mod flags;
 mod interrupt;
 mod kernel_error;
 mod map;

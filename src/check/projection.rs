@@ -3,9 +3,10 @@
 use super::{EPS, Outcome, SIZES, in_turn, menu, normal, poisoned, worst};
 use crate::{
     Device, Matrix, Result,
+    form::tile::{self, Form},
     ops::{
-        projection::{self, DenseMap, Nonlinearity, Projection},
-        tile::{self, Form},
+        Nonlinearity,
+        projection::{self, DenseMap, Projection},
     },
 };
 use ndarray::Array2;

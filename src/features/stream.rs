@@ -38,7 +38,7 @@ pub fn featurize(
     require_dense(map)?;
     let (d, features) = (map.input_dim(), map.output_dim());
     if source.columns() != d {
-        return Err(Error::Shape(format!(
+        return Err(Error::shape(format!(
             "the data has {}, the map takes {d}",
             counted(source.columns(), "column")
         )));

@@ -8,7 +8,7 @@ use crate::{
     normal::Targets,
     plan::{RowNeeds, chunk_rows_on},
     solve::Coefficients,
-    store::{Store, in_file},
+    store::Store,
     stream::{Portions, Progress, ReadBehind, for_each_chunk},
     text::counted,
 };
@@ -63,7 +63,7 @@ impl LinearModel {
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let store = Store::load(KIND, path)?;
-        Self::read(&store).map_err(|e| in_file(path, &e))
+        Self::read(&store).map_err(|e| Error::in_model(path, &e))
     }
 
     fn read(store: &Store) -> Result<Self> {
@@ -71,7 +71,7 @@ impl LinearModel {
         let beta_dt = store.f64("coefficients")?;
         let (features, outputs) = beta_dt.dim();
         if features != map.output_dim() {
-            return Err(Error::Shape(format!(
+            return Err(Error::format(format!(
                 "{features} coefficients for {} features",
                 map.output_dim()
             )));
@@ -83,7 +83,7 @@ impl LinearModel {
                 shift: vec![0.0; outputs],
             },
             "classification" => Targets::Classes(store.vector("classes", outputs)?.to_vec()),
-            other => return Err(Error::Shape(format!("the task {other:?} is not known"))),
+            other => return Err(Error::format(format!("the task {other:?} is not known"))),
         };
         Ok(Self {
             map,
@@ -210,7 +210,7 @@ impl<'m> Predictor<'m> {
     ) -> Result<u64> {
         let model = self.model;
         if source.columns() != model.map.input_dim() {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "the data has {}, the model was fitted on {}",
                 counted(source.columns(), "column"),
                 model.map.input_dim()

@@ -2,6 +2,7 @@
 
 use crate::{
     drivers::quietly,
+    flags,
     report::{self, Console},
 };
 use anyhow::{Result, bail};
@@ -48,7 +49,7 @@ pub(super) fn run(console: &Console, as_json: bool) -> Result<()> {
                     }),
                 ),
                 Err(error) => {
-                    let why = report::one_line(&error.to_string());
+                    let why = report::one_line(&flags::explain(&error));
                     (false, why.clone(), json!({ "failed": why }))
                 }
             };

@@ -6,7 +6,11 @@ use tempfile::TempDir;
 /// A fit of a second.
 fn small(options: &str) -> crate::Run {
     let here = TempDir::new().expect("directory");
-    let features = if options.contains("--features") { "" } else { "--features 20" };
+    let features = if options.contains("--features") {
+        ""
+    } else {
+        "--features 20"
+    };
     let arguments = format!("fit {} --target label {features} {options}", digits());
     bochner(here.path(), &arguments, &[])
 }
