@@ -6,7 +6,6 @@
 use crate::metadata::{Metadata, Package};
 use crate::process::{capture, cargo, root, run, target_dir};
 use anyhow::{Context, Result, bail};
-use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
@@ -15,10 +14,47 @@ use std::process::Command;
 /// What `cargo xtask tools` builds.
 const TOOLS: [&str; 2] = ["cargo-deny", "cargo-machete"];
 
+/// What is read of deny.toml: two lists, whose texts stand between quotes.
+#[derive(Debug, Default)]
+struct Rules {
+    /// `[licenses] allow = ["A", ...]`.
+    allow: Vec<String>,
+    /// `[bans] skip = [{ crate = "name@version", reason = "..." }, ...]`, an entry a line.
+    skip: Vec<(String, String)>,
+}
+
+impl Rules {
+    fn parse(text: &str) -> Self {
+        let mut rules = Self::default();
+        let mut list = "";
+        for line in text
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.starts_with('#'))
+        {
+            if line.starts_with("allow = [") || line.starts_with("skip = [") {
+                list = line;
+            }
+            let mut texts = line.split('"').skip(1).step_by(2).map(str::to_owned);
+            if list.starts_with("allow") {
+                rules.allow.extend(texts);
+            } else if list.starts_with("skip")
+                && let Some(spec) = texts.next()
+            {
+                rules.skip.push((spec, texts.next().unwrap_or_default()));
+            }
+            if line.ends_with(']') {
+                list = "";
+            }
+        }
+        rules
+    }
+}
+
 /// Every question, and the tools' answers where they are installed.
 pub(crate) fn check() -> Result<()> {
     let text = fs::read_to_string(root().join("deny.toml")).context("deny.toml")?;
-    let rules: Value = toml::from_str(&text).context("deny.toml")?;
+    let rules = Rules::parse(&text);
     let metadata = Metadata::read()?;
     let (count, scope) = (metadata.packages.len(), metadata.scope);
     let mut faults = licenses(&metadata, &rules);
@@ -91,8 +127,8 @@ fn deny() -> Result<()> {
 }
 
 /// Packages whose licence is none of those allowed.
-fn licenses(metadata: &Metadata, rules: &Value) -> Vec<String> {
-    let allowed: BTreeSet<&str> = texts(&rules["licenses"]["allow"]).collect();
+fn licenses(metadata: &Metadata, rules: &Rules) -> Vec<String> {
+    let allowed: BTreeSet<&str> = rules.allow.iter().map(String::as_str).collect();
     let mut faults = Vec::new();
     for package in &metadata.packages {
         let license = package.license.as_deref().unwrap_or("none");
@@ -180,7 +216,7 @@ fn sources(metadata: &Metadata) -> Vec<String> {
 
 /// Packages of several versions that deny.toml gives no reason for; and reasons that have lost their cause, where all
 /// platforms' packages are known.
-fn duplicates(metadata: &Metadata, rules: &Value, all: bool) -> Vec<String> {
+fn duplicates(metadata: &Metadata, rules: &Rules, all: bool) -> Vec<String> {
     let mut versions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for package in &metadata.packages {
         versions
@@ -190,9 +226,8 @@ fn duplicates(metadata: &Metadata, rules: &Value, all: bool) -> Vec<String> {
     }
     let mut faults = Vec::new();
     let mut excused = BTreeSet::new();
-    for rule in rules["bans"]["skip"].as_array().into_iter().flatten() {
-        let spec = rule["crate"].as_str().unwrap_or_default();
-        if rule["reason"].as_str().is_none_or(str::is_empty) {
+    for (spec, reason) in &rules.skip {
+        if reason.is_empty() {
             faults.push(format!("deny.toml: {spec} is skipped without a reason"));
         }
         let (name, version) = spec.split_once('@').unwrap_or((spec, ""));
@@ -266,7 +301,11 @@ fn names(code: &str, identifier: &str) -> bool {
             line.match_indices(identifier).any(|(at, _)| {
                 let (before, after) = (&line[..at], &line[at + identifier.len()..]);
                 let whole = !before.ends_with(is_word) && !after.starts_with(is_word);
-                let path = after.starts_with("::") && !before.ends_with("::");
+                // `::name::` begins at the root, `module::name::` does not.
+                let root = before.strip_suffix("::").unwrap_or(before);
+                let inside =
+                    root.len() < before.len() && root.ends_with(|c| is_word(c) || c == '>');
+                let path = after.starts_with("::") && !inside;
                 let import = ["use ", "extern crate "]
                     .iter()
                     .any(|word| before.ends_with(word));
@@ -275,19 +314,10 @@ fn names(code: &str, identifier: &str) -> bool {
         })
 }
 
-/// The texts of an array.
-fn texts(value: &Value) -> impl Iterator<Item = &str> {
-    value
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     fn metadata(packages: Value) -> Metadata {
         Metadata::parse(&json!({ "packages": packages }), "a test").unwrap()
@@ -333,19 +363,39 @@ mod tests {
         let two = metadata(json!([
             {"name": "a", "version": "1.0.0"}, {"name": "a", "version": "2.0.0"},
             {"name": "b", "version": "1.0.0"}]));
-        let faults = |skip: Value| duplicates(&two, &json!({"bans": {"skip": skip}}), true);
-        assert!(faults(json!([]))[0].contains("a is built in versions 1.0.0 and 2.0.0"));
-        let old = json!({"crate": "a@1.0.0", "reason": "c needs it"});
-        assert!(faults(json!([old])).is_empty());
-        assert!(faults(json!([{"crate": "a@1.0.0"}]))[0].contains("without a reason"));
-        let stale = json!({"crate": "b@1.0.0", "reason": "once"});
-        assert!(faults(json!([old, stale]))[0].contains("no duplicate any more"));
+        let faults = |skip: &[(&str, &str)]| {
+            let owned = skip
+                .iter()
+                .map(|&(spec, why)| (spec.to_owned(), why.to_owned()));
+            let rules = Rules {
+                skip: owned.collect(),
+                ..Rules::default()
+            };
+            duplicates(&two, &rules, true)
+        };
+        assert!(faults(&[])[0].contains("a is built in versions 1.0.0 and 2.0.0"));
+        let old = ("a@1.0.0", "c needs it");
+        assert!(faults(&[old]).is_empty());
+        assert!(faults(&[("a@1.0.0", "")])[0].contains("without a reason"));
+        assert!(faults(&[old, ("b@1.0.0", "once")])[0].contains("no duplicate any more"));
+    }
+
+    #[test]
+    fn both_lists_are_read_and_nothing_else() {
+        let rules = Rules::parse(
+            "[graph]\ntargets = [\n  \"x\",\n]\n[licenses]\n# \"No\"\nallow = [\n  \"MIT\",\n  \"ISC\",\n]\n\
+             wildcards = \"deny\"\nskip = [\n  { crate = \"a@1\", reason = \"b\" },\n  { crate = \"c@2\" },\n]\n",
+        );
+        assert_eq!(rules.allow, ["MIT", "ISC"]);
+        let skip = [("a@1", "b"), ("c@2", "")].map(|(spec, why)| (spec.to_owned(), why.to_owned()));
+        assert_eq!(rules.skip, skip);
     }
 
     #[test]
     fn a_crate_is_used_where_code_names_it() {
         for code in [
             "use serde::Value;",
+            "let a = ::serde::from(1);",
             "let a = serde::from(1);",
             "extern crate serde;",
             "use serde;",
