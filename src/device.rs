@@ -5,6 +5,7 @@ pub(crate) mod cache;
 pub mod choice;
 pub mod cpu;
 pub mod gpu;
+mod linger;
 mod matrix;
 
 pub(crate) use aligned::Aligned;

@@ -6,7 +6,7 @@ mod serve;
 mod tune;
 
 use crate::{
-    args::{DeviceArgs, OutputArgs},
+    args::{DeviceArgs, OutputArgs, at_least_one},
     flags,
     report::{self, Console, Usage, json},
 };
@@ -30,13 +30,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME")]
     op: Option<String>,
     /// Rows, N, of one shape instead of the usual ones
-    #[arg(long, value_name = "N", requires = "features")]
+    #[arg(long, value_name = "N", requires = "features", value_parser = at_least_one)]
     rows: Option<usize>,
     /// Input columns, d
-    #[arg(long, value_name = "D")]
+    #[arg(long, value_name = "D", value_parser = at_least_one)]
     dim: Option<usize>,
     /// Features, D
-    #[arg(long, value_name = "D")]
+    #[arg(long, value_name = "D", value_parser = at_least_one)]
     features: Option<usize>,
     /// Run with this tile shape or exchange where an op has it, on a GPU; an unknown name lists them
     #[arg(long, value_name = "NAME", conflicts_with = "tiles")]
@@ -63,7 +63,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     device: DeviceArgs,
     #[command(flatten)]
-    output: OutputArgs,
+    pub(crate) output: OutputArgs,
 }
 
 /// Seconds of repetitions of a case.
@@ -74,8 +74,8 @@ const CEILING_SECONDS: f64 = 4.0;
 
 /// Measures, checks or serves.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    args.device.start()?;
-    let console = Console::new(args.output.quiet);
+    let console = Console::new(&args.output);
+    args.device.start(&console)?;
     if args.check {
         return check::run(&console, args.output.json);
     }

@@ -4,7 +4,7 @@ use crate::{
     args::{DataArgs, RunArgs, at_least_one},
     flags,
     map::{self, Drawing, KernelArgs, MapOption, TuningArgs},
-    report::{Console, Report, Usage, Value},
+    report::{Console, Report, Usage, Value, counted},
 };
 use anyhow::Result;
 use bochner::{
@@ -15,7 +15,6 @@ use bochner::{
     kernels::Kernel,
     sampling::Sampling,
 };
-use indicatif::HumanCount;
 use ndarray::{Array2, Axis};
 use serde_json::json;
 use std::{fmt::Write, path::PathBuf, sync::Arc};
@@ -59,7 +58,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     data: DataArgs,
     #[command(flatten)]
-    run: RunArgs,
+    pub(crate) run: RunArgs,
 }
 
 /// Some by name, or all.
@@ -249,7 +248,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     )?;
     let rows = spread(&survey.sample, args.rows);
     if rows.nrows() < args.rows {
-        console.note(&format!("the data has {} rows only", rows.nrows()));
+        let there = counted(rows.nrows() as u64, "row");
+        console.note(&format!("the data has {there} only"));
     }
     let (exact, seconds) =
         console.timed(|| ExactKernel::new(kernel.as_ref(), &scale.input, &Rows::from(&rows)))?;
@@ -267,9 +267,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     report.line(
         "compared",
         format!(
-            "Z Z' with the exact {} kernel on {} rows; mean and standard deviation over seeds, {} in all",
+            "Z Z' with the exact {} kernel on {}; mean and standard deviation over seeds, {} in all",
             kernel.spec(),
-            HumanCount(comparison.rows.nrows() as u64),
+            counted(comparison.rows.nrows() as u64, "row"),
             args.seeds
         ),
     );

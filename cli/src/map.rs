@@ -6,6 +6,7 @@ mod tuning;
 pub(crate) use kernel::{KernelArgs, Scale};
 pub(crate) use tuning::{Drawing, MapOption, TuningArgs};
 
+use crate::args::whole;
 use crate::flags;
 use crate::report::{Console, Report, Usage, Value};
 use anyhow::Result;
@@ -31,12 +32,7 @@ pub(crate) struct MapArgs {
     map: MapOption,
     /// Number of features, real output columns: for nystrom of landmarks, chosen among ten times as many sampled rows (at
     /// least 2,000, at most 20,000), for binning of grids; maps side by side share them evenly
-    #[arg(
-        long,
-        value_name = "D",
-        default_value_t = 1000,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "D", default_value_t = 1000, value_parser = whole::<usize>)]
     features: usize,
     /// `paired` (cosine and sine of D/2 frequencies) or `phase` (cosine with a random phase of D); fourier, fastfood, sorf
     /// [default: paired]
@@ -160,6 +156,7 @@ impl MapArgs {
                 bar.set_position(rows);
             })
         })?;
+        console.detail(&format!("map: {}", map.describe()));
         let built = BuiltMap {
             map,
             kernel: spec.kernel,

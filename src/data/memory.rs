@@ -3,6 +3,7 @@
 use super::rows::{first_non_finite, not_finite};
 use super::{Chunk, ChunkSource, Rows, require_rows};
 use crate::error::{Error, Result};
+use crate::text::counted;
 use ndarray::{Array2, s};
 use std::path::Path;
 
@@ -47,7 +48,8 @@ impl MemorySource {
         let y = y.unwrap_or_else(|| Array2::zeros((rows, 0)));
         if y.nrows() != rows {
             return Err(Error::shape(format!(
-                "X has {rows} rows and y has {}; give one row of y for each row of X",
+                "X has {} and y has {}; give one row of y for each row of X",
+                counted(rows, "row"),
                 y.nrows()
             )));
         }

@@ -5,6 +5,7 @@ use crate::{
     data::{Rows, Survey},
     error::Remedy,
     store::Store,
+    text::counted,
 };
 use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
@@ -62,9 +63,9 @@ impl Affine {
     pub fn lengthscales(mut self, lengthscales: &[f64]) -> Result<Self> {
         if lengthscales.len() != 1 && lengthscales.len() != self.columns() {
             return Err(Error::shape(format!(
-                "{} lengthscales for {} columns; give one, or one for each",
-                lengthscales.len(),
-                self.columns()
+                "{} for {}; give one, or one for each",
+                counted(lengthscales.len(), "lengthscale"),
+                counted(self.columns(), "column")
             )));
         }
         if let Some(bad) = lengthscales.iter().find(|l| !(**l > 0.0 && l.is_finite())) {
@@ -185,8 +186,8 @@ impl Affine {
             return Ok(());
         }
         Err(Error::shape(format!(
-            "the data has {} columns, the map takes {}",
-            rows.ncols(),
+            "the data has {}, the map takes {}",
+            counted(rows.ncols(), "column"),
             self.columns()
         )))
     }

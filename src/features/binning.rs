@@ -21,6 +21,7 @@ use crate::{
     ops::binning::{Grids, hash, reference_bins},
     seed::{Seed, Stream},
     store::Store,
+    text::counted,
 };
 use dictionary::Dictionary;
 use loaded::{HashedRows, LoadedBinning};
@@ -333,11 +334,11 @@ impl FeatureMap for BinningMap {
 
     fn describe(&self) -> String {
         format!(
-            "binning features of {}, {} columns to {} bins in {} grids",
+            "binning features of {}, {} to {} in {}",
             self.drawn.origin,
-            self.input_dim(),
-            self.bins(),
-            self.grids()
+            counted(self.input_dim(), "column"),
+            counted(self.bins(), "bin"),
+            counted(self.grids(), "grid")
         )
     }
 

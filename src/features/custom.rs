@@ -11,6 +11,7 @@ use crate::{
     seed::Seed,
     simd::rows_per_block,
     store::Store,
+    text::counted,
 };
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -136,9 +137,9 @@ impl FeatureMap for CustomFeatures {
 
     fn describe(&self) -> String {
         format!(
-            "{} features of normal projections, {} columns to {}",
+            "{} features of normal projections, {} to {}",
             self.name,
-            self.input_dim(),
+            counted(self.input_dim(), "column"),
             self.output_dim()
         )
     }

@@ -8,6 +8,7 @@ use crate::{
         projection::{DenseMap, Projection},
     },
     store::Store,
+    text::counted,
 };
 
 /// A dense map with its parameters drawn.
@@ -72,10 +73,10 @@ impl FeatureMap for DenseFeatures {
 
     fn describe(&self) -> String {
         format!(
-            "{} features of {}, {} columns to {}",
+            "{} features of {}, {} to {}",
             self.name,
             self.origin,
-            self.input_dim(),
+            counted(self.input_dim(), "column"),
             self.output_dim()
         )
     }

@@ -12,6 +12,7 @@ use crate::{
     ops::{Nonlinearity, projection::DenseMap},
     sampling::{Sampling, round_to_11_bits},
     seed::{Seed, Stream},
+    text::counted,
 };
 use std::{f64::consts::TAU, fmt, str::FromStr, sync::Arc};
 
@@ -60,7 +61,8 @@ impl Form {
             (Self::Phase, s) => Ok(s),
             (Self::Paired, d) if d % 2 == 0 => Ok(d / 2),
             (Self::Paired, d) => Err(Error::parameter(format!(
-                "{d} features cannot be paired; use {} or the phase form",
+                "{} cannot be paired; use {} or the phase form",
+                counted(d, "feature"),
                 d + 1
             ))),
         }

@@ -12,6 +12,7 @@ use crate::{
     ops::{kernel_block::KernelBlock, product::product},
     seed::Seed,
     store::Store,
+    text::counted,
 };
 use ndarray::{Array2, ArrayView2};
 use std::sync::Arc;
@@ -95,8 +96,8 @@ impl Nystrom {
         let chosen = match &self.landmarks {
             Landmarks::Rows(rows) if rows.ncols() != input.columns() => {
                 return Err(Error::shape(format!(
-                    "the landmarks have {} columns, the data has {}; give rows of the same columns",
-                    rows.ncols(),
+                    "the landmarks have {}, the data has {}; give rows of the same columns",
+                    counted(rows.ncols(), "column"),
                     input.columns()
                 )));
             }
@@ -106,7 +107,10 @@ impl Nystrom {
                 let (n, m) = (u_nd.nrows(), self.features);
                 if m == 0 || m > n {
                     return Err(Error::parameter(format!(
-                        "{m} landmarks cannot be chosen among {n} rows; use 1 to {n} features"
+                        "{} cannot be chosen among {}; use at most {}",
+                        counted(m, "landmark"),
+                        counted(n, "row"),
+                        counted(n, "feature")
                     )));
                 }
                 self.landmarks
@@ -262,10 +266,10 @@ impl FeatureMap for NystromFeatures {
 
     fn describe(&self) -> String {
         format!(
-            "{} features of {}, {} columns to {}",
+            "{} features of {}, {} to {}",
             NAME,
             self.origin,
-            self.input_dim(),
+            counted(self.input_dim(), "column"),
             self.output_dim()
         )
     }

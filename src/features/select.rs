@@ -6,6 +6,7 @@ pub use cost::MapCost;
 pub(crate) use cost::{MEASURED, measure};
 
 use super::{FeatureMap, MapBuilder, MapData, MapKind, MapSpec};
+use crate::text::counted;
 use crate::{
     Device, Result, device::cache::Cache, kernels::Kernel, sampling::Sampling, seed::Seed,
 };
@@ -135,8 +136,9 @@ impl MapSpec {
             costs.iter().map(each).collect::<Vec<_>>().join(", ")
         };
         let mut reason = format!(
-            "for a row of {columns} columns to {} features, {} against {}",
-            self.features,
+            "for a row of {} to {}, {} against {}",
+            counted(columns, "column"),
+            counted(self.features, "feature"),
             list(&own),
             list(&others)
         );

@@ -16,6 +16,7 @@ use crate::{
     kernels::Kernel,
     sampling::{Sampling, Sobol},
     seed::Seed,
+    text::counted,
 };
 use ndarray::Array2;
 use std::sync::Arc;
@@ -115,8 +116,8 @@ impl MapSpec {
             }
             if features == 0 {
                 return Err(Error::parameter(format!(
-                    "{} features leave none for {}; use at least {}",
-                    self.features,
+                    "{} cannot be shared with {}; use at least {}",
+                    counted(self.features, "feature"),
                     part.kind,
                     2 * self.map.parts().len()
                 )));

@@ -11,6 +11,7 @@ use crate::{
     },
     seed::{Draws, Seed, Stream},
     store::Store,
+    text::counted,
 };
 use ndarray::Array2;
 use std::f64::consts::TAU;
@@ -151,10 +152,10 @@ impl FeatureMap for StructuredFeatures {
 
     fn describe(&self) -> String {
         format!(
-            "{} features of {}, {} columns padded to {}, to {}",
+            "{} features of {}, {} padded to {}, to {}",
             self.name,
             self.origin,
-            self.input_dim(),
+            counted(self.input_dim(), "column"),
             self.map.padded,
             self.output_dim()
         )

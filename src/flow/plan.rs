@@ -1,7 +1,12 @@
 //! How many rows are worked on at a time: one pure function of the device's limits and a memory budget.
 
 use super::ReadBehind;
-use crate::{Error, Result, device::Device, error::Remedy, text::human_bytes};
+use crate::{
+    Error, Result,
+    device::Device,
+    error::Remedy,
+    text::{counted, human_bytes},
+};
 
 /// Chunk buffers take at most this much unless told otherwise.
 pub const DEFAULT_MEMORY: u64 = 128 << 20;
@@ -63,14 +68,16 @@ impl RowNeeds {
     /// that is rows enough for every thread.
     pub(crate) fn rows_on(self, device: &Device, memory: u64) -> Result<usize> {
         let rows = chunk_rows(self, device.max_matrix_bytes(), memory)?;
-        Ok(match device.as_cpu() {
+        let rows = match device.as_cpu() {
             None => rows,
             Some(cpu) => {
                 let cached = CACHED_BYTES / (4 * self.widest.max(1));
                 let block = ROWS_PER_THREAD * cpu.threads();
                 rows.min((cached / block).max(1) * block)
             }
-        })
+        };
+        log::debug!("chunks of {rows} rows, {} a row", human_bytes(self.bytes));
+        Ok(rows)
     }
 }
 
@@ -84,8 +91,8 @@ fn chunk_rows(needs: RowNeeds, max_matrix_bytes: u64, memory: u64) -> Result<usi
     let rows = by_memory.min(by_binding).min(MAX_ROWS).min(ENOUGH_ROWS);
     if by_memory < 8 {
         return Err(Error::parameter(format!(
-            "a chunk of 8 rows, the widest matrix of {} columns, needs {}, and the memory for chunks is {}",
-            needs.widest,
+            "a chunk of 8 rows, the widest matrix of {}, needs {}, and the memory for chunks is {}",
+            counted(needs.widest, "column"),
             human_bytes(8 * needs.bytes),
             human_bytes(memory)
         ))
@@ -94,7 +101,7 @@ fn chunk_rows(needs: RowNeeds, max_matrix_bytes: u64, memory: u64) -> Result<usi
     }
     if rows < 8 {
         return Err(Error::Limit {
-            what: format!("a matrix of 8 rows of {} columns", needs.widest),
+            what: format!("a matrix of 8 rows of {}", counted(needs.widest, "column")),
             needed: human_bytes(32 * needs.widest as u64),
             allowed: human_bytes(max_matrix_bytes),
             remedies: vec![Remedy::FewerFeatures],

@@ -9,6 +9,7 @@ use crate::{
     normal::Targets,
     solve::Coefficients,
     store::Store,
+    text::counted,
 };
 use ndarray::{Array2, ArrayView2, s};
 use std::path::Path;
@@ -159,8 +160,8 @@ impl<'m> Predictor<'m> {
         let model = self.model;
         if source.columns() != model.map.input_dim() {
             return Err(Error::shape(format!(
-                "the data has {} columns, the model was fitted on {}",
-                source.columns(),
+                "the data has {}, the model was fitted on {}",
+                counted(source.columns(), "column"),
                 model.map.input_dim()
             )));
         }

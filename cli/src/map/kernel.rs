@@ -1,5 +1,6 @@
 //! Which kernel, on what scale, from which seed.
 
+use crate::args::whole;
 use crate::flags;
 use crate::report::{Console, Report, Usage, Value, json, six_digits};
 use anyhow::Result;
@@ -33,12 +34,7 @@ pub(crate) struct KernelArgs {
     #[arg(long, value_name = "S", allow_hyphen_values = true, value_parser = Bandwidth::from_sigma)]
     sigma: Option<Bandwidth>,
     /// Seed of everything random: frequencies, split, sample of rows
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 0,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u64>)]
     pub(crate) seed: u64,
     /// Centre columns and divide them by their standard deviations on the training rows: yes, no, or `auto`, which does so
     /// if scales are mixed, and leaves binary columns; alone it means yes [default: auto for fit, else no]
@@ -168,10 +164,15 @@ impl KernelArgs {
             Bandwidth::Median | Bandwidth::Scale => format!(" ({rule})"),
             _ => String::new(),
         };
-        match (scale.gamma, scale.lengthscales.as_slice()) {
-            (Some(gamma), _) => report.line("gamma", format!("{}{origin}", six_digits(gamma))),
-            (None, [one]) => report.line("lengthscale", format!("{}{origin}", six_digits(*one))),
-            (None, all) => report.line("lengthscales", format!("{}", all.len())),
+        if let Some(gamma) = scale.gamma {
+            report.line("gamma", format!("{}{origin}", six_digits(gamma)));
+        }
+        match scale.lengthscales.as_slice() {
+            [one] => report.line("lengthscale", format!("{}{origin}", six_digits(*one))),
+            all => report.line(
+                "lengthscale",
+                format!("one for each of {} columns", all.len()),
+            ),
         }
         let lengthscale: Value = match scale.lengthscales.as_slice() {
             &[one] => json(one),
