@@ -166,6 +166,10 @@ impl<'m> Featurizer<'m> {
 
     /// Streams `source` to the host: `take` gets what comes off every lane, rows in order, `with` what it needs of the chunk.
     /// On a GPU it works on one portion while the device works on the next.
+    #[expect(
+        clippy::wrong_self_convention,
+        reason = "it streams to the host and converts nothing"
+    )]
     pub(crate) fn to_host<T>(
         &mut self,
         source: &mut dyn ChunkSource,

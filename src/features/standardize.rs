@@ -361,8 +361,8 @@ mod tests {
     fn binary_and_constant_columns_are_never_scaled() {
         let column = |j: usize, i: usize| match j {
             0 => 3.0,
-            1 => f64::from(u8::from(i % 50 == 0)),
-            2 => f64::from(u8::from(i % 3 == 0)),
+            1 => f64::from(u8::from(i.is_multiple_of(50))),
+            2 => f64::from(u8::from(i.is_multiple_of(3))),
             3 => even(j, i),
             _ => 500.0 * even(j, i),
         };

@@ -188,7 +188,7 @@ impl Projection {
 
     /// Operations of one row in one dispatch: products, cosines, and up to 16 targets.
     fn prediction_work(&self) -> f64 {
-        self.row_work() + (60 + 64) as f64 * self.freqs as f64
+        self.row_work() + f64::from(60 + 64) * self.freqs as f64
     }
 
     /// As [`Self::predict`] on a GPU, in `splits` parts instead of as many as suit the adapter; for checks, which have shapes that

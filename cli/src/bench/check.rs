@@ -49,7 +49,7 @@ pub(super) fn run(console: &Console, as_json: bool) -> Result<()> {
                     }),
                 ),
                 Err(error) => {
-                    let why = report::one_line(&flags::explain(&error));
+                    let why = report::one_line(&flags::explain(error));
                     (false, why.clone(), json!({ "failed": why }))
                 }
             };

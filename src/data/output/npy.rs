@@ -20,6 +20,10 @@ impl NpyValue for f64 {
 }
 
 mod sealed {
+    #[expect(
+        unnameable_types,
+        reason = "sealed: that nobody else can name it is its purpose"
+    )]
     pub trait Sealed {}
     impl Sealed for f32 {}
     impl Sealed for f64 {}
