@@ -4,7 +4,7 @@ use super::Rows;
 use ndarray::{Array2, ArrayBase, ArrayView1, ArrayView2, Axis, Data, Ix1, Ix2};
 
 /// A number that rows and targets can hold.
-pub trait Number: Copy + sealed::Sealed {
+pub trait Number: Copy {
     /// The rows in the precision that holds every value of this type (f64 rounds whole numbers beyond 2^53).
     fn rows(x_nd: ArrayView2<'_, Self>) -> Rows;
 
@@ -27,13 +27,8 @@ pub trait ToTargets {
     fn to_targets(&self) -> Array2<f64>;
 }
 
-mod sealed {
-    pub trait Sealed {}
-}
-
 macro_rules! numbers {
     ($($number:ty => $precision:ident $(via $exact:ty)?),*) => {$(
-        impl sealed::Sealed for $number {}
         impl Number for $number {
             fn rows(x_nd: ArrayView2<'_, Self>) -> Rows {
                 numbers!(@rows x_nd, $precision $(, $exact)?)

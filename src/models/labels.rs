@@ -13,7 +13,7 @@ pub enum Label<'a> {
 }
 
 /// A type that labels can have: `&str`, `String`, whole numbers, floats, `bool`.
-pub trait IsLabel: sealed::Sealed {
+pub trait IsLabel {
     /// What a classifier gives back: the same type, `String` for `&str`.
     type Owned: FromLabel;
 
@@ -22,7 +22,7 @@ pub trait IsLabel: sealed::Sealed {
 }
 
 /// A type that predicted labels can have.
-pub trait FromLabel: Sized + sealed::Sealed {
+pub trait FromLabel: Sized {
     /// What the type holds, for messages.
     const WHAT: &'static str;
 
@@ -39,11 +39,6 @@ pub trait ToLabels {
     fn to_labels(&self) -> Result<(Array2<f64>, Option<Vec<String>>)>;
 }
 
-mod sealed {
-    pub trait Sealed {}
-}
-
-impl sealed::Sealed for &str {}
 impl IsLabel for &str {
     type Owned = String;
     fn label(&self) -> Option<Label<'_>> {
@@ -51,7 +46,6 @@ impl IsLabel for &str {
     }
 }
 
-impl sealed::Sealed for String {}
 impl IsLabel for String {
     type Owned = Self;
     fn label(&self) -> Option<Label<'_>> {
@@ -68,7 +62,6 @@ impl FromLabel for String {
     }
 }
 
-impl sealed::Sealed for bool {}
 impl IsLabel for bool {
     type Owned = Self;
     fn label(&self) -> Option<Label<'_>> {
@@ -87,15 +80,13 @@ impl FromLabel for bool {
 }
 
 macro_rules! numeric_labels {
-    ($what:literal: $($number:ty),*) => {$(
-        impl sealed::Sealed for $number {}
+    ($what:literal, $held:expr, $($number:ty),*) => {$(
         impl IsLabel for $number {
             type Owned = Self;
             fn label(&self) -> Option<Label<'_>> {
                 let value = *self as f64;
-                // 2^63 of i64::MAX comes back as i64::MAX, so the way back is no proof at the very end.
-                let held = value as $number == *self && value.abs() < 2_f64.powi(63);
-                (held || value.is_nan()).then_some(Label::Number(value))
+                let held: fn(Self, f64) -> bool = $held;
+                held(*self, value).then_some(Label::Number(value))
             }
         }
         impl FromLabel for $number {
@@ -110,8 +101,22 @@ macro_rules! numeric_labels {
         }
     )*};
 }
-numeric_labels!("whole numbers of this size": i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
-numeric_labels!("floats": f32, f64);
+// The largest whole numbers round up to 2^63 or 2^64, which casts back to them: the way back is no proof there.
+numeric_labels!(
+    "whole numbers of this size",
+    |own, value| value as Self == own && value.abs() < 2_f64.powi(63),
+    i8,
+    i16,
+    i32,
+    i64,
+    isize,
+    u8,
+    u16,
+    u32,
+    u64,
+    usize
+);
+numeric_labels!("floats", |_, _| true, f32, f64);
 
 /// Numbers as they are; of text, each label's place among all that there are, in order.
 fn encode<'a, L: IsLabel + 'a>(

@@ -34,7 +34,7 @@ pub struct Model<Y> {
 }
 
 /// What a [`Model`] can predict.
-pub trait Predicted: Sized + sealed::Sealed {
+pub trait Predicted: Sized {
     /// Errors with [`Error::Unsupported`] unless `model` predicts this, saying what it does predict.
     fn check(model: &LinearModel) -> Result<()>;
 
@@ -42,11 +42,6 @@ pub trait Predicted: Sized + sealed::Sealed {
     fn from_predictions(model: &LinearModel, y_nt: Array2<f64>) -> Result<Self>;
 }
 
-mod sealed {
-    pub trait Sealed {}
-}
-
-impl sealed::Sealed for Array2<f64> {}
 impl Predicted for Array2<f64> {
     fn check(model: &LinearModel) -> Result<()> {
         match model.class_names {
@@ -61,7 +56,6 @@ impl Predicted for Array2<f64> {
     }
 }
 
-impl sealed::Sealed for Array1<f64> {}
 impl Predicted for Array1<f64> {
     fn check(model: &LinearModel) -> Result<()> {
         Array2::<f64>::check(model)?;
@@ -79,7 +73,6 @@ impl Predicted for Array1<f64> {
     }
 }
 
-impl<L: FromLabel> sealed::Sealed for Vec<L> {}
 impl<L: FromLabel> Predicted for Vec<L> {
     fn check(model: &LinearModel) -> Result<()> {
         let Targets::Classes(classes) = &model.targets else {
