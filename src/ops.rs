@@ -14,5 +14,5 @@ pub mod projection;
 pub mod structured;
 pub mod walsh_hadamard;
 
-pub use crate::device::gpu::op::{Binding, Op};
+pub use crate::device::gpu::op::{Binding, Op, Variant};
 pub use nonlinearity::Nonlinearity;

@@ -2,12 +2,12 @@
 
 use crate::{
     Error, Result,
-    device::{Device, GpuDevice, Matrix, gpu::Dispatch, gpu::PooledBuffer, gpu::shader::Constants},
+    device::{Device, GpuDevice, Matrix, gpu::Dispatch, gpu::PooledBuffer},
 };
 use crate::{
     form::tile::Tile,
     ops::{
-        Binding, Op,
+        Binding, Op, Variant,
         dispatch::narrow,
         gram::{self, GramParams},
     },
@@ -24,7 +24,7 @@ pub static NAIVE: Op = Op {
         Binding::Read("feature"),
         Binding::Write("z"),
     ],
-    variants: || vec![("16x16".into(), Constants::new())],
+    variants: || vec![Variant::of([])],
 };
 
 /// The uniform parameters, as in the shader.
@@ -62,8 +62,7 @@ pub fn naive(
     };
     gpu.dispatch(&Dispatch {
         op: &NAIVE,
-        variant: "16x16",
-        constants: &Constants::new(),
+        variant: Variant::of([]),
         params: bytemuck::bytes_of(&params),
         buffers: &[
             x_nd.gpu(gpu, "x")?,
@@ -120,10 +119,10 @@ impl SquareGram {
             fresh: 1,
             zero: 0,
         };
-        let (name, constants) = gram::variant(self.tile, true);
+        let variant = gram::variant(self.tile, true);
         gram::record(
             &self.gpu,
-            (&self.tile, &name, &constants),
+            (&self.tile, variant),
             &params,
             [z_nd, y_n1],
             [&self.hi, &self.lo],

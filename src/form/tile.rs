@@ -1,6 +1,6 @@
 //! Tile shapes: how the dense ops split a matrix product among invocations.
 
-use crate::device::gpu::shader::Constants;
+use crate::device::gpu::op::Variant;
 
 /// A workgroup of `tx` x `ty` invocations, each of which keeps `tm` rows by `tn` columns of the product in registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,18 +30,16 @@ impl Tile {
         self.tx * self.tn
     }
 
-    /// The constants that shaders expand with.
-    pub fn constants(&self) -> Constants {
-        [
+    /// The constants that shaders of tiles expand with; an op adds its own.
+    pub fn variant(&self) -> Variant {
+        let constants = [
             ("TX", self.tx),
             ("TY", self.ty),
             ("TM", self.tm),
             ("TN", self.tn),
             ("BK", self.bk),
-        ]
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), i64::from(value)))
-        .collect()
+        ];
+        Variant::of(constants.map(|(name, value)| (name, value.into())))
     }
 }
 

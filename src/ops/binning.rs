@@ -11,13 +11,10 @@
 //! The bins of one grid are hashed column by column by [`mix`], a permutation of 64 bits for every bin: two bin vectors that
 //! differ in one column never collide, others with probability near 2^-64.
 
-use super::{Binding, Op};
+use super::{Binding, Op, Variant};
 use crate::{
     Error, Result,
-    device::{
-        CpuDevice, Device, GpuDevice, Matrix,
-        gpu::{Dispatch, shader::Constants},
-    },
+    device::{CpuDevice, Device, GpuDevice, Matrix, gpu::Dispatch},
     ops::dispatch::narrow,
 };
 use ndarray::{Array2, ArrayView2};
@@ -44,8 +41,8 @@ pub static OP: Op = Op {
     variants: || vec![variant()],
 };
 
-fn variant() -> (String, Constants) {
-    ("64x4".into(), [("ROWS".into(), i64::from(ROWS))].into())
+fn variant() -> Variant {
+    Variant::of([("ROWS", ROWS.into())])
 }
 
 /// The uniform parameters, as in the shader.
@@ -244,11 +241,9 @@ impl Binning {
             grid_stride2: narrow(self.grid.stride() / 2)?,
             hash_stride2: narrow(hash.stride() / 2)?,
         };
-        let (name, constants) = variant();
         gpu.dispatch(&Dispatch {
             op: &OP,
-            variant: &name,
-            constants: &constants,
+            variant: variant(),
             params: bytemuck::bytes_of(&params),
             buffers: &[
                 x_nd.gpu(gpu, "x")?,

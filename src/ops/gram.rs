@@ -5,12 +5,12 @@
 
 mod packed;
 
-use super::{Binding, Op};
+use super::{Binding, Op, Variant};
 use crate::{
     Error, Result,
     device::{
         CpuDevice, Device, GpuDevice, Matrix,
-        gpu::{Dispatch, PooledBuffer, Readback, even, shader::Constants},
+        gpu::{Dispatch, PooledBuffer, Readback, even},
     },
     form::{
         tile::{self, Tile},
@@ -46,11 +46,8 @@ pub static OP: Op = Op {
 };
 
 /// Tiles on and above the diagonal, or for a baseline all of the square.
-pub(crate) fn variant(tile: Tile, square: bool) -> (String, Constants) {
-    let mut constants = tile.constants();
-    constants.insert("SQUARE".into(), i64::from(square));
-    let side = if square { "/square" } else { "" };
-    (format!("{}{side}", tile.name), constants)
+pub(crate) fn variant(tile: Tile, square: bool) -> Variant {
+    tile.variant().with("SQUARE", square.into())
 }
 
 /// The uniform parameters, as in the shader.
@@ -238,7 +235,7 @@ impl GramAccumulator {
                     tuning::worked(gpu, class(self.features), work)?;
                 }
                 let side = tile.cols() as usize;
-                let (name, constants) = variant(*tile, false);
+                let variant = variant(*tile, false);
                 for row0 in (0..z_nd.rows()).step_by(BLOCK_ROWS) {
                     for panel in panels.iter() {
                         let params = GramParams {
@@ -255,7 +252,7 @@ impl GramAccumulator {
                         };
                         record(
                             gpu,
-                            (tile, &name, &constants),
+                            (tile, variant),
                             &params,
                             [z_nd, y_nt],
                             [&panel.hi, &panel.lo],
@@ -344,7 +341,7 @@ impl GramAccumulator {
 /// Records the sums of one panel over one block of rows.
 pub(crate) fn record(
     gpu: &GpuDevice,
-    (tile, name, constants): (&Tile, &str, &Constants),
+    (tile, variant): (&Tile, Variant),
     params: &GramParams,
     [z_nd, y_nt]: [&Matrix; 2],
     [hi, lo]: [&PooledBuffer; 2],
@@ -352,8 +349,7 @@ pub(crate) fn record(
     let across = params.tile_count.min(65_535);
     gpu.dispatch(&Dispatch {
         op: &OP,
-        variant: name,
-        constants,
+        variant,
         params: bytemuck::bytes_of(params),
         buffers: &[z_nd.gpu(gpu, "z")?, y_nt.gpu(gpu, "y")?, hi, lo],
         workgroups: [across, params.tile_count.div_ceil(across), 1],

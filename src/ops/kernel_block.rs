@@ -3,14 +3,14 @@
 mod host;
 
 use super::{
-    Binding, Op,
+    Binding, Op, Variant,
     product::{HostFactor, product_into_rows},
 };
 use crate::{
     Error, Result,
     device::{
         CpuDevice, Device, GpuDevice, Matrix,
-        gpu::{AdapterKind, Dispatch, shader::Constants},
+        gpu::{AdapterKind, Dispatch},
     },
     form::tile::{self, Tile},
     kernels::{BlockForm, Kernel},
@@ -89,12 +89,9 @@ fn codes(form: BlockForm) -> (i64, i64) {
     }
 }
 
-fn variant(tile: Tile, form: BlockForm) -> (String, Constants) {
+fn variant(tile: Tile, form: BlockForm) -> Variant {
     let (form, pair) = codes(form);
-    let mut constants = tile.constants();
-    constants.insert("FORM".into(), form);
-    constants.insert("PAIR".into(), pair);
-    (format!("{}/{form}", tile.name), constants)
+    tile.variant().with("FORM", form).with("PAIR", pair)
 }
 
 /// `k(x, landmark)` in f64, `[rows, m]`, from the f32 rows that the op sees.
@@ -338,11 +335,9 @@ impl KernelBlock {
                 _ => 0.0,
             },
         };
-        let (name, constants) = variant(self.tile, form);
         gpu.dispatch(&Dispatch {
             op: &OP,
-            variant: &name,
-            constants: &constants,
+            variant: variant(self.tile, form),
             params: bytemuck::bytes_of(&params),
             buffers: &[
                 x_nd.gpu(gpu, "x")?,

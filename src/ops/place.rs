@@ -1,13 +1,10 @@
 //! Moves a block of one matrix to a place in another, each column scaled and shifted on the way: what puts the features of
 //! several maps side by side, and prepares the rows of one map for another.
 
-use super::{Binding, Op};
+use super::{Binding, Op, Variant};
 use crate::{
     Error, Result,
-    device::{
-        Device, Matrix,
-        gpu::{Dispatch, shader::Constants},
-    },
+    device::{Device, Matrix, gpu::Dispatch},
     ops::dispatch::narrow,
 };
 use ndarray::{Array2, ArrayView2};
@@ -29,8 +26,8 @@ pub static OP: Op = Op {
     variants: || vec![variant()],
 };
 
-fn variant() -> (String, Constants) {
-    ("64x8".into(), [("ROWS".into(), i64::from(ROWS))].into())
+fn variant() -> Variant {
+    Variant::of([("ROWS", ROWS.into())])
 }
 
 /// The uniform parameters, as in the shader.
@@ -153,11 +150,9 @@ impl Place {
                     place_stride: narrow(place.stride())?,
                     add: u32::from(spot.add),
                 };
-                let (name, constants) = variant();
                 gpu.dispatch(&Dispatch {
                     op: &OP,
-                    variant: &name,
-                    constants: &constants,
+                    variant: variant(),
                     params: bytemuck::bytes_of(&params),
                     buffers: &[
                         source.gpu(gpu, "the source")?,

@@ -1,14 +1,14 @@
 //! Fused predict: `y = f(x W + phase) beta`, the features never stored.
 
 use super::{
-    Binding, Nonlinearity, Op,
+    Binding, Nonlinearity, Op, Variant,
     dispatch::narrow,
     few::{self, FewRows},
     projection::{self, DenseMap, GpuMap, HostMap, Loaded, Projection},
 };
 use crate::{
     Error, Result,
-    device::{CpuDevice, Device, GpuDevice, Matrix, gpu::Dispatch, gpu::shader::Constants},
+    device::{CpuDevice, Device, GpuDevice, Matrix, gpu::Dispatch},
     form::{
         self,
         tile::{self, Form, Tile},
@@ -50,10 +50,9 @@ const SPLIT_BYTES: usize = 32 << 20;
 /// Targets of one dispatch, in fours; more go in turns.
 const QUADS: [usize; 3] = [1, 2, 4];
 
-fn variant(tile: Tile, f: Nonlinearity, quads: usize) -> (String, Constants) {
-    let (name, mut constants) = projection::variant(tile, f);
-    constants.insert("Q".into(), quads as i64);
-    (format!("{name}/{quads}"), constants)
+fn variant(tile: Tile, f: Nonlinearity, quads: usize) -> Variant {
+    let constants = tile.variant().with("NONLINEARITY", f.code());
+    constants.with("Q", quads as i64)
 }
 
 /// The uniform parameters, as in the shader.
@@ -233,7 +232,7 @@ impl Projection {
         for q0 in (0..total).step_by(QUADS[2]) {
             let left = total - q0;
             let quads = *QUADS.iter().find(|&&q| q >= left).unwrap_or(&QUADS[2]);
-            let (name, constants) = variant(tile, self.nonlinearity, quads);
+            let variant = variant(tile, self.nonlinearity, quads);
             for block in gpu.row_blocks(rows, row_work) {
                 let params = Params {
                     rows: narrow(rows)?,
@@ -249,8 +248,7 @@ impl Projection {
                 };
                 gpu.dispatch(&Dispatch {
                     op: &OP,
-                    variant: &name,
-                    constants: &constants,
+                    variant,
                     params: bytemuck::bytes_of(&params),
                     buffers: &[
                         x_nd.gpu(gpu, "x")?,

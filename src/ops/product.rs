@@ -4,13 +4,10 @@ mod host;
 
 pub(crate) use host::HostFactor;
 
-use super::{Binding, Op, few::FewRows};
+use super::{Binding, Op, Variant, few::FewRows};
 use crate::{
     Error, Result,
-    device::{
-        CpuDevice, Device, GpuDevice, Matrix,
-        gpu::{Dispatch, shader::Constants},
-    },
+    device::{CpuDevice, Device, GpuDevice, Matrix, gpu::Dispatch},
     form::{
         tile::{self, Form, Tile},
         tuning::{self, Class, TunedOp},
@@ -53,22 +50,18 @@ struct Params {
     c_row0: u32,
 }
 
-fn wide(tile: Tile) -> (String, Constants) {
-    let mut constants = tile.constants();
-    constants.insert("NARROW".into(), 0);
-    (tile.name.to_owned(), constants)
+fn wide(tile: Tile) -> Variant {
+    tile.variant().with("NARROW", 0)
 }
 
-fn narrow_variant(quads: usize) -> (String, Constants) {
-    let pairs = [
+fn narrow_variant(quads: usize) -> Variant {
+    Variant::of([
         ("NARROW", 1),
         ("LANES", i64::from(LANES)),
         ("GROUPS", i64::from(GROUPS)),
         ("TM", i64::from(ROWS)),
         ("Q", quads as i64),
-    ];
-    let constants = pairs.map(|(name, value)| (name.to_owned(), value));
-    (format!("narrow-{quads}"), constants.into_iter().collect())
+    ])
 }
 
 /// `a b` in f64, from the f32 inputs that the op sees.
@@ -193,11 +186,10 @@ fn run_gpu(
         b_kt.gpu(gpu, "the right factor")?,
         c_nt.gpu(gpu, "the product")?,
     ];
-    let dispatch = |params: &Params, (name, constants): (String, Constants), workgroups| {
+    let dispatch = |params: &Params, variant: Variant, workgroups| {
         gpu.dispatch(&Dispatch {
             op: &OP,
-            variant: &name,
-            constants: &constants,
+            variant,
             params: bytemuck::bytes_of(params),
             buffers: &buffers,
             workgroups,

@@ -7,7 +7,7 @@ pub(super) use gpu::GpuMap;
 use gpu::Params;
 pub(super) use host::HostMap;
 
-use super::{Binding, Nonlinearity, Op};
+use super::{Binding, Nonlinearity, Op, Variant};
 use crate::{
     Error, Result,
     device::{CpuDevice, Device, GpuDevice, Matrix},
@@ -36,35 +36,18 @@ pub static OP: Op = Op {
         // Only sines can start in the middle of a vec4.
         let part = tile::MENU
             .iter()
-            .map(|t| storing(*t, Nonlinearity::CosSin, false));
+            .map(|t| variant(*t, Nonlinearity::CosSin, false));
         forms
-            .map(|(t, f)| storing(t, f, true))
+            .map(|(t, f)| variant(t, f, true))
             .chain(part)
             .collect()
     },
 };
 
-pub(super) fn variant(
-    tile: Tile,
-    f: Nonlinearity,
-) -> (String, crate::device::gpu::shader::Constants) {
-    let mut constants = tile.constants();
-    constants.insert("NONLINEARITY".into(), f.code());
-    (format!("{}/{f:?}", tile.name), constants)
-}
-
-/// As [`variant`], with features stored in whole vec4s or one by one.
-fn storing(
-    tile: Tile,
-    f: Nonlinearity,
-    whole: bool,
-) -> (String, crate::device::gpu::shader::Constants) {
-    let (name, mut constants) = variant(tile, f);
-    constants.insert("WHOLE".into(), i64::from(whole));
-    (
-        format!("{name}/{}", if whole { "whole" } else { "part" }),
-        constants,
-    )
+/// Features stored in whole vec4s or one by one.
+fn variant(tile: Tile, f: Nonlinearity, whole: bool) -> Variant {
+    let constants = tile.variant().with("NONLINEARITY", f.code());
+    constants.with("WHOLE", whole.into())
 }
 
 /// The parameters of a dense map, on the host.

@@ -9,15 +9,15 @@ pub use exchange::{Exchange, SUBGROUP_OP};
 pub(super) use layout::RowLayout;
 
 use super::{
-    Binding, Op,
+    Binding, Op, Variant,
     dispatch::{fold, moved, narrow},
 };
 use crate::{
     Error, Result,
-    device::{CpuDevice, Device, GpuDevice, Matrix, gpu::Dispatch, gpu::shader::Constants},
+    device::{CpuDevice, Device, GpuDevice, Matrix, gpu::Dispatch},
     form::tuning::{self, Class, TunedOp},
 };
-use layout::{strided_variant, whole_variant};
+use layout::{strided_variant, whole};
 use ndarray::{Array2, ArrayView2};
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
@@ -29,8 +29,8 @@ pub static OP: Op = Op {
     params_bytes: size_of::<Params>(),
     bindings: &[Binding::Read("x"), Binding::Write("y")],
     variants: || {
-        let whole = (1..=LOG_WHOLE).flat_map(|k| [false, true].map(|p| whole_variant(k, p)));
-        whole
+        let wholes = (1..=LOG_WHOLE).flat_map(|k| [false, true].map(|p| whole(k, p).1));
+        wholes
             .chain((1..=LOG_STRIDED).map(strided_variant))
             .collect()
     },
@@ -234,13 +234,13 @@ impl WalshHadamard {
         if rows == 0 {
             return Ok(());
         }
-        let whole = self.log_n.min(LOG_WHOLE);
-        let parts = 1 << (self.log_n - whole);
+        let log_part = self.log_n.min(LOG_WHOLE);
+        let parts = 1 << (self.log_n - log_part);
         // A row longer than one dispatch takes is as many short rows first.
         let params = Params {
             rows: narrow(y_nd.rows() * parts)?,
             x_stride4: if parts > 1 {
-                1 << (whole - 2)
+                1 << (log_part - 2)
             } else {
                 x_stride4
             },
@@ -249,12 +249,10 @@ impl WalshHadamard {
             inner4: 0,
         };
         let buffers = [x, y_nd.gpu(gpu, "y")?];
-        let (op, (name, constants)) = self.variant(gpu, in_place, y_nd)?;
-        let rows_each = u32::try_from(constants["ROWS"]).unwrap_or(1);
+        let (op, rows_each, variant) = self.variant(gpu, in_place, y_nd)?;
         gpu.dispatch(&Dispatch {
             op,
-            variant: &name,
-            constants: &constants,
+            variant,
             params: bytemuck::bytes_of(&params),
             buffers: &buffers,
             workgroups: fold(params.rows.div_ceil(rows_each)),
@@ -264,13 +262,14 @@ impl WalshHadamard {
             .try_for_each(|pass| self.strided(gpu, pass, y_nd))
     }
 
-    /// What transforms the rows of y, or parts of them, in one dispatch. Counts the work towards tuning where that has a choice.
+    /// What transforms the rows of y, or parts of them, in one dispatch, and how many of them a
+    /// workgroup takes. Counts the work towards tuning where that has a choice.
     fn variant(
         &self,
         gpu: &GpuDevice,
         in_place: bool,
         y_nd: &Matrix,
-    ) -> Result<(&'static Op, (String, Constants))> {
+    ) -> Result<(&'static Op, u32, Variant)> {
         if self.exchange.is_none() && Exchange::serves(self.len()) {
             tuning::worked(gpu, self.class(y_nd.rows()), moved(y_nd))?;
         }
@@ -279,11 +278,14 @@ impl WalshHadamard {
             exchange.check(gpu)?;
         }
         Ok(match (exchange, gpu.subgroup()) {
-            (Some(Exchange::SubgroupShuffles), Some(size)) => (
-                &SUBGROUP_OP,
-                exchange::subgroup_variant(size, self.log_n, in_place),
-            ),
-            _ => (&OP, whole_variant(self.log_n.min(LOG_WHOLE), in_place)),
+            (Some(Exchange::SubgroupShuffles), Some(size)) => {
+                let (rows, variant) = exchange::shuffled(size, self.log_n, in_place);
+                (&SUBGROUP_OP, rows, variant)
+            }
+            _ => {
+                let (rows, variant) = whole(self.log_n.min(LOG_WHOLE), in_place);
+                (&OP, rows, variant)
+            }
         })
     }
 
@@ -313,12 +315,10 @@ impl WalshHadamard {
             row4,
             inner4: 1 << (done - 2),
         };
-        let (name, constants) = strided_variant(levels);
         let unused = gpu.buffer(16, || "a placeholder".into())?;
         gpu.dispatch(&Dispatch {
             op: &OP,
-            variant: &name,
-            constants: &constants,
+            variant: strided_variant(levels),
             params: bytemuck::bytes_of(&params),
             buffers: &[&unused, y_nd.gpu(gpu, "y")?],
             workgroups: [(row4 >> levels).div_ceil(64), params.rows, 1],

@@ -1,6 +1,6 @@
 //! The dense map on a GPU: its parameters there, and its dispatches.
 
-use super::{DenseMap, OP, Projection, storing};
+use super::{DenseMap, OP, Projection, variant};
 use crate::{
     Result,
     device::{Device, GpuDevice, Matrix, gpu::Dispatch},
@@ -96,13 +96,12 @@ impl Projection {
             row0: 0,
         };
         let whole = self.nonlinearity != Nonlinearity::CosSin || self.freqs.is_multiple_of(4);
-        let (name, constants) = storing(tile, self.nonlinearity, whole);
+        let variant = variant(tile, self.nonlinearity, whole);
         for rows in gpu.row_blocks(x_nd.rows(), row_work) {
             params.row0 = narrow(rows.start)?;
             gpu.dispatch(&Dispatch {
                 op: &OP,
-                variant: &name,
-                constants: &constants,
+                variant,
                 params: bytemuck::bytes_of(&params),
                 buffers: &[
                     x_nd.gpu(gpu, "x")?,

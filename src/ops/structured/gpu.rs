@@ -6,12 +6,9 @@ use super::{
 };
 use crate::{
     Result,
-    device::{
-        Device, GpuDevice, Matrix,
-        gpu::{Dispatch, shader::Constants},
-    },
+    device::{Device, GpuDevice, Matrix, gpu::Dispatch},
     ops::{
-        Binding, Op,
+        Binding, Op, Variant,
         dispatch::{fold, moved, narrow},
         walsh_hadamard::{LOG_STRIDED, LOG_WHOLE, RowLayout, WalshHadamard},
     },
@@ -101,11 +98,9 @@ struct StageParams {
     amplitude: f32,
 }
 
-fn variant(log_n: u32, kind: i64, form: i64) -> (String, Constants) {
-    let mut constants = RowLayout::new(log_n).constants();
-    constants.insert("KIND".into(), kind);
-    constants.insert("FORM".into(), form);
-    (format!("2^{log_n}/{kind}/{form}"), constants)
+fn variant(log_n: u32, kind: i64, form: i64) -> Variant {
+    let layout = RowLayout::new(log_n).variant();
+    layout.with("KIND", kind).with("FORM", form)
 }
 
 /// One pass of `structured_stage.wgsl`.
@@ -122,20 +117,19 @@ enum Stage {
 }
 
 impl Stage {
-    fn variant(self) -> (String, Constants) {
-        let whole = RowLayout::new(LOG_WHOLE).constants();
-        let (stage, packed, form, mut constants) = match self {
+    fn variant(self) -> Variant {
+        let whole = RowLayout::new(LOG_WHOLE).variant();
+        let (stage, packed, form, layout) = match self {
             Self::Spread => (0, 0, 0, whole),
             Self::Mix(packed) => (1, packed.into(), 0, whole),
             Self::Sign => (2, 0, 0, whole),
             Self::Finish(levels, form) => {
-                let levels = ["LOG_N", "LOG_E"].map(|name| (name.to_owned(), levels.into()));
-                (3, 0, form, levels.into_iter().collect())
+                let levels = ["LOG_N", "LOG_E"].map(|name| (name, levels.into()));
+                (3, 0, form, Variant::of(levels))
             }
         };
-        let pairs = [("STAGE", stage), ("PACKED", packed), ("FORM", form)];
-        constants.extend(pairs.map(|(name, value)| (name.to_owned(), value)));
-        (format!("{self:?}"), constants)
+        let layout = layout.with("STAGE", stage).with("PACKED", packed);
+        layout.with("FORM", form)
     }
 }
 
@@ -229,11 +223,9 @@ pub(super) fn run(
     };
     let groups = z_nd.rows().div_ceil(RowLayout::new(log_n).rows as usize) * map.blocks();
     let kind = i64::from(matches!(map.mixing, Mixing::Sorf));
-    let (name, constants) = variant(log_n, kind, form(map.nonlinearity));
     gpu.dispatch(&Dispatch {
         op: &OP,
-        variant: &name,
-        constants: &constants,
+        variant: variant(log_n, kind, form(map.nonlinearity)),
         params: bytemuck::bytes_of(&params),
         buffers: &buffers(tables, gpu, x_nd, z_nd)?,
         workgroups: fold(narrow(groups)?),
@@ -326,11 +318,9 @@ fn run_long(
                     inner4: 1 << (done - 2),
                     amplitude: map.amplitude,
                 };
-                let (name, constants) = stage.variant();
                 gpu.dispatch(&Dispatch {
                     op: &STAGE_OP,
-                    variant: &name,
-                    constants: &constants,
+                    variant: stage.variant(),
                     params: bytemuck::bytes_of(&params),
                     buffers: &buffers(tables, gpu, x, y)?,
                     workgroups: [workgroups, narrow(batch)?, 1],

@@ -4,8 +4,8 @@
 use super::{Op, Params};
 use crate::{
     Error, Result,
-    device::{GpuDevice, gpu::shader::Constants},
-    ops::Binding,
+    device::GpuDevice,
+    ops::{Binding, Variant},
 };
 use std::{fmt, ops::RangeInclusive};
 
@@ -19,7 +19,7 @@ pub static SUBGROUP_OP: Op = Op {
         let sizes = [4, 8, 16, 32, 64];
         let lengths = sizes.into_iter().flat_map(|s| LENGTHS.map(move |k| (s, k)));
         lengths
-            .flat_map(|(s, k)| [false, true].map(|p| subgroup_variant(s, k, p)))
+            .flat_map(|(s, k)| [false, true].map(|p| shuffled(s, k, p).1))
             .collect()
     },
 };
@@ -74,22 +74,20 @@ impl fmt::Display for Exchange {
     }
 }
 
-/// Rows of 2^log_n elements within subgroups of `size`.
-pub(super) fn subgroup_variant(size: u32, log_n: u32, in_place: bool) -> (String, Constants) {
+/// How many rows of 2^`log_n` elements, each within a subgroup of `size`, a workgroup takes, and the
+/// variant that does.
+pub(super) fn shuffled(size: u32, log_n: u32, in_place: bool) -> (u32, Variant) {
     let quads = 1 << (log_n - 2);
     let sharing = size.min(quads);
+    let rows = INVOCATIONS / sharing;
     let pairs = [
         ("SIZE", size),
         ("T", sharing),
         ("LOG_T", sharing.trailing_zeros()),
         ("E", quads / sharing),
-        ("ROWS", INVOCATIONS / sharing),
+        ("ROWS", rows),
         ("IN_PLACE", in_place.into()),
     ];
-    let pairs = pairs.map(|(name, value)| (name.to_owned(), i64::from(value)));
-    let way = if in_place { "in-place" } else { "copy" };
-    (
-        format!("{size}/2^{log_n}/{way}"),
-        pairs.into_iter().collect(),
-    )
+    let variant = Variant::of(pairs.map(|(name, value)| (name, value.into())));
+    (rows, variant)
 }
