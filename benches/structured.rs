@@ -8,10 +8,11 @@ use bochner::{
     Device, Matrix, Result,
     device::{GpuDevice, gpu::shader::expand},
     features::{Affine, Fastfood, FeatureMap, Fourier, Sorf},
+    form::{Exchange, Way},
     kernels::Gaussian,
     ops::{
         Variant,
-        walsh_hadamard::{self, Exchange, WalshHadamard},
+        walsh_hadamard::{self, WalshHadamard},
     },
 };
 use interleaved::{Job, medians};

@@ -6,13 +6,14 @@ pub(crate) mod dispatch;
 pub mod few;
 pub mod gram;
 pub mod kernel_block;
+mod loaded;
 mod nonlinearity;
 pub mod place;
-pub mod predict;
 pub mod product;
 pub mod projection;
 pub mod structured;
 pub mod walsh_hadamard;
 
 pub use crate::device::gpu::op::{Binding, Op, Variant};
+pub(crate) use loaded::Loaded;
 pub use nonlinearity::Nonlinearity;

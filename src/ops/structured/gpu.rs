@@ -10,6 +10,7 @@ use crate::{
     ops::{
         Binding, Op, Variant,
         dispatch::{fold, moved, narrow},
+        product,
         walsh_hadamard::{LOG_STRIDED, LOG_WHOLE, RowLayout, WalshHadamard},
     },
 };
@@ -65,7 +66,7 @@ pub static STAGE_OP: Op = Op {
     },
 };
 
-/// Scratch of longer rows, per matrix.
+/// Scratch of longer rows, per matrix, and features that a prediction keeps at a time.
 const SCRATCH_BYTES: usize = 32 << 20;
 
 #[repr(C)]
@@ -136,14 +137,18 @@ impl Stage {
 /// A map's tables as storage buffers.
 #[derive(Debug)]
 pub(super) struct Tables {
+    gpu: GpuDevice,
     signs: Matrix,
     permutation: Matrix,
     diagonal: Matrix,
     feature: Matrix,
+    /// Features of the rows in work of [`predict`], kept between calls.
+    scratch: Option<Matrix>,
 }
 
 impl Tables {
-    pub(super) fn new(device: &Device, map: &StructuredMap) -> Result<Self> {
+    pub(super) fn new(gpu: &GpuDevice, map: &StructuredMap) -> Result<Self> {
+        let device = &Device::Gpu(gpu.clone());
         let n = map.padded;
         let log_n = n.trailing_zeros();
         let signs: Vec<u32> = map.signs.iter().copied().collect();
@@ -172,6 +177,8 @@ impl Tables {
         }
         let feature: Vec<f32> = map.radius_s.iter().chain(&map.phase_s).copied().collect();
         Ok(Self {
+            gpu: gpu.clone(),
+            scratch: None,
             signs: table(device, &signs)?,
             permutation: table(device, &places)?,
             diagonal: table(device, bytemuck::cast_slice(&diagonal))?,
@@ -201,14 +208,14 @@ fn table(device: &Device, words: &[u32]) -> Result<Matrix> {
 pub(super) fn run(
     map: &StructuredMap,
     tables: &Tables,
-    gpu: &GpuDevice,
     x_nd: &Matrix,
     row0: usize,
     z_nd: &mut Matrix,
 ) -> Result<()> {
+    let gpu = &tables.gpu;
     let log_n = map.padded.trailing_zeros();
     if log_n > LOG_WHOLE {
-        return run_long(map, tables, gpu, x_nd, row0, z_nd);
+        return run_long(map, tables, x_nd, row0, z_nd);
     }
     let params = Params {
         rows: narrow(z_nd.rows())?,
@@ -227,18 +234,38 @@ pub(super) fn run(
         op: &OP,
         variant: variant(log_n, kind, form(map.nonlinearity)),
         params: bytemuck::bytes_of(&params),
-        buffers: &buffers(tables, gpu, x_nd, z_nd)?,
+        buffers: &buffers(tables, x_nd, z_nd)?,
         workgroups: fold(narrow(groups)?),
         work: moved(z_nd),
     })
 }
 
-fn buffers<'a>(
-    tables: &'a Tables,
-    gpu: &GpuDevice,
-    x: &'a Matrix,
-    y: &'a Matrix,
-) -> Result<[&'a wgpu::Buffer; 6]> {
+/// Writes `z beta`, some rows of features at a time.
+pub(super) fn predict(
+    map: &StructuredMap,
+    tables: &mut Tables,
+    x_nd: &Matrix,
+    beta_dt: &Matrix,
+    y_nt: &mut Matrix,
+) -> Result<()> {
+    let (rows, outputs) = (x_nd.rows(), map.outputs());
+    let most = (SCRATCH_BYTES / (4 * outputs.next_multiple_of(4))).max(1);
+    let batch = most.min(rows);
+    let mut z_nd = match tables.scratch.take() {
+        Some(z_nd) if z_nd.capacity_rows() >= batch => z_nd,
+        _ => Matrix::new(&Device::Gpu(tables.gpu.clone()), batch, outputs)?,
+    };
+    for row0 in (0..rows).step_by(most) {
+        z_nd.set_rows(batch.min(rows - row0))?;
+        run(map, tables, x_nd, row0, &mut z_nd)?;
+        product::into_rows(&tables.gpu, &z_nd, beta_dt, y_nt, row0)?;
+    }
+    tables.scratch = Some(z_nd);
+    Ok(())
+}
+
+fn buffers<'a>(tables: &'a Tables, x: &'a Matrix, y: &'a Matrix) -> Result<[&'a wgpu::Buffer; 6]> {
+    let gpu = &tables.gpu;
     Ok([
         x.gpu(gpu, "x")?,
         tables.signs.gpu(gpu, "the signs")?,
@@ -265,11 +292,11 @@ pub(super) fn passes(map: &StructuredMap) -> u32 {
 fn run_long(
     map: &StructuredMap,
     tables: &Tables,
-    gpu: &GpuDevice,
     x_nd: &Matrix,
     row0: usize,
     z_nd: &mut Matrix,
 ) -> Result<()> {
+    let gpu = &tables.gpu;
     let n = map.padded;
     let rows = z_nd.rows();
     let most = (SCRATCH_BYTES / (4 * n)).clamp(1, 65_535);
@@ -322,7 +349,7 @@ fn run_long(
                     op: &STAGE_OP,
                     variant: stage.variant(),
                     params: bytemuck::bytes_of(&params),
-                    buffers: &buffers(tables, gpu, x, y)?,
+                    buffers: &buffers(tables, x, y)?,
                     workgroups: [workgroups, narrow(batch)?, 1],
                     work: moved(y),
                 })
