@@ -130,7 +130,7 @@ impl Bench {
     pub fn op(name: &str) -> Result<&'static OpBench> {
         OPS.iter().find(|op| op.name == name).ok_or_else(|| {
             let names: Vec<_> = OPS.iter().map(|op| op.name).collect();
-            Error::Parameter(format!(
+            Error::parameter(format!(
                 "there is no op {name:?} to measure; there are: {}",
                 names.join(", ")
             ))

@@ -7,13 +7,14 @@ pub mod binning;
 pub mod custom;
 pub mod dense;
 pub mod fastfood;
+mod featurizer;
 pub mod fourier;
 mod leverage;
 pub mod nystrom;
 pub mod select;
 pub mod sorf;
 pub mod spec;
-mod stream;
+mod standardize;
 pub mod structured;
 mod union;
 
@@ -24,18 +25,20 @@ pub use binning::{Binning, BinningMap};
 pub use custom::{Custom, CustomFeatures};
 pub use dense::DenseFeatures;
 pub use fastfood::Fastfood;
+pub use featurizer::featurize;
+pub(crate) use featurizer::{End, Featurizer, Lane, OnDevice};
 pub use fourier::{Form, Fourier};
 pub use leverage::leverage_scores;
 pub use nystrom::{Landmarks, Nystrom, NystromFeatures};
 pub use select::{MapCost, Selection};
 pub use sorf::{Radii, Sorf};
 pub use spec::{LeverageSpec, MapChoice, MapKind, MapPart, MapSpec};
-pub use stream::featurize;
+pub use standardize::{Scaling, Standardize};
 pub use structured::StructuredFeatures;
 pub use union::Union;
 pub(crate) use union::{Leaf, leaves};
 
-use crate::{Device, Error, Matrix, Result, store::Store};
+use crate::{Device, Error, Matrix, Result, error::Remedy, store::Store};
 use std::fmt::Debug;
 
 /// A feature map with all its parameters drawn: what a model keeps.
@@ -59,6 +62,13 @@ pub trait FeatureMap: Debug + Send + Sync {
     /// How the columns of Z are held: whether they can be written to a matrix, and what is solved how.
     fn structure(&self) -> Structure<'_> {
         Structure::Dense
+    }
+
+    /// Columns of f32 that the loaded map keeps for each row of a chunk beside what it reads and writes: when it featurizes, or
+    /// when it predicts so many `targets`. Scratch of a fixed size does not count.
+    fn scratch_columns(&self, targets: Option<usize>) -> usize {
+        let _ = targets;
+        0
     }
 
     /// Number of input columns, d.
@@ -89,9 +99,9 @@ pub fn require_dense(map: &dyn FeatureMap) -> Result<()> {
 }
 
 fn not_dense(name: &str) -> Error {
-    Error::Unsupported(format!(
-        "the columns of a {name} map are never stored; fit it by conjugate gradients, or use --map fourier"
-    ))
+    Error::unsupported(format!("the columns of a {name} map are never stored"))
+        .help(Remedy::ConjugateGradients)
+        .help(Remedy::UseMap(fourier::NAME))
 }
 
 /// A feature map whose parameters are on a device. No call allocates more than the map needed at its first.
@@ -122,7 +132,7 @@ pub fn read(store: &Store) -> Result<Box<dyn FeatureMap>> {
             sorf::NAME,
             false,
         )?)),
-        _ => Err(Error::Unsupported(format!(
+        _ => Err(Error::unsupported(format!(
             "the map {name:?} is not known to this version; use a newer one"
         ))),
     }

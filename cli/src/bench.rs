@@ -6,7 +6,8 @@ mod serve;
 mod tune;
 
 use crate::{
-    args::{DeviceArgs, OutputArgs},
+    args::{DeviceArgs, OutputArgs, at_least_one},
+    flags,
     report::{self, Console, Usage, json},
 };
 use anyhow::Result;
@@ -30,13 +31,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME")]
     op: Option<String>,
     /// Rows, N, of one shape instead of the usual ones
-    #[arg(long, value_name = "N", requires = "features")]
+    #[arg(long, value_name = "N", requires = "features", value_parser = at_least_one)]
     rows: Option<usize>,
     /// Input columns, d
-    #[arg(long, value_name = "D")]
+    #[arg(long, value_name = "D", value_parser = at_least_one)]
     dim: Option<usize>,
     /// Features, D
-    #[arg(long, value_name = "D")]
+    #[arg(long, value_name = "D", value_parser = at_least_one)]
     features: Option<usize>,
     /// Run with this tile shape or exchange where an op has it, on a GPU; an unknown name lists them
     #[arg(long, value_name = "NAME", conflicts_with = "tiles")]
@@ -63,7 +64,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     device: DeviceArgs,
     #[command(flatten)]
-    output: OutputArgs,
+    pub(crate) output: OutputArgs,
 }
 
 /// Seconds of repetitions of a case.
@@ -74,8 +75,8 @@ const CEILING_SECONDS: f64 = 4.0;
 
 /// Measures, checks or serves.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    args.device.start()?;
-    let console = Console::new(args.output.quiet);
+    let console = Console::new(&args.output);
+    args.device.start(&console)?;
     if args.check {
         return check::run(&console, args.output.json);
     }
@@ -194,7 +195,7 @@ impl Args {
             None => Ok(OPS.iter().collect()),
             Some(name) => match Bench::op(name) {
                 Ok(op) => Ok(vec![op]),
-                Err(error) => Err(Usage(error.to_string()).into()),
+                Err(error) => Err(Usage(flags::explain(&error)).into()),
             },
         }
     }
@@ -355,7 +356,7 @@ impl Page {
     }
 
     fn skipped(&mut self, op: &str, shape: Shape, error: &Error) -> Result<()> {
-        let why = report::one_line(&error.to_string());
+        let why = report::one_line(&flags::explain(error));
         self.skipped.push(json!({
             "op": op,
             "rows": shape.rows,

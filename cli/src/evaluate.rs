@@ -25,7 +25,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     data: DataArgs,
     #[command(flatten)]
-    run: RunArgs,
+    pub(crate) run: RunArgs,
 }
 
 /// Scores a model on a file.

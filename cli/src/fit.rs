@@ -5,12 +5,13 @@ use crate::{
     evaluate::score,
     interrupt::writing,
     map::{BuiltMap, MapArgs},
-    report::{Console, Report, Usage},
+    report::{Console, Report, Usage, counted},
 };
 use anyhow::Result;
 use bochner::{
     Device, Error,
     data::{AtomicFile, ChunkSource, Part, Split, Survey, TargetUse},
+    features::Standardize,
     models::{FitOptions, IterativeOptions, LinearModel, RidgeClassifier, RidgeRegressor, Step},
     normal::Targets,
     solve::{ConjugateGradients, Ridge},
@@ -66,7 +67,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     data: DataArgs,
     #[command(flatten)]
-    run: RunArgs,
+    pub(crate) run: RunArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -114,8 +115,9 @@ impl Args {
             ("target", test.targets(), train.targets()),
         ] {
             if test != train {
+                let test = counted(test as u64, &format!("{what} column"));
                 let problem = format!(
-                    "has {test} {what} columns, but {} has {train}; give both the same columns",
+                    "has {test}, but {} has {train}; give both the same columns",
                     self.input.display()
                 );
                 return Err(Error::data(path, problem).into());
@@ -233,6 +235,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let console = args.run.start()?;
     let dense = args.map.check(&console)?.is_dense();
     let iterative = args.iterates(dense, &console)?;
+    console.detail(match iterative {
+        true => "solver: conjugate gradients, which featurize the rows in every iteration",
+        false => "solver: Cholesky of the normal equations, which are summed in one pass",
+    });
     let mut report = Report::default();
     let (mut train, test) = args.sources()?;
     if let Some(path) = &args.output {
@@ -249,7 +255,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         Some(&survey),
         &device,
         args.run.memory,
-        &console,
+        (&console, Standardize::Auto),
     )?;
     report.seconds("map", seconds);
     args.map.describe(&built, &mut report);

@@ -2,19 +2,19 @@
 
 use crate::{
     args::{DataArgs, RunArgs, at_least_one},
+    flags,
     map::{self, Drawing, KernelArgs, MapOption, TuningArgs},
-    report::{Console, Report, Usage, Value},
+    report::{Console, Report, Usage, Value, counted},
 };
 use anyhow::Result;
 use bochner::{
     Device, Error,
     analysis::{ErrorSummary, ExactKernel},
     data::{MemorySource, Rows, TargetUse},
-    features::{Affine, Form, MapKind, MapSpec, Radii},
+    features::{Affine, Form, MapKind, MapSpec, Radii, Standardize},
     kernels::Kernel,
     sampling::Sampling,
 };
-use indicatif::HumanCount;
 use ndarray::{Array2, Axis};
 use serde_json::json;
 use std::{fmt::Write, path::PathBuf, sync::Arc};
@@ -58,7 +58,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     data: DataArgs,
     #[command(flatten)]
-    run: RunArgs,
+    pub(crate) run: RunArgs,
 }
 
 /// Some by name, or all.
@@ -165,7 +165,8 @@ impl Args {
             });
             match problem {
                 None => usable.push(line),
-                Some(Error::Parameter(problem)) => {
+                Some(error @ Error::Parameter(_)) => {
+                    let problem = flags::explain(&error);
                     return Err(Usage(format!("--features: {problem}")).into());
                 }
                 Some(error) => left_out.push((line, error)),
@@ -179,7 +180,7 @@ impl Args {
                 false => matches!(self.map, Listed::Some(_)),
             };
             if asked {
-                return Err(Usage(error.to_string()).into());
+                return Err(Usage(flags::explain(&error)).into());
             }
             let name = match others {
                 true => line.label,
@@ -239,12 +240,16 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let sample = args.rows.max(args.kernel.sample_rows());
     let (survey, seconds) = args.kernel.survey(&mut source, sample, &console)?;
     report.seconds("survey", seconds);
-    let scale = args
-        .kernel
-        .scale(kernel.as_ref(), source.columns(), Some(&survey))?;
+    let scale = args.kernel.scale(
+        kernel.as_ref(),
+        source.columns(),
+        Some(&survey),
+        Standardize::No,
+    )?;
     let rows = spread(&survey.sample, args.rows);
     if rows.nrows() < args.rows {
-        console.note(&format!("the data has {} rows only", rows.nrows()));
+        let there = counted(rows.nrows() as u64, "row");
+        console.note(&format!("the data has {there} only"));
     }
     let (exact, seconds) =
         console.timed(|| ExactKernel::new(kernel.as_ref(), &scale.input, &Rows::from(&rows)))?;
@@ -262,9 +267,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     report.line(
         "compared",
         format!(
-            "Z Z' with the exact {} kernel on {} rows; mean and standard deviation over seeds, {} in all",
+            "Z Z' with the exact {} kernel on {}; mean and standard deviation over seeds, {} in all",
             kernel.spec(),
-            HumanCount(comparison.rows.nrows() as u64),
+            counted(comparison.rows.nrows() as u64, "row"),
             args.seeds
         ),
     );
@@ -328,11 +333,13 @@ impl Comparison<'_> {
                 let summary = match self.summary(&spec, &mut step) {
                     Ok(summary) => summary,
                     Err(error @ Error::Unsupported(_)) if all => {
-                        bar.above(|| console.note(&format!("left out: {label}: {error}")));
+                        let why = flags::explain(&error);
+                        bar.above(|| console.note(&format!("left out: {label}: {why}")));
                         continue;
                     }
                     Err(error) if all && few => {
-                        bar.above(|| console.note(&format!("left out: {label}: {error}")));
+                        let why = flags::explain(&error);
+                        bar.above(|| console.note(&format!("left out: {label}: {why}")));
                         continue;
                     }
                     Err(error) => return Err(error.into()),

@@ -6,12 +6,14 @@ mod tuning;
 pub(crate) use kernel::{KernelArgs, Scale};
 pub(crate) use tuning::{Drawing, MapOption, TuningArgs};
 
+use crate::args::whole;
+use crate::flags;
 use crate::report::{Console, Report, Usage, Value};
 use anyhow::Result;
 use bochner::{
     Device, Error,
     data::{ChunkSource, Survey},
-    features::{FeatureMap, Form, MapChoice, MapKind, MapSpec, Selection},
+    features::{FeatureMap, Form, MapChoice, MapKind, MapSpec, Selection, Standardize},
     kernels::Kernel,
     sampling::Sampling,
 };
@@ -30,12 +32,7 @@ pub(crate) struct MapArgs {
     map: MapOption,
     /// Number of features, real output columns: for nystrom of landmarks, chosen among ten times as many sampled rows (at
     /// least 2,000, at most 20,000), for binning of grids; maps side by side share them evenly
-    #[arg(
-        long,
-        value_name = "D",
-        default_value_t = 1000,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "D", default_value_t = 1000, value_parser = whole::<usize>)]
     features: usize,
     /// `paired` (cosine and sine of D/2 frequencies) or `phase` (cosine with a random phase of D); fourier, fastfood, sorf
     /// [default: paired]
@@ -87,8 +84,8 @@ impl MapArgs {
         let spec = self.spec();
         self.kernel.check(spec.kernel.as_ref())?;
         spec.check().map_err(|error| match error {
-            Error::Parameter(_) => Usage(format!("--features: {error}")),
-            _ => Usage(error.to_string()),
+            Error::Parameter(_) => Usage(format!("--features: {}", flags::explain(&error))),
+            _ => Usage(flags::explain(&error)),
         })?;
         let map = &spec.map;
         let kinds = || map.parts().iter().map(|part| part.kind);
@@ -129,14 +126,14 @@ impl MapArgs {
         self.kernel.survey(source, rows, console)
     }
 
-    /// Draws the map; binning reads the source once more.
+    /// Draws the map; binning reads the source once more. `otherwise` is for who did not say whether to standardise.
     pub(crate) fn build(
         &self,
         source: &mut dyn ChunkSource,
         survey: Option<&Survey>,
         device: &Device,
         memory: u64,
-        console: &Console,
+        (console, otherwise): (&Console, Standardize),
     ) -> Result<(BuiltMap, f64)> {
         let mut spec = self.spec();
         let columns = source.columns();
@@ -147,7 +144,9 @@ impl MapArgs {
             spec.map = found.kind.into();
             selection = Some(found);
         }
-        let scale = self.kernel.scale(spec.kernel.as_ref(), columns, survey)?;
+        let scale = self
+            .kernel
+            .scale(spec.kernel.as_ref(), columns, survey, otherwise)?;
         let none = Array2::zeros((0, columns));
         let sample = survey.map_or(&none, |survey| &survey.sample);
         let bar = console.bar("map", survey.map(|survey| survey.rows));
@@ -157,6 +156,7 @@ impl MapArgs {
                 bar.set_position(rows);
             })
         })?;
+        console.detail(&format!("map: {}", map.describe()));
         let built = BuiltMap {
             map,
             kernel: spec.kernel,

@@ -29,7 +29,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     target: Vec<String>,
     #[command(flatten)]
-    run: RunArgs,
+    pub(crate) run: RunArgs,
 }
 
 /// Predicts every row of a file.

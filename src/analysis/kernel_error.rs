@@ -2,11 +2,12 @@
 
 use crate::{
     Device, Error, Result,
-    data::{MemorySource, Rows},
+    data::Rows,
     device::CpuDevice,
-    features::{self, Affine, FeatureMap, Leaf, binning::shared_bins, leaves},
+    error::Remedy,
+    features::{Affine, End, FeatureMap, Featurizer, Lane, Leaf, binning::shared_bins, leaves},
+    flow::DEFAULT_MEMORY,
     kernels::{Kernel, gram},
-    plan::DEFAULT_MEMORY,
     seed::{Seed, Stream},
 };
 use faer::{
@@ -104,7 +105,7 @@ pub fn kernel_errors(
         runs.push(exact.error(build(seed)?.as_ref(), device)?);
     }
     if runs.is_empty() {
-        return Err(Error::Shape("no seeds, so no kernel errors".into()));
+        return Err(Error::shape("no seeds, so no kernel errors"));
     }
     Ok(ErrorSummary { runs })
 }
@@ -130,15 +131,14 @@ impl ExactKernel {
 
     fn of(exact_nn: Array2<f64>, rows: Rows) -> Result<Self> {
         if exact_nn.is_empty() {
-            return Err(Error::Shape(
-                "there are no rows to compare kernels on; give at least one".into(),
+            return Err(Error::shape(
+                "there are no rows to compare kernels on; give at least one",
             ));
         }
         let frobenius = exact_nn.iter().map(|k| k * k).sum::<f64>().sqrt();
         if !(frobenius > 0.0 && frobenius.is_finite()) {
-            return Err(Error::Numerical(
-                "the exact kernel is zero or not finite on these rows, so there is no relative error; use another --sigma".into(),
-            ));
+            return Err(Error::numerical(
+                "the exact kernel is zero or not finite on these rows, so there is no relative error", ).help(Remedy::OtherBandwidth));
         }
         let spectral = spectral_norm(&exact_nn);
         Ok(Self {
@@ -156,7 +156,7 @@ impl ExactKernel {
 
     fn compare(&self, mut error_nn: Array2<f64>) -> Result<KernelError> {
         if error_nn.dim() != self.exact_nn.dim() {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "kernel matrices of shapes {:?} and {:?} cannot be compared",
                 self.exact_nn.dim(),
                 error_nn.dim()
@@ -182,7 +182,7 @@ impl ExactKernel {
 /// matrix is zero.
 pub fn kernel_error(exact_nn: &Array2<f64>, approximate_nn: &Array2<f64>) -> Result<KernelError> {
     if exact_nn.nrows() != exact_nn.ncols() {
-        return Err(Error::Shape(format!(
+        return Err(Error::shape(format!(
             "a kernel matrix is square, not {:?}",
             exact_nn.dim()
         )));
@@ -194,15 +194,15 @@ pub fn kernel_error(exact_nn: &Array2<f64>, approximate_nn: &Array2<f64>) -> Res
 
 /// The features of raw rows, `[n, D]`, in chunks on `device`, widened to f64.
 ///
-/// Errors as [`features::featurize`] does, and with [`Error::Parameter`] on rows that are not finite.
+/// Errors as [`featurize`](crate::features::featurize) does, and with [`Error::Data`] on rows that are not finite.
 pub fn featurize(map: &dyn FeatureMap, rows: &Rows, device: &Device) -> Result<Array2<f64>> {
-    let mut source = MemorySource::new(rows.clone(), None)?;
+    rows.require_finite()?;
+    let lanes = vec![Lane::features(map)?];
+    let mut featurizer = Featurizer::new(lanes, 0, End::Host, device, DEFAULT_MEMORY)?;
     let mut all = Array2::zeros((rows.nrows(), map.output_dim()));
-    let mut at = 0;
-    features::featurize(map, &mut source, device, DEFAULT_MEMORY, &mut |_| {}, |z| {
-        let to = at + z.nrows();
-        all.slice_mut(s![at..to, ..]).assign(&z.mapv(f64::from));
-        at = to;
+    featurizer.rows(rows, |z, range| {
+        let mut to = all.slice_mut(s![range, ..]);
+        to.zip_mut_with(&z[0], |to, &z| *to = f64::from(z));
         Ok(())
     })?;
     Ok(all)

@@ -66,7 +66,7 @@ fn fma_variant(chains: usize) -> Variant {
 /// Records `dst = src` on a GPU, `per` of [`PER`] vec4s an invocation. Errors unless both have one shape.
 pub fn copy(gpu: &GpuDevice, src: &Matrix, dst: &mut Matrix, per: usize) -> Result<()> {
     if (src.rows(), src.cols()) != (dst.rows(), dst.cols()) {
-        return Err(Error::Shape("a copy is between equal shapes".into()));
+        return Err(Error::shape("a copy is between equal shapes"));
     }
     let params = CopyParams {
         count4: narrow(src.rows() * src.stride() / 4)?,
@@ -87,7 +87,7 @@ pub fn copy(gpu: &GpuDevice, src: &Matrix, dst: &mut Matrix, per: usize) -> Resu
 /// operations that are (two for a multiply-add). `sums` is `[workgroups, 1024]`.
 pub fn fma(gpu: &GpuDevice, sums: &mut Matrix, chains: usize, rounds: usize) -> Result<f64> {
     if sums.cols() != 4 * WORKGROUP {
-        return Err(Error::Shape(format!("sums are {WORKGROUP} vec4s a row")));
+        return Err(Error::shape(format!("sums are {WORKGROUP} vec4s a row")));
     }
     let params = FmaParams {
         scale: [0.999, 0.998, 0.997, 0.996],

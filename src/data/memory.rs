@@ -3,6 +3,7 @@
 use super::rows::{first_non_finite, not_finite};
 use super::{Chunk, ChunkSource, Rows, require_rows};
 use crate::error::{Error, Result};
+use crate::text::counted;
 use ndarray::{Array2, s};
 use std::path::Path;
 
@@ -38,18 +39,17 @@ impl MemorySource {
         };
         let (rows, columns) = (x.nrows(), x.ncols());
         if rows == 0 || columns == 0 {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "X is [{rows}, {columns}]: no {}; at least one is needed",
                 if rows == 0 { "rows" } else { "columns" }
             )));
         }
-        if let Some((i, j, value)) = x.first_non_finite() {
-            return Err(not_finite(Path::new("X"), "", i, j, value));
-        }
+        x.require_finite()?;
         let y = y.unwrap_or_else(|| Array2::zeros((rows, 0)));
         if y.nrows() != rows {
-            return Err(Error::Shape(format!(
-                "X has {rows} rows and y has {}; give one row of y for each row of X",
+            return Err(Error::shape(format!(
+                "X has {} and y has {}; give one row of y for each row of X",
+                counted(rows, "row"),
                 y.nrows()
             )));
         }
@@ -88,5 +88,8 @@ impl ChunkSource for MemorySource {
     fn rewind(&mut self) -> Result<()> {
         self.next = 0;
         Ok(())
+    }
+    fn is_checked(&self) -> bool {
+        true
     }
 }

@@ -92,6 +92,14 @@ impl Rows {
         Ok(Self::F64(stack(&views)?))
     }
 
+    /// Errors with [`Error::Data`] on a NaN or an infinity, with its row and column.
+    pub(crate) fn require_finite(&self) -> Result<()> {
+        match self.first_non_finite() {
+            None => Ok(()),
+            Some((i, j, value)) => Err(not_finite(Path::new("X"), "", i, j, value)),
+        }
+    }
+
     /// The first NaN or infinity in reading order: row, column, value.
     pub(super) fn first_non_finite(&self) -> Option<(usize, usize, f64)> {
         match self {
@@ -106,7 +114,7 @@ impl Rows {
 /// `parts` one below the other, `[sum of rows, d]`.
 pub(super) fn stack<T: Clone>(parts: &[ArrayView2<'_, T>]) -> Result<Array2<T>> {
     ndarray::concatenate(Axis(0), parts)
-        .map_err(|_| Error::Shape("chunks of one source differ in their columns".into()))
+        .map_err(|_| Error::shape("chunks of one source differ in their columns"))
 }
 
 /// The first element of `x` that is not `finite`, in reading order: row, column, value.

@@ -3,14 +3,16 @@
 use crate::{
     Error, Matrix, Result,
     data::{Rows, Survey},
+    error::Remedy,
     store::Store,
+    text::counted,
 };
 use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
 
 /// Larger numbers are refused: their products with frequencies could leave the range of f32, and no digit of a phase
 /// would be left anyway.
-const LARGEST: f32 = 1e30;
+pub(super) const LARGEST: f32 = 1e30;
 
 /// `u_j = (x_j - center_j) * scale_j`, in f64 on the host, before anything is rounded to f32.
 ///
@@ -29,6 +31,12 @@ impl Affine {
             center: vec![0.0; columns],
             scale: vec![1.0; columns],
         }
+    }
+
+    /// `(x_j - center_j) * scale_j` for vectors of one length.
+    pub(super) fn new(center: Vec<f64>, scale: Vec<f64>) -> Self {
+        debug_assert_eq!(center.len(), scale.len());
+        Self { center, scale }
     }
 
     /// Centres every column and divides it by its standard deviation; a constant column becomes zero.
@@ -54,14 +62,14 @@ impl Affine {
     /// determination).
     pub fn lengthscales(mut self, lengthscales: &[f64]) -> Result<Self> {
         if lengthscales.len() != 1 && lengthscales.len() != self.columns() {
-            return Err(Error::Shape(format!(
-                "{} lengthscales for {} columns; give one, or one for each",
-                lengthscales.len(),
-                self.columns()
+            return Err(Error::shape(format!(
+                "{} for {}; give one, or one for each",
+                counted(lengthscales.len(), "lengthscale"),
+                counted(self.columns(), "column")
             )));
         }
         if let Some(bad) = lengthscales.iter().find(|l| !(**l > 0.0 && l.is_finite())) {
-            return Err(Error::Parameter(format!(
+            return Err(Error::parameter(format!(
                 "a lengthscale is {bad}; it must be positive and finite"
             )));
         }
@@ -77,6 +85,16 @@ impl Affine {
         self
     }
 
+    /// What is subtracted from each column.
+    pub(super) fn center(&self) -> &[f64] {
+        &self.center
+    }
+
+    /// What each column is then multiplied by.
+    pub(super) fn scale(&self) -> &[f64] {
+        &self.scale
+    }
+
     /// Number of columns, d.
     pub fn columns(&self) -> usize {
         self.center.len()
@@ -86,7 +104,7 @@ impl Affine {
     /// Errors when the numbers of columns differ, and when `base` drops a column that this map keeps.
     pub(crate) fn relative_to(&self, base: &Self) -> Result<Option<Vec<[f32; 2]>>> {
         if self.columns() != base.columns() {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "maps of {} and {} columns do not go side by side",
                 base.columns(),
                 self.columns()
@@ -97,7 +115,7 @@ impl Affine {
         }
         let columns = (0..self.columns()).map(|j| match (self.scale[j], base.scale[j]) {
             (0.0, _) => Ok([0.0, 0.0]),
-            (_, 0.0) => Err(Error::Unsupported(format!(
+            (_, 0.0) => Err(Error::unsupported(format!(
                 "one map drops column {j} as constant and another keeps it; standardise for both or for none"
             ))),
             (own, other) => {
@@ -158,9 +176,8 @@ impl Affine {
                 }
                 let column = body.iter().position(|&o| o.abs() > LARGEST || o.is_nan()).unwrap_or(0);
                 let value: f64 = row(i)[column].into();
-                Err(Error::Parameter(format!(
-                    "column {column} (counted from 0) holds {value:e}, beyond {LARGEST:e} after scaling, where sums would leave the range of f32; use --standardize or a larger --sigma"
-                )))
+                Err(Error::parameter(format!(
+                    "column {column} (counted from 0) holds {value:e}, beyond {LARGEST:e} after scaling, where sums would leave the range of f32" )).help(Remedy::Standardize).help(Remedy::LargerLengthscale))
             })
     }
 
@@ -168,9 +185,9 @@ impl Affine {
         if rows.ncols() == self.columns() {
             return Ok(());
         }
-        Err(Error::Shape(format!(
-            "the data has {} columns, the map takes {}",
-            rows.ncols(),
+        Err(Error::shape(format!(
+            "the data has {}, the map takes {}",
+            counted(rows.ncols(), "column"),
             self.columns()
         )))
     }

@@ -3,6 +3,8 @@
 use crate::{
     Error, Result,
     data::{Survey, median_distance},
+    error::Remedy,
+    features::Scaling,
     kernels::Kernel,
 };
 use std::{fmt, str::FromStr};
@@ -23,7 +25,7 @@ pub enum Bandwidth {
 }
 
 impl Bandwidth {
-    /// Reads the text of `--gamma`: a number, `median` or `scale`.
+    /// Reads a gamma from text: a number, `median` or `scale`.
     pub fn from_gamma(text: &str) -> Result<Self> {
         match text {
             "median" => Ok(Self::Median),
@@ -32,7 +34,7 @@ impl Bandwidth {
         }
     }
 
-    /// Reads the text of `--sigma`: a number, one number per column separated by commas, `median` or `scale`.
+    /// Reads a lengthscale from text: a number, one number per column separated by commas, `median` or `scale`.
     pub fn from_sigma(text: &str) -> Result<Self> {
         match text {
             "median" => Ok(Self::Median),
@@ -58,8 +60,8 @@ impl Bandwidth {
         checked(one).map(Some)
     }
 
-    /// The lengthscales for `kernel`: one, or one per column. The rules see the columns after standardisation if
-    /// `standardized`.
+    /// The lengthscales for `kernel`: one, or one per column. The rules see the columns of `survey` as
+    /// `scaling` has decided on them.
     ///
     /// Errors when a gamma is given to a kernel whose formula has none, when the rule finds no spread in the data, and when
     /// the result is not positive and finite.
@@ -67,26 +69,19 @@ impl Bandwidth {
         &self,
         kernel: &dyn Kernel,
         survey: &Survey,
-        standardized: bool,
+        scaling: &Scaling,
     ) -> Result<Vec<f64>> {
         if let Some(fixed) = self.fixed(kernel)? {
             return Ok(fixed);
         }
         let one = match self {
-            Self::Median if standardized => {
-                median_distance(survey.standardized_sample().view(), kernel.norm())?
-            }
-            Self::Median => median_distance(survey.sample.view(), kernel.norm())?,
+            Self::Median => median_distance(scaling.apply(&survey.sample)?.view(), kernel.norm())?,
             _ => {
-                let variance = match standardized {
-                    true => survey.standardized_entry_variance(),
-                    false => survey.entry_variance(),
-                };
+                let variance = scaling.entry_variance(survey);
                 let gamma = 1.0 / (survey.mean.len() as f64 * variance);
                 if !gamma.is_finite() {
-                    return Err(Error::Numerical(
-                        "the data has no spread, so `scale` finds no bandwidth; give --gamma a number".into(),
-                    ));
+                    let problem = "the data has no spread, so `scale` finds no bandwidth";
+                    return Err(Error::numerical(problem).help(Remedy::GiveBandwidth));
                 }
                 // Kernels without a gamma take the sigma that a Gaussian would have.
                 kernel
@@ -101,9 +96,10 @@ impl Bandwidth {
 fn checked(lengthscale: f64) -> Result<Vec<f64>> {
     match lengthscale > 0.0 && lengthscale.is_finite() {
         true => Ok(vec![lengthscale]),
-        false => Err(Error::Parameter(format!(
-            "the lengthscale is {lengthscale}; it must be positive and finite: choose another --gamma or --sigma"
-        ))),
+        false => Err(Error::parameter(format!(
+            "the lengthscale is {lengthscale}; it must be positive and finite"
+        ))
+        .help(Remedy::OtherBandwidth)),
     }
 }
 
@@ -122,7 +118,7 @@ impl fmt::Display for Bandwidth {
 fn positive(name: &str, text: &str) -> Result<f64> {
     match f64::from_str(text) {
         Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
-        _ => Err(Error::Parameter(format!(
+        _ => Err(Error::parameter(format!(
             "{name} is {text:?}; it must be a positive number, median or scale"
         ))),
     }

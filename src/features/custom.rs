@@ -4,12 +4,14 @@ use super::{Affine, FeatureMap, LoadedMap};
 use crate::{
     Device, Error, Matrix, Result,
     device::CpuDevice,
+    error::Remedy,
     kernels::ArcCosine,
     ops::product::RightFactor,
     sampling::{Sampling, round_to_11_bits},
     seed::Seed,
     simd::rows_per_block,
     store::Store,
+    text::counted,
 };
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -124,9 +126,9 @@ impl FeatureMap for CustomFeatures {
 
     fn describe(&self) -> String {
         format!(
-            "{} features of normal projections, {} columns to {}",
+            "{} features of normal projections, {} to {}",
             self.name,
-            self.input_dim(),
+            counted(self.input_dim(), "column"),
             self.output_dim()
         )
     }
@@ -140,30 +142,31 @@ impl FeatureMap for CustomFeatures {
     }
 
     fn load(&self, device: &Device) -> Result<Box<dyn LoadedMap>> {
-        match device {
-            Device::Cpu(cpu) => Ok(Box::new(Loaded {
-                cpu: cpu.clone(),
-                function: self.function.clone(),
-                depth: self.w_ds.nrows(),
-                weights: RightFactor::new(
-                    self.w_ds
-                        .as_standard_layout()
-                        .as_slice()
-                        .unwrap_or_default(),
-                    self.w_ds.nrows(),
-                    self.w_ds.ncols(),
-                ),
-                amplitude_s: self.amplitude_s.clone(),
-            })),
-            Device::Gpu(_) => Err(Error::Unsupported(format!(
-                "the nonlinearity {} is a closure, which no shader can call; use --device cpu",
+        let cpu = device.as_cpu().ok_or_else(|| {
+            Error::unsupported(format!(
+                "the nonlinearity {} is a closure, which no shader can call",
                 self.name
-            ))),
-        }
+            ))
+            .help(Remedy::UseCpu)
+        })?;
+        Ok(Box::new(Loaded {
+            cpu: cpu.clone(),
+            function: self.function.clone(),
+            depth: self.w_ds.nrows(),
+            weights: RightFactor::new(
+                self.w_ds
+                    .as_standard_layout()
+                    .as_slice()
+                    .unwrap_or_default(),
+                self.w_ds.nrows(),
+                self.w_ds.ncols(),
+            ),
+            amplitude_s: self.amplitude_s.clone(),
+        }))
     }
 
     fn write(&self, _: &mut Store) -> Result<()> {
-        Err(Error::Unsupported(format!(
+        Err(Error::unsupported(format!(
             "the nonlinearity {} is a closure, which no file can keep; save a map of a named nonlinearity instead",
             self.name
         )))
@@ -189,7 +192,7 @@ impl Loaded {
         if x_nd.cols() == self.depth && (out.rows(), out.cols()) == (x_nd.rows(), cols) {
             return Ok(());
         }
-        Err(Error::Shape(format!(
+        Err(Error::shape(format!(
             "rows of {} columns and an output of {} x {} do not fit a map of {} columns to {}",
             x_nd.cols(),
             out.rows(),
@@ -227,7 +230,7 @@ impl LoadedMap for Loaded {
         let (features, targets) = (self.amplitude_s.len(), beta_dt.cols());
         self.check(x_nd, y_nt, targets)?;
         if beta_dt.rows() != features {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "coefficients are for {} features, the map gives {features}",
                 beta_dt.rows()
             )));

@@ -6,6 +6,7 @@ pub use cost::MapCost;
 pub(crate) use cost::{MEASURED, measure};
 
 use super::{MapKind, MapSpec};
+use crate::text::counted;
 use crate::{Device, Result, device::cache::Cache, sampling::Sampling};
 
 /// The map that [`MapSpec::select`] chose, and why.
@@ -132,8 +133,9 @@ impl MapSpec {
             costs.iter().map(each).collect::<Vec<_>>().join(", ")
         };
         let mut reason = format!(
-            "for a row of {columns} columns to {} features, {} against {}",
-            self.features,
+            "for a row of {} to {}, {} against {}",
+            counted(columns, "column"),
+            counted(self.features, "feature"),
             list(&own),
             list(&others)
         );

@@ -11,10 +11,12 @@ use super::{
 use crate::{
     Device, Error, Result,
     data::ChunkSource,
+    error::Remedy,
+    flow::Progress,
     kernels::Kernel,
     sampling::{Sampling, Sobol},
     seed::Seed,
-    stream::Progress,
+    text::counted,
 };
 use ndarray::Array2;
 use std::sync::Arc;
@@ -113,15 +115,15 @@ impl MapSpec {
                 self.form.frequencies(features)?;
             }
             if features == 0 {
-                return Err(Error::Parameter(format!(
-                    "{} features leave none for {}; use at least {}",
-                    self.features,
+                return Err(Error::parameter(format!(
+                    "{} cannot be shared with {}; use at least {}",
+                    counted(self.features, "feature"),
                     part.kind,
                     2 * self.map.parts().len()
                 )));
             }
             if let Some(0) = self.rank {
-                return Err(Error::Parameter("the rank is 0; use at least 1".into()));
+                return Err(Error::parameter("the rank is 0; use at least 1"));
             }
             // The builders know best; a few features of two columns tell. Sobol' points need of a kernel what a lattice
             // needs, and do not warn of so few.
@@ -228,11 +230,12 @@ impl MapSpec {
             ),
             MapKind::ArcCosine => {
                 let order = self.kernel.arc_cosine_order().ok_or_else(|| {
-                    Error::Unsupported(format!(
-                        "arc-cosine features have the kernel arc-cosine:ORDER, not {}; give --kernel arc-cosine:1, or use \
-                         --map fourier",
+                    Error::unsupported(format!(
+                        "arc-cosine features have the kernel arc-cosine:ORDER, not {}",
                         self.kernel.spec()
                     ))
+                    .help(Remedy::UseKernel("arc-cosine:1"))
+                    .help(Remedy::UseMap(super::fourier::NAME))
                 })?;
                 Box::new(
                     ArcCosine::new()
@@ -245,7 +248,7 @@ impl MapSpec {
             }
             MapKind::Fourier => Box::new(self.fourier(features).build(input)?),
             MapKind::Nystrom | MapKind::Binning => {
-                return Err(Error::Unsupported(format!("a {kind} map needs data")));
+                return Err(Error::unsupported(format!("a {kind} map needs data")));
             }
         })
     }

@@ -17,7 +17,7 @@ pub fn force(gpu: &GpuDevice, name: Option<&str>) -> Result<()> {
     if let Some(name) = name
         && !names.contains(&name)
     {
-        return Err(Error::Parameter(format!(
+        return Err(Error::parameter(format!(
             "there is no tile {name:?}; there are: {}",
             names.join(", ")
         )));

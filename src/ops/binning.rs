@@ -44,7 +44,7 @@ impl Grids {
 
     fn check(&self) -> Result<()> {
         if self.inverse_dp.dim() != self.shift_dp.dim() || self.inverse_dp.is_empty() {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "pitches of shape {:?} and shifts of {:?} make no grids",
                 self.inverse_dp.dim(),
                 self.shift_dp.dim()
@@ -159,14 +159,14 @@ impl Binning {
     /// Errors with [`Error::Shape`] on other shapes and with [`Error::Device`] on a matrix of another device.
     pub fn run(&self, x_nd: &Matrix, row0: usize, hash: &mut Matrix) -> Result<()> {
         if x_nd.cols() != self.depth {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "rows have {} columns, the grids take {}",
                 x_nd.cols(),
                 self.depth
             )));
         }
         if hash.cols() != 2 * self.grids || row0 + hash.rows() > x_nd.rows() {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "hashes of {} x {} words do not hold rows {row0}.. of {} in {} grids",
                 hash.rows(),
                 hash.cols(),

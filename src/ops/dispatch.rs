@@ -1,6 +1,6 @@
 //! What every dispatch needs: parameters, grids and work.
 
-use crate::{Error, Result, device::Matrix};
+use crate::{Error, Result, device::Matrix, error::Remedy};
 
 /// Shader parameters are u32.
 pub(crate) fn narrow(value: usize) -> Result<u32> {
@@ -8,7 +8,7 @@ pub(crate) fn narrow(value: usize) -> Result<u32> {
         what: "a shader parameter".into(),
         needed: value.to_string(),
         allowed: u32::MAX.to_string(),
-        remedy: "use fewer rows at a time".into(),
+        remedies: vec![Remedy::LessMemory],
     })
 }
 

@@ -79,7 +79,7 @@ impl GramAccumulator {
         panel_bytes: u64,
     ) -> Result<Self> {
         if features == 0 || targets == 0 {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "a Gram matrix of {features} features and {targets} targets is empty"
             )));
         }
@@ -113,7 +113,7 @@ impl GramAccumulator {
     pub fn add(&mut self, z_nd: &Matrix, y_nt: &Matrix) -> Result<()> {
         let (z_shape, y_shape) = ((z_nd.rows(), z_nd.cols()), (y_nt.rows(), y_nt.cols()));
         if z_shape.1 != self.features || y_shape != (z_shape.0, self.targets) {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "features are {z_shape:?} and targets {y_shape:?}; the sums are for {} features and {} targets",
                 self.features, self.targets
             )));

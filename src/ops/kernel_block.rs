@@ -9,6 +9,7 @@ use super::Loaded;
 use crate::{
     Error, Result,
     device::{Device, Matrix},
+    error::Remedy,
     form::Tile,
     kernels::{BlockForm, Kernel},
 };
@@ -73,7 +74,7 @@ impl KernelBlock {
     ) -> Result<Self> {
         let (m, d) = landmarks_md.dim();
         if m == 0 || d == 0 {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "{m} landmarks of {d} columns are an empty block"
             )));
         }
@@ -90,10 +91,8 @@ impl KernelBlock {
                 Loaded::Gpu(gpu::Landmarks::upload(gpu, form, &landmarks, tile)?)
             }
             (Device::Gpu(_), None) => {
-                return Err(Error::Unsupported(format!(
-                    "the kernel {} has no shader; use --device cpu",
-                    kernel.spec()
-                )));
+                let problem = format!("the kernel {} has no shader", kernel.spec());
+                return Err(Error::unsupported(problem).help(Remedy::UseCpu));
             }
         };
         Ok(Self {
@@ -139,7 +138,7 @@ impl KernelBlock {
     ) -> Result<()> {
         self.check(x_nd, out_nt, b_mt.cols())?;
         if b_mt.rows() != self.landmarks {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "{} landmarks cannot be multiplied with {} rows",
                 self.landmarks,
                 b_mt.rows()
@@ -158,7 +157,7 @@ impl KernelBlock {
         if x_nd.cols() == self.depth && (out.rows(), out.cols()) == (x_nd.rows(), cols) {
             return Ok(());
         }
-        Err(Error::Shape(format!(
+        Err(Error::shape(format!(
             "rows of {} columns and an output of {} x {} do not fit {} landmarks of {} columns",
             x_nd.cols(),
             out.rows(),

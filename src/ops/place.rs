@@ -74,7 +74,7 @@ impl Place {
             && spot.rows <= place.rows()
             && spot.col + self.cols <= place.cols();
         if !fits {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "a block of {} x {} at {spot:?} does not lie within {} x {} and {} x {}",
                 spot.rows,
                 self.cols,

@@ -99,7 +99,7 @@ fn check(a_nk: &Matrix, b_kt: &Matrix, c_nt: &Matrix) -> Result<()> {
     if b_kt.rows() == depth && (c_nt.rows(), c_nt.cols()) == (rows, cols) && depth > 0 {
         return Ok(());
     }
-    Err(Error::Shape(format!(
+    Err(Error::shape(format!(
         "a product of {rows} x {depth} and {} x {cols} does not fit {} x {}",
         b_kt.rows(),
         c_nt.rows(),

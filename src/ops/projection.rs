@@ -49,14 +49,14 @@ impl DenseMap {
 
     fn check(&self) -> Result<()> {
         if self.depth() == 0 || self.freqs() == 0 {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "a map from {} columns to {} features is empty",
                 self.depth(),
                 self.outputs()
             )));
         }
         if self.phase_s.len() != self.freqs() || self.amplitude_s.len() != self.freqs() {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "{} frequencies need as many phases ({}) and amplitudes ({})",
                 self.freqs(),
                 self.phase_s.len(),
@@ -148,7 +148,7 @@ impl Projection {
     pub fn run(&self, x_nd: &Matrix, z_nd: &mut Matrix) -> Result<()> {
         self.check_input(x_nd)?;
         if (z_nd.rows(), z_nd.cols()) != (x_nd.rows(), self.outputs) {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "z is {} x {}, the map gives {} x {}",
                 z_nd.rows(),
                 z_nd.cols(),
@@ -165,7 +165,7 @@ impl Projection {
 
     fn check_input(&self, x_nd: &Matrix) -> Result<()> {
         if x_nd.cols() != self.depth {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "rows have {} columns, the map takes {}",
                 x_nd.cols(),
                 self.depth

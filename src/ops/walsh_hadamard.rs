@@ -68,7 +68,7 @@ impl WalshHadamard {
                 exchange: None,
             });
         }
-        Err(Error::Parameter(format!(
+        Err(Error::parameter(format!(
             "a Walsh-Hadamard transform of {n} elements does not exist; pad rows with zeros to {}",
             n.max(2).next_power_of_two()
         )))
@@ -135,7 +135,7 @@ impl WalshHadamard {
         self.check(x_nd)?;
         self.check(y_nd)?;
         if x_nd.rows() != y_nd.rows() {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "{} rows cannot be transformed into {}",
                 x_nd.rows(),
                 y_nd.rows()
@@ -159,7 +159,7 @@ impl WalshHadamard {
     /// Errors with [`Error::Shape`] unless `rows` holds whole rows.
     pub fn run_slice(&self, rows: &mut [f32]) -> Result<()> {
         if !rows.len().is_multiple_of(self.len()) {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "{} floats are no whole rows of {}",
                 rows.len(),
                 self.len()
@@ -173,7 +173,7 @@ impl WalshHadamard {
         if m.cols() == self.len() {
             return Ok(());
         }
-        Err(Error::Shape(format!(
+        Err(Error::shape(format!(
             "rows have {} columns, the transform takes {}",
             m.cols(),
             self.len()

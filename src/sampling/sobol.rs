@@ -236,7 +236,7 @@ mod tests {
             let (m, n) = (6, 64);
             let (x, y) = (coordinate(scramble, 0, n, 8), coordinate(scramble, 1, n, 8));
             for a in 0..=m {
-                let (columns, rows) = ((1 << a) as f64, (1 << (m - a)) as f64);
+                let (columns, rows) = (f64::from(1 << a), f64::from(1 << (m - a)));
                 let mut hit = vec![false; n];
                 for (x, y) in x.iter().zip(&y) {
                     hit[(x * columns) as usize * (1 << (m - a)) + (y * rows) as usize] = true;

@@ -4,6 +4,7 @@
 //! operators side by side share one range of columns: each reads and writes its own columns and leaves the others alone.
 
 mod binned;
+mod block;
 mod streamed;
 
 pub use binned::BinnedRows;
@@ -65,7 +66,7 @@ impl<'a> SideBySide<'a> {
         if let Some(first) = self.parts.first()
             && first.rows() != part.rows()
         {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "features of {} and {} rows do not go side by side",
                 first.rows(),
                 part.rows()

@@ -100,6 +100,44 @@ fn unpack_swiftshader(directory: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Unpacks packages, and those that they depend on whose names begin with one of `prefixes`, into a folder; installs nothing.
+pub(crate) fn debian_packages(packages: &[&str], prefixes: &[&str], folder: &Path) -> Result<()> {
+    if !has_apt() {
+        bail!("it is taken from Debian's packages, and apt is not here");
+    }
+    // Moved to its place when complete.
+    let unpack = folder.with_extension("part");
+    if unpack.exists() {
+        fs::remove_dir_all(&unpack)?;
+    }
+    fs::create_dir_all(&unpack)?;
+    let mut wanted: Vec<String> = packages.iter().map(|&name| name.to_owned()).collect();
+    let mut at = 0;
+    while let Some(package) = wanted.get(at).cloned() {
+        at += 1;
+        download(&package, &unpack)?;
+        let deb = find(&unpack, &|name| name.ends_with(".deb"))
+            .with_context(|| format!("apt-get download left no package {package}"))?;
+        run(Command::new("dpkg-deb").arg("-x").arg(&deb).arg(&unpack))?;
+        let depends = capture(Command::new("dpkg-deb").arg("-f").arg(&deb).arg("Depends"))?;
+        fs::remove_file(&deb)?;
+        for needed in depends
+            .split(',')
+            .filter_map(|entry| entry.split_whitespace().next())
+        {
+            let ours = prefixes.iter().any(|prefix| needed.starts_with(prefix));
+            if ours && !wanted.iter().any(|name| name == needed) {
+                wanted.push(needed.to_owned());
+            }
+        }
+    }
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    fs::rename(&unpack, folder)?;
+    Ok(())
+}
+
 /// Downloads a package into a directory; needs no rights unless the package lists are missing or stale.
 fn download(package: &str, directory: &Path) -> Result<()> {
     let attempt = || {

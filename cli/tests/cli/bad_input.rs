@@ -346,7 +346,7 @@ fn options() {
         (fit!("--test-targets good.csv"), &["--test-input"]),
         (fit!("--memory 5Q"), &["--memory", "256M"]),
         (fit!("--memory 0"), &["--memory"]),
-        (fit!("--threads 0"), &["--threads", "at least 1"]),
+        (fit!("--threads 0"), &["--threads", "1 or more"]),
         (fit!("--bogus"), &["--bogus"]),
         ("featurize good.csv -o old.csv", &["old.csv", ".npy"]),
         (

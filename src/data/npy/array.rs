@@ -6,6 +6,7 @@ use super::header::{Fault, Header};
 use crate::data::rows::{first_non_finite, not_finite};
 use crate::data::{Chunk, Rows, require_rows};
 use crate::error::{Error, Result};
+use crate::text::counted;
 use ndarray::Array2;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -328,8 +329,9 @@ impl Arrays {
             && y.rows != x.rows
         {
             let problem = format!(
-                "has {} rows, but the features have {}; give one row of targets for each row of features",
-                y.rows, x.rows
+                "has {}, but the features have {}; give one row of targets for each row of features",
+                counted(y.rows, "row"),
+                x.rows
             );
             return Err(y.place.problem(problem));
         }

@@ -150,6 +150,10 @@ mod tests {
     }
 
     #[test]
+    #[expect(
+        clippy::cast_lossless,
+        reason = "integers of 64 bits go through it too"
+    )]
     fn every_dtype_in_both_orders() {
         assert_eq!(decode("|b1", &[0, 1, 2]), [0.0, 1.0, 1.0]);
         assert_eq!(decode("|i1", &[0xff, 0x80]), [-1.0, -128.0]);

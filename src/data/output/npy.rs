@@ -20,6 +20,10 @@ impl NpyValue for f64 {
 }
 
 mod sealed {
+    #[expect(
+        unnameable_types,
+        reason = "sealed: that nobody else can name it is its purpose"
+    )]
     pub trait Sealed {}
     impl Sealed for f32 {}
     impl Sealed for f64 {}
@@ -97,7 +101,7 @@ impl<T: NpyValue> NpyWriter<T> {
     pub fn write_rows(&mut self, rows: ArrayView2<'_, T>) -> Result<()> {
         let columns = self.columns.unwrap_or(1);
         if rows.ncols() != columns {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "{}: rows of {} columns go into an array of {columns}; write rows of {columns}",
                 self.file.get_ref().path().display(),
                 rows.ncols()

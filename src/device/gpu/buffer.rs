@@ -3,7 +3,7 @@
 
 use super::{GpuDevice, lock};
 use crate::text::human_bytes;
-use crate::{Error, Result};
+use crate::{Error, Result, error::Remedy};
 use std::{
     fmt,
     ops::Deref,
@@ -111,7 +111,7 @@ impl GpuDevice {
                 what: what(),
                 needed: human_bytes(bytes),
                 allowed: format!("{} a binding", human_bytes(allowed)),
-                remedy: "use fewer rows at a time or fewer features".into(),
+                remedies: vec![Remedy::LessMemory, Remedy::FewerFeatures],
             });
         }
         let usage = wgpu::BufferUsages::STORAGE

@@ -25,16 +25,28 @@ pub(super) fn shader_module(
 ///
 /// `data` must be what [`wgpu::PipelineCache::get_data`] gave for the same adapter and driver, or `None`.
 pub(super) fn pipeline_cache(device: &wgpu::Device, data: Option<&[u8]>) -> wgpu::PipelineCache {
-    let descriptor = wgpu::PipelineCacheDescriptor {
-        label: Some("pipelines"),
-        data,
-        // Data that wgpu or the driver does not know is no error: pipelines are built anew.
-        fallback: true,
+    let create = |data| {
+        let descriptor = wgpu::PipelineCacheDescriptor {
+            label: Some("pipelines"),
+            data,
+            // Data that wgpu or the driver does not know is no error: pipelines are built anew.
+            fallback: true,
+        };
+        // SAFETY: wgpu asks that the data come from `get_data`. Ours come from a file of `device::cache`, which is given up
+        // unless its check sum holds and it was written by this version for this very adapter and driver, all of whose names
+        // are its key; wgpu checks vendor, device and driver version in a header of its own, and Vulkan drivers their
+        // identifier in theirs. Damage by accident is thus found before the driver sees it. Who can write the user's cache
+        // folder on purpose can also write what drivers keep there themselves.
+        unsafe { device.create_pipeline_cache(&descriptor) }
     };
-    // SAFETY: wgpu asks that the data come from `get_data`. Ours come from a file of `device::cache`, which is given up unless
-    // its check sum holds and it was written by this version for this very adapter and driver, all of whose names are its key;
-    // wgpu checks vendor, device and driver version in a header of its own, and Vulkan drivers their identifier in theirs.
-    // Damage by accident is thus found before the driver sees it. Who can write the user's cache folder on purpose can also
-    // write what drivers keep there themselves.
-    unsafe { device.create_pipeline_cache(&descriptor) }
+    let scope = device.push_error_scope(wgpu::ErrorFilter::Validation);
+    let cache = create(data);
+    // The one exception: wgpu takes data of another device for the caller's fault, which no fallback covers.
+    match pollster::block_on(scope.pop()) {
+        None => cache,
+        Some(e) => {
+            log::info!("the cached pipelines are another device's and will be written again: {e}");
+            create(None)
+        }
+    }
 }

@@ -5,7 +5,7 @@ use super::{
     op::{Binding, Op, Variant},
     saved::SavedPipelines,
 };
-use crate::{Error, Result, text::one_line};
+use crate::{Error, Result, error::Remedy, text::one_line};
 use std::{
     collections::HashMap,
     iter,
@@ -46,7 +46,7 @@ impl GpuDevice {
                 what: format!("one dispatch of {}", dispatch.op.name),
                 needed: format!("{groups} workgroups"),
                 allowed: limit.to_string(),
-                remedy: "use fewer rows at a time".into(),
+                remedies: vec![Remedy::LessMemory],
             });
         }
         if dispatch.workgroups.contains(&0) {
@@ -200,12 +200,12 @@ impl GpuDevice {
                 }
                 Ok(Built { pipeline, layout })
             }
-            Some(e @ wgpu::Error::OutOfMemory { .. }) => Err(Error::Device(format!(
+            Some(e @ wgpu::Error::OutOfMemory { .. }) => Err(Error::device(format!(
                 "{} has no memory to build shader {key}: {}",
                 self.describe(),
                 one_line(&e.to_string())
             ))),
-            Some(e) => Err(Error::Shader(format!(
+            Some(e) => Err(Error::shader(format!(
                 "shader {key} does not build on {}: {}",
                 self.describe(),
                 one_line(&e.to_string())

@@ -215,6 +215,36 @@ mod tests {
         }
     }
 
+    /// A folder of caches may be copied from another machine, or a card be replaced by its twin.
+    #[test]
+    fn pipelines_of_another_device_are_built_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::at(folder.path());
+        let without: Vec<_> = open(&cache).iter().map(features).collect();
+        // wgpu's header: magic (8 bytes), version (4), ABI (4), backend (1), vendor and device (15).
+        for (at, what) in [(16, "backend"), (17, "vendor"), (31, "device")] {
+            let mut foreign = Vec::new();
+            for device in open(&cache) {
+                let Some(saved) = &device.gpu().unwrap().0.saved else {
+                    continue;
+                };
+                let mut content = cache.load(NAME, &saved.key).expect("was stored");
+                assert!(content.starts_with(b"WGPUPLCH"));
+                content[at] ^= 1;
+                cache.store(NAME, &saved.key, &content);
+                foreign.push((saved.key.clone(), content));
+            }
+            let with: Vec<_> = open(&cache).iter().map(features).collect();
+            assert_eq!(with, without, "another {what}");
+            for (key, content) in foreign {
+                assert!(
+                    cache.load(NAME, &key).is_some_and(|now| now != content),
+                    "{what} was kept"
+                );
+            }
+        }
+    }
+
     #[test]
     fn many_new_pipelines_are_stored_at_once() {
         let folder = tempfile::tempdir().unwrap();

@@ -60,7 +60,7 @@ pub fn expand(source: &str, constants: &[(&str, i64)]) -> Result<String> {
 }
 
 fn bad(line: &str, what: &str) -> Error {
-    Error::Device(format!("shader line `{}` {what}", line.trim()))
+    Error::device(format!("shader line `{}` {what}", line.trim()))
 }
 
 /// Splits into lines, with includes in place.

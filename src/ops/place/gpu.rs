@@ -52,7 +52,7 @@ pub(super) struct Factors {
 impl Factors {
     pub(super) fn upload(gpu: &GpuDevice, factors: &[[f32; 2]]) -> Result<Self> {
         let row = ArrayView2::from_shape((1, 2 * factors.len()), factors.as_flattened())
-            .map_err(|e| Error::Shape(e.to_string()))?;
+            .map_err(|e| Error::shape(e.to_string()))?;
         Ok(Self {
             gpu: gpu.clone(),
             cols: factors.len(),

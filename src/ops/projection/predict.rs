@@ -26,14 +26,14 @@ impl Projection {
     pub fn predict(&self, x_nd: &Matrix, beta_dt: &Matrix, y_nt: &mut Matrix) -> Result<()> {
         self.check_input(x_nd)?;
         if beta_dt.rows() != self.outputs() {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "coefficients are for {} features, the map gives {}",
                 beta_dt.rows(),
                 self.outputs()
             )));
         }
         if (y_nt.rows(), y_nt.cols()) != (x_nd.rows(), beta_dt.cols()) {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "y is {} x {}, the prediction {} x {}",
                 y_nt.rows(),
                 y_nt.cols(),
@@ -76,7 +76,7 @@ impl Projection {
         {
             return map.predict_split(x_nd, beta_dt, y_nt, (tile, splits));
         }
-        Err(Error::Unsupported("splits are of tiles on a GPU".into()))
+        Err(Error::unsupported("splits are of tiles on a GPU"))
     }
 }
 

@@ -118,7 +118,7 @@ impl Map {
 
     /// Operations of one row in one dispatch: products, cosines, and up to 16 targets.
     fn prediction_work(&self) -> f64 {
-        self.row_work() + (60 + 64) as f64 * self.freqs as f64
+        self.row_work() + f64::from(60 + 64) * self.freqs as f64
     }
 
     /// Frequencies in `splits` parts, so that fewer rows keep the adapter busy too; the sums of the parts are added in order.
