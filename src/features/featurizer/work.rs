@@ -1,4 +1,5 @@
-//! What lies on the device for a chunk: maps, coefficients and matrices, and what a row takes there.
+//! What lies on the device for a chunk: maps, coefficients and matrices, and what a row takes
+//! there.
 
 use super::{End, Lane};
 use crate::{
@@ -55,7 +56,8 @@ impl<'m> Work<'m> {
         self.device.step(pace)
     }
 
-    /// What a row of data with so many target columns takes: every buffer that this file allocates for it.
+    /// What a row of data with so many target columns takes: every buffer that this file allocates
+    /// for it.
     pub(super) fn needs(&self, targets: usize) -> RowNeeds {
         let device = &self.device;
         let columns = self.lanes.first().map_or(1, |lane| lane.map.input_dim());
@@ -92,10 +94,11 @@ impl<'m> Work<'m> {
         Ok(())
     }
 
-    /// Takes the rows `x` through all lanes, with `beside` beside them, in buffers for at most `most` rows. What ends on the
-    /// host of a GPU is on its way then; `None` for anything else.
+    /// Takes the rows `x` through all lanes, with `beside` beside them, in buffers for at most
+    /// `most` rows. What ends on the host of a GPU is on its way then; `None` for anything else.
     ///
-    /// When there is no room, all that is loaded goes: the scratch of maps is for as many rows as the matrices.
+    /// When there is no room, all that is loaded goes: the scratch of maps is for as many rows as
+    /// the matrices.
     pub(super) fn run(
         &mut self,
         x: &Rows,
@@ -177,8 +180,8 @@ fn not_loaded() -> Error {
 }
 
 impl Buffers {
-    /// Those that are there, or others for `rows` rows and, once they are too small, for up to `most`: chunks of growing sizes
-    /// must not allocate each time.
+    /// Those that are there, or others for `rows` rows and, once they are too small, for up to
+    /// `most`: chunks of growing sizes must not allocate each time.
     fn of<'b>(
         kept: &'b mut Option<Self>,
         lanes: &[Lane<'_>],
