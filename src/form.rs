@@ -1,7 +1,8 @@
-//! How a dispatch is cut among invocations: in tiles or for few rows, and which of a menu an adapter takes.
+//! How a dispatch is cut among invocations: in tiles or for few rows, and which of a menu an
+//! adapter takes.
 //!
-//! An op hands in its [`Menu`]: what there is to choose from, what is taken until something was measured, and how the ways are
-//! raced. Nothing here knows an op.
+//! An op hands in its [`Menu`]: what there is to choose from, what is taken until something was
+//! measured, and how the ways are raced. Nothing here knows an op.
 
 pub mod exchange;
 pub mod few;
@@ -46,7 +47,8 @@ impl From<Tile> for Form {
     }
 }
 
-/// The form of a dense op: that of few rows where tiles would leave the adapter idle, else a tile of its menu.
+/// The form of a dense op: that of few rows where tiles would leave the adapter idle, else a tile
+/// of its menu.
 pub fn of(gpu: &GpuDevice, menu: &Menu<Tile>, shape: Shape) -> Form {
     few::form(gpu, shape).unwrap_or_else(|| menu.choice(gpu, shape).into())
 }

@@ -1,5 +1,5 @@
-//! The ops: everything that computes on a device. An op is a folder here (parameters and f64 `reference`, then cpu.rs and gpu.rs)
-//! and the shader of the same stem.
+//! The ops: everything that computes on a device. An op is a folder here (parameters and f64
+//! `reference`, then cpu.rs and gpu.rs) and the shader of the same stem.
 
 pub mod binning;
 pub(crate) mod dispatch;

@@ -1,5 +1,5 @@
-//! All ops that have a shader. Tests walk [`REGISTRY`]: each shader is expanded, parsed and validated for every variant without
-//! a GPU.
+//! All ops that have a shader. Tests walk [`REGISTRY`]: each shader is expanded, parsed and
+//! validated for every variant without a GPU.
 
 use crate::{
     bench::{baseline, ceiling},
@@ -40,7 +40,8 @@ pub const MENUS: &[&dyn Contest] = &[
     &walsh_hadamard::MENU,
 ];
 
-/// What measurements chose on this adapter, in this process and earlier ones, by the names of op and class.
+/// What measurements chose on this adapter, in this process and earlier ones, by the names of op
+/// and class.
 pub fn chosen(gpu: &GpuDevice) -> Vec<(String, &'static str)> {
     let classes = MENUS.iter().flat_map(|menu| {
         let classes = menu.classes().iter();

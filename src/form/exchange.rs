@@ -1,5 +1,6 @@
-//! How invocations that share a row exchange its values: through workgroup memory, which every adapter has, or by shuffles within a
-//! subgroup, where adapters have subgroups of one size. Both do the same additions in the same order.
+//! How invocations that share a row exchange its values: through workgroup memory, which every
+//! adapter has, or by shuffles within a subgroup, where adapters have subgroups of one size. Both
+//! do the same additions in the same order.
 
 use super::Way;
 use crate::{Error, Result, device::GpuDevice};

@@ -1,4 +1,5 @@
-//! When few rows take a form of their own instead of a tile, and among how many workgroups they are split.
+//! When few rows take a form of their own instead of a tile, and among how many workgroups they are
+//! split.
 
 use super::{Exchange, Form, Shape, Way};
 use crate::device::{GpuDevice, gpu::AdapterKind};
@@ -14,7 +15,8 @@ pub(crate) const ROWS: [usize; 4] = [1, 2, 4, 8];
 pub(crate) const TX: usize = 8;
 /// Invocations that share a column.
 pub(crate) const LANES: usize = 32;
-/// Workgroups that keep an adapter of this kind busy. Not measured on real GPUs: the largest have about as many units.
+/// Workgroups that keep an adapter of this kind busy. Not measured on real GPUs: the largest have
+/// about as many units.
 const fn enough_workgroups(kind: AdapterKind) -> usize {
     match kind {
         AdapterKind::Discrete | AdapterKind::Virtual => 256,
@@ -23,7 +25,8 @@ const fn enough_workgroups(kind: AdapterKind) -> usize {
     }
 }
 
-/// The form of few rows on this adapter, unless a tile was forced; with it forced, also where it would not be taken.
+/// The form of few rows on this adapter, unless a tile was forced; with it forced, also where it
+/// would not be taken.
 pub(super) fn form(gpu: &GpuDevice, shape: Shape) -> Option<Form> {
     let kind = gpu.report().kind;
     let forced = gpu.choices().forced();
@@ -52,7 +55,8 @@ fn suits(kind: AdapterKind, Shape { rows, cols, .. }: Shape) -> bool {
     }
 }
 
-/// Workgroups among which the depth is split: as many as fill the adapter, while each lane has something to add.
+/// Workgroups among which the depth is split: as many as fill the adapter, while each lane has
+/// something to add.
 pub(crate) fn splits(kind: AdapterKind, shape: Shape) -> usize {
     let Shape { rows, depth, cols } = shape;
     let groups = cols.div_ceil(4 * TX) * rows.div_ceil(ROWS[3]);
@@ -60,8 +64,9 @@ pub(crate) fn splits(kind: AdapterKind, shape: Shape) -> usize {
     wanted.clamp(1, (depth / (4 * LANES)).max(1))
 }
 
-/// Parts that the frequencies of a fused prediction are split into, where the workgroups of its rows alone leave an adapter of
-/// this kind idle: a workgroup there has a quarter of the invocations, so four times as many are wanted.
+/// Parts that the frequencies of a fused prediction are split into, where the workgroups of its
+/// rows alone leave an adapter of this kind idle: a workgroup there has a quarter of the
+/// invocations, so four times as many are wanted.
 pub(crate) fn feature_splits(kind: AdapterKind, rows: usize, freqs: usize) -> usize {
     let wanted = match kind {
         // Not measured: the cores of a CPU have enough to do with a few rows.

@@ -107,8 +107,9 @@ impl<W: Way> Menu<W> {
         known.unwrap_or_else(|| (self.default)(gpu.report().kind, class))
     }
 
-    /// Counts the work of a shape that is about to be done, and measures the ways of its class once that is worth it. Errors when
-    /// the device does; a measurement that cannot be taken leaves the default.
+    /// Counts the work of a shape that is about to be done, and measures the ways of its class once
+    /// that is worth it. Errors when the device does; a measurement that cannot be taken leaves the
+    /// default.
     pub fn worked(&self, gpu: &GpuDevice, shape: Shape, operations: f64) -> Result<()> {
         // Not in the middle of a measurement: timestamps are taken by one at a time.
         if gpu.is_software() || operations == 0.0 || !*ALLOWED || gpu.is_timing() {
@@ -148,9 +149,11 @@ pub trait Contest: Sync {
     /// What a measurement chose on this adapter, in this process or an earlier one.
     fn chosen(&self, gpu: &GpuDevice, class: Class) -> Option<&'static str>;
 
-    /// Times the ways of a class on data of its own, some milliseconds each, and keeps the fastest in memory and in the cache.
-    /// Errors when the device does, or has no memory left, and with [`Error::Unsupported`] where the adapter leaves no choice; the
-    /// default then stays. Other threads may use the device meanwhile; they make the times longer, and the choice perhaps another.
+    /// Times the ways of a class on data of its own, some milliseconds each, and keeps the fastest
+    /// in memory and in the cache. Errors when the device does, or has no memory left, and with
+    /// [`Error::Unsupported`] where the adapter leaves no choice; the default then stays. Other
+    /// threads may use the device meanwhile; they make the times longer, and the choice perhaps
+    /// another.
     fn tune(&self, gpu: &GpuDevice, class: Class) -> Result<Tuned>;
 }
 

@@ -3,7 +3,8 @@
 use super::{Class, Shape, Way};
 use crate::device::gpu::{AdapterKind, op::Variant};
 
-/// A workgroup of `tx` x `ty` invocations, each of which keeps `tm` rows by `tn` columns of the product in registers.
+/// A workgroup of `tx` x `ty` invocations, each of which keeps `tm` rows by `tn` columns of the
+/// product in registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tile {
     /// Its name in benchmark tables.
@@ -60,7 +61,8 @@ pub const SHARED_32: Tile = Tile {
     bk: 16,
 };
 
-/// 32 products an invocation: where 64 spill, as on Apple's GPUs, and where registers bound the threads in flight.
+/// 32 products an invocation: where 64 spill, as on Apple's GPUs, and where registers bound the
+/// threads in flight.
 pub const SHARED_64_HALF: Tile = Tile {
     name: "shared-64x64-4x8",
     ty: 16,
@@ -85,8 +87,8 @@ pub const SHARED_128_64: Tile = Tile {
     ..SHARED_64
 };
 
-/// For large GPUs: every value loaded is used 128 times. Takes all of the 16 KiB of workgroup memory and of the 256
-/// invocations that every adapter has.
+/// For large GPUs: every value loaded is used 128 times. Takes all of the 16 KiB of workgroup
+/// memory and of the 256 invocations that every adapter has.
 pub const SHARED_128: Tile = Tile {
     name: "shared-128x128",
     tx: 16,
@@ -111,10 +113,11 @@ pub const DIRECT_64: Tile = Tile {
     ..DIRECT_8X64
 };
 
-/// The shapes of projections and products; every one is validated and checked against the reference.
+/// The shapes of projections and products; every one is validated and checked against the
+/// reference.
 ///
-/// All of them sum over depth in the same order. Where a driver neither contracts nor reassociates what a shader says, they
-/// give the same bits on one device; elsewhere the last places may differ.
+/// All of them sum over depth in the same order. Where a driver neither contracts nor reassociates
+/// what a shader says, they give the same bits on one device; elsewhere the last places may differ.
 pub const MENU: &[Tile] = &[
     SHARED_64,
     SHARED_32,
@@ -124,8 +127,8 @@ pub const MENU: &[Tile] = &[
     DIRECT_8X64,
 ];
 
-/// The shapes of fused predictions. Each sums features in eight lanes, in one order too; 128 x 128 has
-/// sixteen.
+/// The shapes of fused predictions. Each sums features in eight lanes, in one order too; 128 x 128
+/// has sixteen.
 pub const PREDICT_MENU: &[Tile] = &[
     SHARED_64,
     SHARED_32,
@@ -140,9 +143,10 @@ pub const SQUARE_MENU: &[Tile] = &[SHARED_64, SHARED_32, SHARED_64_HALF, SHARED_
 /// Sums of more terms than this are long for a tile: they pay for its stages in workgroup memory.
 pub const DEEP: usize = 64;
 
-/// The shape of projections and products until something was measured. No default was measured on a real GPU: 128 x 128 loads
-/// least where there is enough work for it, 32 sums an invocation suit GPUs with few registers (64 spill on Apple's), and without
-/// workgroup memory of their own software adapters are faster straight from the buffers.
+/// The shape of projections and products until something was measured. No default was measured on a
+/// real GPU: 128 x 128 loads least where there is enough work for it, 32 sums an invocation suit
+/// GPUs with few registers (64 spill on Apple's), and without workgroup memory of their own
+/// software adapters are faster straight from the buffers.
 pub fn usual(kind: AdapterKind, class: Class) -> Tile {
     match kind {
         AdapterKind::Software => DIRECT_8X64,
@@ -153,7 +157,8 @@ pub fn usual(kind: AdapterKind, class: Class) -> Tile {
     }
 }
 
-/// The shape that stands for a class of projections and products when tiles are raced on an adapter.
+/// The shape that stands for a class of projections and products when tiles are raced on an
+/// adapter.
 pub(crate) fn raced(kind: AdapterKind, class: Class) -> Shape {
     let depth = if class.deep { 256 } else { 32 };
     let (rows, cols) = if class.large {

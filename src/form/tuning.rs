@@ -1,8 +1,10 @@
-//! Which way of a menu an op takes on an adapter: a default by the kind of adapter, or the fastest that was measured there.
+//! Which way of a menu an op takes on an adapter: a default by the kind of adapter, or the fastest
+//! that was measured there.
 //!
-//! All ways of a menu sum in one order, so tuning changes no result by more than a driver's own freedom in the last places. It
-//! happens by itself once 10^13 operations of a class were done in a process (what was done is then worth the time), on adapters
-//! that are no software and unless `BOCHNER_TUNE` is `off`; or when asked for ([`Contest::tune`], `bochner bench --tune`). The
+//! All ways of a menu sum in one order, so tuning changes no result by more than a driver's own
+//! freedom in the last places. It happens by itself once 10^13 operations of a class were done in a
+//! process (what was done is then worth the time), on adapters that are no software and unless
+//! `BOCHNER_TUNE` is `off`; or when asked for ([`Contest::tune`], `bochner bench --tune`). The
 //! winner is kept for the adapter, its driver and this version, see the README on `BOCHNER_CACHE`.
 //!
 //! [`Contest::tune`]: super::Contest::tune
@@ -10,8 +12,9 @@
 use super::{Exchange, Way, few, tile};
 use crate::{Error, Result, device::GpuDevice};
 
-/// Makes every op on this device take the way of this name (or [`few::NAME`]) wherever its menu has it, or again what suits
-/// it best: for benchmarks. Gram sums that have begun keep theirs. Errors with the names that there are.
+/// Makes every op on this device take the way of this name (or [`few::NAME`]) wherever its menu has
+/// it, or again what suits it best: for benchmarks. Gram sums that have begun keep theirs. Errors
+/// with the names that there are.
 pub fn force(gpu: &GpuDevice, name: Option<&str>) -> Result<()> {
     let names = names();
     if let Some(name) = name

@@ -36,8 +36,8 @@ pub struct LinearModel {
 }
 
 impl LinearModel {
-    /// Writes one file with everything that predicting needs, whole or not at all. Errors also when the map holds code
-    /// that no file can keep.
+    /// Writes one file with everything that predicting needs, whole or not at all. Errors also when
+    /// the map holds code that no file can keep.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let mut store = Store::default();
         self.map.write(&mut store)?;
@@ -57,8 +57,8 @@ impl LinearModel {
         store.save(KIND, path.as_ref())
     }
 
-    /// Reads a model file. Errors with [`Error::Model`] on a truncated, foreign or newer file, and on parts that do not fit
-    /// together.
+    /// Reads a model file. Errors with [`Error::Model`] on a truncated, foreign or newer file, and
+    /// on parts that do not fit together.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let store = Store::load(KIND, path)?;
@@ -143,7 +143,8 @@ impl<'m> Predictor<'m> {
         Ok(decide(scores, &self.model.targets))
     }
 
-    /// Streams a source: `sink` gets the predictions and the targets of each chunk, in order. Returns the number of rows.
+    /// Streams a source: `sink` gets the predictions and the targets of each chunk, in order.
+    /// Returns the number of rows.
     pub fn stream(
         &mut self,
         source: &mut dyn ChunkSource,
@@ -160,7 +161,7 @@ impl<'m> Predictor<'m> {
         }
         let targets = |chunk: &Chunk, range| chunk.y.slice(s![range, ..]).to_owned();
         self.featurizer
-            .to_host(source, progress, targets, |scores, y: Array2<f64>| {
+            .on_host(source, progress, targets, |scores, y: Array2<f64>| {
                 let scores = scores[0].mapv(f64::from) + &model.coefficients.intercept_t;
                 sink(decide(scores, &model.targets).view(), y.view())
             })

@@ -1,7 +1,8 @@
 //! Gram accumulation: `Z'Z` (one triangle) and `Z'Y`, chunk after chunk, in two levels.
 //!
-//! Blocks of at most [`BLOCK_ROWS`] rows are summed in f32 and added to a compensated pair on a GPU, shorter ones to f64 on the CPU:
-//! after 10^6 rows the relative error stays under 1e-6, where one running f32 sum errs by 5e-6.
+//! Blocks of at most [`BLOCK_ROWS`] rows are summed in f32 and added to a compensated pair on a
+//! GPU, shorter ones to f64 on the CPU: after 10^6 rows the relative error stays under 1e-6, where
+//! one running f32 sum errs by 5e-6.
 
 mod cpu;
 mod gpu;
@@ -102,14 +103,16 @@ impl GramAccumulator {
         }
     }
 
-    /// Does now what [`Self::add`] keeps until more rows are there; the sums are the same but for rounding.
+    /// Does now what [`Self::add`] keeps until more rows are there; the sums are the same but for
+    /// rounding.
     pub(crate) fn settle(&mut self) {
         if let Loaded::Cpu(sums) = &mut self.loaded {
             sums.settle();
         }
     }
 
-    /// Adds `Z'Z` and `Z'Y` of a chunk, `z` `[rows, D]`, `y` `[rows, t]`. On a GPU nothing is read back.
+    /// Adds `Z'Z` and `Z'Y` of a chunk, `z` `[rows, D]`, `y` `[rows, t]`. On a GPU nothing is read
+    /// back.
     pub fn add(&mut self, z_nd: &Matrix, y_nt: &Matrix) -> Result<()> {
         let (z_shape, y_shape) = ((z_nd.rows(), z_nd.cols()), (y_nt.rows(), y_nt.cols()));
         if z_shape.1 != self.features || y_shape != (z_shape.0, self.targets) {
@@ -133,7 +136,8 @@ impl GramAccumulator {
         }
     }
 
-    /// The sums so far, which go on as if nobody had looked. `None` on the CPU, which cannot be lost.
+    /// The sums so far, which go on as if nobody had looked. `None` on the CPU, which cannot be
+    /// lost.
     pub(crate) fn so_far(&self) -> Result<Option<GramSums>> {
         match &self.loaded {
             Loaded::Cpu(_) => Ok(None),

@@ -52,9 +52,11 @@ pub fn reference(a_nk: ArrayView2<'_, f32>, b_kt: ArrayView2<'_, f32>) -> Array2
     a_nk.mapv(f64::from).dot(&b_kt.mapv(f64::from))
 }
 
-/// Writes `c = a b`, shape `[n, t]`, for `a` of shape `[n, k]` and `b` of shape `[k, t]`, all on one device.
+/// Writes `c = a b`, shape `[n, t]`, for `a` of shape `[n, k]` and `b` of shape `[k, t]`, all on
+/// one device.
 ///
-/// Sums are in f32: the error of an entry is at most `k 2^-24 sum |a| |b|`, in practice nearer `sqrt(k)`.
+/// Sums are in f32: the error of an entry is at most `k 2^-24 sum |a| |b|`, in practice nearer
+/// `sqrt(k)`.
 ///
 /// ```
 /// use bochner::{Device, Matrix, ops::product::product};
@@ -69,7 +71,8 @@ pub fn reference(a_nk: ArrayView2<'_, f32>, b_kt: ArrayView2<'_, f32>) -> Array2
 /// ```
 ///
 /// # Errors
-/// [`Error::Shape`] on shapes that do not fit or an empty inner dimension, [`Error::Device`] on matrices of several devices.
+/// [`Error::Shape`] on shapes that do not fit or an empty inner dimension, [`Error::Device`] on
+/// matrices of several devices.
 pub fn product(a_nk: &Matrix, b_kt: &Matrix, c_nt: &mut Matrix) -> Result<()> {
     check(a_nk, b_kt, c_nt)?;
     match c_nt.device().clone() {
@@ -78,7 +81,8 @@ pub fn product(a_nk: &Matrix, b_kt: &Matrix, c_nt: &mut Matrix) -> Result<()> {
     }
 }
 
-/// As [`product`], in one form: a tile shape of [`tile::MENU`] or one of the others. The CPU has one way and ignores it.
+/// As [`product`], in one form: a tile shape of [`tile::MENU`] or one of the others. The CPU has
+/// one way and ignores it.
 ///
 /// [`tile::MENU`]: crate::form::tile::MENU
 pub fn product_with(

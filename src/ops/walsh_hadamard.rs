@@ -59,7 +59,8 @@ pub struct WalshHadamard {
 }
 
 impl WalshHadamard {
-    /// For rows of `n` elements. Errors with [`Error::Parameter`] unless `n` is a power of two, at least 2.
+    /// For rows of `n` elements. Errors with [`Error::Parameter`] unless `n` is a power of two, at
+    /// least 2.
     pub fn new(n: usize) -> Result<Self> {
         if n >= 2 && n.is_power_of_two() {
             let log_n = n.trailing_zeros();
@@ -74,8 +75,9 @@ impl WalshHadamard {
         )))
     }
 
-    /// Takes this exchange on a GPU instead of the one that suits it best, for rows that have the choice
-    /// ([`Self::has_choice`]). Transforms then err with [`Error::Unsupported`] where the adapter cannot.
+    /// Takes this exchange on a GPU instead of the one that suits it best, for rows that have the
+    /// choice ([`Self::has_choice`]). Transforms then err with [`Error::Unsupported`] where the
+    /// adapter cannot.
     pub fn with_exchange(self, exchange: Exchange) -> Self {
         Self {
             exchange: Some(exchange),
@@ -83,8 +85,8 @@ impl WalshHadamard {
         }
     }
 
-    /// Whether there is a choice of exchanges for rows of this length: shorter ones are too few values to share, longer ones too many
-    /// registers.
+    /// Whether there is a choice of exchanges for rows of this length: shorter ones are too few
+    /// values to share, longer ones too many registers.
     pub fn has_choice(&self) -> bool {
         exchange::LENGTHS.contains(&self.log_n)
     }
@@ -115,7 +117,8 @@ impl WalshHadamard {
         false
     }
 
-    /// Transforms each row of `x`, shape `[rows, n]`, where it stands. Errors with [`Error::Shape`] on another width.
+    /// Transforms each row of `x`, shape `[rows, n]`, where it stands. Errors with [`Error::Shape`]
+    /// on another width.
     pub fn run(&self, x_nd: &mut Matrix) -> Result<()> {
         self.check(x_nd)?;
         match x_nd.device().clone() {
@@ -130,7 +133,8 @@ impl WalshHadamard {
         Ok(())
     }
 
-    /// Writes `y = H x` for each row, both of shape `[rows, n]` on one device. Errors with [`Error::Shape`] on other shapes.
+    /// Writes `y = H x` for each row, both of shape `[rows, n]` on one device. Errors with
+    /// [`Error::Shape`] on other shapes.
     pub fn run_into(&self, x_nd: &Matrix, y_nd: &mut Matrix) -> Result<()> {
         self.check(x_nd)?;
         self.check(y_nd)?;
@@ -155,8 +159,8 @@ impl WalshHadamard {
         Ok(())
     }
 
-    /// Transforms rows that lie one after another in host memory, where they stand, on the calling thread.
-    /// Errors with [`Error::Shape`] unless `rows` holds whole rows.
+    /// Transforms rows that lie one after another in host memory, where they stand, on the calling
+    /// thread. Errors with [`Error::Shape`] unless `rows` holds whole rows.
     pub fn run_slice(&self, rows: &mut [f32]) -> Result<()> {
         if !rows.len().is_multiple_of(self.len()) {
             return Err(Error::shape(format!(

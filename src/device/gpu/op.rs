@@ -29,8 +29,8 @@ pub enum Binding {
 /// The most constants of a variant.
 const MOST: usize = 8;
 
-/// One variant of an op: the constants that its shader is expanded with. They alone tell it from the
-/// op's others, so that a dispatch finds its pipeline by a few integers and allocates no name.
+/// One variant of an op: the constants that its shader is expanded with. They alone tell it from
+/// the op's others, so that a dispatch finds its pipeline by a few integers and allocates no name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Variant {
     constants: [(&'static str, i64); MOST],

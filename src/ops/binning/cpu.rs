@@ -48,7 +48,8 @@ impl Table {
     }
 }
 
-/// One row in all grids: column by column, so that the grids of a column are neighbours in memory and in vectors.
+/// One row in all grids: column by column, so that the grids of a column are neighbours in memory
+/// and in vectors.
 #[inline(always)]
 fn hash_row(x: &[f32], grid: &[[u32; 2]], a: &mut [u32], b: &mut [u32], hash: &mut [u32]) {
     a.fill(START[0]);

@@ -1,4 +1,5 @@
-//! Gram sums on a GPU: tiles of the upper triangle, packed one after another, in panels of one dispatch each.
+//! Gram sums on a GPU: tiles of the upper triangle, packed one after another, in panels of one
+//! dispatch each.
 
 use super::{
     BLOCK_ROWS, GramSums, MENU,
@@ -176,8 +177,8 @@ impl Sums {
         let places = places(z_tiles, y_tiles);
         let area = side * side;
         let read_tiles = READ_BYTES / (4 * area);
-        // In parts, so that little memory is enough at the end of a long fit. Buffers come from a pool and may be
-        // longer than the panel.
+        // In parts, so that little memory is enough at the end of a long fit. Buffers come from a
+        // pool and may be longer than the panel.
         let parts = self.panels.iter().flat_map(|panel| {
             let places = &places[panel.tile0..panel.tile0 + panel.count];
             let parts = places.chunks(read_tiles).enumerate();

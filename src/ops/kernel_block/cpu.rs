@@ -1,4 +1,5 @@
-//! Kernel blocks on the CPU: in f32 where the kernel has a form, else in f64 through the kernel itself.
+//! Kernel blocks on the CPU: in f32 where the kernel has a form, else in f64 through the kernel
+//! itself.
 
 mod forms;
 

@@ -28,7 +28,8 @@ pub(super) fn run(cpu: &CpuDevice, a_nk: &Matrix, b_kt: &Matrix, c_nt: &mut Matr
     Ok(())
 }
 
-/// `b` of a product `c = a b`. An entry of c is summed in one order whatever the batch of rows around it.
+/// `b` of a product `c = a b`. An entry of c is summed in one order whatever the batch of rows
+/// around it.
 pub(crate) struct RightFactor {
     depth: usize,
     cols: usize,
@@ -139,7 +140,8 @@ impl WithSimd for Dots<'_> {
     }
 }
 
-/// Dot products of `a` with a few columns, so that `a` is loaded once for all. A sum has two vectors of partial sums.
+/// Dot products of `a` with a few columns, so that `a` is loaded once for all. A sum has two
+/// vectors of partial sums.
 #[inline(always)]
 fn dots<S: Simd, const N: usize>(simd: S, a: &[f32], b: [&[f32]; N]) -> [f32; N] {
     let (a, a_rest) = S::as_simd_f32s(a);

@@ -25,7 +25,8 @@ pub static OP: Op = Op {
 
 /// Columns of one narrow dispatch, in fours. More columns than twice the last go to the wide form.
 const QUADS: [usize; 3] = [1, 2, 4];
-/// Invocations that share a row of the narrow form, rows of each, and how many such groups a workgroup has.
+/// Invocations that share a row of the narrow form, rows of each, and how many such groups a
+/// workgroup has.
 const LANES: u32 = 16;
 const ROWS: u32 = 4;
 const GROUPS: u32 = 4;
@@ -57,7 +58,8 @@ fn narrow_variant(quads: usize) -> Variant {
     ])
 }
 
-/// The form that suits the shapes. One narrow dispatch reads all of a; beyond two of them a tile pays.
+/// The form that suits the shapes. One narrow dispatch reads all of a; beyond two of them a tile
+/// pays.
 pub(super) fn form(gpu: &GpuDevice, a_nk: &Matrix, b_kt: &Matrix) -> ProductForm {
     match form::of(gpu, &MENU, shape(a_nk, b_kt)) {
         Form::Tile(_) if b_kt.stride() / 4 <= 2 * QUADS[2] => ProductForm::Narrow,

@@ -21,8 +21,8 @@ pub fn reference(
 }
 
 impl Projection {
-    /// Writes `y = f(x W + phase) beta`, shape `[rows, t]`, for coefficients `beta` of shape `[D, t]`.
-    /// Errors with [`Error::Shape`] on other shapes.
+    /// Writes `y = f(x W + phase) beta`, shape `[rows, t]`, for coefficients `beta` of shape `[D,
+    /// t]`. Errors with [`Error::Shape`] on other shapes.
     pub fn predict(&self, x_nd: &Matrix, beta_dt: &Matrix, y_nt: &mut Matrix) -> Result<()> {
         self.check_input(x_nd)?;
         if beta_dt.rows() != self.outputs() {
@@ -62,8 +62,8 @@ impl Projection {
         }
     }
 
-    /// As [`Self::predict`] on a GPU, in `splits` parts instead of as many as suit the adapter; for checks, which have shapes that
-    /// fit and a map that was loaded with a tile.
+    /// As [`Self::predict`] on a GPU, in `splits` parts instead of as many as suit the adapter; for
+    /// checks, which have shapes that fit and a map that was loaded with a tile.
     pub(crate) fn predict_in_splits(
         &self,
         x_nd: &Matrix,

@@ -19,13 +19,14 @@ pub static SUBGROUP_OP: Op = Op {
     },
 };
 
-/// Logarithms of the lengths for which there is a choice: shorter rows are too few values to share, longer ones too many registers.
+/// Logarithms of the lengths for which there is a choice: shorter rows are too few values to share,
+/// longer ones too many registers.
 pub(super) const LENGTHS: RangeInclusive<u32> = 6..=10;
 /// Invocations of a workgroup, as in the shader: a multiple of every size of subgroups.
 const INVOCATIONS: u32 = 128;
 
-/// How many rows of 2^`log_n` elements, each within a subgroup of `size`, a workgroup takes, and the
-/// variant that does.
+/// How many rows of 2^`log_n` elements, each within a subgroup of `size`, a workgroup takes, and
+/// the variant that does.
 pub(super) fn shuffled(size: u32, log_n: u32, in_place: bool) -> (u32, Variant) {
     let quads = 1 << (log_n - 2);
     let sharing = size.min(quads);

@@ -1,5 +1,5 @@
-//! Transforms on a GPU: rows of up to 2^12 elements in one dispatch, longer ones as short rows first and then in passes over
-//! levels that lie far apart.
+//! Transforms on a GPU: rows of up to 2^12 elements in one dispatch, longer ones as short rows
+//! first and then in passes over levels that lie far apart.
 
 use super::{
     MENU, WalshHadamard,

@@ -7,7 +7,8 @@ use crate::ops::Variant;
 pub(in crate::ops) struct RowLayout {
     log_n: u32,
     log_e: u32,
-    /// Rows of a workgroup: at most 16 KiB and 256 invocations, 64 invocations where rows are short.
+    /// Rows of a workgroup: at most 16 KiB and 256 invocations, 64 invocations where rows are
+    /// short.
     pub(in crate::ops) rows: u32,
 }
 
@@ -42,8 +43,8 @@ impl RowLayout {
     }
 }
 
-/// Rows of 2^4 to 2^10 elements are moved in vec4s: longer ones would take more registers than some GPUs have, shorter ones
-/// are less than one invocation's.
+/// Rows of 2^4 to 2^10 elements are moved in vec4s: longer ones would take more registers than some
+/// GPUs have, shorter ones are less than one invocation's.
 const QUADS: std::ops::RangeInclusive<u32> = 4..=10;
 
 /// How many whole rows of 2^`log_n` elements a workgroup takes, and the variant that does.

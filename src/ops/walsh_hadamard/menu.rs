@@ -23,7 +23,8 @@ pub(super) fn shape(rows: usize, n: usize) -> Shape {
     Shape { rows, depth, cols }
 }
 
-/// Rows and their length that stand for a class. The large ones are more than the caches of most adapters hold.
+/// Rows and their length that stand for a class. The large ones are more than the caches of most
+/// adapters hold.
 fn raced(kind: AdapterKind, class: Class) -> (usize, usize) {
     let n = if class.deep { 1024 } else { 256 };
     let elements = if class.large { 1 << 24 } else { 1 << 18 };
@@ -58,8 +59,8 @@ impl Race<Exchange> for Transform {
         Ok(Box::new(move || op.run_into(&self.x_nd, &mut self.y_nd)))
     }
 
-    /// Shuffles rely on subgroups that are full and of the size that the driver told: what gives other bits than the default here is
-    /// not taken, so that tuning changes no bit of a transform.
+    /// Shuffles rely on subgroups that are full and of the size that the driver told: what gives
+    /// other bits than the default here is not taken, so that tuning changes no bit of a transform.
     fn is_sound(&mut self, exchange: Exchange) -> Result<bool> {
         let n = self.x_nd.cols();
         let x_nd = noisy(&self.device, 259, n)?;

@@ -1,4 +1,5 @@
-//! Fused predict on the CPU: features live in registers and first-level cache, their products with the coefficients in lanes.
+//! Fused predict on the CPU: features live in registers and first-level cache, their products with
+//! the coefficients in lanes.
 
 use super::super::cpu::Map;
 use crate::simd::{Epilogue, ThroughCache, rows_per_block};
@@ -11,7 +12,8 @@ const LANES: usize = 32;
 const SUM_BYTES: usize = 512 << 10;
 
 impl Map {
-    /// Writes `f(x W + phase) beta`, block by block; features live in registers and first-level cache only.
+    /// Writes `f(x W + phase) beta`, block by block; features live in registers and first-level
+    /// cache only.
     pub(super) fn predict(&self, x: &[f32], beta: &[f32], y: &mut [f32], targets: usize) {
         let cpu = self.cpu();
         let rows = y.len() / targets;

@@ -1,4 +1,5 @@
-//! Fused predict on a GPU: by tiles that walk over the frequencies, in parts where rows are few, or through the features.
+//! Fused predict on a GPU: by tiles that walk over the frequencies, in parts where rows are few, or
+//! through the features.
 
 use super::{super::gpu::Map, MENU};
 use crate::{
@@ -38,7 +39,8 @@ pub static OP: Op = Op {
     },
 };
 
-/// Frequencies are split at multiples of this: whole tiles of every shape, so that all of them sum in one order.
+/// Frequencies are split at multiples of this: whole tiles of every shape, so that all of them sum
+/// in one order.
 const SPLIT_COLS: usize = 64;
 /// Bytes that the sums of all parts may take.
 const SPLIT_BYTES: usize = 32 << 20;
@@ -98,7 +100,8 @@ impl Map {
         self.predict_split(x_nd, beta_dt, y_nt, (tile, splits))
     }
 
-    /// Few rows: their features, which all workgroups share in, then the product with the coefficients.
+    /// Few rows: their features, which all workgroups share in, then the product with the
+    /// coefficients.
     fn predict_few(&self, x_nd: &Matrix, beta_dt: &Matrix, y_nt: &mut Matrix) -> Result<()> {
         let device = Device::Gpu(self.gpu.clone());
         let (rows, depth, cols) = (x_nd.rows(), beta_dt.rows(), beta_dt.cols());
@@ -121,7 +124,8 @@ impl Map {
         self.row_work() + f64::from(60 + 64) * self.freqs as f64
     }
 
-    /// Frequencies in `splits` parts, so that fewer rows keep the adapter busy too; the sums of the parts are added in order.
+    /// Frequencies in `splits` parts, so that fewer rows keep the adapter busy too; the sums of the
+    /// parts are added in order.
     pub(super) fn predict_split(
         &self,
         x_nd: &Matrix,

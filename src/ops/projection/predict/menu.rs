@@ -7,7 +7,8 @@ use crate::{
     form::{Class, Menu, Race, Shape, Tile, race::noisy, tile},
 };
 
-/// The menu of predictions. A workgroup walks over all frequencies, so that a shape has one column for them.
+/// The menu of predictions. A workgroup walks over all frequencies, so that a shape has one column
+/// for them.
 pub(crate) static MENU: Menu<Tile> = Menu {
     op: "predict",
     ways: tile::PREDICT_MENU,
