@@ -1,7 +1,8 @@
-//! Sums of parts of the data, computed anywhere, merged to one model: `cargo run --release --example merge`.
+//! Sums of parts of the data, computed anywhere, merged to one model: `cargo run --release
+//! --example merge`.
 //!
-//! Every machine draws the same map from the same seed and input, sums its own rows, and writes the sums to a file. Whoever
-//! collects the files merges and solves. No rows travel.
+//! Every machine draws the same map from the same seed and input, sums its own rows, and writes the
+//! sums to a file. Whoever collects the files merges and solves. No rows travel.
 
 use bochner::{
     data::DEFAULT_MEMORY,
@@ -14,7 +15,8 @@ use bochner::{
 };
 use ndarray::{Array2, Axis};
 
-/// What all machines agree on: raw columns are divided by 0.5, 200 features come from seed 1, and y is left as it is.
+/// What all machines agree on: raw columns are divided by 0.5, 200 features come from seed 1, and y
+/// is left as it is.
 fn agreed() -> Result<(Box<dyn bochner::features::FeatureMap>, Targets)> {
     let input = Affine::identity(2).lengthscale(0.5)?;
     let map = Fourier::new(Gaussian)

@@ -1,7 +1,7 @@
 //! One row at a time, at low latency: `cargo run --release --example one_row`.
 //!
-//! A model that is loaded once keeps its parameters and buffers on the device, so that a call moves one row there and one
-//! number back.
+//! A model that is loaded once keeps its parameters and buffers on the device, so that a call moves
+//! one row there and one number back.
 
 use bochner::prelude::*;
 use ndarray::{Array2, s};

@@ -1,7 +1,7 @@
 //! A kernel that the library does not have: `cargo run --release --example own_kernel`.
 //!
-//! k(x, y) = prod_j sinc(x_j - y_j), the band-limited kernel: its spectral measure is uniform on the cube [-1, 1]^d, because
-//! the mean of cos(w t) over w in [-1, 1] is sin(t) / t.
+//! k(x, y) = prod_j sinc(x_j - y_j), the band-limited kernel: its spectral measure is uniform on
+//! the cube [-1, 1]^d, because the mean of cos(w t) over w in [-1, 1] is sin(t) / t.
 
 use bochner::{
     kernels::{Norm, SpectralMeasure},

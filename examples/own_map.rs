@@ -1,7 +1,9 @@
-//! A feature map that the library does not have, on the CPU and on every GPU: `cargo run --release --example own_map`.
+//! A feature map that the library does not have, on the CPU and on every GPU: `cargo run --release
+//! --example own_map`.
 //!
-//! z(x) = x R / sqrt(D) with R of random signs (Achlioptas 2003): z(x)'z(y) estimates x'y, the linear kernel, with D numbers
-//! in place of d. It is made of a public op, the matrix product; its file is read back by a reader under its name.
+//! z(x) = x R / sqrt(D) with R of random signs (Achlioptas 2003): z(x)'z(y) estimates x'y, the
+//! linear kernel, with D numbers in place of d. It is made of a public op, the matrix product; its
+//! file is read back by a reader under its name.
 
 use bochner::{
     Matrix,

@@ -1,6 +1,7 @@
 //! A .npy larger than the memory it is given: `cargo run --release --example streaming`.
 //!
-//! 200,000 rows are written, fitted and predicted in chunks of at most 8 MiB; with more rows the file grows, the memory does not.
+//! 200,000 rows are written, fitted and predicted in chunks of at most 8 MiB; with more rows the
+//! file grows, the memory does not.
 
 use bochner::{data::NpyWriter, models::Scores, prelude::*};
 use ndarray::Array2;

@@ -1,5 +1,5 @@
-//! Kernel methods at the cost of linear ones, on any GPU: rows x are mapped to random features z(x) with z(x)'z(y) close to
-//! k(x, y), and something linear is fitted to them as the data stream by.
+//! Kernel methods at the cost of linear ones, on any GPU: rows x are mapped to random features z(x)
+//! with z(x)'z(y) close to k(x, y), and something linear is fitted to them as the data stream by.
 //!
 //! ```
 //! use bochner::prelude::*;
@@ -14,8 +14,8 @@
 //! # }
 //! ```
 //!
-//! Here `x` is any `ndarray` array of two dimensions and `y` one of one or two; both may be views, and of any type of number.
-//! The work runs on the best GPU, or on the CPU where there is none.
+//! Here `x` is any `ndarray` array of two dimensions and `y` one of one or two; both may be views,
+//! and of any type of number. The work runs on the best GPU, or on the CPU where there is none.
 //!
 //! # Where things are
 //!
@@ -33,8 +33,9 @@
 //! | [`ops`] | what runs on a device; maps of your own are made of these |
 //! | [`seed`], [`error`] | one seed for all draws; errors that say what to do |
 //!
-//! Each stage can be used alone, with every choice in your hands: [`data::Survey`], [`features::Standardize`],
-//! [`features::Bandwidth`], a map's own `build`, [`models::LinearModel::fit`], [`models::Predictor`].
+//! Each stage can be used alone, with every choice in your hands: [`data::Survey`],
+//! [`features::Standardize`], [`features::Bandwidth`], a map's own `build`,
+//! [`models::LinearModel::fit`], [`models::Predictor`].
 
 pub mod analysis;
 #[doc(hidden)]

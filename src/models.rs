@@ -1,8 +1,9 @@
 //! What a user fits and keeps: a feature map with coefficients, in one file that predicts anywhere.
 //!
-//! [`Ridge`] and [`RidgeClassifier`] are the front door: learners on a map, with a default for everything else. What all
-//! learners share lies in [`Learner`], and what they give back is a [`Model`]. Below lie [`LinearModel`], which is fitted to a
-//! map that is drawn, and its [`Predictor`].
+//! [`Ridge`] and [`RidgeClassifier`] are the front door: learners on a map, with a default for
+//! everything else. What all learners share lies in [`Learner`], and what they give back is a
+//! [`Model`]. Below lie [`LinearModel`], which is fitted to a map that is drawn, and its
+//! [`Predictor`].
 
 mod iterative;
 mod labels;

@@ -333,7 +333,8 @@ fn every_map_stands_in_the_door() {
             .mean()
             .expect("rows")
             .sqrt();
-        // Two columns are few directions for SORF, and features without a constant bend at the origin alone.
+        // Two columns are few directions for SORF, and features without a constant bend at the
+        // origin alone.
         let most = match name {
             "sorf" | "arc-cosine" | "custom" => 0.3,
             _ => 0.1,

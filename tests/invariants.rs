@@ -1,5 +1,5 @@
-//! What must not change a result: chunk size, thread count, batches of rows, merging parts, saving and loading. And what a
-//! seed must keep giving.
+//! What must not change a result: chunk size, thread count, batches of rows, merging parts, saving
+//! and loading. And what a seed must keep giving.
 
 mod common;
 
@@ -65,7 +65,8 @@ fn features_do_not_depend_on_batches_threads_or_order() {
     }
 }
 
-/// Large results are written past the caches, with whole vectors where rows start on one and without.
+/// Large results are written past the caches, with whole vectors where rows start on one and
+/// without.
 #[test]
 fn large_features_have_the_bits_of_small_batches() {
     let x = normal(4200, 9, 3);
@@ -281,7 +282,8 @@ fn a_classifier_learns_on_every_device() {
     }
 }
 
-/// The bits that seed 42 gives, on every platform for ever: a model drawn again from its seed is the same model.
+/// The bits that seed 42 gives, on every platform for ever: a model drawn again from its seed is
+/// the same model.
 #[test]
 fn golden_seed() {
     let map = Fourier::new(Gaussian)

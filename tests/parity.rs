@@ -1,5 +1,5 @@
-//! Every op against its f64 reference, on the CPU and on every adapter: the suites of `bochner::check`, which
-//! `bochner bench --check` runs as well, each with its negative control.
+//! Every op against its f64 reference, on the CPU and on every adapter: the suites of
+//! `bochner::check`, which `bochner bench --check` runs as well, each with its negative control.
 
 mod common;
 

@@ -1,4 +1,5 @@
-//! Every kernel with every sampling against closed forms, on the host: k^ = (1/s) sum_l cos(omega_l . Delta) over many seeds.
+//! Every kernel with every sampling against closed forms, on the host: k^ = (1/s) sum_l cos(omega_l
+//! . Delta) over many seeds.
 
 use bochner::{
     Result,
@@ -149,7 +150,8 @@ fn a_bandwidth_wrong_by_3_percent_fails() {
     }
 }
 
-/// The phase form: z'z = (2/s) sum_l cos(omega_l.x + 2 pi b_l) cos(omega_l.y + 2 pi b_l), with its own variance.
+/// The phase form: z'z = (2/s) sum_l cos(omega_l.x + 2 pi b_l) cos(omega_l.y + 2 pi b_l), with its
+/// own variance.
 #[test]
 fn offsets_make_the_phase_form_unbiased() {
     let kernel = kernels::parse("matern:0.8").unwrap();

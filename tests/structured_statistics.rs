@@ -1,4 +1,5 @@
-//! Fastfood and SORF against what they are proved to be: row norms, orthogonality, unbiasedness, and SORF's known bias.
+//! Fastfood and SORF against what they are proved to be: row norms, orthogonality, unbiasedness,
+//! and SORF's known bias.
 
 mod common;
 
@@ -48,7 +49,8 @@ fn rows_have_the_drawn_norms() {
             let map: Array2<f64> = {
                 let mut units = Array2::eye(d);
                 units *= 1e-3;
-                // Small phases: sin(2 pi t) is t but for 1e-6 of it, and the sines stand in the second half.
+                // Small phases: sin(2 pi t) is t but for 1e-6 of it, and the sines stand in the
+                // second half.
                 let z = features(map.as_ref(), &units);
                 let amplitude = (1.0 / s as f64).sqrt();
                 z.slice_move(ndarray::s![.., s..]) / (amplitude * 1e-3)
@@ -96,7 +98,8 @@ fn matrices_have_their_proved_shape() {
     }
 }
 
-/// The worst deviation of the mean estimate over many seeds, in units of what 4 standard errors allow.
+/// The worst deviation of the mean estimate over many seeds, in units of what 4 standard errors
+/// allow.
 fn bias(build: impl Fn(u64) -> Box<dyn FeatureMap>, x: &Array2<f64>, exact: &[f64]) -> f64 {
     let seeds = 500;
     let mut sums = vec![(0.0, 0.0); exact.len()];
@@ -165,7 +168,8 @@ fn gram_error(build: impl Fn(u64) -> Box<dyn FeatureMap>, x: &Array2<f64>, sigma
     errors.sum::<f64>() / seeds as f64
 }
 
-/// With the paper's radii SORF's error stops at 0.035 at d = 8; drawn radii bring it to 0.010 at D = 2048.
+/// With the paper's radii SORF's error stops at 0.035 at d = 8; drawn radii bring it to 0.010 at
+/// D = 2048.
 #[test]
 fn drawn_radii_remove_most_of_the_bias_of_sorf() {
     let x = normal(300, 8, 11).mapv(f64::from);

@@ -21,7 +21,8 @@ use std::path::PathBuf;
 /// Arguments of `bochner fit`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example: bochner fit data/digits.csv --target label --features 2000 --test 0.5 -o digits.model"
+    after_help = "Example: bochner fit data/digits.csv --target label --features 2000 --test 0.5 \
+     -o digits.model"
 )]
 pub(crate) struct Args {
     /// Rows to fit: .npy with --targets, .npz with an array y, or .csv with --target
@@ -49,8 +50,8 @@ pub(crate) struct Args {
     /// Fit without an intercept
     #[arg(long)]
     no_intercept: bool,
-    /// `cholesky` of the normal equations, `cg` (conjugate gradients, which stores no Gram matrix and featurizes again in
-    /// every iteration), or `auto`: cg with binning, else cholesky
+    /// `cholesky` of the normal equations, `cg` (conjugate gradients, which stores no Gram matrix
+    /// and featurizes again in every iteration), or `auto`: cg with binning, else cholesky
     #[arg(long, value_enum, default_value_t = Solver::Auto)]
     solver: Solver,
     /// Conjugate gradients end at this relative residual
@@ -140,12 +141,16 @@ impl Args {
             (Task::Classification, _) => true,
             (Task::Auto, Some(classes)) => {
                 console.note(&format!(
-                    "classification: the target has {classes} values, all whole numbers (--task regression if they are amounts)"
+                    "classification: the target has {classes} values, all whole numbers (--task \
+                     regression if they are amounts)"
                 ));
                 true
             }
             (Task::Auto, None) => {
-                console.note("regression: the targets are not a few whole numbers (--task classification if they are labels)");
+                console.note(
+                    "regression: the targets are not a few whole numbers (--task \
+                     classification if they are labels)",
+                );
                 false
             }
         }
@@ -159,11 +164,15 @@ impl Args {
             (Solver::Cg, _) => Ok(true),
             (_, true) => Ok(false),
             (Solver::Auto, false) => {
-                console.note("solver: conjugate gradients, because the columns of binning are too many for a Gram matrix");
+                console.note(
+                    "solver: conjugate gradients, because the columns of binning are too \
+                     many for a Gram matrix",
+                );
                 Ok(true)
             }
             (Solver::Cholesky, false) => {
-                let problem = "--solver cholesky needs a Gram matrix, for which binning has too many columns; use --solver cg";
+                let problem = "--solver cholesky needs a Gram matrix, for which binning has too \
+                 many columns; use --solver cg";
                 Err(Usage(problem.into()).into())
             }
         }

@@ -1,4 +1,5 @@
-//! Few rows: projections, predictions and products whose depth is split among invocations and among workgroups.
+//! Few rows: projections, predictions and products whose depth is split among invocations and among
+//! workgroups.
 
 use super::{
     EPS, Outcome, normal, poisoned,
@@ -7,10 +8,10 @@ use super::{
 };
 use crate::{
     Device, Matrix, Result,
-    form::tile::Form,
+    form::Form,
     ops::{
-        Nonlinearity, predict, product,
-        projection::{self, Projection},
+        Nonlinearity, product,
+        projection::{self, Projection, predict},
     },
 };
 use ndarray::Array2;

@@ -3,7 +3,7 @@
 use super::{EPS, Outcome, SIZES, in_turn, menu, normal, poisoned, worst};
 use crate::{
     Device, Matrix, Result,
-    form::tile::{self, Form},
+    form::{Form, tile},
     ops::{
         Nonlinearity,
         projection::{self, DenseMap, Projection},
@@ -77,7 +77,8 @@ pub(super) fn dense(d: usize, s: usize, nonlinearity: Nonlinearity, scale: f32) 
     }
 }
 
-/// The allowed error of a feature: the rounding of a product of depth d, through a slope of at most 2 pi.
+/// The allowed error of a feature: the rounding of a product of depth d, through a slope of at most
+/// 2 pi.
 pub(super) fn bound(map: &DenseMap, x: &Array2<f32>) -> Array2<f64> {
     // Sum of |x||w| bounds every partial sum.
     let absolute = |m: &Array2<f32>| m.mapv(|v| f64::from(v.abs()));

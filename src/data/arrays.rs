@@ -5,14 +5,16 @@ use ndarray::{Array2, ArrayBase, ArrayView1, ArrayView2, Axis, Data, Ix1, Ix2};
 
 /// A number that rows and targets can hold.
 pub trait Number: Copy {
-    /// The rows in the precision that holds every value of this type (f64 rounds whole numbers beyond 2^53).
+    /// The rows in the precision that holds every value of this type (f64 rounds whole numbers
+    /// beyond 2^53).
     fn rows(x_nd: ArrayView2<'_, Self>) -> Rows;
 
     /// The value in double precision.
     fn to_f64(self) -> f64;
 }
 
-/// Rows `[n, d]` from memory: arrays and views of any layout, by value or by reference, of floats, whole numbers or booleans.
+/// Rows `[n, d]` from memory: arrays and views of any layout, by value or by reference, of floats,
+/// whole numbers or booleans.
 pub trait ToRows {
     /// The rows, copied.
     fn to_rows(&self) -> Rows;

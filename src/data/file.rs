@@ -4,8 +4,8 @@ use super::{ChunkSource, OpenOptions, open};
 use crate::{Error, Result, error::Remedy};
 use std::path::{Path, PathBuf};
 
-/// A data file: .npy with a file of targets, .npz with arrays X and y, or .csv with named target columns. It is opened when
-/// something is fitted to it.
+/// A data file: .npy with a file of targets, .npz with arrays X and y, or .csv with named target
+/// columns. It is opened when something is fitted to it.
 ///
 /// ```no_run
 /// use bochner::prelude::*;

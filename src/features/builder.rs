@@ -1,4 +1,5 @@
-//! One face for every map that is still to be drawn: what it asks of the data, and what it makes of them.
+//! One face for every map that is still to be drawn: what it asks of the data, and what it makes of
+//! them.
 
 use super::{Affine, FeatureMap};
 use crate::{
@@ -9,8 +10,8 @@ use crate::{
 };
 use std::{fmt::Debug, sync::Arc};
 
-/// A feature map that is chosen but not drawn: kernel, sizes and samplings, without the data. Learners take any of them, and
-/// a map of your own that implements this:
+/// A feature map that is chosen but not drawn: kernel, sizes and samplings, without the data.
+/// Learners take any of them, and a map of your own that implements this:
 ///
 /// ```
 /// use bochner::prelude::*;
@@ -36,7 +37,8 @@ pub trait MapBuilder: Debug + Send + Sync {
         0
     }
 
-    /// Draws the map, looking at the data where the map needs that. Errors as the map's own `build` does.
+    /// Draws the map, looking at the data where the map needs that. Errors as the map's own `build`
+    /// does.
     fn build_from(&self, data: MapData<'_>) -> Result<Box<dyn FeatureMap>>;
 }
 
@@ -45,7 +47,8 @@ pub trait MapBuilder: Debug + Send + Sync {
 pub struct MapData<'a> {
     /// From raw columns to unit lengthscale.
     pub input: Affine,
-    /// A survey of all rows, with a sample of at least [`MapBuilder::sample_rows`] rows, or of all there are.
+    /// A survey of all rows, with a sample of at least [`MapBuilder::sample_rows`] rows, or of all
+    /// there are.
     pub survey: &'a Survey,
     /// All rows.
     pub source: &'a mut dyn ChunkSource,

@@ -6,7 +6,7 @@ use crate::{
     device::CpuDevice,
     error::Remedy,
     kernels::{ArcCosineKernel, Kernel},
-    ops::product::HostFactor,
+    ops::product::RightFactor,
     sampling::{Sampling, round_to_11_bits},
     seed::Seed,
     simd::rows_per_block,
@@ -19,8 +19,9 @@ use std::{fmt, sync::Arc};
 
 type Function = Arc<dyn Fn(f32) -> f32 + Send + Sync>;
 
-/// Builds a map `z = f(omega . x) / sqrt(D)` with omega ~ N(0, I) and any `f`: `z(x)'z(y)` estimates
-/// `E f(omega . x) f(omega . y)` (Rahimi & Recht 2008, "Uniform approximation of functions with random bases").
+/// Builds a map `z = f(omega . x) / sqrt(D)` with omega ~ N(0, I) and any `f`: `z(x)'z(y)`
+/// estimates `E f(omega . x) f(omega . y)` (Rahimi & Recht 2008, "Uniform approximation of
+/// functions with random bases").
 ///
 /// It runs on the CPU alone, because a closure cannot become a shader, and cannot be saved.
 ///
@@ -40,7 +41,8 @@ pub struct Custom {
 }
 
 impl Custom {
-    /// 1000 features of `function`, called `name` in messages, by Monte Carlo, from seed 0, until said otherwise.
+    /// 1000 features of `function`, called `name` in messages, by Monte Carlo, from seed 0, until
+    /// said otherwise.
     pub fn new(
         name: impl Into<String>,
         function: impl Fn(f32) -> f32 + Send + Sync + 'static,
@@ -72,7 +74,8 @@ impl Custom {
         self
     }
 
-    /// Draws the map. `input` prepares raw columns. Errors with [`Error::Shape`] when D or d is 0, and as the sampling does.
+    /// Draws the map. `input` prepares raw columns. Errors with [`Error::Shape`] when D or d is 0,
+    /// and as the sampling does.
     pub fn build(&self, input: Affine) -> Result<CustomFeatures> {
         let s = self.features;
         let measure = ArcCosineKernel::weights();
@@ -164,7 +167,7 @@ impl FeatureMap for CustomFeatures {
             cpu: cpu.clone(),
             function: self.function.clone(),
             depth: self.w_ds.nrows(),
-            weights: HostFactor::new(
+            weights: RightFactor::new(
                 self.w_ds
                     .as_standard_layout()
                     .as_slice()
@@ -178,7 +181,8 @@ impl FeatureMap for CustomFeatures {
 
     fn write(&self, _: &mut Store) -> Result<()> {
         Err(Error::unsupported(format!(
-            "the nonlinearity {} is a closure, which no file can keep; save a map of a named nonlinearity instead",
+            "the nonlinearity {} is a closure, which no file can keep; save a map of a named \
+             nonlinearity instead",
             self.name
         )))
     }
@@ -188,7 +192,7 @@ struct Loaded {
     cpu: CpuDevice,
     function: Function,
     depth: usize,
-    weights: HostFactor,
+    weights: RightFactor,
     amplitude_s: Vec<f32>,
 }
 
@@ -248,7 +252,7 @@ impl LoadedMap for Loaded {
         }
         let block = rows_per_block(x_nd.rows(), self.cpu.threads());
         let x = x_nd.cpu("x")?;
-        let beta = HostFactor::new(beta_dt.cpu("the coefficients")?, features, targets);
+        let beta = RightFactor::new(beta_dt.cpu("the coefficients")?, features, targets);
         let y = y_nt.cpu_mut("y")?;
         self.cpu.install(|| {
             y.par_chunks_mut(block * targets.max(1))

@@ -42,10 +42,12 @@ fn built_in(name: &str) -> Option<Reader> {
     })
 }
 
-/// Has files whose property `map` is `name` read by `reader`, in this process: once, before the first is loaded. The map is
-/// one of a program's own that writes this name in [`FeatureMap::write`]; `examples/own_map.rs` has one from end to end.
+/// Has files whose property `map` is `name` read by `reader`, in this process: once, before the
+/// first is loaded. The map is one of a program's own that writes this name in
+/// [`FeatureMap::write`]; `examples/own_map.rs` has one from end to end.
 ///
-/// Errors with [`Error::Parameter`] when the name is taken: by a map of this library, or by an earlier call.
+/// Errors with [`Error::Parameter`] when the name is taken: by a map of this library, or by an
+/// earlier call.
 pub fn register(name: &str, reader: Reader) -> Result<()> {
     let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
     if built_in(name).is_some() || registered.contains_key(name) {
@@ -57,8 +59,9 @@ pub fn register(name: &str, reader: Reader) -> Result<()> {
     Ok(())
 }
 
-/// Reads a map that [`FeatureMap::write`] stored. Errors with [`Error::Missing`] when its name is neither one of this library
-/// nor [registered](register), and with [`Error::Format`] on parts that do not fit together.
+/// Reads a map that [`FeatureMap::write`] stored. Errors with [`Error::Missing`] when its name is
+/// neither one of this library nor [registered](register), and with [`Error::Format`] on parts that
+/// do not fit together.
 pub fn read(store: &Store) -> Result<Box<dyn FeatureMap>> {
     let name = store.text("map")?;
     let registered = || {

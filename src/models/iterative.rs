@@ -1,4 +1,5 @@
-//! Fits that never form a Gram matrix: for maps with binning parts, or with more features than its square holds.
+//! Fits that never form a Gram matrix: for maps with binning parts, or with more features than its
+//! square holds.
 
 use super::{FitTimes, LinearModel, Step};
 use crate::{
@@ -20,11 +21,13 @@ pub(super) struct IterativeOptions {
     pub(super) device: Device,
     /// Penalty, intercept and when to stop.
     pub(super) solver: ConjugateGradients,
-    /// Bytes for chunk buffers. Targets (8 bytes a row and output) and bins (4 bytes a row and grid) are held beside them.
+    /// Bytes for chunk buffers. Targets (8 bytes a row and output) and bins (4 bytes a row and
+    /// grid) are held beside them.
     pub(super) memory: u64,
 }
 
-/// Reads `source` once for targets and bins, then solves; dense parts are featurized again in every iteration.
+/// Reads `source` once for targets and bins, then solves; dense parts are featurized again in every
+/// iteration.
 pub(super) fn fit(
     map: Box<dyn FeatureMap>,
     source: &mut dyn ChunkSource,

@@ -101,7 +101,8 @@ macro_rules! numeric_labels {
         }
     )*};
 }
-// The largest whole numbers round up to 2^63 or 2^64, which casts back to them: the way back is no proof there.
+// The largest whole numbers round up to 2^63 or 2^64, which casts back to them: the way back is no
+// proof there.
 numeric_labels!(
     "whole numbers of this size",
     |own, value| value as Self == own && value.abs() < 2_f64.powi(63),

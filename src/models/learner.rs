@@ -9,11 +9,13 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Something that learns on the features of a map: [`Ridge`](super::Ridge), [`RidgeClassifier`](super::RidgeClassifier),
-/// [`Features`]. This type holds what all of them share; `L` is what one has of its own.
+/// Something that learns on the features of a map: [`Ridge`](super::Ridge),
+/// [`RidgeClassifier`](super::RidgeClassifier), [`Features`]. This type holds what all of them
+/// share; `L` is what one has of its own.
 ///
-/// Until said otherwise a learner takes the best GPU or else the CPU, 128 MiB for chunks, standardises where columns have
-/// mixed scales, takes the bandwidth of [`Bandwidth::Scale`], and is silent.
+/// Until said otherwise a learner takes the best GPU or else the CPU, 128 MiB for chunks,
+/// standardises where columns have mixed scales, takes the bandwidth of [`Bandwidth::Scale`], and
+/// is silent.
 #[derive(Debug, Clone)]
 pub struct Learner<L> {
     pub(super) setup: Setup,
@@ -84,7 +86,8 @@ pub type Features = Learner<OfRows>;
 pub struct OfRows;
 
 impl Features {
-    /// Surveys the rows and draws the map. Errors when x holds a value that is not finite or the map cannot be drawn.
+    /// Surveys the rows and draws the map. Errors when x holds a value that is not finite or the
+    /// map cannot be drawn.
     pub fn fit(&self, x_nd: impl ToRows) -> Result<FittedFeatures> {
         let mut source = MemorySource::new(x_nd.to_rows(), None)?;
         let prepared = self.setup.prepare(&mut source)?;

@@ -25,7 +25,8 @@ pub struct LinearModel {
     pub coefficients: Coefficients,
     /// Real values or classes.
     pub targets: Targets,
-    /// What classes are called if their labels are text, which the numbers in [`Self::targets`] then count from 0.
+    /// What classes are called if their labels are text, which the numbers in [`Self::targets`]
+    /// then count from 0.
     pub class_names: Option<Vec<String>>,
     /// The penalty per sample that the fit used.
     pub lambda: f64,
@@ -38,8 +39,8 @@ pub struct LinearModel {
 }
 
 impl LinearModel {
-    /// Writes one file with everything that predicting needs, whole or not at all. Errors also when the map holds code
-    /// that no file can keep.
+    /// Writes one file with everything that predicting needs, whole or not at all. Errors also when
+    /// the map holds code that no file can keep.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let mut store = Store::default();
         self.map.write(&mut store)?;
@@ -62,8 +63,8 @@ impl LinearModel {
         store.save(KIND, path.as_ref())
     }
 
-    /// Reads a model file. Errors with [`Error::Model`] on a truncated, foreign or newer file, and on parts that do not fit
-    /// together.
+    /// Reads a model file. Errors with [`Error::Model`] on a truncated, foreign or newer file, and
+    /// on parts that do not fit together.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let store = Store::load(KIND, path)?;
@@ -150,7 +151,8 @@ impl<'m> Predictor<'m> {
         Ok(decide(scores, &self.model.targets))
     }
 
-    /// Streams a source: `sink` gets the predictions and the targets of each chunk, in order. Returns the number of rows.
+    /// Streams a source: `sink` gets the predictions and the targets of each chunk, in order.
+    /// Returns the number of rows.
     pub fn stream(
         &mut self,
         source: &mut dyn ChunkSource,
@@ -167,7 +169,7 @@ impl<'m> Predictor<'m> {
         }
         let targets = |chunk: &Chunk, range| chunk.y.slice(s![range, ..]).to_owned();
         self.featurizer
-            .to_host(source, progress, targets, |scores, y: Array2<f64>| {
+            .on_host(source, progress, targets, |scores, y: Array2<f64>| {
                 let scores = scores[0].mapv(f64::from) + &model.coefficients.intercept_t;
                 sink(decide(scores, &model.targets).view(), y.view())
             })

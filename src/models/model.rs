@@ -12,7 +12,8 @@ use crate::{
 use ndarray::{Array1, Array2, ArrayView2, s};
 use std::{marker::PhantomData, path::Path};
 
-/// A fitted model that predicts `Y`: an `Array1<f64>` or `Array2<f64>` of values, or a `Vec` of labels.
+/// A fitted model that predicts `Y`: an `Array1<f64>` or `Array2<f64>` of values, or a `Vec` of
+/// labels.
 ///
 /// ```
 /// use bochner::prelude::*;
@@ -35,7 +36,8 @@ pub struct Model<Y> {
 
 /// What a [`Model`] can predict.
 pub trait Predicted: Sized {
-    /// Errors with [`Error::Unsupported`] unless `model` predicts this, saying what it does predict.
+    /// Errors with [`Error::Unsupported`] unless `model` predicts this, saying what it does
+    /// predict.
     fn check(model: &LinearModel) -> Result<()>;
 
     /// From what [`Predictor::predict`] gives, `[n, t]`.
@@ -130,9 +132,11 @@ impl<Y: Predicted> Model<Y> {
         }
     }
 
-    /// Reads a model file, of this library or of the command line. It predicts on the best device until told otherwise.
+    /// Reads a model file, of this library or of the command line. It predicts on the best device
+    /// until told otherwise.
     ///
-    /// Errors as [`LinearModel::load`], and with [`Error::Unsupported`] when the model does not predict `Y`.
+    /// Errors as [`LinearModel::load`], and with [`Error::Unsupported`] when the model does not
+    /// predict `Y`.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let linear = LinearModel::load(path)?;
         Y::check(&linear)?;
@@ -166,7 +170,8 @@ impl<Y: Predicted> Model<Y> {
         &self.linear
     }
 
-    /// The model in the memory of its device: for many small calls, which then upload nothing but their rows.
+    /// The model in the memory of its device: for many small calls, which then upload nothing but
+    /// their rows.
     pub fn loaded(&self) -> Result<LoadedModel<'_, Y>> {
         let device = match &self.device {
             Some(device) => device.clone(),
@@ -178,13 +183,14 @@ impl<Y: Predicted> Model<Y> {
         })
     }
 
-    /// Predictions for rows `[n, d]`. Each call loads the model anew: [`Self::loaded`] does so once.
+    /// Predictions for rows `[n, d]`. Each call loads the model anew: [`Self::loaded`] does so
+    /// once.
     pub fn predict(&self, x_nd: impl ToRows) -> Result<Y> {
         self.loaded()?.predict(x_nd)
     }
 
-    /// Streams a source: `sink` gets predictions, `[n, t]`, and targets of each chunk, in order; labels are numbers. Returns
-    /// the number of rows.
+    /// Streams a source: `sink` gets predictions, `[n, t]`, and targets of each chunk, in order;
+    /// labels are numbers. Returns the number of rows.
     pub fn stream(
         &self,
         source: &mut dyn ChunkSource,
@@ -251,8 +257,8 @@ impl FittedFeatures {
         self
     }
 
-    /// z(x) of rows `[n, d]`, shape `[n, D]`. Errors with [`Error::Unsupported`] for maps with binning parts, whose columns
-    /// are too many to store.
+    /// z(x) of rows `[n, d]`, shape `[n, D]`. Errors with [`Error::Unsupported`] for maps with
+    /// binning parts, whose columns are too many to store.
     pub fn transform(&self, x_nd: impl ToRows) -> Result<Array2<f32>> {
         require_dense(self.map.as_ref())?;
         let rows = x_nd.to_rows();
@@ -280,7 +286,8 @@ impl FittedFeatures {
         featurize(map, source, &device, self.memory, &mut |_| {}, sink)
     }
 
-    /// Writes the map to a file, whole or not at all. Errors when it holds code that no file can keep.
+    /// Writes the map to a file, whole or not at all. Errors when it holds code that no file can
+    /// keep.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let mut store = Store::default();
         self.map.write(&mut store)?;

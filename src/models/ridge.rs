@@ -52,8 +52,8 @@ impl Solver {
 pub struct FitOptions {
     /// Where.
     pub device: Device,
-    /// Bytes for chunk buffers. Conjugate gradients hold targets (8 bytes a row and output) and bins (4 bytes a row and grid)
-    /// beside them.
+    /// Bytes for chunk buffers. Conjugate gradients hold targets (8 bytes a row and output) and
+    /// bins (4 bytes a row and grid) beside them.
     pub memory: u64,
     /// The penalty per sample, lambda > 0.
     pub lambda: f64,
@@ -66,7 +66,8 @@ pub struct FitOptions {
 }
 
 impl FitOptions {
-    /// lambda = 1e-6 with an intercept, [`Solver::Auto`], [`DEFAULT_MEMORY`] and silence, on `device`.
+    /// lambda = 1e-6 with an intercept, [`Solver::Auto`], [`DEFAULT_MEMORY`] and silence, on
+    /// `device`.
     pub fn on(device: &Device) -> Self {
         let Cholesky { lambda, intercept } = Cholesky::default();
         Self {
@@ -90,11 +91,12 @@ pub struct FitTimes {
 }
 
 impl LinearModel {
-    /// Least squares with a penalty on the features of `map`: approximate kernel ridge regression. [`Ridge`] does this with
-    /// the map, too.
+    /// Least squares with a penalty on the features of `map`: approximate kernel ridge regression.
+    /// [`Ridge`] does this with the map, too.
     ///
-    /// Errors as [`NormalEquations::accumulate`] and the solvers do: with [`Error::Numerical`] when the iteration does not
-    /// converge, with [`Error::Unsupported`] when [`Solver::Cholesky`] is asked of a map whose features cannot be stored.
+    /// Errors as [`NormalEquations::accumulate`] and the solvers do: with [`Error::Numerical`] when
+    /// the iteration does not converge, with [`Error::Unsupported`] when [`Solver::Cholesky`] is
+    /// asked of a map whose features cannot be stored.
     pub fn fit(
         map: Box<dyn FeatureMap>,
         source: &mut dyn ChunkSource,
@@ -168,7 +170,8 @@ impl Targets {
 
     /// The different labels that `survey` found, as classes, each fitted as +-1 against all others.
     ///
-    /// Errors when there is not exactly one column of labels, or fewer than two classes, or more than the survey keeps.
+    /// Errors when there is not exactly one column of labels, or fewer than two classes, or more
+    /// than the survey keeps.
     pub fn classes(survey: &Survey) -> Result<Self> {
         let [labels] = survey.targets.as_slice() else {
             return Err(Error::shape(format!(
@@ -185,7 +188,8 @@ impl Targets {
     }
 }
 
-/// Least squares with a penalty, on random features: approximate kernel ridge regression, of one target or of several.
+/// Least squares with a penalty, on random features: approximate kernel ridge regression, of one
+/// target or of several.
 ///
 /// ```
 /// use bochner::prelude::*;
@@ -201,8 +205,8 @@ impl Targets {
 /// ```
 pub type Ridge = Learner<RidgeOf<Numbers>>;
 
-/// One [`Ridge`] regression against +-1 per class; the class of the largest value wins. Labels are text, whole numbers,
-/// floats or booleans, and come back as they went in.
+/// One [`Ridge`] regression against +-1 per class; the class of the largest value wins. Labels are
+/// text, whole numbers, floats or booleans, and come back as they went in.
 ///
 /// ```
 /// use bochner::prelude::*;
@@ -291,8 +295,8 @@ impl Ridge {
     /// Fits to arrays `(&x, &y)`, a [`DataFile`](crate::data::DataFile), or `&mut source` of a
     /// [`ChunkSource`]. y of one dimension gives predictions of one.
     ///
-    /// Errors when x and y differ in their rows or hold values that are not finite, when the map cannot be drawn, and as
-    /// [`LinearModel::fit`] does.
+    /// Errors when x and y differ in their rows or hold values that are not finite, when the map
+    /// cannot be drawn, and as [`LinearModel::fit`] does.
     pub fn fit<D: TrainingData>(&self, data: D) -> Result<Model<D::Predicted>> {
         let mut source = data.into_source()?;
         let (linear, device) = self.linear(source.as_mut(), |survey| Ok(Targets::real(survey)))?;
@@ -304,7 +308,8 @@ impl RidgeClassifier {
     /// Fits to arrays `(&x, &labels)`, a [`DataFile`](crate::data::DataFile), or `&mut source` of a
     /// [`ChunkSource`]; files and sources have numbers for labels.
     ///
-    /// Errors as [`Ridge::fit`] does, and when there are fewer than two classes or more than a thousand.
+    /// Errors as [`Ridge::fit`] does, and when there are fewer than two classes or more than a
+    /// thousand.
     pub fn fit<D: LabelledData>(&self, data: D) -> Result<Model<Vec<D::Label>>> {
         let (mut source, names) = data.into_labelled()?;
         let (mut linear, device) = self.linear(source.as_mut(), Targets::classes)?;

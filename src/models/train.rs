@@ -23,7 +23,8 @@ pub trait LabelledData: Sized {
     /// A predicted label.
     type Label: FromLabel;
 
-    /// The rows as a source whose labels are numbers, and the names that these count if the labels are text.
+    /// The rows as a source whose labels are numbers, and the names that these count if the labels
+    /// are text.
     #[expect(clippy::type_complexity, reason = "a pair, used once")]
     fn into_labelled<'a>(self) -> Result<(Box<dyn ChunkSource + 'a>, Option<Vec<String>>)>
     where

@@ -40,7 +40,8 @@ pub(crate) struct Dependency {
 }
 
 impl Metadata {
-    /// Of all platforms where their crates are here or can be fetched, else of this one, which a build has fetched.
+    /// Of all platforms where their crates are here or can be fetched, else of this one, which a
+    /// build has fetched.
     pub(crate) fn read() -> Result<Self> {
         let metadata = ["metadata", "--format-version", "1", "--locked"];
         let everything = capture(cargo(metadata).arg("--offline"));

@@ -1,4 +1,5 @@
-//! The oldest compiler that the workspace promises to compile with: stated, no older than its dependencies', and compiled.
+//! The oldest compiler that the workspace promises to compile with: stated, no older than its
+//! dependencies', and compiled.
 
 use crate::metadata::{Metadata, compiler_version};
 use crate::process::{capture, cargo, run, target_dir};
@@ -82,7 +83,8 @@ fn toolchain_of<'a>(listing: &'a str, wanted: &str) -> Option<&'a str> {
     })
 }
 
-/// Whether a compiler's version is the stated one, whose last number does not count: it only mends faults.
+/// Whether a compiler's version is the stated one, whose last number does not count: it only mends
+/// faults.
 fn is(compiler: &str, stated: Version) -> Result<bool> {
     let (major, minor, _) = parse(compiler)?;
     Ok((major, minor) == (stated.0, stated.1))

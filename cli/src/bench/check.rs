@@ -37,7 +37,8 @@ pub(super) fn run(console: &Console, as_json: bool) -> Result<()> {
                 Ok(o) => (
                     o.passed(),
                     format!(
-                        "{:5} cases, worst error {:.3} of its bound ({}), least control {:.1e} ({})",
+                        "{:5} cases, worst error {:.3} of its bound ({}), least control {:.1e} \
+                         ({})",
                         o.cases, o.worst, o.worst_case, o.control, o.control_case
                     ),
                     json!({
@@ -78,7 +79,8 @@ pub(super) fn run(console: &Console, as_json: bool) -> Result<()> {
     }
     if !failed.is_empty() {
         bail!(
-            "{} of {} checks failed: {}; do not trust results of these devices, and please report this",
+            "{} of {} checks failed: {}; do not trust results of these devices, and please report \
+             this",
             failed.len(),
             results.len(),
             failed.join(", ")
