@@ -5,12 +5,13 @@ mod interleaved;
 
 use bochner::{
     Device, Matrix, Result,
+    bench::baseline::{SquareGram, naive},
     check::normal,
+    form::tile::{DIRECT_8X64, Form, SHARED_64},
     ops::{
-        baseline::{SquareGram, naive},
+        Nonlinearity,
         gram::GramAccumulator,
-        projection::{DenseMap, Nonlinearity, Projection},
-        tile::{DIRECT_8X64, Form, SHARED_64},
+        projection::{DenseMap, Projection},
     },
 };
 use interleaved::{Job, medians};

@@ -4,6 +4,8 @@
 //! [`OPS`] at one shape, warm, at least ten times, by the device's own timestamps where it has them and by the wall clock
 //! otherwise, and compares a part of its result with the f64 reference in the same run. Data are drawn here; no file is read.
 
+pub mod baseline;
+pub mod ceiling;
 mod ceilings;
 mod clock;
 mod crossing;
@@ -128,7 +130,7 @@ impl Bench {
     pub fn op(name: &str) -> Result<&'static OpBench> {
         OPS.iter().find(|op| op.name == name).ok_or_else(|| {
             let names: Vec<_> = OPS.iter().map(|op| op.name).collect();
-            Error::Parameter(format!(
+            Error::parameter(format!(
                 "there is no op {name:?} to measure; there are: {}",
                 names.join(", ")
             ))

@@ -21,7 +21,8 @@ pub use structured::structured_bound;
 
 use crate::{
     Device, Matrix, Result,
-    ops::{gram as gram_op, tile},
+    form::tile,
+    ops::gram as gram_op,
     seed::{Seed, Stream},
 };
 use ndarray::{Array2, ArrayView2};

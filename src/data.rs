@@ -69,8 +69,8 @@ pub trait ChunkSource: Send {
 /// Chunks of no rows would never reach the end.
 fn require_rows(max_rows: usize) -> Result<()> {
     if max_rows == 0 {
-        return Err(Error::Parameter(
-            "chunks of 0 rows never reach the end; ask for at least 1 row".into(),
+        return Err(Error::parameter(
+            "chunks of 0 rows never reach the end; ask for at least 1 row",
         ));
     }
     Ok(())

@@ -65,9 +65,7 @@ impl Device {
     pub(crate) fn gpu(&self) -> crate::Result<&GpuDevice> {
         match self {
             Self::Gpu(gpu) => Ok(gpu),
-            Self::Cpu(_) => Err(crate::Error::Device(
-                "the CPU has nothing to read back".into(),
-            )),
+            Self::Cpu(_) => Err(crate::Error::device("the CPU has nothing to read back")),
         }
     }
 

@@ -1,28 +1,43 @@
-//! The one error type of the library.
+//! The one error type of the library: what is wrong and where, in words, and what helps, as data.
 
-use std::path::{Path, PathBuf};
+mod remedy;
+
+pub use remedy::Remedy;
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
 
 /// What went wrong, where, and what to do about it, in one line.
-#[derive(Debug, thiserror::Error)]
+///
+/// `Display` says what to do in this library's methods. [`Error::explain`] says it in other words, and
+/// [`Error::remedies`] has it as data:
+///
+/// ```
+/// use bochner::{Error, error::Remedy};
+/// let error = Error::numerical("the matrix is singular").help(Remedy::LargerLambda);
+/// assert_eq!(error.to_string(), "the matrix is singular; use a larger .lambda(..)");
+/// assert_eq!(error.explain(|_| "use lambda=1".into()), "the matrix is singular; use lambda=1");
+/// ```
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// A matrix, row or vector does not have the shape that is needed.
-    #[error("{0}")]
-    Shape(String),
+    Shape(Problem),
     /// A hyper-parameter is outside its domain.
-    #[error("{0}")]
-    Parameter(String),
+    Parameter(Problem),
     /// Two choices that cannot go together, with the reason.
-    #[error("{0}")]
-    Unsupported(String),
+    Unsupported(Problem),
+    /// Something that is needed is not there: targets, a name that nobody registered, an entry of a file.
+    Missing(Problem),
+    /// Bytes that are not what they should be: truncated, foreign, of a later version, damaged.
+    Format(Problem),
     /// No device of the kind asked for, or a device that failed.
-    #[error("{0}")]
-    Device(String),
+    Device(Problem),
     /// A shader that the driver of a device does not compile.
-    #[error("{0}; a newer driver may, or use --device cpu")]
-    Shader(String),
+    Shader(Problem),
     /// A request beyond what a device can address.
-    #[error("{what} needs {needed}; this device allows {allowed}; {remedy}")]
     Limit {
         /// What was asked for.
         what: String,
@@ -31,13 +46,10 @@ pub enum Error {
         /// How much there is, with its unit.
         allowed: String,
         /// What to do.
-        remedy: String,
+        remedies: Vec<Remedy>,
     },
     /// A device has no room for a buffer, even after what was kept for reuse is freed. Streams have then tried with a quarter
     /// of the rows; nothing is counted twice or left out.
-    #[error(
-        "the device is out of memory: {what} needs {needed}, beside {held} already in use by this program; use less --memory, fewer features, or --device cpu"
-    )]
     OutOfMemory {
         /// What was asked for.
         what: String,
@@ -47,7 +59,6 @@ pub enum Error {
         held: String,
     },
     /// A device was lost (driver reset, unplugged). It stays so: open it again, or use another.
-    #[error("the device was lost: {reason}{}; run again, or with --device cpu", kept(*rows_kept))]
     DeviceLost {
         /// The driver's reason.
         reason: String,
@@ -55,15 +66,13 @@ pub enum Error {
         rows_kept: u64,
     },
     /// The contents of a data file cannot be used.
-    #[error("{}: {problem}", path.display())]
     Data {
         /// The file.
         path: PathBuf,
         /// What is wrong, at which row and column, and what to do.
-        problem: String,
+        problem: Problem,
     },
     /// A file could not be opened, read or written.
-    #[error("{}: {source}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
@@ -71,29 +80,62 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A model file is truncated, foreign, or of another version.
-    #[error("{}: {problem}", path.display())]
     Model {
         /// The file.
         path: PathBuf,
         /// What is wrong and what to do.
-        problem: String,
+        problem: Problem,
     },
     /// A numerical method could not reach a result.
-    #[error("{0}")]
-    Numerical(String),
-}
-
-fn kept(rows: u64) -> String {
-    match rows {
-        0 => String::new(),
-        rows => format!(" (the sums of the first {rows} rows are kept)"),
-    }
+    Numerical(Problem),
 }
 
 /// `Result` with this library's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// What is wrong and where, in words, and what helps. `Display` says the words alone.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Problem {
+    text: String,
+    remedies: Vec<Remedy>,
+}
+
+impl<T: Into<String>> From<T> for Problem {
+    fn from(text: T) -> Self {
+        Self {
+            text: text.into(),
+            remedies: Vec::new(),
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+macro_rules! constructors {
+    ($($name:ident => $variant:ident),*) => {$(
+        #[doc = concat!("[`Error::", stringify!($variant), "`] with this problem, and no remedy but what its words say.")]
+        pub fn $name(problem: impl Into<Problem>) -> Self {
+            Self::$variant(problem.into())
+        }
+    )*};
+}
+
 impl Error {
+    constructors!(
+        shape => Shape,
+        parameter => Parameter,
+        unsupported => Unsupported,
+        missing => Missing,
+        format => Format,
+        device => Device,
+        shader => Shader,
+        numerical => Numerical
+    );
+
     /// An input or output failure at `path`.
     pub fn io(path: impl AsRef<Path>, source: std::io::Error) -> Self {
         Self::Io {
@@ -103,10 +145,124 @@ impl Error {
     }
 
     /// Data at `path` that cannot be used.
-    pub fn data(path: impl AsRef<Path>, problem: impl Into<String>) -> Self {
+    pub fn data(path: impl AsRef<Path>, problem: impl Into<Problem>) -> Self {
         Self::Data {
             path: path.as_ref().to_owned(),
             problem: problem.into(),
+        }
+    }
+
+    /// A fault in the contents of the model file at `path`.
+    pub(crate) fn in_model(path: &Path, fault: &Self) -> Self {
+        Self::Model {
+            path: path.to_owned(),
+            problem: Problem {
+                text: fault.problem(),
+                remedies: fault.remedies(),
+            },
+        }
+    }
+
+    /// The same error with one more remedy. An I/O error, a lost device and a full one have theirs and take no other.
+    #[must_use]
+    pub fn help(mut self, remedy: Remedy) -> Self {
+        match &mut self {
+            Self::Shape(problem)
+            | Self::Parameter(problem)
+            | Self::Unsupported(problem)
+            | Self::Missing(problem)
+            | Self::Format(problem)
+            | Self::Device(problem)
+            | Self::Shader(problem)
+            | Self::Numerical(problem)
+            | Self::Data { problem, .. }
+            | Self::Model { problem, .. } => problem.remedies.push(remedy),
+            Self::Limit { remedies, .. } => remedies.push(remedy),
+            Self::OutOfMemory { .. } | Self::DeviceLost { .. } | Self::Io { .. } => {}
+        }
+        self
+    }
+
+    /// What helps, best first. Some errors say it in their words and have none.
+    pub fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            Self::Shape(problem)
+            | Self::Parameter(problem)
+            | Self::Unsupported(problem)
+            | Self::Missing(problem)
+            | Self::Format(problem)
+            | Self::Device(problem)
+            | Self::Numerical(problem)
+            | Self::Data { problem, .. }
+            | Self::Model { problem, .. } => problem.remedies.clone(),
+            Self::Shader(problem) => {
+                let newer = Remedy::words("use a newer driver");
+                [problem.remedies.clone(), vec![newer, Remedy::UseCpu]].concat()
+            }
+            Self::Limit { remedies, .. } => remedies.clone(),
+            Self::OutOfMemory { .. } => {
+                vec![Remedy::LessMemory, Remedy::FewerFeatures, Remedy::UseCpu]
+            }
+            Self::DeviceLost { .. } => vec![Remedy::words("run again"), Remedy::UseCpu],
+            Self::Io { .. } => Vec::new(),
+        }
+    }
+
+    /// What is wrong and where, without [`Self::remedies`].
+    pub fn problem(&self) -> String {
+        match self {
+            Self::Shape(problem)
+            | Self::Parameter(problem)
+            | Self::Unsupported(problem)
+            | Self::Missing(problem)
+            | Self::Format(problem)
+            | Self::Device(problem)
+            | Self::Shader(problem)
+            | Self::Numerical(problem) => problem.text.clone(),
+            Self::Limit {
+                what,
+                needed,
+                allowed,
+                ..
+            } => format!("{what} needs {needed}; this device allows {allowed}"),
+            Self::OutOfMemory { what, needed, held } => format!(
+                "the device is out of memory: {what} needs {needed}, beside {held} already in use by this program"
+            ),
+            Self::DeviceLost { reason, rows_kept } => match rows_kept {
+                0 => format!("the device was lost: {reason}"),
+                rows => format!(
+                    "the device was lost: {reason} (the sums of the first {rows} rows are kept)"
+                ),
+            },
+            Self::Data { path, problem } | Self::Model { path, problem } => {
+                format!("{}: {problem}", path.display())
+            }
+            Self::Io { path, source } => format!("{}: {source}", path.display()),
+        }
+    }
+
+    /// [`Self::problem`] and [`Self::remedies`] in one line, each remedy in the words that `say` has for it, verb included
+    /// (`use lambda=1`).
+    pub fn explain(&self, say: impl Fn(&Remedy) -> String) -> String {
+        let problem = self.problem();
+        match remedy::advice(&self.remedies(), say) {
+            advice if advice.is_empty() => problem,
+            advice => format!("{problem}; {advice}"),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.explain(Remedy::to_string))
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io { source, .. } => Some(source),
+            _ => None,
         }
     }
 }

@@ -5,10 +5,10 @@ use crate::{
     data::{Chunk, ChunkSource, MemorySource, Survey},
     device::GpuDevice,
     features::{Affine, DenseFeatures, FeatureMap, Fourier, featurize},
+    form::tuning::{self, Class, TunedOp},
     kernels::Gaussian,
     models::{FitOptions, RidgeRegressor},
     normal::{COPY_EVERY, NormalEquations, Run, Targets},
-    ops::tuning::{self, Class, TunedOp},
     plan::DEFAULT_MEMORY,
     seed::{Seed, Stream},
     solve::{FeatureProducts, StreamedRows},
@@ -54,7 +54,7 @@ fn within<R>(gpu: &GpuDevice, bytes: u64, work: impl FnOnce() -> R) -> R {
 fn is_full(error: &Error) {
     let text = error.to_string();
     assert!(matches!(error, Error::OutOfMemory { .. }), "{text}");
-    for part in ["needs", "B, beside", "already in use", "--memory"] {
+    for part in ["needs", "B, beside", "already in use", "less .memory"] {
         assert!(text.contains(part), "no {part:?} in {text:?}");
     }
 }
@@ -223,7 +223,7 @@ fn is_lost(error: &Error, kept: u64) {
     let matches = matches!(error, Error::DeviceLost { rows_kept, .. } if *rows_kept == kept);
     assert!(matches, "{kept} {error:?}");
     assert!(
-        text.contains("lost") && text.contains("--device cpu"),
+        text.contains("lost") && text.contains("use Device::cpu()"),
         "{text}"
     );
     assert_eq!(

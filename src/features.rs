@@ -35,7 +35,7 @@ pub use structured::StructuredFeatures;
 pub use union::Union;
 pub(crate) use union::{Leaf, leaves};
 
-use crate::{Device, Error, Matrix, Result, store::Store};
+use crate::{Device, Error, Matrix, Result, error::Remedy, store::Store};
 use std::fmt::Debug;
 
 /// A feature map with all its parameters drawn: what a model keeps.
@@ -89,9 +89,9 @@ pub fn require_dense(map: &dyn FeatureMap) -> Result<()> {
 }
 
 fn not_dense(name: &str) -> Error {
-    Error::Unsupported(format!(
-        "the columns of a {name} map are never stored; fit it by conjugate gradients, or use --map fourier"
-    ))
+    Error::unsupported(format!("the columns of a {name} map are never stored"))
+        .help(Remedy::ConjugateGradients)
+        .help(Remedy::UseMap(fourier::NAME))
 }
 
 /// A feature map whose parameters are on a device. No call allocates more than the map needed at its first.
@@ -122,7 +122,7 @@ pub fn read(store: &Store) -> Result<Box<dyn FeatureMap>> {
             sorf::NAME,
             false,
         )?)),
-        _ => Err(Error::Unsupported(format!(
+        _ => Err(Error::unsupported(format!(
             "the map {name:?} is not known to this version; use a newer one"
         ))),
     }

@@ -31,7 +31,7 @@ pub use product::Product;
 pub use rational_quadratic::RationalQuadratic;
 
 use crate::{
-    error::{Error, Result},
+    error::{Error, Remedy, Result},
     seed::{Draws, Seed, Stream},
 };
 use std::fmt::Debug;
@@ -49,7 +49,7 @@ pub trait Kernel: Debug + Send + Sync {
     /// The spectral measure p(omega), for shift-invariant kernels (Bochner's theorem).
     fn spectrum(&self) -> Option<&dyn SpectralMeasure>;
 
-    /// The lengthscale for a given `gamma` where the kernel's own formula has a gamma, else an error that names `--sigma`.
+    /// The lengthscale for a given `gamma` where the kernel's own formula has a gamma, else an error that asks for a lengthscale.
     fn lengthscale_of_gamma(&self, gamma: f64) -> Result<f64>;
 
     /// The gamma that [`Self::lengthscale_of_gamma`] turns into `lengthscale`; `None` where the formula has no gamma.
@@ -115,7 +115,7 @@ fn checked_gamma(gamma: f64) -> Result<f64> {
     if gamma > 0.0 && gamma.is_finite() {
         return Ok(gamma);
     }
-    Err(Error::Parameter(format!(
+    Err(Error::parameter(format!(
         "gamma must be a positive number, not {gamma}"
     )))
 }
@@ -132,9 +132,8 @@ fn l1_distance(x: &[f64], y: &[f64]) -> f64 {
 
 /// The answer of a kernel whose formula has no gamma.
 fn no_gamma(kernel: &str) -> Result<f64> {
-    Err(Error::Unsupported(format!(
-        "the {kernel} kernel is written with a lengthscale, not with gamma; give --sigma"
-    )))
+    let problem = format!("the {kernel} kernel is written with a lengthscale, not with gamma");
+    Err(Error::unsupported(problem).help(Remedy::GiveLengthscale))
 }
 
 /// Whether directions under `measure` are uniform for d columns: [`SpectralMeasure::radius`], tried on a throw-away stream.
@@ -146,7 +145,7 @@ fn is_isotropic(measure: &dyn SpectralMeasure, d: usize) -> bool {
 /// Checks one part of a mixture or product.
 fn check_lengthscale(kernel: &dyn Kernel, lengthscale: f64) -> Result<()> {
     if kernel.spectrum().is_none() {
-        return Err(Error::Unsupported(format!(
+        return Err(Error::unsupported(format!(
             "{} has no spectral measure, so it cannot be part of a mixture or product; put its features beside the others \
              with a union of maps",
             kernel.spec()
@@ -155,7 +154,7 @@ fn check_lengthscale(kernel: &dyn Kernel, lengthscale: f64) -> Result<()> {
     if lengthscale > 0.0 && lengthscale.is_finite() {
         return Ok(());
     }
-    Err(Error::Parameter(format!(
+    Err(Error::parameter(format!(
         "the lengthscale of {} must be a positive number, not {lengthscale}",
         kernel.spec()
     )))

@@ -9,19 +9,24 @@ pub mod error;
 #[cfg(test)]
 mod faults;
 pub mod features;
+pub mod form;
 pub mod kernels;
+mod linalg;
 pub mod models;
 pub mod normal;
 pub mod ops;
 #[cfg(test)]
 mod padding;
 pub mod plan;
+pub mod registry;
 pub mod sampling;
 pub mod seed;
+pub(crate) mod simd;
 pub mod solve;
 mod special;
 pub mod store;
 pub mod stream;
+mod text;
 #[cfg(test)]
 mod under_test;
 

@@ -5,11 +5,7 @@ mod run;
 pub use run::COPY_EVERY;
 
 use crate::{
-    Device, Error, Result,
-    data::ChunkSource,
-    features::FeatureMap,
-    store::{Store, in_file},
-    stream::Progress,
+    Device, Error, Result, data::ChunkSource, features::FeatureMap, store::Store, stream::Progress,
 };
 use ndarray::{Array1, Array2, ArrayView2};
 pub(crate) use run::Run;
@@ -52,7 +48,7 @@ impl Targets {
         match self {
             Self::Real { columns, shift } => {
                 if y.ncols() != *columns {
-                    return Err(Error::Shape(format!(
+                    return Err(Error::shape(format!(
                         "the data has {} target columns, the fit takes {columns}",
                         y.ncols()
                     )));
@@ -61,7 +57,7 @@ impl Targets {
             }
             Self::Classes(labels) => {
                 if y.ncols() != 1 {
-                    return Err(Error::Shape(format!(
+                    return Err(Error::shape(format!(
                         "a classifier takes one column of labels, the data has {}",
                         y.ncols()
                     )));
@@ -69,7 +65,10 @@ impl Targets {
                 let mut encoded = Array2::from_elem((y.nrows(), labels.len()), -1.0);
                 for (mut row, label) in encoded.rows_mut().into_iter().zip(y.column(0)) {
                     let class = labels.iter().position(|l| l == label).ok_or_else(|| {
-                        Error::Parameter(format!("label {label} is none of the classes {labels:?}"))
+                        Error::data(
+                            "y",
+                            format!("label {label} is none of the classes {labels:?}"),
+                        )
                     })?;
                     row[class] = 1.0;
                 }
@@ -179,7 +178,7 @@ impl NormalEquations {
     /// Adds the sums of other rows: associative and, but for rounding, commutative. Errors when the shapes differ.
     pub fn merge(&mut self, other: &Self) -> Result<()> {
         if self.zty_dt.dim() != other.zty_dt.dim() {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "normal equations of {:?} and {:?} features and targets do not merge",
                 self.zty_dt.dim(),
                 other.zty_dt.dim()
@@ -219,7 +218,7 @@ impl NormalEquations {
             let (features, targets) = zty_dt.dim();
             let gram_dd = store.f64("gram")?;
             if gram_dd.dim() != (features, features) {
-                return Err(Error::Shape(format!(
+                return Err(Error::format(format!(
                     "a Gram matrix of shape {:?} does not go with {features} features",
                     gram_dd.dim()
                 )));
@@ -233,6 +232,6 @@ impl NormalEquations {
                 y_square_t: store.vector("y_square", targets)?,
             })
         };
-        read().map_err(|e| in_file(path, &e))
+        read().map_err(|e| Error::in_model(path, &e))
     }
 }

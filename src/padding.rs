@@ -6,8 +6,9 @@ use crate::{
     features::{Affine, ArcCosine, Fastfood, FeatureMap, Form, Fourier, Nystrom, Sorf, Union},
     kernels::Gaussian,
     ops::{
+        Nonlinearity,
         product::product,
-        projection::{DenseMap, Nonlinearity, Projection},
+        projection::{DenseMap, Projection},
         walsh_hadamard::WalshHadamard,
     },
 };

@@ -1,9 +1,6 @@
 //! How many rows are worked on at a time: one pure function of the device's limits and a memory budget.
 
-use crate::{
-    Error, Result,
-    device::{Device, gpu::human_bytes},
-};
+use crate::{Error, Result, device::Device, error::Remedy, text::human_bytes};
 
 /// Chunk buffers take at most this much unless told otherwise.
 pub const DEFAULT_MEMORY: u64 = 128 << 20;
@@ -39,19 +36,21 @@ pub fn chunk_rows(needs: RowNeeds, max_matrix_bytes: u64, memory: u64) -> Result
     let by_binding = max_matrix_bytes / (4 * (needs.widest as u64).next_multiple_of(4)).max(1);
     let rows = by_memory.min(by_binding).min(MAX_ROWS).min(ENOUGH_ROWS);
     if by_memory < 8 {
-        return Err(Error::Parameter(format!(
-            "a chunk of 8 rows of {} columns needs {}, and the memory for chunks is {}; give more --memory, or use fewer features",
+        return Err(Error::parameter(format!(
+            "a chunk of 8 rows of {} columns needs {}, and the memory for chunks is {}",
             needs.device_columns,
             human_bytes(8 * bytes_per_row),
             human_bytes(memory)
-        )));
+        ))
+        .help(Remedy::MoreMemory)
+        .help(Remedy::FewerFeatures));
     }
     if rows < 8 {
         return Err(Error::Limit {
             what: format!("a matrix of 8 rows of {} columns", needs.widest),
             needed: human_bytes(32 * needs.widest as u64),
             allowed: human_bytes(max_matrix_bytes),
-            remedy: "use fewer features".into(),
+            remedies: vec![Remedy::FewerFeatures],
         });
     }
     Ok(whole_blocks(usize::try_from(rows).unwrap_or(8)))
@@ -114,7 +113,7 @@ mod tests {
         let message = chunk_rows(NEEDS, u64::MAX, 1000)
             .expect_err("too small")
             .to_string();
-        assert!(message.contains("more --memory"), "{message}");
+        assert!(message.contains("more .memory(..)"), "{message}");
         let message = chunk_rows(NEEDS, 1000, 1 << 40)
             .expect_err("too small")
             .to_string();

@@ -101,7 +101,7 @@ impl Sampling {
         seed: Seed,
     ) -> Result<Frequencies> {
         if d == 0 || s == 0 {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "cannot draw {s} frequencies for {d} columns: both must be at least 1"
             )));
         }
@@ -112,7 +112,7 @@ impl Sampling {
         };
         let omega_sd = Array2::from_shape_vec((s, d), omega);
         Ok(Frequencies {
-            omega_sd: omega_sd.map_err(|e| Error::Shape(e.to_string()))?,
+            omega_sd: omega_sd.map_err(|e| Error::shape(e.to_string()))?,
             phases: with_phases.then(|| independent_phases(s, seed)),
             weights: None,
         })
@@ -163,7 +163,7 @@ impl FromStr for Sampling {
         let found = SPELLINGS.iter().find(|(_, name)| *name == text.trim());
         found.map(|&(sampling, _)| sampling).ok_or_else(|| {
             let names: Vec<&str> = SPELLINGS.iter().map(|&(_, name)| name).collect();
-            Error::Parameter(format!(
+            Error::parameter(format!(
                 "unknown sampling '{text}'; use one of {}",
                 names.join(", ")
             ))

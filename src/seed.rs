@@ -2,10 +2,9 @@
 //! pure-Rust maths, so that one seed gives the same bits on every platform, device and thread count.
 
 use crate::special;
-use rand_chacha::{
-    ChaCha8Rng,
-    rand_core::{Rng, SeedableRng},
-};
+use rand_chacha::ChaCha8Rng;
+use rand_core::{Rng, SeedableRng, TryRng};
+use std::convert::Infallible;
 
 /// The one number from which everything random follows.
 ///
@@ -62,6 +61,19 @@ pub enum Stream {
 }
 
 impl Seed {
+    /// A seed from the next 64 bits of any generator of `rand`: `Seed::from_rng(&mut rand::rng())` for one that differs
+    /// from run to run.
+    ///
+    /// ```
+    /// use bochner::seed::Seed;
+    /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+    /// let seed = || Seed::from_rng(&mut ChaCha8Rng::seed_from_u64(7));
+    /// assert_eq!(seed(), seed());
+    /// ```
+    pub fn from_rng<R: Rng + ?Sized>(rng: &mut R) -> Self {
+        Self(rng.next_u64())
+    }
+
     /// Opens the stream `(self, stream, block)`: ChaCha8 with the seed and the stream's number as its key and `block` as
     /// its nonce, so that streams never overlap and may be drawn in any order, on any thread.
     pub fn stream(self, stream: Stream, block: u64) -> Draws {
@@ -77,6 +89,18 @@ impl Seed {
 }
 
 /// Variates from one stream. Every continuous law but the gamma family takes one uniform per variate, by inversion.
+///
+/// It is a generator of `rand` too (`Rng`, hence `RngExt`), for laws and sequences that are not here. What `rand` makes of
+/// the bits may change with its version; what the methods below make of them does not.
+///
+/// ```
+/// use bochner::seed::{Seed, Stream};
+/// use rand::{RngExt, seq::IndexedRandom};
+/// let mut draws = Seed(7).stream(Stream::Data, 0);
+/// let die = draws.random_range(1..=6);
+/// assert!((1..=6).contains(&die));
+/// assert!(["red", "green"].choose(&mut draws).is_some());
+/// ```
 #[derive(Debug)]
 pub struct Draws(ChaCha8Rng);
 
@@ -173,14 +197,36 @@ impl Draws {
         }
     }
 
-    /// A uniform permutation of 0..n (Fisher-Yates).
+    /// Puts the items in a uniformly random order (Fisher-Yates), the same on every platform and in every version.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            let other = self.below(last as u64 + 1) as usize;
+            items.swap(last, other);
+        }
+    }
+
+    /// A uniform permutation of 0..n: the numbers, [shuffled](Self::shuffle).
     pub fn permutation(&mut self, n: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..n).collect();
-        for last in (1..n).rev() {
-            let other = self.below(last as u64 + 1) as usize;
-            order.swap(last, other);
-        }
+        self.shuffle(&mut order);
         order
+    }
+}
+
+/// The bits of [`Draws::next_u64`], as `rand` takes them; [`rand_core::Rng`] follows from it.
+impl TryRng for Draws {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        self.0.try_next_u32()
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        self.0.try_next_u64()
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+        self.0.try_fill_bytes(bytes)
     }
 }
 
@@ -252,6 +298,46 @@ mod tests {
         assert_ne!(base, words(2, Stream::Signs, 0));
         assert_ne!(base, words(1, Stream::Phases, 0));
         assert_ne!(base, words(1, Stream::Signs, 1 << 40));
+    }
+
+    #[test]
+    fn seeds_and_streams_speak_the_traits_of_rand() {
+        use rand::{RngExt, seq::SliceRandom};
+        let mut any = ChaCha8Rng::seed_from_u64(5);
+        let (first, second) = (Seed::from_rng(&mut any), Seed::from_rng(&mut any));
+        assert_ne!(first, second, "the generator goes on");
+        let mut again = ChaCha8Rng::seed_from_u64(5);
+        assert_eq!(first, Seed(again.next_u64()));
+
+        // One stream of bits, whoever asks: through the trait, or by the methods of `Draws`.
+        let open = || first.stream(Stream::Data, 2);
+        let (mut ours, mut theirs) = (open(), open());
+        let by_trait: u64 = theirs.random();
+        assert_eq!(ours.next_u64(), by_trait);
+        let mut bytes = [0; 8];
+        theirs.fill_bytes(&mut bytes);
+        assert_eq!(ours.next_u64().to_le_bytes(), bytes);
+        assert_eq!(Rng::next_u64(&mut open()) as u32, open().next_u32());
+
+        let mut items: Vec<_> = (0..100).collect();
+        items[..].shuffle(&mut theirs);
+        let mut sorted = items.clone();
+        sorted.sort_unstable();
+        assert!(items != sorted && sorted.into_iter().eq(0..100));
+    }
+
+    #[test]
+    fn a_shuffle_is_the_permutation_of_the_same_bits() {
+        let open = || Seed(3).stream(Stream::Data, 1);
+        let names = ["a", "b", "c", "d", "e", "f", "g"];
+        let mut shuffled = names;
+        open().shuffle(&mut shuffled);
+        let order = open().permutation(names.len());
+        assert_eq!(
+            shuffled.to_vec(),
+            order.iter().map(|&i| names[i]).collect::<Vec<_>>()
+        );
+        open().shuffle::<u8>(&mut []);
     }
 
     /// Bits that no platform and no later version may change: models and published results depend on them.

@@ -1,6 +1,5 @@
 //! Solvers: from normal equations, or from products with Z alone, to coefficients.
 
-pub(crate) mod cholesky;
 mod conjugate_gradients;
 mod features;
 mod ridge;

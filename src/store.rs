@@ -45,7 +45,7 @@ impl Store {
     pub fn get<T: std::str::FromStr>(&self, name: &str) -> Result<T> {
         let text = self.text(name)?;
         text.parse()
-            .map_err(|_| Error::Shape(format!("property {name:?} holds {text:?}")))
+            .map_err(|_| Error::format(format!("property {name:?} holds {text:?}")))
     }
 
     /// Puts an f32 matrix.
@@ -129,7 +129,7 @@ impl Store {
     pub fn vector(&self, name: &str, len: usize) -> Result<Array1<f64>> {
         let array = self.f64(name)?;
         if array.dim() != (1, len) {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "{name:?} has shape {:?}, not {:?}",
                 array.dim(),
                 (1, len)
@@ -151,10 +151,10 @@ impl Store {
     ) -> Result<Array2<T>> {
         let stored = self.arrays.get(name).ok_or_else(|| missing(name))?;
         let &[rows, cols] = stored.shape.as_slice() else {
-            return Err(Error::Shape(format!("{name:?} is not a matrix")));
+            return Err(Error::format(format!("{name:?} is not a matrix")));
         };
         if stored.dtype != dtype {
-            return Err(Error::Shape(format!(
+            return Err(Error::format(format!(
                 "{name:?} holds {:?}, not {dtype:?}",
                 stored.dtype
             )));
@@ -163,7 +163,7 @@ impl Store {
         let values = values
             .map(|b| read(b.try_into().expect("chunks of N")))
             .collect();
-        Array2::from_shape_vec((rows, cols), values).map_err(|e| Error::Shape(e.to_string()))
+        Array2::from_shape_vec((rows, cols), values).map_err(|e| Error::format(e.to_string()))
     }
 
     /// The file's bytes, the same for the same contents: arrays by name, and the properties as one JSON object in the
@@ -177,21 +177,21 @@ impl Store {
             .iter()
             .map(|(name, a)| {
                 let view = TensorView::new(a.dtype, a.shape.clone(), &a.bytes)
-                    .map_err(|e| Error::Shape(e.to_string()))?;
+                    .map_err(|e| Error::format(e.to_string()))?;
                 Ok((name.as_str(), view))
             })
             .collect();
         // One entry, because several are written in an order that changes from run to run.
         let properties =
-            serde_json::to_string(&properties).map_err(|e| Error::Shape(e.to_string()))?;
+            serde_json::to_string(&properties).map_err(|e| Error::format(e.to_string()))?;
         let metadata = HashMap::from([(FORMAT.to_owned(), properties)]);
-        safetensors::serialize(views?, Some(metadata)).map_err(|e| Error::Shape(e.to_string()))
+        safetensors::serialize(views?, Some(metadata)).map_err(|e| Error::format(e.to_string()))
     }
 
     /// Reads what [`Self::to_bytes`] wrote. Errors say whether the bytes are truncated, foreign, of a later version, or of
     /// another kind.
     pub fn from_bytes(bytes: &[u8], kind: &str) -> Result<Self> {
-        let no = |what: &str| Error::Shape(what.to_owned());
+        let no = |what: &str| Error::format(what);
         let damaged = |e: &dyn std::fmt::Display| {
             no(&format!(
                 "truncated, or not a file of bochner ({e}); fit again, or name another file"
@@ -245,27 +245,19 @@ impl Store {
     /// Reads a file, naming it in every error.
     pub fn load(kind: &str, path: &Path) -> Result<Self> {
         let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
-        Self::from_bytes(&bytes, kind).map_err(|e| in_file(path, &e))
-    }
-}
-
-/// A fault in the contents of a model file.
-pub(crate) fn in_file(path: &Path, error: &Error) -> Error {
-    Error::Model {
-        path: path.to_owned(),
-        problem: error.to_string(),
+        Self::from_bytes(&bytes, kind).map_err(|e| Error::in_model(path, &e))
     }
 }
 
 fn missing(name: &str) -> Error {
-    Error::Shape(format!("{name:?} is missing"))
+    Error::missing(format!("{name:?} is missing"))
 }
 
 fn finite(name: &str, all: bool) -> Result<()> {
     if all {
         return Ok(());
     }
-    Err(Error::Shape(format!(
+    Err(Error::format(format!(
         "{name:?} holds a value that is not finite"
     )))
 }

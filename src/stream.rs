@@ -44,7 +44,7 @@ pub fn for_each_chunk(
         }
         match reader.join() {
             Ok(result) => result,
-            Err(_) => Err(Error::Numerical("reading the data panicked".into())),
+            Err(_) => Err(Error::numerical("reading the data panicked")),
         }
     })?;
     Ok(done)
@@ -78,7 +78,10 @@ impl Portions {
         let fewer = fewer_rows(rows).or((rows < self.rows).then_some(rows));
         match (&error, fewer) {
             (Error::OutOfMemory { .. }, Some(fewer)) if self.planned => {
-                log::warn!("chunks of {fewer} rows instead of {rows}: {error}");
+                log::warn!(
+                    "chunks of {fewer} rows instead of {rows}: {}",
+                    error.problem()
+                );
                 (self.rows, self.planned) = (fewer, false);
                 Ok(())
             }
@@ -190,7 +193,7 @@ mod tests {
         });
         assert!(matches!(error, Err(Error::OutOfMemory { .. })));
         assert_eq!(calls, 2);
-        let error = Portions::new(64).each(64, |_, _| Err(Error::Device("other".into())));
+        let error = Portions::new(64).each(64, |_, _| Err(Error::device("other")));
         assert_eq!(error.unwrap_err().to_string(), "other");
         // Once rows are counted they do not come again.
         let mut calls = 0;

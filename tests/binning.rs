@@ -6,6 +6,7 @@ use bochner::{
     Device,
     check::bin_edges,
     data::{MemorySource, Rows, Survey, median_distance},
+    error::Remedy,
     features::{
         Affine, Binning,
         binning::{UNSEEN, collisions, shared_bins},
@@ -278,12 +279,12 @@ fn what_cannot_be_binned_is_one_clear_line() {
     assert!(message.contains("at least 1"), "{message}");
     let mut far = MemorySource::new(array![[0.0, 1e6]], Some(array![[1.0]])).expect("a source");
     let cpu = Device::cpu();
-    let message = Binning::new(Laplacian)
+    let error = Binning::new(Laplacian)
         .grids(2)
         .fit(input(), &mut far, &cpu, 1 << 20, &mut |_| {})
-        .expect_err("far")
-        .to_string();
-    assert!(message.contains("--standardize"), "{message}");
+        .expect_err("far");
+    let remedies = [Remedy::Standardize, Remedy::LargerLengthscale];
+    assert_eq!(error.remedies(), remedies, "{error}");
     let mut near = MemorySource::new(array![[0.0, 1.0]], Some(array![[1.0]])).expect("a source");
     let map = Binning::new(Laplacian)
         .grids(2)

@@ -5,16 +5,17 @@ mod common;
 use bochner::{
     Device, Matrix,
     features::{Affine, Fastfood, FeatureMap, Form as FourierForm, Fourier, Sorf},
+    form::tile::{Form, MENU},
     kernels::{Gaussian, parse},
     ops::{
+        Nonlinearity,
         binning::{self, Binning, Grids},
         gram::{self, GramAccumulator},
         kernel_block::{self, KernelBlock},
         place::{Place, Spot},
         predict,
         product::{self, product, product_with},
-        projection::{self, DenseMap, Nonlinearity, Projection},
-        tile::{Form, MENU},
+        projection::{self, DenseMap, Projection},
         walsh_hadamard::WalshHadamard,
     },
 };

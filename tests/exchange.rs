@@ -7,10 +7,8 @@ use bochner::{
     Device, Error, Matrix,
     check::normal,
     device::GpuDevice,
-    ops::{
-        tuning,
-        walsh_hadamard::{Exchange, WalshHadamard},
-    },
+    form::tuning,
+    ops::walsh_hadamard::{Exchange, WalshHadamard},
 };
 use common::gpus;
 use ndarray::Array2;

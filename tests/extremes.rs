@@ -9,7 +9,10 @@ use bochner::{
     features::{Affine, Bandwidth, FeatureMap, Form, Fourier},
     kernels::{Cauchy, Gaussian},
     models::{FitOptions, RidgeRegressor},
-    ops::projection::{self, DenseMap, Nonlinearity, Projection},
+    ops::{
+        Nonlinearity,
+        projection::{self, DenseMap, Projection},
+    },
 };
 use common::{devices, normal, worst};
 use ndarray::{Array2, Axis};

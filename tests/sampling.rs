@@ -2,6 +2,7 @@
 
 use bochner::{
     Result,
+    error::Remedy,
     kernels::{self, ArcCosine, Kernel, SpectralMeasure},
     sampling::Sampling,
     seed::{Draws, Seed, Stream},
@@ -349,12 +350,8 @@ fn specs_round_trip_and_mistakes_are_named() {
     assert_eq!(of("gaussian", 0.5).unwrap(), 1.0);
     assert_eq!(of("laplacian", 4.0).unwrap(), 0.25);
     assert!(of("gaussian", -1.0).is_err());
-    assert!(
-        of("matern32", 1.0)
-            .unwrap_err()
-            .to_string()
-            .contains("--sigma")
-    );
+    let error = of("matern32", 1.0).unwrap_err();
+    assert_eq!(error.remedies(), [Remedy::GiveLengthscale], "{error}");
 }
 
 /// A measure with the one method that every user can write.

@@ -3,7 +3,8 @@
 
 use bochner::{
     device::gpu::shader::expand,
-    ops::{Binding, Op, REGISTRY},
+    ops::{Binding, Op},
+    registry::REGISTRY,
 };
 use naga::{
     AddressSpace, StorageAccess,

@@ -5,14 +5,17 @@ mod common;
 
 use bochner::{
     Device, Matrix,
+    bench::baseline::{SquareGram, naive},
     check::{normal, worst},
-    ops::{
-        baseline::{SquareGram, naive},
-        gram::{self, GramAccumulator},
-        product::product_with,
-        projection::{self, DenseMap, Nonlinearity, Projection},
+    form::{
         tile::{Form, MENU, PREDICT_MENU, SQUARE_MENU, Tile},
         tuning,
+    },
+    ops::{
+        Nonlinearity,
+        gram::{self, GramAccumulator},
+        product::product_with,
+        projection::{self, DenseMap, Projection},
     },
 };
 use common::gpus;

@@ -1,6 +1,7 @@
 //! Options that several commands share: data, run.
 
 use crate::{
+    flags,
     interrupt::Interruptible,
     report::{Console, Report, Usage},
 };
@@ -99,7 +100,9 @@ impl DeviceArgs {
     pub(crate) fn start(&self) -> Result<()> {
         if let Some(threads) = self.threads {
             CpuDevice::set_shared_threads(threads).map_err(|error| match error {
-                Error::Parameter(_) => anyhow::Error::new(Usage(format!("--threads: {error}"))),
+                Error::Parameter(_) => {
+                    anyhow::Error::new(Usage(format!("--threads: {}", flags::explain(&error))))
+                }
                 other => other.into(),
             })?;
         }
@@ -110,7 +113,7 @@ impl DeviceArgs {
     pub(crate) fn open(&self, console: &Console) -> Result<Device> {
         let (device, note) = Device::open(&self.device)?;
         if let Some(note) = note {
-            console.note(&note);
+            console.note(&format!("{note}; use --device gpu to make this an error"));
         }
         Ok(device)
     }

@@ -7,13 +7,14 @@ mod tune;
 
 use crate::{
     args::{DeviceArgs, OutputArgs},
+    flags,
     report::{self, Console, Usage, json},
 };
 use anyhow::Result;
 use bochner::{
     Device, Error,
     bench::{Bench, Bound, Ceilings, OPS, OpBench, Prepared, Shape, Size, Timed},
-    ops::tuning,
+    form::tuning,
 };
 use serde_json::{Value, json};
 
@@ -193,7 +194,7 @@ impl Args {
             None => Ok(OPS.iter().collect()),
             Some(name) => match Bench::op(name) {
                 Ok(op) => Ok(vec![op]),
-                Err(error) => Err(Usage(error.to_string()).into()),
+                Err(error) => Err(Usage(flags::explain(&error)).into()),
             },
         }
     }
@@ -354,7 +355,7 @@ impl Page {
     }
 
     fn skipped(&mut self, op: &str, shape: Shape, error: &Error) -> Result<()> {
-        let why = report::one_line(&error.to_string());
+        let why = report::one_line(&flags::explain(error));
         self.skipped.push(json!({
             "op": op,
             "rows": shape.rows,

@@ -2,6 +2,7 @@
 
 use crate::{
     args::{DataArgs, RunArgs, at_least_one},
+    flags,
     map::{self, Drawing, KernelArgs, MapOption, TuningArgs},
     report::{Console, Report, Usage, Value},
 };
@@ -165,7 +166,8 @@ impl Args {
             });
             match problem {
                 None => usable.push(line),
-                Some(Error::Parameter(problem)) => {
+                Some(error @ Error::Parameter(_)) => {
+                    let problem = flags::explain(&error);
                     return Err(Usage(format!("--features: {problem}")).into());
                 }
                 Some(error) => left_out.push((line, error)),
@@ -179,7 +181,7 @@ impl Args {
                 false => matches!(self.map, Listed::Some(_)),
             };
             if asked {
-                return Err(Usage(error.to_string()).into());
+                return Err(Usage(flags::explain(&error)).into());
             }
             let name = match others {
                 true => line.label,
@@ -328,11 +330,13 @@ impl Comparison<'_> {
                 let summary = match self.summary(&spec, &mut step) {
                     Ok(summary) => summary,
                     Err(error @ Error::Unsupported(_)) if all => {
-                        bar.above(|| console.note(&format!("left out: {label}: {error}")));
+                        let why = flags::explain(&error);
+                        bar.above(|| console.note(&format!("left out: {label}: {why}")));
                         continue;
                     }
                     Err(error) if all && few => {
-                        bar.above(|| console.note(&format!("left out: {label}: {error}")));
+                        let why = flags::explain(&error);
+                        bar.above(|| console.note(&format!("left out: {label}: {why}")));
                         continue;
                     }
                     Err(error) => return Err(error.into()),

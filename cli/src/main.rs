@@ -6,6 +6,7 @@ mod devices;
 mod evaluate;
 mod featurize;
 mod fit;
+mod flags;
 mod interrupt;
 mod kernel_error;
 mod map;

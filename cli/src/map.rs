@@ -6,6 +6,7 @@ mod tuning;
 pub(crate) use kernel::{KernelArgs, Scale};
 pub(crate) use tuning::{Drawing, MapOption, TuningArgs};
 
+use crate::flags;
 use crate::report::{Console, Report, Usage, Value};
 use anyhow::Result;
 use bochner::{
@@ -87,8 +88,8 @@ impl MapArgs {
         let spec = self.spec();
         self.kernel.check(spec.kernel.as_ref())?;
         spec.check().map_err(|error| match error {
-            Error::Parameter(_) => Usage(format!("--features: {error}")),
-            _ => Usage(error.to_string()),
+            Error::Parameter(_) => Usage(format!("--features: {}", flags::explain(&error))),
+            _ => Usage(flags::explain(&error)),
         })?;
         let map = &spec.map;
         let kinds = || map.parts().iter().map(|part| part.kind);

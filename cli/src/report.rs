@@ -1,5 +1,6 @@
 //! What people and programs read: results on stdout, notes, progress and errors on stderr.
 
+use crate::flags;
 use anyhow::Result;
 use bochner::Error;
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
@@ -239,7 +240,10 @@ pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
 
 /// The error in one line, with a remedy where the system's reason has none.
 pub(crate) fn explain(error: &anyhow::Error) -> String {
-    let text = one_line(&error.to_string());
+    let text = match error.downcast_ref() {
+        Some(error) => one_line(&flags::explain(error)),
+        None => one_line(&error.to_string()),
+    };
     let Some(Error::Io { path, source }) = error.downcast_ref() else {
         return text;
     };

@@ -1,6 +1,6 @@
 //! Bounds on the error of Fourier features, and the number of features that they ask for.
 
-use crate::{Error, Result, features::Form};
+use crate::{Error, Result, error::Remedy, features::Form};
 
 /// What a bound holds for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,7 +43,7 @@ pub fn failure_probability(bound: Bound, form: Form, features: usize, error: f64
 /// moment and diameter; [`Error::Limit`] when more than 2^53 columns would be needed.
 pub fn features_for(bound: Bound, form: Form, error: f64, confidence: f64) -> Result<usize> {
     if !(confidence > 0.0 && confidence < 1.0) {
-        return Err(Error::Parameter(format!(
+        return Err(Error::parameter(format!(
             "the confidence is {confidence}; it must lie between 0 and 1"
         )));
     }
@@ -56,7 +56,7 @@ pub fn features_for(bound: Bound, form: Form, error: f64, confidence: f64) -> Re
             what: format!("an error of {error}"),
             needed: format!("{least:e} features"),
             allowed: "2^53".into(),
-            remedy: "allow a larger error".into(),
+            remedies: vec![Remedy::words("allow a larger error")],
         });
     }
     let least = least as usize;
@@ -69,7 +69,7 @@ pub fn features_for(bound: Bound, form: Form, error: f64, confidence: f64) -> Re
 /// Logarithm of the factor before the exponential, and the rate beside D in it.
 fn terms(bound: Bound, form: Form, error: f64) -> Result<(f64, f64)> {
     if !(error > 0.0 && error.is_finite()) {
-        return Err(Error::Parameter(format!(
+        return Err(Error::parameter(format!(
             "the error is {error}; it must be positive and finite"
         )));
     }
@@ -86,7 +86,7 @@ fn terms(bound: Bound, form: Form, error: f64) -> Result<(f64, f64)> {
         } => {
             let positive = |v: f64| v > 0.0 && v.is_finite();
             if columns == 0 || !positive(second_moment) || !positive(diameter) {
-                return Err(Error::Parameter(format!(
+                return Err(Error::parameter(format!(
                     "the uniform bound needs columns, a finite second moment and a diameter, all positive, not {columns}, \
                      {second_moment} and {diameter}"
                 )));

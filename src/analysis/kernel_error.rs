@@ -4,6 +4,7 @@ use crate::{
     Device, Error, Result,
     data::{MemorySource, Rows},
     device::CpuDevice,
+    error::Remedy,
     features::{self, Affine, FeatureMap, Leaf, binning::shared_bins, leaves},
     kernels::{Kernel, gram},
     plan::DEFAULT_MEMORY,
@@ -104,7 +105,7 @@ pub fn kernel_errors(
         runs.push(exact.error(build(seed)?.as_ref(), device)?);
     }
     if runs.is_empty() {
-        return Err(Error::Shape("no seeds, so no kernel errors".into()));
+        return Err(Error::shape("no seeds, so no kernel errors"));
     }
     Ok(ErrorSummary { runs })
 }
@@ -130,15 +131,14 @@ impl ExactKernel {
 
     fn of(exact_nn: Array2<f64>, rows: Rows) -> Result<Self> {
         if exact_nn.is_empty() {
-            return Err(Error::Shape(
-                "there are no rows to compare kernels on; give at least one".into(),
+            return Err(Error::shape(
+                "there are no rows to compare kernels on; give at least one",
             ));
         }
         let frobenius = exact_nn.iter().map(|k| k * k).sum::<f64>().sqrt();
         if !(frobenius > 0.0 && frobenius.is_finite()) {
-            return Err(Error::Numerical(
-                "the exact kernel is zero or not finite on these rows, so there is no relative error; use another --sigma".into(),
-            ));
+            return Err(Error::numerical(
+                "the exact kernel is zero or not finite on these rows, so there is no relative error", ).help(Remedy::OtherBandwidth));
         }
         let spectral = spectral_norm(&exact_nn);
         Ok(Self {
@@ -156,7 +156,7 @@ impl ExactKernel {
 
     fn compare(&self, mut error_nn: Array2<f64>) -> Result<KernelError> {
         if error_nn.dim() != self.exact_nn.dim() {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "kernel matrices of shapes {:?} and {:?} cannot be compared",
                 self.exact_nn.dim(),
                 error_nn.dim()
@@ -182,7 +182,7 @@ impl ExactKernel {
 /// matrix is zero.
 pub fn kernel_error(exact_nn: &Array2<f64>, approximate_nn: &Array2<f64>) -> Result<KernelError> {
     if exact_nn.nrows() != exact_nn.ncols() {
-        return Err(Error::Shape(format!(
+        return Err(Error::shape(format!(
             "a kernel matrix is square, not {:?}",
             exact_nn.dim()
         )));

@@ -3,8 +3,8 @@
 use super::clock::{Clock, measure_fn};
 use crate::{
     Device, Matrix, Result,
+    bench::ceiling,
     device::{CpuDevice, GpuDevice},
-    ops::ceiling,
 };
 use std::time::Instant;
 

@@ -1,7 +1,7 @@
 //! Timing: timestamps of the device where it has them, else the wall clock.
 
 use super::jobs::Job;
-use crate::{Device, Error, Result};
+use crate::{Device, Error, Result, error::Remedy};
 use std::{fmt, time::Instant};
 
 /// Repetitions of a measurement.
@@ -110,9 +110,10 @@ fn measure_within(
         if estimate * (LEAST + warm_ups) as f64 > patience {
             // The first run may have compiled something: judge by a later one.
             if done > 1 || estimate > patience {
-                return Err(Error::Unsupported(format!(
-                    "one run takes {estimate:.2} s, and {LEAST} are too long for {seconds:.1} s; ask for it with --full"
-                )));
+                return Err(Error::unsupported(format!(
+                    "one run takes {estimate:.2} s, and {LEAST} are too long for {seconds:.1} s"
+                ))
+                .help(Remedy::MoreTime));
             }
         }
         estimate = one(device, job)?;

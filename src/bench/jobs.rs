@@ -14,10 +14,10 @@ use super::{MEMORY, Shape, TARGETS};
 use crate::{
     Device, Error, Matrix, Result,
     device::cpu::instruction_set,
+    form::tile::Form,
     ops::{
         gram::{self, GramAccumulator, GramSums},
         product,
-        tile::Form,
     },
     seed::{Seed, Stream},
 };
@@ -69,7 +69,7 @@ fn block_rows(device: &Device, rows: usize, widest: usize, columns: usize) -> Re
     };
     let most = by_binding.min(by_memory).min(by_dispatch) as usize;
     if most == 0 {
-        return Err(Error::Unsupported(format!(
+        return Err(Error::unsupported(format!(
             "a row of {widest} columns does not fit one binding"
         )));
     }

@@ -1,7 +1,7 @@
 //! The micro-kernels that measure ceilings: a kernel that skips work would make every op look slow.
 
 use super::{EPS, Outcome, normal, poisoned, worst};
-use crate::{Device, Matrix, Result, ops::ceiling};
+use crate::{Device, Matrix, Result, bench::ceiling};
 
 pub(super) fn run(device: &Device) -> Result<Outcome> {
     let mut outcome = Outcome::new();

@@ -7,10 +7,10 @@ use super::{
 };
 use crate::{
     Device, Matrix, Result,
+    form::tile::Form,
     ops::{
-        predict, product,
-        projection::{self, Nonlinearity, Projection},
-        tile::Form,
+        Nonlinearity, predict, product,
+        projection::{self, Projection},
     },
 };
 use ndarray::Array2;

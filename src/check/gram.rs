@@ -3,10 +3,8 @@
 use super::{EPS, Outcome, gram_error, menu, normal, panel_limits, poisoned};
 use crate::{
     Device, Result,
-    ops::{
-        gram::{self, GramAccumulator},
-        tile,
-    },
+    form::tile,
+    ops::gram::{self, GramAccumulator},
 };
 use ndarray::s;
 

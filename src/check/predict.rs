@@ -7,10 +7,10 @@ use super::{
 };
 use crate::{
     Device, Matrix, Result,
+    form::tile,
     ops::{
-        predict,
-        projection::{self, Nonlinearity, Projection},
-        tile,
+        Nonlinearity, predict,
+        projection::{self, Projection},
     },
 };
 

@@ -3,10 +3,8 @@
 use super::{EPS, Outcome, menu, normal, poisoned, worst};
 use crate::{
     Device, Matrix, Result,
-    ops::{
-        product,
-        tile::{self, Form},
-    },
+    form::tile::{self, Form},
+    ops::product,
 };
 
 const SHAPES: [(usize, usize, usize); 8] = [

@@ -3,12 +3,13 @@
 use super::{EPS, Outcome, SIZES, in_turn, menu, normal, poisoned, worst};
 use crate::{
     Device, Matrix, Result,
+    form::tile::{self, Form},
     ops::{
-        cos2pi::{reference_cos, reference_sin},
-        projection::{self, DenseMap, Nonlinearity, Projection},
-        tile::{self, Form},
+        Nonlinearity,
+        projection::{self, DenseMap, Projection},
     },
     sampling::round_to_11_bits,
+    simd::cos2pi::{reference_cos, reference_sin},
 };
 use ndarray::{Array2, concatenate};
 

@@ -144,7 +144,7 @@ impl CsvSource {
                 .iter()
                 .any(|other| other.trim() == target)
             {
-                return Err(Error::Parameter(format!(
+                return Err(Error::parameter(format!(
                     "target column {target:?} is named twice; name it once"
                 )));
             }

@@ -38,7 +38,7 @@ impl MemorySource {
         };
         let (rows, columns) = (x.nrows(), x.ncols());
         if rows == 0 || columns == 0 {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "X is [{rows}, {columns}]: no {}; at least one is needed",
                 if rows == 0 { "rows" } else { "columns" }
             )));
@@ -48,7 +48,7 @@ impl MemorySource {
         }
         let y = y.unwrap_or_else(|| Array2::zeros((rows, 0)));
         if y.nrows() != rows {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "X has {rows} rows and y has {}; give one row of y for each row of X",
                 y.nrows()
             )));

@@ -2,9 +2,11 @@
 
 mod array;
 mod dtype;
+mod entry;
 mod header;
 
 pub(in crate::data) use array::{ArrayReader, Arrays, Input, Place, Role};
+pub(in crate::data) use entry::{Description, Entry};
 
 use super::open::open_file;
 use super::{Chunk, ChunkSource};

@@ -1,10 +1,6 @@
 //! .npz archives as a source, streamed.
 
-mod entry;
-
-pub(in crate::data) use entry::Entry;
-
-use super::npy::{ArrayReader, Arrays, Input, Place, Role};
+use super::npy::{ArrayReader, Arrays, Description, Entry, Input, Place, Role};
 use super::open::open_file;
 use super::{Chunk, ChunkSource};
 use crate::error::{Error, Result};
@@ -90,7 +86,7 @@ fn array(path: &Path, name: &str, role: Role) -> Result<Option<ArrayReader>> {
         path: path.to_owned(),
         array: Some(name.to_owned()),
     };
-    let description = entry::Description::of(
+    let description = Description::of(
         &archive
             .by_index_raw(index)
             .map_err(|error| unzip(path, error))?,

@@ -27,7 +27,7 @@ pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Box<dyn Chu
         .map(|extension| extension.to_string_lossy().to_lowercase())
         .unwrap_or_default();
     let refuse =
-        |problem: String| Err(Error::Unsupported(format!("{}: {problem}", path.display())));
+        |problem: String| Err(Error::unsupported(format!("{}: {problem}", path.display())));
     if options.targets.is_some() && matches!(&*extension, "npz" | "csv") {
         let remedy = if extension == "npz" {
             "save the targets as array y"

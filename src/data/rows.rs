@@ -106,7 +106,7 @@ impl Rows {
 /// `parts` one below the other, `[sum of rows, d]`.
 pub(super) fn stack<T: Clone>(parts: &[ArrayView2<'_, T>]) -> Result<Array2<T>> {
     ndarray::concatenate(Axis(0), parts)
-        .map_err(|_| Error::Shape("chunks of one source differ in their columns".into()))
+        .map_err(|_| Error::shape("chunks of one source differ in their columns"))
 }
 
 /// The first element of `x` that is not `finite`, in reading order: row, column, value.

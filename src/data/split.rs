@@ -41,7 +41,7 @@ impl<S: ChunkSource> Split<S> {
     /// number of rows and the part has none; otherwise an empty part is an error of the first chunk.
     pub fn new(source: S, part: Part, fraction: f64, seed: u64) -> Result<Self> {
         if !(fraction > 0.0 && fraction < 1.0) {
-            return Err(Error::Parameter(format!(
+            return Err(Error::parameter(format!(
                 "the test fraction is {fraction}; it must lie between 0 and 1"
             )));
         }
@@ -75,7 +75,7 @@ impl<S: ChunkSource> Split<S> {
         } else {
             "training"
         };
-        Error::Parameter(format!(
+        Error::parameter(format!(
             "the {part} part has no rows at test fraction {}; choose another fraction or seed, or give more rows",
             self.fraction
         ))

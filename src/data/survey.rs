@@ -63,7 +63,7 @@ impl Survey {
         source.rewind()?;
         while let Some(chunk) = source.next_chunk((CHUNK_VALUES / columns.max(1)).max(1))? {
             if chunk.x.ncols() != columns || chunk.y.dim() != (chunk.x.nrows(), target_columns) {
-                return Err(Error::Shape(format!(
+                return Err(Error::shape(format!(
                     "a chunk has {} columns and {:?} targets in a source of {columns} and {target_columns}",
                     chunk.x.ncols(),
                     chunk.y.dim()
@@ -83,9 +83,7 @@ impl Survey {
         }
         source.rewind()?;
         if features.rows() == 0 {
-            return Err(Error::Shape(
-                "the data has no rows; give at least one".into(),
-            ));
+            return Err(Error::shape("the data has no rows; give at least one"));
         }
         let (sample, sample_index) = reservoir.finish()?;
         let survey = Self {
@@ -114,7 +112,7 @@ impl Survey {
         } else {
             return Ok(());
         };
-        Err(Error::Numerical(format!(
+        Err(Error::numerical(format!(
             "the variance of {what} column {j} (counted from 0) exceeds the range of f64; rescale or remove it"
         )))
     }

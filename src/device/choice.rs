@@ -4,7 +4,7 @@ use super::{
     CpuDevice, Device,
     gpu::{AdapterKind, AdapterReport, open_adapter, visible_adapters},
 };
-use crate::{Error, Result};
+use crate::{Error, Result, error::Remedy};
 use std::{convert::Infallible, str::FromStr};
 
 /// The environment variable that chooses when the caller does not.
@@ -69,10 +69,7 @@ impl Device {
             }
             Pick::Cpu { why } => {
                 let cpu = Self::cpu();
-                let note = format!(
-                    "device: {} ({why}; use --device gpu to make this an error)",
-                    cpu.describe()
-                );
+                let note = format!("device: {} ({why})", cpu.describe());
                 Ok((cpu, Some(note)))
             }
         }
@@ -152,7 +149,7 @@ fn pick(choice: &DeviceChoice, found: &[&AdapterReport], reason: Option<&str>) -
             let holds = |r: &&AdapterReport| r.name.to_ascii_lowercase().contains(&wanted);
             let index = found.iter().position(holds);
             return index.map(Pick::Adapter).ok_or_else(|| {
-                Error::Device(format!(
+                Error::device(format!(
                     "no adapter is called {name:?}; there are: {}; use one of these, cpu, gpu or auto",
                     names(found, reason)
                 ))
@@ -162,10 +159,9 @@ fn pick(choice: &DeviceChoice, found: &[&AdapterReport], reason: Option<&str>) -
     };
     match (index, choice) {
         (Some(index), _) => Ok(Pick::Adapter(index)),
-        (None, DeviceChoice::Gpu) => Err(Error::Device(format!(
-            "no GPU: {}; use --device cpu, or name an adapter to use it all the same",
-            why()
-        ))),
+        (None, DeviceChoice::Gpu) => Err(Error::device(format!("no GPU: {}", why()))
+            .help(Remedy::UseCpu)
+            .help(Remedy::NameAdapter)),
         (None, _) => Ok(Pick::Cpu {
             why: format!("no GPU: {}", why()),
         }),

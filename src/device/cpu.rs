@@ -46,7 +46,7 @@ impl CpuDevice {
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .build_global()
-            .map_err(|e| Error::Device(format!("cannot start {threads} threads: {e}")))
+            .map_err(|e| Error::device(format!("cannot start {threads} threads: {e}")))
     }
 
     /// A pool of its own with `threads` threads. Errors on zero, or when the system refuses the threads.
@@ -57,7 +57,7 @@ impl CpuDevice {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .build()
-            .map_err(|e| Error::Device(format!("cannot start {threads} threads: {e}")))?;
+            .map_err(|e| Error::device(format!("cannot start {threads} threads: {e}")))?;
         Ok(Self {
             pool: Some(Arc::new(pool)),
         })
@@ -138,7 +138,7 @@ impl CpuDevice {
 }
 
 fn no_threads() -> Error {
-    Error::Parameter("the number of threads is 0; use at least 1".into())
+    Error::parameter("the number of threads is 0; use at least 1")
 }
 
 impl fmt::Debug for CpuDevice {

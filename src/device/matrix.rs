@@ -36,7 +36,7 @@ impl Matrix {
     pub fn new(device: &Device, rows: usize, cols: usize) -> Result<Self> {
         let stride = stride(device, cols);
         let len = rows.checked_mul(stride).ok_or_else(|| {
-            Error::Shape(format!(
+            Error::shape(format!(
                 "a matrix of {rows} x {cols} overflows the address space"
             ))
         })?;
@@ -72,7 +72,7 @@ impl Matrix {
     /// Overwrites the matrix with `host`, which has at most as many rows as were allocated, and takes its row count.
     pub fn write(&mut self, host: ArrayView2<'_, f32>) -> Result<()> {
         if host.ncols() != self.cols {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "a matrix of {} columns cannot take rows of {}",
                 self.cols,
                 host.ncols()
@@ -160,7 +160,7 @@ impl Matrix {
     /// Takes `rows` of the allocated rows into use, so that one allocation serves chunks of several lengths.
     pub fn set_rows(&mut self, rows: usize) -> Result<()> {
         if rows > self.capacity_rows {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "a matrix allocated for {} rows cannot hold {rows}",
                 self.capacity_rows
             )));
@@ -247,7 +247,7 @@ fn stride(device: &Device, cols: usize) -> usize {
 }
 
 fn wrong_device(what: &str, holder: &Device, user: &str) -> Error {
-    Error::Device(format!(
+    Error::device(format!(
         "{what} is on {} but the work runs on {user}; upload it there first",
         holder.describe()
     ))

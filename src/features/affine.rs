@@ -3,6 +3,7 @@
 use crate::{
     Error, Matrix, Result,
     data::{Rows, Survey},
+    error::Remedy,
     store::Store,
 };
 use ndarray::{Array2, ArrayView1};
@@ -54,14 +55,14 @@ impl Affine {
     /// determination).
     pub fn lengthscales(mut self, lengthscales: &[f64]) -> Result<Self> {
         if lengthscales.len() != 1 && lengthscales.len() != self.columns() {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "{} lengthscales for {} columns; give one, or one for each",
                 lengthscales.len(),
                 self.columns()
             )));
         }
         if let Some(bad) = lengthscales.iter().find(|l| !(**l > 0.0 && l.is_finite())) {
-            return Err(Error::Parameter(format!(
+            return Err(Error::parameter(format!(
                 "a lengthscale is {bad}; it must be positive and finite"
             )));
         }
@@ -86,7 +87,7 @@ impl Affine {
     /// Errors when the numbers of columns differ, and when `base` drops a column that this map keeps.
     pub(crate) fn relative_to(&self, base: &Self) -> Result<Option<Vec<[f32; 2]>>> {
         if self.columns() != base.columns() {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "maps of {} and {} columns do not go side by side",
                 base.columns(),
                 self.columns()
@@ -97,7 +98,7 @@ impl Affine {
         }
         let columns = (0..self.columns()).map(|j| match (self.scale[j], base.scale[j]) {
             (0.0, _) => Ok([0.0, 0.0]),
-            (_, 0.0) => Err(Error::Unsupported(format!(
+            (_, 0.0) => Err(Error::unsupported(format!(
                 "one map drops column {j} as constant and another keeps it; standardise for both or for none"
             ))),
             (own, other) => {
@@ -158,9 +159,8 @@ impl Affine {
                 }
                 let column = body.iter().position(|&o| o.abs() > LARGEST || o.is_nan()).unwrap_or(0);
                 let value: f64 = row(i)[column].into();
-                Err(Error::Parameter(format!(
-                    "column {column} (counted from 0) holds {value:e}, beyond {LARGEST:e} after scaling, where sums would leave the range of f32; use --standardize or a larger --sigma"
-                )))
+                Err(Error::parameter(format!(
+                    "column {column} (counted from 0) holds {value:e}, beyond {LARGEST:e} after scaling, where sums would leave the range of f32" )).help(Remedy::Standardize).help(Remedy::LargerLengthscale))
             })
     }
 
@@ -168,7 +168,7 @@ impl Affine {
         if rows.ncols() == self.columns() {
             return Ok(());
         }
-        Err(Error::Shape(format!(
+        Err(Error::shape(format!(
             "the data has {} columns, the map takes {}",
             rows.ncols(),
             self.columns()

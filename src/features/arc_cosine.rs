@@ -3,7 +3,7 @@
 use super::{Affine, DenseFeatures};
 use crate::{
     Result, kernels,
-    ops::projection::{DenseMap, Nonlinearity},
+    ops::{Nonlinearity, projection::DenseMap},
     sampling::{Sampling, round_to_11_bits},
     seed::Seed,
 };

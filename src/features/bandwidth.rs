@@ -3,6 +3,7 @@
 use crate::{
     Error, Result,
     data::{Survey, median_distance},
+    error::Remedy,
     kernels::Kernel,
 };
 use std::{fmt, str::FromStr};
@@ -23,7 +24,7 @@ pub enum Bandwidth {
 }
 
 impl Bandwidth {
-    /// Reads the text of `--gamma`: a number, `median` or `scale`.
+    /// Reads a gamma from text: a number, `median` or `scale`.
     pub fn from_gamma(text: &str) -> Result<Self> {
         match text {
             "median" => Ok(Self::Median),
@@ -32,7 +33,7 @@ impl Bandwidth {
         }
     }
 
-    /// Reads the text of `--sigma`: a number, one number per column separated by commas, `median` or `scale`.
+    /// Reads a lengthscale from text: a number, one number per column separated by commas, `median` or `scale`.
     pub fn from_sigma(text: &str) -> Result<Self> {
         match text {
             "median" => Ok(Self::Median),
@@ -84,9 +85,8 @@ impl Bandwidth {
                 };
                 let gamma = 1.0 / (survey.mean.len() as f64 * variance);
                 if !gamma.is_finite() {
-                    return Err(Error::Numerical(
-                        "the data has no spread, so `scale` finds no bandwidth; give --gamma a number".into(),
-                    ));
+                    let problem = "the data has no spread, so `scale` finds no bandwidth";
+                    return Err(Error::numerical(problem).help(Remedy::GiveBandwidth));
                 }
                 // Kernels without a gamma take the sigma that a Gaussian would have.
                 kernel
@@ -101,9 +101,10 @@ impl Bandwidth {
 fn checked(lengthscale: f64) -> Result<Vec<f64>> {
     match lengthscale > 0.0 && lengthscale.is_finite() {
         true => Ok(vec![lengthscale]),
-        false => Err(Error::Parameter(format!(
-            "the lengthscale is {lengthscale}; it must be positive and finite: choose another --gamma or --sigma"
-        ))),
+        false => Err(Error::parameter(format!(
+            "the lengthscale is {lengthscale}; it must be positive and finite"
+        ))
+        .help(Remedy::OtherBandwidth)),
     }
 }
 
@@ -122,7 +123,7 @@ impl fmt::Display for Bandwidth {
 fn positive(name: &str, text: &str) -> Result<f64> {
     match f64::from_str(text) {
         Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
-        _ => Err(Error::Parameter(format!(
+        _ => Err(Error::parameter(format!(
             "{name} is {text:?}; it must be a positive number, median or scale"
         ))),
     }

@@ -15,6 +15,7 @@ use super::{Affine, FeatureMap, LoadedMap, Structure};
 use crate::{
     Device, Error, Matrix, Result,
     data::{ChunkSource, Rows},
+    error::Remedy,
     kernels::Kernel,
     ops::binning::{Grids, hash, reference_bins},
     plan::{RowNeeds, chunk_rows_on},
@@ -87,9 +88,7 @@ impl Binning {
     /// Errors with [`Error::Parameter`] for no grids, and with [`Error::Unsupported`] for a kernel that binning cannot serve.
     pub fn draw(&self, input: Affine) -> Result<DrawnGrids> {
         if self.grids == 0 {
-            return Err(Error::Parameter(
-                "the number of grids is 0; use at least 1".into(),
-            ));
+            return Err(Error::parameter("the number of grids is 0; use at least 1"));
         }
         let d = input.columns();
         let mut grids = Grids {
@@ -100,11 +99,9 @@ impl Binning {
             let mut draws = self.seed.stream(Stream::Bins, g as u64);
             for j in 0..d {
                 let pitch = self.kernel.draw_pitch(&mut draws).ok_or_else(|| {
-                    Error::Unsupported(format!(
+                    Error::unsupported(format!(
                         "random binning needs a kernel that is a product over columns of functions of |x - y| convex on \
-                         [0, inf), which {} is not; use laplacian or hat, or --map fourier",
-                        self.kernel.spec()
-                    ))
+                         [0, inf), which {} is not", self.kernel.spec() )).help(Remedy::UseKernel("laplacian")).help(Remedy::UseKernel("hat")).help(Remedy::UseMap(super::fourier::NAME))
                 })?;
                 grids.inverse_dp[[j, g]] = Grids::inverse(pitch);
                 grids.shift_dp[[j, g]] = (draws.next_u64() >> 32) as u32;
@@ -155,7 +152,7 @@ impl Binning {
             })
         })?;
         if seen == 0 {
-            return Err(Error::Shape("the data has no rows".into()));
+            return Err(Error::shape("the data has no rows"));
         }
         dictionary.finish()?;
         Ok(BinningMap { drawn, dictionary })
@@ -212,10 +209,8 @@ impl DrawnGrids {
             .find(|(_, v)| v.abs() >= RANGE || v.is_nan())
         {
             None => Ok(()),
-            Some(((i, j), v)) => Err(Error::Parameter(format!(
-                "row {i} of a chunk lies {v:.3e} lengthscales out in column {j}, binning takes up to {RANGE}; use \
-                 --standardize or a larger --sigma"
-            ))),
+            Some(((i, j), v)) => Err(Error::parameter(format!(
+                "row {i} of a chunk lies {v:.3e} lengthscales out in column {j}, binning takes up to {RANGE}" )).help(Remedy::Standardize).help(Remedy::LargerLengthscale)),
         }
     }
 }
@@ -315,7 +310,7 @@ impl BinningMap {
         if grids.inverse_dp.dim() != grids.shift_dp.dim()
             || grids.inverse_dp.nrows() != input.columns()
         {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "pitches of shape {:?} and shifts of {:?} do not fit {} columns",
                 grids.inverse_dp.dim(),
                 grids.shift_dp.dim(),

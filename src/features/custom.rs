@@ -4,10 +4,12 @@ use super::{Affine, FeatureMap, LoadedMap};
 use crate::{
     Device, Error, Matrix, Result,
     device::CpuDevice,
+    error::Remedy,
     kernels::ArcCosine,
-    ops::{product::HostFactor, projection::rows_per_block},
+    ops::product::HostFactor,
     sampling::{Sampling, round_to_11_bits},
     seed::Seed,
+    simd::rows_per_block,
     store::Store,
 };
 use ndarray::Array2;
@@ -154,15 +156,16 @@ impl FeatureMap for CustomFeatures {
                 ),
                 amplitude_s: self.amplitude_s.clone(),
             })),
-            Device::Gpu(_) => Err(Error::Unsupported(format!(
-                "the nonlinearity {} is a closure, which no shader can call; use --device cpu",
+            Device::Gpu(_) => Err(Error::unsupported(format!(
+                "the nonlinearity {} is a closure, which no shader can call",
                 self.name
-            ))),
+            ))
+            .help(Remedy::UseCpu)),
         }
     }
 
     fn write(&self, _: &mut Store) -> Result<()> {
-        Err(Error::Unsupported(format!(
+        Err(Error::unsupported(format!(
             "the nonlinearity {} is a closure, which no file can keep; save a map of a named nonlinearity instead",
             self.name
         )))
@@ -188,7 +191,7 @@ impl Loaded {
         if x_nd.cols() == self.depth && (out.rows(), out.cols()) == (x_nd.rows(), cols) {
             return Ok(());
         }
-        Err(Error::Shape(format!(
+        Err(Error::shape(format!(
             "rows of {} columns and an output of {} x {} do not fit a map of {} columns to {}",
             x_nd.cols(),
             out.rows(),
@@ -226,7 +229,7 @@ impl LoadedMap for Loaded {
         let (features, targets) = (self.amplitude_s.len(), beta_dt.cols());
         self.check(x_nd, y_nt, targets)?;
         if beta_dt.rows() != features {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "coefficients are for {} features, the map gives {features}",
                 beta_dt.rows()
             )));

@@ -3,7 +3,10 @@
 use super::{Affine, FeatureMap, LoadedMap};
 use crate::{
     Device, Error, Matrix, Result,
-    ops::projection::{DenseMap, Nonlinearity, Projection},
+    ops::{
+        Nonlinearity,
+        projection::{DenseMap, Projection},
+    },
     store::Store,
 };
 
@@ -27,21 +30,21 @@ impl DenseFeatures {
         let code: usize = store.get("nonlinearity")?;
         let nonlinearity = *Nonlinearity::ALL
             .get(code)
-            .ok_or_else(|| Error::Shape(format!("nonlinearity {code} is not known")))?;
+            .ok_or_else(|| Error::format(format!("nonlinearity {code} is not known")))?;
         let w_ds = store.f32("frequencies")?;
         let input = Affine::read(store)?;
         let vector = |name: &str| -> Result<Vec<f32>> {
             let array = store.f32(name)?;
             match array.dim() == (1, w_ds.ncols()) {
                 true => Ok(array.into_raw_vec_and_offset().0),
-                false => Err(Error::Shape(format!(
+                false => Err(Error::shape(format!(
                     "{name:?} does not fit {} frequencies",
                     w_ds.ncols()
                 ))),
             }
         };
         if input.columns() != w_ds.nrows() {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "frequencies are for {} columns, scales for {}",
                 w_ds.nrows(),
                 input.columns()

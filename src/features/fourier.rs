@@ -1,13 +1,14 @@
 //! Random Fourier features (Rahimi & Recht 2007): cosines of random projections, drawn from the kernel's spectral measure.
 
-use super::{Affine, DenseFeatures, leverage::Leverage};
+use super::{Affine, DenseFeatures, arc_cosine, binning, leverage::Leverage, nystrom};
 use crate::{
     Error, Result,
     data::Rows,
+    error::Remedy,
     kernels::Kernel,
-    ops::projection::{DenseMap, Nonlinearity},
+    ops::{Nonlinearity, projection::DenseMap},
     sampling::{Sampling, round_to_11_bits},
-    seed::Seed,
+    seed::{Seed, Stream},
 };
 use std::{f64::consts::TAU, fmt, str::FromStr, sync::Arc};
 
@@ -39,7 +40,7 @@ impl FromStr for Form {
         match text {
             "paired" => Ok(Self::Paired),
             "phase" => Ok(Self::Phase),
-            _ => Err(Error::Parameter(format!(
+            _ => Err(Error::parameter(format!(
                 "unknown form {text:?}; use paired or phase"
             ))),
         }
@@ -50,12 +51,12 @@ impl Form {
     /// Frequencies of D real features. Errors when D is zero, or odd for the paired form.
     pub fn frequencies(self, features: usize) -> Result<usize> {
         match (self, features) {
-            (_, 0) => Err(Error::Parameter(
-                "the number of features is 0; use at least 2".into(),
+            (_, 0) => Err(Error::parameter(
+                "the number of features is 0; use at least 2",
             )),
             (Self::Phase, s) => Ok(s),
             (Self::Paired, d) if d % 2 == 0 => Ok(d / 2),
-            (Self::Paired, d) => Err(Error::Parameter(format!(
+            (Self::Paired, d) => Err(Error::parameter(format!(
                 "{d} features cannot be paired; use {} or the phase form",
                 d + 1
             ))),
@@ -149,11 +150,19 @@ impl Fourier {
     /// serve it, and when leverage scores cannot be had (columns that differ, lambda not positive).
     pub fn build(&self, input: Affine) -> Result<DenseFeatures> {
         let measure = self.kernel.spectrum().ok_or_else(|| {
-            Error::Unsupported(format!(
-                "the kernel {} has no spectral measure, which Fourier features need; use --map nystrom (arc-cosine for arc-cosine \
-                 kernels, binning for hat)",
+            let problem = format!(
+                "the kernel {} has no spectral measure, which Fourier features need",
                 self.kernel.spec()
-            ))
+            );
+            let error = Error::unsupported(problem).help(Remedy::UseMap(nystrom::NAME));
+            let mut draws = self.seed.stream(Stream::Bins, 0);
+            match self.kernel.arc_cosine_order() {
+                Some(_) => error.help(Remedy::UseMap(arc_cosine::NAME)),
+                None if self.kernel.draw_pitch(&mut draws).is_some() => {
+                    error.help(Remedy::UseMap(binning::NAME))
+                }
+                None => error,
+            }
         })?;
         let s = self.form.frequencies(self.features)?;
         let with_phases = self.form == Form::Phase;

@@ -5,9 +5,9 @@ use super::{Affine, Form};
 use crate::{
     Error, Result,
     data::Rows,
+    linalg::cholesky::Lower,
     sampling::{Frequencies, leverage_resample},
     seed::Seed,
-    solve::cholesky::Lower,
 };
 use faer::{Accum, MatMut, MatRef, linalg::matmul::matmul};
 use ndarray::{Array2, ArrayView2, Axis};
@@ -28,12 +28,12 @@ use std::{
 pub fn leverage_scores(z_nd: ArrayView2<'_, f64>, pool: usize, lambda: f64) -> Result<Vec<f64>> {
     let (n, features) = z_nd.dim();
     if n == 0 || pool == 0 || features == 0 || features % pool != 0 {
-        return Err(Error::Shape(format!(
+        return Err(Error::shape(format!(
             "leverage scores of {pool} frequencies need rows of that many features, once or twice, not {n} x {features}"
         )));
     }
     if !(lambda > 0.0 && lambda.is_finite()) {
-        return Err(Error::Parameter(format!(
+        return Err(Error::parameter(format!(
             "the lambda of leverage scores is {lambda}; it must be positive and finite"
         )));
     }
@@ -56,7 +56,7 @@ pub fn leverage_scores(z_nd: ArrayView2<'_, f64>, pool: usize, lambda: f64) -> R
     inner.diag_mut().mapv_inplace(|v| v + penalty);
     let mut inner = Lower::of(&inner);
     if !inner.factor() {
-        return Err(Error::Numerical(format!(
+        return Err(Error::numerical(format!(
             "leverage scores at lambda = {lambda:e} are lost to rounding; use a larger lambda (10 times)"
         )));
     }

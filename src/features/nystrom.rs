@@ -90,11 +90,11 @@ impl Nystrom {
     /// columns differ; [`Error::Numerical`] when the kernel of the landmarks is not finite or zero throughout.
     pub fn build(&self, input: Affine, candidates: impl Into<Rows>) -> Result<NystromFeatures> {
         if self.rank == Some(0) {
-            return Err(Error::Parameter("the rank is 0; use at least 1".into()));
+            return Err(Error::parameter("the rank is 0; use at least 1"));
         }
         let chosen = match &self.landmarks {
             Landmarks::Rows(rows) if rows.ncols() != input.columns() => {
-                return Err(Error::Shape(format!(
+                return Err(Error::shape(format!(
                     "the landmarks have {} columns, the data has {}; give rows of the same columns",
                     rows.ncols(),
                     input.columns()
@@ -105,7 +105,7 @@ impl Nystrom {
                 let u_nd = input.apply(&candidates.into())?;
                 let (n, m) = (u_nd.nrows(), self.features);
                 if m == 0 || m > n {
-                    return Err(Error::Parameter(format!(
+                    return Err(Error::parameter(format!(
                         "{m} landmarks cannot be chosen among {n} rows; use 1 to {n} features"
                     )));
                 }
@@ -114,9 +114,8 @@ impl Nystrom {
             }
         };
         if chosen.is_empty() {
-            return Err(Error::Parameter(
-                "there are no landmarks; give at least one row on which the kernel is not zero"
-                    .into(),
+            return Err(Error::parameter(
+                "there are no landmarks; give at least one row on which the kernel is not zero",
             ));
         }
         // As the device will see them.
@@ -148,11 +147,7 @@ fn inverse_root(
 ) -> Result<Array2<f64>> {
     let k_mm = gram(kernel, landmarks_md);
     let m = k_mm.nrows();
-    let not_finite = || {
-        Error::Numerical(
-            "the kernel of the landmarks is not finite; rescale the columns, or use a larger --sigma".into(),
-        )
-    };
+    let not_finite = || landmarks::not_finite("the landmarks");
     if k_mm.iter().any(|k| !k.is_finite()) {
         return Err(not_finite());
     }
@@ -167,8 +162,8 @@ fn inverse_root(
     kept.sort_unstable_by(|&a, &b| lambda[b].total_cmp(&lambda[a]));
     kept.truncate(rank.unwrap_or(m));
     if kept.is_empty() {
-        return Err(Error::Numerical(
-            "the kernel of all landmarks is zero; choose other landmarks".into(),
+        return Err(Error::numerical(
+            "the kernel of all landmarks is zero; choose other landmarks",
         ));
     }
     let mut root = Array2::zeros((m, kept.len()));
@@ -215,7 +210,7 @@ impl NystromFeatures {
         let landmarks_md = store.f32("landmarks")?;
         let root_mr = store.f32("root")?;
         if landmarks_md.ncols() != input.columns() || landmarks_md.nrows() != root_mr.nrows() {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "landmarks {:?} and root {:?} do not fit {} columns",
                 landmarks_md.dim(),
                 root_mr.dim(),
@@ -268,7 +263,7 @@ impl FeatureMap for NystromFeatures {
     fn write(&self, store: &mut Store) -> Result<()> {
         let spec = self.kernel.spec();
         kernels::parse(&spec).map_err(|_| {
-            Error::Unsupported(format!(
+            Error::unsupported(format!(
                 "the kernel {spec} is code, which no file can keep, and a Nystrom map needs it to predict; \
                  use a kernel of the catalogue"
             ))

@@ -32,7 +32,7 @@ impl FromStr for Radii {
         match text {
             "drawn" => Ok(Self::Drawn),
             "constant" => Ok(Self::Constant),
-            _ => Err(Error::Parameter(format!(
+            _ => Err(Error::parameter(format!(
                 "unknown radii {text:?}; use drawn or constant"
             ))),
         }
@@ -117,7 +117,7 @@ impl Sorf {
             seed: self.seed,
         };
         if self.radii == Radii::Constant && self.kernel.spec() != "gaussian" {
-            return Err(Error::Unsupported(format!(
+            return Err(Error::unsupported(format!(
                 "constant radii approximate the gaussian kernel only, not {}; use drawn radii",
                 self.kernel.spec()
             )));

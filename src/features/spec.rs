@@ -11,6 +11,7 @@ use super::{
 use crate::{
     Device, Error, Result,
     data::ChunkSource,
+    error::Remedy,
     kernels::Kernel,
     sampling::{Sampling, Sobol},
     seed::Seed,
@@ -113,7 +114,7 @@ impl MapSpec {
                 self.form.frequencies(features)?;
             }
             if features == 0 {
-                return Err(Error::Parameter(format!(
+                return Err(Error::parameter(format!(
                     "{} features leave none for {}; use at least {}",
                     self.features,
                     part.kind,
@@ -121,7 +122,7 @@ impl MapSpec {
                 )));
             }
             if let Some(0) = self.rank {
-                return Err(Error::Parameter("the rank is 0; use at least 1".into()));
+                return Err(Error::parameter("the rank is 0; use at least 1"));
             }
             // The builders know best; a few features of two columns tell. Sobol' points need of a kernel what a lattice
             // needs, and do not warn of so few.
@@ -228,11 +229,12 @@ impl MapSpec {
             ),
             MapKind::ArcCosine => {
                 let order = self.kernel.arc_cosine_order().ok_or_else(|| {
-                    Error::Unsupported(format!(
-                        "arc-cosine features have the kernel arc-cosine:ORDER, not {}; give --kernel arc-cosine:1, or use \
-                         --map fourier",
+                    Error::unsupported(format!(
+                        "arc-cosine features have the kernel arc-cosine:ORDER, not {}",
                         self.kernel.spec()
                     ))
+                    .help(Remedy::UseKernel("arc-cosine:1"))
+                    .help(Remedy::UseMap(super::fourier::NAME))
                 })?;
                 Box::new(
                     ArcCosine::new()
@@ -245,7 +247,7 @@ impl MapSpec {
             }
             MapKind::Fourier => Box::new(self.fourier(features).build(input)?),
             MapKind::Nystrom | MapKind::Binning => {
-                return Err(Error::Unsupported(format!("a {kind} map needs data")));
+                return Err(Error::unsupported(format!("a {kind} map needs data")));
             }
         })
     }

@@ -37,7 +37,7 @@ pub fn featurize(
     require_dense(map)?;
     let (d, features) = (map.input_dim(), map.output_dim());
     if source.columns() != d {
-        return Err(Error::Shape(format!(
+        return Err(Error::shape(format!(
             "the data has {} columns, the map takes {d}",
             source.columns()
         )));

@@ -3,9 +3,10 @@
 use super::{Affine, FeatureMap, Form, LoadedMap};
 use crate::{
     Device, Error, Matrix, Result,
+    error::Remedy,
     kernels::{Kernel, SpectralMeasure},
     ops::{
-        projection::Nonlinearity,
+        Nonlinearity,
         structured::{Mixing, Structured, StructuredMap},
     },
     seed::{Draws, Seed, Stream},
@@ -44,11 +45,7 @@ impl Plan<'_> {
         mut radius: impl FnMut(&dyn SpectralMeasure, usize, usize, &mut Draws) -> Option<f64>,
     ) -> Result<StructuredFeatures> {
         let unsupported = || {
-            Error::Unsupported(format!(
-                "{} needs a kernel whose frequencies have no preferred direction, such as the gaussian; {} has none such: use --map fourier",
-                self.name,
-                self.kernel.spec()
-            ))
+            Error::unsupported(format!( "{} needs a kernel whose frequencies have no preferred direction, such as the gaussian; {} has none such", self.name, self.kernel.spec() )).help(Remedy::UseMap(super::fourier::NAME))
         };
         let measure = self.kernel.spectrum().ok_or_else(unsupported)?;
         let s = self.form.frequencies(self.features)?;
@@ -112,13 +109,13 @@ impl StructuredFeatures {
         let code: usize = store.get("nonlinearity")?;
         let nonlinearity = *Nonlinearity::ALL
             .get(code)
-            .ok_or_else(|| Error::Shape(format!("nonlinearity {code} is not known")))?;
+            .ok_or_else(|| Error::format(format!("nonlinearity {code} is not known")))?;
         let input = Affine::read(store)?;
         let vector = |name: &str| -> Result<Vec<f32>> {
             let array = store.f32(name)?;
             match array.nrows() {
                 1 => Ok(array.into_raw_vec_and_offset().0),
-                rows => Err(Error::Shape(format!("{name:?} has {rows} rows, not 1"))),
+                rows => Err(Error::shape(format!("{name:?} has {rows} rows, not 1"))),
             }
         };
         let map = StructuredMap {

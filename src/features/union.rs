@@ -36,12 +36,10 @@ impl Union {
     /// lengthscales, or a part sees a column that another one drops as constant.
     pub fn new(parts: Vec<(Box<dyn FeatureMap>, f64)>) -> Result<Self> {
         let Some((first, _)) = parts.first() else {
-            return Err(Error::Parameter(
-                "a union of no maps; give at least one".into(),
-            ));
+            return Err(Error::parameter("a union of no maps; give at least one"));
         };
         if let Some((_, weight)) = parts.iter().find(|(_, w)| !(*w > 0.0 && w.is_finite())) {
-            return Err(Error::Parameter(format!(
+            return Err(Error::parameter(format!(
                 "a weight is {weight}; it must be positive and finite"
             )));
         }
@@ -53,8 +51,8 @@ impl Union {
         let parts = parts.into_iter().map(|(map, weight)| {
             let rescale = map.input().relative_to(&input)?;
             if rescale.is_some() && require_dense(map.as_ref()).is_err() {
-                return Err(Error::Unsupported(
-                    "the binning parts of a union must share their lengthscales; use one binning part, or one --sigma".into(),
+                return Err(Error::unsupported(
+                    "the binning parts of a union must share their lengthscales; use one binning part, or one lengthscale",
                 ));
             }
             Ok(Part { map, weight, rescale })
@@ -277,7 +275,7 @@ impl LoadedMap for LoadedUnion {
         let (rows, targets) = (x_nd.rows(), beta_dt.cols());
         let columns: usize = self.parts.iter().map(|p| p.columns).sum();
         if beta_dt.rows() != columns {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "coefficients are for {} features, the map gives {columns}",
                 beta_dt.rows()
             )));
@@ -320,7 +318,7 @@ impl LoadedUnion {
         if x_nd.cols() == self.depth {
             return Ok(());
         }
-        Err(Error::Shape(format!(
+        Err(Error::shape(format!(
             "rows have {} columns, the map takes {}",
             x_nd.cols(),
             self.depth

@@ -1,5 +1,5 @@
 use super::{BlockForm, Gaussian, Kernel, SpectralMeasure};
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use std::f64::consts::PI;
 
 /// The arc-cosine kernel of order n = 0, 1 or 2, k(x, y) = (1/pi) |x|^n |y|^n J_n(theta) (Cho & Saul 2009, sec. 2.1):
@@ -22,7 +22,7 @@ impl ArcCosine {
         if order <= 2 {
             return Ok(Self { order });
         }
-        Err(Error::Parameter(format!(
+        Err(Error::parameter(format!(
             "arc-cosine has orders 0, 1 and 2, not {order}"
         )))
     }
@@ -73,9 +73,10 @@ impl Kernel for ArcCosine {
     }
 
     fn lengthscale_of_gamma(&self, _gamma: f64) -> Result<f64> {
-        Err(Error::Unsupported(
-            "arc-cosine has no gamma: a lengthscale only multiplies it; leave the scale out, or give --sigma".into(),
-        ))
+        let problem = "arc-cosine has no gamma: a lengthscale only multiplies it";
+        Err(Error::unsupported(problem)
+            .help(Remedy::words("leave the scale out"))
+            .help(Remedy::GiveLengthscale))
     }
 
     fn arc_cosine_order(&self) -> Option<u32> {

@@ -31,7 +31,7 @@ impl Matern {
         if nu > 0.0 && nu <= 1e4 {
             return Ok(Self { nu });
         }
-        Err(Error::Parameter(format!(
+        Err(Error::parameter(format!(
             "matern needs a smoothness nu in (0, 10000], not {nu}; for nu without bound use gaussian"
         )))
     }

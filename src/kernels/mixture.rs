@@ -49,8 +49,8 @@ impl Mixture {
     /// [`Error::Unsupported`] when a component has no spectral measure.
     pub fn new(components: Vec<Component>) -> Result<Self> {
         if components.is_empty() {
-            return Err(Error::Parameter(
-                "a mixture needs at least one component, such as 1*gaussian@1".into(),
+            return Err(Error::parameter(
+                "a mixture needs at least one component, such as 1*gaussian@1",
             ));
         }
         for Component {
@@ -60,7 +60,7 @@ impl Mixture {
         } in &components
         {
             if !(*weight > 0.0 && weight.is_finite()) {
-                return Err(Error::Parameter(format!(
+                return Err(Error::parameter(format!(
                     "the weight of {} in a mixture must be a positive number, not {weight}",
                     kernel.spec()
                 )));
@@ -69,8 +69,8 @@ impl Mixture {
         }
         let total = components.iter().map(|c| c.weight).sum::<f64>();
         if !total.is_finite() {
-            return Err(Error::Parameter(
-                "the weights of a mixture add up to infinity".into(),
+            return Err(Error::parameter(
+                "the weights of a mixture add up to infinity",
             ));
         }
         let mut sum = 0.0;

@@ -44,7 +44,7 @@ pub fn parse(spec: &str) -> Result<Arc<dyn Kernel>> {
         }
         ("arc-cosine", order) => {
             let order = order.unwrap_or("1").parse().map_err(|_| {
-                Error::Parameter(format!("'{spec}': arc-cosine has orders 0, 1 and 2"))
+                Error::parameter(format!("'{spec}': arc-cosine has orders 0, 1 and 2"))
             })?;
             Arc::new(ArcCosine::new(order)?)
         }
@@ -62,12 +62,12 @@ pub fn parse(spec: &str) -> Result<Arc<dyn Kernel>> {
                 .collect::<Result<_>>()?,
         )?),
         ("custom", Some(name)) => {
-            return Err(Error::Unsupported(format!(
+            return Err(Error::unsupported(format!(
                 "the kernel custom:{name} was defined in code and cannot be read from text; build it with kernels::Custom"
             )));
         }
         _ => {
-            return Err(Error::Parameter(format!(
+            return Err(Error::parameter(format!(
                 "unknown kernel '{spec}'; use gaussian, laplacian, exponential, matern32, matern52, matern:NU, cauchy, \
                  rational-quadratic[:ALPHA], arc-cosine[:ORDER], hat, mixture:W*KERNEL@L+... or product:KERNEL@L*..."
             )));
@@ -79,7 +79,7 @@ pub fn parse(spec: &str) -> Result<Arc<dyn Kernel>> {
 /// `0.5*gaussian@2`.
 fn component(text: &str) -> Result<Component> {
     let (weight, rest) = text.split_once('*').ok_or_else(|| {
-        Error::Parameter(format!(
+        Error::parameter(format!(
             "'{text}' in a mixture has no weight; write 0.5*{text}"
         ))
     })?;
@@ -97,7 +97,7 @@ fn scaled_kernel(text: &str) -> Result<(Arc<dyn Kernel>, f64)> {
     let (kernel, lengthscale) = match split(text, '@')?[..] {
         [kernel] => (kernel, 1.0),
         [kernel, lengthscale] => (kernel, number(lengthscale, "a lengthscale")?),
-        _ => return Err(Error::Parameter(format!("'{text}' has more than one @"))),
+        _ => return Err(Error::parameter(format!("'{text}' has more than one @"))),
     };
     let kernel = kernel.trim();
     let inner = kernel.strip_prefix('(').and_then(|k| k.strip_suffix(')'));
@@ -118,7 +118,7 @@ fn split(text: &str, separator: char) -> Result<Vec<&str>> {
         }
     }
     if depth != 0 {
-        return Err(Error::Parameter(format!(
+        return Err(Error::parameter(format!(
             "the parentheses of '{text}' do not match"
         )));
     }
@@ -129,5 +129,5 @@ fn split(text: &str, separator: char) -> Result<Vec<&str>> {
 fn number(text: &str, what: &str) -> Result<f64> {
     let text = text.trim();
     text.parse()
-        .map_err(|_| Error::Parameter(format!("{what} must be a number, not '{text}'")))
+        .map_err(|_| Error::parameter(format!("{what} must be a number, not '{text}'")))
 }

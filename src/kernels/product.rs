@@ -21,8 +21,8 @@ impl Product {
     /// [`Error::Unsupported`] when a factor has no spectral measure.
     pub fn new(factors: Vec<(Arc<dyn Kernel>, f64)>) -> Result<Self> {
         if factors.is_empty() {
-            return Err(Error::Parameter(
-                "a product needs at least one factor, such as gaussian@1".into(),
+            return Err(Error::parameter(
+                "a product needs at least one factor, such as gaussian@1",
             ));
         }
         for (kernel, lengthscale) in &factors {

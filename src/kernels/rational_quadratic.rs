@@ -22,7 +22,7 @@ impl RationalQuadratic {
         if alpha > 0.0 && alpha <= 1e4 {
             return Ok(Self { alpha });
         }
-        Err(Error::Parameter(format!(
+        Err(Error::parameter(format!(
             "rational-quadratic needs an alpha in (0, 10000], not {alpha}; for alpha without bound use gaussian"
         )))
     }

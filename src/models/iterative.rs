@@ -4,6 +4,7 @@ use super::{FitTimes, LinearModel};
 use crate::{
     Device, Error, Result,
     data::ChunkSource,
+    error::Remedy,
     features::{FeatureMap, Leaf, leaves},
     normal::Targets,
     plan::{DEFAULT_MEMORY, RowNeeds, chunk_rows_on},
@@ -58,9 +59,7 @@ pub(super) fn fit(
         memory,
     } = options;
     if source.targets() == 0 {
-        return Err(Error::Shape(
-            "the data has no targets to fit; name them with --target or --targets".into(),
-        ));
+        return Err(Error::missing("the data has no targets to fit").help(Remedy::NameTargets));
     }
     let start = Instant::now();
     let (mut binned, mut dense) = (Vec::new(), Vec::new());
@@ -103,9 +102,9 @@ pub(super) fn fit(
         },
     )?;
     let n = usize::try_from(rows)
-        .map_err(|_| Error::Shape(format!("{rows} rows do not fit this machine")))?;
+        .map_err(|_| Error::shape(format!("{rows} rows do not fit this machine")))?;
     let y_tn = Array2::from_shape_vec((y.len(), n), y.concat())
-        .map_err(|e| Error::Shape(e.to_string()))?;
+        .map_err(|e| Error::shape(e.to_string()))?;
     let accumulate = start.elapsed();
     let start = Instant::now();
     let mut features = SideBySide::default();

@@ -8,7 +8,7 @@ use crate::{
     normal::Targets,
     plan::{RowNeeds, chunk_rows_on},
     solve::Coefficients,
-    store::{Store, in_file},
+    store::Store,
     stream::{Portions, Progress, ReadBehind, for_each_chunk},
 };
 use ndarray::{Array2, ArrayView2, s};
@@ -62,7 +62,7 @@ impl LinearModel {
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let store = Store::load(KIND, path)?;
-        Self::read(&store).map_err(|e| in_file(path, &e))
+        Self::read(&store).map_err(|e| Error::in_model(path, &e))
     }
 
     fn read(store: &Store) -> Result<Self> {
@@ -70,7 +70,7 @@ impl LinearModel {
         let beta_dt = store.f64("coefficients")?;
         let (features, outputs) = beta_dt.dim();
         if features != map.output_dim() {
-            return Err(Error::Shape(format!(
+            return Err(Error::format(format!(
                 "{features} coefficients for {} features",
                 map.output_dim()
             )));
@@ -82,7 +82,7 @@ impl LinearModel {
                 shift: vec![0.0; outputs],
             },
             "classification" => Targets::Classes(store.vector("classes", outputs)?.to_vec()),
-            other => return Err(Error::Shape(format!("the task {other:?} is not known"))),
+            other => return Err(Error::format(format!("the task {other:?} is not known"))),
         };
         Ok(Self {
             map,
@@ -209,7 +209,7 @@ impl<'m> Predictor<'m> {
     ) -> Result<u64> {
         let model = self.model;
         if source.columns() != model.map.input_dim() {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "the data has {} columns, the model was fitted on {}",
                 source.columns(),
                 model.map.input_dim()

@@ -147,7 +147,7 @@ fn real(survey: &Survey) -> Targets {
 
 fn classes(survey: &Survey) -> Result<Targets> {
     let [labels] = survey.targets.as_slice() else {
-        return Err(Error::Shape(format!(
+        return Err(Error::shape(format!(
             "a classifier takes one column of labels, the data has {}",
             survey.targets.len()
         )));
@@ -155,13 +155,15 @@ fn classes(survey: &Survey) -> Result<Targets> {
     let classes = match &labels.distinct {
         Some(classes) if classes.len() >= 2 => classes.clone(),
         Some(_) => {
-            return Err(Error::Parameter(
-                "all labels are the same; a classifier needs two classes".into(),
+            return Err(Error::data(
+                "y",
+                "all labels are the same; a classifier needs two classes",
             ));
         }
         None => {
-            return Err(Error::Parameter(
-                "the labels take more than a thousand values; this is a regression".into(),
+            return Err(Error::data(
+                "y",
+                "the labels take more than a thousand values; this is a regression",
             ));
         }
     };

@@ -17,7 +17,7 @@ impl Scores {
     /// Takes a chunk of predictions and targets. Errors when their shapes differ.
     pub fn add(&mut self, predicted: ArrayView2<'_, f64>, y: ArrayView2<'_, f64>) -> Result<()> {
         if predicted.dim() != y.dim() {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "predictions are {:?}, targets {:?}; name the target column or columns that the model was fitted on",
                 predicted.dim(),
                 y.dim()

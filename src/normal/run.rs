@@ -5,6 +5,7 @@ use crate::{
     Device, Error, Matrix, Result,
     data::{Chunk, ChunkSource, Rows},
     device::gpu::Pace,
+    error::Remedy,
     features::{FeatureMap, LoadedMap, require_dense},
     ops::gram::{GramAccumulator, GramSums},
     plan::{RowNeeds, chunk_rows_on},
@@ -52,7 +53,7 @@ impl<'a> Run<'a> {
     ) -> Result<()> {
         let shape = (self.map.output_dim(), self.targets.outputs());
         if equations.zty_dt.dim() != shape {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "sums for {:?} features and targets do not take rows with {shape:?}",
                 equations.zty_dt.dim()
             )));
@@ -86,9 +87,7 @@ impl<'a> Run<'a> {
         progress: Progress<'_>,
     ) -> Result<Option<NormalEquations>> {
         if source.targets() == 0 {
-            return Err(Error::Shape(
-                "the data has no targets to fit; name them with --target or --targets".into(),
-            ));
+            return Err(Error::missing("the data has no targets to fit").help(Remedy::NameTargets));
         }
         require_dense(self.map)?;
         let (d, features) = (self.map.input_dim(), self.map.output_dim());
@@ -126,10 +125,10 @@ impl<'a> Run<'a> {
             Ok(())
         })?;
         if seen == 0 {
-            return Err(Error::Shape("the data has no rows".into()));
+            return Err(Error::shape("the data has no rows"));
         }
         if left > 0 {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "the sums are of {skip} rows, but the data has {seen}; go on with the same data"
             )));
         }
@@ -141,10 +140,8 @@ impl<'a> Run<'a> {
         let equations = equations(sums, rest, self.targets);
         let mut values = equations.gram_dd.iter().chain(&equations.zty_dt);
         if values.any(|v| !v.is_finite()) {
-            return Err(Error::Numerical(
-                "the sums are not finite: the features or targets are too large; use --standardize"
-                    .into(),
-            ));
+            let problem = "the sums are not finite: the features or targets are too large";
+            return Err(Error::numerical(problem).help(Remedy::Standardize));
         }
         Ok(Some(equations))
     }
@@ -196,7 +193,10 @@ impl Running {
                 *copy = Some(equations(sums, rest, targets));
             }
             Err(error @ Error::OutOfMemory { .. }) => {
-                log::warn!("the sums are not copied in case the device is lost: {error}");
+                log::warn!(
+                    "the sums are not copied in case the device is lost: {}",
+                    error.problem()
+                );
             }
             Err(error) => return Err(error),
         }

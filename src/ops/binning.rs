@@ -11,10 +11,14 @@
 //! The bins of one grid are hashed column by column by [`mix`], a permutation of 64 bits for every bin: two bin vectors that
 //! differ in one column never collide, others with probability near 2^-64.
 
-use super::{Binding, Op, projection::narrow};
+use super::{Binding, Op};
 use crate::{
     Error, Result,
-    device::{CpuDevice, Device, GpuDevice, Matrix, gpu::Dispatch, gpu::shader::Constants},
+    device::{
+        CpuDevice, Device, GpuDevice, Matrix,
+        gpu::{Dispatch, shader::Constants},
+    },
+    ops::dispatch::narrow,
 };
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
@@ -74,7 +78,7 @@ impl Grids {
 
     fn check(&self) -> Result<()> {
         if self.inverse_dp.dim() != self.shift_dp.dim() || self.inverse_dp.is_empty() {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "pitches of shape {:?} and shifts of {:?} make no grids",
                 self.inverse_dp.dim(),
                 self.shift_dp.dim()
@@ -203,14 +207,14 @@ impl Binning {
     /// Errors with [`Error::Shape`] on other shapes and with [`Error::Device`] on a matrix of another device.
     pub fn run(&self, x_nd: &Matrix, row0: usize, hash: &mut Matrix) -> Result<()> {
         if x_nd.cols() != self.depth {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "rows have {} columns, the grids take {}",
                 x_nd.cols(),
                 self.depth
             )));
         }
         if hash.cols() != 2 * self.grids || row0 + hash.rows() > x_nd.rows() {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "hashes of {} x {} words do not hold rows {row0}.. of {} in {} grids",
                 hash.rows(),
                 hash.cols(),

@@ -5,20 +5,19 @@
 
 mod packed;
 
-use super::{
-    Binding, Op,
-    host::Triangle,
-    projection::narrow,
-    tile::{self, Tile},
-    tuning::{self, Class, TunedOp},
-};
+use super::{Binding, Op};
 use crate::{
     Error, Result,
     device::{
         CpuDevice, Device, GpuDevice, Matrix,
-        gpu::shader::Constants,
-        gpu::{Dispatch, PooledBuffer, Readback, even},
+        gpu::{Dispatch, PooledBuffer, Readback, even, shader::Constants},
     },
+    form::{
+        tile::{self, Tile},
+        tuning::{self, Class, TunedOp},
+    },
+    ops::dispatch::narrow,
+    simd::Triangle,
 };
 use ndarray::{Array2, ArrayView2};
 use packed::{places, tile_count, unpack};
@@ -47,7 +46,7 @@ pub static OP: Op = Op {
 };
 
 /// Tiles on and above the diagonal, or for a baseline all of the square.
-pub(super) fn variant(tile: Tile, square: bool) -> (String, Constants) {
+pub(crate) fn variant(tile: Tile, square: bool) -> (String, Constants) {
     let mut constants = tile.constants();
     constants.insert("SQUARE".into(), i64::from(square));
     let side = if square { "/square" } else { "" };
@@ -57,17 +56,17 @@ pub(super) fn variant(tile: Tile, square: bool) -> (String, Constants) {
 /// The uniform parameters, as in the shader.
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-pub(super) struct GramParams {
-    pub(super) row0: u32,
-    pub(super) row_end: u32,
-    pub(super) z_stride4: u32,
-    pub(super) y_stride4: u32,
-    pub(super) z_tiles: u32,
-    pub(super) y_tiles: u32,
-    pub(super) tile0: u32,
-    pub(super) tile_count: u32,
-    pub(super) fresh: u32,
-    pub(super) zero: u32,
+pub(crate) struct GramParams {
+    pub(crate) row0: u32,
+    pub(crate) row_end: u32,
+    pub(crate) z_stride4: u32,
+    pub(crate) y_stride4: u32,
+    pub(crate) z_tiles: u32,
+    pub(crate) y_tiles: u32,
+    pub(crate) tile0: u32,
+    pub(crate) tile_count: u32,
+    pub(crate) fresh: u32,
+    pub(crate) zero: u32,
 }
 
 /// The sums on the host.
@@ -153,7 +152,7 @@ impl GramAccumulator {
         panel_bytes: u64,
     ) -> Result<Self> {
         if features == 0 || targets == 0 {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "a Gram matrix of {features} features and {targets} targets is empty"
             )));
         }
@@ -217,7 +216,7 @@ impl GramAccumulator {
     pub fn add(&mut self, z_nd: &Matrix, y_nt: &Matrix) -> Result<()> {
         let (z_shape, y_shape) = ((z_nd.rows(), z_nd.cols()), (y_nt.rows(), y_nt.cols()));
         if z_shape.1 != self.features || y_shape != (z_shape.0, self.targets) {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "features are {z_shape:?} and targets {y_shape:?}; the sums are for {} features and {} targets",
                 self.features, self.targets
             )));
@@ -343,7 +342,7 @@ impl GramAccumulator {
 }
 
 /// Records the sums of one panel over one block of rows.
-pub(super) fn record(
+pub(crate) fn record(
     gpu: &GpuDevice,
     (tile, name, constants): (&Tile, &str, &Constants),
     params: &GramParams,

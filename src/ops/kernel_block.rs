@@ -5,8 +5,6 @@ mod host;
 use super::{
     Binding, Op,
     product::{HostFactor, product_into_rows},
-    projection::{narrow, rows_per_block},
-    tile::{self, Tile},
 };
 use crate::{
     Error, Result,
@@ -14,7 +12,11 @@ use crate::{
         CpuDevice, Device, GpuDevice, Matrix,
         gpu::{AdapterKind, Dispatch, shader::Constants},
     },
+    error::Remedy,
+    form::tile::{self, Tile},
     kernels::{BlockForm, Kernel},
+    ops::dispatch::narrow,
+    simd::rows_per_block,
 };
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
@@ -164,17 +166,15 @@ impl KernelBlock {
     ) -> Result<Self> {
         let (m, d) = landmarks_md.dim();
         if m == 0 || d == 0 {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "{m} landmarks of {d} columns are an empty block"
             )));
         }
         let form = kernel.block_form();
         let gpu = matches!(device, Device::Gpu(_));
         if gpu && form.is_none() {
-            return Err(Error::Unsupported(format!(
-                "the kernel {} has no shader; use --device cpu",
-                kernel.spec()
-            )));
+            let problem = format!("the kernel {} has no shader", kernel.spec());
+            return Err(Error::unsupported(problem).help(Remedy::UseCpu));
         }
         let lengths: Vec<f64> = landmarks_md
             .rows()
@@ -263,7 +263,7 @@ impl KernelBlock {
     ) -> Result<()> {
         self.check(x_nd, out_nt, b_mt.cols())?;
         if b_mt.rows() != self.landmarks {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "{} landmarks cannot be multiplied with {} rows",
                 self.landmarks,
                 b_mt.rows()
@@ -305,7 +305,7 @@ impl KernelBlock {
         if x_nd.cols() == self.depth && (out.rows(), out.cols()) == (x_nd.rows(), cols) {
             return Ok(());
         }
-        Err(Error::Shape(format!(
+        Err(Error::shape(format!(
             "rows of {} columns and an output of {} x {} do not fit {} landmarks of {} columns",
             x_nd.cols(),
             out.rows(),

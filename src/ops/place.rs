@@ -1,10 +1,14 @@
 //! Moves a block of one matrix to a place in another, each column scaled and shifted on the way: what puts the features of
 //! several maps side by side, and prepares the rows of one map for another.
 
-use super::{Binding, Op, projection::narrow};
+use super::{Binding, Op};
 use crate::{
     Error, Result,
-    device::{Device, Matrix, gpu::Dispatch, gpu::shader::Constants},
+    device::{
+        Device, Matrix,
+        gpu::{Dispatch, shader::Constants},
+    },
+    ops::dispatch::narrow,
 };
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
@@ -88,7 +92,7 @@ impl Place {
     /// Uploads a pair (scale, shift) per column.
     pub fn load(device: &Device, factors: &[[f32; 2]]) -> Result<Self> {
         let row = ArrayView2::from_shape((1, 2 * factors.len()), factors.as_flattened())
-            .map_err(|e| Error::Shape(e.to_string()))?;
+            .map_err(|e| Error::shape(e.to_string()))?;
         Ok(Self {
             device: device.clone(),
             cols: factors.len(),
@@ -104,7 +108,7 @@ impl Place {
             && spot.rows <= place.rows()
             && spot.col + self.cols <= place.cols();
         if !fits {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "a block of {} x {} at {spot:?} does not lie within {} x {} and {} x {}",
                 spot.rows,
                 self.cols,

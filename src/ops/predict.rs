@@ -1,18 +1,20 @@
 //! Fused predict: `y = f(x W + phase) beta`, the features never stored.
 
 use super::{
-    Binding, Op,
+    Binding, Nonlinearity, Op,
+    dispatch::narrow,
     few::{self, FewRows},
-    host::{Epilogue, ThroughCache},
-    projection::{
-        self, DenseMap, GpuMap, HostMap, Loaded, Nonlinearity, Projection, narrow, rows_per_block,
-    },
-    tile::{self, Form, Tile},
-    tuning::{self, Class, TunedOp},
+    projection::{self, DenseMap, GpuMap, HostMap, Loaded, Projection},
 };
 use crate::{
     Error, Result,
     device::{CpuDevice, Device, GpuDevice, Matrix, gpu::Dispatch, gpu::shader::Constants},
+    form::{
+        self,
+        tile::{self, Form, Tile},
+        tuning::{self, Class, TunedOp},
+    },
+    simd::{Epilogue, ThroughCache, rows_per_block},
 };
 use ndarray::{Array2, ArrayView2};
 use pulp::Simd;
@@ -85,14 +87,14 @@ impl Projection {
     pub fn predict(&self, x_nd: &Matrix, beta_dt: &Matrix, y_nt: &mut Matrix) -> Result<()> {
         self.check_input(x_nd)?;
         if beta_dt.rows() != self.outputs() {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "coefficients are for {} features, the map gives {}",
                 beta_dt.rows(),
                 self.outputs()
             )));
         }
         if (y_nt.rows(), y_nt.cols()) != (x_nd.rows(), beta_dt.cols()) {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "y is {} x {}, the prediction {} x {}",
                 y_nt.rows(),
                 y_nt.cols(),
@@ -150,7 +152,7 @@ impl Projection {
             features: None,
             z_nt: y_nt,
             row0: 0,
-            splits: few::splits(
+            splits: form::few::splits(
                 gpu.report().kind,
                 x_nd.rows(),
                 beta_dt.cols(),
@@ -178,7 +180,7 @@ impl Projection {
         // Blocks of rows run one after another: each has to fill the adapter.
         let mut blocks = gpu.row_blocks(x_nd.rows(), self.prediction_work());
         let rows = blocks.next().map_or(0, |block| block.len());
-        let splits = few::feature_splits(gpu.report().kind, rows, self.freqs);
+        let splits = form::few::feature_splits(gpu.report().kind, rows, self.freqs);
         let sum_bytes = 4 * x_nd.rows() * beta_dt.stride();
         let splits = splits.clamp(1, (SPLIT_BYTES / sum_bytes).max(1));
         self.predict_split(gpu, map, (x_nd, beta_dt), y_nt, (tile, splits))
@@ -201,7 +203,7 @@ impl Projection {
         let (Loaded::Gpu(gpu, map), Some(Form::Tile(tile))) =
             (&self.loaded, self.predict_form(x_nd.rows()))
         else {
-            return Err(Error::Unsupported("splits are of tiles on a GPU".into()));
+            return Err(Error::unsupported("splits are of tiles on a GPU"));
         };
         self.predict_split(gpu, map, (x_nd, beta_dt), y_nt, (tile, splits))
     }

@@ -4,16 +4,19 @@ mod host;
 
 pub(crate) use host::HostFactor;
 
-use super::{
-    Binding, Op,
-    few::FewRows,
-    projection::{narrow, rows_per_block},
-    tile::{self, Form, Tile},
-    tuning::{self, Class, TunedOp},
-};
+use super::{Binding, Op, few::FewRows};
 use crate::{
     Error, Result,
-    device::{CpuDevice, Device, GpuDevice, Matrix, gpu::Dispatch, gpu::shader::Constants},
+    device::{
+        CpuDevice, Device, GpuDevice, Matrix,
+        gpu::{Dispatch, shader::Constants},
+    },
+    form::{
+        tile::{self, Form, Tile},
+        tuning::{self, Class, TunedOp},
+    },
+    ops::dispatch::narrow,
+    simd::rows_per_block,
 };
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
@@ -143,7 +146,7 @@ pub(crate) fn form(a_nk: &Matrix, b_kt: &Matrix) -> Option<Form> {
 pub fn product_with(a_nk: &Matrix, b_kt: &Matrix, c_nt: &mut Matrix, form: Form) -> Result<()> {
     let (rows, depth, cols) = (a_nk.rows(), a_nk.cols(), b_kt.cols());
     if b_kt.rows() != depth || (c_nt.rows(), c_nt.cols()) != (rows, cols) || depth == 0 {
-        return Err(Error::Shape(format!(
+        return Err(Error::shape(format!(
             "a product of {rows} x {depth} and {} x {cols} does not fit {} x {}",
             b_kt.rows(),
             c_nt.rows(),

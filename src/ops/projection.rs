@@ -6,17 +6,16 @@ mod host;
 pub(super) use gpu::GpuMap;
 use gpu::Params;
 pub(super) use host::HostMap;
-pub(crate) use host::rows_per_block;
 
-use super::{
-    Binding, Op,
-    cos2pi::{reference_cos, reference_sin},
-    tile::{self, Form, Tile},
-    tuning::{self, Class, TunedOp},
-};
+use super::{Binding, Nonlinearity, Op};
 use crate::{
     Error, Result,
     device::{CpuDevice, Device, GpuDevice, Matrix},
+    form::{
+        tile::{self, Form, Tile},
+        tuning::{self, Class, TunedOp},
+    },
+    simd::cos2pi::{reference_cos, reference_sin},
 };
 use ndarray::{Array2, ArrayView2};
 
@@ -44,41 +43,6 @@ pub static OP: Op = Op {
             .collect()
     },
 };
-
-/// What is applied to `t = x W + phase`; phases of the cosines are in turns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Nonlinearity {
-    /// `[cos 2 pi t, sin 2 pi t]`: two outputs a frequency, all cosines first.
-    CosSin,
-    /// `cos 2 pi t`.
-    Cos,
-    /// `1[t > 0]`, arc-cosine of order 0.
-    Step,
-    /// `max(t, 0)`, arc-cosine of order 1.
-    Relu,
-    /// `max(t, 0)^2`, arc-cosine of order 2.
-    ReluSquared,
-}
-
-impl Nonlinearity {
-    /// All of them, in the order of the shader's constant.
-    pub const ALL: [Self; 5] = [
-        Self::CosSin,
-        Self::Cos,
-        Self::Step,
-        Self::Relu,
-        Self::ReluSquared,
-    ];
-
-    /// Output columns of one frequency.
-    pub fn outputs(self) -> usize {
-        if self == Self::CosSin { 2 } else { 1 }
-    }
-
-    pub(super) fn code(self) -> i64 {
-        self as i64
-    }
-}
 
 pub(super) fn variant(
     tile: Tile,
@@ -134,14 +98,14 @@ impl DenseMap {
 
     fn check(&self) -> Result<()> {
         if self.depth() == 0 || self.freqs() == 0 {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "a map from {} columns to {} features is empty",
                 self.depth(),
                 self.outputs()
             )));
         }
         if self.phase_s.len() != self.freqs() || self.amplitude_s.len() != self.freqs() {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "{} frequencies need as many phases ({}) and amplitudes ({})",
                 self.freqs(),
                 self.phase_s.len(),
@@ -248,7 +212,7 @@ impl Projection {
     pub fn run(&self, x_nd: &Matrix, z_nd: &mut Matrix) -> Result<()> {
         self.check_input(x_nd)?;
         if (z_nd.rows(), z_nd.cols()) != (x_nd.rows(), self.outputs()) {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "z is {} x {}, the map gives {} x {}",
                 z_nd.rows(),
                 z_nd.cols(),
@@ -268,7 +232,7 @@ impl Projection {
 
     pub(super) fn check_input(&self, x_nd: &Matrix) -> Result<()> {
         if x_nd.cols() != self.depth {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "rows have {} columns, the map takes {}",
                 x_nd.cols(),
                 self.depth
@@ -276,14 +240,4 @@ impl Projection {
         }
         Ok(())
     }
-}
-
-/// Shader parameters are u32.
-pub(super) fn narrow(value: usize) -> Result<u32> {
-    u32::try_from(value).map_err(|_| Error::Limit {
-        what: "a shader parameter".into(),
-        needed: value.to_string(),
-        allowed: u32::MAX.to_string(),
-        remedy: "use fewer rows at a time".into(),
-    })
 }

@@ -8,10 +8,11 @@ mod map;
 pub use gpu::{OP, STAGE_OP};
 pub use map::{Mixing, StructuredMap, reference};
 
-use super::{product, projection::Nonlinearity};
+use super::product;
 use crate::{
     Error, Result,
     device::{Device, Matrix},
+    ops::Nonlinearity,
 };
 
 /// A structured map loaded on a device.
@@ -64,7 +65,7 @@ impl Structured {
     pub fn run(&self, x_nd: &Matrix, z_nd: &mut Matrix) -> Result<()> {
         self.check_input(x_nd)?;
         if (z_nd.rows(), z_nd.cols()) != (x_nd.rows(), self.outputs()) {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "z is {} x {}, the map gives {} x {}",
                 z_nd.rows(),
                 z_nd.cols(),
@@ -81,7 +82,7 @@ impl Structured {
         self.check_input(x_nd)?;
         let (rows, outputs) = (x_nd.rows(), self.outputs());
         if beta_dt.rows() != outputs || (y_nt.rows(), y_nt.cols()) != (rows, beta_dt.cols()) {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "{rows} rows of {outputs} features and coefficients of shape {} x {} do not give {} x {}",
                 beta_dt.rows(),
                 beta_dt.cols(),
@@ -124,7 +125,7 @@ impl Structured {
         if x_nd.cols() == self.map.depth {
             return Ok(());
         }
-        Err(Error::Shape(format!(
+        Err(Error::shape(format!(
             "rows have {} columns, the map takes {}",
             x_nd.cols(),
             self.map.depth

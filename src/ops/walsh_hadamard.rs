@@ -10,12 +10,12 @@ pub(super) use layout::RowLayout;
 
 use super::{
     Binding, Op,
-    projection::narrow,
-    tuning::{self, Class, TunedOp},
+    dispatch::{fold, moved, narrow},
 };
 use crate::{
     Error, Result,
     device::{CpuDevice, Device, GpuDevice, Matrix, gpu::Dispatch, gpu::shader::Constants},
+    form::tuning::{self, Class, TunedOp},
 };
 use layout::{strided_variant, whole_variant};
 use ndarray::{Array2, ArrayView2};
@@ -99,7 +99,7 @@ impl WalshHadamard {
                 exchange: None,
             });
         }
-        Err(Error::Parameter(format!(
+        Err(Error::parameter(format!(
             "a Walsh-Hadamard transform of {n} elements does not exist; pad rows with zeros to {}",
             n.max(2).next_power_of_two()
         )))
@@ -164,7 +164,7 @@ impl WalshHadamard {
         self.check(x_nd)?;
         self.check(y_nd)?;
         if x_nd.rows() != y_nd.rows() {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "{} rows cannot be transformed into {}",
                 x_nd.rows(),
                 y_nd.rows()
@@ -188,7 +188,7 @@ impl WalshHadamard {
     /// Errors with [`Error::Shape`] unless `rows` holds whole rows.
     pub fn run_slice(&self, rows: &mut [f32]) -> Result<()> {
         if !rows.len().is_multiple_of(self.len()) {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "{} floats are no whole rows of {}",
                 rows.len(),
                 self.len()
@@ -205,7 +205,7 @@ impl WalshHadamard {
         if m.cols() == self.len() {
             return Ok(());
         }
-        Err(Error::Shape(format!(
+        Err(Error::shape(format!(
             "rows have {} columns, the transform takes {}",
             m.cols(),
             self.len()
@@ -325,17 +325,6 @@ impl WalshHadamard {
             work: moved(y_nd),
         })
     }
-}
-
-/// The work of a pass over a matrix: memory bounds it, a value is worth about ten operations each way.
-pub(super) fn moved(y_nd: &Matrix) -> f64 {
-    20.0 * (y_nd.rows() * y_nd.stride()) as f64
-}
-
-/// `groups` workgroups as a grid within 65,535 a side; the shader counts `y * groups.x + x`.
-pub(super) fn fold(groups: u32) -> [u32; 3] {
-    let y = groups.div_ceil(65_535);
-    [groups.div_ceil(y.max(1)), y, 1]
 }
 
 /// Rows one after another, under run-time dispatch. A struct rather than a closure: a closure is called from every

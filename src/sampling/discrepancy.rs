@@ -24,7 +24,7 @@ pub fn box_discrepancy(
 ) -> Result<f64> {
     let (s, d) = frequencies.omega_sd.dim();
     if deviations.len() != d || half_widths.len() != d {
-        return Err(Error::Shape(format!(
+        return Err(Error::shape(format!(
             "frequencies of {d} columns need {d} deviations and {d} half-widths, not {} and {}",
             deviations.len(),
             half_widths.len()
@@ -32,7 +32,7 @@ pub fn box_discrepancy(
     }
     let mut all = deviations.iter().chain(half_widths);
     if let Some(bad) = all.find(|v| !(**v > 0.0 && v.is_finite())) {
-        return Err(Error::Parameter(format!(
+        return Err(Error::parameter(format!(
             "deviations and half-widths of a box must be positive numbers, not {bad}"
         )));
     }

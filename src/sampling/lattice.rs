@@ -26,7 +26,7 @@ struct Lattice {
 pub(super) fn sequence(dim: usize, s: usize, seed: Seed) -> Result<impl Sequence> {
     check_table("lattice", dim, DIMENSIONS)?;
     if s > 1 << LOG_POINTS {
-        return Err(Error::Unsupported(format!(
+        return Err(Error::unsupported(format!(
             "lattice sampling has at most {} frequencies, not {s}: use sobol",
             1 << LOG_POINTS
         )));

@@ -26,7 +26,7 @@ pub fn leverage_resample(
 ) -> Result<Frequencies> {
     let s0 = pool.omega_sd.nrows();
     if scores.len() != s0 || s == 0 {
-        return Err(Error::Shape(format!(
+        return Err(Error::shape(format!(
             "resampling needs one score for each of {s0} frequencies, and at least one to keep; got {} scores, {s} to keep",
             scores.len()
         )));
@@ -34,7 +34,7 @@ pub fn leverage_resample(
     let total: f64 = scores.iter().sum();
     let bad = scores.iter().position(|&p| !(p >= 0.0 && p.is_finite()));
     if bad.is_some() || !(total > 0.0 && total.is_finite()) {
-        return Err(Error::Parameter(format!(
+        return Err(Error::parameter(format!(
             "leverage scores must be non-negative numbers that do not all vanish; number {} is {}",
             bad.unwrap_or(0),
             scores.get(bad.unwrap_or(0)).copied().unwrap_or(f64::NAN)

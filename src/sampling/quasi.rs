@@ -34,10 +34,9 @@ pub(super) fn cube_dim(
     with_phases: bool,
 ) -> Result<usize> {
     let dim = measure.cube_dim(d).ok_or_else(|| {
-        Error::Unsupported(
+        Error::unsupported(
             "this kernel's spectral measure has no map from the unit cube, which quasi-Monte Carlo needs; \
-             use monte-carlo or orthogonal sampling"
-                .into(),
+             use monte-carlo or orthogonal sampling",
         )
     })?;
     Ok(dim + usize::from(with_phases))
@@ -48,7 +47,7 @@ pub(super) fn check_table(name: &str, dim: usize, available: usize) -> Result<()
     if dim <= available {
         return Ok(());
     }
-    Err(Error::Unsupported(format!(
+    Err(Error::unsupported(format!(
         "{name} sampling needs {dim} coordinates here; its published table has {available}: \
          use halton (scrambled), orthogonal or monte-carlo"
     )))

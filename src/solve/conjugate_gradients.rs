@@ -1,7 +1,7 @@
 //! Ridge regression by conjugate gradients on products with Z alone, for maps whose Gram matrix is never formed.
 
 use super::{Coefficients, FeatureProducts};
-use crate::{Error, Result};
+use crate::{Error, Result, error::Remedy};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Zip};
 
 /// Ridge regression `beta = (Z'Z + lambda n I)^-1 Z'y`, lambda PER SAMPLE as in [`Ridge`](super::Ridge), the intercept from
@@ -51,11 +51,13 @@ impl Solution {
             return Ok(self.coefficients);
         }
         let worst = self.residual_t.fold(0.0, |m: f64, &r| m.max(r));
-        Err(Error::Numerical(format!(
-            "conjugate gradients stand at a relative residual of {worst:.1e} after {} iterations; use a larger --lambda, more \
-             iterations or a larger tolerance",
+        Err(Error::numerical(format!(
+            "conjugate gradients stand at a relative residual of {worst:.1e} after {} iterations",
             self.iterations
-        )))
+        ))
+        .help(Remedy::LargerLambda)
+        .help(Remedy::MoreIterations)
+        .help(Remedy::LargerTolerance))
     }
 }
 
@@ -116,14 +118,14 @@ impl ConjugateGradients {
     fn check(&self) -> Result<()> {
         for (name, value) in [("lambda", self.lambda), ("the tolerance", self.tolerance)] {
             if !(value > 0.0 && value.is_finite()) {
-                return Err(Error::Parameter(format!(
+                return Err(Error::parameter(format!(
                     "{name} is {value}; it must be positive and finite"
                 )));
             }
         }
         if self.max_iterations == 0 {
-            return Err(Error::Parameter(
-                "the number of iterations is 0; use at least 1".into(),
+            return Err(Error::parameter(
+                "the number of iterations is 0; use at least 1",
             ));
         }
         Ok(())
@@ -144,7 +146,7 @@ impl ConjugateGradients {
         let (targets, rows) = y_tn.dim();
         let columns = features.columns();
         if rows == 0 || rows != features.rows() {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "{rows} targets for {} rows of features; both must be the same and not zero",
                 features.rows()
             )));
@@ -215,11 +217,7 @@ impl ConjugateGradients {
             }
             let now = worst(&residual);
             if !now.is_finite() {
-                return Err(Error::Numerical(
-                    "conjugate gradients met a product that is not finite: the features or targets are too large; use \
-                     --standardize"
-                        .into(),
-                ));
+                return Err(Error::numerical( "conjugate gradients met a product that is not finite: the features or targets are too large", ).help(Remedy::Standardize));
             }
             progress(iterations, now);
             let z = &r * &inverse_d;

@@ -65,7 +65,7 @@ impl<'a> SideBySide<'a> {
         if let Some(first) = self.parts.first()
             && first.rows() != part.rows()
         {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "features of {} and {} rows do not go side by side",
                 first.rows(),
                 part.rows()

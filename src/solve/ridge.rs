@@ -1,7 +1,7 @@
 //! Ridge regression by a Cholesky factorisation in f64.
 
-use super::cholesky::Lower;
-use crate::{Error, Result, normal::NormalEquations};
+use crate::linalg::cholesky::Lower;
+use crate::{Error, Result, error::Remedy, normal::NormalEquations};
 use ndarray::{Array1, Array2};
 
 /// A linear model on features.
@@ -41,12 +41,12 @@ impl Ridge {
     pub fn solve(&self, sums: &NormalEquations) -> Result<Coefficients> {
         let Self { lambda, intercept } = *self;
         if !(lambda > 0.0 && lambda.is_finite()) {
-            return Err(Error::Parameter(format!(
+            return Err(Error::parameter(format!(
                 "lambda is {lambda}; it must be positive and finite"
             )));
         }
         if sums.rows == 0 {
-            return Err(Error::Shape("there are no rows to fit".into()));
+            return Err(Error::shape("there are no rows to fit"));
         }
         let n = sums.rows as f64;
         let targets = sums.zty_dt.ncols();
@@ -69,16 +69,15 @@ impl Ridge {
             gram.row_mut(i)[i] += lambda * n;
         }
         if !gram.factor() {
-            return Err(Error::Numerical(format!(
-                "the normal equations are not positive definite at lambda = {lambda:e}; use a larger --lambda (10 times)"
-            )));
+            let problem =
+                format!("the normal equations are not positive definite at lambda = {lambda:e}");
+            return Err(Error::numerical(problem).help(Remedy::LargerLambda));
         }
         gram.solve(&mut beta_dt);
         gram.solve_transposed(&mut beta_dt);
         if beta_dt.iter().any(|b| !b.is_finite()) {
-            return Err(Error::Numerical(format!(
-                "the coefficients are not finite at lambda = {lambda:e}; use a larger --lambda"
-            )));
+            let problem = format!("the coefficients are not finite at lambda = {lambda:e}");
+            return Err(Error::numerical(problem).help(Remedy::LargerLambda));
         }
         let intercept_t = if intercept {
             &y_mean - &beta_dt.t().dot(&z_mean)
@@ -141,7 +140,7 @@ mod tests {
             .solve(&sums)
             .expect_err("not positive definite")
             .to_string();
-        assert!(message.contains("larger --lambda"), "{message}");
+        assert!(message.contains("larger .lambda(..)"), "{message}");
         let bad = Ridge {
             lambda: 0.0,
             intercept: true,

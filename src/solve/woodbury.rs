@@ -31,19 +31,19 @@ pub fn woodbury(
 ) -> Result<Array2<f64>> {
     let (n, m) = c_nm.dim();
     if h_mm.dim() != (m, m) || y_nt.nrows() != n || n == 0 || m == 0 {
-        return Err(Error::Shape(format!(
+        return Err(Error::shape(format!(
             "a kernel of {n} rows and {m} landmarks does not go with {:?} and {:?}",
             h_mm.dim(),
             y_nt.dim()
         )));
     }
     if !(penalty > 0.0 && penalty.is_finite()) {
-        return Err(Error::Parameter(format!(
+        return Err(Error::parameter(format!(
             "the penalty is {penalty}; it must be positive and finite"
         )));
     }
     let inner = c_nm.t().dot(&c_nm) + &h_mm * penalty;
-    let not_finite = || Error::Numerical("the kernel matrix is not finite".into());
+    let not_finite = || Error::numerical("the kernel matrix is not finite");
     if inner.iter().any(|v| !v.is_finite()) {
         return Err(not_finite());
     }

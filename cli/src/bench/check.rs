@@ -1,5 +1,6 @@
 //! `bochner bench --check`: every op against f64, on the CPU and on every adapter.
 
+use crate::flags;
 use crate::report::{self, Console};
 use anyhow::{Result, bail};
 use bochner::{Device, check::SUITES};
@@ -46,7 +47,7 @@ pub(super) fn run(console: &Console, as_json: bool) -> Result<()> {
                     }),
                 ),
                 Err(error) => {
-                    let why = report::one_line(&error.to_string());
+                    let why = report::one_line(&flags::explain(&error));
                     (false, why.clone(), json!({ "failed": why }))
                 }
             };

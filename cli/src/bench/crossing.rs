@@ -1,5 +1,6 @@
 //! `bochner bench --crossing`: where structured maps become cheaper than the dense one, and what they cost in accuracy.
 
+use crate::flags;
 use crate::report;
 use anyhow::Result;
 use bochner::{
@@ -41,7 +42,7 @@ pub(super) fn run(
             let crossed = match crossing(device, dim, features) {
                 Ok(crossed) => crossed,
                 Err(error @ (Error::Limit { .. } | Error::OutOfMemory { .. })) => {
-                    let why = report::one_line(&error.to_string());
+                    let why = report::one_line(&flags::explain(&error));
                     cases.push(json!({"dim": dim, "features": features, "skipped": why}));
                     if !as_json {
                         report::to_stdout(&format!("{dim:>5} {features:>6} skipped: {why}\n"))?;

@@ -25,7 +25,7 @@ pub(super) fn run(device: &Device) -> Result<()> {
         let line = line.map_err(|error| Error::io("stdin", error))?;
         let answer = answer(device, &line, &mut loaded);
         let answer = answer.unwrap_or_else(|error| {
-            let why = report::one_line(&error.to_string());
+            let why = report::explain(&error);
             json!({ "failed": why })
         });
         report::to_stdout(&format!("{answer}\n"))?;

@@ -1,11 +1,12 @@
 //! `bochner bench --tune`: measures the tile shapes of a GPU, and what else it may choose, and keeps the fastest.
 
 use super::duration;
+use crate::flags;
 use crate::report::{self, Console, Usage};
 use anyhow::Result;
 use bochner::{
     Device,
-    ops::tuning::{Class, tune},
+    form::tuning::{Class, tune},
 };
 use serde_json::{Value, json};
 
@@ -22,7 +23,7 @@ pub(super) fn run(console: &Console, device: &Device, as_json: bool) -> Result<(
         let mut tuned = match tune(gpu, class) {
             Ok(tuned) => tuned,
             Err(error) => {
-                let why = report::one_line(&error.to_string());
+                let why = report::one_line(&flags::explain(&error));
                 console.note(&format!("{class} keeps its default: {why}"));
                 continue;
             }

@@ -1,5 +1,6 @@
 //! Which kernel, on what scale, from which seed.
 
+use crate::flags;
 use crate::report::{Console, Report, Usage, Value, json, six_digits};
 use anyhow::Result;
 use bochner::{
@@ -79,7 +80,7 @@ impl KernelArgs {
     /// Errors of the bandwidth that need no data.
     pub(crate) fn check(&self, kernel: &dyn Kernel) -> Result<()> {
         let fixed = self.bandwidth().fixed(kernel);
-        fixed.map_err(|error| Usage(error.to_string()))?;
+        fixed.map_err(|error| Usage(flags::explain(&error)))?;
         Ok(())
     }
 

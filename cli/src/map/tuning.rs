@@ -1,6 +1,7 @@
 //! How frequencies are drawn, and the options of single maps.
 
 use crate::args::{at_least_one, positive};
+use crate::flags;
 use anyhow::Result;
 use bochner::{
     Error,
@@ -107,9 +108,9 @@ fn landmarks(text: &str) -> Result<Landmarks, String> {
             rows.extend(chunk.x.into_f64());
         }
         let shape = (rows.len() / source.columns(), source.columns());
-        Array2::from_shape_vec(shape, rows).map_err(|error| Error::Shape(error.to_string()))
+        Array2::from_shape_vec(shape, rows).map_err(|error| Error::shape(error.to_string()))
     };
-    read().map(Landmarks::Rows).map_err(|e| e.to_string())
+    read().map(Landmarks::Rows).map_err(|e| flags::explain(&e))
 }
 
 impl TuningArgs {

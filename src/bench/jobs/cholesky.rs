@@ -2,7 +2,7 @@
 
 use super::{Job, draw};
 use crate::{
-    Device, Error, Result, bench::Shape, device::cpu::instruction_set, solve::cholesky::Lower,
+    Device, Error, Result, bench::Shape, device::cpu::instruction_set, linalg::cholesky::Lower,
 };
 use ndarray::Array2;
 
@@ -14,7 +14,7 @@ struct Cholesky {
 
 pub(in crate::bench) fn cholesky(device: &Device, shape: Shape) -> Result<Box<dyn Job>> {
     if !matches!(device, Device::Cpu(_)) {
-        return Err(Error::Unsupported("factorisations run on the CPU".into()));
+        return Err(Error::unsupported("factorisations run on the CPU"));
     }
     let n = shape.features;
     let mut matrix = draw(n, n, 0.25, 17).mapv(f64::from);
@@ -60,7 +60,7 @@ impl Job for Cholesky {
         };
         match cpu.install(|| self.factor.factor()) {
             true => Ok(()),
-            false => Err(Error::Numerical("not positive definite".into())),
+            false => Err(Error::numerical("not positive definite")),
         }
     }
 

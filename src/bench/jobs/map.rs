@@ -4,7 +4,10 @@ use super::{Job, REFERENCE_WORK, TARGETS, block_rows, blocks, draw, form_name, h
 use crate::{
     Device, Matrix, Result,
     bench::Shape,
-    ops::projection::{self, DenseMap, Nonlinearity, Projection},
+    ops::{
+        Nonlinearity,
+        projection::{self, DenseMap, Projection},
+    },
 };
 use ndarray::{Array2, ArrayView2};
 

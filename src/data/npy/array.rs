@@ -1,8 +1,8 @@
 //! One array read row by row through a fixed buffer, and two of them read in step.
 
 use super::dtype::Dtype;
+use super::entry::Entry;
 use super::header::{Fault, Header};
-use crate::data::npz::Entry;
 use crate::data::rows::{first_non_finite, not_finite};
 use crate::data::{Chunk, Rows, require_rows};
 use crate::error::{Error, Result};

@@ -53,7 +53,7 @@ impl CsvWriter {
     /// Errors with [`Error::Shape`] if there are not as many columns as names, and with [`Error::Io`].
     pub fn write_rows(&mut self, rows: ArrayView2<'_, f64>) -> Result<()> {
         if rows.ncols() != self.columns {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "{}: rows of {} columns go under {} names; write one name per column",
                 self.file.get_ref().path().display(),
                 rows.ncols(),

@@ -97,7 +97,7 @@ impl<T: NpyValue> NpyWriter<T> {
     pub fn write_rows(&mut self, rows: ArrayView2<'_, T>) -> Result<()> {
         let columns = self.columns.unwrap_or(1);
         if rows.ncols() != columns {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "{}: rows of {} columns go into an array of {columns}; write rows of {columns}",
                 self.file.get_ref().path().display(),
                 rows.ncols()

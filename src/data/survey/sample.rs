@@ -56,7 +56,7 @@ impl Reservoir {
             .collect();
         kept.sort_unstable();
         let values = Array2::from_shape_vec((kept.len(), self.columns), self.values)
-            .map_err(|error| Error::Shape(error.to_string()))?;
+            .map_err(|error| Error::shape(error.to_string()))?;
         let places: Vec<_> = kept.iter().map(|&(_, place)| place).collect();
         let indices = kept.into_iter().map(|(index, _)| index).collect();
         Ok((values.select(Axis(0), &places), indices))
@@ -77,7 +77,7 @@ const TILE: usize = 32;
 pub fn median_distance(sample: ArrayView2<'_, f64>, norm: Norm) -> Result<f64> {
     let rows = sample.nrows();
     if rows < 2 {
-        return Err(Error::Shape(format!(
+        return Err(Error::shape(format!(
             "the median distance needs at least 2 rows and there are {rows}; give more rows or a number"
         )));
     }
@@ -119,13 +119,13 @@ pub fn median_distance(sample: ArrayView2<'_, f64>, norm: Norm) -> Result<f64> {
         median = distance(lower) / 2.0 + median / 2.0;
     }
     if median == 0.0 {
-        return Err(Error::Numerical(
-            "the median distance is 0, because most pairs of sampled rows are equal; give the bandwidth as a number or remove duplicate rows".into(),
+        return Err(Error::numerical(
+            "the median distance is 0, because most pairs of sampled rows are equal; give the bandwidth as a number or remove duplicate rows",
         ));
     }
     if !median.is_finite() {
-        return Err(Error::Numerical(
-            "the median distance exceeds the range of f64; rescale the columns".into(),
+        return Err(Error::numerical(
+            "the median distance exceeds the range of f64; rescale the columns",
         ));
     }
     Ok(median)

@@ -1,7 +1,8 @@
 //! Adapters: which there are, whether they are large enough, and opening one.
 
-use super::{GpuDevice, binding_limit, human_bytes, one_line, saved::SavedPipelines};
-use crate::{Error, Result, device::cache::Cache};
+use super::{GpuDevice, binding_limit, saved::SavedPipelines};
+use crate::text::{human_bytes, one_line};
+use crate::{Error, Result, device::cache::Cache, error::Remedy};
 use std::fmt;
 
 /// What an adapter is, in the order in which `auto` prefers it.
@@ -169,10 +170,8 @@ pub(super) fn open_with(
     cache: Cache,
 ) -> Result<GpuDevice> {
     if let Some(refusal) = &report.refusal {
-        return Err(Error::Device(format!(
-            "{} is too small: {refusal}; use --device cpu",
-            report.describe()
-        )));
+        let problem = format!("{} is too small: {refusal}", report.describe());
+        return Err(Error::device(problem).help(Remedy::UseCpu));
     }
     let mut wanted = wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::PIPELINE_CACHE;
     // Elsewhere it would do nothing but let drivers vary the subgroups of every pipeline.
@@ -186,7 +185,7 @@ pub(super) fn open_with(
         ..Default::default()
     }))
     .map_err(|e| {
-        Error::Device(format!(
+        Error::device(format!(
             "{} does not open: {} (largest binding {})",
             report.describe(),
             one_line(&e.to_string()),

@@ -1,8 +1,9 @@
 //! Device memory: buffers that are kept and handed out again (wgpu clears a new one on first use, an extra write), and what
 //! happens when there is no more to be had.
 
-use super::{GpuDevice, human_bytes, lock};
-use crate::{Error, Result};
+use super::{GpuDevice, lock};
+use crate::text::human_bytes;
+use crate::{Error, Result, error::Remedy};
 use std::{
     fmt,
     ops::Deref,
@@ -110,7 +111,7 @@ impl GpuDevice {
                 what: what(),
                 needed: human_bytes(bytes),
                 allowed: format!("{} a binding", human_bytes(allowed)),
-                remedy: "use fewer rows at a time or fewer features".into(),
+                remedies: vec![Remedy::LessMemory, Remedy::FewerFeatures],
             });
         }
         let usage = wgpu::BufferUsages::STORAGE

@@ -1,6 +1,7 @@
 //! What a driver reports outside the call that caused it. A lost device stays lost; any other fault is reported once.
 
-use super::{lock, one_line};
+use super::lock;
+use crate::text::one_line;
 use crate::{Error, Result};
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -32,7 +33,7 @@ impl Faults {
                 }
                 other => one_line(&other.to_string()),
             };
-            lock(&sink.first).get_or_insert(Error::Device(text));
+            lock(&sink.first).get_or_insert(Error::device(text));
         }));
         let sink = faults.clone();
         device.set_device_lost_callback(move |reason, message| {
@@ -119,12 +120,12 @@ mod tests {
     #[test]
     fn a_fault_is_reported_once_and_a_loss_for_ever() {
         let faults = Faults::default();
-        *lock(&faults.first) = Some(Error::Device("first".into()));
+        *lock(&faults.first) = Some(Error::device("first"));
         assert_eq!(faults.check().unwrap_err().to_string(), "first");
         faults.check().unwrap();
         faults.alive().unwrap();
         faults.lost.set("pulled out".into()).unwrap();
-        *lock(&faults.first) = Some(Error::Device("second".into()));
+        *lock(&faults.first) = Some(Error::device("second"));
         for _ in 0..2 {
             let error = faults.check().unwrap_err();
             assert!(matches!(error, Error::DeviceLost { rows_kept: 0, .. }));

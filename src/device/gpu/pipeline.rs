@@ -1,11 +1,11 @@
 //! Pipelines, built once per op variant, and the recording of dispatches.
 
 use super::{
-    GpuDevice, Recorder, SubmissionPart, driver_code, lock, one_line,
+    GpuDevice, Recorder, SubmissionPart, driver_code, lock,
     op::{Binding, Op},
     saved::SavedPipelines,
 };
-use crate::{Error, Result};
+use crate::{Error, Result, error::Remedy, text::one_line};
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex},
@@ -47,7 +47,7 @@ impl GpuDevice {
                 what: format!("one dispatch of {}", dispatch.op.name),
                 needed: format!("{groups} workgroups"),
                 allowed: limit.to_string(),
-                remedy: "use fewer rows at a time".into(),
+                remedies: vec![Remedy::LessMemory],
             });
         }
         if dispatch.workgroups.contains(&0) {
@@ -202,12 +202,12 @@ impl GpuDevice {
                 }
                 Ok(Built { pipeline, layout })
             }
-            Some(e @ wgpu::Error::OutOfMemory { .. }) => Err(Error::Device(format!(
+            Some(e @ wgpu::Error::OutOfMemory { .. }) => Err(Error::device(format!(
                 "{} has no memory to build shader {key}: {}",
                 self.describe(),
                 one_line(&e.to_string())
             ))),
-            Some(e) => Err(Error::Shader(format!(
+            Some(e) => Err(Error::shader(format!(
                 "shader {key} does not build on {}: {}",
                 self.describe(),
                 one_line(&e.to_string())

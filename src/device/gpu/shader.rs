@@ -57,7 +57,7 @@ pub fn expand(source: &str, constants: &Constants) -> Result<String> {
 }
 
 fn bad(line: &str, what: &str) -> Error {
-    Error::Device(format!("shader line `{}` {what}", line.trim()))
+    Error::device(format!("shader line `{}` {what}", line.trim()))
 }
 
 /// Splits into lines, with includes in place.

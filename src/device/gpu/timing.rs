@@ -56,7 +56,7 @@ impl GpuDevice {
         mut work: impl FnMut() -> Result<()>,
     ) -> Result<Vec<f64>> {
         if !self.has_timestamps() {
-            return Err(Error::Unsupported(format!(
+            return Err(Error::unsupported(format!(
                 "{} has no timestamp queries",
                 self.describe()
             )));
@@ -70,7 +70,7 @@ impl GpuDevice {
         {
             let mut recorder = lock(&self.0.recorder);
             if recorder.timing.is_some() {
-                return Err(Error::Unsupported("two measurements at once".into()));
+                return Err(Error::unsupported("two measurements at once"));
             }
             recorder.timing = Some(Timing {
                 set,
@@ -88,10 +88,10 @@ impl GpuDevice {
         let timing = lock(&self.0.recorder).timing.take();
         recorded?;
         let Some(Timing { set, used, .. }) = timing else {
-            return Err(Error::Device("two measurements at once".into()));
+            return Err(Error::device("two measurements at once"));
         };
         if used > QUERIES || spans.iter().any(Range::is_empty) {
-            return Err(Error::Unsupported(format!(
+            return Err(Error::unsupported(format!(
                 "{used} timestamps for {times} measurements; between 2 for each and {QUERIES} in all can be taken"
             )));
         }
@@ -134,7 +134,7 @@ fn duration(ticks: &[u64], span: Range<u32>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Device, Matrix, ops::ceiling, under_test::gpus};
+    use crate::{Device, Matrix, bench::ceiling, under_test::gpus};
     use ndarray::Array2;
 
     #[test]

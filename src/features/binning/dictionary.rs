@@ -1,7 +1,7 @@
 //! From the hash of a bin to its column, per grid.
 
 use super::UNSEEN;
-use crate::{Error, Result, store::Store};
+use crate::{Error, Result, error::Remedy, store::Store};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 use std::{
@@ -74,7 +74,7 @@ impl Dictionary {
                 what: "a binning map".into(),
                 needed: format!("{bins} bins"),
                 allowed: format!("{}", UNSEEN - 1),
-                remedy: "use fewer grids, or a larger --sigma".into(),
+                remedies: vec![Remedy::FewerFeatures, Remedy::LargerLengthscale],
             });
         }
         self.bins = bins;
@@ -129,7 +129,7 @@ impl Dictionary {
         let (words, counts) = (store.u32("bins")?, store.u32("bins.per_grid")?);
         let total: u64 = counts.iter().map(|&c| u64::from(c)).sum();
         if counts.dim() != (1, grids) || words.ncols() != 2 || total != words.nrows() as u64 {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "bins of shape {:?} do not fit {grids} grids with {total} bins",
                 words.dim()
             )));
@@ -141,7 +141,7 @@ impl Dictionary {
                 grid.insert(u64::from(word[1]) << 32 | u64::from(word[0]), local);
             }
             if grid.len() != count as usize {
-                return Err(Error::Shape("a bin is listed twice in its grid".into()));
+                return Err(Error::shape("a bin is listed twice in its grid"));
             }
         }
         dictionary.finish()?;

@@ -126,7 +126,7 @@ impl LoadedMap for LoadedBinning {
         let (rows, targets) = (x_nd.rows(), beta_dt.cols());
         if beta_dt.rows() != self.dictionary.bins() || (y_nt.rows(), y_nt.cols()) != (rows, targets)
         {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "{} x {targets} coefficients for {} bins, y is {} x {}",
                 beta_dt.rows(),
                 self.dictionary.bins(),

@@ -2,9 +2,10 @@
 
 use crate::{
     Error, Result,
+    error::Remedy,
     kernels::{Kernel, cross, gram},
+    linalg::cholesky::Lower,
     seed::{Draws, Seed, Stream},
-    solve::cholesky::Lower,
 };
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 use rayon::prelude::*;
@@ -105,7 +106,7 @@ impl FromStr for Landmarks {
                 match lambda {
                     Some(lambda) => Self::RidgeLeverage { lambda },
                     None => {
-                        return Err(Error::Parameter(format!(
+                        return Err(Error::parameter(format!(
                             "unknown landmarks {text:?}; use uniform, uniform-with-replacement, column-norm, diagonal, \
                              leverage[:LAMBDA], pivoted-cholesky or k-means"
                         )));
@@ -116,12 +117,17 @@ impl FromStr for Landmarks {
     }
 }
 
+/// A kernel that f64 does not hold.
+pub(super) fn not_finite(of: &str) -> Error {
+    Error::numerical(format!("the kernel of {of} is not finite"))
+        .help(Remedy::Standardize)
+        .help(Remedy::LargerLengthscale)
+}
+
 /// `m` different indices with probability by weight (Efraimidis & Spirakis 2006: the first m of exponential clocks).
 fn weighted(weights: &[f64], m: usize, draws: &mut Draws) -> Result<Vec<usize>> {
     if weights.iter().any(|w| !w.is_finite()) {
-        return Err(Error::Numerical(
-            "the kernel of a candidate row is not finite; rescale the columns, or use a larger --sigma".into(),
-        ));
+        return Err(not_finite("a candidate row"));
     }
     let mut clocks: Vec<(f64, usize)> = weights
         .iter()
@@ -165,7 +171,7 @@ fn ridge_leverage(
     lambda: f64,
 ) -> Result<Vec<f64>> {
     if !(lambda > 0.0 && lambda.is_finite()) {
-        return Err(Error::Parameter(format!(
+        return Err(Error::parameter(format!(
             "the lambda of leverage scores is {lambda}; it must be positive and finite"
         )));
     }
@@ -175,7 +181,7 @@ fn ridge_leverage(
     inner.diag_mut().mapv_inplace(|k| k + penalty);
     let mut inner = Lower::of(&inner);
     if !inner.factor() {
-        return Err(Error::Numerical(format!(
+        return Err(Error::numerical(format!(
             "leverage scores at lambda = {lambda:e} are lost to rounding; use a larger lambda (10 times)"
         )));
     }
@@ -206,9 +212,7 @@ fn pivoted_cholesky(
     for step in 0..m {
         let total: f64 = left.iter().sum();
         if !total.is_finite() {
-            return Err(Error::Numerical(
-                "the kernel of a candidate row is not finite; rescale the columns, or use a larger --sigma".into(),
-            ));
+            return Err(not_finite("a candidate row"));
         }
         if total <= n as f64 * nothing {
             break;

@@ -66,7 +66,7 @@ impl FromStr for MapKind {
         let found = Self::ALL.iter().find(|kind| kind.to_string() == text);
         found.copied().ok_or_else(|| {
             let names: Vec<_> = Self::ALL.iter().map(Self::to_string).collect();
-            Error::Parameter(format!(
+            Error::parameter(format!(
                 "unknown map '{text}'; use one of {}, or several side by side: binning+fourier",
                 names.join(", ")
             ))
@@ -149,7 +149,7 @@ impl FromStr for MapChoice {
     /// which maps of one kernel add up to that kernel.
     fn from_str(text: &str) -> Result<Self> {
         let bad = |what: &str, value: &str| {
-            Error::Parameter(format!(
+            Error::parameter(format!(
                 "{what} '{value}' in map '{text}' must be a positive number, as in 0.5*binning:200+0.5*fourier"
             ))
         };

@@ -1,6 +1,6 @@
 //! The right factor of a product on the CPU, laid out once for many rows.
 
-use crate::ops::host::{Epilogue, Panels, for_each_row};
+use crate::simd::{Epilogue, Panels, for_each_row};
 use pulp::{Simd, WithSimd};
 
 /// Up to so many columns are dot products of whole rows; more fill the panels of a register tile.

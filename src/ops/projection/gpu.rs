@@ -1,10 +1,11 @@
 //! The dense map on a GPU: its parameters there, and its dispatches.
 
-use super::{DenseMap, Nonlinearity, OP, Projection, narrow, storing};
+use super::{DenseMap, OP, Projection, storing};
 use crate::{
     Result,
     device::{Device, GpuDevice, Matrix, gpu::Dispatch},
-    ops::{few::FewRows, tile::Form, tuning},
+    form::{tile::Form, tuning},
+    ops::{Nonlinearity, dispatch::narrow, few::FewRows},
 };
 
 /// The uniform parameters, as in the shader.

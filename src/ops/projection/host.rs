@@ -1,12 +1,16 @@
 //! The dense map on the CPU: packed frequencies, register tiles, and the nonlinearity while a piece of a row is in cache.
 
-use super::{DenseMap, Nonlinearity};
-use crate::device::CpuDevice;
+use super::DenseMap;
 #[cfg(target_arch = "x86_64")]
-use crate::ops::host::HalfPanels;
-use crate::ops::{
-    cos2pi::{cos2pi, cosines, cosines_and_sines, sin2pi},
-    host::{Epilogue, Panels, PanelsView, PastCache, Sink, ThroughCache, for_each_row},
+use crate::simd::HalfPanels;
+use crate::{
+    device::CpuDevice,
+    ops::Nonlinearity,
+    simd::{
+        Epilogue, Panels, PanelsView, PastCache, Sink, ThroughCache,
+        cos2pi::{cos2pi, cosines, cosines_and_sines, sin2pi},
+        for_each_row, rows_per_block,
+    },
 };
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
@@ -378,10 +382,3 @@ impl Epilogue for Copy<'_> {
 
 /// With fewer rows a thread, threads share the frequencies instead.
 const SPLIT_ROWS: usize = 12;
-
-/// Rows of a block on the CPU: small enough for cache and for every thread to have work, in whole register tiles.
-pub(crate) fn rows_per_block(rows: usize, threads: usize) -> usize {
-    rows.div_ceil(threads.max(1))
-        .next_multiple_of(12)
-        .clamp(12, 240)
-}

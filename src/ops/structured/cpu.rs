@@ -4,11 +4,10 @@ use super::map::{Mixing, StructuredMap};
 use crate::{
     Result,
     device::{CpuDevice, Matrix},
-    ops::{
+    ops::{Nonlinearity, product::HostFactor, walsh_hadamard::transform},
+    simd::{
         cos2pi::{cos2pi, sin2pi},
-        product::HostFactor,
-        projection::{Nonlinearity, rows_per_block},
-        walsh_hadamard::transform,
+        rows_per_block,
     },
 };
 use pulp::{Simd, WithSimd};

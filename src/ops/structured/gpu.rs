@@ -6,11 +6,14 @@ use super::{
 };
 use crate::{
     Result,
-    device::{Device, GpuDevice, Matrix, gpu::Dispatch, gpu::shader::Constants},
+    device::{
+        Device, GpuDevice, Matrix,
+        gpu::{Dispatch, shader::Constants},
+    },
     ops::{
         Binding, Op,
-        projection::narrow,
-        walsh_hadamard::{LOG_STRIDED, LOG_WHOLE, RowLayout, WalshHadamard, fold, moved},
+        dispatch::{fold, moved, narrow},
+        walsh_hadamard::{LOG_STRIDED, LOG_WHOLE, RowLayout, WalshHadamard},
     },
 };
 

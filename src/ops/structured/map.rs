@@ -2,10 +2,8 @@
 
 use crate::{
     Error, Result,
-    ops::{
-        cos2pi::{reference_cos, reference_sin},
-        projection::Nonlinearity,
-    },
+    ops::Nonlinearity,
+    simd::cos2pi::{reference_cos, reference_sin},
 };
 use ndarray::{Array2, ArrayView2};
 
@@ -74,7 +72,7 @@ impl StructuredMap {
     /// Errors with [`Error::Shape`] unless all parts fit together, as they may not in a damaged model file.
     pub(crate) fn check(&self) -> Result<()> {
         let (n, s) = (self.padded, self.freqs());
-        let wrong = |what: String| Err(Error::Shape(what));
+        let wrong = |what: String| Err(Error::shape(what));
         if self.depth == 0 || s == 0 {
             return wrong(format!(
                 "a map from {} columns to {s} frequencies is empty",

@@ -56,7 +56,7 @@ impl Exchange {
             return Ok(());
         }
         let (least, most) = gpu.report().subgroup;
-        Err(Error::Unsupported(format!(
+        Err(Error::unsupported(format!(
             "{} has no subgroups of one size to shuffle in (its driver says {least} to {most})",
             gpu.describe()
         )))

@@ -141,7 +141,7 @@ impl<'a> StreamedRows<'a> {
             })
         })?;
         if seen != *rows as u64 {
-            return Err(Error::Shape(format!(
+            return Err(Error::shape(format!(
                 "the data had {rows} rows and now has {seen}; it must not change during a fit"
             )));
         }

@@ -5,6 +5,7 @@
 //! always summed in the same order, whatever the batch, the thread count or the tile that happens to hold it, so a row
 //! gives the same bits in every batch.
 
+pub(crate) mod cos2pi;
 #[cfg(target_arch = "x86_64")]
 mod half;
 mod hint;
@@ -17,5 +18,5 @@ mod triangle;
 pub(crate) use half::HalfPanels;
 pub(crate) use hint::{PastCache, Sink, ThroughCache, prefetch};
 pub(crate) use pack::{Panels, PanelsView};
-pub(crate) use rows::{Epilogue, for_each_row};
+pub(crate) use rows::{Epilogue, for_each_row, rows_per_block};
 pub(crate) use triangle::Triangle;

@@ -37,18 +37,14 @@ fn fraction(t: f32) -> f32 {
 }
 
 /// cos(2 pi t), within 2e-7.
-///
-/// ```
-/// assert!((bochner::ops::cos2pi::cos2pi(1.0e6 + 0.5) + 1.0).abs() < 1e-6);
-/// ```
 #[inline(always)]
-pub fn cos2pi(t: f32) -> f32 {
+pub(crate) fn cos2pi(t: f32) -> f32 {
     sin_quarter(0.25 - fraction(t).abs())
 }
 
 /// sin(2 pi t), within 2e-7.
 #[inline(always)]
-pub fn sin2pi(t: f32) -> f32 {
+pub(crate) fn sin2pi(t: f32) -> f32 {
     let r = fraction(t);
     sin_quarter(0.25 - (r.abs() - 0.25).abs()).copysign(r)
 }
@@ -109,12 +105,12 @@ pub(crate) fn cosines_and_sines<S: Simd>(simd: S, t: S::f32s) -> (S::f32s, S::f3
 }
 
 /// cos(2 pi t) in f64: the reference.
-pub fn reference_cos(t: f64) -> f64 {
+pub(crate) fn reference_cos(t: f64) -> f64 {
     (std::f64::consts::TAU * (t - t.round())).cos()
 }
 
 /// sin(2 pi t) in f64: the reference.
-pub fn reference_sin(t: f64) -> f64 {
+pub(crate) fn reference_sin(t: f64) -> f64 {
     (std::f64::consts::TAU * (t - t.round())).sin()
 }
 

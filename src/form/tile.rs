@@ -73,7 +73,7 @@ impl Form {
 
 impl Form {
     /// Parts of the depth of a form for few rows; one of any other.
-    pub(super) fn splits(form: Option<Self>) -> usize {
+    pub(crate) fn splits(form: Option<Self>) -> usize {
         match form {
             Some(Self::Few { splits }) => splits,
             _ => 1,

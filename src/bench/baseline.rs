@@ -1,14 +1,16 @@
 //! Plain ways to do what the dense ops do, on a GPU: `cargo bench --bench dense` holds the ops against them. Nothing else uses them.
 
-use super::{
-    Binding, Op,
-    gram::{self, GramParams},
-    projection::narrow,
-    tile::Tile,
-};
 use crate::{
     Error, Result,
     device::{Device, GpuDevice, Matrix, gpu::Dispatch, gpu::PooledBuffer, gpu::shader::Constants},
+};
+use crate::{
+    form::tile::Tile,
+    ops::{
+        Binding, Op,
+        dispatch::narrow,
+        gram::{self, GramParams},
+    },
 };
 
 /// The op for the registry: the cosine map, one invocation for each output.
@@ -48,7 +50,7 @@ pub fn naive(
 ) -> Result<()> {
     let (rows, d, s) = (x_nd.rows(), x_nd.cols(), w_ds.cols());
     if w_ds.rows() != d || feature.cols() != 2 * s || (z_ns.rows(), z_ns.cols()) != (rows, s) {
-        return Err(Error::Shape("x, w, feature and z do not fit".into()));
+        return Err(Error::shape("x, w, feature and z do not fit"));
     }
     let params = Params {
         rows: narrow(rows)?,
@@ -89,7 +91,7 @@ impl SquareGram {
     /// Errors when they do not fit one binding, and with [`Error::Unsupported`] on the CPU.
     pub fn new(device: &Device, features: usize, tile: Tile) -> Result<Self> {
         let Device::Gpu(gpu) = device else {
-            return Err(Error::Unsupported("a baseline of GPUs".into()));
+            return Err(Error::unsupported("a baseline of GPUs"));
         };
         let side = tile.cols() as usize;
         let tiles = features.div_ceil(side);

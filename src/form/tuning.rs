@@ -6,20 +6,19 @@
 //! that are no software and unless `BOCHNER_TUNE` is `off`; or when asked for ([`tune`], `bochner bench --tune`). The winner is
 //! kept for the adapter, its driver and this version, see the README on `BOCHNER_CACHE`.
 
-mod choice;
-mod trial;
-
-pub use choice::Choice;
-pub use trial::{Tuned, tune};
+pub use super::{
+    choice::Choice,
+    trial::{Tuned, tune},
+};
 
 use super::{
     few,
     tile::{self, Form, Tile},
-    walsh_hadamard::Exchange,
 };
 use crate::{
     Error, Result,
     device::{GpuDevice, gpu::AdapterKind},
+    ops::walsh_hadamard::Exchange,
 };
 use std::{fmt, sync::LazyLock};
 
@@ -161,7 +160,7 @@ fn choice(gpu: &GpuDevice, class: Class) -> Choice {
 }
 
 /// The tile for a class of a dense op.
-pub(super) fn tile(gpu: &GpuDevice, class: Class) -> Tile {
+pub(crate) fn tile(gpu: &GpuDevice, class: Class) -> Tile {
     match choice(gpu, class) {
         Choice::Tile(tile) => tile,
         Choice::Exchange(_) => unreachable!("{class} has tiles"),
@@ -169,7 +168,7 @@ pub(super) fn tile(gpu: &GpuDevice, class: Class) -> Tile {
 }
 
 /// How transforms of a class exchange their rows.
-pub(super) fn exchange(gpu: &GpuDevice, class: Class) -> Exchange {
+pub(crate) fn exchange(gpu: &GpuDevice, class: Class) -> Exchange {
     match choice(gpu, class) {
         Choice::Exchange(exchange) => exchange,
         Choice::Tile(_) => unreachable!("{class} has no tiles"),
@@ -177,7 +176,7 @@ pub(super) fn exchange(gpu: &GpuDevice, class: Class) -> Exchange {
 }
 
 /// The form for few rows, unless a tile was forced; with that form forced, also where it would not be taken.
-pub(super) fn few(gpu: &GpuDevice, rows: usize, cols: usize, depth: usize) -> Option<Form> {
+pub(crate) fn few(gpu: &GpuDevice, rows: usize, cols: usize, depth: usize) -> Option<Form> {
     let kind = gpu.report().kind;
     let forced = gpu.choices().forced();
     let dense = |name: &&str| Exchange::ALL.iter().all(|e| e.name() != *name);
@@ -200,7 +199,7 @@ pub fn force(gpu: &GpuDevice, name: Option<&str>) -> Result<()> {
     if let Some(name) = name
         && !names.contains(&name)
     {
-        return Err(Error::Parameter(format!(
+        return Err(Error::parameter(format!(
             "there is no tile {name:?}; there are: {}",
             names.join(", ")
         )));
@@ -230,7 +229,7 @@ pub fn chosen(gpu: &GpuDevice) -> Vec<(Class, Choice)> {
 
 /// Counts the work of a class that is about to be done, and measures its choices once that is worth it. Errors when the device
 /// does; a measurement that cannot be taken leaves the default.
-pub(super) fn worked(gpu: &GpuDevice, class: Class, operations: f64) -> Result<()> {
+pub(crate) fn worked(gpu: &GpuDevice, class: Class, operations: f64) -> Result<()> {
     // Not in the middle of a measurement: timestamps are taken by one at a time.
     if gpu.is_software() || operations == 0.0 || !*ALLOWED || gpu.is_timing() {
         return Ok(());

@@ -10,7 +10,7 @@ use zip::{CompressionMethod, read::ZipFile};
 
 /// Where an entry lies and what it must unpack to.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Description {
+pub(in crate::data) struct Description {
     start: u64,
     packed: u64,
     unpacked: u64,
@@ -20,7 +20,7 @@ pub(super) struct Description {
 
 impl Description {
     /// Of an entry as the archive's directory has it; otherwise what is wrong and what to do.
-    pub(super) fn of(file: &ZipFile<'_, File>) -> Result<Self, String> {
+    pub(in crate::data) fn of(file: &ZipFile<'_, File>) -> Result<Self, String> {
         if file.encrypted() {
             return Err("is encrypted; save the archive without a password".into());
         }
@@ -74,7 +74,7 @@ impl fmt::Debug for Entry {
 
 impl Entry {
     /// Takes over the handle of the archive.
-    pub(super) fn open(file: File, description: Description) -> io::Result<Self> {
+    pub(in crate::data) fn open(file: File, description: Description) -> io::Result<Self> {
         let body = body(&file, description)?;
         Ok(Self {
             file,

@@ -1,6 +1,6 @@
 //! The bulk of a factorization: rows below a factored panel less the products of its rows.
 
-use crate::ops::host::prefetch;
+use crate::simd::prefetch;
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 

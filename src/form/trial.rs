@@ -1,14 +1,18 @@
 //! Measuring the choices of a class.
 
-use super::{Choice, Class, TunedOp};
+use super::{
+    choice::Choice,
+    tile::Tile,
+    tuning::{Class, TunedOp},
+};
 use crate::{
     Device, Error, Matrix, Result,
     device::{GpuDevice, gpu::AdapterKind},
     ops::{
+        Nonlinearity,
         gram::GramAccumulator,
         product,
-        projection::{DenseMap, Nonlinearity, Projection},
-        tile::Tile,
+        projection::{DenseMap, Projection},
         walsh_hadamard::{Exchange, WalshHadamard},
     },
 };
@@ -271,7 +275,7 @@ fn noise(i: usize) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ops::tile;
+    use crate::form::tile;
 
     #[test]
     fn the_default_stays_unless_another_is_clearly_faster() {

@@ -159,3 +159,10 @@ fn pack(x: &[f32], depth: usize, lanes: usize, packed: &mut [f32]) -> usize {
     }
     at
 }
+
+/// Rows of a block on the CPU: small enough for cache and for every thread to have work, in whole register tiles.
+pub(crate) fn rows_per_block(rows: usize, threads: usize) -> usize {
+    rows.div_ceil(threads.max(1))
+        .next_multiple_of(12)
+        .clamp(12, 240)
+}

@@ -1,10 +1,6 @@
 //! What a class may choose.
 
-use crate::{
-    Result,
-    device::GpuDevice,
-    ops::{tile::Tile, walsh_hadamard::Exchange},
-};
+use crate::{Result, device::GpuDevice, form::tile::Tile, ops::walsh_hadamard::Exchange};
 use std::fmt;
 
 /// One way among those that give the same results: known by its name, to people and on disk.

@@ -1,7 +1,10 @@
 //! What a device can do at most: micro-kernels that only copy, or only multiply and add. Benchmarks state every op as a
 //! share of these.
 
-use super::{Binding, Op, projection::narrow, walsh_hadamard::moved};
+use crate::ops::{
+    Binding, Op,
+    dispatch::{moved, narrow},
+};
 use crate::{
     Error, Result,
     device::{CpuDevice, GpuDevice, Matrix, gpu::Dispatch, gpu::shader::Constants},
@@ -65,7 +68,7 @@ fn fma_variant(chains: usize) -> (String, Constants) {
 /// Records `dst = src` on a GPU, `per` of [`PER`] vec4s an invocation. Errors unless both have one shape.
 pub fn copy(gpu: &GpuDevice, src: &Matrix, dst: &mut Matrix, per: usize) -> Result<()> {
     if (src.rows(), src.cols()) != (dst.rows(), dst.cols()) {
-        return Err(Error::Shape("a copy is between equal shapes".into()));
+        return Err(Error::shape("a copy is between equal shapes"));
     }
     let params = CopyParams {
         count4: narrow(src.rows() * src.stride() / 4)?,
@@ -88,7 +91,7 @@ pub fn copy(gpu: &GpuDevice, src: &Matrix, dst: &mut Matrix, per: usize) -> Resu
 /// operations that are (two for a multiply-add). `sums` is `[workgroups, 1024]`.
 pub fn fma(gpu: &GpuDevice, sums: &mut Matrix, chains: usize, rounds: usize) -> Result<f64> {
     if sums.cols() != 4 * WORKGROUP {
-        return Err(Error::Shape(format!("sums are {WORKGROUP} vec4s a row")));
+        return Err(Error::shape(format!("sums are {WORKGROUP} vec4s a row")));
     }
     let params = FmaParams {
         scale: [0.999, 0.998, 0.997, 0.996],

@@ -1,0 +1,51 @@
+//! What helps against the library's errors, in flags.
+
+use bochner::{Error, error::Remedy};
+
+/// The error in one line, with its remedies as flags.
+pub(crate) fn explain(error: &Error) -> String {
+    error.explain(flag)
+}
+
+fn flag(remedy: &Remedy) -> String {
+    let said = match remedy {
+        Remedy::LessMemory => "use less --memory",
+        Remedy::MoreMemory => "use more --memory",
+        Remedy::FewerFeatures => "use fewer --features",
+        Remedy::UseCpu => "use --device cpu",
+        Remedy::NameAdapter => "name an adapter to use it all the same",
+        Remedy::Standardize => "use --standardize",
+        Remedy::LargerLengthscale => "use a larger --sigma",
+        Remedy::GiveLengthscale => "give --sigma",
+        Remedy::GiveBandwidth => "give --gamma a number",
+        Remedy::OtherBandwidth => "use another --gamma or --sigma",
+        Remedy::LargerLambda => "use a larger --lambda",
+        Remedy::MoreIterations => "use more --iterations",
+        Remedy::LargerTolerance => "use a larger --tolerance",
+        Remedy::ConjugateGradients => "use --solver cg",
+        Remedy::MoreTime => "ask for it with --full",
+        Remedy::NameTargets => "name them with --target or --targets",
+        Remedy::UseMap(name) => return format!("use --map {name}"),
+        Remedy::UseKernel(spec) => return format!("use --kernel {spec}"),
+        // Words, and what a later library knows: it says so itself.
+        other => return other.to_string(),
+    };
+    said.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn remedies_are_flags() {
+        let error = Error::numerical("the matrix is singular")
+            .help(Remedy::LargerLambda)
+            .help(Remedy::UseMap("nystrom"))
+            .help(Remedy::words("run again"));
+        assert_eq!(
+            explain(&error),
+            "the matrix is singular; use a larger --lambda, --map nystrom, or run again"
+        );
+    }
+}

@@ -1,0 +1,122 @@
+//! What helps against an error, as data: every front end says it in its own words.
+
+use std::{borrow::Cow, fmt};
+
+/// Something to do about an [`Error`](crate::Error).
+///
+/// `Display` says it as a caller of the library does it, by methods; the command line has flags for the same.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Remedy {
+    /// Chunks of fewer bytes.
+    LessMemory,
+    /// Chunks of more bytes.
+    MoreMemory,
+    /// Fewer features (grids, landmarks).
+    FewerFeatures,
+    /// The CPU backend instead of a GPU.
+    UseCpu,
+    /// An adapter by its name, which software adapters need.
+    NameAdapter,
+    /// Columns centred and divided by their standard deviation.
+    Standardize,
+    /// A larger lengthscale, which is a smaller gamma.
+    LargerLengthscale,
+    /// A bandwidth as a lengthscale, for kernels whose formula has no gamma.
+    GiveLengthscale,
+    /// A bandwidth as a number instead of a rule.
+    GiveBandwidth,
+    /// Another bandwidth.
+    OtherBandwidth,
+    /// A larger penalty.
+    LargerLambda,
+    /// More iterations of the solver.
+    MoreIterations,
+    /// A larger tolerance of the solver.
+    LargerTolerance,
+    /// Conjugate gradients instead of normal equations.
+    ConjugateGradients,
+    /// Another feature map, by its name (`fourier`).
+    UseMap(&'static str),
+    /// Another kernel, as it is spelled (`laplacian`).
+    UseKernel(&'static str),
+    /// More seconds for a measurement.
+    MoreTime,
+    /// Say where the targets are.
+    NameTargets,
+    /// Advice that is the same in every front end, with its verb: `run again`.
+    Words(Cow<'static, str>),
+}
+
+impl Remedy {
+    /// [`Self::Words`].
+    pub fn words(advice: impl Into<Cow<'static, str>>) -> Self {
+        Self::Words(advice.into())
+    }
+}
+
+impl fmt::Display for Remedy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::LessMemory => "use less .memory(..)",
+            Self::MoreMemory => "use more .memory(..)",
+            Self::FewerFeatures => "use fewer .features(..)",
+            Self::UseCpu => "use Device::cpu()",
+            Self::NameAdapter => "use DeviceChoice::Named(..) with an adapter's name",
+            Self::Standardize => "use .standardize(Standardize::Yes)",
+            Self::LargerLengthscale => "use a larger Bandwidth::Sigma(..)",
+            Self::GiveLengthscale => "use Bandwidth::Sigma(..)",
+            Self::GiveBandwidth => "use a number, as in Bandwidth::Sigma(1.0)",
+            Self::OtherBandwidth => "use another .bandwidth(..)",
+            Self::LargerLambda => "use a larger .lambda(..)",
+            Self::MoreIterations => "use more iterations",
+            Self::LargerTolerance => "use a larger tolerance",
+            Self::ConjugateGradients => "use conjugate gradients",
+            Self::UseMap(name) => return write!(f, "use the {name} map"),
+            Self::UseKernel(spec) => return write!(f, "use the {spec} kernel"),
+            Self::MoreTime => "give it more seconds",
+            Self::NameTargets => "name the target column, or give y beside x",
+            Self::Words(advice) => advice,
+        })
+    }
+}
+
+/// `remedies` in one phrase, each said by `say` with its verb; those that begin with "use" share it. Empty for none.
+pub(super) fn advice(remedies: &[Remedy], say: impl Fn(&Remedy) -> String) -> String {
+    const USE: &str = "use ";
+    let mut phrase = String::new();
+    let mut shared = false;
+    for (i, remedy) in remedies.iter().enumerate() {
+        let said = say(remedy);
+        let uses = said.starts_with(USE);
+        phrase += match i {
+            0 => "",
+            _ if i + 1 < remedies.len() => ", ",
+            _ if shared && uses => " or ",
+            _ => ", or ",
+        };
+        phrase += match shared && uses {
+            true => &said[USE.len()..],
+            false => &said,
+        };
+        shared |= uses;
+    }
+    phrase
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn remedies_share_their_verb() {
+        let said = |remedies: &[Remedy]| advice(remedies, Remedy::to_string);
+        assert_eq!(said(&[]), "");
+        assert_eq!(said(&[Remedy::UseCpu]), "use Device::cpu()");
+        let all = [Remedy::LessMemory, Remedy::FewerFeatures, Remedy::UseCpu];
+        let expected = "use less .memory(..), fewer .features(..) or Device::cpu()";
+        assert_eq!(said(&all), expected);
+        let all = [Remedy::words("run again"), Remedy::UseCpu];
+        assert_eq!(said(&all), "run again, or use Device::cpu()");
+    }
+}

@@ -1,0 +1,85 @@
+//! When few rows take a form of their own instead of a tile, and among how many workgroups they are split.
+
+use super::tile::Form;
+use crate::device::gpu::AdapterKind;
+
+/// The most rows of this form.
+pub const MOST_ROWS: usize = 64;
+/// Rows of a workgroup.
+pub(crate) const ROWS: [usize; 4] = [1, 2, 4, 8];
+/// Columns of a workgroup, in fours.
+pub(crate) const TX: usize = 8;
+/// Invocations that share a column.
+pub(crate) const LANES: usize = 32;
+/// Workgroups that keep an adapter of this kind busy. Not measured on real GPUs: the largest have about as many units.
+const fn enough_workgroups(kind: AdapterKind) -> usize {
+    match kind {
+        AdapterKind::Discrete | AdapterKind::Virtual => 256,
+        AdapterKind::Integrated | AdapterKind::Other => 64,
+        AdapterKind::Software => 8,
+    }
+}
+
+/// The form of few rows, or `None` where tiles of 64 x 64 fill an adapter of this kind.
+pub(crate) fn form(kind: AdapterKind, rows: usize, cols: usize, depth: usize) -> Option<Form> {
+    let tiles = rows.div_ceil(MOST_ROWS) * cols.div_ceil(64);
+    let few = match kind {
+        // Measured on lavapipe: tiles of eight rows win beyond.
+        AdapterKind::Software => rows <= 4,
+        _ => rows <= MOST_ROWS && tiles < enough_workgroups(kind),
+    };
+    few.then(|| Form::Few {
+        splits: splits(kind, rows, cols, depth),
+    })
+}
+
+/// Workgroups among which the depth is split: as many as fill the adapter, while each lane has something to add.
+pub(crate) fn splits(kind: AdapterKind, rows: usize, cols: usize, depth: usize) -> usize {
+    let groups = cols.div_ceil(4 * TX) * rows.div_ceil(ROWS[3]);
+    let wanted = enough_workgroups(kind) / groups.max(1);
+    wanted.clamp(1, (depth / (4 * LANES)).max(1))
+}
+
+/// Parts that the frequencies of a fused prediction are split into, where the workgroups of its rows alone leave an adapter of
+/// this kind idle: a workgroup there has a quarter of the invocations, so four times as many are wanted.
+pub(crate) fn feature_splits(kind: AdapterKind, rows: usize, freqs: usize) -> usize {
+    let wanted = match kind {
+        // Not measured: the cores of a CPU have enough to do with a few rows.
+        AdapterKind::Software => return 1,
+        _ => 4 * enough_workgroups(kind) / rows.div_ceil(64).max(1),
+    };
+    wanted.clamp(1, (freqs / 128).max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frequencies_are_split_only_where_rows_leave_workgroups_idle() {
+        let at = |rows, freqs| feature_splits(AdapterKind::Discrete, rows, freqs);
+        assert_eq!(
+            [at(100, 4096), at(8192, 4096), at(65_536, 4096)],
+            [32, 8, 1]
+        );
+        // Less than 128 frequencies a part are not worth a second pass.
+        assert_eq!(at(8192, 300), 2);
+        assert_eq!(at(0, 1), 1);
+        assert_eq!(feature_splits(AdapterKind::Software, 100, 4096), 1);
+    }
+
+    #[test]
+    fn the_depth_is_split_only_where_columns_leave_workgroups_idle() {
+        let at = |rows, cols, depth| form(AdapterKind::Discrete, rows, cols, depth);
+        // One row to 4096 paired columns: 64 workgroups of columns, four parts of the depth.
+        assert_eq!(at(1, 2048, 784), Some(Form::Few { splits: 4 }));
+        // Columns enough.
+        assert_eq!(at(1, 8192, 784), Some(Form::Few { splits: 1 }));
+        assert_eq!(at(1, 16_384, 784), None);
+        // A depth that gives each lane one vec4 is not split.
+        assert_eq!(at(1, 2, 64), Some(Form::Few { splits: 1 }));
+        assert_eq!(at(64, 2, 784), Some(Form::Few { splits: 6 }));
+        assert_eq!(at(65, 2, 784), None);
+        assert_eq!(form(AdapterKind::Software, 5, 2048, 784), None);
+    }
+}

@@ -1,0 +1,3 @@
+//! Dense linear algebra in f64, which knows no problem.
+
+pub(crate) mod cholesky;
