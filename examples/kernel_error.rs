@@ -5,9 +5,9 @@
 use bochner::{
     Device, Result,
     analysis::kernel_errors,
-    data::{OpenOptions, Rows, Survey, median_distance, open},
-    features::{Affine, FeatureMap, Form, Fourier, Landmarks, Nystrom},
-    kernels::{Gaussian, Norm},
+    data::{OpenOptions, Rows, Survey, open},
+    features::{Bandwidth, FeatureMap, Form, Fourier, Landmarks, Nystrom, Standardize},
+    kernels::Gaussian,
     seed::Seed,
 };
 
@@ -16,8 +16,9 @@ fn main() -> Result<()> {
     let mut source = open(path, &OpenOptions::default())?;
     let survey = Survey::of(source.as_mut(), 2000, 0, &mut |_| {})?;
     let rows = Rows::from(&survey.sample);
-    let sigma = median_distance(survey.standardized_sample().view(), Norm::L2)?;
-    let input = Affine::standardize(&survey).lengthscale(sigma)?;
+    let scaling = Standardize::Yes.decide(&survey, true);
+    let sigma = Bandwidth::Median.lengthscales(&Gaussian, &survey, &scaling)?;
+    let input = scaling.input(&sigma)?;
     let device = Device::cpu();
     println!(
         "{:28} {:>6} {:>10} {:>10} {:>10} {:>10}",

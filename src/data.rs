@@ -7,6 +7,7 @@
 //! Rows and columns of arrays are counted from 0 in every message; a CSV file is described by the line (the first line
 //! of the file is 1) and the column's name.
 
+mod checked;
 mod csv;
 mod memory;
 mod npy;
@@ -17,6 +18,7 @@ mod rows;
 mod split;
 mod survey;
 
+pub(crate) use self::checked::next_checked;
 pub use self::csv::{CsvOptions, CsvSource, TargetUse};
 pub use self::memory::MemorySource;
 pub use self::npy::NpySource;
@@ -51,7 +53,8 @@ pub struct Chunk {
 
 /// A dataset read in order, chunk by chunk, as often as needed.
 ///
-/// Every value a source yields is finite: a NaN or an infinity is an error that names its row and column.
+/// Every value a source yields is finite: a NaN or an infinity is an error that names its row and column. Who reads the chunks
+/// of a source of your own sees to it, and to their shapes.
 /// Every source of this module has at least one row and one feature column.
 pub trait ChunkSource: Send {
     /// Number of feature columns, d.
@@ -60,10 +63,18 @@ pub trait ChunkSource: Send {
     fn targets(&self) -> usize;
     /// Number of rows where it is known without reading (not for CSV).
     fn rows(&self) -> Option<usize>;
+    /// Names of the feature columns, where the source has any.
+    fn column_names(&self) -> Option<Vec<String>> {
+        None
+    }
     /// The next at most `max_rows` rows; `None` at the end. Never an empty chunk; [`Error::Parameter`] for `max_rows` = 0.
     fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>>;
     /// Back to the first row.
     fn rewind(&mut self) -> Result<()>;
+    /// Whether the source itself refuses values that are not finite, as those of this module do, so that nobody looks twice.
+    fn is_checked(&self) -> bool {
+        false
+    }
 }
 
 /// Chunks of no rows would never reach the end.
@@ -88,11 +99,17 @@ macro_rules! forward {
             fn rows(&self) -> Option<usize> {
                 (**self).rows()
             }
+            fn column_names(&self) -> Option<Vec<String>> {
+                (**self).column_names()
+            }
             fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
                 (**self).next_chunk(max_rows)
             }
             fn rewind(&mut self) -> Result<()> {
                 (**self).rewind()
+            }
+            fn is_checked(&self) -> bool {
+                (**self).is_checked()
             }
         }
     )*};

@@ -61,6 +61,39 @@ impl Device {
         }
     }
 
+    /// The adapter, if it is one.
+    pub fn as_gpu(&self) -> Option<&GpuDevice> {
+        match self {
+            Self::Gpu(gpu) => Some(gpu),
+            Self::Cpu(_) => None,
+        }
+    }
+
+    /// The CPU backend, if it is that.
+    pub fn as_cpu(&self) -> Option<&CpuDevice> {
+        match self {
+            Self::Cpu(cpu) => Some(cpu),
+            Self::Gpu(_) => None,
+        }
+    }
+
+    /// Floats from one row of a matrix of `columns` columns to the next.
+    pub(crate) fn stride(&self, columns: usize) -> usize {
+        match self {
+            Self::Cpu(_) => columns,
+            // Whole vec4s.
+            Self::Gpu(_) => columns.next_multiple_of(4),
+        }
+    }
+
+    /// Ends a step of work that is not waited for: on a GPU few steps are under way at a time.
+    pub(crate) fn step(&self, pace: &mut gpu::Pace) -> crate::Result<()> {
+        match self {
+            Self::Cpu(_) => Ok(()),
+            Self::Gpu(gpu) => gpu.step(pace),
+        }
+    }
+
     /// The GPU; an error for the CPU.
     pub(crate) fn gpu(&self) -> crate::Result<&GpuDevice> {
         match self {

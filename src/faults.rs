@@ -5,11 +5,11 @@ use crate::{
     data::{Chunk, ChunkSource, MemorySource, Survey},
     device::GpuDevice,
     features::{Affine, DenseFeatures, FeatureMap, Fourier, featurize},
+    flow::DEFAULT_MEMORY,
     form::tuning::{self, Class, TunedOp},
     kernels::Gaussian,
     models::{FitOptions, RidgeRegressor},
-    normal::{COPY_EVERY, NormalEquations, Run, Targets},
-    plan::DEFAULT_MEMORY,
+    normal::{Accumulation, COPY_EVERY, NormalEquations, Targets},
     seed::{Seed, Stream},
     solve::{FeatureProducts, StreamedRows},
 };
@@ -247,13 +247,13 @@ fn a_fit_goes_on_from_the_copy_after_its_device_is_lost() {
         let sum = |rows: usize| {
             let x = source(rows, 4);
             let mut all = NormalEquations::zero(64, 1);
-            let run = Run::new(&map, &targets, &other, SMALL, Duration::ZERO);
+            let run = Accumulation::new(&map, &targets, &other, SMALL, Duration::ZERO);
             run.add(&mut { x }, &mut all, &mut |_| {}).map(|()| all)
         };
         let whole = sum(rows).expect("runs");
         let mut chunks = Vec::new();
         let mut kept = NormalEquations::zero(64, 1);
-        let run = Run::new(&map, &targets, &device, SMALL, Duration::ZERO);
+        let run = Accumulation::new(&map, &targets, &device, SMALL, Duration::ZERO);
         let mut losing = Losing::new(source(rows, 4), &gpu, 8);
         let error = run.add(&mut losing, &mut kept, &mut |n| chunks.push(n));
         is_lost(&error.expect_err("the device is lost"), kept.rows);
@@ -271,7 +271,7 @@ fn a_fit_goes_on_from_the_copy_after_its_device_is_lost() {
             y.slice(s![..n, ..]).to_owned(),
         );
         let mut same = NormalEquations::zero(64, 1);
-        Run::new(&map, &targets, &other, SMALL, COPY_EVERY)
+        Accumulation::new(&map, &targets, &other, SMALL, COPY_EVERY)
             .add(
                 &mut MemorySource::new(&x, Some(y)).expect("a source"),
                 &mut same,
@@ -280,7 +280,7 @@ fn a_fit_goes_on_from_the_copy_after_its_device_is_lost() {
             .expect("runs");
         assert!(kept == same, "other sums on {device:?}");
         // On another device the rest comes to them, in the same blocks: only the last f64 bits differ.
-        let run = Run::new(&map, &targets, &other, SMALL, COPY_EVERY);
+        let run = Accumulation::new(&map, &targets, &other, SMALL, COPY_EVERY);
         run.add(&mut source(rows, 4), &mut kept, &mut |_| {})
             .expect("goes on");
         assert_eq!((kept.rows, whole.rows), (5000, 5000));
@@ -371,10 +371,11 @@ fn what_was_on_a_lost_device_cannot_be_read() {
         let mut matrix = Matrix::upload(&device, host.view()).expect("fits");
         assert_eq!(matrix.download().expect("reads back"), host);
         let reading = matrix.read_later().expect("is submitted");
+        let reading = reading.expect("a GPU's");
         gpu.lose();
         // A copy that was submitted in time may arrive all the same.
-        if let Ok(same) = reading.finish(|read| read == host) {
-            assert!(same);
+        if let Ok(same) = reading.wait() {
+            assert!(same.view() == host);
         }
         is_lost(&matrix.download().expect_err("lost"), 0);
         is_lost(&matrix.write(host.view()).expect_err("lost"), 0);

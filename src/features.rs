@@ -7,13 +7,14 @@ pub mod binning;
 pub mod custom;
 pub mod dense;
 pub mod fastfood;
+mod featurizer;
 pub mod fourier;
 mod leverage;
 pub mod nystrom;
 pub mod select;
 pub mod sorf;
 pub mod spec;
-mod stream;
+mod standardize;
 pub mod structured;
 mod union;
 
@@ -24,13 +25,15 @@ pub use binning::{Binning, BinningMap};
 pub use custom::{Custom, CustomFeatures};
 pub use dense::DenseFeatures;
 pub use fastfood::Fastfood;
+pub use featurizer::featurize;
+pub(crate) use featurizer::{End, Featurizer, Lane, OnDevice};
 pub use fourier::{Form, Fourier};
 pub use leverage::leverage_scores;
 pub use nystrom::{Landmarks, Nystrom, NystromFeatures};
 pub use select::{MapCost, Selection};
 pub use sorf::{Radii, Sorf};
 pub use spec::{LeverageSpec, MapChoice, MapKind, MapPart, MapSpec};
-pub use stream::featurize;
+pub use standardize::{Scaling, Standardize};
 pub use structured::StructuredFeatures;
 pub use union::Union;
 pub(crate) use union::{Leaf, leaves};
@@ -59,6 +62,13 @@ pub trait FeatureMap: Debug + Send + Sync {
     /// How the columns of Z are held: whether they can be written to a matrix, and what is solved how.
     fn structure(&self) -> Structure<'_> {
         Structure::Dense
+    }
+
+    /// Columns of f32 that the loaded map keeps for each row of a chunk beside what it reads and writes: when it featurizes, or
+    /// when it predicts so many `targets`. Scratch of a fixed size does not count.
+    fn scratch_columns(&self, targets: Option<usize>) -> usize {
+        let _ = targets;
+        0
     }
 
     /// Number of input columns, d.

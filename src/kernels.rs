@@ -63,6 +63,12 @@ pub trait Kernel: Debug + Send + Sync {
         Some((lengthscale / one).powf(power))
     }
 
+    /// Whether k(x, y) depends on x - y alone, so that columns can be centred without a change. Every kernel with a
+    /// spectral measure does.
+    fn is_shift_invariant(&self) -> bool {
+        self.spectrum().is_some()
+    }
+
     /// The distance between rows that the `median` rule takes.
     fn norm(&self) -> Norm {
         Norm::L2

@@ -9,6 +9,7 @@ pub mod error;
 #[cfg(test)]
 mod faults;
 pub mod features;
+pub mod flow;
 pub mod form;
 pub mod kernels;
 mod linalg;
@@ -17,7 +18,6 @@ pub mod normal;
 pub mod ops;
 #[cfg(test)]
 mod padding;
-pub mod plan;
 pub mod registry;
 pub mod sampling;
 pub mod seed;
@@ -25,7 +25,6 @@ pub(crate) mod simd;
 pub mod solve;
 mod special;
 pub mod store;
-pub mod stream;
 mod text;
 #[cfg(test)]
 mod under_test;

@@ -1,14 +1,14 @@
 //! [`NormalEquations`]: all that a linear fit needs of the data. Sums only, so that parts computed anywhere merge.
 
-mod run;
+mod accumulation;
 
-pub use run::COPY_EVERY;
+pub(crate) use accumulation::Accumulation;
+pub use accumulation::COPY_EVERY;
 
 use crate::{
-    Device, Error, Result, data::ChunkSource, features::FeatureMap, store::Store, stream::Progress,
+    Device, Error, Result, data::ChunkSource, features::FeatureMap, flow::Progress, store::Store,
 };
 use ndarray::{Array1, Array2, ArrayView2};
-pub(crate) use run::Run;
 use std::path::Path;
 
 const KIND: &str = "normal-equations";
@@ -143,7 +143,7 @@ impl NormalEquations {
     ///
     /// ```
     /// use bochner::{Device, data::MemorySource, features::{Affine, Fourier}, kernels::Gaussian};
-    /// use bochner::{normal::{NormalEquations, Targets}, plan::DEFAULT_MEMORY};
+    /// use bochner::{normal::{NormalEquations, Targets}, flow::DEFAULT_MEMORY};
     /// use ndarray::Array2;
     /// let x = Array2::from_shape_fn((40, 1), |(i, _)| i as f64);
     /// let map = Fourier::new(Gaussian).features(8).build(Affine::identity(1))?;
@@ -171,8 +171,7 @@ impl NormalEquations {
         memory: u64,
         progress: Progress<'_>,
     ) -> Result<()> {
-        let run = Run::new(map, targets, device, memory, COPY_EVERY);
-        run.add(source, self, progress)
+        Accumulation::new(map, targets, device, memory, COPY_EVERY).add(source, self, progress)
     }
 
     /// Adds the sums of other rows: associative and, but for rounding, commutative. Errors when the shapes differ.

@@ -306,7 +306,10 @@ fn kernel_error_on_real_rows() {
     let path = std::env::var("BOCHNER_DATA").expect("BOCHNER_DATA names an .npz file");
     let mut source = bochner::data::NpzSource::open(&path).expect("opens");
     let survey = Survey::of(&mut source, 2000, 0, &mut |_| {}).expect("surveys");
-    let x = survey.standardized_sample();
+    let standard = Affine::standardize(&survey);
+    let x = standard
+        .apply(&Rows::from(&survey.sample))
+        .expect("applies");
     let (n, d) = x.dim();
     let median = median_distance(x.view(), Norm::L1).expect("a median");
     let input = Affine::identity(d).lengthscale(median).expect("positive");

@@ -6,7 +6,7 @@ mod common;
 use bochner::{
     Device, Error, Matrix,
     data::{MemorySource, Rows, Survey},
-    features::{Affine, Bandwidth, FeatureMap, Form, Fourier},
+    features::{Affine, Bandwidth, FeatureMap, Form, Fourier, Standardize},
     kernels::{Cauchy, Gaussian},
     models::{FitOptions, RidgeRegressor},
     ops::{
@@ -101,12 +101,11 @@ fn columns_without_content_are_as_if_absent() {
     let predict = |x: &Array2<f32>, device: &Device| {
         let mut source = MemorySource::new(x, Some(y.clone())).expect("finite");
         let survey = Survey::of(&mut source, 300, 0, &mut |_| {}).expect("reads");
+        let scaling = Standardize::Yes.decide(&survey, true);
         let sigma = Bandwidth::Median
-            .lengthscales(&Gaussian, &survey, true)
+            .lengthscales(&Gaussian, &survey, &scaling)
             .expect("varies");
-        let input = Affine::standardize(&survey)
-            .lengthscales(&sigma)
-            .expect("positive");
+        let input = scaling.input(&sigma).expect("positive");
         let map = Fourier::new(Gaussian)
             .features(200)
             .build(input)

@@ -8,10 +8,10 @@ use bochner::{
     data::{MemorySource, Part, Rows, Split, Survey},
     device::CpuDevice,
     features::{Affine, Fastfood, FeatureMap, Form, Fourier, Nystrom},
+    flow::DEFAULT_MEMORY,
     kernels::Gaussian,
     models::{FitOptions, LinearModel, RidgeClassifier, RidgeRegressor},
     normal::{NormalEquations, Targets},
-    plan::DEFAULT_MEMORY,
     seed::Seed,
     solve::Ridge,
 };

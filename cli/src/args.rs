@@ -188,7 +188,7 @@ pub(crate) fn fraction(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bochner::plan::DEFAULT_MEMORY;
+    use bochner::flow::DEFAULT_MEMORY;
 
     #[test]
     fn bytes_with_and_without_suffixes() {

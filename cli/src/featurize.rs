@@ -9,7 +9,7 @@ use crate::{
 use anyhow::Result;
 use bochner::{
     data::{NpyWriter, TargetUse},
-    features,
+    features::{self, Standardize},
 };
 use std::path::PathBuf;
 
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         survey.as_ref(),
         &device,
         args.run.memory,
-        &console,
+        (&console, Standardize::No),
     )?;
     report.seconds("map", seconds);
     let _writing = writing();

@@ -11,6 +11,7 @@ use anyhow::Result;
 use bochner::{
     Device, Error,
     data::{AtomicFile, ChunkSource, Part, Split, Survey, TargetUse},
+    features::Standardize,
     models::{FitOptions, IterativeOptions, LinearModel, RidgeClassifier, RidgeRegressor, Step},
     normal::Targets,
     solve::{ConjugateGradients, Ridge},
@@ -249,7 +250,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         Some(&survey),
         &device,
         args.run.memory,
-        &console,
+        (&console, Standardize::Auto),
     )?;
     report.seconds("map", seconds);
     args.map.describe(&built, &mut report);

@@ -99,6 +99,9 @@ impl<S: ChunkSource> ChunkSource for Interruptible<S> {
     fn rows(&self) -> Option<usize> {
         self.0.rows()
     }
+    fn column_names(&self) -> Option<Vec<String>> {
+        self.0.column_names()
+    }
     fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
         match status() {
             None => self.0.next_chunk(max_rows),
@@ -107,5 +110,8 @@ impl<S: ChunkSource> ChunkSource for Interruptible<S> {
     }
     fn rewind(&mut self) -> Result<()> {
         self.0.rewind()
+    }
+    fn is_checked(&self) -> bool {
+        self.0.is_checked()
     }
 }

@@ -11,7 +11,7 @@ use bochner::{
     Device, Error,
     analysis::{ErrorSummary, ExactKernel},
     data::{MemorySource, Rows, TargetUse},
-    features::{Affine, Form, MapKind, MapSpec, Radii},
+    features::{Affine, Form, MapKind, MapSpec, Radii, Standardize},
     kernels::Kernel,
     sampling::Sampling,
 };
@@ -241,9 +241,12 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let sample = args.rows.max(args.kernel.sample_rows());
     let (survey, seconds) = args.kernel.survey(&mut source, sample, &console)?;
     report.seconds("survey", seconds);
-    let scale = args
-        .kernel
-        .scale(kernel.as_ref(), source.columns(), Some(&survey))?;
+    let scale = args.kernel.scale(
+        kernel.as_ref(),
+        source.columns(),
+        Some(&survey),
+        Standardize::No,
+    )?;
     let rows = spread(&survey.sample, args.rows);
     if rows.nrows() < args.rows {
         console.note(&format!("the data has {} rows only", rows.nrows()));

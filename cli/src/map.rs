@@ -12,7 +12,7 @@ use anyhow::Result;
 use bochner::{
     Device, Error,
     data::{ChunkSource, Survey},
-    features::{FeatureMap, Form, MapChoice, MapKind, MapSpec, Selection},
+    features::{FeatureMap, Form, MapChoice, MapKind, MapSpec, Selection, Standardize},
     kernels::Kernel,
     sampling::Sampling,
 };
@@ -130,14 +130,14 @@ impl MapArgs {
         self.kernel.survey(source, rows, console)
     }
 
-    /// Draws the map; binning reads the source once more.
+    /// Draws the map; binning reads the source once more. `otherwise` is for who did not say whether to standardise.
     pub(crate) fn build(
         &self,
         source: &mut dyn ChunkSource,
         survey: Option<&Survey>,
         device: &Device,
         memory: u64,
-        console: &Console,
+        (console, otherwise): (&Console, Standardize),
     ) -> Result<(BuiltMap, f64)> {
         let mut spec = self.spec();
         let columns = source.columns();
@@ -148,7 +148,9 @@ impl MapArgs {
             spec.map = found.kind.into();
             selection = Some(found);
         }
-        let scale = self.kernel.scale(spec.kernel.as_ref(), columns, survey)?;
+        let scale = self
+            .kernel
+            .scale(spec.kernel.as_ref(), columns, survey, otherwise)?;
         let none = Array2::zeros((0, columns));
         let sample = survey.map_or(&none, |survey| &survey.sample);
         let bar = console.bar("map", survey.map(|survey| survey.rows));

@@ -2,12 +2,12 @@
 
 use crate::{
     Device, Error, Result,
-    data::{MemorySource, Rows},
+    data::Rows,
     device::CpuDevice,
     error::Remedy,
-    features::{self, Affine, FeatureMap, Leaf, binning::shared_bins, leaves},
+    features::{Affine, End, FeatureMap, Featurizer, Lane, Leaf, binning::shared_bins, leaves},
+    flow::DEFAULT_MEMORY,
     kernels::{Kernel, gram},
-    plan::DEFAULT_MEMORY,
     seed::{Seed, Stream},
 };
 use faer::{
@@ -194,15 +194,15 @@ pub fn kernel_error(exact_nn: &Array2<f64>, approximate_nn: &Array2<f64>) -> Res
 
 /// The features of raw rows, `[n, D]`, in chunks on `device`, widened to f64.
 ///
-/// Errors as [`features::featurize`] does, and with [`Error::Parameter`] on rows that are not finite.
+/// Errors as [`featurize`](crate::features::featurize) does, and with [`Error::Data`] on rows that are not finite.
 pub fn featurize(map: &dyn FeatureMap, rows: &Rows, device: &Device) -> Result<Array2<f64>> {
-    let mut source = MemorySource::new(rows.clone(), None)?;
+    rows.require_finite()?;
+    let lanes = vec![Lane::features(map)?];
+    let mut featurizer = Featurizer::new(lanes, 0, End::Host, device, DEFAULT_MEMORY)?;
     let mut all = Array2::zeros((rows.nrows(), map.output_dim()));
-    let mut at = 0;
-    features::featurize(map, &mut source, device, DEFAULT_MEMORY, &mut |_| {}, |z| {
-        let to = at + z.nrows();
-        all.slice_mut(s![at..to, ..]).assign(&z.mapv(f64::from));
-        at = to;
+    featurizer.rows(rows, |z, range| {
+        let mut to = all.slice_mut(s![range, ..]);
+        to.zip_mut_with(&z[0], |to, &z| *to = f64::from(z));
         Ok(())
     })?;
     Ok(all)

@@ -243,6 +243,10 @@ impl ChunkSource for CsvSource {
     fn rows(&self) -> Option<usize> {
         None
     }
+    fn column_names(&self) -> Option<Vec<String>> {
+        let names = self.features.iter().map(|&j| self.names[j].clone());
+        Some(names.collect())
+    }
     fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
         require_rows(max_rows)?;
         let expected = self.expected.min(max_rows);
@@ -272,6 +276,9 @@ impl ChunkSource for CsvSource {
             self.read_record()?;
         }
         Ok(())
+    }
+    fn is_checked(&self) -> bool {
+        true
     }
 }
 

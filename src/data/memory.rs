@@ -43,9 +43,7 @@ impl MemorySource {
                 if rows == 0 { "rows" } else { "columns" }
             )));
         }
-        if let Some((i, j, value)) = x.first_non_finite() {
-            return Err(not_finite(Path::new("X"), "", i, j, value));
-        }
+        x.require_finite()?;
         let y = y.unwrap_or_else(|| Array2::zeros((rows, 0)));
         if y.nrows() != rows {
             return Err(Error::shape(format!(
@@ -88,5 +86,8 @@ impl ChunkSource for MemorySource {
     fn rewind(&mut self) -> Result<()> {
         self.next = 0;
         Ok(())
+    }
+    fn is_checked(&self) -> bool {
+        true
     }
 }

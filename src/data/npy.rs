@@ -58,4 +58,7 @@ impl ChunkSource for NpySource {
     fn rewind(&mut self) -> Result<()> {
         self.0.rewind()
     }
+    fn is_checked(&self) -> bool {
+        true
+    }
 }

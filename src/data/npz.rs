@@ -112,4 +112,7 @@ impl ChunkSource for NpzSource {
     fn rewind(&mut self) -> Result<()> {
         self.0.rewind()
     }
+    fn is_checked(&self) -> bool {
+        true
+    }
 }

@@ -92,6 +92,14 @@ impl Rows {
         Ok(Self::F64(stack(&views)?))
     }
 
+    /// Errors with [`Error::Data`] on a NaN or an infinity, with its row and column.
+    pub(crate) fn require_finite(&self) -> Result<()> {
+        match self.first_non_finite() {
+            None => Ok(()),
+            Some((i, j, value)) => Err(not_finite(Path::new("X"), "", i, j, value)),
+        }
+    }
+
     /// The first NaN or infinity in reading order: row, column, value.
     pub(super) fn first_non_finite(&self) -> Option<(usize, usize, f64)> {
         match self {

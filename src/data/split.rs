@@ -1,7 +1,7 @@
 //! Training and test rows of one source, told apart as they stream by.
 
 use super::rows::stack;
-use super::{Chunk, ChunkSource, Rows, require_rows};
+use super::{Chunk, ChunkSource, Rows, next_checked, require_rows};
 use crate::error::{Error, Result};
 use ndarray::{Array2, Axis};
 
@@ -92,12 +92,16 @@ impl<S: ChunkSource> ChunkSource for Split<S> {
     fn rows(&self) -> Option<usize> {
         self.rows
     }
+    fn column_names(&self) -> Option<Vec<String>> {
+        self.source.column_names()
+    }
     fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
         require_rows(max_rows)?;
         // A small part of a chunk would make small chunks, which are slow: fill at least half of what is asked for.
         let (mut xs, mut ys, mut rows) = (Vec::<Rows>::new(), Vec::<Array2<f64>>::new(), 0);
         while rows <= max_rows / 2 {
-            let Some(chunk) = self.source.next_chunk(max_rows - rows)? else {
+            let read = usize::try_from(self.next).unwrap_or(usize::MAX);
+            let Some(chunk) = next_checked(&mut self.source, max_rows - rows, read)? else {
                 break;
             };
             let read = chunk.x.nrows();
@@ -133,6 +137,9 @@ impl<S: ChunkSource> ChunkSource for Split<S> {
     fn rewind(&mut self) -> Result<()> {
         (self.next, self.any) = (0, false);
         self.source.rewind()
+    }
+    fn is_checked(&self) -> bool {
+        true
     }
 }
 

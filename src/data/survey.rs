@@ -7,7 +7,7 @@ mod targets;
 pub use sample::median_distance;
 pub use targets::TargetStats;
 
-use super::ChunkSource;
+use super::{ChunkSource, next_checked};
 use crate::error::{Error, Result};
 use moments::Moments;
 use ndarray::Array2;
@@ -27,6 +27,10 @@ pub struct Survey {
     pub min: Vec<f64>,
     /// Largest value of each feature column, `[d]`.
     pub max: Vec<f64>,
+    /// Whether each feature column takes two values and no third, `[d]`.
+    pub binary: Vec<bool>,
+    /// Names of the feature columns where the source has them, `[d]`.
+    pub names: Option<Vec<String>>,
     /// A uniform sample of rows without replacement, `[m, d]`, in the order of the source.
     pub sample: Array2<f64>,
     /// Index in the source of each row of the sample, ascending, `[m]`.
@@ -61,14 +65,10 @@ impl Survey {
             .collect();
         let mut row = vec![0.0; columns];
         source.rewind()?;
-        while let Some(chunk) = source.next_chunk((CHUNK_VALUES / columns.max(1)).max(1))? {
-            if chunk.x.ncols() != columns || chunk.y.dim() != (chunk.x.nrows(), target_columns) {
-                return Err(Error::shape(format!(
-                    "a chunk has {} columns and {:?} targets in a source of {columns} and {target_columns}",
-                    chunk.x.ncols(),
-                    chunk.y.dim()
-                )));
-            }
+        let rows = (CHUNK_VALUES / columns.max(1)).max(1);
+        let mut read = 0;
+        while let Some(chunk) = next_checked(source, rows, read)? {
+            read += chunk.x.nrows();
             for i in 0..chunk.x.nrows() {
                 chunk.x.copy_row(i, &mut row);
                 reservoir.offer(features.rows(), &row);
@@ -90,6 +90,8 @@ impl Survey {
             rows: features.rows(),
             mean: features.mean(),
             variance: features.variance(),
+            binary: features.binary(),
+            names: source.column_names(),
             min: features.min,
             max: features.max,
             sample,
@@ -117,6 +119,14 @@ impl Survey {
         )))
     }
 
+    /// Column `j` as messages call it: by its name, or by its number.
+    pub fn column(&self, j: usize) -> String {
+        match &self.names {
+            Some(names) => format!("column '{}'", names[j]),
+            None => format!("column {j} (counted from 0)"),
+        }
+    }
+
     /// Whether all rows have the same value in column `j`.
     pub fn is_constant(&self, j: usize) -> bool {
         self.min[j] == self.max[j]
@@ -133,26 +143,5 @@ impl Survey {
             .map(|m| (m - centre).powi(2) / d)
             .sum::<f64>();
         self.variance.iter().map(|v| v / d).sum::<f64>() + between
-    }
-
-    /// Variance over all entries of X after each column is standardised: columns that vary count 1 and constant
-    /// columns, which are only centred, count 0. It is the share of columns that vary; d times it is their number.
-    pub fn standardized_entry_variance(&self) -> f64 {
-        let d = self.mean.len();
-        (0..d).filter(|&j| !self.is_constant(j)).count() as f64 / d as f64
-    }
-
-    /// The sample with each column standardised: `(x - mean) / sqrt(variance)`, and 0 in constant columns. `[m, d]`.
-    pub fn standardized_sample(&self) -> Array2<f64> {
-        let mut sample = self.sample.clone();
-        for (j, mut column) in sample.columns_mut().into_iter().enumerate() {
-            let (mean, deviation) = (self.mean[j], self.variance[j].sqrt());
-            if self.is_constant(j) || deviation == 0.0 {
-                column.fill(0.0);
-            } else {
-                column.mapv_inplace(|x| (x - mean) / deviation);
-            }
-        }
-        sample
     }
 }

@@ -18,7 +18,7 @@ pub(super) use adapter::{adapters as visible_adapters, open as open_adapter};
 pub use buffer::PooledBuffer;
 pub(crate) use pipeline::Dispatch;
 pub(crate) use submission::even;
-pub(crate) use transfer::{Pace, Readback};
+pub(crate) use transfer::{Mapped, Pace, Readback};
 
 use super::cache::Cache;
 use crate::Result;

@@ -2,7 +2,7 @@
 
 use super::{
     Aligned, Device,
-    gpu::{PooledBuffer, Readback},
+    gpu::{Mapped, PooledBuffer, Readback},
 };
 use crate::{Error, Result};
 use ndarray::{Array2, ArrayView2, ShapeBuilder};
@@ -34,7 +34,7 @@ impl Matrix {
     /// An uninitialised-by-contract matrix (zeros on the CPU) to be written by an op.
     /// Errors with [`Error::Limit`] when the device cannot bind that many bytes.
     pub fn new(device: &Device, rows: usize, cols: usize) -> Result<Self> {
-        let stride = stride(device, cols);
+        let stride = device.stride(cols);
         let len = rows.checked_mul(stride).ok_or_else(|| {
             Error::shape(format!(
                 "a matrix of {rows} x {cols} overflows the address space"
@@ -135,15 +135,17 @@ impl Matrix {
     }
 
     /// Sends the matrix, as the work recorded so far leaves it, on its way to the host: the device goes on with what comes
-    /// next meanwhile. A CPU matrix is there already: it is lent by [`Self::on_host`], and this errors.
-    pub(crate) fn read_later(&self) -> Result<Reading> {
-        let gpu = self.device.gpu()?;
-        let readback = gpu.read_later(self.gpu(gpu, "the matrix")?, 0..self.rows * self.stride)?;
-        Ok(Reading {
+    /// next meanwhile. `None` for a CPU matrix, which is there already: [`Self::on_host`] lends it.
+    pub(crate) fn read_later(&self) -> Result<Option<Reading>> {
+        let (MatrixData::Gpu(buffer), Device::Gpu(gpu)) = (&self.data, &self.device) else {
+            return Ok(None);
+        };
+        let readback = gpu.read_later(buffer, 0..self.rows * self.stride)?;
+        Ok(Some(Reading {
             shape: (self.rows, self.cols),
             stride: self.stride,
             readback,
-        })
+        }))
     }
 
     /// The rows of a CPU matrix where they lie; `None` for one on a GPU.
@@ -228,22 +230,32 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// Waits for the matrix and hands it to `take` where it lies, without a copy.
-    pub(crate) fn finish<R>(self, take: impl FnOnce(ArrayView2<'_, f32>) -> R) -> Result<R> {
-        let (shape, stride) = (self.shape, self.stride);
-        self.readback.finish(|data| take(view(data, shape, stride)))
+    /// Waits for the matrix, and lends it where it lies, without a copy.
+    pub(crate) fn wait(self) -> Result<Arrived> {
+        Ok(Arrived {
+            shape: self.shape,
+            stride: self.stride,
+            mapped: self.readback.wait()?,
+        })
+    }
+}
+
+/// A matrix that was read back.
+pub(crate) struct Arrived {
+    shape: (usize, usize),
+    stride: usize,
+    mapped: Mapped,
+}
+
+impl Arrived {
+    /// Its rows.
+    pub(crate) fn view(&self) -> ArrayView2<'_, f32> {
+        view(self.mapped.values(), self.shape, self.stride)
     }
 }
 
 fn view(data: &[f32], shape: (usize, usize), stride: usize) -> ArrayView2<'_, f32> {
     ArrayView2::from_shape(shape.strides((stride.max(1), 1)), data).expect("whole rows")
-}
-
-fn stride(device: &Device, cols: usize) -> usize {
-    match device {
-        Device::Cpu(_) => cols,
-        Device::Gpu(_) => cols.next_multiple_of(4),
-    }
 }
 
 fn wrong_device(what: &str, holder: &Device, user: &str) -> Error {

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 /// Larger numbers are refused: their products with frequencies could leave the range of f32, and no digit of a phase
 /// would be left anyway.
-const LARGEST: f32 = 1e30;
+pub(super) const LARGEST: f32 = 1e30;
 
 /// `u_j = (x_j - center_j) * scale_j`, in f64 on the host, before anything is rounded to f32.
 ///
@@ -30,6 +30,12 @@ impl Affine {
             center: vec![0.0; columns],
             scale: vec![1.0; columns],
         }
+    }
+
+    /// `(x_j - center_j) * scale_j` for vectors of one length.
+    pub(super) fn new(center: Vec<f64>, scale: Vec<f64>) -> Self {
+        debug_assert_eq!(center.len(), scale.len());
+        Self { center, scale }
     }
 
     /// Centres every column and divides it by its standard deviation; a constant column becomes zero.
@@ -76,6 +82,16 @@ impl Affine {
     pub(crate) fn times(mut self, factor: f64) -> Self {
         self.scale.iter_mut().for_each(|s| *s *= factor);
         self
+    }
+
+    /// What is subtracted from each column.
+    pub(super) fn center(&self) -> &[f64] {
+        &self.center
+    }
+
+    /// What each column is then multiplied by.
+    pub(super) fn scale(&self) -> &[f64] {
+        &self.scale
     }
 
     /// Number of columns, d.

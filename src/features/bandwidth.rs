@@ -4,6 +4,7 @@ use crate::{
     Error, Result,
     data::{Survey, median_distance},
     error::Remedy,
+    features::Scaling,
     kernels::Kernel,
 };
 use std::{fmt, str::FromStr};
@@ -59,8 +60,8 @@ impl Bandwidth {
         checked(one).map(Some)
     }
 
-    /// The lengthscales for `kernel`: one, or one per column. The rules see the columns after standardisation if
-    /// `standardized`.
+    /// The lengthscales for `kernel`: one, or one per column. The rules see the columns of `survey` as
+    /// `scaling` has decided on them.
     ///
     /// Errors when a gamma is given to a kernel whose formula has none, when the rule finds no spread in the data, and when
     /// the result is not positive and finite.
@@ -68,21 +69,15 @@ impl Bandwidth {
         &self,
         kernel: &dyn Kernel,
         survey: &Survey,
-        standardized: bool,
+        scaling: &Scaling,
     ) -> Result<Vec<f64>> {
         if let Some(fixed) = self.fixed(kernel)? {
             return Ok(fixed);
         }
         let one = match self {
-            Self::Median if standardized => {
-                median_distance(survey.standardized_sample().view(), kernel.norm())?
-            }
-            Self::Median => median_distance(survey.sample.view(), kernel.norm())?,
+            Self::Median => median_distance(scaling.apply(&survey.sample)?.view(), kernel.norm())?,
             _ => {
-                let variance = match standardized {
-                    true => survey.standardized_entry_variance(),
-                    false => survey.entry_variance(),
-                };
+                let variance = scaling.entry_variance(survey);
                 let gamma = 1.0 / (survey.mean.len() as f64 * variance);
                 if !gamma.is_finite() {
                     let problem = "the data has no spread, so `scale` finds no bandwidth";

@@ -13,18 +13,17 @@ pub use loaded::Binner;
 
 use super::{Affine, FeatureMap, LoadedMap, Structure};
 use crate::{
-    Device, Error, Matrix, Result,
+    Device, Error, Result,
     data::{ChunkSource, Rows},
     error::Remedy,
+    flow::{DEFAULT_MEMORY, Progress, for_each_chunk},
     kernels::Kernel,
     ops::binning::{Grids, hash, reference_bins},
-    plan::{RowNeeds, chunk_rows_on},
     seed::{Seed, Stream},
     store::Store,
-    stream::{Portions, Progress, for_each_chunk},
 };
 use dictionary::Dictionary;
-use loaded::{Hasher, LoadedBinning};
+use loaded::{HashedRows, LoadedBinning};
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 use std::{collections::HashMap, sync::Arc};
@@ -130,43 +129,24 @@ impl Binning {
     ) -> Result<BinningMap> {
         let drawn = self.draw(input)?;
         let mut dictionary = Dictionary::new(self.grids);
-        let mut hasher = Hasher::load(device, &drawn.grids)?;
-        let rows = chunk_rows(&drawn, device, memory)?;
+        let mut hashed = HashedRows::new(&drawn, source.targets(), device, memory)?;
+        let rows = hashed.chunk_rows();
         let rows = source.rows().map_or(rows, |n| rows.min(n.max(1)));
-        let mut x_nd = None;
-        let mut portions = Portions::new(rows);
         let seen = for_each_chunk(source, rows, progress, |chunk| {
             drawn.check_range(&chunk.x)?;
-            portions.each(chunk.x.nrows(), |range, rows| {
-                let x_nd = match &mut x_nd {
-                    Some(x_nd) => x_nd,
-                    none => none.insert(Matrix::new(device, rows, drawn.input.columns())?),
-                };
-                drawn.input.load(&chunk.x.part(range), x_nd)?;
-                // A bin that is learnt twice keeps its first column.
-                hasher.each_block(x_nd, |_, hashes| {
-                    dictionary.learn(hashes);
-                    Ok(())
-                })?;
-                Ok(Ok(()))
+            // A bin that is learnt twice keeps its first column.
+            hashed.each_block(&chunk.x, |_, hashes| {
+                dictionary.learn(hashes);
+                Ok(())
             })
         })?;
         if seen == 0 {
             return Err(Error::shape("the data has no rows"));
         }
         dictionary.finish()?;
+        drop(hashed);
         Ok(BinningMap { drawn, dictionary })
     }
-}
-
-fn chunk_rows(drawn: &DrawnGrids, device: &Device, memory: u64) -> Result<usize> {
-    let d = drawn.input.columns();
-    let needs = RowNeeds {
-        columns: d,
-        widest: d,
-        device_columns: d,
-    };
-    chunk_rows_on(device, needs, memory)
 }
 
 /// Grids that are drawn but know no data yet: what a kernel estimate needs.
@@ -190,11 +170,9 @@ impl DrawnGrids {
 
     /// The hash of the bin that each row occupies in each grid, `[rows, P]`: the same on every device.
     pub fn hashes(&self, device: &Device, rows: &Rows) -> Result<Array2<u64>> {
-        let mut hasher = Hasher::load(device, &self.grids)?;
-        let mut x_nd = Matrix::new(device, rows.nrows(), rows.ncols())?;
-        self.input.load(rows, &mut x_nd)?;
-        let mut all = Array2::zeros((rows.nrows(), hasher.grids()));
-        hasher.each_block(&x_nd, |row0, hashes| {
+        let mut hashed = HashedRows::new(self, 0, device, DEFAULT_MEMORY)?;
+        let mut all = Array2::zeros((rows.nrows(), self.grids.inverse_dp.ncols()));
+        hashed.each_block(rows, |row0, hashes| {
             let mut to = all.slice_mut(ndarray::s![row0..row0 + hashes.nrows(), ..]);
             to.assign(&hashes);
             Ok(())
@@ -292,13 +270,13 @@ impl BinningMap {
 
     /// Loads the grids on a device.
     pub fn on(&self, device: &Device, memory: u64) -> Result<Binner<'_>> {
-        Binner::new(self, device, chunk_rows(&self.drawn, device, memory)?)
+        Binner::new(self, device, memory)
     }
 
     /// The column of each row in each grid, `[rows, P]`, [`UNSEEN`] where no training row was: row by row the same in any
     /// batch, in any order and on any device.
     pub fn indices(&self, device: &Device, rows: &Rows) -> Result<Array2<u32>> {
-        self.on(device, crate::plan::DEFAULT_MEMORY)?.indices(rows)
+        self.on(device, DEFAULT_MEMORY)?.indices(rows)
     }
 
     pub(super) fn read(store: &Store) -> Result<Self> {
@@ -358,6 +336,11 @@ impl FeatureMap for BinningMap {
 
     fn load(&self, device: &Device) -> Result<Box<dyn LoadedMap>> {
         Ok(Box::new(LoadedBinning::new(self, device)?))
+    }
+
+    /// Sums in f64, and their rounding to f32.
+    fn scratch_columns(&self, targets: Option<usize>) -> usize {
+        3 * targets.unwrap_or(0)
     }
 
     fn write(&self, store: &mut Store) -> Result<()> {

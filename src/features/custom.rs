@@ -141,27 +141,27 @@ impl FeatureMap for CustomFeatures {
     }
 
     fn load(&self, device: &Device) -> Result<Box<dyn LoadedMap>> {
-        match device {
-            Device::Cpu(cpu) => Ok(Box::new(Loaded {
-                cpu: cpu.clone(),
-                function: self.function.clone(),
-                depth: self.w_ds.nrows(),
-                weights: HostFactor::new(
-                    self.w_ds
-                        .as_standard_layout()
-                        .as_slice()
-                        .unwrap_or_default(),
-                    self.w_ds.nrows(),
-                    self.w_ds.ncols(),
-                ),
-                amplitude_s: self.amplitude_s.clone(),
-            })),
-            Device::Gpu(_) => Err(Error::unsupported(format!(
+        let cpu = device.as_cpu().ok_or_else(|| {
+            Error::unsupported(format!(
                 "the nonlinearity {} is a closure, which no shader can call",
                 self.name
             ))
-            .help(Remedy::UseCpu)),
-        }
+            .help(Remedy::UseCpu)
+        })?;
+        Ok(Box::new(Loaded {
+            cpu: cpu.clone(),
+            function: self.function.clone(),
+            depth: self.w_ds.nrows(),
+            weights: HostFactor::new(
+                self.w_ds
+                    .as_standard_layout()
+                    .as_slice()
+                    .unwrap_or_default(),
+                self.w_ds.nrows(),
+                self.w_ds.ncols(),
+            ),
+            amplitude_s: self.amplitude_s.clone(),
+        }))
     }
 
     fn write(&self, _: &mut Store) -> Result<()> {

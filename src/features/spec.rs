@@ -12,10 +12,10 @@ use crate::{
     Device, Error, Result,
     data::ChunkSource,
     error::Remedy,
+    flow::Progress,
     kernels::Kernel,
     sampling::{Sampling, Sobol},
     seed::Seed,
-    stream::Progress,
 };
 use ndarray::Array2;
 use std::sync::Arc;

@@ -133,6 +133,19 @@ impl FeatureMap for Union {
         }))
     }
 
+    /// Rows rescaled for a part, and its features before they are placed or, of all parts together, one share of y.
+    fn scratch_columns(&self, targets: Option<usize>) -> usize {
+        let own = |part: &Part| {
+            let rows = part.rescale.as_ref().map_or(0, Vec::len);
+            let features = match targets {
+                None => part.map.output_dim(),
+                Some(_) => 0,
+            };
+            rows + features + part.map.scratch_columns(targets)
+        };
+        targets.unwrap_or(0) + self.parts.iter().map(own).sum::<usize>()
+    }
+
     fn write(&self, store: &mut Store) -> Result<()> {
         store.set("map", NAME);
         store.set("parts", self.parts.len());

@@ -24,6 +24,10 @@ impl Kernel for Hat {
         no_gamma("hat")
     }
 
+    fn is_shift_invariant(&self) -> bool {
+        true
+    }
+
     fn norm(&self) -> Norm {
         Norm::L1
     }

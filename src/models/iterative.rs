@@ -6,10 +6,9 @@ use crate::{
     data::ChunkSource,
     error::Remedy,
     features::{FeatureMap, Leaf, leaves},
+    flow::{DEFAULT_MEMORY, RowNeeds, for_each_chunk},
     normal::Targets,
-    plan::{DEFAULT_MEMORY, RowNeeds, chunk_rows_on},
     solve::{BinnedRows, ConjugateGradients, SideBySide, StreamedRows},
-    stream::for_each_chunk,
 };
 use ndarray::{Array2, Axis};
 use std::time::Instant;
@@ -63,27 +62,19 @@ pub(super) fn fit(
     }
     let start = Instant::now();
     let (mut binned, mut dense) = (Vec::new(), Vec::new());
-    let mut chunk = chunk_rows_on(
-        device,
-        RowNeeds {
-            columns: source.columns(),
-            widest: source.columns(),
-            device_columns: source.columns(),
-        },
-        *memory,
-    )?;
+    // A row as it is read, its targets as they are fitted, and its bins.
+    let mut needs =
+        RowNeeds::read(source.columns() + source.targets()).and_bytes(8 * targets.outputs());
     for (leaf, offset, root) in leaves(map.as_ref()) {
         match leaf {
             Leaf::Dense(map) => dense.push((map, offset, root)),
             Leaf::Binning(map) => {
-                // Indices of a chunk take 4 bytes a grid.
-                let by_memory =
-                    usize::try_from(*memory / (4 * map.grids() as u64)).unwrap_or(usize::MAX);
-                chunk = chunk.min(by_memory.max(8));
+                needs = needs.and_bytes(4 * map.grids());
                 binned.push((map.on(device, *memory)?, BinnedRows::new(map, offset, root)));
             }
         }
     }
+    let chunk = needs.rows_on(device, *memory)?;
     let mut y = vec![Vec::new(); targets.outputs()];
     let rows = for_each_chunk(
         source,

@@ -2,17 +2,16 @@
 
 use super::FitTimes;
 use crate::{
-    Device, Error, Matrix, Result,
-    data::{ChunkSource, Rows},
-    features::{self, FeatureMap, LoadedMap},
+    Device, Error, Result,
+    data::{Chunk, ChunkSource, Rows},
+    features::{self, End, FeatureMap, Featurizer, Lane},
+    flow::Progress,
     normal::Targets,
-    plan::{RowNeeds, chunk_rows_on},
     solve::Coefficients,
     store::Store,
-    stream::{Portions, Progress, ReadBehind, for_each_chunk},
 };
 use ndarray::{Array2, ArrayView2, s};
-use std::{ops::Range, path::Path};
+use std::path::Path;
 
 const KIND: &str = "model";
 
@@ -108,70 +107,16 @@ impl LinearModel {
 #[derive(Debug)]
 pub struct Predictor<'m> {
     model: &'m LinearModel,
-    device: Device,
-    portions: Portions,
-    buffers: Buffers,
-}
-
-/// The loaded map, the coefficients, and the matrices of a chunk.
-#[derive(Debug)]
-struct Buffers {
-    loaded: Box<dyn LoadedMap>,
-    beta_dt: Matrix,
-    chunk: Option<(Matrix, Matrix)>,
-}
-
-impl Buffers {
-    fn new(model: &LinearModel, device: &Device) -> Result<Self> {
-        let beta = model.coefficients.beta_dt.mapv(|b| b as f32);
-        Ok(Self {
-            loaded: model.map.load(device)?,
-            beta_dt: Matrix::upload(device, beta.view())?,
-            chunk: None,
-        })
-    }
-
-    /// The most rows that a chunk can have.
-    fn capacity(&self) -> usize {
-        self.chunk
-            .as_ref()
-            .map_or(0, |(x_nd, _)| x_nd.capacity_rows())
-    }
-
-    /// Computes the outputs of `rows` and returns the matrix that holds them on the device.
-    fn outputs(&mut self, model: &LinearModel, device: &Device, rows: &Rows) -> Result<&Matrix> {
-        let (n, outputs) = (rows.nrows(), self.beta_dt.cols());
-        if self.capacity() < n {
-            self.chunk = None;
-        }
-        let (x_nd, y_nt) = match &mut self.chunk {
-            Some(chunk) => chunk,
-            none => none.insert((
-                Matrix::new(device, n, model.map.input_dim())?,
-                Matrix::new(device, n, outputs)?,
-            )),
-        };
-        model.map.input().load(rows, x_nd)?;
-        y_nt.set_rows(n)?;
-        self.loaded.predict(x_nd, &self.beta_dt, y_nt)?;
-        Ok(y_nt)
-    }
+    featurizer: Featurizer<'m>,
 }
 
 impl<'m> Predictor<'m> {
     fn new(model: &'m LinearModel, device: &Device, memory: u64) -> Result<Self> {
-        let (d, outputs) = (model.map.input_dim(), model.coefficients.beta_dt.ncols());
-        let needs = RowNeeds {
-            columns: d,
-            widest: d.max(outputs),
-            device_columns: d + outputs,
-        };
-        Ok(Self {
-            model,
-            device: device.clone(),
-            portions: Portions::new(chunk_rows_on(device, needs, memory)?),
-            buffers: Buffers::new(model, device)?,
-        })
+        let beta_dt = &model.coefficients.beta_dt;
+        let lanes = vec![Lane::outputs(model.map.as_ref(), beta_dt)];
+        let mut featurizer = Featurizer::new(lanes, beta_dt.ncols(), End::Host, device, memory)?;
+        featurizer.load()?;
+        Ok(Self { model, featurizer })
     }
 
     /// The model that predicts.
@@ -181,16 +126,13 @@ impl<'m> Predictor<'m> {
 
     /// The raw outputs, `[rows, t]`: predicted values, or one score per class.
     pub fn scores(&mut self, rows: &Rows) -> Result<Array2<f64>> {
-        let mut all = Array2::zeros((rows.nrows(), self.buffers.beta_dt.cols()));
         let intercept = &self.model.coefficients.intercept_t;
-        let mut keep = |y: ArrayView2<'_, f32>, range: Range<usize>| {
-            let y = y.mapv(f64::from) + intercept;
+        let mut all = Array2::zeros((rows.nrows(), intercept.len()));
+        self.featurizer.rows(rows, |y, range| {
+            let y = y[0].mapv(f64::from) + intercept;
             all.slice_mut(s![range, ..]).assign(&y);
             Ok(())
-        };
-        let mut behind = ReadBehind::default();
-        self.send(rows, &mut behind, Clone::clone, &mut keep)?;
-        behind.finish(keep)?;
+        })?;
         Ok(all)
     }
 
@@ -215,46 +157,12 @@ impl<'m> Predictor<'m> {
                 model.map.input_dim()
             )));
         }
-        let mut write = |scores: ArrayView2<'_, f32>, y: Array2<f64>| {
-            let scores = scores.mapv(f64::from) + &model.coefficients.intercept_t;
-            sink(decide(scores, &model.targets).view(), y.view())
-        };
-        let mut behind = ReadBehind::default();
-        let rows = for_each_chunk(source, self.portions.rows(), progress, |chunk| {
-            let y = |range: &Range<usize>| chunk.y.slice(s![range.clone(), ..]).to_owned();
-            self.send(&chunk.x, &mut behind, y, &mut write)
-        })?;
-        behind.finish(write)?;
-        Ok(rows)
-    }
-
-    /// Sends the outputs of `rows` off in ranges, each `with` what it is needed with, and hands `take` those that were sent
-    /// before; on the CPU all of them.
-    fn send<T>(
-        &mut self,
-        rows: &Rows,
-        behind: &mut ReadBehind<T>,
-        with: impl Fn(&Range<usize>) -> T,
-        take: &mut impl FnMut(ArrayView2<'_, f32>, T) -> Result<()>,
-    ) -> Result<()> {
-        let Self {
-            model,
-            device,
-            portions,
-            buffers,
-        } = self;
-        portions.each(rows.nrows(), |range, most| {
-            if buffers.capacity() > most {
-                // Chunks became smaller. The map's scratch is for large ones, as the matrices are.
-                *buffers = Buffers::new(model, device)?;
-            }
-            let y_nt = buffers.outputs(model, device, &rows.part(range.clone()))?;
-            if let Some(y) = y_nt.on_host() {
-                return Ok(take(y, with(&range)));
-            }
-            let reading = y_nt.read_later()?;
-            Ok(behind.push(reading, with(&range), &mut *take))
-        })
+        let targets = |chunk: &Chunk, range| chunk.y.slice(s![range, ..]).to_owned();
+        self.featurizer
+            .to_host(source, progress, targets, |scores, y: Array2<f64>| {
+                let scores = scores[0].mapv(f64::from) + &model.coefficients.intercept_t;
+                sink(decide(scores, &model.targets).view(), y.view())
+            })
     }
 }
 

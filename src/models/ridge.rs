@@ -8,10 +8,9 @@ use crate::{
     Device, Error, Result,
     data::{ChunkSource, Survey},
     features::FeatureMap,
+    flow::{DEFAULT_MEMORY, Progress},
     normal::{NormalEquations, Targets},
-    plan::DEFAULT_MEMORY,
     solve::Ridge,
-    stream::Progress,
 };
 use std::time::{Duration, Instant};
 

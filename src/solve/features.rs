@@ -4,6 +4,7 @@
 //! operators side by side share one range of columns: each reads and writes its own columns and leaves the others alone.
 
 mod binned;
+mod block;
 mod streamed;
 
 pub use binned::BinnedRows;

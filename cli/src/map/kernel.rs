@@ -5,7 +5,7 @@ use crate::report::{Console, Report, Usage, Value, json, six_digits};
 use anyhow::Result;
 use bochner::{
     data::{ChunkSource, Survey},
-    features::{Affine, Bandwidth, MapChoice, MapKind},
+    features::{Affine, Bandwidth, MapChoice, MapKind, Scaling, Standardize},
     kernels::{self, Kernel},
 };
 use clap::Args;
@@ -40,9 +40,16 @@ pub(crate) struct KernelArgs {
         allow_hyphen_values = true
     )]
     pub(crate) seed: u64,
-    /// Centre every column and divide it by its standard deviation on the training rows
-    #[arg(long)]
-    standardize: bool,
+    /// Centre columns and divide them by their standard deviations on the training rows: yes, no, or `auto`, which does so
+    /// if scales are mixed, and leaves binary columns; alone it means yes [default: auto for fit, else no]
+    #[arg(
+        long,
+        value_name = "WHEN",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "yes"
+    )]
+    standardize: Option<Standardize>,
 }
 
 /// Rows that the `median` rule looks at.
@@ -54,6 +61,8 @@ pub(crate) struct Scale {
     pub(crate) input: Affine,
     lengthscales: Vec<f64>,
     gamma: Option<f64>,
+    /// `None` without a survey.
+    scaling: Option<Scaling>,
 }
 
 impl KernelArgs {
@@ -86,7 +95,8 @@ impl KernelArgs {
 
     /// Whether [`Self::scale`] needs a survey.
     pub(super) fn needs_survey(&self) -> bool {
-        self.standardize || matches!(self.bandwidth(), Bandwidth::Scale | Bandwidth::Median)
+        let standardizes = self.standardize.is_some_and(|s| s != Standardize::No);
+        standardizes || matches!(self.bandwidth(), Bandwidth::Scale | Bandwidth::Median)
     }
 
     /// How many rows the survey samples for the bandwidth.
@@ -112,17 +122,25 @@ impl KernelArgs {
         })
     }
 
-    /// From raw columns to unit lengthscale.
+    /// From raw columns to unit lengthscale. `otherwise` is for who did not say whether to standardise.
     pub(crate) fn scale(
         &self,
         kernel: &dyn Kernel,
         columns: usize,
         survey: Option<&Survey>,
+        otherwise: Standardize,
     ) -> Result<Scale> {
         let bandwidth = self.bandwidth();
-        let lengthscales = match (survey, bandwidth.fixed(kernel)?) {
+        let otherwise = match bandwidth {
+            // Who gives every column its own lengthscale has scaled them.
+            Bandwidth::SigmaPerColumn(_) => Standardize::No,
+            _ => otherwise,
+        };
+        let standardize = self.standardize.unwrap_or(otherwise);
+        let scaling = survey.map(|survey| standardize.decide(survey, kernel.is_shift_invariant()));
+        let lengthscales = match (survey.zip(scaling.as_ref()), bandwidth.fixed(kernel)?) {
             (_, Some(fixed)) => fixed,
-            (Some(survey), None) => bandwidth.lengthscales(kernel, survey, self.standardize)?,
+            (Some((survey, scaling)), None) => bandwidth.lengthscales(kernel, survey, scaling)?,
             (None, None) => unreachable!("a rule needs a survey"),
         };
         let gamma = match (&bandwidth, lengthscales.as_slice()) {
@@ -130,14 +148,16 @@ impl KernelArgs {
             (_, &[lengthscale]) => kernel.gamma_of_lengthscale(lengthscale),
             _ => None,
         };
-        let input = match survey {
-            Some(survey) if self.standardize => Affine::standardize(survey),
-            _ => Affine::identity(columns),
+        let input = match &scaling {
+            Some(scaling) => scaling.input(&lengthscales)?,
+            // One map for whatever file it is given: it must not depend on the rows.
+            None => Affine::identity(columns).lengthscales(&lengthscales)?,
         };
         Ok(Scale {
-            input: input.lengthscales(&lengthscales)?,
+            input,
             lengthscales,
             gamma,
+            scaling,
         })
     }
 
@@ -162,7 +182,26 @@ impl KernelArgs {
         report.set("bandwidth", rule.to_string());
         report.set("lengthscale", lengthscale);
         report.set("gamma", scale.gamma);
-        report.set("standardize", self.standardize);
+        report.set("standardize", standardized(scale));
+        if let Some(scaling) = &scale.scaling
+            && scaling.asked() != Standardize::No
+        {
+            report.line("standardize", scaling.to_string());
+        }
         report.set("seed", self.seed);
     }
+}
+
+/// Whether columns were standardised, for programs.
+fn standardized(scale: &Scale) -> Value {
+    let scaling = scale.scaling.as_ref();
+    let columns = scaling.map_or(&[][..], Scaling::standardized);
+    let asked = scaling.map_or(Standardize::No, Scaling::asked);
+    serde_json::json!({
+        "asked": asked.to_string(),
+        "standardized": scaling.is_some_and(Scaling::is_standardized),
+        "columns": columns.iter().filter(|&&yes| yes).count(),
+        "of": scale.input.columns(),
+        "reason": scaling.and_then(Scaling::reason),
+    })
 }

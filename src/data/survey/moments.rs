@@ -14,6 +14,8 @@ pub(super) struct Moments {
     squares: Vec<f64>,
     pub(super) min: Vec<f64>,
     pub(super) max: Vec<f64>,
+    /// Whether more than two values were there.
+    many: Vec<bool>,
 }
 
 impl Moments {
@@ -25,6 +27,7 @@ impl Moments {
             squares: vec![0.0; columns],
             min: vec![f64::INFINITY; columns],
             max: vec![f64::NEG_INFINITY; columns],
+            many: vec![false; columns],
         }
     }
 
@@ -46,10 +49,22 @@ impl Moments {
             *mean += distance * share;
             *squares += distance * (shifted - *mean);
         }
-        for (&value, (min, max)) in row.iter().zip(self.min.iter_mut().zip(&mut self.max)) {
+        let ends = self.min.iter_mut().zip(&mut self.max);
+        for ((&value, many), (min, max)) in row.iter().zip(&mut self.many).zip(ends) {
+            // A third value lies between the two there were, or is a new end.
+            *many |= (*min < *max) & (value != *min) & (value != *max);
             *min = if value < *min { value } else { *min };
             *max = if value > *max { value } else { *max };
         }
+    }
+
+    /// Whether a column took two values, exactly.
+    pub(super) fn binary(&self) -> Vec<bool> {
+        let ends = self.min.iter().zip(&self.max);
+        let vary = ends.map(|(min, max)| min < max);
+        vary.zip(&self.many)
+            .map(|(vary, many)| vary && !many)
+            .collect()
     }
 
     pub(super) fn mean(&self) -> Vec<f64> {

@@ -105,7 +105,7 @@ impl GpuDevice {
     }
 }
 
-type Mapped = OneshotReceiver<std::result::Result<(), wgpu::BufferAsyncError>>;
+type Sent = OneshotReceiver<std::result::Result<(), wgpu::BufferAsyncError>>;
 
 /// A copy on its way to the host.
 pub(crate) struct Readback {
@@ -114,19 +114,27 @@ pub(crate) struct Readback {
     len: usize,
     submission: Option<wgpu::SubmissionIndex>,
     /// Hears when the staging buffer is mapped; `None` while it is not to be.
-    mapped: Option<Mapped>,
+    mapped: Option<Sent>,
 }
 
 impl Readback {
     /// Waits for the copy, not for what was submitted after it, and hands it to `take`.
     pub(crate) fn finish<R>(self, take: impl FnOnce(&[f32]) -> R) -> Result<R> {
-        pollster::block_on(self.finish_async(take))
+        Ok(take(self.wait()?.values()))
     }
 
-    async fn finish_async<R>(mut self, take: impl FnOnce(&[f32]) -> R) -> Result<R> {
+    /// Waits for the copy, not for what was submitted after it.
+    pub(crate) fn wait(self) -> Result<Mapped> {
+        pollster::block_on(self.wait_async())
+    }
+
+    async fn wait_async(mut self) -> Result<Mapped> {
         let gpu = self.gpu.clone();
         let Some(mapped) = &self.mapped else {
-            return Ok(take(&[]));
+            return Ok(Mapped {
+                view: None,
+                _readback: self,
+            });
         };
         gpu.wait(self.submission.take())?;
         let failure = match mapped.receive().await {
@@ -142,9 +150,11 @@ impl Readback {
             .staging
             .get_mapped_range(..4 * self.len as u64)
             .map_err(|e| gpu.0.faults.behind(&e.to_string()))?;
-        let result = take(bytemuck::cast_slice(&view));
-        drop(view);
-        gpu.check().map(|()| result)
+        gpu.check()?;
+        Ok(Mapped {
+            view: Some(view),
+            _readback: self,
+        })
     }
 }
 
@@ -154,6 +164,20 @@ impl Drop for Readback {
         if self.mapped.is_some() {
             self.staging.unmap();
         }
+    }
+}
+
+/// A copy that has arrived, in memory that the device lends until this is dropped.
+pub(crate) struct Mapped {
+    /// Goes before the buffer is unmapped. None when there is nothing to see.
+    view: Option<wgpu::BufferView>,
+    _readback: Readback,
+}
+
+impl Mapped {
+    /// What was read.
+    pub(crate) fn values(&self) -> &[f32] {
+        self.view.as_deref().map_or(&[], bytemuck::cast_slice)
     }
 }
 
@@ -178,7 +202,8 @@ mod tests {
             for i in 0..6 {
                 let host = ndarray::Array2::from_elem((64, 8), i as f32);
                 matrix.write(host.view()).expect("writes");
-                readings.push((matrix.read_later().expect("is submitted"), host));
+                let reading = matrix.read_later().expect("is submitted");
+                readings.push((reading.expect("a GPU's"), host));
                 // A readback submits itself; a step of its own has something to submit.
                 let gpu_buffer = matrix.gpu(gpu, "the matrix").expect("is there");
                 submit_something(gpu, gpu_buffer);
@@ -188,7 +213,7 @@ mod tests {
             // The matrix was written over since; in any order they are what it was then.
             readings.rotate_left(3);
             for (reading, host) in readings {
-                assert!(reading.finish(|read| read == host).expect("reads back"));
+                assert!(reading.wait().expect("reads back").view() == host);
             }
         }
     }

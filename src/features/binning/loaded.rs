@@ -1,15 +1,16 @@
 //! A binning map on a device: hashes there, dictionary and sums on the host.
 
-use super::{BinningMap, Dictionary, UNSEEN};
+use super::{BinningMap, Dictionary, DrawnGrids, UNSEEN};
 use crate::{
     Device, Error, Matrix, Result,
     data::Rows,
-    features::{FeatureMap, LoadedMap},
+    features::LoadedMap,
+    flow::{Portions, RowNeeds},
     ops::binning::{Binning as Op, Grids, download},
-    stream::Portions,
 };
 use ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Hashes that are read back at a time.
 const BLOCK_HASHES: usize = 1 << 20;
@@ -33,10 +34,6 @@ impl Hasher {
         })
     }
 
-    pub(super) fn grids(&self) -> usize {
-        self.op.grids()
-    }
-
     /// Hands over the hashes of all rows of `x`, block after block, with the number of the block's first row.
     pub(super) fn each_block(
         &mut self,
@@ -52,45 +49,116 @@ impl Hasher {
     }
 }
 
+/// Raw rows on their way to hashes, in portions that the device has room for.
+#[derive(Debug)]
+pub(super) struct HashedRows<'m> {
+    work: Work<'m>,
+    portions: Portions,
+}
+
+/// The grids and where rows go before they are hashed.
+#[derive(Debug)]
+struct Work<'m> {
+    drawn: &'m DrawnGrids,
+    device: Device,
+    hasher: Hasher,
+    x_nd: Option<Matrix>,
+}
+
+impl<'m> HashedRows<'m> {
+    /// Loads the grids, for chunks of at most `memory` bytes from a source with so many target columns. Hashes are read back
+    /// in blocks of their own.
+    pub(super) fn new(
+        drawn: &'m DrawnGrids,
+        targets: usize,
+        device: &Device,
+        memory: u64,
+    ) -> Result<Self> {
+        let columns = drawn.input.columns();
+        let needs = RowNeeds::read(columns + targets).matrix(device, columns);
+        let portions = Portions::new(needs.rows_on(device, memory)?);
+        Ok(Self {
+            work: Work {
+                drawn,
+                device: device.clone(),
+                hasher: Hasher::load(device, &drawn.grids)?,
+                x_nd: None,
+            },
+            portions,
+        })
+    }
+
+    /// Rows that are worked on at a time.
+    pub(super) fn chunk_rows(&self) -> usize {
+        self.portions.rows()
+    }
+
+    /// Hands over the hashes of all rows, block after block, with the number of the block's first row. Rows for which the
+    /// device has no room come again, some of them twice: what is taken twice must be as if it came once.
+    pub(super) fn each_block(
+        &mut self,
+        rows: &Rows,
+        mut take: impl FnMut(usize, ArrayView2<'_, u64>) -> Result<()>,
+    ) -> Result<()> {
+        let prepare = |work: &mut Work<'_>, range: Range<usize>, most| {
+            let (from, part) = (range.start, rows.part(range));
+            work.each_block(&part, most, |row0, hashes| take(from + row0, hashes))
+        };
+        self.portions
+            .each(rows.nrows(), &mut self.work, prepare, |_, _, ()| Ok(()))
+    }
+}
+
+impl Work<'_> {
+    fn each_block(
+        &mut self,
+        rows: &Rows,
+        most: usize,
+        take: impl FnMut(usize, ArrayView2<'_, u64>) -> Result<()>,
+    ) -> Result<()> {
+        let input = &self.drawn.input;
+        let room = rows.nrows()..=most;
+        if !matches!(&self.x_nd, Some(x_nd) if room.contains(&x_nd.capacity_rows())) {
+            // The old one first, so that a pool can hand it out again.
+            self.x_nd = None;
+        }
+        let x_nd = match &mut self.x_nd {
+            Some(x_nd) => x_nd,
+            none => none.insert(Matrix::new(&self.device, rows.nrows(), input.columns())?),
+        };
+        input.load(rows, x_nd)?;
+        self.hasher.each_block(x_nd, take)
+    }
+}
+
 /// A [`BinningMap`] on a device, with its buffers.
 #[derive(Debug)]
 pub struct Binner<'m> {
     map: &'m BinningMap,
-    hasher: Hasher,
-    x_nd: Matrix,
+    hashed: HashedRows<'m>,
 }
 
 impl<'m> Binner<'m> {
-    pub(super) fn new(map: &'m BinningMap, device: &Device, rows: usize) -> Result<Self> {
-        let hasher = Hasher::load(device, &map.drawn.grids)?;
-        let mut portions = Portions::new(rows);
-        loop {
-            match Matrix::new(device, portions.rows(), map.input_dim()) {
-                Ok(x_nd) => return Ok(Self { map, hasher, x_nd }),
-                Err(error) => portions.shrink(portions.rows(), error)?,
-            }
-        }
+    pub(super) fn new(map: &'m BinningMap, device: &Device, memory: u64) -> Result<Self> {
+        Ok(Self {
+            map,
+            hashed: HashedRows::new(&map.drawn, 0, device, memory)?,
+        })
     }
 
     /// Rows that are worked on at a time.
     pub fn chunk_rows(&self) -> usize {
-        self.x_nd.capacity_rows()
+        self.hashed.chunk_rows()
     }
 
     /// As [`BinningMap::indices`].
     pub fn indices(&mut self, rows: &Rows) -> Result<Array2<u32>> {
         let mut all = Array2::from_elem((rows.nrows(), self.map.grids()), UNSEEN);
-        let chunk = self.chunk_rows();
-        for from in (0..rows.nrows()).step_by(chunk) {
-            let part = rows.slice(from..rows.nrows().min(from + chunk));
-            self.map.drawn.input.load(&part, &mut self.x_nd)?;
-            self.hasher.each_block(&self.x_nd, |row0, hashes| {
-                let at = from + row0;
-                let out = all.slice_mut(s![at..at + hashes.nrows(), ..]);
-                self.map.dictionary.look_up(hashes, out);
-                Ok(())
-            })?;
-        }
+        self.hashed.each_block(rows, |row0, hashes| {
+            let out = all.slice_mut(s![row0..row0 + hashes.nrows(), ..]);
+            self.map.dictionary.look_up(hashes, out);
+            Ok(())
+        })?;
         Ok(all)
     }
 }

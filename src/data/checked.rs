@@ -1,0 +1,39 @@
+//! What a source promises of its chunks, seen to in one place.
+
+use super::rows::{first_non_finite, not_finite};
+use super::{Chunk, ChunkSource};
+use crate::error::{Error, Result};
+use std::path::Path;
+
+/// The next chunk of a source of which `row0` rows were read: of the shape that the source announces, and finite.
+pub(crate) fn next_checked(
+    source: &mut dyn ChunkSource,
+    max_rows: usize,
+    row0: usize,
+) -> Result<Option<Chunk>> {
+    let Some(chunk) = source.next_chunk(max_rows)? else {
+        return Ok(None);
+    };
+    let (rows, columns, targets) = (chunk.x.nrows(), source.columns(), source.targets());
+    if !(1..=max_rows).contains(&rows)
+        || chunk.x.ncols() != columns
+        || chunk.y.dim() != (rows, targets)
+    {
+        return Err(Error::shape(format!(
+            "a chunk from row {row0} on has x [{rows}, {}] and y {:?}; the source promises {columns} columns, {targets} \
+             targets, and 1 to {max_rows} rows of both: mend the source",
+            chunk.x.ncols(),
+            chunk.y.dim()
+        )));
+    }
+    if source.is_checked() {
+        return Ok(Some(chunk));
+    }
+    if let Some((i, j, value)) = chunk.x.first_non_finite() {
+        return Err(not_finite(Path::new("X"), "", row0 + i, j, value));
+    }
+    if let Some((i, j, value)) = first_non_finite(&chunk.y, f64::is_finite) {
+        return Err(not_finite(Path::new("y"), "", row0 + i, j, value));
+    }
+    Ok(Some(chunk))
+}

@@ -1,0 +1,598 @@
+//! Maps on the road: rows to features or predictions on a device, for whoever sums, writes or solves with them.
+//!
+//! Fits, files of features, predictions, conjugate gradients and kernel errors all go through [`Featurizer`]. It alone knows
+//! what a row takes, loads maps, keeps the buffers of a chunk, and starts again with fewer rows when a device is full.
+
+use super::{FeatureMap, LoadedMap, require_dense};
+use crate::{
+    Device, Error, Matrix, Result,
+    data::{Chunk, ChunkSource, Rows},
+    device::{Reading, gpu::Pace},
+    flow::{Portions, Progress, ReadBehind, RowNeeds, for_each_chunk},
+};
+use ndarray::{Array2, ArrayView2};
+use std::ops::Range;
+
+/// Streams `source` through `map` on `device`: `sink` gets z(x) of each chunk, `[rows, D]`, rows in order. Chunks and what
+/// is made of them take at most `memory` bytes; `progress` hears the rows done. Returns the number of rows.
+///
+/// Errors with [`Error::Shape`] if the source has another number of columns than the map takes, when not even 8 rows fit
+/// into `memory` or the device, with [`Error::Unsupported`] for maps that cannot be stored, and as sources, devices and `sink` do.
+///
+/// ```
+/// use bochner::{Device, data::MemorySource, features::{Affine, Fourier, featurize}, kernels::Gaussian};
+/// let mut source = MemorySource::new(ndarray::array![[0.0], [1.0], [2.0]], None)?;
+/// let map = Fourier::new(Gaussian).features(16).build(Affine::identity(1))?;
+/// let rows = featurize(&map, &mut source, &Device::cpu(), 1 << 20, &mut |_| {}, |z| {
+///     assert_eq!(z.dim(), (3, 16));
+///     Ok(())
+/// })?;
+/// assert_eq!(rows, 3);
+/// # Ok::<(), bochner::Error>(())
+/// ```
+pub fn featurize(
+    map: &dyn FeatureMap,
+    source: &mut dyn ChunkSource,
+    device: &Device,
+    memory: u64,
+    progress: Progress<'_>,
+    mut sink: impl FnMut(ArrayView2<'_, f32>) -> Result<()>,
+) -> Result<u64> {
+    let lanes = vec![Lane::features(map)?];
+    let mut featurizer = Featurizer::new(lanes, source.targets(), End::Host, device, memory)?;
+    featurizer.to_host(source, progress, |_, _| (), |z, ()| sink(z[0]))
+}
+
+/// A map on the road, and what becomes of its rows.
+#[derive(Debug)]
+pub(crate) struct Lane<'m> {
+    map: &'m dyn FeatureMap,
+    /// Coefficients `[D, t]` of a lane that ends in z(x) beta; without them it ends in z(x).
+    beta_dt: Option<&'m Array2<f64>>,
+}
+
+impl<'m> Lane<'m> {
+    /// Features z(x), `[rows, D]`. Errors on a map whose features cannot be stored.
+    pub(crate) fn features(map: &'m dyn FeatureMap) -> Result<Self> {
+        require_dense(map)?;
+        Ok(Self { map, beta_dt: None })
+    }
+
+    /// Outputs z(x) beta, `[rows, t]`, of any map.
+    pub(crate) fn outputs(map: &'m dyn FeatureMap, beta_dt: &'m Array2<f64>) -> Self {
+        Self {
+            map,
+            beta_dt: Some(beta_dt),
+        }
+    }
+
+    /// Columns of what it ends in.
+    fn columns(&self) -> usize {
+        self.beta_dt
+            .map_or_else(|| self.map.output_dim(), Array2::ncols)
+    }
+}
+
+/// Where what comes off the lanes is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// On the device, beside so many columns of targets: [`Featurizer::on_device`].
+    Device { beside: usize },
+    /// On the host: [`Featurizer::to_host`] and [`Featurizer::rows`].
+    Host,
+}
+
+/// What stands at the end of the road for work that stays on the device: sums.
+pub(crate) trait OnDevice {
+    /// Hears of a chunk before its rows are on the device. Returns how many of its first rows are left out.
+    fn begin(&mut self, chunk: &Chunk) -> Result<usize>;
+
+    /// What goes to the device beside the features of some rows, counted from the first that is not left out,
+    /// `[rows, beside]`.
+    fn beside(&self, rows: Range<usize>) -> ArrayView2<'_, f32>;
+
+    /// Counts those rows, whose features and targets are on the device.
+    fn count(&mut self, rows: Range<usize>, z_nd: &Matrix, y_nt: &Matrix) -> Result<()>;
+
+    /// Hears that the rows of the chunk are counted.
+    fn end(&mut self) -> Result<()>;
+}
+
+/// Takes raw rows through one map or several side by side, on one device.
+#[derive(Debug)]
+pub(crate) struct Featurizer<'m> {
+    work: Work<'m>,
+    portions: Portions,
+}
+
+impl<'m> Featurizer<'m> {
+    /// Plans chunks of at most `memory` bytes, from a source with so many target columns. Loads nothing yet.
+    ///
+    /// Errors when not even 8 rows fit into `memory` or the device.
+    pub(crate) fn new(
+        lanes: Vec<Lane<'m>>,
+        targets: usize,
+        end: End,
+        device: &Device,
+        memory: u64,
+    ) -> Result<Self> {
+        let work = Work {
+            lanes,
+            end,
+            device: device.clone(),
+            loaded: None,
+        };
+        let rows = work.needs(targets).rows_on(device, memory)?;
+        Ok(Self {
+            work,
+            portions: Portions::new(rows),
+        })
+    }
+
+    /// Loads the maps now, so that the first rows find them and what is wrong with them is known.
+    pub(crate) fn load(&mut self) -> Result<()> {
+        self.work.load()
+    }
+
+    /// Streams `source` to the device, where `sums` takes it up. Nothing is waited for but that few chunks are under way.
+    pub(crate) fn on_device(
+        &mut self,
+        source: &mut dyn ChunkSource,
+        progress: Progress<'_>,
+        sums: &mut dyn OnDevice,
+    ) -> Result<u64> {
+        self.check(source)?;
+        let rows = self.chunk_rows(source);
+        let Self { work, portions } = self;
+        let mut pace = Pace::default();
+        for_each_chunk(source, rows, progress, |chunk| {
+            let left_out = sums.begin(&chunk)?;
+            portions.each(
+                chunk.x.nrows() - left_out,
+                &mut (&mut *work, &mut *sums),
+                |(work, sums), range, most| {
+                    let raw = left_out + range.start..left_out + range.end;
+                    work.run(&chunk.x.part(raw), Some(sums.beside(range)), most)
+                },
+                |(work, sums), range, _| {
+                    let (z_nd, y_nt) = work.on_device()?;
+                    sums.count(range, z_nd, y_nt)
+                },
+            )?;
+            work.device.step(&mut pace)?;
+            sums.end()
+        })
+    }
+
+    /// Streams `source` to the host: `take` gets what comes off every lane, rows in order, `with` what it needs of the chunk.
+    /// On a GPU it works on one portion while the device works on the next.
+    pub(crate) fn to_host<T>(
+        &mut self,
+        source: &mut dyn ChunkSource,
+        progress: Progress<'_>,
+        with: impl Fn(&Chunk, Range<usize>) -> T,
+        mut take: impl FnMut(&[ArrayView2<'_, f32>], T) -> Result<()>,
+    ) -> Result<u64> {
+        self.check(source)?;
+        let rows = self.chunk_rows(source);
+        let mut behind = ReadBehind::default();
+        let rows = for_each_chunk(source, rows, progress, |chunk| {
+            let with = |range| with(&chunk, range);
+            self.send(&chunk.x, &mut behind, with, &mut take)
+        })?;
+        behind.finish(take)?;
+        Ok(rows)
+    }
+
+    /// As [`Self::to_host`] for rows that are there, each portion with its range. Buffers stay for the next call.
+    pub(crate) fn rows(
+        &mut self,
+        x: &Rows,
+        mut take: impl FnMut(&[ArrayView2<'_, f32>], Range<usize>) -> Result<()>,
+    ) -> Result<()> {
+        let mut behind = ReadBehind::default();
+        self.send(x, &mut behind, |range| range, &mut take)?;
+        behind.finish(take)
+    }
+
+    /// Sends what comes off the lanes for `x` on its way in portions, and hands `take` those that were sent before; on the CPU
+    /// all of them.
+    fn send<T>(
+        &mut self,
+        x: &Rows,
+        behind: &mut ReadBehind<T>,
+        with: impl Fn(Range<usize>) -> T,
+        take: &mut impl FnMut(&[ArrayView2<'_, f32>], T) -> Result<()>,
+    ) -> Result<()> {
+        let Self { work, portions } = self;
+        portions.each(
+            x.nrows(),
+            work,
+            |work, range, most| work.run(&x.part(range), None, most),
+            |work, range, readings| match readings {
+                Some(readings) => behind.push(readings, with(range), &mut *take),
+                None => take(&work.on_host()?, with(range)),
+            },
+        )
+    }
+
+    /// Rows to read at a time.
+    fn chunk_rows(&self, source: &dyn ChunkSource) -> usize {
+        let planned = self.portions.rows();
+        source.rows().map_or(planned, |n| planned.min(n.max(1)))
+    }
+
+    fn check(&self, source: &dyn ChunkSource) -> Result<()> {
+        let has = source.columns();
+        match self.work.lanes.iter().find(|l| l.map.input_dim() != has) {
+            None => Ok(()),
+            Some(lane) => Err(Error::shape(format!(
+                "the data has {has} columns, the map takes {}",
+                lane.map.input_dim()
+            ))),
+        }
+    }
+}
+
+/// The lanes and what they hold on the device.
+#[derive(Debug)]
+struct Work<'m> {
+    lanes: Vec<Lane<'m>>,
+    end: End,
+    device: Device,
+    loaded: Option<Loaded>,
+}
+
+/// Maps with their coefficients on the device, and the matrices of a chunk.
+#[derive(Debug)]
+struct Loaded {
+    maps: Vec<(Box<dyn LoadedMap>, Option<Matrix>)>,
+    chunk: Option<Buffers>,
+}
+
+/// The matrices of a chunk, for at least as many rows as it has.
+#[derive(Debug)]
+struct Buffers {
+    /// The rows as each map takes them, and what comes off its lane.
+    lanes: Vec<(Matrix, Matrix)>,
+    /// Targets.
+    beside: Option<Matrix>,
+}
+
+impl Work<'_> {
+    /// What a row of data with so many target columns takes: every buffer that this file allocates for it.
+    fn needs(&self, targets: usize) -> RowNeeds {
+        let device = &self.device;
+        let columns = self.lanes.first().map_or(1, |lane| lane.map.input_dim());
+        let mut needs = RowNeeds::read(columns + targets);
+        for lane in &self.lanes {
+            let outputs = lane.beta_dt.map(Array2::ncols);
+            needs = needs
+                .matrix(device, lane.map.input_dim())
+                .matrix(device, lane.columns())
+                .and_bytes(4 * lane.map.scratch_columns(outputs));
+            if self.end == End::Host {
+                needs = needs.read_back(device, lane.columns());
+            }
+        }
+        match self.end {
+            End::Host => needs,
+            // On the host in f64, and in f32 as they are uploaded.
+            End::Device { beside } => needs.and_bytes((8 + 4) * beside).matrix(device, beside),
+        }
+    }
+
+    fn load(&mut self) -> Result<()> {
+        if self.loaded.is_none() {
+            let maps = self.lanes.iter().map(|lane| {
+                let beta = lane.beta_dt.map(|beta| beta.mapv(|b| b as f32));
+                let beta = beta.map(|beta| Matrix::upload(&self.device, beta.view()));
+                Ok((lane.map.load(&self.device)?, beta.transpose()?))
+            });
+            self.loaded = Some(Loaded {
+                maps: maps.collect::<Result<_>>()?,
+                chunk: None,
+            });
+        }
+        Ok(())
+    }
+
+    /// Takes the rows `x` through all lanes, with `beside` beside them, in buffers for at most `most` rows. What ends on the
+    /// host of a GPU is on its way then; `None` for anything else.
+    ///
+    /// When there is no room, all that is loaded goes: the scratch of maps is for as many rows as the matrices.
+    fn run(
+        &mut self,
+        x: &Rows,
+        beside: Option<ArrayView2<'_, f32>>,
+        most: usize,
+    ) -> Result<Option<Vec<Reading>>> {
+        let result = self.try_run(x, beside, most);
+        if let Err(Error::OutOfMemory { .. }) = result {
+            self.loaded = None;
+        }
+        result
+    }
+
+    fn try_run(
+        &mut self,
+        x: &Rows,
+        beside: Option<ArrayView2<'_, f32>>,
+        most: usize,
+    ) -> Result<Option<Vec<Reading>>> {
+        self.load()?;
+        let Self {
+            lanes,
+            end,
+            device,
+            loaded,
+        } = self;
+        let Some(Loaded { maps, chunk }) = loaded else {
+            return Err(not_loaded());
+        };
+        let buffers = Buffers::of(chunk, lanes, *end, device, (x.nrows(), most))?;
+        if let (Some(y_nt), Some(beside)) = (&mut buffers.beside, beside) {
+            y_nt.write(beside)?;
+        }
+        for ((lane, (map, beta_dt)), (x_nd, out)) in lanes.iter().zip(maps).zip(&mut buffers.lanes)
+        {
+            lane.map.input().load(x, x_nd)?;
+            out.set_rows(x.nrows())?;
+            match beta_dt {
+                None => map.featurize(x_nd, out)?,
+                Some(beta_dt) => map.predict(x_nd, beta_dt, out)?,
+            }
+        }
+        match end {
+            End::Device { .. } => Ok(None),
+            // None as soon as one is on the host already.
+            End::Host => buffers
+                .lanes
+                .iter()
+                .map(|(_, out)| out.read_later())
+                .collect(),
+        }
+    }
+
+    fn buffers(&self) -> Result<&Buffers> {
+        let loaded = self.loaded.as_ref().and_then(|l| l.chunk.as_ref());
+        loaded.ok_or_else(not_loaded)
+    }
+
+    /// What came off the first lane, and the targets.
+    fn on_device(&self) -> Result<(&Matrix, &Matrix)> {
+        let Buffers { lanes, beside } = self.buffers()?;
+        match (lanes.first(), beside) {
+            (Some((_, z_nd)), Some(y_nt)) => Ok((z_nd, y_nt)),
+            _ => Err(not_loaded()),
+        }
+    }
+
+    /// What came off the lanes of a CPU, where it lies.
+    fn on_host(&self) -> Result<Vec<ArrayView2<'_, f32>>> {
+        let lanes = self.buffers()?.lanes.iter();
+        lanes
+            .map(|(_, out)| out.on_host().ok_or_else(not_loaded))
+            .collect()
+    }
+}
+
+fn not_loaded() -> Error {
+    Error::device("rows were counted before they were worked on")
+}
+
+impl Buffers {
+    /// Those that are there, or others for `rows` rows and, once they are too small, for up to `most`: chunks of growing sizes
+    /// must not allocate each time.
+    fn of<'b>(
+        kept: &'b mut Option<Self>,
+        lanes: &[Lane<'_>],
+        end: End,
+        device: &Device,
+        (rows, most): (usize, usize),
+    ) -> Result<&'b mut Self> {
+        let capacity = kept.as_ref().map_or(0, Self::capacity);
+        if capacity < rows {
+            // The old ones first, so that a pool can hand them out again.
+            *kept = None;
+        }
+        Ok(match kept {
+            Some(buffers) => buffers,
+            none => none.insert(Self::new(
+                lanes,
+                end,
+                device,
+                rows.max((2 * capacity).min(most)),
+            )?),
+        })
+    }
+
+    fn new(lanes: &[Lane<'_>], end: End, device: &Device, rows: usize) -> Result<Self> {
+        let matrices = lanes.iter().map(|lane| {
+            let x_nd = Matrix::new(device, rows, lane.map.input_dim())?;
+            Ok((x_nd, Matrix::new(device, rows, lane.columns())?))
+        });
+        Ok(Self {
+            lanes: matrices.collect::<Result<_>>()?,
+            beside: match end {
+                End::Device { beside } => Some(Matrix::new(device, rows, beside)?),
+                End::Host => None,
+            },
+        })
+    }
+
+    fn capacity(&self) -> usize {
+        let rows = self.lanes.iter().map(|(x_nd, _)| x_nd.capacity_rows());
+        rows.min().unwrap_or(usize::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        data::{MemorySource, NpyWriter, OpenOptions, open},
+        features::{Affine, DenseFeatures, Fourier},
+        flow::DEFAULT_MEMORY,
+        kernels::Gaussian,
+    };
+    use std::{path::Path, time::Instant};
+
+    fn fourier(columns: usize, features: usize) -> DenseFeatures {
+        let map = Fourier::new(Gaussian).features(features);
+        map.build(Affine::identity(columns)).expect("builds")
+    }
+
+    #[test]
+    fn a_gpu_works_on_one_chunk_while_the_host_takes_the_one_before() {
+        let map = fourier(3, 16);
+        let mut devices = crate::under_test::gpus();
+        devices.push(Device::cpu());
+        for device in devices {
+            let x = crate::check::normal(96, 3, 1);
+            let mut source = MemorySource::new(x, None).expect("a source");
+            // Chunks of 32 rows.
+            let lanes = vec![Lane::features(&map).expect("dense")];
+            let mut featurizer = Featurizer::new(lanes, 0, End::Host, &device, DEFAULT_MEMORY);
+            let featurizer = featurizer.as_mut().expect("plans");
+            featurizer.portions = Portions::new(32);
+            let events = std::cell::RefCell::new(Vec::new());
+            let (sent, mut taken) = (std::cell::Cell::new(0), 0);
+            let with = |_: &Chunk, range: Range<usize>| {
+                assert_eq!(range, 0..32);
+                let count = sent.replace(sent.get() + 1);
+                events.borrow_mut().push(format!("sent {count}"));
+                count
+            };
+            featurizer
+                .to_host(&mut source, &mut |_| {}, with, |z, sent| {
+                    assert_eq!((z[0].dim(), sent), ((32, 16), taken));
+                    events.borrow_mut().push(format!("took {taken}"));
+                    taken += 1;
+                    Ok(())
+                })
+                .expect("runs");
+            let expected = match device.as_gpu() {
+                Some(_) => ["sent 0", "sent 1", "took 0", "sent 2", "took 1", "took 2"],
+                None => ["sent 0", "took 0", "sent 1", "took 1", "sent 2", "took 2"],
+            };
+            assert_eq!(*events.borrow(), expected, "{device:?}");
+        }
+    }
+
+    #[test]
+    fn buffers_stay_for_rows_that_fit_and_double_for_more() {
+        let map = fourier(3, 16);
+        let lanes = vec![Lane::features(&map).expect("dense")];
+        let cpu = Device::cpu();
+        let mut featurizer =
+            Featurizer::new(lanes, 0, End::Host, &cpu, DEFAULT_MEMORY).expect("plans");
+        featurizer.portions = Portions::new(64);
+        for (rows, capacity) in [
+            (1, 1),
+            (1, 1),
+            (5, 5),
+            (2, 5),
+            (6, 10),
+            (11, 20),
+            (50, 50),
+            (90, 64),
+        ] {
+            let x = Rows::from(crate::check::normal(rows, 3, 1));
+            let mut taken = 0;
+            let take = |z: &[ArrayView2<'_, f32>], range: Range<usize>| {
+                assert_eq!((range.start, range.len()), (taken, z[0].nrows()));
+                taken = range.end;
+                Ok(())
+            };
+            featurizer.rows(&x, take).expect("runs");
+            assert_eq!(taken, rows);
+            let buffers = featurizer.work.buffers().expect("there");
+            assert_eq!(buffers.capacity(), capacity, "{rows} rows");
+        }
+    }
+
+    /// Seconds of each stage when one waits for the other: read, prepare and upload, compute, read back, write.
+    fn stages(map: &dyn FeatureMap, device: &Device, input: &Path, chunk: usize) -> [f64; 5] {
+        let mut source = open(input, &OpenOptions::default()).expect("opens");
+        let mut loaded = map.load(device).expect("loads");
+        let mut x_nd = Matrix::new(device, chunk, map.input_dim()).expect("fits");
+        let mut z_nd = Matrix::new(device, chunk, map.output_dim()).expect("fits");
+        let output = input.with_extension("stages.npy");
+        let mut writer = NpyWriter::<f32>::create(&output, map.output_dim()).expect("creates");
+        let mut seconds = [0.0; 5];
+        let mut start = Instant::now();
+        let mut lap = |stage: usize| {
+            seconds[stage] += start.elapsed().as_secs_f64();
+            start = Instant::now();
+        };
+        while let Some(data) = source.next_chunk(chunk).expect("reads") {
+            lap(0);
+            map.input().load(&data.x, &mut x_nd).expect("uploads");
+            device.synchronize().expect("uploads");
+            lap(1);
+            z_nd.set_rows(x_nd.rows()).expect("fits");
+            loaded.featurize(&x_nd, &mut z_nd).expect("runs");
+            device.synchronize().expect("runs");
+            lap(2);
+            let z = z_nd.download().expect("reads back");
+            lap(3);
+            writer.write_rows(z.view()).expect("writes");
+            lap(4);
+        }
+        writer.finish().expect("writes");
+        lap(4);
+        seconds
+    }
+
+    #[test]
+    #[ignore = "a measurement: cargo test --release --lib stages_and_stream -- --ignored --nocapture"]
+    fn stages_and_stream() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (d, features, rows) in [(32, 512, 65_536), (784, 1024, 8192)] {
+            let input = folder.path().join("x.npy");
+            let mut writer = NpyWriter::<f32>::create(&input, d).expect("creates");
+            let x = crate::check::normal(rows, d, 3);
+            writer.write_rows(x.view()).expect("writes");
+            writer.finish().expect("writes");
+            let map = Fourier::new(Gaussian).features(features);
+            let map = map.build(Affine::identity(d)).expect("builds");
+            for device in crate::under_test::gpus() {
+                println!("{rows} x {d} to {features}, {}", device.describe());
+                let mut ratios = Vec::new();
+                for round in 0..12 {
+                    let mut parts = 0;
+                    let mut chunk = 0;
+                    let mut source = open(&input, &OpenOptions::default()).expect("opens");
+                    let output = input.with_extension("stream.npy");
+                    let mut writer = NpyWriter::<f32>::create(output, features).expect("creates");
+                    let start = Instant::now();
+                    featurize(&map, &mut source, &device, 32 << 20, &mut |_| {}, |z| {
+                        parts += 1;
+                        chunk = chunk.max(z.nrows());
+                        writer.write_rows(z)
+                    })
+                    .expect("runs");
+                    writer.finish().expect("writes");
+                    let total = start.elapsed().as_secs_f64();
+                    let stages = stages(&map, &device, &input, chunk);
+                    let sum: f64 = stages.iter().sum();
+                    let ms = stages.map(|s| (1e3 * s).round());
+                    println!(
+                        "  {round}: {parts} chunks, {:.0} ms, stages {ms:?} ms",
+                        1e3 * total
+                    );
+                    if round > 0 {
+                        // The first round compiles.
+                        ratios.push(total / sum);
+                    }
+                }
+                ratios.sort_by(f64::total_cmp);
+                println!(
+                    "  ratios {ratios:.2?}, median {:.2}",
+                    ratios[ratios.len() / 2]
+                );
+            }
+        }
+    }
+}

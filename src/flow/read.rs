@@ -1,0 +1,246 @@
+//! Reading: chunks come from a thread of their own, one ahead of the one in work, and checked.
+
+use super::Progress;
+use crate::{
+    Error, Result,
+    data::{Chunk, ChunkSource, next_checked},
+};
+use std::sync::mpsc;
+
+/// Rewinds `source` and hands its chunks of at most `rows` rows to `work`, in order, reading one ahead. Returns the number
+/// of rows. The first error of either side ends both.
+///
+/// Errors on a chunk that is not what [`ChunkSource`] promises: other columns, targets of other rows, a value that is not
+/// finite.
+pub fn for_each_chunk(
+    source: &mut dyn ChunkSource,
+    rows: usize,
+    progress: Progress<'_>,
+    mut work: impl FnMut(Chunk) -> Result<()>,
+) -> Result<u64> {
+    source.rewind()?;
+    let mut done = 0;
+    std::thread::scope(|scope| {
+        // Rendezvous: one chunk is read while another is in work, never more.
+        let (sender, chunks) = mpsc::sync_channel(0);
+        let reader = scope.spawn(move || -> Result<()> {
+            let mut row0 = 0;
+            while let Some(chunk) = next_checked(source, rows, row0)? {
+                row0 += chunk.x.nrows();
+                if sender.send(chunk).is_err() {
+                    break;
+                }
+            }
+            Ok(())
+        });
+        for chunk in &chunks {
+            done += chunk.x.nrows() as u64;
+            if let Err(e) = work(chunk) {
+                drop(chunks);
+                // The reader ends at its next send; its own error, if any, comes second.
+                return Err(e);
+            }
+            progress(done);
+        }
+        match reader.join() {
+            Ok(result) => result,
+            Err(_) => Err(Error::numerical("reading the data panicked")),
+        }
+    })?;
+    Ok(done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Device,
+        data::{MemorySource, Part, Rows, Split, Survey},
+        features::{Affine, Fourier, featurize},
+        flow::DEFAULT_MEMORY,
+        kernels::Gaussian,
+        models::{FitOptions, IterativeOptions, RidgeRegressor},
+    };
+    use ndarray::Array2;
+
+    /// A source of a user's own, of two columns and a target: yields these chunks, whatever it promises.
+    #[derive(Clone)]
+    struct Own {
+        chunks: Vec<Chunk>,
+        next: usize,
+    }
+
+    impl Own {
+        /// Two chunks of four rows, of which `spoil` makes something else.
+        fn new(spoil: impl Fn(&mut Vec<Chunk>)) -> Self {
+            let chunk = |row0: usize| Chunk {
+                x: Rows::F64(Array2::from_shape_fn((4, 2), |(i, j)| {
+                    ((row0 + i) * (j + 1)) as f64
+                })),
+                y: Array2::from_shape_fn((4, 1), |(i, _)| (row0 + i) as f64),
+            };
+            let mut chunks = vec![chunk(0), chunk(4)];
+            spoil(&mut chunks);
+            Self { chunks, next: 0 }
+        }
+    }
+
+    impl ChunkSource for Own {
+        fn columns(&self) -> usize {
+            2
+        }
+        fn targets(&self) -> usize {
+            1
+        }
+        fn rows(&self) -> Option<usize> {
+            Some(8)
+        }
+        fn next_chunk(&mut self, _: usize) -> Result<Option<Chunk>> {
+            self.next += 1;
+            Ok(self.chunks.get(self.next - 1).cloned())
+        }
+        fn rewind(&mut self) -> Result<()> {
+            self.next = 0;
+            Ok(())
+        }
+    }
+
+    fn x_of(chunk: &mut Chunk) -> &mut Array2<f64> {
+        match &mut chunk.x {
+            Rows::F64(x) => x,
+            Rows::F32(_) => panic!("f64"),
+        }
+    }
+
+    /// All that reads chunks, on a source that may be spoilt.
+    fn readers(source: &Own) -> Vec<(&'static str, Result<()>)> {
+        let good = Own::new(|_| ());
+        let survey = Survey::of(&mut good.clone(), 8, 0, &mut |_| {}).expect("surveys");
+        let map = || {
+            let map = Fourier::new(Gaussian).features(4);
+            Box::new(map.build(Affine::standardize(&survey)).expect("builds"))
+        };
+        let cpu = Device::cpu();
+        let mut own = source.clone();
+        let fit = RidgeRegressor::fit(map(), &mut own, &survey, &FitOptions::on(&cpu), &mut |_| {});
+        let options = IterativeOptions::on(&cpu);
+        let iterative =
+            RidgeRegressor::fit_iterative(map(), &mut own, &survey, &options, &mut |_| {});
+        let features = featurize(
+            map().as_ref(),
+            &mut own,
+            &cpu,
+            DEFAULT_MEMORY,
+            &mut |_| {},
+            |_| Ok(()),
+        );
+        let model = RidgeRegressor::fit(
+            map(),
+            &mut good.clone(),
+            &survey,
+            &FitOptions::on(&cpu),
+            &mut |_| {},
+        );
+        let model = model.expect("fits");
+        let mut predictor = model.on(&cpu, DEFAULT_MEMORY).expect("loads");
+        let predicted = predictor.stream(&mut own, &mut |_| {}, |_, _| Ok(()));
+        own.rewind().expect("rewinds");
+        let split = Split::new(own.clone(), Part::Train, 0.5, 3)
+            .and_then(|mut split| for_each_chunk(&mut split, 8, &mut |_| {}, |_| Ok(())));
+        vec![
+            ("survey", Survey::of(&mut own, 8, 0, &mut |_| {}).map(drop)),
+            ("fit", fit.map(drop)),
+            ("fit_iterative", iterative.map(drop)),
+            ("featurize", features.map(drop)),
+            ("predict", predicted.map(drop)),
+            ("split", split.map(drop)),
+        ]
+    }
+
+    #[test]
+    fn a_source_that_breaks_its_promise_is_one_clear_line() {
+        for (name, result) in readers(&Own::new(|_| ())) {
+            result.unwrap_or_else(|e| panic!("{name}: {e}"));
+        }
+        type Spoil = fn(&mut Vec<Chunk>);
+        let cases: [(Spoil, &[&str]); 8] = [
+            (
+                |c| c[1].y = Array2::zeros((3, 1)),
+                &["row 4 on", "[4, 2]", "(3, 1)"],
+            ),
+            (|c| c[0].y = Array2::zeros((5, 1)), &["row 0 on", "(5, 1)"]),
+            (|c| c[0].y = Array2::zeros((4, 0)), &["1 targets", "(4, 0)"]),
+            (
+                |c| c[1].x = Rows::F32(Array2::zeros((4, 3))),
+                &["[4, 3]", "2 columns"],
+            ),
+            (
+                |c| {
+                    c[1].x = Rows::F64(Array2::zeros((0, 2)));
+                    c[1].y = Array2::zeros((0, 1));
+                },
+                &["row 4 on", "[0, 2]"],
+            ),
+            (
+                |c| x_of(&mut c[1])[[2, 1]] = f64::NAN,
+                &["X: row 6, column 1", "NaN"],
+            ),
+            (
+                |c| x_of(&mut c[0])[[3, 0]] = f64::INFINITY,
+                &["X: row 3, column 0", "infinite"],
+            ),
+            (
+                |c| c[1].y[[0, 0]] = f64::NEG_INFINITY,
+                &["y: row 4, column 0", "infinite"],
+            ),
+        ];
+        for (spoil, parts) in cases {
+            for (name, result) in readers(&Own::new(spoil)) {
+                let error = result.expect_err(name).to_string();
+                for part in parts {
+                    assert!(error.contains(part), "{name}: no {part:?} in {error:?}");
+                }
+                assert!(!error.contains('\n'), "{name}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn more_rows_than_were_asked_for_are_refused() {
+        let read = for_each_chunk(&mut Own::new(|_| ()), 3, &mut |_| {}, |_| Ok(()));
+        let error = read.expect_err("4 rows").to_string();
+        assert!(error.contains("1 to 3 rows"), "{error}");
+    }
+
+    /// What says that it is checked is believed: nobody pays twice.
+    #[test]
+    fn checked_sources_are_not_looked_at_again() {
+        struct Checked(Own);
+        impl ChunkSource for Checked {
+            fn columns(&self) -> usize {
+                2
+            }
+            fn targets(&self) -> usize {
+                1
+            }
+            fn rows(&self) -> Option<usize> {
+                None
+            }
+            fn next_chunk(&mut self, rows: usize) -> Result<Option<Chunk>> {
+                self.0.next_chunk(rows)
+            }
+            fn rewind(&mut self) -> Result<()> {
+                self.0.rewind()
+            }
+            fn is_checked(&self) -> bool {
+                true
+            }
+        }
+        let mut source = Checked(Own::new(|c| c[0].y[[0, 0]] = f64::NAN));
+        for_each_chunk(&mut source, 4, &mut |_| {}, |_| Ok(())).expect("believed");
+        let memory = MemorySource::new(Array2::<f32>::zeros((2, 2)), None).expect("a source");
+        assert!(memory.is_checked());
+        let boxed: Box<dyn ChunkSource> = Box::new(memory);
+        assert!(boxed.is_checked());
+    }
+}

@@ -1,0 +1,310 @@
+//! Summing a stream of rows on a device, with copies for the case that the device is lost.
+
+use super::{NormalEquations, Targets};
+use crate::{
+    Device, Error, Matrix, Result,
+    data::{Chunk, ChunkSource},
+    error::Remedy,
+    features::{End, FeatureMap, Featurizer, Lane, OnDevice},
+    flow::Progress,
+    ops::gram::{GramAccumulator, GramSums},
+};
+use ndarray::{Array1, Array2, ArrayView2, s};
+use std::{
+    ops::Range,
+    time::{Duration, Instant},
+};
+
+/// The sums of a GPU are copied to the host at most this often: a copy of 8192 features is half a gigabyte.
+pub const COPY_EVERY: Duration = Duration::from_secs(30);
+
+/// What a stream is summed with.
+pub(crate) struct Accumulation<'a> {
+    map: &'a dyn FeatureMap,
+    targets: &'a Targets,
+    device: &'a Device,
+    memory: u64,
+    copy_every: Duration,
+}
+
+impl<'a> Accumulation<'a> {
+    /// As [`NormalEquations::resume`], with copies of the sums `copy_every` so often.
+    pub(crate) fn new(
+        map: &'a dyn FeatureMap,
+        targets: &'a Targets,
+        device: &'a Device,
+        memory: u64,
+        copy_every: Duration,
+    ) -> Self {
+        Self {
+            map,
+            targets,
+            device,
+            memory,
+            copy_every,
+        }
+    }
+
+    /// Adds the rows of `source` that `equations` does not hold. After an error it holds those of the last copy.
+    pub(crate) fn add(
+        &self,
+        source: &mut dyn ChunkSource,
+        equations: &mut NormalEquations,
+        progress: Progress<'_>,
+    ) -> Result<()> {
+        let shape = (self.map.output_dim(), self.targets.outputs());
+        if equations.zty_dt.dim() != shape {
+            return Err(Error::shape(format!(
+                "sums for {:?} features and targets do not take rows with {shape:?}",
+                equations.zty_dt.dim()
+            )));
+        }
+        let mut copy = None;
+        let mut done = self.sum(source, equations.rows, &mut copy, progress);
+        if let Ok(sums) = &mut done {
+            copy = sums.take();
+        }
+        match copy {
+            Some(sums) if equations.rows == 0 => *equations = sums,
+            Some(sums) => equations.merge(&sums)?,
+            None => {}
+        }
+        match done {
+            Ok(_) => Ok(()),
+            Err(Error::DeviceLost { reason, .. }) => Err(Error::DeviceLost {
+                reason,
+                rows_kept: equations.rows,
+            }),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The sums of all rows but the first `skip`; `None` if there are no others. `copy` is that of the rows up to some chunk.
+    fn sum(
+        &self,
+        source: &mut dyn ChunkSource,
+        skip: u64,
+        copy: &mut Option<NormalEquations>,
+        progress: Progress<'_>,
+    ) -> Result<Option<NormalEquations>> {
+        if source.targets() == 0 {
+            return Err(Error::missing("the data has no targets to fit").help(Remedy::NameTargets));
+        }
+        let (features, outputs) = (self.map.output_dim(), self.targets.outputs());
+        let end = End::Device {
+            beside: outputs + 1,
+        };
+        let lanes = vec![Lane::features(self.map)?];
+        let mut featurizer =
+            Featurizer::new(lanes, source.targets(), end, self.device, self.memory)?;
+        let mut running = Running {
+            targets: self.targets,
+            left: skip,
+            y_nt: Array2::zeros((0, outputs)),
+            augmented: Array2::zeros((0, outputs + 1)),
+            sums: GramAccumulator::new(self.device, features, outputs + 1)?,
+            rows: 0,
+            y_sum_t: Array1::zeros(outputs),
+            y_square_t: Array1::zeros(outputs),
+            copy,
+            copied: Instant::now(),
+            copy_every: self.copy_every,
+        };
+        let seen = featurizer.on_device(source, progress, &mut running)?;
+        if seen == 0 {
+            return Err(Error::shape("the data has no rows"));
+        }
+        if running.left > 0 {
+            return Err(Error::shape(format!(
+                "the sums are of {skip} rows, but the data has {seen}; go on with the same data"
+            )));
+        }
+        if running.rows == 0 {
+            return Ok(None);
+        }
+        let sums = running.sums.finish()?;
+        let rest = (running.rows, running.y_sum_t, running.y_square_t);
+        let equations = equations(sums, rest, self.targets);
+        let mut values = equations.gram_dd.iter().chain(&equations.zty_dt);
+        if values.any(|v| !v.is_finite()) {
+            let problem = "the sums are not finite: the features or targets are too large";
+            return Err(Error::numerical(problem).help(Remedy::Standardize));
+        }
+        Ok(Some(equations))
+    }
+}
+
+/// Sums in the making: those of products on the device, those of targets here.
+struct Running<'a> {
+    targets: &'a Targets,
+    /// Rows still to come that are counted already.
+    left: u64,
+    /// The targets of the chunk in work, as they are fitted.
+    y_nt: Array2<f64>,
+    /// The same as the device gets them: a column of ones beside them gives the column sums of Z.
+    augmented: Array2<f32>,
+    sums: GramAccumulator,
+    rows: u64,
+    y_sum_t: Array1<f64>,
+    y_square_t: Array1<f64>,
+    /// The sums up to some chunk, in case the device is lost, and when they were copied.
+    copy: &'a mut Option<NormalEquations>,
+    copied: Instant,
+    copy_every: Duration,
+}
+
+impl OnDevice for Running<'_> {
+    fn begin(&mut self, chunk: &Chunk) -> Result<usize> {
+        let rows = chunk.x.nrows();
+        let counted = usize::try_from(self.left).map_or(rows, |n| n.min(rows));
+        self.left -= counted as u64;
+        self.y_nt = self.targets.encode(chunk.y.slice(s![counted.., ..]))?;
+        let (rows, outputs) = self.y_nt.dim();
+        self.augmented = Array2::from_elem((rows, outputs + 1), 1.0);
+        let mut y = self.augmented.slice_mut(s![.., ..outputs]);
+        y.zip_mut_with(&self.y_nt, |to, &v| *to = v as f32);
+        Ok(counted)
+    }
+
+    fn beside(&self, rows: Range<usize>) -> ArrayView2<'_, f32> {
+        self.augmented.slice(s![rows, ..])
+    }
+
+    fn count(&mut self, rows: Range<usize>, z_nd: &Matrix, y_nt: &Matrix) -> Result<()> {
+        self.rows += rows.len() as u64;
+        for row in self.y_nt.slice(s![rows, ..]).rows() {
+            for (k, &v) in row.iter().enumerate() {
+                let raw = v + self.targets.shift(k);
+                self.y_sum_t[k] += raw;
+                self.y_square_t[k] += raw * raw;
+            }
+        }
+        self.sums.add(z_nd, y_nt)
+    }
+
+    /// Copies the sums now and then.
+    fn end(&mut self) -> Result<()> {
+        if self.copied.elapsed() >= self.copy_every && self.rows > 0 {
+            self.copy_sums()?;
+            self.copied = Instant::now();
+        }
+        Ok(())
+    }
+}
+
+impl Running<'_> {
+    /// Copies the sums so far, if the device can be lost. One without room for that is no reason to give up.
+    fn copy_sums(&mut self) -> Result<()> {
+        match self.sums.so_far() {
+            Ok(None) => {}
+            Ok(Some(sums)) => {
+                let rest = (self.rows, self.y_sum_t.clone(), self.y_square_t.clone());
+                *self.copy = Some(equations(sums, rest, self.targets));
+            }
+            Err(error @ Error::OutOfMemory { .. }) => {
+                log::warn!(
+                    "the sums are not copied in case the device is lost: {}",
+                    error.problem()
+                );
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+}
+
+/// From the sums of a device, with a column of ones as last target, and rows, sums and squares of targets.
+fn equations(
+    sums: GramSums,
+    (rows, y_sum_t, y_square_t): (u64, Array1<f64>, Array1<f64>),
+    targets: &Targets,
+) -> NormalEquations {
+    let outputs = targets.outputs();
+    let z_sum_d = sums.zty_dt.column(outputs).to_owned();
+    let mut zty_dt = sums.zty_dt.slice(s![.., ..outputs]).to_owned();
+    for k in 0..outputs {
+        zty_dt.column_mut(k).scaled_add(targets.shift(k), &z_sum_d);
+    }
+    NormalEquations {
+        rows,
+        gram_dd: sums.gram_dd,
+        zty_dt,
+        z_sum_d,
+        y_sum_t,
+        y_square_t,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        data::MemorySource,
+        features::{Affine, Fourier},
+        flow::DEFAULT_MEMORY,
+        kernels::Gaussian,
+    };
+
+    /// Every row and every target differs, so that one row too many, too few or beside its place shows in the sums.
+    #[test]
+    fn resuming_inside_a_chunk_adds_the_rows_that_are_left() {
+        let x_nd = Array2::from_shape_fn((40, 2), |(i, j)| (i * (j + 1)) as f64 / 7.0);
+        let y_nt = Array2::from_shape_fn((40, 1), |(i, _)| (i * i) as f64 / 100.0);
+        let map = Fourier::new(Gaussian).features(8);
+        let map = map.build(Affine::identity(2)).expect("builds");
+        let targets = Targets::Real {
+            columns: 1,
+            shift: vec![5.0],
+        };
+        let source = |rows: Range<usize>| {
+            let y_nt = y_nt.slice(s![rows.clone(), ..]).to_owned();
+            MemorySource::new(x_nd.slice(s![rows, ..]), Some(y_nt)).expect("a source")
+        };
+        let mut devices = crate::under_test::gpus();
+        devices.push(Device::cpu());
+        // All rows in one chunk, and chunks of 16.
+        for (device, memory) in devices
+            .iter()
+            .flat_map(|d| [(d, DEFAULT_MEMORY), (d, 2200)])
+        {
+            let sums_of = |rows| {
+                let source = &mut source(rows);
+                NormalEquations::accumulate(&map, source, &targets, device, memory, &mut |_| {})
+                    .expect("sums")
+            };
+            for kept in [1, 15, 16, 17, 31, 39] {
+                let mut resumed = sums_of(0..kept);
+                let (mut chunks, all) = (Vec::new(), &mut source(0..40));
+                resumed
+                    .resume(&map, all, &targets, device, memory, &mut |n| chunks.push(n))
+                    .expect("goes on");
+                let expected_chunks = if memory == 2200 {
+                    vec![16, 32, 40]
+                } else {
+                    vec![40]
+                };
+                assert_eq!(chunks, expected_chunks);
+                let mut expected = sums_of(0..kept);
+                expected.merge(&sums_of(kept..40)).expect("merges");
+                assert_eq!(resumed.rows, 40);
+                for (name, a, b) in [
+                    ("gram", &resumed.gram_dd, &expected.gram_dd),
+                    ("zty", &resumed.zty_dt, &expected.zty_dt),
+                ] {
+                    // A row contributes up to 0.25 and 4; f32 sums of 40 err by 1e-5 at most.
+                    let worst = (a - b).fold(0.0, |m: f64, v| m.max(v.abs()));
+                    assert!(
+                        worst < 1e-4,
+                        "{name} after {kept} rows on {device:?}: {worst}"
+                    );
+                }
+                let sums = [&resumed.y_sum_t, &resumed.y_square_t, &resumed.z_sum_d];
+                let others = [&expected.y_sum_t, &expected.y_square_t, &expected.z_sum_d];
+                for (a, b) in sums.into_iter().zip(others) {
+                    let worst = (a - b).fold(0.0, |m: f64, v| m.max(v.abs()));
+                    assert!(worst < 1e-5, "after {kept} rows on {device:?}: {worst}");
+                }
+            }
+        }
+    }
+}
