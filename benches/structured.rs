@@ -1,6 +1,7 @@
-//! How near the structured ops come to what bounds them: the Walsh-Hadamard transform against a copy and a radix-2 shader,
-//! Fastfood and SORF against the dense projection per feature. Rounds are interleaved and medians taken, so that ratios
-//! hold on a busy machine too. `cargo bench --bench structured [part of a device's name]`.
+//! How near the structured ops come to what bounds them: the Walsh-Hadamard transform against a
+//! copy and a radix-2 shader, Fastfood and SORF against the dense projection per feature. Rounds
+//! are interleaved and medians taken, so that ratios hold on a busy machine too.
+//! `cargo bench --bench structured [part of a device's name]`.
 
 mod interleaved;
 
@@ -156,7 +157,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
     for (var i = local.x; i < Nu; i += 256u) { y[at + i] = row[i]; }
 }";
 
-/// Kernels alone on one adapter, through wgpu itself: the copy and radix-2 shaders are no ops of the library.
+/// Kernels alone on one adapter, through wgpu itself: the copy and radix-2 shaders are no ops of
+/// the library.
 fn shaders(name: &str) {
     println!("Walsh-Hadamard shaders: part of the copy shader's speed (times a radix-2 shader's)");
     let instance = wgpu::Instance::default();

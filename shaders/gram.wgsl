@@ -1,9 +1,11 @@
-// Adds Z'[Z | Y] of at most 4096 rows to a compensated pair (hi, lo), upper triangle of tiles only (SQUARE: all, a baseline).
+// Adds Z'[Z | Y] of at most 4096 rows to a compensated pair (hi, lo), upper triangle of tiles only
+// (SQUARE: all, a baseline).
 //
-// Grid: one workgroup per tile of T x T entries, TX x TY invocations, each TM x TN entries. Tile p counts the row tiles i
-// of Z'Z from the top and, within one, the column tiles i .. z_tiles of Z and then the y_tiles of Y. Tiles lie one after
-// another in hi and lo, row-major; those of a panel start at tile0.
-// Requires: square tiles; z and y rows whole vec4s apart. Columns in the padding give entries that nobody reads.
+// Grid: one workgroup per tile of T x T entries, TX x TY invocations, each TM x TN entries. Tile p
+// counts the row tiles i of Z'Z from the top and, within one, the column tiles i .. z_tiles of Z
+// and then the y_tiles of Y. Tiles lie one after another in hi and lo, row-major; those of a panel
+// start at tile0. Requires: square tiles; z and y rows whole vec4s apart. Columns in the padding
+// give entries that nobody reads.
 //@ let T = TX * TN
 //@ let TN4 = TN / 4
 //@ let TM4 = TM / 4

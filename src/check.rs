@@ -1,8 +1,9 @@
 //! Parity: every op against its f64 reference, on any device, at sizes around every tile edge.
 //!
-//! The integration tests and `bochner bench --check` run the same suites. Outputs hold NaN before each run, so that an
-//! element nobody writes cannot pass; bounds are derived from the size of the sums; and every suite has a negative control:
-//! references that are wrong in one place and must be noticed.
+//! The integration tests and `bochner bench --check` run the same suites. Outputs hold NaN before
+//! each run, so that an element nobody writes cannot pass; bounds are derived from the size of the
+//! sums; and every suite has a negative control: references that are wrong in one place and must be
+//! noticed.
 
 mod binning;
 mod ceiling;
@@ -158,8 +159,9 @@ fn menu(device: &Device, all: &'static [tile::Tile]) -> &'static [tile::Tile] {
     }
 }
 
-/// The forms to check at size number `at`: all on the CPU, which has no tile shapes; two on a GPU, in turn, so that every
-/// shape of the menu meets every form at several sizes without compiling and running all of them.
+/// The forms to check at size number `at`: all on the CPU, which has no tile shapes; two on a GPU,
+/// in turn, so that every shape of the menu meets every form at several sizes without compiling and
+/// running all of them.
 fn in_turn<T: Copy>(device: &Device, forms: &[T], at: usize) -> Vec<T> {
     match device {
         Device::Cpu(_) => forms.to_vec(),

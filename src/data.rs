@@ -1,11 +1,13 @@
-//! Rows in: a [`ChunkSource`] yields a dataset chunk by chunk, so that memory does not grow with rows.
+//! Rows in: a [`ChunkSource`] yields a dataset chunk by chunk, so that memory does not grow with
+//! rows.
 //!
-//! [`open`] picks the source by the file's extension: [`NpySource`], [`NpzSource`] or [`CsvSource`]; [`MemorySource`]
-//! holds arrays. [`Split`] yields the training or the test part of any source, [`Survey`] reads a source once and
-//! returns what standardisation and bandwidth rules need. [`AtomicFile`], [`NpyWriter`] and [`CsvWriter`] write results.
+//! [`open`] picks the source by the file's extension: [`NpySource`], [`NpzSource`] or
+//! [`CsvSource`]; [`MemorySource`] holds arrays. [`Split`] yields the training or the test part of
+//! any source, [`Survey`] reads a source once and returns what standardisation and bandwidth rules
+//! need. [`AtomicFile`], [`NpyWriter`] and [`CsvWriter`] write results.
 //!
-//! Rows and columns of arrays are counted from 0 in every message; a CSV file is described by the line (the first line
-//! of the file is 1) and the column's name.
+//! Rows and columns of arrays are counted from 0 in every message; a CSV file is described by the
+//! line (the first line of the file is 1) and the column's name.
 
 mod checked;
 mod csv;
@@ -31,9 +33,10 @@ pub use self::survey::{Survey, TargetStats, median_distance};
 use crate::error::{Error, Result};
 use ndarray::Array2;
 
-/// Consecutive rows `[rows, d]`, row-major, in the precision in which the source holds them: values that f32 holds
-/// exactly (f32, f16, 8- and 16-bit integers, booleans) as f32, everything else as f64. Centring and scaling happen in
-/// f64 before anything is rounded to f32, so a column of large values with a small spread keeps its digits.
+/// Consecutive rows `[rows, d]`, row-major, in the precision in which the source holds them: values
+/// that f32 holds exactly (f32, f16, 8- and 16-bit integers, booleans) as f32, everything else as
+/// f64. Centring and scaling happen in f64 before anything is rounded to f32, so a column of large
+/// values with a small spread keeps its digits.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Rows {
     /// Single precision.
@@ -53,9 +56,9 @@ pub struct Chunk {
 
 /// A dataset read in order, chunk by chunk, as often as needed.
 ///
-/// Every value a source yields is finite: a NaN or an infinity is an error that names its row and column. Who reads the chunks
-/// of a source of your own sees to it, and to their shapes.
-/// Every source of this module has at least one row and one feature column.
+/// Every value a source yields is finite: a NaN or an infinity is an error that names its row and
+/// column. Who reads the chunks of a source of your own sees to it, and to their shapes. Every
+/// source of this module has at least one row and one feature column.
 pub trait ChunkSource: Send {
     /// Number of feature columns, d.
     fn columns(&self) -> usize;
@@ -67,11 +70,13 @@ pub trait ChunkSource: Send {
     fn column_names(&self) -> Option<Vec<String>> {
         None
     }
-    /// The next at most `max_rows` rows; `None` at the end. Never an empty chunk; [`Error::Parameter`] for `max_rows` = 0.
+    /// The next at most `max_rows` rows; `None` at the end. Never an empty chunk;
+    /// [`Error::Parameter`] for `max_rows` = 0.
     fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>>;
     /// Back to the first row.
     fn rewind(&mut self) -> Result<()>;
-    /// Whether the source itself refuses values that are not finite, as those of this module do, so that nobody looks twice.
+    /// Whether the source itself refuses values that are not finite, as those of this module do, so
+    /// that nobody looks twice.
     fn is_checked(&self) -> bool {
         false
     }

@@ -61,7 +61,8 @@ fn is_full(error: &Error) {
 
 #[test]
 fn features_come_in_smaller_chunks_from_a_full_device() {
-    // One chunk of 9,000 rows is 9.2 MB of features on the device and as much on their way back; one of 2,048 is 2.1 MB.
+    // One chunk of 9,000 rows is 9.2 MB of features on the device and as much on their way back;
+    // one of 2,048 is 2.1 MB.
     let map = fourier(8, 256);
     for (device, gpu) in gpus() {
         let run = || -> crate::Result<(Vec<usize>, Vec<f32>)> {
@@ -98,7 +99,8 @@ fn features_come_in_smaller_chunks_from_a_full_device() {
 
 #[test]
 fn a_fit_counts_every_row_once_on_a_full_device() {
-    // 20,000 rows of 64 features are 5.1 MB; a quarter in whole blocks, 4,096 rows, is summed in the same blocks.
+    // 20,000 rows of 64 features are 5.1 MB; a quarter in whole blocks, 4,096 rows, is summed in
+    // the same blocks.
     let map = fourier(4, 64);
     let targets = Targets::Real {
         columns: 1,
@@ -279,7 +281,8 @@ fn a_fit_goes_on_from_the_copy_after_its_device_is_lost() {
             )
             .expect("runs");
         assert!(kept == same, "other sums on {device:?}");
-        // On another device the rest comes to them, in the same blocks: only the last f64 bits differ.
+        // On another device the rest comes to them, in the same blocks: only the last f64 bits
+        // differ.
         let run = Accumulation::new(&map, &targets, &other, SMALL, COPY_EVERY);
         run.add(&mut source(rows, 4), &mut kept, &mut |_| {})
             .expect("goes on");

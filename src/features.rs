@@ -1,4 +1,5 @@
-//! Feature maps: z(x) with z(x)'z(y) close to k(x, y). A map is kernel x sampling x nonlinearity; one file per map.
+//! Feature maps: z(x) with z(x)'z(y) close to k(x, y). A map is kernel x sampling x nonlinearity;
+//! one file per map.
 
 mod affine;
 pub mod arc_cosine;
@@ -49,23 +50,27 @@ pub trait FeatureMap: Debug + Send + Sync {
     fn name(&self) -> &'static str;
     /// One line for people: map, kernel, sampling, sizes.
     fn describe(&self) -> String;
-    /// From raw columns to what the map takes: standardisation, lengthscales and the map's own factor in one.
+    /// From raw columns to what the map takes: standardisation, lengthscales and the map's own
+    /// factor in one.
     fn input(&self) -> &Affine;
     /// Number of output columns, D.
     fn output_dim(&self) -> usize;
     /// Uploads the parameters once.
     fn load(&self, device: &Device) -> Result<Box<dyn LoadedMap>>;
-    /// Writes the parameters, so that [`read`] gives the same map. Errors with [`Error::Unsupported`] when the map holds
-    /// code (a nonlinearity or kernel of the user's own) that no file can keep.
+    /// Writes the parameters, so that [`read`] gives the same map. Errors with
+    /// [`Error::Unsupported`] when the map holds code (a nonlinearity or kernel of the user's own)
+    /// that no file can keep.
     fn write(&self, store: &mut Store) -> Result<()>;
 
-    /// How the columns of Z are held: whether they can be written to a matrix, and what is solved how.
+    /// How the columns of Z are held: whether they can be written to a matrix, and what is solved
+    /// how.
     fn structure(&self) -> Structure<'_> {
         Structure::Dense
     }
 
-    /// Columns of f32 that the loaded map keeps for each row of a chunk beside what it reads and writes: when it featurizes, or
-    /// when it predicts so many `targets`. Scratch of a fixed size does not count.
+    /// Columns of f32 that the loaded map keeps for each row of a chunk beside what it reads and
+    /// writes: when it featurizes, or when it predicts so many `targets`. Scratch of a fixed size
+    /// does not count.
     fn scratch_columns(&self, targets: Option<usize>) -> usize {
         let _ = targets;
         0
@@ -88,8 +93,8 @@ pub enum Structure<'a> {
     Union(&'a Union),
 }
 
-/// Errors with [`Error::Unsupported`] unless the features of `map` can be stored, as normal equations and files of features
-/// need. Only maps with a binning part cannot.
+/// Errors with [`Error::Unsupported`] unless the features of `map` can be stored, as normal
+/// equations and files of features need. Only maps with a binning part cannot.
 pub fn require_dense(map: &dyn FeatureMap) -> Result<()> {
     match map.structure() {
         Structure::Dense => Ok(()),
@@ -104,12 +109,15 @@ fn not_dense(name: &str) -> Error {
         .help(Remedy::UseMap(fourier::NAME))
 }
 
-/// A feature map whose parameters are on a device. No call allocates more than the map needed at its first.
+/// A feature map whose parameters are on a device. No call allocates more than the map needed at
+/// its first.
 pub trait LoadedMap: Debug + Send {
-    /// Writes z(x), shape `[rows, D]`, for `x` prepared by [`FeatureMap::input`], shape `[rows, d]`.
+    /// Writes z(x), shape `[rows, D]`, for `x` prepared by [`FeatureMap::input`], shape
+    /// `[rows, d]`.
     fn featurize(&mut self, x_nd: &Matrix, z_nd: &mut Matrix) -> Result<()>;
 
-    /// Writes z(x) beta, shape `[rows, t]`, for coefficients `[D, t]`. The features are never stored whole.
+    /// Writes z(x) beta, shape `[rows, t]`, for coefficients `[D, t]`. The features are never
+    /// stored whole.
     fn predict(&mut self, x_nd: &Matrix, beta_dt: &Matrix, y_nt: &mut Matrix) -> Result<()>;
 }
 

@@ -1,4 +1,5 @@
-//! How a dispatch is cut among invocations: the tile shapes, few rows, and which of them an adapter takes.
+//! How a dispatch is cut among invocations: the tile shapes, few rows, and which of them an adapter
+//! takes.
 
 pub mod few;
 pub mod tile;

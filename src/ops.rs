@@ -1,5 +1,6 @@
-//! The ops: everything that runs on a device. An op is one file here (parameters, f64 `reference`, CPU path, GPU dispatch)
-//! and the shader of the same stem. Ops are the only code that knows there are two kinds of device.
+//! The ops: everything that runs on a device. An op is one file here (parameters, f64 `reference`,
+//! CPU path, GPU dispatch) and the shader of the same stem. Ops are the only code that knows there
+//! are two kinds of device.
 
 pub mod binning;
 pub(crate) mod dispatch;

@@ -1,5 +1,5 @@
-//! All ops that have a shader. Tests walk [`REGISTRY`]: each shader is expanded, parsed and validated for every variant without
-//! a GPU.
+//! All ops that have a shader. Tests walk [`REGISTRY`]: each shader is expanded, parsed and
+//! validated for every variant without a GPU.
 
 use crate::{
     bench::{baseline, ceiling},

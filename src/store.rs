@@ -1,4 +1,5 @@
-//! Named arrays and properties in one safetensors file: the format of models and of saved normal equations.
+//! Named arrays and properties in one safetensors file: the format of models and of saved normal
+//! equations.
 
 use crate::{Error, Result, data::AtomicFile};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
@@ -106,7 +107,8 @@ impl Store {
         self.arrays.insert(name.to_owned(), stored);
     }
 
-    /// An f32 matrix. Errors when it is missing, of another type, or holds a value that is not finite.
+    /// An f32 matrix. Errors when it is missing, of another type, or holds a value that is not
+    /// finite.
     pub fn f32(&self, name: &str) -> Result<Array2<f32>> {
         let array = self.array(name, Dtype::F32, |b: [u8; 4]| f32::from_le_bytes(b))?;
         finite(name, array.iter().all(|v| v.is_finite()))?;
@@ -166,8 +168,9 @@ impl Store {
         Array2::from_shape_vec((rows, cols), values).map_err(|e| Error::format(e.to_string()))
     }
 
-    /// The file's bytes, the same for the same contents: arrays by name, and the properties as one JSON object in the
-    /// metadata entry `bochner`. `kind` says what the file is (`model`, `normal-equations`).
+    /// The file's bytes, the same for the same contents: arrays by name, and the properties as one
+    /// JSON object in the metadata entry `bochner`. `kind` says what the file is (`model`,
+    /// `normal-equations`).
     pub fn to_bytes(&self, kind: &str) -> Result<Vec<u8>> {
         let mut properties = self.properties.clone();
         properties.insert("format_version".into(), FORMAT_VERSION.to_string());
@@ -188,8 +191,8 @@ impl Store {
         safetensors::serialize(views?, Some(metadata)).map_err(|e| Error::format(e.to_string()))
     }
 
-    /// Reads what [`Self::to_bytes`] wrote. Errors say whether the bytes are truncated, foreign, of a later version, or of
-    /// another kind.
+    /// Reads what [`Self::to_bytes`] wrote. Errors say whether the bytes are truncated, foreign, of
+    /// a later version, or of another kind.
     pub fn from_bytes(bytes: &[u8], kind: &str) -> Result<Self> {
         let no = |what: &str| Error::format(what);
         let damaged = |e: &dyn std::fmt::Display| {
@@ -211,7 +214,8 @@ impl Store {
             Ok(v) if (1..=FORMAT_VERSION).contains(&v) => {}
             _ => {
                 return Err(no(&format!(
-                    "format version {version}; this bochner reads up to {FORMAT_VERSION}: use a newer one"
+                    "format version {version}; this bochner reads up to {FORMAT_VERSION}: use a \
+                     newer one"
                 )));
             }
         }

@@ -1,4 +1,5 @@
-//! Random binning: bits at the edges of bins, probabilities against the exact kernels, the map fixed at fit.
+//! Random binning: bits at the edges of bins, probabilities against the exact kernels, the map
+//! fixed at fit.
 
 mod common;
 
@@ -60,8 +61,8 @@ fn fixed_point_rounds_to_nearest() {
     assert_eq!(fixed(f32::NEG_INFINITY), 1);
 }
 
-/// 2^20 bin vectors on small lattices: neighbours in several coordinates are the likeliest to collide. Any 32 bits of the
-/// hash collide as often as chance has it, all 64 never.
+/// 2^20 bin vectors on small lattices: neighbours in several coordinates are the likeliest to
+/// collide. Any 32 bits of the hash collide as often as chance has it, all 64 never.
 #[test]
 fn the_hash_spreads_lattices() {
     for d in [2, 4, 20] {
@@ -91,8 +92,8 @@ fn the_hash_spreads_lattices() {
     }
 }
 
-/// Collision frequencies of 400 seeds against the exact kernels, within four standard deviations of the binomial; with a
-/// pitch 3 per cent off they are outside.
+/// Collision frequencies of 400 seeds against the exact kernels, within four standard deviations of
+/// the binomial; with a pitch 3 per cent off they are outside.
 #[test]
 fn two_rows_share_a_bin_as_often_as_the_kernel_says() {
     let (seeds, count, d) = (400, 256, 3);
@@ -298,8 +299,9 @@ fn what_cannot_be_binned_is_one_clear_line() {
     assert!(message.contains("conjugate gradients"), "{message}");
 }
 
-/// On real rows: no two bins of a grid share a hash, and the kernel error that the issue asks for. Reads the file that
-/// BOCHNER_DATA names (`.../cpu/train.npz`); without it there is nothing to check.
+/// On real rows: no two bins of a grid share a hash, and the kernel error that the issue asks for.
+/// Reads the file that BOCHNER_DATA names (`.../cpu/train.npz`); without it there is nothing to
+/// check.
 #[test]
 #[ignore = "needs BOCHNER_DATA"]
 fn kernel_error_on_real_rows() {
@@ -347,7 +349,8 @@ fn kernel_error_on_real_rows() {
         let mean = errors.iter().sum::<f64>() / 10.0;
         let spread = (errors.iter().map(|e| (e - mean).powi(2)).sum::<f64>() / 9.0).sqrt();
         println!(
-            "P = {count}: relative Frobenius error {mean:.4} +- {spread:.4} ({n} rows, median L1 {median:.3})"
+            "P = {count}: relative Frobenius error {mean:.4} +- {spread:.4} ({n} rows, median L1 \
+             {median:.3})"
         );
         let published = if count == 100 { 0.103 } else { 0.036 };
         assert!(

@@ -1,4 +1,5 @@
-//! What is empty or as narrow as can be: no rows, one column, one or two features, on every device and in every form.
+//! What is empty or as narrow as can be: no rows, one column, one or two features, on every device
+//! and in every form.
 
 mod common;
 

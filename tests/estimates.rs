@@ -1,5 +1,6 @@
-//! Estimates of k over many seeds: arc-cosine maps, a user's own nonlinearity and leverage-weighted Fourier features are
-//! unbiased, and variances are those of the closed forms. Negative controls: a kernel slightly off must fail.
+//! Estimates of k over many seeds: arc-cosine maps, a user's own nonlinearity and leverage-weighted
+//! Fourier features are unbiased, and variances are those of the closed forms. Negative controls: a
+//! kernel slightly off must fail.
 
 mod common;
 

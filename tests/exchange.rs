@@ -1,5 +1,6 @@
-//! Transforms by subgroup shuffles do the additions of those through workgroup memory in the same order: where a driver takes shaders
-//! at their word, as software adapters do, the bits are the same. Parity holds every adapter.
+//! Transforms by subgroup shuffles do the additions of those through workgroup memory in the same
+//! order: where a driver takes shaders at their word, as software adapters do, the bits are the
+//! same. Parity holds every adapter.
 
 mod common;
 

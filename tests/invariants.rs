@@ -1,5 +1,5 @@
-//! What must not change a result: chunk size, thread count, batches of rows, merging parts, saving and loading. And what a
-//! seed must keep giving.
+//! What must not change a result: chunk size, thread count, batches of rows, merging parts, saving
+//! and loading. And what a seed must keep giving.
 
 mod common;
 
@@ -67,7 +67,8 @@ fn features_do_not_depend_on_batches_threads_or_order() {
     }
 }
 
-/// One row and two read their frequencies in 16 bits on some machines and share them among threads: the same bits still.
+/// One row and two read their frequencies in 16 bits on some machines and share them among threads:
+/// the same bits still.
 #[test]
 fn rows_alone_have_the_bits_of_their_batch_on_any_number_of_threads() {
     let x = normal(40, 257, 4);
@@ -84,7 +85,8 @@ fn rows_alone_have_the_bits_of_their_batch_on_any_number_of_threads() {
     }
 }
 
-/// Large results are written past the caches, with whole vectors where rows start on one and without.
+/// Large results are written past the caches, with whole vectors where rows start on one and
+/// without.
 #[test]
 fn large_features_have_the_bits_of_small_batches() {
     let x = normal(4200, 9, 3);
@@ -375,7 +377,8 @@ fn a_classifier_learns_on_every_device() {
     }
 }
 
-/// The bits that seed 42 gives, on every platform for ever: a model drawn again from its seed is the same model.
+/// The bits that seed 42 gives, on every platform for ever: a model drawn again from its seed is
+/// the same model.
 #[test]
 fn golden_seed() {
     let map = Fourier::new(Gaussian)

@@ -1,4 +1,5 @@
-//! Unions of maps and conjugate gradients: the same numbers as parts written side by side and as the Cholesky solver.
+//! Unions of maps and conjugate gradients: the same numbers as parts written side by side and as
+//! the Cholesky solver.
 
 mod common;
 

@@ -1,5 +1,6 @@
-//! Nystrom maps: the kernel is reproduced with all rows as landmarks, equal rows and singular kernels do no harm, landmarks
-//! come with their probabilities, and prediction, files and devices agree with the features.
+//! Nystrom maps: the kernel is reproduced with all rows as landmarks, equal rows and singular
+//! kernels do no harm, landmarks come with their probabilities, and prediction, files and devices
+//! agree with the features.
 
 mod common;
 
@@ -30,8 +31,8 @@ fn build(kernel: &str, map: impl Fn(Nystrom) -> Nystrom, x: &Array2<f64>) -> Nys
         .expect("builds")
 }
 
-/// The largest error of `z z'` on `x`, in units of what is allowed at m = n: eigenvalues up to m ULP max k are cut, and each
-/// feature has the rounding of m terms.
+/// The largest error of `z z'` on `x`, in units of what is allowed at m = n: eigenvalues up to m
+/// ULP max k are cut, and each feature has the rounding of m terms.
 fn excess(kernel: &str, map: &NystromFeatures, x: &Array2<f64>, device: &Device) -> f64 {
     // The exact kernel of the rows as the map sees them.
     let x32 = x.mapv(|v| f64::from(v as f32));
@@ -91,7 +92,8 @@ fn equal_rows_and_singular_kernels_do_no_harm() {
             let over = excess(kernel, &map, &x, device);
             assert!(over < 1.0, "{kernel} on {device:?}: {over}");
         }
-        // All rows nearly the same: a kernel of numerical rank 2 or 3, every other direction rounding.
+        // All rows nearly the same: a kernel of numerical rank 2 or 3, every other direction
+        // rounding.
         let near = &distinct * 1e-3;
         let map = build("gaussian", |n| n.features(20), &near);
         assert!(map.output_dim() < 6, "{}", map.output_dim());
@@ -173,7 +175,8 @@ fn landmarks_come_with_their_probabilities() {
     let mut outlier = Array2::zeros((10, 2));
     outlier.row_mut(9).fill(100.0);
     let lambda: f64 = 0.01;
-    // From a pilot of one of the nine: nine rows explained up to k^2/(k + lambda), one not at all; or the other way round.
+    // From a pilot of one of the nine: nine rows explained up to k^2/(k + lambda), one not at all;
+    // or the other way round.
     let left = (1.0 - 1.0 / (1.0 + lambda)) / (10.0 * lambda);
     let whole = (1.0 / (10.0 * lambda)).min(1.0);
     let by_leverage = 0.9 * whole / (9.0 * left + whole) + 0.1 * left / (9.0 * whole + left);
@@ -268,7 +271,8 @@ fn features_do_not_depend_on_batches_or_threads() {
                     let z = featurize(&map, &part, device).expect("runs");
                     let difference = &z - &whole.slice(s![from..to;-1, ..]);
                     let difference = difference.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
-                    // The inverse root is at most 1/sqrt(64 ULP): it multiplies the rounding of 64 terms.
+                    // The inverse root is at most 1/sqrt(64 ULP): it multiplies the rounding of 64
+                    // terms.
                     let allowed = match device {
                         Device::Cpu(_) => 0.0,
                         Device::Gpu(_) => 64.0 * ULP / (64.0 * ULP).sqrt(),

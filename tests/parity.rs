@@ -1,5 +1,5 @@
-//! Every op against its f64 reference, on the CPU and on every adapter: the suites of `bochner::check`, which
-//! `bochner bench --check` runs as well, each with its negative control.
+//! Every op against its f64 reference, on the CPU and on every adapter: the suites of
+//! `bochner::check`, which `bochner bench --check` runs as well, each with its negative control.
 
 mod common;
 
@@ -24,7 +24,8 @@ fn agrees_on(op: &str, device: &Device) {
     assert!(outcome.control > 4.0, "{op} on {device:?}: {outcome:?}");
 }
 
-/// Threads share rows where these are many, and columns where they are few: more of them than there are cores, too.
+/// Threads share rows where these are many, and columns where they are few: more of them than there
+/// are cores, too.
 #[test]
 fn ops_agree_with_f64_on_any_number_of_threads() {
     for threads in [1, 3, 5] {
@@ -117,7 +118,7 @@ fn gram_of_a_million_rows_stays_within_1e_6() {
         let sums = sums.finish().expect("reads back");
         let one = gram::reference(z.view(), z.slice(ndarray::s![.., ..1]));
         for ((i, j), &g) in sums.gram_dd.indexed_iter() {
-            let exact = one.gram_dd[[i, j]] * chunks as f64;
+            let exact = one.gram_dd[[i, j]] * f64::from(chunks);
             assert!(
                 (g - exact).abs() <= 1e-6 * exact.abs(),
                 "{i} {j} on {device:?}: {g} {exact}"

@@ -1,4 +1,5 @@
-//! Every kernel with every sampling against closed forms, on the host: k^ = (1/s) sum_l cos(omega_l . Delta) over many seeds.
+//! Every kernel with every sampling against closed forms, on the host: k^ = (1/s) sum_l cos(omega_l
+//! . Delta) over many seeds.
 
 use bochner::{
     Result,
@@ -40,12 +41,15 @@ const DELTAS: [[f64; 4]; 3] = [
 const S: usize = 256;
 const R: usize = 400;
 
-/// Kernels and samplings whose variance is not below Monte Carlo's: how many times as large it is, over 10,000 seeds.
+/// Kernels and samplings whose variance is not below Monte Carlo's: how many times as large it is,
+/// over 10,000 seeds.
 ///
-/// A shift moves a lattice as a whole, so its variance is the sum of the squared Fourier coefficients of the integrand over the
-/// dual lattice. Those of the Laplacian's frequencies, tangents of the points, fall off slowly, and one vector of the dual lattice
-/// of 256 points in 4 dimensions has the signs of this difference: its coefficient alone is more than Monte Carlo's variance
-/// (the estimates' kurtosis of 2.3 is near the 1.5 of a single cosine). Other signs give 0.40, 64 points 0.82, 1024 points 0.28.
+/// A shift moves a lattice as a whole, so its variance is the sum of the squared Fourier
+/// coefficients of the integrand over the dual lattice. Those of the Laplacian's frequencies,
+/// tangents of the points, fall off slowly, and one vector of the dual lattice of 256 points in 4
+/// dimensions has the signs of this difference: its coefficient alone is more than Monte Carlo's
+/// variance (the estimates' kurtosis of 2.3 is near the 1.5 of a single cosine). Other signs give
+/// 0.40, 64 points 0.82, 1024 points 0.28.
 const WORSE_THAN_MONTE_CARLO: [(&str, &str, [f64; 4], f64); 1] =
     [("laplacian", "lattice", [0.9, 0.7, -0.8, 0.6], 1.28)];
 
@@ -168,7 +172,8 @@ fn a_bandwidth_wrong_by_3_percent_fails() {
     }
 }
 
-/// The phase form: z'z = (2/s) sum_l cos(omega_l.x + 2 pi b_l) cos(omega_l.y + 2 pi b_l), with its own variance.
+/// The phase form: z'z = (2/s) sum_l cos(omega_l.x + 2 pi b_l) cos(omega_l.y + 2 pi b_l), with its
+/// own variance.
 #[test]
 fn offsets_make_the_phase_form_unbiased() {
     let kernel = kernels::parse("matern:0.8").unwrap();

@@ -1,5 +1,6 @@
-//! Every shader of the registry, in every variant, without a GPU: it expands, parses, validates with no capabilities but those of
-//! its op, binds what its Rust side says, and fits the workgroup memory that every adapter has.
+//! Every shader of the registry, in every variant, without a GPU: it expands, parses, validates
+//! with no capabilities but those of its op, binds what its Rust side says, and fits the workgroup
+//! memory that every adapter has.
 
 use bochner::{
     device::gpu::shader::expand,
@@ -149,7 +150,8 @@ fn the_check_refuses_wrong_bindings_and_too_much_memory() {
     );
 }
 
-/// Capabilities are what they are said to be: without them an op that claims them does not validate.
+/// Capabilities are what they are said to be: without them an op that claims them does not
+/// validate.
 #[test]
 fn ops_need_the_capabilities_they_claim() {
     let mut claims = 0;
@@ -164,7 +166,8 @@ fn ops_need_the_capabilities_they_claim() {
     assert!(claims > 0);
 }
 
-/// The one loop that does not count up: the row of a tile in the triangle. Each round takes off the tiles of a row, one at least.
+/// The one loop that does not count up: the row of a tile in the triangle. Each round takes off the
+/// tiles of a row, one at least.
 const TRIANGLE: &str = "while tile_j >= in_row {";
 
 /// Whether a loop counts a variable of its own up by a positive constant to a bound.

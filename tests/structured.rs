@@ -1,5 +1,5 @@
-//! The Walsh-Hadamard transform and the structured maps on the CPU and on every adapter: what else holds of them than
-//! parity with f64, which is a suite of `bochner::check`.
+//! The Walsh-Hadamard transform and the structured maps on the CPU and on every adapter: what else
+//! holds of them than parity with f64, which is a suite of `bochner::check`.
 
 mod common;
 

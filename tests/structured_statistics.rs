@@ -1,4 +1,5 @@
-//! Fastfood and SORF against what they are proved to be: row norms, orthogonality, unbiasedness, and SORF's known bias.
+//! Fastfood and SORF against what they are proved to be: row norms, orthogonality, unbiasedness,
+//! and SORF's known bias.
 
 mod common;
 
@@ -50,7 +51,8 @@ fn rows_have_the_drawn_norms() {
             let map: Array2<f64> = {
                 let mut units = Array2::eye(d);
                 units *= 1e-3;
-                // Small phases: sin(2 pi t) is t but for 1e-6 of it, and the sines stand in the second half.
+                // Small phases: sin(2 pi t) is t but for 1e-6 of it, and the sines stand in the
+                // second half.
                 let z = features(map.as_ref(), &units);
                 let amplitude = (1.0 / s as f64).sqrt();
                 z.slice_move(ndarray::s![.., s..]) / (amplitude * 1e-3)
@@ -98,8 +100,9 @@ fn matrices_have_their_proved_shape() {
     }
 }
 
-/// Columns that are padded: a frequency is the first d coordinates of one in n dimensions, so its radius follows the law in n
-/// dimensions, and every coordinate has the variance 1 of the Gaussian's frequencies.
+/// Columns that are padded: a frequency is the first d coordinates of one in n dimensions, so its
+/// radius follows the law in n dimensions, and every coordinate has the variance 1 of the
+/// Gaussian's frequencies.
 #[test]
 fn coordinates_of_padded_rows_have_unit_variance() {
     let s = 8192;
@@ -118,15 +121,16 @@ fn coordinates_of_padded_rows_have_unit_variance() {
         for name in ["fastfood", "sorf", "sorf, constant radii"] {
             let w_ds = map(name).expect("draws").parameters().materialize();
             let mean = w_ds.iter().map(|w| w * w).sum::<f64>() / (d * s) as f64;
-            // Squares of normal numbers have variance 2; five standard errors, which a radius of chi(d) leaves far behind:
-            // it gives d / n.
+            // Squares of normal numbers have variance 2; five standard errors, which a radius of
+            // chi(d) leaves far behind: it gives d / n.
             let allowed = 5.0 * (2.0 / (d * s) as f64).sqrt();
             assert!((mean - 1.0).abs() < allowed, "{name}, d = {d}: {mean}");
         }
     }
 }
 
-/// The worst deviation of the mean estimate over many seeds, in units of what 4 standard errors allow.
+/// The worst deviation of the mean estimate over many seeds, in units of what 4 standard errors
+/// allow.
 fn bias(build: impl Fn(u64) -> Box<dyn FeatureMap>, x: &Array2<f64>, exact: &[f64]) -> f64 {
     let seeds = 500;
     let mut sums = vec![(0.0, 0.0); exact.len()];
@@ -195,7 +199,8 @@ fn gram_error(build: impl Fn(u64) -> Box<dyn FeatureMap>, x: &Array2<f64>, sigma
     errors.sum::<f64>() / seeds as f64
 }
 
-/// With the paper's radii SORF's error stops at 0.035 at d = 8; drawn radii bring it to 0.010 at D = 2048.
+/// With the paper's radii SORF's error stops at 0.035 at d = 8; drawn radii bring it to 0.010 at
+/// D = 2048.
 #[test]
 fn drawn_radii_remove_most_of_the_bias_of_sorf() {
     let x = normal(300, 8, 11).mapv(f64::from);
@@ -318,8 +323,8 @@ fn blocks_do_not_depend_on_how_many_there_are() {
     assert_eq!(a.row(0), b.row(0));
 }
 
-/// The bits that a seed gives, on every platform for ever, and features of them to rounding: a transform's sums may be
-/// contracted otherwise elsewhere.
+/// The bits that a seed gives, on every platform for ever, and features of them to rounding: a
+/// transform's sums may be contracted otherwise elsewhere.
 #[test]
 fn golden_values() {
     // FNV-1a over the words.

@@ -1,5 +1,6 @@
-//! The tile shapes of the dense ops: all sum in one order, so where a driver takes shaders at their word, as software adapters do,
-//! the bits of a result are the same whichever is chosen. Other drivers may contract and reassociate; parity holds them.
+//! The tile shapes of the dense ops: all sum in one order, so where a driver takes shaders at their
+//! word, as software adapters do, the bits of a result are the same whichever is chosen. Other
+//! drivers may contract and reassociate; parity holds them.
 
 mod common;
 
@@ -34,7 +35,8 @@ fn map(d: usize, s: usize) -> DenseMap {
     }
 }
 
-/// Runs `op` with every shape and asserts that the results have the same bits on a software adapter. They must not be empty or constant.
+/// Runs `op` with every shape and asserts that the results have the same bits on a software
+/// adapter. They must not be empty or constant.
 fn same_bits<T: PartialEq + Clone>(
     device: &Device,
     menu: &[Tile],

@@ -1,4 +1,5 @@
-//! The last line of the tests: which devices they ran on. Not a harness, whose tests print nothing when they pass.
+//! The last line of the tests: which devices they ran on. Not a harness, whose tests print nothing
+//! when they pass.
 
 use bochner::Device;
 use std::process::ExitCode;

@@ -1,9 +1,9 @@
 //! Options that several commands share: data, run.
 
 use crate::{
-    flags,
+    drivers::quietly,
     interrupt::Interruptible,
-    report::{Console, Report, Usage},
+    report::{Console, Report, counted},
 };
 use anyhow::Result;
 use bochner::{
@@ -12,7 +12,11 @@ use bochner::{
     device::CpuDevice,
 };
 use clap::Args;
-use std::path::{Path, PathBuf};
+use indicatif::BinaryBytes;
+use std::{
+    path::{Path, PathBuf},
+    str::FromStr,
+};
 
 /// Where the targets are.
 #[derive(Debug, Args)]
@@ -62,11 +66,12 @@ impl DataArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Run options")]
 pub(crate) struct DeviceArgs {
-    /// `auto` (the best GPU, else the CPU), `cpu`, `gpu` (never the CPU), or a part of an adapter's name
+    /// `auto` (the best GPU, else the CPU), `cpu`, `gpu` (never the CPU), or a part of an adapter's
+    /// name
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     device: DeviceChoice,
-    /// Threads on the CPU [default: one per core]
-    #[arg(long, value_name = "N")]
+    /// Threads on the CPU, no more than there are cores [default: one per core]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
     threads: Option<usize>,
 }
 
@@ -76,7 +81,8 @@ pub(crate) struct DeviceArgs {
 pub(crate) struct RunArgs {
     #[command(flatten)]
     device: DeviceArgs,
-    /// Memory for chunk buffers, in bytes or with K, M, G (powers of 1024; KB, MB, GB are powers of 1000)
+    /// Memory for chunk buffers, in bytes or with K, M, G (powers of 1024; KB, MB, GB are powers
+    /// of 1000)
     #[arg(long, value_name = "BYTES", default_value = "128M", value_parser = bytes)]
     pub(crate) memory: u64,
     #[command(flatten)]
@@ -93,28 +99,51 @@ pub(crate) struct OutputArgs {
     /// No notes and no progress bars; errors only
     #[arg(long, short)]
     pub(crate) quiet: bool,
+    /// Say how the work is done: device and why, map, chunks, solver; and let drivers speak
+    #[arg(long, short, conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
 }
 
 impl DeviceArgs {
-    /// Sets the threads, before anything uses them.
-    pub(crate) fn start(&self) -> Result<()> {
-        if let Some(threads) = self.threads {
-            CpuDevice::set_shared_threads(threads).map_err(|error| match error {
-                Error::Parameter(_) => {
-                    anyhow::Error::new(Usage(format!("--threads: {}", flags::explain(&error))))
-                }
-                other => other.into(),
-            })?;
+    /// Sets the threads, before anything uses them. More than there are cores only wait for each
+    /// other, so they are cut: a script that was written for a larger machine still runs.
+    pub(crate) fn start(&self, console: &Console) -> Result<()> {
+        let Some(asked) = self.threads else {
+            return Ok(());
+        };
+        let threads = asked.min(CpuDevice::cores());
+        if threads < asked {
+            let cores = counted(threads as u64, "core");
+            console.note(&format!(
+                "--threads {asked} is more than this machine has: {threads} for {cores}"
+            ));
         }
-        Ok(())
+        Ok(CpuDevice::set_shared_threads(threads)?)
     }
 
-    /// Opens the device; says once if it is not the one hoped for.
+    /// Opens the device; says once if it is not the one hoped for, and in detail what there was to
+    /// choose from.
     pub(crate) fn open(&self, console: &Console) -> Result<Device> {
-        let (device, note) = Device::open(&self.device)?;
+        if console.is_verbose() {
+            let listing = Device::report();
+            for adapter in &listing.adapters {
+                let refusal = adapter.refusal.as_ref();
+                let note = refusal.map_or_else(String::new, |why| format!(", too small: {why}"));
+                console.detail(&format!("adapter: {}{note}", adapter.describe()));
+            }
+            if let Some(reason) = &listing.reason {
+                console.detail(&format!("no adapter: {reason}"));
+            }
+            if self.device == DeviceChoice::Auto {
+                let (taken, why) = &listing.auto;
+                console.detail(&format!("auto takes {taken}: {why}"));
+            }
+        }
+        let (device, note) = quietly(|| Device::open(&self.device))?;
         if let Some(note) = note {
             console.note(&format!("{note}; use --device gpu to make this an error"));
         }
+        console.detail(&format!("device: {}", device.describe()));
         Ok(device)
     }
 }
@@ -122,8 +151,15 @@ impl DeviceArgs {
 impl RunArgs {
     /// Sets the threads, before anything uses them; where notes and bars go.
     pub(crate) fn start(&self) -> Result<Console> {
-        self.device.start()?;
-        Ok(Console::new(self.output.quiet))
+        let console = Console::new(&self.output);
+        self.device.start(&console)?;
+        console.detail(&format!("memory for chunks: {}", BinaryBytes(self.memory)));
+        Ok(console)
+    }
+
+    /// What to print.
+    pub(crate) fn output(&self) -> &OutputArgs {
+        &self.output
     }
 
     /// Opens the device; says once if it is not the one hoped for.
@@ -167,6 +203,12 @@ pub(crate) fn positive(text: &str) -> Result<f64, String> {
         Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
         _ => Err("must be a positive number".into()),
     }
+}
+
+/// A whole number.
+pub(crate) fn whole<T: FromStr>(text: &str) -> Result<T, String> {
+    let problem = |_| "must be a whole number from 0 to 2^64 - 1".into();
+    text.trim().parse().map_err(problem)
 }
 
 /// A whole number from 1 on.

@@ -6,7 +6,7 @@ mod serve;
 mod tune;
 
 use crate::{
-    args::{DeviceArgs, OutputArgs},
+    args::{DeviceArgs, OutputArgs, at_least_one},
     flags,
     report::{self, Console, Usage, json},
 };
@@ -30,31 +30,34 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME")]
     op: Option<String>,
     /// Rows, N, of one shape instead of the usual ones
-    #[arg(long, value_name = "N", requires = "features")]
+    #[arg(long, value_name = "N", requires = "features", value_parser = at_least_one)]
     rows: Option<usize>,
     /// Input columns, d
-    #[arg(long, value_name = "D")]
+    #[arg(long, value_name = "D", value_parser = at_least_one)]
     dim: Option<usize>,
     /// Features, D
-    #[arg(long, value_name = "D")]
+    #[arg(long, value_name = "D", value_parser = at_least_one)]
     features: Option<usize>,
-    /// Run with this tile shape or exchange where an op has it, on a GPU; an unknown name lists them
+    /// Run with this tile shape or exchange where an op has it, on a GPU; an unknown name lists
+    /// them
     #[arg(long, value_name = "NAME", conflicts_with = "tiles")]
     tile: Option<String>,
     /// Run every op with each tile shape that it can take, on a GPU
     #[arg(long)]
     tiles: bool,
-    /// Measure the tile shapes and exchanges of a GPU and keep the fastest for this adapter and driver; results stay the same to the bit
+    /// Measure the tile shapes and exchanges of a GPU and keep the fastest for this adapter and
+    /// driver; results stay the same to the bit
     #[arg(long, conflicts_with_all = ["op", "rows", "dim", "features", "full", "check", "serve", "tile", "tiles"])]
     tune: bool,
     /// The large shapes: 2^17 rows, d up to 4096, D up to 16384
     #[arg(long)]
     full: bool,
-    /// Compare every op with its f64 reference on the CPU and on every adapter, with negative controls, and measure nothing
+    /// Compare every op with its f64 reference on the CPU and on every adapter, with negative
+    /// controls, and measure nothing
     #[arg(long, conflicts_with_all = ["op", "rows", "dim", "features", "full", "serve", "tile", "tiles"])]
     check: bool,
-    /// Measure where fastfood and sorf become cheaper than fourier, and their kernel errors at equal D; for --dim and
-    /// --features, or for usual ones
+    /// Measure where fastfood and sorf become cheaper than fourier, and their kernel errors at
+    /// equal D; for --dim and --features, or for usual ones
     #[arg(long, conflicts_with_all = ["op", "rows", "full", "check", "serve"])]
     crossing: bool,
     /// Read cases as JSON lines from stdin and answer each with its times
@@ -63,7 +66,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     device: DeviceArgs,
     #[command(flatten)]
-    output: OutputArgs,
+    pub(crate) output: OutputArgs,
 }
 
 /// Seconds of repetitions of a case.
@@ -74,8 +77,8 @@ const CEILING_SECONDS: f64 = 4.0;
 
 /// Measures, checks or serves.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    args.device.start()?;
-    let console = Console::new(args.output.quiet);
+    let console = Console::new(&args.output);
+    args.device.start(&console)?;
     if args.check {
         return check::run(&console, args.output.json);
     }

@@ -2,6 +2,7 @@
 
 use crate::{
     args::OutputArgs,
+    drivers::quietly,
     report::{self, Value},
 };
 use anyhow::Result;
@@ -16,12 +17,12 @@ use std::fmt::Write;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    output: OutputArgs,
+    pub(crate) output: OutputArgs,
 }
 
 /// Lists the adapters, the CPU backend, and which one `auto` takes.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let listing = Device::report();
+    let listing = quietly(Device::report);
     let (device, why) = &listing.auto;
     if args.output.json {
         let mut devices: Vec<Value> = listing.adapters.iter().map(adapter_json).collect();

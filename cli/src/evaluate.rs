@@ -25,7 +25,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     data: DataArgs,
     #[command(flatten)]
-    run: RunArgs,
+    pub(crate) run: RunArgs,
 }
 
 /// Scores a model on a file.
@@ -41,7 +41,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     };
     if source.targets() != wanted {
         let problem = format!(
-            "has {} target columns, but the model predicts {wanted}; name those that it was fitted on",
+            "has {} target columns, but the model predicts {wanted}; name those that it was fitted \
+             on",
             source.targets()
         );
         return Err(Error::data(&args.input, problem).into());

@@ -5,7 +5,7 @@ use crate::{
     evaluate::score,
     interrupt::writing,
     map::{BuiltMap, MapArgs},
-    report::{Console, Report, Usage},
+    report::{Console, Report, Usage, counted},
 };
 use anyhow::Result;
 use bochner::{
@@ -22,7 +22,8 @@ use std::path::PathBuf;
 /// Arguments of `bochner fit`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example: bochner fit data/digits.csv --target label --features 2000 --test 0.5 -o digits.model"
+    after_help = "Example: bochner fit data/digits.csv --target label --features 2000 --test 0.5 \
+     -o digits.model"
 )]
 pub(crate) struct Args {
     /// Rows to fit: .npy with --targets, .npz with an array y, or .csv with --target
@@ -50,8 +51,8 @@ pub(crate) struct Args {
     /// Fit without an intercept
     #[arg(long)]
     no_intercept: bool,
-    /// `cholesky` of the normal equations, `cg` (conjugate gradients, which stores no Gram matrix and featurizes again in
-    /// every iteration), or `auto`: cg with binning, else cholesky
+    /// `cholesky` of the normal equations, `cg` (conjugate gradients, which stores no Gram matrix
+    /// and featurizes again in every iteration), or `auto`: cg with binning, else cholesky
     #[arg(long, value_enum, default_value_t = Solver::Auto)]
     solver: Solver,
     /// Conjugate gradients end at this relative residual
@@ -67,7 +68,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     data: DataArgs,
     #[command(flatten)]
-    run: RunArgs,
+    pub(crate) run: RunArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -115,8 +116,9 @@ impl Args {
             ("target", test.targets(), train.targets()),
         ] {
             if test != train {
+                let test = counted(test as u64, &format!("{what} column"));
                 let problem = format!(
-                    "has {test} {what} columns, but {} has {train}; give both the same columns",
+                    "has {test}, but {} has {train}; give both the same columns",
                     self.input.display()
                 );
                 return Err(Error::data(path, problem).into());
@@ -140,12 +142,16 @@ impl Args {
             (Task::Classification, _) => true,
             (Task::Auto, Some(classes)) => {
                 console.note(&format!(
-                    "classification: the target has {classes} values, all whole numbers (--task regression if they are amounts)"
+                    "classification: the target has {classes} values, all whole numbers (--task \
+                     regression if they are amounts)"
                 ));
                 true
             }
             (Task::Auto, None) => {
-                console.note("regression: the targets are not a few whole numbers (--task classification if they are labels)");
+                console.note(
+                    "regression: the targets are not a few whole numbers (--task \
+                     classification if they are labels)",
+                );
                 false
             }
         }
@@ -159,11 +165,15 @@ impl Args {
             (Solver::Cg, _) => Ok(true),
             (_, true) => Ok(false),
             (Solver::Auto, false) => {
-                console.note("solver: conjugate gradients, because the columns of binning are too many for a Gram matrix");
+                console.note(
+                    "solver: conjugate gradients, because the columns of binning are too \
+                     many for a Gram matrix",
+                );
                 Ok(true)
             }
             (Solver::Cholesky, false) => {
-                let problem = "--solver cholesky needs a Gram matrix, for which binning has too many columns; use --solver cg";
+                let problem = "--solver cholesky needs a Gram matrix, for which binning has too \
+                 many columns; use --solver cg";
                 Err(Usage(problem.into()).into())
             }
         }
@@ -234,6 +244,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let console = args.run.start()?;
     let dense = args.map.check(&console)?.is_dense();
     let iterative = args.iterates(dense, &console)?;
+    console.detail(match iterative {
+        true => "solver: conjugate gradients, which featurize the rows in every iteration",
+        false => "solver: Cholesky of the normal equations, which are summed in one pass",
+    });
     let mut report = Report::default();
     let (mut train, test) = args.sources()?;
     if let Some(path) = &args.output {

@@ -4,7 +4,7 @@ use crate::{
     args::{DataArgs, RunArgs, at_least_one},
     flags,
     map::{self, Drawing, KernelArgs, MapOption, TuningArgs},
-    report::{Console, Report, Usage, Value},
+    report::{Console, Report, Usage, Value, counted},
 };
 use anyhow::Result;
 use bochner::{
@@ -15,7 +15,6 @@ use bochner::{
     kernels::Kernel,
     sampling::Sampling,
 };
-use indicatif::HumanCount;
 use ndarray::{Array2, Axis};
 use serde_json::json;
 use std::{fmt::Write, path::PathBuf, sync::Arc};
@@ -23,7 +22,8 @@ use std::{fmt::Write, path::PathBuf, sync::Arc};
 /// Arguments of `bochner kernel-error`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example: bochner kernel-error data/digits.csv --target label --sigma median --features 100,800 --map all"
+    after_help = "Example: bochner kernel-error data/digits.csv --target label --sigma median \
+     --features 100,800 --map all"
 )]
 pub(crate) struct Args {
     /// Rows to compare on; target columns are left out
@@ -59,7 +59,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     data: DataArgs,
     #[command(flatten)]
-    run: RunArgs,
+    pub(crate) run: RunArgs,
 }
 
 /// Some by name, or all.
@@ -94,8 +94,8 @@ struct Line {
 }
 
 impl Args {
-    /// Every map in every sampling and form asked for, but those that cannot serve the kernel where all were asked for, whose
-    /// labels come second.
+    /// Every map in every sampling and form asked for, but those that cannot serve the kernel where
+    /// all were asked for, whose labels come second.
     fn lines(&self, kernel: &Arc<dyn Kernel>) -> Result<(Vec<Line>, Vec<String>)> {
         let maps: Vec<MapOption> = match &self.map {
             Listed::All => MapKind::ALL
@@ -153,7 +153,8 @@ impl Args {
         self.usable(lines)
     }
 
-    /// Splits off the lines that the kernel rules out; an error where nothing is left of what was asked for by name.
+    /// Splits off the lines that the kernel rules out; an error where nothing is left of what was
+    /// asked for by name.
     fn usable(&self, lines: Vec<Line>) -> Result<(Vec<Line>, Vec<String>)> {
         let (mut usable, mut left_out) = (Vec::<Line>::new(), Vec::new());
         for line in lines {
@@ -249,7 +250,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     )?;
     let rows = spread(&survey.sample, args.rows);
     if rows.nrows() < args.rows {
-        console.note(&format!("the data has {} rows only", rows.nrows()));
+        let there = counted(rows.nrows() as u64, "row");
+        console.note(&format!("the data has {there} only"));
     }
     let (exact, seconds) =
         console.timed(|| ExactKernel::new(kernel.as_ref(), &scale.input, &Rows::from(&rows)))?;
@@ -267,9 +269,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     report.line(
         "compared",
         format!(
-            "Z Z' with the exact {} kernel on {} rows; mean and standard deviation over seeds, {} in all",
+            "Z Z' with the exact {} kernel on {}; mean and standard deviation over seeds, {} in \
+             all",
             kernel.spec(),
-            HumanCount(comparison.rows.nrows() as u64),
+            counted(comparison.rows.nrows() as u64, "row"),
             args.seeds
         ),
     );

@@ -2,7 +2,9 @@
 
 mod args;
 mod bench;
+mod completions;
 mod devices;
+mod drivers;
 mod evaluate;
 mod featurize;
 mod fit;
@@ -14,17 +16,13 @@ mod predict;
 mod report;
 
 use anyhow::Result;
-use clap::{CommandFactory, Parser, Subcommand, error::ErrorKind};
+use args::OutputArgs;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind};
 use report::Usage;
 use std::{
-    collections::HashSet,
-    io::Write,
     panic::{AssertUnwindSafe, catch_unwind},
     process::ExitCode,
-    sync::{
-        Mutex,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 /// Random features and kernel machines on any GPU, or on the CPU
@@ -51,35 +49,58 @@ enum Command {
     Predict(predict::Args),
     /// Score a fitted model: accuracy, or RMSE and relative error
     Evaluate(evaluate::Args),
-    /// Measure a device's ceilings and every op against them; with --check, every op against f64 on every device
+    /// Measure a device's ceilings and every op against them; with --check, every op against f64 on
+    /// every device
     Bench(bench::Args),
-    /// Compare Z Z' of maps with the exact kernel on sampled rows: relative Frobenius, relative spectral and largest error
+    /// Compare Z Z' of maps with the exact kernel on sampled rows: relative Frobenius, relative
+    /// spectral and largest error
     KernelError(kernel_error::Args),
+    /// Print the completion script of a shell: bochner completions bash > FILE
+    Completions(completions::Args),
+}
+
+impl Cli {
+    /// The command line as it is parsed. Numbers below zero are values wherever a value is due, so
+    /// that an option's own words say what it takes, and not a guess that a dash begins another
+    /// option.
+    fn definition() -> clap::Command {
+        let numbers = |argument: clap::Arg| match argument.get_action().takes_values() {
+            true => argument.allow_negative_numbers(true),
+            false => argument,
+        };
+        let command = <Self as CommandFactory>::command();
+        command.mut_subcommands(|command| command.mut_args(numbers))
+    }
+
+    fn parse_arguments() -> Result<Self, clap::Error> {
+        Self::from_arg_matches(&Self::definition().try_get_matches()?)
+    }
+}
+
+impl Command {
+    /// What to print, where a command has a choice.
+    fn output(&self) -> Option<&OutputArgs> {
+        match self {
+            Self::Devices(args) => Some(&args.output),
+            Self::Featurize(args) => Some(args.run.output()),
+            Self::Fit(args) => Some(args.run.output()),
+            Self::Predict(args) => Some(args.run.output()),
+            Self::Evaluate(args) => Some(args.run.output()),
+            Self::Bench(args) => Some(&args.output),
+            Self::KernelError(args) => Some(args.run.output()),
+            Self::Completions(_) => None,
+        }
+    }
 }
 
 fn main() -> ExitCode {
-    // wgpu and naga warn about what the user can do nothing about.
-    let levels = "warn,wgpu=error,wgpu_core=error,wgpu_hal=off,naga=error";
-    let warned = Mutex::new(HashSet::new());
-    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or(levels))
-        .format(move |out, record| {
-            let text = report::one_line(&record.args().to_string());
-            let fresh = warned
-                .lock()
-                .is_ok_and(|mut said| said.insert(text.clone()));
-            match record.level() {
-                log::Level::Error | log::Level::Warn if !fresh => Ok(()),
-                log::Level::Error | log::Level::Warn => writeln!(out, "note: {text}"),
-                level => writeln!(out, "{level} {}: {text}", record.target()),
-            }
-        })
-        .init();
     interrupt::listen();
     let panicked = report_panics();
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::parse_arguments() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
+    report::log(cli.command.output());
     // Unwinding, not the hook, ends a run that panics: half-written files are removed on the way.
     let result = catch_unwind(AssertUnwindSafe(|| run(cli.command)));
     if let (Ok(Err(_)), Some(status)) = (&result, interrupt::status()) {
@@ -107,6 +128,7 @@ fn run(command: Command) -> Result<()> {
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::KernelError(args) => kernel_error::run(&args),
+        Command::Completions(args) => completions::run(&args),
     }
 }
 
@@ -118,7 +140,8 @@ fn report_panics() -> &'static AtomicBool {
         let text = payload.downcast_ref::<&str>().copied();
         let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
         let what = text.unwrap_or("no message");
-        // wgpu panics when a device is lost while it is waited for; the library catches that and makes it an error.
+        // wgpu panics when a device is lost while it is waited for; the library catches that and
+        // makes it an error.
         if what.starts_with("Error in Device::poll") || PANICKED.swap(true, Ordering::SeqCst) {
             return;
         }
@@ -146,16 +169,19 @@ fn usage(error: &clap::Error) -> ExitCode {
         return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
     }
     let text = error.to_string();
+    // How to pass a dash as a file is of no use to who mistyped an option, and where no word stands
+    // for the value is clear.
+    let of_use = |line: &&str| !line.is_empty() && !line.starts_with("tip: to pass ");
     let said = text
         .lines()
         .map(str::trim)
         .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"))
-        .filter(|line| !line.is_empty())
+        .filter(of_use)
         .collect::<Vec<_>>()
         .join(" ")
         .replace(" tip: ", "; tip: ");
     let command = std::env::args().nth(1).filter(|name| {
-        Cli::command()
+        Cli::definition()
             .get_subcommands()
             .any(|command| command.get_name() == name)
     });
@@ -167,10 +193,9 @@ fn usage(error: &clap::Error) -> ExitCode {
 #[cfg(test)]
 mod tests {
     use super::Cli;
-    use clap::CommandFactory;
 
     #[test]
     fn the_arguments_are_consistent() {
-        Cli::command().debug_assert();
+        Cli::definition().debug_assert();
     }
 }

@@ -25,11 +25,12 @@ pub(crate) struct Args {
     /// Predictions, f64: .npy [rows] (or [rows, targets]) or .csv
     #[arg(long, short, value_name = "OUT")]
     output: PathBuf,
-    /// Column of a .csv that is no feature and is left out; several in a comma list or by repeating the option
+    /// Column of a .csv that is no feature and is left out; several in a comma list or by repeating
+    /// the option
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     target: Vec<String>,
     #[command(flatten)]
-    run: RunArgs,
+    pub(crate) run: RunArgs,
 }
 
 /// Predicts every row of a file.
@@ -83,7 +84,8 @@ pub(crate) fn check_columns(
         return Ok(());
     }
     let problem = format!(
-        "has {has} feature columns, but the model was fitted on {needs}; give those, and name columns of labels with --target"
+        "has {has} feature columns, but the model was fitted on {needs}; give those, and name \
+         columns of labels with --target"
     );
     Err(Error::data(input, problem).into())
 }

@@ -1,14 +1,16 @@
 //! What people and programs read: results on stdout, notes, progress and errors on stderr.
 
-use crate::flags;
+use crate::{args::OutputArgs, drivers, flags};
 use anyhow::Result;
 use bochner::Error;
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 pub(crate) use serde_json::Value;
 use std::{
+    collections::HashSet,
     fmt,
     io::{self, Write},
     path::Path,
+    sync::Mutex,
     time::{Duration, Instant},
 };
 
@@ -28,16 +30,73 @@ impl std::error::Error for Usage {}
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Console {
     quiet: bool,
+    verbose: bool,
+}
+
+/// Makes notes of what the library warns of, and with `-v` shows all that it says of its work.
+/// `RUST_LOG` chooses otherwise.
+pub(crate) fn log(output: Option<&OutputArgs>) {
+    let (quiet, verbose) = output.map_or((false, false), |o| (o.quiet, o.verbose));
+    // wgpu and naga warn about what the user can do nothing about.
+    let levels = match (quiet, verbose) {
+        (true, _) => "error,wgpu_hal=off",
+        (_, false) => "warn,wgpu=error,wgpu_core=error,wgpu_hal=off,naga=error",
+        (_, true) => "info,wgpu_core=warn,bochner=debug",
+    };
+    let warned = Mutex::new(HashSet::new());
+    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or(levels))
+        .target(env_logger::Target::Pipe(Box::new(Stderr)))
+        .format(move |out, record| {
+            let text = one_line(&record.args().to_string());
+            let fresh = warned
+                .lock()
+                .is_ok_and(|mut said| said.insert(text.clone()));
+            match record.level() {
+                log::Level::Error | log::Level::Warn if !fresh => Ok(()),
+                log::Level::Error | log::Level::Warn => writeln!(out, "note: {text}"),
+                _ if record.target().starts_with("bochner") => writeln!(out, "{text}"),
+                level => writeln!(out, "{level} {}: {text}", record.target()),
+            }
+        })
+        .init();
+    if quiet {
+        log::set_max_level(log::LevelFilter::Error);
+    }
+}
+
+/// [`drivers::stderr`] for who wants a writer.
+struct Stderr;
+
+impl Write for Stderr {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        drivers::stderr(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl Console {
-    /// A console that says nothing if `quiet`.
-    pub(crate) fn new(quiet: bool) -> Self {
-        if quiet {
-            // What the library warns of is a note too.
-            log::set_max_level(log::LevelFilter::Error);
+    /// A console that says nothing if `quiet`, and how the work is done if `verbose`.
+    pub(crate) fn new(output: &OutputArgs) -> Self {
+        Self {
+            quiet: output.quiet,
+            verbose: output.verbose,
         }
-        Self { quiet }
+    }
+
+    /// Whether [`Self::detail`] is heard.
+    pub(crate) fn is_verbose(&self) -> bool {
+        self.verbose
+    }
+
+    /// One line for who wants to know how the work is done.
+    pub(crate) fn detail(&self, text: &str) {
+        if self.verbose {
+            to_stderr(&one_line(text));
+        }
     }
 
     /// One line for people.
@@ -47,7 +106,8 @@ impl Console {
         }
     }
 
-    /// A bar over rows, or a spinner where their number is not known. It shows only on a terminal, and goes when dropped.
+    /// A bar over rows, or a spinner where their number is not known. It shows only on a terminal,
+    /// and goes when dropped.
     pub(crate) fn bar(&self, stage: &'static str, rows: Option<u64>) -> Bar {
         if self.quiet {
             return Bar(ProgressBar::hidden());
@@ -75,7 +135,8 @@ impl Console {
         Bar(bar)
     }
 
-    /// A bar over `total` steps that says what it is at, or a spinner. It shows only on a terminal, and goes when dropped.
+    /// A bar over `total` steps that says what it is at, or a spinner. It shows only on a terminal,
+    /// and goes when dropped.
     pub(crate) fn steps(&self, stage: &'static str, total: Option<u64>) -> Bar {
         if self.quiet {
             return Bar(ProgressBar::hidden());
@@ -226,7 +287,7 @@ pub(crate) fn to_stdout(text: &str) -> Result<()> {
 
 /// Writes a line to stderr. If even that fails there is nobody left to tell.
 pub(crate) fn to_stderr(line: &str) {
-    let _ = writeln!(io::stderr().lock(), "{line}");
+    let _ = drivers::stderr(format!("{line}\n").as_bytes());
 }
 
 /// Whether the reader of stdout has gone.
@@ -268,6 +329,12 @@ pub(crate) fn explain(error: &anyhow::Error) -> String {
         _ => return text,
     };
     format!("{text}; {remedy}")
+}
+
+/// `1 row`, `2 rows`.
+pub(crate) fn counted(count: u64, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {what}{plural}", HumanCount(count))
 }
 
 /// Six significant digits.

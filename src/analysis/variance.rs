@@ -9,9 +9,9 @@ use crate::{
 };
 use ndarray::{Array1, Array2};
 
-/// The variance of `z(x)'z(y)` with D = `features` independent Fourier features, from `k = k(Delta)` and `k_twice = k(2 Delta)`:
-/// paired `(1/D) [1 + k(2 Delta) - 2 k(Delta)^2]`, with phases `(1/D) [1 + k(2 Delta)/2 - k(Delta)^2]`
-/// (Sutherland & Schneider 2015, sec. 2.1).
+/// The variance of `z(x)'z(y)` with D = `features` independent Fourier features, from
+/// `k = k(Delta)` and `k_twice = k(2 Delta)`: paired `(1/D) [1 + k(2 Delta) - 2 k(Delta)^2]`, with
+/// phases `(1/D) [1 + k(2 Delta)/2 - k(Delta)^2]` (Sutherland & Schneider 2015, sec. 2.1).
 pub fn variance(form: Form, features: usize, k: f64, k_twice: f64) -> f64 {
     let one = match form {
         Form::Paired => 1.0 + k_twice - 2.0 * k * k,
@@ -31,7 +31,8 @@ pub struct Estimates {
     pub seeds: usize,
 }
 
-/// Estimates k between the rows `(i, j)` of each of `pairs` with the map that `build` gives for each seed.
+/// Estimates k between the rows `(i, j)` of each of `pairs` with the map that `build` gives for
+/// each seed.
 ///
 /// Errors as building and featurizing do.
 pub fn estimates(

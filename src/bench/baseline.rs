@@ -1,4 +1,5 @@
-//! Plain ways to do what the dense ops do, on a GPU: `cargo bench --bench dense` holds the ops against them. Nothing else uses them.
+//! Plain ways to do what the dense ops do, on a GPU: `cargo bench --bench dense` holds the ops
+//! against them. Nothing else uses them.
 
 use crate::{
     Error, Result,
@@ -39,8 +40,9 @@ struct Params {
     z_stride: u32,
 }
 
-/// Records `z = amplitude * cos 2 pi (x W + phase)`, shape `[rows, s]`, for `x` `[rows, d]`, `w` `[d, s]` and `feature` `[1, 2 s]`,
-/// pairs of phase and amplitude. Errors with [`Error::Shape`] on others.
+/// Records `z = amplitude * cos 2 pi (x W + phase)`, shape `[rows, s]`, for `x` `[rows, d]`, `w`
+/// `[d, s]` and `feature` `[1, 2 s]`, pairs of phase and amplitude. Errors with [`Error::Shape`] on
+/// others.
 pub fn naive(
     gpu: &GpuDevice,
     x_nd: &Matrix,
@@ -130,7 +132,8 @@ impl SquareGram {
         )
     }
 
-    /// Entry `[i, j]` of `Z'Z` for every i and j of the first tile and the first two columns of tiles, `[side, 2 side]`.
+    /// Entry `[i, j]` of `Z'Z` for every i and j of the first tile and the first two columns of
+    /// tiles, `[side, 2 side]`.
     pub fn corner(&self) -> Result<ndarray::Array2<f32>> {
         let side = self.tile.cols() as usize;
         let mut corner = ndarray::Array2::zeros((side, 2 * side));

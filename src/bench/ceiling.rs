@@ -1,5 +1,5 @@
-//! What a device can do at most: micro-kernels that only copy, or only multiply and add. Benchmarks state every op as a
-//! share of these.
+//! What a device can do at most: micro-kernels that only copy, or only multiply and add. Benchmarks
+//! state every op as a share of these.
 
 use crate::ops::{
     Binding, Op,
@@ -32,7 +32,8 @@ pub static FMA: Op = Op {
 
 /// Vec4s that an invocation copies.
 pub const PER: [usize; 2] = [1, 4];
-/// Independent chains of vec4s in an invocation: few suit scalar units with many threads, many suit vector units.
+/// Independent chains of vec4s in an invocation: few suit scalar units with many threads, many suit
+/// vector units.
 pub const CHAINS: [usize; 3] = [2, 4, 8];
 /// Steps between two looks at the loop counter.
 const UNROLL: usize = 16;
@@ -65,7 +66,8 @@ fn fma_variant(chains: usize) -> (String, Constants) {
     (format!("{chains}"), constants.into())
 }
 
-/// Records `dst = src` on a GPU, `per` of [`PER`] vec4s an invocation. Errors unless both have one shape.
+/// Records `dst = src` on a GPU, `per` of [`PER`] vec4s an invocation. Errors unless both have one
+/// shape.
 pub fn copy(gpu: &GpuDevice, src: &Matrix, dst: &mut Matrix, per: usize) -> Result<()> {
     if (src.rows(), src.cols()) != (dst.rows(), dst.cols()) {
         return Err(Error::shape("a copy is between equal shapes"));
@@ -87,8 +89,9 @@ pub fn copy(gpu: &GpuDevice, src: &Matrix, dst: &mut Matrix, per: usize) -> Resu
     })
 }
 
-/// Records multiply-adds on a GPU, `chains` of [`CHAINS`] in each of `sums.rows() * 256` invocations, and returns how many
-/// operations that are (two for a multiply-add). `sums` is `[workgroups, 1024]`.
+/// Records multiply-adds on a GPU, `chains` of [`CHAINS`] in each of `sums.rows() * 256`
+/// invocations, and returns how many operations that are (two for a multiply-add). `sums` is
+/// `[workgroups, 1024]`.
 pub fn fma(gpu: &GpuDevice, sums: &mut Matrix, chains: usize, rounds: usize) -> Result<f64> {
     if sums.cols() != 4 * WORKGROUP {
         return Err(Error::shape(format!("sums are {WORKGROUP} vec4s a row")));
@@ -140,14 +143,16 @@ pub fn copy_host(cpu: &CpuDevice, src: &[f32], dst: &mut [f32]) {
     });
 }
 
-/// Runs `work` once on every thread of the CPU and waits for all: with nothing to do, what waking them costs.
+/// Runs `work` once on every thread of the CPU and waits for all: with nothing to do, what waking
+/// them costs.
 pub fn on_every_thread(cpu: &CpuDevice, work: impl Fn() + Sync) {
     cpu.install(|| {
         rayon::broadcast(|_| work());
     });
 }
 
-/// Multiply-adds with the widest vectors of the CPU on every thread; returns how many operations that are.
+/// Multiply-adds with the widest vectors of the CPU on every thread; returns how many operations
+/// that are.
 pub fn fma_host(cpu: &CpuDevice, rounds: usize) -> f64 {
     on_every_thread(cpu, || {
         std::hint::black_box(pulp::Arch::new().dispatch(HostFma { rounds }));

@@ -1,4 +1,5 @@
-//! The ops as jobs: data drawn and loaded once, run many times, a part of the result compared with f64.
+//! The ops as jobs: data drawn and loaded once, run many times, a part of the result compared with
+//! f64.
 
 mod cholesky;
 mod kernels;

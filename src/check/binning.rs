@@ -70,7 +70,8 @@ fn hashes(device: &Device, grids: &Grids, x: &Array2<f32>, row0: usize) -> Resul
     binning::download(&out)
 }
 
-/// Values on, just below and just above every edge of the bins of grids over one column, and what is special among floats.
+/// Values on, just below and just above every edge of the bins of grids over one column, and what
+/// is special among floats.
 pub fn bin_edges(grids: &Grids) -> Array2<f32> {
     let mut values = vec![
         0.0,

@@ -1,4 +1,5 @@
-//! Few rows: projections, predictions and products whose depth is split among invocations and among workgroups.
+//! Few rows: projections, predictions and products whose depth is split among invocations and among
+//! workgroups.
 
 use super::{
     EPS, Outcome, normal, poisoned,

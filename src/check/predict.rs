@@ -57,7 +57,8 @@ pub(super) fn run(device: &Device) -> Result<Outcome> {
                     let ratio = worst(y.view(), reference.view(), allowed);
                     outcome.case(ratio, || format!("{} in two splits", name()));
                 }
-                // Negative control: the coefficients of the last feature lost, unless it is silent on these rows.
+                // Negative control: the coefficients of the last feature lost, unless it is silent
+                // on these rows.
                 let last = map.outputs() - 1;
                 if z.column(last).iter().any(|&v| v >= 1e-3) {
                     let mut wrong = beta.clone();

@@ -18,8 +18,9 @@ const TURNS: [f32; 5] = [1.0, 16.0, 1e3, 1e5, 2e6];
 /// What every device promises of cosines and sines, at any phase.
 const COSINE_ERROR: f64 = 2e-7;
 
-/// Depth and frequencies of rows that come alone or in pairs: around the edges of a panel (32), of panels abreast (192) and
-/// of a stretch of depth (256), and large enough to be shared by up to five threads of a CPU.
+/// Depth and frequencies of rows that come alone or in pairs: around the edges of a panel (32), of
+/// panels abreast (192) and of a stretch of depth (256), and large enough to be shared by up to
+/// five threads of a CPU.
 const ALONE: [(usize, usize); 8] = [
     (1, 1),
     (255, 31),
@@ -53,7 +54,8 @@ pub(super) fn run(device: &Device) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// Cosines and sines of a dense grid of phases, which reach the polynomial without a rounding: one column with frequency 1.
+/// Cosines and sines of a dense grid of phases, which reach the polynomial without a rounding: one
+/// column with frequency 1.
 fn phases(device: &Device, outcome: &mut Outcome) -> Result<()> {
     let map = DenseMap {
         w_ds: Array2::ones((1, 1)),
@@ -83,8 +85,9 @@ fn phases(device: &Device, outcome: &mut Outcome) -> Result<()> {
     Ok(())
 }
 
-/// One row, two, and three as the first number that is a batch, with frequencies as maps draw them: on 11 bits. A CPU keeps
-/// those in 16 bits for one row and two, and shares the frequencies of few rows among its threads.
+/// One row, two, and three as the first number that is a batch, with frequencies as maps draw them:
+/// on 11 bits. A CPU keeps those in 16 bits for one row and two, and shares the frequencies of few
+/// rows among its threads.
 fn rows_alone(device: &Device, outcome: &mut Outcome) -> Result<()> {
     for (d, s) in ALONE {
         let mut map = dense(d, s, Nonlinearity::CosSin, 0.3);
@@ -93,7 +96,8 @@ fn rows_alone(device: &Device, outcome: &mut Outcome) -> Result<()> {
         // Rows of unit length, so that phases and with them the bound stay small.
         let x = normal(3, d, 1) / (d as f32).sqrt();
         let (bound, reference) = (bound(&map, &x), projection::reference(&map, x.view()));
-        // Negative control: the last frequency exchanged with the first, and the last coordinate lost.
+        // Negative control: the last frequency exchanged with the first, and the last coordinate
+        // lost.
         let mut exchanged = reference.clone();
         exchanged.column_mut(s - 1).assign(&reference.column(0));
         let mut lost = map.clone();
@@ -167,7 +171,8 @@ pub(super) fn dense(d: usize, s: usize, nonlinearity: Nonlinearity, scale: f32) 
     }
 }
 
-/// The allowed error of a feature: the rounding of a product of depth d, through a slope of at most 2 pi.
+/// The allowed error of a feature: the rounding of a product of depth d, through a slope of at most
+/// 2 pi.
 pub(super) fn bound(map: &DenseMap, x: &Array2<f32>) -> Array2<f64> {
     // Sum of |x||w| bounds every partial sum.
     let absolute = |m: &Array2<f32>| m.mapv(|v| f64::from(v.abs()));

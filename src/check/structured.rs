@@ -50,8 +50,8 @@ fn features_at_every_length(device: &Device, outcome: &mut Outcome) -> Result<()
     Ok(())
 }
 
-/// One wrong sign, two exchanged entries of the permutation, lost radii and a lost phase must all be noticed, in the fused
-/// form and in the one for long rows.
+/// One wrong sign, two exchanged entries of the permutation, lost radii and a lost phase must all
+/// be noticed, in the fused form and in the one for long rows.
 fn controls(device: &Device, outcome: &mut Outcome) -> Result<()> {
     for (d, s) in [(50, 150), (5000, 9000)] {
         for form in [Form::Paired, Form::Phase] {
@@ -105,7 +105,8 @@ fn predictions(device: &Device, outcome: &mut Outcome) -> Result<()> {
         (2100, 6, 4000, 1),
     ] {
         for map in maps(d, s, Form::Paired)? {
-            // Rows of about unit length: the bound of a sum is that of all its features, and one must show above it.
+            // Rows of about unit length: the bound of a sum is that of all its features, and one
+            // must show above it.
             let x = normal(rows, d, 1) / (d as f32).sqrt();
             let beta = normal(map.outputs(), t, 2);
             let size = beta.mapv(|b| f64::from(b).abs());
@@ -113,7 +114,8 @@ fn predictions(device: &Device, outcome: &mut Outcome) -> Result<()> {
             let sums = exact.mapv(f64::abs).dot(&size);
             let bound = structured_bound(&map, &x);
             let bounds = Array2::from_shape_fn(exact.dim(), |(i, j)| bound(i, j));
-            // Errors of features have no common sign: four times their root sum of squares, where those are many.
+            // Errors of features have no common sign: four times their root sum of squares, where
+            // those are many.
             let most = bounds.dot(&size);
             let square = |v: &Array2<f64>| v.mapv(|v| v * v);
             let likely = square(&bounds).dot(&square(&size)).mapv(|v| 4.0 * v.sqrt());
@@ -184,8 +186,8 @@ fn frequency_norms(map: &StructuredMap) -> Vec<f64> {
         .collect()
 }
 
-/// The allowed error of each feature of a structured map: three transforms of 4 log2(n) roundings, each spread evenly over
-/// its row, through a slope of 2 pi, and the roundings of t itself.
+/// The allowed error of each feature of a structured map: three transforms of 4 log2(n) roundings,
+/// each spread evenly over its row, through a slope of 2 pi, and the roundings of t itself.
 pub fn structured_bound(map: &StructuredMap, x: &Array2<f32>) -> impl Fn(usize, usize) -> f64 {
     let n = map.padded as f64;
     let (s, norms, sizes) = (map.freqs(), frequency_norms(map), norms(x));

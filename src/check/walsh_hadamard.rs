@@ -1,4 +1,5 @@
-//! The Walsh-Hadamard transform at every length, in one dispatch and in passes, with every exchange that the device has.
+//! The Walsh-Hadamard transform at every length, in one dispatch and in passes, with every exchange
+//! that the device has.
 
 use super::{EPS, Outcome, normal, norms, poisoned, worst};
 use crate::{
@@ -16,7 +17,8 @@ pub(super) fn run(device: &Device) -> Result<Outcome> {
         for rows in [1, 3, (20_000 >> k).min(150) + 5] {
             let x = normal(rows, n, k.into());
             let norms = norms(&x);
-            // Each of k levels rounds once, errors of one level spread evenly over the row like its values do.
+            // Each of k levels rounds once, errors of one level spread evenly over the row like its
+            // values do.
             let allowed = |i: usize, _| 4.0 * f64::from(k) * EPS * norms[i];
             let reference = walsh_hadamard::reference(x.view());
             let mut lost = x.clone();

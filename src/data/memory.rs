@@ -3,6 +3,7 @@
 use super::rows::{first_non_finite, not_finite};
 use super::{Chunk, ChunkSource, Rows, require_rows};
 use crate::error::{Error, Result};
+use crate::text::counted;
 use ndarray::{Array2, s};
 use std::path::Path;
 
@@ -28,8 +29,9 @@ pub struct MemorySource {
 impl MemorySource {
     /// A source over `x` `[rows, d]` and, if given, `y` `[rows, targets]`, in any memory layout.
     ///
-    /// Errors with [`Error::Shape`] if `x` has no rows or no columns or `y` has another number of rows, and with
-    /// [`Error::Data`] if a value is not finite, naming its row and column counted from 0.
+    /// Errors with [`Error::Shape`] if `x` has no rows or no columns or `y` has another number of
+    /// rows, and with [`Error::Data`] if a value is not finite, naming its row and column counted
+    /// from 0.
     pub fn new(x: impl Into<Rows>, y: Option<Array2<f64>>) -> Result<Self> {
         // A variant that was built by hand may be in Fortran order.
         let x = match x.into() {
@@ -47,7 +49,8 @@ impl MemorySource {
         let y = y.unwrap_or_else(|| Array2::zeros((rows, 0)));
         if y.nrows() != rows {
             return Err(Error::shape(format!(
-                "X has {rows} rows and y has {}; give one row of y for each row of X",
+                "X has {} and y has {}; give one row of y for each row of X",
+                counted(rows, "row"),
                 y.nrows()
             )));
         }

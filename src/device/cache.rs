@@ -1,7 +1,9 @@
-//! Files that spare the next process work: compiled pipelines and chosen tile shapes, per adapter and driver.
+//! Files that spare the next process work: compiled pipelines and chosen tile shapes, per adapter
+//! and driver.
 //!
-//! They lie in the user's cache folder, or in `BOCHNER_CACHE`; `BOCHNER_CACHE=off` keeps nothing. Nothing depends on them: what
-//! cannot be read, is damaged, or was written for another adapter, driver or version counts as absent and is written again.
+//! They lie in the user's cache folder, or in `BOCHNER_CACHE`; `BOCHNER_CACHE=off` keeps nothing.
+//! Nothing depends on them: what cannot be read, is damaged, or was written for another adapter,
+//! driver or version counts as absent and is written again.
 
 use std::{
     env, fs,
@@ -41,7 +43,13 @@ impl Cache {
 
     /// What was stored under `name` for exactly this `key`; `None` if nothing sound was.
     pub(crate) fn load(&self, name: &str, key: &str) -> Option<Vec<u8>> {
-        let bytes = fs::read(self.path(name, key)?).ok()?;
+        let path = self.path(name, key)?;
+        // To open a pipe waits for who writes into it, and a device may have no end.
+        if !fs::metadata(&path).ok()?.is_file() {
+            log::info!("the cached {name} is no file: {}", path.display());
+            return None;
+        }
+        let bytes = fs::read(path).ok()?;
         let rest = bytes.strip_prefix(MAGIC)?;
         let (sum, rest) = rest.split_first_chunk::<8>()?;
         if u64::from_le_bytes(*sum) != fnv1a(rest) {
@@ -54,7 +62,8 @@ impl Cache {
         (stored_key == versioned(key).as_bytes()).then(|| content.to_vec())
     }
 
-    /// Keeps `content` under `name` for `key`. A folder that cannot be written only costs the next process the work.
+    /// Keeps `content` under `name` for `key`. A folder that cannot be written only costs the next
+    /// process the work.
     pub(crate) fn store(&self, name: &str, key: &str, content: &[u8]) {
         let Some(path) = self.path(name, key) else {
             return;
@@ -153,6 +162,28 @@ mod tests {
         assert_eq!(cache.load("tiles", "key"), None);
         cache.store("tiles", "key", b"content");
         assert_eq!(cache.load("tiles", "key").unwrap(), b"content");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_or_a_device_in_a_files_place_is_not_waited_for() {
+        use std::{process::Command, sync::mpsc, thread, time::Duration};
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::at(folder.path());
+        for name in ["pipe", "device"] {
+            let path = cache.path(name, "key").unwrap();
+            match name {
+                "pipe" => assert!(Command::new("mkfifo").arg(path).status().unwrap().success()),
+                _ => std::os::unix::fs::symlink("/dev/zero", path).unwrap(),
+            }
+            let (told, result) = mpsc::channel();
+            let reader = cache.clone();
+            thread::spawn(move || told.send(reader.load(name, "key")));
+            let loaded = result.recv_timeout(Duration::from_secs(20));
+            assert_eq!(loaded.expect("the load ends"), None, "{name}");
+            cache.store(name, "key", b"content");
+            assert_eq!(cache.load(name, "key").unwrap(), b"content", "{name}");
+        }
     }
 
     #[test]

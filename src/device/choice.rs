@@ -1,4 +1,5 @@
-//! Choosing a device: an explicit argument, else `BOCHNER_DEVICE`, else the best GPU, else the CPU with a word of why.
+//! Choosing a device: an explicit argument, else `BOCHNER_DEVICE`, else the best GPU, else the CPU
+//! with a word of why.
 
 use super::{
     CpuDevice, Device,
@@ -51,10 +52,11 @@ pub struct DeviceReport {
 }
 
 impl Device {
-    /// Opens the device of `choice`. The second value is a note for the user when `auto` falls back to the CPU.
+    /// Opens the device of `choice`. The second value is a note for the user when `auto` falls back
+    /// to the CPU.
     ///
-    /// Errors when a GPU is asked for and there is none, when a name matches no adapter, or when the adapter's limits
-    /// are too small; never falls back then.
+    /// Errors when a GPU is asked for and there is none, when a name matches no adapter, or when
+    /// the adapter's limits are too small; never falls back then.
     pub fn open(choice: &DeviceChoice) -> Result<(Self, Option<String>)> {
         let (choice, _) = choice.resolve();
         if choice == DeviceChoice::Cpu {
@@ -150,7 +152,8 @@ fn pick(choice: &DeviceChoice, found: &[&AdapterReport], reason: Option<&str>) -
             let index = found.iter().position(holds);
             return index.map(Pick::Adapter).ok_or_else(|| {
                 Error::device(format!(
-                    "no adapter is called {name:?}; there are: {}; use one of these, cpu, gpu or auto",
+                    "no adapter is called {name:?}; there are: {}; use one of these, cpu, gpu or \
+                     auto",
                     names(found, reason)
                 ))
             });

@@ -1,28 +1,8 @@
 //! The CPU backend: a pool of threads.
 
-use crate::{Error, Result};
-use std::{
-    fmt,
-    sync::{
-        Arc, OnceLock,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::{Duration, Instant},
-};
-
-/// How long a thread waits for more work before it sleeps: longer than a row takes, too short to be seen in a load.
-const LINGER: Duration = Duration::from_micros(200);
-/// Calls further apart than this find threads asleep: nobody waits for rare ones.
-const SOON: Duration = Duration::from_millis(1);
-/// Counts what lingering threads wait for.
-static CALLS: AtomicU64 = AtomicU64::new(0);
-/// When short work last ended, in microseconds since the first.
-static LAST: AtomicU64 = AtomicU64::new(0);
-
-fn since_start() -> u64 {
-    static START: OnceLock<Instant> = OnceLock::new();
-    START.get_or_init(Instant::now).elapsed().as_micros() as u64
-}
+use super::linger::{LINGERING, clock, cores};
+use crate::{Error, Result, text::counted};
+use std::{fmt, sync::Arc};
 
 /// The CPU as a device. Results do not depend on the number of threads.
 #[derive(Clone)]
@@ -37,8 +17,15 @@ impl CpuDevice {
         Self { pool: None }
     }
 
-    /// Gives the process-wide pool `threads` threads, for every part of the library that runs on the host. Errors on zero,
-    /// when the system refuses the threads, and when the pool was set or used before.
+    /// The cores that this process may use, as the system counts them: more threads than that only
+    /// wait for each other.
+    pub fn cores() -> usize {
+        cores()
+    }
+
+    /// Gives the process-wide pool `threads` threads, for every part of the library that runs on
+    /// the host. Errors on zero, when the system refuses the threads, and when the pool was set or
+    /// used before.
     pub fn set_shared_threads(threads: usize) -> Result<()> {
         if threads == 0 {
             return Err(no_threads());
@@ -49,7 +36,8 @@ impl CpuDevice {
             .map_err(|e| Error::device(format!("cannot start {threads} threads: {e}")))
     }
 
-    /// A pool of its own with `threads` threads. Errors on zero, or when the system refuses the threads.
+    /// A pool of its own with `threads` threads. Errors on zero, or when the system refuses the
+    /// threads.
     pub fn with_threads(threads: usize) -> Result<Self> {
         if threads == 0 {
             return Err(no_threads());
@@ -86,28 +74,21 @@ impl CpuDevice {
         }
     }
 
-    /// Whether the calling thread is one of this device's: then others may be busy with the work of its neighbours.
+    /// Whether the calling thread is one of this device's: then others may be busy with the work of
+    /// its neighbours.
     pub(crate) fn is_inside(&self) -> bool {
         let index = self.pool.as_ref().map(|pool| pool.current_thread_index());
         index.unwrap_or_else(rayon::current_thread_index).is_some()
     }
 
-    /// Keeps up to `threads` of the pool awake for a moment after short work, if that came soon after the last: then more is
-    /// likely to come at once, and to wake a thread takes as long as the work. [`Self::call`] tells them that it has come.
+    /// Keeps up to `threads` of the pool awake for a moment after short work, if that came soon
+    /// after the last and the machine has cores to spare. [`Self::call`] tells them that more has
+    /// come.
     pub(crate) fn linger(&self, threads: usize) {
-        let now = since_start();
-        let last = LAST.swap(now, Ordering::Relaxed);
-        if now.saturating_sub(last) > SOON.as_micros() as u64 {
+        let Some(turn) = LINGERING.after(clock(), self.threads()) else {
             return;
-        }
-        let (seen, start) = (CALLS.load(Ordering::Acquire), Instant::now());
-        let wait = move || {
-            while CALLS.load(Ordering::Acquire) == seen && start.elapsed() < LINGER {
-                for _ in 0..32 {
-                    std::hint::spin_loop();
-                }
-            }
         };
+        let wait = move || LINGERING.wait(turn, clock);
         for _ in 0..threads {
             match &self.pool {
                 Some(pool) => pool.spawn(wait),
@@ -118,22 +99,22 @@ impl CpuDevice {
 
     /// Sends threads that linger back to work.
     pub(crate) fn call(&self) {
-        CALLS.fetch_add(1, Ordering::Release);
+        LINGERING.call();
     }
 
     /// faer's parallelism for this pool; call inside [`Self::install`].
     pub(crate) fn par(&self) -> faer::Par {
         match self.threads() {
-            1 => faer::Par::Seq,
-            n => faer::Par::rayon(n),
+            #[cfg(not(target_family = "wasm"))]
+            threads if threads > 1 => faer::Par::rayon(threads),
+            _ => faer::Par::Seq,
         }
     }
 
     /// One line: threads and the widest vector instructions in use.
     pub fn describe(&self) -> String {
-        let n = self.threads();
-        let plural = if n == 1 { "" } else { "s" };
-        format!("CPU, {n} thread{plural}, {}", instruction_set())
+        let threads = counted(self.threads(), "thread");
+        format!("CPU, {threads}, {}", instruction_set())
     }
 }
 

@@ -36,7 +36,8 @@ use submission::SubmissionPart;
 /// No binding may exceed this on Vulkan and DX12, whatever the adapter claims.
 const MAX_BINDING: u64 = (1 << 31) - 4;
 
-/// An opened adapter. Cloning is cheap; clones share pipelines, pooled buffers and the command queue.
+/// An opened adapter. Cloning is cheap; clones share pipelines, pooled buffers and the command
+/// queue.
 #[derive(Clone)]
 pub struct GpuDevice(Arc<Inner>);
 

@@ -1,4 +1,5 @@
-//! Arc-cosine features (Cho & Saul 2009, sec. 2): steps, ReLUs and squared ReLUs of random projections.
+//! Arc-cosine features (Cho & Saul 2009, sec. 2): steps, ReLUs and squared ReLUs of random
+//! projections.
 
 use super::{Affine, DenseFeatures};
 use crate::{
@@ -10,8 +11,8 @@ use crate::{
 
 pub(super) const NAME: &str = "arc-cosine";
 
-/// Builds an arc-cosine map, `z = sqrt(2/D) 1[omega . x > 0] (omega . x)^n` with omega ~ N(0, I), whose `z(x)'z(y)` estimates
-/// [`kernels::ArcCosine`]: order, number of features, sampling, seed.
+/// Builds an arc-cosine map, `z = sqrt(2/D) 1[omega . x > 0] (omega . x)^n` with omega ~ N(0, I),
+/// whose `z(x)'z(y)` estimates [`kernels::ArcCosine`]: order, number of features, sampling, seed.
 ///
 /// ```
 /// use bochner::{features::{Affine, ArcCosine, FeatureMap}, seed::Seed};
@@ -71,8 +72,8 @@ impl ArcCosine {
     /// Draws the map. `input` prepares raw columns; a lengthscale in it only multiplies the kernel.
     ///
     /// # Errors
-    /// [`Error::Parameter`](crate::Error::Parameter) on an order beyond 2, [`Error::Shape`](crate::Error::Shape) when D or d
-    /// is 0, and as the sampling does.
+    /// [`Error::Parameter`](crate::Error::Parameter) on an order beyond 2,
+    /// [`Error::Shape`](crate::Error::Shape) when D or d is 0, and as the sampling does.
     pub fn build(&self, input: Affine) -> Result<DenseFeatures> {
         let kernel = kernels::ArcCosine::new(self.order)?;
         let s = self.features;

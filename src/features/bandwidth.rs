@@ -12,13 +12,15 @@ use std::{fmt, str::FromStr};
 /// How wide a kernel is. There is no bare number: gamma and sigma are different conventions.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Bandwidth {
-    /// The gamma of the kernel's own formula: Gaussian `exp(-gamma |x-y|^2)`, Laplacian `exp(-gamma |x-y|_1)`.
+    /// The gamma of the kernel's own formula: Gaussian `exp(-gamma |x-y|^2)`, Laplacian
+    /// `exp(-gamma |x-y|_1)`.
     Gamma(f64),
     /// The lengthscale (sigma of the Gaussian), one for all columns.
     Sigma(f64),
     /// A lengthscale for each column (automatic relevance determination).
     SigmaPerColumn(Vec<f64>),
-    /// The median distance between up to 2,000 sampled rows: sigma for kernels of the Euclidean distance, 1/gamma for L1.
+    /// The median distance between up to 2,000 sampled rows: sigma for kernels of the Euclidean
+    /// distance, 1/gamma for L1.
     Median,
     /// `gamma = 1 / (d Var(X))`, Var over all entries, as scikit-learn has it.
     Scale,
@@ -34,7 +36,8 @@ impl Bandwidth {
         }
     }
 
-    /// Reads a lengthscale from text: a number, one number per column separated by commas, `median` or `scale`.
+    /// Reads a lengthscale from text: a number, one number per column separated by commas, `median`
+    /// or `scale`.
     pub fn from_sigma(text: &str) -> Result<Self> {
         match text {
             "median" => Ok(Self::Median),
@@ -48,8 +51,8 @@ impl Bandwidth {
         }
     }
 
-    /// The lengthscales for `kernel` if no data is needed to find them: `None` for the rules. Errors as
-    /// [`Self::lengthscales`] does.
+    /// The lengthscales for `kernel` if no data is needed to find them: `None` for the rules.
+    /// Errors as [`Self::lengthscales`] does.
     pub fn fixed(&self, kernel: &dyn Kernel) -> Result<Option<Vec<f64>>> {
         let one = match self {
             Self::Gamma(gamma) => kernel.lengthscale_of_gamma(*gamma)?,
@@ -60,11 +63,11 @@ impl Bandwidth {
         checked(one).map(Some)
     }
 
-    /// The lengthscales for `kernel`: one, or one per column. The rules see the columns of `survey` as
-    /// `scaling` has decided on them.
+    /// The lengthscales for `kernel`: one, or one per column. The rules see the columns of `survey`
+    /// as `scaling` has decided on them.
     ///
-    /// Errors when a gamma is given to a kernel whose formula has none, when the rule finds no spread in the data, and when
-    /// the result is not positive and finite.
+    /// Errors when a gamma is given to a kernel whose formula has none, when the rule finds no
+    /// spread in the data, and when the result is not positive and finite.
     pub fn lengthscales(
         &self,
         kernel: &dyn Kernel,

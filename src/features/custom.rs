@@ -11,6 +11,7 @@ use crate::{
     seed::Seed,
     simd::rows_per_block,
     store::Store,
+    text::counted,
 };
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -18,8 +19,9 @@ use std::{fmt, sync::Arc};
 
 type Function = Arc<dyn Fn(f32) -> f32 + Send + Sync>;
 
-/// Builds a map `z = f(omega . x) / sqrt(D)` with omega ~ N(0, I) and any `f`: `z(x)'z(y)` estimates
-/// `E f(omega . x) f(omega . y)` (Rahimi & Recht 2008, "Uniform approximation of functions with random bases").
+/// Builds a map `z = f(omega . x) / sqrt(D)` with omega ~ N(0, I) and any `f`: `z(x)'z(y)`
+/// estimates `E f(omega . x) f(omega . y)` (Rahimi & Recht 2008, "Uniform approximation of
+/// functions with random bases").
 ///
 /// It runs on the CPU alone, because a closure cannot become a shader, and cannot be saved.
 ///
@@ -39,7 +41,8 @@ pub struct Custom {
 }
 
 impl Custom {
-    /// 1000 features of `function`, called `name` in messages, by Monte Carlo, from seed 0, until said otherwise.
+    /// 1000 features of `function`, called `name` in messages, by Monte Carlo, from seed 0, until
+    /// said otherwise.
     pub fn new(
         name: impl Into<String>,
         function: impl Fn(f32) -> f32 + Send + Sync + 'static,
@@ -71,7 +74,8 @@ impl Custom {
         self
     }
 
-    /// Draws the map. `input` prepares raw columns. Errors with [`Error::Shape`] when D or d is 0, and as the sampling does.
+    /// Draws the map. `input` prepares raw columns. Errors with [`Error::Shape`] when D or d is 0,
+    /// and as the sampling does.
     pub fn build(&self, input: Affine) -> Result<CustomFeatures> {
         let s = self.features;
         let measure = ArcCosine::weights();
@@ -125,9 +129,9 @@ impl FeatureMap for CustomFeatures {
 
     fn describe(&self) -> String {
         format!(
-            "{} features of normal projections, {} columns to {}",
+            "{} features of normal projections, {} to {}",
             self.name,
-            self.input_dim(),
+            counted(self.input_dim(), "column"),
             self.output_dim()
         )
     }
@@ -166,7 +170,8 @@ impl FeatureMap for CustomFeatures {
 
     fn write(&self, _: &mut Store) -> Result<()> {
         Err(Error::unsupported(format!(
-            "the nonlinearity {} is a closure, which no file can keep; save a map of a named nonlinearity instead",
+            "the nonlinearity {} is a closure, which no file can keep; save a map of a named \
+             nonlinearity instead",
             self.name
         )))
     }

@@ -1,4 +1,5 @@
-//! Dense maps: one matrix of frequencies, then a nonlinearity. Fourier and arc-cosine maps build one of these.
+//! Dense maps: one matrix of frequencies, then a nonlinearity. Fourier and arc-cosine maps build
+//! one of these.
 
 use super::{Affine, FeatureMap, LoadedMap};
 use crate::{
@@ -8,6 +9,7 @@ use crate::{
         projection::{DenseMap, Projection},
     },
     store::Store,
+    text::counted,
 };
 
 /// A dense map with its parameters drawn.
@@ -72,10 +74,10 @@ impl FeatureMap for DenseFeatures {
 
     fn describe(&self) -> String {
         format!(
-            "{} features of {}, {} columns to {}",
+            "{} features of {}, {} to {}",
             self.name,
             self.origin,
-            self.input_dim(),
+            counted(self.input_dim(), "column"),
             self.output_dim()
         )
     }

@@ -1,7 +1,9 @@
-//! Maps on the road: rows to features or predictions on a device, for whoever sums, writes or solves with them.
+//! Maps on the road: rows to features or predictions on a device, for whoever sums, writes or
+//! solves with them.
 //!
-//! Fits, files of features, predictions, conjugate gradients and kernel errors all go through [`Featurizer`]. It alone knows
-//! what a row takes, loads maps, keeps the buffers of a chunk, and starts again with fewer rows when a device is full.
+//! Fits, files of features, predictions, conjugate gradients and kernel errors all go through
+//! [`Featurizer`]. It alone knows what a row takes, loads maps, keeps the buffers of a chunk, and
+//! starts again with fewer rows when a device is full.
 
 use super::{FeatureMap, LoadedMap, require_dense};
 use crate::{
@@ -13,14 +15,17 @@ use crate::{
 use ndarray::{Array2, ArrayView2};
 use std::ops::Range;
 
-/// Streams `source` through `map` on `device`: `sink` gets z(x) of each chunk, `[rows, D]`, rows in order. Chunks and what
-/// is made of them take at most `memory` bytes; `progress` hears the rows done. Returns the number of rows.
+/// Streams `source` through `map` on `device`: `sink` gets z(x) of each chunk, `[rows, D]`, rows in
+/// order. Chunks and what is made of them take at most `memory` bytes; `progress` hears the rows
+/// done. Returns the number of rows.
 ///
-/// Errors with [`Error::Shape`] if the source has another number of columns than the map takes, when not even 8 rows fit
-/// into `memory` or the device, with [`Error::Unsupported`] for maps that cannot be stored, and as sources, devices and `sink` do.
+/// Errors with [`Error::Shape`] if the source has another number of columns than the map takes,
+/// when not even 8 rows fit into `memory` or the device, with [`Error::Unsupported`] for maps that
+/// cannot be stored, and as sources, devices and `sink` do.
 ///
 /// ```
-/// use bochner::{Device, data::MemorySource, features::{Affine, Fourier, featurize}, kernels::Gaussian};
+/// use bochner::{Device, data::MemorySource, kernels::Gaussian};
+/// use bochner::features::{Affine, Fourier, featurize};
 /// let mut source = MemorySource::new(ndarray::array![[0.0], [1.0], [2.0]], None)?;
 /// let map = Fourier::new(Gaussian).features(16).build(Affine::identity(1))?;
 /// let rows = featurize(&map, &mut source, &Device::cpu(), 1 << 20, &mut |_| {}, |z| {
@@ -84,11 +89,12 @@ pub(crate) enum End {
 
 /// What stands at the end of the road for work that stays on the device: sums.
 pub(crate) trait OnDevice {
-    /// Hears of a chunk before its rows are on the device. Returns how many of its first rows are left out.
+    /// Hears of a chunk before its rows are on the device. Returns how many of its first rows are
+    /// left out.
     fn begin(&mut self, chunk: &Chunk) -> Result<usize>;
 
-    /// What goes to the device beside the features of some rows, counted from the first that is not left out,
-    /// `[rows, beside]`.
+    /// What goes to the device beside the features of some rows, counted from the first that is not
+    /// left out, `[rows, beside]`.
     fn beside(&self, rows: Range<usize>) -> ArrayView2<'_, f32>;
 
     /// Counts those rows, whose features and targets are on the device.
@@ -106,7 +112,8 @@ pub(crate) struct Featurizer<'m> {
 }
 
 impl<'m> Featurizer<'m> {
-    /// Plans chunks of at most `memory` bytes, from a source with so many target columns. Loads nothing yet.
+    /// Plans chunks of at most `memory` bytes, from a source with so many target columns. Loads
+    /// nothing yet.
     ///
     /// Errors when not even 8 rows fit into `memory` or the device.
     pub(crate) fn new(
@@ -134,7 +141,8 @@ impl<'m> Featurizer<'m> {
         self.work.load()
     }
 
-    /// Streams `source` to the device, where `sums` takes it up. Nothing is waited for but that few chunks are under way.
+    /// Streams `source` to the device, where `sums` takes it up. Nothing is waited for but that few
+    /// chunks are under way.
     pub(crate) fn on_device(
         &mut self,
         source: &mut dyn ChunkSource,
@@ -164,8 +172,13 @@ impl<'m> Featurizer<'m> {
         })
     }
 
-    /// Streams `source` to the host: `take` gets what comes off every lane, rows in order, `with` what it needs of the chunk.
-    /// On a GPU it works on one portion while the device works on the next.
+    /// Streams `source` to the host: `take` gets what comes off every lane, rows in order, `with`
+    /// what it needs of the chunk. On a GPU it works on one portion while the device works on the
+    /// next.
+    #[expect(
+        clippy::wrong_self_convention,
+        reason = "it streams to the host and converts nothing"
+    )]
     pub(crate) fn to_host<T>(
         &mut self,
         source: &mut dyn ChunkSource,
@@ -184,7 +197,8 @@ impl<'m> Featurizer<'m> {
         Ok(rows)
     }
 
-    /// As [`Self::to_host`] for rows that are there, each portion with its range. Buffers stay for the next call.
+    /// As [`Self::to_host`] for rows that are there, each portion with its range. Buffers stay for
+    /// the next call.
     pub(crate) fn rows(
         &mut self,
         x: &Rows,
@@ -195,8 +209,8 @@ impl<'m> Featurizer<'m> {
         behind.finish(take)
     }
 
-    /// Sends what comes off the lanes for `x` on its way in portions, and hands `take` those that were sent before; on the CPU
-    /// all of them.
+    /// Sends what comes off the lanes for `x` on its way in portions, and hands `take` those that
+    /// were sent before; on the CPU all of them.
     fn send<T>(
         &mut self,
         x: &Rows,
@@ -260,7 +274,8 @@ struct Buffers {
 }
 
 impl Work<'_> {
-    /// What a row of data with so many target columns takes: every buffer that this file allocates for it.
+    /// What a row of data with so many target columns takes: every buffer that this file allocates
+    /// for it.
     fn needs(&self, targets: usize) -> RowNeeds {
         let device = &self.device;
         let columns = self.lanes.first().map_or(1, |lane| lane.map.input_dim());
@@ -297,10 +312,11 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Takes the rows `x` through all lanes, with `beside` beside them, in buffers for at most `most` rows. What ends on the
-    /// host of a GPU is on its way then; `None` for anything else.
+    /// Takes the rows `x` through all lanes, with `beside` beside them, in buffers for at most
+    /// `most` rows. What ends on the host of a GPU is on its way then; `None` for anything else.
     ///
-    /// When there is no room, all that is loaded goes: the scratch of maps is for as many rows as the matrices.
+    /// When there is no room, all that is loaded goes: the scratch of maps is for as many rows as
+    /// the matrices.
     fn run(
         &mut self,
         x: &Rows,
@@ -382,8 +398,8 @@ fn not_loaded() -> Error {
 }
 
 impl Buffers {
-    /// Those that are there, or others for `rows` rows and, once they are too small, for up to `most`: chunks of growing sizes
-    /// must not allocate each time.
+    /// Those that are there, or others for `rows` rows and, once they are too small, for up to
+    /// `most`: chunks of growing sizes must not allocate each time.
     fn of<'b>(
         kept: &'b mut Option<Self>,
         lanes: &[Lane<'_>],
@@ -512,7 +528,8 @@ mod tests {
         }
     }
 
-    /// Seconds of each stage when one waits for the other: read, prepare and upload, compute, read back, write.
+    /// Seconds of each stage when one waits for the other: read, prepare and upload, compute, read
+    /// back, write.
     fn stages(map: &dyn FeatureMap, device: &Device, input: &Path, chunk: usize) -> [f64; 5] {
         let mut source = open(input, &OpenOptions::default()).expect("opens");
         let mut loaded = map.load(device).expect("loads");
@@ -546,7 +563,8 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "a measurement: cargo test --release --lib stages_and_stream -- --ignored --nocapture"]
+    #[ignore = "a measurement: cargo test --release --lib stages_and_stream -- --ignored \
+     --nocapture"]
     fn stages_and_stream() {
         let folder = tempfile::tempdir().expect("a folder");
         for (d, features, rows) in [(32, 512, 65_536), (784, 1024, 8192)] {

@@ -1,4 +1,5 @@
-//! Nystrom features (Williams & Seeger 2001): the kernel with a few landmark rows, whitened by their own kernel matrix.
+//! Nystrom features (Williams & Seeger 2001): the kernel with a few landmark rows, whitened by
+//! their own kernel matrix.
 
 mod landmarks;
 
@@ -12,6 +13,7 @@ use crate::{
     ops::{kernel_block::KernelBlock, product::product},
     seed::Seed,
     store::Store,
+    text::counted,
 };
 use ndarray::{Array2, ArrayView2};
 use std::sync::Arc;
@@ -20,9 +22,10 @@ pub(super) const NAME: &str = "nystrom";
 
 /// Builds a Nystrom map from candidate rows: kernel, landmarks, number of features, rank, seed.
 ///
-/// `z(x) = K_mm^{-1/2} k_m(x)`, up to a rotation: with `K_mm = U diag(lambda) U'`, columns `diag(lambda)^{-1/2} U' k_m(x)` for the
-/// eigenvalues above `m 2^-23 max_i k_ii` and, of these, the `rank` largest. What lies below is rounding of f32, which the
-/// inverse root would blow up; duplicate landmarks fall away there. With all rows as landmarks the kernel is reproduced.
+/// `z(x) = K_mm^{-1/2} k_m(x)`, up to a rotation: with `K_mm = U diag(lambda) U'`, columns
+/// `diag(lambda)^{-1/2} U' k_m(x)` for the eigenvalues above `m 2^-23 max_i k_ii` and, of these,
+/// the `rank` largest. What lies below is rounding of f32, which the inverse root would blow up;
+/// duplicate landmarks fall away there. With all rows as landmarks the kernel is reproduced.
 ///
 /// ```
 /// use bochner::{features::{Affine, FeatureMap, Nystrom}, kernels::Gaussian};
@@ -41,7 +44,8 @@ pub struct Nystrom {
 }
 
 impl Nystrom {
-    /// Features of `kernel`: 1000 uniform landmarks, of full rank, from seed 0, until said otherwise.
+    /// Features of `kernel`: 1000 uniform landmarks, of full rank, from seed 0, until said
+    /// otherwise.
     pub fn new(kernel: impl Kernel + 'static) -> Self {
         Self::of(Arc::new(kernel))
     }
@@ -63,8 +67,8 @@ impl Nystrom {
         self
     }
 
-    /// m, the number of landmarks, and of features unless the landmarks' kernel is singular or [`Self::rank`] is less.
-    /// [`Landmarks::Rows`] brings its own.
+    /// m, the number of landmarks, and of features unless the landmarks' kernel is singular or
+    /// [`Self::rank`] is less. [`Landmarks::Rows`] brings its own.
     pub fn features(mut self, features: usize) -> Self {
         self.features = features;
         self
@@ -82,12 +86,13 @@ impl Nystrom {
         self
     }
 
-    /// Chooses landmarks among `candidates` (raw rows, `[n, d]`: the training rows or a sample of them) and whitens. `input`
-    /// takes raw columns to unit lengthscale.
+    /// Chooses landmarks among `candidates` (raw rows, `[n, d]`: the training rows or a sample of
+    /// them) and whitens. `input` takes raw columns to unit lengthscale.
     ///
     /// # Errors
-    /// [`Error::Parameter`] when there are more landmarks than rows, or none, or the rank is 0; [`Error::Shape`] when
-    /// columns differ; [`Error::Numerical`] when the kernel of the landmarks is not finite or zero throughout.
+    /// [`Error::Parameter`] when there are more landmarks than rows, or none, or the rank is 0;
+    /// [`Error::Shape`] when columns differ; [`Error::Numerical`] when the kernel of the landmarks
+    /// is not finite or zero throughout.
     pub fn build(&self, input: Affine, candidates: impl Into<Rows>) -> Result<NystromFeatures> {
         if self.rank == Some(0) {
             return Err(Error::parameter("the rank is 0; use at least 1"));
@@ -95,8 +100,8 @@ impl Nystrom {
         let chosen = match &self.landmarks {
             Landmarks::Rows(rows) if rows.ncols() != input.columns() => {
                 return Err(Error::shape(format!(
-                    "the landmarks have {} columns, the data has {}; give rows of the same columns",
-                    rows.ncols(),
+                    "the landmarks have {}, the data has {}; give rows of the same columns",
+                    counted(rows.ncols(), "column"),
                     input.columns()
                 )));
             }
@@ -106,7 +111,10 @@ impl Nystrom {
                 let (n, m) = (u_nd.nrows(), self.features);
                 if m == 0 || m > n {
                     return Err(Error::parameter(format!(
-                        "{m} landmarks cannot be chosen among {n} rows; use 1 to {n} features"
+                        "{} cannot be chosen among {}; use at most {}",
+                        counted(m, "landmark"),
+                        counted(n, "row"),
+                        counted(n, "feature")
                     )));
                 }
                 self.landmarks
@@ -139,7 +147,8 @@ impl Nystrom {
     }
 }
 
-/// `U diag(lambda)^{-1/2}` of the kernel matrix, `[m, r]`, largest eigenvalue first, each column's largest entry positive.
+/// `U diag(lambda)^{-1/2}` of the kernel matrix, `[m, r]`, largest eigenvalue first, each column's
+/// largest entry positive.
 fn inverse_root(
     kernel: &dyn Kernel,
     landmarks_md: ArrayView2<'_, f64>,
@@ -234,10 +243,10 @@ impl FeatureMap for NystromFeatures {
 
     fn describe(&self) -> String {
         format!(
-            "{} features of {}, {} columns to {}",
+            "{} features of {}, {} to {}",
             NAME,
             self.origin,
-            self.input_dim(),
+            counted(self.input_dim(), "column"),
             self.output_dim()
         )
     }
@@ -295,7 +304,8 @@ impl LoadedMap for Loaded {
             .times(x_nd, &self.root_mr, z_nd, &mut self.scratch)
     }
 
-    /// `k_m(x) (root beta)`: folding costs `m r t` operations a call, little beside the kernel of a chunk of rows.
+    /// `k_m(x) (root beta)`: folding costs `m r t` operations a call, little beside the kernel of a
+    /// chunk of rows.
     fn predict(&mut self, x_nd: &Matrix, beta_dt: &Matrix, y_nt: &mut Matrix) -> Result<()> {
         let targets = beta_dt.cols();
         let folded = match &mut self.folded {

@@ -6,6 +6,7 @@ pub use cost::MapCost;
 pub(crate) use cost::{MEASURED, measure};
 
 use super::{MapKind, MapSpec};
+use crate::text::counted;
 use crate::{Device, Result, device::cache::Cache, sampling::Sampling};
 
 /// The map that [`MapSpec::select`] chose, and why.
@@ -21,9 +22,11 @@ pub struct Selection {
     pub kept: bool,
 }
 
-/// A structured map must be cheaper by this factor: near the crossing, noise must not change what a command gives.
+/// A structured map must be cheaper by this factor: near the crossing, noise must not change what a
+/// command gives.
 const MARGIN: f64 = 1.1;
-/// SORF's directions are only nearly uniform, which shows in short rows: with fewer padded columns it is no candidate.
+/// SORF's directions are only nearly uniform, which shows in short rows: with fewer padded columns
+/// it is no candidate.
 const SORF_LEAST_COLUMNS: usize = 16;
 /// The name of kept measurements.
 const ENTRY: &str = "map-costs";
@@ -32,16 +35,19 @@ impl MapSpec {
     /// The cheapest map for rows of `columns` on `device` among [`Fourier`](super::Fourier),
     /// [`Fastfood`](super::Fastfood) and [`Sorf`](super::Sorf), whatever [`MapSpec::map`] says.
     ///
-    /// Only maps that serve the kernel and the other options compete: structured ones need an isotropic kernel and Monte
-    /// Carlo sampling. Each is timed on a few rows with the real d, D and form, in turns, medians; about a tenth of a second
-    /// on common devices. The times are kept per device, d, D and form in the user's cache folder (`BOCHNER_CACHE`, or `off`),
-    /// so that the same choice is made next time; name the map to be independent of that.
+    /// Only maps that serve the kernel and the other options compete: structured ones need an
+    /// isotropic kernel and Monte Carlo sampling. Each is timed on a few rows with the real d, D
+    /// and form, in turns, medians; about a tenth of a second on common devices. The times are kept
+    /// per device, d, D and form in the user's cache folder (`BOCHNER_CACHE`, or `off`), so that
+    /// the same choice is made next time; name the map to be independent of that.
     ///
-    /// At equal D, SORF's error is that of independent frequencies or less, and Fastfood's is larger: its time counts
-    /// [`fastfood_penalty`] times, as many more features bring the same error. A structured map must win by a tenth.
+    /// At equal D, SORF's error is that of independent frequencies or less, and Fastfood's is
+    /// larger: its time counts [`fastfood_penalty`] times, as many more features bring the same
+    /// error. A structured map must win by a tenth.
     ///
     /// # Errors
-    /// As [`MapSpec::check`] for a number of features that cannot be, and when no candidate fits the device.
+    /// As [`MapSpec::check`] for a number of features that cannot be, and when no candidate fits
+    /// the device.
     ///
     /// ```
     /// use bochner::{Device, features::{MapKind, MapSpec}, kernels};
@@ -86,7 +92,8 @@ impl MapSpec {
         if candidates == [true, false, false] {
             let spec = self.kernel.spec();
             return Ok(only(format!(
-                "the {spec} kernel has frequencies of preferred directions, which structured maps have not"
+                "the {spec} kernel has frequencies of preferred directions, which structured maps \
+                 have not"
             )));
         }
         // Measured together and kept together: what competes is decided afterwards.
@@ -132,8 +139,9 @@ impl MapSpec {
             costs.iter().map(each).collect::<Vec<_>>().join(", ")
         };
         let mut reason = format!(
-            "for a row of {columns} columns to {} features, {} against {}",
-            self.features,
+            "for a row of {} to {}, {} against {}",
+            counted(columns, "column"),
+            counted(self.features, "feature"),
             list(&own),
             list(&others)
         );
@@ -144,17 +152,19 @@ impl MapSpec {
     }
 }
 
-/// How many times as many features Fastfood needs as independent frequencies for the same kernel error: about 1.9 where
-/// blocks of n frequencies (`columns` padded to a power of two) are full, and nearer to 1 where only `freqs` of n are taken.
+/// How many times as many features Fastfood needs as independent frequencies for the same kernel
+/// error: about 1.9 where blocks of n frequencies (`columns` padded to a power of two) are full,
+/// and nearer to 1 where only `freqs` of n are taken.
 ///
-/// Measured, on normal rows (`bochner bench --crossing`): full blocks 1.3 at 8 columns, 1.7 at 16, 1.8 to 2.0 from 64 on;
-/// half a block 1.4 to 1.5; an eighth 1.2.
+/// Measured, on normal rows (`bochner bench --crossing`): full blocks 1.3 at 8 columns, 1.7 at 16,
+/// 1.8 to 2.0 from 64 on; half a block 1.4 to 1.5; an eighth 1.2.
 pub fn fastfood_penalty(columns: usize, freqs: usize) -> f64 {
     let block = columns.next_power_of_two().max(2);
     1.0 + 0.9 * (freqs as f64 / block as f64).min(1.0)
 }
 
-/// The cheapest, Fastfood's time counted `penalty` times; the dense map unless another wins clearly.
+/// The cheapest, Fastfood's time counted `penalty` times; the dense map unless another wins
+/// clearly.
 fn cheapest(costs: &[MapCost], penalty: f64) -> Option<MapKind> {
     let weighted = |cost: &MapCost| match cost.kind {
         MapKind::Fourier => cost.seconds / MARGIN,

@@ -1,4 +1,5 @@
-//! How raw columns are centred and scaled before a bandwidth divides them: as told, or as a survey of them suggests.
+//! How raw columns are centred and scaled before a bandwidth divides them: as told, or as a survey
+//! of them suggests.
 
 use super::Affine;
 use crate::{
@@ -22,36 +23,44 @@ pub enum Standardize {
     No,
 }
 
-/// Scales, or places, that differ so many times are mixed. Columns that shared a unit differed 2 to 8 times by this
-/// measure (letters, images of digits), columns of several units from 17 times on.
+/// Scales, or places, that differ so many times are mixed. Columns that shared a unit differed 2 to
+/// 8 times by this measure (letters, images of digits), columns of several units from 17 times on.
 const MIXED: f64 = 10.0;
-/// Of the columns that take many values, so many parts may be smaller than the rest: rarely lit pixels at an edge.
+/// Of the columns that take many values, so many parts may be smaller than the rest: rarely lit
+/// pixels at an edge.
 const FEW: usize = 10;
-/// A binary column counts as a scale of its own if its standard deviation is this share of its step: the rarer of its
-/// values is in 4 % of the rows. Rarer ones are stray pixels as often as they are flags.
+/// A binary column counts as a scale of its own if its standard deviation is this share of its
+/// step: the rarer of its values is in 4 % of the rows. Rarer ones are stray pixels as often as
+/// they are flags.
 const COMMON: f64 = 0.2;
 /// f32 keeps 24 bits. So many standard deviations from 0 it rounds by a thousandth of one.
 const FAR: f64 = 8192.0;
 
 impl Standardize {
-    /// How the columns of `survey` are prepared for a kernel or nonlinearity, which is `shift_invariant` if it depends on
-    /// differences of rows alone ([`Kernel::is_shift_invariant`](crate::kernels::Kernel::is_shift_invariant)).
+    /// How the columns of `survey` are prepared for a kernel or nonlinearity, which is
+    /// `shift_invariant` if it depends on differences of rows alone
+    /// ([`Kernel::is_shift_invariant`](crate::kernels::Kernel::is_shift_invariant)).
     ///
-    /// What is shift invariant is centred at the means in every case, which changes no kernel value: in f64 on the host,
-    /// so that columns far from 0 (times, identifiers) keep their digits. Otherwise only standardised columns are centred,
-    /// and a warning names the columns of which f32 loses digits.
+    /// What is shift invariant is centred at the means in every case, which changes no kernel
+    /// value: in f64 on the host, so that columns far from 0 (times, identifiers) keep their
+    /// digits. Otherwise only standardised columns are centred, and a warning names the columns of
+    /// which f32 loses digits.
     ///
-    /// [`Self::Auto`] standardises when the columns have mixed scales, as a function of the survey alone:
+    /// [`Self::Auto`] standardises when the columns have mixed scales, as a function of the survey
+    /// alone:
     ///
-    /// * Compared are the columns that vary and take more than two values, each by its range and by its standard deviation,
-    ///   and, as one more column, the widest binary column whose rarer value is in at least 4 % of the rows. The factor
-    ///   between the widest and the narrowest, a tenth of the columns aside, must be 10 by both measures. Pixels
-    ///   that are rarely lit have a small deviation and not a small range; a column with an outlier has a wide range and
-    ///   not a wide deviation.
-    /// * Or the means of these columns lie apart by 10 times their deviations, so that they share no place.
+    /// * Compared are the columns that vary and take more than two values, each by its range and by
+    ///   its standard deviation, and, as one more column, the widest binary column whose rarer
+    ///   value is in at least 4 % of the rows. The factor between the widest and the narrowest, a
+    ///   tenth of the columns aside, must be 10 by both measures. Pixels that are rarely lit have a
+    ///   small deviation and not a small range; a column with an outlier has a wide range and not a
+    ///   wide deviation.
+    /// * Or the means of these columns lie apart by 10 times their deviations, so that they share
+    ///   no place.
     ///
-    /// Then columns of more than two values are standardised. Binary columns keep their scale, because a rare flag divided
-    /// by its deviation would outweigh all others, and constant ones become zero.
+    /// Then columns of more than two values are standardised. Binary columns keep their scale,
+    /// because a rare flag divided by its deviation would outweigh all others, and constant ones
+    /// become zero.
     pub fn decide(self, survey: &Survey, shift_invariant: bool) -> Scaling {
         let columns = survey.mean.len();
         let many = |j: usize| !survey.is_constant(j) && !survey.binary[j];
@@ -167,7 +176,8 @@ fn two_digits(value: f64) -> String {
 
 /// Columns centred and scaled, before a bandwidth divides them: what [`Standardize::decide`] gives.
 ///
-/// It is displayed as the command line says it: `auto -> yes, 8 of 8 columns: scales differ 2400-fold`.
+/// It is displayed as the command line says it:
+/// `auto -> yes, 8 of 8 columns: scales differ 2400-fold`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scaling {
     asked: Standardize,
@@ -202,10 +212,11 @@ impl Scaling {
         self.reason.as_deref()
     }
 
-    /// From raw columns to unit scale: centred, standardised, and divided by `lengthscales`, one or one per column.
+    /// From raw columns to unit scale: centred, standardised, and divided by `lengthscales`, one or
+    /// one per column.
     ///
-    /// Errors as [`Affine::lengthscales`] does, and with [`Error::Parameter`] that names the column if a value of the rows
-    /// surveyed would leave the range of f32.
+    /// Errors as [`Affine::lengthscales`] does, and with [`Error::Parameter`] that names the column
+    /// if a value of the rows surveyed would leave the range of f32.
     pub fn input(&self, lengthscales: &[f64]) -> Result<Affine> {
         let input = self.input.clone().lengthscales(lengthscales)?;
         let lengthscale = |j: usize| lengthscales[j % lengthscales.len()];
@@ -231,7 +242,8 @@ impl Scaling {
 
     /// Variance over all entries before any lengthscale, as the `scale` rule sees it.
     pub(super) fn entry_variance(&self, survey: &Survey) -> f64 {
-        // Columns that are left lie where they lie for the rule, as scikit-learn has it, although they are centred.
+        // Columns that are left lie where they lie for the rule, as scikit-learn has it, although
+        // they are centred.
         if !self.yes {
             return survey.entry_variance();
         }
@@ -247,7 +259,8 @@ impl Scaling {
         let (j, deviations) = far.max_by(|a, b| a.1.total_cmp(&b.1))?;
         (deviations > FAR).then(|| {
             format!(
-                "{} lies {} standard deviations from 0, of which f32 keeps {} digits; subtract its mean or standardise",
+                "{} lies {} standard deviations from 0, of which f32 keeps {} digits; subtract its \
+                 mean or standardise",
                 self.names[j],
                 two_digits(deviations),
                 // 2^-24 is 7.2 digits.
@@ -338,7 +351,8 @@ mod tests {
 
     #[test]
     fn rarely_lit_pixels_and_an_outlier_are_no_scale() {
-        // Of 30 pixels ten light up in one to four rows of 202, to any value: deviations differ 15-fold, ranges do not.
+        // Of 30 pixels ten light up in one to four rows of 202, to any value: deviations differ
+        // 15-fold, ranges do not.
         let pixel = |j: usize, i: usize| match j {
             20.. if i >= j - 18 => 0.0,
             20.. => 200.0 + i as f64,
@@ -348,7 +362,8 @@ mod tests {
         let deviations: Vec<f64> = images.variance.iter().map(|v| v.sqrt()).collect();
         assert!(deviations[0] > 4.0 * deviations[20], "{deviations:?}");
         assert_eq!(decided(&images).0, [false; 30]);
-        // One value a hundred times as large: the range says 100, the deviation 10 * 1/sqrt(12) / 0.29 = 7 at 303 rows.
+        // One value a hundred times as large: the range says 100, the deviation 10 * 1/sqrt(12) /
+        // 0.29 = 7 at 303 rows.
         let outlier = |j: usize, i: usize| match (j, i) {
             (0, 7) => 35.0,
             _ => even(j, i),
@@ -361,8 +376,8 @@ mod tests {
     fn binary_and_constant_columns_are_never_scaled() {
         let column = |j: usize, i: usize| match j {
             0 => 3.0,
-            1 => f64::from(u8::from(i % 50 == 0)),
-            2 => f64::from(u8::from(i % 3 == 0)),
+            1 => f64::from(u8::from(i.is_multiple_of(50))),
+            2 => f64::from(u8::from(i.is_multiple_of(3))),
             3 => even(j, i),
             _ => 500.0 * even(j, i),
         };
@@ -392,7 +407,8 @@ mod tests {
         };
         let (columns, text) = decided(&flags(4));
         assert!(columns[0] && !columns[1], "{text}");
-        // Rare ones say nothing of a unit: 16 grey values of an image beside a pixel that is lit once in 200 rows.
+        // Rare ones say nothing of a unit: 16 grey values of an image beside a pixel that is lit
+        // once in 200 rows.
         assert_eq!(decided(&flags(200)).0, [false; 8]);
     }
 

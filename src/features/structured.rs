@@ -11,6 +11,7 @@ use crate::{
     },
     seed::{Draws, Seed, Stream},
     store::Store,
+    text::counted,
 };
 use ndarray::Array2;
 use std::f64::consts::TAU;
@@ -35,8 +36,8 @@ pub(super) struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    /// Draws the map. `mixing` makes C for (blocks, n); `radius` gives the factor of a row in a block from the draws of
-    /// that block's radii.
+    /// Draws the map. `mixing` makes C for (blocks, n); `radius` gives the factor of a row in a
+    /// block from the draws of that block's radii.
     pub(super) fn build(
         &self,
         input: Affine,
@@ -45,7 +46,14 @@ impl Plan<'_> {
         mut radius: impl FnMut(&dyn SpectralMeasure, usize, usize, &mut Draws) -> Option<f64>,
     ) -> Result<StructuredFeatures> {
         let unsupported = || {
-            Error::unsupported(format!( "{} needs a kernel whose frequencies have no preferred direction, such as the gaussian; {} has none such", self.name, self.kernel.spec() )).help(Remedy::UseMap(super::fourier::NAME))
+            Error::unsupported(format!(
+                "{} needs a kernel whose frequencies have no preferred \
+                 direction, such as the gaussian; {} has none \
+                 such",
+                self.name,
+                self.kernel.spec()
+            ))
+            .help(Remedy::UseMap(super::fourier::NAME))
         };
         let measure = self.kernel.spectrum().ok_or_else(unsupported)?;
         let s = self.form.frequencies(self.features)?;
@@ -151,10 +159,10 @@ impl FeatureMap for StructuredFeatures {
 
     fn describe(&self) -> String {
         format!(
-            "{} features of {}, {} columns padded to {}, to {}",
+            "{} features of {}, {} padded to {}, to {}",
             self.name,
             self.origin,
-            self.input_dim(),
+            counted(self.input_dim(), "column"),
             self.map.padded,
             self.output_dim()
         )

@@ -1,4 +1,5 @@
-//! Maps side by side: `z(x) = [sqrt(w_1) z_1(x), sqrt(w_2) z_2(x), ...]`, whose kernel is `sum_i w_i k_i(x, y)`.
+//! Maps side by side: `z(x) = [sqrt(w_1) z_1(x), sqrt(w_2) z_2(x), ...]`, whose kernel is
+//! `sum_i w_i k_i(x, y)`.
 
 use super::{Affine, BinningMap, FeatureMap, LoadedMap, Structure, require_dense};
 use crate::{
@@ -10,9 +11,11 @@ use std::fmt;
 
 pub(super) const NAME: &str = "union";
 
-/// Feature maps side by side, each with a weight, as Rahimi & Recht 2007 (sec. 5) combine binning and Fourier features.
+/// Feature maps side by side, each with a weight, as Rahimi & Recht 2007 (sec. 5) combine binning
+/// and Fourier features.
 ///
-/// With dense parts only it is a dense map like any other; with a binning part it is fitted by conjugate gradients.
+/// With dense parts only it is a dense map like any other; with a binning part it is fitted by
+/// conjugate gradients.
 #[derive(Debug)]
 pub struct Union {
     input: Affine,
@@ -23,17 +26,20 @@ pub struct Union {
 struct Part {
     map: Box<dyn FeatureMap>,
     weight: f64,
-    /// Scale and shift of each column, from rows prepared for the union to rows prepared for this part; none when equal.
+    /// Scale and shift of each column, from rows prepared for the union to rows prepared for this
+    /// part; none when equal.
     rescale: Option<Vec<[f32; 2]>>,
 }
 
 impl Union {
-    /// Puts maps of the same raw columns side by side, with their weights w_i > 0. Rows are prepared once, for the binning
-    /// part or else for the first part, and rescaled on the device for parts of other lengthscales.
+    /// Puts maps of the same raw columns side by side, with their weights w_i > 0. Rows are
+    /// prepared once, for the binning part or else for the first part, and rescaled on the device
+    /// for parts of other lengthscales.
     ///
-    /// Errors with [`Error::Parameter`] on no parts or a weight that is not positive and finite, with [`Error::Shape`] when
-    /// the parts take other numbers of columns, and with [`Error::Unsupported`] when two binning parts differ in their
-    /// lengthscales, or a part sees a column that another one drops as constant.
+    /// Errors with [`Error::Parameter`] on no parts or a weight that is not positive and finite,
+    /// with [`Error::Shape`] when the parts take other numbers of columns, and with
+    /// [`Error::Unsupported`] when two binning parts differ in their lengthscales, or a part sees a
+    /// column that another one drops as constant.
     pub fn new(parts: Vec<(Box<dyn FeatureMap>, f64)>) -> Result<Self> {
         let Some((first, _)) = parts.first() else {
             return Err(Error::parameter("a union of no maps; give at least one"));
@@ -52,10 +58,15 @@ impl Union {
             let rescale = map.input().relative_to(&input)?;
             if rescale.is_some() && require_dense(map.as_ref()).is_err() {
                 return Err(Error::unsupported(
-                    "the binning parts of a union must share their lengthscales; use one binning part, or one lengthscale",
+                    "the binning parts of a union must share their lengthscales; use one binning \
+                     part, or one lengthscale",
                 ));
             }
-            Ok(Part { map, weight, rescale })
+            Ok(Part {
+                map,
+                weight,
+                rescale,
+            })
         });
         Ok(Self {
             parts: parts.collect::<Result<_>>()?,
@@ -133,7 +144,8 @@ impl FeatureMap for Union {
         }))
     }
 
-    /// Rows rescaled for a part, and its features before they are placed or, of all parts together, one share of y.
+    /// Rows rescaled for a part, and its features before they are placed or, of all parts together,
+    /// one share of y.
     fn scratch_columns(&self, targets: Option<usize>) -> usize {
         let own = |part: &Part| {
             let rows = part.rescale.as_ref().map_or(0, Vec::len);
@@ -167,7 +179,8 @@ pub(crate) enum Leaf<'a> {
     Binning(&'a BinningMap),
 }
 
-/// The leaves of a map in the order of its columns, each with its first column and the root of its weight.
+/// The leaves of a map in the order of its columns, each with its first column and the root of its
+/// weight.
 pub(crate) fn leaves(map: &dyn FeatureMap) -> Vec<(Leaf<'_>, usize, f64)> {
     fn add<'a>(
         map: &'a dyn FeatureMap,

@@ -7,11 +7,11 @@ use crate::{
 };
 use std::sync::mpsc;
 
-/// Rewinds `source` and hands its chunks of at most `rows` rows to `work`, in order, reading one ahead. Returns the number
-/// of rows. The first error of either side ends both.
+/// Rewinds `source` and hands its chunks of at most `rows` rows to `work`, in order, reading one
+/// ahead. Returns the number of rows. The first error of either side ends both.
 ///
-/// Errors on a chunk that is not what [`ChunkSource`] promises: other columns, targets of other rows, a value that is not
-/// finite.
+/// Errors on a chunk that is not what [`ChunkSource`] promises: other columns, targets of other
+/// rows, a value that is not finite.
 pub fn for_each_chunk(
     source: &mut dyn ChunkSource,
     rows: usize,
@@ -63,7 +63,8 @@ mod tests {
     };
     use ndarray::Array2;
 
-    /// A source of a user's own, of two columns and a target: yields these chunks, whatever it promises.
+    /// A source of a user's own, of two columns and a target: yields these chunks, whatever it
+    /// promises.
     #[derive(Clone)]
     struct Own {
         chunks: Vec<Chunk>,

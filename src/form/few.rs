@@ -1,4 +1,5 @@
-//! When few rows take a form of their own instead of a tile, and among how many workgroups they are split.
+//! When few rows take a form of their own instead of a tile, and among how many workgroups they are
+//! split.
 
 use super::tile::Form;
 use crate::device::gpu::AdapterKind;
@@ -11,7 +12,8 @@ pub(crate) const ROWS: [usize; 4] = [1, 2, 4, 8];
 pub(crate) const TX: usize = 8;
 /// Invocations that share a column.
 pub(crate) const LANES: usize = 32;
-/// Workgroups that keep an adapter of this kind busy. Not measured on real GPUs: the largest have about as many units.
+/// Workgroups that keep an adapter of this kind busy. Not measured on real GPUs: the largest have
+/// about as many units.
 const fn enough_workgroups(kind: AdapterKind) -> usize {
     match kind {
         AdapterKind::Discrete | AdapterKind::Virtual => 256,
@@ -33,15 +35,17 @@ pub(crate) fn form(kind: AdapterKind, rows: usize, cols: usize, depth: usize) ->
     })
 }
 
-/// Workgroups among which the depth is split: as many as fill the adapter, while each lane has something to add.
+/// Workgroups among which the depth is split: as many as fill the adapter, while each lane has
+/// something to add.
 pub(crate) fn splits(kind: AdapterKind, rows: usize, cols: usize, depth: usize) -> usize {
     let groups = cols.div_ceil(4 * TX) * rows.div_ceil(ROWS[3]);
     let wanted = enough_workgroups(kind) / groups.max(1);
     wanted.clamp(1, (depth / (4 * LANES)).max(1))
 }
 
-/// Parts that the frequencies of a fused prediction are split into, where the workgroups of its rows alone leave an adapter of
-/// this kind idle: a workgroup there has a quarter of the invocations, so four times as many are wanted.
+/// Parts that the frequencies of a fused prediction are split into, where the workgroups of its
+/// rows alone leave an adapter of this kind idle: a workgroup there has a quarter of the
+/// invocations, so four times as many are wanted.
 pub(crate) fn feature_splits(kind: AdapterKind, rows: usize, freqs: usize) -> usize {
     let wanted = match kind {
         // Not measured: the cores of a CPU have enough to do with a few rows.

@@ -2,7 +2,8 @@
 
 use crate::device::gpu::shader::Constants;
 
-/// A workgroup of `tx` x `ty` invocations, each of which keeps `tm` rows by `tn` columns of the product in registers.
+/// A workgroup of `tx` x `ty` invocations, each of which keeps `tm` rows by `tn` columns of the
+/// product in registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tile {
     /// Its name in benchmark tables.
@@ -97,7 +98,8 @@ pub const SHARED_32: Tile = Tile {
     bk: 16,
 };
 
-/// 32 products an invocation: where 64 spill, as on Apple's GPUs, and where registers bound the threads in flight.
+/// 32 products an invocation: where 64 spill, as on Apple's GPUs, and where registers bound the
+/// threads in flight.
 pub const SHARED_64_HALF: Tile = Tile {
     name: "shared-64x64-4x8",
     ty: 16,
@@ -122,8 +124,8 @@ pub const SHARED_128_64: Tile = Tile {
     ..SHARED_64
 };
 
-/// For large GPUs: every value loaded is used 128 times. Takes all of the 16 KiB of workgroup memory and of the 256
-/// invocations that every adapter has.
+/// For large GPUs: every value loaded is used 128 times. Takes all of the 16 KiB of workgroup
+/// memory and of the 256 invocations that every adapter has.
 pub const SHARED_128: Tile = Tile {
     name: "shared-128x128",
     tx: 16,
@@ -148,10 +150,11 @@ pub const DIRECT_64: Tile = Tile {
     ..DIRECT_8X64
 };
 
-/// The shapes of projections and products; every one is validated and checked against the reference.
+/// The shapes of projections and products; every one is validated and checked against the
+/// reference.
 ///
-/// All of them sum over depth in the same order. Where a driver neither contracts nor reassociates what a shader says, they
-/// give the same bits on one device; elsewhere the last places may differ.
+/// All of them sum over depth in the same order. Where a driver neither contracts nor reassociates
+/// what a shader says, they give the same bits on one device; elsewhere the last places may differ.
 pub const MENU: &[Tile] = &[
     SHARED_64,
     SHARED_32,
@@ -161,8 +164,8 @@ pub const MENU: &[Tile] = &[
     DIRECT_8X64,
 ];
 
-/// The shapes of fused predictions. Each sums features in eight lanes, in one order too; 128 x 128 has
-/// sixteen.
+/// The shapes of fused predictions. Each sums features in eight lanes, in one order too; 128 x 128
+/// has sixteen.
 pub const PREDICT_MENU: &[Tile] = &[
     SHARED_64,
     SHARED_32,

@@ -66,9 +66,10 @@ pub struct Tuned {
     pub seconds: Vec<(Choice, f64)>,
 }
 
-/// Times the choices of a class on data of its own, some milliseconds each, and keeps the fastest in memory and in the cache.
-/// Errors when the device does, or has no memory left, and with [`Error::Unsupported`] where the adapter leaves no choice; the
-/// default then stays. Other threads may use the device meanwhile; they make the times longer, and the choice perhaps another.
+/// Times the choices of a class on data of its own, some milliseconds each, and keeps the fastest
+/// in memory and in the cache. Errors when the device does, or has no memory left, and with
+/// [`Error::Unsupported`] where the adapter leaves no choice; the default then stays. Other threads
+/// may use the device meanwhile; they make the times longer, and the choice perhaps another.
 pub fn tune(gpu: &GpuDevice, class: Class) -> Result<Tuned> {
     // Nothing is to be measured where an adapter can only take the default.
     class.menu().try_for_each(|choice| choice.check(gpu))?;
@@ -218,8 +219,9 @@ impl Trial {
         }
     }
 
-    /// Whether a choice may be taken. Shuffles rely on subgroups that are full and of the size that the driver told: what gives
-    /// other bits than the default here is not taken, so that tuning changes no bit of a transform.
+    /// Whether a choice may be taken. Shuffles rely on subgroups that are full and of the size that
+    /// the driver told: what gives other bits than the default here is not taken, so that tuning
+    /// changes no bit of a transform.
     fn is_sound(&self, choice: Choice) -> Result<bool> {
         let Choice::Exchange(exchange) = choice else {
             return Ok(true);

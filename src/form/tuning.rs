@@ -1,9 +1,10 @@
-//! Which tile shape a dense op takes on an adapter, and how a transform exchanges a row: a default by the kind of adapter, or the
-//! fastest that was measured there.
+//! Which tile shape a dense op takes on an adapter, and how a transform exchanges a row: a default
+//! by the kind of adapter, or the fastest that was measured there.
 //!
-//! All choices of a menu sum in one order, so tuning changes no result by more than a driver's own freedom in the last places. It
-//! happens by itself once 10^13 operations of a class were done in a process (what was done is then worth the time), on adapters
-//! that are no software and unless `BOCHNER_TUNE` is `off`; or when asked for ([`tune`], `bochner bench --tune`). The winner is
+//! All choices of a menu sum in one order, so tuning changes no result by more than a driver's own
+//! freedom in the last places. It happens by itself once 10^13 operations of a class were done in a
+//! process (what was done is then worth the time), on adapters that are no software and unless
+//! `BOCHNER_TUNE` is `off`; or when asked for ([`tune`], `bochner bench --tune`). The winner is
 //! kept for the adapter, its driver and this version, see the README on `BOCHNER_CACHE`.
 
 pub use super::{
@@ -74,7 +75,8 @@ impl Class {
         ]
     };
 
-    /// The class of an output of `rows` x `cols` sums over `depth` (of predictions: one column of tiles).
+    /// The class of an output of `rows` x `cols` sums over `depth` (of predictions: one column of
+    /// tiles).
     pub fn of(op: TunedOp, rows: usize, depth: usize, cols: usize) -> Self {
         let cols = match op {
             TunedOp::Predict => 1,
@@ -108,9 +110,10 @@ impl Class {
         }
     }
 
-    /// The shape until something was measured. No default was measured on a real GPU: 128 x 128 loads least where there is enough
-    /// work for it, 32 sums an invocation suit GPUs with few registers (64 spill on Apple's), and without workgroup memory
-    /// of their own software adapters are faster straight from the buffers.
+    /// The shape until something was measured. No default was measured on a real GPU: 128 x 128
+    /// loads least where there is enough work for it, 32 sums an invocation suit GPUs with few
+    /// registers (64 spill on Apple's), and without workgroup memory of their own software adapters
+    /// are faster straight from the buffers.
     fn default_tile(&self, kind: AdapterKind) -> Tile {
         match (kind, self.op) {
             (AdapterKind::Software, TunedOp::Gram) => tile::DIRECT_64,
@@ -175,7 +178,8 @@ pub(crate) fn exchange(gpu: &GpuDevice, class: Class) -> Exchange {
     }
 }
 
-/// The form for few rows, unless a tile was forced; with that form forced, also where it would not be taken.
+/// The form for few rows, unless a tile was forced; with that form forced, also where it would not
+/// be taken.
 pub(crate) fn few(gpu: &GpuDevice, rows: usize, cols: usize, depth: usize) -> Option<Form> {
     let kind = gpu.report().kind;
     let forced = gpu.choices().forced();
@@ -192,8 +196,9 @@ pub(crate) fn few(gpu: &GpuDevice, rows: usize, cols: usize, depth: usize) -> Op
 /// The name that [`force`] knows the form for few rows by.
 pub const FEW: &str = "few-rows";
 
-/// Makes every op on this device take the choice of this name (or [`FEW`]) wherever its menu has it, or again what suits
-/// it best: for benchmarks. Gram sums that have begun keep theirs. Errors with the names that there are.
+/// Makes every op on this device take the choice of this name (or [`FEW`]) wherever its menu has
+/// it, or again what suits it best: for benchmarks. Gram sums that have begun keep theirs. Errors
+/// with the names that there are.
 pub fn force(gpu: &GpuDevice, name: Option<&str>) -> Result<()> {
     let names = names();
     if let Some(name) = name
@@ -227,8 +232,8 @@ pub fn chosen(gpu: &GpuDevice) -> Vec<(Class, Choice)> {
     Class::ALL.iter().filter_map(choice).collect()
 }
 
-/// Counts the work of a class that is about to be done, and measures its choices once that is worth it. Errors when the device
-/// does; a measurement that cannot be taken leaves the default.
+/// Counts the work of a class that is about to be done, and measures its choices once that is worth
+/// it. Errors when the device does; a measurement that cannot be taken leaves the default.
 pub(crate) fn worked(gpu: &GpuDevice, class: Class, operations: f64) -> Result<()> {
     // Not in the middle of a measurement: timestamps are taken by one at a time.
     if gpu.is_software() || operations == 0.0 || !*ALLOWED || gpu.is_timing() {

@@ -4,10 +4,11 @@ use std::fmt;
 
 type Exact = dyn Fn(&[f64], &[f64]) -> f64 + Send + Sync;
 
-/// A kernel from a user's own spectral measure and exact formula; a type that implements [`Kernel`] itself does as well.
+/// A kernel from a user's own spectral measure and exact formula; a type that implements [`Kernel`]
+/// itself does as well.
 ///
-/// A model file keeps the frequencies that were drawn, so such a model can be loaded and predicts; only its kernel's name
-/// (`custom:NAME`) cannot be turned back into code.
+/// A model file keeps the frequencies that were drawn, so such a model can be loaded and predicts;
+/// only its kernel's name (`custom:NAME`) cannot be turned back into code.
 ///
 /// ```
 /// use bochner::{kernels::{Custom, Gaussian, Kernel}, sampling::Sampling, seed::Seed};
@@ -29,7 +30,8 @@ pub struct Custom {
 }
 
 impl Custom {
-    /// A kernel called `name` with the formula `exact`, at unit scale, and the measure whose characteristic function it is.
+    /// A kernel called `name` with the formula `exact`, at unit scale, and the measure whose
+    /// characteristic function it is.
     pub fn new(
         name: impl Into<String>,
         exact: impl Fn(&[f64], &[f64]) -> f64 + Send + Sync + 'static,

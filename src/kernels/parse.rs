@@ -7,11 +7,14 @@ use super::{
 use crate::error::{Error, Result};
 use std::sync::Arc;
 
-/// The kernel that a specification names; [`Kernel::spec`] of the result reads back as the same kernel.
+/// The kernel that a specification names; [`Kernel::spec`] of the result reads back as the same
+/// kernel.
 ///
-/// `gaussian`, `laplacian`, `exponential`, `matern32`, `matern52`, `matern:NU`, `cauchy`, `rational-quadratic[:ALPHA]`
-/// (1), `arc-cosine[:ORDER]` (1), `hat`, `mixture:WEIGHT*KERNEL@LENGTHSCALE+...` and `product:KERNEL@LENGTHSCALE*...`, where
-/// `@LENGTHSCALE` may be left out for 1, and a mixture or product inside another goes in parentheses.
+/// `gaussian`, `laplacian`, `exponential`, `matern32`, `matern52`, `matern:NU`, `cauchy`,
+/// `rational-quadratic[:ALPHA]` (1), `arc-cosine[:ORDER]` (1), `hat`,
+/// `mixture:WEIGHT*KERNEL@LENGTHSCALE+...` and `product:KERNEL@LENGTHSCALE*...`, where
+/// `@LENGTHSCALE` may be left out for 1, and a mixture or product inside another goes in
+/// parentheses.
 ///
 /// ```
 /// let kernel = bochner::kernels::parse("gaussian")?;
@@ -22,8 +25,9 @@ use std::sync::Arc;
 /// ```
 ///
 /// # Errors
-/// [`Error::Parameter`] for an unknown name or a parameter outside its domain; [`Error::Unsupported`] for a kernel
-/// without spectral measure inside a mixture or product, and for `custom:NAME`, which only code can give.
+/// [`Error::Parameter`] for an unknown name or a parameter outside its domain;
+/// [`Error::Unsupported`] for a kernel without spectral measure inside a mixture or product, and
+/// for `custom:NAME`, which only code can give.
 pub fn parse(spec: &str) -> Result<Arc<dyn Kernel>> {
     let spec = spec.trim();
     let (name, argument) = match spec.split_once(':') {
@@ -63,7 +67,8 @@ pub fn parse(spec: &str) -> Result<Arc<dyn Kernel>> {
         )?),
         ("custom", Some(name)) => {
             return Err(Error::unsupported(format!(
-                "the kernel custom:{name} was defined in code and cannot be read from text; build it with kernels::Custom"
+                "the kernel custom:{name} was defined in code and cannot be read from text; build \
+                 it with kernels::Custom"
             )));
         }
         _ => {

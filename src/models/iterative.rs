@@ -1,4 +1,5 @@
-//! Fits that never form a Gram matrix: for maps with binning parts, or with more features than its square holds.
+//! Fits that never form a Gram matrix: for maps with binning parts, or with more features than its
+//! square holds.
 
 use super::{FitTimes, LinearModel};
 use crate::{
@@ -20,7 +21,8 @@ pub struct IterativeOptions {
     pub device: Device,
     /// Penalty, intercept and when to stop.
     pub solver: ConjugateGradients,
-    /// Bytes for chunk buffers. Targets (8 bytes a row and output) and bins (4 bytes a row and grid) are held beside them.
+    /// Bytes for chunk buffers. Targets (8 bytes a row and output) and bins (4 bytes a row and
+    /// grid) are held beside them.
     pub memory: u64,
 }
 
@@ -44,7 +46,8 @@ pub enum Step {
     Iteration(usize, f64),
 }
 
-/// Reads `source` once for targets and bins, then solves; dense parts are featurized again in every iteration.
+/// Reads `source` once for targets and bins, then solves; dense parts are featurized again in every
+/// iteration.
 pub(super) fn fit(
     map: Box<dyn FeatureMap>,
     source: &mut dyn ChunkSource,

@@ -9,6 +9,7 @@ use crate::{
     normal::Targets,
     solve::Coefficients,
     store::Store,
+    text::counted,
 };
 use ndarray::{Array2, ArrayView2, s};
 use std::path::Path;
@@ -35,8 +36,8 @@ pub struct LinearModel {
 }
 
 impl LinearModel {
-    /// Writes one file with everything that predicting needs, whole or not at all. Errors also when the map holds code
-    /// that no file can keep.
+    /// Writes one file with everything that predicting needs, whole or not at all. Errors also when
+    /// the map holds code that no file can keep.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let mut store = Store::default();
         self.map.write(&mut store)?;
@@ -56,8 +57,8 @@ impl LinearModel {
         store.save(KIND, path.as_ref())
     }
 
-    /// Reads a model file. Errors with [`Error::Model`] on a truncated, foreign or newer file, and on parts that do not fit
-    /// together.
+    /// Reads a model file. Errors with [`Error::Model`] on a truncated, foreign or newer file, and
+    /// on parts that do not fit together.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let store = Store::load(KIND, path)?;
@@ -142,7 +143,8 @@ impl<'m> Predictor<'m> {
         Ok(decide(scores, &self.model.targets))
     }
 
-    /// Streams a source: `sink` gets the predictions and the targets of each chunk, in order. Returns the number of rows.
+    /// Streams a source: `sink` gets the predictions and the targets of each chunk, in order.
+    /// Returns the number of rows.
     pub fn stream(
         &mut self,
         source: &mut dyn ChunkSource,
@@ -152,8 +154,8 @@ impl<'m> Predictor<'m> {
         let model = self.model;
         if source.columns() != model.map.input_dim() {
             return Err(Error::shape(format!(
-                "the data has {} columns, the model was fitted on {}",
-                source.columns(),
+                "the data has {}, the model was fitted on {}",
+                counted(source.columns(), "column"),
                 model.map.input_dim()
             )));
         }

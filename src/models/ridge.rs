@@ -83,7 +83,8 @@ fn fit(
 pub struct RidgeRegressor;
 
 impl RidgeRegressor {
-    /// Streams `source` once. `survey` is one of the same source: its target means are taken out before rounding to f32.
+    /// Streams `source` once. `survey` is one of the same source: its target means are taken out
+    /// before rounding to f32.
     pub fn fit(
         map: Box<dyn FeatureMap>,
         source: &mut dyn ChunkSource,
@@ -94,8 +95,9 @@ impl RidgeRegressor {
         fit(map, source, real(survey), options, progress)
     }
 
-    /// As [`Self::fit`], by conjugate gradients: for every map, also with binning parts, and any number of features. Dense
-    /// parts are featurized again in each iteration. Errors with [`Error::Numerical`] when the iteration does not converge.
+    /// As [`Self::fit`], by conjugate gradients: for every map, also with binning parts, and any
+    /// number of features. Dense parts are featurized again in each iteration. Errors with
+    /// [`Error::Numerical`] when the iteration does not converge.
     pub fn fit_iterative(
         map: Box<dyn FeatureMap>,
         source: &mut dyn ChunkSource,
@@ -112,9 +114,11 @@ impl RidgeRegressor {
 pub struct RidgeClassifier;
 
 impl RidgeClassifier {
-    /// Streams `source` once. The classes are the different labels that `survey`, of the same source, found.
+    /// Streams `source` once. The classes are the different labels that `survey`, of the same
+    /// source, found.
     ///
-    /// Errors when there is not exactly one column of labels, or fewer than two classes, or more than the survey keeps.
+    /// Errors when there is not exactly one column of labels, or fewer than two classes, or more
+    /// than the survey keeps.
     pub fn fit(
         map: Box<dyn FeatureMap>,
         source: &mut dyn ChunkSource,

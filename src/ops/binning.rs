@@ -1,15 +1,19 @@
-//! Random binning: a 64-bit hash of the bin that each row occupies in each shifted grid (Rahimi & Recht 2007, sec. 4).
+//! Random binning: a 64-bit hash of the bin that each row occupies in each shifted grid (Rahimi &
+//! Recht 2007, sec. 4).
 //!
-//! `bin = floor((x - u)/delta)` jumps at the edges of bins, so an error of one rounding is a wrong feature. Devices may fuse
-//! or re-round floats; nothing here is a float, and CPU and GPU agree in every bit:
+//! `bin = floor((x - u)/delta)` jumps at the edges of bins, so an error of one rounding is a wrong
+//! feature. Devices may fuse or re-round floats; nothing here is a float, and CPU and GPU agree in
+//! every bit:
 //!
-//! * `x` is taken to fixed point, `X = round(2^16 x) + 2^31`, from the bits of its f32: steps of 1.5e-5 lengthscales over
-//!   +-32,768 of them. What lies beyond falls to the ends of the range.
-//! * the pitch is `R = 2^16 / delta`, rounded, and the shift a fraction `O` of a bin in units of 2^-32, uniform;
+//! * `x` is taken to fixed point, `X = round(2^16 x) + 2^31`, from the bits of its f32: steps of
+//!   1.5e-5 lengthscales over +-32,768 of them. What lies beyond falls to the ends of the range.
+//! * the pitch is `R = 2^16 / delta`, rounded, and the shift a fraction `O` of a bin in units of
+//!   2^-32, uniform;
 //! * `bin = floor((X R + O) / 2^32)`: the high word of a sum that 64 bits hold exactly.
 //!
-//! The bins of one grid are hashed column by column by [`mix`], a permutation of 64 bits for every bin: two bin vectors that
-//! differ in one column never collide, others with probability near 2^-64.
+//! The bins of one grid are hashed column by column by [`mix`], a permutation of 64 bits for every
+//! bin: two bin vectors that differ in one column never collide, others with probability near
+//! 2^-64.
 
 use super::{Binding, Op};
 use crate::{
@@ -88,7 +92,8 @@ impl Grids {
     }
 }
 
-/// `round(2^16 x) + 2^31`, halves away from zero; beyond +-2^15 (and for what is not finite) the end of the range.
+/// `round(2^16 x) + 2^31`, halves away from zero; beyond +-2^15 (and for what is not finite) the
+/// end of the range.
 #[inline(always)]
 pub fn fixed(x: f32) -> u32 {
     let bits = x.to_bits();
@@ -107,7 +112,8 @@ pub fn fixed(x: f32) -> u32 {
     }
 }
 
-/// The bin of a fixed-point value: the high word of `x * inverse + shift`, which 64 bits hold exactly.
+/// The bin of a fixed-point value: the high word of `x * inverse + shift`, which 64 bits hold
+/// exactly.
 #[inline(always)]
 pub fn bin(x: u32, inverse: u32, shift: u32) -> u32 {
     ((u64::from(x) * u64::from(inverse) + u64::from(shift)) >> 32) as u32
@@ -132,7 +138,8 @@ fn join([low, high]: [u32; 2]) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
-/// The exact bins of one row in grid `g`, `[d]`, by the definition: in f64 up to the fixed-point value, then in 128 bits.
+/// The exact bins of one row in grid `g`, `[d]`, by the definition: in f64 up to the fixed-point
+/// value, then in 128 bits.
 pub fn reference_bins(grids: &Grids, x: ndarray::ArrayView1<'_, f32>, g: usize) -> Vec<u32> {
     let columns = x
         .iter()
@@ -198,13 +205,15 @@ impl Binning {
         self.grids
     }
 
-    /// A matrix for the hashes of `rows` rows: `[rows, 2 P]`, of bits and not of floats, the low word of each hash first.
+    /// A matrix for the hashes of `rows` rows: `[rows, 2 P]`, of bits and not of floats, the low
+    /// word of each hash first.
     pub fn output(&self, rows: usize) -> Result<Matrix> {
         Matrix::new(&self.device, rows, 2 * self.grids)
     }
 
-    /// Writes the hashes of rows `row0 ..` of `x` `[rows, d]`, as many as `hash` (of [`Self::output`]) has.
-    /// Errors with [`Error::Shape`] on other shapes and with [`Error::Device`] on a matrix of another device.
+    /// Writes the hashes of rows `row0 ..` of `x` `[rows, d]`, as many as `hash` (of
+    /// [`Self::output`]) has. Errors with [`Error::Shape`] on other shapes and with
+    /// [`Error::Device`] on a matrix of another device.
     pub fn run(&self, x_nd: &Matrix, row0: usize, hash: &mut Matrix) -> Result<()> {
         if x_nd.cols() != self.depth {
             return Err(Error::shape(format!(
@@ -289,7 +298,8 @@ impl Binning {
     }
 }
 
-/// One row in all grids: column by column, so that the grids of a column are neighbours in memory and in vectors.
+/// One row in all grids: column by column, so that the grids of a column are neighbours in memory
+/// and in vectors.
 #[inline(always)]
 fn hash_row(x: &[f32], grid: &[[u32; 2]], a: &mut [u32], b: &mut [u32], hash: &mut [u32]) {
     a.fill(START[0]);
@@ -305,7 +315,8 @@ fn hash_row(x: &[f32], grid: &[[u32; 2]], a: &mut [u32], b: &mut [u32], hash: &m
     }
 }
 
-/// The hashes in a matrix that [`Binning::run`] wrote, `[rows, P]`. On a GPU this waits for all work recorded so far.
+/// The hashes in a matrix that [`Binning::run`] wrote, `[rows, P]`. On a GPU this waits for all
+/// work recorded so far.
 pub fn download(hash: &Matrix) -> Result<Array2<u64>> {
     let words = hash.download_as::<u32>()?;
     Ok(Array2::from_shape_fn(

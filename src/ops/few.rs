@@ -1,8 +1,10 @@
-//! Few rows on a GPU, as when a model serves: `z = f(a b)` split over columns and depth, so that one row keeps more than one
-//! workgroup busy. Projections, products and predictions of few rows take this form instead of a tile.
+//! Few rows on a GPU, as when a model serves: `z = f(a b)` split over columns and depth, so that
+//! one row keeps more than one workgroup busy. Projections, products and predictions of few rows
+//! take this form instead of a tile.
 //!
-//! Columns are split first; the depth among the lanes of a workgroup; and, where columns are few, among workgroups too, whose
-//! sums a second pass adds. The order of all sums follows from the shape and the kind of adapter alone.
+//! Columns are split first; the depth among the lanes of a workgroup; and, where columns are few,
+//! among workgroups too, whose sums a second pass adds. The order of all sums follows from the
+//! shape and the kind of adapter alone.
 
 use super::{
     Binding, Nonlinearity, Op,
@@ -17,7 +19,8 @@ use crate::{
     form::few::{LANES, ROWS, TX},
 };
 
-/// The op for the registry: sums, and features of them where the depth is not split among workgroups.
+/// The op for the registry: sums, and features of them where the depth is not split among
+/// workgroups.
 pub static OP: Op = Op {
     name: "few",
     source: include_str!("../../shaders/few.wgsl"),

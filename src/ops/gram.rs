@@ -1,7 +1,8 @@
 //! Gram accumulation: `Z'Z` (one triangle) and `Z'Y`, chunk after chunk, in two levels.
 //!
-//! Blocks of at most [`BLOCK_ROWS`] rows are summed in f32 and added to a compensated pair on a GPU, shorter ones to f64 on the CPU:
-//! after 10^6 rows the relative error stays under 1e-6, where one running f32 sum errs by 5e-6.
+//! Blocks of at most [`BLOCK_ROWS`] rows are summed in f32 and added to a compensated pair on a
+//! GPU, shorter ones to f64 on the CPU: after 10^6 rows the relative error stays under 1e-6, where
+//! one running f32 sum errs by 5e-6.
 
 mod packed;
 
@@ -205,19 +206,22 @@ impl GramAccumulator {
         }
     }
 
-    /// Does now what [`Self::add`] keeps until more rows are there; the sums are the same but for rounding.
+    /// Does now what [`Self::add`] keeps until more rows are there; the sums are the same but for
+    /// rounding.
     pub(crate) fn settle(&mut self) {
         if let State::Cpu { cpu, sums } = &mut self.state {
             cpu.install(|| sums.sum());
         }
     }
 
-    /// Adds `Z'Z` and `Z'Y` of a chunk, `z` `[rows, D]`, `y` `[rows, t]`. On a GPU nothing is read back.
+    /// Adds `Z'Z` and `Z'Y` of a chunk, `z` `[rows, D]`, `y` `[rows, t]`. On a GPU nothing is read
+    /// back.
     pub fn add(&mut self, z_nd: &Matrix, y_nt: &Matrix) -> Result<()> {
         let (z_shape, y_shape) = ((z_nd.rows(), z_nd.cols()), (y_nt.rows(), y_nt.cols()));
         if z_shape.1 != self.features || y_shape != (z_shape.0, self.targets) {
             return Err(Error::shape(format!(
-                "features are {z_shape:?} and targets {y_shape:?}; the sums are for {} features and {} targets",
+                "features are {z_shape:?} and targets {y_shape:?}; the sums are for {} features \
+                 and {} targets",
                 self.features, self.targets
             )));
         }
@@ -282,7 +286,8 @@ impl GramAccumulator {
         }
     }
 
-    /// The sums so far, which go on as if nobody had looked. `None` on the CPU, which cannot be lost.
+    /// The sums so far, which go on as if nobody had looked. `None` on the CPU, which cannot be
+    /// lost.
     pub(crate) fn so_far(&self) -> Result<Option<GramSums>> {
         match &self.state {
             State::Cpu { .. } => Ok(None),
@@ -305,8 +310,8 @@ impl GramAccumulator {
                 let places = places(z_tiles, y_tiles);
                 let area = side * side;
                 let read_tiles = READ_BYTES / (4 * area);
-                // In parts, so that little memory is enough at the end of a long fit. Buffers come from a pool and may be
-                // longer than the panel.
+                // In parts, so that little memory is enough at the end of a long fit. Buffers come
+                // from a pool and may be longer than the panel.
                 let parts = panels.iter().flat_map(|panel| {
                     let places = &places[panel.tile0..panel.tile0 + panel.count];
                     let parts = places.chunks(read_tiles).enumerate();

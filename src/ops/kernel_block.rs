@@ -1,4 +1,5 @@
-//! Blocks of the kernel matrix: `k(x, landmark)` for every row and every landmark, and their product with a matrix.
+//! Blocks of the kernel matrix: `k(x, landmark)` for every row and every landmark, and their
+//! product with a matrix.
 
 mod host;
 
@@ -115,8 +116,9 @@ pub fn reference(
 
 /// A kernel and its landmarks, loaded on a device.
 ///
-/// Kernels with a [`BlockForm`] run everywhere, in f32, from coordinate differences (`|x|^2 + |y|^2 - 2 x.y` would cancel);
-/// all others run on the CPU, in f64, through [`Kernel::evaluate`].
+/// Kernels with a [`BlockForm`] run everywhere, in f32, from coordinate differences
+/// (`|x|^2 + |y|^2 - 2 x.y` would cancel); all others run on the CPU, in f64, through
+/// [`Kernel::evaluate`].
 #[derive(Debug)]
 pub struct KernelBlock {
     device: Device,
@@ -124,8 +126,8 @@ pub struct KernelBlock {
     form: Option<BlockForm>,
     depth: usize,
     landmarks: usize,
-    /// The landmarks as the device takes them: GPU `[d, m]`, zero rows up to a multiple of four; CPU with a form, tiles
-    /// `[ceil(m / 16) d, 16]`; CPU without one, `[m, d]`.
+    /// The landmarks as the device takes them: GPU `[d, m]`, zero rows up to a multiple of four;
+    /// CPU with a form, tiles `[ceil(m / 16) d, 16]`; CPU without one, `[m, d]`.
     w: Matrix,
     /// Lengths of the landmarks, padded with zeros.
     norm: Matrix,
@@ -136,8 +138,8 @@ impl KernelBlock {
     /// Uploads the landmarks, `[m, d]`, at unit scale.
     ///
     /// # Errors
-    /// [`Error::Shape`] on an empty block; [`Error::Unsupported`] for a kernel without a [`BlockForm`] on a GPU;
-    /// [`Error::Limit`] when the device cannot bind the landmarks.
+    /// [`Error::Shape`] on an empty block; [`Error::Unsupported`] for a kernel without a
+    /// [`BlockForm`] on a GPU; [`Error::Limit`] when the device cannot bind the landmarks.
     pub fn load(
         device: &Device,
         kernel: Arc<dyn Kernel>,
@@ -230,7 +232,8 @@ impl KernelBlock {
     }
 
     /// Writes `k = k(x, landmark)`, shape `[rows, m]`, for `x` of shape `[rows, d]` at unit scale.
-    /// Errors with [`Error::Shape`] on other shapes and with [`Error::Device`] on a matrix of another device.
+    /// Errors with [`Error::Shape`] on other shapes and with [`Error::Device`] on a matrix of
+    /// another device.
     pub fn run(&self, x_nd: &Matrix, k_nm: &mut Matrix) -> Result<()> {
         self.check(x_nd, k_nm, self.landmarks)?;
         match &self.device {
@@ -252,8 +255,9 @@ impl KernelBlock {
 
     /// Writes `out = k(x, landmark) b`, shape `[rows, t]`, for `b` of shape `[m, t]`.
     ///
-    /// On the CPU the kernel block stays in cache; a GPU keeps at most 32 MiB of it at a time in `scratch`, which is allocated
-    /// at the first call and again only for more rows. Errors as [`Self::run`].
+    /// On the CPU the kernel block stays in cache; a GPU keeps at most 32 MiB of it at a time in
+    /// `scratch`, which is allocated at the first call and again only for more rows. Errors as
+    /// [`Self::run`].
     pub fn times(
         &self,
         x_nd: &Matrix,

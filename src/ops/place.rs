@@ -1,5 +1,6 @@
-//! Moves a block of one matrix to a place in another, each column scaled and shifted on the way: what puts the features of
-//! several maps side by side, and prepares the rows of one map for another.
+//! Moves a block of one matrix to a place in another, each column scaled and shifted on the way:
+//! what puts the features of several maps side by side, and prepares the rows of one map for
+//! another.
 
 use super::{Binding, Op};
 use crate::{
@@ -46,7 +47,8 @@ struct Params {
     add: u32,
 }
 
-/// Which block goes where, `[rows, cols]` as large as the op's factors and the smaller of the two matrices say.
+/// Which block goes where, `[rows, cols]` as large as the op's factors and the smaller of the two
+/// matrices say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Spot {
     /// Number of rows.
@@ -61,7 +63,8 @@ pub struct Spot {
     pub add: bool,
 }
 
-/// `place[i, col + j] = source[source_row + i, source_col + j] * scale_j + shift_j`, on top of `place` if `add`, in f64.
+/// `place[i, col + j] = source[source_row + i, source_col + j] * scale_j + shift_j`, on top of
+/// `place` if `add`, in f64.
 pub fn reference(
     factors: &[[f32; 2]],
     spot: Spot,

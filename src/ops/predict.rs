@@ -43,7 +43,8 @@ pub static OP: Op = Op {
     },
 };
 
-/// Frequencies are split at multiples of this: whole tiles of every shape, so that all of them sum in one order.
+/// Frequencies are split at multiples of this: whole tiles of every shape, so that all of them sum
+/// in one order.
 const SPLIT_COLS: usize = 64;
 /// Bytes that the sums of all parts may take.
 const SPLIT_BYTES: usize = 32 << 20;
@@ -82,8 +83,8 @@ pub fn reference(
 }
 
 impl Projection {
-    /// Writes `y = f(x W + phase) beta`, shape `[rows, t]`, for coefficients `beta` of shape `[D, t]`.
-    /// Errors with [`Error::Shape`] on other shapes.
+    /// Writes `y = f(x W + phase) beta`, shape `[rows, t]`, for coefficients `beta` of shape
+    /// `[D, t]`. Errors with [`Error::Shape`] on other shapes.
     pub fn predict(&self, x_nd: &Matrix, beta_dt: &Matrix, y_nt: &mut Matrix) -> Result<()> {
         self.check_input(x_nd)?;
         if beta_dt.rows() != self.outputs() {
@@ -134,7 +135,8 @@ impl Projection {
         Class::of(TunedOp::Predict, rows, self.depth, self.freqs)
     }
 
-    /// Few rows: their features, which all workgroups share in, then the product with the coefficients.
+    /// Few rows: their features, which all workgroups share in, then the product with the
+    /// coefficients.
     fn predict_few(
         &self,
         gpu: &GpuDevice,
@@ -188,11 +190,11 @@ impl Projection {
 
     /// Operations of one row in one dispatch: products, cosines, and up to 16 targets.
     fn prediction_work(&self) -> f64 {
-        self.row_work() + (60 + 64) as f64 * self.freqs as f64
+        self.row_work() + f64::from(60 + 64) * self.freqs as f64
     }
 
-    /// As [`Self::predict`] on a GPU, in `splits` parts instead of as many as suit the adapter; for checks, which have shapes that
-    /// fit and a map that was loaded with a tile.
+    /// As [`Self::predict`] on a GPU, in `splits` parts instead of as many as suit the adapter; for
+    /// checks, which have shapes that fit and a map that was loaded with a tile.
     pub(crate) fn predict_in_splits(
         &self,
         x_nd: &Matrix,
@@ -208,7 +210,8 @@ impl Projection {
         self.predict_split(gpu, map, (x_nd, beta_dt), y_nt, (tile, splits))
     }
 
-    /// Frequencies in `splits` parts, so that fewer rows keep the adapter busy too; the sums of the parts are added in order.
+    /// Frequencies in `splits` parts, so that fewer rows keep the adapter busy too; the sums of the
+    /// parts are added in order.
     fn predict_split(
         &self,
         gpu: &GpuDevice,
@@ -281,7 +284,8 @@ const LANES: usize = 32;
 const SUM_BYTES: usize = 512 << 10;
 
 impl HostMap {
-    /// Writes `f(x W + phase) beta`, block by block; features live in registers and first-level cache only.
+    /// Writes `f(x W + phase) beta`, block by block; features live in registers and first-level
+    /// cache only.
     pub(super) fn predict(
         &self,
         cpu: &CpuDevice,

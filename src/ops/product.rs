@@ -35,7 +35,8 @@ pub static OP: Op = Op {
 
 /// Columns of one narrow dispatch, in fours. More columns than twice the last go to the wide form.
 const QUADS: [usize; 3] = [1, 2, 4];
-/// Invocations that share a row of the narrow form, rows of each, and how many such groups a workgroup has.
+/// Invocations that share a row of the narrow form, rows of each, and how many such groups a
+/// workgroup has.
 const LANES: u32 = 16;
 const ROWS: u32 = 4;
 const GROUPS: u32 = 4;
@@ -76,9 +77,11 @@ pub fn reference(a_nk: ArrayView2<'_, f32>, b_kt: ArrayView2<'_, f32>) -> Array2
     a_nk.mapv(f64::from).dot(&b_kt.mapv(f64::from))
 }
 
-/// Writes `c = a b`, shape `[n, t]`, for `a` of shape `[n, k]` and `b` of shape `[k, t]`, all on one device.
+/// Writes `c = a b`, shape `[n, t]`, for `a` of shape `[n, k]` and `b` of shape `[k, t]`, all on
+/// one device.
 ///
-/// Sums are in f32: the error of an entry is at most `k 2^-24 sum |a| |b|`, in practice nearer `sqrt(k)`.
+/// Sums are in f32: the error of an entry is at most `k 2^-24 sum |a| |b|`, in practice nearer
+/// `sqrt(k)`.
 ///
 /// ```
 /// use bochner::{Device, Matrix, ops::product::product};
@@ -93,7 +96,8 @@ pub fn reference(a_nk: ArrayView2<'_, f32>, b_kt: ArrayView2<'_, f32>) -> Array2
 /// ```
 ///
 /// # Errors
-/// [`Error::Shape`] on shapes that do not fit or an empty inner dimension, [`Error::Device`] on matrices of several devices.
+/// [`Error::Shape`] on shapes that do not fit or an empty inner dimension, [`Error::Device`] on
+/// matrices of several devices.
 pub fn product(a_nk: &Matrix, b_kt: &Matrix, c_nt: &mut Matrix) -> Result<()> {
     count(a_nk, b_kt)?;
     let form = form(a_nk, b_kt);
@@ -128,7 +132,8 @@ fn count(a_nk: &Matrix, b_kt: &Matrix) -> Result<()> {
     Ok(())
 }
 
-/// The form that [`product`] takes; `None` on the CPU. One narrow dispatch reads all of a; beyond two of them a tile pays.
+/// The form that [`product`] takes; `None` on the CPU. One narrow dispatch reads all of a; beyond
+/// two of them a tile pays.
 pub(crate) fn form(a_nk: &Matrix, b_kt: &Matrix) -> Option<Form> {
     let Device::Gpu(gpu) = a_nk.device() else {
         return None;
@@ -142,7 +147,8 @@ pub(crate) fn form(a_nk: &Matrix, b_kt: &Matrix) -> Option<Form> {
     )
 }
 
-/// As [`product`], in one form: a tile shape of [`tile::MENU`] or one of the others. The CPU has one way and ignores it.
+/// As [`product`], in one form: a tile shape of [`tile::MENU`] or one of the others. The CPU has
+/// one way and ignores it.
 pub fn product_with(a_nk: &Matrix, b_kt: &Matrix, c_nt: &mut Matrix, form: Form) -> Result<()> {
     let (rows, depth, cols) = (a_nk.rows(), a_nk.cols(), b_kt.cols());
     if b_kt.rows() != depth || (c_nt.rows(), c_nt.cols()) != (rows, cols) || depth == 0 {

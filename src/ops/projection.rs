@@ -1,4 +1,5 @@
-//! Projection and nonlinearity in one op: `z = amplitude * f(x W + phase)`, the dense random-feature map.
+//! Projection and nonlinearity in one op: `z = amplitude * f(x W + phase)`, the dense
+//! random-feature map.
 
 mod gpu;
 mod host;
@@ -166,8 +167,8 @@ impl Projection {
         Self::load_as(device, map, None)
     }
 
-    /// As [`Self::load`], with one form instead of the adapter's own: [`Form::Few`], or a tile shape of [`tile::MENU`]
-    /// ([`tile::PREDICT_MENU`] if it is to predict).
+    /// As [`Self::load`], with one form instead of the adapter's own: [`Form::Few`], or a tile
+    /// shape of [`tile::MENU`] ([`tile::PREDICT_MENU`] if it is to predict).
     pub fn load_with(device: &Device, map: &DenseMap, form: Form) -> Result<Self> {
         Self::load_as(device, map, Some(form))
     }
@@ -208,7 +209,8 @@ impl Projection {
     }
 
     /// Writes `z = amplitude * f(x W + phase)`, shape `[rows, D]`, for `x` of shape `[rows, d]`.
-    /// Errors with [`Error::Shape`] on other shapes and with [`Error::Device`] on a matrix of another device.
+    /// Errors with [`Error::Shape`] on other shapes and with [`Error::Device`] on a matrix of
+    /// another device.
     pub fn run(&self, x_nd: &Matrix, z_nd: &mut Matrix) -> Result<()> {
         self.check_input(x_nd)?;
         if (z_nd.rows(), z_nd.cols()) != (x_nd.rows(), self.outputs()) {

@@ -1,5 +1,6 @@
-//! Structured maps in one op: `z = amplitude * cos(2 pi (C x + phase))`, C made of signs, Walsh-Hadamard transforms,
-//! permutations and diagonals, so that a feature costs O(log d) instead of O(d).
+//! Structured maps in one op: `z = amplitude * cos(2 pi (C x + phase))`, C made of signs,
+//! Walsh-Hadamard transforms, permutations and diagonals, so that a feature costs O(log d) instead
+//! of O(d).
 
 mod cpu;
 mod gpu;
@@ -35,8 +36,8 @@ enum Tables {
 const SCRATCH_BYTES: usize = 32 << 20;
 
 impl Structured {
-    /// Uploads the parameters. Errors with [`Error::Shape`] when they do not fit together, and with [`Error::Limit`] when
-    /// they exceed the device's bindings.
+    /// Uploads the parameters. Errors with [`Error::Shape`] when they do not fit together, and with
+    /// [`Error::Limit`] when they exceed the device's bindings.
     pub fn load(device: &Device, map: &StructuredMap) -> Result<Self> {
         map.check()?;
         Ok(Self {
@@ -61,7 +62,8 @@ impl Structured {
     }
 
     /// Writes `z`, shape `[rows, D]`, for `x` of shape `[rows, d]`, both on the map's device.
-    /// Errors with [`Error::Shape`] on other shapes and with [`Error::Device`] on a matrix of another device.
+    /// Errors with [`Error::Shape`] on other shapes and with [`Error::Device`] on a matrix of
+    /// another device.
     pub fn run(&self, x_nd: &Matrix, z_nd: &mut Matrix) -> Result<()> {
         self.check_input(x_nd)?;
         if (z_nd.rows(), z_nd.cols()) != (x_nd.rows(), self.outputs()) {
@@ -76,14 +78,15 @@ impl Structured {
         self.run_rows(x_nd, 0, z_nd)
     }
 
-    /// Writes `y = z beta`, shape `[rows, t]`, for coefficients of shape `[D, t]`; at most 32 MiB of features at a time.
-    /// Errors with [`Error::Shape`] on other shapes.
+    /// Writes `y = z beta`, shape `[rows, t]`, for coefficients of shape `[D, t]`; at most 32 MiB
+    /// of features at a time. Errors with [`Error::Shape`] on other shapes.
     pub fn predict(&mut self, x_nd: &Matrix, beta_dt: &Matrix, y_nt: &mut Matrix) -> Result<()> {
         self.check_input(x_nd)?;
         let (rows, outputs) = (x_nd.rows(), self.outputs());
         if beta_dt.rows() != outputs || (y_nt.rows(), y_nt.cols()) != (rows, beta_dt.cols()) {
             return Err(Error::shape(format!(
-                "{rows} rows of {outputs} features and coefficients of shape {} x {} do not give {} x {}",
+                "{rows} rows of {outputs} features and coefficients of shape {} x {} do not give \
+                 {} x {}",
                 beta_dt.rows(),
                 beta_dt.cols(),
                 y_nt.rows(),
@@ -146,7 +149,8 @@ mod tests {
         kernels::Gaussian,
     };
 
-    /// What an op left behind the columns of x must not reach a feature, in one dispatch and in steps.
+    /// What an op left behind the columns of x must not reach a feature, in one dispatch and in
+    /// steps.
     #[test]
     fn the_padding_of_x_counts_for_nothing() {
         for device in crate::under_test::gpus() {

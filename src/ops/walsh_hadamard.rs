@@ -90,7 +90,8 @@ pub struct WalshHadamard {
 }
 
 impl WalshHadamard {
-    /// For rows of `n` elements. Errors with [`Error::Parameter`] unless `n` is a power of two, at least 2.
+    /// For rows of `n` elements. Errors with [`Error::Parameter`] unless `n` is a power of two, at
+    /// least 2.
     pub fn new(n: usize) -> Result<Self> {
         if n >= 2 && n.is_power_of_two() {
             let log_n = n.trailing_zeros();
@@ -105,8 +106,9 @@ impl WalshHadamard {
         )))
     }
 
-    /// Takes this exchange on a GPU instead of the one that suits it best, for rows that have the choice
-    /// ([`Exchange::serves`]). Transforms then err with [`Error::Unsupported`] where the adapter cannot.
+    /// Takes this exchange on a GPU instead of the one that suits it best, for rows that have the
+    /// choice ([`Exchange::serves`]). Transforms then err with [`Error::Unsupported`] where the
+    /// adapter cannot.
     pub fn with_exchange(self, exchange: Exchange) -> Self {
         Self {
             exchange: Some(exchange),
@@ -144,7 +146,8 @@ impl WalshHadamard {
         false
     }
 
-    /// Transforms each row of `x`, shape `[rows, n]`, where it stands. Errors with [`Error::Shape`] on another width.
+    /// Transforms each row of `x`, shape `[rows, n]`, where it stands. Errors with [`Error::Shape`]
+    /// on another width.
     pub fn run(&self, x_nd: &mut Matrix) -> Result<()> {
         self.check(x_nd)?;
         match x_nd.device().clone() {
@@ -159,7 +162,8 @@ impl WalshHadamard {
         Ok(())
     }
 
-    /// Writes `y = H x` for each row, both of shape `[rows, n]` on one device. Errors with [`Error::Shape`] on other shapes.
+    /// Writes `y = H x` for each row, both of shape `[rows, n]` on one device. Errors with
+    /// [`Error::Shape`] on other shapes.
     pub fn run_into(&self, x_nd: &Matrix, y_nd: &mut Matrix) -> Result<()> {
         self.check(x_nd)?;
         self.check(y_nd)?;
@@ -184,8 +188,8 @@ impl WalshHadamard {
         Ok(())
     }
 
-    /// Transforms rows that lie one after another in host memory, where they stand, on the calling thread.
-    /// Errors with [`Error::Shape`] unless `rows` holds whole rows.
+    /// Transforms rows that lie one after another in host memory, where they stand, on the calling
+    /// thread. Errors with [`Error::Shape`] unless `rows` holds whole rows.
     pub fn run_slice(&self, rows: &mut [f32]) -> Result<()> {
         if !rows.len().is_multiple_of(self.len()) {
             return Err(Error::shape(format!(
@@ -264,7 +268,8 @@ impl WalshHadamard {
             .try_for_each(|pass| self.strided(gpu, pass, y_nd))
     }
 
-    /// What transforms the rows of y, or parts of them, in one dispatch. Counts the work towards tuning where that has a choice.
+    /// What transforms the rows of y, or parts of them, in one dispatch. Counts the work towards
+    /// tuning where that has a choice.
     fn variant(
         &self,
         gpu: &GpuDevice,
@@ -327,8 +332,8 @@ impl WalshHadamard {
     }
 }
 
-/// Rows one after another, under run-time dispatch. A struct rather than a closure: a closure is called from every
-/// instruction set's wrapper and then not inlined into any.
+/// Rows one after another, under run-time dispatch. A struct rather than a closure: a closure is
+/// called from every instruction set's wrapper and then not inlined into any.
 struct Rows<'a> {
     rows: &'a mut [f32],
     n: usize,

@@ -1,7 +1,8 @@
-//! cos(2 pi t) and sin(2 pi t) of phases in turns: the same polynomial as `shaders/shared/cos2pi.wgsl`.
+//! cos(2 pi t) and sin(2 pi t) of phases in turns: the same polynomial as
+//! `shaders/shared/cos2pi.wgsl`.
 //!
-//! `t - round(t)` is exact in f32, so the error is that of the polynomial, 2e-7 at any phase; WGSL's own `cos` is promised to
-//! 2^-11 inside [-pi, pi] only.
+//! `t - round(t)` is exact in f32, so the error is that of the polynomial, 2e-7 at any phase;
+//! WGSL's own `cos` is promised to 2^-11 inside [-pi, pi] only.
 
 use pulp::Simd;
 #[cfg(target_arch = "x86_64")]
@@ -10,7 +11,8 @@ use {
     std::any::Any,
 };
 
-/// Odd minimax polynomial of sin(2 pi u) on [-1/4, 1/4] in u^2, constant term last; error 3.3e-9 before rounding.
+/// Odd minimax polynomial of sin(2 pi u) on [-1/4, 1/4] in u^2, constant term last; error 3.3e-9
+/// before rounding.
 #[expect(
     clippy::excessive_precision,
     reason = "the digits of the shader's literals"
@@ -60,8 +62,8 @@ fn reduced<S: Simd>(simd: S, t: S::f32s) -> Option<S::f32s> {
     Some(bytemuck::cast(r))
 }
 
-/// `|t - round(t)|`, at most 1/2, and `t - round(t)` for its sign. Exact up to 2^22 turns; beyond, where f32 tells no more than
-/// half turns apart, some value of the same bounds.
+/// `|t - round(t)|`, at most 1/2, and `t - round(t)` for its sign. Exact up to 2^22 turns; beyond,
+/// where f32 tells no more than half turns apart, some value of the same bounds.
 #[inline(always)]
 fn fractions<S: Simd>(simd: S, t: S::f32s) -> (S::f32s, S::f32s) {
     #[cfg(target_arch = "x86_64")]

@@ -4,10 +4,12 @@ use super::hint::{LINE, prefetch};
 use pulp::{Simd, WithSimd};
 use std::sync::OnceLock;
 
-/// Depth that is summed in one go; longer sums are added up in stretches, which also keeps their rounding error down.
+/// Depth that is summed in one go; longer sums are added up in stretches, which also keeps their
+/// rounding error down.
 pub(super) const STRETCH: usize = 256;
 
-/// Rows of the largest tile: two vectors of each, two operands and a broadcast must fit the registers.
+/// Rows of the largest tile: two vectors of each, two operands and a broadcast must fit the
+/// registers.
 pub(super) const fn most_rows(lanes: usize) -> usize {
     match lanes {
         // AVX-512 and NEON have 32 registers, AVX2 has 16.
@@ -43,8 +45,8 @@ pub(super) fn panel_columns() -> usize {
     *COLUMNS.get_or_init(|| 2 * pulp::Arch::new().dispatch(Lanes))
 }
 
-/// `c = a b` for `a` packed `[depth][rows]`, `b` packed `[depth][columns]` and `c` `[rows][columns]`. With every step of depth
-/// one more line of `next` is asked for.
+/// `c = a b` for `a` packed `[depth][rows]`, `b` packed `[depth][columns]` and `c`
+/// `[rows][columns]`. With every step of depth one more line of `next` is asked for.
 #[inline(always)]
 pub(super) fn multiply<S: Simd>(
     simd: S,
@@ -102,11 +104,12 @@ fn stretch<S: Simd, const ROWS: usize>(
     }
 }
 
-/// Panels that one or two rows are multiplied with at a time: alone, they would wait for each sum's own latency.
+/// Panels that one or two rows are multiplied with at a time: alone, they would wait for each sum's
+/// own latency.
 pub(super) const ABREAST: usize = 6;
 
-/// As [`multiply`], for at most two rows and [`ABREAST`] panels, one after another in `b` and in `c`. The
-/// order of each sum is the same.
+/// As [`multiply`], for at most two rows and [`ABREAST`] panels, one after another in `b` and in
+/// `c`. The order of each sum is the same.
 #[inline(always)]
 pub(super) fn multiply_abreast<S: Simd>(simd: S, rows: usize, a: &[f32], b: &[f32], c: &mut [f32]) {
     match rows {

@@ -1,19 +1,22 @@
-//! Ridge regression by conjugate gradients on products with Z alone, for maps whose Gram matrix is never formed.
+//! Ridge regression by conjugate gradients on products with Z alone, for maps whose Gram matrix is
+//! never formed.
 
 use super::{Coefficients, FeatureProducts};
 use crate::{Error, Result, error::Remedy};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Zip};
 
-/// Ridge regression `beta = (Z'Z + lambda n I)^-1 Z'y`, lambda PER SAMPLE as in [`Ridge`](super::Ridge), the intercept from
-/// centring and never penalised, by conjugate gradients preconditioned with the diagonal (Hestenes & Stiefel 1952; Saad
-/// 2003, alg. 9.1). All targets take their steps together; memory is `8 t (2 n + 6 D)` bytes beside the operator's own.
+/// Ridge regression `beta = (Z'Z + lambda n I)^-1 Z'y`, lambda PER SAMPLE as in
+/// [`Ridge`](super::Ridge), the intercept from centring and never penalised, by conjugate gradients
+/// preconditioned with the diagonal (Hestenes & Stiefel 1952; Saad 2003, alg. 9.1). All targets
+/// take their steps together; memory is `8 t (2 n + 6 D)` bytes beside the operator's own.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ConjugateGradients {
     /// The penalty per sample, lambda > 0.
     pub lambda: f64,
     /// Whether an intercept is fitted.
     pub intercept: bool,
-    /// Done when `|b - A beta| <= tolerance |b|` for each target, A the centred, penalised Gram matrix and b = Z'y centred.
+    /// Done when `|b - A beta| <= tolerance |b|` for each target, A the centred, penalised Gram
+    /// matrix and b = Z'y centred.
     pub tolerance: f64,
     /// Most products with Z'Z.
     pub max_iterations: usize,
@@ -131,11 +134,13 @@ impl ConjugateGradients {
         Ok(())
     }
 
-    /// Solves for targets `y` `[t, n]`. `progress` hears the number of iterations and the largest relative residual.
+    /// Solves for targets `y` `[t, n]`. `progress` hears the number of iterations and the largest
+    /// relative residual.
     ///
-    /// Ends at the tolerance or after [`Self::max_iterations`], and says which. Errors with [`Error::Parameter`] on
-    /// parameters outside their domain, with [`Error::Shape`] when `y` has another number of rows or there are none, and
-    /// with [`Error::Numerical`] when a product is not finite.
+    /// Ends at the tolerance or after [`Self::max_iterations`], and says which. Errors with
+    /// [`Error::Parameter`] on parameters outside their domain, with [`Error::Shape`] when `y` has
+    /// another number of rows or there are none, and with [`Error::Numerical`] when a product is
+    /// not finite.
     pub fn solve(
         &self,
         features: &mut dyn FeatureProducts,
@@ -209,7 +214,8 @@ impl ConjugateGradients {
             residual = relative(&r);
             let mut restart = false;
             if worst(&residual) <= self.tolerance || iterations == self.max_iterations {
-                // The recurrence drifts from the truth: what is reported and relied on is computed afresh.
+                // The recurrence drifts from the truth: what is reported and relied on is computed
+                // afresh.
                 system.product(beta.view(), &mut a_p)?;
                 r.assign(&(&b - &a_p));
                 residual = relative(&r);
@@ -217,7 +223,11 @@ impl ConjugateGradients {
             }
             let now = worst(&residual);
             if !now.is_finite() {
-                return Err(Error::numerical( "conjugate gradients met a product that is not finite: the features or targets are too large", ).help(Remedy::Standardize));
+                return Err(Error::numerical(
+                    "conjugate gradients met a product that is not \
+                     finite: the features or targets are too large",
+                )
+                .help(Remedy::Standardize));
             }
             progress(iterations, now);
             let z = &r * &inverse_d;
@@ -295,8 +305,8 @@ mod tests {
         }
     }
 
-    /// Correlated features, which take many small steps: a solution by default has the residual that the default promises,
-    /// by sums of its own, and no step more than that takes.
+    /// Correlated features, which take many small steps: a solution by default has the residual
+    /// that the default promises, by sums of its own, and no step more than that takes.
     #[test]
     fn the_default_ends_at_the_residual_that_it_promises() {
         let (n, d) = (120, 60);

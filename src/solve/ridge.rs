@@ -13,8 +13,9 @@ pub struct Coefficients {
     pub intercept_t: Array1<f64>,
 }
 
-/// Ridge regression: `beta = (Z'Z + lambda n I)^-1 Z'y`, with lambda PER SAMPLE (a penalty of `lambda n |beta|^2` beside the
-/// sum of squares). The intercept comes from centring and is never penalised.
+/// Ridge regression: `beta = (Z'Z + lambda n I)^-1 Z'y`, with lambda PER SAMPLE (a penalty of
+/// `lambda n |beta|^2` beside the sum of squares). The intercept comes from centring and is never
+/// penalised.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ridge {
     /// The penalty per sample, lambda > 0.
@@ -36,8 +37,9 @@ impl Default for Ridge {
 impl Ridge {
     /// Solves for all targets at once, on the CPU, in f64.
     ///
-    /// Errors with [`Error::Parameter`] unless lambda is positive and finite, and with [`Error::Numerical`] when the matrix
-    /// is not positive definite, which f32 features allow when lambda is near 1e-8 or below.
+    /// Errors with [`Error::Parameter`] unless lambda is positive and finite, and with
+    /// [`Error::Numerical`] when the matrix is not positive definite, which f32 features allow when
+    /// lambda is near 1e-8 or below.
     pub fn solve(&self, sums: &NormalEquations) -> Result<Coefficients> {
         let Self { lambda, intercept } = *self;
         if !(lambda > 0.0 && lambda.is_finite()) {
@@ -117,7 +119,8 @@ mod tests {
         (z, y, sums)
     }
 
-    /// At the minimum the gradient vanishes: Z'(y - Z beta - b) = lambda n beta, and the residuals sum to zero.
+    /// At the minimum the gradient vanishes: Z'(y - Z beta - b) = lambda n beta, and the residuals
+    /// sum to zero.
     #[test]
     fn the_gradient_vanishes() {
         let (z, y, sums) = sums();

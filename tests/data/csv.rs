@@ -28,7 +28,8 @@ fn read(text: impl AsRef<[u8]>, target: &[&str]) -> Result<Chunk> {
 
 #[test]
 fn names_targets_and_values() {
-    let text = "\u{feff}a, label ,\"b \"\"x\"\", y\",c\r\n1,7, 2.5 ,\"3\"\r\n\r\n-4,8,5e-1,+6\r\n0,9,.5,1.\r\n";
+    let text = "\u{feff}a, label ,\"b \"\"x\"\", y\",c\r\n1,7, 2.5 \
+     ,\"3\"\r\n\r\n-4,8,5e-1,+6\r\n0,9,.5,1.\r\n";
     let (_directory, source) = source(text, &["label"], TargetUse::Required);
     let mut source = opened(source);
     assert_eq!(source.feature_names(), ["a", "b \"x\", y", "c"]);

@@ -99,7 +99,8 @@ fn split_parts_are_complementary_and_independent_of_chunks() {
 
 #[test]
 fn split_golden_rows() {
-    // A split is part of what a reported accuracy means: it must stay the same in every version and on every platform.
+    // A split is part of what a reported accuracy means: it must stay the same in every version and
+    // on every platform.
     let mut split = opened(Split::new(numbered(40), Part::Test, 0.25, 42));
     let rows = read_in_every_way(&mut split).y.column(0).to_vec();
     assert_eq!(rows, GOLDEN);

@@ -1,10 +1,10 @@
 //! What `cargo xtask checks` looks at besides the tests.
 
-use crate::process::{capture, cargo, root, run, step};
+use crate::metadata::collect;
+use crate::process::{capture, cargo, root, run, step, target_dir};
+use crate::{dependencies, msrv};
 use anyhow::{Context, Result, bail};
-use serde_json::Value;
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Every check, the quick ones first; stops at the first that fails.
@@ -12,7 +12,9 @@ pub(crate) fn run_all() -> Result<()> {
     step("formatting", || {
         run(&mut cargo(["fmt", "--all", "--check"]))
     })?;
-    step("msrv", msrv)?;
+    step("columns", columns)?;
+    step("dependencies", dependencies::check)?;
+    step("msrv", msrv::check_beside_clippy)?;
     step("shaders", shaders)?;
     step("paths", paths)?;
     step("clippy", || {
@@ -31,79 +33,53 @@ pub(crate) fn run_all() -> Result<()> {
         let mut doc = cargo(["doc", "--release", "--no-deps", "--workspace"]);
         run(doc.env("RUSTDOCFLAGS", "-D warnings"))
     })?;
+    step("examples", examples)?;
     step("README's first command", readme)
 }
 
-/// Compares the workspace's `rust-version` with those that its dependencies state.
-///
-/// It does not compile under that version: that would need a second toolchain, and where this runs there is one.
-/// The standard library's half is clippy's, whose lint `incompatible_msrv` reads the same `rust-version`.
-pub(crate) fn msrv() -> Result<()> {
-    let metadata = ["metadata", "--format-version", "1", "--locked", "--offline"];
-    // For all platforms where their crates have been downloaded, else for this one, which a build has fetched.
-    let (text, scope) = match capture(&mut cargo(metadata)) {
-        Ok(text) => (text, "every platform"),
-        Err(_) => {
-            let mut command = cargo(metadata);
-            command.args(["--filter-platform", &host()?]);
-            (capture(&mut command)?, "this platform")
+/// Columns of a line of code or comment.
+const COLUMNS: usize = 100;
+
+/// No line of code or comment has more columns than that; rustfmt sees to code only.
+fn columns() -> Result<()> {
+    let (mut files, mut found) = (Vec::new(), Vec::new());
+    for folder in [
+        "src", "shaders", "cli", "xtask", "tests", "benches", "examples",
+    ] {
+        collect(&root().join(folder), "rs", &mut files);
+        collect(&root().join(folder), "wgsl", &mut files);
+    }
+    for file in &files {
+        let path = file.strip_prefix(root()).unwrap_or(file).display();
+        for (index, line) in fs::read_to_string(file)?.lines().enumerate() {
+            if is_too_long(line) {
+                found.push(format!("{path}:{}", index + 1));
+            }
         }
-    };
-    let metadata: Value = serde_json::from_str(&text)?;
-    println!("{}, dependencies of {scope}", compare_versions(&metadata)?);
+    }
+    if !found.is_empty() {
+        bail!(
+            "more than {COLUMNS} columns in {} lines:\n{}",
+            found.len(),
+            found.join("\n")
+        );
+    }
+    println!(
+        "{} files, no line of code or comment has more than {COLUMNS} columns",
+        files.len()
+    );
     Ok(())
 }
 
-fn host() -> Result<String> {
-    let version = capture(Command::new("rustc").arg("-vV"))?;
-    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
-    Ok(host.context("`rustc -vV` names no host")?.to_owned())
+/// A text between quotes may be as long as it is: some would not be found again in pieces.
+fn is_too_long(line: &str) -> bool {
+    let comment = line.trim_start().starts_with("//");
+    let text = !comment && (line.contains('"') || line.ends_with('\\'));
+    line.chars().count() > COLUMNS && !text
 }
 
-fn compare_versions(metadata: &Value) -> Result<String> {
-    let packages = metadata["packages"].as_array().context("no packages")?;
-    let (mut stated, mut needed) = (None, None);
-    for package in packages {
-        let name = package["name"]
-            .as_str()
-            .context("a package without a name")?;
-        let version = match package["rust_version"].as_str() {
-            Some(version) => Some((parse_version(version)?, name)),
-            None => None,
-        };
-        if package["source"].is_null() {
-            let version = version.with_context(|| format!("{name} states no rust-version"))?;
-            stated = Some(stated.map_or(version, |lowest| version.min(lowest)));
-        } else {
-            needed = needed.max(version);
-        }
-    }
-    let (stated, member) = stated.context("no workspace member")?;
-    let (needed, dependency) = needed.unwrap_or_default();
-    let shown = |(major, minor, patch)| format!("{major}.{minor}.{patch}");
-    let (stated_text, needed_text) = (shown(stated), shown(needed));
-    if stated < needed {
-        bail!(
-            "{member} states rust-version {stated_text}, but {dependency} needs {needed_text}; \
-             raise rust-version in Cargo.toml or take an older {dependency}"
-        );
-    }
-    Ok(format!(
-        "rust-version {stated_text} >= {needed_text} ({dependency})"
-    ))
-}
-
-fn parse_version(text: &str) -> Result<(u32, u32, u32)> {
-    let mut numbers = text.split('.').map(str::parse::<u32>);
-    let mut next = || numbers.next().unwrap_or(Ok(0));
-    let version = (next(), next(), next());
-    match version {
-        (Ok(major), Ok(minor), Ok(patch)) => Ok((major, minor, patch)),
-        _ => bail!("rust-version {text:?} is not a version"),
-    }
-}
-
-/// No shader calls the built-in cosine or sine: WGSL promises them to 2^-11 inside [-pi, pi] and nothing outside.
+/// No shader calls the built-in cosine or sine: WGSL promises them to 2^-11 inside [-pi, pi] and
+/// nothing outside.
 fn shaders() -> Result<()> {
     let mut files = Vec::new();
     collect(&root().join("shaders"), "wgsl", &mut files);
@@ -128,17 +104,6 @@ fn shaders() -> Result<()> {
     }
     println!("{} shaders, none calls cos or sin", files.len());
     Ok(())
-}
-
-fn collect(directory: &Path, extension: &str, files: &mut Vec<PathBuf>) {
-    for entry in directory.read_dir().into_iter().flatten().flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            collect(&path, extension, files);
-        } else if path.extension().is_some_and(|found| found == extension) {
-            files.push(path);
-        }
-    }
 }
 
 /// The text with comments blanked out and its line breaks kept; WGSL's block comments nest.
@@ -222,6 +187,39 @@ fn machine_path(line: &str) -> Option<String> {
     })
 }
 
+/// Builds and runs every example, each without arguments, on the CPU.
+fn examples() -> Result<()> {
+    let mut names = Vec::new();
+    for entry in root().join("examples").read_dir()? {
+        let path = entry?.path();
+        let is_example = path.extension().is_some_and(|extension| extension == "rs");
+        if let (true, Some(name)) = (is_example, path.file_stem().and_then(|name| name.to_str())) {
+            names.push(name.to_owned());
+        }
+    }
+    names.sort();
+    if names.is_empty() {
+        bail!("no example under examples/");
+    }
+    // The package set of the tests, so that nothing is built twice.
+    run(&mut cargo([
+        "build",
+        "--release",
+        "--workspace",
+        "--examples",
+    ]))?;
+    for name in names {
+        eprintln!("--> {name}");
+        let program = target_dir()
+            .join("release/examples")
+            .join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+        run(Command::new(program)
+            .env("BOCHNER_DEVICE", "cpu")
+            .current_dir(root()))?;
+    }
+    Ok(())
+}
+
 /// Runs the README's first command as its reader would.
 fn readme() -> Result<()> {
     let text = fs::read_to_string(root().join("README.md")).context("README.md")?;
@@ -263,23 +261,13 @@ fn first_command(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
-    fn a_dependency_may_not_need_more_than_is_stated() {
-        let metadata = |needed: &str| {
-            json!({"packages": [
-                {"name": "a", "source": null, "rust_version": "1.89"},
-                {"name": "b", "source": "registry", "rust_version": needed},
-                {"name": "c", "source": "registry", "rust_version": null}]})
-        };
-        assert!(compare_versions(&metadata("1.89.0")).is_ok());
-        assert!(compare_versions(&metadata("1.9")).is_ok());
-        let error = compare_versions(&metadata("1.89.1")).unwrap_err();
-        assert!(error.to_string().contains("b needs 1.89.1"), "{error}");
-        assert!(compare_versions(&metadata("new")).is_err());
-        let unstated = json!({"packages": [{"name": "a", "source": null, "rust_version": null}]});
-        assert!(compare_versions(&unstated).is_err());
+    fn lines_are_measured_but_for_texts() {
+        let (fits, long) = ("x".repeat(90), "x".repeat(101));
+        assert!(is_too_long(&long) && is_too_long(&format!("// \"{long}\"")));
+        assert!(!is_too_long(&fits) && !is_too_long(&"\u{e9}".repeat(100)));
+        assert!(!is_too_long(&format!("    \"{long}\",")) && !is_too_long(&format!("{long}\\")));
     }
 
     #[test]

@@ -2,7 +2,12 @@
 
 mod adapters;
 mod checks;
+mod dependencies;
+mod dist;
 mod icd;
+mod metadata;
+mod msrv;
+mod portability;
 mod process;
 mod software;
 mod suites;
@@ -13,12 +18,22 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 Usage: cargo xtask COMMAND
 
-  test [ARGS]  set up software Vulkan adapters where they are missing (Debian, Ubuntu), then run every
-               test on the CPU and on every adapter; ARGS go to `cargo test --release --workspace`
-  checks       everything in `ci` but the tests: formatting, MSRV, shaders, paths, clippy, documentation
-               and the README's first command
+  test [ARGS]  set up software Vulkan adapters where they are missing (Debian, Ubuntu), then run
+               every test on the CPU and on every adapter; ARGS go to `cargo test --release
+               --workspace`
+  checks       everything in `ci` but the tests: formatting, columns, dependencies, MSRV, shaders,
+               paths, clippy, documentation, the examples and the README's first command
   ci           test, then checks
-  msrv         the stated rust-version against those of all dependencies
+  dependencies licences, sources, duplicates and use of all dependencies, as deny.toml has them
+  tools        build cargo-deny and cargo-machete into target/tools, which takes minutes;
+               `dependencies` asks them too from then on
+  msrv         the stated rust-version against those of all dependencies, and everything compiled
+               with it
+  portability [--no-tests]
+               compile the library for ARM Linux, macOS, Windows and the browser as far as
+               toolchains reach, and run ARM's tests where qemu-user is installed; takes half an
+               hour
+  dist         the program as it is handed out, and its size
   help         this text
 
 VK_DRIVER_FILES, where set, replaces the search for installed drivers, as in the Vulkan loader;
@@ -40,8 +55,13 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         [] => ("help", arguments),
         [command, rest @ ..] => (command.as_str(), rest),
     };
-    if command != "test" && !rest.is_empty() {
-        bail!("`{command}` takes no arguments\n\n{USAGE}");
+    let takes_arguments = match command {
+        "test" => true,
+        "portability" => rest.iter().all(|argument| argument == "--no-tests"),
+        _ => false,
+    };
+    if !takes_arguments && !rest.is_empty() {
+        bail!("`{command}` does not take {}\n\n{USAGE}", rest.join(" "));
     }
     match command {
         "test" => suites::run(rest),
@@ -50,7 +70,11 @@ fn dispatch(arguments: &[String]) -> Result<()> {
             process::step("tests", || suites::run(&[]))?;
             checks::run_all()
         }
-        "msrv" => checks::msrv(),
+        "dependencies" => dependencies::check(),
+        "tools" => dependencies::install(),
+        "msrv" => msrv::check(),
+        "portability" => portability::run_all(!rest.is_empty()),
+        "dist" => dist::build(),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");
             Ok(())

@@ -1,7 +1,10 @@
 //! `bochner bench --check`: every op against f64, on the CPU and on every adapter.
 
-use crate::flags;
-use crate::report::{self, Console};
+use crate::{
+    drivers::quietly,
+    flags,
+    report::{self, Console},
+};
 use anyhow::{Result, bail};
 use bochner::{Device, check::SUITES};
 use serde_json::{Value, json};
@@ -9,13 +12,13 @@ use std::time::Instant;
 
 /// Prints one line for each op and device; an error when any of them fails.
 pub(super) fn run(console: &Console, as_json: bool) -> Result<()> {
-    for adapter in Device::report().adapters {
+    for adapter in quietly(Device::report).adapters {
         if let Some(refusal) = &adapter.refusal {
             console.note(&format!("{} is not checked: {refusal}", adapter.describe()));
         }
     }
     let mut devices = vec![Device::cpu()];
-    devices.extend(Device::all_gpus()?);
+    devices.extend(quietly(Device::all_gpus)?);
     if devices.len() == 1 {
         console.note("no adapter to check; only the CPU is");
     }
@@ -34,7 +37,8 @@ pub(super) fn run(console: &Console, as_json: bool) -> Result<()> {
                 Ok(o) => (
                     o.passed(),
                     format!(
-                        "{:5} cases, worst error {:.3} of its bound ({}), least control {:.1e} ({})",
+                        "{:5} cases, worst error {:.3} of its bound ({}), least control {:.1e} \
+                         ({})",
                         o.cases, o.worst, o.worst_case, o.control, o.control_case
                     ),
                     json!({
@@ -47,7 +51,7 @@ pub(super) fn run(console: &Console, as_json: bool) -> Result<()> {
                     }),
                 ),
                 Err(error) => {
-                    let why = report::one_line(&flags::explain(&error));
+                    let why = report::one_line(&flags::explain(error));
                     (false, why.clone(), json!({ "failed": why }))
                 }
             };
@@ -76,7 +80,8 @@ pub(super) fn run(console: &Console, as_json: bool) -> Result<()> {
     }
     if !failed.is_empty() {
         bail!(
-            "{} of {} checks failed: {}; do not trust results of these devices, and please report this",
+            "{} of {} checks failed: {}; do not trust results of these devices, and please report \
+             this",
             failed.len(),
             results.len(),
             failed.join(", ")

@@ -1,4 +1,5 @@
-//! `bochner bench --tune`: measures the tile shapes of a GPU, and what else it may choose, and keeps the fastest.
+//! `bochner bench --tune`: measures the tile shapes of a GPU, and what else it may choose, and
+//! keeps the fastest.
 
 use super::duration;
 use crate::flags;

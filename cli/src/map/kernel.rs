@@ -1,5 +1,6 @@
 //! Which kernel, on what scale, from which seed.
 
+use crate::args::whole;
 use crate::flags;
 use crate::report::{Console, Report, Usage, Value, json, six_digits};
 use anyhow::Result;
@@ -15,12 +16,13 @@ use std::sync::Arc;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Map options")]
 pub(crate) struct KernelArgs {
-    /// gaussian, laplacian, exponential, matern32, matern52, cauchy, rational-quadratic, arc-cosine:ORDER; an unknown name
-    /// lists all [default: gaussian; laplacian with binning, arc-cosine:1 with arc-cosine]
+    /// gaussian, laplacian, exponential, matern32, matern52, cauchy, rational-quadratic,
+    /// arc-cosine:ORDER; an unknown name lists all [default: gaussian; laplacian with binning,
+    /// arc-cosine:1 with arc-cosine]
     #[arg(long, value_name = "KERNEL", value_parser = kernels::parse)]
     kernel: Option<Arc<dyn Kernel>>,
-    /// Gamma of the kernel's formula, exp(-gamma |x-y|^2) for the Gaussian: a number, `median` or `scale`
-    /// [default: scale]
+    /// Gamma of the kernel's formula, exp(-gamma |x-y|^2) for the Gaussian: a number, `median` or
+    /// `scale` [default: scale]
     #[arg(
         long,
         value_name = "G",
@@ -33,15 +35,11 @@ pub(crate) struct KernelArgs {
     #[arg(long, value_name = "S", allow_hyphen_values = true, value_parser = Bandwidth::from_sigma)]
     sigma: Option<Bandwidth>,
     /// Seed of everything random: frequencies, split, sample of rows
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 0,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u64>)]
     pub(crate) seed: u64,
-    /// Centre columns and divide them by their standard deviations on the training rows: yes, no, or `auto`, which does so
-    /// if scales are mixed, and leaves binary columns; alone it means yes [default: auto for fit, else no]
+    /// Centre columns and divide them by their standard deviations on the training rows: yes, no,
+    /// or `auto`, which does so if scales are mixed, and leaves binary columns; alone it means yes
+    /// [default: auto for fit, else no]
     #[arg(
         long,
         value_name = "WHEN",
@@ -122,7 +120,8 @@ impl KernelArgs {
         })
     }
 
-    /// From raw columns to unit lengthscale. `otherwise` is for who did not say whether to standardise.
+    /// From raw columns to unit lengthscale. `otherwise` is for who did not say whether to
+    /// standardise.
     pub(crate) fn scale(
         &self,
         kernel: &dyn Kernel,
@@ -168,10 +167,15 @@ impl KernelArgs {
             Bandwidth::Median | Bandwidth::Scale => format!(" ({rule})"),
             _ => String::new(),
         };
-        match (scale.gamma, scale.lengthscales.as_slice()) {
-            (Some(gamma), _) => report.line("gamma", format!("{}{origin}", six_digits(gamma))),
-            (None, [one]) => report.line("lengthscale", format!("{}{origin}", six_digits(*one))),
-            (None, all) => report.line("lengthscales", format!("{}", all.len())),
+        if let Some(gamma) = scale.gamma {
+            report.line("gamma", format!("{}{origin}", six_digits(gamma)));
+        }
+        match scale.lengthscales.as_slice() {
+            [one] => report.line("lengthscale", format!("{}{origin}", six_digits(*one))),
+            all => report.line(
+                "lengthscale",
+                format!("one for each of {} columns", all.len()),
+            ),
         }
         let lengthscale: Value = match scale.lengthscales.as_slice() {
             &[one] => json(one),

@@ -74,7 +74,7 @@ fn unknown_ops_and_empty_shapes_are_wrong_usage() {
     let here = TempDir::new().expect("directory");
     for (args, fragment) in [
         ("bench --op projection", "projection-paired"),
-        ("bench --features 0", "must be positive"),
+        ("bench --features 0", "1 or more"),
         ("bench --rows 3", "--features"),
         ("bench --check --full", "--full"),
     ] {

@@ -1,4 +1,5 @@
-//! Choices among equals that were made by measuring on this adapter: in memory, and on disk for the next process.
+//! Choices among equals that were made by measuring on this adapter: in memory, and on disk for the
+//! next process.
 
 use super::{AdapterReport, lock};
 use crate::device::cache::Cache;
@@ -10,7 +11,8 @@ use std::{
 /// The name of the cached file.
 const NAME: &str = "tiles";
 
-/// What was chosen for each class of work on one adapter and driver, both named by text: nothing here knows what they mean.
+/// What was chosen for each class of work on one adapter and driver, both named by text: nothing
+/// here knows what they mean.
 #[derive(Debug)]
 pub(crate) struct Choices {
     cache: Cache,
@@ -65,7 +67,8 @@ impl Choices {
         self.cache.store(NAME, &self.key, text.as_bytes());
     }
 
-    /// Adds to the work of a class; true for the one caller that finds it to be `enough` and should measure now.
+    /// Adds to the work of a class; true for the one caller that finds it to be `enough` and should
+    /// measure now.
     pub(crate) fn worked(&self, class: &str, operations: f64, enough: f64) -> bool {
         let mut state = lock(&self.state);
         let work = state.work.entry(class.to_owned()).or_insert(0.0);

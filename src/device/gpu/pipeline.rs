@@ -11,7 +11,8 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-/// Every pipeline has a slot that is locked while it is built: others are built and found meanwhile.
+/// Every pipeline has a slot that is locked while it is built: others are built and found
+/// meanwhile.
 #[derive(Default)]
 pub(super) struct Pipelines(Mutex<HashMap<String, Arc<Slot>>>);
 
@@ -215,7 +216,8 @@ impl GpuDevice {
         }
     }
 
-    /// Whether loops are bounded by the shader compiler: in debug builds, and where a test asks for it.
+    /// Whether loops are bounded by the shader compiler: in debug builds, and where a test asks for
+    /// it.
     fn bounded(&self) -> bool {
         #[cfg(test)]
         if self.0.bounded.load(std::sync::atomic::Ordering::Relaxed) {

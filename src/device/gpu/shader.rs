@@ -1,7 +1,9 @@
-//! WGSL text: a small expansion of includes, loops and constants, so that a shader is written once for all tile shapes.
+//! WGSL text: a small expansion of includes, loops and constants, so that a shader is written once
+//! for all tile shapes.
 //!
-//! Loops over registers must be unrolled in the source (naga emits every loop as `while(true)`, and arrays of accumulators
-//! spill), and tile shapes change declarations, which override constants cannot. Lines that start with `//@` direct it:
+//! Loops over registers must be unrolled in the source (naga emits every loop as `while(true)`, and
+//! arrays of accumulators spill), and tile shapes change declarations, which override constants
+//! cannot. Lines that start with `//@` direct it:
 //!
 //! ```text
 //! //@ include cos2pi            the text of shaders/shared/cos2pi.wgsl
@@ -85,7 +87,8 @@ fn directive(line: &str) -> Option<(&str, &str)> {
     })
 }
 
-/// Expands lines from `at` up to an unmatched `end` or `else`, whose index it returns. Without `out` it only skips.
+/// Expands lines from `at` up to an unmatched `end` or `else`, whose index it returns. Without
+/// `out` it only skips.
 fn block(
     lines: &[&str],
     mut at: usize,
@@ -275,7 +278,8 @@ mod tests {
 
     #[test]
     fn loops_conditions_and_expressions_expand() {
-        let source = "//@ let N = T * 2\n//@ for i in 0..N\n//@ if i % 2 == 0\na${i} = ${i*(3+1)-1};\n//@ else\nodd${i}\n//@ end\n//@ end\nlast";
+        let source = "//@ let N = T * 2\n//@ for i in 0..N\n//@ if i % 2 == 0\na${i} = \
+         ${i*(3+1)-1};\n//@ else\nodd${i}\n//@ end\n//@ end\nlast";
         let text = expand(source, &with(&[("T", 2)])).expect("expands");
         assert_eq!(text, "a0 = -1;\nodd1\na2 = 7;\nodd3\nlast\n");
     }

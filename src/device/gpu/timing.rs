@@ -10,7 +10,8 @@ use std::{
 /// Queries of one set: the most that every adapter allows.
 const QUERIES: u32 = 4096;
 
-/// Timestamps of the dispatches recorded while a measurement runs: one at the start and one at the end of each.
+/// Timestamps of the dispatches recorded while a measurement runs: one at the start and one at the
+/// end of each.
 pub(super) struct Timing {
     set: wgpu::QuerySet,
     used: u32,
@@ -46,9 +47,10 @@ impl GpuDevice {
         lock(&self.0.recorder).timing.is_some()
     }
 
-    /// Records `work` `times` times in a row and returns the seconds that the device took for each, from the start of its
-    /// first dispatch to the end of its last. Errors with [`Error::Unsupported`] without timestamp queries, with work that
-    /// records nothing, with more dispatches than one query set holds, and while another thread measures. What other threads
+    /// Records `work` `times` times in a row and returns the seconds that the device took for each,
+    /// from the start of its first dispatch to the end of its last. Errors with
+    /// [`Error::Unsupported`] without timestamp queries, with work that records nothing, with more
+    /// dispatches than one query set holds, and while another thread measures. What other threads
     /// record meanwhile is not counted, but slows the device down.
     pub(crate) fn time(
         &self,
@@ -92,7 +94,8 @@ impl GpuDevice {
         };
         if used > QUERIES || spans.iter().any(Range::is_empty) {
             return Err(Error::unsupported(format!(
-                "{used} timestamps for {times} measurements; between 2 for each and {QUERIES} in all can be taken"
+                "{used} timestamps for {times} measurements; between 2 for each and {QUERIES} in \
+                 all can be taken"
             )));
         }
         let bytes = u64::from(used) * u64::from(wgpu::QUERY_SIZE);
@@ -125,7 +128,8 @@ impl GpuDevice {
     }
 }
 
-/// Ticks from the start of the first dispatch of a span to the end of its last. Counters may run over.
+/// Ticks from the start of the first dispatch of a span to the end of its last. Counters may run
+/// over.
 fn duration(ticks: &[u64], span: Range<u32>) -> u64 {
     let (first, last) = (ticks[span.start as usize], ticks[span.end as usize - 1]);
     last.wrapping_sub(first)
@@ -146,7 +150,8 @@ mod tests {
         assert_eq!(duration(&ticks, 6..8), 10);
     }
 
-    /// Short and long dispatches in one span, in either order, take as long as the long one at least.
+    /// Short and long dispatches in one span, in either order, take as long as the long one at
+    /// least.
     #[test]
     fn every_dispatch_of_a_span_is_timed() {
         for device in gpus() {

@@ -6,7 +6,8 @@ use pulp::{Simd, WithSimd};
 /// Up to so many columns are dot products of whole rows; more fill the panels of a register tile.
 const NARROW: usize = 12;
 
-/// `b` of a product `c = a b`. An entry of c is summed in one order whatever the batch of rows around it.
+/// `b` of a product `c = a b`. An entry of c is summed in one order whatever the batch of rows
+/// around it.
 pub(crate) struct HostFactor {
     depth: usize,
     cols: usize,
@@ -117,7 +118,8 @@ impl WithSimd for Dots<'_> {
     }
 }
 
-/// Dot products of `a` with a few columns, so that `a` is loaded once for all. A sum has two vectors of partial sums.
+/// Dot products of `a` with a few columns, so that `a` is loaded once for all. A sum has two
+/// vectors of partial sums.
 #[inline(always)]
 fn dots<S: Simd, const N: usize>(simd: S, a: &[f32], b: [&[f32]; N]) -> [f32; N] {
     let (a, a_rest) = S::as_simd_f32s(a);

@@ -1,4 +1,5 @@
-//! The dense map on the CPU: packed frequencies, register tiles, and the nonlinearity while a piece of a row is in cache.
+//! The dense map on the CPU: packed frequencies, register tiles, and the nonlinearity while a piece
+//! of a row is in cache.
 
 use super::DenseMap;
 #[cfg(target_arch = "x86_64")]
@@ -97,7 +98,8 @@ impl HostMap {
         }
     }
 
-    /// A few rows: threads share the frequencies. This one starts at once, on the first part, while others wake.
+    /// A few rows: threads share the frequencies. This one starts at once, on the first part, while
+    /// others wake.
     fn featurize_few(
         &self,
         cpu: &CpuDevice,
@@ -157,8 +159,8 @@ impl HostMap {
         for_each_row(x, panels, epilogue);
     }
 
-    /// The nonlinearity on the projections of one row on the frequencies from `col` on. `second` takes the sines of the
-    /// paired form and is not touched otherwise.
+    /// The nonlinearity on the projections of one row on the frequencies from `col` on. `second`
+    /// takes the sines of the paired form and is not touched otherwise.
     #[inline(always)]
     pub(in crate::ops) fn apply<S: Simd>(
         &self,
@@ -213,8 +215,8 @@ impl HostMap {
     }
 }
 
-/// A function of one variable. Types and not closures: only what is `#[inline(always)]` runs under the vector instructions
-/// of its caller.
+/// A function of one variable. Types and not closures: only what is `#[inline(always)]` runs under
+/// the vector instructions of its caller.
 trait Function {
     fn vector<S: Simd>(simd: S, t: S::f32s) -> S::f32s;
     fn scalar(t: f32) -> f32;
@@ -345,7 +347,8 @@ impl<W: Sink> Epilogue for Features<'_, W> {
     }
 }
 
-/// The nonlinearity on what threads have projected. A type and not a closure: pulp inlines only the former whole.
+/// The nonlinearity on what threads have projected. A type and not a closure: pulp inlines only the
+/// former whole.
 struct Gather<'a> {
     map: &'a HostMap,
     parts: &'a [(usize, PanelsView<'a>)],

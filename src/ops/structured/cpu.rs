@@ -1,4 +1,5 @@
-//! Structured maps on the CPU: a few rows at a time through each block, so that its tables are read from cache.
+//! Structured maps on the CPU: a few rows at a time through each block, so that its tables are read
+//! from cache.
 
 use super::map::{Mixing, StructuredMap};
 use crate::{
@@ -143,7 +144,8 @@ impl WithSimd for Featurize<'_> {
                         let g = gaussian_bn.row(block);
                         let g = g.as_slice().expect("rows of a standard layout");
                         for ((w, &from), &g) in w.iter_mut().zip(from).zip(g) {
-                            // The mask changes nothing; it spares a check and lets the loop become gathers.
+                            // The mask changes nothing; it spares a check and lets the loop become
+                            // gathers.
                             *w = g * v[from as usize & (n - 1)];
                         }
                         transform(simd, w);

@@ -1,4 +1,5 @@
-//! Structured maps on a GPU: one dispatch where rows fit workgroup memory, else steps with Walsh-Hadamard passes between.
+//! Structured maps on a GPU: one dispatch where rows fit workgroup memory, else steps with
+//! Walsh-Hadamard passes between.
 
 use super::{
     form,
@@ -159,7 +160,8 @@ impl Tables {
             gaussian_bn,
         } = &map.mixing
         {
-            // The fused shader loads eight neighbours at once; in its exchange an element has a place of its own.
+            // The fused shader loads eight neighbours at once; in its exchange an element has a
+            // place of its own.
             let width = n.max(8);
             let layout = (log_n <= LOG_WHOLE).then(|| RowLayout::new(log_n));
             places = vec![0; map.blocks() * width];

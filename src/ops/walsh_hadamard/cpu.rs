@@ -1,7 +1,7 @@
 //! The Walsh-Hadamard transform on the CPU, for the vectors that run-time dispatch chose.
 //!
-//! Levels commute, so they are taken in the order that suits the cache: from the top while a row exceeds it, then those
-//! inside one vector, then three at a time.
+//! Levels commute, so they are taken in the order that suits the cache: from the top while a row
+//! exceeds it, then those inside one vector, then three at a time.
 
 use pulp::Simd;
 
@@ -32,7 +32,8 @@ fn long<S: Simd>(simd: S, x: &mut [f32]) {
         depth += 1;
         size /= radix;
     }
-    // Walk the leaves in order; before leaf number `leaf`, sweep every level whose part begins there.
+    // Walk the leaves in order; before leaf number `leaf`, sweep every level whose part begins
+    // there.
     for leaf in 0..x.len() / size {
         let at = leaf * size;
         for &level in &sizes[..depth] {
@@ -113,7 +114,8 @@ fn in_registers<S: Simd, const N: usize>(simd: S, x: &mut [f32]) {
     }
 }
 
-/// The levels inside one vector: the partner of lane i is lane i ^ h, which a rotation either way brings.
+/// The levels inside one vector: the partner of lane i is lane i ^ h, which a rotation either way
+/// brings.
 #[inline(always)]
 fn in_vector<S: Simd>(simd: S, mut v: S::f32s) -> S::f32s {
     /// Widest vectors of any instruction set that is dispatched to.

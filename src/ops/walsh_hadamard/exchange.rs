@@ -1,5 +1,6 @@
-//! How invocations that share a row exchange its values: through workgroup memory, which every adapter has, or by shuffles within a
-//! subgroup, where adapters have subgroups of one size. Both do the same additions in the same order.
+//! How invocations that share a row exchange its values: through workgroup memory, which every
+//! adapter has, or by shuffles within a subgroup, where adapters have subgroups of one size. Both
+//! do the same additions in the same order.
 
 use super::{Op, Params};
 use crate::{
@@ -24,7 +25,8 @@ pub static SUBGROUP_OP: Op = Op {
     },
 };
 
-/// Logarithms of the lengths for which there is a choice: shorter rows are too few values to share, longer ones too many registers.
+/// Logarithms of the lengths for which there is a choice: shorter rows are too few values to share,
+/// longer ones too many registers.
 const LENGTHS: RangeInclusive<u32> = 6..=10;
 /// Invocations of a workgroup, as in the shader: a multiple of every size of subgroups.
 const INVOCATIONS: u32 = 128;

@@ -7,7 +7,8 @@ use crate::device::gpu::shader::Constants;
 pub(in crate::ops) struct RowLayout {
     log_n: u32,
     log_e: u32,
-    /// Rows of a workgroup: at most 16 KiB and 256 invocations, 64 invocations where rows are short.
+    /// Rows of a workgroup: at most 16 KiB and 256 invocations, 64 invocations where rows are
+    /// short.
     pub(in crate::ops) rows: u32,
 }
 
@@ -43,8 +44,8 @@ impl RowLayout {
     }
 }
 
-/// Rows of 2^4 to 2^10 elements are moved in vec4s: longer ones would take more registers than some GPUs have, shorter ones
-/// are less than one invocation's.
+/// Rows of 2^4 to 2^10 elements are moved in vec4s: longer ones would take more registers than some
+/// GPUs have, shorter ones are less than one invocation's.
 const QUADS: std::ops::RangeInclusive<u32> = 4..=10;
 
 /// Constants of a dispatch on whole rows, ROWS of them in a workgroup.

@@ -1,4 +1,5 @@
-//! One block of the triangle: pairs of slabs, stretch after stretch, the next pair on its way from memory meanwhile.
+//! One block of the triangle: pairs of slabs, stretch after stretch, the next pair on its way from
+//! memory meanwhile.
 
 use super::super::{
     hint::{LINE, prefetch},
@@ -15,8 +16,8 @@ pub(super) fn slab_columns() -> usize {
     panel_columns() / 2 * VECTORS
 }
 
-/// Adds the products of slabs `i` with slabs `j`, not above the diagonal, to `sums`: tiles of a few rows by a whole slab, row-major
-/// within and one after another.
+/// Adds the products of slabs `i` with slabs `j`, not above the diagonal, to `sums`: tiles of a few
+/// rows by a whole slab, row-major within and one after another.
 pub(super) struct Block<'a, F> {
     pub i: Range<usize>,
     pub j: Range<usize>,
@@ -32,7 +33,8 @@ impl<'a, F: Fn(usize) -> &'a [f32]> WithSimd for Block<'_, F> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        // A tile must divide the slab into whole tiles, and its sums and one row of the slab fit the registers.
+        // A tile must divide the slab into whole tiles, and its sums and one row of the slab fit
+        // the registers.
         match S::F32_LANES {
             16 => self.add::<S, 8, 6>(simd),
             8 => self.add::<S, 4, 6>(simd),
@@ -69,7 +71,8 @@ impl<'a, F: Fn(usize) -> &'a [f32]> Block<'_, F> {
                     let (a, b) = (stretch(i), stretch(j));
                     let c = &mut self.scratch[place(i, j)..][..size];
                     for (t, c) in c.chunks_exact_mut(ROWS * width).enumerate() {
-                        // Each tile asks for its share of the next pair, a line with every row of this one.
+                        // Each tile asks for its share of the next pair, a line with every row of
+                        // this one.
                         let (next, part) = match t < TILES / 2 {
                             true => (next[0], t),
                             false => (next[1], t - TILES / 2),

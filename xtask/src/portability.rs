@@ -1,0 +1,329 @@
+//! Whether the library compiles for the platforms that this machine is not, and whether its tests
+//! pass on ARM.
+//!
+//! Three ways lead to a platform's standard library: rustup has it, rustup gets it, or it is
+//! compiled from the sources of Debian's compiler for its browsers (packages rustc-web and
+//! rust-web-src, unpacked under target/ and not installed).
+
+use crate::metadata::host;
+use crate::process::{capture, cargo, root, run, target_dir};
+use crate::software::{debian_packages, has_apt};
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const TARGETS: [&str; 4] = [
+    ARM,
+    "aarch64-apple-darwin",
+    "x86_64-pc-windows-msvc",
+    "wasm32-unknown-unknown",
+];
+const ARM: &str = "aarch64-unknown-linux-gnu";
+
+/// Suites that need no adapter and go through every op on the CPU.
+const SUITES: [&str; 4] = ["invariants", "edges", "extremes", "kernel_block"];
+
+/// Programs that run ARM's code here, and the compiler that links it.
+const EMULATORS: [&str; 2] = ["qemu-aarch64", "qemu-aarch64-static"];
+const LINKER: &str = "aarch64-linux-gnu-gcc";
+const INSTALL: &str = "sudo apt-get install qemu-user gcc-aarch64-linux-gnu";
+
+/// Checks every platform that can be reached, then runs ARM's tests where they can run; says what
+/// was done and what not. With `checks_only` nothing is run.
+///
+/// Errs if something that was tried failed; what could not be tried is no fault, and comes with the
+/// command to type.
+pub(crate) fn run_all(checks_only: bool) -> Result<()> {
+    let (mut done, mut left, mut failed) = (Vec::new(), Vec::new(), Vec::new());
+    for target in TARGETS {
+        eprintln!("==> {target}");
+        let toolchain = match Toolchain::of(target) {
+            Ok(toolchain) => toolchain,
+            Err(reason) => {
+                left.push(format!("{target}: {reason:#}"));
+                continue;
+            }
+        };
+        let mut check = toolchain.cargo("check", target);
+        match run(check.args(["--lib", "--package", "bochner"])) {
+            Ok(()) => done.push(format!(
+                "{target}: the library compiles ({})",
+                toolchain.describe()
+            )),
+            Err(error) => failed.push(format!("{target}: {error:#}")),
+        }
+        if target != ARM {
+            continue;
+        }
+        if checks_only {
+            left.push(format!(
+                "{target}: its tests; type `cargo xtask portability`"
+            ));
+        } else if host()? == ARM {
+            left.push(format!(
+                "{target}: its tests, for it is this machine; type `cargo xtask test`"
+            ));
+        } else if let Some(emulator) = emulator() {
+            match tests(&toolchain, emulator) {
+                Ok(words) => done.push(format!("{target}: {words}, under {emulator}")),
+                Err(error) => failed.push(format!("{target}: {error:#}")),
+            }
+        } else {
+            left.push(format!(
+                "{target}: its tests, which need qemu-user and a linker; type `{INSTALL}`"
+            ));
+        }
+    }
+    for line in &done {
+        println!("checked      {line}");
+    }
+    for line in &left {
+        println!("NOT checked  {line}");
+    }
+    if !failed.is_empty() {
+        bail!("{}", failed.join("\n"));
+    }
+    Ok(())
+}
+
+/// What compiles for a platform.
+enum Toolchain {
+    /// rustup's, with the platform's standard library.
+    Installed,
+    /// Debian's, which compiles the standard library first; unpacked in a folder.
+    Debian(PathBuf),
+}
+
+impl Toolchain {
+    /// The first that can be had.
+    fn of(target: &str) -> Result<Self> {
+        let installed = || {
+            let mut rustc = Command::new("rustc");
+            rustc
+                .args(["--print", "target-libdir", "--target", target])
+                .current_dir(root());
+            capture(&mut rustc).is_ok_and(|path| has_core(Path::new(path.trim())))
+        };
+        if installed() {
+            return Ok(Self::Installed);
+        }
+        let added = capture(
+            Command::new("rustup")
+                .args(["target", "add", target])
+                .current_dir(root()),
+        );
+        if added.is_ok() && installed() {
+            return Ok(Self::Installed);
+        }
+        let advice = format!("no standard library for it; type `rustup target add {target}`");
+        if !cfg!(target_os = "linux") || !has_apt() {
+            bail!("{advice}");
+        }
+        debian().map(Self::Debian).with_context(|| advice)
+    }
+
+    fn describe(&self) -> String {
+        match self {
+            Self::Installed => "rustup's standard library".into(),
+            Self::Debian(folder) => {
+                let version = capture(&mut debian_rustc(folder));
+                let version = version.unwrap_or_default();
+                let number = version.split_whitespace().nth(1).unwrap_or("of Debian");
+                format!("standard library compiled by Debian's rustc {number}")
+            }
+        }
+    }
+
+    /// A cargo command for a platform, in a build folder of its own.
+    fn cargo(&self, command: &str, target: &str) -> Command {
+        let mut cargo = cargo([command, "--target", target]);
+        cargo
+            .arg("--target-dir")
+            .arg(target_dir().join("portability"));
+        if let Self::Debian(folder) = self {
+            cargo
+                .arg("-Zbuild-std=std,panic_abort,panic_unwind,test,proc_macro")
+                .env("RUSTC", folder.join("usr/bin/rustc"))
+                .env("RUSTDOC", folder.join("usr/bin/rustdoc"))
+                .env("LD_LIBRARY_PATH", libraries(folder))
+                // It is a stable compiler, and only nightly ones may compile the standard library;
+                // unless told so.
+                .env("RUSTC_BOOTSTRAP", "1");
+        }
+        cargo
+    }
+}
+
+fn has_core(directory: &Path) -> bool {
+    let mut entries = directory.read_dir().into_iter().flatten().flatten();
+    entries.any(|entry| entry.file_name().to_string_lossy().starts_with("libcore-"))
+}
+
+fn libraries(folder: &Path) -> PathBuf {
+    folder
+        .join("usr/lib")
+        .join(format!("{}-linux-gnu", std::env::consts::ARCH))
+}
+
+fn debian_rustc(folder: &Path) -> Command {
+    let mut rustc = Command::new(folder.join("usr/bin/rustc"));
+    rustc
+        .arg("--version")
+        .env("LD_LIBRARY_PATH", libraries(folder));
+    rustc
+}
+
+/// Debian's compiler and the sources of its standard library: fetched the first time, found there
+/// later.
+fn debian() -> Result<PathBuf> {
+    let folder = target_dir().join("rustc-web");
+    if capture(&mut debian_rustc(&folder)).is_ok() {
+        return Ok(folder);
+    }
+    eprintln!(
+        "fetching Debian's compiler and its sources (package rustc-web, about 140 MB, unpacked only)"
+    );
+    debian_packages(
+        &["rustc-web", "rust-web-src"],
+        &["libstd-rust-web", "libllvm"],
+        &folder,
+    )?;
+    capture(&mut debian_rustc(&folder)).context("Debian's compiler does not start")?;
+    Ok(folder)
+}
+
+/// A program that runs ARM's code, where the linker is here too.
+fn emulator() -> Option<&'static str> {
+    let starts = |program: &&str| capture(Command::new(program).arg("--version")).is_ok();
+    EMULATORS
+        .into_iter()
+        .find(starts)
+        .filter(|_| starts(&LINKER))
+}
+
+/// Runs the tests that need no adapter, then fits the digits there and here: the same parameters to
+/// the bit, and as good.
+fn tests(toolchain: &Toolchain, emulator: &str) -> Result<String> {
+    let on_arm = |command: &str| {
+        let mut cargo = toolchain.cargo(command, ARM);
+        cargo
+            .arg("--release")
+            .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", LINKER)
+            .env(
+                "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER",
+                format!("{emulator} -L /usr/aarch64-linux-gnu"),
+            )
+            .env("BOCHNER_CACHE", "off")
+            .env_remove("BOCHNER_REQUIRE_GPU");
+        cargo
+    };
+    let mut suites = on_arm("test");
+    suites.args(["--package", "bochner", "--lib"]);
+    for suite in SUITES {
+        suites.args(["--test", suite]);
+    }
+    run(&mut suites)?;
+
+    let folder = target_dir().join("portability");
+    let [there, here] = ["arm.model", "here.model"].map(|name| folder.join(name));
+    let fit = |mut cargo: Command, model: &Path| -> Result<f64> {
+        cargo.args([
+            "--package",
+            "bochner-cli",
+            "--bin",
+            "bochner",
+            "--",
+            "fit",
+            "data/digits.csv",
+        ]);
+        cargo.args(["--target", "label", "--features", "2000", "--test", "0.5"]);
+        cargo
+            .args(["--device", "cpu", "--json", "--quiet", "--output"])
+            .arg(model);
+        let report: Value = serde_json::from_str(&capture(&mut cargo)?)?;
+        report["accuracy"]
+            .as_f64()
+            .context("a report without `accuracy`")
+    };
+    let on_arm = fit(on_arm("run"), &there)?;
+    let native = fit(cargo(["run", "--release"]), &here)?;
+    let [there, here] = [fs::read(there)?, fs::read(here)?];
+    let compared = compare(&there, &here)?;
+    // Half of 1797 rows are held out: one of them decided otherwise is .0011.
+    if (on_arm - native).abs() > 0.0035 {
+        bail!("digits: accuracy {on_arm:.4} there and {native:.4} here");
+    }
+    Ok(format!(
+        "unit tests, {} pass; digits {on_arm:.4} (here {native:.4}) with {compared} drawn parameters the same to the bit",
+        SUITES.join(", ")
+    ))
+}
+
+/// Compares what was drawn and surveyed in two models, not what was solved for; the number of
+/// values.
+fn compare(one: &[u8], other: &[u8]) -> Result<usize> {
+    let (a, b) = (tensors(one)?, tensors(other)?);
+    let names =
+        |all: &[(String, &[u8])]| all.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    if names(&a) != names(&b) || !a.iter().any(|(name, _)| name == "frequencies") {
+        bail!("models of other parts: {:?} and {:?}", names(&a), names(&b));
+    }
+    let mut bytes = 0;
+    for ((name, a), (_, b)) in a.iter().zip(&b) {
+        if a != b {
+            bail!("{name} has other bits there than here");
+        }
+        bytes += a.len();
+    }
+    Ok(bytes / 4)
+}
+
+/// The tensors of a safetensors file by name, but for the solution.
+fn tensors(file: &[u8]) -> Result<Vec<(String, &[u8])>> {
+    let cut = || "a model file that is cut off";
+    let (length, rest) = file.split_first_chunk::<8>().with_context(cut)?;
+    let length = usize::try_from(u64::from_le_bytes(*length))?;
+    let (header, data) = rest.split_at_checked(length).with_context(cut)?;
+    let header: Value = serde_json::from_slice(header)?;
+    let mut tensors = Vec::new();
+    for (name, tensor) in header.as_object().context("a header that is no object")? {
+        if ["__metadata__", "coefficients", "intercept"].contains(&name.as_str()) {
+            continue;
+        }
+        let offset = |i: usize| {
+            tensor["data_offsets"][i]
+                .as_u64()
+                .and_then(|at| usize::try_from(at).ok())
+        };
+        let range = offset(0).with_context(cut)?..offset(1).with_context(cut)?;
+        tensors.push((name.clone(), data.get(range).with_context(cut)?));
+    }
+    tensors.sort();
+    Ok(tensors)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn model(frequency: u8, coefficient: u8) -> Vec<u8> {
+        let header = r#"{"__metadata__":{"a":"b"},"frequencies":{"data_offsets":[0,4]},"coefficients":{"data_offsets":[4,8]}}"#;
+        let mut file = (header.len() as u64).to_le_bytes().to_vec();
+        file.extend(header.bytes());
+        file.extend([frequency; 4]);
+        file.extend([coefficient; 4]);
+        file
+    }
+
+    #[test]
+    fn models_are_compared_in_what_was_drawn() {
+        assert_eq!(compare(&model(1, 2), &model(1, 3)).unwrap(), 1);
+        let error = compare(&model(1, 2), &model(2, 2)).unwrap_err();
+        assert!(error.to_string().contains("frequencies"), "{error}");
+        let whole = model(1, 2);
+        assert!(compare(&whole, &whole[..whole.len() - 5]).is_err());
+        assert!(compare(&whole[..4], &whole).is_err());
+    }
+}
