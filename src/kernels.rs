@@ -191,7 +191,25 @@ fn scaled(x: &[f64], lengthscale: f64) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cauchy, Gaussian, Kernel, Laplacian, Matern, parse};
+    use super::{Cauchy, Gaussian, Kernel, Laplacian, Matern, Norm, parse};
+
+    /// The distance that a kernel sees, and so the rows that its median bandwidth is near.
+    #[test]
+    fn norms_are_l1_only_where_all_parts_are() {
+        for (spec, norm) in [
+            ("gaussian", Norm::L2),
+            ("exponential", Norm::L2),
+            ("cauchy", Norm::L2),
+            ("laplacian", Norm::L1),
+            ("hat", Norm::L1),
+            ("mixture:1*laplacian@1+2*laplacian@3", Norm::L1),
+            ("mixture:1*laplacian@1+2*gaussian@1", Norm::L2),
+            ("product:laplacian@1*laplacian@3", Norm::L1),
+            ("product:gaussian@1*laplacian@1", Norm::L2),
+        ] {
+            assert_eq!(parse(spec).expect("known").norm(), norm, "{spec}");
+        }
+    }
 
     /// A kernel of one column at distance 0.7, written with gamma.
     type WithGamma = fn(f64) -> f64;
