@@ -135,12 +135,12 @@ mod tests {
         features::Standardize,
         kernels::{Exponential, Gaussian, Laplacian},
     };
-    use ndarray::array;
+    use ndarray::{Array2, array};
 
     /// The rules against their definitions, entry by entry and pair by pair.
     #[test]
     fn median_and_scale_are_their_definitions() {
-        let x = array![
+        let x: Array2<f64> = array![
             [0.0, 10.0, 1.0],
             [1.0, 13.0, 1.5],
             [4.0, 9.0, 0.0],
