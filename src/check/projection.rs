@@ -3,7 +3,7 @@
 use super::{EPS, Outcome, SIZES, in_turn, menu, normal, poisoned, worst};
 use crate::{
     Device, Matrix, Result,
-    form::tile::{self, Form},
+    form::{Form, tile},
     ops::{
         Nonlinearity,
         projection::{self, DenseMap, Projection},
