@@ -268,7 +268,7 @@ fn what_cannot_be_binned_is_one_clear_line() {
         .to_string();
     assert!(
         message.contains("convex on [0, inf)")
-            && message.contains("laplacian or hat")
+            && message.contains("the laplacian kernel, the hat kernel")
             && !message.contains('\n'),
         "{message}"
     );

@@ -109,7 +109,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let ceilings = Ceilings::measure(&device, CEILING_SECONDS)?;
     page.ceilings(&ceilings)?;
     for op in ops {
-        if op.host_only && !matches!(device, Device::Cpu(_)) && args.op.is_none() {
+        if op.host_only && device.as_cpu().is_none() && args.op.is_none() {
             continue;
         }
         let shapes: Vec<Shape> = match args.features {
@@ -146,7 +146,7 @@ fn case(
     shape: Shape,
     tile: Option<&str>,
 ) -> bochner::Result<Option<Timed>> {
-    if let Device::Gpu(gpu) = device {
+    if let Some(gpu) = device.as_gpu() {
         tuning::force(gpu, tile)?;
     }
     let mut prepared = Prepared::new(device, op, shape)?;
@@ -166,9 +166,9 @@ impl Args {
         if !self.tiles && self.tile.is_none() {
             return Ok(vec![None]);
         }
-        let Device::Gpu(_) = device else {
+        if device.as_gpu().is_none() {
             return Err(Usage("the CPU has no tile shapes; use --device with a GPU".into()).into());
-        };
+        }
         let Some(wanted) = &self.tile else {
             return Ok(names.into_iter().map(Some).collect());
         };
@@ -225,7 +225,7 @@ impl Page {
 
     /// The tile shapes that were measured to be best, in this process or an earlier one.
     fn tuned(&mut self, device: &Device) {
-        let Device::Gpu(gpu) = device else { return };
+        let Some(gpu) = device.as_gpu() else { return };
         let chosen = tuning::chosen(gpu).into_iter();
         let chosen = chosen.map(|(class, tile)| (class.to_string(), Value::from(tile.name())));
         self.object

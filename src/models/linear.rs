@@ -161,7 +161,7 @@ impl<'m> Predictor<'m> {
         }
         let targets = |chunk: &Chunk, range| chunk.y.slice(s![range, ..]).to_owned();
         self.featurizer
-            .to_host(source, progress, targets, |scores, y: Array2<f64>| {
+            .on_host(source, progress, targets, |scores, y: Array2<f64>| {
                 let scores = scores[0].mapv(f64::from) + &model.coefficients.intercept_t;
                 sink(decide(scores, &model.targets).view(), y.view())
             })

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 /// Prints one line for each class of work, the fastest shape first.
 pub(super) fn run(console: &Console, device: &Device, as_json: bool) -> Result<()> {
-    let Device::Gpu(gpu) = device else {
+    let Some(gpu) = device.as_gpu() else {
         return Err(Usage("the CPU has no tile shapes; use --device with a GPU".into()).into());
     };
     if !as_json {

@@ -68,7 +68,7 @@ impl<'a> StreamedRows<'a> {
         let none = |_: &_, _| ();
         let seen = self
             .featurizer
-            .to_host(self.source, &mut |_| {}, none, |z, ()| {
+            .on_host(self.source, &mut |_| {}, none, |z, ()| {
                 let more = z.first().map_or(0, ArrayView2::nrows);
                 // More rows than there were are reported below, with the count.
                 if row0 + more <= rows {
