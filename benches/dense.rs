@@ -8,7 +8,10 @@ use bochner::{
     Device, Matrix, Result,
     bench::baseline::{SquareGram, naive},
     check::normal,
-    form::tile::{DIRECT_8X64, Form, SHARED_64},
+    form::{
+        Form,
+        tile::{DIRECT_8X64, SHARED_64},
+    },
     ops::{
         Nonlinearity,
         gram::GramAccumulator,

@@ -9,8 +9,12 @@ use bochner::{
     Device, Matrix, Result,
     device::{GpuDevice, gpu::shader::expand},
     features::{Affine, Fastfood, FeatureMap, Fourier, Sorf},
+    form::{Exchange, Way},
     kernels::Gaussian,
-    ops::walsh_hadamard::{self, Exchange, WalshHadamard},
+    ops::{
+        Variant,
+        walsh_hadamard::{self, WalshHadamard},
+    },
 };
 use interleaved::{Job, medians};
 
@@ -190,12 +194,16 @@ fn shaders(name: &str) {
         queue.write_buffer(&params, 0, bytemuck::cast_slice(&words));
         let op = &walsh_hadamard::OP;
         let variants = (op.variants)();
-        let own = variants
-            .iter()
-            .find(|(name, _)| *name == format!("2^{k}/copy"));
-        let constants = &own.expect("a length of one dispatch").1;
-        let own = expand(op.source, constants).expect("expands");
-        let rows = constants["ROWS"] as usize;
+        let copies = |variant: &&Variant| {
+            let wanted = [("LOG_N", k), ("STRIDED", 0), ("IN_PLACE", 0)];
+            wanted
+                .iter()
+                .all(|&(name, value)| variant.get(name) == Some(value))
+        };
+        let own = variants.iter().find(copies);
+        let variant = own.expect("a length of one dispatch");
+        let own = expand(op.source, variant.constants()).expect("expands");
+        let rows = variant.get("ROWS").expect("rows of a workgroup") as usize;
         let radix_2 = RADIX_2
             .replace("Nu", &format!("{n}u"))
             .replace("N>", &format!("{n}>"));

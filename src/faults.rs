@@ -6,10 +6,11 @@ use crate::{
     device::GpuDevice,
     features::{Affine, DenseFeatures, FeatureMap, Fourier, featurize},
     flow::DEFAULT_MEMORY,
-    form::tuning::{self, Class, TunedOp},
+    form::{Class, Contest},
     kernels::Gaussian,
     models::{FitOptions, RidgeRegressor},
     normal::{Accumulation, COPY_EVERY, NormalEquations, Targets},
+    ops::projection,
     seed::{Seed, Stream},
     solve::{FeatureProducts, StreamedRows},
 };
@@ -389,14 +390,10 @@ fn what_was_on_a_lost_device_cannot_be_read() {
 #[test]
 fn tuning_says_that_the_device_is_lost() {
     for (_, gpu) in gpus() {
-        let class = Class::of(TunedOp::Projection, 64, 16, 64);
+        let (menu, class) = (&projection::MENU, Class::ALL[0]);
         gpu.lose();
-        let error = tuning::tune(&gpu, class).expect_err("the device is lost");
+        let error = menu.tune(&gpu, class).expect_err("the device is lost");
         assert!(matches!(error, Error::DeviceLost { .. }), "{error}");
-        assert!(
-            tuning::chosen(&gpu)
-                .iter()
-                .all(|(other, _)| *other != class)
-        );
+        assert_eq!(menu.chosen(&gpu, class), None);
     }
 }

@@ -8,8 +8,8 @@ use bochner::{
     Device, Error, Matrix,
     check::normal,
     device::GpuDevice,
-    form::tuning,
-    ops::walsh_hadamard::{Exchange, WalshHadamard},
+    form::{Exchange, Way, tuning},
+    ops::walsh_hadamard::WalshHadamard,
 };
 use common::gpus;
 use ndarray::Array2;

@@ -102,10 +102,10 @@ fn check(op: &Op, module: &naga::Module) -> Result<(), String> {
 fn every_variant_of_every_op_validates() {
     let mut variants = 0;
     for op in REGISTRY {
-        for (name, constants) in (op.variants)() {
-            let text = expand(op.source, &constants).expect("expands");
-            let module = parse(op, &text).unwrap_or_else(|e| panic!("{}/{name}: {e}", op.name));
-            check(op, &module).unwrap_or_else(|e| panic!("{name}: {e}"));
+        for variant in (op.variants)() {
+            let text = expand(op.source, variant.constants()).expect("expands");
+            let module = parse(op, &text).unwrap_or_else(|e| panic!("{}{variant}: {e}", op.name));
+            check(op, &module).unwrap_or_else(|e| panic!("{variant}: {e}"));
             for builtin in ["cos(", "sin(", "tan(", "exp2(", "pow("] {
                 let call = text.lines().any(|l| {
                     let code = l.split("//").next().unwrap_or_default();
@@ -113,7 +113,7 @@ fn every_variant_of_every_op_validates() {
                         !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_')
                     })
                 });
-                assert!(!call, "{}/{name} calls the builtin {builtin}", op.name);
+                assert!(!call, "{}{variant} calls the builtin {builtin}", op.name);
             }
             variants += 1;
         }
@@ -125,8 +125,8 @@ fn every_variant_of_every_op_validates() {
 #[test]
 fn the_check_refuses_wrong_bindings_and_too_much_memory() {
     let op = REGISTRY[0];
-    let (_, constants) = (op.variants)().swap_remove(0);
-    let text = expand(op.source, &constants).expect("expands");
+    let variant = (op.variants)().swap_remove(0);
+    let text = expand(op.source, variant.constants()).expect("expands");
     let renamed = text.replace("feature", "other");
     let module = parse(op, &renamed).expect("still valid WGSL");
     assert!(
@@ -156,10 +156,10 @@ fn the_check_refuses_wrong_bindings_and_too_much_memory() {
 fn ops_need_the_capabilities_they_claim() {
     let mut claims = 0;
     for op in REGISTRY.iter().filter(|op| !capabilities(op).is_empty()) {
-        for (name, constants) in (op.variants)() {
-            let text = expand(op.source, &constants).expect("expands");
+        for variant in (op.variants)() {
+            let text = expand(op.source, variant.constants()).expect("expands");
             let without = parse_with(op, &text, Capabilities::empty());
-            assert!(without.is_err(), "{}/{name}", op.name);
+            assert!(without.is_err(), "{}{variant}", op.name);
             claims += 1;
         }
     }
@@ -201,8 +201,8 @@ fn ends(header: &str) -> bool {
 fn every_loop_ends() {
     let mut seen = 0;
     for op in REGISTRY {
-        for (name, constants) in (op.variants)() {
-            let text = expand(op.source, &constants).expect("expands");
+        for variant in (op.variants)() {
+            let text = expand(op.source, variant.constants()).expect("expands");
             for line in text
                 .lines()
                 .map(|line| line.split("//").next().unwrap_or("").trim())
@@ -216,12 +216,12 @@ fn every_loop_ends() {
                         .split_once("for (")
                         .and_then(|(_, rest)| rest.split_once(") {"));
                     let ends = header.is_some_and(|(header, _)| ends(header));
-                    assert!(ends, "{}/{name}: no bound that is known: {line}", op.name);
+                    assert!(ends, "{}{variant}: no bound that is known: {line}", op.name);
                     seen += 1;
                 }
                 assert!(
                     !(word("while") || word("loop")) || line == TRIANGLE,
-                    "{}/{name}: count up in a for loop: {line}",
+                    "{}{variant}: count up in a for loop: {line}",
                     op.name
                 );
             }

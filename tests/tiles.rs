@@ -9,7 +9,8 @@ use bochner::{
     bench::baseline::{SquareGram, naive},
     check::{normal, worst},
     form::{
-        tile::{Form, MENU, PREDICT_MENU, SQUARE_MENU, Tile},
+        Form,
+        tile::{MENU, PREDICT_MENU, SQUARE_MENU, Tile},
         tuning,
     },
     ops::{
@@ -108,7 +109,7 @@ fn products_have_the_same_bits_with_every_tile() {
         let b_kt = upload(device, &normal(101, 131, 2));
         same_bits(device, MENU, |tile| {
             let mut c_nt = Matrix::new(device, 131, 131).expect("fits");
-            product_with(&a_nk, &b_kt, &mut c_nt, tile.into()).expect("runs");
+            product_with(&a_nk, &b_kt, &mut c_nt, tile).expect("runs");
             c_nt.download().expect("reads back")
         });
     }

@@ -15,6 +15,7 @@ use bochner::{
     Device, Error,
     bench::{Bench, Bound, Ceilings, OPS, OpBench, Prepared, Shape, Size, Timed},
     form::tuning,
+    registry,
 };
 use serde_json::{Value, json};
 
@@ -226,8 +227,8 @@ impl Page {
     /// The tile shapes that were measured to be best, in this process or an earlier one.
     fn tuned(&mut self, device: &Device) {
         let Some(gpu) = device.as_gpu() else { return };
-        let chosen = tuning::chosen(gpu).into_iter();
-        let chosen = chosen.map(|(class, tile)| (class.to_string(), Value::from(tile.name())));
+        let chosen = registry::chosen(gpu).into_iter();
+        let chosen = chosen.map(|(class, tile)| (class, Value::from(tile)));
         self.object
             .insert("tuned".into(), Value::Object(chosen.collect()));
     }

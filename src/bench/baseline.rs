@@ -3,12 +3,12 @@
 
 use crate::{
     Error, Result,
-    device::{Device, GpuDevice, Matrix, gpu::Dispatch, gpu::PooledBuffer, gpu::shader::Constants},
+    device::{Device, GpuDevice, Matrix, gpu::Dispatch, gpu::PooledBuffer},
 };
 use crate::{
     form::tile::Tile,
     ops::{
-        Binding, Op,
+        Binding, Op, Variant,
         dispatch::narrow,
         gram::{self, GramParams},
     },
@@ -25,7 +25,7 @@ pub static NAIVE: Op = Op {
         Binding::Read("feature"),
         Binding::Write("z"),
     ],
-    variants: || vec![("16x16".into(), Constants::new())],
+    variants: || vec![Variant::of([])],
 };
 
 /// The uniform parameters, as in the shader.
@@ -64,8 +64,7 @@ pub fn naive(
     };
     gpu.dispatch(&Dispatch {
         op: &NAIVE,
-        variant: "16x16",
-        constants: &Constants::new(),
+        variant: Variant::of([]),
         params: bytemuck::bytes_of(&params),
         buffers: &[
             x_nd.gpu(gpu, "x")?,
@@ -122,10 +121,10 @@ impl SquareGram {
             fresh: 1,
             zero: 0,
         };
-        let (name, constants) = gram::variant(self.tile, true);
+        let variant = gram::variant(self.tile, true);
         gram::record(
             &self.gpu,
-            (&self.tile, &name, &constants),
+            (&self.tile, variant),
             &params,
             [z_nd, y_n1],
             [&self.hi, &self.lo],

@@ -2,12 +2,12 @@
 //! state every op as a share of these.
 
 use crate::ops::{
-    Binding, Op,
+    Binding, Op, Variant,
     dispatch::{moved, narrow},
 };
 use crate::{
     Error, Result,
-    device::{CpuDevice, GpuDevice, Matrix, gpu::Dispatch, gpu::shader::Constants},
+    device::{CpuDevice, GpuDevice, Matrix, gpu::Dispatch},
 };
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
@@ -56,14 +56,12 @@ struct FmaParams {
     padding: [u32; 3],
 }
 
-fn copy_variant(per: usize) -> (String, Constants) {
-    (format!("{per}"), [("PER".into(), per as i64)].into())
+fn copy_variant(per: usize) -> Variant {
+    Variant::of([("PER", per as i64)])
 }
 
-fn fma_variant(chains: usize) -> (String, Constants) {
-    let constants = [("CHAINS", chains), ("UNROLL", UNROLL)];
-    let constants = constants.map(|(name, value)| (name.to_owned(), value as i64));
-    (format!("{chains}"), constants.into())
+fn fma_variant(chains: usize) -> Variant {
+    Variant::of([("CHAINS", chains as i64), ("UNROLL", UNROLL as i64)])
 }
 
 /// Records `dst = src` on a GPU, `per` of [`PER`] vec4s an invocation. Errors unless both have one
@@ -77,11 +75,9 @@ pub fn copy(gpu: &GpuDevice, src: &Matrix, dst: &mut Matrix, per: usize) -> Resu
     };
     let groups = params.count4.div_ceil(narrow(WORKGROUP * per)?);
     let across = groups.min(32_768);
-    let (variant, constants) = copy_variant(per);
     gpu.dispatch(&Dispatch {
         op: &COPY,
-        variant: &variant,
-        constants: &constants,
+        variant: copy_variant(per),
         params: bytemuck::bytes_of(&params),
         buffers: &[src.gpu(gpu, "the source")?, dst.gpu(gpu, "the target")?],
         workgroups: [across.max(1), groups.div_ceil(across.max(1)).max(1), 1],
@@ -102,12 +98,10 @@ pub fn fma(gpu: &GpuDevice, sums: &mut Matrix, chains: usize, rounds: usize) -> 
         rounds: narrow(rounds)?,
         padding: [0; 3],
     };
-    let (variant, constants) = fma_variant(chains);
     let work = (sums.rows() * WORKGROUP) as f64 * (8 * chains * UNROLL * rounds) as f64;
     gpu.dispatch(&Dispatch {
         op: &FMA,
-        variant: &variant,
-        constants: &constants,
+        variant: fma_variant(chains),
         params: bytemuck::bytes_of(&params),
         buffers: &[sums.gpu(gpu, "the sums")?],
         workgroups: [narrow(sums.rows())?, 1, 1],

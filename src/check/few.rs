@@ -8,10 +8,10 @@ use super::{
 };
 use crate::{
     Device, Matrix, Result,
-    form::tile::Form,
+    form::Form,
     ops::{
-        Nonlinearity, predict, product,
-        projection::{self, Projection},
+        Nonlinearity, product,
+        projection::{self, Projection, predict},
     },
 };
 use ndarray::Array2;

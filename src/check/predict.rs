@@ -9,8 +9,8 @@ use crate::{
     Device, Matrix, Result,
     form::tile,
     ops::{
-        Nonlinearity, predict,
-        projection::{self, Projection},
+        Nonlinearity,
+        projection::{self, Projection, predict},
     },
 };
 

@@ -4,7 +4,8 @@
 use super::{EPS, Outcome, normal, norms, poisoned, worst};
 use crate::{
     Device, Matrix, Result,
-    ops::walsh_hadamard::{self, Exchange, WalshHadamard},
+    form::{Exchange, Way},
+    ops::walsh_hadamard::{self, WalshHadamard},
 };
 
 /// Rows of 2 to 2^18 elements.
@@ -55,7 +56,7 @@ pub(super) fn run(device: &Device) -> Result<Outcome> {
 fn transforms(device: &Device, n: usize) -> Result<Vec<WalshHadamard>> {
     let transform = WalshHadamard::new(n)?;
     Ok(match device {
-        Device::Gpu(gpu) if Exchange::serves(n) => {
+        Device::Gpu(gpu) if transform.has_choice() => {
             let able = Exchange::ALL.iter().filter(|e| e.check(gpu).is_ok());
             able.map(|&e| transform.with_exchange(e)).collect()
         }

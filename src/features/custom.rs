@@ -6,7 +6,7 @@ use crate::{
     device::CpuDevice,
     error::Remedy,
     kernels::ArcCosine,
-    ops::product::HostFactor,
+    ops::product::RightFactor,
     sampling::{Sampling, round_to_11_bits},
     seed::Seed,
     simd::rows_per_block,
@@ -156,7 +156,7 @@ impl FeatureMap for CustomFeatures {
             cpu: cpu.clone(),
             function: self.function.clone(),
             depth: self.w_ds.nrows(),
-            weights: HostFactor::new(
+            weights: RightFactor::new(
                 self.w_ds
                     .as_standard_layout()
                     .as_slice()
@@ -181,7 +181,7 @@ struct Loaded {
     cpu: CpuDevice,
     function: Function,
     depth: usize,
-    weights: HostFactor,
+    weights: RightFactor,
     amplitude_s: Vec<f32>,
 }
 
@@ -241,7 +241,7 @@ impl LoadedMap for Loaded {
         }
         let block = rows_per_block(x_nd.rows(), self.cpu.threads());
         let x = x_nd.cpu("x")?;
-        let beta = HostFactor::new(beta_dt.cpu("the coefficients")?, features, targets);
+        let beta = RightFactor::new(beta_dt.cpu("the coefficients")?, features, targets);
         let y = y_nt.cpu_mut("y")?;
         self.cpu.install(|| {
             y.par_chunks_mut(block * targets.max(1))

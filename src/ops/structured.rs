@@ -9,7 +9,7 @@ mod map;
 pub use gpu::{OP, STAGE_OP};
 pub use map::{Mixing, StructuredMap, reference};
 
-use super::product;
+use super::Loaded;
 use crate::{
     Error, Result,
     device::{Device, Matrix},
@@ -19,21 +19,9 @@ use crate::{
 /// A structured map loaded on a device.
 #[derive(Debug)]
 pub struct Structured {
-    device: Device,
     map: StructuredMap,
-    tables: Tables,
-    /// Features of the rows in work of [`Self::predict`], kept between calls.
-    scratch: Option<Matrix>,
+    loaded: Loaded<cpu::Tables, Box<gpu::Tables>>,
 }
-
-#[derive(Debug)]
-enum Tables {
-    Cpu(cpu::Tables),
-    Gpu(Box<gpu::Tables>),
-}
-
-/// Features that [`Structured::predict`] keeps at a time.
-const SCRATCH_BYTES: usize = 32 << 20;
 
 impl Structured {
     /// Uploads the parameters. Errors with [`Error::Shape`] when they do not fit together, and with
@@ -41,13 +29,11 @@ impl Structured {
     pub fn load(device: &Device, map: &StructuredMap) -> Result<Self> {
         map.check()?;
         Ok(Self {
-            device: device.clone(),
             map: map.clone(),
-            tables: match device {
-                Device::Cpu(_) => Tables::Cpu(cpu::Tables::new(map)),
-                Device::Gpu(_) => Tables::Gpu(Box::new(gpu::Tables::new(device, map)?)),
+            loaded: match device {
+                Device::Cpu(cpu) => Loaded::Cpu(cpu::Tables::new(cpu, map)),
+                Device::Gpu(gpu) => Loaded::Gpu(Box::new(gpu::Tables::new(gpu, map)?)),
             },
-            scratch: None,
         })
     }
 
@@ -75,7 +61,10 @@ impl Structured {
                 self.outputs()
             )));
         }
-        self.run_rows(x_nd, 0, z_nd)
+        match &self.loaded {
+            Loaded::Cpu(tables) => cpu::run(&self.map, tables, x_nd, z_nd),
+            Loaded::Gpu(tables) => gpu::run(&self.map, tables, x_nd, 0, z_nd),
+        }
     }
 
     /// Writes `y = z beta`, shape `[rows, t]`, for coefficients of shape `[D, t]`; at most 32 MiB
@@ -93,34 +82,9 @@ impl Structured {
                 y_nt.cols()
             )));
         }
-        if let (Device::Cpu(device), Tables::Cpu(tables)) = (&self.device, &self.tables) {
-            return cpu::predict(&self.map, tables, device, x_nd, beta_dt, y_nt);
-        }
-        let most = (SCRATCH_BYTES / (4 * outputs.next_multiple_of(4))).max(1);
-        let batch = most.min(rows);
-        let mut z_nd = match self.scratch.take() {
-            Some(z_nd) if z_nd.capacity_rows() >= batch => z_nd,
-            _ => Matrix::new(&self.device, batch, outputs)?,
-        };
-        for row0 in (0..rows).step_by(most) {
-            z_nd.set_rows(batch.min(rows - row0))?;
-            self.run_rows(x_nd, row0, &mut z_nd)?;
-            product::product_into_rows(&z_nd, beta_dt, y_nt, row0)?;
-        }
-        self.scratch = Some(z_nd);
-        Ok(())
-    }
-
-    /// The features of as many rows as z has, from row `row0` of x on.
-    fn run_rows(&self, x_nd: &Matrix, row0: usize, z_nd: &mut Matrix) -> Result<()> {
-        match (&self.device, &self.tables) {
-            (Device::Cpu(device), Tables::Cpu(tables)) => {
-                cpu::run(&self.map, tables, device, x_nd, z_nd)
-            }
-            (Device::Gpu(device), Tables::Gpu(tables)) => {
-                gpu::run(&self.map, tables, device, x_nd, row0, z_nd)
-            }
-            _ => unreachable!("tables are made for the device"),
+        match &mut self.loaded {
+            Loaded::Cpu(tables) => cpu::predict(&self.map, tables, x_nd, beta_dt, y_nt),
+            Loaded::Gpu(tables) => gpu::predict(&self.map, tables, x_nd, beta_dt, y_nt),
         }
     }
 

@@ -10,6 +10,7 @@ use crate::{
     bench::Shape,
     device::cpu::instruction_set,
     features::{Affine, Fastfood, Sorf},
+    form::Way,
     kernels::Gaussian,
     ops::{
         structured::{self, Structured, StructuredMap},

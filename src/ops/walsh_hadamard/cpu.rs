@@ -3,7 +3,39 @@
 //! Levels commute, so they are taken in the order that suits the cache: from the top while a row
 //! exceeds it, then those inside one vector, then three at a time.
 
-use pulp::Simd;
+use crate::device::CpuDevice;
+use pulp::{Simd, WithSimd};
+use rayon::prelude::*;
+
+/// Transforms rows of `n` elements where they stand, on all threads.
+pub(super) fn run(cpu: &CpuDevice, n: usize, all: &mut [f32]) {
+    // Tasks of at least 64 KiB, whole rows.
+    let task = n * (16_384 / n).max(1);
+    cpu.install(|| all.par_chunks_mut(task).for_each(|some| rows(some, n)));
+}
+
+/// As [`run`], on the calling thread.
+pub(super) fn rows(rows: &mut [f32], n: usize) {
+    pulp::Arch::new().dispatch(Rows { rows, n });
+}
+
+/// Rows one after another, under run-time dispatch. A struct rather than a closure: a closure is
+/// called from every instruction set's wrapper and then not inlined into any.
+struct Rows<'a> {
+    rows: &'a mut [f32],
+    n: usize,
+}
+
+impl WithSimd for Rows<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        for row in self.rows.chunks_exact_mut(self.n) {
+            transform(simd, row);
+        }
+    }
+}
 
 /// Longest row that is transformed level by level: 16 KiB, half of a first-level cache.
 const LOCAL: usize = 4096;
