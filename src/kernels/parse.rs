@@ -19,7 +19,8 @@ use std::sync::Arc;
 /// ```
 /// let kernel = bochner::kernels::parse("gaussian")?;
 /// assert!((kernel.evaluate(&[0.0, 0.0], &[1.0, 1.0]) - (-1.0_f64).exp()).abs() < 1e-15);
-/// let kernel = bochner::kernels::parse("mixture:0.5*gaussian@1+0.5*(product:matern32@2*cauchy@3)")?;
+/// let spelled = "mixture:0.5*gaussian@1+0.5*(product:matern32@2*cauchy@3)";
+/// let kernel = bochner::kernels::parse(spelled)?;
 /// assert_eq!(kernel.evaluate(&[0.5], &[0.5]), 1.0);
 /// # Ok::<(), bochner::Error>(())
 /// ```
