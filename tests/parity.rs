@@ -1,19 +1,20 @@
-//! Every op against its f64 reference, on the CPU and on every adapter: the suites of
-//! `bochner::check`, which `bochner bench --check` runs as well, each with its negative control.
+//! Every op against its f64 reference, on the CPU and on every adapter: the checks of
+//! `bochner::registry`, which `bochner bench --check` runs as well, each with its negative control.
 
 mod common;
 
 use bochner::{
-    Matrix, check,
+    Matrix,
     ops::gram::{self, GramAccumulator},
+    registry::REGISTRY,
 };
 use common::{devices, normal};
 
 fn agrees(op: &str) {
-    let suite = check::SUITES.iter().find(|suite| suite.op == op);
-    let suite = suite.expect("a suite of that name");
+    let row = REGISTRY.iter().find(|row| row.op == op);
+    let row = row.expect("an op of that name");
     for device in devices() {
-        let outcome = (suite.run)(device).expect("runs");
+        let outcome = (row.check)(device).expect("runs");
         println!("{op} on {device:?}: {outcome:?}");
         assert!(outcome.passed(), "{op} on {device:?}: {outcome:?}");
     }
@@ -65,12 +66,17 @@ fn binning_agrees_in_every_bit() {
 }
 
 #[test]
+fn moved_blocks_agree_with_f64() {
+    agrees("place");
+}
+
+#[test]
 fn ceilings_agree_with_f64() {
     agrees("ceiling");
 }
 
 #[test]
-fn every_suite_has_its_test() {
+fn every_op_has_its_test() {
     let tested = [
         "projection",
         "gram",
@@ -81,9 +87,10 @@ fn every_suite_has_its_test() {
         "structured",
         "kernel-block",
         "binning",
+        "place",
         "ceiling",
     ];
-    let suites: Vec<_> = check::SUITES.iter().map(|suite| suite.op).collect();
+    let suites: Vec<_> = REGISTRY.iter().map(|row| row.op).collect();
     assert_eq!(suites, tested);
 }
 

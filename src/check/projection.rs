@@ -11,7 +11,7 @@ use crate::{
 };
 use ndarray::Array2;
 
-pub(super) fn run(device: &Device) -> Result<Outcome> {
+pub(crate) fn run(device: &Device) -> Result<Outcome> {
     let mut outcome = Outcome::new();
     for &tile in menu(device, tile::MENU) {
         for (at, &(rows, d, s)) in SIZES.iter().enumerate() {
