@@ -51,7 +51,8 @@ fn block(device: &Device, spot: Spot, cols: usize, outcome: &mut Outcome) -> Res
     Place::load(device, &factors)?.run(spot, &source_nd, &mut place_nd)?;
     let after = place_nd.download()?;
 
-    // A product and at most two sums, each of which rounds once; nothing outside of the block may change.
+    // A product and at most two sums, each of which rounds once; nothing outside of the block may
+    // change.
     let allowed = |i: usize, j: usize| {
         let inside = i < spot.rows && (spot.col..spot.col + cols).contains(&j);
         if !inside {
