@@ -41,6 +41,8 @@ pub struct Outcome {
     pub worst: f64,
     /// Where that was.
     pub worst_case: String,
+    /// Number of wrong references.
+    pub controls: usize,
     /// The smallest ratio that a wrong reference reached; above 1 is noticed.
     pub control: f64,
     /// Which wrong reference that was.
@@ -53,14 +55,15 @@ impl Outcome {
             cases: 0,
             worst: 0.0,
             worst_case: String::new(),
+            controls: 0,
             control: f64::INFINITY,
             control_case: String::new(),
         }
     }
 
-    /// Whether everything agreed and every wrong reference was noticed.
+    /// Whether everything agreed and every wrong reference was noticed, with at least one of each.
     pub fn passed(&self) -> bool {
-        self.cases > 0 && self.worst < 1.0 && self.control > 1.0
+        self.cases > 0 && self.worst < 1.0 && self.controls > 0 && self.control > 1.0
     }
 
     fn case(&mut self, ratio: f64, name: impl FnOnce() -> String) {
@@ -73,6 +76,7 @@ impl Outcome {
     }
 
     fn control(&mut self, ratio: f64, name: impl FnOnce() -> String) {
+        self.controls += 1;
         if ratio.is_nan() || ratio < self.control {
             self.control = if ratio.is_nan() { 0.0 } else { ratio };
             self.control_case = name();
@@ -193,6 +197,10 @@ mod tests {
         let mut outcome = Outcome::new();
         assert!(!outcome.passed(), "nothing was compared");
         outcome.case(0.5, || "a".into());
+        assert!(!outcome.passed(), "no wrong reference was tried");
+        let mut unseen = Outcome::new();
+        unseen.control(3.0, || "b".into());
+        assert!(!unseen.passed(), "nothing right was compared");
         outcome.control(3.0, || "b".into());
         assert!(outcome.passed());
         let mut silent = outcome.clone();

@@ -9,8 +9,10 @@
 //! Rows and columns of arrays are counted from 0 in every message; a CSV file is described by the
 //! line (the first line of the file is 1) and the column's name.
 
+mod arrays;
 mod checked;
 mod csv;
+mod file;
 mod memory;
 mod npy;
 mod npz;
@@ -20,8 +22,10 @@ mod rows;
 mod split;
 mod survey;
 
+pub use self::arrays::{Number, ToRows, ToTargets};
 pub(crate) use self::checked::next_checked;
 pub use self::csv::{CsvOptions, CsvSource, TargetUse};
+pub use self::file::DataFile;
 pub use self::memory::MemorySource;
 pub use self::npy::NpySource;
 pub use self::npz::NpzSource;
@@ -29,6 +33,7 @@ pub use self::open::{OpenOptions, open};
 pub use self::output::{AtomicFile, CsvWriter, NpyValue, NpyWriter};
 pub use self::split::{Part, Split};
 pub use self::survey::{Survey, TargetStats, median_distance};
+pub use crate::flow::{DEFAULT_MEMORY, Progress, for_each_chunk};
 
 use crate::error::{Error, Result};
 use ndarray::Array2;

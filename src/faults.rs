@@ -8,7 +8,7 @@ use crate::{
     flow::DEFAULT_MEMORY,
     form::{Class, Contest},
     kernels::Gaussian,
-    models::{FitOptions, RidgeRegressor},
+    models::{FitOptions, LinearModel},
     normal::{Accumulation, COPY_EVERY, NormalEquations, Targets},
     ops::projection,
     seed::{Seed, Stream},
@@ -134,7 +134,8 @@ fn predictions_come_in_smaller_chunks_from_a_full_device() {
     let survey = Survey::of(&mut train, 100, 0, &mut |_| {}).expect("a survey");
     let map = Box::new(fourier(columns, 64));
     let options = FitOptions::on(&Device::cpu());
-    let model = RidgeRegressor::fit(map, &mut train, &survey, &options, &mut |_| {}).expect("fits");
+    let targets = Targets::real(&survey);
+    let model = LinearModel::fit(map, &mut train, targets, &options).expect("fits");
     for (device, gpu) in gpus() {
         let run = || -> crate::Result<(Vec<usize>, Vec<f64>)> {
             let mut predictor = model.on(&device, DEFAULT_MEMORY)?;
@@ -321,13 +322,8 @@ fn a_lost_device_is_a_typed_error_everywhere() {
         let mut train = source(500, 4);
         let survey = Survey::of(&mut train, 100, 0, &mut |_| {}).expect("a survey");
         let options = FitOptions::on(&Device::cpu());
-        RidgeRegressor::fit(
-            Box::new(fourier(4, 64)),
-            &mut train,
-            &survey,
-            &options,
-            &mut |_| {},
-        )
+        let map = Box::new(fourier(4, 64));
+        LinearModel::fit(map, &mut train, Targets::real(&survey), &options)
     };
     let model = ridge().expect("fits");
     type Work<'a> = &'a dyn Fn(&Device, &mut dyn ChunkSource) -> crate::Result<()>;

@@ -5,6 +5,7 @@ mod affine;
 pub mod arc_cosine;
 mod bandwidth;
 pub mod binning;
+mod builder;
 pub mod custom;
 pub mod dense;
 pub mod fastfood;
@@ -12,6 +13,7 @@ mod featurizer;
 pub mod fourier;
 mod leverage;
 pub mod nystrom;
+mod readers;
 pub mod select;
 pub mod sorf;
 pub mod spec;
@@ -19,10 +21,12 @@ mod standardize;
 pub mod structured;
 mod union;
 
+pub use crate::store::Store;
 pub use affine::Affine;
 pub use arc_cosine::ArcCosine;
 pub use bandwidth::Bandwidth;
 pub use binning::{Binning, BinningMap};
+pub use builder::{MapBuilder, MapData};
 pub use custom::{Custom, CustomFeatures};
 pub use dense::DenseFeatures;
 pub use fastfood::Fastfood;
@@ -31,15 +35,16 @@ pub(crate) use featurizer::{End, Featurizer, Lane, OnDevice};
 pub use fourier::{Form, Fourier};
 pub use leverage::leverage_scores;
 pub use nystrom::{Landmarks, Nystrom, NystromFeatures};
-pub use select::{MapCost, Selection};
+pub use readers::{Reader, read, register};
+pub use select::{Auto, MapCost, Selection};
 pub use sorf::{Radii, Sorf};
 pub use spec::{LeverageSpec, MapChoice, MapKind, MapPart, MapSpec};
 pub use standardize::{Scaling, Standardize};
 pub use structured::StructuredFeatures;
-pub use union::Union;
 pub(crate) use union::{Leaf, leaves};
+pub use union::{Union, UnionBuilder};
 
-use crate::{Device, Error, Matrix, Result, error::Remedy, store::Store};
+use crate::{Device, Error, Matrix, Result, error::Remedy};
 use std::fmt::Debug;
 
 /// A feature map with all its parameters drawn: what a model keeps.
@@ -119,29 +124,4 @@ pub trait LoadedMap: Debug + Send {
     /// Writes z(x) beta, shape `[rows, t]`, for coefficients `[D, t]`. The features are never
     /// stored whole.
     fn predict(&mut self, x_nd: &Matrix, beta_dt: &Matrix, y_nt: &mut Matrix) -> Result<()>;
-}
-
-/// Reads a map that [`FeatureMap::write`] stored.
-pub fn read(store: &Store) -> Result<Box<dyn FeatureMap>> {
-    let name = store.text("map")?;
-    match name {
-        binning::NAME => Ok(Box::new(BinningMap::read(store)?)),
-        union::NAME => Ok(Box::new(Union::read(store)?)),
-        fourier::NAME => Ok(Box::new(DenseFeatures::read(store, fourier::NAME)?)),
-        arc_cosine::NAME => Ok(Box::new(DenseFeatures::read(store, arc_cosine::NAME)?)),
-        nystrom::NAME => Ok(Box::new(NystromFeatures::read(store)?)),
-        fastfood::NAME => Ok(Box::new(StructuredFeatures::read(
-            store,
-            fastfood::NAME,
-            true,
-        )?)),
-        sorf::NAME => Ok(Box::new(StructuredFeatures::read(
-            store,
-            sorf::NAME,
-            false,
-        )?)),
-        _ => Err(Error::unsupported(format!(
-            "the map {name:?} is not known to this version; use a newer one"
-        ))),
-    }
 }

@@ -15,10 +15,10 @@ mod parse;
 mod product;
 mod rational_quadratic;
 
-pub use arc_cosine::ArcCosine;
+pub use arc_cosine::ArcCosineKernel;
 pub use block_form::BlockForm;
 pub use cauchy::Cauchy;
-pub use custom::Custom;
+pub use custom::CustomKernel;
 pub use exponential::Exponential;
 pub use gaussian::Gaussian;
 pub use hat::Hat;
@@ -191,7 +191,65 @@ fn scaled(x: &[f64], lengthscale: f64) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cauchy, Gaussian, Kernel, Laplacian, Matern};
+    use super::{Cauchy, Gaussian, Kernel, Laplacian, Matern, Norm, parse};
+
+    /// The distance that a kernel sees, and so the rows that its median bandwidth is near.
+    #[test]
+    fn norms_are_l1_only_where_all_parts_are() {
+        for (spec, norm) in [
+            ("gaussian", Norm::L2),
+            ("exponential", Norm::L2),
+            ("cauchy", Norm::L2),
+            ("laplacian", Norm::L1),
+            ("hat", Norm::L1),
+            ("mixture:1*laplacian@1+2*laplacian@3", Norm::L1),
+            ("mixture:1*laplacian@1+2*gaussian@1", Norm::L2),
+            ("product:laplacian@1*laplacian@3", Norm::L1),
+            ("product:gaussian@1*laplacian@1", Norm::L2),
+        ] {
+            assert_eq!(parse(spec).expect("known").norm(), norm, "{spec}");
+        }
+    }
+
+    /// A kernel of one column at distance 0.7, written with gamma.
+    type WithGamma = fn(f64) -> f64;
+
+    #[test]
+    fn gamma_is_that_of_the_formula() {
+        let kernels: [(&dyn Kernel, WithGamma); 3] = [
+            (&Gaussian, |gamma| (-gamma * 0.7 * 0.7).exp()),
+            (&Laplacian, |gamma| (-gamma * 0.7).exp()),
+            (&Cauchy, |gamma| 1.0 / (1.0 + gamma * gamma * 0.7 * 0.7)),
+        ];
+        for (kernel, formula) in kernels {
+            for gamma in [0.04, 0.3, 1.0, 2.5] {
+                let lengthscale = kernel.lengthscale_of_gamma(gamma).expect("has a gamma");
+                let k = kernel.evaluate(&[0.7 / lengthscale, 2.0], &[0.0, 2.0]);
+                assert!(
+                    (k - formula(gamma)).abs() < 1e-14,
+                    "{kernel:?} {gamma}: {k}"
+                );
+            }
+            for gamma in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+                assert!(kernel.lengthscale_of_gamma(gamma).is_err(), "{kernel:?}");
+            }
+        }
+        // No other has one in its formula: a lengthscale is asked for.
+        for spec in [
+            "exponential",
+            "matern32",
+            "matern:0.8",
+            "rational-quadratic:2",
+            "mixture:1*gaussian@1+1*cauchy@2",
+            "product:gaussian@1*laplacian@2",
+            "hat",
+            "arc-cosine:1",
+        ] {
+            let kernel = parse(spec).expect("known");
+            let error = kernel.lengthscale_of_gamma(1.0).expect_err("has no gamma");
+            assert!(error.to_string().contains("lengthscale"), "{spec}: {error}");
+        }
+    }
 
     #[test]
     fn gamma_and_lengthscale_are_inverses() {

@@ -148,7 +148,7 @@ impl NormalEquations {
     ///
     /// ```
     /// use bochner::{Device, data::MemorySource, features::{Affine, Fourier}, kernels::Gaussian};
-    /// use bochner::{normal::{NormalEquations, Targets}, flow::DEFAULT_MEMORY};
+    /// use bochner::{solve::{NormalEquations, Targets}, data::DEFAULT_MEMORY};
     /// use ndarray::Array2;
     /// let x = Array2::from_shape_fn((40, 1), |(i, _)| i as f64);
     /// let map = Fourier::new(Gaussian).features(8).build(Affine::identity(1))?;

@@ -13,9 +13,10 @@ use bochner::{
         binning::{UNSEEN, collisions, shared_bins},
     },
     kernels::{Gaussian, Hat, Kernel, Laplacian, Norm},
-    models::{IterativeOptions, LinearModel, RidgeRegressor},
+    models::{FitOptions, LinearModel, Solver},
     ops::binning::{self, Grids, fixed},
     seed::Seed,
+    solve::Targets,
 };
 use common::{devices, normal};
 use ndarray::{Array2, array, s};
@@ -220,16 +221,11 @@ fn models_with_bins_are_saved_and_predict_anywhere() {
         &mut |_| {},
     );
     let map = map.expect("fits");
-    let mut options = IterativeOptions::on(&cpu);
-    options.solver.lambda = 1e-3;
-    let model = RidgeRegressor::fit_iterative(
-        Box::new(map.clone()),
-        &mut source,
-        &survey,
-        &options,
-        &mut |_| {},
-    )
-    .expect("fits");
+    let mut options = FitOptions::on(&cpu);
+    options.lambda = 1e-3;
+    let targets = Targets::real(&survey);
+    let model = LinearModel::fit(Box::new(map.clone()), &mut source, targets, &options);
+    let model = model.expect("fits");
     // Training rows through the stored indices, by hand.
     let rows = Rows::from(x);
     let indices = map.indices(&cpu, &rows).expect("maps");
@@ -292,11 +288,11 @@ fn what_cannot_be_binned_is_one_clear_line() {
         .fit(input(), &mut near, &cpu, 1 << 20, &mut |_| {})
         .expect("fits");
     let survey = Survey::of(&mut near, 1, 0, &mut |_| {}).expect("surveys");
-    let fit = bochner::models::FitOptions::on(&cpu);
-    let message = RidgeRegressor::fit(Box::new(map), &mut near, &survey, &fit, &mut |_| {})
-        .expect_err("no Gram")
-        .to_string();
-    assert!(message.contains("conjugate gradients"), "{message}");
+    let mut fit = FitOptions::on(&cpu);
+    fit.solver = Solver::Cholesky;
+    let error = LinearModel::fit(Box::new(map), &mut near, Targets::real(&survey), &fit);
+    let error = error.expect_err("no Gram");
+    assert_eq!(error.remedies()[0], Remedy::ConjugateGradients, "{error}");
 }
 
 /// On real rows: no two bins of a grid share a hash, and the kernel error that the issue asks for.

@@ -9,11 +9,12 @@ use bochner::{
     data::{MemorySource, Rows, Survey},
     features::{Affine, Bandwidth, FeatureMap, Form, Fourier, Standardize},
     kernels::{Cauchy, Gaussian},
-    models::{FitOptions, RidgeRegressor},
+    models::{FitOptions, LinearModel},
     ops::{
         Nonlinearity,
         projection::{self, DenseMap, Projection},
     },
+    solve::Targets,
 };
 use common::{devices, normal, worst};
 use ndarray::{Array2, Axis};
@@ -115,7 +116,8 @@ fn columns_without_content_are_as_if_absent() {
             .build(input)
             .expect("builds");
         let options = FitOptions::on(device);
-        let model = RidgeRegressor::fit(Box::new(map), &mut source, &survey, &options, &mut |_| {});
+        let targets = Targets::real(&survey);
+        let model = LinearModel::fit(Box::new(map), &mut source, targets, &options);
         let model = model.expect("fits");
         let predicted = model
             .on(device, 1 << 24)

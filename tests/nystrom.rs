@@ -9,11 +9,12 @@ use bochner::{
     analysis::{approximate_gram, featurize, kernel_error},
     data::{MemorySource, Rows, Survey},
     device::CpuDevice,
+    features::Store,
     features::{self, Affine, FeatureMap, Landmarks, Nystrom, NystromFeatures},
-    kernels::{self, Custom, Gaussian, cross, gram, parse},
-    models::{FitOptions, LinearModel, RidgeRegressor},
+    kernels::{self, CustomKernel, Gaussian, cross, gram, parse},
+    models::{FitOptions, LinearModel},
     seed::Seed,
-    store::Store,
+    solve::Targets,
 };
 use common::{devices, gpus, normal};
 use ndarray::{Array2, Axis, array, concatenate, s};
@@ -300,7 +301,7 @@ fn a_fitted_model_learns_and_survives_its_file() {
         // Chunks of a few rows.
         options.memory = 64 << 10;
         let map = Box::new(map);
-        let model = RidgeRegressor::fit(map, &mut source, &survey, &options, &mut |_| {});
+        let model = LinearModel::fit(map, &mut source, Targets::real(&survey), &options);
         let model = model.expect("fits");
         let scores = |model: &LinearModel| {
             let mut predictor = model.on(device, 64 << 10).expect("loads");
@@ -356,7 +357,7 @@ fn only_kernels_of_the_catalogue_are_saved() {
     map.write(&mut store).expect("is known");
     let read = features::read(&store).expect("reads");
     assert_eq!(read.describe(), map.describe());
-    let own = Custom::new(
+    let own = CustomKernel::new(
         "own",
         |x, y| kernels::Kernel::evaluate(&Gaussian, x, y),
         Gaussian,

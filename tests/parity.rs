@@ -4,19 +4,36 @@
 mod common;
 
 use bochner::{
-    Matrix,
+    Device, Matrix,
+    device::CpuDevice,
     ops::gram::{self, GramAccumulator},
     registry::REGISTRY,
 };
 use common::{devices, normal};
 
 fn agrees(op: &str) {
+    devices().iter().for_each(|device| agrees_on(op, device));
+}
+
+fn agrees_on(op: &str, device: &Device) {
     let row = REGISTRY.iter().find(|row| row.op == op);
     let row = row.expect("an op of that name");
-    for device in devices() {
-        let outcome = (row.check)(device).expect("runs");
-        println!("{op} on {device:?}: {outcome:?}");
-        assert!(outcome.passed(), "{op} on {device:?}: {outcome:?}");
+    let outcome = (row.check)(device).expect("runs");
+    println!("{op} on {device:?}: {outcome:?}");
+    assert!(outcome.passed(), "{op} on {device:?}: {outcome:?}");
+    // A fault that is noticed by a hair here may go unnoticed elsewhere.
+    assert!(outcome.control > 4.0, "{op} on {device:?}: {outcome:?}");
+}
+
+/// Threads share rows where these are many, and columns where they are few: more of them than there
+/// are cores, too.
+#[test]
+fn ops_agree_with_f64_on_any_number_of_threads() {
+    for threads in [1, 3, 5] {
+        let device = Device::Cpu(CpuDevice::with_threads(threads).expect("starts"));
+        for op in ["projection", "gram", "predict", "product", "few", "binning"] {
+            agrees_on(op, &device);
+        }
     }
 }
 

@@ -230,7 +230,7 @@ pub(crate) fn fraction(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bochner::flow::DEFAULT_MEMORY;
+    use bochner::data::DEFAULT_MEMORY;
 
     #[test]
     fn bytes_with_and_without_suffixes() {

@@ -10,7 +10,7 @@ use bochner::{
     Error,
     data::{ChunkSource, TargetUse},
     models::{LinearModel, Predictor, Scores},
-    normal::Targets,
+    solve::Targets,
 };
 use indicatif::HumanCount;
 use std::path::PathBuf;

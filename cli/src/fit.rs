@@ -12,9 +12,8 @@ use bochner::{
     Device, Error,
     data::{AtomicFile, ChunkSource, Part, Split, Survey, TargetUse},
     features::Standardize,
-    models::{FitOptions, IterativeOptions, LinearModel, RidgeClassifier, RidgeRegressor, Step},
-    normal::Targets,
-    solve::{ConjugateGradients, Ridge},
+    models::{self, FitOptions, LinearModel, Listener, Step},
+    solve::Targets,
 };
 use clap::ValueEnum;
 use std::path::PathBuf;
@@ -179,63 +178,46 @@ impl Args {
         }
     }
 
-    /// By normal equations.
-    fn direct(
+    /// From a map that is drawn to a model.
+    fn fit(
         &self,
         built: BuiltMap,
         train: &mut Source,
         survey: &Survey,
-        classify: bool,
+        (classify, iterative): (bool, bool),
         (device, console): (&Device, &Console),
     ) -> Result<LinearModel> {
+        let targets = match classify {
+            true => Targets::classes(survey)?,
+            false => Targets::real(survey),
+        };
+        let bar = match iterative {
+            true => console.steps("fit", None),
+            false => console.bar("fit", Some(survey.rows)),
+        };
+        let all = survey.rows;
         let options = FitOptions {
-            ridge: Ridge {
-                lambda: self.lambda,
-                intercept: !self.no_intercept,
-            },
             memory: self.run.memory,
+            lambda: self.lambda,
+            intercept: !self.no_intercept,
+            solver: match iterative {
+                true => models::Solver::ConjugateGradients {
+                    tolerance: self.tolerance,
+                    max_iterations: self.iterations,
+                },
+                false => models::Solver::Cholesky,
+            },
+            progress: Listener::to(move |step| match step {
+                Step::Rows(rows) if iterative => bar.say(format!("{rows} rows of {all}")),
+                Step::Rows(rows) => bar.set_position(rows),
+                Step::Iteration(i, residual) => {
+                    bar.say(format!("iteration {i}, residual {residual:.1e}"));
+                }
+                _ => {}
+            }),
             ..FitOptions::on(device)
         };
-        let fit = match classify {
-            true => RidgeClassifier::fit,
-            false => RidgeRegressor::fit,
-        };
-        let bar = console.bar("fit", Some(survey.rows));
-        let progress = &mut |rows| bar.set_position(rows);
-        Ok(fit(built.map, train, survey, &options, progress)?)
-    }
-
-    /// By conjugate gradients.
-    fn iterative(
-        &self,
-        built: BuiltMap,
-        train: &mut Source,
-        survey: &Survey,
-        classify: bool,
-        (device, console): (&Device, &Console),
-    ) -> Result<LinearModel> {
-        let options = IterativeOptions {
-            solver: ConjugateGradients {
-                lambda: self.lambda,
-                intercept: !self.no_intercept,
-                tolerance: self.tolerance,
-                max_iterations: self.iterations,
-            },
-            memory: self.run.memory,
-            ..IterativeOptions::on(device)
-        };
-        let fit = match classify {
-            true => RidgeClassifier::fit_iterative,
-            false => RidgeRegressor::fit_iterative,
-        };
-        let bar = console.steps("fit", None);
-        let progress = &mut |step| match step {
-            Step::Rows(rows) => bar.say(format!("{rows} rows of {}", survey.rows)),
-            Step::Iteration(i, residual) => {
-                bar.say(format!("iteration {i}, residual {residual:.1e}"));
-            }
-        };
-        Ok(fit(built.map, train, survey, &options, progress)?)
+        Ok(LinearModel::fit(built.map, train, targets, &options)?)
     }
 }
 
@@ -268,18 +250,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     )?;
     report.seconds("map", seconds);
     args.map.describe(&built, &mut report);
-    let fit = match iterative {
-        true => Args::iterative,
-        false => Args::direct,
-    };
-    let model = fit(
-        args,
-        built,
-        &mut train,
-        &survey,
-        classify,
-        (&device, &console),
-    )?;
+    let how = (classify, iterative);
+    let model = args.fit(built, &mut train, &survey, how, (&device, &console))?;
     describe(&model, &mut report);
     report.set("intercept", !args.no_intercept);
     report.set("solver", if iterative { "cg" } else { "cholesky" });

@@ -64,3 +64,37 @@ pub fn estimates(
         seeds: count,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        features::{Affine, Fourier},
+        kernels::Gaussian,
+    };
+    use ndarray::array;
+
+    /// Few seeds, where dividing by one more or one fewer shows.
+    #[test]
+    fn mean_and_variance_are_those_of_the_estimates() {
+        let rows = Rows::from(array![[0.3, -0.2], [0.5, 0.1], [-0.4, 0.9]]);
+        let build = |seed| -> Result<Box<dyn FeatureMap>> {
+            let map = Fourier::new(Gaussian).features(4).seed(seed);
+            Ok(Box::new(map.build(Affine::identity(2))?))
+        };
+        let (pairs, cpu) = ([(0, 1), (2, 0)], Device::cpu());
+        let run = estimates(&rows, &pairs, &cpu, (0..3).map(Seed), build).expect("runs");
+        assert_eq!(run.seeds, 3);
+        for (p, (i, j)) in pairs.into_iter().enumerate() {
+            let k = [0, 1, 2].map(|seed| {
+                let map = build(Seed(seed)).expect("builds");
+                let z_nd = featurize(map.as_ref(), &rows, &cpu).expect("runs");
+                z_nd.row(i).dot(&z_nd.row(j))
+            });
+            let mean = k.iter().sum::<f64>() / 3.0;
+            let variance = k.iter().map(|k| (k - mean).powi(2)).sum::<f64>() / 2.0;
+            assert!((run.mean[p] - mean).abs() < 1e-14);
+            assert!((run.variance[p] / variance - 1.0).abs() < 1e-12);
+        }
+    }
+}

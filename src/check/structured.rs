@@ -113,8 +113,16 @@ fn predictions(device: &Device, outcome: &mut Outcome) -> Result<()> {
             let exact = structured::reference(&map, x.view());
             let sums = exact.mapv(f64::abs).dot(&size);
             let bound = structured_bound(&map, &x);
-            let bounds = Array2::from_shape_fn(exact.dim(), |(i, j)| bound(i, j)).dot(&size);
-            let allowed = |i: usize, j: usize| bounds[[i, j]] + 8.0 * EPS * (1.0 + sums[[i, j]]);
+            let bounds = Array2::from_shape_fn(exact.dim(), |(i, j)| bound(i, j));
+            // Errors of features have no common sign: four times their root sum of squares, where
+            // those are many.
+            let most = bounds.dot(&size);
+            let square = |v: &Array2<f64>| v.mapv(|v| v * v);
+            let likely = square(&bounds).dot(&square(&size)).mapv(|v| 4.0 * v.sqrt());
+            let allowed = |i: usize, j: usize| {
+                let of_features = most[[i, j]].min(likely[[i, j]]);
+                of_features + 8.0 * EPS * (1.0 + sums[[i, j]])
+            };
             let mut op = Structured::load(device, &map)?;
             let x_nd = Matrix::upload(device, x.view())?;
             let beta_dt = Matrix::upload(device, beta.view())?;

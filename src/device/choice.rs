@@ -6,7 +6,11 @@ use super::{
     gpu::{AdapterKind, AdapterReport, open_adapter, visible_adapters},
 };
 use crate::{Error, Result, error::Remedy};
-use std::{convert::Infallible, str::FromStr};
+use std::{
+    convert::Infallible,
+    str::FromStr,
+    sync::{Mutex, PoisonError},
+};
 
 /// The environment variable that chooses when the caller does not.
 pub const DEVICE_VARIABLE: &str = "BOCHNER_DEVICE";
@@ -75,6 +79,25 @@ impl Device {
                 Ok((cpu, Some(note)))
             }
         }
+    }
+
+    /// The device that [`DeviceChoice::Auto`] stands for, opened once and kept; the log says which
+    /// it is.
+    ///
+    /// Errors as [`Self::open`] does.
+    pub fn best() -> Result<Self> {
+        static BEST: Mutex<Option<Device>> = Mutex::new(None);
+        // A device that is kept is whole, whatever became of who held the lock.
+        let mut best = BEST.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(device) = &*best {
+            return Ok(device.clone());
+        }
+        let (device, note) = Self::open(&DeviceChoice::Auto)?;
+        match note {
+            Some(note) => log::warn!("{note}"),
+            None => log::info!("device: {}", device.describe()),
+        }
+        Ok(best.insert(device).clone())
     }
 
     /// Opens every usable adapter, software ones too: for checks that run on all of them.
@@ -196,5 +219,82 @@ fn names(reports: &[&AdapterReport], reason: Option<&str>) -> String {
         (false, _) => each.join(", "),
         (true, Some(reason)) => format!("none ({reason})"),
         (true, None) => "none".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn adapter(name: &str, kind: AdapterKind, refusal: Option<&str>) -> AdapterReport {
+        AdapterReport {
+            name: name.into(),
+            kind,
+            driver: "driver".into(),
+            backend: "Vulkan".into(),
+            max_binding_bytes: 1 << 30,
+            workgroup_bytes: 32_768,
+            workgroup_invocations: 1024,
+            subgroup: (32, 32),
+            refusal: refusal.map(Into::into),
+        }
+    }
+
+    /// The index taken, or why it is the CPU.
+    fn taken(
+        choice: &DeviceChoice,
+        found: &[AdapterReport],
+    ) -> Result<std::result::Result<usize, String>> {
+        let found: Vec<_> = found.iter().collect();
+        Ok(match pick(choice, &found, None)? {
+            Pick::Adapter(index) => Ok(index),
+            Pick::Cpu { why } => Err(why),
+        })
+    }
+
+    #[test]
+    fn auto_and_gpu_take_the_first_real_adapter_that_is_large_enough() {
+        use AdapterKind::{Discrete, Integrated, Software};
+        let small = Some("max_storage_buffers_per_shader_stage is 4, bochner needs 8");
+        let all = [
+            adapter("Raster", Software, None),
+            adapter("Tiny", Discrete, small),
+            adapter("Chip", Integrated, None),
+            adapter("Card", Discrete, None),
+        ];
+        for choice in [DeviceChoice::Auto, DeviceChoice::Gpu] {
+            assert_eq!(taken(&choice, &all).expect("one"), Ok(2), "{choice:?}");
+        }
+        assert_eq!(
+            taken(&DeviceChoice::Cpu, &all).expect("it"),
+            Err(String::new())
+        );
+        // A name is a part of one, whatever the case and the kind.
+        let named = |name: &str| taken(&DeviceChoice::Named(name.into()), &all);
+        assert_eq!(named("RAST").expect("one"), Ok(0));
+        assert_eq!(named("card").expect("one"), Ok(3));
+        let message = named("other").expect_err("none").to_string();
+        assert!(
+            message.contains("\"other\"") && message.contains("\"Chip\""),
+            "{message}"
+        );
+
+        // Without a real one: `auto` says why, `gpu` refuses with the same words.
+        let why = taken(&DeviceChoice::Auto, &all[..2])
+            .expect("the CPU")
+            .expect_err("no GPU");
+        let message = taken(&DeviceChoice::Gpu, &all[..2])
+            .expect_err("no GPU")
+            .to_string();
+        for words in [
+            "Raster is a software adapter",
+            "Tiny is too small",
+            "bochner needs 8",
+        ] {
+            assert!(
+                why.contains(words) && message.contains(words),
+                "{why}; {message}"
+            );
+        }
     }
 }

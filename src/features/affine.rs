@@ -204,14 +204,14 @@ impl Affine {
         )))
     }
 
-    /// Stores both vectors.
-    pub(crate) fn write(&self, store: &mut Store) {
+    /// Stores both vectors, as `input.center` and `input.scale`.
+    pub fn write(&self, store: &mut Store) {
         store.put_vector("input.center", &self.center);
         store.put_vector("input.scale", &self.scale);
     }
 
-    /// Reads them back.
-    pub(crate) fn read(store: &Store) -> Result<Self> {
+    /// Reads what [`Self::write`] stored.
+    pub fn read(store: &Store) -> Result<Self> {
         let columns = store.f64("input.center")?.ncols();
         Ok(Self {
             center: store.vector("input.center", columns)?.to_vec(),

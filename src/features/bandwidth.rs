@@ -126,3 +126,65 @@ fn positive(name: &str, text: &str) -> Result<f64> {
         ))),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        data::MemorySource,
+        features::Standardize,
+        kernels::{Exponential, Gaussian, Laplacian},
+    };
+    use ndarray::{Array2, array};
+
+    /// The rules against their definitions, entry by entry and pair by pair.
+    #[test]
+    fn median_and_scale_are_their_definitions() {
+        let x: Array2<f64> = array![
+            [0.0, 10.0, 1.0],
+            [1.0, 13.0, 1.5],
+            [4.0, 9.0, 0.0],
+            [2.0, 14.0, 3.0]
+        ];
+        let mut source = MemorySource::new(&x, None).expect("finite");
+        let survey = Survey::of(&mut source, 4, 0, &mut |_| {}).expect("surveys");
+        let raw = Standardize::No.decide(&survey, true);
+        let of = |rule: Bandwidth, kernel: &dyn Kernel, scaling: &Scaling| {
+            rule.lengthscales(kernel, &survey, scaling).expect("fine")[0]
+        };
+        let near = |got: f64, expected: f64| {
+            assert!((got / expected - 1.0).abs() < 1e-12, "{got} for {expected}");
+        };
+        // scikit-learn's gamma="scale": 1 / (d Var(X)) over all entries.
+        let mean = x.mean().expect("entries");
+        let variance = x.mapv(|v| (v - mean).powi(2)).mean().expect("entries");
+        let gamma = 1.0 / (3.0 * variance);
+        near(of(Bandwidth::Scale, &Gaussian, &raw), (0.5 / gamma).sqrt());
+        near(of(Bandwidth::Scale, &Laplacian, &raw), 1.0 / gamma);
+        near(
+            of(Bandwidth::Scale, &Exponential, &raw),
+            (0.5 / gamma).sqrt(),
+        );
+        // Standardised entries have variance 1.
+        let scaled = Standardize::Yes.decide(&survey, true);
+        near(of(Bandwidth::Scale, &Gaussian, &scaled), 1.5_f64.sqrt());
+
+        // Of the six distances in the norm of the kernel.
+        let median = |distance: fn(f64) -> f64, finish: fn(f64) -> f64| {
+            let mut all: Vec<f64> = (0..4)
+                .flat_map(|i| (0..i).map(move |j| (i, j)))
+                .map(|(i, j)| finish((&x.row(i) - &x.row(j)).mapv(distance).sum()))
+                .collect();
+            all.sort_by(f64::total_cmp);
+            (all[2] + all[3]) / 2.0
+        };
+        near(
+            of(Bandwidth::Median, &Gaussian, &raw),
+            median(|v| v * v, f64::sqrt),
+        );
+        near(
+            of(Bandwidth::Median, &Laplacian, &raw),
+            median(f64::abs, |v| v),
+        );
+    }
+}

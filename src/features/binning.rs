@@ -12,7 +12,7 @@ mod loaded;
 
 pub use loaded::Binner;
 
-use super::{Affine, FeatureMap, LoadedMap, Structure};
+use super::{Affine, FeatureMap, LoadedMap, MapBuilder, MapData, Structure};
 use crate::{
     Device, Error, Result,
     data::{ChunkSource, Rows},
@@ -104,9 +104,15 @@ impl Binning {
             let mut draws = self.seed.stream(Stream::Bins, g as u64);
             for j in 0..d {
                 let pitch = self.kernel.draw_pitch(&mut draws).ok_or_else(|| {
-                    Error::unsupported(format!(
-                        "random binning needs a kernel that is a product over columns of functions of |x - y| convex on \
-                         [0, inf), which {} is not", self.kernel.spec() )).help(Remedy::UseKernel("laplacian")).help(Remedy::UseKernel("hat")).help(Remedy::UseMap(super::fourier::NAME))
+                    let problem = format!(
+                        "random binning needs a kernel that is a product over columns of functions \
+                         of |x - y| convex on [0, inf), which {} is not",
+                        self.kernel.spec()
+                    );
+                    Error::unsupported(problem)
+                        .help(Remedy::UseKernel("laplacian"))
+                        .help(Remedy::UseKernel("hat"))
+                        .help(Remedy::UseMap(super::fourier::NAME))
                 })?;
                 grids.inverse_dp[[j, g]] = Grids::inverse(pitch);
                 grids.shift_dp[[j, g]] = (draws.next_u64() >> 32) as u32;
@@ -152,6 +158,25 @@ impl Binning {
         dictionary.finish()?;
         drop(hashed);
         Ok(BinningMap { drawn, dictionary })
+    }
+}
+
+impl MapBuilder for Binning {
+    fn kernel(&self) -> Option<Arc<dyn Kernel>> {
+        Some(self.kernel.clone())
+    }
+
+    fn build_from(&self, data: MapData<'_>) -> Result<Box<dyn FeatureMap>> {
+        let map = self.clone().seed(data.seed.unwrap_or(self.seed));
+        let MapData {
+            input,
+            source,
+            device,
+            memory,
+            progress,
+            ..
+        } = data;
+        Ok(Box::new(map.fit(input, source, device, memory, progress)?))
     }
 }
 

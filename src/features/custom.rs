@@ -1,11 +1,11 @@
 //! Features of a user's own nonlinearity, on the CPU.
 
-use super::{Affine, FeatureMap, LoadedMap};
+use super::{Affine, FeatureMap, LoadedMap, MapBuilder, MapData};
 use crate::{
     Device, Error, Matrix, Result,
     device::CpuDevice,
     error::Remedy,
-    kernels::ArcCosine,
+    kernels::{ArcCosineKernel, Kernel},
     ops::product::RightFactor,
     sampling::{Sampling, round_to_11_bits},
     seed::Seed,
@@ -78,7 +78,7 @@ impl Custom {
     /// and as the sampling does.
     pub fn build(&self, input: Affine) -> Result<CustomFeatures> {
         let s = self.features;
-        let measure = ArcCosine::weights();
+        let measure = ArcCosineKernel::weights();
         let drawn = self
             .sampling
             .draw(measure, input.columns(), s, false, self.seed)?;
@@ -93,6 +93,17 @@ impl Custom {
                 .map(|w| (w / s as f64).sqrt() as f32)
                 .collect(),
         })
+    }
+}
+
+impl MapBuilder for Custom {
+    fn kernel(&self) -> Option<Arc<dyn Kernel>> {
+        None
+    }
+
+    fn build_from(&self, data: MapData<'_>) -> Result<Box<dyn FeatureMap>> {
+        let map = self.clone().seed(data.seed.unwrap_or(self.seed));
+        Ok(Box::new(map.build(data.input)?))
     }
 }
 

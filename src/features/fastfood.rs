@@ -1,7 +1,10 @@
 //! Fastfood (Le, Sarlos & Smola 2013): Fourier features whose frequencies are products of Hadamard
 //! matrices and diagonals.
 
-use super::{Affine, Form, StructuredFeatures, structured::Plan};
+use super::{
+    Affine, FeatureMap, Form, MapBuilder, MapData, StructuredFeatures, builder::drawn,
+    structured::Plan,
+};
 use crate::{
     Result,
     kernels::Kernel,
@@ -118,3 +121,5 @@ impl Fastfood {
         )
     }
 }
+
+drawn!(Fastfood);

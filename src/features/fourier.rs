@@ -1,7 +1,10 @@
 //! Random Fourier features (Rahimi & Recht 2007): cosines of random projections, drawn from the
 //! kernel's spectral measure.
 
-use super::{Affine, DenseFeatures, arc_cosine, binning, leverage::Leverage, nystrom};
+use super::{
+    Affine, DenseFeatures, FeatureMap, MapBuilder, MapData, arc_cosine, binning, builder::drawn,
+    leverage::Leverage, nystrom,
+};
 use crate::{
     Error, Result,
     data::Rows,
@@ -215,3 +218,5 @@ impl Fourier {
         })
     }
 }
+
+drawn!(Fourier);

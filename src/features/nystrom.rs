@@ -5,7 +5,7 @@ mod landmarks;
 
 pub use landmarks::Landmarks;
 
-use super::{Affine, FeatureMap, LoadedMap};
+use super::{Affine, FeatureMap, LoadedMap, MapBuilder, MapData};
 use crate::{
     Device, Error, Matrix, Result,
     data::Rows,
@@ -144,6 +144,34 @@ impl Nystrom {
             landmarks_md,
             root_mr: root_mr.mapv(|v| v as f32),
         })
+    }
+}
+
+/// Rows that landmarks are chosen among, unless more landmarks are asked for.
+const CANDIDATES: std::ops::RangeInclusive<usize> = 2000..=20_000;
+
+impl MapBuilder for Nystrom {
+    fn kernel(&self) -> Option<Arc<dyn Kernel>> {
+        Some(self.kernel.clone())
+    }
+
+    /// Ten times the landmarks, at least 2,000 and at most 20,000, but never fewer than the
+    /// landmarks; none for [`Landmarks::Rows`].
+    fn sample_rows(&self) -> usize {
+        match self.landmarks {
+            Landmarks::Rows(_) => 0,
+            _ => {
+                let most = self.features.max(*CANDIDATES.end());
+                self.features
+                    .saturating_mul(10)
+                    .clamp(*CANDIDATES.start(), most)
+            }
+        }
+    }
+
+    fn build_from(&self, data: MapData<'_>) -> Result<Box<dyn FeatureMap>> {
+        let map = self.clone().seed(data.seed.unwrap_or(self.seed));
+        Ok(Box::new(map.build(data.input, &data.survey.sample)?))
     }
 }
 

@@ -5,9 +5,12 @@ mod cost;
 pub use cost::MapCost;
 pub(crate) use cost::{MEASURED, measure};
 
-use super::{MapKind, MapSpec};
+use super::{FeatureMap, MapBuilder, MapData, MapKind, MapSpec};
 use crate::text::counted;
-use crate::{Device, Result, device::cache::Cache, sampling::Sampling};
+use crate::{
+    Device, Result, device::cache::Cache, kernels::Kernel, sampling::Sampling, seed::Seed,
+};
+use std::sync::Arc;
 
 /// The map that [`MapSpec::select`] chose, and why.
 #[derive(Debug, Clone, PartialEq)]
@@ -149,6 +152,51 @@ impl MapSpec {
             reason += &format!("; fastfood counts {penalty:.1} times for its larger error");
         }
         reason
+    }
+}
+
+/// The cheapest map on the device at hand, [`MapSpec::select`], as a builder.
+///
+/// ```
+/// use bochner::prelude::*;
+/// let x = ndarray::Array2::from_shape_fn((50, 3), |(i, j)| ((i * (j + 2)) % 7) as f64);
+/// let model = Ridge::on(Auto::new(Gaussian).features(64)).device(&Device::cpu()).fit((&x, x.column(0)))?;
+/// assert_eq!(model.linear().map.output_dim(), 64);
+/// # Ok::<(), bochner::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Auto(MapSpec);
+
+impl Auto {
+    /// 1000 features of `kernel`, paired, from seed 0, until said otherwise.
+    pub fn new(kernel: impl Kernel + 'static) -> Self {
+        Self(MapSpec::new(MapKind::Fourier.into(), Arc::new(kernel)))
+    }
+
+    /// D, the number of real output columns.
+    pub fn features(mut self, features: usize) -> Self {
+        self.0.features = features;
+        self
+    }
+
+    /// The seed of all draws.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.0.seed = seed;
+        self
+    }
+}
+
+impl MapBuilder for Auto {
+    fn kernel(&self) -> Option<Arc<dyn Kernel>> {
+        Some(self.0.kernel.clone())
+    }
+
+    fn build_from(&self, data: MapData<'_>) -> Result<Box<dyn FeatureMap>> {
+        let mut spec = self.0.clone();
+        let selection = spec.select(data.input.columns(), data.device)?;
+        log::info!("auto takes {}: {}", selection.kind, selection.reason);
+        spec.map = selection.kind.into();
+        spec.build_from(data)
     }
 }
 

@@ -1,7 +1,10 @@
 //! Structured orthogonal random features (Yu et al. 2016): three Hadamard transforms with random
 //! signs between.
 
-use super::{Affine, Form, StructuredFeatures, structured::Plan};
+use super::{
+    Affine, FeatureMap, Form, MapBuilder, MapData, StructuredFeatures, builder::drawn,
+    structured::Plan,
+};
 use crate::{Error, Result, kernels::Kernel, ops::structured::Mixing, seed::Seed};
 use std::{fmt, str::FromStr, sync::Arc};
 
@@ -141,3 +144,5 @@ impl Sorf {
         )
     }
 }
+
+drawn!(Sorf);

@@ -6,8 +6,8 @@ mod choice;
 pub use choice::{MapChoice, MapKind, MapPart};
 
 use super::{
-    Affine, ArcCosine, Binning, Fastfood, FeatureMap, Form, Fourier, Landmarks, Nystrom, Sorf,
-    Union, sorf::Radii,
+    Affine, ArcCosine, Binning, Fastfood, FeatureMap, Form, Fourier, Landmarks, MapBuilder,
+    MapData, Nystrom, Sorf, Union, builder::part_seed, sorf::Radii,
 };
 use crate::{
     Device, Error, Result,
@@ -162,9 +162,8 @@ impl MapSpec {
         let mut built = Vec::with_capacity(self.map.parts().len());
         for (i, (part, features)) in self.map.shares(self.features).enumerate() {
             let input = input.clone();
-            // Maps side by side must not draw the same numbers.
             let mut one = self.clone();
-            one.seed.0 = one.seed.0.wrapping_add((i as u64) << 48);
+            one.seed = part_seed(one.seed, i);
             let map: Box<dyn FeatureMap> = match part.kind {
                 MapKind::Fourier => {
                     let mut map = one.fourier(features);
@@ -255,6 +254,31 @@ impl MapSpec {
                 return Err(Error::unsupported(format!("a {kind} map needs data")));
             }
         })
+    }
+}
+
+impl MapBuilder for MapSpec {
+    fn kernel(&self) -> Option<Arc<dyn Kernel>> {
+        Some(self.kernel.clone())
+    }
+
+    fn sample_rows(&self) -> usize {
+        Self::sample_rows(self)
+    }
+
+    fn build_from(&self, data: MapData<'_>) -> Result<Box<dyn FeatureMap>> {
+        let mut spec = self.clone();
+        spec.seed = data.seed.unwrap_or(self.seed);
+        let MapData {
+            input,
+            survey,
+            source,
+            device,
+            memory,
+            progress,
+            ..
+        } = data;
+        spec.build(input, &survey.sample, source, device, memory, progress)
     }
 }
 

@@ -1,13 +1,17 @@
 //! Maps side by side: `z(x) = [sqrt(w_1) z_1(x), sqrt(w_2) z_2(x), ...]`, whose kernel is
 //! `sum_i w_i k_i(x, y)`.
 
-use super::{Affine, BinningMap, FeatureMap, LoadedMap, Structure, require_dense};
+use super::{
+    Affine, BinningMap, FeatureMap, LoadedMap, MapBuilder, MapData, Structure, builder::part_seed,
+    require_dense,
+};
 use crate::{
     Device, Error, Matrix, Result,
+    kernels::Kernel,
     ops::place::{Place, Spot},
     store::Store,
 };
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 pub(super) const NAME: &str = "union";
 
@@ -89,6 +93,69 @@ impl Union {
             .enumerate()
             .map(|(i, &weight)| Ok((super::read(&store.nested(&format!("part{i}")))?, weight)));
         Self::new(parts.collect::<Result<_>>()?)
+    }
+}
+
+/// Builds a [`Union`] of maps that are still to be drawn: they share rows, bandwidth and
+/// standardisation. The seed of a learner gives each part numbers of its own; parts that keep their
+/// own seeds should differ in them.
+///
+/// ```
+/// use bochner::prelude::*;
+/// let maps = UnionBuilder::new()
+///     .part(0.3, Fourier::new(Laplacian).features(64))
+///     .part(0.7, Nystrom::new(Laplacian).features(4));
+/// let x = ndarray::array![[0.0], [0.5], [2.0], [3.0]];
+/// let model = Ridge::on(maps).device(&Device::cpu()).fit((&x, &[0.1, 0.4, -0.2, 0.3]))?;
+/// assert_eq!(model.linear().map.output_dim(), 64 + 4);
+/// # Ok::<(), bochner::Error>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct UnionBuilder {
+    parts: Vec<(Box<dyn MapBuilder>, f64)>,
+}
+
+impl UnionBuilder {
+    /// No maps yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// One more map, whose kernel counts `weight` times in the sum.
+    pub fn part(mut self, weight: f64, map: impl MapBuilder + 'static) -> Self {
+        self.parts.push((Box::new(map), weight));
+        self
+    }
+}
+
+impl MapBuilder for UnionBuilder {
+    /// That of the first part.
+    fn kernel(&self) -> Option<Arc<dyn Kernel>> {
+        self.parts.iter().find_map(|(map, _)| map.kernel())
+    }
+
+    fn is_shift_invariant(&self) -> bool {
+        self.parts.iter().all(|(map, _)| map.is_shift_invariant())
+    }
+
+    fn sample_rows(&self) -> usize {
+        let rows = self.parts.iter().map(|(map, _)| map.sample_rows());
+        rows.max().unwrap_or(0)
+    }
+
+    fn build_from(&self, data: MapData<'_>) -> Result<Box<dyn FeatureMap>> {
+        let mut built = Vec::with_capacity(self.parts.len());
+        for (i, (map, weight)) in self.parts.iter().enumerate() {
+            let part = MapData {
+                input: data.input.clone(),
+                source: &mut *data.source,
+                progress: &mut *data.progress,
+                seed: data.seed.map(|seed| part_seed(seed, i)),
+                ..data
+            };
+            built.push((map.build_from(part)?, *weight));
+        }
+        Ok(Box::new(Union::new(built)?))
     }
 }
 

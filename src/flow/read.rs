@@ -59,7 +59,8 @@ mod tests {
         features::{Affine, Fourier, featurize},
         flow::DEFAULT_MEMORY,
         kernels::Gaussian,
-        models::{FitOptions, IterativeOptions, RidgeRegressor},
+        models::{FitOptions, LinearModel, Solver},
+        normal::Targets,
     };
     use ndarray::Array2;
 
@@ -123,10 +124,14 @@ mod tests {
         };
         let cpu = Device::cpu();
         let mut own = source.clone();
-        let fit = RidgeRegressor::fit(map(), &mut own, &survey, &FitOptions::on(&cpu), &mut |_| {});
-        let options = IterativeOptions::on(&cpu);
-        let iterative =
-            RidgeRegressor::fit_iterative(map(), &mut own, &survey, &options, &mut |_| {});
+        let targets = || Targets::real(&survey);
+        let options = FitOptions::on(&cpu);
+        let fit = LinearModel::fit(map(), &mut own, targets(), &options);
+        let iterative = FitOptions {
+            solver: Solver::conjugate_gradients(),
+            ..FitOptions::on(&cpu)
+        };
+        let iterative = LinearModel::fit(map(), &mut own, targets(), &iterative);
         let features = featurize(
             map().as_ref(),
             &mut own,
@@ -135,13 +140,7 @@ mod tests {
             &mut |_| {},
             |_| Ok(()),
         );
-        let model = RidgeRegressor::fit(
-            map(),
-            &mut good.clone(),
-            &survey,
-            &FitOptions::on(&cpu),
-            &mut |_| {},
-        );
+        let model = LinearModel::fit(map(), &mut good.clone(), targets(), &options);
         let model = model.expect("fits");
         let mut predictor = model.on(&cpu, DEFAULT_MEMORY).expect("loads");
         let predicted = predictor.stream(&mut own, &mut |_| {}, |_, _| Ok(()));

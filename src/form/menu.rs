@@ -77,8 +77,11 @@ pub struct Menu<W: 'static> {
     /// What is taken until something was measured.
     pub default: fn(AdapterKind, Class) -> W,
     /// Data of a shape that stands for a class, on a device, on which the ways are timed.
-    pub race: fn(&GpuDevice, Class) -> Result<Box<dyn Race<W>>>,
+    pub race: Open<W>,
 }
+
+/// Draws the data of a race.
+pub type Open<W> = fn(&GpuDevice, Class) -> Result<Box<dyn Race<W>>>;
 
 /// Operations of a class in one process after which its ways are measured.
 const ENOUGH: f64 = 1e13;

@@ -10,11 +10,11 @@ use std::f64::consts::PI;
 /// . x > 0] (omega . x)^n with omega from [`Self::weights`]. A row of zeros has k = 0, as its
 /// features have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ArcCosine {
+pub struct ArcCosineKernel {
     order: u32,
 }
 
-impl ArcCosine {
+impl ArcCosineKernel {
     /// Order 0 (steps), 1 (ReLU) or 2 (squared ReLU).
     ///
     /// # Errors
@@ -40,7 +40,7 @@ impl ArcCosine {
     }
 }
 
-impl Kernel for ArcCosine {
+impl Kernel for ArcCosineKernel {
     fn spec(&self) -> String {
         format!("arc-cosine:{}", self.order)
     }

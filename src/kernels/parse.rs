@@ -1,8 +1,8 @@
 //! Kernels from text.
 
 use super::{
-    ArcCosine, Cauchy, Component, Exponential, Gaussian, Hat, Kernel, Laplacian, Matern, Mixture,
-    Product, RationalQuadratic,
+    ArcCosineKernel, Cauchy, Component, Exponential, Gaussian, Hat, Kernel, Laplacian, Matern,
+    Mixture, Product, RationalQuadratic,
 };
 use crate::error::{Error, Result};
 use std::sync::Arc;
@@ -19,7 +19,8 @@ use std::sync::Arc;
 /// ```
 /// let kernel = bochner::kernels::parse("gaussian")?;
 /// assert!((kernel.evaluate(&[0.0, 0.0], &[1.0, 1.0]) - (-1.0_f64).exp()).abs() < 1e-15);
-/// let kernel = bochner::kernels::parse("mixture:0.5*gaussian@1+0.5*(product:matern32@2*cauchy@3)")?;
+/// let spelled = "mixture:0.5*gaussian@1+0.5*(product:matern32@2*cauchy@3)";
+/// let kernel = bochner::kernels::parse(spelled)?;
 /// assert_eq!(kernel.evaluate(&[0.5], &[0.5]), 1.0);
 /// # Ok::<(), bochner::Error>(())
 /// ```
@@ -50,7 +51,7 @@ pub fn parse(spec: &str) -> Result<Arc<dyn Kernel>> {
             let order = order.unwrap_or("1").parse().map_err(|_| {
                 Error::parameter(format!("'{spec}': arc-cosine has orders 0, 1 and 2"))
             })?;
-            Arc::new(ArcCosine::new(order)?)
+            Arc::new(ArcCosineKernel::new(order)?)
         }
         ("hat", None) => Arc::new(Hat),
         ("mixture", Some(parts)) => Arc::new(Mixture::new(
@@ -68,7 +69,7 @@ pub fn parse(spec: &str) -> Result<Arc<dyn Kernel>> {
         ("custom", Some(name)) => {
             return Err(Error::unsupported(format!(
                 "the kernel custom:{name} was defined in code and cannot be read from text; build \
-                 it with kernels::Custom"
+                 it with kernels::CustomKernel"
             )));
         }
         _ => {

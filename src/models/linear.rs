@@ -25,6 +25,9 @@ pub struct LinearModel {
     pub coefficients: Coefficients,
     /// Real values or classes.
     pub targets: Targets,
+    /// What classes are called if their labels are text, which the numbers in [`Self::targets`]
+    /// then count from 0.
+    pub class_names: Option<Vec<String>>,
     /// The penalty per sample that the fit used.
     pub lambda: f64,
     /// Rows that the fit saw.
@@ -49,6 +52,9 @@ impl LinearModel {
                 store.set("task", "classification");
                 store.put_vector("classes", labels);
             }
+        }
+        if let Some(names) = &self.class_names {
+            store.set("class_names", serde_json::json!(names));
         }
         store.set("lambda", self.lambda);
         store.set("rows", self.rows);
@@ -84,8 +90,10 @@ impl LinearModel {
             "classification" => Targets::Classes(store.vector("classes", outputs)?.to_vec()),
             other => return Err(Error::format(format!("the task {other:?} is not known"))),
         };
+        let class_names = read_names(store, &targets)?;
         Ok(Self {
             map,
+            class_names,
             coefficients: Coefficients {
                 beta_dt,
                 intercept_t,
@@ -165,6 +173,27 @@ impl<'m> Predictor<'m> {
                 let scores = scores[0].mapv(f64::from) + &model.coefficients.intercept_t;
                 sink(decide(scores, &model.targets).view(), y.view())
             })
+    }
+}
+
+/// The names of classes; files of numeric labels, and older ones, have none.
+fn read_names(store: &Store, targets: &Targets) -> Result<Option<Vec<String>>> {
+    const NAME: &str = "class_names";
+    if !store.has_property(NAME) {
+        return Ok(None);
+    }
+    let names: Vec<String> = serde_json::from_str(store.text(NAME)?).map_err(|fault| {
+        Error::format(format!("property {NAME:?} is no list of names: {fault}"))
+    })?;
+    let counts = |classes: &[f64]| classes.iter().enumerate().all(|(i, &c)| c == i as f64);
+    match targets {
+        Targets::Classes(classes) if classes.len() == names.len() && counts(classes) => {
+            Ok(Some(names))
+        }
+        _ => Err(Error::format(format!(
+            "{} names do not go with the classes {targets:?}",
+            names.len()
+        ))),
     }
 }
 

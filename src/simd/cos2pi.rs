@@ -158,6 +158,20 @@ mod tests {
         }
     }
 
+    /// Those of the highest powers are beyond what a sweep of phases can see.
+    #[test]
+    fn the_shader_has_the_same_coefficients() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/shared/cos2pi.wgsl");
+        let text = std::fs::read_to_string(path).expect("a shader");
+        let (_, body) = text.split_once("fn sin_quarter").expect("the polynomial");
+        let (body, _) = body.split_once("}").expect("its end");
+        let literals = body.split("vec4f(").skip(1);
+        let literals: Vec<f32> = literals
+            .filter_map(|rest| rest.split(')').next()?.parse().ok())
+            .collect();
+        assert_eq!(literals, SIN);
+    }
+
     #[test]
     fn quarter_turns_are_exact() {
         for (t, cos, sin) in [

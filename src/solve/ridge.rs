@@ -17,14 +17,14 @@ pub struct Coefficients {
 /// `lambda n |beta|^2` beside the sum of squares). The intercept comes from centring and is never
 /// penalised.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ridge {
+pub struct Cholesky {
     /// The penalty per sample, lambda > 0.
     pub lambda: f64,
     /// Whether an intercept is fitted.
     pub intercept: bool,
 }
 
-impl Default for Ridge {
+impl Default for Cholesky {
     /// lambda = 1e-6 with an intercept.
     fn default() -> Self {
         Self {
@@ -34,7 +34,7 @@ impl Default for Ridge {
     }
 }
 
-impl Ridge {
+impl Cholesky {
     /// Solves for all targets at once, on the CPU, in f64.
     ///
     /// Errors with [`Error::Parameter`] unless lambda is positive and finite, and with
@@ -126,7 +126,7 @@ mod tests {
         let (z, y, sums) = sums();
         for intercept in [true, false] {
             let lambda = 0.03;
-            let fit = Ridge { lambda, intercept }.solve(&sums).expect("solves");
+            let fit = Cholesky { lambda, intercept }.solve(&sums).expect("solves");
             let residual = &y - &(z.dot(&fit.beta_dt) + &fit.intercept_t);
             let gradient = z.t().dot(&residual) - &fit.beta_dt * (lambda * 5.0);
             assert!(gradient.iter().all(|g| g.abs() < 1e-12), "{gradient}");
@@ -139,12 +139,12 @@ mod tests {
     fn a_singular_system_is_an_error_with_a_remedy() {
         let (_, _, mut sums) = sums();
         sums.gram_dd.fill(-1.0);
-        let message = Ridge::default()
+        let message = Cholesky::default()
             .solve(&sums)
             .expect_err("not positive definite")
             .to_string();
         assert!(message.contains("larger .lambda(..)"), "{message}");
-        let bad = Ridge {
+        let bad = Cholesky {
             lambda: 0.0,
             intercept: true,
         };

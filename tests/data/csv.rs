@@ -159,6 +159,22 @@ fn refuses_targets_that_are_not_there() {
     assert_says(read("a,b\n1,2\n", &["a", "b"]), &["only target columns"]);
 }
 
+/// Editors and programs leave the last line as they like: it counts whatever ends it.
+#[test]
+fn the_last_line_counts_whatever_ends_it() {
+    for end in ["", "\n", "\r\n", "\r", "\n\n", "\n\r\n", "  "] {
+        for rows in [1, 2, 3] {
+            let lines: Vec<_> = (0..rows).map(|i| format!("{i},{},1{i}", i + 5)).collect();
+            let text = format!("a,y,b\n{}{end}", lines.join("\n"));
+            let (_directory, source) = source(text, &["y"], TargetUse::Required);
+            let chunk = read_in_every_way(&mut opened(source));
+            let y = Array2::from_shape_fn((rows, 1), |(i, _)| i as f64 + 5.0);
+            let x = Array2::from_shape_fn((rows, 2), |(i, j)| (i + 10 * j) as f64);
+            assert_eq!((chunk.x, chunk.y), (Rows::F64(x), y), "{rows}, {end:?}");
+        }
+    }
+}
+
 #[test]
 fn lines_are_those_of_the_file() {
     // Blank lines, each kind of line ending, and a line break inside quotes.

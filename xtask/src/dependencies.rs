@@ -81,7 +81,7 @@ pub(crate) fn check() -> Result<()> {
 pub(crate) fn install() -> Result<()> {
     let tools = target_dir().join("tools");
     for name in TOOLS {
-        run(cargo(["install", "--locked", name])
+        run(cargo(["install", "--debug", "--locked", name])
             .arg("--root")
             .arg(&tools))?;
     }

@@ -27,8 +27,8 @@ Usage: cargo xtask COMMAND
   dependencies licences, sources, duplicates and use of all dependencies, as deny.toml has them
   tools        build cargo-deny and cargo-machete into target/tools, which takes minutes;
                `dependencies` asks them too from then on
-  msrv         the stated rust-version against those of all dependencies, and everything compiled
-               with it
+  msrv         the stated rust-version against those of all dependencies, then the library and the
+               program compiled with it
   portability [--no-tests]
                compile the library for ARM Linux, macOS, Windows and the browser as far as
                toolchains reach, and run ARM's tests where qemu-user is installed; takes half an

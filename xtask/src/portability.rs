@@ -143,8 +143,12 @@ impl Toolchain {
             .arg("--target-dir")
             .arg(target_dir().join("portability"));
         if let Self::Debian(folder) = self {
+            let parts = match command {
+                "check" => "std,panic_abort",
+                _ => "std,panic_abort,panic_unwind,test",
+            };
             cargo
-                .arg("-Zbuild-std=std,panic_abort,panic_unwind,test,proc_macro")
+                .arg(format!("-Zbuild-std={parts}"))
                 .env("RUSTC", folder.join("usr/bin/rustc"))
                 .env("RUSTDOC", folder.join("usr/bin/rustdoc"))
                 .env("LD_LIBRARY_PATH", libraries(folder))

@@ -45,6 +45,7 @@ pub(super) fn run(console: &Console, as_json: bool) -> Result<()> {
                         "cases": o.cases,
                         "worst": o.worst,
                         "worst_case": o.worst_case,
+                        "controls": o.controls,
                         "control": o.control,
                         "control_case": o.control_case,
                     }),

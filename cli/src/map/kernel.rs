@@ -68,7 +68,7 @@ impl KernelArgs {
     pub(crate) fn kernel_of(&self, map: &MapChoice) -> Arc<dyn Kernel> {
         let suitable = || -> Arc<dyn Kernel> {
             match () {
-                () if map.has(MapKind::ArcCosine) => match kernels::ArcCosine::new(1) {
+                () if map.has(MapKind::ArcCosine) => match kernels::ArcCosineKernel::new(1) {
                     Ok(kernel) => Arc::new(kernel),
                     Err(_) => Arc::new(kernels::Gaussian),
                 },

@@ -119,14 +119,71 @@ impl GpuDevice {
                 .collect();
         })?;
         let period = f64::from(self.0.queue.get_timestamp_period()) * 1e-9;
-        let seconds = |span: Range<u32>| {
-            let (first, last) = (ticks[span.start as usize], ticks[span.end as usize - 1]);
-            last.wrapping_sub(first) as f64 * period
-        };
-        Ok(spans.into_iter().map(seconds).collect())
+        let ticks_of = |span| duration(&ticks, span) as f64 * period;
+        Ok(spans.into_iter().map(ticks_of).collect())
     }
 
     fn timestamps_used(&self) -> u32 {
         lock(&self.0.recorder).timing.as_ref().map_or(0, |t| t.used)
+    }
+}
+
+/// Ticks from the start of the first dispatch of a span to the end of its last. Counters may run
+/// over.
+fn duration(ticks: &[u64], span: Range<u32>) -> u64 {
+    let (first, last) = (ticks[span.start as usize], ticks[span.end as usize - 1]);
+    last.wrapping_sub(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Device, Matrix, bench::ceiling, under_test::gpus};
+    use ndarray::Array2;
+
+    #[test]
+    fn a_span_lasts_from_its_first_dispatch_to_its_last() {
+        let ticks = [5, 7, 100, 130, 150, 1_150, u64::MAX, 9];
+        assert_eq!(duration(&ticks, 0..2), 2);
+        assert_eq!(duration(&ticks, 2..6), 1_050);
+        assert_eq!(duration(&ticks, 0..6), 1_145);
+        assert_eq!(duration(&ticks, 6..8), 10);
+    }
+
+    /// Short and long dispatches in one span, in either order, take as long as the long one at
+    /// least.
+    #[test]
+    fn every_dispatch_of_a_span_is_timed() {
+        for device in gpus() {
+            let Device::Gpu(gpu) = &device else { continue };
+            if !gpu.has_timestamps() {
+                println!("{} has no timestamps", gpu.describe());
+                continue;
+            }
+            let rows = |rows| Matrix::upload(&device, Array2::zeros((rows, 1024)).view());
+            let (mut few, mut many) = (rows(1).expect("fits"), rows(64).expect("fits"));
+            let chains = ceiling::CHAINS[0];
+            let mut time = |order: &[bool]| {
+                let run = || {
+                    for long in order {
+                        let (sums, rounds) = match long {
+                            true => (&mut many, 1 << 10),
+                            false => (&mut few, 1),
+                        };
+                        ceiling::fma(gpu, sums, chains, rounds)?;
+                    }
+                    Ok(())
+                };
+                let seconds = gpu.time(5, run).expect("runs");
+                assert_eq!(seconds.len(), 5);
+                seconds.into_iter().fold(f64::INFINITY, f64::min)
+            };
+            let (short, long) = (time(&[false]), time(&[true]));
+            assert!(8.0 * short < long, "{short} {long}: not apart");
+            for order in [&[true, false], &[false, true]] {
+                let both = time(order);
+                assert!(both > 0.5 * long, "{order:?}: {both} of {long}");
+            }
+        }
     }
 }
