@@ -73,6 +73,8 @@ fn main(
     let tile_i = (params.tile0 + p) / in_row;
     let tile_j = (params.tile0 + p) % in_row;
 //@ else
+    // Each row of tiles starts at the diagonal and is one shorter than the row above: they are
+    // taken off until the tile lies in what is left.
     var tile_i = 0u;
     var tile_j = params.tile0 + p;
     var in_row = params.z_tiles + params.y_tiles;
@@ -161,6 +163,8 @@ fn add(at: u32, v: vec4f) {
         lo[at] = vec4f(0.0);
         return;
     }
+    // rest is what of v arrived in the sum; what old and v lost together is the error, exactly.
+    // With one opaque() less a driver may cancel terms, and lo stays zero: plain f32 sums again.
     let old = hi[at];
     let sum = opaque(old + v);
     let rest = opaque(sum - old);

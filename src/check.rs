@@ -5,16 +5,17 @@
 //! sums; and every suite has a negative control: references that are wrong in one place and must be
 //! noticed.
 
-mod binning;
-mod ceiling;
-mod few;
-mod gram;
-mod kernel_block;
-mod predict;
-mod product;
-mod projection;
-mod structured;
-mod walsh_hadamard;
+pub(crate) mod binning;
+pub(crate) mod ceiling;
+pub(crate) mod few;
+pub(crate) mod gram;
+pub(crate) mod kernel_block;
+pub(crate) mod place;
+pub(crate) mod predict;
+pub(crate) mod product;
+pub(crate) mod projection;
+pub(crate) mod structured;
+pub(crate) mod walsh_hadamard;
 
 pub use binning::bin_edges;
 pub use kernel_block::block_rows;
@@ -82,59 +83,6 @@ impl Outcome {
         }
     }
 }
-
-/// A suite by the name of its op.
-#[derive(Debug, Clone, Copy)]
-pub struct Suite {
-    /// The op.
-    pub op: &'static str,
-    /// Runs it on one device.
-    pub run: fn(&Device) -> Result<Outcome>,
-}
-
-/// All suites. A new op adds its line here.
-pub const SUITES: &[Suite] = &[
-    Suite {
-        op: "projection",
-        run: projection::run,
-    },
-    Suite {
-        op: "gram",
-        run: gram::run,
-    },
-    Suite {
-        op: "predict",
-        run: predict::run,
-    },
-    Suite {
-        op: "product",
-        run: product::run,
-    },
-    Suite {
-        op: "few",
-        run: few::run,
-    },
-    Suite {
-        op: "walsh-hadamard",
-        run: walsh_hadamard::run,
-    },
-    Suite {
-        op: "structured",
-        run: structured::run,
-    },
-    Suite {
-        op: "kernel-block",
-        run: kernel_block::run,
-    },
-    Suite {
-        op: "binning",
-        run: binning::run,
-    },
-    Suite {
-        op: "ceiling",
-        run: ceiling::run,
-    },
-];
 
 /// Rows, depth and frequencies around every tile edge.
 const SIZES: &[(usize, usize, usize)] = &[

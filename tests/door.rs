@@ -477,3 +477,14 @@ fn one_loaded_model_answers_row_by_row() {
     }
     assert_eq!(x.view().to_rows().nrows(), 60);
 }
+
+/// With BOCHNER_DEVICE an adapter's name, of that adapter too.
+#[test]
+fn the_default_device_is_one_for_all() {
+    let first = Device::best().expect("opens");
+    let second = Device::best().expect("opens");
+    assert!(first.same_as(&second), "{first:?} {second:?}");
+    let (x, y) = data(40);
+    let model = Ridge::on(Fourier::new(Gaussian).features(8)).fit((&x, &y));
+    assert_eq!(model.expect("fits").linear().device, first.describe());
+}

@@ -1,12 +1,13 @@
-//! Every op against its f64 reference, on the CPU and on every adapter: the suites of
-//! `bochner::check`, which `bochner bench --check` runs as well, each with its negative control.
+//! Every op against its f64 reference, on the CPU and on every adapter: the checks of
+//! `bochner::registry`, which `bochner bench --check` runs as well, each with its negative control.
 
 mod common;
 
 use bochner::{
-    Device, Matrix, check,
+    Device, Matrix,
     device::CpuDevice,
     ops::gram::{self, GramAccumulator},
+    registry::REGISTRY,
 };
 use common::{devices, normal};
 
@@ -15,9 +16,9 @@ fn agrees(op: &str) {
 }
 
 fn agrees_on(op: &str, device: &Device) {
-    let suite = check::SUITES.iter().find(|suite| suite.op == op);
-    let suite = suite.expect("a suite of that name");
-    let outcome = (suite.run)(device).expect("runs");
+    let row = REGISTRY.iter().find(|row| row.op == op);
+    let row = row.expect("an op of that name");
+    let outcome = (row.check)(device).expect("runs");
     println!("{op} on {device:?}: {outcome:?}");
     assert!(outcome.passed(), "{op} on {device:?}: {outcome:?}");
     // A fault that is noticed by a hair here may go unnoticed elsewhere.
@@ -82,12 +83,17 @@ fn binning_agrees_in_every_bit() {
 }
 
 #[test]
+fn moved_blocks_agree_with_f64() {
+    agrees("place");
+}
+
+#[test]
 fn ceilings_agree_with_f64() {
     agrees("ceiling");
 }
 
 #[test]
-fn every_suite_has_its_test() {
+fn every_op_has_its_test() {
     let tested = [
         "projection",
         "gram",
@@ -98,9 +104,10 @@ fn every_suite_has_its_test() {
         "structured",
         "kernel-block",
         "binning",
+        "place",
         "ceiling",
     ];
-    let suites: Vec<_> = check::SUITES.iter().map(|suite| suite.op).collect();
+    let suites: Vec<_> = REGISTRY.iter().map(|row| row.op).collect();
     assert_eq!(suites, tested);
 }
 

@@ -115,7 +115,7 @@ impl DeviceArgs {
         if threads < asked {
             let cores = counted(threads as u64, "core");
             console.note(&format!(
-                "--threads {asked} is more than this machine has: {threads} for {cores}"
+                "--threads {asked}: this machine has {cores}, which is how many are started"
             ));
         }
         Ok(CpuDevice::set_shared_threads(threads)?)

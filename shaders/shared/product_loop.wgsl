@@ -55,6 +55,7 @@
 //@ for p in 0..BK * BN4 / THREADS
         b_tile[lane + ${p * THREADS}u] = b_next${p};
 //@ end
+        // What others brought of this stage is read below.
         workgroupBarrier();
         // The next stage is on its way while this one is worked on.
         if k4 + ${K4}u < depth4 {
@@ -71,6 +72,8 @@
             b_next${p} = load_b(4u * k4 + ${BK + p * (THREADS / BN4)}u + b_row, b_col4);
 //@ end
         }
+        // Of one depth TN4 vec4s of b and TM4 of a are in registers, beside TM x TN4 of sums and
+        // the next stage: a value of b is used TM times, one of a 4 TN4 times.
         for (var k = 0u; k < ${BK}u; k++) {
 //@ for j in 0..TN4
             let b${j} = b_tile[k * ${BN4}u + ${j * TX}u + local.x];

@@ -20,7 +20,7 @@ const SHAPES: [(usize, usize, usize); 6] = [
     (9, 784, 3),
 ];
 
-pub(super) fn run(device: &Device) -> Result<Outcome> {
+pub(crate) fn run(device: &Device) -> Result<Outcome> {
     let mut outcome = Outcome::new();
     for (rows, d, count) in SHAPES {
         let (grids, x) = (grids(d, count)?, normal(rows, d, 1));

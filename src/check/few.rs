@@ -22,7 +22,7 @@ const FEATURES: [usize; 3] = [1, 2, 4096];
 /// Depths are split among so many workgroups, or as many as have a vec4 of it.
 const SPLITS: [usize; 2] = [1, 5];
 
-pub(super) fn run(device: &Device) -> Result<Outcome> {
+pub(crate) fn run(device: &Device) -> Result<Outcome> {
     let mut outcome = Outcome::new();
     for rows in ROWS {
         for d in DEPTHS {

@@ -37,7 +37,7 @@ const SHAPES: [(usize, usize, usize); 10] = [
     (9, 3, 130),
 ];
 
-pub(super) fn run(device: &Device) -> Result<Outcome> {
+pub(crate) fn run(device: &Device) -> Result<Outcome> {
     let mut outcome = Outcome::new();
     for name in KERNELS {
         let kernel = parse(name)?;

@@ -23,7 +23,7 @@ const FORMS: [(Nonlinearity, usize); 6] = [
     (Nonlinearity::ReluSquared, 11),
 ];
 
-pub(super) fn run(device: &Device) -> Result<Outcome> {
+pub(crate) fn run(device: &Device) -> Result<Outcome> {
     let mut outcome = Outcome::new();
     for &tile in menu(device, tile::PREDICT_MENU) {
         for (at, &(rows, d, s)) in SIZES.iter().enumerate() {

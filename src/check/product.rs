@@ -18,7 +18,7 @@ const SHAPES: [(usize, usize, usize); 8] = [
     (257, 1027, 36),
 ];
 
-pub(super) fn run(device: &Device) -> Result<Outcome> {
+pub(crate) fn run(device: &Device) -> Result<Outcome> {
     let mut outcome = Outcome::new();
     let forms = menu(device, tile::MENU).iter();
     for form in forms.map(|&tile| tile.into()).chain([ProductForm::Narrow]) {

@@ -32,7 +32,7 @@ const ALONE: [(usize, usize); 8] = [
     (1030, 2049),
 ];
 
-pub(super) fn run(device: &Device) -> Result<Outcome> {
+pub(crate) fn run(device: &Device) -> Result<Outcome> {
     let mut outcome = Outcome::new();
     for &tile in menu(device, tile::MENU) {
         for (at, &(rows, d, s)) in SIZES.iter().enumerate() {

@@ -10,7 +10,7 @@ use crate::{
 };
 use ndarray::Array2;
 
-pub(super) fn run(device: &Device) -> Result<Outcome> {
+pub(crate) fn run(device: &Device) -> Result<Outcome> {
     let mut outcome = Outcome::new();
     features_at_every_length(device, &mut outcome)?;
     controls(device, &mut outcome)?;

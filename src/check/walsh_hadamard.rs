@@ -11,7 +11,7 @@ use crate::{
 /// Rows of 2 to 2^18 elements.
 const LEVELS: std::ops::RangeInclusive<u32> = 1..=18;
 
-pub(super) fn run(device: &Device) -> Result<Outcome> {
+pub(crate) fn run(device: &Device) -> Result<Outcome> {
     let mut outcome = Outcome::new();
     for k in LEVELS {
         let n = 1 << k;

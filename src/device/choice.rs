@@ -3,13 +3,13 @@
 
 use super::{
     CpuDevice, Device,
-    gpu::{AdapterKind, AdapterReport, open_adapter, visible_adapters},
+    gpu::{AdapterKind, AdapterReport, WeakGpu, open_adapter, visible_adapters},
 };
 use crate::{Error, Result, error::Remedy};
 use std::{
     convert::Infallible,
     str::FromStr,
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, Once, PoisonError},
 };
 
 /// The environment variable that chooses when the caller does not.
@@ -81,23 +81,39 @@ impl Device {
         }
     }
 
-    /// The device that [`DeviceChoice::Auto`] stands for, opened once and kept; the log says which
-    /// it is.
+    /// The device that [`DeviceChoice::Auto`] stands for. All who ask share one as long as any of
+    /// them keeps it; a lost one is opened anew. The log says once which it is.
     ///
     /// Errors as [`Self::open`] does.
     pub fn best() -> Result<Self> {
-        static BEST: Mutex<Option<Device>> = Mutex::new(None);
-        // A device that is kept is whole, whatever became of who held the lock.
+        /// Nothing is kept open for those who may never ask again, so that a device closes in order.
+        enum Best {
+            Cpu,
+            Gpu(WeakGpu),
+        }
+        static BEST: Mutex<Option<Best>> = Mutex::new(None);
+        static SAID: Once = Once::new();
+        // What is kept is whole, whatever became of who held the lock.
         let mut best = BEST.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(device) = &*best {
-            return Ok(device.clone());
+        match &*best {
+            Some(Best::Cpu) => return Ok(Self::cpu()),
+            Some(Best::Gpu(gpu)) => {
+                if let Some(gpu) = gpu.upgrade() {
+                    return Ok(Self::Gpu(gpu));
+                }
+            }
+            None => {}
         }
         let (device, note) = Self::open(&DeviceChoice::Auto)?;
-        match note {
+        SAID.call_once(|| match note {
             Some(note) => log::warn!("{note}"),
             None => log::info!("device: {}", device.describe()),
-        }
-        Ok(best.insert(device).clone())
+        });
+        *best = Some(match &device {
+            Self::Cpu(_) => Best::Cpu,
+            Self::Gpu(gpu) => Best::Gpu(gpu.downgrade()),
+        });
+        Ok(device)
     }
 
     /// Opens every usable adapter, software ones too: for checks that run on all of them.

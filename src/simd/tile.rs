@@ -81,6 +81,9 @@ fn stretch<S: Simd, const ROWS: usize>(
     add: bool,
     next: &[f32],
 ) {
+    // In registers over the whole stretch: 2 ROWS vectors of sums; of one depth two vectors of b,
+    // which all rows share, and one broadcast of a. Twelve rows of AVX-512 are 27 of 32 registers,
+    // six of AVX2 are 15 of 16: one row more would spill sums at every depth.
     let mut sums = [[simd.splat_f32s(0.0); 2]; ROWS];
     let (a, _) = a.as_chunks::<ROWS>();
     let (b, _) = S::as_simd_f32s(b);
@@ -95,6 +98,8 @@ fn stretch<S: Simd, const ROWS: usize>(
     }
     let (c, _) = S::as_mut_simd_f32s(c);
     let (c, _) = c.as_chunks_mut::<2>();
+    // A sum is one chain over the stretch, then one addition to the stretches before: the order
+    // says nothing of ROWS, so a row has the same bits in every tile.
     for (c, sum) in c.iter_mut().zip(sums) {
         if add {
             *c = [simd.add_f32s(c[0], sum[0]), simd.add_f32s(c[1], sum[1])];
@@ -129,6 +134,7 @@ fn abreast<S: Simd, const ROWS: usize>(simd: S, a: &[f32], b: &[f32], c: &mut [f
     for from in (0..depth).step_by(STRETCH) {
         let a = &a[from..depth.min(from + STRETCH)];
         let panels: [_; ABREAST] = std::array::from_fn(|p| &b[p * depth + from..][..a.len()]);
+        // 12 chains of multiply-adds for one row, 24 for two, each independent of the others.
         let mut sums = [[[simd.splat_f32s(0.0); 2]; ROWS]; ABREAST];
         for (k, a) in a.iter().enumerate() {
             for (sums, panel) in sums.iter_mut().zip(panels) {

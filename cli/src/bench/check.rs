@@ -6,7 +6,7 @@ use crate::{
     report::{self, Console},
 };
 use anyhow::{Result, bail};
-use bochner::{Device, check::SUITES};
+use bochner::{Device, registry::REGISTRY};
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -29,9 +29,9 @@ pub(super) fn run(console: &Console, as_json: bool) -> Result<()> {
         if !as_json {
             report::to_stdout(&format!("{name}\n"))?;
         }
-        for suite in SUITES {
+        for row in REGISTRY {
             let start = Instant::now();
-            let outcome = (suite.run)(device);
+            let outcome = (row.check)(device);
             let seconds = start.elapsed().as_secs_f64();
             let (passed, line, result) = match &outcome {
                 Ok(o) => (
@@ -59,18 +59,18 @@ pub(super) fn run(console: &Console, as_json: bool) -> Result<()> {
             if !as_json {
                 report::to_stdout(&format!(
                     "  {:<14} {verdict:<6} {line}, {seconds:.1} s\n",
-                    suite.op
+                    row.op
                 ))?;
             }
             results.push(json!({
                 "device": name,
-                "op": suite.op,
+                "op": row.op,
                 "passed": passed,
                 "seconds": seconds,
                 "outcome": result,
             }));
             if !passed {
-                failed.push(format!("{} on {name}", suite.op));
+                failed.push(format!("{} on {name}", row.op));
             }
         }
     }

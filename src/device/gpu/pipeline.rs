@@ -253,9 +253,9 @@ mod tests {
             // Nothing is read that was not written, and work may be split anywhere.
             gpu.poison_memory();
             gpu.0.small_dispatches.store(true, Ordering::Relaxed);
-            for suite in crate::check::SUITES {
-                let outcome = (suite.run)(&device).expect("runs");
-                assert!(outcome.passed(), "{} on {device:?}: {outcome:?}", suite.op);
+            for row in crate::registry::REGISTRY {
+                let outcome = (row.check)(&device).expect("runs");
+                assert!(outcome.passed(), "{} on {device:?}: {outcome:?}", row.op);
             }
         }
     }

@@ -163,6 +163,7 @@ fn in_vector<S: Simd>(simd: S, mut v: S::f32s) -> S::f32s {
     while h < lanes {
         // Constants of an unrolled loop.
         let sign = vector(&|i| if i & h == 0 { 0.0 } else { -0.0 });
+        // Lane i gets lane i + h, and below lane i - h; at half a vector both are the same lane.
         let above = simd.rotate_right_f32s(v, lanes - h);
         let partner = if 2 * h == lanes {
             above
@@ -171,6 +172,7 @@ fn in_vector<S: Simd>(simd: S, mut v: S::f32s) -> S::f32s {
             let below = simd.rotate_right_f32s(v, h);
             simd.select_f32s(upper, below, above)
         };
+        // The lower of two lanes becomes their sum, the upper one lower less upper.
         v = simd.add_f32s(partner, simd.xor_f32s(v, sign));
         h *= 2;
     }
@@ -211,6 +213,8 @@ fn radix8(x: &mut [f32], h: usize) {
         let (e, rest) = high.split_at_mut(h);
         let (f, rest) = rest.split_at_mut(h);
         let (g, k) = rest.split_at_mut(h);
+        // Three levels while eight values are in registers: p after distance h, q after 2 h, and
+        // 4 h last. These are the additions of three single levels, so the bits are the same.
         for i in 0..h {
             let (p0, p1) = (a[i] + b[i], a[i] - b[i]);
             let (p2, p3) = (c[i] + d[i], c[i] - d[i]);

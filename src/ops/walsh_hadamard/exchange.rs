@@ -1,6 +1,6 @@
 //! Rows by shuffles within subgroups, on adapters whose subgroups all have one size.
 
-use super::gpu::Params;
+use super::layout::Params;
 use crate::ops::{Binding, Op, Variant};
 use std::ops::RangeInclusive;
 

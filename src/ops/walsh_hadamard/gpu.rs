@@ -4,7 +4,7 @@
 use super::{
     MENU, WalshHadamard,
     exchange::{self, SUBGROUP_OP},
-    layout::{strided_variant, whole},
+    layout::{Params, strided_variant, whole},
     menu,
 };
 use crate::{
@@ -35,17 +35,6 @@ pub static OP: Op = Op {
 pub(in crate::ops) const LOG_WHOLE: u32 = 12;
 /// A pass over longer rows takes at most this many levels.
 pub(in crate::ops) const LOG_STRIDED: u32 = 5;
-
-/// The uniform parameters, as in the shader.
-#[repr(C)]
-#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-pub(super) struct Params {
-    rows: u32,
-    x_stride4: u32,
-    y_stride4: u32,
-    row4: u32,
-    inner4: u32,
-}
 
 impl WalshHadamard {
     pub(super) fn run_gpu(

@@ -1,6 +1,18 @@
-//! How rows lie in the registers of invocations, and the constants of the variants that follow.
+//! How rows lie in the registers of invocations, the constants of the variants that follow, and the
+//! parameters that all of them take.
 
 use crate::ops::Variant;
+
+/// The uniform parameters, as in the shaders of transforms.
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+pub(super) struct Params {
+    pub(super) rows: u32,
+    pub(super) x_stride4: u32,
+    pub(super) y_stride4: u32,
+    pub(super) row4: u32,
+    pub(super) inner4: u32,
+}
 
 /// How a whole row of 2^k elements lies in registers: see `shaders/shared/row_layout.wgsl`.
 #[derive(Debug, Clone, Copy)]

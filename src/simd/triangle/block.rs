@@ -58,6 +58,8 @@ impl<'a, F: Fn(usize) -> &'a [f32]> Block<'_, F> {
                 let slab = (self.slab)(s);
                 &slab[k * width..slab.len().min((k + STRETCH) * width)]
             };
+            // Slab j is used for all i before the next one, so of a pair only slab i is new; while
+            // a pair is multiplied, the stretches of the pair after it are asked for.
             for j in self.j.clone() {
                 let first = self.i.start.max(j);
                 for i in first..self.i.end {
@@ -83,6 +85,7 @@ impl<'a, F: Fn(usize) -> &'a [f32]> Block<'_, F> {
                 }
             }
         }
+        // The stretches were added up in f32; f64 is touched once for all of them.
         for j in self.j.clone() {
             let first = self.i.start.max(j);
             let range = place(first, j)..place(self.i.end, j);
@@ -109,6 +112,8 @@ fn multiply<S: Simd, const ROWS: usize, const TILES: usize>(
     let (a, _) = a.as_chunks::<TILES>();
     let (b, _) = S::as_simd_f32s(b);
     let (b, _) = b.as_chunks::<VECTORS>();
+    // Three vectors of sums a row, three of b, and one broadcast of a: 28 of AVX-512's 32 registers
+    // for eight rows, all 16 of AVX2's for four, 22 of NEON's 32 for six.
     let mut sums = [[simd.splat_f32s(0.0); VECTORS]; ROWS];
     for (k, (a, b)) in a.iter().zip(b).enumerate() {
         prefetch(next, k * LINE);
