@@ -193,6 +193,19 @@ impl KernelArgs {
     }
 }
 
+impl Scale {
+    /// One line for who leaves columns as they are though their scales differ widely.
+    pub(crate) fn hint(&self, console: &Console) {
+        // Lengthscales of each column are scales of its own.
+        let one = self.lengthscales.len() == 1;
+        if let Some(hint) = self.scaling.as_ref().and_then(Scaling::hint)
+            && one
+        {
+            console.note(&format!("{hint}; --standardize may serve better"));
+        }
+    }
+}
+
 /// Whether columns were standardised, for programs.
 fn standardized(scale: &Scale) -> Value {
     let scaling = scale.scaling.as_ref();
