@@ -1,5 +1,6 @@
-//! The dense ops on a GPU beside plainer ways to do the same: a projection without tiles, the full square of a Gram matrix, tiles
-//! for few rows. Rounds are interleaved and medians taken, so that ratios hold on a busy machine too. `cargo bench --bench dense [part of a device's name]`.
+//! The dense ops on a GPU beside plainer ways to do the same: a projection without tiles, the full
+//! square of a Gram matrix, tiles for few rows. Rounds are interleaved and medians taken, so that
+//! ratios hold on a busy machine too. `cargo bench --bench dense [part of a device's name]`.
 
 mod interleaved;
 
@@ -7,7 +8,10 @@ use bochner::{
     Device, Matrix, Result,
     bench::baseline::{SquareGram, naive},
     check::normal,
-    form::tile::{DIRECT_8X64, Form, SHARED_64},
+    form::{
+        Form,
+        tile::{DIRECT_8X64, SHARED_64},
+    },
     ops::{
         Nonlinearity,
         gram::GramAccumulator,

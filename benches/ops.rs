@@ -1,7 +1,8 @@
 //! Every op on the CPU beside its floor: `cargo bench --bench ops`.
 //!
-//! The floor is what the op would take at this machine's measured rates of a plain matrix product and of a copy; it is
-//! printed first, so that a time can be read against it. `bochner bench` does the same on any device, without criterion.
+//! The floor is what the op would take at this machine's measured rates of a plain matrix product
+//! and of a copy; it is printed first, so that a time can be read against it. `bochner bench` does
+//! the same on any device, without criterion.
 
 use bochner::{
     Device, Matrix,

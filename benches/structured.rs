@@ -1,6 +1,7 @@
-//! How near the structured ops come to what bounds them: the Walsh-Hadamard transform against a copy and a radix-2 shader,
-//! Fastfood and SORF against the dense projection per feature. Rounds are interleaved and medians taken, so that ratios
-//! hold on a busy machine too. `cargo bench --bench structured [part of a device's name]`.
+//! How near the structured ops come to what bounds them: the Walsh-Hadamard transform against a
+//! copy and a radix-2 shader, Fastfood and SORF against the dense projection per feature. Rounds
+//! are interleaved and medians taken, so that ratios hold on a busy machine too.
+//! `cargo bench --bench structured [part of a device's name]`.
 
 mod interleaved;
 
@@ -8,8 +9,12 @@ use bochner::{
     Device, Matrix, Result,
     device::{GpuDevice, gpu::shader::expand},
     features::{Affine, Fastfood, FeatureMap, Fourier, Sorf},
+    form::{Exchange, Way},
     kernels::Gaussian,
-    ops::walsh_hadamard::{self, Exchange, WalshHadamard},
+    ops::{
+        Variant,
+        walsh_hadamard::{self, WalshHadamard},
+    },
 };
 use interleaved::{Job, medians};
 
@@ -156,7 +161,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
     for (var i = local.x; i < Nu; i += 256u) { y[at + i] = row[i]; }
 }";
 
-/// Kernels alone on one adapter, through wgpu itself: the copy and radix-2 shaders are no ops of the library.
+/// Kernels alone on one adapter, through wgpu itself: the copy and radix-2 shaders are no ops of
+/// the library.
 fn shaders(name: &str) {
     println!("Walsh-Hadamard shaders: part of the copy shader's speed (times a radix-2 shader's)");
     let instance = wgpu::Instance::default();
@@ -188,12 +194,16 @@ fn shaders(name: &str) {
         queue.write_buffer(&params, 0, bytemuck::cast_slice(&words));
         let op = &walsh_hadamard::OP;
         let variants = (op.variants)();
-        let own = variants
-            .iter()
-            .find(|(name, _)| *name == format!("2^{k}/copy"));
-        let constants = &own.expect("a length of one dispatch").1;
-        let own = expand(op.source, constants).expect("expands");
-        let rows = constants["ROWS"] as usize;
+        let copies = |variant: &&Variant| {
+            let wanted = [("LOG_N", k), ("STRIDED", 0), ("IN_PLACE", 0)];
+            wanted
+                .iter()
+                .all(|&(name, value)| variant.get(name) == Some(value))
+        };
+        let own = variants.iter().find(copies);
+        let variant = own.expect("a length of one dispatch");
+        let own = expand(op.source, variant.constants()).expect("expands");
+        let rows = variant.get("ROWS").expect("rows of a workgroup") as usize;
         let radix_2 = RADIX_2
             .replace("Nu", &format!("{n}u"))
             .replace("N>", &format!("{n}>"));

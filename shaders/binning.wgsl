@@ -1,10 +1,10 @@
-// hash = 64 bits of the bin that a row occupies in a shifted grid, for each row and grid. Integers only: the same bits
-// on every device, and no rounding to argue about at the edge of a bin.
+// hash = 64 bits of the bin that a row occupies in a shifted grid, for each row and grid. Integers
+// only: the same bits on every device, and no rounding to argue about at the edge of a bin.
 //
-// Grid: (ceil(grids / 64), ceil(rows / ROWS)) workgroups of 64 invocations; an invocation hashes ROWS rows in one grid, so
-// that neighbours load neighbouring grids and share the rows.
-// Requires: x f32, read as bits; grid = (inverse pitch in 2^-16, shift in 2^-32 bins), one row per input column; see
-// ops/binning.rs for what the numbers mean.
+// Grid: (ceil(grids / 64), ceil(rows / ROWS)) workgroups of 64 invocations; an invocation hashes
+// ROWS rows in one grid, so that neighbours load neighbouring grids and share the rows. Requires: x
+// f32, read as bits; grid = (inverse pitch in 2^-16, shift in 2^-32 bins), one row per input
+// column; see ops/binning.rs for what the numbers mean.
 
 struct Params {
     // The row of x that is hashed to row 0.
@@ -22,7 +22,8 @@ struct Params {
 @group(0) @binding(2) var<storage, read> grid: array<vec2u>;
 @group(0) @binding(3) var<storage, read_write> hash: array<vec2u>;
 
-// round(2^16 x) + 2^31 of the f32 with these bits; halves away from zero, beyond +-2^15 the end of the range.
+// round(2^16 x) + 2^31 of the f32 with these bits; halves away from zero, beyond +-2^15 the end of
+// the range.
 fn fixed(bits: u32) -> u32 {
     let exponent = (bits >> 23u) & 255u;
     let mantissa = (bits & 0x7fffffu) | 0x800000u;

@@ -1,6 +1,7 @@
 // dst = src, count4 vec4s: what the memory of a device gives.
 //
-// Grid: ceil(count4 / (256 * PER)) workgroups of 256 invocations, over two dimensions; neighbours copy neighbouring vec4s.
+// Grid: ceil(count4 / (256 * PER)) workgroups of 256 invocations, over two dimensions; neighbours
+// copy neighbouring vec4s.
 struct Params {
     count4: u32,
 }

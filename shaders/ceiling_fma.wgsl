@@ -1,8 +1,9 @@
 // Fused multiply-adds on registers alone: what the arithmetic units of a device give.
 //
-// Every invocation runs CHAINS independent chains of vec4s, `rounds` times UNROLL steps of acc = fma(acc, scale, shift), and
-// writes their sum, so that nothing can be left out. Operands come from the uniform, so that nothing can be computed ahead.
-// Grid: `workgroups` of 256 invocations; one vec4 of `sums` each.
+// Every invocation runs CHAINS independent chains of vec4s, `rounds` times UNROLL steps of acc =
+// fma(acc, scale, shift), and writes their sum, so that nothing can be left out. Operands come from
+// the uniform, so that nothing can be computed ahead. Grid: `workgroups` of 256 invocations; one
+// vec4 of `sums` each.
 struct Params {
     scale: vec4f,
     shift: vec4f,

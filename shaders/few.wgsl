@@ -1,10 +1,12 @@
-// z = f(a b), as projection.wgsl and product.wgsl, for few rows: the columns alone do not fill a GPU, so the depth is split too,
-// among the lanes of a workgroup and, where SPLIT, among workgroups, whose sums few_sum.wgsl adds up.
+// z = f(a b), as projection.wgsl and product.wgsl, for few rows: the columns alone do not fill a
+// GPU, so the depth is split too, among the lanes of a workgroup and, where SPLIT, among
+// workgroups, whose sums few_sum.wgsl adds up.
 //
-// Grid: (ceil(columns / 4 TX), ceil(rows / R), splits) workgroups of TX x LANES invocations. An invocation takes R rows, four
-// columns, and every LANES-th vec4 of the depth of its split; lanes are added in order.
-// Requires: a [rows][a_stride4], zero in the padding; b [depth][b_stride4]; feature as projection.wgsl unless SPLIT or
-// NONLINEARITY 5. Unless SPLIT, z [row0 + rows][z_stride]; else z [splits][rows][ceil(columns / 4)] vec4s of sums.
+// Grid: (ceil(columns / 4 TX), ceil(rows / R), splits) workgroups of TX x LANES invocations. An
+// invocation takes R rows, four columns, and every LANES-th vec4 of the depth of its split; lanes
+// are added in order. Requires: a [rows][a_stride4], zero in the padding; b [depth][b_stride4];
+// feature as projection.wgsl unless SPLIT or NONLINEARITY 5. Unless SPLIT, z [row0 +
+// rows][z_stride]; else z [splits][rows][ceil(columns / 4)] vec4s of sums.
 //@ let P = R
 //@ if R > 4
 //@ let P = 4

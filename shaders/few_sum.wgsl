@@ -1,7 +1,8 @@
 // z = f(the sum over splits of what few.wgsl left), the splits added in order.
 //
-// Grid: ceil(rows ceil(columns / 4) / 64) workgroups of 64 invocations, one vec4 each.
-// Requires: partial [splits][rows][ceil(columns / 4)] vec4s; feature as projection.wgsl unless NONLINEARITY 5.
+// Grid: ceil(rows ceil(columns / 4) / 64) workgroups of 64 invocations, one vec4 each. Requires:
+// partial [splits][rows][ceil(columns / 4)] vec4s; feature as projection.wgsl unless
+// NONLINEARITY 5.
 struct Params {
     rows: u32,
     splits: u32,

@@ -1,9 +1,11 @@
-// Adds Z'[Z | Y] of at most 4096 rows to a compensated pair (hi, lo), upper triangle of tiles only (SQUARE: all, a baseline).
+// Adds Z'[Z | Y] of at most 4096 rows to a compensated pair (hi, lo), upper triangle of tiles only
+// (SQUARE: all, a baseline).
 //
-// Grid: one workgroup per tile of T x T entries, TX x TY invocations, each TM x TN entries. Tile p counts the row tiles i
-// of Z'Z from the top and, within one, the column tiles i .. z_tiles of Z and then the y_tiles of Y. Tiles lie one after
-// another in hi and lo, row-major; those of a panel start at tile0.
-// Requires: square tiles; z and y rows whole vec4s apart. Columns in the padding give entries that nobody reads.
+// Grid: one workgroup per tile of T x T entries, TX x TY invocations, each TM x TN entries. Tile p
+// counts the row tiles i of Z'Z from the top and, within one, the column tiles i .. z_tiles of Z
+// and then the y_tiles of Y. Tiles lie one after another in hi and lo, row-major; those of a panel
+// start at tile0. Requires: square tiles; z and y rows whole vec4s apart. Columns in the padding
+// give entries that nobody reads.
 //@ let T = TX * TN
 //@ let TN4 = TN / 4
 //@ let TM4 = TM / 4
@@ -71,6 +73,8 @@ fn main(
     let tile_i = (params.tile0 + p) / in_row;
     let tile_j = (params.tile0 + p) % in_row;
 //@ else
+    // Each row of tiles starts at the diagonal and is one shorter than the row above: they are
+    // taken off until the tile lies in what is left.
     var tile_i = 0u;
     var tile_j = params.tile0 + p;
     var in_row = params.z_tiles + params.y_tiles;
@@ -159,6 +163,8 @@ fn add(at: u32, v: vec4f) {
         lo[at] = vec4f(0.0);
         return;
     }
+    // rest is what of v arrived in the sum; what old and v lost together is the error, exactly.
+    // With one opaque() less a driver may cancel terms, and lo stays zero: plain f32 sums again.
     let old = hi[at];
     let sum = opaque(old + v);
     let rest = opaque(sum - old);

@@ -1,13 +1,15 @@
-// k = k(x, landmark) for every row of x and every landmark, from coordinate differences: |x|^2 + |y|^2 - 2 x.y would cancel.
+// k = k(x, landmark) for every row of x and every landmark, from coordinate differences: |x|^2 +
+// |y|^2 - 2 x.y would cancel.
 //
-// Grid: (ceil(landmarks / BN), ceil(rows / BM)) workgroups of TX x TY invocations, each TM x TN entries in registers; columns
-// of an invocation lie TX vec4s apart. The padding of k is written with zeros.
-// Requires: x rows padded with zeros to depth4 vec4s; w holds 4 * depth4 rows of w_stride4 vec4s, one landmark a column, the
-// rows beyond d zero. PAIR 4 takes landmarks of length 1 and their true lengths in norm.
-// PAIR, what is gathered over coordinates: 0 squared differences, 1 absolute differences, 2 the product of 1 + squares,
-// 3 the product of hats, 4 squared differences and squared sums of the normalised rows.
-// FORM: 0 Gaussian, 1 Laplacian, 2 exponential, 3 Matern 3/2, 4 Matern 5/2, 5 Cauchy, 6 hat, 7 rational quadratic,
-// 8 + n arc-cosine of order n.
+// Grid: (ceil(landmarks / BN), ceil(rows / BM)) workgroups of TX x TY invocations, each TM x TN
+// entries in registers; columns of an invocation lie TX vec4s apart. The padding of k is written
+// with zeros. Requires: x rows padded with zeros to depth4 vec4s; w holds 4 * depth4 rows of
+// w_stride4 vec4s, one landmark a column, the rows beyond d zero. PAIR 4 takes landmarks of length
+// 1 and their true lengths in norm. PAIR, what is gathered over coordinates: 0 squared differences,
+// 1 absolute differences, 2 the product of 1 + squares, 3 the product of hats, 4 squared
+// differences and squared sums of the normalised rows. FORM: 0 Gaussian, 1 Laplacian, 2
+// exponential, 3 Matern 3/2, 4 Matern 5/2, 5 Cauchy, 6 hat, 7 rational quadratic, 8 + n arc-cosine
+// of order n.
 //@ let BM = TY * TM
 //@ let GATHER = 1
 //@ let START = (PAIR == 2) + (PAIR == 3)
@@ -72,7 +74,8 @@ fn gather(sum: vec4f, a: f32, b: vec4f) -> vec4f {
 }
 
 //@ if TWICE
-// atan(t) for t in [0, 1], within 2e-7. The same coefficients stand in src/ops/kernel_block/host.rs.
+// atan(t) for t in [0, 1], within 2e-7. The same coefficients stand in
+// src/ops/kernel_block/host.rs.
 fn arc_tangent(t: vec4f) -> vec4f {
     let q = t * t;
     var p = fma(q, vec4f(0.0028340643), vec4f(-0.0160050305));
@@ -85,8 +88,8 @@ fn arc_tangent(t: vec4f) -> vec4f {
     return t * fma(q, p, vec4f(0.999999984));
 }
 
-// From |u - v|^2 and |u + v|^2 of unit vectors at the angle theta: both ends of [0, pi] keep their digits, as they would not
-// through acos(u.v) (Kahan's angle: tan(theta / 2) = |u - v| / |u + v|).
+// From |u - v|^2 and |u + v|^2 of unit vectors at the angle theta: both ends of [0, pi] keep their
+// digits, as they would not through acos(u.v) (Kahan's angle: tan(theta / 2) = |u - v| / |u + v|).
 fn value(apart: vec4f, along: vec4f, length_x: f32, length_y: vec4f) -> vec4f {
     let p = sqrt(apart);
     let q = sqrt(along);
@@ -110,8 +113,8 @@ fn value(apart: vec4f, along: vec4f, length_x: f32, length_y: vec4f) -> vec4f {
 }
 //@ else
 //@ if FORM == 7
-// log(1 + u) for u >= 0, relative error 3e-7: the builtin loses all digits of a small u. u / (2 + u) = (v - 1) / (v + 1) for
-// v = 1 + u; larger u go through mantissa and exponent of v.
+// log(1 + u) for u >= 0, relative error 3e-7: the builtin loses all digits of a small u. u / (2 +
+// u) = (v - 1) / (v + 1) for v = 1 + u; larger u go through mantissa and exponent of v.
 fn log_of_one_plus(u: vec4f) -> vec4f {
     let bits = bitcast<vec4i>(1.0 + u);
     let exponent = (bits - vec4i(0x3f3504f3)) >> vec4u(23u);
@@ -128,7 +131,8 @@ fn log_of_one_plus(u: vec4f) -> vec4f {
 }
 //@ end
 
-// The kernel from what was gathered. WGSL's exp errs by 3 + 2 |t| units in the last place: by 3 units of 1 at most for t <= 0.
+// The kernel from what was gathered. WGSL's exp errs by 3 + 2 |t| units in the last place: by 3
+// units of 1 at most for t <= 0.
 fn value(sum: vec4f) -> vec4f {
 //@ if FORM == 0
     return exp(-0.5 * sum);

@@ -1,4 +1,5 @@
-// place[i, j] = source[i, j] * scale_j + shift_j, or adds it: moves a block of one matrix to a place in another.
+// place[i, j] = source[i, j] * scale_j + shift_j, or adds it: moves a block of one matrix to a
+// place in another.
 //
 // Grid: (ceil(cols / 64), ceil(rows / ROWS)) workgroups of 64 invocations, ROWS rows each.
 // Requires: source and place are different buffers; factor = (scale, shift) of each column.

@@ -1,8 +1,9 @@
-// y = f(x W + phase) beta, the features never stored: a workgroup owns BM rows and walks over all frequencies, or over those of
-// one split, whose sums then lie one split after another in y.
+// y = f(x W + phase) beta, the features never stored: a workgroup owns BM rows and walks over all
+// frequencies, or over those of one split, whose sums then lie one split after another in y.
 //
-// Grid: (ceil(rows of the dispatch / BM), splits) workgroups of TX x TY invocations, each TM x TN products in registers; 4 * Q targets, from target
-// vec4 number q0 on. Requires: as projection.wgsl; beta [D][beta_stride4] vec4s of targets.
+// Grid: (ceil(rows of the dispatch / BM), splits) workgroups of TX x TY invocations, each TM x TN
+// products in registers; 4 * Q targets, from target vec4 number q0 on. Requires: as
+// projection.wgsl; beta [D][beta_stride4] vec4s of targets.
 //@ let BM = TY * TM
 //@ include cos2pi
 
@@ -63,7 +64,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
             let f2 = feature[col${j} + 2u];
             let f3 = feature[col${j} + 3u];
             let phase = vec4f(f0.x, f1.x, f2.x, f3.x);
-            // Zero for the frequencies of the padding, whose coefficients are then read from the last row.
+            // Zero for the frequencies of the padding, whose coefficients are then read from the
+            // last row.
             let amplitude = vec4f(f0.y, f1.y, f2.y, f3.y);
             let last = params.freqs - 1u;
 //@ for q in 0..Q

@@ -1,9 +1,10 @@
 // c = a b for row-major matrices: a [rows, depth], b [depth, cols], c [rows, cols].
 //
-// NARROW (few columns, bound by reading a): grid ceil(rows / (GROUPS * TM)) workgroups of LANES x GROUPS invocations; LANES
-// neighbours share TM rows, read neighbouring vec4s of them, and add up through workgroup memory. 4 Q columns from vec4 q0.
-// Else: grid (ceil(cols / BN), ceil(rows / BM)) workgroups of TX x TY, each invocation TM x TN products in registers.
-// Requires: rows whole vec4s apart, zero in the padding; that of c is written, from row c_row0 on.
+// NARROW (few columns, bound by reading a): grid ceil(rows / (GROUPS * TM)) workgroups of LANES x
+// GROUPS invocations; LANES neighbours share TM rows, read neighbouring vec4s of them, and add up
+// through workgroup memory. 4 Q columns from vec4 q0. Else: grid (ceil(cols / BN), ceil(rows / BM))
+// workgroups of TX x TY, each invocation TM x TN products in registers. Requires: rows whole vec4s
+// apart, zero in the padding; that of c is written, from row c_row0 on.
 struct Params {
     rows: u32,
     depth: u32,
@@ -99,7 +100,9 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
     let col${j} = group_col4 + ${j * TX}u + local.x;
     if col${j} < params.c_stride4 {
 //@ for i in 0..TM
-        if row + ${i}u < params.rows { c[(params.c_row0 + row + ${i}u) * params.c_stride4 + col${j}] = acc${i}_${j}; }
+        if row + ${i}u < params.rows {
+            c[(params.c_row0 + row + ${i}u) * params.c_stride4 + col${j}] = acc${i}_${j};
+        }
 //@ end
     }
 //@ end

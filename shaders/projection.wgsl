@@ -1,10 +1,11 @@
 // z = amplitude * nonlinearity(x W + phase), the dense random-feature map.
 //
-// Grid: (ceil(freqs / BN), ceil(rows of the dispatch / BM)) workgroups of TX x TY invocations; an invocation keeps TM x TN products in
-// registers. Columns of an invocation lie TX vec4s apart, so that neighbours load neighbouring vec4s.
-// Requires: x rows padded with zeros to depth4 vec4s; w holds 4 * depth4 rows of w_stride4 vec4s, the rows beyond d zero;
-// feature = (phase in turns, amplitude), padded to whole vec4s of frequencies. WHOLE: freqs a multiple of 4, or no sines behind
-// the cosines; the padding of z is then written.
+// Grid: (ceil(freqs / BN), ceil(rows of the dispatch / BM)) workgroups of TX x TY invocations; an
+// invocation keeps TM x TN products in registers. Columns of an invocation lie TX vec4s apart, so
+// that neighbours load neighbouring vec4s. Requires: x rows padded with zeros to depth4 vec4s; w
+// holds 4 * depth4 rows of w_stride4 vec4s, the rows beyond d zero; feature = (phase in turns,
+// amplitude), padded to whole vec4s of frequencies. WHOLE: freqs a multiple of 4, or no sines
+// behind the cosines; the padding of z is then written.
 //@ let BM = TY * TM
 
 struct Params {

@@ -1,6 +1,8 @@
-// z = amplitude * cos 2 pi (x W + phase) with one invocation for each output and no tiles: what the tiles are measured against.
+// z = amplitude * cos 2 pi (x W + phase) with one invocation for each output and no tiles: what the
+// tiles are measured against.
 //
-// Grid: (ceil(freqs / 16), ceil(rows / 16)) workgroups of 16 x 16 invocations. Requires: rows of x, w and z their strides apart.
+// Grid: (ceil(freqs / 16), ceil(rows / 16)) workgroups of 16 x 16 invocations. Requires: rows of x,
+// w and z their strides apart.
 struct Params {
     rows: u32,
     depth: u32,

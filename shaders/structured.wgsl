@@ -1,12 +1,14 @@
-// z = amplitude * cos2pi(radius * C x + phase) for one structured block C of N = 1 << LOG_N frequencies at a time, x padded
-// with zeros to N: Fastfood (KIND 0) C = H G P H B, SORF (KIND 1) C = H D1 H D2 H D3, H unnormalised.
+// z = amplitude * cos2pi(radius * C x + phase) for one structured block C of N = 1 << LOG_N
+// frequencies at a time, x padded with zeros to N: Fastfood (KIND 0) C = H G P H B, SORF (KIND 1)
+// C = H D1 H D2 H D3, H unnormalised.
 //
-// Grid: one workgroup per ROWS rows and block, blocks fastest, so that neighbours find x in cache; T x ROWS invocations,
-// E elements in registers, ROWS * N floats <= 16 KiB of workgroup memory.
-// Requires: signs = for each block the words of B (or of D3, D2, D1), sign_words each, bit i set for -1; permutation = for
-// each block N (at least 8) 16-bit places in the exchange, two a word; diagonal = G, N (at least 8) a block; feature = the
-// radii of all frequencies, then (FORM 1) their phases. Frequencies beyond the last are not stored.
-// FORM: 0 paired cosine and sine, 1 cosine with phase.
+// Grid: one workgroup per ROWS rows and block, blocks fastest, so that neighbours find x in cache;
+// T x ROWS invocations, E elements in registers, ROWS * N floats <= 16 KiB of workgroup memory.
+// Requires: signs = for each block the words of B (or of D3, D2, D1), sign_words each, bit i set
+// for -1; permutation = for each block N (at least 8) 16-bit places in the exchange, two a word;
+// diagonal = G, N (at least 8) a block; feature = the radii of all frequencies, then (FORM 1) their
+// phases. Frequencies beyond the last are not stored. FORM: 0 paired cosine and sine, 1 cosine with
+// phase.
 //@ include row_layout
 //@ include cos2pi
 struct Params {
@@ -87,7 +89,11 @@ fn main(
 //@ for l4 in 0..LOW4
     let x${h}_${l4} = x[x_row + min(i${h} / 4u + ${l4}u, params.x_stride4 - 1u)];
 //@ for c in 0..WIDTH
-    var v${LOW * h + 4 * l4 + c} = flip(select(0.0, x${h}_${l4}[${c}], i${h} + ${4 * l4 + c}u < params.depth), word${h}, ${4 * l4 + c}u);
+    var v${LOW * h + 4 * l4 + c} = flip(
+        select(0.0, x${h}_${l4}[${c}], i${h} + ${4 * l4 + c}u < params.depth),
+        word${h},
+        ${4 * l4 + c}u,
+    );
 //@ end
 //@ end
 //@ end
@@ -120,7 +126,8 @@ fn main(
 //@ for l4 in 0..LOW4
         let g${l4} = diagonal[2u * at + ${l4}u];
 //@ for c in 0..WIDTH
-        v${LOW * h + 4 * l4 + c} = g${l4}[${c}] * exchange[base + ((places[${2 * l4 + c / 2}] >> ${16 * (c % 2)}u) & 0xffffu)];
+        v${LOW * h + 4 * l4 + c} = g${l4}[${c}]
+            * exchange[base + ((places[${2 * l4 + c / 2}] >> ${16 * (c % 2)}u) & 0xffffu)];
 //@ end
 //@ end
     }
@@ -181,7 +188,11 @@ fn main(
 //@ if FORM == 0
         turns[${c}] = feature[min(f[${c}], last)] * v${GROUP * j + c};
 //@ else
-        turns[${c}] = fma(feature[min(f[${c}], last)], v${GROUP * j + c}, feature[params.freqs + min(f[${c}], last)]);
+        turns[${c}] = fma(
+            feature[min(f[${c}], last)],
+            v${GROUP * j + c},
+            feature[params.freqs + min(f[${c}], last)],
+        );
 //@ end
 //@ end
         store(row, f, turns);

@@ -1,12 +1,13 @@
-// One pass of a structured map whose rows of n elements exceed workgroup memory, over scratch rows: the factors between its
-// transforms are applied where a pass reads or writes anyway.
+// One pass of a structured map whose rows of n elements exceed workgroup memory, over scratch rows:
+// the factors between its transforms are applied where a pass reads or writes anyway.
 //
-// STAGE 0, 1, 2: the first LOG_N levels of a transform of y = B x, x padded with zeros (the same for D3), of y = G P x, or of
-// y = D x. Grid: (n / N, rows) workgroups, T invocations each, E elements in registers, N floats of workgroup memory.
-// STAGE 3: the last LOG_E levels, and y = amplitude * cos2pi(radius * x + phase), FORM 0 paired cosine and sine, 1 cosine with
-// phase. Grid: (ceil(n / 4 / E / 64), rows) workgroups of 64 invocations, each one vec4 of columns, inner4 vec4s apart.
-// Between them go the strided passes of walsh_hadamard.wgsl.
-// Requires: n a multiple of N; tables as structured.wgsl; permutation = plain indices, two a word where PACKED.
+// STAGE 0, 1, 2: the first LOG_N levels of a transform of y = B x, x padded with zeros (the same
+// for D3), of y = G P x, or of y = D x. Grid: (n / N, rows) workgroups, T invocations each, E
+// elements in registers, N floats of workgroup memory. STAGE 3: the last LOG_E levels, and y =
+// amplitude * cos2pi(radius * x + phase), FORM 0 paired cosine and sine, 1 cosine with phase. Grid:
+// (ceil(n / 4 / E / 64), rows) workgroups of 64 invocations, each one vec4 of columns, inner4 vec4s
+// apart. Between them go the strided passes of walsh_hadamard.wgsl. Requires: n a multiple of N;
+// tables as structured.wgsl; permutation = plain indices, two a word where PACKED.
 //@ include row_layout
 //@ include cos2pi
 struct Params {
@@ -48,7 +49,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
     let last = params.freqs - 1u;
 //@ for q in 0..E
     {
-        let f = vec4u(params.block * params.n + 4u * (first + ${q}u * params.inner4)) + vec4u(0u, 1u, 2u, 3u);
+        let f = vec4u(params.block * params.n + 4u * (first + ${q}u * params.inner4))
+            + vec4u(0u, 1u, 2u, 3u);
         let at = min(f, vec4u(last));
         let radius = vec4f(feature[at.x], feature[at.y], feature[at.z], feature[at.w]);
 //@ if FORM == 0
@@ -112,7 +114,11 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
 //@ end
 //@ for c in 0..WIDTH
 //@ if STAGE == 0
-    var v${LOW * h + 4 * l4 + c} = flip(select(0.0, x${h}_${l4}[${c}], i${h} + ${4 * l4 + c}u < params.depth), word${h}, ${4 * l4 + c}u);
+    var v${LOW * h + 4 * l4 + c} = flip(
+        select(0.0, x${h}_${l4}[${c}], i${h} + ${4 * l4 + c}u < params.depth),
+        word${h},
+        ${4 * l4 + c}u,
+    );
 //@ end
 //@ if STAGE == 1
     var v${LOW * h + 4 * l4 + c} = mixed(x_row, i${h} + ${4 * l4 + c}u);

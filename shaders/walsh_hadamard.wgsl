@@ -1,13 +1,15 @@
-// y = H x for rows of N = 1 << LOG_N elements, unnormalised; from x, or where y stands already (IN_PLACE).
+// y = H x for rows of N = 1 << LOG_N elements, unnormalised; from x, or where y stands already
+// (IN_PLACE).
 //
-// Neither QUADS nor STRIDED: whole rows of N <= 4096. Grid: one workgroup per ROWS rows, T x ROWS invocations, each E
-// elements in registers, one exchange through workgroup memory (ROWS * N floats <= 16 KiB).
-// QUADS: the same for 16 <= N <= 1024 with everything in vec4s, E = 1 << LOG_E of them in T = N / 4 / E <= E invocations:
-// elements of a vec4 and E neighbours first, then, after the exchange, the levels between neighbourhoods, so that stores of
-// neighbouring invocations are neighbours.
-// STRIDED: one pass over longer rows in place: levels between elements inner4 vec4s apart, E = 1 << LOG_E of them. Grid:
-// (ceil(row4 / E / 64), rows) workgroups of 64 invocations, each one vec4 of columns.
-// Requires: rows whole vec4s apart. The padding of rows shorter than a vec4 is left alone.
+// Neither QUADS nor STRIDED: whole rows of N <= 4096. Grid: one workgroup per ROWS rows, T x ROWS
+// invocations, each E elements in registers, one exchange through workgroup memory (ROWS * N floats
+// <= 16 KiB). QUADS: the same for 16 <= N <= 1024 with everything in vec4s, E = 1 << LOG_E of them
+// in T = N / 4 / E <= E invocations: elements of a vec4 and E neighbours first, then, after the
+// exchange, the levels between neighbourhoods, so that stores of neighbouring invocations are
+// neighbours. STRIDED: one pass over longer rows in place: levels between elements inner4 vec4s
+// apart, E = 1 << LOG_E of them. Grid: (ceil(row4 / E / 64), rows) workgroups of 64 invocations,
+// each one vec4 of columns. Requires: rows whole vec4s apart. The padding of rows shorter than a
+// vec4 is left alone.
 //@ if QUADS
 //@ let Q = 1
 //@ for i in 0..LOG_N-2
@@ -147,7 +149,8 @@ fn main(
     if row < params.rows {
 //@ for u in 0..E/T
         let q${u} = t + ${T * u}u;
-        let to${u} = row * params.y_stride4 + (q${u} % ${LOW}u) / 4u + ${LOW4 * T}u * (q${u} / ${LOW}u);
+        let to${u} = row * params.y_stride4
+            + (q${u} % ${LOW}u) / 4u + ${LOW4 * T}u * (q${u} / ${LOW}u);
         let c${u} = q${u} % 4u;
 //@ for s in 0..T
         y[to${u} + ${LOW4 * s}u][c${u}] = v${u * T + s};
@@ -158,7 +161,8 @@ fn main(
     if row < params.rows {
 //@ for l4 in 0..(E + 3) / 4
 //@ if N > 2
-        y[row * params.y_stride4 + ${l4}u] = vec4f(v${4 * l4}, v${4 * l4 + 1}, v${4 * l4 + 2}, v${4 * l4 + 3});
+        y[row * params.y_stride4 + ${l4}u] =
+            vec4f(v${4 * l4}, v${4 * l4 + 1}, v${4 * l4 + 2}, v${4 * l4 + 3});
 //@ else
         y[row * params.y_stride4].x = v0;
         y[row * params.y_stride4].y = v1;

@@ -1,11 +1,12 @@
-// y = H x for rows of N elements, unnormalised, each row within one subgroup of SIZE invocations; from x, or where y stands
-// already (IN_PLACE). No workgroup memory and no barrier: levels across invocations are shuffles.
+// y = H x for rows of N elements, unnormalised, each row within one subgroup of SIZE invocations;
+// from x, or where y stands already (IN_PLACE). No workgroup memory and no barrier: levels across
+// invocations are shuffles.
 //
-// T = min(SIZE, N / 4) invocations share a row, E = N / 4 / T vec4s each: register r holds vec4 t + T r, so that neighbours read
-// and write neighbours. Levels go upwards: within vec4s, across invocations, between registers. The form in workgroup memory has
-// the same order, and so the same bits.
-// Grid: one workgroup of 128 invocations per ROWS = 128 / T rows; subgroups must be full, 128 / SIZE of them in a workgroup.
-// Requires: wgpu's SUBGROUP; rows whole vec4s apart.
+// T = min(SIZE, N / 4) invocations share a row, E = N / 4 / T vec4s each: register r holds vec4 t +
+// T r, so that neighbours read and write neighbours. Levels go upwards: within vec4s, across
+// invocations, between registers. The form in workgroup memory has the same order, and so the same
+// bits. Grid: one workgroup of 128 invocations per ROWS = 128 / T rows; subgroups must be full, 128
+// / SIZE of them in a workgroup. Requires: wgpu's SUBGROUP; rows whole vec4s apart.
 struct Params {
     rows: u32,
     x_stride4: u32,
@@ -27,7 +28,8 @@ fn main(
 ) {
     let t = lane % ${T}u;
     let row = (group.y * groups.x + group.x) * ${ROWS}u + subgroup * ${SIZE / T}u + lane / ${T}u;
-    // Rows beyond the last are computed from the last and not stored: nobody leaves before a shuffle.
+    // Rows beyond the last are computed from the last and not stored: nobody leaves before a
+    // shuffle.
     let from_row = min(row, params.rows - 1u);
 //@ for r in 0..E
 //@ if IN_PLACE

@@ -1,5 +1,5 @@
-//! How good an approximation is: measured errors of a kernel matrix, bounds before anything is drawn, variances beside their
-//! closed forms, and the box discrepancy of a set of frequencies.
+//! How good an approximation is: measured errors of a kernel matrix, bounds before anything is
+//! drawn, variances beside their closed forms, and the box discrepancy of a set of frequencies.
 
 mod bounds;
 mod kernel_error;

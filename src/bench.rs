@@ -1,8 +1,9 @@
 //! Benchmarks: what a device can do at most, and how near every op comes to it.
 //!
-//! [`Ceilings::measure`] times micro-kernels that only copy, or only multiply and add. [`Bench::case`] then times one op of
-//! [`OPS`] at one shape, warm, at least ten times, by the device's own timestamps where it has them and by the wall clock
-//! otherwise, and compares a part of its result with the f64 reference in the same run. Data are drawn here; no file is read.
+//! [`Ceilings::measure`] times micro-kernels that only copy, or only multiply and add.
+//! [`Bench::case`] then times one op of [`OPS`] at one shape, warm, at least ten times, by the
+//! device's own timestamps where it has them and by the wall clock otherwise, and compares a part
+//! of its result with the f64 reference in the same run. Data are drawn here; no file is read.
 
 pub mod baseline;
 pub mod ceiling;
@@ -96,7 +97,8 @@ pub struct Timed {
 }
 
 impl Timed {
-    /// What bounds the op on a device with these ceilings, and the share of that ceiling that it reached.
+    /// What bounds the op on a device with these ceilings, and the share of that ceiling that it
+    /// reached.
     pub fn share(&self, ceilings: &Ceilings) -> (Bound, f64) {
         let arithmetic = self.work.flops / ceilings.flops_per_second;
         let memory = self.work.bytes / ceilings.copy_rate(self.work.bytes);
@@ -182,8 +184,8 @@ impl Prepared {
         clock::measure(&self.device, self.job.as_mut(), warm_ups, seconds)
     }
 
-    /// Times the op exactly so many times by the wall clock, warm, from submission to the end. On a GPU `batch` runs are
-    /// submitted for each wait, and the time of one is returned.
+    /// Times the op exactly so many times by the wall clock, warm, from submission to the end. On a
+    /// GPU `batch` runs are submitted for each wait, and the time of one is returned.
     pub fn time_exactly(&mut self, times: usize, batch: usize) -> Result<Vec<f64>> {
         if !self.warm {
             self.warm = true;

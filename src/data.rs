@@ -1,14 +1,18 @@
-//! Rows in: a [`ChunkSource`] yields a dataset chunk by chunk, so that memory does not grow with rows.
+//! Rows in: a [`ChunkSource`] yields a dataset chunk by chunk, so that memory does not grow with
+//! rows.
 //!
-//! [`open`] picks the source by the file's extension: [`NpySource`], [`NpzSource`] or [`CsvSource`]; [`MemorySource`]
-//! holds arrays. [`Split`] yields the training or the test part of any source, [`Survey`] reads a source once and
-//! returns what standardisation and bandwidth rules need. [`AtomicFile`], [`NpyWriter`] and [`CsvWriter`] write results.
+//! [`open`] picks the source by the file's extension: [`NpySource`], [`NpzSource`] or
+//! [`CsvSource`]; [`MemorySource`] holds arrays. [`Split`] yields the training or the test part of
+//! any source, [`Survey`] reads a source once and returns what standardisation and bandwidth rules
+//! need. [`AtomicFile`], [`NpyWriter`] and [`CsvWriter`] write results.
 //!
-//! Rows and columns of arrays are counted from 0 in every message; a CSV file is described by the line (the first line
-//! of the file is 1) and the column's name.
+//! Rows and columns of arrays are counted from 0 in every message; a CSV file is described by the
+//! line (the first line of the file is 1) and the column's name.
 
+mod arrays;
 mod checked;
 mod csv;
+mod file;
 mod memory;
 mod npy;
 mod npz;
@@ -18,8 +22,10 @@ mod rows;
 mod split;
 mod survey;
 
+pub use self::arrays::{Number, ToRows, ToTargets};
 pub(crate) use self::checked::next_checked;
 pub use self::csv::{CsvOptions, CsvSource, TargetUse};
+pub use self::file::DataFile;
 pub use self::memory::MemorySource;
 pub use self::npy::NpySource;
 pub use self::npz::NpzSource;
@@ -27,13 +33,15 @@ pub use self::open::{OpenOptions, open};
 pub use self::output::{AtomicFile, CsvWriter, NpyValue, NpyWriter};
 pub use self::split::{Part, Split};
 pub use self::survey::{Survey, TargetStats, median_distance};
+pub use crate::flow::{DEFAULT_MEMORY, Progress, for_each_chunk};
 
 use crate::error::{Error, Result};
 use ndarray::Array2;
 
-/// Consecutive rows `[rows, d]`, row-major, in the precision in which the source holds them: values that f32 holds
-/// exactly (f32, f16, 8- and 16-bit integers, booleans) as f32, everything else as f64. Centring and scaling happen in
-/// f64 before anything is rounded to f32, so a column of large values with a small spread keeps its digits.
+/// Consecutive rows `[rows, d]`, row-major, in the precision in which the source holds them: values
+/// that f32 holds exactly (f32, f16, 8- and 16-bit integers, booleans) as f32, everything else as
+/// f64. Centring and scaling happen in f64 before anything is rounded to f32, so a column of large
+/// values with a small spread keeps its digits.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Rows {
     /// Single precision.
@@ -53,26 +61,28 @@ pub struct Chunk {
 
 /// A dataset read in order, chunk by chunk, as often as needed.
 ///
-/// Every value a source yields is finite: a NaN or an infinity is an error that names its row and column. Who reads the chunks
-/// of a source of your own sees to it, and to their shapes.
-/// Every source of this module has at least one row and one feature column.
+/// Every value a source yields is finite: a NaN or an infinity is an error that names its row and
+/// column. Who reads the chunks of a source of your own sees to it, and to their shapes. Every
+/// source of this module has at least one row and one feature column.
 pub trait ChunkSource: Send {
     /// Number of feature columns, d.
     fn columns(&self) -> usize;
     /// Number of target columns; zero when the source has none.
     fn targets(&self) -> usize;
-    /// Number of rows where it is known without reading (not for CSV). It is a hint for sizes and progress: rows are read
-    /// until there are none.
+    /// Number of rows where it is known without reading (not for CSV). It is a hint for sizes and
+    /// progress: rows are read until there are none.
     fn rows(&self) -> Option<usize>;
     /// Names of the feature columns, where the source has any.
     fn column_names(&self) -> Option<Vec<String>> {
         None
     }
-    /// The next at most `max_rows` rows; `None` at the end. Never an empty chunk; [`Error::Parameter`] for `max_rows` = 0.
+    /// The next at most `max_rows` rows; `None` at the end. Never an empty chunk;
+    /// [`Error::Parameter`] for `max_rows` = 0.
     fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>>;
     /// Back to the first row.
     fn rewind(&mut self) -> Result<()>;
-    /// Whether the source itself refuses values that are not finite, as those of this module do, so that nobody looks twice.
+    /// Whether the source itself refuses values that are not finite, as those of this module do, so
+    /// that nobody looks twice.
     fn is_checked(&self) -> bool {
         false
     }

@@ -1,4 +1,5 @@
-//! Where work runs: a [`Device`] is the CPU backend or one GPU adapter, and a [`Matrix`] lives on one of them.
+//! Where work runs: a [`Device`] is the CPU backend or one GPU adapter, and a [`Matrix`] lives on
+//! one of them.
 
 mod aligned;
 pub(crate) mod cache;
@@ -45,7 +46,8 @@ impl Device {
         }
     }
 
-    /// Whether two handles stand for the same device, so that matrices of one can be used on the other.
+    /// Whether two handles stand for the same device, so that matrices of one can be used on the
+    /// other.
     pub fn same_as(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Cpu(_), Self::Cpu(_)) => true,

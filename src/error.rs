@@ -11,8 +11,8 @@ use std::{
 
 /// What went wrong, where, and what to do about it, in one line.
 ///
-/// `Display` says what to do in this library's methods. [`Error::explain`] says it in other words, and
-/// [`Error::remedies`] has it as data:
+/// `Display` says what to do in this library's methods. [`Error::explain`] says it in other words,
+/// and [`Error::remedies`] has it as data:
 ///
 /// ```
 /// use bochner::{Error, error::Remedy};
@@ -29,7 +29,8 @@ pub enum Error {
     Parameter(Problem),
     /// Two choices that cannot go together, with the reason.
     Unsupported(Problem),
-    /// Something that is needed is not there: targets, a name that nobody registered, an entry of a file.
+    /// Something that is needed is not there: targets, a name that nobody registered, an entry of a
+    /// file.
     Missing(Problem),
     /// Bytes that are not what they should be: truncated, foreign, of a later version, damaged.
     Format(Problem),
@@ -48,8 +49,8 @@ pub enum Error {
         /// What to do.
         remedies: Vec<Remedy>,
     },
-    /// A device has no room for a buffer, even after what was kept for reuse is freed. Streams have then tried with a quarter
-    /// of the rows; nothing is counted twice or left out.
+    /// A device has no room for a buffer, even after what was kept for reuse is freed. Streams have
+    /// then tried with a quarter of the rows; nothing is counted twice or left out.
     OutOfMemory {
         /// What was asked for.
         what: String,
@@ -62,7 +63,8 @@ pub enum Error {
     DeviceLost {
         /// The driver's reason.
         reason: String,
-        /// Rows whose sums are kept, the first of the source; see [`NormalEquations::resume`](crate::normal::NormalEquations::resume).
+        /// Rows whose sums are kept, the first of the source; see
+        /// [`NormalEquations::resume`](crate::normal::NormalEquations::resume).
         rows_kept: u64,
     },
     /// The contents of a data file cannot be used.
@@ -117,7 +119,8 @@ impl fmt::Display for Problem {
 
 macro_rules! constructors {
     ($($name:ident => $variant:ident),*) => {$(
-        #[doc = concat!("[`Error::", stringify!($variant), "`] with this problem, and no remedy but what its words say.")]
+        #[doc = concat!("[`Error::", stringify!($variant), "`] with this problem, and no remedy \
+         but what its words say.")]
         pub fn $name(problem: impl Into<Problem>) -> Self {
             Self::$variant(problem.into())
         }
@@ -163,7 +166,8 @@ impl Error {
         }
     }
 
-    /// The same error with one more remedy. An I/O error, a lost device and a full one have theirs and take no other.
+    /// The same error with one more remedy. An I/O error, a lost device and a full one have theirs
+    /// and take no other.
     #[must_use]
     pub fn help(mut self, remedy: Remedy) -> Self {
         match &mut self {
@@ -226,7 +230,8 @@ impl Error {
                 ..
             } => format!("{what} needs {needed}; this device allows {allowed}"),
             Self::OutOfMemory { what, needed, held } => format!(
-                "the device is out of memory: {what} needs {needed}, beside {held} already in use by this program"
+                "the device is out of memory: {what} needs {needed}, beside {held} already in use \
+                 by this program"
             ),
             Self::DeviceLost { reason, rows_kept } => match rows_kept {
                 0 => format!("the device was lost: {reason}"),
@@ -241,8 +246,8 @@ impl Error {
         }
     }
 
-    /// [`Self::problem`] and [`Self::remedies`] in one line, each remedy in the words that `say` has for it, verb included
-    /// (`use lambda=1`).
+    /// [`Self::problem`] and [`Self::remedies`] in one line, each remedy in the words that `say`
+    /// has for it, verb included (`use lambda=1`).
     pub fn explain(&self, say: impl Fn(&Remedy) -> String) -> String {
         let problem = self.problem();
         match remedy::advice(&self.remedies(), say) {

@@ -6,10 +6,11 @@ use crate::{
     device::GpuDevice,
     features::{Affine, DenseFeatures, FeatureMap, Fourier, featurize},
     flow::DEFAULT_MEMORY,
-    form::tuning::{self, Class, TunedOp},
+    form::{Class, Contest},
     kernels::Gaussian,
-    models::{FitOptions, RidgeRegressor},
+    models::{FitOptions, LinearModel},
     normal::{Accumulation, COPY_EVERY, NormalEquations, Targets},
+    ops::projection,
     seed::{Seed, Stream},
     solve::{FeatureProducts, StreamedRows},
 };
@@ -61,7 +62,8 @@ fn is_full(error: &Error) {
 
 #[test]
 fn features_come_in_smaller_chunks_from_a_full_device() {
-    // One chunk of 9,000 rows is 9.2 MB of features on the device and as much on their way back; one of 2,048 is 2.1 MB.
+    // One chunk of 9,000 rows is 9.2 MB of features on the device and as much on their way back;
+    // one of 2,048 is 2.1 MB.
     let map = fourier(8, 256);
     for (device, gpu) in gpus() {
         let run = || -> crate::Result<(Vec<usize>, Vec<f32>)> {
@@ -98,7 +100,8 @@ fn features_come_in_smaller_chunks_from_a_full_device() {
 
 #[test]
 fn a_fit_counts_every_row_once_on_a_full_device() {
-    // 20,000 rows of 64 features are 5.1 MB; a quarter in whole blocks, 4,096 rows, is summed in the same blocks.
+    // 20,000 rows of 64 features are 5.1 MB; a quarter in whole blocks, 4,096 rows, is summed in
+    // the same blocks.
     let map = fourier(4, 64);
     let targets = Targets::Real {
         columns: 1,
@@ -131,7 +134,8 @@ fn predictions_come_in_smaller_chunks_from_a_full_device() {
     let survey = Survey::of(&mut train, 100, 0, &mut |_| {}).expect("a survey");
     let map = Box::new(fourier(columns, 64));
     let options = FitOptions::on(&Device::cpu());
-    let model = RidgeRegressor::fit(map, &mut train, &survey, &options, &mut |_| {}).expect("fits");
+    let targets = Targets::real(&survey);
+    let model = LinearModel::fit(map, &mut train, targets, &options).expect("fits");
     for (device, gpu) in gpus() {
         let run = || -> crate::Result<(Vec<usize>, Vec<f64>)> {
             let mut predictor = model.on(&device, DEFAULT_MEMORY)?;
@@ -279,7 +283,8 @@ fn a_fit_goes_on_from_the_copy_after_its_device_is_lost() {
             )
             .expect("runs");
         assert!(kept == same, "other sums on {device:?}");
-        // On another device the rest comes to them, in the same blocks: only the last f64 bits differ.
+        // On another device the rest comes to them, in the same blocks: only the last f64 bits
+        // differ.
         let run = Accumulation::new(&map, &targets, &other, SMALL, COPY_EVERY);
         run.add(&mut source(rows, 4), &mut kept, &mut |_| {})
             .expect("goes on");
@@ -317,13 +322,8 @@ fn a_lost_device_is_a_typed_error_everywhere() {
         let mut train = source(500, 4);
         let survey = Survey::of(&mut train, 100, 0, &mut |_| {}).expect("a survey");
         let options = FitOptions::on(&Device::cpu());
-        RidgeRegressor::fit(
-            Box::new(fourier(4, 64)),
-            &mut train,
-            &survey,
-            &options,
-            &mut |_| {},
-        )
+        let map = Box::new(fourier(4, 64));
+        LinearModel::fit(map, &mut train, Targets::real(&survey), &options)
     };
     let model = ridge().expect("fits");
     type Work<'a> = &'a dyn Fn(&Device, &mut dyn ChunkSource) -> crate::Result<()>;
@@ -386,14 +386,10 @@ fn what_was_on_a_lost_device_cannot_be_read() {
 #[test]
 fn tuning_says_that_the_device_is_lost() {
     for (_, gpu) in gpus() {
-        let class = Class::of(TunedOp::Projection, 64, 16, 64);
+        let (menu, class) = (&projection::MENU, Class::ALL[0]);
         gpu.lose();
-        let error = tuning::tune(&gpu, class).expect_err("the device is lost");
+        let error = menu.tune(&gpu, class).expect_err("the device is lost");
         assert!(matches!(error, Error::DeviceLost { .. }), "{error}");
-        assert!(
-            tuning::chosen(&gpu)
-                .iter()
-                .all(|(other, _)| *other != class)
-        );
+        assert_eq!(menu.chosen(&gpu, class), None);
     }
 }

@@ -1,9 +1,11 @@
-//! Feature maps: z(x) with z(x)'z(y) close to k(x, y). A map is kernel x sampling x nonlinearity; one file per map.
+//! Feature maps: z(x) with z(x)'z(y) close to k(x, y). A map is kernel x sampling x nonlinearity;
+//! one file per map.
 
 mod affine;
 pub mod arc_cosine;
 mod bandwidth;
 pub mod binning;
+mod builder;
 pub mod custom;
 pub mod dense;
 pub mod fastfood;
@@ -11,6 +13,7 @@ mod featurizer;
 pub mod fourier;
 mod leverage;
 pub mod nystrom;
+mod readers;
 pub mod select;
 pub mod sorf;
 pub mod spec;
@@ -18,10 +21,12 @@ mod standardize;
 pub mod structured;
 mod union;
 
+pub use crate::store::Store;
 pub use affine::Affine;
 pub use arc_cosine::ArcCosine;
 pub use bandwidth::Bandwidth;
 pub use binning::{Binning, BinningMap};
+pub use builder::{MapBuilder, MapData};
 pub use custom::{Custom, CustomFeatures};
 pub use dense::DenseFeatures;
 pub use fastfood::Fastfood;
@@ -30,15 +35,16 @@ pub(crate) use featurizer::{End, Featurizer, Lane, OnDevice};
 pub use fourier::{Form, Fourier};
 pub use leverage::leverage_scores;
 pub use nystrom::{Landmarks, Nystrom, NystromFeatures};
-pub use select::{MapCost, Selection};
+pub use readers::{Reader, read, register};
+pub use select::{Auto, MapCost, Selection};
 pub use sorf::{Radii, Sorf};
 pub use spec::{LeverageSpec, MapChoice, MapKind, MapPart, MapSpec};
 pub use standardize::{Scaling, Standardize};
 pub use structured::StructuredFeatures;
-pub use union::Union;
 pub(crate) use union::{Leaf, leaves};
+pub use union::{Union, UnionBuilder};
 
-use crate::{Device, Error, Matrix, Result, error::Remedy, store::Store};
+use crate::{Device, Error, Matrix, Result, error::Remedy};
 use std::fmt::Debug;
 
 /// A feature map with all its parameters drawn: what a model keeps.
@@ -49,23 +55,27 @@ pub trait FeatureMap: Debug + Send + Sync {
     fn name(&self) -> &'static str;
     /// One line for people: map, kernel, sampling, sizes.
     fn describe(&self) -> String;
-    /// From raw columns to what the map takes: standardisation, lengthscales and the map's own factor in one.
+    /// From raw columns to what the map takes: standardisation, lengthscales and the map's own
+    /// factor in one.
     fn input(&self) -> &Affine;
     /// Number of output columns, D.
     fn output_dim(&self) -> usize;
     /// Uploads the parameters once.
     fn load(&self, device: &Device) -> Result<Box<dyn LoadedMap>>;
-    /// Writes the parameters, so that [`read`] gives the same map. Errors with [`Error::Unsupported`] when the map holds
-    /// code (a nonlinearity or kernel of the user's own) that no file can keep.
+    /// Writes the parameters, so that [`read`] gives the same map. Errors with
+    /// [`Error::Unsupported`] when the map holds code (a nonlinearity or kernel of the user's own)
+    /// that no file can keep.
     fn write(&self, store: &mut Store) -> Result<()>;
 
-    /// How the columns of Z are held: whether they can be written to a matrix, and what is solved how.
+    /// How the columns of Z are held: whether they can be written to a matrix, and what is solved
+    /// how.
     fn structure(&self) -> Structure<'_> {
         Structure::Dense
     }
 
-    /// Columns of f32 that the loaded map keeps for each row of a chunk beside what it reads and writes: when it featurizes, or
-    /// when it predicts so many `targets`. Scratch of a fixed size does not count.
+    /// Columns of f32 that the loaded map keeps for each row of a chunk beside what it reads and
+    /// writes: when it featurizes, or when it predicts so many `targets`. Scratch of a fixed size
+    /// does not count.
     fn scratch_columns(&self, targets: Option<usize>) -> usize {
         let _ = targets;
         0
@@ -88,8 +98,8 @@ pub enum Structure<'a> {
     Union(&'a Union),
 }
 
-/// Errors with [`Error::Unsupported`] unless the features of `map` can be stored, as normal equations and files of features
-/// need. Only maps with a binning part cannot.
+/// Errors with [`Error::Unsupported`] unless the features of `map` can be stored, as normal
+/// equations and files of features need. Only maps with a binning part cannot.
 pub fn require_dense(map: &dyn FeatureMap) -> Result<()> {
     match map.structure() {
         Structure::Dense => Ok(()),
@@ -104,36 +114,14 @@ fn not_dense(name: &str) -> Error {
         .help(Remedy::UseMap(fourier::NAME))
 }
 
-/// A feature map whose parameters are on a device. No call allocates more than the map needed at its first.
+/// A feature map whose parameters are on a device. No call allocates more than the map needed at
+/// its first.
 pub trait LoadedMap: Debug + Send {
-    /// Writes z(x), shape `[rows, D]`, for `x` prepared by [`FeatureMap::input`], shape `[rows, d]`.
+    /// Writes z(x), shape `[rows, D]`, for `x` prepared by [`FeatureMap::input`], shape
+    /// `[rows, d]`.
     fn featurize(&mut self, x_nd: &Matrix, z_nd: &mut Matrix) -> Result<()>;
 
-    /// Writes z(x) beta, shape `[rows, t]`, for coefficients `[D, t]`. The features are never stored whole.
+    /// Writes z(x) beta, shape `[rows, t]`, for coefficients `[D, t]`. The features are never
+    /// stored whole.
     fn predict(&mut self, x_nd: &Matrix, beta_dt: &Matrix, y_nt: &mut Matrix) -> Result<()>;
-}
-
-/// Reads a map that [`FeatureMap::write`] stored.
-pub fn read(store: &Store) -> Result<Box<dyn FeatureMap>> {
-    let name = store.text("map")?;
-    match name {
-        binning::NAME => Ok(Box::new(BinningMap::read(store)?)),
-        union::NAME => Ok(Box::new(Union::read(store)?)),
-        fourier::NAME => Ok(Box::new(DenseFeatures::read(store, fourier::NAME)?)),
-        arc_cosine::NAME => Ok(Box::new(DenseFeatures::read(store, arc_cosine::NAME)?)),
-        nystrom::NAME => Ok(Box::new(NystromFeatures::read(store)?)),
-        fastfood::NAME => Ok(Box::new(StructuredFeatures::read(
-            store,
-            fastfood::NAME,
-            true,
-        )?)),
-        sorf::NAME => Ok(Box::new(StructuredFeatures::read(
-            store,
-            sorf::NAME,
-            false,
-        )?)),
-        _ => Err(Error::unsupported(format!(
-            "the map {name:?} is not known to this version; use a newer one"
-        ))),
-    }
 }

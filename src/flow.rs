@@ -1,8 +1,10 @@
-//! The road that rows take: read ahead, checked, cut to what a device has room for, worked on, and read back behind.
+//! The road that rows take: read ahead, checked, cut to what a device has room for, worked on, and
+//! read back behind.
 //!
-//! What lies on the road is not known here: [`Featurizer`](crate::features) takes maps along it, random binning its grids.
-//! Read `read` (chunks, one ahead), `plan` (rows of a chunk), `portions` (fewer rows for a full device) and `behind` (results,
-//! one late) in the order in which rows meet them.
+//! What lies on the road is not known here: [`Featurizer`](crate::features) takes maps along it,
+//! random binning its grids. Read `read` (chunks, one ahead), `plan` (rows of a chunk), `portions`
+//! (fewer rows for a full device) and `behind` (results, one late) in the order in which rows meet
+//! them.
 
 mod behind;
 mod plan;

@@ -1,8 +1,54 @@
-//! How a dispatch is cut among invocations: the tile shapes, few rows, and which of them an adapter takes.
+//! How a dispatch is cut among invocations: in tiles or for few rows, and which of a menu an
+//! adapter takes.
+//!
+//! An op hands in its [`Menu`]: what there is to choose from, what is taken until something was
+//! measured, and how the ways are raced. Nothing here knows an op.
 
+pub mod exchange;
 pub mod few;
+pub mod menu;
+pub mod race;
 pub mod tile;
 pub mod tuning;
 
-mod choice;
-mod trial;
+pub use exchange::Exchange;
+pub use menu::{Class, Contest, Menu, Shape, Way};
+pub use race::{Race, Tuned};
+pub use tile::Tile;
+
+use crate::device::GpuDevice;
+
+/// How a dense op splits its work among invocations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Workgroups of one shape.
+    Tile(Tile),
+    /// Few rows: invocations share the depth, and so do this many workgroups.
+    Few {
+        /// Parts of the depth.
+        splits: usize,
+    },
+}
+
+impl Form {
+    /// Its name in benchmark tables.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Tile(tile) => tile.name.into(),
+            Self::Few { splits: 1 } => few::NAME.into(),
+            Self::Few { splits } => format!("{}/{splits}", few::NAME),
+        }
+    }
+}
+
+impl From<Tile> for Form {
+    fn from(tile: Tile) -> Self {
+        Self::Tile(tile)
+    }
+}
+
+/// The form of a dense op: that of few rows where tiles would leave the adapter idle, else a tile
+/// of its menu.
+pub fn of(gpu: &GpuDevice, menu: &Menu<Tile>, shape: Shape) -> Form {
+    few::form(gpu, shape).unwrap_or_else(|| menu.choice(gpu, shape).into())
+}

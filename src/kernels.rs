@@ -15,10 +15,10 @@ mod parse;
 mod product;
 mod rational_quadratic;
 
-pub use arc_cosine::ArcCosine;
+pub use arc_cosine::ArcCosineKernel;
 pub use block_form::BlockForm;
 pub use cauchy::Cauchy;
-pub use custom::Custom;
+pub use custom::CustomKernel;
 pub use exponential::Exponential;
 pub use gaussian::Gaussian;
 pub use hat::Hat;
@@ -36,11 +36,11 @@ use crate::{
 };
 use std::fmt::Debug;
 
-/// A kernel at unit scale: inputs are already divided by the lengthscale of their column, and k(x, y) is written for
-/// sigma = l = 1 (Laplacian and Cauchy: gamma = 1).
+/// A kernel at unit scale: inputs are already divided by the lengthscale of their column, and k(x,
+/// y) is written for sigma = l = 1 (Laplacian and Cauchy: gamma = 1).
 pub trait Kernel: Debug + Send + Sync {
-    /// The kernel as the command line and model files spell it, parameters included (`gaussian`, `matern:0.75`):
-    /// [`parse`] of it gives the same kernel back.
+    /// The kernel as the command line and model files spell it, parameters included (`gaussian`,
+    /// `matern:0.75`): [`parse`] of it gives the same kernel back.
     fn spec(&self) -> String;
 
     /// The exact k(x, y) of two rows of one length, at unit scale.
@@ -49,12 +49,15 @@ pub trait Kernel: Debug + Send + Sync {
     /// The spectral measure p(omega), for shift-invariant kernels (Bochner's theorem).
     fn spectrum(&self) -> Option<&dyn SpectralMeasure>;
 
-    /// The lengthscale for a given `gamma` where the kernel's own formula has a gamma, else an error that asks for a lengthscale.
+    /// The lengthscale for a given `gamma` where the kernel's own formula has a gamma, else an
+    /// error that asks for a lengthscale.
     fn lengthscale_of_gamma(&self, gamma: f64) -> Result<f64>;
 
-    /// The gamma that [`Self::lengthscale_of_gamma`] turns into `lengthscale`; `None` where the formula has no gamma.
+    /// The gamma that [`Self::lengthscale_of_gamma`] turns into `lengthscale`; `None` where the
+    /// formula has no gamma.
     fn gamma_of_lengthscale(&self, lengthscale: f64) -> Option<f64> {
-        // A gamma is a whole power of the lengthscale in every formula, and two of its values give the power.
+        // A gamma is a whole power of the lengthscale in every formula, and two of its values give
+        // the power.
         let (one, two) = (
             self.lengthscale_of_gamma(1.0).ok()?,
             self.lengthscale_of_gamma(2.0).ok()?,
@@ -63,8 +66,8 @@ pub trait Kernel: Debug + Send + Sync {
         Some((lengthscale / one).powf(power))
     }
 
-    /// Whether k(x, y) depends on x - y alone, so that columns can be centred without a change. Every kernel with a
-    /// spectral measure does.
+    /// Whether k(x, y) depends on x - y alone, so that columns can be centred without a change.
+    /// Every kernel with a spectral measure does.
     fn is_shift_invariant(&self) -> bool {
         self.spectrum().is_some()
     }
@@ -74,8 +77,9 @@ pub trait Kernel: Debug + Send + Sync {
         Norm::L2
     }
 
-    /// Draws one grid pitch delta of random binning, once per coordinate and grid, from p(delta) = delta k''(delta), for
-    /// kernels that are a product of one convex factor per coordinate; `None` for all others.
+    /// Draws one grid pitch delta of random binning, once per coordinate and grid, from p(delta) =
+    /// delta k''(delta), for kernels that are a product of one convex factor per coordinate; `None`
+    /// for all others.
     fn draw_pitch(&self, _draws: &mut Draws) -> Option<f64> {
         None
     }
@@ -85,8 +89,8 @@ pub trait Kernel: Debug + Send + Sync {
         None
     }
 
-    /// The closed form that blocks of the kernel matrix are computed by in f32; `None` leaves them to [`Self::evaluate`], on
-    /// the CPU alone.
+    /// The closed form that blocks of the kernel matrix are computed by in f32; `None` leaves them
+    /// to [`Self::evaluate`], on the CPU alone.
     fn block_form(&self) -> Option<BlockForm> {
         None
     }
@@ -101,18 +105,22 @@ pub enum Norm {
     L2,
 }
 
-/// A probability measure on frequencies, at unit scale, with characteristic function k: E cos(omega . Delta) = k(Delta).
+/// A probability measure on frequencies, at unit scale, with characteristic function k: E cos(omega
+/// . Delta) = k(Delta).
 pub trait SpectralMeasure: Debug + Send + Sync {
     /// Draws one frequency into `omega` (length d).
     fn draw(&self, draws: &mut Draws, omega: &mut [f64]);
 
-    /// How many coordinates of the unit cube [`Self::map_cube`] takes for d columns; `None` when there is no such map.
+    /// How many coordinates of the unit cube [`Self::map_cube`] takes for d columns; `None` when
+    /// there is no such map.
     fn cube_dim(&self, d: usize) -> Option<usize>;
 
-    /// Maps a point `t` of the open unit cube (length `cube_dim(d)`) to a frequency (length d), coordinate by coordinate.
+    /// Maps a point `t` of the open unit cube (length `cube_dim(d)`) to a frequency (length d),
+    /// coordinate by coordinate.
     fn map_cube(&self, t: &[f64], omega: &mut [f64]);
 
-    /// Draws |omega| for d columns when the measure is isotropic, else `None` without having drawn anything.
+    /// Draws |omega| for d columns when the measure is isotropic, else `None` without having drawn
+    /// anything.
     fn radius(&self, d: usize, draws: &mut Draws) -> Option<f64>;
 }
 
@@ -142,7 +150,8 @@ fn no_gamma(kernel: &str) -> Result<f64> {
     Err(Error::unsupported(problem).help(Remedy::GiveLengthscale))
 }
 
-/// Whether directions under `measure` are uniform for d columns: [`SpectralMeasure::radius`], tried on a throw-away stream.
+/// Whether directions under `measure` are uniform for d columns: [`SpectralMeasure::radius`], tried
+/// on a throw-away stream.
 fn is_isotropic(measure: &dyn SpectralMeasure, d: usize) -> bool {
     let mut scratch = Seed(0).stream(Stream::Radii, 0);
     measure.radius(d, &mut scratch).is_some()
@@ -182,7 +191,65 @@ fn scaled(x: &[f64], lengthscale: f64) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cauchy, Gaussian, Kernel, Laplacian, Matern};
+    use super::{Cauchy, Gaussian, Kernel, Laplacian, Matern, Norm, parse};
+
+    /// The distance that a kernel sees, and so the rows that its median bandwidth is near.
+    #[test]
+    fn norms_are_l1_only_where_all_parts_are() {
+        for (spec, norm) in [
+            ("gaussian", Norm::L2),
+            ("exponential", Norm::L2),
+            ("cauchy", Norm::L2),
+            ("laplacian", Norm::L1),
+            ("hat", Norm::L1),
+            ("mixture:1*laplacian@1+2*laplacian@3", Norm::L1),
+            ("mixture:1*laplacian@1+2*gaussian@1", Norm::L2),
+            ("product:laplacian@1*laplacian@3", Norm::L1),
+            ("product:gaussian@1*laplacian@1", Norm::L2),
+        ] {
+            assert_eq!(parse(spec).expect("known").norm(), norm, "{spec}");
+        }
+    }
+
+    /// A kernel of one column at distance 0.7, written with gamma.
+    type WithGamma = fn(f64) -> f64;
+
+    #[test]
+    fn gamma_is_that_of_the_formula() {
+        let kernels: [(&dyn Kernel, WithGamma); 3] = [
+            (&Gaussian, |gamma| (-gamma * 0.7 * 0.7).exp()),
+            (&Laplacian, |gamma| (-gamma * 0.7).exp()),
+            (&Cauchy, |gamma| 1.0 / (1.0 + gamma * gamma * 0.7 * 0.7)),
+        ];
+        for (kernel, formula) in kernels {
+            for gamma in [0.04, 0.3, 1.0, 2.5] {
+                let lengthscale = kernel.lengthscale_of_gamma(gamma).expect("has a gamma");
+                let k = kernel.evaluate(&[0.7 / lengthscale, 2.0], &[0.0, 2.0]);
+                assert!(
+                    (k - formula(gamma)).abs() < 1e-14,
+                    "{kernel:?} {gamma}: {k}"
+                );
+            }
+            for gamma in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+                assert!(kernel.lengthscale_of_gamma(gamma).is_err(), "{kernel:?}");
+            }
+        }
+        // No other has one in its formula: a lengthscale is asked for.
+        for spec in [
+            "exponential",
+            "matern32",
+            "matern:0.8",
+            "rational-quadratic:2",
+            "mixture:1*gaussian@1+1*cauchy@2",
+            "product:gaussian@1*laplacian@2",
+            "hat",
+            "arc-cosine:1",
+        ] {
+            let kernel = parse(spec).expect("known");
+            let error = kernel.lengthscale_of_gamma(1.0).expect_err("has no gamma");
+            assert!(error.to_string().contains("lengthscale"), "{spec}: {error}");
+        }
+    }
 
     #[test]
     fn gamma_and_lengthscale_are_inverses() {

@@ -1,7 +1,46 @@
-#![doc = include_str!("../README.md")]
+//! Kernel methods at the cost of linear ones, on any GPU: rows x are mapped to random features z(x)
+//! with z(x)'z(y) close to k(x, y), and something linear is fitted to them as the data stream by.
+//!
+//! ```
+//! use bochner::prelude::*;
+//! # fn main() -> Result<()> {
+//! # let x = ndarray::Array2::from_shape_fn((300, 2), |(i, j)| ((i * (3 * j + 7)) % 31) as f64 / 31.0);
+//! # let y: Vec<f64> = x.rows().into_iter().map(|x| (3.0 * x[0]).sin() + x[1]).collect();
+//! let map = Fourier::new(Gaussian).features(200);
+//! let model = Ridge::on(map).bandwidth(Bandwidth::Median).fit((&x, &y))?;
+//! let predicted = model.predict(&x)?;
+//! # assert!(predicted.iter().zip(&y).all(|(p, y)| (p - y).abs() < 0.02));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Here `x` is any `ndarray` array of two dimensions and `y` one of one or two; both may be views,
+//! and of any type of number. The work runs on the best GPU, or on the CPU where there is none.
+//!
+//! # Where things are
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`prelude`] | what most programs need |
+//! | [`models`] | learners ([`Ridge`](models::Ridge), [`RidgeClassifier`](models::RidgeClassifier)), and the models that they give |
+//! | [`features`] | the maps: Fourier, Fastfood, SORF, Nystrom, binning, arc-cosine, unions; scales and bandwidths |
+//! | [`kernels`] | exact k(x, y) and spectral measures; a kernel of your own is one trait |
+//! | [`sampling`] | how frequencies are drawn: Monte Carlo, orthogonal, quasi-Monte Carlo, by leverage |
+//! | [`data`] | arrays, .npy, .npz and .csv in chunks; splits, surveys, writers |
+//! | [`solve`] | normal equations that merge and resume, and what solves them |
+//! | [`analysis`] | measured kernel errors, bounds, variances |
+//! | [`device`] | CPU and GPUs, how one is chosen, matrices that live there |
+//! | [`ops`] | what runs on a device; maps of your own are made of these |
+//! | [`seed`], [`error`] | one seed for all draws; errors that say what to do |
+//!
+//! Each stage can be used alone, with every choice in your hands: [`data::Survey`],
+//! [`features::Standardize`], [`features::Bandwidth`], a map's own `build`,
+//! [`models::LinearModel::fit`], [`models::Predictor`].
 
 pub mod analysis;
+#[doc(hidden)]
 pub mod bench;
+#[doc(hidden)]
 pub mod check;
 pub mod data;
 pub mod device;
@@ -9,22 +48,25 @@ pub mod error;
 #[cfg(test)]
 mod faults;
 pub mod features;
-pub mod flow;
+mod flow;
+#[doc(hidden)]
 pub mod form;
 pub mod kernels;
 mod linalg;
 pub mod models;
-pub mod normal;
+mod normal;
 pub mod ops;
 #[cfg(test)]
 mod padding;
+pub mod prelude;
+#[doc(hidden)]
 pub mod registry;
 pub mod sampling;
 pub mod seed;
 pub(crate) mod simd;
 pub mod solve;
 mod special;
-pub mod store;
+mod store;
 mod text;
 #[cfg(test)]
 mod under_test;

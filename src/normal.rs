@@ -1,4 +1,5 @@
-//! [`NormalEquations`]: all that a linear fit needs of the data. Sums only, so that parts computed anywhere merge.
+//! [`NormalEquations`]: all that a linear fit needs of the data. Sums only, so that parts computed
+//! anywhere merge.
 
 mod accumulation;
 
@@ -20,7 +21,8 @@ pub enum Targets {
     Real {
         /// Number of target columns.
         columns: usize,
-        /// Subtracted before anything is rounded to f32, and added again; the mean is a good choice. `[columns]`.
+        /// Subtracted before anything is rounded to f32, and added again; the mean is a good
+        /// choice. `[columns]`.
         shift: Vec<f64>,
     },
     /// One column of class labels, fitted one against all as +-1.
@@ -43,7 +45,8 @@ impl Targets {
         }
     }
 
-    /// The fitted columns of a chunk, shifted, `[rows, outputs]`. Errors on a label that is no class.
+    /// The fitted columns of a chunk, shifted, `[rows, outputs]`. Errors on a label that is no
+    /// class.
     pub(crate) fn encode(&self, y: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
         match self {
             Self::Real { columns, shift } => {
@@ -108,11 +111,12 @@ impl NormalEquations {
         }
     }
 
-    /// Streams `source` through `map` on `device`: chunks of at most `memory` bytes are read, featurized and summed; the
-    /// features never leave the device. `progress` hears the rows done. The sums are read back at the end; [`Self::resume`]
-    /// says what else is.
+    /// Streams `source` through `map` on `device`: chunks of at most `memory` bytes are read,
+    /// featurized and summed; the features never leave the device. `progress` hears the rows done.
+    /// The sums are read back at the end; [`Self::resume`] says what else is.
     ///
-    /// Errors on a source without rows or targets, a label that is no class, and everything that sources and devices report.
+    /// Errors on a source without rows or targets, a label that is no class, and everything that
+    /// sources and devices report.
     pub fn accumulate(
         map: &dyn FeatureMap,
         source: &mut dyn ChunkSource,
@@ -134,16 +138,17 @@ impl NormalEquations {
         }
     }
 
-    /// Adds the rows of `source` after the first [`Self::rows`], which are counted already; otherwise as
-    /// [`Self::accumulate`], with the same map, targets and source every time.
+    /// Adds the rows of `source` after the first [`Self::rows`], which are counted already;
+    /// otherwise as [`Self::accumulate`], with the same map, targets and source every time.
     ///
-    /// A GPU can be lost in the middle. Its sums are therefore copied to the host now and then, at most every
-    /// [`COPY_EVERY`], without a trace in the result. After an error the sums are those of whole chunks up to the last
-    /// copy, [`Self::rows`] says of how many rows, and the same call goes on behind them, on any device:
+    /// A GPU can be lost in the middle. Its sums are therefore copied to the host now and then, at
+    /// most every [`COPY_EVERY`], without a trace in the result. After an error the sums are those
+    /// of whole chunks up to the last copy, [`Self::rows`] says of how many rows, and the same call
+    /// goes on behind them, on any device:
     ///
     /// ```
     /// use bochner::{Device, data::MemorySource, features::{Affine, Fourier}, kernels::Gaussian};
-    /// use bochner::{normal::{NormalEquations, Targets}, flow::DEFAULT_MEMORY};
+    /// use bochner::{solve::{NormalEquations, Targets}, data::DEFAULT_MEMORY};
     /// use ndarray::Array2;
     /// let x = Array2::from_shape_fn((40, 1), |(i, _)| i as f64);
     /// let map = Fourier::new(Gaussian).features(8).build(Affine::identity(1))?;
@@ -160,8 +165,9 @@ impl NormalEquations {
     /// # Ok::<(), bochner::Error>(())
     /// ```
     ///
-    /// Errors as [`Self::accumulate`] does, with [`Error::DeviceLost`] with the number of rows kept, and with
-    /// [`Error::Shape`] when the sums are for other features or targets, or of more rows than `source` has.
+    /// Errors as [`Self::accumulate`] does, with [`Error::DeviceLost`] with the number of rows
+    /// kept, and with [`Error::Shape`] when the sums are for other features or targets, or of more
+    /// rows than `source` has.
     pub fn resume(
         &mut self,
         map: &dyn FeatureMap,
@@ -174,7 +180,8 @@ impl NormalEquations {
         Accumulation::new(map, targets, device, memory, COPY_EVERY).add(source, self, progress)
     }
 
-    /// Adds the sums of other rows: associative and, but for rounding, commutative. Errors when the shapes differ.
+    /// Adds the sums of other rows: associative and, but for rounding, commutative. Errors when the
+    /// shapes differ.
     pub fn merge(&mut self, other: &Self) -> Result<()> {
         if self.zty_dt.dim() != other.zty_dt.dim() {
             return Err(Error::shape(format!(

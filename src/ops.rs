@@ -1,18 +1,19 @@
-//! The ops: everything that runs on a device. An op is one file here (parameters, f64 `reference`, CPU path, GPU dispatch)
-//! and the shader of the same stem. Ops are the only code that knows there are two kinds of device.
+//! The ops: everything that computes on a device. An op is a folder here (parameters and f64
+//! `reference`, then cpu.rs and gpu.rs) and the shader of the same stem.
 
 pub mod binning;
 pub(crate) mod dispatch;
 pub mod few;
 pub mod gram;
 pub mod kernel_block;
+mod loaded;
 mod nonlinearity;
 pub mod place;
-pub mod predict;
 pub mod product;
 pub mod projection;
 pub mod structured;
 pub mod walsh_hadamard;
 
-pub use crate::device::gpu::op::{Binding, Op};
+pub use crate::device::gpu::op::{Binding, Op, Variant};
+pub(crate) use loaded::Loaded;
 pub use nonlinearity::Nonlinearity;

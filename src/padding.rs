@@ -1,4 +1,5 @@
-//! Tests of what lies behind the columns of a matrix: ops multiply with it, so it must be zero whoever wrote the matrix.
+//! Tests of what lies behind the columns of a matrix: ops multiply with it, so it must be zero
+//! whoever wrote the matrix.
 
 use crate::{
     Device, Matrix, Result,
@@ -27,8 +28,8 @@ fn up(device: &Device, host: ArrayView2<'_, f32>) -> Matrix {
     Matrix::upload(device, host).expect("fits")
 }
 
-/// A matrix that an op wrote against the same numbers uploaded: ops that take it next say the same of both, bit for bit. If what
-/// lies behind its columns were not zero, they would not.
+/// A matrix that an op wrote against the same numbers uploaded: ops that take it next say the same
+/// of both, bit for bit. If what lies behind its columns were not zero, they would not.
 fn counts_for_nothing(device: &Device, written: Matrix, what: &str) {
     let (rows, d) = (written.rows(), written.cols());
     assert!(!d.is_multiple_of(4), "{what}: {d} columns have no padding");

@@ -24,24 +24,28 @@ use ndarray::Array2;
 use quasi::Sequence;
 use std::{fmt, str::FromStr};
 
-/// How frequencies are drawn. Every choice estimates k without bias (plain and leaped Halton, which have nothing random
-/// in them, excepted); they differ in variance and in which measures they can serve.
+/// How frequencies are drawn. Every choice estimates k without bias (plain and leaped Halton, which
+/// have nothing random in them, excepted); they differ in variance and in which measures they can
+/// serve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Sampling {
     /// Independent draws; every measure, any d.
     #[default]
     MonteCarlo,
-    /// Blocks of d orthogonal directions with independent lengths (Yu et al. 2016); isotropic measures only.
+    /// Blocks of d orthogonal directions with independent lengths (Yu et al. 2016); isotropic
+    /// measures only.
     Orthogonal,
     /// Halton's sequence; any d.
     Halton(Halton),
-    /// Sobol' points; up to 5,715 coordinates. With fewer frequencies than coordinates they can be a little worse than Monte
-    /// Carlo (relative Gram error 0.10 against 0.08 for 64 frequencies of 784 columns), with more they are better.
+    /// Sobol' points; up to 5,715 coordinates. With fewer frequencies than coordinates they can be
+    /// a little worse than Monte Carlo (relative Gram error 0.10 against 0.08 for 64 frequencies of
+    /// 784 columns), with more they are better.
     Sobol(Sobol),
     /// A rank-1 lattice with a random shift; up to 9,125 coordinates and 2^20 frequencies.
     Lattice,
-    /// A base-2 digital net: Sobol's matrices, linearly scrambled and digitally shifted; up to 5,715 coordinates.
+    /// A base-2 digital net: Sobol's matrices, linearly scrambled and digitally shifted; up to
+    /// 5,715 coordinates.
     DigitalNet,
 }
 
@@ -65,7 +69,8 @@ pub struct Frequencies {
     pub omega_sd: Array2<f64>,
     /// The offsets b of the phase form, in turns, in (0, 1): cos(omega . x + 2 pi b).
     pub phases: Option<Vec<f64>>,
-    /// What each frequency counts for in k^ = (1/s) sum_l weight_l cos(omega_l . Delta); `None` stands for all ones.
+    /// What each frequency counts for in k^ = (1/s) sum_l weight_l cos(omega_l . Delta); `None`
+    /// stands for all ones.
     pub weights: Option<Vec<f64>>,
 }
 
@@ -77,12 +82,12 @@ impl Sampling {
 
     /// Draws `s` frequencies for `d` columns, and with `with_phases` the offsets of the phase form.
     ///
-    /// The result depends on nothing but the arguments, and for a larger `s` its first rows stay what they were (with
-    /// Owen-scrambled Sobol' points up to the next power of two).
+    /// The result depends on nothing but the arguments, and for a larger `s` its first rows stay
+    /// what they were (with Owen-scrambled Sobol' points up to the next power of two).
     ///
     /// # Errors
-    /// [`Error::Shape`] when `d` or `s` is 0; [`Error::Unsupported`] when the measure's law does not allow this sampling, or
-    /// its table is too short for d.
+    /// [`Error::Shape`] when `d` or `s` is 0; [`Error::Unsupported`] when the measure's law does
+    /// not allow this sampling, or its table is too short for d.
     ///
     /// ```
     /// use bochner::{kernels::{Gaussian, Kernel}, sampling::Sampling, seed::Seed};
@@ -171,9 +176,10 @@ impl FromStr for Sampling {
     }
 }
 
-/// Rounds to 11 significant bits (f16's precision), to nearest with ties to even, over the range of f32's normal numbers:
-/// smaller magnitudes become 0, larger ones the largest such number. A frequency rounded so is exact in f16 matrix units
-/// after a scaling by a power of two, and the estimate of k does not change beyond its own noise.
+/// Rounds to 11 significant bits (f16's precision), to nearest with ties to even, over the range of
+/// f32's normal numbers: smaller magnitudes become 0, larger ones the largest such number. A
+/// frequency rounded so is exact in f16 matrix units after a scaling by a power of two, and the
+/// estimate of k does not change beyond its own noise.
 pub fn round_to_11_bits(value: f64) -> f32 {
     const DROPPED: u32 = 53 - 11;
     if !value.is_finite() {
@@ -181,7 +187,8 @@ pub fn round_to_11_bits(value: f64) -> f32 {
     }
     let bits = value.to_bits();
     let even = (bits >> DROPPED) & 1;
-    // A carry out of the mantissa raises the exponent, which is what rounding up to a power of two means.
+    // A carry out of the mantissa raises the exponent, which is what rounding up to a power of two
+    // means.
     let bits = (bits + (1_u64 << (DROPPED - 1)) - 1 + even) & (u64::MAX << DROPPED);
     let rounded = f64::from_bits(bits);
     // (2 - 2^-10) 2^127.

@@ -1,5 +1,6 @@
-//! Everything random: a [`Seed`] opens named, indexed ChaCha8 streams, and [`Draws`] turns their bits into variates with
-//! pure-Rust maths, so that one seed gives the same bits on every platform, device and thread count.
+//! Everything random: a [`Seed`] opens named, indexed ChaCha8 streams, and [`Draws`] turns their
+//! bits into variates with pure-Rust maths, so that one seed gives the same bits on every platform,
+//! device and thread count.
 
 use crate::special;
 use rand_chacha::ChaCha8Rng;
@@ -18,8 +19,9 @@ use std::convert::Infallible;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Seed(pub u64);
 
-/// What a stream is for. Two purposes never share bits, so that adding a draw to one leaves the others as they were.
-/// The numbers are part of the file format of reproducibility: never change or reuse one.
+/// What a stream is for. Two purposes never share bits, so that adding a draw to one leaves the
+/// others as they were. The numbers are part of the file format of reproducibility: never change or
+/// reuse one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 #[repr(u32)]
@@ -61,8 +63,8 @@ pub enum Stream {
 }
 
 impl Seed {
-    /// A seed from the next 64 bits of any generator of `rand`: `Seed::from_rng(&mut rand::rng())` for one that differs
-    /// from run to run.
+    /// A seed from the next 64 bits of any generator of `rand`: `Seed::from_rng(&mut rand::rng())`
+    /// for one that differs from run to run.
     ///
     /// ```
     /// use bochner::seed::Seed;
@@ -74,8 +76,9 @@ impl Seed {
         Self(rng.next_u64())
     }
 
-    /// Opens the stream `(self, stream, block)`: ChaCha8 with the seed and the stream's number as its key and `block` as
-    /// its nonce, so that streams never overlap and may be drawn in any order, on any thread.
+    /// Opens the stream `(self, stream, block)`: ChaCha8 with the seed and the stream's number as
+    /// its key and `block` as its nonce, so that streams never overlap and may be drawn in any
+    /// order, on any thread.
     pub fn stream(self, stream: Stream, block: u64) -> Draws {
         let mut key = [0_u8; 32];
         key[..8].copy_from_slice(&self.0.to_le_bytes());
@@ -88,10 +91,12 @@ impl Seed {
     }
 }
 
-/// Variates from one stream. Every continuous law but the gamma family takes one uniform per variate, by inversion.
+/// Variates from one stream. Every continuous law but the gamma family takes one uniform per
+/// variate, by inversion.
 ///
-/// It is a generator of `rand` too (`Rng`, hence `RngExt`), for laws and sequences that are not here. What `rand` makes of
-/// the bits may change with its version; what the methods below make of them does not.
+/// It is a generator of `rand` too (`Rng`, hence `RngExt`), for laws and sequences that are not
+/// here. What `rand` makes of the bits may change with its version; what the methods below make of
+/// them does not.
 ///
 /// ```
 /// use bochner::seed::{Seed, Stream};
@@ -110,7 +115,8 @@ impl Draws {
         self.0.next_u64()
     }
 
-    /// Uniform on the open interval (0, 1): an odd multiple of 2^-53, so never 0, 1 or 1/2, and 1 - t is exact.
+    /// Uniform on the open interval (0, 1): an odd multiple of 2^-53, so never 0, 1 or 1/2, and 1 -
+    /// t is exact.
     pub fn uniform(&mut self) -> f64 {
         const UNIT: f64 = 1.0 / (1_u64 << 53) as f64;
         ((self.next_u64() >> 11) | 1) as f64 * UNIT
@@ -136,8 +142,8 @@ impl Draws {
         -libm::log(self.uniform())
     }
 
-    /// Gamma of the given shape and scale 1 (Marsaglia & Tsang 2000; below shape 1 by their boost u^(1/shape)).
-    /// NaN unless `shape` is positive and finite.
+    /// Gamma of the given shape and scale 1 (Marsaglia & Tsang 2000; below shape 1 by their boost
+    /// u^(1/shape)). NaN unless `shape` is positive and finite.
     pub fn gamma(&mut self, shape: f64) -> f64 {
         if !(shape > 0.0 && shape.is_finite()) {
             return f64::NAN;
@@ -190,14 +196,16 @@ impl Draws {
         let threshold = n.wrapping_neg() % n;
         loop {
             let product = u128::from(self.next_u64()) * u128::from(n);
-            // The low word decides whether this draw falls in the part of 2^64 that n does not divide.
+            // The low word decides whether this draw falls in the part of 2^64 that n does not
+            // divide.
             if product as u64 >= threshold {
                 return (product >> 64) as u64;
             }
         }
     }
 
-    /// Puts the items in a uniformly random order (Fisher-Yates), the same on every platform and in every version.
+    /// Puts the items in a uniformly random order (Fisher-Yates), the same on every platform and in
+    /// every version.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             let other = self.below(last as u64 + 1) as usize;
@@ -340,7 +348,8 @@ mod tests {
         open().shuffle::<u8>(&mut []);
     }
 
-    /// Bits that no platform and no later version may change: models and published results depend on them.
+    /// Bits that no platform and no later version may change: models and published results depend
+    /// on them.
     #[test]
     fn golden_values() {
         let mut draws = Seed(42).stream(Stream::Frequencies, 3);

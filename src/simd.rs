@@ -1,9 +1,10 @@
-//! Matrix products on the CPU: operands packed into panels, a tile of accumulators in registers, an epilogue per row.
+//! Matrix products on the CPU: operands packed into panels, a tile of accumulators in registers, an
+//! epilogue per row.
 //!
-//! pulp gives the vector types and picks AVX-512, AVX2, NEON or plain code at run time; all is safe Rust but for two hints to
-//! the memory system, in a file of their own. An element is
-//! always summed in the same order, whatever the batch, the thread count or the tile that happens to hold it, so a row
-//! gives the same bits in every batch.
+//! pulp gives the vector types and picks AVX-512, AVX2, NEON or plain code at run time; all is safe
+//! Rust but for two hints to the memory system, in a file of their own. An element is always summed
+//! in the same order, whatever the batch, the thread count or the tile that happens to hold it, so
+//! a row gives the same bits in every batch.
 
 pub(crate) mod cos2pi;
 #[cfg(target_arch = "x86_64")]

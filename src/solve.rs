@@ -7,5 +7,7 @@ mod woodbury;
 
 pub use conjugate_gradients::{ConjugateGradients, Solution};
 pub use features::{BinnedRows, FeatureProducts, SideBySide, StreamedRows};
-pub use ridge::{Coefficients, Ridge};
+pub use ridge::{Cholesky, Coefficients};
 pub use woodbury::woodbury;
+
+pub use crate::normal::{COPY_EVERY, NormalEquations, Targets};

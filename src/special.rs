@@ -1,8 +1,10 @@
-//! Special functions in portable f64: only `libm` and IEEE operations, so that their bits agree on every platform.
+//! Special functions in portable f64: only `libm` and IEEE operations, so that their bits agree on
+//! every platform.
 
 use std::f64::consts::{LN_2, PI};
 
-/// The standard normal quantile of t in (0, 1), to about 1e-16 relative (Wichura 1988, algorithm AS 241, PPND16).
+/// The standard normal quantile of t in (0, 1), to about 1e-16 relative (Wichura 1988, algorithm AS
+/// 241, PPND16).
 pub(crate) fn normal_quantile(t: f64) -> f64 {
     let q = t - 0.5;
     if q.abs() <= 0.425 {
@@ -22,7 +24,8 @@ pub(crate) fn normal_quantile(t: f64) -> f64 {
 
 /// The quantile of the standard Cauchy law at t in (0, 1).
 pub(crate) fn cauchy_quantile(t: f64) -> f64 {
-    // tan(pi (t - 1/2)) loses every digit near its poles; the cotangent of the distance to the pole does not.
+    // tan(pi (t - 1/2)) loses every digit near its poles; the cotangent of the distance to the pole
+    // does not.
     if t < 0.25 {
         -1.0 / libm::tan(PI * t)
     } else if t > 0.75 {
@@ -41,8 +44,9 @@ pub(crate) fn laplace_quantile(t: f64) -> f64 {
     }
 }
 
-/// The quantile of Gamma(shape, scale 1) at t in (0, 1), to about 1e-14 relative: Newton's method on the logarithm of the
-/// smaller tail against the logarithm of x, where both tails are nearly straight lines, kept inside a bracket.
+/// The quantile of Gamma(shape, scale 1) at t in (0, 1), to about 1e-14 relative: Newton's method
+/// on the logarithm of the smaller tail against the logarithm of x, where both tails are nearly
+/// straight lines, kept inside a bracket.
 pub(crate) fn gamma_quantile(shape: f64, t: f64) -> f64 {
     let log_gamma = libm::lgamma(shape);
     let lower = t <= 0.5;
@@ -87,8 +91,8 @@ pub(crate) fn gamma_quantile(shape: f64, t: f64) -> f64 {
     libm::exp(u).max(f64::MIN_POSITIVE)
 }
 
-/// Logarithms of the regularised incomplete gamma functions P(a, x) and Q(a, x): the power series below x = a + 1,
-/// Lentz's continued fraction above (Abramowitz & Stegun 6.5.29, 6.5.31).
+/// Logarithms of the regularised incomplete gamma functions P(a, x) and Q(a, x): the power series
+/// below x = a + 1, Lentz's continued fraction above (Abramowitz & Stegun 6.5.29, 6.5.31).
 fn log_gamma_tails(a: f64, x: f64, log_gamma: f64) -> (f64, f64) {
     let front = a * libm::log(x) - x - log_gamma;
     let other = |log_tail: f64| libm::log(-libm::expm1(log_tail));
@@ -122,8 +126,9 @@ fn log_gamma_tails(a: f64, x: f64, log_gamma: f64) -> (f64, f64) {
     (other(log_q), log_q)
 }
 
-/// exp(-y^2) Re erf(x + i y), which stays of order 1 where erf itself overflows; x > 0 (Salzer's series, Abramowitz &
-/// Stegun 7.1.29, its hyperbolic functions merged with the exponentials; absolute error about 1e-16).
+/// exp(-y^2) Re erf(x + i y), which stays of order 1 where erf itself overflows; x > 0 (Salzer's
+/// series, Abramowitz & Stegun 7.1.29, its hyperbolic functions merged with the exponentials;
+/// absolute error about 1e-16).
 pub(crate) fn damped_erf(x: f64, y: f64) -> f64 {
     let y = y.abs();
     let (sin, cos) = (libm::sin(2.0 * x * y), libm::cos(2.0 * x * y));
@@ -156,10 +161,10 @@ pub(crate) fn matern(nu: f64, z: f64) -> f64 {
 }
 
 /// exp(log_factor) K_nu(x) for x > 0, with no overflow in between: the trapezoidal rule on
-/// K_nu(x) = int_0^inf exp(-x cosh t) cosh(nu t) dt (DLMF 10.32.9), which converges geometrically. Its error is
-/// exp(-2 pi y/step) times the growth of the integrand, (1/cos y)^c with c^2 = x^2 + nu^2, on the line Im t = y: under e^-44
-/// for the best y < pi/2 with a step of min(0.14, 0.5/sqrt c). What is left is rounding, about
-/// 1e-16 (1 + |log_factor|).
+/// K_nu(x) = int_0^inf exp(-x cosh t) cosh(nu t) dt (DLMF 10.32.9), which converges geometrically.
+/// Its error is exp(-2 pi y/step) times the growth of the integrand, (1/cos y)^c with c^2 = x^2 +
+/// nu^2, on the line Im t = y: under e^-44 for the best y < pi/2 with a step of min(0.14, 0.5/sqrt
+/// c). What is left is rounding, about 1e-16 (1 + |log_factor|).
 pub(crate) fn weighted_bessel_k(nu: f64, x: f64, log_factor: f64) -> f64 {
     let step = f64::min(0.14, 0.5 / (x * x + nu * nu).sqrt().sqrt());
     let mut sum = 0.5 * libm::exp(log_factor - x);
@@ -170,7 +175,8 @@ pub(crate) fn weighted_bessel_k(nu: f64, x: f64, log_factor: f64) -> f64 {
         let term = 0.5 * (libm::exp(base + nu * t) + libm::exp(base - nu * t));
         sum += term;
         best = f64::max(best, term);
-        // Past the peak of the integrand (where x sinh t = nu) terms only fall, faster than geometrically.
+        // Past the peak of the integrand (where x sinh t = nu) terms only fall, faster than
+        // geometrically.
         if x * libm::sinh(t) > nu && (term <= 1e-18 * best || term == 0.0) {
             break;
         }

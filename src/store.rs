@@ -1,4 +1,5 @@
-//! Named arrays and properties in one safetensors file: the format of models and of saved normal equations.
+//! Named arrays and properties in one safetensors file: the format of models and of saved normal
+//! equations.
 
 use crate::{Error, Result, data::AtomicFile};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
@@ -10,7 +11,7 @@ use std::{
 };
 
 /// The version of the format. A reader refuses files of a later one.
-pub const FORMAT_VERSION: u32 = 1;
+const FORMAT_VERSION: u32 = 1;
 const FORMAT: &str = "bochner";
 
 /// Arrays and properties under names, in memory.
@@ -106,7 +107,8 @@ impl Store {
         self.arrays.insert(name.to_owned(), stored);
     }
 
-    /// An f32 matrix. Errors when it is missing, of another type, or holds a value that is not finite.
+    /// An f32 matrix. Errors when it is missing, of another type, or holds a value that is not
+    /// finite.
     pub fn f32(&self, name: &str) -> Result<Array2<f32>> {
         let array = self.array(name, Dtype::F32, |b: [u8; 4]| f32::from_le_bytes(b))?;
         finite(name, array.iter().all(|v| v.is_finite()))?;
@@ -138,6 +140,11 @@ impl Store {
         Ok(array.row(0).to_owned())
     }
 
+    /// Whether there is a property of this name.
+    pub fn has_property(&self, name: &str) -> bool {
+        self.properties.contains_key(name)
+    }
+
     /// Whether there is an array of this name.
     pub fn has(&self, name: &str) -> bool {
         self.arrays.contains_key(name)
@@ -166,8 +173,9 @@ impl Store {
         Array2::from_shape_vec((rows, cols), values).map_err(|e| Error::format(e.to_string()))
     }
 
-    /// The file's bytes, the same for the same contents: arrays by name, and the properties as one JSON object in the
-    /// metadata entry `bochner`. `kind` says what the file is (`model`, `normal-equations`).
+    /// The file's bytes, the same for the same contents: arrays by name, and the properties as one
+    /// JSON object in the metadata entry `bochner`. `kind` says what the file is (`model`,
+    /// `normal-equations`).
     pub fn to_bytes(&self, kind: &str) -> Result<Vec<u8>> {
         let mut properties = self.properties.clone();
         properties.insert("format_version".into(), FORMAT_VERSION.to_string());
@@ -188,8 +196,8 @@ impl Store {
         safetensors::serialize(views?, Some(metadata)).map_err(|e| Error::format(e.to_string()))
     }
 
-    /// Reads what [`Self::to_bytes`] wrote. Errors say whether the bytes are truncated, foreign, of a later version, or of
-    /// another kind.
+    /// Reads what [`Self::to_bytes`] wrote. Errors say whether the bytes are truncated, foreign, of
+    /// a later version, or of another kind.
     pub fn from_bytes(bytes: &[u8], kind: &str) -> Result<Self> {
         let no = |what: &str| Error::format(what);
         let damaged = |e: &dyn std::fmt::Display| {
@@ -211,7 +219,8 @@ impl Store {
             Ok(v) if (1..=FORMAT_VERSION).contains(&v) => {}
             _ => {
                 return Err(no(&format!(
-                    "format version {version}; this bochner reads up to {FORMAT_VERSION}: use a newer one"
+                    "format version {version}; this bochner reads up to {FORMAT_VERSION}: use a \
+                     newer one"
                 )));
             }
         }
@@ -260,4 +269,38 @@ fn finite(name: &str, all: bool) -> Result<()> {
     Err(Error::format(format!(
         "{name:?} holds a value that is not finite"
     )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    /// A reader asks for what it relies on; anything else is refused by the name of the array.
+    #[test]
+    fn arrays_of_another_shape_or_type_are_refused_by_name() {
+        let mut store = Store::default();
+        store.put_vector("mean", &[1.0, 2.0]);
+        store.put_f32("w", array![[1.0, 2.0]].view());
+        store.put_u32("bins", array![[1, 2]].view());
+        assert_eq!(store.vector("mean", 2).expect("fits"), array![1.0, 2.0]);
+        let says = |result: Result<()>, name: &str| {
+            let message = result.expect_err("refused").to_string();
+            assert!(message.contains(&format!("{name:?}")), "{message}");
+        };
+        for len in [0, 1, 3] {
+            says(store.vector("mean", len).map(|_| ()), "mean");
+        }
+        says(store.f32("mean").map(|_| ()), "mean");
+        says(store.f64("w").map(|_| ()), "w");
+        says(store.u32("w").map(|_| ()), "w");
+        says(store.f32("bins").map(|_| ()), "bins");
+        says(store.f32("nothing").map(|_| ()), "nothing");
+        for bad in [f32::NAN, f32::INFINITY] {
+            store.put_f32("w", array![[1.0, bad]].view());
+            says(store.f32("w").map(|_| ()), "w");
+        }
+        store.put_vector("mean", &[1.0, f64::NAN]);
+        says(store.vector("mean", 2).map(|_| ()), "mean");
+    }
 }

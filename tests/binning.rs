@@ -1,4 +1,5 @@
-//! Random binning: bits at the edges of bins, probabilities against the exact kernels, the map fixed at fit.
+//! Random binning: bits at the edges of bins, probabilities against the exact kernels, the map
+//! fixed at fit.
 
 mod common;
 
@@ -12,9 +13,10 @@ use bochner::{
         binning::{UNSEEN, collisions, shared_bins},
     },
     kernels::{Gaussian, Hat, Kernel, Laplacian, Norm},
-    models::{IterativeOptions, LinearModel, RidgeRegressor},
+    models::{FitOptions, LinearModel, Solver},
     ops::binning::{self, Grids, fixed},
     seed::Seed,
+    solve::Targets,
 };
 use common::{devices, normal};
 use ndarray::{Array2, array, s};
@@ -60,8 +62,8 @@ fn fixed_point_rounds_to_nearest() {
     assert_eq!(fixed(f32::NEG_INFINITY), 1);
 }
 
-/// 2^20 bin vectors on small lattices: neighbours in several coordinates are the likeliest to collide. Any 32 bits of the
-/// hash collide as often as chance has it, all 64 never.
+/// 2^20 bin vectors on small lattices: neighbours in several coordinates are the likeliest to
+/// collide. Any 32 bits of the hash collide as often as chance has it, all 64 never.
 #[test]
 fn the_hash_spreads_lattices() {
     for d in [2, 4, 20] {
@@ -91,8 +93,8 @@ fn the_hash_spreads_lattices() {
     }
 }
 
-/// Collision frequencies of 400 seeds against the exact kernels, within four standard deviations of the binomial; with a
-/// pitch 3 per cent off they are outside.
+/// Collision frequencies of 400 seeds against the exact kernels, within four standard deviations of
+/// the binomial; with a pitch 3 per cent off they are outside.
 #[test]
 fn two_rows_share_a_bin_as_often_as_the_kernel_says() {
     let (seeds, count, d) = (400, 256, 3);
@@ -219,16 +221,11 @@ fn models_with_bins_are_saved_and_predict_anywhere() {
         &mut |_| {},
     );
     let map = map.expect("fits");
-    let mut options = IterativeOptions::on(&cpu);
-    options.solver.lambda = 1e-3;
-    let model = RidgeRegressor::fit_iterative(
-        Box::new(map.clone()),
-        &mut source,
-        &survey,
-        &options,
-        &mut |_| {},
-    )
-    .expect("fits");
+    let mut options = FitOptions::on(&cpu);
+    options.lambda = 1e-3;
+    let targets = Targets::real(&survey);
+    let model = LinearModel::fit(Box::new(map.clone()), &mut source, targets, &options);
+    let model = model.expect("fits");
     // Training rows through the stored indices, by hand.
     let rows = Rows::from(x);
     let indices = map.indices(&cpu, &rows).expect("maps");
@@ -267,7 +264,7 @@ fn what_cannot_be_binned_is_one_clear_line() {
         .to_string();
     assert!(
         message.contains("convex on [0, inf)")
-            && message.contains("laplacian or hat")
+            && message.contains("the laplacian kernel, the hat kernel")
             && !message.contains('\n'),
         "{message}"
     );
@@ -291,15 +288,16 @@ fn what_cannot_be_binned_is_one_clear_line() {
         .fit(input(), &mut near, &cpu, 1 << 20, &mut |_| {})
         .expect("fits");
     let survey = Survey::of(&mut near, 1, 0, &mut |_| {}).expect("surveys");
-    let fit = bochner::models::FitOptions::on(&cpu);
-    let message = RidgeRegressor::fit(Box::new(map), &mut near, &survey, &fit, &mut |_| {})
-        .expect_err("no Gram")
-        .to_string();
-    assert!(message.contains("conjugate gradients"), "{message}");
+    let mut fit = FitOptions::on(&cpu);
+    fit.solver = Solver::Cholesky;
+    let error = LinearModel::fit(Box::new(map), &mut near, Targets::real(&survey), &fit);
+    let error = error.expect_err("no Gram");
+    assert_eq!(error.remedies()[0], Remedy::ConjugateGradients, "{error}");
 }
 
-/// On real rows: no two bins of a grid share a hash, and the kernel error that the issue asks for. Reads the file that
-/// BOCHNER_DATA names (`.../cpu/train.npz`); without it there is nothing to check.
+/// On real rows: no two bins of a grid share a hash, and the kernel error that the issue asks for.
+/// Reads the file that BOCHNER_DATA names (`.../cpu/train.npz`); without it there is nothing to
+/// check.
 #[test]
 #[ignore = "needs BOCHNER_DATA"]
 fn kernel_error_on_real_rows() {
@@ -347,7 +345,8 @@ fn kernel_error_on_real_rows() {
         let mean = errors.iter().sum::<f64>() / 10.0;
         let spread = (errors.iter().map(|e| (e - mean).powi(2)).sum::<f64>() / 9.0).sqrt();
         println!(
-            "P = {count}: relative Frobenius error {mean:.4} +- {spread:.4} ({n} rows, median L1 {median:.3})"
+            "P = {count}: relative Frobenius error {mean:.4} +- {spread:.4} ({n} rows, median L1 \
+             {median:.3})"
         );
         let published = if count == 100 { 0.103 } else { 0.036 };
         assert!(

@@ -1,11 +1,12 @@
-//! What is empty or as narrow as can be: no rows, one column, one or two features, on every device and in every form.
+//! What is empty or as narrow as can be: no rows, one column, one or two features, on every device
+//! and in every form.
 
 mod common;
 
 use bochner::{
     Device, Matrix,
     features::{Affine, Fastfood, FeatureMap, Form as FourierForm, Fourier, Sorf},
-    form::tile::{Form, MENU},
+    form::{Form, tile::MENU},
     kernels::{Gaussian, parse},
     ops::{
         Nonlinearity,
@@ -13,9 +14,8 @@ use bochner::{
         gram::{self, GramAccumulator},
         kernel_block::{self, KernelBlock},
         place::{Place, Spot},
-        predict,
-        product::{self, product, product_with},
-        projection::{self, DenseMap, Projection},
+        product::{self, ProductForm, product, product_with},
+        projection::{self, DenseMap, Projection, predict},
         walsh_hadamard::WalshHadamard,
     },
 };
@@ -98,7 +98,7 @@ fn products_of_one_column() {
                 let mut c_nt = poisoned(device, rows, t);
                 product(&a_nk, &b_kt, &mut c_nt).expect("runs");
                 check(&c_nt, "as chosen");
-                let others = [Form::Narrow, Form::Few { splits: 3 }];
+                let others = [ProductForm::Narrow, Form::Few { splits: 3 }.into()];
                 for form in MENU.iter().map(|&tile| tile.into()).chain(others) {
                     let mut c_nt = poisoned(device, rows, t);
                     product_with(&a_nk, &b_kt, &mut c_nt, form).expect("runs");

@@ -1,5 +1,6 @@
-//! Estimates of k over many seeds: arc-cosine maps, a user's own nonlinearity and leverage-weighted Fourier features are
-//! unbiased, and variances are those of the closed forms. Negative controls: a kernel slightly off must fail.
+//! Estimates of k over many seeds: arc-cosine maps, a user's own nonlinearity and leverage-weighted
+//! Fourier features are unbiased, and variances are those of the closed forms. Negative controls: a
+//! kernel slightly off must fail.
 
 mod common;
 
@@ -8,10 +9,10 @@ use bochner::{
     analysis::{Estimates, approximate_gram, estimates, featurize, variance},
     data::{MemorySource, Rows},
     error::Remedy,
+    features::Store,
     features::{self, Affine, ArcCosine, Binning, Custom, FeatureMap, Form, Fourier, Union},
     kernels::{Gaussian, Kernel, Laplacian, parse},
     seed::Seed,
-    store::Store,
 };
 use common::{devices, gpus, normal};
 use ndarray::{Array2, array};
@@ -90,6 +91,23 @@ fn arc_cosine_features_are_unbiased() {
             .build(Affine::identity(3))
             .is_err()
     );
+}
+
+/// Features of order 1 one by one: an amplitude 1 per cent off is within the noise of an estimate.
+#[test]
+fn arc_cosine_amplitudes_are_the_root_of_two_over_d() {
+    for features in [1, 50, 300] {
+        let map = ArcCosine::new().features(features).seed(Seed(3));
+        let map = map.build(Affine::identity(3)).expect("builds");
+        let x = rows().slice(ndarray::s![..1, ..]).to_owned();
+        let z = featurize(&map, &Rows::from(&x), &Device::cpu()).expect("runs");
+        let w_ds = map.parameters().w_ds.mapv(f64::from);
+        let exact = x
+            .dot(&w_ds)
+            .mapv(|t| (2.0 / features as f64).sqrt() * t.max(0.0));
+        let apart = (&z - &exact).fold(0.0_f64, |m, e| m.max(e.abs()));
+        assert!(apart < 1e-6, "{features}: {apart}");
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
-//! Transforms by subgroup shuffles do the additions of those through workgroup memory in the same order: where a driver takes shaders
-//! at their word, as software adapters do, the bits are the same. Parity holds every adapter.
+//! Transforms by subgroup shuffles do the additions of those through workgroup memory in the same
+//! order: where a driver takes shaders at their word, as software adapters do, the bits are the
+//! same. Parity holds every adapter.
 
 mod common;
 
@@ -7,8 +8,8 @@ use bochner::{
     Device, Error, Matrix,
     check::normal,
     device::GpuDevice,
-    form::tuning,
-    ops::walsh_hadamard::{Exchange, WalshHadamard},
+    form::{Exchange, Way, tuning},
+    ops::walsh_hadamard::WalshHadamard,
 };
 use common::gpus;
 use ndarray::Array2;

@@ -1,5 +1,6 @@
-//! Inputs that go wrong elsewhere: denormal numbers, a million turns, columns without content, numbers at the end of f32. On every
-//! device the result is that of f64 within the rounding of a sum, or one clear error.
+//! Inputs that go wrong elsewhere: denormal numbers, a million turns, columns without content,
+//! numbers at the end of f32. On every device the result is that of f64 within the rounding of a
+//! sum, or one clear error.
 
 mod common;
 
@@ -8,11 +9,12 @@ use bochner::{
     data::{MemorySource, Rows, Survey},
     features::{Affine, Bandwidth, FeatureMap, Form, Fourier, Standardize},
     kernels::{Cauchy, Gaussian},
-    models::{FitOptions, RidgeRegressor},
+    models::{FitOptions, LinearModel},
     ops::{
         Nonlinearity,
         projection::{self, DenseMap, Projection},
     },
+    solve::Targets,
 };
 use common::{devices, normal, worst};
 use ndarray::{Array2, Axis};
@@ -20,7 +22,8 @@ use ndarray::{Array2, Axis};
 /// Half an ulp of 1, relative.
 const EPS: f64 = 1.0 / (1 << 24) as f64;
 
-/// The largest error of a feature over what the rounding of its phase allows: `2 pi` times four ulps of `1 + sum |x||w|`.
+/// The largest error of a feature over what the rounding of its phase allows: `2 pi` times four
+/// ulps of `1 + sum |x||w|`.
 fn error_over_bound(device: &Device, map: &DenseMap, x: &Array2<f32>) -> f64 {
     let op = Projection::load(device, map).expect("loads");
     let x_nd = Matrix::upload(device, x.view()).expect("fits");
@@ -67,7 +70,8 @@ fn denormal_and_empty_columns_are_small_numbers() {
 fn a_million_turns_keep_their_fraction() {
     for device in devices() {
         for rows in [1, 2, 40] {
-            // One column and frequencies of a power of two: every product is exact, so the rounding of sums excuses nothing.
+            // One column and frequencies of a power of two: every product is exact, so the rounding
+            // of sums excuses nothing.
             let x = Array2::from_shape_fn((rows, 1), |(i, _)| 1e6 + 0.125 * i as f32);
             let mut map = map(1, 70);
             map.w_ds.fill(1.0);
@@ -88,7 +92,8 @@ fn a_million_turns_keep_their_fraction() {
     }
 }
 
-/// A column that is constant, or zero, changes nothing once rows are standardised, and a fit on it is as good.
+/// A column that is constant, or zero, changes nothing once rows are standardised, and a fit on it
+/// is as good.
 #[test]
 fn columns_without_content_are_as_if_absent() {
     let x = normal(300, 3, 1);
@@ -111,7 +116,8 @@ fn columns_without_content_are_as_if_absent() {
             .build(input)
             .expect("builds");
         let options = FitOptions::on(device);
-        let model = RidgeRegressor::fit(Box::new(map), &mut source, &survey, &options, &mut |_| {});
+        let targets = Targets::real(&survey);
+        let model = LinearModel::fit(Box::new(map), &mut source, targets, &options);
         let model = model.expect("fits");
         let predicted = model
             .on(device, 1 << 24)

@@ -1,22 +1,22 @@
-//! What must not change a result: chunk size, thread count, batches of rows, merging parts, saving and loading. And what a
-//! seed must keep giving.
+//! What must not change a result: chunk size, thread count, batches of rows, merging parts, saving
+//! and loading. And what a seed must keep giving.
 
 mod common;
 
 use bochner::{
     Device, Matrix, Result,
+    data::DEFAULT_MEMORY,
     data::{MemorySource, Part, Rows, Split, Survey},
     device::CpuDevice,
-    features::{Affine, FeatureMap, Form, Fourier},
-    flow::DEFAULT_MEMORY,
+    features::{Affine, Fastfood, FeatureMap, Form, Fourier, Nystrom},
     kernels::Gaussian,
-    models::{FitOptions, LinearModel, RidgeClassifier, RidgeRegressor},
-    normal::{NormalEquations, Targets},
+    models::{FitOptions, LinearModel},
     seed::Seed,
-    solve::Ridge,
+    solve::{NormalEquations, Targets},
 };
 use common::{devices, normal};
-use ndarray::{Array2, s};
+use ndarray::{Array1, Array2, Axis, s};
+use safetensors::{Dtype, SafeTensors};
 
 fn map(d: usize, features: usize) -> Box<dyn FeatureMap> {
     let input = Affine::identity(d).lengthscale(2.0).expect("positive");
@@ -66,7 +66,26 @@ fn features_do_not_depend_on_batches_threads_or_order() {
     }
 }
 
-/// Large results are written past the caches, with whole vectors where rows start on one and without.
+/// One row and two read their frequencies in 16 bits on some machines and share them among threads:
+/// the same bits still.
+#[test]
+fn rows_alone_have_the_bits_of_their_batch_on_any_number_of_threads() {
+    let x = normal(40, 257, 4);
+    let map = map(257, 4110);
+    let whole = featurize(map.as_ref(), &Device::cpu(), &Rows::from(&x));
+    for threads in [1, 2, 3, 5] {
+        let device = Device::Cpu(CpuDevice::with_threads(threads).expect("starts"));
+        for rows in 1..=3 {
+            let part = x.slice(s![7..7 + rows, ..]);
+            let z = featurize(map.as_ref(), &device, &Rows::from(part));
+            let expected = whole.slice(s![7..7 + rows, ..]);
+            assert_eq!(z, expected, "{rows} rows on {threads} threads");
+        }
+    }
+}
+
+/// Large results are written past the caches, with whole vectors where rows start on one and
+/// without.
 #[test]
 fn large_features_have_the_bits_of_small_batches() {
     let x = normal(4200, 9, 3);
@@ -161,8 +180,25 @@ fn sums_do_not_depend_on_chunks_devices_or_parts() {
     };
     let (left, right) = (merge(&merge(&a, &b), &c), merge(&a, &merge(&b, &c)));
     assert!(relative(&left.gram_dd, &right.gram_dd) < 1e-15);
-    assert!(relative(&left.gram_dd, &whole.gram_dd) < 1e-6);
-    assert_eq!((left.rows, right.rows), (3000, 3000));
+    for merged in [&left, &right] {
+        assert_eq!(merged.rows, 3000);
+        assert!(relative(&merged.gram_dd, &whole.gram_dd) < 1e-6);
+        assert!(relative(&merged.zty_dt, &whole.zty_dt) < 1e-6);
+        for (sum, whole) in [
+            (&merged.z_sum_d, &whole.z_sum_d),
+            (&merged.y_sum_t, &whole.y_sum_t),
+            (&merged.y_square_t, &whole.y_square_t),
+        ] {
+            let row = |v: &Array1<f64>| v.clone().insert_axis(Axis(0));
+            assert!(relative(&row(sum), &row(whole)) < 1e-6);
+        }
+    }
+    // The sums of targets themselves, second target around 1e6.
+    let exact = (y.sum_axis(Axis(0)), (&y * &y).sum_axis(Axis(0)));
+    for k in 0..2 {
+        assert!((whole.y_sum_t[k] / exact.0[k] - 1.0).abs() < 1e-10);
+        assert!((whole.y_square_t[k] / exact.1[k] - 1.0).abs() < 1e-10);
+    }
     assert!(a.clone().merge(&NormalEquations::zero(3, 2)).is_err());
 }
 
@@ -186,13 +222,11 @@ fn fit_regression(device: &Device) -> Result<(LinearModel, Array2<f32>, Array2<f
     let mut source = MemorySource::new(&x, Some(y.clone()))?;
     let survey = Survey::of(&mut source, 100, 1, &mut |_| {})?;
     let options = FitOptions {
-        ridge: Ridge {
-            lambda: 1e-6,
-            intercept: true,
-        },
+        lambda: 1e-6,
+        intercept: true,
         ..FitOptions::on(device)
     };
-    let model = RidgeRegressor::fit(map(5, 200), &mut source, &survey, &options, &mut |_| {})?;
+    let model = LinearModel::fit(map(5, 200), &mut source, Targets::real(&survey), &options)?;
     Ok((model, x, y))
 }
 
@@ -252,6 +286,62 @@ fn damaged_models_are_refused_in_one_line() {
     assert!(again == bytes, "the same model is the same file");
 }
 
+/// What a file must not hold, in the last element of each array of a model with every kind of map.
+#[test]
+fn values_that_are_not_finite_are_refused_by_the_name_of_their_array() {
+    let (x, y) = regression(60);
+    let mut source = MemorySource::new(&x, Some(y)).expect("finite");
+    let survey = Survey::of(&mut source, 60, 1, &mut |_| {}).expect("surveys");
+    let input = || Affine::identity(5).lengthscale(2.0).expect("positive");
+    let fourier = Fourier::new(Gaussian).features(10).form(Form::Phase);
+    let fastfood = Fastfood::new(Gaussian).features(10).form(Form::Phase);
+    let nystrom = Nystrom::new(Gaussian).features(10);
+    let maps: [Box<dyn FeatureMap>; 3] = [
+        Box::new(fourier.build(input()).expect("builds")),
+        Box::new(fastfood.build(input()).expect("builds")),
+        Box::new(nystrom.build(input(), &x).expect("builds")),
+    ];
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("model.safetensors");
+    for map in maps {
+        let name = map.name();
+        let options = FitOptions::on(&devices()[0]);
+        let model = LinearModel::fit(map, &mut source, Targets::real(&survey), &options);
+        model.expect("fits").save(&path).expect("saves");
+        let bytes = std::fs::read(&path).expect("reads");
+        let (size, header) = SafeTensors::read_metadata(&bytes).expect("its own format");
+        let start = 8 + size;
+        let mut floats = 0;
+        for (array, info) in header.tensors() {
+            let (from, to) = info.data_offsets;
+            let bad: &[&[u8]] = match info.dtype {
+                Dtype::F32 => &[&f32::NAN.to_le_bytes(), &f32::NEG_INFINITY.to_le_bytes()],
+                Dtype::F64 => &[&f64::NAN.to_le_bytes(), &f64::INFINITY.to_le_bytes()],
+                _ => continue,
+            };
+            for value in bad {
+                let mut bytes = bytes.clone();
+                assert!(from < to, "{array} is empty");
+                bytes[start + to - value.len()..start + to].copy_from_slice(value);
+                std::fs::write(&path, &bytes).expect("writes");
+                let message = LinearModel::load(&path)
+                    .expect_err("not finite")
+                    .to_string();
+                // Maps name their own arrays, a model those of its map with a prefix.
+                let named = message.split('"').nth(1).expect("a name");
+                assert!(
+                    message.contains("model.safetensors: ")
+                        && array.ends_with(named)
+                        && message.contains("not finite"),
+                    "{name}, {array}: {message}"
+                );
+            }
+            floats += usize::from(info.dtype == Dtype::F32);
+        }
+        assert!(floats > 0, "{name} has no f32 array");
+    }
+}
+
 #[test]
 fn a_classifier_learns_on_every_device() {
     // Rings: no linear classifier separates them.
@@ -268,8 +358,8 @@ fn a_classifier_learns_on_every_device() {
         let mut test = Split::new(source, Part::Test, 0.3, 1).expect("splits");
         let survey = Survey::of(&mut train, 100, 1, &mut |_| {}).expect("surveys");
         let options = FitOptions::on(device);
-        let model = RidgeClassifier::fit(map(2, 200), &mut train, &survey, &options, &mut |_| {})
-            .expect("fits");
+        let classes = Targets::classes(&survey).expect("labels");
+        let model = LinearModel::fit(map(2, 200), &mut train, classes, &options).expect("fits");
         assert_eq!(model.targets, Targets::Classes(vec![-3.0, 10.0, 11.0]));
         let mut predictor = model.on(device, DEFAULT_MEMORY).expect("loads");
         let mut scores = bochner::models::Scores::default();
@@ -284,7 +374,8 @@ fn a_classifier_learns_on_every_device() {
     }
 }
 
-/// The bits that seed 42 gives, on every platform for ever: a model drawn again from its seed is the same model.
+/// The bits that seed 42 gives, on every platform for ever: a model drawn again from its seed is
+/// the same model.
 #[test]
 fn golden_seed() {
     let map = Fourier::new(Gaussian)

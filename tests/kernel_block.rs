@@ -1,5 +1,5 @@
-//! Kernel blocks times coefficients against the exact kernel in f64, on the CPU and on every adapter, and kernels without a
-//! shader. The blocks themselves are a suite of `bochner::check`.
+//! Kernel blocks times coefficients against the exact kernel in f64, on the CPU and on every
+//! adapter, and kernels without a shader. The blocks themselves are a suite of `bochner::check`.
 
 mod common;
 

@@ -1,4 +1,5 @@
-//! Unions of maps and conjugate gradients: the same numbers as parts written side by side and as the Cholesky solver.
+//! Unions of maps and conjugate gradients: the same numbers as parts written side by side and as
+//! the Cholesky solver.
 
 mod common;
 
@@ -7,17 +8,18 @@ use bochner::{
     data::{MemorySource, Rows, Survey},
     features::{Affine, Binning, BinningMap, DenseFeatures, FeatureMap, Fourier, Union},
     kernels::{Gaussian, Laplacian},
-    models::{FitOptions, IterativeOptions, LinearModel, RidgeRegressor, Step},
-    normal::{NormalEquations, Targets},
+    models::{FitOptions, LinearModel, Listener, Solver, Step},
     ops::place::{self, Place, Spot},
     seed::Seed,
     solve::{
-        BinnedRows, Coefficients, ConjugateGradients, FeatureProducts, Ridge, SideBySide,
+        BinnedRows, Cholesky, Coefficients, ConjugateGradients, FeatureProducts, SideBySide,
         StreamedRows,
     },
+    solve::{NormalEquations, Targets},
 };
 use common::{devices, normal, worst};
 use ndarray::{Array2, Axis, s};
+use std::sync::{Arc, Mutex};
 
 const EPS: f64 = 1.0 / 16_777_216.0;
 
@@ -135,7 +137,7 @@ fn a_union_is_its_parts_side_by_side() {
             .map(|(m, w)| (Box::new(m) as Box<dyn FeatureMap>, w))
     };
     let union = Union::new(boxed().collect()).expect("builds");
-    let mut store = bochner::store::Store::default();
+    let mut store = bochner::features::Store::default();
     union.write(&mut store).expect("writes");
     let read = bochner::features::read(&store).expect("reads");
     let beta = normal(112, 3, 5);
@@ -168,7 +170,7 @@ fn a_union_is_its_parts_side_by_side() {
         assert!(ratio < 1.0, "predict on {device:?}: {ratio}");
     }
     let fit = FitOptions::on(&Device::cpu());
-    let model = RidgeRegressor::fit(Box::new(union), &mut source, &survey, &fit, &mut |_| {});
+    let model = LinearModel::fit(Box::new(union), &mut source, Targets::real(&survey), &fit);
     assert_eq!(model.expect("fits").coefficients.beta_dt.dim(), (112, 2));
 }
 
@@ -199,7 +201,7 @@ fn conjugate_gradients_agree_with_cholesky() {
             let sums = in_f64(&featurize(&map, device, &rows).mapv(f64::from), &y);
             for intercept in [true, false] {
                 let lambda = 1e-4;
-                let exact = Ridge { lambda, intercept }.solve(&sums).expect("solves");
+                let exact = Cholesky { lambda, intercept }.solve(&sums).expect("solves");
                 let mut rows =
                     StreamedRows::new(&[(&map, 0, 1.0)], &mut source, 700, device, memory)
                         .expect("loads");
@@ -224,7 +226,11 @@ fn conjugate_gradients_agree_with_cholesky() {
                 };
                 let error = distance(&exact);
                 // The sums of a fit carry f32 roundings, which a small lambda magnifies.
-                let fitted = distance(&Ridge { lambda, intercept }.solve(&summed).expect("solves"));
+                let fitted = distance(
+                    &Cholesky { lambda, intercept }
+                        .solve(&summed)
+                        .expect("solves"),
+                );
                 println!(
                     "{} iterations, {error:.1e} from Cholesky, {fitted:.1e} from a fit, {device:?}",
                     solution.iterations
@@ -268,7 +274,7 @@ fn bins_beside_fourier_features_agree_with_cholesky() {
     }
     let sums = in_f64(&z, &y);
     let lambda = 1e-3;
-    let exact = Ridge {
+    let exact = Cholesky {
         lambda,
         intercept: true,
     }
@@ -313,14 +319,22 @@ fn bins_beside_fourier_features_agree_with_cholesky() {
         (Box::new(binned.clone()), weights[1]),
     ];
     let union = Union::new(parts).expect("builds");
-    let mut options = IterativeOptions::on(&cpu);
-    (options.solver, options.memory) = (solver, 100_000);
-    let mut steps = Vec::new();
-    let model =
-        RidgeRegressor::fit_iterative(Box::new(union), &mut source, &survey, &options, &mut |s| {
-            steps.push(s)
-        })
-        .expect("fits");
+    let steps = Arc::new(Mutex::new(Vec::new()));
+    let heard = steps.clone();
+    let options = FitOptions {
+        memory: 100_000,
+        lambda: solver.lambda,
+        intercept: solver.intercept,
+        solver: Solver::ConjugateGradients {
+            tolerance: solver.tolerance,
+            max_iterations: solver.max_iterations,
+        },
+        progress: Listener::to(move |step| heard.lock().expect("whole").push(step)),
+        ..FitOptions::on(&cpu)
+    };
+    let targets = Targets::real(&survey);
+    let model = LinearModel::fit(Box::new(union), &mut source, targets, &options).expect("fits");
+    let steps = steps.lock().expect("whole");
     assert!(distance(&model.coefficients) < 1e-6);
     assert!(steps.contains(&Step::Rows(500)) && matches!(steps.last(), Some(Step::Iteration(..))));
     let folder = tempfile::tempdir().expect("a folder");

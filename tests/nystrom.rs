@@ -1,5 +1,6 @@
-//! Nystrom maps: the kernel is reproduced with all rows as landmarks, equal rows and singular kernels do no harm, landmarks
-//! come with their probabilities, and prediction, files and devices agree with the features.
+//! Nystrom maps: the kernel is reproduced with all rows as landmarks, equal rows and singular
+//! kernels do no harm, landmarks come with their probabilities, and prediction, files and devices
+//! agree with the features.
 
 mod common;
 
@@ -8,11 +9,12 @@ use bochner::{
     analysis::{approximate_gram, featurize, kernel_error},
     data::{MemorySource, Rows, Survey},
     device::CpuDevice,
+    features::Store,
     features::{self, Affine, FeatureMap, Landmarks, Nystrom, NystromFeatures},
-    kernels::{self, Custom, Gaussian, cross, gram, parse},
-    models::{FitOptions, LinearModel, RidgeRegressor},
+    kernels::{self, CustomKernel, Gaussian, cross, gram, parse},
+    models::{FitOptions, LinearModel},
     seed::Seed,
-    store::Store,
+    solve::Targets,
 };
 use common::{devices, gpus, normal};
 use ndarray::{Array2, Axis, array, concatenate, s};
@@ -30,8 +32,8 @@ fn build(kernel: &str, map: impl Fn(Nystrom) -> Nystrom, x: &Array2<f64>) -> Nys
         .expect("builds")
 }
 
-/// The largest error of `z z'` on `x`, in units of what is allowed at m = n: eigenvalues up to m ULP max k are cut, and each
-/// feature has the rounding of m terms.
+/// The largest error of `z z'` on `x`, in units of what is allowed at m = n: eigenvalues up to m
+/// ULP max k are cut, and each feature has the rounding of m terms.
 fn excess(kernel: &str, map: &NystromFeatures, x: &Array2<f64>, device: &Device) -> f64 {
     // The exact kernel of the rows as the map sees them.
     let x32 = x.mapv(|v| f64::from(v as f32));
@@ -91,7 +93,8 @@ fn equal_rows_and_singular_kernels_do_no_harm() {
             let over = excess(kernel, &map, &x, device);
             assert!(over < 1.0, "{kernel} on {device:?}: {over}");
         }
-        // All rows nearly the same: a kernel of numerical rank 2 or 3, every other direction rounding.
+        // All rows nearly the same: a kernel of numerical rank 2 or 3, every other direction
+        // rounding.
         let near = &distinct * 1e-3;
         let map = build("gaussian", |n| n.features(20), &near);
         assert!(map.output_dim() < 6, "{}", map.output_dim());
@@ -173,7 +176,8 @@ fn landmarks_come_with_their_probabilities() {
     let mut outlier = Array2::zeros((10, 2));
     outlier.row_mut(9).fill(100.0);
     let lambda: f64 = 0.01;
-    // From a pilot of one of the nine: nine rows explained up to k^2/(k + lambda), one not at all; or the other way round.
+    // From a pilot of one of the nine: nine rows explained up to k^2/(k + lambda), one not at all;
+    // or the other way round.
     let left = (1.0 - 1.0 / (1.0 + lambda)) / (10.0 * lambda);
     let whole = (1.0 / (10.0 * lambda)).min(1.0);
     let by_leverage = 0.9 * whole / (9.0 * left + whole) + 0.1 * left / (9.0 * whole + left);
@@ -268,7 +272,8 @@ fn features_do_not_depend_on_batches_or_threads() {
                     let z = featurize(&map, &part, device).expect("runs");
                     let difference = &z - &whole.slice(s![from..to;-1, ..]);
                     let difference = difference.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
-                    // The inverse root is at most 1/sqrt(64 ULP): it multiplies the rounding of 64 terms.
+                    // The inverse root is at most 1/sqrt(64 ULP): it multiplies the rounding of 64
+                    // terms.
                     let allowed = match device {
                         Device::Cpu(_) => 0.0,
                         Device::Gpu(_) => 64.0 * ULP / (64.0 * ULP).sqrt(),
@@ -296,7 +301,7 @@ fn a_fitted_model_learns_and_survives_its_file() {
         // Chunks of a few rows.
         options.memory = 64 << 10;
         let map = Box::new(map);
-        let model = RidgeRegressor::fit(map, &mut source, &survey, &options, &mut |_| {});
+        let model = LinearModel::fit(map, &mut source, Targets::real(&survey), &options);
         let model = model.expect("fits");
         let scores = |model: &LinearModel| {
             let mut predictor = model.on(device, 64 << 10).expect("loads");
@@ -352,7 +357,7 @@ fn only_kernels_of_the_catalogue_are_saved() {
     map.write(&mut store).expect("is known");
     let read = features::read(&store).expect("reads");
     assert_eq!(read.describe(), map.describe());
-    let own = Custom::new(
+    let own = CustomKernel::new(
         "own",
         |x, y| kernels::Kernel::evaluate(&Gaussian, x, y),
         Gaussian,

@@ -1,4 +1,5 @@
-//! Columns far from 0, such as times and identifiers: what depends on differences alone loses no digits to the offset.
+//! Columns far from 0, such as times and identifiers: what depends on differences alone loses no
+//! digits to the offset.
 
 mod common;
 
@@ -35,7 +36,8 @@ fn rmse(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
     (a - b).mapv(|e| e * e).mean().expect("rows").sqrt()
 }
 
-/// A fit of the wave and what it predicts of its rows, by the model as it is and as it is read back from a file.
+/// A fit of the wave and what it predicts of its rows, by the model as it is and as it is read back
+/// from a file.
 fn error(map: &str, kernel: &str, offset: f64, device: &Device) -> Result<f64> {
     let (mut source, y) = wave(offset);
     let mut spec = MapSpec::new(map.parse()?, kernels::parse(kernel)?);

@@ -1,9 +1,10 @@
-//! Every kernel with every sampling against closed forms, on the host: k^ = (1/s) sum_l cos(omega_l . Delta) over many seeds.
+//! Every kernel with every sampling against closed forms, on the host: k^ = (1/s) sum_l cos(omega_l
+//! . Delta) over many seeds.
 
 use bochner::{
     Result,
     error::Remedy,
-    kernels::{self, ArcCosine, Kernel, SpectralMeasure},
+    kernels::{self, ArcCosineKernel, Kernel, SpectralMeasure},
     sampling::Sampling,
     seed::{Draws, Seed, Stream},
 };
@@ -40,10 +41,24 @@ const DELTAS: [[f64; 4]; 3] = [
 const S: usize = 256;
 const R: usize = 400;
 
+/// Kernels and samplings whose variance is not below Monte Carlo's: how many times as large it is,
+/// over 10,000 seeds.
+///
+/// A shift moves a lattice as a whole, so its variance is the sum of the squared Fourier
+/// coefficients of the integrand over the dual lattice. Those of the Laplacian's frequencies,
+/// tangents of the points, fall off slowly, and one vector of the dual lattice of 256 points in 4
+/// dimensions has the signs of this difference: its coefficient alone is more than Monte Carlo's
+/// variance (the estimates' kurtosis of 2.3 is near the 1.5 of a single cosine). Other signs give
+/// 0.40, 64 points 0.82, 1024 points 0.28.
+const WORSE_THAN_MONTE_CARLO: [(&str, &str, [f64; 4], f64); 1] =
+    [("laplacian", "lattice", [0.9, 0.7, -0.8, 0.6], 1.28)];
+
 /// Mean and variance of an estimate over R seeds.
 struct Spread {
     mean: f64,
     variance: f64,
+    /// The standard error of the variance, relative to it.
+    uncertainty: f64,
 }
 
 impl Spread {
@@ -51,10 +66,13 @@ impl Spread {
         let values: Vec<f64> = estimates.collect();
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
-        let square: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
+        let moment = |power: i32| values.iter().map(|v| (v - mean).powi(power)).sum::<f64>() / n;
+        let (second, fourth) = (moment(2), moment(4));
         Self {
             mean,
-            variance: square / (n - 1.0),
+            variance: second * n / (n - 1.0),
+            // A variance of n values has the variance (kurtosis - 1) / n, in units of its square.
+            uncertainty: ((fourth / (second * second) - 1.0) / n).sqrt(),
         }
     }
 
@@ -115,19 +133,24 @@ fn every_kernel_with_every_sampling_is_unbiased() {
                 );
                 let closed = (1.0 + k2 - 2.0 * k * k) / (2 * S) as f64;
                 let ratio = spread.variance / closed;
-                let noise = 4.0 * (2.0 / R as f64).sqrt();
                 assert!(
                     spread.unbiased_for(k),
                     "{spec} {name} {delta:?}: mean {} for {k}, deviation {}",
                     spread.mean,
                     spread.variance.sqrt()
                 );
-                if name == "monte-carlo" {
-                    assert!((ratio - 1.0).abs() < noise, "{spec} {delta:?}: {ratio}");
-                } else {
-                    if ratio > 1.0 {
-                        eprintln!("{spec} {name} {delta:?}: {ratio}");
+                let mut exceptions = WORSE_THAN_MONTE_CARLO.iter();
+                let exception = exceptions.find(|e| (e.0, e.1, e.2) == (spec, name, *delta));
+                let expected = exception.map_or(1.0, |exception| exception.3);
+                let allowed = 4.0 * ratio * spread.uncertainty;
+                let says = format!("{spec} {name} {delta:?}: {ratio} for {expected} +- {allowed}");
+                match name {
+                    "monte-carlo" => assert!((ratio - 1.0).abs() < allowed, "{says}"),
+                    _ if exception.is_some() => {
+                        assert!((ratio - expected).abs() < allowed, "{says}");
                     }
+                    // What costs more than independent points serves nobody.
+                    _ => assert!(ratio - 1.0 < allowed, "{says}"),
                 }
             }
         }
@@ -149,7 +172,8 @@ fn a_bandwidth_wrong_by_3_percent_fails() {
     }
 }
 
-/// The phase form: z'z = (2/s) sum_l cos(omega_l.x + 2 pi b_l) cos(omega_l.y + 2 pi b_l), with its own variance.
+/// The phase form: z'z = (2/s) sum_l cos(omega_l.x + 2 pi b_l) cos(omega_l.y + 2 pi b_l), with its
+/// own variance.
 #[test]
 fn offsets_make_the_phase_form_unbiased() {
     let kernel = kernels::parse("matern:0.8").unwrap();
@@ -178,8 +202,8 @@ fn offsets_make_the_phase_form_unbiased() {
         assert!(spread.unbiased_for(k), "{name}: {} for {k}", spread.mean);
         if name == "monte-carlo" {
             let closed = (1.0 + 0.5 * k2 - k * k) / S as f64;
-            let noise = 4.0 * (2.0 / R as f64).sqrt();
-            assert!((spread.variance / closed - 1.0).abs() < noise);
+            let ratio = spread.variance / closed;
+            assert!((ratio - 1.0).abs() < 4.0 * ratio * spread.uncertainty);
         }
     }
 }
@@ -210,10 +234,10 @@ fn arc_cosine_is_the_expectation_of_its_features() {
     let (x, y) = ([0.7, -0.4, 1.1], [0.2, 0.9, 0.6]);
     let n = 40_000;
     let drawn = Sampling::MonteCarlo
-        .draw(ArcCosine::weights(), 3, n, false, Seed(2))
+        .draw(ArcCosineKernel::weights(), 3, n, false, Seed(2))
         .unwrap();
     for order in 0..=2 {
-        let kernel = ArcCosine::new(order).unwrap();
+        let kernel = ArcCosineKernel::new(order).unwrap();
         let product = |omega: ndarray::ArrayView1<f64>| {
             let feature = |v: &[f64; 3]| {
                 let p: f64 = omega.iter().zip(v).map(|(w, x)| w * x).sum();
@@ -235,7 +259,7 @@ fn arc_cosine_is_the_expectation_of_its_features() {
         assert!(opposite.abs() < 1e-14, "{opposite}");
         assert_eq!(kernel.evaluate(&x, &[0.0; 3]), 0.0);
     }
-    assert!(ArcCosine::new(3).is_err());
+    assert!(ArcCosineKernel::new(3).is_err());
 }
 
 /// E over pitches of the hat of that pitch is the kernel.

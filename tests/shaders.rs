@@ -1,10 +1,11 @@
-//! Every shader of the registry, in every variant, without a GPU: it expands, parses, validates with no capabilities but those of
-//! its op, binds what its Rust side says, and fits the workgroup memory that every adapter has.
+//! Every shader of the registry, in every variant, without a GPU: it expands, parses, validates
+//! with no capabilities but those of its op, binds what its Rust side says, and fits the workgroup
+//! memory that every adapter has.
 
 use bochner::{
     device::gpu::shader::expand,
     ops::{Binding, Op},
-    registry::REGISTRY,
+    registry,
 };
 use naga::{
     AddressSpace, StorageAccess,
@@ -100,11 +101,11 @@ fn check(op: &Op, module: &naga::Module) -> Result<(), String> {
 #[test]
 fn every_variant_of_every_op_validates() {
     let mut variants = 0;
-    for op in REGISTRY {
-        for (name, constants) in (op.variants)() {
-            let text = expand(op.source, &constants).expect("expands");
-            let module = parse(op, &text).unwrap_or_else(|e| panic!("{}/{name}: {e}", op.name));
-            check(op, &module).unwrap_or_else(|e| panic!("{name}: {e}"));
+    for op in registry::shaders() {
+        for variant in (op.variants)() {
+            let text = expand(op.source, variant.constants()).expect("expands");
+            let module = parse(op, &text).unwrap_or_else(|e| panic!("{}{variant}: {e}", op.name));
+            check(op, &module).unwrap_or_else(|e| panic!("{variant}: {e}"));
             for builtin in ["cos(", "sin(", "tan(", "exp2(", "pow("] {
                 let call = text.lines().any(|l| {
                     let code = l.split("//").next().unwrap_or_default();
@@ -112,20 +113,20 @@ fn every_variant_of_every_op_validates() {
                         !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_')
                     })
                 });
-                assert!(!call, "{}/{name} calls the builtin {builtin}", op.name);
+                assert!(!call, "{}{variant} calls the builtin {builtin}", op.name);
             }
             variants += 1;
         }
     }
-    println!("{variants} variants of {} ops", REGISTRY.len());
+    println!("{variants} variants of {} ops", registry::shaders().count());
 }
 
 /// Negative control: what the check above must refuse.
 #[test]
 fn the_check_refuses_wrong_bindings_and_too_much_memory() {
-    let op = REGISTRY[0];
-    let (_, constants) = (op.variants)().swap_remove(0);
-    let text = expand(op.source, &constants).expect("expands");
+    let op = registry::shaders().next().expect("an op");
+    let variant = (op.variants)().swap_remove(0);
+    let text = expand(op.source, variant.constants()).expect("expands");
     let renamed = text.replace("feature", "other");
     let module = parse(op, &renamed).expect("still valid WGSL");
     assert!(
@@ -149,22 +150,24 @@ fn the_check_refuses_wrong_bindings_and_too_much_memory() {
     );
 }
 
-/// Capabilities are what they are said to be: without them an op that claims them does not validate.
+/// Capabilities are what they are said to be: without them an op that claims them does not
+/// validate.
 #[test]
 fn ops_need_the_capabilities_they_claim() {
     let mut claims = 0;
-    for op in REGISTRY.iter().filter(|op| !capabilities(op).is_empty()) {
-        for (name, constants) in (op.variants)() {
-            let text = expand(op.source, &constants).expect("expands");
+    for op in registry::shaders().filter(|op| !capabilities(op).is_empty()) {
+        for variant in (op.variants)() {
+            let text = expand(op.source, variant.constants()).expect("expands");
             let without = parse_with(op, &text, Capabilities::empty());
-            assert!(without.is_err(), "{}/{name}", op.name);
+            assert!(without.is_err(), "{}{variant}", op.name);
             claims += 1;
         }
     }
     assert!(claims > 0);
 }
 
-/// The one loop that does not count up: the row of a tile in the triangle. Each round takes off the tiles of a row, one at least.
+/// The one loop that does not count up: the row of a tile in the triangle. Each round takes off the
+/// tiles of a row, one at least.
 const TRIANGLE: &str = "while tile_j >= in_row {";
 
 /// Whether a loop counts a variable of its own up by a positive constant to a bound.
@@ -197,9 +200,9 @@ fn ends(header: &str) -> bool {
 #[test]
 fn every_loop_ends() {
     let mut seen = 0;
-    for op in REGISTRY {
-        for (name, constants) in (op.variants)() {
-            let text = expand(op.source, &constants).expect("expands");
+    for op in registry::shaders() {
+        for variant in (op.variants)() {
+            let text = expand(op.source, variant.constants()).expect("expands");
             for line in text
                 .lines()
                 .map(|line| line.split("//").next().unwrap_or("").trim())
@@ -213,12 +216,12 @@ fn every_loop_ends() {
                         .split_once("for (")
                         .and_then(|(_, rest)| rest.split_once(") {"));
                     let ends = header.is_some_and(|(header, _)| ends(header));
-                    assert!(ends, "{}/{name}: no bound that is known: {line}", op.name);
+                    assert!(ends, "{}{variant}: no bound that is known: {line}", op.name);
                     seen += 1;
                 }
                 assert!(
                     !(word("while") || word("loop")) || line == TRIANGLE,
-                    "{}/{name}: count up in a for loop: {line}",
+                    "{}{variant}: count up in a for loop: {line}",
                     op.name
                 );
             }

@@ -1,5 +1,6 @@
-//! Feature maps against closed forms: over many seeds the estimate of k is unbiased and its variance is the known one.
-//! A bandwidth wrong by a few per cent fails at once, which the negative control shows.
+//! Feature maps against closed forms: over many seeds the estimate of k is unbiased and its
+//! variance is the known one. A bandwidth wrong by a few per cent fails at once, which the negative
+//! control shows.
 
 mod common;
 
@@ -78,7 +79,8 @@ fn deviations(form: Form, lengthscale_used: f64) -> (f64, f64) {
         mean_worst = mean_worst.max((mean - exact).abs() / (4.0 * (variance / r).sqrt()));
         // Four standard deviations of a variance whose kurtosis is close to a Gaussian's.
         let ratio = (empirical / variance - 1.0).abs() / (4.0 * (2.0 / r).sqrt());
-        // The nearly equal pair has a tiny variance, far from Gaussian: its mean alone is held to the bound.
+        // The nearly equal pair has a tiny variance, far from Gaussian: its mean alone is held to
+        // the bound.
         if variance > 1e-4 {
             variance_worst = variance_worst.max(ratio);
         }

@@ -1,5 +1,5 @@
-//! The Walsh-Hadamard transform and the structured maps on the CPU and on every adapter: what else holds of them than
-//! parity with f64, which is a suite of `bochner::check`.
+//! The Walsh-Hadamard transform and the structured maps on the CPU and on every adapter: what else
+//! holds of them than parity with f64, which is a suite of `bochner::check`.
 
 mod common;
 
@@ -125,15 +125,15 @@ fn structured_maps_survive_being_stored() {
         let sorf = Sorf::new(Gaussian).features(50).form(form).seed(Seed(seed));
         let maps = [fastfood.build(input.clone()), sorf.build(input.clone())];
         for map in maps.map(|m| m.expect("draws")) {
-            let mut store = bochner::store::Store::default();
+            let mut store = bochner::features::Store::default();
             map.write(&mut store).expect("writes");
             let bytes = store.to_bytes("model").expect("serialises");
-            let store = bochner::store::Store::from_bytes(&bytes, "model").expect("parses");
+            let store = bochner::features::Store::from_bytes(&bytes, "model").expect("parses");
             let back = bochner::features::read(&store).expect("reads");
-            let mut again = bochner::store::Store::default();
+            let mut again = bochner::features::Store::default();
             back.write(&mut again).expect("writes");
             assert_eq!(again, {
-                let mut first = bochner::store::Store::default();
+                let mut first = bochner::features::Store::default();
                 map.write(&mut first).expect("writes");
                 first
             });

@@ -1,4 +1,5 @@
-//! Fastfood and SORF against what they are proved to be: row norms, orthogonality, unbiasedness, and SORF's known bias.
+//! Fastfood and SORF against what they are proved to be: row norms, orthogonality, unbiasedness,
+//! and SORF's known bias.
 
 mod common;
 
@@ -6,7 +7,9 @@ use bochner::{
     Device, Matrix,
     data::Rows,
     error::Remedy,
-    features::{Affine, Fastfood, FeatureMap, Form, Fourier, Sorf, sorf::Radii},
+    features::{
+        Affine, Fastfood, FeatureMap, Form, Fourier, Sorf, StructuredFeatures, sorf::Radii,
+    },
     kernels::{Cauchy, Gaussian, Kernel, Laplacian, Matern, parse},
     ops::structured::Mixing,
     seed::{Seed, Stream},
@@ -48,7 +51,8 @@ fn rows_have_the_drawn_norms() {
             let map: Array2<f64> = {
                 let mut units = Array2::eye(d);
                 units *= 1e-3;
-                // Small phases: sin(2 pi t) is t but for 1e-6 of it, and the sines stand in the second half.
+                // Small phases: sin(2 pi t) is t but for 1e-6 of it, and the sines stand in the
+                // second half.
                 let z = features(map.as_ref(), &units);
                 let amplitude = (1.0 / s as f64).sqrt();
                 z.slice_move(ndarray::s![.., s..]) / (amplitude * 1e-3)
@@ -96,7 +100,37 @@ fn matrices_have_their_proved_shape() {
     }
 }
 
-/// The worst deviation of the mean estimate over many seeds, in units of what 4 standard errors allow.
+/// Columns that are padded: a frequency is the first d coordinates of one in n dimensions, so its
+/// radius follows the law in n dimensions, and every coordinate has the variance 1 of the
+/// Gaussian's frequencies.
+#[test]
+fn coordinates_of_padded_rows_have_unit_variance() {
+    let s = 8192;
+    for d in [1, 3, 5, 12, 21] {
+        let map = |name: &str| {
+            let input = Affine::identity(d);
+            match name {
+                "fastfood" => Fastfood::new(Gaussian).features(2 * s).build(input),
+                "sorf" => Sorf::new(Gaussian).features(2 * s).build(input),
+                _ => Sorf::new(Gaussian)
+                    .radii(Radii::Constant)
+                    .features(2 * s)
+                    .build(input),
+            }
+        };
+        for name in ["fastfood", "sorf", "sorf, constant radii"] {
+            let w_ds = map(name).expect("draws").parameters().materialize();
+            let mean = w_ds.iter().map(|w| w * w).sum::<f64>() / (d * s) as f64;
+            // Squares of normal numbers have variance 2; five standard errors, which a radius of
+            // chi(d) leaves far behind: it gives d / n.
+            let allowed = 5.0 * (2.0 / (d * s) as f64).sqrt();
+            assert!((mean - 1.0).abs() < allowed, "{name}, d = {d}: {mean}");
+        }
+    }
+}
+
+/// The worst deviation of the mean estimate over many seeds, in units of what 4 standard errors
+/// allow.
 fn bias(build: impl Fn(u64) -> Box<dyn FeatureMap>, x: &Array2<f64>, exact: &[f64]) -> f64 {
     let seeds = 500;
     let mut sums = vec![(0.0, 0.0); exact.len()];
@@ -165,7 +199,8 @@ fn gram_error(build: impl Fn(u64) -> Box<dyn FeatureMap>, x: &Array2<f64>, sigma
     errors.sum::<f64>() / seeds as f64
 }
 
-/// With the paper's radii SORF's error stops at 0.035 at d = 8; drawn radii bring it to 0.010 at D = 2048.
+/// With the paper's radii SORF's error stops at 0.035 at d = 8; drawn radii bring it to 0.010 at
+/// D = 2048.
 #[test]
 fn drawn_radii_remove_most_of_the_bias_of_sorf() {
     let x = normal(300, 8, 11).mapv(f64::from);
@@ -207,6 +242,36 @@ fn drawn_radii_remove_most_of_the_bias_of_sorf() {
     assert!(larger > 0.8 * constant, "{larger} falls below {constant}");
     assert!(drawn < monte_carlo, "{drawn} {monte_carlo}");
     assert!(fastfood < 1.5 * monte_carlo, "{fastfood} {monte_carlo}");
+}
+
+/// Where columns are padded, structured maps are as good as at d = n: about as good as Monte Carlo.
+#[test]
+fn padded_columns_keep_the_kernel_error_of_monte_carlo() {
+    for d in [3, 5, 12] {
+        let x = normal(200, d, 12).mapv(f64::from);
+        let sigma = (2.0 * d as f64).sqrt();
+        let input = move || Affine::identity(d).lengthscale(sigma).expect("positive");
+        let fourier = |seed| -> Box<dyn FeatureMap> {
+            let map = Fourier::new(Gaussian).features(2048).seed(Seed(seed));
+            Box::new(map.build(input()).expect("draws"))
+        };
+        let sorf = |seed| -> Box<dyn FeatureMap> {
+            let map = Sorf::new(Gaussian).features(2048).seed(Seed(seed));
+            Box::new(map.build(input()).expect("draws"))
+        };
+        let fastfood = |seed| -> Box<dyn FeatureMap> {
+            let map = Fastfood::new(Gaussian).features(2048).seed(Seed(seed));
+            Box::new(map.build(input()).expect("draws"))
+        };
+        let monte_carlo = gram_error(fourier, &x, sigma);
+        let (sorf, fastfood) = (gram_error(sorf, &x, sigma), gram_error(fastfood, &x, sigma));
+        println!("d = {d}: Monte Carlo {monte_carlo:.4}, SORF {sorf:.4}, Fastfood {fastfood:.4}");
+        assert!(sorf < 1.5 * monte_carlo, "d = {d}: {sorf} {monte_carlo}");
+        assert!(
+            fastfood < 2.0 * monte_carlo,
+            "d = {d}: {fastfood} {monte_carlo}"
+        );
+    }
 }
 
 #[test]
@@ -256,4 +321,76 @@ fn blocks_do_not_depend_on_how_many_there_are() {
         panic!("both are Fastfood");
     };
     assert_eq!(a.row(0), b.row(0));
+}
+
+/// The bits that a seed gives, on every platform for ever, and features of them to rounding: a
+/// transform's sums may be contracted otherwise elsewhere.
+#[test]
+fn golden_values() {
+    // FNV-1a over the words.
+    let hash = |words: &mut dyn Iterator<Item = u32>| {
+        let step = |hash: u64, w: u32| (hash ^ u64::from(w)).wrapping_mul(0x0100_0000_01b3);
+        words.fold(0xcbf2_9ce4_8422_2325, step)
+    };
+    let of = |map: &StructuredFeatures| {
+        let p = map.parameters();
+        let (permutation, gaussian) = match &p.mixing {
+            Mixing::Fastfood {
+                permutation_bn,
+                gaussian_bn,
+            } => (
+                hash(&mut permutation_bn.iter().copied()),
+                hash(&mut gaussian_bn.iter().map(|g| g.to_bits())),
+            ),
+            Mixing::Sorf => (0, 0),
+        };
+        let x = Array2::from_shape_fn((1, 13), |(_, j)| j as f64 / 8.0 - 0.75);
+        let z = features(map, &x);
+        (
+            [
+                hash(&mut p.signs.iter().copied()),
+                permutation,
+                gaussian,
+                hash(&mut p.radius_s.iter().map(|r| r.to_bits())),
+                hash(&mut p.phase_s.iter().map(|r| r.to_bits())),
+            ],
+            [z[[0, 0]], z[[0, 17]], z[[0, 48]]],
+        )
+    };
+    let kernel = || parse("mixture:1*gaussian@1+1*matern:0.75@2").expect("known");
+    let input = || Affine::identity(13).lengthscale(1.5).expect("positive");
+    let fastfood = Fastfood::of(kernel()).features(49).seed(Seed(42));
+    let sorf = Sorf::of(kernel()).features(49).seed(Seed(42));
+    let fastfood = fastfood.form(Form::Phase).build(input()).expect("draws");
+    let sorf = sorf.form(Form::Phase).build(input()).expect("draws");
+    let golden: [(&StructuredFeatures, [u64; 5], [f64; 3]); 2] = [
+        (
+            &fastfood,
+            [
+                0x5820_ba47_7052_8f93,
+                0xbaf7_11d8_0f39_2453,
+                0xaf3e_7979_d700_49dd,
+                0x4d1b_826f_b6f6_9832,
+                0xf53e_16e6_e71b_e44d,
+            ],
+            [-0.179_278_478_026, -0.167_814_984_918, 0.111_982_680_857],
+        ),
+        (
+            &sorf,
+            [
+                0xda71_c1f5_12c2_54f0,
+                0,
+                0,
+                0x6b40_96db_11eb_52a0,
+                0xf53e_16e6_e71b_e44d,
+            ],
+            [-0.079_877_078_533, -0.132_616_922_259, 0.025_436_632_335],
+        ),
+    ];
+    for (map, bits, values) in golden {
+        let (drawn, z) = of(map);
+        assert_eq!(drawn, bits, "{}: {drawn:#018x?}", map.name());
+        let apart = z.iter().zip(values).map(|(a, b)| (a - b).abs());
+        assert!(apart.fold(0.0, f64::max) < 1e-6, "{}: {z:?}", map.name());
+    }
 }

@@ -1,5 +1,6 @@
-//! The tile shapes of the dense ops: all sum in one order, so where a driver takes shaders at their word, as software adapters do,
-//! the bits of a result are the same whichever is chosen. Other drivers may contract and reassociate; parity holds them.
+//! The tile shapes of the dense ops: all sum in one order, so where a driver takes shaders at their
+//! word, as software adapters do, the bits of a result are the same whichever is chosen. Other
+//! drivers may contract and reassociate; parity holds them.
 
 mod common;
 
@@ -8,7 +9,8 @@ use bochner::{
     bench::baseline::{SquareGram, naive},
     check::{normal, worst},
     form::{
-        tile::{Form, MENU, PREDICT_MENU, SQUARE_MENU, Tile},
+        Form,
+        tile::{MENU, PREDICT_MENU, SQUARE_MENU, Tile},
         tuning,
     },
     ops::{
@@ -34,7 +36,8 @@ fn map(d: usize, s: usize) -> DenseMap {
     }
 }
 
-/// Runs `op` with every shape and asserts that the results have the same bits on a software adapter. They must not be empty or constant.
+/// Runs `op` with every shape and asserts that the results have the same bits on a software
+/// adapter. They must not be empty or constant.
 fn same_bits<T: PartialEq + Clone>(
     device: &Device,
     menu: &[Tile],
@@ -106,7 +109,7 @@ fn products_have_the_same_bits_with_every_tile() {
         let b_kt = upload(device, &normal(101, 131, 2));
         same_bits(device, MENU, |tile| {
             let mut c_nt = Matrix::new(device, 131, 131).expect("fits");
-            product_with(&a_nk, &b_kt, &mut c_nt, tile.into()).expect("runs");
+            product_with(&a_nk, &b_kt, &mut c_nt, tile).expect("runs");
             c_nt.download().expect("reads back")
         });
     }

@@ -66,7 +66,8 @@ impl DataArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Run options")]
 pub(crate) struct DeviceArgs {
-    /// `auto` (the best GPU, else the CPU), `cpu`, `gpu` (never the CPU), or a part of an adapter's name
+    /// `auto` (the best GPU, else the CPU), `cpu`, `gpu` (never the CPU), or a part of an adapter's
+    /// name
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     device: DeviceChoice,
     /// Threads on the CPU, no more than there are cores [default: one per core]
@@ -80,7 +81,8 @@ pub(crate) struct DeviceArgs {
 pub(crate) struct RunArgs {
     #[command(flatten)]
     device: DeviceArgs,
-    /// Memory for chunk buffers, in bytes or with K, M, G (powers of 1024; KB, MB, GB are powers of 1000)
+    /// Memory for chunk buffers, in bytes or with K, M, G (powers of 1024; KB, MB, GB are powers
+    /// of 1000)
     #[arg(long, value_name = "BYTES", default_value = "128M", value_parser = bytes)]
     pub(crate) memory: u64,
     #[command(flatten)]
@@ -103,8 +105,8 @@ pub(crate) struct OutputArgs {
 }
 
 impl DeviceArgs {
-    /// Sets the threads, before anything uses them. More than there are cores only wait for each other, so they are cut: a
-    /// script that was written for a larger machine still runs.
+    /// Sets the threads, before anything uses them. More than there are cores only wait for each
+    /// other, so they are cut: a script that was written for a larger machine still runs.
     pub(crate) fn start(&self, console: &Console) -> Result<()> {
         let Some(asked) = self.threads else {
             return Ok(());
@@ -113,13 +115,14 @@ impl DeviceArgs {
         if threads < asked {
             let cores = counted(threads as u64, "core");
             console.note(&format!(
-                "--threads {asked} is more than this machine has: {threads} for {cores}"
+                "--threads {asked}: this machine has {cores}, which is how many are started"
             ));
         }
         Ok(CpuDevice::set_shared_threads(threads)?)
     }
 
-    /// Opens the device; says once if it is not the one hoped for, and in detail what there was to choose from.
+    /// Opens the device; says once if it is not the one hoped for, and in detail what there was to
+    /// choose from.
     pub(crate) fn open(&self, console: &Console) -> Result<Device> {
         if console.is_verbose() {
             let listing = Device::report();
@@ -227,7 +230,7 @@ pub(crate) fn fraction(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bochner::flow::DEFAULT_MEMORY;
+    use bochner::data::DEFAULT_MEMORY;
 
     #[test]
     fn bytes_with_and_without_suffixes() {

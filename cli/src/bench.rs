@@ -15,6 +15,7 @@ use bochner::{
     Device, Error,
     bench::{Bench, Bound, Ceilings, OPS, OpBench, Prepared, Shape, Size, Timed},
     form::tuning,
+    registry,
 };
 use serde_json::{Value, json};
 
@@ -38,23 +39,26 @@ pub(crate) struct Args {
     /// Features, D
     #[arg(long, value_name = "D", value_parser = at_least_one)]
     features: Option<usize>,
-    /// Run with this tile shape or exchange where an op has it, on a GPU; an unknown name lists them
+    /// Run with this tile shape or exchange where an op has it, on a GPU; an unknown name lists
+    /// them
     #[arg(long, value_name = "NAME", conflicts_with = "tiles")]
     tile: Option<String>,
     /// Run every op with each tile shape that it can take, on a GPU
     #[arg(long)]
     tiles: bool,
-    /// Measure the tile shapes and exchanges of a GPU and keep the fastest for this adapter and driver; results stay the same to the bit
+    /// Measure the tile shapes and exchanges of a GPU and keep the fastest for this adapter and
+    /// driver; results stay the same to the bit
     #[arg(long, conflicts_with_all = ["op", "rows", "dim", "features", "full", "check", "serve", "tile", "tiles"])]
     tune: bool,
     /// The large shapes: 2^17 rows, d up to 4096, D up to 16384
     #[arg(long)]
     full: bool,
-    /// Compare every op with its f64 reference on the CPU and on every adapter, with negative controls, and measure nothing
+    /// Compare every op with its f64 reference on the CPU and on every adapter, with negative
+    /// controls, and measure nothing
     #[arg(long, conflicts_with_all = ["op", "rows", "dim", "features", "full", "serve", "tile", "tiles"])]
     check: bool,
-    /// Measure where fastfood and sorf become cheaper than fourier, and their kernel errors at equal D; for --dim and
-    /// --features, or for usual ones
+    /// Measure where fastfood and sorf become cheaper than fourier, and their kernel errors at
+    /// equal D; for --dim and --features, or for usual ones
     #[arg(long, conflicts_with_all = ["op", "rows", "full", "check", "serve"])]
     crossing: bool,
     /// Read cases as JSON lines from stdin and answer each with its times
@@ -106,7 +110,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let ceilings = Ceilings::measure(&device, CEILING_SECONDS)?;
     page.ceilings(&ceilings)?;
     for op in ops {
-        if op.host_only && !matches!(device, Device::Cpu(_)) && args.op.is_none() {
+        if op.host_only && device.as_cpu().is_none() && args.op.is_none() {
             continue;
         }
         let shapes: Vec<Shape> = match args.features {
@@ -143,7 +147,7 @@ fn case(
     shape: Shape,
     tile: Option<&str>,
 ) -> bochner::Result<Option<Timed>> {
-    if let Device::Gpu(gpu) = device {
+    if let Some(gpu) = device.as_gpu() {
         tuning::force(gpu, tile)?;
     }
     let mut prepared = Prepared::new(device, op, shape)?;
@@ -163,9 +167,9 @@ impl Args {
         if !self.tiles && self.tile.is_none() {
             return Ok(vec![None]);
         }
-        let Device::Gpu(_) = device else {
+        if device.as_gpu().is_none() {
             return Err(Usage("the CPU has no tile shapes; use --device with a GPU".into()).into());
-        };
+        }
         let Some(wanted) = &self.tile else {
             return Ok(names.into_iter().map(Some).collect());
         };
@@ -222,9 +226,9 @@ impl Page {
 
     /// The tile shapes that were measured to be best, in this process or an earlier one.
     fn tuned(&mut self, device: &Device) {
-        let Device::Gpu(gpu) = device else { return };
-        let chosen = tuning::chosen(gpu).into_iter();
-        let chosen = chosen.map(|(class, tile)| (class.to_string(), Value::from(tile.name())));
+        let Some(gpu) = device.as_gpu() else { return };
+        let chosen = registry::chosen(gpu).into_iter();
+        let chosen = chosen.map(|(class, tile)| (class, Value::from(tile)));
         self.object
             .insert("tuned".into(), Value::Object(chosen.collect()));
     }

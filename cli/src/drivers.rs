@@ -1,5 +1,5 @@
-//! Graphics drivers write on stderr of their own accord ("XDG_RUNTIME_DIR is invalid", twice a run). Their words are for those
-//! who ask for them, with `-v`.
+//! Graphics drivers write on stderr of their own accord ("XDG_RUNTIME_DIR is invalid", twice a
+//! run). Their words are for those who ask for them, with `-v`.
 
 use std::{
     fs::File,
@@ -24,7 +24,8 @@ pub(crate) fn stderr(bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Runs `work`, which talks to drivers for the first time, while what they write on stderr is dropped; or heard, with `-v`.
+/// Runs `work`, which talks to drivers for the first time, while what they write on stderr is
+/// dropped; or heard, with `-v`.
 pub(crate) fn quietly<T>(work: impl FnOnce() -> T) -> T {
     #[cfg(unix)]
     let _hush = match log::log_enabled!(log::Level::Info) {

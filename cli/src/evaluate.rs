@@ -10,7 +10,7 @@ use bochner::{
     Error,
     data::{ChunkSource, TargetUse},
     models::{LinearModel, Predictor, Scores},
-    normal::Targets,
+    solve::Targets,
 };
 use indicatif::HumanCount;
 use std::path::PathBuf;
@@ -41,7 +41,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     };
     if source.targets() != wanted {
         let problem = format!(
-            "has {} target columns, but the model predicts {wanted}; name those that it was fitted on",
+            "has {} target columns, but the model predicts {wanted}; name those that it was fitted \
+             on",
             source.targets()
         );
         return Err(Error::data(&args.input, problem).into());

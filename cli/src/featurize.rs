@@ -97,8 +97,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 /// Rows that tell whether columns lie far from 0.
 const FIRST_ROWS: usize = 1000;
 
-/// A map of a fixed bandwidth is the same for every file, so its columns are not centred: the library warns where that
-/// costs digits, as far as the first rows tell.
+/// A map of a fixed bandwidth is the same for every file, so its columns are not centred: the
+/// library warns where that costs digits, as far as the first rows tell.
 fn note_far(source: &mut dyn ChunkSource) -> Result<()> {
     if let Some(first) = source.next_chunk(FIRST_ROWS)? {
         let mut first = MemorySource::new(first.x, None)?;

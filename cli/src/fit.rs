@@ -12,9 +12,8 @@ use bochner::{
     Device, Error,
     data::{AtomicFile, ChunkSource, Part, Split, Survey, TargetUse},
     features::Standardize,
-    models::{FitOptions, IterativeOptions, LinearModel, RidgeClassifier, RidgeRegressor, Step},
-    normal::Targets,
-    solve::{ConjugateGradients, Ridge},
+    models::{self, FitOptions, LinearModel, Listener, Step},
+    solve::Targets,
 };
 use clap::ValueEnum;
 use std::path::PathBuf;
@@ -22,7 +21,8 @@ use std::path::PathBuf;
 /// Arguments of `bochner fit`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example: bochner fit data/digits.csv --target label --features 2000 --test 0.5 -o digits.model"
+    after_help = "Example: bochner fit data/digits.csv --target label --features 2000 --test 0.5 \
+     -o digits.model"
 )]
 pub(crate) struct Args {
     /// Rows to fit: .npy with --targets, .npz with an array y, or .csv with --target
@@ -50,8 +50,8 @@ pub(crate) struct Args {
     /// Fit without an intercept
     #[arg(long)]
     no_intercept: bool,
-    /// `cholesky` of the normal equations, `cg` (conjugate gradients, which stores no Gram matrix and featurizes again in
-    /// every iteration), or `auto`: cg with binning, else cholesky
+    /// `cholesky` of the normal equations, `cg` (conjugate gradients, which stores no Gram matrix
+    /// and featurizes again in every iteration), or `auto`: cg with binning, else cholesky
     #[arg(long, value_enum, default_value_t = Solver::Auto)]
     solver: Solver,
     /// Conjugate gradients end at this relative residual
@@ -141,12 +141,16 @@ impl Args {
             (Task::Classification, _) => true,
             (Task::Auto, Some(classes)) => {
                 console.note(&format!(
-                    "classification: the target has {classes} values, all whole numbers (--task regression if they are amounts)"
+                    "classification: the target has {classes} values, all whole numbers (--task \
+                     regression if they are amounts)"
                 ));
                 true
             }
             (Task::Auto, None) => {
-                console.note("regression: the targets are not a few whole numbers (--task classification if they are labels)");
+                console.note(
+                    "regression: the targets are not a few whole numbers (--task \
+                     classification if they are labels)",
+                );
                 false
             }
         }
@@ -160,73 +164,60 @@ impl Args {
             (Solver::Cg, _) => Ok(true),
             (_, true) => Ok(false),
             (Solver::Auto, false) => {
-                console.note("solver: conjugate gradients, because the columns of binning are too many for a Gram matrix");
+                console.note(
+                    "solver: conjugate gradients, because the columns of binning are too \
+                     many for a Gram matrix",
+                );
                 Ok(true)
             }
             (Solver::Cholesky, false) => {
-                let problem = "--solver cholesky needs a Gram matrix, for which binning has too many columns; use --solver cg";
+                let problem = "--solver cholesky needs a Gram matrix, for which binning has too \
+                 many columns; use --solver cg";
                 Err(Usage(problem.into()).into())
             }
         }
     }
 
-    /// By normal equations.
-    fn direct(
+    /// From a map that is drawn to a model.
+    fn fit(
         &self,
         built: BuiltMap,
         train: &mut Source,
         survey: &Survey,
-        classify: bool,
+        (classify, iterative): (bool, bool),
         (device, console): (&Device, &Console),
     ) -> Result<LinearModel> {
+        let targets = match classify {
+            true => Targets::classes(survey)?,
+            false => Targets::real(survey),
+        };
+        let bar = match iterative {
+            true => console.steps("fit", None),
+            false => console.bar("fit", Some(survey.rows)),
+        };
+        let all = survey.rows;
         let options = FitOptions {
-            ridge: Ridge {
-                lambda: self.lambda,
-                intercept: !self.no_intercept,
-            },
             memory: self.run.memory,
+            lambda: self.lambda,
+            intercept: !self.no_intercept,
+            solver: match iterative {
+                true => models::Solver::ConjugateGradients {
+                    tolerance: self.tolerance,
+                    max_iterations: self.iterations,
+                },
+                false => models::Solver::Cholesky,
+            },
+            progress: Listener::to(move |step| match step {
+                Step::Rows(rows) if iterative => bar.say(format!("{rows} rows of {all}")),
+                Step::Rows(rows) => bar.set_position(rows),
+                Step::Iteration(i, residual) => {
+                    bar.say(format!("iteration {i}, residual {residual:.1e}"));
+                }
+                _ => {}
+            }),
             ..FitOptions::on(device)
         };
-        let fit = match classify {
-            true => RidgeClassifier::fit,
-            false => RidgeRegressor::fit,
-        };
-        let bar = console.bar("fit", Some(survey.rows));
-        let progress = &mut |rows| bar.set_position(rows);
-        Ok(fit(built.map, train, survey, &options, progress)?)
-    }
-
-    /// By conjugate gradients.
-    fn iterative(
-        &self,
-        built: BuiltMap,
-        train: &mut Source,
-        survey: &Survey,
-        classify: bool,
-        (device, console): (&Device, &Console),
-    ) -> Result<LinearModel> {
-        let options = IterativeOptions {
-            solver: ConjugateGradients {
-                lambda: self.lambda,
-                intercept: !self.no_intercept,
-                tolerance: self.tolerance,
-                max_iterations: self.iterations,
-            },
-            memory: self.run.memory,
-            ..IterativeOptions::on(device)
-        };
-        let fit = match classify {
-            true => RidgeClassifier::fit_iterative,
-            false => RidgeRegressor::fit_iterative,
-        };
-        let bar = console.steps("fit", None);
-        let progress = &mut |step| match step {
-            Step::Rows(rows) => bar.say(format!("{rows} rows of {}", survey.rows)),
-            Step::Iteration(i, residual) => {
-                bar.say(format!("iteration {i}, residual {residual:.1e}"));
-            }
-        };
-        Ok(fit(built.map, train, survey, &options, progress)?)
+        Ok(LinearModel::fit(built.map, train, targets, &options)?)
     }
 }
 
@@ -259,18 +250,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     )?;
     report.seconds("map", seconds);
     args.map.describe(&built, &mut report);
-    let fit = match iterative {
-        true => Args::iterative,
-        false => Args::direct,
-    };
-    let model = fit(
-        args,
-        built,
-        &mut train,
-        &survey,
-        classify,
-        (&device, &console),
-    )?;
+    let how = (classify, iterative);
+    let model = args.fit(built, &mut train, &survey, how, (&device, &console))?;
     describe(&model, &mut report);
     report.set("intercept", !args.no_intercept);
     report.set("solver", if iterative { "cg" } else { "cholesky" });

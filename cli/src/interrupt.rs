@@ -1,5 +1,5 @@
-//! Ctrl-C. A run that is writing ends at its next chunk, so that no half-written file stays; any other ends at once, and so
-//! does any run at the second Ctrl-C.
+//! Ctrl-C. A run that is writing ends at its next chunk, so that no half-written file stays; any
+//! other ends at once, and so does any run at the second Ctrl-C.
 
 use bochner::{
     Error, Result,
@@ -38,7 +38,8 @@ fn status_of(signal: usize) -> u8 {
     u8::try_from(128 + signal).unwrap_or(1)
 }
 
-/// From now on Ctrl-C, and a request to terminate, go through here. Where the system allows no handlers, all stays as it is.
+/// From now on Ctrl-C, and a request to terminate, go through here. Where the system allows no
+/// handlers, all stays as it is.
 pub(crate) fn listen() {
     let State {
         signal, at_once, ..

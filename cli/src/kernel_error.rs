@@ -22,7 +22,8 @@ use std::{fmt::Write, path::PathBuf, sync::Arc};
 /// Arguments of `bochner kernel-error`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example: bochner kernel-error data/digits.csv --target label --sigma median --features 100,800 --map all"
+    after_help = "Example: bochner kernel-error data/digits.csv --target label --sigma median \
+     --features 100,800 --map all"
 )]
 pub(crate) struct Args {
     /// Rows to compare on; target columns are left out
@@ -93,8 +94,8 @@ struct Line {
 }
 
 impl Args {
-    /// Every map in every sampling and form asked for, but those that cannot serve the kernel where all were asked for, whose
-    /// labels come second.
+    /// Every map in every sampling and form asked for, but those that cannot serve the kernel where
+    /// all were asked for, whose labels come second.
     fn lines(&self, kernel: &Arc<dyn Kernel>) -> Result<(Vec<Line>, Vec<String>)> {
         let maps: Vec<MapOption> = match &self.map {
             Listed::All => MapKind::ALL
@@ -152,7 +153,8 @@ impl Args {
         self.usable(lines)
     }
 
-    /// Splits off the lines that the kernel rules out; an error where nothing is left of what was asked for by name.
+    /// Splits off the lines that the kernel rules out; an error where nothing is left of what was
+    /// asked for by name.
     fn usable(&self, lines: Vec<Line>) -> Result<(Vec<Line>, Vec<String>)> {
         let (mut usable, mut left_out) = (Vec::<Line>::new(), Vec::new());
         for line in lines {
@@ -268,7 +270,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     report.line(
         "compared",
         format!(
-            "Z Z' with the exact {} kernel on {}; mean and standard deviation over seeds, {} in all",
+            "Z Z' with the exact {} kernel on {}; mean and standard deviation over seeds, {} in \
+             all",
             kernel.spec(),
             counted(comparison.rows.nrows() as u64, "row"),
             args.seeds

@@ -49,17 +49,20 @@ enum Command {
     Predict(predict::Args),
     /// Score a fitted model: accuracy, or RMSE and relative error
     Evaluate(evaluate::Args),
-    /// Measure a device's ceilings and every op against them; with --check, every op against f64 on every device
+    /// Measure a device's ceilings and every op against them; with --check, every op against f64 on
+    /// every device
     Bench(bench::Args),
-    /// Compare Z Z' of maps with the exact kernel on sampled rows: relative Frobenius, relative spectral and largest error
+    /// Compare Z Z' of maps with the exact kernel on sampled rows: relative Frobenius, relative
+    /// spectral and largest error
     KernelError(kernel_error::Args),
     /// Print the completion script of a shell: bochner completions bash > FILE
     Completions(completions::Args),
 }
 
 impl Cli {
-    /// The command line as it is parsed. Numbers below zero are values wherever a value is due, so that an option's own
-    /// words say what it takes, and not a guess that a dash begins another option.
+    /// The command line as it is parsed. Numbers below zero are values wherever a value is due, so
+    /// that an option's own words say what it takes, and not a guess that a dash begins another
+    /// option.
     fn definition() -> clap::Command {
         let numbers = |argument: clap::Arg| match argument.get_action().takes_values() {
             true => argument.allow_negative_numbers(true),
@@ -137,7 +140,8 @@ fn report_panics() -> &'static AtomicBool {
         let text = payload.downcast_ref::<&str>().copied();
         let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
         let what = text.unwrap_or("no message");
-        // wgpu panics when a device is lost while it is waited for; the library catches that and makes it an error.
+        // wgpu panics when a device is lost while it is waited for; the library catches that and
+        // makes it an error.
         if what.starts_with("Error in Device::poll") || PANICKED.swap(true, Ordering::SeqCst) {
             return;
         }
@@ -165,7 +169,8 @@ fn usage(error: &clap::Error) -> ExitCode {
         return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
     }
     let text = error.to_string();
-    // How to pass a dash as a file is of no use to who mistyped an option, and where no word stands for the value is clear.
+    // How to pass a dash as a file is of no use to who mistyped an option, and where no word stands
+    // for the value is clear.
     let of_use = |line: &&str| !line.is_empty() && !line.starts_with("tip: to pass ");
     let said = text
         .lines()

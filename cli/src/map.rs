@@ -25,21 +25,22 @@ use std::sync::Arc;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Map options")]
 pub(crate) struct MapArgs {
-    /// fourier, fastfood, sorf, arc-cosine, nystrom, binning, or several side by side: binning+fourier,
-    /// 0.3*binning:200+0.7*fourier (weight, map, features); `auto` times fourier, fastfood and sorf, those that serve the
-    /// kernel, on the device and takes the cheapest
+    /// fourier, fastfood, sorf, arc-cosine, nystrom, binning, or several side by side:
+    /// binning+fourier, 0.3*binning:200+0.7*fourier (weight, map, features); `auto` times fourier,
+    /// fastfood and sorf, those that serve the kernel, on the device and takes the cheapest
     #[arg(long, value_name = "MAP", default_value = "fourier")]
     map: MapOption,
-    /// Number of features, real output columns: for nystrom of landmarks, chosen among ten times as many sampled rows (at
-    /// least 2,000, at most 20,000), for binning of grids; maps side by side share them evenly
+    /// Number of features, real output columns: for nystrom of landmarks, chosen among ten times as
+    /// many sampled rows (at least 2,000, at most 20,000), for binning of grids; maps side by side
+    /// share them evenly
     #[arg(long, value_name = "D", default_value_t = 1000, value_parser = whole::<usize>)]
     features: usize,
-    /// `paired` (cosine and sine of D/2 frequencies) or `phase` (cosine with a random phase of D); fourier, fastfood, sorf
-    /// [default: paired]
+    /// `paired` (cosine and sine of D/2 frequencies) or `phase` (cosine with a random phase of D);
+    /// fourier, fastfood, sorf [default: paired]
     #[arg(long, value_name = "FORM")]
     form: Option<Form>,
-    /// How frequencies are drawn: monte-carlo, orthogonal, halton, sobol, lattice, digital-net, and for fourier leverage
-    /// [default: monte-carlo]
+    /// How frequencies are drawn: monte-carlo, orthogonal, halton, sobol, lattice, digital-net, and
+    /// for fourier leverage [default: monte-carlo]
     #[arg(long, value_name = "SAMPLING")]
     sampling: Option<Drawing>,
     #[command(flatten)]
@@ -126,7 +127,8 @@ impl MapArgs {
         self.kernel.survey(source, rows, console)
     }
 
-    /// Draws the map; binning reads the source once more. `otherwise` is for who did not say whether to standardise.
+    /// Draws the map; binning reads the source once more. `otherwise` is for who did not say
+    /// whether to standardise.
     pub(crate) fn build(
         &self,
         source: &mut dyn ChunkSource,

@@ -8,12 +8,15 @@ use crate::{
 use anyhow::Result;
 use bochner::{
     Error,
-    data::{ChunkSource, CsvWriter, NpyWriter, OpenOptions, TargetUse, open},
+    data::{AtomicFile, ChunkSource, CsvWriter, NpyWriter, OpenOptions, TargetUse, open},
     models::LinearModel,
-    normal::Targets,
+    solve::Targets,
 };
 use ndarray::ArrayView2;
-use std::path::{Path, PathBuf};
+use std::{
+    io::{BufWriter, Write},
+    path::{Path, PathBuf},
+};
 
 /// Arguments of `bochner predict`.
 #[derive(Debug, clap::Args)]
@@ -25,7 +28,8 @@ pub(crate) struct Args {
     /// Predictions, f64: .npy [rows] (or [rows, targets]) or .csv
     #[arg(long, short, value_name = "OUT")]
     output: PathBuf,
-    /// Column of a .csv that is no feature and is left out; several in a comma list or by repeating the option
+    /// Column of a .csv that is no feature and is left out; several in a comma list or by repeating
+    /// the option
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     target: Vec<String>,
     #[command(flatten)]
@@ -50,7 +54,15 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         Targets::Classes(_) => 1,
     };
     let _writing = writing();
-    let mut writer = Writer::create(&args.output, format, columns)?;
+    let mut writer = match (&model.class_names, format) {
+        (None, _) => Writer::create(&args.output, format, columns)?,
+        (Some(names), Format::Csv) => Writer::names(&args.output, names)?,
+        (Some(_), Format::Npy) => {
+            let problem =
+                "the labels of this model are text, which .npy does not hold; name a .csv";
+            return Err(Error::data(&args.output, problem).into());
+        }
+    };
     let device = args.run.open(&console)?;
     let bar = console.bar("predict", source.rows().map(|rows| rows as u64));
     let (rows, seconds) = console.timed(|| {
@@ -83,7 +95,8 @@ pub(crate) fn check_columns(
         return Ok(());
     }
     let problem = format!(
-        "has {has} feature columns, but the model was fitted on {needs}; give those, and name columns of labels with --target"
+        "has {has} feature columns, but the model was fitted on {needs}; give those, and name \
+         columns of labels with --target"
     );
     Err(Error::data(input, problem).into())
 }
@@ -112,6 +125,13 @@ impl Format {
 enum Writer {
     Npy(NpyWriter<f64>),
     Csv(CsvWriter),
+    /// Text labels: what each number stands for, quoted.
+    Names {
+        path: PathBuf,
+        file: BufWriter<AtomicFile>,
+        quoted: Vec<String>,
+        rows: u64,
+    },
 }
 
 impl Writer {
@@ -127,8 +147,39 @@ impl Writer {
         })
     }
 
+    /// A .csv of one column of labels by their names.
+    fn names(path: &Path, names: &[String]) -> bochner::Result<Self> {
+        let mut file = BufWriter::new(AtomicFile::create(path)?);
+        file.write_all(b"prediction\n")
+            .map_err(|e| Error::io(path, e))?;
+        let quoted = names.iter();
+        Ok(Self::Names {
+            path: path.to_owned(),
+            file,
+            quoted: quoted
+                .map(|name| format!("\"{}\"\n", name.replace('"', "\"\"")))
+                .collect(),
+            rows: 0,
+        })
+    }
+
     fn write_rows(&mut self, rows: ArrayView2<'_, f64>) -> bochner::Result<()> {
         match self {
+            Self::Names {
+                path,
+                file,
+                quoted,
+                rows: done,
+            } => {
+                for &label in rows.column(0) {
+                    // Labels count the names from 0.
+                    let line = quoted.get(label as usize).map_or("", String::as_str);
+                    file.write_all(line.as_bytes())
+                        .map_err(|e| Error::io(&*path, e))?;
+                    *done += 1;
+                }
+                Ok(())
+            }
             Self::Npy(writer) => writer.write_rows(rows),
             Self::Csv(writer) => writer.write_rows(rows),
         }
@@ -136,6 +187,14 @@ impl Writer {
 
     fn finish(self) -> bochner::Result<u64> {
         match self {
+            Self::Names {
+                path, file, rows, ..
+            } => {
+                let file = file.into_inner();
+                let file = file.map_err(|e| Error::io(&path, e.into_error()))?;
+                file.finish()?;
+                Ok(rows)
+            }
             Self::Npy(writer) => writer.finish(),
             Self::Csv(writer) => writer.finish(),
         }

@@ -33,7 +33,8 @@ pub(crate) struct Console {
     verbose: bool,
 }
 
-/// Makes notes of what the library warns of, and with `-v` shows all that it says of its work. `RUST_LOG` chooses otherwise.
+/// Makes notes of what the library warns of, and with `-v` shows all that it says of its work.
+/// `RUST_LOG` chooses otherwise.
 pub(crate) fn log(output: Option<&OutputArgs>) {
     let (quiet, verbose) = output.map_or((false, false), |o| (o.quiet, o.verbose));
     // wgpu and naga warn about what the user can do nothing about.
@@ -105,7 +106,8 @@ impl Console {
         }
     }
 
-    /// A bar over rows, or a spinner where their number is not known. It shows only on a terminal, and goes when dropped.
+    /// A bar over rows, or a spinner where their number is not known. It shows only on a terminal,
+    /// and goes when dropped.
     pub(crate) fn bar(&self, stage: &'static str, rows: Option<u64>) -> Bar {
         if self.quiet {
             return Bar(ProgressBar::hidden());
@@ -133,7 +135,8 @@ impl Console {
         Bar(bar)
     }
 
-    /// A bar over `total` steps that says what it is at, or a spinner. It shows only on a terminal, and goes when dropped.
+    /// A bar over `total` steps that says what it is at, or a spinner. It shows only on a terminal,
+    /// and goes when dropped.
     pub(crate) fn steps(&self, stage: &'static str, total: Option<u64>) -> Bar {
         if self.quiet {
             return Bar(ProgressBar::hidden());

@@ -1,4 +1,5 @@
-    // Walsh-Hadamard levels between registers v0 .. v{E-1}: partners FIRST, 2 FIRST, ... LAST / 2 apart.
+    // Walsh-Hadamard levels between registers v0 .. v{E-1}: partners FIRST, 2 FIRST, ... LAST / 2
+    // apart.
 //@ let H = FIRST
 //@ for b in 0..6
 //@ if H < LAST

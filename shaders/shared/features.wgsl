@@ -1,6 +1,7 @@
-// write_features: the features of four neighbouring frequencies, from t = x W + phase, at z[at] on; those beyond `count` are not
-// written, and the sines of the paired form lie behind all cosines.
-// NONLINEARITY: 0 paired cosine and sine, 1 cosine with phase, 2 + n arc-cosine of order n = 0, 1, 2, 5 none.
+// write_features: the features of four neighbouring frequencies, from t = x W + phase, at z[at] on;
+// those beyond `count` are not written, and the sines of the paired form lie behind all cosines.
+// NONLINEARITY: 0 paired cosine and sine, 1 cosine with phase, 2 + n arc-cosine of order n = 0, 1,
+// 2, 5 none.
 //@ include cos2pi
 fn write_features(at: u32, t: vec4f, amplitude: vec4f, count: u32) {
 //@ if NONLINEARITY == 0
@@ -25,7 +26,8 @@ fn write_features(at: u32, t: vec4f, amplitude: vec4f, count: u32) {
 //@ end
 }
 
-// WHOLE: all of them start at whole vec4s, and what lies beyond `count` is padding, which stays zero.
+// WHOLE: all of them start at whole vec4s, and what lies beyond `count` is padding, which stays
+// zero.
 fn store(at: u32, value: vec4f, count: u32) {
 //@ if WHOLE
     z[at / 4u] = select(vec4f(0.0), value, vec4u(0u, 1u, 2u, 3u) < vec4u(count));

@@ -1,5 +1,5 @@
-// Workgroup memory of product_loop: the left operand transposed, so that a depth is a row of whole vec4s; the right as it is.
-// GATHER 0 makes it a product.
+// Workgroup memory of product_loop: the left operand transposed, so that a depth is a row of whole
+// vec4s; the right as it is. GATHER 0 makes it a product.
 //@ let BM4 = TY * TM / 4
 //@ let TM4 = TM / 4
 //@ let TN4 = TN / 4

@@ -1,8 +1,9 @@
-    // acc{i}_{j} = what is gathered of rows group_row + local.y * TM + i and columns 4 * (group_col4 + j * TX + local.x) .. + 4,
-    // from START on: products, or whatever gather(so far, a, b) makes of one depth. With TWICE other{i}_{j} gathers from -b, and
-    // a row of a is scaled by inverse{i} first.
-    // Asks for last_row, last_col4, a_stride4, depth4, and for load_a(start of a row, vec4 of depth) and load_b(depth, vec4 of
-    // columns), which take any depth. Rows and columns beyond the last are clamped, once: what they give is not stored.
+    // acc{i}_{j} = what is gathered of rows group_row + local.y * TM + i and columns 4 *
+    // (group_col4 + j * TX + local.x) .. + 4, from START on: products, or whatever gather(so far,
+    // a, b) makes of one depth. With TWICE other{i}_{j} gathers from -b, and a row of a is scaled
+    // by inverse{i} first. Asks for last_row, last_col4, a_stride4, depth4, and for load_a(start of
+    // a row, vec4 of depth) and load_b(depth, vec4 of columns), which take any depth. Rows and
+    // columns beyond the last are clamped, once: what they give is not stored.
 //@ for i in 0..TM
 //@ for j in 0..TN4
     var acc${i}_${j} = vec4f(${START}.0);
@@ -32,7 +33,8 @@
 //@ if BM4 * K4 < THREADS
     }
 //@ end
-    // Neighbours bring other depths of the same rows, a whole number of banks apart: their rows are told apart.
+    // Neighbours bring other depths of the same rows, a whole number of banks apart: their rows are
+    // told apart.
     let block_at = block_row ^ (2u * block_k4);
     let b_col4 = min(group_col4 + lane % ${BN4}u, last_col4);
     let b_row = lane / ${BN4}u;
@@ -44,7 +46,8 @@
         if brings_a {
 //@ end
 //@ for c in 0..4
-            a_tile[(4u * block_k4 + ${c}u) * ${BM4}u + block_at] = vec4f(a_next0[${c}], a_next1[${c}], a_next2[${c}], a_next3[${c}]);
+            a_tile[(4u * block_k4 + ${c}u) * ${BM4}u + block_at] =
+                vec4f(a_next0[${c}], a_next1[${c}], a_next2[${c}], a_next3[${c}]);
 //@ end
 //@ if BM4 * K4 < THREADS
         }
@@ -52,6 +55,7 @@
 //@ for p in 0..BK * BN4 / THREADS
         b_tile[lane + ${p * THREADS}u] = b_next${p};
 //@ end
+        // What others brought of this stage is read below.
         workgroupBarrier();
         // The next stage is on its way while this one is worked on.
         if k4 + ${K4}u < depth4 {
@@ -68,6 +72,8 @@
             b_next${p} = load_b(4u * k4 + ${BK + p * (THREADS / BN4)}u + b_row, b_col4);
 //@ end
         }
+        // Of one depth TN4 vec4s of b and TM4 of a are in registers, beside TM x TN4 of sums and
+        // the next stage: a value of b is used TM times, one of a 4 TN4 times.
         for (var k = 0u; k < ${BK}u; k++) {
 //@ for j in 0..TN4
             let b${j} = b_tile[k * ${BN4}u + ${j * TX}u + local.x];

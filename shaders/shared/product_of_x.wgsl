@@ -1,4 +1,5 @@
-// x and w as the operands of product_loop. Beyond the depth x counts as zero and w is finite; without stages nobody asks.
+// x and w as the operands of product_loop. Beyond the depth x counts as zero and w is finite;
+// without stages nobody asks.
 fn load_a(start: u32, k4: u32) -> vec4f {
 //@ if BK > 0
     if k4 >= params.depth4 { return vec4f(0.0); }

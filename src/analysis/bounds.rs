@@ -5,22 +5,25 @@ use crate::{Error, Result, error::Remedy, features::Form};
 /// What a bound holds for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Bound {
-    /// One pair of rows: Hoeffding, `2 exp(-D eps^2 / 4)` for paired features and `2 exp(-D eps^2 / 8)` with phases.
+    /// One pair of rows: Hoeffding, `2 exp(-D eps^2 / 4)` for paired features and
+    /// `2 exp(-D eps^2 / 8)` with phases.
     Pointwise,
-    /// All pairs of rows at once in a set of the given diameter, `2^8 (sigma_p diam / eps)^2 exp(-D eps^2 / (4 (d + 2)))`
-    /// (Rahimi & Recht 2007, claim 1); 8 in place of 4 with phases, as for one pair (Sutherland & Schneider 2015, prop. 2).
+    /// All pairs of rows at once in a set of the given diameter,
+    /// `2^8 (sigma_p diam / eps)^2 exp(-D eps^2 / (4 (d + 2)))` (Rahimi & Recht 2007, claim 1); 8
+    /// in place of 4 with phases, as for one pair (Sutherland & Schneider 2015, prop. 2).
     Uniform {
         /// d, the number of columns.
         columns: usize,
-        /// sigma_p^2, the trace of the frequencies' second moment: 2 d gamma for the Gaussian, so d at unit scale.
+        /// sigma_p^2, the trace of the frequencies' second moment: 2 d gamma for the Gaussian, so d
+        /// at unit scale.
         second_moment: f64,
         /// The largest distance between two rows, in the same scale.
         diameter: f64,
     },
 }
 
-/// The bound on the probability that the estimate of k is off by `error` or more with `features` real columns; may exceed 1,
-/// where it says nothing.
+/// The bound on the probability that the estimate of k is off by `error` or more with `features`
+/// real columns; may exceed 1, where it says nothing.
 ///
 /// Errors with [`Error::Parameter`] on values outside their domain.
 pub fn failure_probability(bound: Bound, form: Form, features: usize, error: f64) -> Result<f64> {
@@ -28,8 +31,9 @@ pub fn failure_probability(bound: Bound, form: Form, features: usize, error: f64
     Ok((log_factor - features as f64 * rate).exp())
 }
 
-/// The least number of real columns D for which the bound promises an error below `error` with probability `confidence`; even
-/// for paired features. Independent frequencies are meant; orthogonal and quasi-Monte Carlo ones do better than this.
+/// The least number of real columns D for which the bound promises an error below `error` with
+/// probability `confidence`; even for paired features. Independent frequencies are meant;
+/// orthogonal and quasi-Monte Carlo ones do better than this.
 ///
 /// ```
 /// use bochner::{analysis::{Bound, features_for}, features::Form};
@@ -39,8 +43,9 @@ pub fn failure_probability(bound: Bound, form: Form, features: usize, error: f64
 /// ```
 ///
 /// # Errors
-/// [`Error::Parameter`] unless `error` is positive, `confidence` lies in (0, 1) and the set has d > 0, a positive second
-/// moment and diameter; [`Error::Limit`] when more than 2^53 columns would be needed.
+/// [`Error::Parameter`] unless `error` is positive, `confidence` lies in (0, 1) and the set has d >
+/// 0, a positive second moment and diameter; [`Error::Limit`] when more than 2^53 columns would be
+/// needed.
 pub fn features_for(bound: Bound, form: Form, error: f64, confidence: f64) -> Result<usize> {
     if !(confidence > 0.0 && confidence < 1.0) {
         return Err(Error::parameter(format!(

@@ -74,14 +74,17 @@ impl fmt::Display for KernelError {
     }
 }
 
-/// Compares the maps that `build` gives for each seed with `kernel` on `rows` (raw). `input` takes raw columns to unit
-/// lengthscale; the exact matrix is computed once, in f64, and `Z Z'` from features of `device` ([`approximate_gram`]).
+/// Compares the maps that `build` gives for each seed with `kernel` on `rows` (raw). `input` takes
+/// raw columns to unit lengthscale; the exact matrix is computed once, in f64, and `Z Z'` from
+/// features of `device` ([`approximate_gram`]).
 ///
 /// ```
-/// use bochner::{Device, analysis::kernel_errors, features::{Affine, Fourier}, kernels::Gaussian, seed::Seed};
-/// let rows = ndarray::Array2::from_shape_fn((50, 2), |(i, j)| ((i * 7 + j * 3) % 11) as f64 / 11.0);
-/// let input = Affine::identity(2);
-/// let summary = kernel_errors(&Gaussian, &input, &(&rows).into(), &Device::cpu(), (0..5).map(Seed), |seed| {
+/// use bochner::{Device, features::{Affine, Fourier}, kernels::Gaussian, seed::Seed};
+/// use bochner::analysis::kernel_errors;
+/// let value = |(i, j)| ((i * 7 + j * 3) % 11) as f64 / 11.0;
+/// let rows = ndarray::Array2::from_shape_fn((50, 2), value);
+/// let (input, device, seeds) = (Affine::identity(2), Device::cpu(), (0..5).map(Seed));
+/// let summary = kernel_errors(&Gaussian, &input, &(&rows).into(), &device, seeds, |seed| {
 ///     let map = Fourier::new(Gaussian).features(200).seed(seed).build(input.clone())?;
 ///     Ok(Box::new(map))
 /// })?;
@@ -120,10 +123,11 @@ pub struct ExactKernel {
 }
 
 impl ExactKernel {
-    /// The matrix of `kernel` on `rows` (raw), in f64. `input` takes raw columns to unit lengthscale.
+    /// The matrix of `kernel` on `rows` (raw), in f64. `input` takes raw columns to unit
+    /// lengthscale.
     ///
-    /// Errors with [`Error::Shape`] when columns differ or there are no rows, and with [`Error::Numerical`] when the matrix is
-    /// zero or not finite.
+    /// Errors with [`Error::Shape`] when columns differ or there are no rows, and with
+    /// [`Error::Numerical`] when the matrix is zero or not finite.
     pub fn new(kernel: &dyn Kernel, input: &Affine, rows: &Rows) -> Result<Self> {
         let exact_nn = gram(kernel, input.apply(rows)?.view());
         Self::of(exact_nn, rows.clone())
@@ -178,8 +182,8 @@ impl ExactKernel {
 
 /// The errors of an approximate kernel matrix, `[n, n]`, against the exact one.
 ///
-/// Errors with [`Error::Shape`] when the shapes differ or there are no rows, and with [`Error::Numerical`] when the exact
-/// matrix is zero.
+/// Errors with [`Error::Shape`] when the shapes differ or there are no rows, and with
+/// [`Error::Numerical`] when the exact matrix is zero.
 pub fn kernel_error(exact_nn: &Array2<f64>, approximate_nn: &Array2<f64>) -> Result<KernelError> {
     if exact_nn.nrows() != exact_nn.ncols() {
         return Err(Error::shape(format!(
@@ -194,7 +198,8 @@ pub fn kernel_error(exact_nn: &Array2<f64>, approximate_nn: &Array2<f64>) -> Res
 
 /// The features of raw rows, `[n, D]`, in chunks on `device`, widened to f64.
 ///
-/// Errors as [`featurize`](crate::features::featurize) does, and with [`Error::Data`] on rows that are not finite.
+/// Errors as [`featurize`](crate::features::featurize) does, and with [`Error::Data`] on rows that
+/// are not finite.
 pub fn featurize(map: &dyn FeatureMap, rows: &Rows, device: &Device) -> Result<Array2<f64>> {
     rows.require_finite()?;
     let lanes = vec![Lane::features(map)?];
@@ -208,8 +213,8 @@ pub fn featurize(map: &dyn FeatureMap, rows: &Rows, device: &Device) -> Result<A
     Ok(all)
 }
 
-/// The approximate kernel matrix `Z Z'` of raw rows, `[n, n]`: by matrix products where features are stored, by counting
-/// shared bins for random binning, weighted sums of both for unions.
+/// The approximate kernel matrix `Z Z'` of raw rows, `[n, n]`: by matrix products where features
+/// are stored, by counting shared bins for random binning, weighted sums of both for unions.
 ///
 /// Errors as [`featurize`].
 pub fn approximate_gram(map: &dyn FeatureMap, rows: &Rows, device: &Device) -> Result<Array2<f64>> {
@@ -258,8 +263,8 @@ const STEPS: usize = 300;
 /// The iteration ends when ten steps together gain less than this.
 const GAIN: f64 = 1e-4;
 
-/// `|A|_2` of a symmetric matrix: the growth of a vector under repeated multiplication, which rises towards it and does not
-/// mind eigenvalues of both signs.
+/// `|A|_2` of a symmetric matrix: the growth of a vector under repeated multiplication, which rises
+/// towards it and does not mind eigenvalues of both signs.
 fn spectral_norm(a_nn: &Array2<f64>) -> f64 {
     let n = a_nn.nrows();
     let a = MatRef::from_row_major_slice(a_nn.as_slice().expect("standard layout"), n, n);

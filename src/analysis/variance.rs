@@ -9,9 +9,9 @@ use crate::{
 };
 use ndarray::{Array1, Array2};
 
-/// The variance of `z(x)'z(y)` with D = `features` independent Fourier features, from `k = k(Delta)` and `k_twice = k(2 Delta)`:
-/// paired `(1/D) [1 + k(2 Delta) - 2 k(Delta)^2]`, with phases `(1/D) [1 + k(2 Delta)/2 - k(Delta)^2]`
-/// (Sutherland & Schneider 2015, sec. 2.1).
+/// The variance of `z(x)'z(y)` with D = `features` independent Fourier features, from
+/// `k = k(Delta)` and `k_twice = k(2 Delta)`: paired `(1/D) [1 + k(2 Delta) - 2 k(Delta)^2]`, with
+/// phases `(1/D) [1 + k(2 Delta)/2 - k(Delta)^2]` (Sutherland & Schneider 2015, sec. 2.1).
 pub fn variance(form: Form, features: usize, k: f64, k_twice: f64) -> f64 {
     let one = match form {
         Form::Paired => 1.0 + k_twice - 2.0 * k * k,
@@ -31,7 +31,8 @@ pub struct Estimates {
     pub seeds: usize,
 }
 
-/// Estimates k between the rows `(i, j)` of each of `pairs` with the map that `build` gives for each seed.
+/// Estimates k between the rows `(i, j)` of each of `pairs` with the map that `build` gives for
+/// each seed.
 ///
 /// Errors as building and featurizing do.
 pub fn estimates(
@@ -62,4 +63,38 @@ pub fn estimates(
         variance,
         seeds: count,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        features::{Affine, Fourier},
+        kernels::Gaussian,
+    };
+    use ndarray::array;
+
+    /// Few seeds, where dividing by one more or one fewer shows.
+    #[test]
+    fn mean_and_variance_are_those_of_the_estimates() {
+        let rows = Rows::from(array![[0.3, -0.2], [0.5, 0.1], [-0.4, 0.9]]);
+        let build = |seed| -> Result<Box<dyn FeatureMap>> {
+            let map = Fourier::new(Gaussian).features(4).seed(seed);
+            Ok(Box::new(map.build(Affine::identity(2))?))
+        };
+        let (pairs, cpu) = ([(0, 1), (2, 0)], Device::cpu());
+        let run = estimates(&rows, &pairs, &cpu, (0..3).map(Seed), build).expect("runs");
+        assert_eq!(run.seeds, 3);
+        for (p, (i, j)) in pairs.into_iter().enumerate() {
+            let k = [0, 1, 2].map(|seed| {
+                let map = build(Seed(seed)).expect("builds");
+                let z_nd = featurize(map.as_ref(), &rows, &cpu).expect("runs");
+                z_nd.row(i).dot(&z_nd.row(j))
+            });
+            let mean = k.iter().sum::<f64>() / 3.0;
+            let variance = k.iter().map(|k| (k - mean).powi(2)).sum::<f64>() / 2.0;
+            assert!((run.mean[p] - mean).abs() < 1e-14);
+            assert!((run.variance[p] / variance - 1.0).abs() < 1e-12);
+        }
+    }
 }

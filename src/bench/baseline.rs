@@ -1,13 +1,14 @@
-//! Plain ways to do what the dense ops do, on a GPU: `cargo bench --bench dense` holds the ops against them. Nothing else uses them.
+//! Plain ways to do what the dense ops do, on a GPU: `cargo bench --bench dense` holds the ops
+//! against them. Nothing else uses them.
 
 use crate::{
     Error, Result,
-    device::{Device, GpuDevice, Matrix, gpu::Dispatch, gpu::PooledBuffer, gpu::shader::Constants},
+    device::{Device, GpuDevice, Matrix, gpu::Dispatch, gpu::PooledBuffer},
 };
 use crate::{
     form::tile::Tile,
     ops::{
-        Binding, Op,
+        Binding, Op, Variant,
         dispatch::narrow,
         gram::{self, GramParams},
     },
@@ -24,7 +25,7 @@ pub static NAIVE: Op = Op {
         Binding::Read("feature"),
         Binding::Write("z"),
     ],
-    variants: || vec![("16x16".into(), Constants::new())],
+    variants: || vec![Variant::of([])],
 };
 
 /// The uniform parameters, as in the shader.
@@ -39,8 +40,9 @@ struct Params {
     z_stride: u32,
 }
 
-/// Records `z = amplitude * cos 2 pi (x W + phase)`, shape `[rows, s]`, for `x` `[rows, d]`, `w` `[d, s]` and `feature` `[1, 2 s]`,
-/// pairs of phase and amplitude. Errors with [`Error::Shape`] on others.
+/// Records `z = amplitude * cos 2 pi (x W + phase)`, shape `[rows, s]`, for `x` `[rows, d]`, `w`
+/// `[d, s]` and `feature` `[1, 2 s]`, pairs of phase and amplitude. Errors with [`Error::Shape`] on
+/// others.
 pub fn naive(
     gpu: &GpuDevice,
     x_nd: &Matrix,
@@ -62,8 +64,7 @@ pub fn naive(
     };
     gpu.dispatch(&Dispatch {
         op: &NAIVE,
-        variant: "16x16",
-        constants: &Constants::new(),
+        variant: Variant::of([]),
         params: bytemuck::bytes_of(&params),
         buffers: &[
             x_nd.gpu(gpu, "x")?,
@@ -120,17 +121,18 @@ impl SquareGram {
             fresh: 1,
             zero: 0,
         };
-        let (name, constants) = gram::variant(self.tile, true);
+        let variant = gram::variant(self.tile, true);
         gram::record(
             &self.gpu,
-            (&self.tile, &name, &constants),
+            (&self.tile, variant),
             &params,
             [z_nd, y_n1],
             [&self.hi, &self.lo],
         )
     }
 
-    /// Entry `[i, j]` of `Z'Z` for every i and j of the first tile and the first two columns of tiles, `[side, 2 side]`.
+    /// Entry `[i, j]` of `Z'Z` for every i and j of the first tile and the first two columns of
+    /// tiles, `[side, 2 side]`.
     pub fn corner(&self) -> Result<ndarray::Array2<f32>> {
         let side = self.tile.cols() as usize;
         let mut corner = ndarray::Array2::zeros((side, 2 * side));

@@ -1,13 +1,13 @@
-//! What a device can do at most: micro-kernels that only copy, or only multiply and add. Benchmarks state every op as a
-//! share of these.
+//! What a device can do at most: micro-kernels that only copy, or only multiply and add. Benchmarks
+//! state every op as a share of these.
 
 use crate::ops::{
-    Binding, Op,
+    Binding, Op, Variant,
     dispatch::{moved, narrow},
 };
 use crate::{
     Error, Result,
-    device::{CpuDevice, GpuDevice, Matrix, gpu::Dispatch, gpu::shader::Constants},
+    device::{CpuDevice, GpuDevice, Matrix, gpu::Dispatch},
 };
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
@@ -32,7 +32,8 @@ pub static FMA: Op = Op {
 
 /// Vec4s that an invocation copies.
 pub const PER: [usize; 2] = [1, 4];
-/// Independent chains of vec4s in an invocation: few suit scalar units with many threads, many suit vector units.
+/// Independent chains of vec4s in an invocation: few suit scalar units with many threads, many suit
+/// vector units.
 pub const CHAINS: [usize; 3] = [2, 4, 8];
 /// Steps between two looks at the loop counter.
 const UNROLL: usize = 16;
@@ -55,17 +56,16 @@ struct FmaParams {
     padding: [u32; 3],
 }
 
-fn copy_variant(per: usize) -> (String, Constants) {
-    (format!("{per}"), [("PER".into(), per as i64)].into())
+fn copy_variant(per: usize) -> Variant {
+    Variant::of([("PER", per as i64)])
 }
 
-fn fma_variant(chains: usize) -> (String, Constants) {
-    let constants = [("CHAINS", chains), ("UNROLL", UNROLL)];
-    let constants = constants.map(|(name, value)| (name.to_owned(), value as i64));
-    (format!("{chains}"), constants.into())
+fn fma_variant(chains: usize) -> Variant {
+    Variant::of([("CHAINS", chains as i64), ("UNROLL", UNROLL as i64)])
 }
 
-/// Records `dst = src` on a GPU, `per` of [`PER`] vec4s an invocation. Errors unless both have one shape.
+/// Records `dst = src` on a GPU, `per` of [`PER`] vec4s an invocation. Errors unless both have one
+/// shape.
 pub fn copy(gpu: &GpuDevice, src: &Matrix, dst: &mut Matrix, per: usize) -> Result<()> {
     if (src.rows(), src.cols()) != (dst.rows(), dst.cols()) {
         return Err(Error::shape("a copy is between equal shapes"));
@@ -75,11 +75,9 @@ pub fn copy(gpu: &GpuDevice, src: &Matrix, dst: &mut Matrix, per: usize) -> Resu
     };
     let groups = params.count4.div_ceil(narrow(WORKGROUP * per)?);
     let across = groups.min(32_768);
-    let (variant, constants) = copy_variant(per);
     gpu.dispatch(&Dispatch {
         op: &COPY,
-        variant: &variant,
-        constants: &constants,
+        variant: copy_variant(per),
         params: bytemuck::bytes_of(&params),
         buffers: &[src.gpu(gpu, "the source")?, dst.gpu(gpu, "the target")?],
         workgroups: [across.max(1), groups.div_ceil(across.max(1)).max(1), 1],
@@ -87,8 +85,9 @@ pub fn copy(gpu: &GpuDevice, src: &Matrix, dst: &mut Matrix, per: usize) -> Resu
     })
 }
 
-/// Records multiply-adds on a GPU, `chains` of [`CHAINS`] in each of `sums.rows() * 256` invocations, and returns how many
-/// operations that are (two for a multiply-add). `sums` is `[workgroups, 1024]`.
+/// Records multiply-adds on a GPU, `chains` of [`CHAINS`] in each of `sums.rows() * 256`
+/// invocations, and returns how many operations that are (two for a multiply-add). `sums` is
+/// `[workgroups, 1024]`.
 pub fn fma(gpu: &GpuDevice, sums: &mut Matrix, chains: usize, rounds: usize) -> Result<f64> {
     if sums.cols() != 4 * WORKGROUP {
         return Err(Error::shape(format!("sums are {WORKGROUP} vec4s a row")));
@@ -99,12 +98,10 @@ pub fn fma(gpu: &GpuDevice, sums: &mut Matrix, chains: usize, rounds: usize) -> 
         rounds: narrow(rounds)?,
         padding: [0; 3],
     };
-    let (variant, constants) = fma_variant(chains);
     let work = (sums.rows() * WORKGROUP) as f64 * (8 * chains * UNROLL * rounds) as f64;
     gpu.dispatch(&Dispatch {
         op: &FMA,
-        variant: &variant,
-        constants: &constants,
+        variant: fma_variant(chains),
         params: bytemuck::bytes_of(&params),
         buffers: &[sums.gpu(gpu, "the sums")?],
         workgroups: [narrow(sums.rows())?, 1, 1],
@@ -140,14 +137,16 @@ pub fn copy_host(cpu: &CpuDevice, src: &[f32], dst: &mut [f32]) {
     });
 }
 
-/// Runs `work` once on every thread of the CPU and waits for all: with nothing to do, what waking them costs.
+/// Runs `work` once on every thread of the CPU and waits for all: with nothing to do, what waking
+/// them costs.
 pub fn on_every_thread(cpu: &CpuDevice, work: impl Fn() + Sync) {
     cpu.install(|| {
         rayon::broadcast(|_| work());
     });
 }
 
-/// Multiply-adds with the widest vectors of the CPU on every thread; returns how many operations that are.
+/// Multiply-adds with the widest vectors of the CPU on every thread; returns how many operations
+/// that are.
 pub fn fma_host(cpu: &CpuDevice, rounds: usize) -> f64 {
     on_every_thread(cpu, || {
         std::hint::black_box(pulp::Arch::new().dispatch(HostFma { rounds }));

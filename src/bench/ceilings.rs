@@ -11,7 +11,8 @@ use std::time::Instant;
 /// What a device does at most, measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ceilings {
-    /// Copies from small, which stay in caches, to large: bytes read plus bytes written, and those per second.
+    /// Copies from small, which stay in caches, to large: bytes read plus bytes written, and those
+    /// per second.
     pub copies: Vec<(f64, f64)>,
     /// f32 operations per second of multiply-adds on registers, two for each.
     pub flops_per_second: f64,
@@ -21,7 +22,8 @@ pub struct Ceilings {
     pub download_bytes_per_second: Option<f64>,
     /// Seconds of a dispatch that does nothing, among many, on a GPU.
     pub dispatch_seconds: Option<f64>,
-    /// Seconds from the submission of one such dispatch to its end as the host sees it; on the CPU, of waking all threads.
+    /// Seconds from the submission of one such dispatch to its end as the host sees it; on the CPU,
+    /// of waking all threads.
     pub round_trip_seconds: f64,
     /// How the copy was timed.
     pub clock: Clock,
@@ -40,7 +42,8 @@ impl Ceilings {
         self.copies.last().map_or(f64::INFINITY, |&(_, rate)| rate)
     }
 
-    /// The same by the copy that moves about as many bytes: what stays in a cache is held against a copy that does.
+    /// The same by the copy that moves about as many bytes: what stays in a cache is held against a
+    /// copy that does.
     pub fn copy_rate(&self, bytes: f64) -> f64 {
         let distance = |&&(moved, _): &&(f64, f64)| (moved / bytes).ln().abs();
         let nearest = |a: &&(f64, f64), b: &&(f64, f64)| distance(a).total_cmp(&distance(b));

@@ -143,7 +143,8 @@ fn measure_within(
     Ok(Sample::new(Clock::Wall, taken))
 }
 
-/// As [`measure`], of a closure, however long it takes: without its ceilings nothing can be said of a device.
+/// As [`measure`], of a closure, however long it takes: without its ceilings nothing can be said of
+/// a device.
 pub(super) fn measure_fn(
     device: &Device,
     seconds: f64,

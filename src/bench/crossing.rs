@@ -1,4 +1,5 @@
-//! Where structured maps become cheaper than the dense one, and how near each comes to the kernel at equal D.
+//! Where structured maps become cheaper than the dense one, and how near each comes to the kernel
+//! at equal D.
 
 use crate::{
     Device, Result,
@@ -38,9 +39,10 @@ const ROWS: usize = 200;
 /// Seeds from which each map is drawn.
 const SEEDS: u64 = 5;
 
-/// Dense Monte Carlo features, Fastfood and SORF in paired form, at equal d and D: their times on `device` as
-/// [`MapSpec::select`](crate::features::MapSpec::select) takes them, and their errors against the exact Gaussian kernel on
-/// 200 standard normal rows at the median distance, over five seeds. Errors when nothing fits the device, and as the maps.
+/// Dense Monte Carlo features, Fastfood and SORF in paired form, at equal d and D: their times on
+/// `device` as [`MapSpec::select`](crate::features::MapSpec::select) takes them, and their errors
+/// against the exact Gaussian kernel on 200 standard normal rows at the median distance, over five
+/// seeds. Errors when nothing fits the device, and as the maps.
 pub fn crossing(device: &Device, dim: usize, features: usize) -> Result<Vec<Crossed>> {
     let costs = select::measure(device, &select::MEASURED, dim, features, Form::Paired)?;
     let mut draws = Seed(0).stream(Stream::Sample, 1);

@@ -1,4 +1,5 @@
-//! The ops as jobs: data drawn and loaded once, run many times, a part of the result compared with f64.
+//! The ops as jobs: data drawn and loaded once, run many times, a part of the result compared with
+//! f64.
 
 mod cholesky;
 mod kernels;
@@ -14,7 +15,7 @@ use super::{MEMORY, Shape, TARGETS};
 use crate::{
     Device, Error, Matrix, Result,
     device::cpu::instruction_set,
-    form::tile::Form,
+    form::Form,
     ops::{
         gram::{self, GramAccumulator, GramSums},
         product,
@@ -222,7 +223,8 @@ impl Job for Product {
     }
 
     fn tile(&self) -> String {
-        form_name(product::form(&self.a_nk, &self.b_kt))
+        let form = product::form(&self.a_nk, &self.b_kt);
+        form.map_or_else(|| instruction_set().into(), |form| form.name())
     }
 
     fn blocks(&self) -> usize {

@@ -130,7 +130,8 @@ const STRUCTURED_MAPS: [&[[usize; 3]]; 4] = [
     ],
 ];
 
-/// What a frequency has to be read of: a sign in a bit, a place in two bytes, the diagonal, the radius.
+/// What a frequency has to be read of: a sign in a bit, a place in two bytes, the diagonal, the
+/// radius.
 const FASTFOOD_TABLE_BYTES: f64 = 1.0 / 8.0 + 2.0 + 4.0 + 4.0;
 /// Three signs and the radius.
 const SORF_TABLE_BYTES: f64 = 3.0 / 8.0 + 4.0;
@@ -358,7 +359,8 @@ fn map_work(shape: Shape, per_feature: f64) -> Work {
     }
 }
 
-/// Whole blocks of transforms, so many levels of additions for each feature's frequency; rows read and features written once.
+/// Whole blocks of transforms, so many levels of additions for each feature's frequency; rows read
+/// and features written once.
 fn structured_work(shape: Shape, transforms: f64, table_bytes: f64) -> Work {
     let (n, d, features) = (shape.rows as f64, shape.dim as f64, shape.features as f64);
     let padded = shape.dim.next_power_of_two().max(2);

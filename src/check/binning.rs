@@ -20,7 +20,7 @@ const SHAPES: [(usize, usize, usize); 6] = [
     (9, 784, 3),
 ];
 
-pub(super) fn run(device: &Device) -> Result<Outcome> {
+pub(crate) fn run(device: &Device) -> Result<Outcome> {
     let mut outcome = Outcome::new();
     for (rows, d, count) in SHAPES {
         let (grids, x) = (grids(d, count)?, normal(rows, d, 1));
@@ -70,7 +70,8 @@ fn hashes(device: &Device, grids: &Grids, x: &Array2<f32>, row0: usize) -> Resul
     binning::download(&out)
 }
 
-/// Values on, just below and just above every edge of the bins of grids over one column, and what is special among floats.
+/// Values on, just below and just above every edge of the bins of grids over one column, and what
+/// is special among floats.
 pub fn bin_edges(grids: &Grids) -> Array2<f32> {
     let mut values = vec![
         0.0,

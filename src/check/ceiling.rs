@@ -3,7 +3,7 @@
 use super::{EPS, Outcome, normal, poisoned, worst};
 use crate::{Device, Matrix, Result, bench::ceiling};
 
-pub(super) fn run(device: &Device) -> Result<Outcome> {
+pub(crate) fn run(device: &Device) -> Result<Outcome> {
     let mut outcome = Outcome::new();
     let src = normal(257, 1028, 9);
     let mut wrong = src.mapv(f64::from);

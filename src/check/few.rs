@@ -1,4 +1,5 @@
-//! Few rows: projections, predictions and products whose depth is split among invocations and among workgroups.
+//! Few rows: projections, predictions and products whose depth is split among invocations and among
+//! workgroups.
 
 use super::{
     EPS, Outcome, normal, poisoned,
@@ -7,10 +8,10 @@ use super::{
 };
 use crate::{
     Device, Matrix, Result,
-    form::tile::Form,
+    form::Form,
     ops::{
-        Nonlinearity, predict, product,
-        projection::{self, Projection},
+        Nonlinearity, product,
+        projection::{self, Projection, predict},
     },
 };
 use ndarray::Array2;
@@ -21,7 +22,7 @@ const FEATURES: [usize; 3] = [1, 2, 4096];
 /// Depths are split among so many workgroups, or as many as have a vec4 of it.
 const SPLITS: [usize; 2] = [1, 5];
 
-pub(super) fn run(device: &Device) -> Result<Outcome> {
+pub(crate) fn run(device: &Device) -> Result<Outcome> {
     let mut outcome = Outcome::new();
     for rows in ROWS {
         for d in DEPTHS {

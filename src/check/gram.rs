@@ -19,7 +19,7 @@ const SHAPES: [(usize, usize, usize); 8] = [
     (9000, 5, 1),
 ];
 
-pub(super) fn run(device: &Device) -> Result<Outcome> {
+pub(crate) fn run(device: &Device) -> Result<Outcome> {
     let mut outcome = Outcome::new();
     for &tile in menu(device, tile::SQUARE_MENU) {
         for (rows, d, t) in SHAPES {

@@ -37,7 +37,7 @@ const SHAPES: [(usize, usize, usize); 10] = [
     (9, 3, 130),
 ];
 
-pub(super) fn run(device: &Device) -> Result<Outcome> {
+pub(crate) fn run(device: &Device) -> Result<Outcome> {
     let mut outcome = Outcome::new();
     for name in KERNELS {
         let kernel = parse(name)?;
@@ -77,8 +77,8 @@ pub(super) fn run(device: &Device) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// Rows and landmarks at distances where the kernel is neither 0 nor 1; the first landmark is the first row, the last its
-/// opposite.
+/// Rows and landmarks at distances where the kernel is neither 0 nor 1; the first landmark is the
+/// first row, the last its opposite.
 pub fn block_rows(
     kernel: &dyn Kernel,
     (n, d, m): (usize, usize, usize),
@@ -95,25 +95,28 @@ pub fn block_rows(
     (x, y)
 }
 
-/// The error that f32 allows an entry: every gathered sum is right to d + 10 units in its last place, which acts through the
-/// slope of the kernel, and the kernel's own value to 10 units of 1. Products of d factors carry an error each.
+/// The error that f32 allows an entry: the d roundings of a gathered sum have no common sign, so
+/// that it is right to sqrt(d) + 10 units in its last place, which act through the slope of the
+/// kernel, and the kernel's own value to 10 units of 1. Products of d factors carry an error each,
+/// likewise.
 fn allowed(kernel: &dyn Kernel, x: &Array2<f32>, y: &Array2<f32>) -> Array2<f64> {
-    let d = x.ncols() as f64;
+    let terms = (x.ncols() as f64).sqrt();
     let k = kernel_block::reference(kernel, x.view(), y.view());
     let (nx, ny) = (norms(x), norms(y));
     let further = kernel_block::reference(kernel, (x * 1.001).view(), (y * 1.001).view());
     Array2::from_shape_fn(k.dim(), |(i, j)| {
         let slope = (further[[i, j]] - k[[i, j]]).abs() / 0.001;
         let size = match kernel.block_form() {
-            // The angle is right to d + 10 units of 1; d k / d theta and the two lengths make up the factor.
+            // The angle is right to sqrt(d) + 10 units of 1; d k / d theta and the two lengths make
+            // up the factor.
             Some(BlockForm::ArcCosine { order }) => {
                 let factor = [1.0, 3.0, 8.0][order as usize];
-                factor * (d + 10.0) * (nx[i] * ny[j]).powi(order as i32)
+                factor * (terms + 10.0) * (nx[i] * ny[j]).powi(order as i32)
             }
             Some(BlockForm::Cauchy | BlockForm::Hat) => {
-                (d + 10.0) * slope + 4.0 * d * k[[i, j]] + 10.0
+                (terms + 10.0) * slope + 4.0 * terms * k[[i, j]] + 10.0
             }
-            _ => (d + 10.0) * slope + 10.0,
+            _ => (terms + 10.0) * slope + 10.0,
         };
         EPS * size
     })

@@ -9,8 +9,8 @@ use crate::{
     Device, Matrix, Result,
     form::tile,
     ops::{
-        Nonlinearity, predict,
-        projection::{self, Projection},
+        Nonlinearity,
+        projection::{self, Projection, predict},
     },
 };
 
@@ -23,7 +23,7 @@ const FORMS: [(Nonlinearity, usize); 6] = [
     (Nonlinearity::ReluSquared, 11),
 ];
 
-pub(super) fn run(device: &Device) -> Result<Outcome> {
+pub(crate) fn run(device: &Device) -> Result<Outcome> {
     let mut outcome = Outcome::new();
     for &tile in menu(device, tile::PREDICT_MENU) {
         for (at, &(rows, d, s)) in SIZES.iter().enumerate() {
@@ -57,7 +57,8 @@ pub(super) fn run(device: &Device) -> Result<Outcome> {
                     let ratio = worst(y.view(), reference.view(), allowed);
                     outcome.case(ratio, || format!("{} in two splits", name()));
                 }
-                // Negative control: the coefficients of the last feature lost, unless it is silent on these rows.
+                // Negative control: the coefficients of the last feature lost, unless it is silent
+                // on these rows.
                 let last = map.outputs() - 1;
                 if z.column(last).iter().any(|&v| v >= 1e-3) {
                     let mut wrong = beta.clone();

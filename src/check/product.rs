@@ -3,8 +3,8 @@
 use super::{EPS, Outcome, menu, normal, poisoned, worst};
 use crate::{
     Device, Matrix, Result,
-    form::tile::{self, Form},
-    ops::product,
+    form::tile,
+    ops::product::{self, ProductForm},
 };
 
 const SHAPES: [(usize, usize, usize); 8] = [
@@ -18,10 +18,10 @@ const SHAPES: [(usize, usize, usize); 8] = [
     (257, 1027, 36),
 ];
 
-pub(super) fn run(device: &Device) -> Result<Outcome> {
+pub(crate) fn run(device: &Device) -> Result<Outcome> {
     let mut outcome = Outcome::new();
     let forms = menu(device, tile::MENU).iter();
-    for form in forms.map(|&tile| Form::Tile(tile)).chain([Form::Narrow]) {
+    for form in forms.map(|&tile| tile.into()).chain([ProductForm::Narrow]) {
         for (rows, k, t) in SHAPES {
             let (a, b) = (normal(rows, k, 1), normal(k, t, 2));
             let a_nk = Matrix::upload(device, a.view())?;

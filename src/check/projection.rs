@@ -3,15 +3,36 @@
 use super::{EPS, Outcome, SIZES, in_turn, menu, normal, poisoned, worst};
 use crate::{
     Device, Matrix, Result,
-    form::tile::{self, Form},
+    form::{Form, tile},
     ops::{
         Nonlinearity,
         projection::{self, DenseMap, Projection},
     },
+    sampling::round_to_11_bits,
+    simd::cos2pi::{reference_cos, reference_sin},
 };
-use ndarray::Array2;
+use ndarray::{Array2, concatenate};
 
-pub(super) fn run(device: &Device) -> Result<Outcome> {
+/// Sizes of phases, in turns; the last tells quarters of a turn apart.
+const TURNS: [f32; 5] = [1.0, 16.0, 1e3, 1e5, 2e6];
+/// What every device promises of cosines and sines, at any phase.
+const COSINE_ERROR: f64 = 2e-7;
+
+/// Depth and frequencies of rows that come alone or in pairs: around the edges of a panel (32), of
+/// panels abreast (192) and of a stretch of depth (256), and large enough to be shared by up to
+/// five threads of a CPU.
+const ALONE: [(usize, usize); 8] = [
+    (1, 1),
+    (255, 31),
+    (256, 193),
+    (257, 2047),
+    (513, 2048),
+    (784, 1024),
+    (784, 1700),
+    (1030, 2049),
+];
+
+pub(crate) fn run(device: &Device) -> Result<Outcome> {
     let mut outcome = Outcome::new();
     for &tile in menu(device, tile::MENU) {
         for (at, &(rows, d, s)) in SIZES.iter().enumerate() {
@@ -28,7 +49,80 @@ pub(super) fn run(device: &Device) -> Result<Outcome> {
         }
         controls(device, tile.into(), &mut outcome)?;
     }
+    phases(device, &mut outcome)?;
+    rows_alone(device, &mut outcome)?;
     Ok(outcome)
+}
+
+/// Cosines and sines of a dense grid of phases, which reach the polynomial without a rounding: one
+/// column with frequency 1.
+fn phases(device: &Device, outcome: &mut Outcome) -> Result<()> {
+    let map = DenseMap {
+        w_ds: Array2::ones((1, 1)),
+        phase_s: vec![0.0],
+        amplitude_s: vec![1.0],
+        nonlinearity: Nonlinearity::CosSin,
+    };
+    let op = Projection::load(device, &map)?;
+    for turns in TURNS {
+        let t = Array2::from_shape_fn((1 << 14, 1), |(i, _)| turns * (i as f32 / 8192.0 - 1.0));
+        let t_nd = Matrix::upload(device, t.view())?;
+        let mut z_nd = poisoned(device, t.nrows(), 2)?;
+        op.run(&t_nd, &mut z_nd)?;
+        let z = z_nd.download()?;
+        let exact = |off: f64| {
+            let cos = t.mapv(|t| reference_cos(f64::from(t) + off));
+            let sin = t.mapv(|t| reference_sin(f64::from(t) + off));
+            concatenate![ndarray::Axis(1), cos, sin]
+        };
+        let ratio = |off| worst(z.view(), exact(off).view(), |_, _| COSINE_ERROR);
+        outcome.case(ratio(0.0), || format!("phases up to {turns} turns"));
+        // Negative control: 1.5e-6 where the slope is steepest.
+        outcome.control(ratio(2.0_f64.powi(-22)), || {
+            format!("2^-22 of a turn on phases up to {turns} turns")
+        });
+    }
+    Ok(())
+}
+
+/// One row, two, and three as the first number that is a batch, with frequencies as maps draw them:
+/// on 11 bits. A CPU keeps those in 16 bits for one row and two, and shares the frequencies of few
+/// rows among its threads.
+fn rows_alone(device: &Device, outcome: &mut Outcome) -> Result<()> {
+    for (d, s) in ALONE {
+        let mut map = dense(d, s, Nonlinearity::CosSin, 0.3);
+        map.w_ds.mapv_inplace(|w| round_to_11_bits(w.into()));
+        let op = Projection::load(device, &map)?;
+        // Rows of unit length, so that phases and with them the bound stay small.
+        let x = normal(3, d, 1) / (d as f32).sqrt();
+        let (bound, reference) = (bound(&map, &x), projection::reference(&map, x.view()));
+        // Negative control: the last frequency exchanged with the first, and the last coordinate
+        // lost.
+        let mut exchanged = reference.clone();
+        exchanged.column_mut(s - 1).assign(&reference.column(0));
+        let mut lost = map.clone();
+        lost.w_ds.row_mut(d - 1).fill(0.0);
+        let lost = projection::reference(&lost, x.view());
+        for rows in 1..=3 {
+            let x = x.slice(ndarray::s![..rows, ..]);
+            let x_nd = Matrix::upload(device, x)?;
+            let mut z_nd = poisoned(device, rows, op.outputs())?;
+            op.run(&x_nd, &mut z_nd)?;
+            let z = z_nd.download()?;
+            let ratio = |exact: &Array2<f64>| {
+                let exact = exact.slice(ndarray::s![..rows, ..]);
+                worst(z.view(), exact, |i, j| bound[[i, j]])
+            };
+            let name = || format!("{rows} x {d} -> {s} on 11 bits");
+            outcome.case(ratio(&reference), name);
+            outcome.control(ratio(&lost), || format!("a lost coordinate of {}", name()));
+            if s > 1 {
+                let ratio = ratio(&exchanged);
+                outcome.control(ratio, || format!("an exchanged frequency of {}", name()));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// A bandwidth 1 per mille off, a lost phase and two swapped frequencies must all be noticed.
@@ -77,7 +171,8 @@ pub(super) fn dense(d: usize, s: usize, nonlinearity: Nonlinearity, scale: f32) 
     }
 }
 
-/// The allowed error of a feature: the rounding of a product of depth d, through a slope of at most 2 pi.
+/// The allowed error of a feature: the rounding of a product of depth d, through a slope of at most
+/// 2 pi.
 pub(super) fn bound(map: &DenseMap, x: &Array2<f32>) -> Array2<f64> {
     // Sum of |x||w| bounds every partial sum.
     let absolute = |m: &Array2<f32>| m.mapv(|v| f64::from(v.abs()));

@@ -1,22 +1,25 @@
-//! The Walsh-Hadamard transform at every length, in one dispatch and in passes, with every exchange that the device has.
+//! The Walsh-Hadamard transform at every length, in one dispatch and in passes, with every exchange
+//! that the device has.
 
 use super::{EPS, Outcome, normal, norms, poisoned, worst};
 use crate::{
     Device, Matrix, Result,
-    ops::walsh_hadamard::{self, Exchange, WalshHadamard},
+    form::{Exchange, Way},
+    ops::walsh_hadamard::{self, WalshHadamard},
 };
 
 /// Rows of 2 to 2^18 elements.
 const LEVELS: std::ops::RangeInclusive<u32> = 1..=18;
 
-pub(super) fn run(device: &Device) -> Result<Outcome> {
+pub(crate) fn run(device: &Device) -> Result<Outcome> {
     let mut outcome = Outcome::new();
     for k in LEVELS {
         let n = 1 << k;
         for rows in [1, 3, (20_000 >> k).min(150) + 5] {
             let x = normal(rows, n, k.into());
             let norms = norms(&x);
-            // Each of k levels rounds once, errors of one level spread evenly over the row like its values do.
+            // Each of k levels rounds once, errors of one level spread evenly over the row like its
+            // values do.
             let allowed = |i: usize, _| 4.0 * f64::from(k) * EPS * norms[i];
             let reference = walsh_hadamard::reference(x.view());
             let mut lost = x.clone();
@@ -53,7 +56,7 @@ pub(super) fn run(device: &Device) -> Result<Outcome> {
 fn transforms(device: &Device, n: usize) -> Result<Vec<WalshHadamard>> {
     let transform = WalshHadamard::new(n)?;
     Ok(match device {
-        Device::Gpu(gpu) if Exchange::serves(n) => {
+        Device::Gpu(gpu) if transform.has_choice() => {
             let able = Exchange::ALL.iter().filter(|e| e.check(gpu).is_ok());
             able.map(|&e| transform.with_exchange(e)).collect()
         }

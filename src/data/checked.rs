@@ -5,7 +5,8 @@ use super::{Chunk, ChunkSource};
 use crate::error::{Error, Result};
 use std::path::Path;
 
-/// The next chunk of a source of which `row0` rows were read: of the shape that the source announces, and finite.
+/// The next chunk of a source of which `row0` rows were read: of the shape that the source
+/// announces, and finite.
 pub(crate) fn next_checked(
     source: &mut dyn ChunkSource,
     max_rows: usize,

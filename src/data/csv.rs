@@ -24,21 +24,24 @@ pub enum TargetUse {
     /// Read; a missing one is an error. For fitting and scoring.
     #[default]
     Required,
-    /// Read if all are there. If some are missing, the others are left out and there are no targets.
+    /// Read if all are there. If some are missing, the others are left out and there are no
+    /// targets.
     IfPresent,
-    /// Left out, unread, wherever they are there. For predicting on rows that may or may not be labelled.
+    /// Left out, unread, wherever they are there. For predicting on rows that may or may not be
+    /// labelled.
     Ignored,
 }
 
 /// A comma-separated file with one row per sample.
 ///
-/// The first row holds the column names. Only if all its fields are numbers is it data, and the columns are then named
-/// "0", "1" and so on; a first row of at least four fields that counts 0, 1, 2, ... is again one of names, which is what
-/// pandas writes for unnamed columns. A column with an empty name is called by its index.
+/// The first row holds the column names. Only if all its fields are numbers is it data, and the
+/// columns are then named "0", "1" and so on; a first row of at least four fields that counts 0, 1,
+/// 2, ... is again one of names, which is what pandas writes for unnamed columns. A column with an
+/// empty name is called by its index.
 ///
-/// Fields may be quoted, and white space around them does not count. Every field but those of ignored targets must be a
-/// finite number: text, empty and missing values are errors with the line (the file's first is 1) and the column's name.
-/// Features are f64.
+/// Fields may be quoted, and white space around them does not count. Every field but those of
+/// ignored targets must be a finite number: text, empty and missing values are errors with the line
+/// (the file's first is 1) and the column's name. Features are f64.
 #[derive(Debug)]
 pub struct CsvSource {
     path: PathBuf,
@@ -56,9 +59,10 @@ pub struct CsvSource {
 impl CsvSource {
     /// Opens `path`, reads its first row and finds the targets.
     ///
-    /// Errors with [`Error::Io`] if the file cannot be opened, with [`Error::Parameter`] if a target is named twice, and
-    /// with [`Error::Data`] if the file is empty or has no row after the names, a required target is not there or not
-    /// unique, or no feature column is left. What a row holds is checked when its chunk is read.
+    /// Errors with [`Error::Io`] if the file cannot be opened, with [`Error::Parameter`] if a
+    /// target is named twice, and with [`Error::Data`] if the file is empty or has no row after the
+    /// names, a required target is not there or not unique, or no feature column is left. What a
+    /// row holds is checked when its chunk is read.
     pub fn open(path: impl AsRef<Path>, options: CsvOptions) -> Result<Self> {
         let path = path.as_ref().to_owned();
         let file = open_file(&path)?;
@@ -323,8 +327,9 @@ fn short(text: &str) -> String {
     format!("{:?}...", text.chars().take(SHOWN).collect::<String>())
 }
 
-/// The line, counted from 1, of the record that begins at `byte`. The csv crate's own count starts before the blank
-/// lines and the second half of a line ending that come first, so this counts again; only errors need it.
+/// The line, counted from 1, of the record that begins at `byte`. The csv crate's own count starts
+/// before the blank lines and the second half of a line ending that come first, so this counts
+/// again; only errors need it.
 fn line_at(path: &Path, byte: u64) -> std::io::Result<u64> {
     let mut reader = BufReader::with_capacity(1 << 18, File::open(path)?);
     let (mut line, mut at, mut previous) = (1, 0, 0);

@@ -29,8 +29,9 @@ pub struct MemorySource {
 impl MemorySource {
     /// A source over `x` `[rows, d]` and, if given, `y` `[rows, targets]`, in any memory layout.
     ///
-    /// Errors with [`Error::Shape`] if `x` has no rows or no columns or `y` has another number of rows, and with
-    /// [`Error::Data`] if a value is not finite, naming its row and column counted from 0.
+    /// Errors with [`Error::Shape`] if `x` has no rows or no columns or `y` has another number of
+    /// rows, and with [`Error::Data`] if a value is not finite, naming its row and column counted
+    /// from 0.
     pub fn new(x: impl Into<Rows>, y: Option<Array2<f64>>) -> Result<Self> {
         // A variant that was built by hand may be in Fortran order.
         let x = match x.into() {

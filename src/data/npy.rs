@@ -15,19 +15,22 @@ use std::path::Path;
 
 /// A .npy file of features and, beside it, perhaps one of targets.
 ///
-/// Features are 2-D `[rows, d]`; targets are `[rows]` or `[rows, targets]`. Any boolean, integer or real dtype (b1, i1 to
-/// i8, u1 to u8, f2 to f8) in either byte order is read through a fixed buffer, so memory does not grow with the file.
-/// 4- and 8-byte integers become f64; 8-byte features beyond 2^53 are rounded to the nearest f64, with a warning, and such targets
-/// are an error. A Fortran-ordered file is read with one seek per column and chunk: the same rows, more slowly.
+/// Features are 2-D `[rows, d]`; targets are `[rows]` or `[rows, targets]`. Any boolean, integer or
+/// real dtype (b1, i1 to i8, u1 to u8, f2 to f8) in either byte order is read through a fixed
+/// buffer, so memory does not grow with the file. 4- and 8-byte integers become f64; 8-byte
+/// features beyond 2^53 are rounded to the nearest f64, with a warning, and such targets are an
+/// error. A Fortran-ordered file is read with one seek per column and chunk: the same rows, more
+/// slowly.
 #[derive(Debug)]
 pub struct NpySource(Arrays);
 
 impl NpySource {
-    /// Opens the features at `x` and, if given, the targets at `y`, and checks both headers and file lengths.
+    /// Opens the features at `x` and, if given, the targets at `y`, and checks both headers and
+    /// file lengths.
     ///
-    /// Errors with [`crate::Error::Io`] if a file cannot be opened, and with [`crate::Error::Data`] if one is truncated,
-    /// has no rows, another dtype or number of dimensions than above, or the two differ in rows. A value that is not
-    /// finite is found when its chunk is read.
+    /// Errors with [`crate::Error::Io`] if a file cannot be opened, and with [`crate::Error::Data`]
+    /// if one is truncated, has no rows, another dtype or number of dimensions than above, or the
+    /// two differ in rows. A value that is not finite is found when its chunk is read.
     pub fn open(x: impl AsRef<Path>, y: Option<&Path>) -> Result<Self> {
         let array = |path: &Path, role| {
             let place = Place {

@@ -9,18 +9,20 @@ use zip::{ZipArchive, result::ZipError};
 
 /// A .npz archive that holds an array `X` and, perhaps, an array `y`, stored or deflated.
 ///
-/// The arrays are what [`super::NpySource`] reads, streamed out of the archive: memory does not grow with them. Each is
-/// checked against the archive's CRC when its last row is read. A Fortran-ordered array cannot be streamed by rows:
-/// opening it unpacks it once into an unnamed temporary file in [`std::env::temp_dir`].
+/// The arrays are what [`super::NpySource`] reads, streamed out of the archive: memory does not
+/// grow with them. Each is checked against the archive's CRC when its last row is read. A
+/// Fortran-ordered array cannot be streamed by rows: opening it unpacks it once into an unnamed
+/// temporary file in [`std::env::temp_dir`].
 #[derive(Debug)]
 pub struct NpzSource(Arrays);
 
 impl NpzSource {
     /// Opens the arrays `X` and, where there is one, `y`.
     ///
-    /// Errors with [`Error::Io`] if the file cannot be opened, and with [`Error::Data`] if it is no archive, is
-    /// truncated or encrypted, has no array `X`, or an array is none that [`super::NpySource`] reads. Damage and values
-    /// that are not finite are found when their chunk is read.
+    /// Errors with [`Error::Io`] if the file cannot be opened, and with [`Error::Data`] if it is no
+    /// archive, is truncated or encrypted, has no array `X`, or an array is none that
+    /// [`super::NpySource`] reads. Damage and values that are not finite are found when their chunk
+    /// is read.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let x = array(path, "X", Role::Features)?.ok_or_else(|| {
@@ -73,7 +75,8 @@ fn names(path: &Path) -> Result<String> {
     Ok(super::open::shortened(&names))
 }
 
-/// The array `name`, which lies in the entry of this name plus `.npy`; each has its own file handle.
+/// The array `name`, which lies in the entry of this name plus `.npy`; each has its own file
+/// handle.
 fn array(path: &Path, name: &str, role: Role) -> Result<Option<ArrayReader>> {
     let mut archive = archive(path)?;
     let Some(index) = archive

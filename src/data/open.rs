@@ -18,8 +18,8 @@ pub struct OpenOptions {
 
 /// Opens `path` by its extension: .npy, .npz or .csv, in any case.
 ///
-/// Errors with [`Error::Unsupported`] for another extension or for an option that does not go with this one, and as
-/// [`NpySource::open`], [`NpzSource::open`] and [`CsvSource::open`] do.
+/// Errors with [`Error::Unsupported`] for another extension or for an option that does not go with
+/// this one, and as [`NpySource::open`], [`NpzSource::open`] and [`CsvSource::open`] do.
 pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Box<dyn ChunkSource>> {
     let path = path.as_ref();
     let extension = path

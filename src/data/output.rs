@@ -13,7 +13,8 @@ use tempfile::NamedTempFile;
 
 /// A file written under a temporary name in its own directory and renamed by [`Self::finish`].
 ///
-/// Until then a file that was there before stays as it is; dropped unfinished, nothing of the new one remains.
+/// Until then a file that was there before stays as it is; dropped unfinished, nothing of the new
+/// one remains.
 #[derive(Debug)]
 pub struct AtomicFile {
     file: NamedTempFile,
@@ -23,8 +24,8 @@ pub struct AtomicFile {
 impl AtomicFile {
     /// Begins a file that will be `path`; through a symbolic link, the file that it points to.
     ///
-    /// Errors with [`Error::Io`] if the directory cannot be written, and with [`Error::Data`] if it is missing or `path`
-    /// is a directory or a device, which a rename would replace.
+    /// Errors with [`Error::Io`] if the directory cannot be written, and with [`Error::Data`] if it
+    /// is missing or `path` is a directory or a device, which a rename would replace.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let fail = |error| Error::io(path, error);
@@ -66,7 +67,8 @@ impl AtomicFile {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            // As any new file, less what the umask takes; tempfile's own default keeps other users out.
+            // As any new file, less what the umask takes; tempfile's own default keeps other users
+            // out.
             builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
         let file = builder

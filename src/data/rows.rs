@@ -38,7 +38,8 @@ impl Rows {
         }
     }
 
-    /// The rows of `range`, copied unless they are all. Panics if the range reaches beyond the last row.
+    /// The rows of `range`, copied unless they are all. Panics if the range reaches beyond the last
+    /// row.
     pub(crate) fn part(&self, range: Range<usize>) -> Cow<'_, Self> {
         match range == (0..self.nrows()) {
             true => Cow::Borrowed(self),
@@ -72,8 +73,8 @@ impl Rows {
         }
     }
 
-    /// `parts` one below the other; in double precision if any part is. Errors with [`Error::Shape`] if the parts
-    /// differ in their columns or there is none.
+    /// `parts` one below the other; in double precision if any part is. Errors with
+    /// [`Error::Shape`] if the parts differ in their columns or there is none.
     pub(super) fn stack(mut parts: Vec<Self>) -> Result<Self> {
         if parts.len() == 1 {
             return Ok(parts.remove(0));
@@ -122,7 +123,8 @@ pub(super) fn first_non_finite<T: Copy>(
     x: &Array2<T>,
     finite: impl Fn(T) -> bool,
 ) -> Option<(usize, usize, T)> {
-    // Without an early exit inside a block the test is vectorised: it costs little beside reading the data.
+    // Without an early exit inside a block the test is vectorised: it costs little beside reading
+    // the data.
     let all = |block: &[T]| block.iter().fold(true, |ok, &v| ok & finite(v));
     if x.as_slice()
         .is_some_and(|values| values.chunks(1024).all(all))
@@ -134,7 +136,8 @@ pub(super) fn first_non_finite<T: Copy>(
         .map(|((i, j), &v)| (i, j, v))
 }
 
-/// The error for a value that is not finite, at `row` and `column` of the array in `path`, both counted from 0.
+/// The error for a value that is not finite, at `row` and `column` of the array in `path`, both
+/// counted from 0.
 pub(super) fn not_finite(path: &Path, array: &str, row: usize, column: usize, value: f64) -> Error {
     let place = format!("{array}row {row}, column {column} (counted from 0)");
     not_finite_at(path, &place, value)

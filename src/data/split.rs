@@ -16,11 +16,13 @@ pub enum Part {
 
 /// The training or the test part of a source.
 ///
-/// Row i (counted from 0 in the whole source) is a test row if the upper 53 bits of `h(seed, i)`, read as a fraction in
-/// [0, 1), lie below the test fraction. `h(seed, i)` is output i of SplitMix64 (Steele, Lea & Flood 2014) started at
-/// `mix(seed)`: `mix(mix(seed) + (i + 1) * 0x9e3779b97f4a7c15)` modulo 2^64, where mix(z) is `z ^= z >> 30;
-/// z *= 0xbf58476d1ce4e5b9; z ^= z >> 27; z *= 0x94d049bb133111eb; z ^= z >> 31`. So the parts are the same on every
-/// platform and in chunks of any size, and no row is kept back: the share of test rows is the fraction only on average.
+/// Row i (counted from 0 in the whole source) is a test row if the upper 53 bits of `h(seed, i)`,
+/// read as a fraction in [0, 1), lie below the test fraction. `h(seed, i)` is output i of
+/// SplitMix64 (Steele, Lea & Flood 2014) started at `mix(seed)`:
+/// `mix(mix(seed) + (i + 1) * 0x9e3779b97f4a7c15)` modulo 2^64, where mix(z) is
+/// `z ^= z >> 30; z *= 0xbf58476d1ce4e5b9; z ^= z >> 27; z *= 0x94d049bb133111eb; z ^= z >> 31`. So
+/// the parts are the same on every platform and in chunks of any size, and no row is kept back: the
+/// share of test rows is the fraction only on average.
 #[derive(Debug)]
 pub struct Split<S> {
     source: S,
@@ -38,12 +40,14 @@ pub struct Split<S> {
 const MOST_COUNTED: usize = 1 << 24;
 
 impl<S: ChunkSource> Split<S> {
-    /// The `part` of `source` where `fraction` of the rows are test rows. The source must be at its first row.
+    /// The `part` of `source` where `fraction` of the rows are test rows. The source must be at its
+    /// first row.
     ///
-    /// The part knows its own number of rows if its source does and has at most 2^24: each is hashed to be counted.
+    /// The part knows its own number of rows if its source does and has at most 2^24: each is
+    /// hashed to be counted.
     ///
-    /// Errors with [`Error::Parameter`] if `fraction` is not between 0 and 1, both excluded, or if the part knows that it
-    /// has no rows; otherwise an empty part is an error of the first chunk.
+    /// Errors with [`Error::Parameter`] if `fraction` is not between 0 and 1, both excluded, or if
+    /// the part knows that it has no rows; otherwise an empty part is an error of the first chunk.
     pub fn new(source: S, part: Part, fraction: f64, seed: u64) -> Result<Self> {
         if !(fraction > 0.0 && fraction < 1.0) {
             return Err(Error::parameter(format!(
@@ -82,7 +86,8 @@ impl<S: ChunkSource> Split<S> {
             "training"
         };
         Error::parameter(format!(
-            "the {part} part has no rows at test fraction {}; choose another fraction or seed, or give more rows",
+            "the {part} part has no rows at test fraction {}; choose another fraction or seed, or \
+             give more rows",
             self.fraction
         ))
     }
@@ -103,7 +108,8 @@ impl<S: ChunkSource> ChunkSource for Split<S> {
     }
     fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
         require_rows(max_rows)?;
-        // A small part of a chunk would make small chunks, which are slow: fill at least half of what is asked for.
+        // A small part of a chunk would make small chunks, which are slow: fill at least half of
+        // what is asked for.
         let (mut xs, mut ys, mut rows) = (Vec::<Rows>::new(), Vec::<Array2<f64>>::new(), 0);
         while rows <= max_rows / 2 {
             let read = usize::try_from(self.next).unwrap_or(usize::MAX);

@@ -1,4 +1,5 @@
-//! One pass over a source: what standardisation, bandwidth rules and classifiers need to know before the fit.
+//! One pass over a source: what standardisation, bandwidth rules and classifiers need to know
+//! before the fit.
 
 mod moments;
 mod sample;
@@ -43,15 +44,15 @@ pub struct Survey {
 const CHUNK_VALUES: usize = 1 << 19;
 
 impl Survey {
-    /// Reads `source` once from its first row on and rewinds it. Up to `sample_rows` rows are sampled by `seed`;
-    /// `progress` gets the number of rows read so far after each chunk.
+    /// Reads `source` once from its first row on and rewinds it. Up to `sample_rows` rows are
+    /// sampled by `seed`; `progress` gets the number of rows read so far after each chunk.
     ///
-    /// Means and variances are Welford's in f64 on values shifted by the first row, so a column of large values with a
-    /// small spread keeps its variance.
+    /// Means and variances are Welford's in f64 on values shifted by the first row, so a column of
+    /// large values with a small spread keeps its variance.
     ///
-    /// Errors with [`Error::Shape`] if there are no rows or a chunk has another shape than its source says, with
-    /// [`Error::Data`] at the first value that is not finite, with [`Error::Numerical`] if a column's variance exceeds
-    /// f64, and as the source does.
+    /// Errors with [`Error::Shape`] if there are no rows or a chunk has another shape than its
+    /// source says, with [`Error::Data`] at the first value that is not finite, with
+    /// [`Error::Numerical`] if a column's variance exceeds f64, and as the source does.
     pub fn of(
         source: &mut dyn ChunkSource,
         sample_rows: usize,
@@ -118,7 +119,8 @@ impl Survey {
             return Ok(());
         };
         Err(Error::numerical(format!(
-            "the variance of {what} column {j} (counted from 0) exceeds the range of f64; rescale or remove it"
+            "the variance of {what} column {j} (counted from 0) exceeds the range of f64; rescale \
+             or remove it"
         )))
     }
 
@@ -135,8 +137,8 @@ impl Survey {
         self.min[j] == self.max[j]
     }
 
-    /// Variance over all entries of X, as the `scale` rule has it: the mean of the columns' variances plus the variance
-    /// of their means.
+    /// Variance over all entries of X, as the `scale` rule has it: the mean of the columns'
+    /// variances plus the variance of their means.
     pub fn entry_variance(&self) -> f64 {
         let d = self.mean.len() as f64;
         let centre = self.mean.iter().map(|m| m / d).sum::<f64>();

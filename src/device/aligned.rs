@@ -5,12 +5,14 @@
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct Line(pub(crate) [f32; 16]);
 
-/// Floats that start on a cache line, so that no vector of a row that is a whole number of vectors straddles two.
+/// Floats that start on a cache line, so that no vector of a row that is a whole number of vectors
+/// straddles two.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Aligned(Vec<Line>);
 
 impl Aligned {
-    /// `len` zeros and the rest of the last line, in pages that the system gives when they are first written.
+    /// `len` zeros and the rest of the last line, in pages that the system gives when they are
+    /// first written.
     pub(crate) fn zeroed(len: usize) -> Self {
         Self(bytemuck::zeroed_vec(len.div_ceil(16)))
     }

@@ -1,7 +1,9 @@
-//! Files that spare the next process work: compiled pipelines and chosen tile shapes, per adapter and driver.
+//! Files that spare the next process work: compiled pipelines and chosen tile shapes, per adapter
+//! and driver.
 //!
-//! They lie in the user's cache folder, or in `BOCHNER_CACHE`; `BOCHNER_CACHE=off` keeps nothing. Nothing depends on them: what
-//! cannot be read, is damaged, or was written for another adapter, driver or version counts as absent and is written again.
+//! They lie in the user's cache folder, or in `BOCHNER_CACHE`; `BOCHNER_CACHE=off` keeps nothing.
+//! Nothing depends on them: what cannot be read, is damaged, or was written for another adapter,
+//! driver or version counts as absent and is written again.
 
 use std::{
     env, fs,
@@ -60,7 +62,8 @@ impl Cache {
         (stored_key == versioned(key).as_bytes()).then(|| content.to_vec())
     }
 
-    /// Keeps `content` under `name` for `key`. A folder that cannot be written only costs the next process the work.
+    /// Keeps `content` under `name` for `key`. A folder that cannot be written only costs the next
+    /// process the work.
     pub(crate) fn store(&self, name: &str, key: &str, content: &[u8]) {
         let Some(path) = self.path(name, key) else {
             return;

@@ -1,11 +1,16 @@
-//! Choosing a device: an explicit argument, else `BOCHNER_DEVICE`, else the best GPU, else the CPU with a word of why.
+//! Choosing a device: an explicit argument, else `BOCHNER_DEVICE`, else the best GPU, else the CPU
+//! with a word of why.
 
 use super::{
     CpuDevice, Device,
-    gpu::{AdapterKind, AdapterReport, open_adapter, visible_adapters},
+    gpu::{AdapterKind, AdapterReport, WeakGpu, open_adapter, visible_adapters},
 };
 use crate::{Error, Result, error::Remedy};
-use std::{convert::Infallible, str::FromStr};
+use std::{
+    convert::Infallible,
+    str::FromStr,
+    sync::{Mutex, Once, PoisonError},
+};
 
 /// The environment variable that chooses when the caller does not.
 pub const DEVICE_VARIABLE: &str = "BOCHNER_DEVICE";
@@ -51,10 +56,11 @@ pub struct DeviceReport {
 }
 
 impl Device {
-    /// Opens the device of `choice`. The second value is a note for the user when `auto` falls back to the CPU.
+    /// Opens the device of `choice`. The second value is a note for the user when `auto` falls back
+    /// to the CPU.
     ///
-    /// Errors when a GPU is asked for and there is none, when a name matches no adapter, or when the adapter's limits
-    /// are too small; never falls back then.
+    /// Errors when a GPU is asked for and there is none, when a name matches no adapter, or when
+    /// the adapter's limits are too small; never falls back then.
     pub fn open(choice: &DeviceChoice) -> Result<(Self, Option<String>)> {
         let (choice, _) = choice.resolve();
         if choice == DeviceChoice::Cpu {
@@ -73,6 +79,41 @@ impl Device {
                 Ok((cpu, Some(note)))
             }
         }
+    }
+
+    /// The device that [`DeviceChoice::Auto`] stands for. All who ask share one as long as any of
+    /// them keeps it; a lost one is opened anew. The log says once which it is.
+    ///
+    /// Errors as [`Self::open`] does.
+    pub fn best() -> Result<Self> {
+        /// Nothing is kept open for those who may never ask again, so that a device closes in order.
+        enum Best {
+            Cpu,
+            Gpu(WeakGpu),
+        }
+        static BEST: Mutex<Option<Best>> = Mutex::new(None);
+        static SAID: Once = Once::new();
+        // What is kept is whole, whatever became of who held the lock.
+        let mut best = BEST.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*best {
+            Some(Best::Cpu) => return Ok(Self::cpu()),
+            Some(Best::Gpu(gpu)) => {
+                if let Some(gpu) = gpu.upgrade() {
+                    return Ok(Self::Gpu(gpu));
+                }
+            }
+            None => {}
+        }
+        let (device, note) = Self::open(&DeviceChoice::Auto)?;
+        SAID.call_once(|| match note {
+            Some(note) => log::warn!("{note}"),
+            None => log::info!("device: {}", device.describe()),
+        });
+        *best = Some(match &device {
+            Self::Cpu(_) => Best::Cpu,
+            Self::Gpu(gpu) => Best::Gpu(gpu.downgrade()),
+        });
+        Ok(device)
     }
 
     /// Opens every usable adapter, software ones too: for checks that run on all of them.
@@ -150,7 +191,8 @@ fn pick(choice: &DeviceChoice, found: &[&AdapterReport], reason: Option<&str>) -
             let index = found.iter().position(holds);
             return index.map(Pick::Adapter).ok_or_else(|| {
                 Error::device(format!(
-                    "no adapter is called {name:?}; there are: {}; use one of these, cpu, gpu or auto",
+                    "no adapter is called {name:?}; there are: {}; use one of these, cpu, gpu or \
+                     auto",
                     names(found, reason)
                 ))
             });
@@ -193,5 +235,82 @@ fn names(reports: &[&AdapterReport], reason: Option<&str>) -> String {
         (false, _) => each.join(", "),
         (true, Some(reason)) => format!("none ({reason})"),
         (true, None) => "none".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn adapter(name: &str, kind: AdapterKind, refusal: Option<&str>) -> AdapterReport {
+        AdapterReport {
+            name: name.into(),
+            kind,
+            driver: "driver".into(),
+            backend: "Vulkan".into(),
+            max_binding_bytes: 1 << 30,
+            workgroup_bytes: 32_768,
+            workgroup_invocations: 1024,
+            subgroup: (32, 32),
+            refusal: refusal.map(Into::into),
+        }
+    }
+
+    /// The index taken, or why it is the CPU.
+    fn taken(
+        choice: &DeviceChoice,
+        found: &[AdapterReport],
+    ) -> Result<std::result::Result<usize, String>> {
+        let found: Vec<_> = found.iter().collect();
+        Ok(match pick(choice, &found, None)? {
+            Pick::Adapter(index) => Ok(index),
+            Pick::Cpu { why } => Err(why),
+        })
+    }
+
+    #[test]
+    fn auto_and_gpu_take_the_first_real_adapter_that_is_large_enough() {
+        use AdapterKind::{Discrete, Integrated, Software};
+        let small = Some("max_storage_buffers_per_shader_stage is 4, bochner needs 8");
+        let all = [
+            adapter("Raster", Software, None),
+            adapter("Tiny", Discrete, small),
+            adapter("Chip", Integrated, None),
+            adapter("Card", Discrete, None),
+        ];
+        for choice in [DeviceChoice::Auto, DeviceChoice::Gpu] {
+            assert_eq!(taken(&choice, &all).expect("one"), Ok(2), "{choice:?}");
+        }
+        assert_eq!(
+            taken(&DeviceChoice::Cpu, &all).expect("it"),
+            Err(String::new())
+        );
+        // A name is a part of one, whatever the case and the kind.
+        let named = |name: &str| taken(&DeviceChoice::Named(name.into()), &all);
+        assert_eq!(named("RAST").expect("one"), Ok(0));
+        assert_eq!(named("card").expect("one"), Ok(3));
+        let message = named("other").expect_err("none").to_string();
+        assert!(
+            message.contains("\"other\"") && message.contains("\"Chip\""),
+            "{message}"
+        );
+
+        // Without a real one: `auto` says why, `gpu` refuses with the same words.
+        let why = taken(&DeviceChoice::Auto, &all[..2])
+            .expect("the CPU")
+            .expect_err("no GPU");
+        let message = taken(&DeviceChoice::Gpu, &all[..2])
+            .expect_err("no GPU")
+            .to_string();
+        for words in [
+            "Raster is a software adapter",
+            "Tiny is too small",
+            "bochner needs 8",
+        ] {
+            assert!(
+                why.contains(words) && message.contains(words),
+                "{why}; {message}"
+            );
+        }
     }
 }

@@ -17,13 +17,15 @@ impl CpuDevice {
         Self { pool: None }
     }
 
-    /// The cores that this process may use, as the system counts them: more threads than that only wait for each other.
+    /// The cores that this process may use, as the system counts them: more threads than that only
+    /// wait for each other.
     pub fn cores() -> usize {
         cores()
     }
 
-    /// Gives the process-wide pool `threads` threads, for every part of the library that runs on the host. Errors on zero,
-    /// when the system refuses the threads, and when the pool was set or used before.
+    /// Gives the process-wide pool `threads` threads, for every part of the library that runs on
+    /// the host. Errors on zero, when the system refuses the threads, and when the pool was set or
+    /// used before.
     pub fn set_shared_threads(threads: usize) -> Result<()> {
         if threads == 0 {
             return Err(no_threads());
@@ -34,7 +36,8 @@ impl CpuDevice {
             .map_err(|e| Error::device(format!("cannot start {threads} threads: {e}")))
     }
 
-    /// A pool of its own with `threads` threads. Errors on zero, or when the system refuses the threads.
+    /// A pool of its own with `threads` threads. Errors on zero, or when the system refuses the
+    /// threads.
     pub fn with_threads(threads: usize) -> Result<Self> {
         if threads == 0 {
             return Err(no_threads());
@@ -71,14 +74,16 @@ impl CpuDevice {
         }
     }
 
-    /// Whether the calling thread is one of this device's: then others may be busy with the work of its neighbours.
+    /// Whether the calling thread is one of this device's: then others may be busy with the work of
+    /// its neighbours.
     pub(crate) fn is_inside(&self) -> bool {
         let index = self.pool.as_ref().map(|pool| pool.current_thread_index());
         index.unwrap_or_else(rayon::current_thread_index).is_some()
     }
 
-    /// Keeps up to `threads` of the pool awake for a moment after short work, if that came soon after the last and the
-    /// machine has cores to spare. [`Self::call`] tells them that more has come.
+    /// Keeps up to `threads` of the pool awake for a moment after short work, if that came soon
+    /// after the last and the machine has cores to spare. [`Self::call`] tells them that more has
+    /// come.
     pub(crate) fn linger(&self, threads: usize) {
         let Some(turn) = LINGERING.after(clock(), self.threads()) else {
             return;

@@ -29,14 +29,15 @@ use pipeline::Pipelines;
 use saved::SavedPipelines;
 use std::{
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 use submission::SubmissionPart;
 
 /// No binding may exceed this on Vulkan and DX12, whatever the adapter claims.
 const MAX_BINDING: u64 = (1 << 31) - 4;
 
-/// An opened adapter. Cloning is cheap; clones share pipelines, pooled buffers and the command queue.
+/// An opened adapter. Cloning is cheap; clones share pipelines, pooled buffers and the command
+/// queue.
 #[derive(Clone)]
 pub struct GpuDevice(Arc<Inner>);
 
@@ -60,6 +61,18 @@ struct Inner {
     /// Tests have work split among as many dispatches as can be.
     #[cfg(test)]
     small_dispatches: std::sync::atomic::AtomicBool,
+}
+
+/// A [`GpuDevice`] as long as somebody else uses it.
+#[derive(Debug)]
+pub(super) struct WeakGpu(Weak<Inner>);
+
+impl WeakGpu {
+    /// The device, unless it was closed or lost.
+    pub(super) fn upgrade(&self) -> Option<GpuDevice> {
+        let inner = self.0.upgrade()?;
+        inner.faults.alive().is_ok().then_some(GpuDevice(inner))
+    }
 }
 
 impl Drop for Inner {
@@ -132,6 +145,11 @@ impl GpuDevice {
     /// Whether both handles stand for one opened device.
     pub fn same_as(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// A handle that does not keep the device open.
+    pub(super) fn downgrade(&self) -> WeakGpu {
+        WeakGpu(Arc::downgrade(&self.0))
     }
 
     /// What was chosen by measuring on this adapter.

@@ -1,7 +1,9 @@
-//! Threads that stay awake for a moment after short work, because to wake one takes as long as its part of a row.
+//! Threads that stay awake for a moment after short work, because to wake one takes as long as its
+//! part of a row.
 //!
-//! Awake means spinning, which pays only while cores have nothing else to do. A thread that finds itself put aside by the
-//! system sends everybody to sleep for a while, and more threads than cores never linger: they would wait for each other.
+//! Awake means spinning, which pays only while cores have nothing else to do. A thread that finds
+//! itself put aside by the system sends everybody to sleep for a while, and more threads than cores
+//! never linger: they would wait for each other.
 
 use std::{
     num::NonZero,
@@ -13,19 +15,23 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long a thread waits for more work before it sleeps: longer than a row takes, too short to be seen in a load.
+/// How long a thread waits for more work before it sleeps: longer than a row takes, too short to be
+/// seen in a load.
 const LINGER: Duration = Duration::from_micros(200);
 /// Calls further apart than this find threads asleep: nobody waits for rare ones.
 const SOON: Duration = Duration::from_millis(1);
-/// A thread that spins looks at the clock every few microseconds. If this long has passed, another had its core.
+/// A thread that spins looks at the clock every few microseconds. If this long has passed, another
+/// had its core.
 const PUT_ASIDE: Duration = Duration::from_micros(100);
-/// Nobody lingers for so long on a machine that was found busy: what it then costs is a part in five hundred.
+/// Nobody lingers for so long on a machine that was found busy: what it then costs is a part in
+/// five hundred.
 const BUSY: Duration = Duration::from_millis(100);
 
 /// The process's one account of who waits for what.
 pub(super) static LINGERING: Lingering = Lingering::new();
 
-/// When short work came, and whether the machine had cores to spare. Times are in microseconds since the first call.
+/// When short work came, and whether the machine had cores to spare. Times are in microseconds
+/// since the first call.
 #[derive(Debug)]
 pub(super) struct Lingering {
     /// Counts what lingering threads wait for.
@@ -50,8 +56,9 @@ impl Lingering {
         self.calls.fetch_add(1, Ordering::Release);
     }
 
-    /// Short work has ended at `now` on a pool of `threads`. What each of its threads should wait for, if any should: the
-    /// next call is likely to come at once, and every thread has a core that nobody else wants.
+    /// Short work has ended at `now` on a pool of `threads`. What each of its threads should wait
+    /// for, if any should: the next call is likely to come at once, and every thread has a core
+    /// that nobody else wants.
     pub(super) fn after(&self, now: Duration, threads: usize) -> Option<Turn> {
         let last = self.last.swap(micros(now), Ordering::Relaxed);
         let soon = micros(now).saturating_sub(last) <= micros(SOON);
@@ -62,7 +69,8 @@ impl Lingering {
         })
     }
 
-    /// Waits, spinning, until the next call or the end of the turn; sooner where the machine is busy.
+    /// Waits, spinning, until the next call or the end of the turn; sooner where the machine is
+    /// busy.
     pub(super) fn wait(&self, turn: Turn, mut clock: impl FnMut() -> Duration) {
         let mut before = clock();
         while self.calls.load(Ordering::Acquire) == turn.seen {

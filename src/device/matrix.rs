@@ -9,9 +9,9 @@ use ndarray::{Array2, ArrayView2, ShapeBuilder};
 
 /// A row-major f32 matrix `[rows, cols]` that stays on its device.
 ///
-/// Rows lie `stride` floats apart. On a GPU the stride is `cols` rounded up to four, so that shaders load whole `vec4`s. What lies
-/// in the padding is zero, always: ops multiply with it and never change it. (A row with a NaN or an infinity in it may have
-/// NaN in its padding, too.)
+/// Rows lie `stride` floats apart. On a GPU the stride is `cols` rounded up to four, so that
+/// shaders load whole `vec4`s. What lies in the padding is zero, always: ops multiply with it and
+/// never change it. (A row with a NaN or an infinity in it may have NaN in its padding, too.)
 #[derive(Debug)]
 pub struct Matrix {
     device: Device,
@@ -69,7 +69,8 @@ impl Matrix {
         Ok(matrix)
     }
 
-    /// Overwrites the matrix with `host`, which has at most as many rows as were allocated, and takes its row count.
+    /// Overwrites the matrix with `host`, which has at most as many rows as were allocated, and
+    /// takes its row count.
     pub fn write(&mut self, host: ArrayView2<'_, f32>) -> Result<()> {
         if host.ncols() != self.cols {
             return Err(Error::shape(format!(
@@ -92,8 +93,8 @@ impl Matrix {
         })
     }
 
-    /// Lets `fill` write the `rows * stride` floats of the matrix on the host, zeros for the padding, then makes them visible to
-    /// the device. On a GPU `fill` finds other numbers there.
+    /// Lets `fill` write the `rows * stride` floats of the matrix on the host, zeros for the
+    /// padding, then makes them visible to the device. On a GPU `fill` finds other numbers there.
     pub(crate) fn write_with(&mut self, fill: impl FnOnce(&mut [f32])) -> Result<()> {
         let len = self.rows * self.stride;
         match (&mut self.data, &self.device) {
@@ -134,8 +135,9 @@ impl Matrix {
         Ok(host)
     }
 
-    /// Sends the matrix, as the work recorded so far leaves it, on its way to the host: the device goes on with what comes
-    /// next meanwhile. `None` for a CPU matrix, which is there already: [`Self::on_host`] lends it.
+    /// Sends the matrix, as the work recorded so far leaves it, on its way to the host: the device
+    /// goes on with what comes next meanwhile. `None` for a CPU matrix, which is there already:
+    /// [`Self::on_host`] lends it.
     pub(crate) fn read_later(&self) -> Result<Option<Reading>> {
         let (MatrixData::Gpu(buffer), Device::Gpu(gpu)) = (&self.data, &self.device) else {
             return Ok(None);
@@ -159,7 +161,8 @@ impl Matrix {
         }
     }
 
-    /// Takes `rows` of the allocated rows into use, so that one allocation serves chunks of several lengths.
+    /// Takes `rows` of the allocated rows into use, so that one allocation serves chunks of several
+    /// lengths.
     pub fn set_rows(&mut self, rows: usize) -> Result<()> {
         if rows > self.capacity_rows {
             return Err(Error::shape(format!(
@@ -196,7 +199,8 @@ impl Matrix {
         &self.device
     }
 
-    /// The host data of a CPU matrix; a matrix of another device is a clear error that names `what`.
+    /// The host data of a CPU matrix; a matrix of another device is a clear error that names
+    /// `what`.
     pub(crate) fn cpu(&self, what: &str) -> Result<&[f32]> {
         match &self.data {
             MatrixData::Cpu(data) => Ok(&data.as_slice()[..self.rows * self.stride]),
@@ -212,7 +216,8 @@ impl Matrix {
         }
     }
 
-    /// The buffer of a matrix on `gpu`; a matrix of another device is a clear error that names `what`.
+    /// The buffer of a matrix on `gpu`; a matrix of another device is a clear error that names
+    /// `what`.
     pub(crate) fn gpu(&self, gpu: &super::GpuDevice, what: &str) -> Result<&wgpu::Buffer> {
         match (&self.data, &self.device) {
             (MatrixData::Gpu(buffer), Device::Gpu(own)) if own.same_as(gpu) => Ok(buffer),

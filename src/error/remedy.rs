@@ -4,7 +4,8 @@ use std::{borrow::Cow, fmt};
 
 /// Something to do about an [`Error`](crate::Error).
 ///
-/// `Display` says it as a caller of the library does it, by methods; the command line has flags for the same.
+/// `Display` says it as a caller of the library does it, by methods; the command line has flags for
+/// the same.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Remedy {
@@ -81,7 +82,8 @@ impl fmt::Display for Remedy {
     }
 }
 
-/// `remedies` in one phrase, each said by `say` with its verb; those that begin with "use" share it. Empty for none.
+/// `remedies` in one phrase, each said by `say` with its verb; those that begin with "use" share
+/// it. Empty for none.
 pub(super) fn advice(remedies: &[Remedy], say: impl Fn(&Remedy) -> String) -> String {
     const USE: &str = "use ";
     let mut phrase = String::new();

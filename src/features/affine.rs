@@ -10,14 +10,14 @@ use crate::{
 use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
 
-/// Larger numbers are refused: their products with frequencies could leave the range of f32, and no digit of a phase
-/// would be left anyway.
+/// Larger numbers are refused: their products with frequencies could leave the range of f32, and no
+/// digit of a phase would be left anyway.
 pub(super) const LARGEST: f32 = 1e30;
 
 /// `u_j = (x_j - center_j) * scale_j`, in f64 on the host, before anything is rounded to f32.
 ///
-/// Standardisation, lengthscales and a map's own factor (1/(2 pi) for phases in turns) fold into it, so that frequencies
-/// stay at unit scale.
+/// Standardisation, lengthscales and a map's own factor (1/(2 pi) for phases in turns) fold into
+/// it, so that frequencies stay at unit scale.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Affine {
     center: Vec<f64>,
@@ -39,7 +39,8 @@ impl Affine {
         Self { center, scale }
     }
 
-    /// Centres every column and divides it by its standard deviation; a constant column becomes zero.
+    /// Centres every column and divides it by its standard deviation; a constant column becomes
+    /// zero.
     pub fn standardize(survey: &Survey) -> Self {
         let scale = (0..survey.mean.len())
             .map(|j| match survey.is_constant(j) {
@@ -58,8 +59,8 @@ impl Affine {
         self.lengthscales(&[lengthscale])
     }
 
-    /// Divides the result by one lengthscale for all columns, or each column by its own (automatic relevance
-    /// determination).
+    /// Divides the result by one lengthscale for all columns, or each column by its own (automatic
+    /// relevance determination).
     pub fn lengthscales(mut self, lengthscales: &[f64]) -> Result<Self> {
         if lengthscales.len() != 1 && lengthscales.len() != self.columns() {
             return Err(Error::shape(format!(
@@ -105,8 +106,9 @@ impl Affine {
         self.center.len()
     }
 
-    /// Scale and shift of each column that take what `base` gives to what this map gives; `None` when they are equal.
-    /// Errors when the numbers of columns differ, and when `base` drops a column that this map keeps.
+    /// Scale and shift of each column that take what `base` gives to what this map gives; `None`
+    /// when they are equal. Errors when the numbers of columns differ, and when `base` drops a
+    /// column that this map keeps.
     pub(crate) fn relative_to(&self, base: &Self) -> Result<Option<Vec<[f32; 2]>>> {
         if self.columns() != base.columns() {
             return Err(Error::shape(format!(
@@ -121,7 +123,8 @@ impl Affine {
         let columns = (0..self.columns()).map(|j| match (self.scale[j], base.scale[j]) {
             (0.0, _) => Ok([0.0, 0.0]),
             (_, 0.0) => Err(Error::unsupported(format!(
-                "one map drops column {j} as constant and another keeps it; standardise for both or for none"
+                "one map drops column {j} as constant and another keeps it; standardise for both \
+                 or for none"
             ))),
             (own, other) => {
                 let shift = (base.center[j] - self.center[j]) * own;
@@ -143,7 +146,8 @@ impl Affine {
         Ok(u)
     }
 
-    /// Applies the map and writes the rows to `x`, which was allocated for at least as many; `x` takes their number.
+    /// Applies the map and writes the rows to `x`, which was allocated for at least as many; `x`
+    /// takes their number.
     pub fn load(&self, rows: &Rows, x_nd: &mut Matrix) -> Result<()> {
         self.check(rows)?;
         x_nd.set_rows(rows.nrows())?;
@@ -179,10 +183,18 @@ impl Affine {
                 if largest <= LARGEST {
                     return Ok(());
                 }
-                let column = body.iter().position(|&o| o.abs() > LARGEST || o.is_nan()).unwrap_or(0);
+                let column = body
+                    .iter()
+                    .position(|&o| o.abs() > LARGEST || o.is_nan())
+                    .unwrap_or(0);
                 let value: f64 = row(i)[column].into();
                 Err(Error::parameter(format!(
-                    "column {column} (counted from 0) holds {value:e}, beyond {LARGEST:e} after scaling, where sums would leave the range of f32" )).help(Remedy::Standardize).help(Remedy::LargerLengthscale))
+                    "column {column} (counted from 0) holds {value:e}, beyond {LARGEST:e} after \
+                     scaling, where sums would leave the range of \
+                     f32"
+                ))
+                .help(Remedy::Standardize)
+                .help(Remedy::LargerLengthscale))
             })
     }
 
@@ -197,14 +209,14 @@ impl Affine {
         )))
     }
 
-    /// Stores both vectors.
-    pub(crate) fn write(&self, store: &mut Store) {
+    /// Stores both vectors, as `input.center` and `input.scale`.
+    pub fn write(&self, store: &mut Store) {
         store.put_vector("input.center", &self.center);
         store.put_vector("input.scale", &self.scale);
     }
 
-    /// Reads them back.
-    pub(crate) fn read(store: &Store) -> Result<Self> {
+    /// Reads what [`Self::write`] stored.
+    pub fn read(store: &Store) -> Result<Self> {
         let columns = store.f64("input.center")?.ncols();
         Ok(Self {
             center: store.vector("input.center", columns)?.to_vec(),

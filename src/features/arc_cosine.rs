@@ -1,17 +1,20 @@
-//! Arc-cosine features (Cho & Saul 2009, sec. 2): steps, ReLUs and squared ReLUs of random projections.
+//! Arc-cosine features (Cho & Saul 2009, sec. 2): steps, ReLUs and squared ReLUs of random
+//! projections.
 
-use super::{Affine, DenseFeatures};
+use super::{Affine, DenseFeatures, FeatureMap, MapBuilder, MapData};
 use crate::{
     Result, kernels,
     ops::{Nonlinearity, projection::DenseMap},
     sampling::{Sampling, round_to_11_bits},
     seed::Seed,
 };
+use std::sync::Arc;
 
 pub(super) const NAME: &str = "arc-cosine";
 
-/// Builds an arc-cosine map, `z = sqrt(2/D) 1[omega . x > 0] (omega . x)^n` with omega ~ N(0, I), whose `z(x)'z(y)` estimates
-/// [`kernels::ArcCosine`]: order, number of features, sampling, seed.
+/// Builds an arc-cosine map, `z = sqrt(2/D) 1[omega . x > 0] (omega . x)^n` with omega ~ N(0, I),
+/// whose `z(x)'z(y)` estimates [`kernels::ArcCosineKernel`]: order, number of features, sampling,
+/// seed.
 ///
 /// ```
 /// use bochner::{features::{Affine, ArcCosine, FeatureMap}, seed::Seed};
@@ -71,12 +74,12 @@ impl ArcCosine {
     /// Draws the map. `input` prepares raw columns; a lengthscale in it only multiplies the kernel.
     ///
     /// # Errors
-    /// [`Error::Parameter`](crate::Error::Parameter) on an order beyond 2, [`Error::Shape`](crate::Error::Shape) when D or d
-    /// is 0, and as the sampling does.
+    /// [`Error::Parameter`](crate::Error::Parameter) on an order beyond 2,
+    /// [`Error::Shape`](crate::Error::Shape) when D or d is 0, and as the sampling does.
     pub fn build(&self, input: Affine) -> Result<DenseFeatures> {
-        let kernel = kernels::ArcCosine::new(self.order)?;
+        let kernel = kernels::ArcCosineKernel::new(self.order)?;
         let s = self.features;
-        let measure = kernels::ArcCosine::weights();
+        let measure = kernels::ArcCosineKernel::weights();
         let drawn = self
             .sampling
             .draw(measure, input.columns(), s, false, self.seed)?;
@@ -102,5 +105,18 @@ impl ArcCosine {
             input,
             dense,
         })
+    }
+}
+
+impl MapBuilder for ArcCosine {
+    fn kernel(&self) -> Option<Arc<dyn kernels::Kernel>> {
+        // An order that is none is an error of `build`.
+        let kernel = kernels::ArcCosineKernel::new(self.order).ok()?;
+        Some(Arc::new(kernel))
+    }
+
+    fn build_from(&self, data: MapData<'_>) -> Result<Box<dyn FeatureMap>> {
+        let map = self.clone().seed(data.seed.unwrap_or(self.seed));
+        Ok(Box::new(map.build(data.input)?))
     }
 }

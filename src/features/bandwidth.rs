@@ -12,13 +12,15 @@ use std::{fmt, str::FromStr};
 /// How wide a kernel is. There is no bare number: gamma and sigma are different conventions.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Bandwidth {
-    /// The gamma of the kernel's own formula: Gaussian `exp(-gamma |x-y|^2)`, Laplacian `exp(-gamma |x-y|_1)`.
+    /// The gamma of the kernel's own formula: Gaussian `exp(-gamma |x-y|^2)`, Laplacian
+    /// `exp(-gamma |x-y|_1)`.
     Gamma(f64),
     /// The lengthscale (sigma of the Gaussian), one for all columns.
     Sigma(f64),
     /// A lengthscale for each column (automatic relevance determination).
     SigmaPerColumn(Vec<f64>),
-    /// The median distance between up to 2,000 sampled rows: sigma for kernels of the Euclidean distance, 1/gamma for L1.
+    /// The median distance between up to 2,000 sampled rows: sigma for kernels of the Euclidean
+    /// distance, 1/gamma for L1.
     Median,
     /// `gamma = 1 / (d Var(X))`, Var over all entries, as scikit-learn has it.
     Scale,
@@ -34,7 +36,8 @@ impl Bandwidth {
         }
     }
 
-    /// Reads a lengthscale from text: a number, one number per column separated by commas, `median` or `scale`.
+    /// Reads a lengthscale from text: a number, one number per column separated by commas, `median`
+    /// or `scale`.
     pub fn from_sigma(text: &str) -> Result<Self> {
         match text {
             "median" => Ok(Self::Median),
@@ -48,8 +51,8 @@ impl Bandwidth {
         }
     }
 
-    /// The lengthscales for `kernel` if no data is needed to find them: `None` for the rules. Errors as
-    /// [`Self::lengthscales`] does.
+    /// The lengthscales for `kernel` if no data is needed to find them: `None` for the rules.
+    /// Errors as [`Self::lengthscales`] does.
     pub fn fixed(&self, kernel: &dyn Kernel) -> Result<Option<Vec<f64>>> {
         let one = match self {
             Self::Gamma(gamma) => kernel.lengthscale_of_gamma(*gamma)?,
@@ -60,11 +63,11 @@ impl Bandwidth {
         checked(one).map(Some)
     }
 
-    /// The lengthscales for `kernel`: one, or one per column. The rules see the columns of `survey` as
-    /// `scaling` has decided on them.
+    /// The lengthscales for `kernel`: one, or one per column. The rules see the columns of `survey`
+    /// as `scaling` has decided on them.
     ///
-    /// Errors when a gamma is given to a kernel whose formula has none, when the rule finds no spread in the data, and when
-    /// the result is not positive and finite.
+    /// Errors when a gamma is given to a kernel whose formula has none, when the rule finds no
+    /// spread in the data, and when the result is not positive and finite.
     pub fn lengthscales(
         &self,
         kernel: &dyn Kernel,
@@ -121,5 +124,67 @@ fn positive(name: &str, text: &str) -> Result<f64> {
         _ => Err(Error::parameter(format!(
             "{name} is {text:?}; it must be a positive number, median or scale"
         ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        data::MemorySource,
+        features::Standardize,
+        kernels::{Exponential, Gaussian, Laplacian},
+    };
+    use ndarray::{Array2, array};
+
+    /// The rules against their definitions, entry by entry and pair by pair.
+    #[test]
+    fn median_and_scale_are_their_definitions() {
+        let x: Array2<f64> = array![
+            [0.0, 10.0, 1.0],
+            [1.0, 13.0, 1.5],
+            [4.0, 9.0, 0.0],
+            [2.0, 14.0, 3.0]
+        ];
+        let mut source = MemorySource::new(&x, None).expect("finite");
+        let survey = Survey::of(&mut source, 4, 0, &mut |_| {}).expect("surveys");
+        let raw = Standardize::No.decide(&survey, true);
+        let of = |rule: Bandwidth, kernel: &dyn Kernel, scaling: &Scaling| {
+            rule.lengthscales(kernel, &survey, scaling).expect("fine")[0]
+        };
+        let near = |got: f64, expected: f64| {
+            assert!((got / expected - 1.0).abs() < 1e-12, "{got} for {expected}");
+        };
+        // scikit-learn's gamma="scale": 1 / (d Var(X)) over all entries.
+        let mean = x.mean().expect("entries");
+        let variance = x.mapv(|v| (v - mean).powi(2)).mean().expect("entries");
+        let gamma = 1.0 / (3.0 * variance);
+        near(of(Bandwidth::Scale, &Gaussian, &raw), (0.5 / gamma).sqrt());
+        near(of(Bandwidth::Scale, &Laplacian, &raw), 1.0 / gamma);
+        near(
+            of(Bandwidth::Scale, &Exponential, &raw),
+            (0.5 / gamma).sqrt(),
+        );
+        // Standardised entries have variance 1.
+        let scaled = Standardize::Yes.decide(&survey, true);
+        near(of(Bandwidth::Scale, &Gaussian, &scaled), 1.5_f64.sqrt());
+
+        // Of the six distances in the norm of the kernel.
+        let median = |distance: fn(f64) -> f64, finish: fn(f64) -> f64| {
+            let mut all: Vec<f64> = (0..4)
+                .flat_map(|i| (0..i).map(move |j| (i, j)))
+                .map(|(i, j)| finish((&x.row(i) - &x.row(j)).mapv(distance).sum()))
+                .collect();
+            all.sort_by(f64::total_cmp);
+            (all[2] + all[3]) / 2.0
+        };
+        near(
+            of(Bandwidth::Median, &Gaussian, &raw),
+            median(|v| v * v, f64::sqrt),
+        );
+        near(
+            of(Bandwidth::Median, &Laplacian, &raw),
+            median(f64::abs, |v| v),
+        );
     }
 }

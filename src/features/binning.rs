@@ -1,17 +1,18 @@
-//! Random binning (Rahimi & Recht 2007, sec. 4): P randomly shifted grids with random pitches; two rows share a bin of a
-//! grid with probability k(x, y).
+//! Random binning (Rahimi & Recht 2007, sec. 4): P randomly shifted grids with random pitches; two
+//! rows share a bin of a grid with probability k(x, y).
 //!
-//! The feature of a row is `1/sqrt(P)` at the bin it occupies in each grid and zero elsewhere, so a row is P column numbers
-//! and is never stored one-hot: maps of this kind are fitted by [`ConjugateGradients`](crate::solve::ConjugateGradients).
-//! A bin is known by 64 bits of hash. Two different bins of one grid that n rows occupy get the same hash with probability
-//! below n^2 / 2^65: 3e-10 for n = 10^5; [`collisions`] counts them on given rows.
+//! The feature of a row is `1/sqrt(P)` at the bin it occupies in each grid and zero elsewhere, so a
+//! row is P column numbers and is never stored one-hot: maps of this kind are fitted by
+//! [`ConjugateGradients`](crate::solve::ConjugateGradients). A bin is known by 64 bits of hash. Two
+//! different bins of one grid that n rows occupy get the same hash with probability below n^2 /
+//! 2^65: 3e-10 for n = 10^5; [`collisions`] counts them on given rows.
 
 mod dictionary;
 mod loaded;
 
 pub use loaded::Binner;
 
-use super::{Affine, FeatureMap, LoadedMap, Structure};
+use super::{Affine, FeatureMap, LoadedMap, MapBuilder, MapData, Structure};
 use crate::{
     Device, Error, Result,
     data::{ChunkSource, Rows},
@@ -31,7 +32,8 @@ use std::{collections::HashMap, sync::Arc};
 
 pub(super) const NAME: &str = "binning";
 
-/// What [`BinningMap::indices`] has for a bin that no training row occupies; it contributes nothing.
+/// What [`BinningMap::indices`] has for a bin that no training row occupies; it contributes
+/// nothing.
 pub const UNSEEN: u32 = u32::MAX;
 
 /// Coordinates are in fixed point within this many lengthscales.
@@ -40,7 +42,8 @@ const RANGE: f64 = 32_768.0;
 /// Builds a binning map: kernel, number of grids, seed.
 ///
 /// ```
-/// use bochner::{Device, data::MemorySource, features::{Affine, Binning}, kernels::Laplacian, seed::Seed};
+/// use bochner::{Device, data::MemorySource, kernels::Laplacian, seed::Seed};
+/// use bochner::features::{Affine, Binning};
 /// let x = ndarray::array![[0.0, 1.0], [0.1, 1.1], [5.0, -3.0]];
 /// let mut rows = MemorySource::new(x, None)?;
 /// let map = Binning::new(Laplacian).grids(64).seed(Seed(1)).fit(
@@ -82,10 +85,12 @@ impl Binning {
         self
     }
 
-    /// Draws the grids. `input` takes raw columns to unit lengthscale. Grid g takes its pitches (from `p(delta) = delta
-    /// k''(delta)`, one per column) and shifts from block g of its stream, so that more grids leave the first ones as they are.
+    /// Draws the grids. `input` takes raw columns to unit lengthscale. Grid g takes its pitches
+    /// (from `p(delta) = delta k''(delta)`, one per column) and shifts from block g of its stream,
+    /// so that more grids leave the first ones as they are.
     ///
-    /// Errors with [`Error::Parameter`] for no grids, and with [`Error::Unsupported`] for a kernel that binning cannot serve.
+    /// Errors with [`Error::Parameter`] for no grids, and with [`Error::Unsupported`] for a kernel
+    /// that binning cannot serve.
     pub fn draw(&self, input: Affine) -> Result<DrawnGrids> {
         if self.grids == 0 {
             return Err(Error::parameter("the number of grids is 0; use at least 1"));
@@ -99,9 +104,15 @@ impl Binning {
             let mut draws = self.seed.stream(Stream::Bins, g as u64);
             for j in 0..d {
                 let pitch = self.kernel.draw_pitch(&mut draws).ok_or_else(|| {
-                    Error::unsupported(format!(
-                        "random binning needs a kernel that is a product over columns of functions of |x - y| convex on \
-                         [0, inf), which {} is not", self.kernel.spec() )).help(Remedy::UseKernel("laplacian")).help(Remedy::UseKernel("hat")).help(Remedy::UseMap(super::fourier::NAME))
+                    let problem = format!(
+                        "random binning needs a kernel that is a product over columns of functions \
+                         of |x - y| convex on [0, inf), which {} is not",
+                        self.kernel.spec()
+                    );
+                    Error::unsupported(problem)
+                        .help(Remedy::UseKernel("laplacian"))
+                        .help(Remedy::UseKernel("hat"))
+                        .help(Remedy::UseMap(super::fourier::NAME))
                 })?;
                 grids.inverse_dp[[j, g]] = Grids::inverse(pitch);
                 grids.shift_dp[[j, g]] = (draws.next_u64() >> 32) as u32;
@@ -114,12 +125,12 @@ impl Binning {
         })
     }
 
-    /// Draws the grids and reads `source` once: every bin that one of its rows occupies gets a column. The columns of a
-    /// grid are numbered in the order in which rows first occupy them, whatever the size of chunks (`memory` bytes at
-    /// most), the number of threads and the device.
+    /// Draws the grids and reads `source` once: every bin that one of its rows occupies gets a
+    /// column. The columns of a grid are numbered in the order in which rows first occupy them,
+    /// whatever the size of chunks (`memory` bytes at most), the number of threads and the device.
     ///
-    /// Errors as [`Self::draw`], when a row lies more than 32,768 lengthscales from the centre, and when there are 2^32 - 1
-    /// bins or more.
+    /// Errors as [`Self::draw`], when a row lies more than 32,768 lengthscales from the centre, and
+    /// when there are 2^32 - 1 bins or more.
     pub fn fit(
         &self,
         input: Affine,
@@ -150,6 +161,25 @@ impl Binning {
     }
 }
 
+impl MapBuilder for Binning {
+    fn kernel(&self) -> Option<Arc<dyn Kernel>> {
+        Some(self.kernel.clone())
+    }
+
+    fn build_from(&self, data: MapData<'_>) -> Result<Box<dyn FeatureMap>> {
+        let map = self.clone().seed(data.seed.unwrap_or(self.seed));
+        let MapData {
+            input,
+            source,
+            device,
+            memory,
+            progress,
+            ..
+        } = data;
+        Ok(Box::new(map.fit(input, source, device, memory, progress)?))
+    }
+}
+
 /// Grids that are drawn but know no data yet: what a kernel estimate needs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DrawnGrids {
@@ -169,7 +199,8 @@ impl DrawnGrids {
         &self.input
     }
 
-    /// The hash of the bin that each row occupies in each grid, `[rows, P]`: the same on every device.
+    /// The hash of the bin that each row occupies in each grid, `[rows, P]`: the same on every
+    /// device.
     pub fn hashes(&self, device: &Device, rows: &Rows) -> Result<Array2<u64>> {
         let mut hashed = HashedRows::new(self, 0, device, DEFAULT_MEMORY)?;
         let mut all = Array2::zeros((rows.nrows(), self.grids.inverse_dp.ncols()));
@@ -189,13 +220,18 @@ impl DrawnGrids {
         {
             None => Ok(()),
             Some(((i, j), v)) => Err(Error::parameter(format!(
-                "row {i} of a chunk lies {v:.3e} lengthscales out in column {j}, binning takes up to {RANGE}" )).help(Remedy::Standardize).help(Remedy::LargerLengthscale)),
+                "row {i} of a chunk lies {v:.3e} lengthscales out in column {j}, binning takes up \
+                 to {RANGE}"
+            ))
+            .help(Remedy::Standardize)
+            .help(Remedy::LargerLengthscale)),
         }
     }
 }
 
-/// The kernel estimate: the share of grids in which two rows share a bin, `[n, m]` for hashes `[n, P]` and `[m, P]`.
-/// Unbiased for k(x, y), with variance `k (1 - k) / P`. Panics when the numbers of grids differ.
+/// The kernel estimate: the share of grids in which two rows share a bin, `[n, m]` for hashes
+/// `[n, P]` and `[m, P]`. Unbiased for k(x, y), with variance `k (1 - k) / P`. Panics when the
+/// numbers of grids differ.
 pub fn shared_bins(a_np: ArrayView2<'_, u64>, b_mp: ArrayView2<'_, u64>) -> Array2<f64> {
     assert_eq!(a_np.ncols(), b_mp.ncols(), "hashes of other grids");
     let (n, m, grids) = (a_np.nrows(), b_mp.nrows(), a_np.ncols());
@@ -217,8 +253,9 @@ pub fn shared_bins(a_np: ArrayView2<'_, u64>, b_mp: ArrayView2<'_, u64>) -> Arra
     Array2::from_shape_vec((n, m), out).expect("n x m values")
 }
 
-/// How often two different bins of one grid that `x` (at unit lengthscale, as a device sees it) occupies have one hash:
-/// bins are compared exactly, coordinate by coordinate. Takes `4 d n` bytes and much longer than hashing.
+/// How often two different bins of one grid that `x` (at unit lengthscale, as a device sees it)
+/// occupies have one hash: bins are compared exactly, coordinate by coordinate. Takes `4 d n` bytes
+/// and much longer than hashing.
 pub fn collisions(grids: &Grids, x_nd: ArrayView2<'_, f32>) -> u64 {
     let count = |g: usize| {
         let mut first: HashMap<u64, Vec<u32>> = HashMap::new();
@@ -274,8 +311,8 @@ impl BinningMap {
         Binner::new(self, device, memory)
     }
 
-    /// The column of each row in each grid, `[rows, P]`, [`UNSEEN`] where no training row was: row by row the same in any
-    /// batch, in any order and on any device.
+    /// The column of each row in each grid, `[rows, P]`, [`UNSEEN`] where no training row was: row
+    /// by row the same in any batch, in any order and on any device.
     pub fn indices(&self, device: &Device, rows: &Rows) -> Result<Array2<u32>> {
         self.on(device, DEFAULT_MEMORY)?.indices(rows)
     }

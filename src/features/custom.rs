@@ -1,12 +1,12 @@
 //! Features of a user's own nonlinearity, on the CPU.
 
-use super::{Affine, FeatureMap, LoadedMap};
+use super::{Affine, FeatureMap, LoadedMap, MapBuilder, MapData};
 use crate::{
     Device, Error, Matrix, Result,
     device::CpuDevice,
     error::Remedy,
-    kernels::ArcCosine,
-    ops::product::HostFactor,
+    kernels::{ArcCosineKernel, Kernel},
+    ops::product::RightFactor,
     sampling::{Sampling, round_to_11_bits},
     seed::Seed,
     simd::rows_per_block,
@@ -19,8 +19,9 @@ use std::{fmt, sync::Arc};
 
 type Function = Arc<dyn Fn(f32) -> f32 + Send + Sync>;
 
-/// Builds a map `z = f(omega . x) / sqrt(D)` with omega ~ N(0, I) and any `f`: `z(x)'z(y)` estimates
-/// `E f(omega . x) f(omega . y)` (Rahimi & Recht 2008, "Uniform approximation of functions with random bases").
+/// Builds a map `z = f(omega . x) / sqrt(D)` with omega ~ N(0, I) and any `f`: `z(x)'z(y)`
+/// estimates `E f(omega . x) f(omega . y)` (Rahimi & Recht 2008, "Uniform approximation of
+/// functions with random bases").
 ///
 /// It runs on the CPU alone, because a closure cannot become a shader, and cannot be saved.
 ///
@@ -40,7 +41,8 @@ pub struct Custom {
 }
 
 impl Custom {
-    /// 1000 features of `function`, called `name` in messages, by Monte Carlo, from seed 0, until said otherwise.
+    /// 1000 features of `function`, called `name` in messages, by Monte Carlo, from seed 0, until
+    /// said otherwise.
     pub fn new(
         name: impl Into<String>,
         function: impl Fn(f32) -> f32 + Send + Sync + 'static,
@@ -72,10 +74,11 @@ impl Custom {
         self
     }
 
-    /// Draws the map. `input` prepares raw columns. Errors with [`Error::Shape`] when D or d is 0, and as the sampling does.
+    /// Draws the map. `input` prepares raw columns. Errors with [`Error::Shape`] when D or d is 0,
+    /// and as the sampling does.
     pub fn build(&self, input: Affine) -> Result<CustomFeatures> {
         let s = self.features;
-        let measure = ArcCosine::weights();
+        let measure = ArcCosineKernel::weights();
         let drawn = self
             .sampling
             .draw(measure, input.columns(), s, false, self.seed)?;
@@ -90,6 +93,17 @@ impl Custom {
                 .map(|w| (w / s as f64).sqrt() as f32)
                 .collect(),
         })
+    }
+}
+
+impl MapBuilder for Custom {
+    fn kernel(&self) -> Option<Arc<dyn Kernel>> {
+        None
+    }
+
+    fn build_from(&self, data: MapData<'_>) -> Result<Box<dyn FeatureMap>> {
+        let map = self.clone().seed(data.seed.unwrap_or(self.seed));
+        Ok(Box::new(map.build(data.input)?))
     }
 }
 
@@ -153,7 +167,7 @@ impl FeatureMap for CustomFeatures {
             cpu: cpu.clone(),
             function: self.function.clone(),
             depth: self.w_ds.nrows(),
-            weights: HostFactor::new(
+            weights: RightFactor::new(
                 self.w_ds
                     .as_standard_layout()
                     .as_slice()
@@ -167,7 +181,8 @@ impl FeatureMap for CustomFeatures {
 
     fn write(&self, _: &mut Store) -> Result<()> {
         Err(Error::unsupported(format!(
-            "the nonlinearity {} is a closure, which no file can keep; save a map of a named nonlinearity instead",
+            "the nonlinearity {} is a closure, which no file can keep; save a map of a named \
+             nonlinearity instead",
             self.name
         )))
     }
@@ -177,7 +192,7 @@ struct Loaded {
     cpu: CpuDevice,
     function: Function,
     depth: usize,
-    weights: HostFactor,
+    weights: RightFactor,
     amplitude_s: Vec<f32>,
 }
 
@@ -237,7 +252,7 @@ impl LoadedMap for Loaded {
         }
         let block = rows_per_block(x_nd.rows(), self.cpu.threads());
         let x = x_nd.cpu("x")?;
-        let beta = HostFactor::new(beta_dt.cpu("the coefficients")?, features, targets);
+        let beta = RightFactor::new(beta_dt.cpu("the coefficients")?, features, targets);
         let y = y_nt.cpu_mut("y")?;
         self.cpu.install(|| {
             y.par_chunks_mut(block * targets.max(1))

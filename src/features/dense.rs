@@ -1,4 +1,5 @@
-//! Dense maps: one matrix of frequencies, then a nonlinearity. Fourier and arc-cosine maps build one of these.
+//! Dense maps: one matrix of frequencies, then a nonlinearity. Fourier and arc-cosine maps build
+//! one of these.
 
 use super::{Affine, FeatureMap, LoadedMap};
 use crate::{

@@ -1,6 +1,10 @@
-//! Fastfood (Le, Sarlos & Smola 2013): Fourier features whose frequencies are products of Hadamard matrices and diagonals.
+//! Fastfood (Le, Sarlos & Smola 2013): Fourier features whose frequencies are products of Hadamard
+//! matrices and diagonals.
 
-use super::{Affine, Form, StructuredFeatures, structured::Plan};
+use super::{
+    Affine, FeatureMap, Form, MapBuilder, MapData, StructuredFeatures, builder::drawn,
+    structured::Plan,
+};
 use crate::{
     Result,
     kernels::Kernel,
@@ -14,11 +18,13 @@ pub(super) const NAME: &str = "fastfood";
 
 /// Builds a Fastfood map: kernel, form, number of features, seed.
 ///
-/// Frequencies are the rows of `V = (1/sqrt n) S H G P H B` at unit scale, n the columns padded to a power of two: H the
-/// +-1 Walsh-Hadamard matrix, B random signs, P a permutation, G a Gaussian diagonal, `S_ii = s_i / |G|_F` with s_i drawn
-/// from the law of |omega| in n dimensions, so that row i has exactly the norm s_i. Each row alone has exactly the law of
-/// the kernel's frequencies (`h_i G P H B` is a rotated Gaussian vector), so the estimate of k is unbiased; rows of a block
-/// are not independent. A feature costs O(log d) and the parameters O(D), instead of O(d) and O(d D).
+/// Frequencies are the rows of `V = (1/sqrt n) S H G P H B` at unit scale, n the columns padded to
+/// a power of two: H the +-1 Walsh-Hadamard matrix, B random signs, P a permutation, G a Gaussian
+/// diagonal, `S_ii = s_i / |G|_F` with s_i drawn from the law of |omega| in n dimensions, so that
+/// row i has exactly the norm s_i. Each row alone has exactly the law of the kernel's frequencies
+/// (`h_i G P H B` is a rotated Gaussian vector), so the estimate of k is unbiased; rows of a block
+/// are not independent. A feature costs O(log d) and the parameters O(D), instead of O(d) and O(d
+/// D).
 ///
 /// ```
 /// use bochner::{features::{Affine, Fastfood, FeatureMap}, kernels::Gaussian, seed::Seed};
@@ -72,8 +78,9 @@ impl Fastfood {
     /// Draws the map. `input` takes raw columns to unit lengthscale.
     ///
     /// # Errors
-    /// [`crate::Error::Parameter`] when D is zero, or odd for the paired form; [`crate::Error::Unsupported`] for a kernel
-    /// whose frequencies are not isotropic (Laplacian, Cauchy).
+    /// [`crate::Error::Parameter`] when D is zero, or odd for the paired form;
+    /// [`crate::Error::Unsupported`] for a kernel whose frequencies are not isotropic (Laplacian,
+    /// Cauchy).
     pub fn build(&self, input: Affine) -> Result<StructuredFeatures> {
         let plan = Plan {
             name: NAME,
@@ -114,3 +121,5 @@ impl Fastfood {
         )
     }
 }
+
+drawn!(Fastfood);

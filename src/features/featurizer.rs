@@ -1,26 +1,34 @@
-//! Maps on the road: rows to features or predictions on a device, for whoever sums, writes or solves with them.
+//! Maps on the road: rows to features or predictions on a device, for whoever sums, writes or
+//! solves with them.
 //!
-//! Fits, files of features, predictions, conjugate gradients and kernel errors all go through [`Featurizer`]. It alone knows
-//! what a row takes, loads maps, keeps the buffers of a chunk, and starts again with fewer rows when a device is full.
+//! Fits, files of features, predictions, conjugate gradients and kernel errors all go through
+//! [`Featurizer`]. It alone knows what a row takes, loads maps, keeps the buffers of a chunk, and
+//! starts again with fewer rows when a device is full.
 
-use super::{FeatureMap, LoadedMap, require_dense};
+mod work;
+
+use super::{FeatureMap, require_dense};
 use crate::{
     Device, Error, Matrix, Result,
     data::{Chunk, ChunkSource, Rows},
-    device::{Reading, gpu::Pace},
-    flow::{Portions, Progress, ReadBehind, RowNeeds, for_each_chunk},
+    device::gpu::Pace,
+    flow::{Portions, Progress, ReadBehind, for_each_chunk},
 };
 use ndarray::{Array2, ArrayView2};
 use std::ops::Range;
+use work::Work;
 
-/// Streams `source` through `map` on `device`: `sink` gets z(x) of each chunk, `[rows, D]`, rows in order. Chunks and what
-/// is made of them take at most `memory` bytes; `progress` hears the rows done. Returns the number of rows.
+/// Streams `source` through `map` on `device`: `sink` gets z(x) of each chunk, `[rows, D]`, rows in
+/// order. Chunks and what is made of them take at most `memory` bytes; `progress` hears the rows
+/// done. Returns the number of rows.
 ///
-/// Errors with [`Error::Shape`] if the source has another number of columns than the map takes, when not even 8 rows fit
-/// into `memory` or the device, with [`Error::Unsupported`] for maps that cannot be stored, and as sources, devices and `sink` do.
+/// Errors with [`Error::Shape`] if the source has another number of columns than the map takes,
+/// when not even 8 rows fit into `memory` or the device, with [`Error::Unsupported`] for maps that
+/// cannot be stored, and as sources, devices and `sink` do.
 ///
 /// ```
-/// use bochner::{Device, data::MemorySource, features::{Affine, Fourier, featurize}, kernels::Gaussian};
+/// use bochner::{Device, data::MemorySource, kernels::Gaussian};
+/// use bochner::features::{Affine, Fourier, featurize};
 /// let mut source = MemorySource::new(ndarray::array![[0.0], [1.0], [2.0]], None)?;
 /// let map = Fourier::new(Gaussian).features(16).build(Affine::identity(1))?;
 /// let rows = featurize(&map, &mut source, &Device::cpu(), 1 << 20, &mut |_| {}, |z| {
@@ -40,7 +48,7 @@ pub fn featurize(
 ) -> Result<u64> {
     let lanes = vec![Lane::features(map)?];
     let mut featurizer = Featurizer::new(lanes, source.targets(), End::Host, device, memory)?;
-    featurizer.to_host(source, progress, |_, _| (), |z, ()| sink(z[0]))
+    featurizer.on_host(source, progress, |_, _| (), |z, ()| sink(z[0]))
 }
 
 /// A map on the road, and what becomes of its rows.
@@ -78,17 +86,18 @@ impl<'m> Lane<'m> {
 pub(crate) enum End {
     /// On the device, beside so many columns of targets: [`Featurizer::on_device`].
     Device { beside: usize },
-    /// On the host: [`Featurizer::to_host`] and [`Featurizer::rows`].
+    /// On the host: [`Featurizer::on_host`] and [`Featurizer::rows`].
     Host,
 }
 
 /// What stands at the end of the road for work that stays on the device: sums.
 pub(crate) trait OnDevice {
-    /// Hears of a chunk before its rows are on the device. Returns how many of its first rows are left out.
+    /// Hears of a chunk before its rows are on the device. Returns how many of its first rows are
+    /// left out.
     fn begin(&mut self, chunk: &Chunk) -> Result<usize>;
 
-    /// What goes to the device beside the features of some rows, counted from the first that is not left out,
-    /// `[rows, beside]`.
+    /// What goes to the device beside the features of some rows, counted from the first that is not
+    /// left out, `[rows, beside]`.
     fn beside(&self, rows: Range<usize>) -> ArrayView2<'_, f32>;
 
     /// Counts those rows, whose features and targets are on the device.
@@ -106,7 +115,8 @@ pub(crate) struct Featurizer<'m> {
 }
 
 impl<'m> Featurizer<'m> {
-    /// Plans chunks of at most `memory` bytes, from a source with so many target columns. Loads nothing yet.
+    /// Plans chunks of at most `memory` bytes, from a source with so many target columns. Loads
+    /// nothing yet.
     ///
     /// Errors when not even 8 rows fit into `memory` or the device.
     pub(crate) fn new(
@@ -116,12 +126,7 @@ impl<'m> Featurizer<'m> {
         device: &Device,
         memory: u64,
     ) -> Result<Self> {
-        let work = Work {
-            lanes,
-            end,
-            device: device.clone(),
-            loaded: None,
-        };
+        let work = Work::new(lanes, end, device);
         let rows = work.needs(targets).rows_on(device, memory)?;
         Ok(Self {
             work,
@@ -134,7 +139,8 @@ impl<'m> Featurizer<'m> {
         self.work.load()
     }
 
-    /// Streams `source` to the device, where `sums` takes it up. Nothing is waited for but that few chunks are under way.
+    /// Streams `source` to the device, where `sums` takes it up. Nothing is waited for but that few
+    /// chunks are under way.
     pub(crate) fn on_device(
         &mut self,
         source: &mut dyn ChunkSource,
@@ -159,18 +165,15 @@ impl<'m> Featurizer<'m> {
                     sums.count(range, z_nd, y_nt)
                 },
             )?;
-            work.device.step(&mut pace)?;
+            work.step(&mut pace)?;
             sums.end()
         })
     }
 
-    /// Streams `source` to the host: `take` gets what comes off every lane, rows in order, `with` what it needs of the chunk.
-    /// On a GPU it works on one portion while the device works on the next.
-    #[expect(
-        clippy::wrong_self_convention,
-        reason = "it streams to the host and converts nothing"
-    )]
-    pub(crate) fn to_host<T>(
+    /// Streams `source` to the host: `take` gets what comes off every lane, rows in order, `with`
+    /// what it needs of the chunk. On a GPU it works on one portion while the device works on the
+    /// next.
+    pub(crate) fn on_host<T>(
         &mut self,
         source: &mut dyn ChunkSource,
         progress: Progress<'_>,
@@ -188,7 +191,8 @@ impl<'m> Featurizer<'m> {
         Ok(rows)
     }
 
-    /// As [`Self::to_host`] for rows that are there, each portion with its range. Buffers stay for the next call.
+    /// As [`Self::on_host`] for rows that are there, each portion with its range. Buffers stay for
+    /// the next call.
     pub(crate) fn rows(
         &mut self,
         x: &Rows,
@@ -199,8 +203,8 @@ impl<'m> Featurizer<'m> {
         behind.finish(take)
     }
 
-    /// Sends what comes off the lanes for `x` on its way in portions, and hands `take` those that were sent before; on the CPU
-    /// all of them.
+    /// Sends what comes off the lanes for `x` on its way in portions, and hands `take` those that
+    /// were sent before; on the CPU all of them.
     fn send<T>(
         &mut self,
         x: &Rows,
@@ -228,206 +232,13 @@ impl<'m> Featurizer<'m> {
 
     fn check(&self, source: &dyn ChunkSource) -> Result<()> {
         let has = source.columns();
-        match self.work.lanes.iter().find(|l| l.map.input_dim() != has) {
+        match self.work.lanes().iter().find(|l| l.map.input_dim() != has) {
             None => Ok(()),
             Some(lane) => Err(Error::shape(format!(
                 "the data has {has} columns, the map takes {}",
                 lane.map.input_dim()
             ))),
         }
-    }
-}
-
-/// The lanes and what they hold on the device.
-#[derive(Debug)]
-struct Work<'m> {
-    lanes: Vec<Lane<'m>>,
-    end: End,
-    device: Device,
-    loaded: Option<Loaded>,
-}
-
-/// Maps with their coefficients on the device, and the matrices of a chunk.
-#[derive(Debug)]
-struct Loaded {
-    maps: Vec<(Box<dyn LoadedMap>, Option<Matrix>)>,
-    chunk: Option<Buffers>,
-}
-
-/// The matrices of a chunk, for at least as many rows as it has.
-#[derive(Debug)]
-struct Buffers {
-    /// The rows as each map takes them, and what comes off its lane.
-    lanes: Vec<(Matrix, Matrix)>,
-    /// Targets.
-    beside: Option<Matrix>,
-}
-
-impl Work<'_> {
-    /// What a row of data with so many target columns takes: every buffer that this file allocates for it.
-    fn needs(&self, targets: usize) -> RowNeeds {
-        let device = &self.device;
-        let columns = self.lanes.first().map_or(1, |lane| lane.map.input_dim());
-        let mut needs = RowNeeds::read(columns + targets);
-        for lane in &self.lanes {
-            let outputs = lane.beta_dt.map(Array2::ncols);
-            needs = needs
-                .matrix(device, lane.map.input_dim())
-                .matrix(device, lane.columns())
-                .and_bytes(4 * lane.map.scratch_columns(outputs));
-            if self.end == End::Host {
-                needs = needs.read_back(device, lane.columns());
-            }
-        }
-        match self.end {
-            End::Host => needs,
-            // On the host in f64, and in f32 as they are uploaded.
-            End::Device { beside } => needs.and_bytes((8 + 4) * beside).matrix(device, beside),
-        }
-    }
-
-    fn load(&mut self) -> Result<()> {
-        if self.loaded.is_none() {
-            let maps = self.lanes.iter().map(|lane| {
-                let beta = lane.beta_dt.map(|beta| beta.mapv(|b| b as f32));
-                let beta = beta.map(|beta| Matrix::upload(&self.device, beta.view()));
-                Ok((lane.map.load(&self.device)?, beta.transpose()?))
-            });
-            self.loaded = Some(Loaded {
-                maps: maps.collect::<Result<_>>()?,
-                chunk: None,
-            });
-        }
-        Ok(())
-    }
-
-    /// Takes the rows `x` through all lanes, with `beside` beside them, in buffers for at most `most` rows. What ends on the
-    /// host of a GPU is on its way then; `None` for anything else.
-    ///
-    /// When there is no room, all that is loaded goes: the scratch of maps is for as many rows as the matrices.
-    fn run(
-        &mut self,
-        x: &Rows,
-        beside: Option<ArrayView2<'_, f32>>,
-        most: usize,
-    ) -> Result<Option<Vec<Reading>>> {
-        let result = self.try_run(x, beside, most);
-        if let Err(Error::OutOfMemory { .. }) = result {
-            self.loaded = None;
-        }
-        result
-    }
-
-    fn try_run(
-        &mut self,
-        x: &Rows,
-        beside: Option<ArrayView2<'_, f32>>,
-        most: usize,
-    ) -> Result<Option<Vec<Reading>>> {
-        self.load()?;
-        let Self {
-            lanes,
-            end,
-            device,
-            loaded,
-        } = self;
-        let Some(Loaded { maps, chunk }) = loaded else {
-            return Err(not_loaded());
-        };
-        let buffers = Buffers::of(chunk, lanes, *end, device, (x.nrows(), most))?;
-        if let (Some(y_nt), Some(beside)) = (&mut buffers.beside, beside) {
-            y_nt.write(beside)?;
-        }
-        for ((lane, (map, beta_dt)), (x_nd, out)) in lanes.iter().zip(maps).zip(&mut buffers.lanes)
-        {
-            lane.map.input().load(x, x_nd)?;
-            out.set_rows(x.nrows())?;
-            match beta_dt {
-                None => map.featurize(x_nd, out)?,
-                Some(beta_dt) => map.predict(x_nd, beta_dt, out)?,
-            }
-        }
-        match end {
-            End::Device { .. } => Ok(None),
-            // None as soon as one is on the host already.
-            End::Host => buffers
-                .lanes
-                .iter()
-                .map(|(_, out)| out.read_later())
-                .collect(),
-        }
-    }
-
-    fn buffers(&self) -> Result<&Buffers> {
-        let loaded = self.loaded.as_ref().and_then(|l| l.chunk.as_ref());
-        loaded.ok_or_else(not_loaded)
-    }
-
-    /// What came off the first lane, and the targets.
-    fn on_device(&self) -> Result<(&Matrix, &Matrix)> {
-        let Buffers { lanes, beside } = self.buffers()?;
-        match (lanes.first(), beside) {
-            (Some((_, z_nd)), Some(y_nt)) => Ok((z_nd, y_nt)),
-            _ => Err(not_loaded()),
-        }
-    }
-
-    /// What came off the lanes of a CPU, where it lies.
-    fn on_host(&self) -> Result<Vec<ArrayView2<'_, f32>>> {
-        let lanes = self.buffers()?.lanes.iter();
-        lanes
-            .map(|(_, out)| out.on_host().ok_or_else(not_loaded))
-            .collect()
-    }
-}
-
-fn not_loaded() -> Error {
-    Error::device("rows were counted before they were worked on")
-}
-
-impl Buffers {
-    /// Those that are there, or others for `rows` rows and, once they are too small, for up to `most`: chunks of growing sizes
-    /// must not allocate each time.
-    fn of<'b>(
-        kept: &'b mut Option<Self>,
-        lanes: &[Lane<'_>],
-        end: End,
-        device: &Device,
-        (rows, most): (usize, usize),
-    ) -> Result<&'b mut Self> {
-        let capacity = kept.as_ref().map_or(0, Self::capacity);
-        if capacity < rows {
-            // The old ones first, so that a pool can hand them out again.
-            *kept = None;
-        }
-        Ok(match kept {
-            Some(buffers) => buffers,
-            none => none.insert(Self::new(
-                lanes,
-                end,
-                device,
-                rows.max((2 * capacity).min(most)),
-            )?),
-        })
-    }
-
-    fn new(lanes: &[Lane<'_>], end: End, device: &Device, rows: usize) -> Result<Self> {
-        let matrices = lanes.iter().map(|lane| {
-            let x_nd = Matrix::new(device, rows, lane.map.input_dim())?;
-            Ok((x_nd, Matrix::new(device, rows, lane.columns())?))
-        });
-        Ok(Self {
-            lanes: matrices.collect::<Result<_>>()?,
-            beside: match end {
-                End::Device { beside } => Some(Matrix::new(device, rows, beside)?),
-                End::Host => None,
-            },
-        })
-    }
-
-    fn capacity(&self) -> usize {
-        let rows = self.lanes.iter().map(|(x_nd, _)| x_nd.capacity_rows());
-        rows.min().unwrap_or(usize::MAX)
     }
 }
 
@@ -469,7 +280,7 @@ mod tests {
                 count
             };
             featurizer
-                .to_host(&mut source, &mut |_| {}, with, |z, sent| {
+                .on_host(&mut source, &mut |_| {}, with, |z, sent| {
                     assert_eq!((z[0].dim(), sent), ((32, 16), taken));
                     events.borrow_mut().push(format!("took {taken}"));
                     taken += 1;
@@ -516,7 +327,8 @@ mod tests {
         }
     }
 
-    /// Seconds of each stage when one waits for the other: read, prepare and upload, compute, read back, write.
+    /// Seconds of each stage when one waits for the other: read, prepare and upload, compute, read
+    /// back, write.
     fn stages(map: &dyn FeatureMap, device: &Device, input: &Path, chunk: usize) -> [f64; 5] {
         let mut source = open(input, &OpenOptions::default()).expect("opens");
         let mut loaded = map.load(device).expect("loads");
@@ -550,7 +362,8 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "a measurement: cargo test --release --lib stages_and_stream -- --ignored --nocapture"]
+    #[ignore = "a measurement: cargo test --release --lib stages_and_stream -- --ignored \
+     --nocapture"]
     fn stages_and_stream() {
         let folder = tempfile::tempdir().expect("a folder");
         for (d, features, rows) in [(32, 512, 65_536), (784, 1024, 8192)] {

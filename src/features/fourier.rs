@@ -1,6 +1,10 @@
-//! Random Fourier features (Rahimi & Recht 2007): cosines of random projections, drawn from the kernel's spectral measure.
+//! Random Fourier features (Rahimi & Recht 2007): cosines of random projections, drawn from the
+//! kernel's spectral measure.
 
-use super::{Affine, DenseFeatures, arc_cosine, binning, leverage::Leverage, nystrom};
+use super::{
+    Affine, DenseFeatures, FeatureMap, MapBuilder, MapData, arc_cosine, binning, builder::drawn,
+    leverage::Leverage, nystrom,
+};
 use crate::{
     Error, Result,
     data::Rows,
@@ -18,7 +22,8 @@ pub(super) const NAME: &str = "fourier";
 /// The two forms of a Fourier feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Form {
-    /// `sqrt(2/D) [cos(w'x), sin(w'x)]` on D/2 frequencies: the lower variance for Gaussian and Laplacian, and z'z = 1.
+    /// `sqrt(2/D) [cos(w'x), sin(w'x)]` on D/2 frequencies: the lower variance for Gaussian and
+    /// Laplacian, and z'z = 1.
     #[default]
     Paired,
     /// `sqrt(2/D) cos(w'x + b)` on D frequencies, b uniform: the form of scikit-learn.
@@ -93,7 +98,8 @@ pub struct Fourier {
 }
 
 impl Fourier {
-    /// Features of `kernel`: 1000 of them, paired, by Monte Carlo, from seed 0, until said otherwise.
+    /// Features of `kernel`: 1000 of them, paired, by Monte Carlo, from seed 0, until said
+    /// otherwise.
     pub fn new(kernel: impl Kernel + 'static) -> Self {
         Self::of(Arc::new(kernel))
     }
@@ -128,9 +134,10 @@ impl Fourier {
         self
     }
 
-    /// Draws a pool of `pool` frequencies and keeps those that matter on `rows` (raw, a sample of the data): each is drawn
-    /// with probability by its leverage score at the penalty per sample `lambda` and weighted by sqrt(p/q), so that the
-    /// estimate stays unbiased (Li, Ton, Oglic & Sejdinovic 2019, algorithm 1). Takes `(2 pool)^3` operations.
+    /// Draws a pool of `pool` frequencies and keeps those that matter on `rows` (raw, a sample of
+    /// the data): each is drawn with probability by its leverage score at the penalty per sample
+    /// `lambda` and weighted by sqrt(p/q), so that the estimate stays unbiased (Li, Ton, Oglic &
+    /// Sejdinovic 2019, algorithm 1). Takes `(2 pool)^3` operations.
     pub fn leverage(mut self, rows: impl Into<Rows>, lambda: f64, pool: usize) -> Self {
         self.leverage = Some(Leverage {
             rows: Arc::new(rows.into()),
@@ -148,8 +155,9 @@ impl Fourier {
 
     /// Draws the map. `input` takes raw columns to unit lengthscale.
     ///
-    /// Errors when D is zero or odd for the paired form, when the kernel has no spectral measure, when the sampling cannot
-    /// serve it, and when leverage scores cannot be had (columns that differ, lambda not positive).
+    /// Errors when D is zero or odd for the paired form, when the kernel has no spectral measure,
+    /// when the sampling cannot serve it, and when leverage scores cannot be had (columns that
+    /// differ, lambda not positive).
     pub fn build(&self, input: Affine) -> Result<DenseFeatures> {
         let measure = self.kernel.spectrum().ok_or_else(|| {
             let problem = format!(
@@ -210,3 +218,5 @@ impl Fourier {
         })
     }
 }
+
+drawn!(Fourier);

@@ -1,5 +1,5 @@
-//! Frequencies resampled by leverage score (Bach 2017, "On the equivalence between kernel quadrature rules and random
-//! feature expansions"; Li, Ton, Oglic & Sejdinovic 2019, algorithm 1).
+//! Frequencies resampled by leverage score (Bach 2017, "On the equivalence between kernel
+//! quadrature rules and random feature expansions"; Li, Ton, Oglic & Sejdinovic 2019, algorithm 1).
 
 use super::{Affine, Form};
 use crate::{
@@ -16,20 +16,23 @@ use std::{
     sync::Arc,
 };
 
-/// Ridge leverage scores of a pool of features, `p_l = diag[Z'Z ((1/s_0) Z'Z + n lambda I)^-1]`, length s_0.
+/// Ridge leverage scores of a pool of features, `p_l = diag[Z'Z ((1/s_0) Z'Z + n lambda I)^-1]`,
+/// length s_0.
 ///
-/// `z_nd` holds the pool's features on n rows, unscaled, so that `Z Z' / s_0` estimates the kernel matrix: s_0 frequencies in
-/// each of D / s_0 blocks of columns (cosines, then sines), whose scores are added frequency by frequency. They sum to s_0
-/// times the effective dimension at lambda, a penalty per sample.
+/// `z_nd` holds the pool's features on n rows, unscaled, so that `Z Z' / s_0` estimates the kernel
+/// matrix: s_0 frequencies in each of D / s_0 blocks of columns (cosines, then sines), whose scores
+/// are added frequency by frequency. They sum to s_0 times the effective dimension at lambda, a
+/// penalty per sample.
 ///
 /// # Errors
-/// [`Error::Shape`] when D is no multiple of `pool` or there are no rows; [`Error::Parameter`] unless lambda is positive and
-/// finite; [`Error::Numerical`] when lambda is lost to rounding.
+/// [`Error::Shape`] when D is no multiple of `pool` or there are no rows; [`Error::Parameter`]
+/// unless lambda is positive and finite; [`Error::Numerical`] when lambda is lost to rounding.
 pub fn leverage_scores(z_nd: ArrayView2<'_, f64>, pool: usize, lambda: f64) -> Result<Vec<f64>> {
     let (n, features) = z_nd.dim();
     if n == 0 || pool == 0 || features == 0 || features % pool != 0 {
         return Err(Error::shape(format!(
-            "leverage scores of {pool} frequencies need rows of that many features, once or twice, not {n} x {features}"
+            "leverage scores of {pool} frequencies need rows of that many features, once or twice, \
+             not {n} x {features}"
         )));
     }
     if !(lambda > 0.0 && lambda.is_finite()) {
@@ -57,10 +60,12 @@ pub fn leverage_scores(z_nd: ArrayView2<'_, f64>, pool: usize, lambda: f64) -> R
     let mut inner = Lower::of(&inner);
     if !inner.factor() {
         return Err(Error::numerical(format!(
-            "leverage scores at lambda = {lambda:e} are lost to rounding; use a larger lambda (10 times)"
+            "leverage scores at lambda = {lambda:e} are lost to rounding; use a larger lambda (10 \
+             times)"
         )));
     }
-    // With H = Z'Z and M = H / s_0 + n lambda I: H M^-1 = s_0 (I - n lambda M^-1), and M^-1 = L'^-1 L^-1.
+    // With H = Z'Z and M = H / s_0 + n lambda I: H M^-1 = s_0 (I - n lambda M^-1), and M^-1 = L'^-1
+    // L^-1.
     let mut inverse = Array2::eye(features);
     inner.solve(&mut inverse);
     let diagonal = inverse.mapv(|v| v * v).sum_axis(Axis(0));
@@ -71,7 +76,8 @@ pub fn leverage_scores(z_nd: ArrayView2<'_, f64>, pool: usize, lambda: f64) -> R
     Ok(scores)
 }
 
-/// What leverage sampling needs: rows that stand for the data, the penalty, and the size of the pool.
+/// What leverage sampling needs: rows that stand for the data, the penalty, and the size of the
+/// pool.
 #[derive(Debug, Clone)]
 pub(super) struct Leverage {
     pub(super) rows: Arc<Rows>,
@@ -80,7 +86,8 @@ pub(super) struct Leverage {
 }
 
 impl Leverage {
-    /// Scores `pool` on the rows and draws `s` of it. `input` takes raw columns to unit lengthscale.
+    /// Scores `pool` on the rows and draws `s` of it. `input` takes raw columns to unit
+    /// lengthscale.
     pub(super) fn resample(
         &self,
         pool: &Frequencies,
@@ -96,7 +103,8 @@ impl Leverage {
     }
 }
 
-/// The pool's features without the factor 1/sqrt(s_0): cosines then sines, or sqrt(2) cosines with phases.
+/// The pool's features without the factor 1/sqrt(s_0): cosines then sines, or sqrt(2) cosines with
+/// phases.
 fn pool_features(u_nd: ArrayView2<'_, f64>, pool: &Frequencies, form: Form) -> Array2<f64> {
     let angle_ns = u_nd.dot(&pool.omega_sd.t());
     let (n, s) = angle_ns.dim();

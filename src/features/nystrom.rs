@@ -1,10 +1,11 @@
-//! Nystrom features (Williams & Seeger 2001): the kernel with a few landmark rows, whitened by their own kernel matrix.
+//! Nystrom features (Williams & Seeger 2001): the kernel with a few landmark rows, whitened by
+//! their own kernel matrix.
 
 mod landmarks;
 
 pub use landmarks::Landmarks;
 
-use super::{Affine, FeatureMap, LoadedMap};
+use super::{Affine, FeatureMap, LoadedMap, MapBuilder, MapData};
 use crate::{
     Device, Error, Matrix, Result,
     data::Rows,
@@ -21,9 +22,10 @@ pub(super) const NAME: &str = "nystrom";
 
 /// Builds a Nystrom map from candidate rows: kernel, landmarks, number of features, rank, seed.
 ///
-/// `z(x) = K_mm^{-1/2} k_m(x)`, up to a rotation: with `K_mm = U diag(lambda) U'`, columns `diag(lambda)^{-1/2} U' k_m(x)` for the
-/// eigenvalues above `m 2^-23 max_i k_ii` and, of these, the `rank` largest. What lies below is rounding of f32, which the
-/// inverse root would blow up; duplicate landmarks fall away there. With all rows as landmarks the kernel is reproduced.
+/// `z(x) = K_mm^{-1/2} k_m(x)`, up to a rotation: with `K_mm = U diag(lambda) U'`, columns
+/// `diag(lambda)^{-1/2} U' k_m(x)` for the eigenvalues above `m 2^-23 max_i k_ii` and, of these,
+/// the `rank` largest. What lies below is rounding of f32, which the inverse root would blow up;
+/// duplicate landmarks fall away there. With all rows as landmarks the kernel is reproduced.
 ///
 /// ```
 /// use bochner::{features::{Affine, FeatureMap, Nystrom}, kernels::Gaussian};
@@ -42,7 +44,8 @@ pub struct Nystrom {
 }
 
 impl Nystrom {
-    /// Features of `kernel`: 1000 uniform landmarks, of full rank, from seed 0, until said otherwise.
+    /// Features of `kernel`: 1000 uniform landmarks, of full rank, from seed 0, until said
+    /// otherwise.
     pub fn new(kernel: impl Kernel + 'static) -> Self {
         Self::of(Arc::new(kernel))
     }
@@ -64,8 +67,8 @@ impl Nystrom {
         self
     }
 
-    /// m, the number of landmarks, and of features unless the landmarks' kernel is singular or [`Self::rank`] is less.
-    /// [`Landmarks::Rows`] brings its own.
+    /// m, the number of landmarks, and of features unless the landmarks' kernel is singular or
+    /// [`Self::rank`] is less. [`Landmarks::Rows`] brings its own.
     pub fn features(mut self, features: usize) -> Self {
         self.features = features;
         self
@@ -83,12 +86,13 @@ impl Nystrom {
         self
     }
 
-    /// Chooses landmarks among `candidates` (raw rows, `[n, d]`: the training rows or a sample of them) and whitens. `input`
-    /// takes raw columns to unit lengthscale.
+    /// Chooses landmarks among `candidates` (raw rows, `[n, d]`: the training rows or a sample of
+    /// them) and whitens. `input` takes raw columns to unit lengthscale.
     ///
     /// # Errors
-    /// [`Error::Parameter`] when there are more landmarks than rows, or none, or the rank is 0; [`Error::Shape`] when
-    /// columns differ; [`Error::Numerical`] when the kernel of the landmarks is not finite or zero throughout.
+    /// [`Error::Parameter`] when there are more landmarks than rows, or none, or the rank is 0;
+    /// [`Error::Shape`] when columns differ; [`Error::Numerical`] when the kernel of the landmarks
+    /// is not finite or zero throughout.
     pub fn build(&self, input: Affine, candidates: impl Into<Rows>) -> Result<NystromFeatures> {
         if self.rank == Some(0) {
             return Err(Error::parameter("the rank is 0; use at least 1"));
@@ -143,7 +147,36 @@ impl Nystrom {
     }
 }
 
-/// `U diag(lambda)^{-1/2}` of the kernel matrix, `[m, r]`, largest eigenvalue first, each column's largest entry positive.
+/// Rows that landmarks are chosen among, unless more landmarks are asked for.
+const CANDIDATES: std::ops::RangeInclusive<usize> = 2000..=20_000;
+
+impl MapBuilder for Nystrom {
+    fn kernel(&self) -> Option<Arc<dyn Kernel>> {
+        Some(self.kernel.clone())
+    }
+
+    /// Ten times the landmarks, at least 2,000 and at most 20,000, but never fewer than the
+    /// landmarks; none for [`Landmarks::Rows`].
+    fn sample_rows(&self) -> usize {
+        match self.landmarks {
+            Landmarks::Rows(_) => 0,
+            _ => {
+                let most = self.features.max(*CANDIDATES.end());
+                self.features
+                    .saturating_mul(10)
+                    .clamp(*CANDIDATES.start(), most)
+            }
+        }
+    }
+
+    fn build_from(&self, data: MapData<'_>) -> Result<Box<dyn FeatureMap>> {
+        let map = self.clone().seed(data.seed.unwrap_or(self.seed));
+        Ok(Box::new(map.build(data.input, &data.survey.sample)?))
+    }
+}
+
+/// `U diag(lambda)^{-1/2}` of the kernel matrix, `[m, r]`, largest eigenvalue first, each column's
+/// largest entry positive.
 fn inverse_root(
     kernel: &dyn Kernel,
     landmarks_md: ArrayView2<'_, f64>,
@@ -299,7 +332,8 @@ impl LoadedMap for Loaded {
             .times(x_nd, &self.root_mr, z_nd, &mut self.scratch)
     }
 
-    /// `k_m(x) (root beta)`: folding costs `m r t` operations a call, little beside the kernel of a chunk of rows.
+    /// `k_m(x) (root beta)`: folding costs `m r t` operations a call, little beside the kernel of a
+    /// chunk of rows.
     fn predict(&mut self, x_nd: &Matrix, beta_dt: &Matrix, y_nt: &mut Matrix) -> Result<()> {
         let targets = beta_dt.cols();
         let folded = match &mut self.folded {

@@ -5,9 +5,12 @@ mod cost;
 pub use cost::MapCost;
 pub(crate) use cost::{MEASURED, measure};
 
-use super::{MapKind, MapSpec};
+use super::{FeatureMap, MapBuilder, MapData, MapKind, MapSpec};
 use crate::text::counted;
-use crate::{Device, Result, device::cache::Cache, sampling::Sampling};
+use crate::{
+    Device, Result, device::cache::Cache, kernels::Kernel, sampling::Sampling, seed::Seed,
+};
+use std::sync::Arc;
 
 /// The map that [`MapSpec::select`] chose, and why.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,9 +25,11 @@ pub struct Selection {
     pub kept: bool,
 }
 
-/// A structured map must be cheaper by this factor: near the crossing, noise must not change what a command gives.
+/// A structured map must be cheaper by this factor: near the crossing, noise must not change what a
+/// command gives.
 const MARGIN: f64 = 1.1;
-/// SORF's directions are only nearly uniform, which shows in short rows: with fewer padded columns it is no candidate.
+/// SORF's directions are only nearly uniform, which shows in short rows: with fewer padded columns
+/// it is no candidate.
 const SORF_LEAST_COLUMNS: usize = 16;
 /// The name of kept measurements.
 const ENTRY: &str = "map-costs";
@@ -33,16 +38,19 @@ impl MapSpec {
     /// The cheapest map for rows of `columns` on `device` among [`Fourier`](super::Fourier),
     /// [`Fastfood`](super::Fastfood) and [`Sorf`](super::Sorf), whatever [`MapSpec::map`] says.
     ///
-    /// Only maps that serve the kernel and the other options compete: structured ones need an isotropic kernel and Monte
-    /// Carlo sampling. Each is timed on a few rows with the real d, D and form, in turns, medians; about a tenth of a second
-    /// on common devices. The times are kept per device, d, D and form in the user's cache folder (`BOCHNER_CACHE`, or `off`),
-    /// so that the same choice is made next time; name the map to be independent of that.
+    /// Only maps that serve the kernel and the other options compete: structured ones need an
+    /// isotropic kernel and Monte Carlo sampling. Each is timed on a few rows with the real d, D
+    /// and form, in turns, medians; about a tenth of a second on common devices. The times are kept
+    /// per device, d, D and form in the user's cache folder (`BOCHNER_CACHE`, or `off`), so that
+    /// the same choice is made next time; name the map to be independent of that.
     ///
-    /// At equal D, SORF's error is that of independent frequencies or less, and Fastfood's is larger: its time counts
-    /// [`fastfood_penalty`] times, as many more features bring the same error. A structured map must win by a tenth.
+    /// At equal D, SORF's error is that of independent frequencies or less, and Fastfood's is
+    /// larger: its time counts [`fastfood_penalty`] times, as many more features bring the same
+    /// error. A structured map must win by a tenth.
     ///
     /// # Errors
-    /// As [`MapSpec::check`] for a number of features that cannot be, and when no candidate fits the device.
+    /// As [`MapSpec::check`] for a number of features that cannot be, and when no candidate fits
+    /// the device.
     ///
     /// ```
     /// use bochner::{Device, features::{MapKind, MapSpec}, kernels};
@@ -87,7 +95,8 @@ impl MapSpec {
         if candidates == [true, false, false] {
             let spec = self.kernel.spec();
             return Ok(only(format!(
-                "the {spec} kernel has frequencies of preferred directions, which structured maps have not"
+                "the {spec} kernel has frequencies of preferred directions, which structured maps \
+                 have not"
             )));
         }
         // Measured together and kept together: what competes is decided afterwards.
@@ -146,17 +155,64 @@ impl MapSpec {
     }
 }
 
-/// How many times as many features Fastfood needs as independent frequencies for the same kernel error: about 1.9 where
-/// blocks of n frequencies (`columns` padded to a power of two) are full, and nearer to 1 where only `freqs` of n are taken.
+/// The cheapest map on the device at hand, [`MapSpec::select`], as a builder.
 ///
-/// Measured, on normal rows (`bochner bench --crossing`): full blocks 1.3 at 8 columns, 1.7 at 16, 1.8 to 2.0 from 64 on;
-/// half a block 1.4 to 1.5; an eighth 1.2.
+/// ```
+/// use bochner::prelude::*;
+/// let x = ndarray::Array2::from_shape_fn((50, 3), |(i, j)| ((i * (j + 2)) % 7) as f64);
+/// let model = Ridge::on(Auto::new(Gaussian).features(64)).device(&Device::cpu()).fit((&x, x.column(0)))?;
+/// assert_eq!(model.linear().map.output_dim(), 64);
+/// # Ok::<(), bochner::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Auto(MapSpec);
+
+impl Auto {
+    /// 1000 features of `kernel`, paired, from seed 0, until said otherwise.
+    pub fn new(kernel: impl Kernel + 'static) -> Self {
+        Self(MapSpec::new(MapKind::Fourier.into(), Arc::new(kernel)))
+    }
+
+    /// D, the number of real output columns.
+    pub fn features(mut self, features: usize) -> Self {
+        self.0.features = features;
+        self
+    }
+
+    /// The seed of all draws.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.0.seed = seed;
+        self
+    }
+}
+
+impl MapBuilder for Auto {
+    fn kernel(&self) -> Option<Arc<dyn Kernel>> {
+        Some(self.0.kernel.clone())
+    }
+
+    fn build_from(&self, data: MapData<'_>) -> Result<Box<dyn FeatureMap>> {
+        let mut spec = self.0.clone();
+        let selection = spec.select(data.input.columns(), data.device)?;
+        log::info!("auto takes {}: {}", selection.kind, selection.reason);
+        spec.map = selection.kind.into();
+        spec.build_from(data)
+    }
+}
+
+/// How many times as many features Fastfood needs as independent frequencies for the same kernel
+/// error: about 1.9 where blocks of n frequencies (`columns` padded to a power of two) are full,
+/// and nearer to 1 where only `freqs` of n are taken.
+///
+/// Measured, on normal rows (`bochner bench --crossing`): full blocks 1.3 at 8 columns, 1.7 at 16,
+/// 1.8 to 2.0 from 64 on; half a block 1.4 to 1.5; an eighth 1.2.
 pub fn fastfood_penalty(columns: usize, freqs: usize) -> f64 {
     let block = columns.next_power_of_two().max(2);
     1.0 + 0.9 * (freqs as f64 / block as f64).min(1.0)
 }
 
-/// The cheapest, Fastfood's time counted `penalty` times; the dense map unless another wins clearly.
+/// The cheapest, Fastfood's time counted `penalty` times; the dense map unless another wins
+/// clearly.
 fn cheapest(costs: &[MapCost], penalty: f64) -> Option<MapKind> {
     let weighted = |cost: &MapCost| match cost.kind {
         MapKind::Fourier => cost.seconds / MARGIN,

@@ -1,6 +1,10 @@
-//! Structured orthogonal random features (Yu et al. 2016): three Hadamard transforms with random signs between.
+//! Structured orthogonal random features (Yu et al. 2016): three Hadamard transforms with random
+//! signs between.
 
-use super::{Affine, Form, StructuredFeatures, structured::Plan};
+use super::{
+    Affine, FeatureMap, Form, MapBuilder, MapData, StructuredFeatures, builder::drawn,
+    structured::Plan,
+};
 use crate::{Error, Result, kernels::Kernel, ops::structured::Mixing, seed::Seed};
 use std::{fmt, str::FromStr, sync::Arc};
 
@@ -12,7 +16,8 @@ pub enum Radii {
     /// Drawn from the kernel's own law of |omega|, chi(n) for the Gaussian: nearly unbiased.
     #[default]
     Drawn,
-    /// The paper's constant sqrt(n), for the Gaussian only: the error stops falling, at d = 8 at 0.035, however large D is.
+    /// The paper's constant sqrt(n), for the Gaussian only: the error stops falling, at d = 8 at
+    /// 0.035, however large D is.
     Constant,
 }
 
@@ -41,10 +46,10 @@ impl FromStr for Radii {
 
 /// Builds a SORF map: kernel, radii, form, number of features, seed.
 ///
-/// Frequencies are the rows of `W = R H D1 H D2 H D3` at unit scale, n the columns padded to a power of two: H the
-/// orthonormal Walsh-Hadamard matrix, D_i random signs, R the radii. Rows of a block are exactly orthogonal, which lowers
-/// the variance below that of independent frequencies; they are only nearly uniform in direction, a bias that shrinks
-/// with n. A feature costs O(log d).
+/// Frequencies are the rows of `W = R H D1 H D2 H D3` at unit scale, n the columns padded to a
+/// power of two: H the orthonormal Walsh-Hadamard matrix, D_i random signs, R the radii. Rows of a
+/// block are exactly orthogonal, which lowers the variance below that of independent frequencies;
+/// they are only nearly uniform in direction, a bias that shrinks with n. A feature costs O(log d).
 ///
 /// ```
 /// use bochner::{features::{Affine, FeatureMap, Sorf}, kernels::Gaussian, seed::Seed};
@@ -106,8 +111,9 @@ impl Sorf {
     /// Draws the map. `input` takes raw columns to unit lengthscale.
     ///
     /// # Errors
-    /// [`Error::Parameter`] when D is zero, or odd for the paired form; [`Error::Unsupported`] for a kernel whose
-    /// frequencies are not isotropic (Laplacian, Cauchy), and for constant radii with another kernel than the Gaussian.
+    /// [`Error::Parameter`] when D is zero, or odd for the paired form; [`Error::Unsupported`] for
+    /// a kernel whose frequencies are not isotropic (Laplacian, Cauchy), and for constant radii
+    /// with another kernel than the Gaussian.
     pub fn build(&self, input: Affine) -> Result<StructuredFeatures> {
         let plan = Plan {
             name: NAME,
@@ -138,3 +144,5 @@ impl Sorf {
         )
     }
 }
+
+drawn!(Sorf);

@@ -1,12 +1,13 @@
-//! Maps chosen at run time: one description of any map, or of several side by side, that the command line and programs share.
+//! Maps chosen at run time: one description of any map, or of several side by side, that the
+//! command line and programs share.
 
 mod choice;
 
 pub use choice::{MapChoice, MapKind, MapPart};
 
 use super::{
-    Affine, ArcCosine, Binning, Fastfood, FeatureMap, Form, Fourier, Landmarks, Nystrom, Sorf,
-    Union, sorf::Radii,
+    Affine, ArcCosine, Binning, Fastfood, FeatureMap, Form, Fourier, Landmarks, MapBuilder,
+    MapData, Nystrom, Sorf, Union, builder::part_seed, sorf::Radii,
 };
 use crate::{
     Device, Error, Result,
@@ -30,8 +31,8 @@ pub struct LeverageSpec {
     pub pool: Option<usize>,
 }
 
-/// Everything that decides a map, but the data: [`MapSpec::new`], then change what is to differ. Options that do not concern
-/// a map are not looked at.
+/// Everything that decides a map, but the data: [`MapSpec::new`], then change what is to differ.
+/// Options that do not concern a map are not looked at.
 ///
 /// ```
 /// use bochner::{Device, data::MemorySource, features::{Affine, FeatureMap, MapSpec}, kernels};
@@ -39,7 +40,8 @@ pub struct LeverageSpec {
 /// let mut spec = MapSpec::new("0.5*binning+0.5*fourier".parse()?, kernels::parse("laplacian")?);
 /// spec.features = 64;
 /// let mut source = MemorySource::new(x.clone(), None)?;
-/// let map = spec.build(Affine::identity(2), &x, &mut source, &Device::cpu(), 1 << 20, &mut |_| {})?;
+/// let (input, device) = (Affine::identity(2), Device::cpu());
+/// let map = spec.build(input, &x, &mut source, &device, 1 << 20, &mut |_| {})?;
 /// assert_eq!(map.name(), "union");
 /// # Ok::<(), bochner::Error>(())
 /// ```
@@ -89,8 +91,9 @@ impl MapSpec {
         }
     }
 
-    /// How many rows of the data [`Self::build`] wants to see: for Nystrom ten times the landmarks, at least 2,000 and at
-    /// most 20,000 (but never fewer than the landmarks); for leverage scores 2,000; else none.
+    /// How many rows of the data [`Self::build`] wants to see: for Nystrom ten times the landmarks,
+    /// at least 2,000 and at most 20,000 (but never fewer than the landmarks); for leverage scores
+    /// 2,000; else none.
     pub fn sample_rows(&self) -> usize {
         let of_part = |(part, features): (MapPart, usize)| match part.kind {
             MapKind::Nystrom => features
@@ -108,7 +111,8 @@ impl MapSpec {
         !self.map.has(MapKind::Binning)
     }
 
-    /// Errors that need no data: a kernel and a map that cannot go together, or a number of features that a map cannot give.
+    /// Errors that need no data: a kernel and a map that cannot go together, or a number of
+    /// features that a map cannot give.
     pub fn check(&self) -> Result<()> {
         for (part, features) in self.map.shares(self.features) {
             if part.kind.takes_form() {
@@ -125,8 +129,8 @@ impl MapSpec {
             if let Some(0) = self.rank {
                 return Err(Error::parameter("the rank is 0; use at least 1"));
             }
-            // The builders know best; a few features of two columns tell. Sobol' points need of a kernel what a lattice
-            // needs, and do not warn of so few.
+            // The builders know best; a few features of two columns tell. Sobol' points need of a
+            // kernel what a lattice needs, and do not warn of so few.
             let mut trial = self.clone();
             if trial.sampling == Sampling::Lattice {
                 trial.sampling = Sampling::Sobol(Sobol::Owen);
@@ -141,9 +145,9 @@ impl MapSpec {
         Ok(())
     }
 
-    /// Draws the map. `input` takes raw columns to unit lengthscale; `sample` has raw rows, `[n, d]`, for landmarks and
-    /// leverage scores ([`Self::sample_rows`]); `source` has all rows, which binning reads once, on `device` in chunks of at
-    /// most `memory` bytes, with `progress`.
+    /// Draws the map. `input` takes raw columns to unit lengthscale; `sample` has raw rows,
+    /// `[n, d]`, for landmarks and leverage scores ([`Self::sample_rows`]); `source` has all rows,
+    /// which binning reads once, on `device` in chunks of at most `memory` bytes, with `progress`.
     ///
     /// Errors as the builders of the maps do.
     pub fn build(
@@ -158,9 +162,8 @@ impl MapSpec {
         let mut built = Vec::with_capacity(self.map.parts().len());
         for (i, (part, features)) in self.map.shares(self.features).enumerate() {
             let input = input.clone();
-            // Maps side by side must not draw the same numbers.
             let mut one = self.clone();
-            one.seed.0 = one.seed.0.wrapping_add((i as u64) << 48);
+            one.seed = part_seed(one.seed, i);
             let map: Box<dyn FeatureMap> = match part.kind {
                 MapKind::Fourier => {
                     let mut map = one.fourier(features);
@@ -251,6 +254,31 @@ impl MapSpec {
                 return Err(Error::unsupported(format!("a {kind} map needs data")));
             }
         })
+    }
+}
+
+impl MapBuilder for MapSpec {
+    fn kernel(&self) -> Option<Arc<dyn Kernel>> {
+        Some(self.kernel.clone())
+    }
+
+    fn sample_rows(&self) -> usize {
+        Self::sample_rows(self)
+    }
+
+    fn build_from(&self, data: MapData<'_>) -> Result<Box<dyn FeatureMap>> {
+        let mut spec = self.clone();
+        spec.seed = data.seed.unwrap_or(self.seed);
+        let MapData {
+            input,
+            survey,
+            source,
+            device,
+            memory,
+            progress,
+            ..
+        } = data;
+        spec.build(input, &survey.sample, source, device, memory, progress)
     }
 }
 

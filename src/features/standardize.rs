@@ -1,4 +1,5 @@
-//! How raw columns are centred and scaled before a bandwidth divides them: as told, or as a survey of them suggests.
+//! How raw columns are centred and scaled before a bandwidth divides them: as told, or as a survey
+//! of them suggests.
 
 use super::Affine;
 use crate::{
@@ -22,38 +23,46 @@ pub enum Standardize {
     No,
 }
 
-/// Scales, or places, that differ so many times are mixed. Columns that shared a unit differed 2 to 8 times by this
-/// measure (letters, images of digits), columns of several units from 17 times on.
+/// Scales, or places, that differ so many times are mixed. Columns that shared a unit differed 2 to
+/// 8 times by this measure (letters, images of digits), columns of several units from 17 times on.
 const MIXED: f64 = 10.0;
 /// Scales that differ so many times are worth a hint to who leaves them.
 const WIDELY: f64 = 100.0;
-/// Of the columns that take many values, so many parts may be smaller than the rest: rarely lit pixels at an edge.
+/// Of the columns that take many values, so many parts may be smaller than the rest: rarely lit
+/// pixels at an edge.
 const FEW: usize = 10;
-/// A binary column counts as a scale of its own if its standard deviation is this share of its step: the rarer of its
-/// values is in 4 % of the rows. Rarer ones are stray pixels as often as they are flags.
+/// A binary column counts as a scale of its own if its standard deviation is this share of its
+/// step: the rarer of its values is in 4 % of the rows. Rarer ones are stray pixels as often as
+/// they are flags.
 const COMMON: f64 = 0.2;
 /// f32 keeps 24 bits. So many standard deviations from 0 it rounds by a thousandth of one.
 const FAR: f64 = 8192.0;
 
 impl Standardize {
-    /// How the columns of `survey` are prepared for a kernel or nonlinearity, which is `shift_invariant` if it depends on
-    /// differences of rows alone ([`Kernel::is_shift_invariant`](crate::kernels::Kernel::is_shift_invariant)).
+    /// How the columns of `survey` are prepared for a kernel or nonlinearity, which is
+    /// `shift_invariant` if it depends on differences of rows alone
+    /// ([`Kernel::is_shift_invariant`](crate::kernels::Kernel::is_shift_invariant)).
     ///
-    /// What is shift invariant is centred at the means in every case, which changes no kernel value: in f64 on the host,
-    /// so that columns far from 0 (times, identifiers) keep their digits. Otherwise only standardised columns are centred,
-    /// and a warning names the columns of which f32 loses digits.
+    /// What is shift invariant is centred at the means in every case, which changes no kernel
+    /// value: in f64 on the host, so that columns far from 0 (times, identifiers) keep their
+    /// digits. Otherwise only standardised columns are centred, and a warning names the columns of
+    /// which f32 loses digits.
     ///
-    /// [`Self::Auto`] standardises when the columns have mixed scales, as a function of the survey alone:
+    /// [`Self::Auto`] standardises when the columns have mixed scales, as a function of the survey
+    /// alone:
     ///
-    /// * Compared are the columns that vary and take more than two values, each by its range and by its standard deviation,
-    ///   and, as one more column, the widest binary column whose rarer value is in at least 4 % of the rows. The factor
-    ///   between the widest and the narrowest, a tenth of the columns aside, must be 10 by both measures. Pixels
-    ///   that are rarely lit have a small deviation and not a small range; a column with an outlier has a wide range and
-    ///   not a wide deviation.
-    /// * Or the means of these columns lie apart by 10 times their deviations, so that they share no place.
+    /// * Compared are the columns that vary and take more than two values, each by its range and by
+    ///   its standard deviation, and, as one more column, the widest binary column whose rarer
+    ///   value is in at least 4 % of the rows. The factor between the widest and the narrowest, a
+    ///   tenth of the columns aside, must be 10 by both measures. Pixels that are rarely lit have a
+    ///   small deviation and not a small range; a column with an outlier has a wide range and not a
+    ///   wide deviation.
+    /// * Or the means of these columns lie apart by 10 times their deviations, so that they share
+    ///   no place.
     ///
-    /// Then columns of more than two values are standardised. Binary columns keep their scale, because a rare flag divided
-    /// by its deviation would outweigh all others, and constant ones become zero.
+    /// Then columns of more than two values are standardised. Binary columns keep their scale,
+    /// because a rare flag divided by its deviation would outweigh all others, and constant ones
+    /// become zero.
     pub fn decide(self, survey: &Survey, shift_invariant: bool) -> Scaling {
         let columns = survey.mean.len();
         let many = |j: usize| !survey.is_constant(j) && !survey.binary[j];
@@ -101,7 +110,8 @@ impl Standardize {
     }
 }
 
-/// The factor by which scales or places of the columns differ, if they are mixed, and the finding in words.
+/// The factor by which scales or places of the columns differ, if they are mixed, and the finding
+/// in words.
 fn mixed(survey: &Survey) -> (Option<f64>, String) {
     let columns = 0..survey.mean.len();
     let varying: Vec<usize> = columns.filter(|&j| !survey.is_constant(j)).collect();
@@ -171,7 +181,8 @@ fn two_digits(value: f64) -> String {
 
 /// Columns centred and scaled, before a bandwidth divides them: what [`Standardize::decide`] gives.
 ///
-/// It is displayed as the command line says it: `auto -> yes, 8 of 8 columns: scales differ 2400-fold`.
+/// It is displayed as the command line says it:
+/// `auto -> yes, 8 of 8 columns: scales differ 2400-fold`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scaling {
     asked: Standardize,
@@ -212,10 +223,11 @@ impl Scaling {
         self.hint.as_deref()
     }
 
-    /// From raw columns to unit scale: centred, standardised, and divided by `lengthscales`, one or one per column.
+    /// From raw columns to unit scale: centred, standardised, and divided by `lengthscales`, one or
+    /// one per column.
     ///
-    /// Errors as [`Affine::lengthscales`] does, and with [`Error::Parameter`] that names the column if a value of the rows
-    /// surveyed would leave the range of f32.
+    /// Errors as [`Affine::lengthscales`] does, and with [`Error::Parameter`] that names the column
+    /// if a value of the rows surveyed would leave the range of f32.
     pub fn input(&self, lengthscales: &[f64]) -> Result<Affine> {
         let input = self.input.clone().lengthscales(lengthscales)?;
         let lengthscale = |j: usize| lengthscales[j % lengthscales.len()];
@@ -241,7 +253,8 @@ impl Scaling {
 
     /// Variance over all entries before any lengthscale, as the `scale` rule sees it.
     pub(super) fn entry_variance(&self, survey: &Survey) -> f64 {
-        // Columns that are left lie where they lie for the rule, as scikit-learn has it, although they are centred.
+        // Columns that are left lie where they lie for the rule, as scikit-learn has it, although
+        // they are centred.
         if !self.yes {
             return survey.entry_variance();
         }
@@ -257,7 +270,8 @@ impl Scaling {
         let (j, deviations) = far.max_by(|a, b| a.1.total_cmp(&b.1))?;
         (deviations > FAR).then(|| {
             format!(
-                "{} lies {} standard deviations from 0, of which f32 keeps {} digits; subtract its mean or standardise",
+                "{} lies {} standard deviations from 0, of which f32 keeps {} digits; subtract its \
+                 mean or standardise",
                 self.names[j],
                 two_digits(deviations),
                 // 2^-24 is 7.2 digits.
@@ -356,7 +370,8 @@ mod tests {
 
     #[test]
     fn rarely_lit_pixels_and_an_outlier_are_no_scale() {
-        // Of 30 pixels ten light up in two to eleven rows of 8002: deviations differ 15-fold, ranges do not.
+        // Of 30 pixels ten light up in two to eleven rows of 8002: deviations differ 15-fold,
+        // ranges do not.
         let pixel = |j: usize, i: usize| match j {
             20.. if i >= j - 18 => 0.0,
             20.. => 200.0 + i as f64,
@@ -366,7 +381,8 @@ mod tests {
         let deviations: Vec<f64> = images.variance.iter().map(|v| v.sqrt()).collect();
         assert!(deviations[0] > 14.0 * deviations[23], "{deviations:?}");
         assert_eq!(decided(&images).0, [false; 30]);
-        // One value 35 times as large as the others: so is the range, and the deviation 35 / sqrt(303) / 0.29 = 7 times.
+        // One value 35 times as large as the others: so is the range, and the deviation 35 /
+        // sqrt(303) / 0.29 = 7 times.
         let outlier = |j: usize, i: usize| match (j, i) {
             (0, 7) => 35.0,
             _ => even(j, i),
@@ -410,7 +426,8 @@ mod tests {
         };
         let (columns, text) = decided(&flags(4));
         assert!(columns[0] && !columns[1], "{text}");
-        // Rare ones say nothing of a unit: 16 grey values of an image beside a pixel that is lit once in 200 rows.
+        // Rare ones say nothing of a unit: 16 grey values of an image beside a pixel that is lit
+        // once in 200 rows.
         assert_eq!(decided(&flags(200)).0, [false; 8]);
     }
 

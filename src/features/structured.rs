@@ -36,8 +36,8 @@ pub(super) struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    /// Draws the map. `mixing` makes C for (blocks, n); `radius` gives the factor of a row in a block from the draws of
-    /// that block's radii.
+    /// Draws the map. `mixing` makes C for (blocks, n); `radius` gives the factor of a row in a
+    /// block from the draws of that block's radii.
     pub(super) fn build(
         &self,
         input: Affine,
@@ -46,7 +46,14 @@ impl Plan<'_> {
         mut radius: impl FnMut(&dyn SpectralMeasure, usize, usize, &mut Draws) -> Option<f64>,
     ) -> Result<StructuredFeatures> {
         let unsupported = || {
-            Error::unsupported(format!( "{} needs a kernel whose frequencies have no preferred direction, such as the gaussian; {} has none such", self.name, self.kernel.spec() )).help(Remedy::UseMap(super::fourier::NAME))
+            Error::unsupported(format!(
+                "{} needs a kernel whose frequencies have no preferred \
+                 direction, such as the gaussian; {} has none \
+                 such",
+                self.name,
+                self.kernel.spec()
+            ))
+            .help(Remedy::UseMap(super::fourier::NAME))
         };
         let measure = self.kernel.spectrum().ok_or_else(unsupported)?;
         let s = self.form.frequencies(self.features)?;

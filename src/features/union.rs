@@ -1,18 +1,25 @@
-//! Maps side by side: `z(x) = [sqrt(w_1) z_1(x), sqrt(w_2) z_2(x), ...]`, whose kernel is `sum_i w_i k_i(x, y)`.
+//! Maps side by side: `z(x) = [sqrt(w_1) z_1(x), sqrt(w_2) z_2(x), ...]`, whose kernel is
+//! `sum_i w_i k_i(x, y)`.
 
-use super::{Affine, BinningMap, FeatureMap, LoadedMap, Structure, require_dense};
+use super::{
+    Affine, BinningMap, FeatureMap, LoadedMap, MapBuilder, MapData, Structure, builder::part_seed,
+    require_dense,
+};
 use crate::{
     Device, Error, Matrix, Result,
+    kernels::Kernel,
     ops::place::{Place, Spot},
     store::Store,
 };
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 pub(super) const NAME: &str = "union";
 
-/// Feature maps side by side, each with a weight, as Rahimi & Recht 2007 (sec. 5) combine binning and Fourier features.
+/// Feature maps side by side, each with a weight, as Rahimi & Recht 2007 (sec. 5) combine binning
+/// and Fourier features.
 ///
-/// With dense parts only it is a dense map like any other; with a binning part it is fitted by conjugate gradients.
+/// With dense parts only it is a dense map like any other; with a binning part it is fitted by
+/// conjugate gradients.
 #[derive(Debug)]
 pub struct Union {
     input: Affine,
@@ -23,17 +30,20 @@ pub struct Union {
 struct Part {
     map: Box<dyn FeatureMap>,
     weight: f64,
-    /// Scale and shift of each column, from rows prepared for the union to rows prepared for this part; none when equal.
+    /// Scale and shift of each column, from rows prepared for the union to rows prepared for this
+    /// part; none when equal.
     rescale: Option<Vec<[f32; 2]>>,
 }
 
 impl Union {
-    /// Puts maps of the same raw columns side by side, with their weights w_i > 0. Rows are prepared once, for the binning
-    /// part, or else for the first part that centres its columns, or else for the first, and rescaled on the device for parts of other lengthscales.
+    /// Puts maps of the same raw columns side by side, with their weights w_i > 0. Rows are
+    /// prepared once, for the binning part, or else for the first part that centres its columns, or
+    /// else for the first, and rescaled on the device for parts of other lengthscales.
     ///
-    /// Errors with [`Error::Parameter`] on no parts or a weight that is not positive and finite, with [`Error::Shape`] when
-    /// the parts take other numbers of columns, and with [`Error::Unsupported`] when two binning parts differ in their
-    /// lengthscales, or a part sees a column that another one drops as constant.
+    /// Errors with [`Error::Parameter`] on no parts or a weight that is not positive and finite,
+    /// with [`Error::Shape`] when the parts take other numbers of columns, and with
+    /// [`Error::Unsupported`] when two binning parts differ in their lengthscales, or a part sees a
+    /// column that another one drops as constant.
     pub fn new(parts: Vec<(Box<dyn FeatureMap>, f64)>) -> Result<Self> {
         let Some((first, _)) = parts.first() else {
             return Err(Error::parameter("a union of no maps; give at least one"));
@@ -47,7 +57,8 @@ impl Union {
         let exact = parts
             .iter()
             .find(|(map, _)| require_dense(map.as_ref()).is_err());
-        // Otherwise those of a map that centres, if there is one: f32 keeps no more digits than the rows prepared have.
+        // Otherwise those of a map that centres, if there is one: f32 keeps no more digits than the
+        // rows prepared have.
         let centred = || parts.iter().find(|(map, _)| map.input().centres());
         let base = exact.or_else(centred).map_or(first, |(map, _)| map);
         let input = base.input().clone();
@@ -55,10 +66,15 @@ impl Union {
             let rescale = map.input().relative_to(&input)?;
             if rescale.is_some() && require_dense(map.as_ref()).is_err() {
                 return Err(Error::unsupported(
-                    "the binning parts of a union must share their lengthscales; use one binning part, or one lengthscale",
+                    "the binning parts of a union must share their lengthscales; use one binning \
+                     part, or one lengthscale",
                 ));
             }
-            Ok(Part { map, weight, rescale })
+            Ok(Part {
+                map,
+                weight,
+                rescale,
+            })
         });
         Ok(Self {
             parts: parts.collect::<Result<_>>()?,
@@ -81,6 +97,69 @@ impl Union {
             .enumerate()
             .map(|(i, &weight)| Ok((super::read(&store.nested(&format!("part{i}")))?, weight)));
         Self::new(parts.collect::<Result<_>>()?)
+    }
+}
+
+/// Builds a [`Union`] of maps that are still to be drawn: they share rows, bandwidth and
+/// standardisation. The seed of a learner gives each part numbers of its own; parts that keep their
+/// own seeds should differ in them.
+///
+/// ```
+/// use bochner::prelude::*;
+/// let maps = UnionBuilder::new()
+///     .part(0.3, Fourier::new(Laplacian).features(64))
+///     .part(0.7, Nystrom::new(Laplacian).features(4));
+/// let x = ndarray::array![[0.0], [0.5], [2.0], [3.0]];
+/// let model = Ridge::on(maps).device(&Device::cpu()).fit((&x, &[0.1, 0.4, -0.2, 0.3]))?;
+/// assert_eq!(model.linear().map.output_dim(), 64 + 4);
+/// # Ok::<(), bochner::Error>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct UnionBuilder {
+    parts: Vec<(Box<dyn MapBuilder>, f64)>,
+}
+
+impl UnionBuilder {
+    /// No maps yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// One more map, whose kernel counts `weight` times in the sum.
+    pub fn part(mut self, weight: f64, map: impl MapBuilder + 'static) -> Self {
+        self.parts.push((Box::new(map), weight));
+        self
+    }
+}
+
+impl MapBuilder for UnionBuilder {
+    /// That of the first part.
+    fn kernel(&self) -> Option<Arc<dyn Kernel>> {
+        self.parts.iter().find_map(|(map, _)| map.kernel())
+    }
+
+    fn is_shift_invariant(&self) -> bool {
+        self.parts.iter().all(|(map, _)| map.is_shift_invariant())
+    }
+
+    fn sample_rows(&self) -> usize {
+        let rows = self.parts.iter().map(|(map, _)| map.sample_rows());
+        rows.max().unwrap_or(0)
+    }
+
+    fn build_from(&self, data: MapData<'_>) -> Result<Box<dyn FeatureMap>> {
+        let mut built = Vec::with_capacity(self.parts.len());
+        for (i, (map, weight)) in self.parts.iter().enumerate() {
+            let part = MapData {
+                input: data.input.clone(),
+                source: &mut *data.source,
+                progress: &mut *data.progress,
+                seed: data.seed.map(|seed| part_seed(seed, i)),
+                ..data
+            };
+            built.push((map.build_from(part)?, *weight));
+        }
+        Ok(Box::new(Union::new(built)?))
     }
 }
 
@@ -136,7 +215,8 @@ impl FeatureMap for Union {
         }))
     }
 
-    /// Rows rescaled for a part, and its features before they are placed or, of all parts together, one share of y.
+    /// Rows rescaled for a part, and its features before they are placed or, of all parts together,
+    /// one share of y.
     fn scratch_columns(&self, targets: Option<usize>) -> usize {
         let own = |part: &Part| {
             let rows = part.rescale.as_ref().map_or(0, Vec::len);
@@ -170,7 +250,8 @@ pub(crate) enum Leaf<'a> {
     Binning(&'a BinningMap),
 }
 
-/// The leaves of a map in the order of its columns, each with its first column and the root of its weight.
+/// The leaves of a map in the order of its columns, each with its first column and the root of its
+/// weight.
 pub(crate) fn leaves(map: &dyn FeatureMap) -> Vec<(Leaf<'_>, usize, f64)> {
     fn add<'a>(
         map: &'a dyn FeatureMap,

@@ -4,8 +4,8 @@ use crate::{Result, device::Reading};
 use ndarray::ArrayView2;
 use std::collections::VecDeque;
 
-/// Matrices on their way to the host, those of one portion of rows together, each portion with what it is needed with. One
-/// portion is waited for while the device works on the next.
+/// Matrices on their way to the host, those of one portion of rows together, each portion with what
+/// it is needed with. One portion is waited for while the device works on the next.
 #[derive(Debug)]
 pub(crate) struct ReadBehind<T>(VecDeque<(Vec<Reading>, T)>);
 
@@ -16,7 +16,8 @@ impl<T> Default for ReadBehind<T> {
 }
 
 impl<T> ReadBehind<T> {
-    /// Portions that are on their way at most, while the next is sent: [`super::RowNeeds`] counts their buffers.
+    /// Portions that are on their way at most, while the next is sent: [`super::RowNeeds`] counts
+    /// their buffers.
     pub(crate) const AT_ONCE: usize = 2;
 
     /// Adds a portion, and hands those that came before it to `take`.

@@ -1,4 +1,5 @@
-//! How many rows are worked on at a time: one pure function of the device's limits and a memory budget.
+//! How many rows are worked on at a time: one pure function of the device's limits and a memory
+//! budget.
 
 use super::ReadBehind;
 use crate::{
@@ -20,7 +21,8 @@ const CACHED_BYTES: usize = 8 << 20;
 /// Rows that a thread of the CPU works on at a time.
 const ROWS_PER_THREAD: usize = 240;
 
-/// A buffer on its way to the host takes this many times its bytes: drivers keep a shadow of what is mapped.
+/// A buffer on its way to the host takes this many times its bytes: drivers keep a shadow of what
+/// is mapped.
 const MAPPED: u64 = 2;
 
 /// What one row takes from the time it is read until it is done with: built up by who allocates it.
@@ -33,8 +35,8 @@ pub(crate) struct RowNeeds {
 }
 
 impl RowNeeds {
-    /// `columns` values as they are read, features and targets: one chunk in work and one ahead of it, of at most eight bytes a
-    /// value.
+    /// `columns` values as they are read, features and targets: one chunk in work and one ahead of
+    /// it, of at most eight bytes a value.
     pub(crate) fn read(columns: usize) -> Self {
         Self {
             widest: 0,
@@ -49,7 +51,8 @@ impl RowNeeds {
         self
     }
 
-    /// `columns` columns that are read back while the device goes on. Where the CPU is the device they are lent.
+    /// `columns` columns that are read back while the device goes on. Where the CPU is the device
+    /// they are lent.
     pub(crate) fn read_back(mut self, device: &Device, columns: usize) -> Self {
         if device.as_gpu().is_some() {
             let buffers = MAPPED * ReadBehind::<()>::AT_ONCE as u64;
@@ -64,8 +67,8 @@ impl RowNeeds {
         self
     }
 
-    /// [`chunk_rows`] for a device. On the CPU no more than stay in cache between one step of the work and the next, where
-    /// that is rows enough for every thread.
+    /// [`chunk_rows`] for a device. On the CPU no more than stay in cache between one step of the
+    /// work and the next, where that is rows enough for every thread.
     pub(crate) fn rows_on(self, device: &Device, memory: u64) -> Result<usize> {
         let rows = chunk_rows(self, device.max_matrix_bytes(), memory)?;
         let rows = match device.as_cpu() {
@@ -81,10 +84,11 @@ impl RowNeeds {
     }
 }
 
-/// Rows of a chunk: as many as `memory` bytes hold, as fit one binding of the device, and as one dispatch takes; a whole number
-/// of Gram blocks when that many fit.
+/// Rows of a chunk: as many as `memory` bytes hold, as fit one binding of the device, and as one
+/// dispatch takes; a whole number of Gram blocks when that many fit.
 ///
-/// Errors when not even 8 rows fit: with [`Error::Parameter`] into `memory`, with [`Error::Limit`] into the device.
+/// Errors when not even 8 rows fit: with [`Error::Parameter`] into `memory`, with [`Error::Limit`]
+/// into the device.
 fn chunk_rows(needs: RowNeeds, max_matrix_bytes: u64, memory: u64) -> Result<usize> {
     let by_memory = memory / needs.bytes.max(1);
     let by_binding = max_matrix_bytes / (4 * (needs.widest as u64).next_multiple_of(4)).max(1);
@@ -110,7 +114,8 @@ fn chunk_rows(needs: RowNeeds, max_matrix_bytes: u64, memory: u64) -> Result<usi
     Ok(whole_blocks(usize::try_from(rows).unwrap_or(8)))
 }
 
-/// The chunk that is tried when a device has no room for one of `rows` rows: a quarter, or nothing below 8 rows.
+/// The chunk that is tried when a device has no room for one of `rows` rows: a quarter, or nothing
+/// below 8 rows.
 pub(super) fn fewer_rows(rows: usize) -> Option<usize> {
     (rows >= 32).then(|| whole_blocks(rows / 4))
 }
@@ -137,7 +142,8 @@ mod tests {
         let more = needs().and_bytes(12).read_back(&Device::cpu(), 1000);
         assert_eq!(more.bytes, needs().bytes + 12);
         for gpu in crate::under_test::gpus() {
-            // Rows on a GPU are whole vec4s; two portions of results are on their way, each with a shadow.
+            // Rows on a GPU are whole vec4s; two portions of results are on their way, each with a
+            // shadow.
             let needs = RowNeeds::read(3).matrix(&gpu, 5).read_back(&gpu, 7);
             assert_eq!((needs.bytes, needs.widest), (16 * 3 + 4 * 8 + 4 * 4 * 8, 5));
         }

@@ -4,7 +4,8 @@ use super::plan::fewer_rows;
 use crate::{Error, Result};
 use std::ops::Range;
 
-/// How many rows are worked on at a time: as planned, or a quarter from when a device first runs out of memory.
+/// How many rows are worked on at a time: as planned, or a quarter from when a device first runs
+/// out of memory.
 #[derive(Debug)]
 pub(crate) struct Portions {
     rows: usize,
@@ -25,8 +26,8 @@ impl Portions {
         self.rows
     }
 
-    /// Takes a quarter of `rows` from now on if `error` is that a device has no room for those, once; hands any other error
-    /// back.
+    /// Takes a quarter of `rows` from now on if `error` is that a device has no room for those,
+    /// once; hands any other error back.
     fn shrink(&mut self, rows: usize, error: Error) -> Result<()> {
         // Buffers for more rows than there are can be for those that there are.
         let fewer = fewer_rows(rows).or((rows < self.rows).then_some(rows));
@@ -43,9 +44,10 @@ impl Portions {
         }
     }
 
-    /// Works on the rows `0 .. all` in ranges. `prepare` does everything that needs memory and hears the most rows that a
-    /// range can have from then on; a range for which it finds no room comes again in smaller ones. What it makes goes to
-    /// `count`, whose errors are final: there rows are counted, and neither come again nor are left out. Both work on `on`.
+    /// Works on the rows `0 .. all` in ranges. `prepare` does everything that needs memory and
+    /// hears the most rows that a range can have from then on; a range for which it finds no room
+    /// comes again in smaller ones. What it makes goes to `count`, whose errors are final: there
+    /// rows are counted, and neither come again nor are left out. Both work on `on`.
     pub(crate) fn each<S: ?Sized, R>(
         &mut self,
         all: usize,

@@ -7,11 +7,11 @@ use crate::{
 };
 use std::sync::mpsc;
 
-/// Rewinds `source` and hands its chunks of at most `rows` rows to `work`, in order, reading one ahead. Returns the number
-/// of rows. The first error of either side ends both.
+/// Rewinds `source` and hands its chunks of at most `rows` rows to `work`, in order, reading one
+/// ahead. Returns the number of rows. The first error of either side ends both.
 ///
-/// Errors on a chunk that is not what [`ChunkSource`] promises: other columns, targets of other rows, a value that is not
-/// finite.
+/// Errors on a chunk that is not what [`ChunkSource`] promises: other columns, targets of other
+/// rows, a value that is not finite.
 pub fn for_each_chunk(
     source: &mut dyn ChunkSource,
     rows: usize,
@@ -59,11 +59,13 @@ mod tests {
         features::{Affine, Fourier, featurize},
         flow::DEFAULT_MEMORY,
         kernels::Gaussian,
-        models::{FitOptions, IterativeOptions, RidgeRegressor},
+        models::{FitOptions, LinearModel, Solver},
+        normal::Targets,
     };
     use ndarray::Array2;
 
-    /// A source of a user's own, of two columns and a target: yields these chunks, whatever it promises.
+    /// A source of a user's own, of two columns and a target: yields these chunks, whatever it
+    /// promises.
     #[derive(Clone)]
     struct Own {
         chunks: Vec<Chunk>,
@@ -122,10 +124,14 @@ mod tests {
         };
         let cpu = Device::cpu();
         let mut own = source.clone();
-        let fit = RidgeRegressor::fit(map(), &mut own, &survey, &FitOptions::on(&cpu), &mut |_| {});
-        let options = IterativeOptions::on(&cpu);
-        let iterative =
-            RidgeRegressor::fit_iterative(map(), &mut own, &survey, &options, &mut |_| {});
+        let targets = || Targets::real(&survey);
+        let options = FitOptions::on(&cpu);
+        let fit = LinearModel::fit(map(), &mut own, targets(), &options);
+        let iterative = FitOptions {
+            solver: Solver::conjugate_gradients(),
+            ..FitOptions::on(&cpu)
+        };
+        let iterative = LinearModel::fit(map(), &mut own, targets(), &iterative);
         let features = featurize(
             map().as_ref(),
             &mut own,
@@ -134,13 +140,7 @@ mod tests {
             &mut |_| {},
             |_| Ok(()),
         );
-        let model = RidgeRegressor::fit(
-            map(),
-            &mut good.clone(),
-            &survey,
-            &FitOptions::on(&cpu),
-            &mut |_| {},
-        );
+        let model = LinearModel::fit(map(), &mut good.clone(), targets(), &options);
         let model = model.expect("fits");
         let mut predictor = model.on(&cpu, DEFAULT_MEMORY).expect("loads");
         let predicted = predictor.stream(&mut own, &mut |_| {}, |_, _| Ok(()));

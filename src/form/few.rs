@@ -1,7 +1,11 @@
-//! When few rows take a form of their own instead of a tile, and among how many workgroups they are split.
+//! When few rows take a form of their own instead of a tile, and among how many workgroups they are
+//! split.
 
-use super::tile::Form;
-use crate::device::gpu::AdapterKind;
+use super::{Exchange, Form, Shape, Way};
+use crate::device::{GpuDevice, gpu::AdapterKind};
+
+/// The name that [`super::tuning::force`] knows this form by.
+pub const NAME: &str = "few-rows";
 
 /// The most rows of this form.
 pub const MOST_ROWS: usize = 64;
@@ -11,7 +15,8 @@ pub(crate) const ROWS: [usize; 4] = [1, 2, 4, 8];
 pub(crate) const TX: usize = 8;
 /// Invocations that share a column.
 pub(crate) const LANES: usize = 32;
-/// Workgroups that keep an adapter of this kind busy. Not measured on real GPUs: the largest have about as many units.
+/// Workgroups that keep an adapter of this kind busy. Not measured on real GPUs: the largest have
+/// about as many units.
 const fn enough_workgroups(kind: AdapterKind) -> usize {
     match kind {
         AdapterKind::Discrete | AdapterKind::Virtual => 256,
@@ -20,28 +25,48 @@ const fn enough_workgroups(kind: AdapterKind) -> usize {
     }
 }
 
-/// The form of few rows, or `None` where tiles of 64 x 64 fill an adapter of this kind.
-pub(crate) fn form(kind: AdapterKind, rows: usize, cols: usize, depth: usize) -> Option<Form> {
+/// The form of few rows on this adapter, unless a tile was forced; with it forced, also where it
+/// would not be taken.
+pub(super) fn form(gpu: &GpuDevice, shape: Shape) -> Option<Form> {
+    let kind = gpu.report().kind;
+    let forced = gpu.choices().forced();
+    // The exchange of a transform says nothing of dense ops.
+    let dense = |name: &&str| Exchange::ALL.iter().all(|e| e.name() != *name);
+    match forced.as_deref().filter(dense) {
+        None => suits(kind, shape).then(|| split(kind, shape)),
+        Some(NAME) if shape.rows <= MOST_ROWS => Some(split(kind, shape)),
+        Some(_) => None,
+    }
+}
+
+fn split(kind: AdapterKind, shape: Shape) -> Form {
+    Form::Few {
+        splits: splits(kind, shape),
+    }
+}
+
+/// Whether tiles of 64 x 64 leave an adapter of this kind idle.
+fn suits(kind: AdapterKind, Shape { rows, cols, .. }: Shape) -> bool {
     let tiles = rows.div_ceil(MOST_ROWS) * cols.div_ceil(64);
-    let few = match kind {
+    match kind {
         // Measured on lavapipe: tiles of eight rows win beyond.
         AdapterKind::Software => rows <= 4,
         _ => rows <= MOST_ROWS && tiles < enough_workgroups(kind),
-    };
-    few.then(|| Form::Few {
-        splits: splits(kind, rows, cols, depth),
-    })
+    }
 }
 
-/// Workgroups among which the depth is split: as many as fill the adapter, while each lane has something to add.
-pub(crate) fn splits(kind: AdapterKind, rows: usize, cols: usize, depth: usize) -> usize {
+/// Workgroups among which the depth is split: as many as fill the adapter, while each lane has
+/// something to add.
+pub(crate) fn splits(kind: AdapterKind, shape: Shape) -> usize {
+    let Shape { rows, depth, cols } = shape;
     let groups = cols.div_ceil(4 * TX) * rows.div_ceil(ROWS[3]);
     let wanted = enough_workgroups(kind) / groups.max(1);
     wanted.clamp(1, (depth / (4 * LANES)).max(1))
 }
 
-/// Parts that the frequencies of a fused prediction are split into, where the workgroups of its rows alone leave an adapter of
-/// this kind idle: a workgroup there has a quarter of the invocations, so four times as many are wanted.
+/// Parts that the frequencies of a fused prediction are split into, where the workgroups of its
+/// rows alone leave an adapter of this kind idle: a workgroup there has a quarter of the
+/// invocations, so four times as many are wanted.
 pub(crate) fn feature_splits(kind: AdapterKind, rows: usize, freqs: usize) -> usize {
     let wanted = match kind {
         // Not measured: the cores of a CPU have enough to do with a few rows.
@@ -70,6 +95,10 @@ mod tests {
 
     #[test]
     fn the_depth_is_split_only_where_columns_leave_workgroups_idle() {
+        let form = |kind, rows, cols, depth| {
+            let shape = Shape { rows, depth, cols };
+            suits(kind, shape).then(|| split(kind, shape))
+        };
         let at = |rows, cols, depth| form(AdapterKind::Discrete, rows, cols, depth);
         // One row to 4096 paired columns: 64 workgroups of columns, four parts of the depth.
         assert_eq!(at(1, 2048, 784), Some(Form::Few { splits: 4 }));

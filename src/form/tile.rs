@@ -1,8 +1,10 @@
 //! Tile shapes: how the dense ops split a matrix product among invocations.
 
-use crate::device::gpu::shader::Constants;
+use super::{Class, Shape, Way};
+use crate::device::gpu::{AdapterKind, op::Variant};
 
-/// A workgroup of `tx` x `ty` invocations, each of which keeps `tm` rows by `tn` columns of the product in registers.
+/// A workgroup of `tx` x `ty` invocations, each of which keeps `tm` rows by `tn` columns of the
+/// product in registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tile {
     /// Its name in benchmark tables.
@@ -30,60 +32,22 @@ impl Tile {
         self.tx * self.tn
     }
 
-    /// The constants that shaders expand with.
-    pub fn constants(&self) -> Constants {
-        [
+    /// The constants that shaders of tiles expand with; an op adds its own.
+    pub fn variant(&self) -> Variant {
+        let constants = [
             ("TX", self.tx),
             ("TY", self.ty),
             ("TM", self.tm),
             ("TN", self.tn),
             ("BK", self.bk),
-        ]
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), i64::from(value)))
-        .collect()
+        ];
+        Variant::of(constants.map(|(name, value)| (name, value.into())))
     }
 }
 
-/// How a dense op splits its work among invocations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
-    /// Workgroups of one shape.
-    Tile(Tile),
-    /// Few columns of a product: neighbours share a row of the left factor.
-    Narrow,
-    /// Few rows: invocations share the depth, and so do this many workgroups.
-    Few {
-        /// Parts of the depth.
-        splits: usize,
-    },
-}
-
-impl Form {
-    /// Its name in benchmark tables.
-    pub fn name(&self) -> String {
-        match self {
-            Self::Tile(tile) => tile.name.into(),
-            Self::Narrow => "narrow".into(),
-            Self::Few { splits: 1 } => "few-rows".into(),
-            Self::Few { splits } => format!("few-rows/{splits}"),
-        }
-    }
-}
-
-impl Form {
-    /// Parts of the depth of a form for few rows; one of any other.
-    pub(crate) fn splits(form: Option<Self>) -> usize {
-        match form {
-            Some(Self::Few { splits }) => splits,
-            _ => 1,
-        }
-    }
-}
-
-impl From<Tile> for Form {
-    fn from(tile: Tile) -> Self {
-        Self::Tile(tile)
+impl Way for Tile {
+    fn name(&self) -> &'static str {
+        self.name
     }
 }
 
@@ -97,7 +61,8 @@ pub const SHARED_32: Tile = Tile {
     bk: 16,
 };
 
-/// 32 products an invocation: where 64 spill, as on Apple's GPUs, and where registers bound the threads in flight.
+/// 32 products an invocation: where 64 spill, as on Apple's GPUs, and where registers bound the
+/// threads in flight.
 pub const SHARED_64_HALF: Tile = Tile {
     name: "shared-64x64-4x8",
     ty: 16,
@@ -122,8 +87,8 @@ pub const SHARED_128_64: Tile = Tile {
     ..SHARED_64
 };
 
-/// For large GPUs: every value loaded is used 128 times. Takes all of the 16 KiB of workgroup memory and of the 256
-/// invocations that every adapter has.
+/// For large GPUs: every value loaded is used 128 times. Takes all of the 16 KiB of workgroup
+/// memory and of the 256 invocations that every adapter has.
 pub const SHARED_128: Tile = Tile {
     name: "shared-128x128",
     tx: 16,
@@ -148,10 +113,11 @@ pub const DIRECT_64: Tile = Tile {
     ..DIRECT_8X64
 };
 
-/// The shapes of projections and products; every one is validated and checked against the reference.
+/// The shapes of projections and products; every one is validated and checked against the
+/// reference.
 ///
-/// All of them sum over depth in the same order. Where a driver neither contracts nor reassociates what a shader says, they
-/// give the same bits on one device; elsewhere the last places may differ.
+/// All of them sum over depth in the same order. Where a driver neither contracts nor reassociates
+/// what a shader says, they give the same bits on one device; elsewhere the last places may differ.
 pub const MENU: &[Tile] = &[
     SHARED_64,
     SHARED_32,
@@ -161,8 +127,8 @@ pub const MENU: &[Tile] = &[
     DIRECT_8X64,
 ];
 
-/// The shapes of fused predictions. Each sums features in eight lanes, in one order too; 128 x 128 has
-/// sixteen.
+/// The shapes of fused predictions. Each sums features in eight lanes, in one order too; 128 x 128
+/// has sixteen.
 pub const PREDICT_MENU: &[Tile] = &[
     SHARED_64,
     SHARED_32,
@@ -173,3 +139,54 @@ pub const PREDICT_MENU: &[Tile] = &[
 
 /// The square shapes, of Gram matrices.
 pub const SQUARE_MENU: &[Tile] = &[SHARED_64, SHARED_32, SHARED_64_HALF, SHARED_128, DIRECT_64];
+
+/// Sums of more terms than this are long for a tile: they pay for its stages in workgroup memory.
+pub const DEEP: usize = 64;
+
+/// The shape of projections and products until something was measured. No default was measured on a
+/// real GPU: 128 x 128 loads least where there is enough work for it, 32 sums an invocation suit
+/// GPUs with few registers (64 spill on Apple's), and without workgroup memory of their own
+/// software adapters are faster straight from the buffers.
+pub fn usual(kind: AdapterKind, class: Class) -> Tile {
+    match kind {
+        AdapterKind::Software => DIRECT_8X64,
+        AdapterKind::Integrated if class.large => SHARED_64_HALF,
+        AdapterKind::Integrated => SHARED_32,
+        _ if class.large && class.deep => SHARED_128,
+        _ => SHARED_64,
+    }
+}
+
+/// The shape that stands for a class of projections and products when tiles are raced on an
+/// adapter.
+pub(crate) fn raced(kind: AdapterKind, class: Class) -> Shape {
+    let depth = if class.deep { 256 } else { 32 };
+    let (rows, cols) = if class.large {
+        (2048, 4096)
+    } else {
+        (512, 1024)
+    };
+    match kind {
+        // Thousands of times slower: less of the same.
+        AdapterKind::Software => Shape {
+            rows: rows / 16,
+            depth,
+            cols: cols / 4,
+        },
+        _ => Shape { rows, depth, cols },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shapes_that_are_raced_stand_for_their_class() {
+        for &class in Class::ALL {
+            let Shape { rows, depth, cols } = raced(AdapterKind::Discrete, class);
+            assert_eq!(depth > DEEP, class.deep);
+            assert_eq!(rows.div_ceil(64) * cols.div_ceil(64) >= 512, class.large);
+        }
+    }
+}

@@ -2,18 +2,19 @@ use super::{BlockForm, Gaussian, Kernel, SpectralMeasure};
 use crate::error::{Error, Remedy, Result};
 use std::f64::consts::PI;
 
-/// The arc-cosine kernel of order n = 0, 1 or 2, k(x, y) = (1/pi) |x|^n |y|^n J_n(theta) (Cho & Saul 2009, sec. 2.1):
-/// J_0 = pi - theta, J_1 = sin theta + (pi - theta) cos theta,
-/// J_2 = 3 sin theta cos theta + (pi - theta)(1 + 2 cos^2 theta).
+/// The arc-cosine kernel of order n = 0, 1 or 2, k(x, y) = (1/pi) |x|^n |y|^n J_n(theta) (Cho &
+/// Saul 2009, sec. 2.1): J_0 = pi - theta, J_1 = sin theta + (pi - theta) cos theta, J_2 = 3 sin
+/// theta cos theta + (pi - theta)(1 + 2 cos^2 theta).
 ///
-/// It is not shift-invariant, so it has no [`Kernel::spectrum`]; its features are
-/// sqrt(2/D) 1[omega . x > 0] (omega . x)^n with omega from [`Self::weights`]. A row of zeros has k = 0, as its features have.
+/// It is not shift-invariant, so it has no [`Kernel::spectrum`]; its features are sqrt(2/D) 1[omega
+/// . x > 0] (omega . x)^n with omega from [`Self::weights`]. A row of zeros has k = 0, as its
+/// features have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ArcCosine {
+pub struct ArcCosineKernel {
     order: u32,
 }
 
-impl ArcCosine {
+impl ArcCosineKernel {
     /// Order 0 (steps), 1 (ReLU) or 2 (squared ReLU).
     ///
     /// # Errors
@@ -32,13 +33,14 @@ impl ArcCosine {
         self.order
     }
 
-    /// The law of the weights omega of its features: N(0, I), to be drawn by any [`Sampling`](crate::sampling::Sampling).
+    /// The law of the weights omega of its features: N(0, I), to be drawn by any
+    /// [`Sampling`](crate::sampling::Sampling).
     pub fn weights() -> &'static dyn SpectralMeasure {
         &Gaussian
     }
 }
 
-impl Kernel for ArcCosine {
+impl Kernel for ArcCosineKernel {
     fn spec(&self) -> String {
         format!("arc-cosine:{}", self.order)
     }
@@ -49,7 +51,8 @@ impl Kernel for ArcCosine {
         if nx == 0.0 || ny == 0.0 {
             return 0.0;
         }
-        // Kahan's angle: acos of the normalised product would lose half the digits near 0 and pi, and could leave [-1, 1].
+        // Kahan's angle: acos of the normalised product would lose half the digits near 0 and pi,
+        // and could leave [-1, 1].
         let (mut apart, mut along) = (0.0, 0.0);
         for (a, b) in x.iter().zip(y) {
             let (a, b) = (a / nx, b / ny);

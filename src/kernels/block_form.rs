@@ -1,5 +1,6 @@
-/// The closed forms that blocks of a kernel matrix are computed by in f32, on the CPU and in a shader
-/// ([`KernelBlock`](crate::ops::kernel_block::KernelBlock)). Rows are at unit scale; r = |x - y|.
+/// The closed forms that blocks of a kernel matrix are computed by in f32, on the CPU and in a
+/// shader ([`KernelBlock`](crate::ops::kernel_block::KernelBlock)). Rows are at unit scale; r =
+/// |x - y|.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum BlockForm {
     /// exp(-r^2 / 2).

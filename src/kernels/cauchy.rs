@@ -1,8 +1,8 @@
 use super::{BlockForm, Kernel, SpectralMeasure, checked_gamma};
 use crate::{error::Result, seed::Draws, special};
 
-/// k(x, y) = prod_m 1/(1 + gamma^2 (x_m - y_m)^2), at unit scale gamma = 1: every coordinate of omega is standard Laplace
-/// (Rahimi & Recht 2007, fig. 1).
+/// k(x, y) = prod_m 1/(1 + gamma^2 (x_m - y_m)^2), at unit scale gamma = 1: every coordinate of
+/// omega is standard Laplace (Rahimi & Recht 2007, fig. 1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cauchy;
 

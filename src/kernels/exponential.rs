@@ -1,8 +1,9 @@
 use super::{BlockForm, Kernel, Matern, SpectralMeasure, no_gamma, squared_distance};
 use crate::error::Result;
 
-/// k(x, y) = exp(-|x - y|_2 / l), the Matern kernel of smoothness 1/2: omega is multivariate Cauchy (a t with one degree
-/// of freedom). Falkon's and EigenPro's "Laplacian"; for the L1 norm see [`Laplacian`](super::Laplacian).
+/// k(x, y) = exp(-|x - y|_2 / l), the Matern kernel of smoothness 1/2: omega is multivariate Cauchy
+/// (a t with one degree of freedom). Falkon's and EigenPro's "Laplacian"; for the L1 norm see
+/// [`Laplacian`](super::Laplacian).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Exponential;
 

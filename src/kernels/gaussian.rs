@@ -1,8 +1,8 @@
 use super::{BlockForm, Kernel, SpectralMeasure, checked_gamma, squared_distance};
 use crate::{error::Result, seed::Draws, special};
 
-/// k(x, y) = exp(-gamma |x - y|^2), gamma = 1/(2 sigma^2); at unit scale exp(-|x - y|^2 / 2) with omega ~ N(0, I)
-/// (Rahimi & Recht 2007, fig. 1).
+/// k(x, y) = exp(-gamma |x - y|^2), gamma = 1/(2 sigma^2); at unit scale exp(-|x - y|^2 / 2) with
+/// omega ~ N(0, I) (Rahimi & Recht 2007, fig. 1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Gaussian;
 

@@ -1,8 +1,9 @@
 use super::{BlockForm, Kernel, Norm, SpectralMeasure, no_gamma};
 use crate::{error::Result, seed::Draws};
 
-/// k(x, y) = prod_m max(0, 1 - |x_m - y_m|/delta), at unit scale delta = 1: the kernel that one grid of pitch delta,
-/// shifted uniformly, estimates (Rahimi & Recht 2007, sec. 4). For random binning only.
+/// k(x, y) = prod_m max(0, 1 - |x_m - y_m|/delta), at unit scale delta = 1: the kernel that one
+/// grid of pitch delta, shifted uniformly, estimates (Rahimi & Recht 2007, sec. 4). For random
+/// binning only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Hat;
 

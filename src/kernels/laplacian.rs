@@ -1,8 +1,9 @@
 use super::{BlockForm, Kernel, Norm, SpectralMeasure, checked_gamma, l1_distance};
 use crate::{error::Result, seed::Draws, special};
 
-/// k(x, y) = exp(-gamma |x - y|_1), at unit scale gamma = 1: every coordinate of omega is standard Cauchy
-/// (Rahimi & Recht 2007, fig. 1). scikit-learn's `laplacian_kernel`; for the Euclidean norm see [`Exponential`](super::Exponential).
+/// k(x, y) = exp(-gamma |x - y|_1), at unit scale gamma = 1: every coordinate of omega is standard
+/// Cauchy (Rahimi & Recht 2007, fig. 1). scikit-learn's `laplacian_kernel`; for the Euclidean norm
+/// see [`Exponential`](super::Exponential).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Laplacian;
 

@@ -5,11 +5,11 @@ use crate::{
     special,
 };
 
-/// The Matern kernel of smoothness nu > 0,
-/// k(x, y) = 2^(1-nu)/Gamma(nu) z^nu K_nu(z) with z = sqrt(2 nu) |x - y| / l (Rasmussen & Williams 2006, eq. 4.14).
+/// The Matern kernel of smoothness nu > 0, k(x, y) = 2^(1-nu)/Gamma(nu) z^nu K_nu(z) with z =
+/// sqrt(2 nu) |x - y| / l (Rasmussen & Williams 2006, eq. 4.14).
 ///
-/// omega = g sqrt(2 nu / chi^2_{2 nu}) / l with g ~ N(0, I) and one chi^2 shared by all coordinates of a frequency:
-/// a multivariate t with 2 nu degrees of freedom.
+/// omega = g sqrt(2 nu / chi^2_{2 nu}) / l with g ~ N(0, I) and one chi^2 shared by all coordinates
+/// of a frequency: a multivariate t with 2 nu degrees of freedom.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Matern {
     nu: f64,
@@ -26,13 +26,15 @@ impl Matern {
     /// Smoothness `nu`.
     ///
     /// # Errors
-    /// [`Error::Parameter`] unless 0 < nu <= 10,000: beyond, the kernel is the Gaussian to 4 digits.
+    /// [`Error::Parameter`] unless 0 < nu <= 10,000: beyond, the kernel is the Gaussian to 4
+    /// digits.
     pub fn new(nu: f64) -> Result<Self> {
         if nu > 0.0 && nu <= 1e4 {
             return Ok(Self { nu });
         }
         Err(Error::parameter(format!(
-            "matern needs a smoothness nu in (0, 10000], not {nu}; for nu without bound use gaussian"
+            "matern needs a smoothness nu in (0, 10000], not {nu}; for nu without bound use \
+             gaussian"
         )))
     }
 
@@ -41,7 +43,8 @@ impl Matern {
         self.nu
     }
 
-    /// sqrt(2 nu / chi^2) for half the chi^2; the bound keeps a vanishing draw (tiny nu) from giving infinity.
+    /// sqrt(2 nu / chi^2) for half the chi^2; the bound keeps a vanishing draw (tiny nu) from
+    /// giving infinity.
     fn scale(&self, half_chi_squared: f64) -> f64 {
         (self.nu / half_chi_squared.max(f64::MIN_POSITIVE)).sqrt()
     }

@@ -4,7 +4,8 @@ use super::Kernel;
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 
-/// `k(x_i, y_j)` for all rows, shape `[n, m]`, through [`Kernel::evaluate`], on all threads. Rows are at unit scale.
+/// `k(x_i, y_j)` for all rows, shape `[n, m]`, through [`Kernel::evaluate`], on all threads. Rows
+/// are at unit scale.
 ///
 /// # Panics
 /// If the rows differ in length.
@@ -34,7 +35,8 @@ pub fn cross(
     k
 }
 
-/// The kernel matrix of one set of rows, `[n, n]`, symmetric to the last bit: as [`cross`], at half the cost.
+/// The kernel matrix of one set of rows, `[n, n]`, symmetric to the last bit: as [`cross`], at half
+/// the cost.
 pub fn gram(kernel: &dyn Kernel, x_nd: ArrayView2<'_, f64>) -> Array2<f64> {
     let x = rows(x_nd);
     let n = x.len();

@@ -18,10 +18,11 @@ pub struct Component {
     pub lengthscale: f64,
 }
 
-/// k(x, y) = sum_i w_i k_i(x / l_i, y / l_i) / sum_i w_i. A frequency comes from component i with probability
-/// w_i / sum w, divided by l_i.
+/// k(x, y) = sum_i w_i k_i(x / l_i, y / l_i) / sum_i w_i. A frequency comes from component i with
+/// probability w_i / sum w, divided by l_i.
 ///
-/// Weights are normalised, so k(x, x) = 1 whatever they sum to; [`Self::total_weight`] is the factor taken out.
+/// Weights are normalised, so k(x, x) = 1 whatever they sum to; [`Self::total_weight`] is the
+/// factor taken out.
 #[derive(Debug, Clone)]
 pub struct Mixture {
     components: Vec<Component>,
@@ -45,8 +46,8 @@ impl Mixture {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Parameter`] when there is none, or a weight or lengthscale is not positive and finite;
-    /// [`Error::Unsupported`] when a component has no spectral measure.
+    /// [`Error::Parameter`] when there is none, or a weight or lengthscale is not positive and
+    /// finite; [`Error::Unsupported`] when a component has no spectral measure.
     pub fn new(components: Vec<Component>) -> Result<Self> {
         if components.is_empty() {
             return Err(Error::parameter(
@@ -101,7 +102,8 @@ impl Mixture {
         self.total
     }
 
-    /// The component at `t` in (0, 1), with its measure ([`Self::new`] has checked that there is one).
+    /// The component at `t` in (0, 1), with its measure ([`Self::new`] has checked that there is
+    /// one).
     fn component(&self, t: f64) -> (&Component, &dyn SpectralMeasure) {
         let component = &self.components[self.cumulative.partition_point(|&c| c <= t)];
         let spectrum = component.kernel.spectrum();

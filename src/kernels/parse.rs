@@ -1,29 +1,34 @@
 //! Kernels from text.
 
 use super::{
-    ArcCosine, Cauchy, Component, Exponential, Gaussian, Hat, Kernel, Laplacian, Matern, Mixture,
-    Product, RationalQuadratic,
+    ArcCosineKernel, Cauchy, Component, Exponential, Gaussian, Hat, Kernel, Laplacian, Matern,
+    Mixture, Product, RationalQuadratic,
 };
 use crate::error::{Error, Result};
 use std::sync::Arc;
 
-/// The kernel that a specification names; [`Kernel::spec`] of the result reads back as the same kernel.
+/// The kernel that a specification names; [`Kernel::spec`] of the result reads back as the same
+/// kernel.
 ///
-/// `gaussian`, `laplacian`, `exponential`, `matern32`, `matern52`, `matern:NU`, `cauchy`, `rational-quadratic[:ALPHA]`
-/// (1), `arc-cosine[:ORDER]` (1), `hat`, `mixture:WEIGHT*KERNEL@LENGTHSCALE+...` and `product:KERNEL@LENGTHSCALE*...`, where
-/// `@LENGTHSCALE` may be left out for 1, and a mixture or product inside another goes in parentheses.
+/// `gaussian`, `laplacian`, `exponential`, `matern32`, `matern52`, `matern:NU`, `cauchy`,
+/// `rational-quadratic[:ALPHA]` (1), `arc-cosine[:ORDER]` (1), `hat`,
+/// `mixture:WEIGHT*KERNEL@LENGTHSCALE+...` and `product:KERNEL@LENGTHSCALE*...`, where
+/// `@LENGTHSCALE` may be left out for 1, and a mixture or product inside another goes in
+/// parentheses.
 ///
 /// ```
 /// let kernel = bochner::kernels::parse("gaussian")?;
 /// assert!((kernel.evaluate(&[0.0, 0.0], &[1.0, 1.0]) - (-1.0_f64).exp()).abs() < 1e-15);
-/// let kernel = bochner::kernels::parse("mixture:0.5*gaussian@1+0.5*(product:matern32@2*cauchy@3)")?;
+/// let spelled = "mixture:0.5*gaussian@1+0.5*(product:matern32@2*cauchy@3)";
+/// let kernel = bochner::kernels::parse(spelled)?;
 /// assert_eq!(kernel.evaluate(&[0.5], &[0.5]), 1.0);
 /// # Ok::<(), bochner::Error>(())
 /// ```
 ///
 /// # Errors
-/// [`Error::Parameter`] for an unknown name or a parameter outside its domain; [`Error::Unsupported`] for a kernel
-/// without spectral measure inside a mixture or product, and for `custom:NAME`, which only code can give.
+/// [`Error::Parameter`] for an unknown name or a parameter outside its domain;
+/// [`Error::Unsupported`] for a kernel without spectral measure inside a mixture or product, and
+/// for `custom:NAME`, which only code can give.
 pub fn parse(spec: &str) -> Result<Arc<dyn Kernel>> {
     let spec = spec.trim();
     let (name, argument) = match spec.split_once(':') {
@@ -46,7 +51,7 @@ pub fn parse(spec: &str) -> Result<Arc<dyn Kernel>> {
             let order = order.unwrap_or("1").parse().map_err(|_| {
                 Error::parameter(format!("'{spec}': arc-cosine has orders 0, 1 and 2"))
             })?;
-            Arc::new(ArcCosine::new(order)?)
+            Arc::new(ArcCosineKernel::new(order)?)
         }
         ("hat", None) => Arc::new(Hat),
         ("mixture", Some(parts)) => Arc::new(Mixture::new(
@@ -63,7 +68,8 @@ pub fn parse(spec: &str) -> Result<Arc<dyn Kernel>> {
         )?),
         ("custom", Some(name)) => {
             return Err(Error::unsupported(format!(
-                "the kernel custom:{name} was defined in code and cannot be read from text; build it with kernels::Custom"
+                "the kernel custom:{name} was defined in code and cannot be read from text; build \
+                 it with kernels::CustomKernel"
             )));
         }
         _ => {

@@ -7,7 +7,8 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// k(x, y) = prod_i k_i(x / l_i, y / l_i). A frequency is the sum of independent ones, each divided by its l_i.
+/// k(x, y) = prod_i k_i(x / l_i, y / l_i). A frequency is the sum of independent ones, each divided
+/// by its l_i.
 #[derive(Debug, Clone)]
 pub struct Product {
     factors: Vec<(Arc<dyn Kernel>, f64)>,

@@ -7,7 +7,8 @@ use crate::{
 
 /// k(x, y) = (1 + |x - y|^2/(2 alpha l^2))^-alpha (Rasmussen & Williams 2006, eq. 4.19).
 ///
-/// omega = sqrt(tau) g / l with g ~ N(0, I) and tau ~ Gamma(alpha, rate alpha), shared by all coordinates of a frequency.
+/// omega = sqrt(tau) g / l with g ~ N(0, I) and tau ~ Gamma(alpha, rate alpha), shared by all
+/// coordinates of a frequency.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RationalQuadratic {
     alpha: f64,
@@ -17,13 +18,15 @@ impl RationalQuadratic {
     /// Shape `alpha`: small for heavy tails, the Gaussian in the limit.
     ///
     /// # Errors
-    /// [`Error::Parameter`] unless 0 < alpha <= 10,000: beyond, the kernel is the Gaussian to 4 digits.
+    /// [`Error::Parameter`] unless 0 < alpha <= 10,000: beyond, the kernel is the Gaussian to 4
+    /// digits.
     pub fn new(alpha: f64) -> Result<Self> {
         if alpha > 0.0 && alpha <= 1e4 {
             return Ok(Self { alpha });
         }
         Err(Error::parameter(format!(
-            "rational-quadratic needs an alpha in (0, 10000], not {alpha}; for alpha without bound use gaussian"
+            "rational-quadratic needs an alpha in (0, 10000], not {alpha}; for alpha without bound \
+             use gaussian"
         )))
     }
 

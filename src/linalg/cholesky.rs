@@ -21,8 +21,8 @@ const BLOCK: usize = 256;
 /// Rows that a thread solves for at a time: whatever the number of threads, the same.
 const SOLVED_TOGETHER: usize = 96;
 
-/// A symmetric matrix by its lower triangle, and then its Cholesky factor. Rows lie so that they do not push each other
-/// out of a cache, which a power of two of columns would make them do.
+/// A symmetric matrix by its lower triangle, and then its Cholesky factor. Rows lie so that they do
+/// not push each other out of a cache, which a power of two of columns would make them do.
 #[derive(Debug, Clone)]
 pub(crate) struct Lower {
     n: usize,
@@ -132,7 +132,8 @@ fn factor_block(block: &mut [f64], n: usize, stride: usize) -> bool {
     let scratch = llt::factor::cholesky_in_place_scratch::<f64>(n, Par::Seq, params);
     let mut memory = MemBuffer::new(scratch);
     let stack = MemStack::new(&mut memory);
-    // faer 0.24's own constructor of strided row-major views takes the strides for those of columns.
+    // faer 0.24's own constructor of strided row-major views takes the strides for those of
+    // columns.
     let columns = MatMut::from_column_major_slice_with_stride_mut(block, n, n, stride);
     let rows = columns.transpose_mut();
     llt::factor::cholesky_in_place(rows, Default::default(), Par::Seq, stack, params).is_ok()
@@ -147,7 +148,8 @@ fn matrix(a: &mut Array2<f64>) -> MatMut<'_, f64> {
 mod tests {
     use super::*;
 
-    /// L L' is the matrix again and the solves undo it, where rows are kept apart and where they are not.
+    /// L L' is the matrix again and the solves undo it, where rows are kept apart and where they
+    /// are not.
     #[test]
     fn factors_multiply_to_the_matrix() {
         for n in [1, 7, 300, 512, 811] {

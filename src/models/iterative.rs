@@ -1,12 +1,13 @@
-//! Fits that never form a Gram matrix: for maps with binning parts, or with more features than its square holds.
+//! Fits that never form a Gram matrix: for maps with binning parts, or with more features than its
+//! square holds.
 
-use super::{FitTimes, LinearModel};
+use super::{FitTimes, LinearModel, Step};
 use crate::{
     Device, Error, Result,
     data::ChunkSource,
     error::Remedy,
     features::{FeatureMap, Leaf, leaves},
-    flow::{DEFAULT_MEMORY, RowNeeds, for_each_chunk},
+    flow::{RowNeeds, for_each_chunk},
     normal::Targets,
     solve::{BinnedRows, ConjugateGradients, SideBySide, StreamedRows},
 };
@@ -14,37 +15,19 @@ use ndarray::{Array2, Axis};
 use std::time::Instant;
 
 /// How a model is fitted by conjugate gradients.
-#[derive(Debug, Clone)]
-pub struct IterativeOptions {
+#[derive(Debug)]
+pub(super) struct IterativeOptions {
     /// Where features and bins are computed.
-    pub device: Device,
+    pub(super) device: Device,
     /// Penalty, intercept and when to stop.
-    pub solver: ConjugateGradients,
-    /// Bytes for chunk buffers. Targets (8 bytes a row and output) and bins (4 bytes a row and grid) are held beside them.
-    pub memory: u64,
+    pub(super) solver: ConjugateGradients,
+    /// Bytes for chunk buffers. Targets (8 bytes a row and output) and bins (4 bytes a row and
+    /// grid) are held beside them.
+    pub(super) memory: u64,
 }
 
-impl IterativeOptions {
-    /// [`ConjugateGradients::default`] and [`DEFAULT_MEMORY`] on `device`.
-    pub fn on(device: &Device) -> Self {
-        Self {
-            device: device.clone(),
-            solver: ConjugateGradients::default(),
-            memory: DEFAULT_MEMORY,
-        }
-    }
-}
-
-/// What an iterative fit has done.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Step {
-    /// Rows that are read, and binned if there are bins.
-    Rows(u64),
-    /// Iterations, and the largest relative residual of a target.
-    Iteration(usize, f64),
-}
-
-/// Reads `source` once for targets and bins, then solves; dense parts are featurized again in every iteration.
+/// Reads `source` once for targets and bins, then solves; dense parts are featurized again in every
+/// iteration.
 pub(super) fn fit(
     map: Box<dyn FeatureMap>,
     source: &mut dyn ChunkSource,
@@ -117,6 +100,7 @@ pub(super) fn fit(
         }),
         map,
         targets,
+        class_names: None,
         lambda: solver.lambda,
         rows,
         device: device.describe(),

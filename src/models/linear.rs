@@ -25,6 +25,9 @@ pub struct LinearModel {
     pub coefficients: Coefficients,
     /// Real values or classes.
     pub targets: Targets,
+    /// What classes are called if their labels are text, which the numbers in [`Self::targets`]
+    /// then count from 0.
+    pub class_names: Option<Vec<String>>,
     /// The penalty per sample that the fit used.
     pub lambda: f64,
     /// Rows that the fit saw.
@@ -36,8 +39,8 @@ pub struct LinearModel {
 }
 
 impl LinearModel {
-    /// Writes one file with everything that predicting needs, whole or not at all. Errors also when the map holds code
-    /// that no file can keep.
+    /// Writes one file with everything that predicting needs, whole or not at all. Errors also when
+    /// the map holds code that no file can keep.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let mut store = Store::default();
         self.map.write(&mut store)?;
@@ -50,6 +53,9 @@ impl LinearModel {
                 store.put_vector("classes", labels);
             }
         }
+        if let Some(names) = &self.class_names {
+            store.set("class_names", serde_json::json!(names));
+        }
         store.set("lambda", self.lambda);
         store.set("rows", self.rows);
         store.set("device", &self.device);
@@ -57,8 +63,8 @@ impl LinearModel {
         store.save(KIND, path.as_ref())
     }
 
-    /// Reads a model file. Errors with [`Error::Model`] on a truncated, foreign or newer file, and on parts that do not fit
-    /// together.
+    /// Reads a model file. Errors with [`Error::Model`] on a truncated, foreign or newer file, and
+    /// on parts that do not fit together.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let store = Store::load(KIND, path)?;
@@ -84,8 +90,10 @@ impl LinearModel {
             "classification" => Targets::Classes(store.vector("classes", outputs)?.to_vec()),
             other => return Err(Error::format(format!("the task {other:?} is not known"))),
         };
+        let class_names = read_names(store, &targets)?;
         Ok(Self {
             map,
+            class_names,
             coefficients: Coefficients {
                 beta_dt,
                 intercept_t,
@@ -143,7 +151,8 @@ impl<'m> Predictor<'m> {
         Ok(decide(scores, &self.model.targets))
     }
 
-    /// Streams a source: `sink` gets the predictions and the targets of each chunk, in order. Returns the number of rows.
+    /// Streams a source: `sink` gets the predictions and the targets of each chunk, in order.
+    /// Returns the number of rows.
     pub fn stream(
         &mut self,
         source: &mut dyn ChunkSource,
@@ -160,10 +169,31 @@ impl<'m> Predictor<'m> {
         }
         let targets = |chunk: &Chunk, range| chunk.y.slice(s![range, ..]).to_owned();
         self.featurizer
-            .to_host(source, progress, targets, |scores, y: Array2<f64>| {
+            .on_host(source, progress, targets, |scores, y: Array2<f64>| {
                 let scores = scores[0].mapv(f64::from) + &model.coefficients.intercept_t;
                 sink(decide(scores, &model.targets).view(), y.view())
             })
+    }
+}
+
+/// The names of classes; files of numeric labels, and older ones, have none.
+fn read_names(store: &Store, targets: &Targets) -> Result<Option<Vec<String>>> {
+    const NAME: &str = "class_names";
+    if !store.has_property(NAME) {
+        return Ok(None);
+    }
+    let names: Vec<String> = serde_json::from_str(store.text(NAME)?).map_err(|fault| {
+        Error::format(format!("property {NAME:?} is no list of names: {fault}"))
+    })?;
+    let counts = |classes: &[f64]| classes.iter().enumerate().all(|(i, &c)| c == i as f64);
+    match targets {
+        Targets::Classes(classes) if classes.len() == names.len() && counts(classes) => {
+            Ok(Some(names))
+        }
+        _ => Err(Error::format(format!(
+            "{} names do not go with the classes {targets:?}",
+            names.len()
+        ))),
     }
 }
 

@@ -18,7 +18,8 @@ impl Scores {
     pub fn add(&mut self, predicted: ArrayView2<'_, f64>, y: ArrayView2<'_, f64>) -> Result<()> {
         if predicted.dim() != y.dim() {
             return Err(Error::shape(format!(
-                "predictions are {:?}, targets {:?}; name the target column or columns that the model was fitted on",
+                "predictions are {:?}, targets {:?}; name the target column or columns that the \
+                 model was fitted on",
                 predicted.dim(),
                 y.dim()
             )));

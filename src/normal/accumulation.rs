@@ -15,7 +15,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The sums of a GPU are copied to the host at most this often: a copy of 8192 features is half a gigabyte.
+/// The sums of a GPU are copied to the host at most this often: a copy of 8192 features is half a
+/// gigabyte.
 pub const COPY_EVERY: Duration = Duration::from_secs(30);
 
 /// What a stream is summed with.
@@ -45,7 +46,8 @@ impl<'a> Accumulation<'a> {
         }
     }
 
-    /// Adds the rows of `source` that `equations` does not hold. After an error it holds those of the last copy.
+    /// Adds the rows of `source` that `equations` does not hold. After an error it holds those of
+    /// the last copy.
     pub(crate) fn add(
         &self,
         source: &mut dyn ChunkSource,
@@ -79,7 +81,8 @@ impl<'a> Accumulation<'a> {
         }
     }
 
-    /// The sums of all rows but the first `skip`; `None` if there are no others. `copy` is that of the rows up to some chunk.
+    /// The sums of all rows but the first `skip`; `None` if there are no others. `copy` is that of
+    /// the rows up to some chunk.
     fn sum(
         &self,
         source: &mut dyn ChunkSource,
@@ -193,7 +196,8 @@ impl OnDevice for Running<'_> {
 }
 
 impl Running<'_> {
-    /// Copies the sums so far, if the device can be lost. One without room for that is no reason to give up.
+    /// Copies the sums so far, if the device can be lost. One without room for that is no reason to
+    /// give up.
     fn copy_sums(&mut self) -> Result<()> {
         match self.sums.so_far() {
             Ok(None) => {}
@@ -213,7 +217,8 @@ impl Running<'_> {
     }
 }
 
-/// From the sums of a device, with a column of ones as last target, and rows, sums and squares of targets.
+/// From the sums of a device, with a column of ones as last target, and rows, sums and squares of
+/// targets.
 fn equations(
     sums: GramSums,
     (rows, y_sum_t, y_square_t): (u64, Array1<f64>, Array1<f64>),
@@ -245,7 +250,8 @@ mod tests {
         kernels::Gaussian,
     };
 
-    /// Every row and every target differs, so that one row too many, too few or beside its place shows in the sums.
+    /// Every row and every target differs, so that one row too many, too few or beside its place
+    /// shows in the sums.
     #[test]
     fn resuming_inside_a_chunk_adds_the_rows_that_are_left() {
         let x_nd = Array2::from_shape_fn((40, 2), |(i, j)| (i * (j + 1)) as f64 / 7.0);

@@ -1,65 +1,36 @@
-//! Random binning: a 64-bit hash of the bin that each row occupies in each shifted grid (Rahimi & Recht 2007, sec. 4).
+//! Random binning: a 64-bit hash of the bin that each row occupies in each shifted grid (Rahimi &
+//! Recht 2007, sec. 4).
 //!
-//! `bin = floor((x - u)/delta)` jumps at the edges of bins, so an error of one rounding is a wrong feature. Devices may fuse
-//! or re-round floats; nothing here is a float, and CPU and GPU agree in every bit:
+//! `bin = floor((x - u)/delta)` jumps at the edges of bins, so an error of one rounding is a wrong
+//! feature. Devices may fuse or re-round floats; nothing here is a float, and CPU and GPU agree in
+//! every bit:
 //!
-//! * `x` is taken to fixed point, `X = round(2^16 x) + 2^31`, from the bits of its f32: steps of 1.5e-5 lengthscales over
+//! * `x` is taken to fixed point, `X = round(2^16 x) + 2^31`, from the bits of its f32: steps of
+//!   1.5e-5 lengthscales over
 //!   +-32,768 of them. What lies beyond falls to the ends of the range.
-//! * the pitch is `R = 2^16 / delta`, rounded, and the shift a fraction `O` of a bin in units of 2^-32, uniform;
+//! * the pitch is `R = 2^16 / delta`, rounded, and the shift a fraction `O` of a bin in units of
+//!   2^-32, uniform;
 //! * `bin = floor((X R + O) / 2^32)`: the high word of a sum that 64 bits hold exactly.
 //!
-//! The bins of one grid are hashed column by column by [`mix`], a permutation of 64 bits for every bin: two bin vectors that
-//! differ in one column never collide, others with probability near 2^-64.
+//! The bins of one grid are hashed column by column by [`mix`], a permutation of 64 bits for every
+//! bin: two bin vectors that differ in one column never collide, others with probability near
+//! 2^-64.
 
-use super::{Binding, Op};
+mod cpu;
+mod gpu;
+
+pub use gpu::OP;
+
+use super::Loaded;
 use crate::{
     Error, Result,
-    device::{
-        CpuDevice, Device, GpuDevice, Matrix,
-        gpu::{Dispatch, shader::Constants},
-    },
-    ops::dispatch::narrow,
+    device::{Device, Matrix},
 };
 use ndarray::{Array2, ArrayView2};
-use rayon::prelude::*;
 
-/// Rows that one invocation hashes.
-const ROWS: u32 = 4;
-/// Grids of one workgroup.
-const THREADS: u32 = 64;
 /// The hash before the first column, and what is mixed in after the last: digits of pi.
 const START: [u32; 2] = [0x243f_6a88, 0x85a3_08d3];
 const END: [u32; 2] = [0x1319_8a2e, 0x0370_7344];
-
-/// The op for the registry.
-pub static OP: Op = Op {
-    name: "binning",
-    source: include_str!("../../shaders/binning.wgsl"),
-    params_bytes: size_of::<Params>(),
-    bindings: &[
-        Binding::Read("x"),
-        Binding::Read("grid"),
-        Binding::Write("hash"),
-    ],
-    variants: || vec![variant()],
-};
-
-fn variant() -> (String, Constants) {
-    ("64x4".into(), [("ROWS".into(), i64::from(ROWS))].into())
-}
-
-/// The uniform parameters, as in the shader.
-#[repr(C)]
-#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-struct Params {
-    row0: u32,
-    rows: u32,
-    depth: u32,
-    grids: u32,
-    x_stride: u32,
-    grid_stride2: u32,
-    hash_stride2: u32,
-}
 
 /// Pitches and shifts of P grids over d columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,7 +59,8 @@ impl Grids {
     }
 }
 
-/// `round(2^16 x) + 2^31`, halves away from zero; beyond +-2^15 (and for what is not finite) the end of the range.
+/// `round(2^16 x) + 2^31`, halves away from zero; beyond +-2^15 (and for what is not finite) the
+/// end of the range.
 #[inline(always)]
 pub fn fixed(x: f32) -> u32 {
     let bits = x.to_bits();
@@ -107,7 +79,8 @@ pub fn fixed(x: f32) -> u32 {
     }
 }
 
-/// The bin of a fixed-point value: the high word of `x * inverse + shift`, which 64 bits hold exactly.
+/// The bin of a fixed-point value: the high word of `x * inverse + shift`, which 64 bits hold
+/// exactly.
 #[inline(always)]
 pub fn bin(x: u32, inverse: u32, shift: u32) -> u32 {
     ((u64::from(x) * u64::from(inverse) + u64::from(shift)) >> 32) as u32
@@ -132,7 +105,8 @@ fn join([low, high]: [u32; 2]) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
-/// The exact bins of one row in grid `g`, `[d]`, by the definition: in f64 up to the fixed-point value, then in 128 bits.
+/// The exact bins of one row in grid `g`, `[d]`, by the definition: in f64 up to the fixed-point
+/// value, then in 128 bits.
 pub fn reference_bins(grids: &Grids, x: ndarray::ArrayView1<'_, f32>, g: usize) -> Vec<u32> {
     let columns = x
         .iter()
@@ -160,8 +134,7 @@ pub struct Binning {
     device: Device,
     depth: usize,
     grids: usize,
-    /// Pairs of inverse pitch and shift as bits, `[d, 2 P]`.
-    grid: Matrix,
+    loaded: Loaded<cpu::Table, gpu::Table>,
 }
 
 impl Binning {
@@ -169,27 +142,14 @@ impl Binning {
     pub fn load(device: &Device, grids: &Grids) -> Result<Self> {
         grids.check()?;
         let (depth, count) = grids.inverse_dp.dim();
-        let mut grid = Matrix::new(device, depth, 2 * count)?;
-        let stride = grid.stride();
-        grid.write_with(|out| {
-            out.fill(0.0);
-            let out: &mut [u32] = bytemuck::cast_slice_mut(out);
-            let columns = grids
-                .inverse_dp
-                .rows()
-                .into_iter()
-                .zip(grids.shift_dp.rows());
-            for (out, (inverse, shift)) in out.chunks_exact_mut(stride).zip(columns) {
-                for (out, (&r, &o)) in out.chunks_exact_mut(2).zip(inverse.iter().zip(shift)) {
-                    out.copy_from_slice(&[r, o]);
-                }
-            }
-        })?;
         Ok(Self {
             device: device.clone(),
             depth,
             grids: count,
-            grid,
+            loaded: match device {
+                Device::Cpu(cpu) => Loaded::Cpu(cpu::Table::new(cpu, grids)),
+                Device::Gpu(gpu) => Loaded::Gpu(gpu::Table::upload(gpu, grids)?),
+            },
         })
     }
 
@@ -198,13 +158,15 @@ impl Binning {
         self.grids
     }
 
-    /// A matrix for the hashes of `rows` rows: `[rows, 2 P]`, of bits and not of floats, the low word of each hash first.
+    /// A matrix for the hashes of `rows` rows: `[rows, 2 P]`, of bits and not of floats, the low
+    /// word of each hash first.
     pub fn output(&self, rows: usize) -> Result<Matrix> {
         Matrix::new(&self.device, rows, 2 * self.grids)
     }
 
-    /// Writes the hashes of rows `row0 ..` of `x` `[rows, d]`, as many as `hash` (of [`Self::output`]) has.
-    /// Errors with [`Error::Shape`] on other shapes and with [`Error::Device`] on a matrix of another device.
+    /// Writes the hashes of rows `row0 ..` of `x` `[rows, d]`, as many as `hash` (of
+    /// [`Self::output`]) has. Errors with [`Error::Shape`] on other shapes and with
+    /// [`Error::Device`] on a matrix of another device.
     pub fn run(&self, x_nd: &Matrix, row0: usize, hash: &mut Matrix) -> Result<()> {
         if x_nd.cols() != self.depth {
             return Err(Error::shape(format!(
@@ -222,90 +184,15 @@ impl Binning {
                 self.grids
             )));
         }
-        match &self.device {
-            Device::Cpu(cpu) => self.run_cpu(cpu, x_nd, row0, hash),
-            Device::Gpu(gpu) => self.run_gpu(gpu, x_nd, row0, hash),
+        match &self.loaded {
+            Loaded::Cpu(table) => table.run(x_nd, row0, hash),
+            Loaded::Gpu(table) => table.run(x_nd, row0, hash),
         }
-    }
-
-    fn run_gpu(
-        &self,
-        gpu: &GpuDevice,
-        x_nd: &Matrix,
-        row0: usize,
-        hash: &mut Matrix,
-    ) -> Result<()> {
-        let params = Params {
-            row0: narrow(row0)?,
-            rows: narrow(hash.rows())?,
-            depth: narrow(self.depth)?,
-            grids: narrow(self.grids)?,
-            x_stride: narrow(x_nd.stride())?,
-            grid_stride2: narrow(self.grid.stride() / 2)?,
-            hash_stride2: narrow(hash.stride() / 2)?,
-        };
-        let (name, constants) = variant();
-        gpu.dispatch(&Dispatch {
-            op: &OP,
-            variant: &name,
-            constants: &constants,
-            params: bytemuck::bytes_of(&params),
-            buffers: &[
-                x_nd.gpu(gpu, "x")?,
-                self.grid.gpu(gpu, "the grids")?,
-                hash.gpu(gpu, "the hashes")?,
-            ],
-            workgroups: [
-                params.grids.div_ceil(THREADS),
-                params.rows.div_ceil(ROWS),
-                1,
-            ],
-            work: 20.0 * (hash.rows() * self.depth) as f64 * self.grids as f64,
-        })
-    }
-
-    fn run_cpu(
-        &self,
-        cpu: &CpuDevice,
-        x_nd: &Matrix,
-        row0: usize,
-        hash: &mut Matrix,
-    ) -> Result<()> {
-        let (depth, words) = (self.depth, 2 * self.grids);
-        let x = &x_nd.cpu("x")?[row0 * depth..];
-        let grid: &[[u32; 2]] = bytemuck::cast_slice(self.grid.cpu("the grids")?);
-        let hash: &mut [u32] = bytemuck::cast_slice_mut(hash.cpu_mut("the hashes")?);
-        cpu.install(|| {
-            hash.par_chunks_mut(words)
-                .zip(x.par_chunks(depth))
-                .for_each_init(
-                    || (vec![0; self.grids], vec![0; self.grids]),
-                    |(a, b), (hash, x)| {
-                        pulp::Arch::new().dispatch(|| hash_row(x, grid, a, b, hash));
-                    },
-                );
-        });
-        Ok(())
     }
 }
 
-/// One row in all grids: column by column, so that the grids of a column are neighbours in memory and in vectors.
-#[inline(always)]
-fn hash_row(x: &[f32], grid: &[[u32; 2]], a: &mut [u32], b: &mut [u32], hash: &mut [u32]) {
-    a.fill(START[0]);
-    b.fill(START[1]);
-    for (&x, grid) in x.iter().zip(grid.chunks_exact(a.len())) {
-        let x = fixed(x);
-        for ((a, b), &[inverse, shift]) in a.iter_mut().zip(&mut *b).zip(grid) {
-            [*a, *b] = mix([*a, *b], bin(x, inverse, shift));
-        }
-    }
-    for ((out, &mut a), &mut b) in hash.chunks_exact_mut(2).zip(a).zip(b) {
-        out.copy_from_slice(&END.into_iter().fold([a, b], mix));
-    }
-}
-
-/// The hashes in a matrix that [`Binning::run`] wrote, `[rows, P]`. On a GPU this waits for all work recorded so far.
+/// The hashes in a matrix that [`Binning::run`] wrote, `[rows, P]`. On a GPU this waits for all
+/// work recorded so far.
 pub fn download(hash: &Matrix) -> Result<Array2<u64>> {
     let words = hash.download_as::<u32>()?;
     Ok(Array2::from_shape_fn(

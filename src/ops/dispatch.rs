@@ -12,7 +12,8 @@ pub(crate) fn narrow(value: usize) -> Result<u32> {
     })
 }
 
-/// The work of a pass over a matrix: memory bounds it, a value is worth about ten operations each way.
+/// The work of a pass over a matrix: memory bounds it, a value is worth about ten operations each
+/// way.
 pub(crate) fn moved(y_nd: &Matrix) -> f64 {
     20.0 * (y_nd.rows() * y_nd.stride()) as f64
 }

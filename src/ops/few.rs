@@ -1,23 +1,23 @@
-//! Few rows on a GPU, as when a model serves: `z = f(a b)` split over columns and depth, so that one row keeps more than one
-//! workgroup busy. Projections, products and predictions of few rows take this form instead of a tile.
+//! Few rows on a GPU, as when a model serves: `z = f(a b)` split over columns and depth, so that
+//! one row keeps more than one workgroup busy. Projections, products and predictions of few rows
+//! take this form instead of a tile.
 //!
-//! Columns are split first; the depth among the lanes of a workgroup; and, where columns are few, among workgroups too, whose
-//! sums a second pass adds. The order of all sums follows from the shape and the kind of adapter alone.
+//! Columns are split first; the depth among the lanes of a workgroup; and, where columns are few,
+//! among workgroups too, whose sums a second pass adds. The order of all sums follows from the
+//! shape and the kind of adapter alone.
 
 use super::{
-    Binding, Nonlinearity, Op,
+    Binding, Nonlinearity, Op, Variant,
     dispatch::{fold, narrow},
 };
 use crate::{
     Result,
-    device::{
-        GpuDevice, Matrix,
-        gpu::{Dispatch, shader::Constants},
-    },
+    device::{GpuDevice, Matrix, gpu::Dispatch},
     form::few::{LANES, ROWS, TX},
 };
 
-/// The op for the registry: sums, and features of them where the depth is not split among workgroups.
+/// The op for the registry: sums, and features of them where the depth is not split among
+/// workgroups.
 pub static OP: Op = Op {
     name: "few",
     source: include_str!("../../shaders/few.wgsl"),
@@ -96,32 +96,23 @@ fn code(f: Option<Nonlinearity>) -> i64 {
     f.map_or(5, Nonlinearity::code)
 }
 
-fn variant(rows: usize, stage: Stage) -> (String, Constants) {
-    let (name, split, f) = match stage {
-        Stage::Split => (format!("{rows}/split"), 1, None),
-        Stage::Whole(f) => (format!("{rows}/{f:?}"), 0, f),
+fn variant(rows: usize, stage: Stage) -> Variant {
+    let (split, f) = match stage {
+        Stage::Split => (1, None),
+        Stage::Whole(f) => (0, f),
     };
-    let constants = [
+    Variant::of([
         ("R", rows as i64),
         ("TX", TX as i64),
         ("LANES", LANES as i64),
         ("SPLIT", split),
         ("NONLINEARITY", code(f)),
         ("WHOLE", 0),
-    ];
-    let constants = constants.map(|(name, value)| (name.to_owned(), value));
-    (name, constants.into())
+    ])
 }
 
-fn sum_variant(f: Option<Nonlinearity>) -> (String, Constants) {
-    (
-        format!("{f:?}"),
-        [
-            ("NONLINEARITY".to_owned(), code(f)),
-            ("WHOLE".to_owned(), 0),
-        ]
-        .into(),
-    )
+fn sum_variant(f: Option<Nonlinearity>) -> Variant {
+    Variant::of([("NONLINEARITY", code(f)), ("WHOLE", 0)])
 }
 
 /// `z` = the sum over splits of `partial`, `[splits, rows, ceil(cols / 4)]` vec4s.
@@ -190,7 +181,6 @@ impl FewRows<'_> {
             None => Stage::Whole(f),
             Some(_) => Stage::Split,
         };
-        let (name, constants) = variant(group_rows, stage);
         let params = Params {
             rows: narrow(rows)?,
             depth: narrow(depth)?,
@@ -203,8 +193,7 @@ impl FewRows<'_> {
         };
         gpu.dispatch(&Dispatch {
             op: &OP,
-            variant: &name,
-            constants: &constants,
+            variant: variant(group_rows, stage),
             params: bytemuck::bytes_of(&params),
             buffers: &[a, b, feature, scratch.as_deref().unwrap_or(z)],
             workgroups: [
@@ -244,7 +233,6 @@ impl Sums<'_> {
         z_nt: &Matrix,
         (feature, f): (&wgpu::Buffer, Option<Nonlinearity>),
     ) -> Result<()> {
-        let (name, constants) = sum_variant(f);
         let params = SumParams {
             rows: narrow(self.rows)?,
             splits: narrow(self.splits)?,
@@ -255,8 +243,7 @@ impl Sums<'_> {
         let quads = narrow(self.rows * self.cols.div_ceil(4))?;
         gpu.dispatch(&Dispatch {
             op: &SUM_OP,
-            variant: &name,
-            constants: &constants,
+            variant: sum_variant(f),
             params: bytemuck::bytes_of(&params),
             buffers: &[self.partial, feature, z_nt.gpu(gpu, "z")?],
             workgroups: fold(quads.div_ceil(64)),

@@ -1,52 +1,21 @@
-//! Moves a block of one matrix to a place in another, each column scaled and shifted on the way: what puts the features of
-//! several maps side by side, and prepares the rows of one map for another.
+//! Moves a block of one matrix to a place in another, each column scaled and shifted on the way:
+//! what puts the features of several maps side by side, and prepares the rows of one map for
+//! another.
 
-use super::{Binding, Op};
+mod cpu;
+mod gpu;
+
+pub use gpu::OP;
+
+use super::Loaded;
 use crate::{
     Error, Result,
-    device::{
-        Device, Matrix,
-        gpu::{Dispatch, shader::Constants},
-    },
-    ops::dispatch::narrow,
+    device::{Device, Matrix},
 };
 use ndarray::{Array2, ArrayView2};
-use rayon::prelude::*;
 
-/// Rows of one workgroup.
-const ROWS: u32 = 8;
-
-/// The op for the registry.
-pub static OP: Op = Op {
-    name: "place",
-    source: include_str!("../../shaders/place.wgsl"),
-    params_bytes: size_of::<Params>(),
-    bindings: &[
-        Binding::Read("source"),
-        Binding::Read("factor"),
-        Binding::Write("place"),
-    ],
-    variants: || vec![variant()],
-};
-
-fn variant() -> (String, Constants) {
-    ("64x8".into(), [("ROWS".into(), i64::from(ROWS))].into())
-}
-
-/// The uniform parameters, as in the shader.
-#[repr(C)]
-#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-struct Params {
-    rows: u32,
-    cols: u32,
-    source_start: u32,
-    source_stride: u32,
-    place_start: u32,
-    place_stride: u32,
-    add: u32,
-}
-
-/// Which block goes where, `[rows, cols]` as large as the op's factors and the smaller of the two matrices say.
+/// Which block goes where, `[rows, cols]` as large as the op's factors and the smaller of the two
+/// matrices say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Spot {
     /// Number of rows.
@@ -61,7 +30,8 @@ pub struct Spot {
     pub add: bool,
 }
 
-/// `place[i, col + j] = source[source_row + i, source_col + j] * scale_j + shift_j`, on top of `place` if `add`, in f64.
+/// `place[i, col + j] = source[source_row + i, source_col + j] * scale_j + shift_j`, on top of
+/// `place` if `add`, in f64.
 pub fn reference(
     factors: &[[f32; 2]],
     spot: Spot,
@@ -83,20 +53,19 @@ pub fn reference(
 /// Scale and shift of each column, on a device.
 #[derive(Debug)]
 pub struct Place {
-    device: Device,
     cols: usize,
-    factor: Matrix,
+    loaded: Loaded<cpu::Factors, gpu::Factors>,
 }
 
 impl Place {
     /// Uploads a pair (scale, shift) per column.
     pub fn load(device: &Device, factors: &[[f32; 2]]) -> Result<Self> {
-        let row = ArrayView2::from_shape((1, 2 * factors.len()), factors.as_flattened())
-            .map_err(|e| Error::shape(e.to_string()))?;
         Ok(Self {
-            device: device.clone(),
             cols: factors.len(),
-            factor: Matrix::upload(device, row)?,
+            loaded: match device {
+                Device::Cpu(cpu) => Loaded::Cpu(cpu::Factors::new(cpu, factors)),
+                Device::Gpu(gpu) => Loaded::Gpu(gpu::Factors::upload(gpu, factors)?),
+            },
         })
     }
 
@@ -121,53 +90,9 @@ impl Place {
         if spot.rows == 0 || self.cols == 0 {
             return Ok(());
         }
-        let source_start = spot.source_row * source.stride() + spot.source_col;
-        match &self.device {
-            Device::Cpu(cpu) => {
-                let factors: &[[f32; 2]] = bytemuck::cast_slice(self.factor.cpu("the factors")?);
-                let (from_stride, to_stride) = (source.stride(), place.stride());
-                let from = &source.cpu("the source")?[source_start..];
-                let to = place.cpu_mut("the place")?;
-                cpu.install(|| {
-                    to.par_chunks_mut(to_stride)
-                        .zip(from.par_chunks(from_stride))
-                        .take(spot.rows)
-                        .with_min_len(64)
-                        .for_each(|(to, from)| {
-                            let to = to[spot.col..].iter_mut().zip(from);
-                            for ((to, &from), &[scale, shift]) in to.zip(factors) {
-                                let value = from * scale + shift;
-                                *to = if spot.add { *to + value } else { value };
-                            }
-                        });
-                });
-                Ok(())
-            }
-            Device::Gpu(gpu) => {
-                let params = Params {
-                    rows: narrow(spot.rows)?,
-                    cols: narrow(self.cols)?,
-                    source_start: narrow(source_start)?,
-                    source_stride: narrow(source.stride())?,
-                    place_start: narrow(spot.col)?,
-                    place_stride: narrow(place.stride())?,
-                    add: u32::from(spot.add),
-                };
-                let (name, constants) = variant();
-                gpu.dispatch(&Dispatch {
-                    op: &OP,
-                    variant: &name,
-                    constants: &constants,
-                    params: bytemuck::bytes_of(&params),
-                    buffers: &[
-                        source.gpu(gpu, "the source")?,
-                        self.factor.gpu(gpu, "the factors")?,
-                        place.gpu(gpu, "the place")?,
-                    ],
-                    workgroups: [params.cols.div_ceil(64), params.rows.div_ceil(ROWS), 1],
-                    work: 20.0 * (spot.rows * self.cols) as f64,
-                })
-            }
+        match &self.loaded {
+            Loaded::Cpu(factors) => factors.run(spot, source, place),
+            Loaded::Gpu(factors) => factors.run(spot, source, place),
         }
     }
 }

@@ -1,71 +1,23 @@
-//! Projection and nonlinearity in one op: `z = amplitude * f(x W + phase)`, the dense random-feature map.
+//! Projection and nonlinearity in one op: `z = amplitude * f(x W + phase)`, the dense
+//! random-feature map.
 
+mod cpu;
 mod gpu;
-mod host;
+mod menu;
+pub mod predict;
 
-pub(super) use gpu::GpuMap;
-use gpu::Params;
-pub(super) use host::HostMap;
+pub(crate) use menu::MENU;
 
-use super::{Binding, Nonlinearity, Op};
+pub use gpu::OP;
+
+use super::{Loaded, Nonlinearity};
 use crate::{
     Error, Result,
-    device::{CpuDevice, Device, GpuDevice, Matrix},
-    form::{
-        tile::{self, Form, Tile},
-        tuning::{self, Class, TunedOp},
-    },
+    device::{Device, Matrix},
+    form::Form,
     simd::cos2pi::{reference_cos, reference_sin},
 };
 use ndarray::{Array2, ArrayView2};
-
-/// The op for the registry.
-pub static OP: Op = Op {
-    name: "projection",
-    source: include_str!("../../shaders/projection.wgsl"),
-    params_bytes: size_of::<Params>(),
-    bindings: &[
-        Binding::Read("x"),
-        Binding::Read("w"),
-        Binding::Read("feature"),
-        Binding::Write("z"),
-    ],
-    variants: || {
-        let menu = tile::MENU.iter();
-        let forms = menu.flat_map(|t| Nonlinearity::ALL.map(|f| (*t, f)));
-        // Only sines can start in the middle of a vec4.
-        let part = tile::MENU
-            .iter()
-            .map(|t| storing(*t, Nonlinearity::CosSin, false));
-        forms
-            .map(|(t, f)| storing(t, f, true))
-            .chain(part)
-            .collect()
-    },
-};
-
-pub(super) fn variant(
-    tile: Tile,
-    f: Nonlinearity,
-) -> (String, crate::device::gpu::shader::Constants) {
-    let mut constants = tile.constants();
-    constants.insert("NONLINEARITY".into(), f.code());
-    (format!("{}/{f:?}", tile.name), constants)
-}
-
-/// As [`variant`], with features stored in whole vec4s or one by one.
-fn storing(
-    tile: Tile,
-    f: Nonlinearity,
-    whole: bool,
-) -> (String, crate::device::gpu::shader::Constants) {
-    let (name, mut constants) = variant(tile, f);
-    constants.insert("WHOLE".into(), i64::from(whole));
-    (
-        format!("{name}/{}", if whole { "whole" } else { "part" }),
-        constants,
-    )
-}
 
 /// The parameters of a dense map, on the host.
 #[derive(Debug, Clone, PartialEq)]
@@ -147,17 +99,9 @@ pub fn reference(map: &DenseMap, x_nd: ArrayView2<'_, f32>) -> Array2<f64> {
 /// A dense map loaded on a device.
 #[derive(Debug)]
 pub struct Projection {
-    pub(super) nonlinearity: Nonlinearity,
-    pub(super) depth: usize,
-    pub(super) freqs: usize,
-    pub(super) loaded: Loaded,
-}
-
-/// The parameters where they are used.
-#[derive(Debug)]
-pub(super) enum Loaded {
-    Cpu(CpuDevice, HostMap),
-    Gpu(GpuDevice, GpuMap),
+    depth: usize,
+    outputs: usize,
+    loaded: Loaded<cpu::Map, gpu::Map>,
 }
 
 impl Projection {
@@ -166,71 +110,62 @@ impl Projection {
         Self::load_as(device, map, None)
     }
 
-    /// As [`Self::load`], with one form instead of the adapter's own: [`Form::Few`], or a tile shape of [`tile::MENU`]
-    /// ([`tile::PREDICT_MENU`] if it is to predict).
+    /// As [`Self::load`], with one form instead of the adapter's own: [`Form::Few`], or a tile
+    /// shape of [`tile::MENU`] ([`tile::PREDICT_MENU`] if it is to predict).
+    ///
+    /// [`tile::MENU`]: crate::form::tile::MENU
+    /// [`tile::PREDICT_MENU`]: crate::form::tile::PREDICT_MENU
     pub fn load_with(device: &Device, map: &DenseMap, form: Form) -> Result<Self> {
         Self::load_as(device, map, Some(form))
     }
 
     fn load_as(device: &Device, map: &DenseMap, form: Option<Form>) -> Result<Self> {
         map.check()?;
-        let (depth, freqs) = (map.depth(), map.freqs());
-        let loaded = match device {
-            Device::Cpu(cpu) => Loaded::Cpu(cpu.clone(), HostMap::new(map)),
-            Device::Gpu(gpu) => Loaded::Gpu(gpu.clone(), GpuMap::upload(device, map, form)?),
-        };
         Ok(Self {
-            nonlinearity: map.nonlinearity,
-            depth,
-            freqs,
-            loaded,
+            depth: map.depth(),
+            outputs: map.outputs(),
+            loaded: match device {
+                Device::Cpu(cpu) => Loaded::Cpu(cpu::Map::new(cpu, map)),
+                Device::Gpu(gpu) => Loaded::Gpu(gpu::Map::upload(gpu, map, form)?),
+            },
         })
     }
 
     /// Number of output columns, D.
     pub fn outputs(&self) -> usize {
-        self.freqs * self.nonlinearity.outputs()
+        self.outputs
     }
 
     /// The form that [`Self::run`] takes for so many rows; `None` on the CPU.
     pub fn form(&self, rows: usize) -> Option<Form> {
         match &self.loaded {
-            Loaded::Cpu(..) => None,
-            Loaded::Gpu(gpu, map) => Some(map.form.unwrap_or_else(|| {
-                tuning::few(gpu, rows, self.freqs, self.depth)
-                    .unwrap_or_else(|| tuning::tile(gpu, self.class(rows)).into())
-            })),
+            Loaded::Cpu(_) => None,
+            Loaded::Gpu(map) => Some(map.form(rows)),
         }
     }
 
-    fn class(&self, rows: usize) -> Class {
-        Class::of(TunedOp::Projection, rows, self.depth, self.freqs)
-    }
-
     /// Writes `z = amplitude * f(x W + phase)`, shape `[rows, D]`, for `x` of shape `[rows, d]`.
-    /// Errors with [`Error::Shape`] on other shapes and with [`Error::Device`] on a matrix of another device.
+    /// Errors with [`Error::Shape`] on other shapes and with [`Error::Device`] on a matrix of
+    /// another device.
     pub fn run(&self, x_nd: &Matrix, z_nd: &mut Matrix) -> Result<()> {
         self.check_input(x_nd)?;
-        if (z_nd.rows(), z_nd.cols()) != (x_nd.rows(), self.outputs()) {
+        if (z_nd.rows(), z_nd.cols()) != (x_nd.rows(), self.outputs) {
             return Err(Error::shape(format!(
                 "z is {} x {}, the map gives {} x {}",
                 z_nd.rows(),
                 z_nd.cols(),
                 x_nd.rows(),
-                self.outputs()
+                self.outputs
             )));
         }
         match &self.loaded {
-            Loaded::Cpu(cpu, map) => {
-                let (x, z) = (x_nd.cpu("x")?, z_nd.cpu_mut("z")?);
-                map.featurize(cpu, x, z);
-                Ok(())
-            }
-            Loaded::Gpu(gpu, map) => self.run_gpu(gpu, map, x_nd, z_nd),
+            Loaded::Cpu(map) => map.run(x_nd.cpu("x")?, z_nd.cpu_mut("z")?),
+            Loaded::Gpu(map) => map.run(x_nd, z_nd)?,
         }
+        Ok(())
     }
 
-    pub(super) fn check_input(&self, x_nd: &Matrix) -> Result<()> {
+    fn check_input(&self, x_nd: &Matrix) -> Result<()> {
         if x_nd.cols() != self.depth {
             return Err(Error::shape(format!(
                 "rows have {} columns, the map takes {}",

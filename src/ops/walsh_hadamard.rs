@@ -2,55 +2,24 @@
 
 mod cpu;
 mod exchange;
+mod gpu;
 mod layout;
+mod menu;
 
 pub(crate) use cpu::transform;
-pub use exchange::{Exchange, SUBGROUP_OP};
+pub use exchange::SUBGROUP_OP;
+pub use gpu::OP;
+pub(super) use gpu::{LOG_STRIDED, LOG_WHOLE};
 pub(super) use layout::RowLayout;
+pub(crate) use menu::MENU;
 
-use super::{
-    Binding, Op,
-    dispatch::{fold, moved, narrow},
-};
+use super::dispatch::narrow;
 use crate::{
     Error, Result,
-    device::{CpuDevice, Device, GpuDevice, Matrix, gpu::Dispatch, gpu::shader::Constants},
-    form::tuning::{self, Class, TunedOp},
+    device::{Device, Matrix},
+    form::Exchange,
 };
-use layout::{strided_variant, whole_variant};
 use ndarray::{Array2, ArrayView2};
-use pulp::{Simd, WithSimd};
-use rayon::prelude::*;
-
-/// The op for the registry.
-pub static OP: Op = Op {
-    name: "walsh_hadamard",
-    source: include_str!("../../shaders/walsh_hadamard.wgsl"),
-    params_bytes: size_of::<Params>(),
-    bindings: &[Binding::Read("x"), Binding::Write("y")],
-    variants: || {
-        let whole = (1..=LOG_WHOLE).flat_map(|k| [false, true].map(|p| whole_variant(k, p)));
-        whole
-            .chain((1..=LOG_STRIDED).map(strided_variant))
-            .collect()
-    },
-};
-
-/// Rows up to 2^12 fit workgroup memory and take one dispatch.
-pub(super) const LOG_WHOLE: u32 = 12;
-/// A pass over longer rows takes at most this many levels.
-pub(super) const LOG_STRIDED: u32 = 5;
-
-/// The uniform parameters, as in the shader.
-#[repr(C)]
-#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-struct Params {
-    rows: u32,
-    x_stride4: u32,
-    y_stride4: u32,
-    row4: u32,
-    inner4: u32,
-}
 
 /// `H x` for each row, in f64 by the definition's recursion. Rows must be a power of two long.
 pub fn reference(x_nd: ArrayView2<'_, f32>) -> Array2<f64> {
@@ -90,7 +59,8 @@ pub struct WalshHadamard {
 }
 
 impl WalshHadamard {
-    /// For rows of `n` elements. Errors with [`Error::Parameter`] unless `n` is a power of two, at least 2.
+    /// For rows of `n` elements. Errors with [`Error::Parameter`] unless `n` is a power of two, at
+    /// least 2.
     pub fn new(n: usize) -> Result<Self> {
         if n >= 2 && n.is_power_of_two() {
             let log_n = n.trailing_zeros();
@@ -105,8 +75,9 @@ impl WalshHadamard {
         )))
     }
 
-    /// Takes this exchange on a GPU instead of the one that suits it best, for rows that have the choice
-    /// ([`Exchange::serves`]). Transforms then err with [`Error::Unsupported`] where the adapter cannot.
+    /// Takes this exchange on a GPU instead of the one that suits it best, for rows that have the
+    /// choice ([`Self::has_choice`]). Transforms then err with [`Error::Unsupported`] where the
+    /// adapter cannot.
     pub fn with_exchange(self, exchange: Exchange) -> Self {
         Self {
             exchange: Some(exchange),
@@ -114,19 +85,21 @@ impl WalshHadamard {
         }
     }
 
+    /// Whether there is a choice of exchanges for rows of this length: shorter ones are too few
+    /// values to share, longer ones too many registers.
+    pub fn has_choice(&self) -> bool {
+        exchange::LENGTHS.contains(&self.log_n)
+    }
+
     /// The exchange for so many rows on a device; `None` where there is no choice.
     pub fn exchange(&self, device: &Device, rows: usize) -> Option<Exchange> {
         match device {
-            Device::Gpu(gpu) if Exchange::serves(self.len()) => {
-                let tuned = || tuning::exchange(gpu, self.class(rows));
-                Some(self.exchange.unwrap_or_else(tuned))
+            Device::Gpu(gpu) if self.has_choice() => {
+                let own = || MENU.choice(gpu, menu::shape(rows, self.len()));
+                Some(self.exchange.unwrap_or_else(own))
             }
             _ => None,
         }
-    }
-
-    fn class(&self, rows: usize) -> Class {
-        Class::of(TunedOp::Transform, rows, self.len(), self.len())
     }
 
     /// The length of a row.
@@ -144,11 +117,12 @@ impl WalshHadamard {
         false
     }
 
-    /// Transforms each row of `x`, shape `[rows, n]`, where it stands. Errors with [`Error::Shape`] on another width.
+    /// Transforms each row of `x`, shape `[rows, n]`, where it stands. Errors with [`Error::Shape`]
+    /// on another width.
     pub fn run(&self, x_nd: &mut Matrix) -> Result<()> {
         self.check(x_nd)?;
         match x_nd.device().clone() {
-            Device::Cpu(cpu) => self.rows_on(&cpu, x_nd.cpu_mut("x")?),
+            Device::Cpu(cpu) => cpu::run(&cpu, self.len(), x_nd.cpu_mut("x")?),
             Device::Gpu(gpu) => {
                 // Nothing is read through the other binding, which may not be the same buffer.
                 let unused = gpu.buffer(16, || "a placeholder".into())?;
@@ -159,7 +133,8 @@ impl WalshHadamard {
         Ok(())
     }
 
-    /// Writes `y = H x` for each row, both of shape `[rows, n]` on one device. Errors with [`Error::Shape`] on other shapes.
+    /// Writes `y = H x` for each row, both of shape `[rows, n]` on one device. Errors with
+    /// [`Error::Shape`] on other shapes.
     pub fn run_into(&self, x_nd: &Matrix, y_nd: &mut Matrix) -> Result<()> {
         self.check(x_nd)?;
         self.check(y_nd)?;
@@ -174,7 +149,7 @@ impl WalshHadamard {
             Device::Cpu(cpu) => {
                 let y = y_nd.cpu_mut("y")?;
                 y.copy_from_slice(x_nd.cpu("x")?);
-                self.rows_on(&cpu, y);
+                cpu::run(&cpu, self.len(), y);
             }
             Device::Gpu(gpu) => {
                 let stride4 = narrow(x_nd.stride() / 4)?;
@@ -184,8 +159,8 @@ impl WalshHadamard {
         Ok(())
     }
 
-    /// Transforms rows that lie one after another in host memory, where they stand, on the calling thread.
-    /// Errors with [`Error::Shape`] unless `rows` holds whole rows.
+    /// Transforms rows that lie one after another in host memory, where they stand, on the calling
+    /// thread. Errors with [`Error::Shape`] unless `rows` holds whole rows.
     pub fn run_slice(&self, rows: &mut [f32]) -> Result<()> {
         if !rows.len().is_multiple_of(self.len()) {
             return Err(Error::shape(format!(
@@ -194,10 +169,7 @@ impl WalshHadamard {
                 self.len()
             )));
         }
-        pulp::Arch::new().dispatch(Rows {
-            rows,
-            n: self.len(),
-        });
+        cpu::rows(rows, self.len());
         Ok(())
     }
 
@@ -210,137 +182,5 @@ impl WalshHadamard {
             m.cols(),
             self.len()
         )))
-    }
-
-    fn rows_on(&self, cpu: &CpuDevice, rows: &mut [f32]) {
-        let n = self.len();
-        // Tasks of at least 64 KiB, whole rows.
-        let task = n * (16_384 / n).max(1);
-        cpu.install(|| {
-            rows.par_chunks_mut(task)
-                .for_each(|rows| pulp::Arch::new().dispatch(Rows { rows, n }));
-        });
-    }
-
-    pub(super) fn run_gpu(
-        &self,
-        gpu: &GpuDevice,
-        in_place: bool,
-        x: &wgpu::Buffer,
-        x_stride4: u32,
-        y_nd: &Matrix,
-    ) -> Result<()> {
-        let rows = narrow(y_nd.rows())?;
-        if rows == 0 {
-            return Ok(());
-        }
-        let whole = self.log_n.min(LOG_WHOLE);
-        let parts = 1 << (self.log_n - whole);
-        // A row longer than one dispatch takes is as many short rows first.
-        let params = Params {
-            rows: narrow(y_nd.rows() * parts)?,
-            x_stride4: if parts > 1 {
-                1 << (whole - 2)
-            } else {
-                x_stride4
-            },
-            y_stride4: narrow(y_nd.stride() / parts / 4)?.max(1),
-            row4: 0,
-            inner4: 0,
-        };
-        let buffers = [x, y_nd.gpu(gpu, "y")?];
-        let (op, (name, constants)) = self.variant(gpu, in_place, y_nd)?;
-        let rows_each = u32::try_from(constants["ROWS"]).unwrap_or(1);
-        gpu.dispatch(&Dispatch {
-            op,
-            variant: &name,
-            constants: &constants,
-            params: bytemuck::bytes_of(&params),
-            buffers: &buffers,
-            workgroups: fold(params.rows.div_ceil(rows_each)),
-            work: moved(y_nd),
-        })?;
-        self.strided_passes()
-            .try_for_each(|pass| self.strided(gpu, pass, y_nd))
-    }
-
-    /// What transforms the rows of y, or parts of them, in one dispatch. Counts the work towards tuning where that has a choice.
-    fn variant(
-        &self,
-        gpu: &GpuDevice,
-        in_place: bool,
-        y_nd: &Matrix,
-    ) -> Result<(&'static Op, (String, Constants))> {
-        if self.exchange.is_none() && Exchange::serves(self.len()) {
-            tuning::worked(gpu, self.class(y_nd.rows()), moved(y_nd))?;
-        }
-        let exchange = self.exchange(y_nd.device(), y_nd.rows());
-        if let Some(exchange) = exchange {
-            exchange.check(gpu)?;
-        }
-        Ok(match (exchange, gpu.subgroup()) {
-            (Some(Exchange::SubgroupShuffles), Some(size)) => (
-                &SUBGROUP_OP,
-                exchange::subgroup_variant(size, self.log_n, in_place),
-            ),
-            _ => (&OP, whole_variant(self.log_n.min(LOG_WHOLE), in_place)),
-        })
-    }
-
-    /// The passes after the one over parts of 2^12: levels done before, and levels of the pass.
-    pub(super) fn strided_passes(&self) -> impl Iterator<Item = (u32, u32)> + use<> {
-        let (log_n, mut done) = (self.log_n, self.log_n.min(LOG_WHOLE));
-        let passes = (log_n - done).div_ceil(LOG_STRIDED);
-        (0..passes).map(move |i| {
-            let levels = (log_n - done).div_ceil(passes - i);
-            done += levels;
-            (done - levels, levels)
-        })
-    }
-
-    /// One of [`Self::strided_passes`], in place.
-    pub(super) fn strided(
-        &self,
-        gpu: &GpuDevice,
-        (done, levels): (u32, u32),
-        y_nd: &Matrix,
-    ) -> Result<()> {
-        let row4: u32 = 1 << (self.log_n - 2);
-        let params = Params {
-            rows: narrow(y_nd.rows())?,
-            x_stride4: 0,
-            y_stride4: row4,
-            row4,
-            inner4: 1 << (done - 2),
-        };
-        let (name, constants) = strided_variant(levels);
-        let unused = gpu.buffer(16, || "a placeholder".into())?;
-        gpu.dispatch(&Dispatch {
-            op: &OP,
-            variant: &name,
-            constants: &constants,
-            params: bytemuck::bytes_of(&params),
-            buffers: &[&unused, y_nd.gpu(gpu, "y")?],
-            workgroups: [(row4 >> levels).div_ceil(64), params.rows, 1],
-            work: moved(y_nd),
-        })
-    }
-}
-
-/// Rows one after another, under run-time dispatch. A struct rather than a closure: a closure is called from every
-/// instruction set's wrapper and then not inlined into any.
-struct Rows<'a> {
-    rows: &'a mut [f32],
-    n: usize,
-}
-
-impl WithSimd for Rows<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        for row in self.rows.chunks_exact_mut(self.n) {
-            transform(simd, row);
-        }
     }
 }

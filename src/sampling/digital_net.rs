@@ -1,6 +1,7 @@
-//! A base-2 digital net: Sobol's generating matrices (Joe & Kuo 2008), multiplied by random lower triangular ones
-//! (Matousek 1998; Hong & Hickernell 2003) and digitally shifted. As balanced as the Sobol' points; between their two
-//! scramblings in randomness, it keeps one-dimensional projections as regular as a shift does.
+//! A base-2 digital net: Sobol's generating matrices (Joe & Kuo 2008), multiplied by random lower
+//! triangular ones (Matousek 1998; Hong & Hickernell 2003) and digitally shifted. As balanced as
+//! the Sobol' points; between their two scramblings in randomness, it keeps one-dimensional
+//! projections as regular as a shift does.
 
 use super::{
     quasi::{Sequence, check_table},

@@ -8,15 +8,16 @@ use crate::{
 use rayon::prelude::*;
 use std::f64::consts::{FRAC_PI_2, PI};
 
-/// The mean over Delta in the box prod_j \[-b_j, b_j\] of |k(Delta) - (1/s) sum_l w_l exp(i omega_l . Delta)|^2 for the Gaussian
-/// kernel with omega_j ~ N(0, `deviations[j]`^2): (pi^d / prod b_j) times the squared box discrepancy
-/// (Avron, Sindhwani, Yang & Mahoney 2016). `half_widths` are the b_j. Takes s^2 d time.
+/// The mean over Delta in the box prod_j \[-b_j, b_j\] of |k(Delta) - (1/s) sum_l w_l exp(i omega_l
+/// . Delta)|^2 for the Gaussian kernel with omega_j ~ N(0, `deviations[j]`^2): (pi^d / prod b_j)
+/// times the squared box discrepancy (Avron, Sindhwani, Yang & Mahoney 2016). `half_widths` are the
+/// b_j. Takes s^2 d time.
 ///
 /// Independent frequencies have (1 - mean of k^2 over the box)/s as their expectation.
 ///
 /// # Errors
-/// [`Error::Shape`] unless `deviations` and `half_widths` have one entry per column; [`Error::Parameter`] unless all of
-/// them are positive and finite.
+/// [`Error::Shape`] unless `deviations` and `half_widths` have one entry per column;
+/// [`Error::Parameter`] unless all of them are positive and finite.
 pub fn box_discrepancy(
     frequencies: &Frequencies,
     deviations: &[f64],

@@ -1,4 +1,5 @@
-//! Halton's sequence (Halton 1960): coordinate j is the radical inverse of the point's number in the j-th prime base.
+//! Halton's sequence (Halton 1960): coordinate j is the radical inverse of the point's number in
+//! the j-th prime base.
 
 use super::quasi::{self, Sequence};
 use crate::seed::{Seed, Stream};
@@ -6,13 +7,16 @@ use crate::seed::{Seed, Stream};
 /// Which Halton sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Halton {
-    /// Random permutations of the digits, one per base and digit position (Owen 2017): unbiased, and sound for any d.
+    /// Random permutations of the digits, one per base and digit position (Owen 2017): unbiased,
+    /// and sound for any d.
     #[default]
     Scrambled,
-    /// Points 1, 2, ... as they are. Nothing is random; in more than some 30 coordinates it is worse than Monte Carlo.
+    /// Points 1, 2, ... as they are. Nothing is random; in more than some 30 coordinates it is
+    /// worse than Monte Carlo.
     Plain,
-    /// Points 1000, 1701, 2402, ...: the first 1,000 skipped and 700 left out between each two, as Avron et al. (2016)
-    /// took them. Nothing is random; 701 is the 126th base, so that coordinate 126 stays within 1/701.
+    /// Points 1000, 1701, 2402, ...: the first 1,000 skipped and 700 left out between each two, as
+    /// Avron et al. (2016) took them. Nothing is random; 701 is the 126th base, so that coordinate
+    /// 126 stays within 1/701.
     Leaped,
 }
 
@@ -76,8 +80,9 @@ fn scrambled(base: u64, j: usize, column: &mut [f64], seed: Seed) {
         worth /= base as f64;
         let distinct = if power < s { (s - 1) / power + 1 } else { 1 };
         let mut draws = seed.stream(Stream::Scramble, ((j as u64) << 8) | position);
-        // The first values of a uniform permutation: step i of this shuffle settles digit i, so that digits that no point
-        // has cost nothing and a longer sequence begins with the shorter one.
+        // The first values of a uniform permutation: step i of this shuffle settles digit i, so
+        // that digits that no point has cost nothing and a longer sequence begins with the shorter
+        // one.
         let needed = distinct.min(base);
         let mut values: Vec<u64> = if needed > 1 {
             (0..base).collect()

@@ -1,6 +1,7 @@
-//! A rank-1 lattice with a random shift (Cranley & Patterson 1976): point l has coordinates frac(phi(l) z_j + shift_j).
-//! phi is the radical inverse in base 2, so that any number of points is a beginning of one sequence and every 2^m of them
-//! a full lattice (Hickernell, Hong, L'Ecuyer & Lemieux 2000).
+//! A rank-1 lattice with a random shift (Cranley & Patterson 1976): point l has coordinates
+//! frac(phi(l) z_j + shift_j). phi is the radical inverse in base 2, so that any number of points
+//! is a beginning of one sequence and every 2^m of them a full lattice (Hickernell, Hong, L'Ecuyer
+//! & Lemieux 2000).
 
 use super::quasi::{Sequence, check_table, open_unit};
 use crate::{
@@ -14,8 +15,9 @@ const DIMENSIONS: usize = 9125;
 /// The most points the vector was built for, as a power of 2.
 const LOG_POINTS: u32 = 20;
 
-/// The generating vector lattice-33002-1024-1048576.9125 of Cools, Kuo & Nuyens (2006), "Constructing embedded lattice rules
-/// for multivariate integration", SIAM J. Sci. Comput. 28: 2^10 to 2^20 points, one little-endian u32 per coordinate.
+/// The generating vector lattice-33002-1024-1048576.9125 of Cools, Kuo & Nuyens (2006),
+/// "Constructing embedded lattice rules for multivariate integration", SIAM J. Sci. Comput. 28:
+/// 2^10 to 2^20 points, one little-endian u32 per coordinate.
 static TABLE: &[u8] = include_bytes!("tables/lattice.bin");
 
 struct Lattice {

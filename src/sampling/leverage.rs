@@ -7,17 +7,19 @@ use crate::{
 };
 use ndarray::Axis;
 
-/// Draws `s` of the frequencies in `pool` with probability q_i proportional to `scores`, and weights each by
-/// (1/s_0)/q_i, so that the weighted estimate of k has the pool's own as its expectation (Bach 2017, sec. 4;
-/// Li, Ton, Oglic & Sejdinovic 2019, algorithm 1). A feature is multiplied by the square root of its weight.
+/// Draws `s` of the frequencies in `pool` with probability q_i proportional to `scores`, and
+/// weights each by (1/s_0)/q_i, so that the weighted estimate of k has the pool's own as its
+/// expectation (Bach 2017, sec. 4; Li, Ton, Oglic & Sejdinovic 2019, algorithm 1). A feature is
+/// multiplied by the square root of its weight.
 ///
-/// `scores[i]` is the leverage score of frequency i, p_i = diag(Z'Z ((1/s_0) Z'Z + n lambda I)^-1), for the paired form
-/// the sum over its two columns; any positive numbers are as unbiased. The draws are stratified: one in each of s equal
-/// parts of the cumulative score, so that a frequency with s q_i = 2 comes once to three times, never not at all.
+/// `scores[i]` is the leverage score of frequency i, p_i = diag(Z'Z ((1/s_0) Z'Z + n lambda I)^-1),
+/// for the paired form the sum over its two columns; any positive numbers are as unbiased. The
+/// draws are stratified: one in each of s equal parts of the cumulative score, so that a frequency
+/// with s q_i = 2 comes once to three times, never not at all.
 ///
 /// # Errors
-/// [`Error::Shape`] unless there is one score per frequency and `s` > 0; [`Error::Parameter`] when a score is negative or
-/// not finite, or all are 0.
+/// [`Error::Shape`] unless there is one score per frequency and `s` > 0; [`Error::Parameter`] when
+/// a score is negative or not finite, or all are 0.
 pub fn leverage_resample(
     pool: &Frequencies,
     scores: &[f64],
@@ -27,7 +29,8 @@ pub fn leverage_resample(
     let s0 = pool.omega_sd.nrows();
     if scores.len() != s0 || s == 0 {
         return Err(Error::shape(format!(
-            "resampling needs one score for each of {s0} frequencies, and at least one to keep; got {} scores, {s} to keep",
+            "resampling needs one score for each of {s0} frequencies, and at least one to keep; \
+             got {} scores, {s} to keep",
             scores.len()
         )));
     }

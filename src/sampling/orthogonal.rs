@@ -1,5 +1,5 @@
-//! Orthogonal random features (Yu et al. 2016, sec. 3): independent blocks of d frequencies, orthogonal to each other inside
-//! a block, each as long as an independent draw would be.
+//! Orthogonal random features (Yu et al. 2016, sec. 3): independent blocks of d frequencies,
+//! orthogonal to each other inside a block, each as long as an independent draw would be.
 
 use crate::{
     error::{Error, Result},
@@ -8,7 +8,8 @@ use crate::{
 };
 use rayon::prelude::*;
 
-/// Directions are made this many at a time, so that a panel stays in cache while every reflection passes over it.
+/// Directions are made this many at a time, so that a panel stays in cache while every reflection
+/// passes over it.
 const PANEL: usize = 16;
 
 /// `s` frequencies of length `d`, row by row.
@@ -51,13 +52,14 @@ fn radii(measure: &dyn SpectralMeasure, d: usize, s: usize, seed: Seed) -> Resul
 
 /// The first columns of a Haar-distributed orthogonal matrix, as signs and Householder vectors.
 ///
-/// This is the Q of a Gaussian matrix's Householder QR with the signs of R's diagonal moved into Q, without the matrix:
-/// after k reflections what is left of it is Gaussian still and independent of them, so the vectors can be drawn
-/// directly (Stewart 1980; Mezzadri 2007). It takes half the work and, unlike a library's QR, gives
-/// the same bits everywhere.
+/// This is the Q of a Gaussian matrix's Householder QR with the signs of R's diagonal moved into Q,
+/// without the matrix: after k reflections what is left of it is Gaussian still and independent of
+/// them, so the vectors can be drawn directly (Stewart 1980; Mezzadri 2007). It takes half the work
+/// and, unlike a library's QR, gives the same bits everywhere.
 struct Rotation {
     d: usize,
-    /// Reflection k acts on coordinates k..d: its vector, scaled so that H = I - v v', or empty for the identity.
+    /// Reflection k acts on coordinates k..d: its vector, scaled so that H = I - v v', or empty for
+    /// the identity.
     reflections: Vec<Vec<f64>>,
     signs: Vec<f64>,
 }
@@ -94,7 +96,8 @@ impl Rotation {
     /// Writes columns `first`.. of the matrix into the rows of `rows`, one column per row.
     fn directions(&self, first: usize, rows: &mut [f64]) {
         let count = rows.len() / self.d;
-        // Coordinate by coordinate, PANEL columns side by side: one vector operation serves all of them.
+        // Coordinate by coordinate, PANEL columns side by side: one vector operation serves all of
+        // them.
         let mut panel = vec![[0.0_f64; PANEL]; self.d];
         for column in 0..count {
             panel[first + column][column] = self.signs[first + column];
@@ -159,7 +162,8 @@ mod tests {
         }
     }
 
-    /// A Haar matrix has E tr Q = 0 and E (tr Q)^2 = 1, and E Q_ij = 0; without the signs of R's diagonal none holds.
+    /// A Haar matrix has E tr Q = 0 and E (tr Q)^2 = 1, and E Q_ij = 0; without the signs of R's
+    /// diagonal none holds.
     #[test]
     fn rotations_are_haar() {
         let (d, count) = (3, 20_000);

@@ -1,4 +1,5 @@
-//! From a sequence in the unit cube to frequencies: coordinate j of every point, then the measure's map, point by point.
+//! From a sequence in the unit cube to frequencies: coordinate j of every point, then the measure's
+//! map, point by point.
 
 use super::Frequencies;
 use crate::{
@@ -8,10 +9,12 @@ use crate::{
 use ndarray::Array2;
 use rayon::prelude::*;
 
-/// The spacing of the points that sequences give: odd multiples of it, so never 0 or 1 and symmetric about 1/2.
+/// The spacing of the points that sequences give: odd multiples of it, so never 0 or 1 and
+/// symmetric about 1/2.
 pub(super) const GRID: f64 = 1.0 / (1_u64 << 53) as f64;
 
-/// The point of the open unit interval whose first 53 binary digits are `bits`, moved to the odd grid.
+/// The point of the open unit interval whose first 53 binary digits are `bits`, moved to the odd
+/// grid.
 pub(super) fn open_unit(bits: u64) -> f64 {
     (bits | 1) as f64 * GRID
 }
@@ -27,7 +30,8 @@ pub(super) trait Sequence: Send + Sync {
     fn coordinate(&self, j: usize, column: &mut [f64]);
 }
 
-/// How many coordinates `measure` takes for d columns, with one more, the last, for the offsets of the phase form.
+/// How many coordinates `measure` takes for d columns, with one more, the last, for the offsets of
+/// the phase form.
 pub(super) fn cube_dim(
     measure: &dyn SpectralMeasure,
     d: usize,

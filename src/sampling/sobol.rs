@@ -9,7 +9,8 @@ use crate::{
 /// What is random about the points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Sobol {
-    /// Owen's nested uniform scrambling (Owen 1995): each binary digit is flipped by a coin of its own for every prefix.
+    /// Owen's nested uniform scrambling (Owen 1995): each binary digit is flipped by a coin of its
+    /// own for every prefix.
     #[default]
     Owen,
     /// One random digital shift per coordinate: all points XOR the same number.
@@ -19,9 +20,10 @@ pub enum Sobol {
 /// Coordinates in the table.
 pub(super) const DIMENSIONS: usize = 5715;
 
-/// Direction numbers of Joe & Kuo (2008), "Constructing Sobol sequences with better two-dimensional projections", SIAM J.
-/// Sci. Comput. 30, their file new-joe-kuo-6.21201: the first 5,715 coordinates, whose polynomials have degree 16 or less.
-/// For each from the second on, as little-endian u16: degree, inner coefficients a, and m_1..m_degree.
+/// Direction numbers of Joe & Kuo (2008), "Constructing Sobol sequences with better two-dimensional
+/// projections", SIAM J. Sci. Comput. 30, their file new-joe-kuo-6.21201: the first 5,715
+/// coordinates, whose polynomials have degree 16 or less. For each from the second on, as
+/// little-endian u16: degree, inner coefficients a, and m_1..m_degree.
 static TABLE: &[u8] = include_bytes!("tables/sobol.bin");
 
 /// Binary digits of a point.
@@ -76,7 +78,8 @@ impl Net {
         }
     }
 
-    /// Columns 0..`digits` of coordinate j's generating matrix, the first binary digit of a point in bit `digits` - 1.
+    /// Columns 0..`digits` of coordinate j's generating matrix, the first binary digit of a point
+    /// in bit `digits` - 1.
     fn columns(&self, j: usize, digits: u32) -> Vec<u64> {
         let m = digits as usize;
         if j == 0 {
@@ -114,7 +117,8 @@ impl Sequence for Net {
         let mut shifts = self.seed.stream(Stream::Shift, j as u64);
         if let Scramble::Nested = self.scramble {
             let cells = nested_permutation(digits, || draws.next_u64());
-            // Below the first `digits` digits every point is alone in its cell, and its coins are its own.
+            // Below the first `digits` digits every point is alone in its cell, and its coins are
+            // its own.
             points(&matrix, column, |cell| {
                 open_unit((cells[cell as usize] << low) | (shifts.next_u64() >> (64 - low)))
             });
@@ -133,7 +137,8 @@ impl Sequence for Net {
 
 /// Point l is the XOR of the matrix's columns where l has binary digits.
 fn points(matrix: &[u64], column: &mut [f64], mut finish: impl FnMut(u64) -> f64) {
-    // From l to l + 1 the trailing ones and the zero above them change: the XOR of a run of columns from the first on.
+    // From l to l + 1 the trailing ones and the zero above them change: the XOR of a run of columns
+    // from the first on.
     let mut sum = 0;
     let runs: Vec<u64> = matrix
         .iter()
@@ -151,7 +156,8 @@ fn points(matrix: &[u64], column: &mut [f64], mut finish: impl FnMut(u64) -> f64
     }
 }
 
-/// Owen's scrambling of the 2^digits cells: the coin for digit k of a cell belongs to the cell's first k digits.
+/// Owen's scrambling of the 2^digits cells: the coin for digit k of a cell belongs to the cell's
+/// first k digits.
 fn nested_permutation(digits: u32, mut word: impl FnMut() -> u64) -> Vec<u64> {
     let mut cells = vec![0];
     for _ in 0..digits {
@@ -169,7 +175,8 @@ fn nested_permutation(digits: u32, mut word: impl FnMut() -> u64) -> Vec<u64> {
     cells
 }
 
-/// Multiplies the generating matrix from the left by a random lower triangular matrix with a diagonal of ones.
+/// Multiplies the generating matrix from the left by a random lower triangular matrix with a
+/// diagonal of ones.
 fn linear_scramble(matrix: &mut [u64], mut word: impl FnMut() -> u64) {
     let triangular: Vec<u64> = (0..matrix.len() as u32)
         .map(|k| {
@@ -197,7 +204,8 @@ mod tests {
     #[test]
     fn matrices_are_joe_and_kuos() {
         let net = Net::new(Scramble::Shift, DIMENSIONS, Seed(0));
-        // Points 0..8 of coordinates 2 and 3, in eighths, as the authors print them (there in Gray code order).
+        // Points 0..8 of coordinates 2 and 3, in eighths, as the authors print them (there in Gray
+        // code order).
         for (j, eighths) in [(1, [0, 4, 6, 2, 5, 1, 3, 7]), (2, [0, 4, 6, 2, 3, 7, 5, 1])] {
             let mut column = [0.0; 8];
             points(&net.columns(j, 3), &mut column, |bits| bits as f64);
@@ -210,7 +218,8 @@ mod tests {
         assert_eq!(last + 18, net.words.len());
     }
 
-    /// For n = 2^m, each coordinate has one point in every interval of length 1/n, whatever the scrambling.
+    /// For n = 2^m, each coordinate has one point in every interval of length 1/n, whatever the
+    /// scrambling.
     #[test]
     fn every_projection_is_stratified() {
         for scramble in [Scramble::Nested, Scramble::Shift, Scramble::Linear] {
@@ -229,7 +238,8 @@ mod tests {
         }
     }
 
-    /// The first two coordinates are a (0, m, 2)-net: one point in every box of area 1/n. Scrambling must keep that.
+    /// The first two coordinates are a (0, m, 2)-net: one point in every box of area 1/n.
+    /// Scrambling must keep that.
     #[test]
     fn first_two_coordinates_fill_every_box() {
         for scramble in [Scramble::Nested, Scramble::Shift, Scramble::Linear] {

@@ -1,7 +1,8 @@
-//! cos(2 pi t) and sin(2 pi t) of phases in turns: the same polynomial as `shaders/shared/cos2pi.wgsl`.
+//! cos(2 pi t) and sin(2 pi t) of phases in turns: the same polynomial as
+//! `shaders/shared/cos2pi.wgsl`.
 //!
-//! `t - round(t)` is exact in f32, so the error is that of the polynomial, 2e-7 at any phase; WGSL's own `cos` is promised to
-//! 2^-11 inside [-pi, pi] only.
+//! `t - round(t)` is exact in f32, so the error is that of the polynomial, 2e-7 at any phase;
+//! WGSL's own `cos` is promised to 2^-11 inside [-pi, pi] only.
 
 use pulp::Simd;
 #[cfg(target_arch = "x86_64")]
@@ -10,7 +11,8 @@ use {
     std::any::Any,
 };
 
-/// Odd minimax polynomial of sin(2 pi u) on [-1/4, 1/4] in u^2, constant term last; error 3.3e-9 before rounding.
+/// Odd minimax polynomial of sin(2 pi u) on [-1/4, 1/4] in u^2, constant term last; error 3.3e-9
+/// before rounding.
 #[expect(
     clippy::excessive_precision,
     reason = "the digits of the shader's literals"
@@ -60,8 +62,8 @@ fn reduced<S: Simd>(simd: S, t: S::f32s) -> Option<S::f32s> {
     Some(bytemuck::cast(r))
 }
 
-/// `|t - round(t)|`, at most 1/2, and `t - round(t)` for its sign. Exact up to 2^22 turns; beyond, where f32 tells no more than
-/// half turns apart, some value of the same bounds.
+/// `|t - round(t)|`, at most 1/2, and `t - round(t)` for its sign. Exact up to 2^22 turns; beyond,
+/// where f32 tells no more than half turns apart, some value of the same bounds.
 #[inline(always)]
 fn fractions<S: Simd>(simd: S, t: S::f32s) -> (S::f32s, S::f32s) {
     #[cfg(target_arch = "x86_64")]
@@ -154,6 +156,20 @@ mod tests {
         for scale in [0.25_f32, 1.0, 16.0, 1e3, 1e5, 1e6, 4e6, 3e7, 1e30] {
             pulp::Arch::new().dispatch(Sweep(scale));
         }
+    }
+
+    /// Those of the highest powers are beyond what a sweep of phases can see.
+    #[test]
+    fn the_shader_has_the_same_coefficients() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/shared/cos2pi.wgsl");
+        let text = std::fs::read_to_string(path).expect("a shader");
+        let (_, body) = text.split_once("fn sin_quarter").expect("the polynomial");
+        let (body, _) = body.split_once("}").expect("its end");
+        let literals = body.split("vec4f(").skip(1);
+        let literals: Vec<f32> = literals
+            .filter_map(|rest| rest.split(')').next()?.parse().ok())
+            .collect();
+        assert_eq!(literals, SIN);
     }
 
     #[test]

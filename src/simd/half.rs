@@ -1,5 +1,6 @@
-//! Packed columns in 16 bits, for one or two rows: reading the columns is all that such a product waits for. Frequencies have
-//! 11 significant bits, so f16 holds them exactly after a scaling by a power of two, and the sums keep their bits.
+//! Packed columns in 16 bits, for one or two rows: reading the columns is all that such a product
+//! waits for. Frequencies have 11 significant bits, so f16 holds them exactly after a scaling by a
+//! power of two, and the sums keep their bits.
 
 use super::{
     Epilogue, Panels, PanelsView,
@@ -21,7 +22,8 @@ pub(crate) struct HalfPanels {
 }
 
 impl HalfPanels {
-    /// The same matrix in 16 bits; `None` when f16 does not hold it exactly, or when the machine lacks the instructions.
+    /// The same matrix in 16 bits; `None` when f16 does not hold it exactly, or when the machine
+    /// lacks the instructions.
     pub(crate) fn of(panels: &Panels) -> Option<Self> {
         let token = V4::try_new()?;
         if panel_columns() != COLUMNS {
@@ -53,7 +55,8 @@ impl HalfPanels {
         })
     }
 
-    /// As [`super::for_each_row`] for at most two rows, on the columns of `part` of the same matrix, with the same bits.
+    /// As [`super::for_each_row`] for at most two rows, on the columns of `part` of the same
+    /// matrix, with the same bits.
     pub(crate) fn for_each_row(
         &self,
         x: &[f32],

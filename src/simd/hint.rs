@@ -11,13 +11,15 @@ use std::marker::PhantomData;
 /// Floats of a cache line.
 pub(super) const LINE: usize = 16;
 
-/// Asks for the cache line that holds `data[at]`, into the second-level cache. Nothing happens beyond the end.
+/// Asks for the cache line that holds `data[at]`, into the second-level cache. Nothing happens
+/// beyond the end.
 #[inline(always)]
 pub(crate) fn prefetch<T>(data: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]
     if let Some(value) = data.get(at) {
         use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-        // SAFETY: a prefetch reads nothing that the program sees and faults on no address; this one is valid anyway.
+        // SAFETY: a prefetch reads nothing that the program sees and faults on no address; this one
+        // is valid anyway.
         unsafe { _mm_prefetch::<_MM_HINT_T1>(std::ptr::from_ref(value).cast()) }
     }
     #[cfg(not(target_arch = "x86_64"))]
@@ -41,8 +43,8 @@ impl Sink for ThroughCache {
     }
 }
 
-/// Writes vectors past the caches: for results too large to stay there, which are then neither read in before they are
-/// overwritten nor push out what is still needed.
+/// Writes vectors past the caches: for results too large to stay there, which are then neither read
+/// in before they are overwritten nor push out what is still needed.
 ///
 /// It stays on its thread; other threads may read what was written once it is dropped.
 #[derive(Debug)]
@@ -53,7 +55,8 @@ pub(crate) struct PastCache {
 }
 
 impl PastCache {
-    /// Results of this many bytes and more go past the caches: a common third-level cache holds no more than a few.
+    /// Results of this many bytes and more go past the caches: a common third-level cache holds no
+    /// more than a few.
     pub(crate) const BYTES: usize = 16 << 20;
 
     pub(crate) fn new() -> Self {
@@ -81,8 +84,9 @@ impl Sink for PastCache {
             let size = size_of::<S::f32s>();
             let at = std::ptr::from_mut(to);
             if at.addr().is_multiple_of(size) {
-                // SAFETY: `at` is valid, writable and aligned, the vectors are plain floats of the same size, and the processor has
-                // the instruction. The fence that must come before other accesses is in `drop`.
+                // SAFETY: `at` is valid, writable and aligned, the vectors are plain floats of the
+                // same size, and the processor has the instruction. The fence that must come before
+                // other accesses is in `drop`.
                 unsafe {
                     match size {
                         64 if self.wide[0] => {

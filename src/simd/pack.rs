@@ -3,8 +3,8 @@
 use super::tile::panel_columns;
 use crate::device::Aligned;
 
-/// A matrix `[depth, columns]` in panels of as many columns as a register tile has, each panel depth-major. Columns beyond
-/// the last are zero.
+/// A matrix `[depth, columns]` in panels of as many columns as a register tile has, each panel
+/// depth-major. Columns beyond the last are zero.
 #[derive(Clone)]
 pub(crate) struct Panels {
     depth: usize,

@@ -10,18 +10,20 @@ use std::cell::RefCell;
 
 /// Bytes of packed rows that a block may take: half of a common second-level cache.
 const BLOCK_BYTES: usize = 384 << 10;
-/// Columns that take no more than this are read again for every tile of rows, whose results are then written row by row.
+/// Columns that take no more than this are read again for every tile of rows, whose results are
+/// then written row by row.
 const NEAR_BYTES: usize = 256 << 10;
 /// More rows than this at a time gain nothing.
 const MOST_ROWS: usize = 240;
 
-/// What happens to the products. Implementations are `#[inline(always)]`: they run under the vector instructions of the
-/// product around them.
+/// What happens to the products. Implementations are `#[inline(always)]`: they run under the vector
+/// instructions of the product around them.
 pub(crate) trait Epilogue {
     /// `t` holds the products of row `row` with the columns from `col` on.
     fn row<S: Simd>(&mut self, simd: S, row: usize, col: usize, t: &[f32]);
 
-    /// As [`Self::row`] for the rows from `row` on, one after another in `t`, all of whose columns count.
+    /// As [`Self::row`] for the rows from `row` on, one after another in `t`, all of whose columns
+    /// count.
     #[inline(always)]
     fn rows<S: Simd>(&mut self, simd: S, row: usize, col: usize, t: &[f32]) {
         for (i, t) in t.chunks_exact(2 * S::F32_LANES).enumerate() {
@@ -53,7 +55,8 @@ thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
-/// Calls `epilogue` for every row of `x` (row-major, as deep as `panels`) and every panel of columns, on this thread.
+/// Calls `epilogue` for every row of `x` (row-major, as deep as `panels`) and every panel of
+/// columns, on this thread.
 pub(crate) fn for_each_row(x: &[f32], panels: PanelsView<'_>, epilogue: impl Epilogue) {
     SCRATCH.with_borrow_mut(|scratch| {
         pulp::Arch::new().dispatch(Product {
@@ -160,7 +163,8 @@ fn pack(x: &[f32], depth: usize, lanes: usize, packed: &mut [f32]) -> usize {
     at
 }
 
-/// Rows of a block on the CPU: small enough for cache and for every thread to have work, in whole register tiles.
+/// Rows of a block on the CPU: small enough for cache and for every thread to have work, in whole
+/// register tiles.
 pub(crate) fn rows_per_block(rows: usize, threads: usize) -> usize {
     rows.div_ceil(threads.max(1))
         .next_multiple_of(12)

@@ -4,10 +4,12 @@ use super::hint::{LINE, prefetch};
 use pulp::{Simd, WithSimd};
 use std::sync::OnceLock;
 
-/// Depth that is summed in one go; longer sums are added up in stretches, which also keeps their rounding error down.
+/// Depth that is summed in one go; longer sums are added up in stretches, which also keeps their
+/// rounding error down.
 pub(super) const STRETCH: usize = 256;
 
-/// Rows of the largest tile: two vectors of each, two operands and a broadcast must fit the registers.
+/// Rows of the largest tile: two vectors of each, two operands and a broadcast must fit the
+/// registers.
 pub(super) const fn most_rows(lanes: usize) -> usize {
     match lanes {
         // AVX-512 and NEON have 32 registers, AVX2 has 16.
@@ -43,8 +45,8 @@ pub(super) fn panel_columns() -> usize {
     *COLUMNS.get_or_init(|| 2 * pulp::Arch::new().dispatch(Lanes))
 }
 
-/// `c = a b` for `a` packed `[depth][rows]`, `b` packed `[depth][columns]` and `c` `[rows][columns]`. With every step of depth
-/// one more line of `next` is asked for.
+/// `c = a b` for `a` packed `[depth][rows]`, `b` packed `[depth][columns]` and `c`
+/// `[rows][columns]`. With every step of depth one more line of `next` is asked for.
 #[inline(always)]
 pub(super) fn multiply<S: Simd>(
     simd: S,
@@ -79,6 +81,9 @@ fn stretch<S: Simd, const ROWS: usize>(
     add: bool,
     next: &[f32],
 ) {
+    // In registers over the whole stretch: 2 ROWS vectors of sums; of one depth two vectors of b,
+    // which all rows share, and one broadcast of a. Twelve rows of AVX-512 are 27 of 32 registers,
+    // six of AVX2 are 15 of 16: one row more would spill sums at every depth.
     let mut sums = [[simd.splat_f32s(0.0); 2]; ROWS];
     let (a, _) = a.as_chunks::<ROWS>();
     let (b, _) = S::as_simd_f32s(b);
@@ -93,6 +98,8 @@ fn stretch<S: Simd, const ROWS: usize>(
     }
     let (c, _) = S::as_mut_simd_f32s(c);
     let (c, _) = c.as_chunks_mut::<2>();
+    // A sum is one chain over the stretch, then one addition to the stretches before: the order
+    // says nothing of ROWS, so a row has the same bits in every tile.
     for (c, sum) in c.iter_mut().zip(sums) {
         if add {
             *c = [simd.add_f32s(c[0], sum[0]), simd.add_f32s(c[1], sum[1])];
@@ -102,11 +109,12 @@ fn stretch<S: Simd, const ROWS: usize>(
     }
 }
 
-/// Panels that one or two rows are multiplied with at a time: alone, they would wait for each sum's own latency.
+/// Panels that one or two rows are multiplied with at a time: alone, they would wait for each sum's
+/// own latency.
 pub(super) const ABREAST: usize = 6;
 
-/// As [`multiply`], for at most two rows and [`ABREAST`] panels, one after another in `b` and in `c`. The
-/// order of each sum is the same.
+/// As [`multiply`], for at most two rows and [`ABREAST`] panels, one after another in `b` and in
+/// `c`. The order of each sum is the same.
 #[inline(always)]
 pub(super) fn multiply_abreast<S: Simd>(simd: S, rows: usize, a: &[f32], b: &[f32], c: &mut [f32]) {
     match rows {
@@ -126,6 +134,7 @@ fn abreast<S: Simd, const ROWS: usize>(simd: S, a: &[f32], b: &[f32], c: &mut [f
     for from in (0..depth).step_by(STRETCH) {
         let a = &a[from..depth.min(from + STRETCH)];
         let panels: [_; ABREAST] = std::array::from_fn(|p| &b[p * depth + from..][..a.len()]);
+        // 12 chains of multiply-adds for one row, 24 for two, each independent of the others.
         let mut sums = [[[simd.splat_f32s(0.0); 2]; ROWS]; ABREAST];
         for (k, a) in a.iter().enumerate() {
             for (sums, panel) in sums.iter_mut().zip(panels) {

@@ -1,5 +1,5 @@
-//! The lower triangle of `Z'Z` and all of `Z'Y`: rows are packed as they come, summed in f32 over a few thousand of them and in
-//! f64 beyond.
+//! The lower triangle of `Z'Z` and all of `Z'Y`: rows are packed as they come, summed in f32 over a
+//! few thousand of them and in f64 beyond.
 
 mod block;
 
@@ -10,11 +10,13 @@ use ndarray::Array2;
 use rayon::prelude::*;
 use std::{cell::RefCell, ops::Range};
 
-/// Packed rows take this much, or an eighth of the sums if that is more: every pass over the rows costs one over the sums.
+/// Packed rows take this much, or an eighth of the sums if that is more: every pass over the rows
+/// costs one over the sums.
 const PACKED_BYTES: usize = 32 << 20;
 /// Rows that are summed in f32 at most.
 const MOST_ROWS: usize = 4096;
-/// Columns on a side of a block of sums: in f32 it stays in second-level cache beside the operands of one stretch.
+/// Columns on a side of a block of sums: in f32 it stays in second-level cache beside the operands
+/// of one stretch.
 const BLOCK_COLUMNS: usize = 288;
 /// Blocks on a side of the matrix, at least, so that every thread has some.
 const LEAST_BLOCKS: usize = 6;
@@ -26,12 +28,13 @@ thread_local! {
     static SCRATCH: RefCell<Aligned> = RefCell::default();
 }
 
-/// Running sums of `[Z | Y]' Z`. Columns are packed into slabs, as wide as the columns of a register tile; pairs of slabs are
-/// multiplied, on and below the diagonal only.
+/// Running sums of `[Z | Y]' Z`. Columns are packed into slabs, as wide as the columns of a
+/// register tile; pairs of slabs are multiplied, on and below the diagonal only.
 pub(crate) struct Triangle {
     features: usize,
     targets: usize,
-    /// Rows that the slabs hold before they are summed: by the shape alone, so that sums do not depend on how rows come.
+    /// Rows that the slabs hold before they are summed: by the shape alone, so that sums do not
+    /// depend on how rows come.
     capacity: usize,
     filled: usize,
     /// Slab after slab of `[Z | Y]`, each `[capacity, slab columns]`.
@@ -168,7 +171,8 @@ impl Triangle {
     }
 }
 
-/// Blocks of pairs of slabs: runs of slabs of `[Z | Y]`, from the diagonal on, against a run of slabs of Z.
+/// Blocks of pairs of slabs: runs of slabs of `[Z | Y]`, from the diagonal on, against a run of
+/// slabs of Z.
 fn blocks(features: usize, targets: usize) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
     let width = slab_columns();
     let slabs = (features + targets).div_ceil(width);
@@ -210,7 +214,8 @@ mod tests {
         triangle.finish()
     }
 
-    /// The same bits however rows come, with sums just emptied and not, over several blocks with edges.
+    /// The same bits however rows come, with sums just emptied and not, over several blocks with
+    /// edges.
     #[test]
     fn sums_do_not_depend_on_how_rows_come() {
         for (rows, d, t) in [

@@ -1,19 +1,22 @@
-//! Ridge regression by conjugate gradients on products with Z alone, for maps whose Gram matrix is never formed.
+//! Ridge regression by conjugate gradients on products with Z alone, for maps whose Gram matrix is
+//! never formed.
 
 use super::{Coefficients, FeatureProducts};
 use crate::{Error, Result, error::Remedy};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Zip};
 
-/// Ridge regression `beta = (Z'Z + lambda n I)^-1 Z'y`, lambda PER SAMPLE as in [`Ridge`](super::Ridge), the intercept from
-/// centring and never penalised, by conjugate gradients preconditioned with the diagonal (Hestenes & Stiefel 1952; Saad
-/// 2003, alg. 9.1). All targets take their steps together; memory is `8 t (2 n + 6 D)` bytes beside the operator's own.
+/// Ridge regression `beta = (Z'Z + lambda n I)^-1 Z'y`, lambda PER SAMPLE as in
+/// [`Cholesky`](super::Cholesky), the intercept from centring and never penalised, by conjugate
+/// gradients preconditioned with the diagonal (Hestenes & Stiefel 1952; Saad 2003, alg. 9.1). All
+/// targets take their steps together; memory is `8 t (2 n + 6 D)` bytes beside the operator's own.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ConjugateGradients {
     /// The penalty per sample, lambda > 0.
     pub lambda: f64,
     /// Whether an intercept is fitted.
     pub intercept: bool,
-    /// Done when `|b - A beta| <= tolerance |b|` for each target, A the centred, penalised Gram matrix and b = Z'y centred.
+    /// Done when `|b - A beta| <= tolerance |b|` for each target, A the centred, penalised Gram
+    /// matrix and b = Z'y centred.
     pub tolerance: f64,
     /// Most products with Z'Z.
     pub max_iterations: usize,
@@ -131,11 +134,13 @@ impl ConjugateGradients {
         Ok(())
     }
 
-    /// Solves for targets `y` `[t, n]`. `progress` hears the number of iterations and the largest relative residual.
+    /// Solves for targets `y` `[t, n]`. `progress` hears the number of iterations and the largest
+    /// relative residual.
     ///
-    /// Ends at the tolerance or after [`Self::max_iterations`], and says which. Errors with [`Error::Parameter`] on
-    /// parameters outside their domain, with [`Error::Shape`] when `y` has another number of rows or there are none, and
-    /// with [`Error::Numerical`] when a product is not finite.
+    /// Ends at the tolerance or after [`Self::max_iterations`], and says which. Errors with
+    /// [`Error::Parameter`] on parameters outside their domain, with [`Error::Shape`] when `y` has
+    /// another number of rows or there are none, and with [`Error::Numerical`] when a product is
+    /// not finite.
     pub fn solve(
         &self,
         features: &mut dyn FeatureProducts,
@@ -209,7 +214,8 @@ impl ConjugateGradients {
             residual = relative(&r);
             let mut restart = false;
             if worst(&residual) <= self.tolerance || iterations == self.max_iterations {
-                // The recurrence drifts from the truth: what is reported and relied on is computed afresh.
+                // The recurrence drifts from the truth: what is reported and relied on is computed
+                // afresh.
                 system.product(beta.view(), &mut a_p)?;
                 r.assign(&(&b - &a_p));
                 residual = relative(&r);
@@ -217,7 +223,11 @@ impl ConjugateGradients {
             }
             let now = worst(&residual);
             if !now.is_finite() {
-                return Err(Error::numerical( "conjugate gradients met a product that is not finite: the features or targets are too large", ).help(Remedy::Standardize));
+                return Err(Error::numerical(
+                    "conjugate gradients met a product that is not \
+                     finite: the features or targets are too large",
+                )
+                .help(Remedy::Standardize));
             }
             progress(iterations, now);
             let z = &r * &inverse_d;
@@ -248,5 +258,99 @@ impl ConjugateGradients {
             converged: worst(&residual) <= self.tolerance,
             residual_t: residual,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seed::{Seed, Stream};
+    use ndarray::Axis;
+
+    /// A feature matrix that is there as a whole.
+    struct Stored(Array2<f64>);
+
+    impl FeatureProducts for Stored {
+        fn rows(&self) -> usize {
+            self.0.nrows()
+        }
+
+        fn columns(&self) -> usize {
+            self.0.ncols()
+        }
+
+        fn add_product(
+            &mut self,
+            beta_td: ArrayView2<'_, f64>,
+            r_tn: &mut Array2<f64>,
+        ) -> Result<()> {
+            *r_tn += &beta_td.dot(&self.0.t());
+            Ok(())
+        }
+
+        fn transposed(
+            &mut self,
+            r_tn: ArrayView2<'_, f64>,
+            out_td: &mut Array2<f64>,
+        ) -> Result<()> {
+            out_td.assign(&r_tn.dot(&self.0));
+            Ok(())
+        }
+
+        fn moments(&mut self, out_2d: &mut Array2<f64>) -> Result<()> {
+            out_2d.row_mut(0).assign(&self.0.sum_axis(Axis(0)));
+            let squares = self.0.mapv(|z| z * z);
+            out_2d.row_mut(1).assign(&squares.sum_axis(Axis(0)));
+            Ok(())
+        }
+    }
+
+    /// Correlated features, which take many small steps: a solution by default has the residual
+    /// that the default promises, by sums of its own, and no step more than that takes.
+    #[test]
+    fn the_default_ends_at_the_residual_that_it_promises() {
+        let (n, d) = (120, 60);
+        let mut draws = Seed(5).stream(Stream::Sample, 0);
+        let mut z = Array2::zeros((n, d));
+        for i in 0..n {
+            let mut walk = 0.0;
+            for j in 0..d {
+                walk += draws.normal();
+                z[[i, j]] = walk;
+            }
+        }
+        let y_tn = Array2::from_shape_simple_fn((2, n), || 3.0 + draws.normal());
+        let solver = ConjugateGradients::default();
+        let solve = |solver: ConjugateGradients| {
+            let solution = solver.solve(&mut Stored(z.clone()), y_tn.view(), &mut |_, _| {});
+            solution.expect("solves")
+        };
+        let solution = solve(solver);
+        assert!(solution.converged && solution.iterations > 20);
+
+        let centre =
+            |m: &Array2<f64>, axis: Axis| m - &m.mean_axis(axis).expect("rows").insert_axis(axis);
+        let (z0, y0) = (centre(&z, Axis(0)), centre(&y_tn, Axis(1)));
+        let b = y0.dot(&z0);
+        // lambda 1e-6 per sample, of which there are 120.
+        let a = z0.t().dot(&z0) + Array2::<f64>::eye(d) * 120e-6;
+        for k in 0..2 {
+            let beta = solution.coefficients.beta_dt.column(k);
+            let r = &b.row(k) - &a.dot(&beta);
+            let residual = dot(r.view(), r.view()).sqrt() / dot(b.row(k), b.row(k)).sqrt();
+            assert!((1e-8..1e-6).contains(&residual), "{residual:e}");
+            assert!((residual / solution.residual_t[k] - 1.0).abs() < 1e-3);
+        }
+        let sooner = solve(ConjugateGradients {
+            max_iterations: solution.iterations - 1,
+            ..solver
+        });
+        assert!(!sooner.converged, "one step fewer would have done");
+        // As many steps as it says and no more: a residual that cannot be reached takes them all.
+        let endless = ConjugateGradients {
+            tolerance: 1e-300,
+            ..solver
+        };
+        assert_eq!(solve(endless).iterations, 1000);
     }
 }

@@ -1,7 +1,8 @@
 //! Products with a feature matrix Z that is never stored: what a matrix-free solver asks for.
 //!
-//! Matrices are target-major here, coefficients `[t, D]` and rows `[t, n]`, so that each target is contiguous. Several
-//! operators side by side share one range of columns: each reads and writes its own columns and leaves the others alone.
+//! Matrices are target-major here, coefficients `[t, D]` and rows `[t, n]`, so that each target is
+//! contiguous. Several operators side by side share one range of columns: each reads and writes its
+//! own columns and leaves the others alone.
 
 mod binned;
 mod block;
@@ -27,7 +28,8 @@ pub trait FeatureProducts {
     /// Writes `Z' r` into its columns of `out_td`.
     fn transposed(&mut self, r_tn: ArrayView2<'_, f64>, out_td: &mut Array2<f64>) -> Result<()>;
 
-    /// [`Self::add_product`], then [`Self::transposed`] of the sum: one pass over the data where an operator streams it.
+    /// [`Self::add_product`], then [`Self::transposed`] of the sum: one pass over the data where an
+    /// operator streams it.
     fn round_trip(
         &mut self,
         beta_td: ArrayView2<'_, f64>,
@@ -60,8 +62,8 @@ impl std::fmt::Debug for SideBySide<'_> {
 }
 
 impl<'a> SideBySide<'a> {
-    /// Puts another operator beside the others; the last one streams its data only once per round trip, so put the one
-    /// that streams last. Errors with [`Error::Shape`] when it has other rows.
+    /// Puts another operator beside the others; the last one streams its data only once per round
+    /// trip, so put the one that streams last. Errors with [`Error::Shape`] when it has other rows.
     pub fn push(&mut self, part: impl FeatureProducts + 'a) -> Result<()> {
         if let Some(first) = self.parts.first()
             && first.rows() != part.rows()

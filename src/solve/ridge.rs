@@ -13,17 +13,18 @@ pub struct Coefficients {
     pub intercept_t: Array1<f64>,
 }
 
-/// Ridge regression: `beta = (Z'Z + lambda n I)^-1 Z'y`, with lambda PER SAMPLE (a penalty of `lambda n |beta|^2` beside the
-/// sum of squares). The intercept comes from centring and is never penalised.
+/// Ridge regression: `beta = (Z'Z + lambda n I)^-1 Z'y`, with lambda PER SAMPLE (a penalty of
+/// `lambda n |beta|^2` beside the sum of squares). The intercept comes from centring and is never
+/// penalised.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ridge {
+pub struct Cholesky {
     /// The penalty per sample, lambda > 0.
     pub lambda: f64,
     /// Whether an intercept is fitted.
     pub intercept: bool,
 }
 
-impl Default for Ridge {
+impl Default for Cholesky {
     /// lambda = 1e-6 with an intercept.
     fn default() -> Self {
         Self {
@@ -33,14 +34,16 @@ impl Default for Ridge {
     }
 }
 
-/// Kernels of differences are at most 1 at unit scale; others have values of so much if columns were not scaled.
+/// Kernels of differences are at most 1 at unit scale; others have values of so much if columns
+/// were not scaled.
 const LARGE: f64 = 1000.0;
 
-impl Ridge {
+impl Cholesky {
     /// Solves for all targets at once, on the CPU, in f64.
     ///
-    /// Errors with [`Error::Parameter`] unless lambda is positive and finite, and with [`Error::Numerical`] when the matrix
-    /// is not positive definite, which f32 features allow when lambda is near 1e-8 or below.
+    /// Errors with [`Error::Parameter`] unless lambda is positive and finite, and with
+    /// [`Error::Numerical`] when the matrix is not positive definite, which f32 features allow when
+    /// lambda is near 1e-8 or below.
     pub fn solve(&self, sums: &NormalEquations) -> Result<Coefficients> {
         let Self { lambda, intercept } = *self;
         if !(lambda > 0.0 && lambda.is_finite()) {
@@ -129,13 +132,14 @@ mod tests {
         (z, y, sums)
     }
 
-    /// At the minimum the gradient vanishes: Z'(y - Z beta - b) = lambda n beta, and the residuals sum to zero.
+    /// At the minimum the gradient vanishes: Z'(y - Z beta - b) = lambda n beta, and the residuals
+    /// sum to zero.
     #[test]
     fn the_gradient_vanishes() {
         let (z, y, sums) = sums();
         for intercept in [true, false] {
             let lambda = 0.03;
-            let fit = Ridge { lambda, intercept }.solve(&sums).expect("solves");
+            let fit = Cholesky { lambda, intercept }.solve(&sums).expect("solves");
             let residual = &y - &(z.dot(&fit.beta_dt) + &fit.intercept_t);
             let gradient = z.t().dot(&residual) - &fit.beta_dt * (lambda * 5.0);
             assert!(gradient.iter().all(|g| g.abs() < 1e-12), "{gradient}");
@@ -148,12 +152,12 @@ mod tests {
     fn a_singular_system_is_an_error_with_a_remedy() {
         let (_, _, mut sums) = sums();
         sums.gram_dd.fill(-1.0);
-        let message = Ridge::default()
+        let message = Cholesky::default()
             .solve(&sums)
             .expect_err("not positive definite")
             .to_string();
         assert!(message.contains("larger .lambda(..)"), "{message}");
-        let bad = Ridge {
+        let bad = Cholesky {
             lambda: 0.0,
             intercept: true,
         };

@@ -4,16 +4,17 @@ use crate::{Error, Result};
 use faer::{MatRef, Side};
 use ndarray::{Array2, ArrayView2};
 
-/// Solves `(C H^+ C' + penalty I) alpha = y` for all columns of `y`, `[n, t]`, in O(n m^2 + m^3), through
-/// `(1/penalty) (I - C (penalty H + C'C)^+ C')` (Woodbury; Williams & Seeger 2001, eq. 11).
+/// Solves `(C H^+ C' + penalty I) alpha = y` for all columns of `y`, `[n, t]`, in O(n m^2 + m^3),
+/// through `(1/penalty) (I - C (penalty H + C'C)^+ C')` (Woodbury; Williams & Seeger 2001, eq. 11).
 ///
-/// For Nystrom `C = K_nm` and `H = K_mm`; for any feature map `C = Z` and `H = I`. `penalty` is lambda n for a lambda per
-/// sample. A singular H (equal landmarks) does no harm: directions below `m 2^-52` of the largest eigenvalue are left out.
-/// Predictions at new rows are `C_new H^+ C' alpha`.
+/// For Nystrom `C = K_nm` and `H = K_mm`; for any feature map `C = Z` and `H = I`. `penalty` is
+/// lambda n for a lambda per sample. A singular H (equal landmarks) does no harm: directions below
+/// `m 2^-52` of the largest eigenvalue are left out. Predictions at new rows are
+/// `C_new H^+ C' alpha`.
 ///
 /// # Errors
-/// [`Error::Shape`] when the shapes do not go together; [`Error::Parameter`] unless `penalty` is positive and finite;
-/// [`Error::Numerical`] on values that are not finite.
+/// [`Error::Shape`] when the shapes do not go together; [`Error::Parameter`] unless `penalty` is
+/// positive and finite; [`Error::Numerical`] on values that are not finite.
 ///
 /// ```
 /// use bochner::solve::woodbury;

@@ -6,7 +6,8 @@ use bochner::Device;
 pub(crate) use bochner::check::{normal, worst};
 use std::sync::OnceLock;
 
-/// The CPU backend and every adapter that the system shows. Under BOCHNER_REQUIRE_GPU=1 no adapter is a failure.
+/// The CPU backend and every adapter that the system shows. Under BOCHNER_REQUIRE_GPU=1 no adapter
+/// is a failure.
 pub(crate) fn devices() -> &'static [Device] {
     static DEVICES: OnceLock<Vec<Device>> = OnceLock::new();
     DEVICES.get_or_init(|| {

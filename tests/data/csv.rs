@@ -28,7 +28,8 @@ fn read(text: impl AsRef<[u8]>, target: &[&str]) -> Result<Chunk> {
 
 #[test]
 fn names_targets_and_values() {
-    let text = "\u{feff}a, label ,\"b \"\"x\"\", y\",c\r\n1,7, 2.5 ,\"3\"\r\n\r\n-4,8,5e-1,+6\r\n0,9,.5,1.\r\n";
+    let text = "\u{feff}a, label ,\"b \"\"x\"\", y\",c\r\n1,7, 2.5 \
+     ,\"3\"\r\n\r\n-4,8,5e-1,+6\r\n0,9,.5,1.\r\n";
     let (_directory, source) = source(text, &["label"], TargetUse::Required);
     let mut source = opened(source);
     assert_eq!(source.feature_names(), ["a", "b \"x\", y", "c"]);
@@ -156,6 +157,22 @@ fn refuses_targets_that_are_not_there() {
     );
     assert_says(read("a,b\n1,2\n", &["a", " a"]), &["named twice"]);
     assert_says(read("a,b\n1,2\n", &["a", "b"]), &["only target columns"]);
+}
+
+/// Editors and programs leave the last line as they like: it counts whatever ends it.
+#[test]
+fn the_last_line_counts_whatever_ends_it() {
+    for end in ["", "\n", "\r\n", "\r", "\n\n", "\n\r\n", "  "] {
+        for rows in [1, 2, 3] {
+            let lines: Vec<_> = (0..rows).map(|i| format!("{i},{},1{i}", i + 5)).collect();
+            let text = format!("a,y,b\n{}{end}", lines.join("\n"));
+            let (_directory, source) = source(text, &["y"], TargetUse::Required);
+            let chunk = read_in_every_way(&mut opened(source));
+            let y = Array2::from_shape_fn((rows, 1), |(i, _)| i as f64 + 5.0);
+            let x = Array2::from_shape_fn((rows, 2), |(i, j)| (i + 10 * j) as f64);
+            assert_eq!((chunk.x, chunk.y), (Rows::F64(x), y), "{rows}, {end:?}");
+        }
+    }
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! The data layer: what the sources read, what they refuse and in which words, and that chunks do not matter.
+//! The data layer: what the sources read, what they refuse and in which words, and that chunks do
+//! not matter.
 
 mod csv;
 mod npy;

@@ -124,20 +124,24 @@ fn big_endian() {
 #[test]
 fn fortran_order_is_the_same_rows() {
     let (_directory, path) = place("X.npy");
-    let x = table(41, 6);
-    let mut by_columns = Array2::zeros((41, 6).f());
-    by_columns.assign(&x);
-    write_npy(&path, &by_columns).unwrap();
-    assert!(
-        fs::read(&path)
-            .unwrap()
-            .windows(21)
-            .any(|w| w == b"'fortran_order': True")
-    );
-    assert_eq!(
-        read_in_every_way(&mut opened(NpySource::open(&path, None))).x,
-        Rows::F64(x)
-    );
+    // The least there is of either order, too.
+    for (rows, columns) in [(41, 6), (41, 2), (2, 2), (2, 6)] {
+        let x = table(rows, columns);
+        let mut by_columns = Array2::zeros((rows, columns).f());
+        by_columns.assign(&x);
+        write_npy(&path, &by_columns).unwrap();
+        assert!(
+            fs::read(&path)
+                .unwrap()
+                .windows(21)
+                .any(|w| w == b"'fortran_order': True")
+        );
+        assert_eq!(
+            read_in_every_way(&mut opened(NpySource::open(&path, None))).x,
+            Rows::F64(x),
+            "{rows} x {columns}"
+        );
+    }
 }
 
 #[test]

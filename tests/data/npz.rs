@@ -114,7 +114,8 @@ fn damage_never_passes_and_never_panics() {
             flipped[at] ^= 1 << (at % 8);
             fs::write(&path, &flipped).unwrap();
             match read() {
-                // A flip in a date or another byte that does not matter, or in the name of y, which may be absent.
+                // A flip in a date or another byte that does not matter, or in the name of y, which
+                // may be absent.
                 Ok(chunk) => assert!(
                     chunk.x == good.x && (chunk.y == good.y || chunk.y.ncols() == 0),
                     "byte {at}"

@@ -98,9 +98,24 @@ fn split_parts_are_complementary_and_independent_of_chunks() {
     }
 }
 
+/// Of so many rows that a fraction 3 per cent off is beyond the noise.
+#[test]
+fn a_split_takes_the_fraction_that_it_is_told() {
+    for (fraction, seed) in [(0.2, 4), (0.5, 5)] {
+        let rows = 200_000;
+        let split = opened(Split::new(numbered(rows), Part::Test, fraction, seed));
+        let taken = split.rows().expect("known") as f64;
+        let mean = rows as f64 * fraction;
+        let allowed = 4.0 * (mean * (1.0 - fraction)).sqrt();
+        assert!(allowed < 0.02 * mean, "says nothing");
+        assert!((taken - mean).abs() < allowed, "{taken} of {mean}");
+    }
+}
+
 #[test]
 fn split_golden_rows() {
-    // A split is part of what a reported accuracy means: it must stay the same in every version and on every platform.
+    // A split is part of what a reported accuracy means: it must stay the same in every version and
+    // on every platform.
     let mut split = opened(Split::new(numbered(40), Part::Test, 0.25, 42));
     let rows = read_in_every_way(&mut split).y.column(0).to_vec();
     assert_eq!(rows, GOLDEN);
@@ -131,7 +146,8 @@ fn split_refuses() {
     );
 }
 
-/// A source of somebody else: it yields one chunk again and again, `left` times, and promises what it likes.
+/// A source of somebody else: it yields one chunk again and again, `left` times, and promises what
+/// it likes.
 #[derive(Debug)]
 struct Own {
     chunk: Chunk,

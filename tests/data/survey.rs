@@ -98,7 +98,8 @@ fn does_not_depend_on_chunks() {
 
 #[test]
 fn samples_uniformly() {
-    // Over 400 seeds each of 20 rows is kept 5 times in 20: 100 times, standard deviation sqrt(400 * 0.25 * 0.75) = 8.7.
+    // Over 400 seeds each of 20 rows is kept 5 times in 20: 100 times, standard deviation
+    // sqrt(400 * 0.25 * 0.75) = 8.7.
     let x = Array2::from_shape_fn((20, 1), |(i, _)| i as f64);
     let mut source = MemorySource::new(x, None).unwrap();
     let mut counts = [0_i32; 20];
@@ -164,7 +165,8 @@ fn refuses_what_exceeds_f64() {
 
 #[test]
 fn median_distance_is_exact() {
-    // Sizes around the tiles of 32 rows and the runs of 8 columns, with even and odd numbers of pairs.
+    // Sizes around the tiles of 32 rows and the runs of 8 columns, with even and odd numbers of
+    // pairs.
     for (rows, columns) in [(2, 1), (3, 7), (4, 8), (31, 9), (32, 3), (33, 17), (70, 2)] {
         let x = Array2::from_shape_fn((rows, columns), |(i, j)| {
             ((i * 71 + j * 29 + i * i) % 97) as f64 / 5.0
@@ -203,8 +205,9 @@ fn median_distance_is_exact() {
 
 #[test]
 fn median_distance_of_many_rows() {
-    // 4,000 rows 0, 1, 2, ...: every second one is taken, so distances are even, and the median of |i - j| over 2,000
-    // rows is 586 (the smallest k whose pairs at distance up to k are half of all).
+    // 4,000 rows 0, 1, 2, ...: every second one is taken, so distances are even, and the median of
+    // |i - j| over 2,000 rows is 586 (the smallest k whose pairs at distance up to k are half of
+    // all).
     let x = Array2::from_shape_fn((4000, 1), |(i, _)| i as f64);
     assert_eq!(median_distance(x.view(), Norm::L1).unwrap(), 2.0 * 586.0);
     let large = Array2::from_shape_fn((2000, 784), |(i, j)| ((i * 131 + j * 7919) % 256) as f64);

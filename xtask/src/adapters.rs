@@ -1,4 +1,5 @@
-//! Which adapters the tests run on: finding drivers, adding software ones, and asking the CLI what came of it.
+//! Which adapters the tests run on: finding drivers, adding software ones, and asking the CLI what
+//! came of it.
 
 use crate::process::{capture, cargo, run, target_dir};
 use crate::{icd, software};
@@ -41,10 +42,11 @@ impl Environment {
     }
 }
 
-/// Finds or installs adapters; returns the environment of the tests and the usable adapters in it, never none.
+/// Finds or installs adapters; returns the environment of the tests and the usable adapters in it,
+/// never none.
 ///
-/// Errs, with the commands to type, where there is no adapter and none can be installed, and where a driver that
-/// was named or set up gives no adapter.
+/// Errs, with the commands to type, where there is no adapter and none can be installed, and where
+/// a driver that was named or set up gives no adapter.
 pub(crate) fn prepare() -> Result<(Environment, Vec<Adapter>)> {
     // Ahead of the listings, which are quiet: a first build takes minutes and should be seen to.
     run(&mut cargo([
@@ -148,7 +150,8 @@ fn set_up_linux(environment: &mut Environment, failures: &mut Vec<String>) -> Re
         }
     }
 
-    // Drivers that merely lie installed may be for hardware that is not here; they need not give an adapter.
+    // Drivers that merely lie installed may be for hardware that is not here; they need not give an
+    // adapter.
     let mut all = required;
     if named.is_none() {
         all.extend(icd::installed());

@@ -12,8 +12,9 @@ pub(crate) fn run_all() -> Result<()> {
     step("formatting", || {
         run(&mut cargo(["fmt", "--all", "--check"]))
     })?;
+    step("columns", columns)?;
     step("dependencies", dependencies::check)?;
-    step("msrv", msrv::check_beside_clippy)?;
+    step("msrv", msrv::check_if_possible)?;
     step("shaders", shaders)?;
     step("paths", paths)?;
     step("clippy", || {
@@ -36,7 +37,49 @@ pub(crate) fn run_all() -> Result<()> {
     step("README's first command", readme)
 }
 
-/// No shader calls the built-in cosine or sine: WGSL promises them to 2^-11 inside [-pi, pi] and nothing outside.
+/// Columns of a line of code or comment.
+const COLUMNS: usize = 100;
+
+/// No line of code or comment has more columns than that; rustfmt sees to code only.
+fn columns() -> Result<()> {
+    let (mut files, mut found) = (Vec::new(), Vec::new());
+    for folder in [
+        "src", "shaders", "cli", "xtask", "tests", "benches", "examples",
+    ] {
+        collect(&root().join(folder), "rs", &mut files);
+        collect(&root().join(folder), "wgsl", &mut files);
+    }
+    for file in &files {
+        let path = file.strip_prefix(root()).unwrap_or(file).display();
+        for (index, line) in fs::read_to_string(file)?.lines().enumerate() {
+            if is_too_long(line) {
+                found.push(format!("{path}:{}", index + 1));
+            }
+        }
+    }
+    if !found.is_empty() {
+        bail!(
+            "more than {COLUMNS} columns in {} lines:\n{}",
+            found.len(),
+            found.join("\n")
+        );
+    }
+    println!(
+        "{} files, no line of code or comment has more than {COLUMNS} columns",
+        files.len()
+    );
+    Ok(())
+}
+
+/// A text between quotes may be as long as it is: some would not be found again in pieces.
+fn is_too_long(line: &str) -> bool {
+    let comment = line.trim_start().starts_with("//");
+    let text = !comment && (line.contains('"') || line.ends_with('\\'));
+    line.chars().count() > COLUMNS && !text
+}
+
+/// No shader calls the built-in cosine or sine: WGSL promises them to 2^-11 inside [-pi, pi] and
+/// nothing outside.
 fn shaders() -> Result<()> {
     let mut files = Vec::new();
     collect(&root().join("shaders"), "wgsl", &mut files);
@@ -218,6 +261,14 @@ fn first_command(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_are_measured_but_for_texts() {
+        let (fits, long) = ("x".repeat(90), "x".repeat(101));
+        assert!(is_too_long(&long) && is_too_long(&format!("// \"{long}\"")));
+        assert!(!is_too_long(&fits) && !is_too_long(&"\u{e9}".repeat(100)));
+        assert!(!is_too_long(&format!("    \"{long}\",")) && !is_too_long(&format!("{long}\\")));
+    }
 
     #[test]
     fn trigonometry_is_seen_in_code_only() {

@@ -1,7 +1,8 @@
 //! Licences, sources, versions and use of all dependencies, held against deny.toml.
 //!
-//! cargo-deny and cargo-machete say the same and more, but take longer to build than all else that is checked. So their
-//! questions are answered here from `cargo metadata`, in a second and without a network, and asked of them where they are.
+//! cargo-deny and cargo-machete say the same and more, but take longer to build than all else that
+//! is checked. So their questions are answered here from `cargo metadata`, in a second and without
+//! a network, and asked of them where they are.
 
 use crate::metadata::{Metadata, Package};
 use crate::process::{capture, cargo, root, run, target_dir};
@@ -80,7 +81,7 @@ pub(crate) fn check() -> Result<()> {
 pub(crate) fn install() -> Result<()> {
     let tools = target_dir().join("tools");
     for name in TOOLS {
-        run(cargo(["install", "--locked", name])
+        run(cargo(["install", "--debug", "--locked", name])
             .arg("--root")
             .arg(&tools))?;
     }
@@ -142,8 +143,8 @@ fn licenses(metadata: &Metadata, rules: &Rules) -> Vec<String> {
     faults
 }
 
-/// Whether an SPDX expression can be met by the allowed licences alone. AND binds more tightly than OR, and the old way
-/// of writing OR is a stroke.
+/// Whether an SPDX expression can be met by the allowed licences alone. AND binds more tightly than
+/// OR, and the old way of writing OR is a stroke.
 fn permits(expression: &str, allowed: &BTreeSet<&str>) -> bool {
     let spaced = expression
         .replace('/', " OR ")
@@ -214,8 +215,8 @@ fn sources(metadata: &Metadata) -> Vec<String> {
     .collect()
 }
 
-/// Packages of several versions that deny.toml gives no reason for; and reasons that have lost their cause, where all
-/// platforms' packages are known.
+/// Packages of several versions that deny.toml gives no reason for; and reasons that have lost
+/// their cause, where all platforms' packages are known.
 fn duplicates(metadata: &Metadata, rules: &Rules, all: bool) -> Vec<String> {
     let mut versions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for package in &metadata.packages {
@@ -256,8 +257,8 @@ fn duplicates(metadata: &Metadata, rules: &Rules, all: bool) -> Vec<String> {
     faults
 }
 
-/// Dependencies of a member that its code never names. Those that only choose features of another's are named with
-/// their reason under `[package.metadata.cargo-machete]`.
+/// Dependencies of a member that its code never names. Those that only choose features of another's
+/// are named with their reason under `[package.metadata.cargo-machete]`.
 fn unused(member: &Package) -> Vec<String> {
     let code = |folders: &[&str]| {
         let texts = folders.iter().map(|folder| member.code(folder));
@@ -292,7 +293,8 @@ fn unused(member: &Package) -> Vec<String> {
     faults
 }
 
-/// Whether code names a crate: `name::`, `use name`, `extern crate name`, but for comments on lines of their own.
+/// Whether code names a crate: `name::`, `use name`, `extern crate name`, but for comments on lines
+/// of their own.
 fn names(code: &str, identifier: &str) -> bool {
     let is_word = |character: char| character.is_alphanumeric() || character == '_';
     code.lines()

@@ -6,12 +6,15 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The variables that replace the loader's search: today's name first, then the one that loaders before 1.3.207 know.
+/// The variables that replace the loader's search: today's name first, then the one that loaders
+/// before 1.3.207 know.
 pub(crate) const REPLACING: [&str; 2] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
 
-/// The manifests that the environment names in place of the system's, or `None` where it names none.
+/// The manifests that the environment names in place of the system's, or `None` where it names
+/// none.
 ///
-/// Errs if one of them cannot be read, is no manifest, or gives the path of a library that is not there.
+/// Errs if one of them cannot be read, is no manifest, or gives the path of a library that is not
+/// there.
 pub(crate) fn named() -> Result<Option<Vec<PathBuf>>> {
     for variable in REPLACING {
         let Some(value) = env::var_os(variable).filter(|value| !value.is_empty()) else {
@@ -78,7 +81,8 @@ fn in_directory(directory: &Path) -> Vec<PathBuf> {
     manifests
 }
 
-/// Whether this is lavapipe's manifest for the machine's own architecture: Mesa 25 dropped the latter from the name.
+/// Whether this is lavapipe's manifest for the machine's own architecture: Mesa 25 dropped the
+/// latter from the name.
 pub(crate) fn is_lavapipe(manifest: &Path) -> bool {
     let name = manifest.file_name().unwrap_or_default();
     name == "lvp_icd.json" || name == format!("lvp_icd.{}.json", env::consts::ARCH).as_str()

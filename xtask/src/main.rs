@@ -18,18 +18,21 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 Usage: cargo xtask COMMAND
 
-  test [ARGS]  set up software Vulkan adapters where they are missing (Debian, Ubuntu), then run every
-               test on the CPU and on every adapter; ARGS go to `cargo test --release --workspace`
-  checks       everything in `ci` but the tests: formatting, dependencies, MSRV, shaders, paths, clippy,
-               documentation, the examples and the README's first command
+  test [ARGS]  set up software Vulkan adapters where they are missing (Debian, Ubuntu), then run
+               every test on the CPU and on every adapter; ARGS go to `cargo test --release
+               --workspace`
+  checks       everything in `ci` but the tests: formatting, columns, dependencies, MSRV, shaders,
+               paths, clippy, documentation, the examples and the README's first command
   ci           test, then checks
   dependencies licences, sources, duplicates and use of all dependencies, as deny.toml has them
-  tools        build cargo-deny and cargo-machete into target/tools, which takes minutes; `dependencies`
-               asks them too from then on
-  msrv         the stated rust-version against those of all dependencies, and everything compiled with it
+  tools        build cargo-deny and cargo-machete into target/tools, which takes minutes;
+               `dependencies` asks them too from then on
+  msrv         the stated rust-version against those of all dependencies, then the library and the
+               program compiled with it
   portability [--no-tests]
-               compile the library for ARM Linux, macOS, Windows and the browser as far as toolchains
-               reach, and run ARM's tests where qemu-user is installed; takes half an hour
+               compile the library for ARM Linux, macOS, Windows and the browser as far as
+               toolchains reach, and run ARM's tests where qemu-user is installed; takes half an
+               hour
   dist         the program as it is handed out, and its size
   help         this text
 

@@ -40,7 +40,8 @@ pub(crate) struct Dependency {
 }
 
 impl Metadata {
-    /// Of all platforms where their crates are here or can be fetched, else of this one, which a build has fetched.
+    /// Of all platforms where their crates are here or can be fetched, else of this one, which a
+    /// build has fetched.
     pub(crate) fn read() -> Result<Self> {
         let metadata = ["metadata", "--format-version", "1", "--locked"];
         let everything = capture(cargo(metadata).arg("--offline"));
@@ -123,19 +124,7 @@ pub(crate) fn collect(directory: &Path, extension: &str, files: &mut Vec<PathBuf
 
 /// The platform that the compiler builds for when nobody says otherwise.
 pub(crate) fn host() -> Result<String> {
-    compiler("host: ")
-}
-
-/// The compiler's version, such as 1.95.0.
-pub(crate) fn compiler_version() -> Result<String> {
-    compiler("release: ")
-}
-
-/// A line of `rustc -vV` by how it begins.
-fn compiler(prefix: &str) -> Result<String> {
     let said = capture(Command::new("rustc").arg("-vV").current_dir(root()))?;
-    let line = said.lines().find_map(|line| line.strip_prefix(prefix));
-    Ok(line
-        .with_context(|| format!("`rustc -vV` has no line {prefix:?}"))?
-        .to_owned())
+    let host = said.lines().find_map(|line| line.strip_prefix("host: "));
+    Ok(host.context("`rustc -vV` names no host")?.to_owned())
 }

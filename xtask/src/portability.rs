@@ -1,7 +1,9 @@
-//! Whether the library compiles for the platforms that this machine is not, and whether its tests pass on ARM.
+//! Whether the library compiles for the platforms that this machine is not, and whether its tests
+//! pass on ARM.
 //!
-//! Three ways lead to a platform's standard library: rustup has it, rustup gets it, or it is compiled from the sources of
-//! Debian's compiler for its browsers (packages rustc-web and rust-web-src, unpacked under target/ and not installed).
+//! Three ways lead to a platform's standard library: rustup has it, rustup gets it, or it is
+//! compiled from the sources of Debian's compiler for its browsers (packages rustc-web and
+//! rust-web-src, unpacked under target/ and not installed).
 
 use crate::metadata::host;
 use crate::process::{capture, cargo, root, run, target_dir};
@@ -28,10 +30,11 @@ const EMULATORS: [&str; 2] = ["qemu-aarch64", "qemu-aarch64-static"];
 const LINKER: &str = "aarch64-linux-gnu-gcc";
 const INSTALL: &str = "sudo apt-get install qemu-user gcc-aarch64-linux-gnu";
 
-/// Checks every platform that can be reached, then runs ARM's tests where they can run; says what was done and what not.
-/// With `checks_only` nothing is run.
+/// Checks every platform that can be reached, then runs ARM's tests where they can run; says what
+/// was done and what not. With `checks_only` nothing is run.
 ///
-/// Errs if something that was tried failed; what could not be tried is no fault, and comes with the command to type.
+/// Errs if something that was tried failed; what could not be tried is no fault, and comes with the
+/// command to type.
 pub(crate) fn run_all(checks_only: bool) -> Result<()> {
     let (mut done, mut left, mut failed) = (Vec::new(), Vec::new(), Vec::new());
     for target in TARGETS {
@@ -140,12 +143,17 @@ impl Toolchain {
             .arg("--target-dir")
             .arg(target_dir().join("portability"));
         if let Self::Debian(folder) = self {
+            let parts = match command {
+                "check" => "std,panic_abort",
+                _ => "std,panic_abort,panic_unwind,test",
+            };
             cargo
-                .arg("-Zbuild-std=std,panic_abort,panic_unwind,test,proc_macro")
+                .arg(format!("-Zbuild-std={parts}"))
                 .env("RUSTC", folder.join("usr/bin/rustc"))
                 .env("RUSTDOC", folder.join("usr/bin/rustdoc"))
                 .env("LD_LIBRARY_PATH", libraries(folder))
-                // It is a stable compiler, and only nightly ones may compile the standard library; unless told so.
+                // It is a stable compiler, and only nightly ones may compile the standard library;
+                // unless told so.
                 .env("RUSTC_BOOTSTRAP", "1");
         }
         cargo
@@ -171,7 +179,8 @@ fn debian_rustc(folder: &Path) -> Command {
     rustc
 }
 
-/// Debian's compiler and the sources of its standard library: fetched the first time, found there later.
+/// Debian's compiler and the sources of its standard library: fetched the first time, found there
+/// later.
 fn debian() -> Result<PathBuf> {
     let folder = target_dir().join("rustc-web");
     if capture(&mut debian_rustc(&folder)).is_ok() {
@@ -198,7 +207,8 @@ fn emulator() -> Option<&'static str> {
         .filter(|_| starts(&LINKER))
 }
 
-/// Runs the tests that need no adapter, then fits the digits there and here: the same parameters to the bit, and as good.
+/// Runs the tests that need no adapter, then fits the digits there and here: the same parameters to
+/// the bit, and as good.
 fn tests(toolchain: &Toolchain, emulator: &str) -> Result<String> {
     let on_arm = |command: &str| {
         let mut cargo = toolchain.cargo(command, ARM);
@@ -255,7 +265,8 @@ fn tests(toolchain: &Toolchain, emulator: &str) -> Result<String> {
     ))
 }
 
-/// Compares what was drawn and surveyed in two models, not what was solved for; the number of values.
+/// Compares what was drawn and surveyed in two models, not what was solved for; the number of
+/// values.
 fn compare(one: &[u8], other: &[u8]) -> Result<usize> {
     let (a, b) = (tensors(one)?, tensors(other)?);
     let names =

@@ -14,7 +14,8 @@ pub(crate) fn root() -> &'static Path {
 
 /// Where builds go, and with them what this program downloads.
 pub(crate) fn target_dir() -> PathBuf {
-    // Joined to the root: an absolute CARGO_TARGET_DIR replaces it, a relative one does not depend on where we run.
+    // Joined to the root: an absolute CARGO_TARGET_DIR replaces it, a relative one does not depend
+    // on where we run.
     root().join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
 
@@ -45,7 +46,8 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs to the end and returns what it wrote on stdout; errs, quoting stderr, on a status other than zero.
+/// Runs to the end and returns what it wrote on stdout; errs, quoting stderr, on a status other
+/// than zero.
 pub(crate) fn capture(command: &mut Command) -> Result<String> {
     let output = command
         .stdin(Stdio::null())

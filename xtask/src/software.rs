@@ -1,5 +1,5 @@
-//! Software Vulkan implementations on Debian and its relatives: lavapipe, installed as a package, and SwiftShader,
-//! unpacked from the browser package that carries it.
+//! Software Vulkan implementations on Debian and its relatives: lavapipe, installed as a package,
+//! and SwiftShader, unpacked from the browser package that carries it.
 
 use crate::icd;
 use crate::process::{capture, run, target_dir};
@@ -47,7 +47,8 @@ pub(crate) fn install_lavapipe() -> Result<()> {
         bail!("neither root nor passwordless sudo; type\n{APT_ADVICE}");
     };
     eprintln!("installing lavapipe (packages mesa-vulkan-drivers and libvulkan1)");
-    // The package lists are often there and good; where they are missing or stale, install fails and names no package.
+    // The package lists are often there and good; where they are missing or stale, install fails
+    // and names no package.
     if run(&mut apt.command(&install)).is_err() {
         run(&mut apt.command(&["update"]))
             .and_then(|()| run(&mut apt.command(&install)))
@@ -56,9 +57,11 @@ pub(crate) fn install_lavapipe() -> Result<()> {
     Ok(())
 }
 
-/// SwiftShader's manifest under `target/swiftshader/`: downloaded and unpacked the first time, found there later.
+/// SwiftShader's manifest under `target/swiftshader/`: downloaded and unpacked the first time,
+/// found there later.
 ///
-/// Errs if the package is not to be had: on Ubuntu it is a snap, and elsewhere the network may be missing.
+/// Errs if the package is not to be had: on Ubuntu it is a snap, and elsewhere the network may be
+/// missing.
 pub(crate) fn swiftshader() -> Result<PathBuf> {
     let directory = target_dir().join("swiftshader");
     let library = directory.join(SWIFTSHADER_LIBRARY);
@@ -80,7 +83,8 @@ fn unpack_swiftshader(directory: &Path) -> Result<()> {
     if is_ubuntu() {
         bail!("Ubuntu ships Chromium as a snap, so there is no package {SWIFTSHADER_PACKAGE}");
     }
-    // All in a directory of its own, and the library moved out last: its presence means that the rest is there too.
+    // All in a directory of its own, and the library moved out last: its presence means that the
+    // rest is there too.
     let unpack = directory.join("unpack");
     if unpack.exists() {
         fs::remove_dir_all(&unpack)?;
@@ -100,7 +104,8 @@ fn unpack_swiftshader(directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Unpacks packages, and those that they depend on whose names begin with one of `prefixes`, into a folder; installs nothing.
+/// Unpacks packages, and those that they depend on whose names begin with one of `prefixes`, into a
+/// folder; installs nothing.
 pub(crate) fn debian_packages(packages: &[&str], prefixes: &[&str], folder: &Path) -> Result<()> {
     if !has_apt() {
         bail!("it is taken from Debian's packages, and apt is not here");
@@ -138,7 +143,8 @@ pub(crate) fn debian_packages(packages: &[&str], prefixes: &[&str], folder: &Pat
     Ok(())
 }
 
-/// Downloads a package into a directory; needs no rights unless the package lists are missing or stale.
+/// Downloads a package into a directory; needs no rights unless the package lists are missing or
+/// stale.
 fn download(package: &str, directory: &Path) -> Result<()> {
     let attempt = || {
         // As root apt drops to a user who may not write here, and would say so at length.

@@ -61,7 +61,8 @@ struct Tally {
 }
 
 impl Tally {
-    /// Adds a line such as `test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; ...`; others count for nothing.
+    /// Adds a line such as `test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; ...`;
+    /// others count for nothing.
     fn add(&mut self, line: &str) {
         let Some(result) = line.strip_prefix("test result: ") else {
             return;

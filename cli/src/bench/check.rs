@@ -6,7 +6,7 @@ use crate::{
     report::{self, Console},
 };
 use anyhow::{Result, bail};
-use bochner::{Device, check::SUITES};
+use bochner::{Device, registry::REGISTRY};
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -29,21 +29,23 @@ pub(super) fn run(console: &Console, as_json: bool) -> Result<()> {
         if !as_json {
             report::to_stdout(&format!("{name}\n"))?;
         }
-        for suite in SUITES {
+        for row in REGISTRY {
             let start = Instant::now();
-            let outcome = (suite.run)(device);
+            let outcome = (row.check)(device);
             let seconds = start.elapsed().as_secs_f64();
             let (passed, line, result) = match &outcome {
                 Ok(o) => (
                     o.passed(),
                     format!(
-                        "{:5} cases, worst error {:.3} of its bound ({}), least control {:.1e} ({})",
+                        "{:5} cases, worst error {:.3} of its bound ({}), least control {:.1e} \
+                         ({})",
                         o.cases, o.worst, o.worst_case, o.control, o.control_case
                     ),
                     json!({
                         "cases": o.cases,
                         "worst": o.worst,
                         "worst_case": o.worst_case,
+                        "controls": o.controls,
                         "control": o.control,
                         "control_case": o.control_case,
                     }),
@@ -57,18 +59,18 @@ pub(super) fn run(console: &Console, as_json: bool) -> Result<()> {
             if !as_json {
                 report::to_stdout(&format!(
                     "  {:<14} {verdict:<6} {line}, {seconds:.1} s\n",
-                    suite.op
+                    row.op
                 ))?;
             }
             results.push(json!({
                 "device": name,
-                "op": suite.op,
+                "op": row.op,
                 "passed": passed,
                 "seconds": seconds,
                 "outcome": result,
             }));
             if !passed {
-                failed.push(format!("{} on {name}", suite.op));
+                failed.push(format!("{} on {name}", row.op));
             }
         }
     }
@@ -78,7 +80,8 @@ pub(super) fn run(console: &Console, as_json: bool) -> Result<()> {
     }
     if !failed.is_empty() {
         bail!(
-            "{} of {} checks failed: {}; do not trust results of these devices, and please report this",
+            "{} of {} checks failed: {}; do not trust results of these devices, and please report \
+             this",
             failed.len(),
             results.len(),
             failed.join(", ")

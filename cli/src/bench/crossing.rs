@@ -1,4 +1,5 @@
-//! `bochner bench --crossing`: where structured maps become cheaper than the dense one, and what they cost in accuracy.
+//! `bochner bench --crossing`: where structured maps become cheaper than the dense one, and what
+//! they cost in accuracy.
 
 use crate::flags;
 use crate::report;

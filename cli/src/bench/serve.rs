@@ -1,8 +1,9 @@
 //! Cases by request, for scripts that time other software in turn with this one.
 //!
-//! Each line of stdin is a JSON object: `{"op": NAME, "rows": N, "dim": d, "features": D}` names a case, which stays loaded
-//! until another is named; `"times": n` times it n times, warm (`"batch": k` waits once for k runs); `"error": true`
-//! compares it with f64. Each is answered by one line: `{"seconds": [...], "tile": ..., "blocks": ..., "error": ...}` or `{"failed": why}`.
+//! Each line of stdin is a JSON object: `{"op": NAME, "rows": N, "dim": d, "features": D}` names a
+//! case, which stays loaded until another is named; `"times": n` times it n times, warm
+//! (`"batch": k` waits once for k runs); `"error": true` compares it with f64. Each is answered by
+//! one line: `{"seconds": [...], "tile": ..., "blocks": ..., "error": ...}` or `{"failed": why}`.
 
 use crate::report;
 use anyhow::Result;

@@ -1,47 +1,49 @@
-//! `bochner bench --tune`: measures the tile shapes of a GPU, and what else it may choose, and keeps the fastest.
+//! `bochner bench --tune`: measures the tile shapes of a GPU, and what else it may choose, and
+//! keeps the fastest.
 
 use super::duration;
 use crate::flags;
 use crate::report::{self, Console, Usage};
 use anyhow::Result;
-use bochner::{
-    Device,
-    form::tuning::{Class, tune},
-};
+use bochner::{Device, registry::MENUS};
 use serde_json::{Value, json};
 
 /// Prints one line for each class of work, the fastest shape first.
 pub(super) fn run(console: &Console, device: &Device, as_json: bool) -> Result<()> {
-    let Device::Gpu(gpu) = device else {
+    let Some(gpu) = device.as_gpu() else {
         return Err(Usage("the CPU has no tile shapes; use --device with a GPU".into()).into());
     };
     if !as_json {
         report::to_stdout(&format!("{}\n", device.describe()))?;
     }
     let mut classes: Vec<Value> = Vec::new();
-    for class in Class::ALL {
-        let mut tuned = match tune(gpu, class) {
+    let all = MENUS.iter().flat_map(|menu| {
+        let classes = menu.classes().iter();
+        classes.map(move |&class| (menu, class))
+    });
+    for (menu, class) in all {
+        let name = format!("{} {}", menu.op(), class.name());
+        let mut tuned = match menu.tune(gpu, class) {
             Ok(tuned) => tuned,
             Err(error) => {
                 let why = report::one_line(&flags::explain(&error));
-                console.note(&format!("{class} keeps its default: {why}"));
+                console.note(&format!("{name} keeps its default: {why}"));
                 continue;
             }
         };
         tuned.seconds.sort_by(|a, b| a.1.total_cmp(&b.1));
-        let name = class.to_string();
         let times: serde_json::Map<_, _> = tuned
             .seconds
             .iter()
-            .map(|(tile, seconds)| (tile.name().to_owned(), json!(seconds)))
+            .map(|(tile, seconds)| ((*tile).to_owned(), json!(seconds)))
             .collect();
-        classes.push(json!({"class": name, "tile": tuned.winner.name(), "seconds": times}));
+        classes.push(json!({"class": name, "tile": tuned.winner, "seconds": times}));
         if !as_json {
             let times = tuned.seconds.iter();
             let times = times.map(|(tile, s)| format!("{tile} {}", duration(*s)));
             report::to_stdout(&format!(
                 "{name:<25} {:<16} of {}\n",
-                tuned.winner.name(),
+                tuned.winner,
                 times.collect::<Vec<_>>().join(", ")
             ))?;
         }

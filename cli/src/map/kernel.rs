@@ -16,12 +16,13 @@ use std::sync::Arc;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Map options")]
 pub(crate) struct KernelArgs {
-    /// gaussian, laplacian, exponential, matern32, matern52, cauchy, rational-quadratic, arc-cosine:ORDER; an unknown name
-    /// lists all [default: gaussian; laplacian with binning, arc-cosine:1 with arc-cosine]
+    /// gaussian, laplacian, exponential, matern32, matern52, cauchy, rational-quadratic,
+    /// arc-cosine:ORDER; an unknown name lists all [default: gaussian; laplacian with binning,
+    /// arc-cosine:1 with arc-cosine]
     #[arg(long, value_name = "KERNEL", value_parser = kernels::parse)]
     kernel: Option<Arc<dyn Kernel>>,
-    /// Gamma of the kernel's formula, exp(-gamma |x-y|^2) for the Gaussian: a number, `median` or `scale`
-    /// [default: scale]
+    /// Gamma of the kernel's formula, exp(-gamma |x-y|^2) for the Gaussian: a number, `median` or
+    /// `scale` [default: scale]
     #[arg(
         long,
         value_name = "G",
@@ -36,8 +37,9 @@ pub(crate) struct KernelArgs {
     /// Seed of everything random: frequencies, split, sample of rows
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u64>)]
     pub(crate) seed: u64,
-    /// Centre columns and divide them by their standard deviations on the training rows: yes, no, or `auto`, which does so
-    /// if scales are mixed, and leaves binary columns; alone it means yes [default: auto for fit, else no]
+    /// Centre columns and divide them by their standard deviations on the training rows: yes, no,
+    /// or `auto`, which does so if scales are mixed, and leaves binary columns; alone it means yes
+    /// [default: auto for fit, else no]
     #[arg(
         long,
         value_name = "WHEN",
@@ -66,7 +68,7 @@ impl KernelArgs {
     pub(crate) fn kernel_of(&self, map: &MapChoice) -> Arc<dyn Kernel> {
         let suitable = || -> Arc<dyn Kernel> {
             match () {
-                () if map.has(MapKind::ArcCosine) => match kernels::ArcCosine::new(1) {
+                () if map.has(MapKind::ArcCosine) => match kernels::ArcCosineKernel::new(1) {
                     Ok(kernel) => Arc::new(kernel),
                     Err(_) => Arc::new(kernels::Gaussian),
                 },
@@ -118,7 +120,8 @@ impl KernelArgs {
         })
     }
 
-    /// From raw columns to unit lengthscale. `otherwise` is for who did not say whether to standardise.
+    /// From raw columns to unit lengthscale. `otherwise` is for who did not say whether to
+    /// standardise.
     pub(crate) fn scale(
         &self,
         kernel: &dyn Kernel,

@@ -52,7 +52,8 @@ pub(crate) enum MapOption {
 }
 
 impl MapOption {
-    /// The map; for `auto` one that stands for all its candidates until there are a device and columns.
+    /// The map; for `auto` one that stands for all its candidates until there are a device and
+    /// columns.
     pub(crate) fn named(&self) -> MapChoice {
         match self {
             Self::Auto => MapKind::Fourier.into(),
@@ -76,14 +77,16 @@ impl FromStr for MapOption {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of single maps")]
 pub(crate) struct TuningArgs {
-    /// Nystrom: how landmarks are chosen: uniform, uniform-with-replacement, column-norm, diagonal, leverage[:LAMBDA],
-    /// pivoted-cholesky, k-means, or a .npy file of rows [m, d], raw as the data [default: uniform]
+    /// Nystrom: how landmarks are chosen: uniform, uniform-with-replacement, column-norm, diagonal,
+    /// leverage[:LAMBDA], pivoted-cholesky, k-means, or a .npy file of rows [m, d], raw as the data
+    /// [default: uniform]
     #[arg(long, value_name = "CHOICE", value_parser = landmarks)]
     landmarks_choice: Option<Landmarks>,
     /// Nystrom: keep the R largest eigenvalues of the landmarks' kernel [default: all]
     #[arg(long, value_name = "R", value_parser = at_least_one)]
     rank: Option<usize>,
-    /// SORF: norms of the frequencies, `drawn` from the kernel's law or the paper's `constant` [default: drawn]
+    /// SORF: norms of the frequencies, `drawn` from the kernel's law or the paper's `constant`
+    /// [default: drawn]
     #[arg(long, value_name = "RADII")]
     sorf_radii: Option<Radii>,
     /// Leverage sampling: ridge penalty per sample of the scores [default: 0.001]

@@ -1,4 +1,5 @@
-//! Whatever is wrong: exit status 1 or 2, one line that says what, where and what to do, and no file touched.
+//! Whatever is wrong: exit status 1 or 2, one line that says what, where and what to do, and no
+//! file touched.
 
 use crate::{bochner, le, npy};
 use ndarray::{Array2, array};
@@ -22,7 +23,8 @@ fn contents(directory: &Path) -> BTreeMap<OsString, Vec<u8>> {
         .collect()
 }
 
-/// Runs every case where `old.npy` and `old.model` stand for what was there before: nothing may change, nothing be added.
+/// Runs every case where `old.npy` and `old.model` stand for what was there before: nothing may
+/// change, nothing be added.
 fn all_fail(here: &TempDir, cases: &[(&str, &[&str])]) {
     for name in ["old.npy", "old.model"] {
         fs::write(here.path().join(name), "precious").expect("written");
@@ -248,7 +250,8 @@ fn models() {
     fs::write(here.path().join("foreign.model"), foreign).expect("written");
     macro_rules! predict {
         ($model:literal $($rest:literal)?) => {
-            concat!("predict ", $model, " good.csv --target label --device cpu -o old.npy ", $($rest)?)
+            concat!("predict ", $model, " good.csv --target label --device cpu -o old.npy \
+             ", $($rest)?)
         };
     }
     all_fail(

@@ -33,10 +33,33 @@ fn the_check_passes_on_every_device_with_its_controls() {
     let here = TempDir::new().expect("directory");
     let object = bochner(here.path(), "bench --check --json --quiet", &[]).json();
     assert_eq!(object["passed"], true, "{object}");
+    // Every adapter there is was checked, and the CPU, each with every op.
+    let results = object["results"].as_array().expect("an array");
+    let mut checked: Vec<(&str, Vec<&str>)> = Vec::new();
+    for result in results {
+        let text = |key: &str| result[key].as_str().expect("text");
+        match checked.last_mut() {
+            Some((device, ops)) if *device == text("device") => ops.push(text("op")),
+            _ => checked.push((text("device"), vec![text("op")])),
+        }
+    }
+    let (cpu, ops) = &checked[0];
+    assert!(cpu.starts_with("CPU"), "{cpu}");
+    assert!(ops.len() >= 10 && ops.contains(&"projection"), "{ops:?}");
+    assert!(checked.iter().all(|(_, other)| other == ops), "{checked:?}");
+    let names: Vec<_> = checked[1..].iter().map(|(name, _)| *name).collect();
+    assert_eq!(names.len(), adapters().len(), "{names:?}");
+    for ((name, _), checked) in adapters().iter().zip(names) {
+        assert!(checked.contains(name.as_str()), "{name} is not {checked}");
+    }
     for result in object["results"].as_array().expect("an array") {
         let outcome = &result["outcome"];
         assert!(
             outcome["worst"].as_f64().is_some_and(|w| w < 1.0),
+            "{result}"
+        );
+        assert!(
+            outcome["controls"].as_u64().is_some_and(|n| n > 0),
             "{result}"
         );
         assert!(

@@ -48,7 +48,8 @@ fn signal(child: &Child, name: &str) {
     assert!(sent.expect("kill is there").success());
 }
 
-/// Interrupts the command once its temporary file has `begun`, and returns its status and what it said.
+/// Interrupts the command once its temporary file has `begun`, and returns its status and what it
+/// said.
 fn interrupted(folder: &Path, arguments: &str, begun: u64) -> (Option<i32>, String) {
     let before = names(folder);
     let mut child = start(folder, arguments);
@@ -81,7 +82,8 @@ fn an_interrupted_run_leaves_no_file_and_an_old_one_as_it_was() {
     let featurize = "featurize x.npy -o z.npy --features 1024 --gamma 0.1 --memory 4M";
     let run = interrupted(here.path(), featurize, 1 << 20);
     assert_eq!(run, (Some(130), said.to_owned()));
-    let fit = "fit x.npy --targets y.npy --task regression --features 512 --gamma 0.1 -q --device cpu -o model";
+    let fit = "fit x.npy --targets y.npy --task regression --features 512 --gamma 0.1 -q --device \
+     cpu -o model";
     bochner(here.path(), fit, &[]).ok();
     std::fs::write(here.path().join("p.csv"), "old").expect("writes");
     let run = interrupted(

@@ -163,6 +163,32 @@ fn regression_of_several_targets() {
 }
 
 #[test]
+fn labels_of_text_are_written_by_name() {
+    use bochner::prelude::*;
+    let here = here();
+    let x = draws(60, 2);
+    write(&here.path().join("x.npy"), &x);
+    let names = x.column(0).mapv(|x| match x > 0.0 {
+        true => "say \"up\"",
+        false => "down, or so",
+    });
+    let map = Fourier::new(Gaussian).features(64);
+    let model = RidgeClassifier::on(map).device(&Device::cpu());
+    let model = model.fit((&x, &names)).expect("fits");
+    model.save(here.path().join("m")).expect("saves");
+    bochner(here.path(), "predict m x.npy -o p.csv --device cpu -q", &[]).ok();
+    let expected: String = (model.predict(&x).expect("predicts").iter())
+        .map(|name| format!("\"{}\"\n", name.replace('"', "\"\"")))
+        .collect();
+    let written = std::fs::read_to_string(here.path().join("p.csv")).expect("written");
+    assert_eq!(written, format!("prediction\n{expected}"));
+    assert!(written.contains("\"say \"\"up\"\"\"\n"), "{written}");
+    bochner(here.path(), "predict m x.npy -o p.npy --device cpu -q", &[])
+        .fails(&["p.npy", "text", ".csv"]);
+    assert!(!here.path().join("p.npy").exists());
+}
+
+#[test]
 fn kernels_and_samplings_are_chosen_by_name() {
     let here = here();
     smooth(here.path());

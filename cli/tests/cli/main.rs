@@ -86,7 +86,8 @@ pub(crate) fn finish(command: &mut Command) -> Run {
     }
 }
 
-/// Runs the binary in a directory with arguments separated by white space, then some that are taken as they are.
+/// Runs the binary in a directory with arguments separated by white space, then some that are taken
+/// as they are.
 pub(crate) fn bochner(directory: &Path, arguments: &str, more: &[&str]) -> Run {
     finish(
         command(directory)
@@ -102,7 +103,8 @@ pub(crate) fn digits() -> String {
     path.to_str().expect("UTF-8").to_owned()
 }
 
-/// The names of all usable adapters, as the CLI lists them; at least one under BOCHNER_REQUIRE_GPU=1.
+/// The names of all usable adapters, as the CLI lists them; at least one under
+/// BOCHNER_REQUIRE_GPU=1.
 pub(crate) fn adapters() -> &'static [(String, String)] {
     static ADAPTERS: OnceLock<Vec<(String, String)>> = OnceLock::new();
     ADAPTERS.get_or_init(|| {

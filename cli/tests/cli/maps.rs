@@ -10,7 +10,8 @@ fn number(report: &Value, key: &str) -> f64 {
     value.unwrap_or_else(|| panic!("no number {key:?} in {report}"))
 }
 
-/// Fits on half of the digits, then predicts and scores all of them with the saved model: the accuracies of both.
+/// Fits on half of the digits, then predicts and scores all of them with the saved model: the
+/// accuracies of both.
 fn round_trip(here: &Path, map: &str, options: &str) -> (f64, f64) {
     let digits = digits();
     let command = format!(

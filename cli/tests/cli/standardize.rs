@@ -132,7 +132,8 @@ fn what_lies_far_from_zero_is_said_where_it_costs_digits() {
         "{said}"
     );
     assert!(!fit("near.npy", arc).stderr.contains(note));
-    // Products of features that are large for that reason cannot be solved, and a penalty is no remedy.
+    // Products of features that are large for that reason cannot be solved, and a penalty is no
+    // remedy.
     let linear = "fit far.npy --targets y.npy --task regression --features 50 --map arc-cosine";
     let linear = format!("{linear} --standardize=no --device cpu -q");
     bochner(here.path(), &linear, &[]).fails(&["use --standardize or a larger --lambda"]);

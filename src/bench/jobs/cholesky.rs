@@ -27,8 +27,8 @@ pub(in crate::bench) fn cholesky(device: &Device, shape: Shape) -> Result<Box<dy
     }))
 }
 
-/// A sum of products with the rounding of each kept (Ogita, Rump & Oishi 2005, algorithm 5.3), so that what is seen is the
-/// error of the factor and not of its check.
+/// A sum of products with the rounding of each kept (Ogita, Rump & Oishi 2005, algorithm 5.3), so
+/// that what is seen is the error of the factor and not of its check.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sum {
     high: f64,

@@ -1,11 +1,12 @@
 //! Blocks of exact kernels, Nystrom features, and random binning.
 
-use super::{Job, REFERENCE_WORK, block_rows, blocks, draw, head, relative};
+use super::{Job, REFERENCE_WORK, block_rows, blocks, draw, form_name, head, relative};
 use crate::{
     Device, Matrix, Result,
     bench::Shape,
     device::cpu::instruction_set,
     features::{Affine, Binning, FeatureMap, Landmarks, LoadedMap, Nystrom, NystromFeatures},
+    form::Form,
     kernels::{Gaussian, Laplacian},
     ops::{
         binning::{self, Grids},
@@ -66,10 +67,7 @@ impl Job for Block {
     }
 
     fn tile(&self) -> String {
-        match self.x_nd.device() {
-            Device::Cpu(_) => instruction_set().into(),
-            Device::Gpu(_) => self.op.tile().name.into(),
-        }
+        form_name(self.op.tile().map(Form::Tile))
     }
 
     fn blocks(&self) -> usize {

@@ -156,7 +156,8 @@ fn dense(device: &Device, shape: Shape, f: Nonlinearity, predicts: bool) -> Resu
     job(device, shape, Dense { host, op }, predicts)
 }
 
-/// The frequencies of a Gaussian kernel at unit scale on 11 significant bits, and rows that carry gamma = 1/d and turns.
+/// The frequencies of a Gaussian kernel at unit scale on 11 significant bits, and rows that carry
+/// gamma = 1/d and turns.
 fn dense_map(shape: Shape, nonlinearity: Nonlinearity) -> DenseMap {
     let freqs = (shape.features / nonlinearity.outputs()).max(1);
     let round = |w: f32| f32::from_bits((w.to_bits() + 0x0fff) & !0x1fff);

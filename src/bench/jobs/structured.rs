@@ -10,6 +10,7 @@ use crate::{
     bench::Shape,
     device::cpu::instruction_set,
     features::{Affine, Fastfood, Sorf},
+    form::Way,
     kernels::Gaussian,
     ops::{
         structured::{self, Structured, StructuredMap},
@@ -44,7 +45,8 @@ impl Job for Transform {
             self.x_nd.set_rows(rows)?;
             self.y_nd.set_rows(rows)?;
             match self.x_nd.device() {
-                // In place, as others on the CPU do it. The numbers grow to infinity, which additions take no longer for.
+                // In place, as others on the CPU do it. The numbers grow to infinity, which
+                // additions take no longer for.
                 Device::Cpu(_) => self.op.run(&mut self.y_nd)?,
                 Device::Gpu(_) => self.op.run_into(&self.x_nd, &mut self.y_nd)?,
             }

@@ -119,26 +119,34 @@ impl ArrayReader {
         let bytes = (rows.checked_mul(columns))
             .and_then(|values| values.checked_mul(size))
             .filter(|&bytes| isize::try_from(bytes).is_ok())
-            .ok_or_else(|| place.problem(format!("is [{rows}, {columns}], more than any machine holds: its header is damaged; write it again")))?;
+            .ok_or_else(|| {
+                place.problem(format!(
+                    "is [{rows}, {columns}], more than any machine \
+                     holds: its header is damaged; write it again"
+                ))
+            })?;
         let (need, have) = (
             header.start + bytes as u64,
             input.len().map_err(|error| place.io(error))?,
         );
         if have < need {
             return Err(place.problem(format!(
-                "is truncated: [{rows}, {columns}] of {size} bytes each need {need} bytes and {have} are there; copy or write the file again"
+                "is truncated: [{rows}, {columns}] of {size} bytes each need {need} bytes and \
+                 {have} are there; copy or write the file again"
             )));
         }
         if have > need {
             return Err(place.problem(format!(
-                "goes on for {} bytes after the array [{rows}, {columns}] that its header names; save one array per file",
+                "goes on for {} bytes after the array [{rows}, {columns}] that its header names; \
+                 save one array per file",
                 have - need
             )));
         }
         // With one row or one column both orders are the same bytes.
         let by_columns = header.fortran && rows > 1 && columns > 1;
         if by_columns && let Input::Entry(entry) = &mut input {
-            // Columns need seeks, which an archive does not offer: the array goes through a temporary file.
+            // Columns need seeks, which an archive does not offer: the array goes through a
+            // temporary file.
             let spooled = entry.spool().map_err(|error| place.io(error))?;
             input = Input::File(spooled);
         }
@@ -166,7 +174,11 @@ impl ArrayReader {
         let count = rows * self.columns;
         let mut values = Vec::new();
         values.try_reserve_exact(count).map_err(|_| {
-            self.place.problem(format!("does not fit: a chunk of {rows} rows x {} columns exceeds the memory; read fewer rows at a time", self.columns))
+            self.place.problem(format!(
+                "does not fit: a chunk of {rows} rows x {} columns exceeds \
+                 the memory; read fewer rows at a time",
+                self.columns
+            ))
         })?;
         if self.by_columns {
             self.read_columns(rows, &mut values, from)
@@ -186,7 +198,8 @@ impl ArrayReader {
             .map_err(|error| self.place.problem(error.to_string()))
     }
 
-    /// Reads `count` values that lie one after the other: `take` gets the index of the first and the bytes of each piece.
+    /// Reads `count` values that lie one after the other: `take` gets the index of the first and
+    /// the bytes of each piece.
     fn read_run(
         &mut self,
         count: usize,
@@ -268,8 +281,8 @@ impl ArrayReader {
         {
             self.warned = true;
             let problem = format!(
-                "row {}, column {j} (counted from 0) is a whole number beyond 2^53, of which f64 keeps 15 digits; subtract \
-                 an offset before saving if the last ones matter",
+                "row {}, column {j} (counted from 0) is a whole number beyond 2^53, of which f64 keeps \
+                 15 digits; subtract an offset before saving if the last ones matter",
                 first + i
             );
             log::warn!("{}", self.place.problem(problem));
@@ -304,7 +317,8 @@ impl ArrayReader {
             && let Some((i, j, _)) = first_non_finite(&y, |v| v.abs() < EXACT)
         {
             return Err(self.place.problem(format!(
-                "row {}, column {j} (counted from 0) is a whole number beyond 2^53, which f64 cannot hold exactly; renumber the targets",
+                "row {}, column {j} (counted from 0) is a whole number beyond 2^53, which f64 \
+                 cannot hold exactly; renumber the targets",
                 first + i
             )));
         }
@@ -319,7 +333,8 @@ fn dimensions(shape: &[usize], role: Role) -> std::result::Result<(usize, usize)
         (&[rows], Role::Targets) => (rows, 1),
         (&[rows], Role::Features) => {
             return Err(format!(
-                "is 1-D with {rows} values, features are 2-D [rows, columns]; save it as .reshape(-1, 1)"
+                "is 1-D with {rows} values, features are 2-D [rows, columns]; save it as \
+                 .reshape(-1, 1)"
             ));
         }
         (&[], _) => {
@@ -355,7 +370,8 @@ impl Arrays {
             && y.rows != x.rows
         {
             let problem = format!(
-                "has {}, but the features have {}; give one row of targets for each row of features",
+                "has {}, but the features have {}; give one row of targets for each row of \
+                 features",
                 counted(y.rows, "row"),
                 x.rows
             );

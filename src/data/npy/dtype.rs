@@ -24,7 +24,8 @@ enum Kind {
 }
 
 impl Dtype {
-    /// The dtype that a header spells `descr`, such as `<f8`; otherwise what is wrong and what to do.
+    /// The dtype that a header spells `descr`, such as `<f8`; otherwise what is wrong and what to
+    /// do.
     pub(super) fn parse(descr: &str) -> Result<Self, String> {
         let (order, name) = match descr.as_bytes().first() {
             Some(b'<' | b'>' | b'|' | b'=') => descr.split_at(1),
@@ -87,8 +88,8 @@ impl Dtype {
         matches!(self.kind, Kind::I8 | Kind::U8)
     }
 
-    /// Appends the values in `bytes` (a whole number of them), each through `from`. 8-byte integers beyond 2^53 are
-    /// rounded to the nearest f64.
+    /// Appends the values in `bytes` (a whole number of them), each through `from`. 8-byte integers
+    /// beyond 2^53 are rounded to the nearest f64.
     pub(super) fn decode<T>(self, bytes: &[u8], out: &mut Vec<T>, from: impl Fn(f64) -> T) {
         let big = self.big;
         match self.kind {

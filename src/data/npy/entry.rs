@@ -1,6 +1,8 @@
-//! One entry of a zip archive as a stream that owns its file, can start again, and checks its CRC at the end.
+//! One entry of a zip archive as a stream that owns its file, can start again, and checks its CRC
+//! at the end.
 //!
-//! The zip crate's own reader borrows the archive, so a source could not keep it from chunk to chunk.
+//! The zip crate's own reader borrows the archive, so a source could not keep it from chunk to
+//! chunk.
 
 use flate2::{Crc, read::DeflateDecoder};
 use std::fmt;
@@ -34,7 +36,8 @@ impl Description {
             }
         };
         let (packed, unpacked) = (file.compressed_size(), file.size());
-        // Deflate cannot do better than 1032 to 1, so a larger claim is damage and not a reason to reserve memory.
+        // Deflate cannot do better than 1032 to 1, so a larger claim is damage and not a reason to
+        // reserve memory.
         let most = if deflated {
             packed.saturating_mul(1032).saturating_add(1032)
         } else {
@@ -125,7 +128,8 @@ impl Read for Entry {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.body.read(buffer)?;
         self.crc.update(&buffer[..read]);
-        // Crc counts modulo 2^32, and two lengths that agree there with one CRC are damage of no practical kind.
+        // Crc counts modulo 2^32, and two lengths that agree there with one CRC are damage of no
+        // practical kind.
         if read == 0 && !buffer.is_empty() {
             if self.crc.amount() != self.description.unpacked as u32 {
                 return Err(io::ErrorKind::UnexpectedEof.into());

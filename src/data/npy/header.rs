@@ -1,4 +1,5 @@
-//! The header of a .npy array: `\x93NUMPY`, a version, a length, and a Python dict literal padded with spaces.
+//! The header of a .npy array: `\x93NUMPY`, a version, a length, and a Python dict literal padded
+//! with spaces.
 
 use super::dtype::Dtype;
 use std::io::Read;
@@ -62,7 +63,8 @@ impl Header {
             }
             other => {
                 let problem = format!(
-                    "is a .npy array of version {other}; versions 1 to 3 can be read: write it with numpy.save"
+                    "is a .npy array of version {other}; versions 1 to 3 can be read: write it \
+                     with numpy.save"
                 );
                 return Err(Fault::Problem(problem));
             }
@@ -91,7 +93,8 @@ impl Header {
                     dtype = Some(Dtype::parse(&descr).map_err(Fault::Problem)?)
                 }
                 ("descr", Literal::List(_)) => {
-                    let problem = "has a structured dtype (named fields); save its columns as one plain numeric array";
+                    let problem = "has a structured dtype (named fields); save its columns as one \
+                     plain numeric array";
                     return Err(Fault::Problem(problem.into()));
                 }
                 ("fortran_order", Literal::Flag(flag)) => fortran = Some(flag),

@@ -8,8 +8,9 @@ use std::path::Path;
 
 /// Writes rows of numbers under column names to a .csv file.
 ///
-/// Every number is written with the digits that bring the same f64 back, whole numbers without a point. The file
-/// appears when [`Self::finish`] succeeds, and a failed run leaves an older one untouched: see [`AtomicFile`].
+/// Every number is written with the digits that bring the same f64 back, whole numbers without a
+/// point. The file appears when [`Self::finish`] succeeds, and a failed run leaves an older one
+/// untouched: see [`AtomicFile`].
 #[derive(Debug)]
 pub struct CsvWriter {
     file: BufWriter<AtomicFile>,
@@ -18,7 +19,8 @@ pub struct CsvWriter {
 }
 
 impl CsvWriter {
-    /// Begins a file at `path` with the row of `names`, quoted where they need it. Errors as [`AtomicFile::create`] does.
+    /// Begins a file at `path` with the row of `names`, quoted where they need it. Errors as
+    /// [`AtomicFile::create`] does.
     pub fn create(path: impl AsRef<Path>, names: &[impl AsRef<str>]) -> Result<Self> {
         let mut writer = Self {
             file: BufWriter::with_capacity(256 * 1024, AtomicFile::create(path)?),
@@ -50,7 +52,8 @@ impl CsvWriter {
 
     /// Appends `rows` `[n, names]`, n of any size.
     ///
-    /// Errors with [`Error::Shape`] if there are not as many columns as names, and with [`Error::Io`].
+    /// Errors with [`Error::Shape`] if there are not as many columns as names, and with
+    /// [`Error::Io`].
     pub fn write_rows(&mut self, rows: ArrayView2<'_, f64>) -> Result<()> {
         if rows.ncols() != self.columns {
             return Err(Error::shape(format!(
@@ -93,7 +96,8 @@ impl CsvWriter {
 
 /// The shortest text that reads back as `value`.
 fn text(value: f64) -> String {
-    // Debug turns to exponents where Display would write hundreds of zeros, but ends whole numbers with .0.
+    // Debug turns to exponents where Display would write hundreds of zeros, but ends whole numbers
+    // with .0.
     let text = format!("{value:?}");
     text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
 }

@@ -34,7 +34,8 @@ const HEADER: usize = 128;
 
 /// Writes rows to a .npy file as they come; how many there are is only written at the end.
 ///
-/// The file appears when [`Self::finish`] succeeds, and a failed run leaves an older one untouched: see [`AtomicFile`].
+/// The file appears when [`Self::finish`] succeeds, and a failed run leaves an older one untouched:
+/// see [`AtomicFile`].
 #[derive(Debug)]
 pub struct NpyWriter<T> {
     file: BufWriter<AtomicFile>,
@@ -50,7 +51,8 @@ impl<T: NpyValue> NpyWriter<T> {
         Self::begin(path.as_ref(), Some(columns))
     }
 
-    /// Begins a 1-D array `[rows]` at `path`; its rows have one column. Errors as [`AtomicFile::create`] does.
+    /// Begins a 1-D array `[rows]` at `path`; its rows have one column. Errors as
+    /// [`AtomicFile::create`] does.
     pub fn create_1d(path: impl AsRef<Path>) -> Result<Self> {
         Self::begin(path.as_ref(), None)
     }
@@ -97,7 +99,8 @@ impl<T: NpyValue> NpyWriter<T> {
 
     /// Appends `rows` `[n, columns]`, n of any size.
     ///
-    /// Errors with [`Error::Shape`] if the columns differ from those of the file, and with [`Error::Io`].
+    /// Errors with [`Error::Shape`] if the columns differ from those of the file, and with
+    /// [`Error::Io`].
     pub fn write_rows(&mut self, rows: ArrayView2<'_, T>) -> Result<()> {
         let columns = self.columns.unwrap_or(1);
         if rows.ncols() != columns {

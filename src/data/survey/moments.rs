@@ -2,8 +2,9 @@
 
 /// Welford's recurrence, column by column, on values shifted by the first row.
 ///
-/// The shift makes the recurrence work on the spread alone: at 1e9 with spread 1 the mean itself would round by 1e-7 at
-/// every row. One row at a time, the result does not depend on how rows come in chunks.
+/// The shift makes the recurrence work on the spread alone: at 1e9 with spread 1 the mean itself
+/// would round by 1e-7 at every row. One row at a time, the result does not depend on how rows come
+/// in chunks.
 #[derive(Debug)]
 pub(super) struct Moments {
     rows: u64,

@@ -7,8 +7,8 @@ use ndarray::{Array2, ArrayView2, Axis};
 use rayon::prelude::*;
 use std::collections::BinaryHeap;
 
-/// Keeps the rows with the smallest `hash(seed, index)`: a uniform sample without replacement that does not depend on
-/// how rows come in chunks.
+/// Keeps the rows with the smallest `hash(seed, index)`: a uniform sample without replacement that
+/// does not depend on how rows come in chunks.
 #[derive(Debug)]
 pub(super) struct Reservoir {
     columns: usize,
@@ -21,7 +21,8 @@ pub(super) struct Reservoir {
 
 impl Reservoir {
     pub(super) fn new(columns: usize, most: usize, seed: u64) -> Self {
-        // Not the hash that splits training from test rows with the same seed: the kept rows would share a trait.
+        // Not the hash that splits training from test rows with the same seed: the kept rows would
+        // share a trait.
         let seed = hash(seed, u64::from_le_bytes(*b"survey.."));
         Self {
             columns,
@@ -68,12 +69,12 @@ const MOST_ROWS: usize = 2000;
 /// Rows compared with one row while they stay in second-level cache.
 const TILE: usize = 32;
 
-/// The median of the distances between all pairs of rows of `sample` `[m, d]`: the bandwidth sigma of the `median` rule,
-/// or 1/gamma with [`Norm::L1`]. Of an even number of pairs it is the mean of the middle two. If m exceeds 2,000, then
-/// 2,000 rows spread evenly over the sample are taken.
+/// The median of the distances between all pairs of rows of `sample` `[m, d]`: the bandwidth sigma
+/// of the `median` rule, or 1/gamma with [`Norm::L1`]. Of an even number of pairs it is the mean of
+/// the middle two. If m exceeds 2,000, then 2,000 rows spread evenly over the sample are taken.
 ///
-/// Errors with [`Error::Shape`] if there are fewer than two rows, and with [`Error::Numerical`] if the median is 0 (at
-/// least half of the pairs are the same row twice) or exceeds the range of f64.
+/// Errors with [`Error::Shape`] if there are fewer than two rows, and with [`Error::Numerical`] if
+/// the median is 0 (at least half of the pairs are the same row twice) or exceeds the range of f64.
 pub fn median_distance(sample: ArrayView2<'_, f64>, norm: Norm) -> Result<f64> {
     let rows = sample.nrows();
     if rows < 2 {
@@ -120,7 +121,8 @@ pub fn median_distance(sample: ArrayView2<'_, f64>, norm: Norm) -> Result<f64> {
     }
     if median == 0.0 {
         return Err(Error::numerical(
-            "the median distance is 0, because most pairs of sampled rows are equal; give the bandwidth as a number or remove duplicate rows",
+            "the median distance is 0, because most pairs of sampled rows are equal; give the \
+             bandwidth as a number or remove duplicate rows",
         ));
     }
     if !median.is_finite() {

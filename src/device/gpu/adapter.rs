@@ -130,7 +130,8 @@ fn refusal(limits: &wgpu::Limits) -> Option<String> {
         .map(|(name, has, needed)| format!("{name} is {has}, bochner needs {needed}"))
 }
 
-/// Every adapter that the system's drivers show, in the order of `auto`, and wgpu's reason when there is none.
+/// Every adapter that the system's drivers show, in the order of `auto`, and wgpu's reason when
+/// there is none.
 pub(in crate::device) fn adapters() -> (Vec<(wgpu::Adapter, AdapterReport)>, Option<String>) {
     let backends = wgpu::Backends::PRIMARY.with_env();
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
@@ -158,7 +159,8 @@ pub(in crate::device) fn adapters() -> (Vec<(wgpu::Adapter, AdapterReport)>, Opt
     (found, reason)
 }
 
-/// Opens an adapter with all the limits that it has, and with the pipelines that the user's cache holds for it.
+/// Opens an adapter with all the limits that it has, and with the pipelines that the user's cache
+/// holds for it.
 pub(in crate::device) fn open(adapter: &wgpu::Adapter, report: AdapterReport) -> Result<GpuDevice> {
     open_with(adapter, report, Cache::user())
 }

@@ -1,5 +1,5 @@
-//! Device memory: buffers that are kept and handed out again (wgpu clears a new one on first use, an extra write), and what
-//! happens when there is no more to be had.
+//! Device memory: buffers that are kept and handed out again (wgpu clears a new one on first use,
+//! an extra write), and what happens when there is no more to be had.
 
 use super::{GpuDevice, lock};
 use crate::text::human_bytes;
@@ -103,7 +103,8 @@ impl Memory {
 }
 
 impl GpuDevice {
-    /// A storage buffer of at least `bytes`, from the pool where one fits. `what` names it in the error.
+    /// A storage buffer of at least `bytes`, from the pool where one fits. `what` names it in the
+    /// error.
     pub(crate) fn buffer(&self, bytes: u64, what: impl Fn() -> String) -> Result<PooledBuffer> {
         let allowed = self.max_binding_bytes();
         if bytes > allowed {
@@ -129,8 +130,9 @@ impl GpuDevice {
         Ok(buffer)
     }
 
-    /// A buffer of at least `bytes` and at most `most`, from the pool where one fits. When the device has no room, what is
-    /// kept for reuse gives way; only then it is an error, with [`Error::OutOfMemory`].
+    /// A buffer of at least `bytes` and at most `most`, from the pool where one fits. When the
+    /// device has no room, what is kept for reuse gives way; only then it is an error, with
+    /// [`Error::OutOfMemory`].
     pub(super) fn allocate(
         &self,
         bytes: u64,
@@ -165,7 +167,8 @@ impl GpuDevice {
         })
     }
 
-    /// From now on no buffer is to be had that takes the total beyond `bytes`; what is kept for reuse is given up.
+    /// From now on no buffer is to be had that takes the total beyond `bytes`; what is kept for
+    /// reuse is given up.
     #[cfg(test)]
     pub(crate) fn limit_memory(&self, bytes: Option<u64>) {
         let memory = &self.0.memory;
@@ -187,7 +190,8 @@ impl GpuDevice {
     }
 }
 
-/// A buffer that goes back to its device's pool when dropped. It may hold an earlier user's numbers.
+/// A buffer that goes back to its device's pool when dropped. It may hold an earlier user's
+/// numbers.
 pub struct PooledBuffer {
     gpu: GpuDevice,
     allocation: Option<Allocation>,

@@ -1,4 +1,5 @@
-//! Choices among equals that were made by measuring on this adapter: in memory, and on disk for the next process.
+//! Choices among equals that were made by measuring on this adapter: in memory, and on disk for the
+//! next process.
 
 use super::{AdapterReport, lock};
 use crate::device::cache::Cache;
@@ -10,7 +11,8 @@ use std::{
 /// The name of the cached file.
 const NAME: &str = "tiles";
 
-/// What was chosen for each class of work on one adapter and driver, both named by text: nothing here knows what they mean.
+/// What was chosen for each class of work of each op, on one adapter and driver, all named by text:
+/// nothing here knows what the names mean.
 #[derive(Debug)]
 pub(crate) struct Choices {
     cache: Cache,
@@ -19,15 +21,22 @@ pub(crate) struct Choices {
     state: Mutex<State>,
 }
 
+/// Choices by op and class.
+type Chosen = BTreeMap<String, BTreeMap<String, String>>;
+
 #[derive(Debug, Default)]
 struct State {
     /// `None` until the disk was looked at.
-    chosen: Option<BTreeMap<String, String>>,
+    chosen: Option<Chosen>,
     /// Operations done in each class, and the classes that somebody has begun to measure.
-    work: HashMap<String, f64>,
-    begun: BTreeSet<String>,
+    work: HashMap<(&'static str, &'static str), f64>,
+    begun: BTreeSet<(&'static str, &'static str)>,
     /// Taken instead of every choice.
     forced: Option<String>,
+}
+
+fn look<'a>(chosen: &'a Chosen, op: &str, class: &str) -> Option<&'a str> {
+    chosen.get(op)?.get(class).map(String::as_str)
 }
 
 impl Choices {
@@ -39,38 +48,64 @@ impl Choices {
         }
     }
 
-    /// What was chosen for a class, in this process or an earlier one.
-    pub(crate) fn get(&self, class: &str) -> Option<String> {
+    /// What `named` makes of the forced choice, else of the one for a class.
+    pub(crate) fn find<T>(
+        &self,
+        op: &str,
+        class: &str,
+        named: impl Fn(&str) -> Option<T>,
+    ) -> Option<T> {
         let mut state = lock(&self.state);
-        let chosen = state.chosen.get_or_insert_with(|| self.load());
-        chosen.get(class).cloned()
+        let forced = state.forced.as_deref().and_then(&named);
+        forced.or_else(|| {
+            let chosen = state.chosen.get_or_insert_with(|| self.load());
+            look(chosen, op, class).and_then(named)
+        })
     }
 
-    /// Every choice.
-    pub(crate) fn all(&self) -> BTreeMap<String, String> {
+    /// What was chosen for a class, in this process or an earlier one.
+    pub(crate) fn get(&self, op: &str, class: &str) -> Option<String> {
         let mut state = lock(&self.state);
-        state.chosen.get_or_insert_with(|| self.load()).clone()
+        let chosen = state.chosen.get_or_insert_with(|| self.load());
+        look(chosen, op, class).map(str::to_owned)
+    }
+
+    /// Whether something was chosen for a class.
+    pub(crate) fn has(&self, op: &str, class: &str) -> bool {
+        self.get(op, class).is_some()
     }
 
     /// Keeps a choice, beside those that other processes have stored meanwhile.
-    pub(crate) fn set(&self, class: &str, choice: &str) {
+    pub(crate) fn set(&self, op: &str, class: &str, choice: &str) {
         let mut state = lock(&self.state);
-        let chosen = state.chosen.get_or_insert_with(BTreeMap::new);
-        chosen.extend(self.load());
-        chosen.insert(class.to_owned(), choice.to_owned());
-        let lines = chosen
-            .iter()
-            .map(|(class, choice)| format!("{class}\t{choice}\n"));
-        let text: String = lines.collect();
+        let chosen = state.chosen.get_or_insert_default();
+        for (op, classes) in self.load() {
+            chosen.entry(op).or_default().extend(classes);
+        }
+        let classes = chosen.entry(op.to_owned()).or_default();
+        classes.insert(class.to_owned(), choice.to_owned());
+        let mut text = String::new();
+        for (op, classes) in chosen {
+            for (class, choice) in classes {
+                text.push_str(&format!("{op} {class}\t{choice}\n"));
+            }
+        }
         self.cache.store(NAME, &self.key, text.as_bytes());
     }
 
-    /// Adds to the work of a class; true for the one caller that finds it to be `enough` and should measure now.
-    pub(crate) fn worked(&self, class: &str, operations: f64, enough: f64) -> bool {
+    /// Adds to the work of a class; true for the one caller that finds it to be `enough` and should
+    /// measure now.
+    pub(crate) fn worked(
+        &self,
+        op: &'static str,
+        class: &'static str,
+        operations: f64,
+        enough: f64,
+    ) -> bool {
         let mut state = lock(&self.state);
-        let work = state.work.entry(class.to_owned()).or_insert(0.0);
+        let work = state.work.entry((op, class)).or_insert(0.0);
         *work += operations;
-        *work >= enough && state.begun.insert(class.to_owned())
+        *work >= enough && state.begun.insert((op, class))
     }
 
     /// Takes one choice for all classes that know it, or none again.
@@ -83,13 +118,21 @@ impl Choices {
         lock(&self.state).forced.clone()
     }
 
-    fn load(&self) -> BTreeMap<String, String> {
+    fn load(&self) -> Chosen {
         let bytes = self.cache.load(NAME, &self.key).unwrap_or_default();
         let text = String::from_utf8(bytes).unwrap_or_default();
-        let pairs = text.lines().filter_map(|line| line.split_once('\t'));
-        pairs
-            .map(|(class, choice)| (class.to_owned(), choice.to_owned()))
-            .collect()
+        let mut chosen = Chosen::new();
+        for line in text.lines() {
+            // "op class\tchoice"; the name of a class has a space too.
+            let Some((work, choice)) = line.split_once('\t') else {
+                continue;
+            };
+            if let Some((op, class)) = work.split_once(' ') {
+                let classes = chosen.entry(op.to_owned()).or_default();
+                classes.insert(class.to_owned(), choice.to_owned());
+            }
+        }
+        chosen
     }
 }
 
@@ -119,29 +162,38 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let first = choices(folder.path(), "1.0");
         let other = choices(folder.path(), "1.0");
-        assert_eq!(other.get("a"), None);
-        first.set("a", "x");
+        assert_eq!(other.get("op", "a b"), None);
+        first.set("op", "a b", "x");
         // Another process that had looked before.
-        other.set("b", "y");
+        other.set("op", "b", "y");
         let next = choices(folder.path(), "1.0");
-        assert_eq!(next.get("a").as_deref(), Some("x"));
-        assert_eq!(next.get("b").as_deref(), Some("y"));
-        assert_eq!(next.all().len(), 2);
-        assert_eq!(choices(folder.path(), "1.1").get("a"), None);
+        assert_eq!(next.get("op", "a b").as_deref(), Some("x"));
+        assert_eq!(next.get("op", "b").as_deref(), Some("y"));
+        assert_eq!(next.get("other", "b"), None);
+        // What is forced comes first, where it is known.
+        let known = |name: &str| (name != "z").then(|| name.to_owned());
+        next.force(Some("z".into()));
+        assert_eq!(next.find("op", "a b", known).as_deref(), Some("x"));
+        next.force(Some("w".into()));
+        assert_eq!(next.find("op", "a b", known).as_deref(), Some("w"));
+        assert_eq!(choices(folder.path(), "1.1").get("op", "a b"), None);
     }
 
     #[test]
     fn a_damaged_file_counts_as_absent_and_is_written_again() {
         let folder = tempfile::tempdir().unwrap();
-        choices(folder.path(), "1.0").set("a", "x");
+        choices(folder.path(), "1.0").set("op", "a b", "x");
         let path = fs::read_dir(folder.path()).unwrap().next().unwrap();
         let path = path.unwrap().path();
         for damage in [&b"nonsense"[..], &[], &[0xff; 400]] {
             fs::write(&path, damage).unwrap();
             let fresh = choices(folder.path(), "1.0");
-            assert_eq!(fresh.get("a"), None);
-            fresh.set("a", "z");
-            assert_eq!(choices(folder.path(), "1.0").get("a").as_deref(), Some("z"));
+            assert_eq!(fresh.get("op", "a b"), None);
+            fresh.set("op", "a b", "z");
+            assert_eq!(
+                choices(folder.path(), "1.0").get("op", "a b").as_deref(),
+                Some("z")
+            );
         }
     }
 
@@ -149,8 +201,8 @@ mod tests {
     fn one_caller_measures_once_enough_was_done() {
         let folder = tempfile::tempdir().unwrap();
         let choices = choices(folder.path(), "1.0");
-        let asked = [6.0, 6.0, 6.0].map(|work| choices.worked("a", work, 10.0));
+        let asked = [6.0, 6.0, 6.0].map(|work| choices.worked("op", "a", work, 10.0));
         assert_eq!(asked, [false, true, false]);
-        assert!(!choices.worked("b", 6.0, 10.0));
+        assert!(!choices.worked("op", "b", 6.0, 10.0));
     }
 }

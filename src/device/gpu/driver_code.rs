@@ -4,8 +4,8 @@
     reason = "wgpu has no safe way to go without its checks or to load pipelines"
 )]
 
-/// A shader module whose loops count no rounds of their own to be sure of ending, unless `bounded`. Every index is checked
-/// in either case.
+/// A shader module whose loops count no rounds of their own to be sure of ending, unless `bounded`.
+/// Every index is checked in either case.
 pub(super) fn shader_module(
     device: &wgpu::Device,
     descriptor: wgpu::ShaderModuleDescriptor<'_>,
@@ -15,15 +15,18 @@ pub(super) fn shader_module(
         force_loop_bounding: bounded,
         ..wgpu::ShaderRuntimeChecks::checked()
     };
-    // SAFETY: wgpu asks that no loop be endless. All shaders are our own, from shaders/; users' code never becomes one. Every
-    // loop in them counts up by a constant to a bound that no round changes, a number of rows, columns, tiles or rounds far
-    // from the end of u32; the one exception counts down by at least one. tests/shaders.rs looks at each loop.
+    // SAFETY: wgpu asks that no loop be endless. All shaders are our own, from shaders/; users'
+    // code never becomes one. Every loop in them counts up by a constant to a bound that no round
+    // changes, a number of rows, columns, tiles or rounds far from the end of u32; the one
+    // exception counts down by at least one. tests/shaders.rs looks at each loop.
     unsafe { device.create_shader_module_trusted(descriptor, checks) }
 }
 
-/// Compiled pipelines that the driver takes from `data` and adds to; empty where it cannot use `data`.
+/// Compiled pipelines that the driver takes from `data` and adds to; empty where it cannot use
+/// `data`.
 ///
-/// `data` must be what [`wgpu::PipelineCache::get_data`] gave for the same adapter and driver, or `None`.
+/// `data` must be what [`wgpu::PipelineCache::get_data`] gave for the same adapter and driver, or
+/// `None`.
 pub(super) fn pipeline_cache(device: &wgpu::Device, data: Option<&[u8]>) -> wgpu::PipelineCache {
     let create = |data| {
         let descriptor = wgpu::PipelineCacheDescriptor {
@@ -32,16 +35,19 @@ pub(super) fn pipeline_cache(device: &wgpu::Device, data: Option<&[u8]>) -> wgpu
             // Data that wgpu or the driver does not know is no error: pipelines are built anew.
             fallback: true,
         };
-        // SAFETY: wgpu asks that the data come from `get_data`. Ours come from a file of `device::cache`, which is given up
-        // unless its check sum holds and it was written by this version for this very adapter and driver, all of whose names
-        // are its key; wgpu checks vendor, device and driver version in a header of its own, and Vulkan drivers their
-        // identifier in theirs. Damage by accident is thus found before the driver sees it. Who can write the user's cache
-        // folder on purpose can also write what drivers keep there themselves.
+        // SAFETY: wgpu asks that the data come from `get_data`. Ours come from a file of
+        // `device::cache`, which is given up unless its check sum holds and it was written by this
+        // version for this very adapter and driver, all of whose names are its key; wgpu checks
+        // vendor, device and driver version in a header of its own, and Vulkan drivers their
+        // identifier in theirs. Damage by accident is thus found before the driver sees it. Who can
+        // write the user's cache folder on purpose can also write what drivers keep there
+        // themselves.
         unsafe { device.create_pipeline_cache(&descriptor) }
     };
     let scope = device.push_error_scope(wgpu::ErrorFilter::Validation);
     let cache = create(data);
-    // The one exception: wgpu takes data of another device for the caller's fault, which no fallback covers.
+    // The one exception: wgpu takes data of another device for the caller's fault, which no
+    // fallback covers.
     match pollster::block_on(scope.pop()) {
         None => cache,
         Some(e) => {

@@ -1,4 +1,5 @@
-//! What a driver reports outside the call that caused it. A lost device stays lost; any other fault is reported once.
+//! What a driver reports outside the call that caused it. A lost device stays lost; any other fault
+//! is reported once.
 
 use super::lock;
 use crate::text::one_line;
@@ -22,8 +23,9 @@ impl Faults {
         let faults = Arc::new(Self::default());
         let sink = faults.clone();
         device.on_uncaptured_error(Arc::new(move |e| {
-            // Memory that the library asks for is asked for under a scope of its own: this is the driver's, and nobody
-            // knows which of the recorded work went without it. So it is no `OutOfMemory`, after which work is repeated.
+            // Memory that the library asks for is asked for under a scope of its own: this is the
+            // driver's, and nobody knows which of the recorded work went without it. So it is no
+            // `OutOfMemory`, after which work is repeated.
             let text = match e {
                 wgpu::Error::OutOfMemory { source } => {
                     format!(
@@ -52,7 +54,8 @@ impl Faults {
         lock(&self.first).is_some()
     }
 
-    /// Errors with [`Error::DeviceLost`] for ever after the device was lost, and with any other fault once.
+    /// Errors with [`Error::DeviceLost`] for ever after the device was lost, and with any other
+    /// fault once.
     pub(super) fn check(&self) -> Result<()> {
         self.alive()?;
         lock(&self.first).take().map_or(Ok(()), Err)
@@ -77,12 +80,14 @@ impl Faults {
         }
     }
 
-    /// Waits as `how` says. A device that is lost while it is waited for is a panic in wgpu, and an error here.
+    /// Waits as `how` says. A device that is lost while it is waited for is a panic in wgpu, and an
+    /// error here.
     pub(super) fn poll(&self, device: &wgpu::Device, how: wgpu::PollType) -> Result<()> {
         // wgpu holds no lock of its own when it panics: the call into its core has returned.
         let polled = catch_unwind(AssertUnwindSafe(|| device.poll(how)));
         if let Ok(Err(_)) = &polled {
-            // A submission that a lost device did not take cannot be waited for. The rest can, and then the reason is heard.
+            // A submission that a lost device did not take cannot be waited for. The rest can, and
+            // then the reason is heard.
             let rest = AssertUnwindSafe(|| device.poll(wgpu::PollType::wait_indefinitely()));
             let _ = catch_unwind(rest);
         }

@@ -1,6 +1,6 @@
 //! What a device needs to know of an op.
 
-use super::shader::Constants;
+use std::{fmt, hash};
 
 /// One op as its shader sees it.
 #[derive(Debug)]
@@ -13,8 +13,8 @@ pub struct Op {
     pub params_bytes: usize,
     /// The storage buffers at bindings 1, 2, ...
     pub bindings: &'static [Binding],
-    /// Every variant that may be dispatched, with its constants.
-    pub variants: fn() -> Vec<(String, Constants)>,
+    /// Every variant that may be dispatched.
+    pub variants: fn() -> Vec<Variant>,
 }
 
 /// A storage buffer of an op, by its name in the shader.
@@ -24,4 +24,70 @@ pub enum Binding {
     Read(&'static str),
     /// Written, and perhaps read.
     Write(&'static str),
+}
+
+/// The most constants of a variant.
+const MOST: usize = 8;
+
+/// One variant of an op: the constants that its shader is expanded with. They alone tell it from
+/// the op's others, so that a dispatch finds its pipeline by a few integers and allocates no name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Variant {
+    constants: [(&'static str, i64); MOST],
+    count: usize,
+}
+
+impl Variant {
+    /// The variant with these constants.
+    pub fn of<const N: usize>(constants: [(&'static str, i64); N]) -> Self {
+        let none = Self {
+            constants: [("", 0); MOST],
+            count: 0,
+        };
+        let with = |variant: Self, (name, value)| variant.with(name, value);
+        constants.into_iter().fold(none, with)
+    }
+
+    /// As this one, with one constant more.
+    pub fn with(mut self, name: &'static str, value: i64) -> Self {
+        self.constants[self.count] = (name, value);
+        self.count += 1;
+        self
+    }
+
+    /// The constants by name.
+    pub fn constants(&self) -> &[(&'static str, i64)] {
+        &self.constants[..self.count]
+    }
+
+    /// One constant, if the variant has it.
+    pub fn get(&self, name: &str) -> Option<i64> {
+        let constant = self.constants().iter().find(|(known, _)| *known == name);
+        constant.map(|(_, value)| *value)
+    }
+}
+
+/// The values alone: the names follow from the op.
+impl hash::Hash for Variant {
+    fn hash<H: hash::Hasher>(&self, state: &mut H) {
+        let constants = self.constants().iter();
+        constants.for_each(|(_, value)| state.write_i64(*value));
+    }
+}
+
+impl fmt::Display for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(")?;
+        for (i, (name, value)) in self.constants().iter().enumerate() {
+            let comma = if i > 0 { ", " } else { "" };
+            write!(f, "{comma}{name} {value}")?;
+        }
+        f.write_str(")")
+    }
+}
+
+impl fmt::Debug for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
 }

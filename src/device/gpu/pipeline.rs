@@ -2,18 +2,20 @@
 
 use super::{
     GpuDevice, Recorder, SubmissionPart, driver_code, lock,
-    op::{Binding, Op},
+    op::{Binding, Op, Variant},
     saved::SavedPipelines,
 };
 use crate::{Error, Result, error::Remedy, text::one_line};
 use std::{
     collections::HashMap,
+    iter,
     sync::{Arc, Mutex},
 };
 
-/// Every pipeline has a slot that is locked while it is built: others are built and found meanwhile.
+/// Every pipeline has a slot that is locked while it is built: others are built and found
+/// meanwhile.
 #[derive(Default)]
-pub(super) struct Pipelines(Mutex<HashMap<String, Arc<Slot>>>);
+pub(super) struct Pipelines(Mutex<HashMap<(&'static str, Variant), Arc<Slot>>>);
 
 type Slot = Mutex<Option<Arc<Built>>>;
 
@@ -25,9 +27,7 @@ struct Built {
 /// One dispatch of an op.
 pub(crate) struct Dispatch<'a> {
     pub op: &'static Op,
-    /// Name and constants of the variant.
-    pub variant: &'a str,
-    pub constants: &'a super::shader::Constants,
+    pub variant: Variant,
     /// The uniform parameters, 256 bytes at most.
     pub params: &'a [u8],
     /// The storage buffers, in the order of the op's bindings.
@@ -74,20 +74,19 @@ impl GpuDevice {
         });
         // Uniform structs are whole multiples of 16 bytes on some drivers.
         let size = (dispatch.op.params_bytes as u64).next_multiple_of(16);
-        let mut entries = vec![wgpu::BindGroupEntry {
+        let params = wgpu::BindGroupEntry {
             binding: 0,
             resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
                 buffer: uniforms,
                 offset: recorder.part.add(dispatch.params, dispatch.work),
                 size: wgpu::BufferSize::new(size),
             }),
-        }];
-        entries.extend(dispatch.buffers.iter().enumerate().map(|(i, buffer)| {
-            wgpu::BindGroupEntry {
-                binding: i as u32 + 1,
-                resource: buffer.as_entire_binding(),
-            }
-        }));
+        };
+        let buffers = (1..).zip(dispatch.buffers).map(|(binding, buffer)| {
+            let resource = buffer.as_entire_binding();
+            wgpu::BindGroupEntry { binding, resource }
+        });
+        let entries: Vec<_> = iter::once(params).chain(buffers).collect();
         let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some(dispatch.op.name),
             layout: &built.layout,
@@ -125,22 +124,22 @@ impl GpuDevice {
 
     fn built(&self, dispatch: &Dispatch<'_>) -> Result<Arc<Built>> {
         let op = dispatch.op;
-        let key = format!("{}/{}", op.name, dispatch.variant);
         let slot = lock(&self.0.pipelines.0)
-            .entry(key.clone())
+            .entry((op.name, dispatch.variant))
             .or_default()
             .clone();
         let mut slot = lock(&slot);
         if let Some(found) = &*slot {
             return Ok(found.clone());
         }
-        let new = Arc::new(self.build(op, &key, dispatch.constants)?);
+        let new = Arc::new(self.build(op, dispatch.variant)?);
         *slot = Some(new.clone());
         Ok(new)
     }
 
-    fn build(&self, op: &Op, key: &str, constants: &super::shader::Constants) -> Result<Built> {
-        let text = super::shader::expand(op.source, constants)?;
+    fn build(&self, op: &Op, variant: Variant) -> Result<Built> {
+        let key = &*format!("{}{variant}", op.name);
+        let text = super::shader::expand(op.source, variant.constants())?;
         let device = &self.0.device;
         // A driver's compiler that fails is an internal error, or has no memory left.
         let scopes = [
@@ -215,7 +214,8 @@ impl GpuDevice {
         }
     }
 
-    /// Whether loops are bounded by the shader compiler: in debug builds, and where a test asks for it.
+    /// Whether loops are bounded by the shader compiler: in debug builds, and where a test asks for
+    /// it.
     fn bounded(&self) -> bool {
         #[cfg(test)]
         if self.0.bounded.load(std::sync::atomic::Ordering::Relaxed) {
@@ -253,9 +253,9 @@ mod tests {
             // Nothing is read that was not written, and work may be split anywhere.
             gpu.poison_memory();
             gpu.0.small_dispatches.store(true, Ordering::Relaxed);
-            for suite in crate::check::SUITES {
-                let outcome = (suite.run)(&device).expect("runs");
-                assert!(outcome.passed(), "{} on {device:?}: {outcome:?}", suite.op);
+            for row in crate::registry::REGISTRY {
+                let outcome = (row.check)(&device).expect("runs");
+                assert!(outcome.passed(), "{} on {device:?}: {outcome:?}", row.op);
             }
         }
     }

@@ -6,10 +6,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The name of the entries in the cache.
 const NAME: &str = "pipelines";
-/// So many new pipelines are stored without waiting for the end of the process, which may never come in good order.
+/// So many new pipelines are stored without waiting for the end of the process, which may never
+/// come in good order.
 const MANY: usize = 16;
 
-/// The driver's pipelines with their place on disk. Nothing of it is needed: a device does without it.
+/// The driver's pipelines with their place on disk. Nothing of it is needed: a device does without
+/// it.
 pub(super) struct SavedPipelines {
     pipelines: wgpu::PipelineCache,
     disk: Cache,
@@ -221,7 +223,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache::at(folder.path());
         let without: Vec<_> = open(&cache).iter().map(features).collect();
-        // wgpu's header: magic (8 bytes), version (4), ABI (4), backend (1), vendor and device (15).
+        // wgpu's header: magic (8 bytes), version (4), ABI (4), backend (1), vendor and device
+        // (15).
         for (at, what) in [(16, "backend"), (17, "vendor"), (31, "device")] {
             let mut foreign = Vec::new();
             for device in open(&cache) {
@@ -263,7 +266,8 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "a measurement: MESA_SHADER_CACHE_DISABLE=true cargo test --release --lib start_up -- --ignored --nocapture"]
+    #[ignore = "a measurement: MESA_SHADER_CACHE_DISABLE=true cargo test --release --lib start_up \
+     -- --ignored --nocapture"]
     fn start_up() {
         let folder = tempfile::tempdir().unwrap();
         let warm = Cache::at(folder.path());

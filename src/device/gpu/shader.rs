@@ -1,7 +1,9 @@
-//! WGSL text: a small expansion of includes, loops and constants, so that a shader is written once for all tile shapes.
+//! WGSL text: a small expansion of includes, loops and constants, so that a shader is written once
+//! for all tile shapes.
 //!
-//! Loops over registers must be unrolled in the source (naga emits every loop as `while(true)`, and arrays of accumulators
-//! spill), and tile shapes change declarations, which override constants cannot. Lines that start with `//@` direct it:
+//! Loops over registers must be unrolled in the source (naga emits every loop as `while(true)`, and
+//! arrays of accumulators spill), and tile shapes change declarations, which override constants
+//! cannot. Lines that start with `//@` direct it:
 //!
 //! ```text
 //! //@ include cos2pi            the text of shaders/shared/cos2pi.wgsl
@@ -40,15 +42,18 @@ const SHARED: &[(&str, &str)] = &[
     shared!("row_layout"),
 ];
 
-/// Named integer constants of one variant.
-pub type Constants = HashMap<String, i64>;
+/// Constants and counters by name.
+type Scope = HashMap<String, i64>;
 
-/// Expands `source` for `constants`. Errors name the line.
-pub fn expand(source: &str, constants: &Constants) -> Result<String> {
+/// Expands `source` for the constants of a variant. Errors name the line.
+pub fn expand(source: &str, constants: &[(&str, i64)]) -> Result<String> {
     let mut lines = Vec::new();
     splice(source, &mut lines)?;
     let mut out = String::with_capacity(4 * source.len());
-    let mut scope = constants.clone();
+    let constants = constants.iter();
+    let mut scope = constants
+        .map(|&(name, value)| (name.to_owned(), value))
+        .collect();
     let used = block(&lines, 0, &mut scope, Some(&mut out))?;
     match lines.get(used) {
         None => Ok(out),
@@ -85,11 +90,12 @@ fn directive(line: &str) -> Option<(&str, &str)> {
     })
 }
 
-/// Expands lines from `at` up to an unmatched `end` or `else`, whose index it returns. Without `out` it only skips.
+/// Expands lines from `at` up to an unmatched `end` or `else`, whose index it returns. Without
+/// `out` it only skips.
 fn block(
     lines: &[&str],
     mut at: usize,
-    scope: &mut Constants,
+    scope: &mut Scope,
     mut out: Option<&mut String>,
 ) -> Result<usize> {
     while let Some(&line) = lines.get(at) {
@@ -154,7 +160,7 @@ fn expect_end(lines: &[&str], at: usize, opening: &str) -> Result<()> {
     }
 }
 
-fn substitute(line: &str, scope: &Constants, out: &mut String) -> Result<()> {
+fn substitute(line: &str, scope: &Scope, out: &mut String) -> Result<()> {
     let mut rest = line;
     while let Some((before, after)) = rest.split_once("${") {
         let (expression, tail) = after
@@ -171,7 +177,7 @@ fn substitute(line: &str, scope: &Constants, out: &mut String) -> Result<()> {
 }
 
 /// Evaluates an integer expression: names, numbers, `+ - * / % == < > ( )`, usual precedence.
-fn evaluate(text: &str, scope: &Constants) -> std::result::Result<i64, String> {
+fn evaluate(text: &str, scope: &Scope) -> std::result::Result<i64, String> {
     let mut tokens = tokens(text);
     let value = comparison(&mut tokens, scope)?;
     match tokens.pop() {
@@ -202,7 +208,7 @@ fn tokens(text: &str) -> Vec<&str> {
 
 type Parsed = std::result::Result<i64, String>;
 
-fn comparison(tokens: &mut Vec<&str>, scope: &Constants) -> Parsed {
+fn comparison(tokens: &mut Vec<&str>, scope: &Scope) -> Parsed {
     let left = sum(tokens, scope)?;
     let Some(operator @ ("==" | "<" | ">")) = tokens.last().copied() else {
         return Ok(left);
@@ -216,7 +222,7 @@ fn comparison(tokens: &mut Vec<&str>, scope: &Constants) -> Parsed {
     }))
 }
 
-fn sum(tokens: &mut Vec<&str>, scope: &Constants) -> Parsed {
+fn sum(tokens: &mut Vec<&str>, scope: &Scope) -> Parsed {
     let mut value = product(tokens, scope)?;
     while let Some(operator @ ("+" | "-")) = tokens.last().copied() {
         tokens.pop();
@@ -230,7 +236,7 @@ fn sum(tokens: &mut Vec<&str>, scope: &Constants) -> Parsed {
     Ok(value)
 }
 
-fn product(tokens: &mut Vec<&str>, scope: &Constants) -> Parsed {
+fn product(tokens: &mut Vec<&str>, scope: &Scope) -> Parsed {
     let mut value = atom(tokens, scope)?;
     while let Some(operator @ ("*" | "/" | "%")) = tokens.last().copied() {
         tokens.pop();
@@ -245,7 +251,7 @@ fn product(tokens: &mut Vec<&str>, scope: &Constants) -> Parsed {
     Ok(value)
 }
 
-fn atom(tokens: &mut Vec<&str>, scope: &Constants) -> Parsed {
+fn atom(tokens: &mut Vec<&str>, scope: &Scope) -> Parsed {
     match tokens.pop() {
         Some("(") => {
             let value = comparison(tokens, scope)?;
@@ -269,24 +275,18 @@ fn atom(tokens: &mut Vec<&str>, scope: &Constants) -> Parsed {
 mod tests {
     use super::*;
 
-    fn with(pairs: &[(&str, i64)]) -> Constants {
-        pairs.iter().map(|&(n, v)| (n.to_owned(), v)).collect()
-    }
-
     #[test]
     fn loops_conditions_and_expressions_expand() {
-        let source = "//@ let N = T * 2\n//@ for i in 0..N\n//@ if i % 2 == 0\na${i} = ${i*(3+1)-1};\n//@ else\nodd${i}\n//@ end\n//@ end\nlast";
-        let text = expand(source, &with(&[("T", 2)])).expect("expands");
+        let source = "//@ let N = T * 2\n//@ for i in 0..N\n//@ if i % 2 == 0\na${i} = \
+         ${i*(3+1)-1};\n//@ else\nodd${i}\n//@ end\n//@ end\nlast";
+        let text = expand(source, &[("T", 2)]).expect("expands");
         assert_eq!(text, "a0 = -1;\nodd1\na2 = 7;\nodd3\nlast\n");
     }
 
     #[test]
     fn nested_loops_keep_their_own_counters() {
         let source = "//@ for i in 0..2\n//@ for j in 0..2\n${i}${j}\n//@ end\n//@ end";
-        assert_eq!(
-            expand(source, &with(&[])).expect("expands"),
-            "00\n01\n10\n11\n"
-        );
+        assert_eq!(expand(source, &[]).expect("expands"), "00\n01\n10\n11\n");
     }
 
     #[test]
@@ -299,9 +299,7 @@ mod tests {
             ("${1/0}", "divides by zero"),
             ("//@ unroll", "is no directive"),
         ] {
-            let message = expand(source, &with(&[]))
-                .expect_err("is wrong")
-                .to_string();
+            let message = expand(source, &[]).expect_err("is wrong").to_string();
             assert!(message.contains(part), "{message}");
         }
     }

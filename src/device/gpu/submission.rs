@@ -1,5 +1,5 @@
-//! What one submission may hold: so little that the device starts early and never works on one for so long that the system
-//! takes it for hung (two seconds, on Windows).
+//! What one submission may hold: so little that the device starts early and never works on one for
+//! so long that the system takes it for hung (two seconds, on Windows).
 
 use super::GpuDevice;
 use std::ops::Range;
@@ -13,9 +13,11 @@ const TILE: usize = 128;
 /// Parameters of a dispatch start at multiples of this on every adapter.
 const SLOT: usize = 256;
 
-/// What is recorded of the next submission: the parameters of its dispatches, one after another, and its work.
+/// What is recorded of the next submission: the parameters of its dispatches, one after another,
+/// and its work.
 ///
-/// Parameters are written all at once when it is submitted: every write takes effect before its first dispatch.
+/// Parameters are written all at once when it is submitted: every write takes effect before its
+/// first dispatch.
 #[derive(Default)]
 pub(super) struct SubmissionPart {
     params: Vec<u8>,
@@ -48,14 +50,15 @@ impl SubmissionPart {
     }
 }
 
-/// Rows of one dispatch of any tile shape, when a row takes `work` operations of at most `most`: a whole number of tiles, and
-/// within the number of workgroups that every adapter takes.
+/// Rows of one dispatch of any tile shape, when a row takes `work` operations of at most `most`: a
+/// whole number of tiles, and within the number of workgroups that every adapter takes.
 fn rows_per_dispatch(work: f64, most: f64) -> usize {
     const MOST: usize = 65_535 * 8 / TILE;
     ((most / work.max(1.0)) as usize / TILE).clamp(1, MOST) * TILE
 }
 
-/// The size of as many parts as parts of at most `most` need, all of one size: a short one at the end would leave a device idle.
+/// The size of as many parts as parts of at most `most` need, all of one size: a short one at the
+/// end would leave a device idle.
 pub(crate) fn even(total: usize, most: usize) -> usize {
     let parts = total.div_ceil(most).max(1);
     total.div_ceil(parts).max(1)
@@ -75,7 +78,8 @@ impl GpuDevice {
         WORK
     }
 
-    /// The rows of one dispatch after another, about as many in each, where a row takes `work` operations.
+    /// The rows of one dispatch after another, about as many in each, where a row takes `work`
+    /// operations.
     pub(crate) fn row_blocks(&self, rows: usize, work: f64) -> impl Iterator<Item = Range<usize>> {
         let step = even(rows, rows_per_dispatch(work, self.most_work())).next_multiple_of(TILE);
         let starts = (0..rows).step_by(step);

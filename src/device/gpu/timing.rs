@@ -10,7 +10,8 @@ use std::{
 /// Queries of one set: the most that every adapter allows.
 const QUERIES: u32 = 4096;
 
-/// Timestamps of the dispatches recorded while a measurement runs: one at the start and one at the end of each.
+/// Timestamps of the dispatches recorded while a measurement runs: one at the start and one at the
+/// end of each.
 pub(super) struct Timing {
     set: wgpu::QuerySet,
     used: u32,
@@ -46,9 +47,10 @@ impl GpuDevice {
         lock(&self.0.recorder).timing.is_some()
     }
 
-    /// Records `work` `times` times in a row and returns the seconds that the device took for each, from the start of its
-    /// first dispatch to the end of its last. Errors with [`Error::Unsupported`] without timestamp queries, with work that
-    /// records nothing, with more dispatches than one query set holds, and while another thread measures. What other threads
+    /// Records `work` `times` times in a row and returns the seconds that the device took for each,
+    /// from the start of its first dispatch to the end of its last. Errors with
+    /// [`Error::Unsupported`] without timestamp queries, with work that records nothing, with more
+    /// dispatches than one query set holds, and while another thread measures. What other threads
     /// record meanwhile is not counted, but slows the device down.
     pub(crate) fn time(
         &self,
@@ -92,7 +94,8 @@ impl GpuDevice {
         };
         if used > QUERIES || spans.iter().any(Range::is_empty) {
             return Err(Error::unsupported(format!(
-                "{used} timestamps for {times} measurements; between 2 for each and {QUERIES} in all can be taken"
+                "{used} timestamps for {times} measurements; between 2 for each and {QUERIES} in \
+                 all can be taken"
             )));
         }
         let bytes = u64::from(used) * u64::from(wgpu::QUERY_SIZE);
@@ -116,14 +119,71 @@ impl GpuDevice {
                 .collect();
         })?;
         let period = f64::from(self.0.queue.get_timestamp_period()) * 1e-9;
-        let seconds = |span: Range<u32>| {
-            let (first, last) = (ticks[span.start as usize], ticks[span.end as usize - 1]);
-            last.wrapping_sub(first) as f64 * period
-        };
-        Ok(spans.into_iter().map(seconds).collect())
+        let ticks_of = |span| duration(&ticks, span) as f64 * period;
+        Ok(spans.into_iter().map(ticks_of).collect())
     }
 
     fn timestamps_used(&self) -> u32 {
         lock(&self.0.recorder).timing.as_ref().map_or(0, |t| t.used)
+    }
+}
+
+/// Ticks from the start of the first dispatch of a span to the end of its last. Counters may run
+/// over.
+fn duration(ticks: &[u64], span: Range<u32>) -> u64 {
+    let (first, last) = (ticks[span.start as usize], ticks[span.end as usize - 1]);
+    last.wrapping_sub(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Device, Matrix, bench::ceiling, under_test::gpus};
+    use ndarray::Array2;
+
+    #[test]
+    fn a_span_lasts_from_its_first_dispatch_to_its_last() {
+        let ticks = [5, 7, 100, 130, 150, 1_150, u64::MAX, 9];
+        assert_eq!(duration(&ticks, 0..2), 2);
+        assert_eq!(duration(&ticks, 2..6), 1_050);
+        assert_eq!(duration(&ticks, 0..6), 1_145);
+        assert_eq!(duration(&ticks, 6..8), 10);
+    }
+
+    /// Short and long dispatches in one span, in either order, take as long as the long one at
+    /// least.
+    #[test]
+    fn every_dispatch_of_a_span_is_timed() {
+        for device in gpus() {
+            let Device::Gpu(gpu) = &device else { continue };
+            if !gpu.has_timestamps() {
+                println!("{} has no timestamps", gpu.describe());
+                continue;
+            }
+            let rows = |rows| Matrix::upload(&device, Array2::zeros((rows, 1024)).view());
+            let (mut few, mut many) = (rows(1).expect("fits"), rows(64).expect("fits"));
+            let chains = ceiling::CHAINS[0];
+            let mut time = |order: &[bool]| {
+                let run = || {
+                    for long in order {
+                        let (sums, rounds) = match long {
+                            true => (&mut many, 1 << 10),
+                            false => (&mut few, 1),
+                        };
+                        ceiling::fma(gpu, sums, chains, rounds)?;
+                    }
+                    Ok(())
+                };
+                let seconds = gpu.time(5, run).expect("runs");
+                assert_eq!(seconds.len(), 5);
+                seconds.into_iter().fold(f64::INFINITY, f64::min)
+            };
+            let (short, long) = (time(&[false]), time(&[true]));
+            assert!(8.0 * short < long, "{short} {long}: not apart");
+            for order in [&[true, false], &[false, true]] {
+                let both = time(order);
+                assert!(both > 0.5 * long, "{order:?}: {both} of {long}");
+            }
+        }
     }
 }

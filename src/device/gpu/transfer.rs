@@ -6,14 +6,16 @@ use futures_intrusive::channel::shared::{OneshotReceiver, oneshot_channel};
 use std::{collections::VecDeque, fmt, mem, ops::Range};
 
 impl GpuDevice {
-    /// Lays `len` floats out through `fill` and writes them to `buffer`, after all work recorded before.
+    /// Lays `len` floats out through `fill` and writes them to `buffer`, after all work recorded
+    /// before.
     pub(crate) fn upload(
         &self,
         buffer: &wgpu::Buffer,
         len: usize,
         fill: impl FnOnce(&mut [f32]),
     ) -> Result<()> {
-        // Taken out, not locked: a thread of a pool may wait within `fill` and do other work meanwhile, even an upload.
+        // Taken out, not locked: a thread of a pool may wait within `fill` and do other work
+        // meanwhile, even an upload.
         let mut staging = mem::take(&mut *lock(&self.0.staging));
         if staging.len() < len {
             staging.resize(len, 0.0);
@@ -38,8 +40,8 @@ impl GpuDevice {
         self.read_later(buffer, 0..len)?.finish(take)
     }
 
-    /// Submits a copy of some floats of `buffer` as all work recorded so far leaves them. The device goes on with what comes
-    /// next while the copy waits for [`Readback::finish`].
+    /// Submits a copy of some floats of `buffer` as all work recorded so far leaves them. The
+    /// device goes on with what comes next while the copy waits for [`Readback::finish`].
     pub(crate) fn read_later(
         &self,
         buffer: &wgpu::Buffer,
@@ -72,7 +74,8 @@ impl GpuDevice {
                 bytes,
             );
         }
-        // `None` if another thread has submitted the copy by now: its end is waited for with all the rest.
+        // `None` if another thread has submitted the copy by now: its end is waited for with all
+        // the rest.
         readback.submission = self.flush();
         self.check()?;
         let (sender, receiver) = oneshot_channel();
@@ -94,8 +97,8 @@ pub(crate) struct Pace(VecDeque<wgpu::SubmissionIndex>);
 const STEPS: usize = 2;
 
 impl GpuDevice {
-    /// Ends a step: submits what is recorded, and waits until few enough steps are under way. Without it a host that is
-    /// faster than its device piles up uploads without end.
+    /// Ends a step: submits what is recorded, and waits until few enough steps are under way.
+    /// Without it a host that is faster than its device piles up uploads without end.
     pub(crate) fn step(&self, pace: &mut Pace) -> Result<()> {
         pace.0.extend(self.flush());
         while pace.0.len() > STEPS {
@@ -225,7 +228,8 @@ mod tests {
         for device in crate::under_test::gpus() {
             let input = Affine::identity(3);
             (0..32).into_par_iter().for_each(|i| {
-                // Rows enough for the pool to share them, so that threads wait for one another within an upload.
+                // Rows enough for the pool to share them, so that threads wait for one another
+                // within an upload.
                 let host = ndarray::Array2::from_elem((2000, 3), i as f32);
                 let mut matrix = Matrix::new(&device, 2000, 3).expect("fits");
                 input.load(&(&host).into(), &mut matrix).expect("uploads");

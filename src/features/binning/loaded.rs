@@ -34,7 +34,8 @@ impl Hasher {
         })
     }
 
-    /// Hands over the hashes of all rows of `x`, block after block, with the number of the block's first row.
+    /// Hands over the hashes of all rows of `x`, block after block, with the number of the block's
+    /// first row.
     pub(super) fn each_block(
         &mut self,
         x_nd: &Matrix,
@@ -66,8 +67,8 @@ struct Work<'m> {
 }
 
 impl<'m> HashedRows<'m> {
-    /// Loads the grids, for chunks of at most `memory` bytes from a source with so many target columns. Hashes are read back
-    /// in blocks of their own.
+    /// Loads the grids, for chunks of at most `memory` bytes from a source with so many target
+    /// columns. Hashes are read back in blocks of their own.
     pub(super) fn new(
         drawn: &'m DrawnGrids,
         targets: usize,
@@ -93,8 +94,9 @@ impl<'m> HashedRows<'m> {
         self.portions.rows()
     }
 
-    /// Hands over the hashes of all rows, block after block, with the number of the block's first row. Rows for which the
-    /// device has no room come again, some of them twice: what is taken twice must be as if it came once.
+    /// Hands over the hashes of all rows, block after block, with the number of the block's first
+    /// row. Rows for which the device has no room come again, some of them twice: what is taken
+    /// twice must be as if it came once.
     pub(super) fn each_block(
         &mut self,
         rows: &Rows,

@@ -20,18 +20,22 @@ pub enum Landmarks {
     Uniform,
     /// Independent rows, so that one may come twice.
     UniformWithReplacement,
-    /// Different rows with probability by `sum_i k(x_i, x_j)^2` (Drineas, Kannan & Mahoney 2006). Takes n^2 kernel values.
+    /// Different rows with probability by `sum_i k(x_i, x_j)^2` (Drineas, Kannan & Mahoney 2006).
+    /// Takes n^2 kernel values.
     ColumnNorm,
-    /// Different rows with probability by `k(x_j, x_j)` (Drineas & Mahoney 2005); uniform for shift-invariant kernels.
+    /// Different rows with probability by `k(x_j, x_j)` (Drineas & Mahoney 2005); uniform for
+    /// shift-invariant kernels.
     Diagonal,
     /// Different rows with probability by approximate ridge leverage scores,
-    /// `(k_ii - k_i'(K_JJ + q lambda I)^-1 k_i) / (n lambda)` from a uniform pilot J of q = m rows (Musco & Musco 2017, sec. 3).
+    /// `(k_ii - k_i'(K_JJ + q lambda I)^-1 k_i) / (n lambda)` from a uniform pilot J of q = m rows
+    /// (Musco & Musco 2017, sec. 3).
     RidgeLeverage {
         /// The penalty per sample, lambda > 0.
         lambda: f64,
     },
-    /// One after another with probability by what the ones before leave of the diagonal (Chen, Epperly, Tropp & Webber 2023,
-    /// algorithm 2.1). Stops early when nothing is left: the kernel then is reproduced.
+    /// One after another with probability by what the ones before leave of the diagonal (Chen,
+    /// Epperly, Tropp & Webber 2023, algorithm 2.1). Stops early when nothing is left: the kernel
+    /// then is reproduced.
     PivotedCholesky,
     /// Centres of k-means, from a k-means++ start (Zhang, Tsang & Kwok 2008).
     KMeans,
@@ -43,7 +47,8 @@ pub enum Landmarks {
 const LLOYD_STEPS: usize = 25;
 
 impl Landmarks {
-    /// `m` landmarks of the candidates `u`, `[n, d]` at unit scale; [`Self::Rows`] is for the caller.
+    /// `m` landmarks of the candidates `u`, `[n, d]` at unit scale; [`Self::Rows`] is for the
+    /// caller.
     pub(super) fn choose(
         &self,
         kernel: &dyn Kernel,
@@ -124,7 +129,8 @@ pub(super) fn not_finite(of: &str) -> Error {
         .help(Remedy::LargerLengthscale)
 }
 
-/// `m` different indices with probability by weight (Efraimidis & Spirakis 2006: the first m of exponential clocks).
+/// `m` different indices with probability by weight (Efraimidis & Spirakis 2006: the first m of
+/// exponential clocks).
 fn weighted(weights: &[f64], m: usize, draws: &mut Draws) -> Result<Vec<usize>> {
     if weights.iter().any(|w| !w.is_finite()) {
         return Err(not_finite("a candidate row"));
@@ -182,7 +188,8 @@ fn ridge_leverage(
     let mut inner = Lower::of(&inner);
     if !inner.factor() {
         return Err(Error::numerical(format!(
-            "leverage scores at lambda = {lambda:e} are lost to rounding; use a larger lambda (10 times)"
+            "leverage scores at lambda = {lambda:e} are lost to rounding; use a larger lambda (10 \
+             times)"
         )));
     }
     let mut half = cross(kernel, pilot_rows.view(), u_nd.view());

@@ -32,8 +32,9 @@ const MOST_ROWS: usize = 4096;
 /// Features of one run at most.
 const FEATURE_BYTES: usize = 64 << 20;
 
-/// The costs of `kinds` (of [`MEASURED`]) for rows of `columns` to `features` on `device`, in turns. No kernel matters for
-/// them. A map that does not fit the device is left out; errors when none does.
+/// The costs of `kinds` (of [`MEASURED`]) for rows of `columns` to `features` on `device`, in
+/// turns. No kernel matters for them. A map that does not fit the device is left out; errors when
+/// none does.
 pub(crate) fn measure(
     device: &Device,
     kinds: &[MapKind],

@@ -85,7 +85,8 @@ pub struct MapPart {
     pub features: Option<usize>,
 }
 
-/// One map, or several side by side: `fourier`, `binning+fourier` (each of weight 1/2), `0.3*binning:200+0.7*fourier:800`.
+/// One map, or several side by side: `fourier`, `binning+fourier` (each of weight 1/2),
+/// `0.3*binning:200+0.7*fourier:800`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MapChoice {
     parts: Vec<MapPart>,
@@ -102,7 +103,8 @@ impl MapChoice {
         self.parts.iter().any(|part| part.kind == kind)
     }
 
-    /// How many of `features` each part gets: what it names itself, else an even number of an even share.
+    /// How many of `features` each part gets: what it names itself, else an even number of an even
+    /// share.
     pub(super) fn shares(&self, features: usize) -> impl Iterator<Item = (MapPart, usize)> {
         let even = match self.parts.len() {
             1 => features,
@@ -145,8 +147,8 @@ impl fmt::Display for MapChoice {
 impl FromStr for MapChoice {
     type Err = Error;
 
-    /// Reads `[WEIGHT*]MAP[:FEATURES]`, several of them joined by `+`. A weight left out is 1 over the number of maps, with
-    /// which maps of one kernel add up to that kernel.
+    /// Reads `[WEIGHT*]MAP[:FEATURES]`, several of them joined by `+`. A weight left out is 1 over
+    /// the number of maps, with which maps of one kernel add up to that kernel.
     fn from_str(text: &str) -> Result<Self> {
         let bad = |what: &str, value: &str| {
             Error::parameter(format!(

@@ -62,8 +62,8 @@ impl Packed {
     }
 }
 
-/// Subtracts the products of packed row i with packed row j from column `first + j` of row i, for j up to the end of i's
-/// slab. Threads share the rows, so no result depends on them.
+/// Subtracts the products of packed row i with packed row j from column `first + j` of row i, for j
+/// up to the end of i's slab. Threads share the rows, so no result depends on them.
 pub(super) fn subtract(rows: &mut [f64], stride: usize, first: usize, packed: &Packed) {
     let height = BAND * slab_rows();
     let mut bands: Vec<_> = rows.chunks_mut(height * stride).enumerate().collect();
@@ -160,8 +160,8 @@ impl Subtract<'_> {
 struct Sums<S: Simd, const ROWS: usize>([[S::f64s; VECTORS]; ROWS]);
 
 impl<S: Simd, const ROWS: usize> Sums<S, ROWS> {
-    /// `a' b` for tile `t` of the slab `a` and all of the slab `b`. Meanwhile `share` comes nearer, and the places of the tile
-    /// after this one, row by row.
+    /// `a' b` for tile `t` of the slab `a` and all of the slab `b`. Meanwhile `share` comes nearer,
+    /// and the places of the tile after this one, row by row.
     #[inline(always)]
     fn of<'c, const TILES: usize>(
         simd: S,

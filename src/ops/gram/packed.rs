@@ -14,8 +14,8 @@ pub(super) fn places(z_tiles: usize, y_tiles: usize) -> Vec<(usize, usize)> {
     (0..z_tiles).flat_map(row).collect()
 }
 
-/// Adds tiles of the upper triangle to the lower one, mirrored, and those beside it to `Z'Y`. A thread takes the tiles of one
-/// column, which are neighbours in the lower triangle.
+/// Adds tiles of the upper triangle to the lower one, mirrored, and those beside it to `Z'Y`. A
+/// thread takes the tiles of one column, which are neighbours in the lower triangle.
 pub(super) fn unpack(
     data: &[f32],
     side: usize,
@@ -68,7 +68,8 @@ mod tests {
         let (z_tiles, y_tiles) = (3, 2);
         let places = places(z_tiles, y_tiles);
         assert_eq!(places.len(), tile_count(z_tiles, y_tiles));
-        // The entry at row r and column c of [Z'Z | Z'Y] is 100 r + c; what is beyond the edges is not to be seen.
+        // The entry at row r and column c of [Z'Z | Z'Y] is 100 r + c; what is beyond the edges is
+        // not to be seen.
         let mut data = vec![f32::NAN; places.len() * side * side];
         for (tile, &(i, j)) in data.chunks_exact_mut(side * side).zip(&places) {
             let edge = if j < z_tiles {

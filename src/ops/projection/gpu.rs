@@ -1,12 +1,46 @@
 //! The dense map on a GPU: its parameters there, and its dispatches.
 
-use super::{DenseMap, OP, Projection, storing};
+use super::{DenseMap, MENU};
 use crate::{
     Result,
     device::{Device, GpuDevice, Matrix, gpu::Dispatch},
-    form::{tile::Form, tuning},
-    ops::{Nonlinearity, dispatch::narrow, few::FewRows},
+    form::{
+        self, Form, Shape,
+        tile::{self, Tile},
+    },
+    ops::{Binding, Nonlinearity, Op, Variant, dispatch::narrow, few::FewRows},
 };
+
+/// The op for the registry.
+pub static OP: Op = Op {
+    name: "projection",
+    source: include_str!("../../../shaders/projection.wgsl"),
+    params_bytes: size_of::<Params>(),
+    bindings: &[
+        Binding::Read("x"),
+        Binding::Read("w"),
+        Binding::Read("feature"),
+        Binding::Write("z"),
+    ],
+    variants: || {
+        let menu = tile::MENU.iter();
+        let forms = menu.flat_map(|t| Nonlinearity::ALL.map(|f| (*t, f)));
+        // Only sines can start in the middle of a vec4.
+        let part = tile::MENU
+            .iter()
+            .map(|t| variant(*t, Nonlinearity::CosSin, false));
+        forms
+            .map(|(t, f)| variant(t, f, true))
+            .chain(part)
+            .collect()
+    },
+};
+
+/// Features stored in whole vec4s or one by one.
+fn variant(tile: Tile, f: Nonlinearity, whole: bool) -> Variant {
+    let constants = tile.variant().with("NONLINEARITY", f.code());
+    constants.with("WHOLE", whole.into())
+}
 
 /// The uniform parameters, as in the shader.
 #[repr(C)]
@@ -21,20 +55,26 @@ pub(super) struct Params {
     row0: u32,
 }
 
+/// The parameters of a dense map on a GPU.
 #[derive(Debug)]
-pub(in crate::ops) struct GpuMap {
+pub(super) struct Map {
+    pub(super) gpu: GpuDevice,
+    pub(super) nonlinearity: Nonlinearity,
+    pub(super) depth: usize,
+    pub(super) freqs: usize,
     /// `[d, s]`, with zero rows up to a multiple of four.
-    pub(in crate::ops) w_ds: Matrix,
+    pub(super) w_ds: Matrix,
     /// Pairs of phase and amplitude in one row, padded with zeros to whole quadruples of pairs.
-    pub(in crate::ops) feature: Matrix,
+    pub(super) feature: Matrix,
     /// Set when a caller chose it, else by shape.
-    pub(in crate::ops) form: Option<Form>,
+    pub(super) forced: Option<Form>,
 }
 
-impl GpuMap {
-    pub(super) fn upload(device: &Device, map: &DenseMap, form: Option<Form>) -> Result<Self> {
+impl Map {
+    pub(super) fn upload(gpu: &GpuDevice, map: &DenseMap, forced: Option<Form>) -> Result<Self> {
+        let device = Device::Gpu(gpu.clone());
         let (depth, freqs) = (map.depth(), map.freqs());
-        let mut w_ds = Matrix::new(device, depth.next_multiple_of(4), freqs)?;
+        let mut w_ds = Matrix::new(&device, depth.next_multiple_of(4), freqs)?;
         let stride = w_ds.stride();
         w_ds.write_with(|out| {
             out.fill(0.0);
@@ -43,7 +83,7 @@ impl GpuMap {
                 row.iter().zip(out).for_each(|(&w, o)| *o = w);
             }
         })?;
-        let mut feature = Matrix::new(device, 1, 2 * freqs.next_multiple_of(4))?;
+        let mut feature = Matrix::new(&device, 1, 2 * freqs.next_multiple_of(4))?;
         feature.write_with(|out| {
             out.fill(0.0);
             let pairs = map.phase_s.iter().zip(&map.amplitude_s);
@@ -52,77 +92,89 @@ impl GpuMap {
             }
         })?;
         Ok(Self {
+            gpu: gpu.clone(),
+            nonlinearity: map.nonlinearity,
+            depth,
+            freqs,
             w_ds,
             feature,
-            form,
+            forced,
         })
     }
-}
 
-impl Projection {
-    pub(super) fn run_gpu(
-        &self,
-        gpu: &GpuDevice,
-        map: &GpuMap,
-        x_nd: &Matrix,
-        z_nd: &mut Matrix,
-    ) -> Result<()> {
-        let tile = match self.form(x_nd.rows()) {
-            Some(Form::Tile(tile)) => tile,
-            form => {
+    fn shape(&self, rows: usize) -> Shape {
+        Shape {
+            rows,
+            depth: self.depth,
+            cols: self.freqs,
+        }
+    }
+
+    /// The form for so many rows.
+    pub(super) fn form(&self, rows: usize) -> Form {
+        let own = || form::of(&self.gpu, &MENU, self.shape(rows));
+        self.forced.unwrap_or_else(own)
+    }
+
+    /// Records the features of the rows of x.
+    pub(super) fn run(&self, x_nd: &Matrix, z_nd: &mut Matrix) -> Result<()> {
+        match self.form(x_nd.rows()) {
+            Form::Tile(tile) => self.tiled(tile, x_nd, z_nd),
+            Form::Few { splits } => {
                 let few = FewRows {
                     a_nk: x_nd,
-                    b_kt: &map.w_ds,
+                    b_kt: &self.w_ds,
                     cols: self.freqs,
-                    features: Some((&map.feature, self.nonlinearity)),
+                    features: Some((&self.feature, self.nonlinearity)),
                     z_nt: z_nd,
                     row0: 0,
-                    splits: Form::splits(form),
+                    splits,
                 };
-                return few.run(gpu);
+                few.run(&self.gpu)
             }
-        };
-        let row_work = self.row_work();
-        if map.form.is_none() {
-            tuning::worked(gpu, self.class(x_nd.rows()), row_work * x_nd.rows() as f64)?;
+        }
+    }
+
+    fn tiled(&self, tile: Tile, x_nd: &Matrix, z_nd: &mut Matrix) -> Result<()> {
+        let (gpu, rows, row_work) = (&self.gpu, x_nd.rows(), self.row_work());
+        if self.forced.is_none() {
+            MENU.worked(gpu, self.shape(rows), row_work * rows as f64)?;
         }
         let mut params = Params {
-            rows: narrow(x_nd.rows())?,
+            rows: narrow(rows)?,
             depth4: narrow(self.depth.div_ceil(4))?,
             freqs: narrow(self.freqs)?,
             x_stride4: narrow(x_nd.stride() / 4)?,
-            w_stride4: narrow(map.w_ds.stride() / 4)?,
+            w_stride4: narrow(self.w_ds.stride() / 4)?,
             z_stride: narrow(z_nd.stride())?,
             row0: 0,
         };
         let whole = self.nonlinearity != Nonlinearity::CosSin || self.freqs.is_multiple_of(4);
-        let (name, constants) = storing(tile, self.nonlinearity, whole);
-        for rows in gpu.row_blocks(x_nd.rows(), row_work) {
-            params.row0 = narrow(rows.start)?;
+        for block in gpu.row_blocks(rows, row_work) {
+            params.row0 = narrow(block.start)?;
             gpu.dispatch(&Dispatch {
                 op: &OP,
-                variant: &name,
-                constants: &constants,
+                variant: variant(tile, self.nonlinearity, whole),
                 params: bytemuck::bytes_of(&params),
                 buffers: &[
                     x_nd.gpu(gpu, "x")?,
-                    map.w_ds.gpu(gpu, "w")?,
-                    map.feature.gpu(gpu, "the phases")?,
+                    self.w_ds.gpu(gpu, "w")?,
+                    self.feature.gpu(gpu, "the phases")?,
                     z_nd.gpu(gpu, "z")?,
                 ],
                 workgroups: [
                     params.freqs.div_ceil(tile.cols()),
-                    narrow(rows.len())?.div_ceil(tile.rows()),
+                    narrow(block.len())?.div_ceil(tile.rows()),
                     1,
                 ],
-                work: row_work * rows.len() as f64,
+                work: row_work * block.len() as f64,
             })?;
         }
         Ok(())
     }
 
     /// Operations of one row.
-    pub(in crate::ops) fn row_work(&self) -> f64 {
+    pub(super) fn row_work(&self) -> f64 {
         2.0 * self.depth as f64 * self.freqs as f64
     }
 }

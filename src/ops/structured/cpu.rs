@@ -1,10 +1,11 @@
-//! Structured maps on the CPU: a few rows at a time through each block, so that its tables are read from cache.
+//! Structured maps on the CPU: a few rows at a time through each block, so that its tables are read
+//! from cache.
 
 use super::map::{Mixing, StructuredMap};
 use crate::{
     Result,
     device::{CpuDevice, Matrix},
-    ops::{Nonlinearity, product::HostFactor, walsh_hadamard::transform},
+    ops::{Nonlinearity, product::RightFactor, walsh_hadamard::transform},
     simd::{
         cos2pi::{cos2pi, sin2pi},
         rows_per_block,
@@ -19,15 +20,17 @@ const ROWS: usize = 16;
 /// Signs as factors, which multiply faster than bits unpack.
 #[derive(Debug)]
 pub(super) struct Tables {
+    cpu: CpuDevice,
     /// `diagonals * n` factors a block.
     signs: Vec<f32>,
 }
 
 impl Tables {
-    pub(super) fn new(map: &StructuredMap) -> Self {
+    pub(super) fn new(cpu: &CpuDevice, map: &StructuredMap) -> Self {
         let rows = 0..map.signs.nrows();
         let signs = rows.flat_map(|row| (0..map.padded).map(move |i| map.sign(row, i) as f32));
         Self {
+            cpu: cpu.clone(),
             signs: signs.collect(),
         }
     }
@@ -37,14 +40,13 @@ impl Tables {
 pub(super) fn run(
     map: &StructuredMap,
     tables: &Tables,
-    device: &CpuDevice,
     x_nd: &Matrix,
     z_nd: &mut Matrix,
 ) -> Result<()> {
-    let task = rows_per_block(x_nd.rows(), device.threads()).min(ROWS);
+    let task = rows_per_block(x_nd.rows(), tables.cpu.threads()).min(ROWS);
     let x = x_nd.cpu("x")?;
     let z = z_nd.cpu_mut("z")?;
-    device.install(|| {
+    tables.cpu.install(|| {
         z.par_chunks_mut(task * map.outputs())
             .zip(x.par_chunks(task * map.depth))
             .for_each_init(Vec::new, |scratch, (z, x)| {
@@ -58,7 +60,6 @@ pub(super) fn run(
 pub(super) fn predict(
     map: &StructuredMap,
     tables: &Tables,
-    device: &CpuDevice,
     x_nd: &Matrix,
     beta_dt: &Matrix,
     y_nt: &mut Matrix,
@@ -67,11 +68,11 @@ pub(super) fn predict(
     if targets == 0 {
         return Ok(());
     }
-    let task = rows_per_block(x_nd.rows(), device.threads()).min(4 * ROWS);
+    let task = rows_per_block(x_nd.rows(), tables.cpu.threads()).min(4 * ROWS);
     let x = x_nd.cpu("x")?;
-    let beta = HostFactor::new(beta_dt.cpu("the coefficients")?, outputs, targets);
+    let beta = RightFactor::new(beta_dt.cpu("the coefficients")?, outputs, targets);
     let y = y_nt.cpu_mut("y")?;
-    device.install(|| {
+    tables.cpu.install(|| {
         y.par_chunks_mut(task * targets)
             .zip(x.par_chunks(task * map.depth))
             .for_each_init(
@@ -143,7 +144,8 @@ impl WithSimd for Featurize<'_> {
                         let g = gaussian_bn.row(block);
                         let g = g.as_slice().expect("rows of a standard layout");
                         for ((w, &from), &g) in w.iter_mut().zip(from).zip(g) {
-                            // The mask changes nothing; it spares a check and lets the loop become gathers.
+                            // The mask changes nothing; it spares a check and lets the loop become
+                            // gathers.
                             *w = g * v[from as usize & (n - 1)];
                         }
                         transform(simd, w);

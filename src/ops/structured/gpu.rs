@@ -1,4 +1,5 @@
-//! Structured maps on a GPU: one dispatch where rows fit workgroup memory, else steps with Walsh-Hadamard passes between.
+//! Structured maps on a GPU: one dispatch where rows fit workgroup memory, else steps with
+//! Walsh-Hadamard passes between.
 
 use super::{
     form,
@@ -6,13 +7,11 @@ use super::{
 };
 use crate::{
     Result,
-    device::{
-        Device, GpuDevice, Matrix,
-        gpu::{Dispatch, shader::Constants},
-    },
+    device::{Device, GpuDevice, Matrix, gpu::Dispatch},
     ops::{
-        Binding, Op,
+        Binding, Op, Variant,
         dispatch::{fold, moved, narrow},
+        product,
         walsh_hadamard::{LOG_STRIDED, LOG_WHOLE, RowLayout, WalshHadamard},
     },
 };
@@ -68,7 +67,7 @@ pub static STAGE_OP: Op = Op {
     },
 };
 
-/// Scratch of longer rows, per matrix.
+/// Scratch of longer rows, per matrix, and features that a prediction keeps at a time.
 const SCRATCH_BYTES: usize = 32 << 20;
 
 #[repr(C)]
@@ -101,11 +100,9 @@ struct StageParams {
     amplitude: f32,
 }
 
-fn variant(log_n: u32, kind: i64, form: i64) -> (String, Constants) {
-    let mut constants = RowLayout::new(log_n).constants();
-    constants.insert("KIND".into(), kind);
-    constants.insert("FORM".into(), form);
-    (format!("2^{log_n}/{kind}/{form}"), constants)
+fn variant(log_n: u32, kind: i64, form: i64) -> Variant {
+    let layout = RowLayout::new(log_n).variant();
+    layout.with("KIND", kind).with("FORM", form)
 }
 
 /// One pass of `structured_stage.wgsl`.
@@ -122,34 +119,37 @@ enum Stage {
 }
 
 impl Stage {
-    fn variant(self) -> (String, Constants) {
-        let whole = RowLayout::new(LOG_WHOLE).constants();
-        let (stage, packed, form, mut constants) = match self {
+    fn variant(self) -> Variant {
+        let whole = RowLayout::new(LOG_WHOLE).variant();
+        let (stage, packed, form, layout) = match self {
             Self::Spread => (0, 0, 0, whole),
             Self::Mix(packed) => (1, packed.into(), 0, whole),
             Self::Sign => (2, 0, 0, whole),
             Self::Finish(levels, form) => {
-                let levels = ["LOG_N", "LOG_E"].map(|name| (name.to_owned(), levels.into()));
-                (3, 0, form, levels.into_iter().collect())
+                let levels = ["LOG_N", "LOG_E"].map(|name| (name, levels.into()));
+                (3, 0, form, Variant::of(levels))
             }
         };
-        let pairs = [("STAGE", stage), ("PACKED", packed), ("FORM", form)];
-        constants.extend(pairs.map(|(name, value)| (name.to_owned(), value)));
-        (format!("{self:?}"), constants)
+        let layout = layout.with("STAGE", stage).with("PACKED", packed);
+        layout.with("FORM", form)
     }
 }
 
 /// A map's tables as storage buffers.
 #[derive(Debug)]
 pub(super) struct Tables {
+    gpu: GpuDevice,
     signs: Matrix,
     permutation: Matrix,
     diagonal: Matrix,
     feature: Matrix,
+    /// Features of the rows in work of [`predict`], kept between calls.
+    scratch: Option<Matrix>,
 }
 
 impl Tables {
-    pub(super) fn new(device: &Device, map: &StructuredMap) -> Result<Self> {
+    pub(super) fn new(gpu: &GpuDevice, map: &StructuredMap) -> Result<Self> {
+        let device = &Device::Gpu(gpu.clone());
         let n = map.padded;
         let log_n = n.trailing_zeros();
         let signs: Vec<u32> = map.signs.iter().copied().collect();
@@ -159,7 +159,8 @@ impl Tables {
             gaussian_bn,
         } = &map.mixing
         {
-            // The fused shader loads eight neighbours at once; in its exchange an element has a place of its own.
+            // The fused shader loads eight neighbours at once; in its exchange an element has a
+            // place of its own.
             let width = n.max(8);
             let layout = (log_n <= LOG_WHOLE).then(|| RowLayout::new(log_n));
             places = vec![0; map.blocks() * width];
@@ -178,6 +179,8 @@ impl Tables {
         }
         let feature: Vec<f32> = map.radius_s.iter().chain(&map.phase_s).copied().collect();
         Ok(Self {
+            gpu: gpu.clone(),
+            scratch: None,
             signs: table(device, &signs)?,
             permutation: table(device, &places)?,
             diagonal: table(device, bytemuck::cast_slice(&diagonal))?,
@@ -207,14 +210,14 @@ fn table(device: &Device, words: &[u32]) -> Result<Matrix> {
 pub(super) fn run(
     map: &StructuredMap,
     tables: &Tables,
-    gpu: &GpuDevice,
     x_nd: &Matrix,
     row0: usize,
     z_nd: &mut Matrix,
 ) -> Result<()> {
+    let gpu = &tables.gpu;
     let log_n = map.padded.trailing_zeros();
     if log_n > LOG_WHOLE {
-        return run_long(map, tables, gpu, x_nd, row0, z_nd);
+        return run_long(map, tables, x_nd, row0, z_nd);
     }
     let params = Params {
         rows: narrow(z_nd.rows())?,
@@ -229,24 +232,42 @@ pub(super) fn run(
     };
     let groups = z_nd.rows().div_ceil(RowLayout::new(log_n).rows as usize) * map.blocks();
     let kind = i64::from(matches!(map.mixing, Mixing::Sorf));
-    let (name, constants) = variant(log_n, kind, form(map.nonlinearity));
     gpu.dispatch(&Dispatch {
         op: &OP,
-        variant: &name,
-        constants: &constants,
+        variant: variant(log_n, kind, form(map.nonlinearity)),
         params: bytemuck::bytes_of(&params),
-        buffers: &buffers(tables, gpu, x_nd, z_nd)?,
+        buffers: &buffers(tables, x_nd, z_nd)?,
         workgroups: fold(narrow(groups)?),
         work: moved(z_nd),
     })
 }
 
-fn buffers<'a>(
-    tables: &'a Tables,
-    gpu: &GpuDevice,
-    x: &'a Matrix,
-    y: &'a Matrix,
-) -> Result<[&'a wgpu::Buffer; 6]> {
+/// Writes `z beta`, some rows of features at a time.
+pub(super) fn predict(
+    map: &StructuredMap,
+    tables: &mut Tables,
+    x_nd: &Matrix,
+    beta_dt: &Matrix,
+    y_nt: &mut Matrix,
+) -> Result<()> {
+    let (rows, outputs) = (x_nd.rows(), map.outputs());
+    let most = (SCRATCH_BYTES / (4 * outputs.next_multiple_of(4))).max(1);
+    let batch = most.min(rows);
+    let mut z_nd = match tables.scratch.take() {
+        Some(z_nd) if z_nd.capacity_rows() >= batch => z_nd,
+        _ => Matrix::new(&Device::Gpu(tables.gpu.clone()), batch, outputs)?,
+    };
+    for row0 in (0..rows).step_by(most) {
+        z_nd.set_rows(batch.min(rows - row0))?;
+        run(map, tables, x_nd, row0, &mut z_nd)?;
+        product::into_rows(&tables.gpu, &z_nd, beta_dt, y_nt, row0)?;
+    }
+    tables.scratch = Some(z_nd);
+    Ok(())
+}
+
+fn buffers<'a>(tables: &'a Tables, x: &'a Matrix, y: &'a Matrix) -> Result<[&'a wgpu::Buffer; 6]> {
+    let gpu = &tables.gpu;
     Ok([
         x.gpu(gpu, "x")?,
         tables.signs.gpu(gpu, "the signs")?,
@@ -273,11 +294,11 @@ pub(super) fn passes(map: &StructuredMap) -> u32 {
 fn run_long(
     map: &StructuredMap,
     tables: &Tables,
-    gpu: &GpuDevice,
     x_nd: &Matrix,
     row0: usize,
     z_nd: &mut Matrix,
 ) -> Result<()> {
+    let gpu = &tables.gpu;
     let n = map.padded;
     let rows = z_nd.rows();
     let most = (SCRATCH_BYTES / (4 * n)).clamp(1, 65_535);
@@ -326,13 +347,11 @@ fn run_long(
                     inner4: 1 << (done - 2),
                     amplitude: map.amplitude,
                 };
-                let (name, constants) = stage.variant();
                 gpu.dispatch(&Dispatch {
                     op: &STAGE_OP,
-                    variant: &name,
-                    constants: &constants,
+                    variant: stage.variant(),
                     params: bytemuck::bytes_of(&params),
-                    buffers: &buffers(tables, gpu, x, y)?,
+                    buffers: &buffers(tables, x, y)?,
                     workgroups: [workgroups, narrow(batch)?, 1],
                     work: moved(y),
                 })

@@ -7,15 +7,17 @@ use crate::{
 };
 use ndarray::{Array2, ArrayView2};
 
-/// The parameters of a structured map: blocks of n frequencies, n a power of two, side by side and cut off after s.
+/// The parameters of a structured map: blocks of n frequencies, n a power of two, side by side and
+/// cut off after s.
 ///
-/// Frequency i of a block has the projection `t_i = radius_i (C x)_i + phase_i` in turns, x padded with zeros to n.
+/// Frequency i of a block has the projection `t_i = radius_i (C x)_i + phase_i` in turns, x padded
+/// with zeros to n.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StructuredMap {
     /// Number of input columns, d <= n.
     pub depth: usize,
-    /// Random signs as bits, set for -1, 32 a word: one row a block for Fastfood (B), three for SORF (D3, D2, D1 in the
-    /// order in which they are applied), `ceil(n / 32)` words each.
+    /// Random signs as bits, set for -1, 32 a word: one row a block for Fastfood (B), three for
+    /// SORF (D3, D2, D1 in the order in which they are applied), `ceil(n / 32)` words each.
     pub signs: Array2<u32>,
     /// What C is.
     pub mixing: Mixing,
@@ -69,7 +71,8 @@ impl StructuredMap {
         }
     }
 
-    /// Errors with [`Error::Shape`] unless all parts fit together, as they may not in a damaged model file.
+    /// Errors with [`Error::Shape`] unless all parts fit together, as they may not in a damaged
+    /// model file.
     pub(crate) fn check(&self) -> Result<()> {
         let (n, s) = (self.padded, self.freqs());
         let wrong = |what: String| Err(Error::shape(what));
@@ -177,7 +180,8 @@ impl StructuredMap {
             .collect()
     }
 
-    /// The frequencies as a dense matrix, shape `[d, s]`: what the map computes without ever storing it.
+    /// The frequencies as a dense matrix, shape `[d, s]`: what the map computes without ever
+    /// storing it.
     pub fn materialize(&self) -> Array2<f64> {
         let mut w_ds = Array2::zeros((self.depth, self.freqs()));
         let mut unit = vec![0.0; self.depth];

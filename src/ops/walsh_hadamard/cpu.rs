@@ -1,9 +1,41 @@
 //! The Walsh-Hadamard transform on the CPU, for the vectors that run-time dispatch chose.
 //!
-//! Levels commute, so they are taken in the order that suits the cache: from the top while a row exceeds it, then those
-//! inside one vector, then three at a time.
+//! Levels commute, so they are taken in the order that suits the cache: from the top while a row
+//! exceeds it, then those inside one vector, then three at a time.
 
-use pulp::Simd;
+use crate::device::CpuDevice;
+use pulp::{Simd, WithSimd};
+use rayon::prelude::*;
+
+/// Transforms rows of `n` elements where they stand, on all threads.
+pub(super) fn run(cpu: &CpuDevice, n: usize, all: &mut [f32]) {
+    // Tasks of at least 64 KiB, whole rows.
+    let task = n * (16_384 / n).max(1);
+    cpu.install(|| all.par_chunks_mut(task).for_each(|some| rows(some, n)));
+}
+
+/// As [`run`], on the calling thread.
+pub(super) fn rows(rows: &mut [f32], n: usize) {
+    pulp::Arch::new().dispatch(Rows { rows, n });
+}
+
+/// Rows one after another, under run-time dispatch. A struct rather than a closure: a closure is
+/// called from every instruction set's wrapper and then not inlined into any.
+struct Rows<'a> {
+    rows: &'a mut [f32],
+    n: usize,
+}
+
+impl WithSimd for Rows<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        for row in self.rows.chunks_exact_mut(self.n) {
+            transform(simd, row);
+        }
+    }
+}
 
 /// Longest row that is transformed level by level: 16 KiB, half of a first-level cache.
 const LOCAL: usize = 4096;
@@ -32,7 +64,8 @@ fn long<S: Simd>(simd: S, x: &mut [f32]) {
         depth += 1;
         size /= radix;
     }
-    // Walk the leaves in order; before leaf number `leaf`, sweep every level whose part begins there.
+    // Walk the leaves in order; before leaf number `leaf`, sweep every level whose part begins
+    // there.
     for leaf in 0..x.len() / size {
         let at = leaf * size;
         for &level in &sizes[..depth] {
@@ -113,7 +146,8 @@ fn in_registers<S: Simd, const N: usize>(simd: S, x: &mut [f32]) {
     }
 }
 
-/// The levels inside one vector: the partner of lane i is lane i ^ h, which a rotation either way brings.
+/// The levels inside one vector: the partner of lane i is lane i ^ h, which a rotation either way
+/// brings.
 #[inline(always)]
 fn in_vector<S: Simd>(simd: S, mut v: S::f32s) -> S::f32s {
     /// Widest vectors of any instruction set that is dispatched to.
@@ -129,6 +163,7 @@ fn in_vector<S: Simd>(simd: S, mut v: S::f32s) -> S::f32s {
     while h < lanes {
         // Constants of an unrolled loop.
         let sign = vector(&|i| if i & h == 0 { 0.0 } else { -0.0 });
+        // Lane i gets lane i + h, and below lane i - h; at half a vector both are the same lane.
         let above = simd.rotate_right_f32s(v, lanes - h);
         let partner = if 2 * h == lanes {
             above
@@ -137,6 +172,7 @@ fn in_vector<S: Simd>(simd: S, mut v: S::f32s) -> S::f32s {
             let below = simd.rotate_right_f32s(v, h);
             simd.select_f32s(upper, below, above)
         };
+        // The lower of two lanes becomes their sum, the upper one lower less upper.
         v = simd.add_f32s(partner, simd.xor_f32s(v, sign));
         h *= 2;
     }
@@ -177,6 +213,8 @@ fn radix8(x: &mut [f32], h: usize) {
         let (e, rest) = high.split_at_mut(h);
         let (f, rest) = rest.split_at_mut(h);
         let (g, k) = rest.split_at_mut(h);
+        // Three levels while eight values are in registers: p after distance h, q after 2 h, and
+        // 4 h last. These are the additions of three single levels, so the bits are the same.
         for i in 0..h {
             let (p0, p1) = (a[i] + b[i], a[i] - b[i]);
             let (p2, p3) = (c[i] + d[i], c[i] - d[i]);

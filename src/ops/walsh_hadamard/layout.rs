@@ -1,13 +1,26 @@
-//! How rows lie in the registers of invocations, and the constants of the variants that follow.
+//! How rows lie in the registers of invocations, the constants of the variants that follow, and the
+//! parameters that all of them take.
 
-use crate::device::gpu::shader::Constants;
+use crate::ops::Variant;
+
+/// The uniform parameters, as in the shaders of transforms.
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+pub(super) struct Params {
+    pub(super) rows: u32,
+    pub(super) x_stride4: u32,
+    pub(super) y_stride4: u32,
+    pub(super) row4: u32,
+    pub(super) inner4: u32,
+}
 
 /// How a whole row of 2^k elements lies in registers: see `shaders/shared/row_layout.wgsl`.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::ops) struct RowLayout {
     log_n: u32,
     log_e: u32,
-    /// Rows of a workgroup: at most 16 KiB and 256 invocations, 64 invocations where rows are short.
+    /// Rows of a workgroup: at most 16 KiB and 256 invocations, 64 invocations where rows are
+    /// short.
     pub(in crate::ops) rows: u32,
 }
 
@@ -23,14 +36,13 @@ impl RowLayout {
         }
     }
 
-    pub(in crate::ops) fn constants(self) -> Constants {
-        let pairs = [
-            ("LOG_N", self.log_n),
-            ("LOG_E", self.log_e),
-            ("ROWS", self.rows),
-        ];
-        let pairs = pairs.map(|(name, value)| (name.to_owned(), i64::from(value)));
-        pairs.into_iter().collect()
+    /// The constants that shaders of rows expand with; an op adds its own.
+    pub(in crate::ops) fn variant(self) -> Variant {
+        Variant::of([
+            ("LOG_N", self.log_n.into()),
+            ("LOG_E", self.log_e.into()),
+            ("ROWS", self.rows.into()),
+        ])
     }
 
     /// Where the exchange in workgroup memory holds element `i` of a row.
@@ -43,53 +55,36 @@ impl RowLayout {
     }
 }
 
-/// Rows of 2^4 to 2^10 elements are moved in vec4s: longer ones would take more registers than some GPUs have, shorter ones
-/// are less than one invocation's.
+/// Rows of 2^4 to 2^10 elements are moved in vec4s: longer ones would take more registers than some
+/// GPUs have, shorter ones are less than one invocation's.
 const QUADS: std::ops::RangeInclusive<u32> = 4..=10;
 
-/// Constants of a dispatch on whole rows, ROWS of them in a workgroup.
-fn whole_constants(log_n: u32) -> Constants {
-    if !QUADS.contains(&log_n) {
-        let mut constants = RowLayout::new(log_n).constants();
-        constants.insert("QUADS".into(), 0);
-        return constants;
-    }
-    // One exchange joins two halves of the levels between vec4s; four vec4s need none.
-    let log_q = log_n - 2;
-    let log_e = log_q.min(2).max(log_q.div_ceil(2));
-    let invocations = 1 << (log_q - log_e);
-    // 16 KiB of workgroup memory, 128 invocations.
-    let rows = (4096 >> log_n).min(128 / invocations);
-    let pairs = [
-        ("QUADS", 1),
-        ("LOG_N", log_n),
-        ("LOG_E", log_e),
-        ("ROWS", rows),
-    ];
-    let pairs = pairs.map(|(name, value)| (name.to_owned(), i64::from(value)));
-    pairs.into_iter().collect()
+/// How many whole rows of 2^`log_n` elements a workgroup takes, and the variant that does.
+pub(super) fn whole(log_n: u32, in_place: bool) -> (u32, Variant) {
+    let (rows, layout) = if QUADS.contains(&log_n) {
+        // One exchange joins two halves of the levels between vec4s; four vec4s need none.
+        let log_q = log_n - 2;
+        let log_e = log_q.min(2).max(log_q.div_ceil(2));
+        let invocations = 1 << (log_q - log_e);
+        // 16 KiB of workgroup memory, 128 invocations.
+        let rows = (4096 >> log_n).min(128 / invocations);
+        let layout = RowLayout { log_n, log_e, rows };
+        (rows, layout.variant().with("QUADS", 1))
+    } else {
+        let layout = RowLayout::new(log_n);
+        (layout.rows, layout.variant().with("QUADS", 0))
+    };
+    let variant = layout.with("STRIDED", 0).with("IN_PLACE", in_place.into());
+    (rows, variant)
 }
 
-pub(super) fn whole_variant(log_n: u32, in_place: bool) -> (String, Constants) {
-    let mut constants = whole_constants(log_n);
-    constants.insert("STRIDED".into(), 0);
-    constants.insert("IN_PLACE".into(), in_place.into());
-    let way = if in_place { "in-place" } else { "copy" };
-    (format!("2^{log_n}/{way}"), constants)
-}
-
-pub(super) fn strided_variant(levels: u32) -> (String, Constants) {
-    let pairs = [
-        ("STRIDED", 1),
-        ("QUADS", 0),
-        ("IN_PLACE", 1),
+pub(super) fn strided_variant(levels: u32) -> Variant {
+    Variant::of([
         ("LOG_N", levels.into()),
         ("LOG_E", levels.into()),
         ("ROWS", 1),
-    ];
-    let constants = pairs.map(|(name, value): (_, i64)| (name.to_owned(), value));
-    (
-        format!("strided-2^{levels}"),
-        constants.into_iter().collect(),
-    )
+        ("QUADS", 0),
+        ("STRIDED", 1),
+        ("IN_PLACE", 1),
+    ])
 }

@@ -1,4 +1,5 @@
-//! One block of the triangle: pairs of slabs, stretch after stretch, the next pair on its way from memory meanwhile.
+//! One block of the triangle: pairs of slabs, stretch after stretch, the next pair on its way from
+//! memory meanwhile.
 
 use super::super::{
     hint::{LINE, prefetch},
@@ -15,8 +16,8 @@ pub(super) fn slab_columns() -> usize {
     panel_columns() / 2 * VECTORS
 }
 
-/// Adds the products of slabs `i` with slabs `j`, not above the diagonal, to `sums`: tiles of a few rows by a whole slab, row-major
-/// within and one after another.
+/// Adds the products of slabs `i` with slabs `j`, not above the diagonal, to `sums`: tiles of a few
+/// rows by a whole slab, row-major within and one after another.
 pub(super) struct Block<'a, F> {
     pub i: Range<usize>,
     pub j: Range<usize>,
@@ -32,7 +33,8 @@ impl<'a, F: Fn(usize) -> &'a [f32]> WithSimd for Block<'_, F> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        // A tile must divide the slab into whole tiles, and its sums and one row of the slab fit the registers.
+        // A tile must divide the slab into whole tiles, and its sums and one row of the slab fit
+        // the registers.
         match S::F32_LANES {
             16 => self.add::<S, 8, 6>(simd),
             8 => self.add::<S, 4, 6>(simd),
@@ -56,6 +58,8 @@ impl<'a, F: Fn(usize) -> &'a [f32]> Block<'_, F> {
                 let slab = (self.slab)(s);
                 &slab[k * width..slab.len().min((k + STRETCH) * width)]
             };
+            // Slab j is used for all i before the next one, so of a pair only slab i is new; while
+            // a pair is multiplied, the stretches of the pair after it are asked for.
             for j in self.j.clone() {
                 let first = self.i.start.max(j);
                 for i in first..self.i.end {
@@ -69,7 +73,8 @@ impl<'a, F: Fn(usize) -> &'a [f32]> Block<'_, F> {
                     let (a, b) = (stretch(i), stretch(j));
                     let c = &mut self.scratch[place(i, j)..][..size];
                     for (t, c) in c.chunks_exact_mut(ROWS * width).enumerate() {
-                        // Each tile asks for its share of the next pair, a line with every row of this one.
+                        // Each tile asks for its share of the next pair, a line with every row of
+                        // this one.
                         let (next, part) = match t < TILES / 2 {
                             true => (next[0], t),
                             false => (next[1], t - TILES / 2),
@@ -80,6 +85,7 @@ impl<'a, F: Fn(usize) -> &'a [f32]> Block<'_, F> {
                 }
             }
         }
+        // The stretches were added up in f32; f64 is touched once for all of them.
         for j in self.j.clone() {
             let first = self.i.start.max(j);
             let range = place(first, j)..place(self.i.end, j);
@@ -106,6 +112,8 @@ fn multiply<S: Simd, const ROWS: usize, const TILES: usize>(
     let (a, _) = a.as_chunks::<TILES>();
     let (b, _) = S::as_simd_f32s(b);
     let (b, _) = b.as_chunks::<VECTORS>();
+    // Three vectors of sums a row, three of b, and one broadcast of a: 28 of AVX-512's 32 registers
+    // for eight rows, all 16 of AVX2's for four, 22 of NEON's 32 for six.
     let mut sums = [[simd.splat_f32s(0.0); VECTORS]; ROWS];
     for (k, (a, b)) in a.iter().zip(b).enumerate() {
         prefetch(next, k * LINE);

@@ -23,8 +23,8 @@ pub struct BinnedRows {
 }
 
 impl BinnedRows {
-    /// No rows yet. The columns of the map begin at column `offset`, and its features are multiplied by `root` (the root of a
-    /// weight).
+    /// No rows yet. The columns of the map begin at column `offset`, and its features are
+    /// multiplied by `root` (the root of a weight).
     pub fn new(map: &BinningMap, offset: usize, root: f64) -> Self {
         Self {
             rows: 0,
@@ -35,7 +35,8 @@ impl BinnedRows {
         }
     }
 
-    /// Takes more rows, `[rows, P]`, as [`BinningMap::indices`] gives them. Panics on another number of grids.
+    /// Takes more rows, `[rows, P]`, as [`BinningMap::indices`] gives them. Panics on another
+    /// number of grids.
     pub fn push(&mut self, indices_np: ArrayView2<'_, u32>) {
         assert_eq!(
             indices_np.ncols(),

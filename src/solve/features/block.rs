@@ -20,7 +20,8 @@ pub(super) struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    /// Features `[rows, columns]` whose columns begin at column `offset` of the operator, each to be multiplied by `root`.
+    /// Features `[rows, columns]` whose columns begin at column `offset` of the operator, each to
+    /// be multiplied by `root`.
     pub(super) fn new(z: ArrayView2<'a, f32>, offset: usize, root: f64) -> Self {
         Self {
             columns: z.ncols(),

@@ -1,4 +1,5 @@
-//! Dense maps, featurized again chunk by chunk for every product: memory grows neither with rows nor with rows x features.
+//! Dense maps, featurized again chunk by chunk for every product: memory grows neither with rows
+//! nor with rows x features.
 
 use super::{FeatureProducts, block::Block};
 use crate::{
@@ -8,8 +9,8 @@ use crate::{
 };
 use ndarray::{Array2, ArrayView2, s};
 
-/// Dense maps over a source of rows. Features are computed on a device in f32, products on the host in f64: of one chunk,
-/// while a GPU works on the next.
+/// Dense maps over a source of rows. Features are computed on a device in f32, products on the host
+/// in f64: of one chunk, while a GPU works on the next.
 pub struct StreamedRows<'a> {
     places: Vec<Place>,
     source: &'a mut dyn ChunkSource,
@@ -32,11 +33,11 @@ impl std::fmt::Debug for StreamedRows<'_> {
 }
 
 impl<'a> StreamedRows<'a> {
-    /// Loads maps, each with the first of its columns and a factor of its features (the root of a weight), over a source of
-    /// `rows` rows.
+    /// Loads maps, each with the first of its columns and a factor of its features (the root of a
+    /// weight), over a source of `rows` rows.
     ///
-    /// Errors with [`Error::Unsupported`] on a map whose features cannot be stored, and with [`Error::Limit`] when not even
-    /// 8 rows fit `memory`.
+    /// Errors with [`Error::Unsupported`] on a map whose features cannot be stored, and with
+    /// [`Error::Limit`] when not even 8 rows fit `memory`.
     pub fn new(
         maps: &[(&'a dyn FeatureMap, usize, f64)],
         source: &'a mut dyn ChunkSource,
@@ -59,14 +60,15 @@ impl<'a> StreamedRows<'a> {
         })
     }
 
-    /// Hands the features of all maps to `work`, chunk by chunk, with the number of the chunk's first row.
+    /// Hands the features of all maps to `work`, chunk by chunk, with the number of the chunk's
+    /// first row.
     fn pass(&mut self, mut work: impl FnMut(usize, &[Block<'_>])) -> Result<()> {
         let (places, rows) = (&self.places, self.rows);
         let mut row0 = 0;
         let none = |_: &_, _| ();
         let seen = self
             .featurizer
-            .to_host(self.source, &mut |_| {}, none, |z, ()| {
+            .on_host(self.source, &mut |_| {}, none, |z, ()| {
                 let more = z.first().map_or(0, ArrayView2::nrows);
                 // More rows than there were are reported below, with the count.
                 if row0 + more <= rows {

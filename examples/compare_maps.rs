@@ -1,6 +1,6 @@
 //! How close several maps come to the exact kernel on a data file: mean and spread over ten seeds.
 //!
-//! `cargo run --release --example kernel_error -- DATA.npz`
+//! `cargo run --release --example compare_maps -- DATA.npz`
 
 use bochner::{
     Device, Result,

@@ -1,13 +1,36 @@
-//! The right factor of a product on the CPU, laid out once for many rows.
+//! Matrix products on the CPU: the right factor is laid out once for many rows.
 
-use crate::simd::{Epilogue, Panels, for_each_row};
+use crate::{
+    Result,
+    device::{CpuDevice, Matrix},
+    simd::{Epilogue, Panels, for_each_row, rows_per_block},
+};
 use pulp::{Simd, WithSimd};
+use rayon::prelude::*;
 
 /// Up to so many columns are dot products of whole rows; more fill the panels of a register tile.
 const NARROW: usize = 12;
 
-/// `b` of a product `c = a b`. An entry of c is summed in one order whatever the batch of rows around it.
-pub(crate) struct HostFactor {
+pub(super) fn run(cpu: &CpuDevice, a_nk: &Matrix, b_kt: &Matrix, c_nt: &mut Matrix) -> Result<()> {
+    let (depth, cols) = (a_nk.cols(), b_kt.cols());
+    if cols == 0 {
+        return Ok(());
+    }
+    let block = rows_per_block(a_nk.rows(), cpu.threads());
+    let a = a_nk.cpu("the left factor")?;
+    let b = RightFactor::new(b_kt.cpu("the right factor")?, depth, cols);
+    let c = c_nt.cpu_mut("the product")?;
+    cpu.install(|| {
+        c.par_chunks_mut(block * cols)
+            .zip(a.par_chunks(block * depth))
+            .for_each(|(c, a)| b.times(a, c));
+    });
+    Ok(())
+}
+
+/// `b` of a product `c = a b`. An entry of c is summed in one order whatever the batch of rows
+/// around it.
+pub(crate) struct RightFactor {
     depth: usize,
     cols: usize,
     layout: Layout,
@@ -19,7 +42,7 @@ enum Layout {
     Wide(Panels),
 }
 
-impl HostFactor {
+impl RightFactor {
     /// Lays out a row-major matrix, `[depth, cols]`.
     pub(crate) fn new(b: &[f32], depth: usize, cols: usize) -> Self {
         let layout = if cols <= NARROW {
@@ -117,7 +140,8 @@ impl WithSimd for Dots<'_> {
     }
 }
 
-/// Dot products of `a` with a few columns, so that `a` is loaded once for all. A sum has two vectors of partial sums.
+/// Dot products of `a` with a few columns, so that `a` is loaded once for all. A sum has two
+/// vectors of partial sums.
 #[inline(always)]
 fn dots<S: Simd, const N: usize>(simd: S, a: &[f32], b: [&[f32]; N]) -> [f32; N] {
     let (a, a_rest) = S::as_simd_f32s(a);

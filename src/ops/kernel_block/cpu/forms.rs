@@ -11,8 +11,8 @@ const ROWS: usize = 4;
 
 type Lanes = [f32; LANES];
 
-/// Writes `k(x, landmark)` of whole rows, `[rows, m]`. `packed` holds the landmarks in tiles `[ceil(m / 16), d, 16]` and
-/// `norm` their lengths, padded likewise.
+/// Writes `k(x, landmark)` of whole rows, `[rows, m]`. `packed` holds the landmarks in tiles
+/// `[ceil(m / 16), d, 16]` and `norm` their lengths, padded likewise.
 pub(super) fn block(
     form: BlockForm,
     x: &[f32],
@@ -62,7 +62,8 @@ impl WithSimd for Block<'_> {
     }
 }
 
-/// A kernel of coordinate differences. Everything is inlined: a call would leave the vector instructions of the dispatch.
+/// A kernel of coordinate differences. Everything is inlined: a call would leave the vector
+/// instructions of the dispatch.
 trait Form: Copy {
     /// What the coordinates are gathered into, to start with.
     const START: f32 = 0.0;
@@ -253,7 +254,8 @@ fn sweep_angles(block: Block<'_>, order: u32) {
     }
 }
 
-/// The arc-cosine kernel from |u - v|^2 and |u + v|^2 of the unit vectors, and the product of the lengths.
+/// The arc-cosine kernel from |u - v|^2 and |u + v|^2 of the unit vectors, and the product of the
+/// lengths.
 #[inline(always)]
 fn angular(order: u32, apart: f32, along: f32, lengths: f32) -> f32 {
     // Kahan's angle: tan(theta / 2) = |u - v| / |u + v| keeps its digits at both ends of [0, pi].
@@ -301,8 +303,8 @@ fn exp(t: f32) -> f32 {
     if t < -87.0 { 0.0 } else { p * power }
 }
 
-/// log(1 + u) for u >= 0, relative error 3e-7, by the series of the area tangent of u / (2 + u) = (v - 1) / (v + 1),
-/// v = 1 + u; larger u go through mantissa and exponent of v.
+/// log(1 + u) for u >= 0, relative error 3e-7, by the series of the area tangent of u / (2 + u) =
+/// (v - 1) / (v + 1), v = 1 + u; larger u go through mantissa and exponent of v.
 #[inline(always)]
 fn log_of_one_plus(u: f32) -> f32 {
     let bits = (1.0 + u).to_bits().cast_signed();

@@ -1,4 +1,5 @@
-//! The dense map on the CPU: packed frequencies, register tiles, and the nonlinearity while a piece of a row is in cache.
+//! The dense map on the CPU: packed frequencies, register tiles, and the nonlinearity while a piece
+//! of a row is in cache.
 
 use super::DenseMap;
 #[cfg(target_arch = "x86_64")]
@@ -21,7 +22,8 @@ use std::{
 
 /// The parameters on the CPU.
 #[derive(Debug)]
-pub(in crate::ops) struct HostMap {
+pub(super) struct Map {
+    cpu: CpuDevice,
     nonlinearity: Nonlinearity,
     panels: Panels,
     /// The same in 16 bits, for a row or two, where that is exact.
@@ -36,12 +38,13 @@ const WORTH_A_THREAD: usize = 1 << 18;
 /// How long a thread that has done its part waits for others before it sleeps.
 const NEARLY_DONE: Duration = Duration::from_micros(50);
 
-impl HostMap {
-    pub(super) fn new(map: &DenseMap) -> Self {
+impl Map {
+    pub(super) fn new(cpu: &CpuDevice, map: &DenseMap) -> Self {
         let w_ds = map.w_ds.as_standard_layout();
         let flat = w_ds.as_slice().expect("standard layout");
         let panels = Panels::pack(flat, map.depth(), map.freqs());
         Self {
+            cpu: cpu.clone(),
             nonlinearity: map.nonlinearity,
             #[cfg(target_arch = "x86_64")]
             half: HalfPanels::of(&panels),
@@ -51,16 +54,17 @@ impl HostMap {
         }
     }
 
-    pub(in crate::ops) fn freqs(&self) -> usize {
+    pub(super) fn freqs(&self) -> usize {
         self.phase_s.len()
     }
 
-    pub(in crate::ops) fn outputs(&self) -> usize {
+    pub(super) fn outputs(&self) -> usize {
         self.freqs() * self.nonlinearity.outputs()
     }
 
     /// Writes the features of the rows of `x`.
-    pub(super) fn featurize(&self, cpu: &CpuDevice, x: &[f32], z: &mut [f32]) {
+    pub(super) fn run(&self, x: &[f32], z: &mut [f32]) {
+        let cpu = &self.cpu;
         let outputs = self.outputs();
         let rows = z.len() / outputs;
         if rows == 0 {
@@ -74,7 +78,7 @@ impl HostMap {
         if threads == 1 {
             self.featurize_block(x, rows, z, past);
         } else if rows < SPLIT_ROWS * threads {
-            self.featurize_few(cpu, x, z, (rows, threads));
+            self.featurize_few(x, z, (rows, threads));
         } else {
             let block = rows_per_block(rows, threads);
             cpu.install(|| {
@@ -97,14 +101,10 @@ impl HostMap {
         }
     }
 
-    /// A few rows: threads share the frequencies. This one starts at once, on the first part, while others wake.
-    fn featurize_few(
-        &self,
-        cpu: &CpuDevice,
-        x: &[f32],
-        z: &mut [f32],
-        (rows, threads): (usize, usize),
-    ) {
+    /// A few rows: threads share the frequencies. This one starts at once, on the first part, while
+    /// others wake.
+    fn featurize_few(&self, x: &[f32], z: &mut [f32], (rows, threads): (usize, usize)) {
+        let cpu = &self.cpu;
         let mut parts = self.panels.all().split(threads);
         let own = parts.next();
         let parts: Vec<_> = parts.collect();
@@ -143,7 +143,7 @@ impl HostMap {
     }
 
     /// Hands the products of `x` with some of the frequencies to `epilogue`, on this thread.
-    pub(in crate::ops) fn project(
+    pub(super) fn project(
         &self,
         x: &[f32],
         rows: usize,
@@ -157,10 +157,10 @@ impl HostMap {
         for_each_row(x, panels, epilogue);
     }
 
-    /// The nonlinearity on the projections of one row on the frequencies from `col` on. `second` takes the sines of the
-    /// paired form and is not touched otherwise.
+    /// The nonlinearity on the projections of one row on the frequencies from `col` on. `second`
+    /// takes the sines of the paired form and is not touched otherwise.
     #[inline(always)]
-    pub(in crate::ops) fn apply<S: Simd>(
+    pub(super) fn apply<S: Simd>(
         &self,
         simd: S,
         t: &[f32],
@@ -204,17 +204,21 @@ impl HostMap {
     }
 
     /// Output columns of one frequency.
-    pub(in crate::ops) fn parts(&self) -> usize {
+    pub(super) fn parts(&self) -> usize {
         self.nonlinearity.outputs()
     }
 
-    pub(in crate::ops) fn panels(&self) -> &Panels {
+    pub(super) fn cpu(&self) -> &CpuDevice {
+        &self.cpu
+    }
+
+    pub(super) fn panels(&self) -> &Panels {
         &self.panels
     }
 }
 
-/// A function of one variable. Types and not closures: only what is `#[inline(always)]` runs under the vector instructions
-/// of its caller.
+/// A function of one variable. Types and not closures: only what is `#[inline(always)]` runs under
+/// the vector instructions of its caller.
 trait Function {
     fn vector<S: Simd>(simd: S, t: S::f32s) -> S::f32s;
     fn scalar(t: f32) -> f32;
@@ -300,13 +304,13 @@ fn each<S: Simd, F: Function>(
 
 /// Writes features where they belong.
 struct Features<'a, W> {
-    map: &'a HostMap,
+    map: &'a Map,
     z: &'a mut [f32],
     sink: &'a W,
 }
 
 impl<'a> Features<'a, ThroughCache> {
-    fn through_cache(map: &'a HostMap, z: &'a mut [f32]) -> Self {
+    fn through_cache(map: &'a Map, z: &'a mut [f32]) -> Self {
         let sink = &ThroughCache;
         Self { map, z, sink }
     }
@@ -345,9 +349,10 @@ impl<W: Sink> Epilogue for Features<'_, W> {
     }
 }
 
-/// The nonlinearity on what threads have projected. A type and not a closure: pulp inlines only the former whole.
+/// The nonlinearity on what threads have projected. A type and not a closure: pulp inlines only the
+/// former whole.
 struct Gather<'a> {
-    map: &'a HostMap,
+    map: &'a Map,
     parts: &'a [(usize, PanelsView<'a>)],
     pieces: &'a [Vec<f32>],
     z: &'a mut [f32],

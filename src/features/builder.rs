@@ -1,0 +1,104 @@
+//! One face for every map that is still to be drawn: what it asks of the data, and what it makes of
+//! them.
+
+use super::{Affine, FeatureMap};
+use crate::{
+    Device, Result,
+    data::{ChunkSource, Survey},
+    kernels::Kernel,
+    seed::Seed,
+};
+use std::{fmt::Debug, sync::Arc};
+
+/// A feature map that is chosen but not drawn: kernel, sizes and samplings, without the data.
+/// Learners take any of them, and a map of your own that implements this:
+///
+/// ```
+/// use bochner::prelude::*;
+/// let x = ndarray::array![[0.0, 1.0], [0.5, 0.2], [2.0, -1.0], [1.0, 0.0]];
+/// let y = ndarray::array![0.3, 0.1, -0.2, 0.4];
+/// let of_choice: Box<dyn MapBuilder> = Box::new(Nystrom::new(Gaussian).features(4));
+/// let model = Ridge::on(of_choice).device(&Device::cpu()).fit((&x, &y))?;
+/// assert_eq!(model.predict(&x)?.len(), 4);
+/// # Ok::<(), bochner::Error>(())
+/// ```
+pub trait MapBuilder: Debug + Send + Sync {
+    /// The kernel that bandwidths are meant for; `None` for maps that are not made from one.
+    fn kernel(&self) -> Option<Arc<dyn Kernel>>;
+
+    /// Whether z(x)'z(y) depends on x - y alone, so that columns may be centred.
+    fn is_shift_invariant(&self) -> bool {
+        self.kernel()
+            .is_some_and(|kernel| kernel.is_shift_invariant())
+    }
+
+    /// How many rows of the data, drawn uniformly, [`MapData::survey`] must have for the map.
+    fn sample_rows(&self) -> usize {
+        0
+    }
+
+    /// Draws the map, looking at the data where the map needs that. Errors as the map's own `build`
+    /// does.
+    fn build_from(&self, data: MapData<'_>) -> Result<Box<dyn FeatureMap>>;
+}
+
+/// What a map may look at when it is drawn, and where.
+#[non_exhaustive]
+pub struct MapData<'a> {
+    /// From raw columns to unit lengthscale.
+    pub input: Affine,
+    /// A survey of all rows, with a sample of at least [`MapBuilder::sample_rows`] rows, or of all
+    /// there are.
+    pub survey: &'a Survey,
+    /// All rows.
+    pub source: &'a mut dyn ChunkSource,
+    /// Where rows are worked on.
+    pub device: &'a Device,
+    /// Bytes for chunk buffers.
+    pub memory: u64,
+    /// The seed to draw from instead of the map's own.
+    pub seed: Option<Seed>,
+    /// Hears the rows of [`Self::source`] that are done.
+    pub progress: &'a mut dyn FnMut(u64),
+}
+
+/// The seed of part `i` of maps side by side, which must not draw the same numbers.
+pub(super) fn part_seed(seed: Seed, i: usize) -> Seed {
+    Seed(seed.0.wrapping_add((i as u64) << 48))
+}
+
+macro_rules! forward {
+    ($($pointer:ty),*) => {$(
+        impl<M: MapBuilder + ?Sized> MapBuilder for $pointer {
+            fn kernel(&self) -> Option<Arc<dyn Kernel>> {
+                (**self).kernel()
+            }
+            fn is_shift_invariant(&self) -> bool {
+                (**self).is_shift_invariant()
+            }
+            fn sample_rows(&self) -> usize {
+                (**self).sample_rows()
+            }
+            fn build_from(&self, data: MapData<'_>) -> Result<Box<dyn FeatureMap>> {
+                (**self).build_from(data)
+            }
+        }
+    )*};
+}
+forward!(Box<M>, Arc<M>);
+
+/// Maps that are drawn from a kernel, an input and a seed alone.
+macro_rules! drawn {
+    ($($map:ty),*) => {$(
+        impl MapBuilder for $map {
+            fn kernel(&self) -> Option<Arc<dyn Kernel>> {
+                Some(self.kernel.clone())
+            }
+            fn build_from(&self, data: MapData<'_>) -> Result<Box<dyn FeatureMap>> {
+                let map = self.clone().seed(data.seed.unwrap_or(self.seed));
+                Ok(Box::new(map.build(data.input)?))
+            }
+        }
+    )*};
+}
+pub(super) use drawn;

@@ -1,0 +1,227 @@
+//! What lies on the device for a chunk: maps, coefficients and matrices, and what a row takes
+//! there.
+
+use super::{End, Lane};
+use crate::{
+    Device, Error, Matrix, Result,
+    data::Rows,
+    device::{Reading, gpu::Pace},
+    features::LoadedMap,
+    flow::RowNeeds,
+};
+use ndarray::{Array2, ArrayView2};
+
+/// The lanes and what they hold on the device.
+#[derive(Debug)]
+pub(super) struct Work<'m> {
+    lanes: Vec<Lane<'m>>,
+    end: End,
+    device: Device,
+    loaded: Option<Loaded>,
+}
+
+/// Maps with their coefficients on the device, and the matrices of a chunk.
+#[derive(Debug)]
+struct Loaded {
+    maps: Vec<(Box<dyn LoadedMap>, Option<Matrix>)>,
+    chunk: Option<Buffers>,
+}
+
+/// The matrices of a chunk, for at least as many rows as it has.
+#[derive(Debug)]
+pub(super) struct Buffers {
+    /// The rows as each map takes them, and what comes off its lane.
+    lanes: Vec<(Matrix, Matrix)>,
+    /// Targets.
+    beside: Option<Matrix>,
+}
+
+impl<'m> Work<'m> {
+    /// Nothing is loaded yet.
+    pub(super) fn new(lanes: Vec<Lane<'m>>, end: End, device: &Device) -> Self {
+        Self {
+            lanes,
+            end,
+            device: device.clone(),
+            loaded: None,
+        }
+    }
+
+    pub(super) fn lanes(&self) -> &[Lane<'m>] {
+        &self.lanes
+    }
+
+    /// Ends a step of work that is not waited for.
+    pub(super) fn step(&self, pace: &mut Pace) -> Result<()> {
+        self.device.step(pace)
+    }
+
+    /// What a row of data with so many target columns takes: every buffer that this file allocates
+    /// for it.
+    pub(super) fn needs(&self, targets: usize) -> RowNeeds {
+        let device = &self.device;
+        let columns = self.lanes.first().map_or(1, |lane| lane.map.input_dim());
+        let mut needs = RowNeeds::read(columns + targets);
+        for lane in &self.lanes {
+            let outputs = lane.beta_dt.map(Array2::ncols);
+            needs = needs
+                .matrix(device, lane.map.input_dim())
+                .matrix(device, lane.columns())
+                .and_bytes(4 * lane.map.scratch_columns(outputs));
+            if self.end == End::Host {
+                needs = needs.read_back(device, lane.columns());
+            }
+        }
+        match self.end {
+            End::Host => needs,
+            // On the host in f64, and in f32 as they are uploaded.
+            End::Device { beside } => needs.and_bytes((8 + 4) * beside).matrix(device, beside),
+        }
+    }
+
+    pub(super) fn load(&mut self) -> Result<()> {
+        if self.loaded.is_none() {
+            let maps = self.lanes.iter().map(|lane| {
+                let beta = lane.beta_dt.map(|beta| beta.mapv(|b| b as f32));
+                let beta = beta.map(|beta| Matrix::upload(&self.device, beta.view()));
+                Ok((lane.map.load(&self.device)?, beta.transpose()?))
+            });
+            self.loaded = Some(Loaded {
+                maps: maps.collect::<Result<_>>()?,
+                chunk: None,
+            });
+        }
+        Ok(())
+    }
+
+    /// Takes the rows `x` through all lanes, with `beside` beside them, in buffers for at most
+    /// `most` rows. What ends on the host of a GPU is on its way then; `None` for anything else.
+    ///
+    /// When there is no room, all that is loaded goes: the scratch of maps is for as many rows as
+    /// the matrices.
+    pub(super) fn run(
+        &mut self,
+        x: &Rows,
+        beside: Option<ArrayView2<'_, f32>>,
+        most: usize,
+    ) -> Result<Option<Vec<Reading>>> {
+        let result = self.try_run(x, beside, most);
+        if let Err(Error::OutOfMemory { .. }) = result {
+            self.loaded = None;
+        }
+        result
+    }
+
+    fn try_run(
+        &mut self,
+        x: &Rows,
+        beside: Option<ArrayView2<'_, f32>>,
+        most: usize,
+    ) -> Result<Option<Vec<Reading>>> {
+        self.load()?;
+        let Self {
+            lanes,
+            end,
+            device,
+            loaded,
+        } = self;
+        let Some(Loaded { maps, chunk }) = loaded else {
+            return Err(not_loaded());
+        };
+        let buffers = Buffers::of(chunk, lanes, *end, device, (x.nrows(), most))?;
+        if let (Some(y_nt), Some(beside)) = (&mut buffers.beside, beside) {
+            y_nt.write(beside)?;
+        }
+        for ((lane, (map, beta_dt)), (x_nd, out)) in lanes.iter().zip(maps).zip(&mut buffers.lanes)
+        {
+            lane.map.input().load(x, x_nd)?;
+            out.set_rows(x.nrows())?;
+            match beta_dt {
+                None => map.featurize(x_nd, out)?,
+                Some(beta_dt) => map.predict(x_nd, beta_dt, out)?,
+            }
+        }
+        match end {
+            End::Device { .. } => Ok(None),
+            // None as soon as one is on the host already.
+            End::Host => buffers
+                .lanes
+                .iter()
+                .map(|(_, out)| out.read_later())
+                .collect(),
+        }
+    }
+
+    pub(super) fn buffers(&self) -> Result<&Buffers> {
+        let loaded = self.loaded.as_ref().and_then(|l| l.chunk.as_ref());
+        loaded.ok_or_else(not_loaded)
+    }
+
+    /// What came off the first lane, and the targets.
+    pub(super) fn on_device(&self) -> Result<(&Matrix, &Matrix)> {
+        let Buffers { lanes, beside } = self.buffers()?;
+        match (lanes.first(), beside) {
+            (Some((_, z_nd)), Some(y_nt)) => Ok((z_nd, y_nt)),
+            _ => Err(not_loaded()),
+        }
+    }
+
+    /// What came off the lanes of a CPU, where it lies.
+    pub(super) fn on_host(&self) -> Result<Vec<ArrayView2<'_, f32>>> {
+        let lanes = self.buffers()?.lanes.iter();
+        lanes
+            .map(|(_, out)| out.on_host().ok_or_else(not_loaded))
+            .collect()
+    }
+}
+
+fn not_loaded() -> Error {
+    Error::device("rows were counted before they were worked on")
+}
+
+impl Buffers {
+    /// Those that are there, or others for `rows` rows and, once they are too small, for up to
+    /// `most`: chunks of growing sizes must not allocate each time.
+    fn of<'b>(
+        kept: &'b mut Option<Self>,
+        lanes: &[Lane<'_>],
+        end: End,
+        device: &Device,
+        (rows, most): (usize, usize),
+    ) -> Result<&'b mut Self> {
+        let capacity = kept.as_ref().map_or(0, Self::capacity);
+        if capacity < rows {
+            // The old ones first, so that a pool can hand them out again.
+            *kept = None;
+        }
+        Ok(match kept {
+            Some(buffers) => buffers,
+            none => none.insert(Self::new(
+                lanes,
+                end,
+                device,
+                rows.max((2 * capacity).min(most)),
+            )?),
+        })
+    }
+
+    fn new(lanes: &[Lane<'_>], end: End, device: &Device, rows: usize) -> Result<Self> {
+        let matrices = lanes.iter().map(|lane| {
+            let x_nd = Matrix::new(device, rows, lane.map.input_dim())?;
+            Ok((x_nd, Matrix::new(device, rows, lane.columns())?))
+        });
+        Ok(Self {
+            lanes: matrices.collect::<Result<_>>()?,
+            beside: match end {
+                End::Device { beside } => Some(Matrix::new(device, rows, beside)?),
+                End::Host => None,
+            },
+        })
+    }
+
+    /// The most rows that a chunk can have.
+    pub(super) fn capacity(&self) -> usize {
+        let rows = self.lanes.iter().map(|(x_nd, _)| x_nd.capacity_rows());
+        rows.min().unwrap_or(usize::MAX)
+    }
+}

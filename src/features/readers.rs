@@ -1,0 +1,108 @@
+//! From files to maps: readers by the name that a map has written.
+
+use super::{
+    BinningMap, DenseFeatures, FeatureMap, NystromFeatures, StructuredFeatures, Union, arc_cosine,
+    binning, fastfood, fourier, nystrom, sorf, union,
+};
+use crate::{Error, Result, error::Remedy, store::Store};
+use std::{
+    collections::BTreeMap,
+    sync::{PoisonError, RwLock},
+};
+
+/// Makes a map of what its [`FeatureMap::write`] stored.
+pub type Reader = fn(&Store) -> Result<Box<dyn FeatureMap>>;
+
+/// The readers that programs have registered.
+static REGISTERED: RwLock<BTreeMap<String, Reader>> = RwLock::new(BTreeMap::new());
+
+/// The reader of one of this library's maps.
+fn built_in(name: &str) -> Option<Reader> {
+    Some(match name {
+        binning::NAME => |store| Ok(Box::new(BinningMap::read(store)?)),
+        union::NAME => |store| Ok(Box::new(Union::read(store)?)),
+        fourier::NAME => |store| Ok(Box::new(DenseFeatures::read(store, fourier::NAME)?)),
+        arc_cosine::NAME => |store| Ok(Box::new(DenseFeatures::read(store, arc_cosine::NAME)?)),
+        nystrom::NAME => |store| Ok(Box::new(NystromFeatures::read(store)?)),
+        fastfood::NAME => |store| {
+            Ok(Box::new(StructuredFeatures::read(
+                store,
+                fastfood::NAME,
+                true,
+            )?))
+        },
+        sorf::NAME => |store| {
+            Ok(Box::new(StructuredFeatures::read(
+                store,
+                sorf::NAME,
+                false,
+            )?))
+        },
+        _ => return None,
+    })
+}
+
+/// Has files whose property `map` is `name` read by `reader`, in this process: once, before the
+/// first is loaded. The map is one of a program's own that writes this name in
+/// [`FeatureMap::write`]; `examples/own_map.rs` has one from end to end.
+///
+/// Errors with [`Error::Parameter`] when the name is taken: by a map of this library, or by an
+/// earlier call.
+pub fn register(name: &str, reader: Reader) -> Result<()> {
+    let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
+    if built_in(name).is_some() || registered.contains_key(name) {
+        return Err(Error::parameter(format!(
+            "the map name {name:?} is taken; register each map once, under a name of its own"
+        )));
+    }
+    registered.insert(name.to_owned(), reader);
+    Ok(())
+}
+
+/// Reads a map that [`FeatureMap::write`] stored. Errors with [`Error::Missing`] when its name is
+/// neither one of this library nor [registered](register), and with [`Error::Format`] on parts that
+/// do not fit together.
+pub fn read(store: &Store) -> Result<Box<dyn FeatureMap>> {
+    let name = store.text("map")?;
+    let registered = || {
+        let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
+        registered.get(name).copied()
+    };
+    match built_in(name).or_else(registered) {
+        Some(reader) => reader(store),
+        None => {
+            let remedy =
+                "register its reader by features::register before loading, or use a newer version";
+            let problem = format!("no reader is known for the map {name:?}");
+            Err(Error::missing(problem).help(Remedy::words(remedy)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        features::{Affine, Fourier},
+        kernels::Gaussian,
+    };
+
+    #[test]
+    fn a_registered_name_is_read_and_cannot_be_taken_twice() {
+        let map = Fourier::new(Gaussian)
+            .features(4)
+            .build(Affine::identity(2));
+        let mut store = Store::default();
+        map.expect("draws").write(&mut store).expect("writes");
+        let same: Reader = |store| Ok(Box::new(DenseFeatures::read(store, fourier::NAME)?));
+        let taken = register(fourier::NAME, same).expect_err("one of ours");
+        assert!(matches!(taken, Error::Parameter(_)), "{taken}");
+        store.set("map", "of-a-test");
+        let error = read(&store).expect_err("nobody's");
+        assert!(matches!(error, Error::Missing(_)), "{error}");
+        assert!(error.to_string().contains("features::register"), "{error}");
+        register("of-a-test", same).expect("is free");
+        assert_eq!(read(&store).expect("is known").output_dim(), 4);
+        assert!(register("of-a-test", same).is_err());
+    }
+}

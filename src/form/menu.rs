@@ -1,0 +1,189 @@
+//! What an op may choose from on an adapter, and what it takes there.
+
+use super::{Race, Tuned, race};
+use crate::{
+    Error, Result,
+    device::{GpuDevice, gpu::AdapterKind},
+};
+use std::{fmt, sync::LazyLock};
+
+/// One way among those that give the same results: known by its name, to people and on disk.
+pub trait Way: Copy + PartialEq + fmt::Debug + Sync + 'static {
+    /// Its name in benchmark tables.
+    fn name(&self) -> &'static str;
+
+    /// Errors with [`Error::Unsupported`] where the adapter cannot.
+    fn check(&self, _gpu: &GpuDevice) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// An output of `rows` x `cols`, each entry a sum of `depth` terms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// Rows of the output.
+    pub rows: usize,
+    /// Terms of a sum.
+    pub depth: usize,
+    /// Columns that workgroups share: one where a workgroup walks over all of them.
+    pub cols: usize,
+}
+
+/// Work for which one way is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Class {
+    /// Whether sums are long, see [`Menu::deep`].
+    pub deep: bool,
+    /// Whether tiles of 64 x 64 are so many that larger ones still fill every adapter.
+    pub large: bool,
+}
+
+impl Class {
+    /// All of them.
+    pub const ALL: &[Self] = &[
+        Self::new(false, false),
+        Self::new(false, true),
+        Self::new(true, false),
+        Self::new(true, true),
+    ];
+    /// Those of an op whose sums are always long.
+    pub const DEEP: &[Self] = &[Self::new(true, false), Self::new(true, true)];
+
+    const fn new(deep: bool, large: bool) -> Self {
+        Self { deep, large }
+    }
+
+    /// Its name, to people and on disk.
+    pub fn name(self) -> &'static str {
+        match (self.deep, self.large) {
+            (false, false) => "shallow small",
+            (false, true) => "shallow large",
+            (true, false) => "deep small",
+            (true, true) => "deep large",
+        }
+    }
+}
+
+/// The ways of one op, and what tells which of them it takes.
+pub struct Menu<W: 'static> {
+    /// The op's name, to people and on disk.
+    pub op: &'static str,
+    /// What there is to choose from, on one adapter or another.
+    pub ways: &'static [W],
+    /// Sums of more terms than this are long.
+    pub deep: usize,
+    /// The classes that occur.
+    pub classes: &'static [Class],
+    /// What is taken until something was measured.
+    pub default: fn(AdapterKind, Class) -> W,
+    /// Data of a shape that stands for a class, on a device, on which the ways are timed.
+    pub race: Open<W>,
+}
+
+/// Draws the data of a race.
+pub type Open<W> = fn(&GpuDevice, Class) -> Result<Box<dyn Race<W>>>;
+
+/// Operations of a class in one process after which its ways are measured.
+const ENOUGH: f64 = 1e13;
+
+/// Whether measuring may happen by itself: unless `BOCHNER_TUNE` is `off`.
+static ALLOWED: LazyLock<bool> =
+    LazyLock::new(|| std::env::var_os("BOCHNER_TUNE").is_none_or(|v| v != "off"));
+
+impl<W: Way> Menu<W> {
+    /// The class of a shape.
+    pub fn class(&self, shape: Shape) -> Class {
+        Class {
+            deep: shape.depth > self.deep,
+            large: shape.rows.div_ceil(64) * shape.cols.div_ceil(64) >= 512,
+        }
+    }
+
+    /// The way for a shape: the one that was forced, the one measured to be best, or the default.
+    pub fn choice(&self, gpu: &GpuDevice, shape: Shape) -> W {
+        let class = self.class(shape);
+        let named = |name: &str| {
+            let mut ways = self.ways.iter().copied();
+            ways.find(|way| way.name() == name && way.check(gpu).is_ok())
+        };
+        let known = gpu.choices().find(self.op, class.name(), named);
+        known.unwrap_or_else(|| (self.default)(gpu.report().kind, class))
+    }
+
+    /// Counts the work of a shape that is about to be done, and measures the ways of its class once
+    /// that is worth it. Errors when the device does; a measurement that cannot be taken leaves the
+    /// default.
+    pub fn worked(&self, gpu: &GpuDevice, shape: Shape, operations: f64) -> Result<()> {
+        // Not in the middle of a measurement: timestamps are taken by one at a time.
+        if gpu.is_software() || operations == 0.0 || !*ALLOWED || gpu.is_timing() {
+            return Ok(());
+        }
+        let class = self.class(shape);
+        let (op, name, choices) = (self.op, class.name(), gpu.choices());
+        if !choices.worked(op, name, operations, ENOUGH) || choices.has(op, name) {
+            return Ok(());
+        }
+        match self.tune(gpu, class) {
+            Ok(times) => log::info!("{op} {name} on {}: {}", gpu.describe(), times.winner),
+            Err(error @ (Error::OutOfMemory { .. } | Error::Unsupported(_))) => {
+                log::info!("{op} {name} on {} is not tuned: {error}", gpu.describe());
+            }
+            // A fault of the device, perhaps of work that was recorded before.
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+}
+
+/// A menu of any ways, which are known by their names alone.
+pub trait Contest: Sync {
+    /// The op's name.
+    fn op(&self) -> &'static str;
+
+    /// The classes that occur.
+    fn classes(&self) -> &'static [Class];
+
+    /// The names of its ways.
+    fn ways(&self) -> Vec<&'static str>;
+
+    /// What is taken on such an adapter until something was measured.
+    fn default(&self, kind: AdapterKind, class: Class) -> &'static str;
+
+    /// What a measurement chose on this adapter, in this process or an earlier one.
+    fn chosen(&self, gpu: &GpuDevice, class: Class) -> Option<&'static str>;
+
+    /// Times the ways of a class on data of its own, some milliseconds each, and keeps the fastest
+    /// in memory and in the cache. Errors when the device does, or has no memory left, and with
+    /// [`Error::Unsupported`] where the adapter leaves no choice; the default then stays. Other
+    /// threads may use the device meanwhile; they make the times longer, and the choice perhaps
+    /// another.
+    fn tune(&self, gpu: &GpuDevice, class: Class) -> Result<Tuned>;
+}
+
+impl<W: Way> Contest for Menu<W> {
+    fn op(&self) -> &'static str {
+        self.op
+    }
+
+    fn classes(&self) -> &'static [Class] {
+        self.classes
+    }
+
+    fn ways(&self) -> Vec<&'static str> {
+        self.ways.iter().map(W::name).collect()
+    }
+
+    fn default(&self, kind: AdapterKind, class: Class) -> &'static str {
+        (self.default)(kind, class).name()
+    }
+
+    fn chosen(&self, gpu: &GpuDevice, class: Class) -> Option<&'static str> {
+        let ways = self.ways.iter().map(W::name);
+        let chosen = gpu.choices().get(self.op, class.name())?;
+        ways.into_iter().find(|name| *name == chosen)
+    }
+
+    fn tune(&self, gpu: &GpuDevice, class: Class) -> Result<Tuned> {
+        race::run(self, gpu, class)
+    }
+}

@@ -1,0 +1,139 @@
+//! Kernel blocks on the CPU: in f32 where the kernel has a form, else in f64 through the kernel
+//! itself.
+
+mod forms;
+
+use super::Scaled;
+use crate::{
+    Result,
+    device::{CpuDevice, Matrix},
+    kernels::{BlockForm, Kernel},
+    ops::product::RightFactor,
+    simd::rows_per_block,
+};
+use forms::LANES;
+use ndarray::ArrayView2;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// A kernel and its landmarks.
+#[derive(Debug)]
+pub(super) struct Landmarks {
+    cpu: CpuDevice,
+    depth: usize,
+    count: usize,
+    layout: Layout,
+}
+
+#[derive(Debug)]
+enum Layout {
+    /// Tiles `[ceil(m / 16), d, 16]` and the lengths, padded with zeros.
+    Tiles {
+        form: BlockForm,
+        tiles: Vec<f32>,
+        lengths: Vec<f32>,
+    },
+    /// One row after another, for a kernel without a form.
+    Rows {
+        kernel: Arc<dyn Kernel>,
+        rows: Vec<Vec<f64>>,
+    },
+}
+
+fn wide(row: &[f32]) -> Vec<f64> {
+    row.iter().map(|&v| f64::from(v)).collect()
+}
+
+impl Landmarks {
+    pub(super) fn in_f32(cpu: &CpuDevice, form: BlockForm, landmarks: &Scaled<'_>) -> Self {
+        let (count, depth) = landmarks.landmarks_md.dim();
+        let tiles = 0..count.div_ceil(LANES);
+        let tile = |tile: usize| {
+            let values = (0..depth).flat_map(move |c| (0..LANES).map(move |lane| (lane, c)));
+            values.map(move |(lane, c)| landmarks.value(tile * LANES + lane, c))
+        };
+        let padded = 0..count.next_multiple_of(LANES);
+        let layout = Layout::Tiles {
+            form,
+            tiles: tiles.flat_map(tile).collect(),
+            lengths: padded.map(|j| landmarks.length(j)).collect(),
+        };
+        Self {
+            cpu: cpu.clone(),
+            depth,
+            count,
+            layout,
+        }
+    }
+
+    pub(super) fn in_f64(
+        cpu: &CpuDevice,
+        kernel: Arc<dyn Kernel>,
+        landmarks_md: ArrayView2<'_, f32>,
+    ) -> Self {
+        let (count, depth) = landmarks_md.dim();
+        let rows = landmarks_md.rows().into_iter();
+        let rows = rows.map(|row| row.iter().map(|&v| f64::from(v)).collect());
+        let rows = rows.collect();
+        Self {
+            cpu: cpu.clone(),
+            depth,
+            count,
+            layout: Layout::Rows { kernel, rows },
+        }
+    }
+
+    /// Writes the block of all rows of x.
+    pub(super) fn run(&self, x_nd: &Matrix, k_nm: &mut Matrix) -> Result<()> {
+        let (rows, m) = (x_nd.rows(), self.count);
+        let x = x_nd.cpu("x")?;
+        let k = k_nm.cpu_mut("the kernel block")?;
+        let block = rows_per_block(rows, self.cpu.threads());
+        self.cpu.install(|| {
+            k.par_chunks_mut(block * m)
+                .zip(x.par_chunks(block * self.depth))
+                .for_each(|(k, x)| self.block(x, k));
+        });
+        Ok(())
+    }
+
+    /// Writes the block times `b`, of which a part stays in cache.
+    pub(super) fn times(&self, x_nd: &Matrix, b_mt: &Matrix, out_nt: &mut Matrix) -> Result<()> {
+        let (rows, m, cols) = (x_nd.rows(), self.count, b_mt.cols());
+        let x = x_nd.cpu("x")?;
+        let b = RightFactor::new(b_mt.cpu("the right factor")?, m, cols);
+        let out = out_nt.cpu_mut("the product")?;
+        // Few enough rows for the block of k to stay in cache.
+        let block = rows_per_block(rows, self.cpu.threads()).min(128);
+        self.cpu.install(|| {
+            out.par_chunks_mut(block * cols.max(1))
+                .zip(x.par_chunks(block * self.depth))
+                .for_each_init(Vec::new, |k, (out, x)| {
+                    k.resize(x.len() / self.depth * m, 0.0);
+                    self.block(x, k);
+                    b.times(k, out);
+                });
+        });
+        Ok(())
+    }
+
+    /// Whole rows on one thread.
+    fn block(&self, x: &[f32], k: &mut [f32]) {
+        match &self.layout {
+            Layout::Tiles {
+                form,
+                tiles,
+                lengths,
+            } => forms::block(*form, x, self.depth, tiles, lengths, k),
+            Layout::Rows { kernel, rows } => {
+                let each = x.chunks_exact(self.depth);
+                for (x, k) in each.zip(k.chunks_exact_mut(self.count)) {
+                    let x = wide(x);
+                    for (k, y) in k.iter_mut().zip(rows) {
+                        *k = kernel.evaluate(&x, y) as f32;
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Blocks moved on the CPU.
+
+use super::Spot;
+use crate::{
+    Result,
+    device::{CpuDevice, Matrix},
+};
+use rayon::prelude::*;
+
+/// Pairs of scale and shift.
+#[derive(Debug)]
+pub(super) struct Factors {
+    cpu: CpuDevice,
+    factors: Vec<[f32; 2]>,
+}
+
+impl Factors {
+    pub(super) fn new(cpu: &CpuDevice, factors: &[[f32; 2]]) -> Self {
+        Self {
+            cpu: cpu.clone(),
+            factors: factors.to_vec(),
+        }
+    }
+
+    pub(super) fn run(&self, spot: Spot, source: &Matrix, place: &mut Matrix) -> Result<()> {
+        let factors = &self.factors;
+        let source_start = spot.source_row * source.stride() + spot.source_col;
+        let (from_stride, to_stride) = (source.stride(), place.stride());
+        let from = &source.cpu("the source")?[source_start..];
+        let to = place.cpu_mut("the place")?;
+        self.cpu.install(|| {
+            to.par_chunks_mut(to_stride)
+                .zip(from.par_chunks(from_stride))
+                .take(spot.rows)
+                .with_min_len(64)
+                .for_each(|(to, from)| {
+                    let to = to[spot.col..].iter_mut().zip(from);
+                    for ((to, &from), &[scale, shift]) in to.zip(factors) {
+                        let value = from * scale + shift;
+                        *to = if spot.add { *to + value } else { value };
+                    }
+                });
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,144 @@
+//! Transforms on a GPU: rows of up to 2^12 elements in one dispatch, longer ones as short rows
+//! first and then in passes over levels that lie far apart.
+
+use super::{
+    MENU, WalshHadamard,
+    exchange::{self, SUBGROUP_OP},
+    layout::{Params, strided_variant, whole},
+    menu,
+};
+use crate::{
+    Result,
+    device::{GpuDevice, Matrix, gpu::Dispatch},
+    form::{Exchange, Way},
+    ops::{
+        Binding, Op, Variant,
+        dispatch::{fold, moved, narrow},
+    },
+};
+
+/// The op for the registry.
+pub static OP: Op = Op {
+    name: "walsh_hadamard",
+    source: include_str!("../../../shaders/walsh_hadamard.wgsl"),
+    params_bytes: size_of::<Params>(),
+    bindings: &[Binding::Read("x"), Binding::Write("y")],
+    variants: || {
+        let wholes = (1..=LOG_WHOLE).flat_map(|k| [false, true].map(|p| whole(k, p).1));
+        wholes
+            .chain((1..=LOG_STRIDED).map(strided_variant))
+            .collect()
+    },
+};
+
+/// Rows up to 2^12 fit workgroup memory and take one dispatch.
+pub(in crate::ops) const LOG_WHOLE: u32 = 12;
+/// A pass over longer rows takes at most this many levels.
+pub(in crate::ops) const LOG_STRIDED: u32 = 5;
+
+impl WalshHadamard {
+    pub(super) fn run_gpu(
+        &self,
+        gpu: &GpuDevice,
+        in_place: bool,
+        x: &wgpu::Buffer,
+        x_stride4: u32,
+        y_nd: &Matrix,
+    ) -> Result<()> {
+        let rows = narrow(y_nd.rows())?;
+        if rows == 0 {
+            return Ok(());
+        }
+        let log_part = self.log_n.min(LOG_WHOLE);
+        let parts = 1 << (self.log_n - log_part);
+        // A row longer than one dispatch takes is as many short rows first.
+        let params = Params {
+            rows: narrow(y_nd.rows() * parts)?,
+            x_stride4: if parts > 1 {
+                1 << (log_part - 2)
+            } else {
+                x_stride4
+            },
+            y_stride4: narrow(y_nd.stride() / parts / 4)?.max(1),
+            row4: 0,
+            inner4: 0,
+        };
+        let buffers = [x, y_nd.gpu(gpu, "y")?];
+        let (op, rows_each, variant) = self.variant(gpu, in_place, y_nd)?;
+        gpu.dispatch(&Dispatch {
+            op,
+            variant,
+            params: bytemuck::bytes_of(&params),
+            buffers: &buffers,
+            workgroups: fold(params.rows.div_ceil(rows_each)),
+            work: moved(y_nd),
+        })?;
+        self.strided_passes()
+            .try_for_each(|pass| self.strided(gpu, pass, y_nd))
+    }
+
+    /// What transforms the rows of y, or parts of them, in one dispatch, and how many of them a
+    /// workgroup takes. Counts the work towards tuning where that has a choice.
+    fn variant(
+        &self,
+        gpu: &GpuDevice,
+        in_place: bool,
+        y_nd: &Matrix,
+    ) -> Result<(&'static Op, u32, Variant)> {
+        if self.exchange.is_none() && self.has_choice() {
+            let shape = menu::shape(y_nd.rows(), self.len());
+            MENU.worked(gpu, shape, moved(y_nd))?;
+        }
+        let exchange = self.exchange(y_nd.device(), y_nd.rows());
+        if let Some(exchange) = exchange {
+            exchange.check(gpu)?;
+        }
+        Ok(match (exchange, gpu.subgroup()) {
+            (Some(Exchange::SubgroupShuffles), Some(size)) => {
+                let (rows, variant) = exchange::shuffled(size, self.log_n, in_place);
+                (&SUBGROUP_OP, rows, variant)
+            }
+            _ => {
+                let (rows, variant) = whole(self.log_n.min(LOG_WHOLE), in_place);
+                (&OP, rows, variant)
+            }
+        })
+    }
+
+    /// The passes after the one over parts of 2^12: levels done before, and levels of the pass.
+    pub(in crate::ops) fn strided_passes(&self) -> impl Iterator<Item = (u32, u32)> + use<> {
+        let (log_n, mut done) = (self.log_n, self.log_n.min(LOG_WHOLE));
+        let passes = (log_n - done).div_ceil(LOG_STRIDED);
+        (0..passes).map(move |i| {
+            let levels = (log_n - done).div_ceil(passes - i);
+            done += levels;
+            (done - levels, levels)
+        })
+    }
+
+    /// One of [`Self::strided_passes`], in place.
+    pub(in crate::ops) fn strided(
+        &self,
+        gpu: &GpuDevice,
+        (done, levels): (u32, u32),
+        y_nd: &Matrix,
+    ) -> Result<()> {
+        let row4: u32 = 1 << (self.log_n - 2);
+        let params = Params {
+            rows: narrow(y_nd.rows())?,
+            x_stride4: 0,
+            y_stride4: row4,
+            row4,
+            inner4: 1 << (done - 2),
+        };
+        let unused = gpu.buffer(16, || "a placeholder".into())?;
+        gpu.dispatch(&Dispatch {
+            op: &OP,
+            variant: strided_variant(levels),
+            params: bytemuck::bytes_of(&params),
+            buffers: &[&unused, y_nd.gpu(gpu, "y")?],
+            workgroups: [(row4 >> levels).div_ceil(64), params.rows, 1],
+            work: moved(y_nd),
+        })
+    }
+}

@@ -1,0 +1,13 @@
+//! What most programs need: `use bochner::prelude::*;`.
+
+pub use crate::{
+    Device, DeviceChoice, Error, Result,
+    data::{ChunkSource, DataFile},
+    features::{
+        ArcCosine, Auto, Bandwidth, Binning, Custom, Fastfood, Fourier, MapBuilder, Nystrom, Sorf,
+        Standardize, UnionBuilder,
+    },
+    kernels::{Cauchy, Exponential, Gaussian, Kernel, Laplacian, Matern, RationalQuadratic},
+    models::{Features, FittedFeatures, Model, Ridge, RidgeClassifier, Solver, Step},
+    seed::Seed,
+};
