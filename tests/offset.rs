@@ -8,8 +8,9 @@ use bochner::{
     data::{MemorySource, Rows, Survey},
     features::{ArcCosine, Bandwidth, FeatureMap, Fourier, MapSpec, Nystrom, Standardize, Union},
     kernels::{self, Gaussian, Kernel},
-    models::{FitOptions, IterativeOptions, LinearModel, RidgeRegressor},
+    models::{FitOptions, LinearModel},
     seed::Seed,
+    solve::Targets,
 };
 use common::{devices, gpus};
 use ndarray::Array2;
@@ -55,16 +56,8 @@ fn error(map: &str, kernel: &str, offset: f64, device: &Device) -> Result<f64> {
         1 << 24,
         &mut |_| {},
     )?;
-    let model = match spec.is_dense() {
-        true => {
-            let options = FitOptions::on(device);
-            RidgeRegressor::fit(map, &mut source, &survey, &options, &mut |_| {})?
-        }
-        false => {
-            let options = IterativeOptions::on(device);
-            RidgeRegressor::fit_iterative(map, &mut source, &survey, &options, &mut |_| {})?
-        }
-    };
+    let targets = Targets::real(&survey);
+    let model = LinearModel::fit(map, &mut source, targets, &FitOptions::on(device))?;
     let x = Rows::from(place(offset));
     let here = tempfile::TempDir::new().expect("a temporary directory");
     let path = here.path().join("model");

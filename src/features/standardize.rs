@@ -1,7 +1,7 @@
 //! How raw columns are centred and scaled before a bandwidth divides them: as told, or as a survey
 //! of them suggests.
 
-use super::Affine;
+use super::{Affine, Bandwidth};
 use crate::{
     Error, Result,
     data::{Rows, Survey},
@@ -39,6 +39,15 @@ const COMMON: f64 = 0.2;
 const FAR: f64 = 8192.0;
 
 impl Standardize {
+    /// The same beside a bandwidth: who gives every column its own lengthscale has scaled them, so
+    /// [`Self::Auto`] is [`Self::No`] there.
+    pub fn beside(self, bandwidth: &Bandwidth) -> Self {
+        match (self, bandwidth) {
+            (Self::Auto, Bandwidth::SigmaPerColumn(_)) => Self::No,
+            _ => self,
+        }
+    }
+
     /// How the columns of `survey` are prepared for a kernel or nonlinearity, which is
     /// `shift_invariant` if it depends on differences of rows alone
     /// ([`Kernel::is_shift_invariant`](crate::kernels::Kernel::is_shift_invariant)).
@@ -476,6 +485,16 @@ mod tests {
         );
         assert!(raw.input(&[1.0, 1e10]).is_ok());
         assert!(Standardize::Yes.decide(&survey, true).input(&[1.0]).is_ok());
+    }
+
+    #[test]
+    fn lengthscales_of_each_column_are_scales_already() {
+        let each = Bandwidth::SigmaPerColumn(vec![1.0, 1000.0]);
+        assert_eq!(Standardize::Auto.beside(&each), Standardize::No);
+        assert_eq!(Standardize::Yes.beside(&each), Standardize::Yes);
+        for one in [Bandwidth::Sigma(2.0), Bandwidth::Median, Bandwidth::Scale] {
+            assert_eq!(Standardize::Auto.beside(&one), Standardize::Auto);
+        }
     }
 
     #[test]

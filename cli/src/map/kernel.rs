@@ -130,12 +130,7 @@ impl KernelArgs {
         otherwise: Standardize,
     ) -> Result<Scale> {
         let bandwidth = self.bandwidth();
-        let otherwise = match bandwidth {
-            // Who gives every column its own lengthscale has scaled them.
-            Bandwidth::SigmaPerColumn(_) => Standardize::No,
-            _ => otherwise,
-        };
-        let standardize = self.standardize.unwrap_or(otherwise);
+        let standardize = self.standardize.unwrap_or(otherwise).beside(&bandwidth);
         let scaling = survey.map(|survey| standardize.decide(survey, kernel.is_shift_invariant()));
         let lengthscales = match (survey.zip(scaling.as_ref()), bandwidth.fixed(kernel)?) {
             (_, Some(fixed)) => fixed,
