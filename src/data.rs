@@ -69,7 +69,8 @@ pub trait ChunkSource: Send {
     fn columns(&self) -> usize;
     /// Number of target columns; zero when the source has none.
     fn targets(&self) -> usize;
-    /// Number of rows where it is known without reading (not for CSV).
+    /// Number of rows where it is known without reading (not for CSV). It is a hint for sizes and
+    /// progress: rows are read until there are none.
     fn rows(&self) -> Option<usize>;
     /// Names of the feature columns, where the source has any.
     fn column_names(&self) -> Option<Vec<String>> {

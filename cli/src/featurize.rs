@@ -8,7 +8,7 @@ use crate::{
 };
 use anyhow::Result;
 use bochner::{
-    data::{NpyWriter, TargetUse},
+    data::{ChunkSource, MemorySource, NpyWriter, Survey, TargetUse},
     features::{self, Standardize},
 };
 use std::path::PathBuf;
@@ -56,7 +56,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             report.seconds("survey", seconds);
             Some(survey)
         }
-        false => None,
+        false => {
+            note_far(&mut source)?;
+            None
+        }
     };
     let (built, seconds) = args.map.build(
         &mut source,
@@ -89,4 +92,18 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     args.map.describe(&built, &mut report);
     report.output("features", &args.output);
     args.run.print(&report)
+}
+
+/// Rows that tell whether columns lie far from 0.
+const FIRST_ROWS: usize = 1000;
+
+/// A map of a fixed bandwidth is the same for every file, so its columns are not centred: the
+/// library warns where that costs digits, as far as the first rows tell.
+fn note_far(source: &mut dyn ChunkSource) -> Result<()> {
+    if let Some(first) = source.next_chunk(FIRST_ROWS)? {
+        let mut first = MemorySource::new(first.x, None)?;
+        let survey = Survey::of(&mut first, 0, 0, &mut |_| {})?;
+        Standardize::No.decide(&survey, false);
+    }
+    Ok(source.rewind()?)
 }

@@ -248,6 +248,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         Some(&survey),
         Standardize::No,
     )?;
+    scale.hint(&console);
     let rows = spread(&survey.sample, args.rows);
     if rows.nrows() < args.rows {
         let there = counted(rows.nrows() as u64, "row");

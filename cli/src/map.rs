@@ -149,6 +149,7 @@ impl MapArgs {
         let scale = self
             .kernel
             .scale(spec.kernel.as_ref(), columns, survey, otherwise)?;
+        scale.hint(console);
         let none = Array2::zeros((0, columns));
         let sample = survey.map_or(&none, |survey| &survey.sample);
         let bar = console.bar("map", survey.map(|survey| survey.rows));

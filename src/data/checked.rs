@@ -1,6 +1,6 @@
 //! What a source promises of its chunks, seen to in one place.
 
-use super::rows::{first_non_finite, not_finite};
+use super::rows::{first_non_finite, not_finite, not_finite_at};
 use super::{Chunk, ChunkSource};
 use crate::error::{Error, Result};
 use std::path::Path;
@@ -31,7 +31,15 @@ pub(crate) fn next_checked(
         return Ok(Some(chunk));
     }
     if let Some((i, j, value)) = chunk.x.first_non_finite() {
-        return Err(not_finite(Path::new("X"), "", row0 + i, j, value));
+        let names = source.column_names().unwrap_or_default();
+        return Err(match names.get(j) {
+            Some(name) => not_finite_at(
+                Path::new("X"),
+                &format!("row {}, column '{name}'", row0 + i),
+                value,
+            ),
+            None => not_finite(Path::new("X"), "", row0 + i, j, value),
+        });
     }
     if let Some((i, j, value)) = first_non_finite(&chunk.y, f64::is_finite) {
         return Err(not_finite(Path::new("y"), "", row0 + i, j, value));

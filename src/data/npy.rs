@@ -18,8 +18,9 @@ use std::path::Path;
 /// Features are 2-D `[rows, d]`; targets are `[rows]` or `[rows, targets]`. Any boolean, integer or
 /// real dtype (b1, i1 to i8, u1 to u8, f2 to f8) in either byte order is read through a fixed
 /// buffer, so memory does not grow with the file. 4- and 8-byte integers become f64; 8-byte
-/// features beyond 2^53 are rounded to the nearest f64 and such targets are an error. A
-/// Fortran-ordered file is read with one seek per column and chunk: the same rows, more slowly.
+/// features beyond 2^53 are rounded to the nearest f64, with a warning, and such targets are an
+/// error. A Fortran-ordered file is read with one seek per column and chunk: the same rows, more
+/// slowly.
 #[derive(Debug)]
 pub struct NpySource(Arrays);
 

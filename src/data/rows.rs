@@ -139,13 +139,16 @@ pub(super) fn first_non_finite<T: Copy>(
 /// The error for a value that is not finite, at `row` and `column` of the array in `path`, both
 /// counted from 0.
 pub(super) fn not_finite(path: &Path, array: &str, row: usize, column: usize, value: f64) -> Error {
+    let place = format!("{array}row {row}, column {column} (counted from 0)");
+    not_finite_at(path, &place, value)
+}
+
+/// The error for a value that is not finite, at `place` in `path`.
+pub(super) fn not_finite_at(path: &Path, place: &str, value: f64) -> Error {
     let value = if value.is_nan() { "NaN" } else { "infinite" };
     Error::data(
         path,
-        format!(
-            "{array}row {row}, column {column} (counted from 0) is {value}; remove the row or fill \
-             in a finite value"
-        ),
+        format!("{place} is {value}; remove the row or fill in a finite value"),
     )
 }
 

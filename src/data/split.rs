@@ -36,13 +36,18 @@ pub struct Split<S> {
     rows: Option<usize>,
 }
 
+/// Rows that are counted before any is read: some hundredths of a second.
+const MOST_COUNTED: usize = 1 << 24;
+
 impl<S: ChunkSource> Split<S> {
     /// The `part` of `source` where `fraction` of the rows are test rows. The source must be at its
     /// first row.
     ///
+    /// The part knows its own number of rows if its source does and has at most 2^24: each is
+    /// hashed to be counted.
+    ///
     /// Errors with [`Error::Parameter`] if `fraction` is not between 0 and 1, both excluded, or if
-    /// the source knows its number of rows and the part has none; otherwise an empty part is an
-    /// error of the first chunk.
+    /// the part knows that it has no rows; otherwise an empty part is an error of the first chunk.
     pub fn new(source: S, part: Part, fraction: f64, seed: u64) -> Result<Self> {
         if !(fraction > 0.0 && fraction < 1.0) {
             return Err(Error::parameter(format!(
@@ -61,6 +66,7 @@ impl<S: ChunkSource> Split<S> {
         split.rows = split
             .source
             .rows()
+            .filter(|&rows| rows <= MOST_COUNTED)
             .map(|rows| (0..rows as u64).filter(|&i| split.takes(i)).count());
         if split.rows == Some(0) {
             return Err(split.no_rows());

@@ -50,8 +50,9 @@ impl Survey {
     /// Means and variances are Welford's in f64 on values shifted by the first row, so a column of
     /// large values with a small spread keeps its variance.
     ///
-    /// Errors with [`Error::Shape`] if there are no rows, with [`Error::Numerical`] if a column's
-    /// variance exceeds f64, and as the source does.
+    /// Errors with [`Error::Shape`] if there are no rows or a chunk has another shape than its
+    /// source says, with [`Error::Data`] at the first value that is not finite, with
+    /// [`Error::Numerical`] if a column's variance exceeds f64, and as the source does.
     pub fn of(
         source: &mut dyn ChunkSource,
         sample_rows: usize,
@@ -65,6 +66,8 @@ impl Survey {
             .map(|_| TargetSurvey::default())
             .collect();
         let mut row = vec![0.0; columns];
+        let names = source.column_names();
+        let names = names.filter(|names| names.len() == columns);
         source.rewind()?;
         let rows = (CHUNK_VALUES / columns.max(1)).max(1);
         let mut read = 0;
@@ -92,7 +95,7 @@ impl Survey {
             mean: features.mean(),
             variance: features.variance(),
             binary: features.binary(),
-            names: source.column_names(),
+            names,
             min: features.min,
             max: features.max,
             sample,

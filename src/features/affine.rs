@@ -91,6 +91,11 @@ impl Affine {
         &self.center
     }
 
+    /// Whether any column is centred.
+    pub(super) fn centres(&self) -> bool {
+        self.center.iter().any(|&c| c != 0.0)
+    }
+
     /// What each column is then multiplied by.
     pub(super) fn scale(&self) -> &[f64] {
         &self.scale

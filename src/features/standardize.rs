@@ -1,7 +1,7 @@
 //! How raw columns are centred and scaled before a bandwidth divides them: as told, or as a survey
 //! of them suggests.
 
-use super::Affine;
+use super::{Affine, Bandwidth};
 use crate::{
     Error, Result,
     data::{Rows, Survey},
@@ -26,6 +26,8 @@ pub enum Standardize {
 /// Scales, or places, that differ so many times are mixed. Columns that shared a unit differed 2 to
 /// 8 times by this measure (letters, images of digits), columns of several units from 17 times on.
 const MIXED: f64 = 10.0;
+/// Scales that differ so many times are worth a hint to who leaves them.
+const WIDELY: f64 = 100.0;
 /// Of the columns that take many values, so many parts may be smaller than the rest: rarely lit
 /// pixels at an edge.
 const FEW: usize = 10;
@@ -37,6 +39,15 @@ const COMMON: f64 = 0.2;
 const FAR: f64 = 8192.0;
 
 impl Standardize {
+    /// The same beside a bandwidth: who gives every column its own lengthscale has scaled them, so
+    /// [`Self::Auto`] is [`Self::No`] there.
+    pub fn beside(self, bandwidth: &Bandwidth) -> Self {
+        match (self, bandwidth) {
+            (Self::Auto, Bandwidth::SigmaPerColumn(_)) => Self::No,
+            _ => self,
+        }
+    }
+
     /// How the columns of `survey` are prepared for a kernel or nonlinearity, which is
     /// `shift_invariant` if it depends on differences of rows alone
     /// ([`Kernel::is_shift_invariant`](crate::kernels::Kernel::is_shift_invariant)).
@@ -64,13 +75,11 @@ impl Standardize {
     pub fn decide(self, survey: &Survey, shift_invariant: bool) -> Scaling {
         let columns = survey.mean.len();
         let many = |j: usize| !survey.is_constant(j) && !survey.binary[j];
-        let (yes, reason) = match self {
-            Self::Yes => (true, None),
-            Self::No => (false, None),
-            Self::Auto => {
-                let (yes, reason) = mixed(survey);
-                (yes, Some(reason))
-            }
+        let (mixed, found) = mixed(survey);
+        let (yes, reason, hint) = match self {
+            Self::Yes => (true, None, None),
+            Self::No => (false, None, mixed.filter(|&f| f >= WIDELY).map(|_| found)),
+            Self::Auto => (mixed.is_some(), Some(found), None),
         };
         let varies = |j: usize| !survey.is_constant(j);
         let standardized: Vec<bool> = (0..columns)
@@ -101,6 +110,7 @@ impl Standardize {
             input: Affine::new(center, scale),
             standardized,
             reason,
+            hint,
         };
         if let Some(warning) = scaling.far(survey) {
             log::warn!("{warning}");
@@ -109,15 +119,16 @@ impl Standardize {
     }
 }
 
-/// Whether the columns have mixed scales or places, and the reason.
-fn mixed(survey: &Survey) -> (bool, String) {
+/// The factor by which scales or places of the columns differ, if they are mixed, and the finding
+/// in words.
+fn mixed(survey: &Survey) -> (Option<f64>, String) {
     let columns = 0..survey.mean.len();
     let varying: Vec<usize> = columns.filter(|&j| !survey.is_constant(j)).collect();
     let (binary, many): (Vec<usize>, Vec<usize>) = varying.iter().partition(|&&j| survey.binary[j]);
     let range = |j: usize| survey.max[j] - survey.min[j];
     let deviation = |j: usize| survey.variance[j].sqrt();
     if varying.is_empty() {
-        return (false, "no column varies".into());
+        return (None, "no column varies".into());
     }
     if !many.is_empty() {
         let flags = binary.iter().copied();
@@ -128,7 +139,10 @@ fn mixed(survey: &Survey) -> (bool, String) {
         let by_deviation = factor(many.iter().map(|&j| deviation(j)), step.map(|s| s / 2.0));
         let factor = by_range.min(by_deviation);
         if factor >= MIXED {
-            return (true, format!("scales differ {}-fold", two_digits(factor)));
+            return (
+                Some(factor),
+                format!("scales differ {}-fold", two_digits(factor)),
+            );
         }
     }
     let within = survey
@@ -145,14 +159,14 @@ fn mixed(survey: &Survey) -> (bool, String) {
     let apart = (between / within).sqrt();
     if apart >= MIXED {
         let reason = format!("means lie {} deviations apart", two_digits(apart));
-        return (true, reason);
+        return (Some(apart), reason);
     }
     let reason = match (many.len(), varying.len()) {
         (0, _) => "all columns are binary",
         (_, 1) => "there is one column",
         _ => "scales are alike",
     };
-    (false, reason.into())
+    (None, reason.into())
 }
 
 /// The largest of `scales` over the smallest but for a tenth of them, with `other` among either.
@@ -184,6 +198,7 @@ pub struct Scaling {
     yes: bool,
     standardized: Vec<bool>,
     reason: Option<String>,
+    hint: Option<String>,
     input: Affine,
     /// The largest |u_j| of the rows surveyed.
     reach: Vec<f64>,
@@ -212,6 +227,11 @@ impl Scaling {
         self.reason.as_deref()
     }
 
+    /// What speaks against [`Standardize::No`]: scales or places that differ 100-fold or more.
+    pub fn hint(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
     /// From raw columns to unit scale: centred, standardised, and divided by `lengthscales`, one or
     /// one per column.
     ///
@@ -226,7 +246,7 @@ impl Scaling {
             return Ok(input);
         };
         let problem = format!(
-            "{} reaches {:e} lengthscales, beyond {LARGEST:e}, where sums leave the range of f32",
+            "{} reaches {:.1e} lengthscales, beyond {LARGEST:e}, where sums leave the range of f32",
             self.names[j],
             reach / lengthscale(j)
         );
@@ -344,6 +364,14 @@ mod tests {
         let (columns, text) = decided(&survey(101, 3, |j, i| [1.0, 3200.0, 5.0][j] * even(j, i)));
         assert_eq!(columns, [true; 3]);
         assert_eq!(text, "auto -> yes, 3 of 3 columns: scales differ 3200-fold");
+        let hint = |factor: f64, choice: Standardize| {
+            let columns = survey(101, 2, |j, i| [1.0, factor][j] * even(j, i));
+            choice.decide(&columns, true).hint().map(str::to_owned)
+        };
+        let said = hint(120.0, Standardize::No);
+        assert_eq!(said.as_deref(), Some("scales differ 120-fold"));
+        assert_eq!(hint(80.0, Standardize::No), None);
+        assert_eq!(hint(120.0, Standardize::Auto), None);
         // Two wide columns do not hide a narrow one.
         let (columns, _) = decided(&survey(101, 3, |j, i| [1.0, 90.0, 90.0][j] * even(j, i)));
         assert_eq!(columns, [true; 3]);
@@ -351,19 +379,19 @@ mod tests {
 
     #[test]
     fn rarely_lit_pixels_and_an_outlier_are_no_scale() {
-        // Of 30 pixels ten light up in one to four rows of 202, to any value: deviations differ
-        // 15-fold, ranges do not.
+        // Of 30 pixels ten light up in two to eleven rows of 8002: deviations differ 15-fold,
+        // ranges do not.
         let pixel = |j: usize, i: usize| match j {
             20.. if i >= j - 18 => 0.0,
             20.. => 200.0 + i as f64,
             _ => 255.0 * even(j, i),
         };
-        let images = survey(202, 30, pixel);
+        let images = survey(8002, 30, pixel);
         let deviations: Vec<f64> = images.variance.iter().map(|v| v.sqrt()).collect();
-        assert!(deviations[0] > 4.0 * deviations[20], "{deviations:?}");
+        assert!(deviations[0] > 14.0 * deviations[23], "{deviations:?}");
         assert_eq!(decided(&images).0, [false; 30]);
-        // One value a hundred times as large: the range says 100, the deviation 10 * 1/sqrt(12) /
-        // 0.29 = 7 at 303 rows.
+        // One value 35 times as large as the others: so is the range, and the deviation 35 /
+        // sqrt(303) / 0.29 = 7 times.
         let outlier = |j: usize, i: usize| match (j, i) {
             (0, 7) => 35.0,
             _ => even(j, i),
@@ -452,11 +480,21 @@ mod tests {
         let raw = Standardize::No.decide(&survey, true);
         let message = raw.input(&[1.0]).expect_err("1e33").to_string();
         assert!(
-            message.starts_with("column 1 (counted from 0) reaches 5e32"),
+            message.starts_with("column 1 (counted from 0) reaches 5.0e32"),
             "{message}"
         );
         assert!(raw.input(&[1.0, 1e10]).is_ok());
         assert!(Standardize::Yes.decide(&survey, true).input(&[1.0]).is_ok());
+    }
+
+    #[test]
+    fn lengthscales_of_each_column_are_scales_already() {
+        let each = Bandwidth::SigmaPerColumn(vec![1.0, 1000.0]);
+        assert_eq!(Standardize::Auto.beside(&each), Standardize::No);
+        assert_eq!(Standardize::Yes.beside(&each), Standardize::Yes);
+        for one in [Bandwidth::Sigma(2.0), Bandwidth::Median, Bandwidth::Scale] {
+            assert_eq!(Standardize::Auto.beside(&one), Standardize::Auto);
+        }
     }
 
     #[test]

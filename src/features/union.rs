@@ -37,8 +37,8 @@ struct Part {
 
 impl Union {
     /// Puts maps of the same raw columns side by side, with their weights w_i > 0. Rows are
-    /// prepared once, for the binning part or else for the first part, and rescaled on the device
-    /// for parts of other lengthscales.
+    /// prepared once, for the binning part, or else for the first part that centres its columns, or
+    /// else for the first, and rescaled on the device for parts of other lengthscales.
     ///
     /// Errors with [`Error::Parameter`] on no parts or a weight that is not positive and finite,
     /// with [`Error::Shape`] when the parts take other numbers of columns, and with
@@ -57,7 +57,11 @@ impl Union {
         let exact = parts
             .iter()
             .find(|(map, _)| require_dense(map.as_ref()).is_err());
-        let input = exact.map_or(first, |(map, _)| map).input().clone();
+        // Otherwise those of a map that centres, if there is one: f32 keeps no more digits than the
+        // rows prepared have.
+        let centred = || parts.iter().find(|(map, _)| map.input().centres());
+        let base = exact.or_else(centred).map_or(first, |(map, _)| map);
+        let input = base.input().clone();
         let parts = parts.into_iter().map(|(map, weight)| {
             let rescale = map.input().relative_to(&input)?;
             if rescale.is_some() && require_dense(map.as_ref()).is_err() {

@@ -70,6 +70,7 @@ impl Setup {
         })?;
         let scaling = self
             .standardize
+            .beside(&self.bandwidth)
             .decide(&survey, self.map.is_shift_invariant());
         // What is made of no kernel takes rows at the scale that a Gaussian would.
         let kernel = kernel.unwrap_or_else(|| Arc::new(Gaussian));

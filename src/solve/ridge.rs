@@ -34,6 +34,10 @@ impl Default for Cholesky {
     }
 }
 
+/// Kernels of differences are at most 1 at unit scale; others have values of so much if columns
+/// were not scaled.
+const LARGE: f64 = 1000.0;
+
 impl Cholesky {
     /// Solves for all targets at once, on the CPU, in f64.
     ///
@@ -54,6 +58,9 @@ impl Cholesky {
         let targets = sums.zty_dt.ncols();
         let mut gram = Lower::of(&sums.gram_dd);
         let mut beta_dt = sums.zty_dt.clone();
+        // The mean of z(x)'z(x), which is about k(x, x).
+        let norm = (0..beta_dt.nrows()).map(|i| gram.row(i)[i] / n);
+        let norm: f64 = norm.sum();
         let z_mean = &sums.z_sum_d / n;
         let y_mean = &sums.y_sum_t / n;
         if intercept {
@@ -73,7 +80,13 @@ impl Cholesky {
         if !gram.factor() {
             let problem =
                 format!("the normal equations are not positive definite at lambda = {lambda:e}");
-            return Err(Error::numerical(problem).help(Remedy::LargerLambda));
+            let error = Error::numerical(problem);
+            // Where the kernel grows with the rows, so does the rounding that lambda must outweigh.
+            let error = match norm > LARGE {
+                true => error.help(Remedy::Standardize),
+                false => error,
+            };
+            return Err(error.help(Remedy::LargerLambda));
         }
         gram.solve(&mut beta_dt);
         gram.solve_transposed(&mut beta_dt);

@@ -1,5 +1,6 @@
 use crate::{assert_says, opened, read_in_every_way};
-use bochner::data::{ChunkSource, MemorySource, Part, Rows, Split};
+use bochner::Result;
+use bochner::data::{Chunk, ChunkSource, MemorySource, Part, Rows, Split, Survey};
 use ndarray::{Array2, ShapeBuilder, array, s};
 
 fn numbered(rows: usize) -> MemorySource {
@@ -143,4 +144,158 @@ fn split_refuses() {
         Split::new(numbered(4), Part::Test, 1e-9, 0),
         &["test part has no rows"],
     );
+}
+
+/// A source of somebody else: it yields one chunk again and again, `left` times, and promises what
+/// it likes.
+#[derive(Debug)]
+struct Own {
+    chunk: Chunk,
+    targets: usize,
+    rows: Option<usize>,
+    left: usize,
+}
+
+/// One row of two columns, and so many rows of y.
+fn own(y_rows: usize, left: usize) -> Own {
+    Own {
+        chunk: Chunk {
+            x: Rows::F32(array![[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]),
+            y: Array2::zeros((y_rows, 1)),
+        },
+        targets: 1,
+        rows: None,
+        left,
+    }
+}
+
+impl ChunkSource for Own {
+    fn columns(&self) -> usize {
+        2
+    }
+    fn targets(&self) -> usize {
+        self.targets
+    }
+    fn rows(&self) -> Option<usize> {
+        self.rows
+    }
+    fn column_names(&self) -> Option<Vec<String>> {
+        Some(vec!["age".into(), "height".into()])
+    }
+    fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        self.left -= 1;
+        let mut chunk = self.chunk.clone();
+        if max_rows < chunk.x.nrows() {
+            chunk.x = chunk.x.slice(0..max_rows);
+            chunk.y = chunk.y.slice(s![..max_rows, ..]).to_owned();
+        }
+        Ok(Some(chunk))
+    }
+    fn rewind(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn chunks_of_another_shape_than_promised_are_refused() {
+    let no_rows = |mut source: Own| {
+        source.chunk.x = Rows::F32(Array2::zeros((0, 2)));
+        source
+    };
+    let three_targets = |mut source: Own| {
+        source.targets = 3;
+        source
+    };
+    for (source, words) in [
+        (own(2, 9), &["x [3, 2]", "y (2, 1)", "mend the source"][..]),
+        (own(4, 9), &["x [3, 2]", "y (4, 1)"]),
+        (no_rows(own(0, 9)), &["x [0, 2]", "y (0, 1)"]),
+        (three_targets(own(3, 9)), &["y (3, 1)", "3 targets"]),
+    ] {
+        let again = || Own {
+            chunk: source.chunk.clone(),
+            ..source
+        };
+        assert_says(Survey::of(&mut again(), 2, 0, &mut |_| {}), words);
+        for part in [Part::Train, Part::Test] {
+            assert_says(
+                opened(Split::new(again(), part, 0.5, 0)).next_chunk(100),
+                words,
+            );
+        }
+    }
+}
+
+#[test]
+fn a_survey_names_the_row_and_the_column_of_what_is_not_finite() {
+    let survey = |x: f32, y: f64| {
+        let mut source = own(3, 1);
+        source.chunk.x = Rows::F32(array![[1.0, 2.0], [3.0, x], [5.0, 6.0]]);
+        source.chunk.y[(2, 0)] = y;
+        Survey::of(&mut source, 2, 0, &mut |_| {})
+    };
+    assert_eq!(survey(4.0, 0.0).unwrap().column(1), "column 'height'");
+    assert_says(
+        survey(f32::NAN, 0.0),
+        &["row 1, column 'height' is NaN", "remove the row"],
+    );
+    assert_says(
+        survey(f32::NEG_INFINITY, 0.0),
+        &["row 1", "'height'", "infinite"],
+    );
+    assert_says(survey(4.0, f64::NAN), &["y: row 2, column 0", "NaN"]);
+    // Rows are counted in the source, not in the chunk.
+    let mut late = own(3, 5);
+    late.chunk.x = Rows::F32(array![[1.0, 2.0]]);
+    late.chunk.y = array![[f64::INFINITY]];
+    let good = MemorySource::new(array![[0.0_f32, 1.0]], Some(array![[0.0]])).unwrap();
+    assert_says(
+        Survey::of(&mut After(good, late), 2, 0, &mut |_| {}),
+        &["y: row 1, column 0"],
+    );
+}
+
+/// One source after another.
+#[derive(Debug)]
+struct After(MemorySource, Own);
+
+impl ChunkSource for After {
+    fn columns(&self) -> usize {
+        2
+    }
+    fn targets(&self) -> usize {
+        1
+    }
+    fn rows(&self) -> Option<usize> {
+        None
+    }
+    fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
+        match self.0.next_chunk(max_rows)? {
+            None => self.1.next_chunk(max_rows),
+            some => Ok(some),
+        }
+    }
+    fn rewind(&mut self) -> Result<()> {
+        self.0.rewind()
+    }
+}
+
+#[test]
+fn a_split_does_not_count_rows_without_end() {
+    let endless = || Own {
+        rows: Some(usize::MAX),
+        ..own(3, usize::MAX)
+    };
+    for part in [Part::Train, Part::Test] {
+        let mut split = opened(Split::new(endless(), part, 0.3, 1));
+        assert_eq!(split.rows(), None);
+        let rows = split.next_chunk(100).unwrap().expect("rows").x.nrows();
+        assert!((51..=100).contains(&rows), "{rows}");
+    }
+    let mut unknown = opened(Split::new(own(3, 50), Part::Test, 0.3, 1));
+    assert_eq!(unknown.rows(), None);
+    assert!(unknown.next_chunk(100).unwrap().is_some());
 }

@@ -236,3 +236,15 @@ fn median_distance_refuses() {
         &["range of f64"],
     );
 }
+
+#[test]
+fn two_values_and_no_third_make_a_column_binary() {
+    // Ascending and descending: the third value is a new end, not one between.
+    let x = array![
+        [0.0, 2.0, 5.0, 0.0, 1.0, 7.0],
+        [1.0, 1.0, 5.0, 1.0, 3.0, 7.0],
+        [2.0, 0.0, 5.0, 0.0, 2.0, 7.5],
+    ];
+    let survey = survey(x, None, 0).unwrap();
+    assert_eq!(survey.binary, [false, false, false, true, false, true]);
+}

@@ -130,12 +130,7 @@ impl KernelArgs {
         otherwise: Standardize,
     ) -> Result<Scale> {
         let bandwidth = self.bandwidth();
-        let otherwise = match bandwidth {
-            // Who gives every column its own lengthscale has scaled them.
-            Bandwidth::SigmaPerColumn(_) => Standardize::No,
-            _ => otherwise,
-        };
-        let standardize = self.standardize.unwrap_or(otherwise);
+        let standardize = self.standardize.unwrap_or(otherwise).beside(&bandwidth);
         let scaling = survey.map(|survey| standardize.decide(survey, kernel.is_shift_invariant()));
         let lengthscales = match (survey.zip(scaling.as_ref()), bandwidth.fixed(kernel)?) {
             (_, Some(fixed)) => fixed,
@@ -193,6 +188,19 @@ impl KernelArgs {
             report.line("standardize", scaling.to_string());
         }
         report.set("seed", self.seed);
+    }
+}
+
+impl Scale {
+    /// One line for who leaves columns as they are though their scales differ widely.
+    pub(crate) fn hint(&self, console: &Console) {
+        // Lengthscales of each column are scales of its own.
+        let one = self.lengthscales.len() == 1;
+        if let Some(hint) = self.scaling.as_ref().and_then(Scaling::hint)
+            && one
+        {
+            console.note(&format!("{hint}; --standardize may serve better"));
+        }
     }
 }
 

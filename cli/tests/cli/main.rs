@@ -8,6 +8,7 @@ mod devices;
 mod interrupt;
 mod jobs;
 mod maps;
+mod standardize;
 mod usage;
 
 use serde_json::Value;

@@ -98,8 +98,13 @@ pub(in crate::data) struct ArrayReader {
     rows: usize,
     columns: usize,
     next: usize,
+    /// Whether features beyond 2^53 were warned of.
+    warned: bool,
     buffer: Vec<u8>,
 }
+
+/// 2^53: f64 holds every whole number up to here.
+const EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl ArrayReader {
     /// Reads the header and checks it against the length of `input`.
@@ -155,6 +160,7 @@ impl ArrayReader {
             rows,
             columns,
             next: 0,
+            warned: false,
             buffer,
         })
     }
@@ -261,21 +267,40 @@ impl ArrayReader {
         } else {
             Rows::F64(self.read(rows, |v| v)?)
         };
-        match x.first_non_finite() {
-            Some((i, j, value)) => Err(not_finite(
+        if let Some((i, j, value)) = x.first_non_finite() {
+            return Err(not_finite(
                 &self.place.path,
                 &self.place.label(),
                 first + i,
                 j,
                 value,
-            )),
-            None => Ok(x),
+            ));
+        }
+        if !self.warned
+            && let Some((i, j)) = self.first_rounded(&x)
+        {
+            self.warned = true;
+            let problem = format!(
+                "row {}, column {j} (counted from 0) is a whole number beyond 2^53, of which f64 keeps \
+                 15 digits; subtract an offset before saving if the last ones matter",
+                first + i
+            );
+            log::warn!("{}", self.place.problem(problem));
+        }
+        Ok(x)
+    }
+
+    /// Row and column of the first whole number that f64 may have rounded.
+    fn first_rounded(&self, x: &Rows) -> Option<(usize, usize)> {
+        match x {
+            Rows::F64(x) if self.dtype.exceeds_f64() => {
+                first_non_finite(x, |v| v.abs() < EXACT).map(|(i, j, _)| (i, j))
+            }
+            _ => None,
         }
     }
 
     fn read_targets(&mut self, rows: usize) -> Result<Array2<f64>> {
-        /// From here on f64 does not hold every whole number, and two labels could become one.
-        const EXACT: f64 = 9_007_199_254_740_992.0;
         let first = self.next;
         let y = self.read(rows, |v| v)?;
         if let Some((i, j, value)) = first_non_finite(&y, f64::is_finite) {
@@ -288,6 +313,7 @@ impl ArrayReader {
             ));
         }
         if self.dtype.exceeds_f64()
+            // 2^53 + 1 is rounded to 2^53, and two labels could become one.
             && let Some((i, j, _)) = first_non_finite(&y, |v| v.abs() < EXACT)
         {
             return Err(self.place.problem(format!(

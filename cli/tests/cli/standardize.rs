@@ -1,0 +1,188 @@
+//! `--standardize`: what each of its values does, and what is said of columns far from 0.
+
+use crate::{bochner, digits, le, npy};
+use std::path::Path;
+use tempfile::TempDir;
+
+/// Three columns: narrow, wide, and a flag; y = sin(4 u) + flag.
+fn mixed(directory: &Path) {
+    let u = |i: usize| (i * 7 % 400) as f64 / 400.0;
+    let v = |i: usize| (i * 31 % 400) as f64 / 400.0;
+    let flag = |i: usize| f64::from(u8::from(i.is_multiple_of(5)));
+    let mut text = "narrow,wide,flag,y\n".to_owned();
+    for i in 0..400 {
+        let y = (4.0 * u(i)).sin() + flag(i);
+        text += &format!("{},{},{},{y}\n", u(i), 3000.0 * v(i), flag(i));
+    }
+    std::fs::write(directory.join("mixed.csv"), text).expect("written");
+}
+
+#[test]
+fn auto_is_the_default_of_fit_and_says_what_it_did() {
+    let here = TempDir::new().expect("a temporary directory");
+    mixed(here.path());
+    let fit = "fit mixed.csv --target y --features 200 --test 0.5 --device cpu -q";
+    let json = |more: &str| bochner(here.path(), &format!("{fit} --json {more}"), &[]).json();
+    let error = |report: &serde_json::Value| report["relative_error"].as_f64().expect("an error");
+    let (auto, named) = (json(""), json("--standardize=auto"));
+    let (alone, yes, no) = (
+        json("--standardize"),
+        json("--standardize=yes"),
+        json("--standardize=no"),
+    );
+    for (report, asked, done, columns) in [
+        (&auto, "auto", true, 2),
+        (&named, "auto", true, 2),
+        (&alone, "yes", true, 3),
+        (&yes, "yes", true, 3),
+        (&no, "no", false, 0),
+    ] {
+        let said = &report["standardize"];
+        assert_eq!(said["asked"], asked, "{report}");
+        assert_eq!(said["standardized"], done, "{report}");
+        assert_eq!(
+            (&said["columns"], &said["of"]),
+            (&columns.into(), &3.into())
+        );
+        let reason = said["reason"].as_str();
+        let expected = (asked == "auto").then_some("scales differ 3000-fold");
+        assert_eq!(reason, expected, "{report}");
+    }
+    assert_eq!(error(&auto), error(&named));
+    assert_eq!(error(&alone), error(&yes));
+    assert!(error(&auto) < 0.5 * error(&no), "{auto} {no}");
+    let text = bochner(here.path(), fit, &[]).ok().stdout;
+    let line = "standardize     auto -> yes, 2 of 3 columns: scales differ 3000-fold\n";
+    assert!(text.contains(line), "{text}");
+    let hint = "note: scales differ 3000-fold; --standardize may serve better";
+    let loud = fit.replace(" -q", "");
+    let said = |more: &str| {
+        bochner(here.path(), &format!("{loud} {more}"), &[])
+            .ok()
+            .stderr
+    };
+    assert!(said("--standardize=no").contains(hint));
+    assert!(!said("").contains("may serve better"));
+    let run = bochner(here.path(), &format!("{fit} --standardize=maybe"), &[]);
+    assert_eq!(run.code, Some(2), "{run:?}");
+    run.fails(&["maybe", "auto, yes or no"]);
+    // Who gives every column its own lengthscale has scaled them.
+    let own = json("--sigma 1,1000,1");
+    assert_eq!(own["standardize"]["asked"], "no", "{own}");
+}
+
+#[test]
+fn columns_of_one_unit_are_left_and_other_commands_leave_all() {
+    let here = TempDir::new().expect("a temporary directory");
+    mixed(here.path());
+    let fit = format!(
+        "fit {} --target label --features 50 --device cpu -q --json",
+        digits()
+    );
+    let report = bochner(here.path(), &fit, &[]).json();
+    assert_eq!(report["standardize"]["standardized"], false, "{report}");
+    assert_eq!(report["standardize"]["reason"], "scales are alike");
+    for command in [
+        "featurize mixed.csv --target y -o z.npy --features 10",
+        "featurize mixed.csv --target y -o z.npy --features 10 --sigma 3",
+        "kernel-error mixed.csv --target y --features 10 --seeds 1 --rows 50 --map fourier",
+    ] {
+        let arguments = format!("{command} --device cpu -q --json");
+        let report = bochner(here.path(), &arguments, &[]).json();
+        assert_eq!(report["standardize"]["asked"], "no", "{report}");
+        assert_eq!(report["standardize"]["columns"], 0, "{report}");
+    }
+}
+
+#[test]
+fn what_lies_far_from_zero_is_said_where_it_costs_digits() {
+    let here = TempDir::new().expect("a temporary directory");
+    let rows = |offset: f64| -> Vec<f64> {
+        (0..300)
+            .map(|i| offset + f64::from(i * 7 % 300) / 60.0)
+            .collect()
+    };
+    let y: Vec<f64> = rows(0.0).iter().map(|x| (1.2 * x).sin()).collect();
+    for (name, values) in [
+        ("far.npy", rows(1e8)),
+        ("near.npy", rows(0.0)),
+        ("y.npy", y),
+    ] {
+        npy(
+            here.path().join(name),
+            "<f8",
+            false,
+            "(300, 1)",
+            &le(&values),
+        );
+    }
+    let run =
+        |arguments: &str| bochner(here.path(), &format!("{arguments} --device cpu"), &[]).ok();
+    let fit = |input: &str, more: &str| {
+        run(&format!(
+            "fit {input} --targets y.npy --task regression --features 50 {more}"
+        ))
+    };
+    let note = "standard deviations from 0";
+    assert!(!fit("far.npy", "").stderr.contains(note));
+    let arc = "--map arc-cosine --kernel arc-cosine:0 --standardize=no --lambda 1e-2";
+    let said = fit("far.npy", arc).stderr;
+    assert!(
+        said.contains("note: column 0 (counted from 0) lies"),
+        "{said}"
+    );
+    assert!(!fit("near.npy", arc).stderr.contains(note));
+    // Products of features that are large for that reason cannot be solved, and a penalty is no
+    // remedy.
+    let linear = "fit far.npy --targets y.npy --task regression --features 50 --map arc-cosine";
+    let linear = format!("{linear} --standardize=no --device cpu -q");
+    bochner(here.path(), &linear, &[]).fails(&["use --standardize or a larger --lambda"]);
+    // Without a survey nothing is centred: the map is one for every file.
+    let featurize = |input: &str| {
+        run(&format!(
+            "featurize {input} -o z.npy --features 10 --sigma 1"
+        ))
+    };
+    assert!(featurize("far.npy").stderr.contains(note));
+    assert!(!featurize("near.npy").stderr.contains(note));
+}
+
+#[test]
+fn values_beyond_f32_are_refused_by_the_columns_name() {
+    let here = TempDir::new().expect("a temporary directory");
+    let text = "small,huge,y\n1,1e35,0\n2,2e35,1\n3,4e35,0.5\n";
+    std::fs::write(here.path().join("huge.csv"), text).expect("written");
+    let fit = "fit huge.csv --target y --task regression --features 10 --device cpu -q";
+    bochner(
+        here.path(),
+        &format!("{fit} --standardize=no --sigma 1"),
+        &[],
+    )
+    .fails(&[
+        "column 'huge' reaches 1.7e35 lengthscales",
+        "beyond 1e30",
+        "--standardize or a larger --sigma",
+    ]);
+    bochner(here.path(), fit, &[]).ok();
+}
+
+#[test]
+fn whole_numbers_beyond_f64_are_said_and_those_within_are_exact() {
+    let here = TempDir::new().expect("a temporary directory");
+    let largest = (1_i64 << 53) - 1;
+    let said = |last: i64| {
+        let values: Vec<u8> = (0..60).flat_map(|i| (last - 2 * i).to_le_bytes()).collect();
+        npy(here.path().join("id.npy"), "<i8", false, "(60, 1)", &values);
+        let y: Vec<f64> = (0..60).map(f64::from).collect();
+        npy(here.path().join("y.npy"), "<f8", false, "(60,)", &le(&y));
+        let fit = "fit id.npy --targets y.npy --task regression --features 40 --device cpu --json";
+        bochner(here.path(), fit, &[]).ok()
+    };
+    let within = said(largest);
+    assert!(!within.stderr.contains("2^53"), "{within:?}");
+    let beyond = said(largest + 1000);
+    let lines = beyond.stderr.lines().filter(|line| line.contains("2^53"));
+    let lines: Vec<_> = lines.collect();
+    assert_eq!(lines.len(), 1, "{beyond:?}");
+    assert!(lines[0].contains("row 0, column 0"), "{beyond:?}");
+}
