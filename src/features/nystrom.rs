@@ -111,7 +111,7 @@ impl Nystrom {
                 let (n, m) = (u_nd.nrows(), self.features);
                 if m == 0 || m > n {
                     return Err(Error::parameter(format!(
-                        "{} cannot be chosen among {}; use at most {}",
+                        "{} cannot be chosen among {}; use 1 to {}",
                         counted(m, "landmark"),
                         counted(n, "row"),
                         counted(n, "feature")
