@@ -4,7 +4,8 @@
 //! ```
 //! use bochner::prelude::*;
 //! # fn main() -> Result<()> {
-//! # let x = ndarray::Array2::from_shape_fn((300, 2), |(i, j)| ((i * (3 * j + 7)) % 31) as f64 / 31.0);
+//! # let value = |(i, j)| ((i * (3 * j + 7)) % 31) as f64 / 31.0;
+//! # let x = ndarray::Array2::from_shape_fn((300, 2), value);
 //! # let y: Vec<f64> = x.rows().into_iter().map(|x| (3.0 * x[0]).sin() + x[1]).collect();
 //! let map = Fourier::new(Gaussian).features(200);
 //! let model = Ridge::on(map).bandwidth(Bandwidth::Median).fit((&x, &y))?;
@@ -22,10 +23,10 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`prelude`] | what most programs need |
-//! | [`models`] | learners ([`Ridge`](models::Ridge), [`RidgeClassifier`](models::RidgeClassifier)), and the models that they give |
-//! | [`features`] | the maps: Fourier, Fastfood, SORF, Nystrom, binning, arc-cosine, unions; scales and bandwidths |
+//! | [`models`] | learners, such as [`Ridge`](models::Ridge), and the models that they give |
+//! | [`features`] | the maps: Fourier, Fastfood, SORF, Nystrom and more; scales, bandwidths |
 //! | [`kernels`] | exact k(x, y) and spectral measures; a kernel of your own is one trait |
-//! | [`sampling`] | how frequencies are drawn: Monte Carlo, orthogonal, quasi-Monte Carlo, by leverage |
+//! | [`sampling`] | how frequencies are drawn: at random, orthogonal, evenly, by leverage |
 //! | [`data`] | arrays, .npy, .npz and .csv in chunks; splits, surveys, writers |
 //! | [`solve`] | normal equations that merge and resume, and what solves them |
 //! | [`analysis`] | measured kernel errors, bounds, variances |

@@ -51,7 +51,8 @@ macro_rules! numbers {
 }
 numbers!(
     f32 => same, f64 => same,
-    i8 => single via f32, u8 => single via f32, i16 => single via f32, u16 => single via f32, bool => single via f32,
+    i8 => single via f32, u8 => single via f32, i16 => single via f32, u16 => single via f32,
+    bool => single via f32,
     i32 => double via f64, u32 => double via f64,
     i64 => rounded, u64 => rounded, isize => rounded, usize => rounded
 );

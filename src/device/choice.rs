@@ -86,7 +86,8 @@ impl Device {
     ///
     /// Errors as [`Self::open`] does.
     pub fn best() -> Result<Self> {
-        /// Nothing is kept open for those who may never ask again, so that a device closes in order.
+        /// Nothing is kept open for those who may never ask again, so that a device closes in
+        /// order.
         enum Best {
             Cpu,
             Gpu(WeakGpu),

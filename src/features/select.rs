@@ -160,7 +160,8 @@ impl MapSpec {
 /// ```
 /// use bochner::prelude::*;
 /// let x = ndarray::Array2::from_shape_fn((50, 3), |(i, j)| ((i * (j + 2)) % 7) as f64);
-/// let model = Ridge::on(Auto::new(Gaussian).features(64)).device(&Device::cpu()).fit((&x, x.column(0)))?;
+/// let ridge = Ridge::on(Auto::new(Gaussian).features(64)).device(&Device::cpu());
+/// let model = ridge.fit((&x, x.column(0)))?;
 /// assert_eq!(model.linear().map.output_dim(), 64);
 /// # Ok::<(), bochner::Error>(())
 /// ```

@@ -75,7 +75,8 @@ impl<L> Learner<L> {
 /// ```
 /// use bochner::prelude::*;
 /// let x = ndarray::array![[0.0_f32, 1.0], [0.5, 0.2], [2.0, -1.0]];
-/// let features = Features::on(Fourier::new(Gaussian).features(16)).bandwidth(Bandwidth::Median).fit(&x)?;
+/// let map = Fourier::new(Gaussian).features(16);
+/// let features = Features::on(map).bandwidth(Bandwidth::Median).fit(&x)?;
 /// assert_eq!(features.transform(&x)?.dim(), (3, 16));
 /// # Ok::<(), bochner::Error>(())
 /// ```

@@ -18,7 +18,8 @@ use std::{marker::PhantomData, path::Path};
 /// ```
 /// use bochner::prelude::*;
 /// let x = ndarray::array![[0.0], [0.1], [2.0], [2.2]];
-/// let model = RidgeClassifier::on(Fourier::new(Gaussian)).fit((&x, ["low", "low", "high", "high"]))?;
+/// let labels = ["low", "low", "high", "high"];
+/// let model = RidgeClassifier::on(Fourier::new(Gaussian)).fit((&x, labels))?;
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("levels.model");
 /// model.save(&path)?;

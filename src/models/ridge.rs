@@ -211,7 +211,8 @@ pub type Ridge = Learner<RidgeOf<Numbers>>;
 /// ```
 /// use bochner::prelude::*;
 /// let x = ndarray::array![[0.0], [0.1], [2.0], [2.2]];
-/// let model = RidgeClassifier::on(Fourier::new(Gaussian)).fit((&x, ["low", "low", "high", "high"]))?;
+/// let labels = ["low", "low", "high", "high"];
+/// let model = RidgeClassifier::on(Fourier::new(Gaussian)).fit((&x, labels))?;
 /// assert_eq!(model.predict(&x)?, ["low", "low", "high", "high"]);
 /// # Ok::<(), bochner::Error>(())
 /// ```
