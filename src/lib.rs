@@ -4,7 +4,7 @@
 //! ```
 //! use bochner::prelude::*;
 //! # fn main() -> Result<()> {
-//! # let value = |(i, j)| ((i * (3 * j + 7)) % 31) as f64 / 31.0;
+//! # let value = |(i, j): (usize, usize)| ((i * (3 * j + 7)) % 31) as f64 / 31.0;
 //! # let x = ndarray::Array2::from_shape_fn((300, 2), value);
 //! # let y: Vec<f64> = x.rows().into_iter().map(|x| (3.0 * x[0]).sin() + x[1]).collect();
 //! let map = Fourier::new(Gaussian).features(200);
