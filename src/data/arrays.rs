@@ -144,7 +144,10 @@ mod tests {
         );
         let wide = array![[1.0_f32, 9.0, 0.0, 9.0], [0.0, 9.0, 1.0, 9.0]];
         let view = wide.slice(s![.., ..;2]);
-        assert_eq!((&view).to_rows(), Rows::F32(expected.mapv(|v| v as f32)));
+        assert_eq!(
+            ToRows::to_rows(&view),
+            Rows::F32(expected.mapv(|v| v as f32))
+        );
         let transposed = array![[1.0, 2.0], [3.0, 4.0]];
         assert_eq!(
             transposed.t().to_rows(),
@@ -161,7 +164,7 @@ mod tests {
         let expected = array![[3.0], [4.0]];
         assert_eq!(array![3_u8, 4].to_targets(), expected);
         assert_eq!(vec![3.0_f32, 4.0].to_targets(), expected);
-        assert_eq!((&[3_i64, 4]).to_targets(), expected);
+        assert_eq!(ToTargets::to_targets(&[3_i64, 4]), expected);
         assert_eq!(array![[3.0, 4.0]].slice(s![0, ..]).to_targets(), expected);
         assert_eq!(
             array![[3, 5], [4, 6]].to_targets(),

@@ -81,6 +81,10 @@ impl FromLabel for bool {
 
 macro_rules! numeric_labels {
     ($what:literal, $held:expr, $($number:ty),*) => {$(
+        #[allow(
+            clippy::cast_lossless,
+            reason = "one text serves types that f64 holds and types that it rounds"
+        )]
         impl IsLabel for $number {
             type Owned = Self;
             fn label(&self) -> Option<Label<'_>> {
@@ -89,6 +93,10 @@ macro_rules! numeric_labels {
                 held(*self, value).then_some(Label::Number(value))
             }
         }
+        #[allow(
+            clippy::cast_lossless,
+            reason = "one text serves types that f64 holds and types that it rounds"
+        )]
         impl FromLabel for $number {
             const WHAT: &'static str = $what;
             fn from_label(label: Label<'_>) -> Option<Self> {
