@@ -112,7 +112,7 @@ fn arrays_of_any_number_layout_and_dimension_are_taken() {
         fit()
             .fit((&view, y.to_vec()))
             .expect("fits")
-            .predict(&view)
+            .predict(view)
             .expect("predicts"),
     );
     let transposed = x.t().as_standard_layout().into_owned();
