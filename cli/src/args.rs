@@ -3,7 +3,7 @@
 use crate::{
     drivers::quietly,
     interrupt::Interruptible,
-    report::{Console, Report, counted},
+    report::{Console, OutputArgs, Report, counted},
 };
 use anyhow::Result;
 use bochner::{
@@ -87,21 +87,6 @@ pub(crate) struct RunArgs {
     pub(crate) memory: u64,
     #[command(flatten)]
     output: OutputArgs,
-}
-
-/// What to print.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Run options")]
-pub(crate) struct OutputArgs {
-    /// Print one JSON object on stdout and nothing else there
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// No notes and no progress bars; errors only
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
-    /// Say how the work is done: device and why, map, chunks, solver; and let drivers speak
-    #[arg(long, short, conflicts_with = "quiet")]
-    pub(crate) verbose: bool,
 }
 
 impl DeviceArgs {

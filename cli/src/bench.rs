@@ -6,9 +6,9 @@ mod serve;
 mod tune;
 
 use crate::{
-    args::{DeviceArgs, OutputArgs, at_least_one},
+    args::{DeviceArgs, at_least_one},
     flags,
-    report::{self, Console, Usage, json},
+    report::{self, Console, OutputArgs, Usage, json},
 };
 use anyhow::Result;
 use bochner::{

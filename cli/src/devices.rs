@@ -1,9 +1,8 @@
 //! `bochner devices`: what there is to run on.
 
 use crate::{
-    args::OutputArgs,
     drivers::quietly,
-    report::{self, Value},
+    report::{self, OutputArgs, Value},
 };
 use anyhow::Result;
 use bochner::{

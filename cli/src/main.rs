@@ -16,8 +16,8 @@ mod predict;
 mod report;
 
 use anyhow::Result;
-use args::OutputArgs;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind};
+use report::OutputArgs;
 use report::Usage;
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},

@@ -1,6 +1,6 @@
 //! What people and programs read: results on stdout, notes, progress and errors on stderr.
 
-use crate::{args::OutputArgs, drivers, flags};
+use crate::{drivers, flags};
 use anyhow::Result;
 use bochner::Error;
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
@@ -13,6 +13,21 @@ use std::{
     sync::Mutex,
     time::{Duration, Instant},
 };
+
+/// What to print.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Run options")]
+pub(crate) struct OutputArgs {
+    /// Print one JSON object on stdout and nothing else there
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No notes and no progress bars; errors only
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    /// Say how the work is done: device and why, map, chunks, solver; and let drivers speak
+    #[arg(long, short, conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
+}
 
 /// Wrong usage that clap cannot see: exit status 2.
 #[derive(Debug)]

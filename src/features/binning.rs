@@ -112,7 +112,8 @@ impl Binning {
                     Error::unsupported(problem)
                         .help(Remedy::UseKernel("laplacian"))
                         .help(Remedy::UseKernel("hat"))
-                        .help(Remedy::UseMap(super::fourier::NAME))
+                        // As people spell it: that file names this one in turn.
+                        .help(Remedy::UseMap("fourier"))
                 })?;
                 grids.inverse_dp[[j, g]] = Grids::inverse(pitch);
                 grids.shift_dp[[j, g]] = (draws.next_u64() >> 32) as u32;
