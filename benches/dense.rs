@@ -9,12 +9,13 @@ use bochner::{
     bench::baseline::{SquareGram, naive},
     check::normal,
     form::{
-        Form,
+        DenseForm,
         tile::{DIRECT_8X64, SHARED_64},
     },
     ops::{
         Nonlinearity,
         gram::GramAccumulator,
+        predict::Predict,
         projection::{DenseMap, Projection},
     },
 };
@@ -141,8 +142,8 @@ fn few(device: &Device) -> Result<()> {
     let forms = [
         DIRECT_8X64.into(),
         SHARED_64.into(),
-        Form::Few { splits: 1 },
-        Form::Few { splits: 4 },
+        DenseForm::Few { splits: 1 },
+        DenseForm::Few { splits: 4 },
     ];
     for rows in [1, 2, 4, 8, 16, 32, 64] {
         let x_nd = Matrix::upload(device, normal(rows, 784, 1).view())?;
@@ -154,7 +155,7 @@ fn few(device: &Device) -> Result<()> {
                 let (x_nd, beta_dt) = (&x_nd, &beta_dt);
                 let job = move || {
                     match fused {
-                        true => op.predict(x_nd, beta_dt, &mut out),
+                        true => Predict::of(&op).run(x_nd, beta_dt, &mut out),
                         false => op.run(x_nd, &mut out),
                     }
                     .and_then(|()| device.synchronize())

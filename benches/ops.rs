@@ -6,8 +6,9 @@
 
 use bochner::{
     Device, Matrix,
-    bench::{Ceilings, OPS, OpBench, Prepared, Shape},
+    bench::{Ceilings, OpBench, Prepared, Shape},
     ops::product::product,
+    registry,
 };
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use ndarray::Array2;
@@ -38,7 +39,7 @@ fn ops(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("ops");
     group.sample_size(10);
     for &(name, rows, dim, features) in CASES {
-        let op: &OpBench = OPS.iter().find(|op| op.name == name).expect("an op");
+        let op: &OpBench = registry::bench(name).expect("an op");
         let shape: Shape = op.shape(rows, dim, features);
         let work = (op.work)(shape);
         let floor = (work.flops / gemm).max(work.bytes / ceilings.copy_rate(work.bytes));

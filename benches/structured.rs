@@ -7,14 +7,12 @@ mod interleaved;
 
 use bochner::{
     Device, Matrix, Result,
-    device::{GpuDevice, gpu::shader::expand},
+    device::GpuDevice,
     features::{Affine, Fastfood, FeatureMap, Fourier, Sorf},
     form::{Exchange, Way},
     kernels::Gaussian,
-    ops::{
-        Variant,
-        walsh_hadamard::{self, WalshHadamard},
-    },
+    ops::walsh_hadamard::WalshHadamard,
+    registry::{self, Variant},
 };
 use interleaved::{Job, medians};
 
@@ -192,7 +190,8 @@ fn shaders(name: &str) {
         let params = buffer(32, wgpu::BufferUsages::UNIFORM);
         let words = [(len / n) as u32, n as u32 / 4, n as u32 / 4, 0, 0, 0, 0, 0];
         queue.write_buffer(&params, 0, bytemuck::cast_slice(&words));
-        let op = &walsh_hadamard::OP;
+        let op = registry::shaders().find(|op| op.name == "walsh_hadamard");
+        let op = op.expect("an op");
         let variants = (op.variants)();
         let copies = |variant: &&Variant| {
             let wanted = [("LOG_N", k), ("STRIDED", 0), ("IN_PLACE", 0)];
@@ -202,7 +201,7 @@ fn shaders(name: &str) {
         };
         let own = variants.iter().find(copies);
         let variant = own.expect("a length of one dispatch");
-        let own = expand(op.source, variant.constants()).expect("expands");
+        let own = op.text(variant).expect("expands");
         let rows = variant.get("ROWS").expect("rows of a workgroup") as usize;
         let radix_2 = RADIX_2
             .replace("Nu", &format!("{n}u"))

@@ -5,7 +5,6 @@
 //! sums to a file. Whoever collects the files merges and solves. No rows travel.
 
 use bochner::{
-    data::DEFAULT_MEMORY,
     data::MemorySource,
     features::Affine,
     models::LinearModel,
@@ -50,14 +49,7 @@ fn main() -> Result<()> {
     {
         let (map, targets) = agreed()?;
         let mut source = MemorySource::new(x, Some(y.to_owned()))?;
-        let sums = NormalEquations::accumulate(
-            map.as_ref(),
-            &mut source,
-            &targets,
-            &device,
-            DEFAULT_MEMORY,
-            &mut |_| {},
-        )?;
+        let sums = NormalEquations::accumulate(map.as_ref(), &mut source, &targets, &device)?;
         sums.save(folder.path().join(format!("part-{i}")))?;
     }
 
@@ -71,14 +63,9 @@ fn main() -> Result<()> {
     }
     let ridge = Cholesky::default();
     let model = LinearModel {
-        coefficients: ridge.solve(&sums)?,
-        map,
-        targets,
-        class_names: None,
         lambda: ridge.lambda,
         rows: sums.rows,
-        device: device.describe(),
-        times: None,
+        ..LinearModel::new(map, ridge.solve(&sums)?, targets, &device)
     };
     let path = folder.path().join("merged.model");
     model.save(&path)?;

@@ -3,16 +3,17 @@
 //
 // Grid: (ceil(landmarks / BN), ceil(rows / BM)) workgroups of TX x TY invocations, each TM x TN
 // entries in registers; columns of an invocation lie TX vec4s apart. The padding of k is written
-// with zeros. Requires: x rows padded with zeros to depth4 vec4s; w holds 4 * depth4 rows of
-// w_stride4 vec4s, one landmark a column, the rows beyond d zero. PAIR 4 takes landmarks of length
-// 1 and their true lengths in norm. PAIR, what is gathered over coordinates: 0 squared differences,
-// 1 absolute differences, 2 the product of 1 + squares, 3 the product of hats, 4 squared
-// differences and squared sums of the normalised rows. FORM: 0 Gaussian, 1 Laplacian, 2
-// exponential, 3 Matern 3/2, 4 Matern 5/2, 5 Cauchy, 6 hat, 7 rational quadratic, 8 + n arc-cosine
-// of order n.
+// with zeros. With TOP k less 1 is written, to the relative precision of f32, and one column of
+// ones behind it; the grid counts that column. Requires: x rows padded with zeros to depth4 vec4s;
+// w holds 4 * depth4 rows of w_stride4 vec4s, one landmark a column, the rows beyond d zero. PAIR 4
+// takes landmarks of length 1 and their true lengths in norm. PAIR, what is gathered over
+// coordinates: 0 squared differences, 1 absolute differences, 2 the product of 1 + squares, 3 the
+// product of hats, 4 squared differences and squared sums of the normalised rows. FORM: 0 Gaussian,
+// 1 Laplacian, 2 exponential, 3 Matern 3/2, 4 Matern 5/2, 5 Cauchy, 6 hat, 7 rational quadratic, 8
+// + n arc-cosine of order n.
 //@ let BM = TY * TM
 //@ let GATHER = 1
-//@ let START = (PAIR == 2) + (PAIR == 3)
+//@ let START = (TOP == 0) * ((PAIR == 2) + (PAIR == 3))
 //@ let TWICE = PAIR == 4
 
 struct Params {
@@ -63,10 +64,20 @@ fn gather(sum: vec4f, a: f32, b: vec4f) -> vec4f {
 //@ if PAIR == 2
     // The bounds keep the product finite; 1e-18 is zero beside 1.
     let near = min(abs(difference), vec4f(1e9));
+//@ if TOP
+    // The product less 1.
+    return min(fma(near * near, 1.0 + sum, sum), vec4f(1e18));
+//@ else
     return min(sum * fma(near, near, vec4f(1.0)), vec4f(1e18));
 //@ end
+//@ end
 //@ if PAIR == 3
+//@ if TOP
+    // The product less 1.
+    return fma(-min(abs(difference), vec4f(1.0)), 1.0 + sum, sum);
+//@ else
     return sum * max(1.0 - abs(difference), vec4f(0.0));
+//@ end
 //@ end
 //@ if PAIR == 4
     return fma(difference, difference, sum);
@@ -131,6 +142,56 @@ fn log_of_one_plus(u: vec4f) -> vec4f {
 }
 //@ end
 
+//@ if TOP
+// exp(t) - 1 for t <= 0, relative error 3e-7: exp(t) = 2^n exp(r) with |r| at most ln 2 / 2, whose
+// exp(r) - 1 is a polynomial; 2^n - 1 is exact, and 0 for t near 0.
+fn exp_less_one(t: vec4f) -> vec4f {
+    let bounded = max(t, vec4f(-87.0));
+    let n = round(bounded * 1.4426950408889634);
+    // ln 2 in two parts, the first of so few bits that its product with n is exact.
+    let r = fma(n, vec4f(2.121944400546905827679e-4), fma(n, vec4f(-0.693359375), bounded));
+    var p = fma(r, vec4f(1.984127e-4), vec4f(1.3888889e-3));
+    p = fma(p, r, vec4f(8.3333333e-3));
+    p = fma(p, r, vec4f(0.041666667));
+    p = fma(p, r, vec4f(0.16666667));
+    p = fma(p, r, vec4f(0.5));
+    p = fma(p, r, vec4f(1.0));
+    let power = bitcast<vec4f>((vec4i(n) + 127) << vec4u(23u));
+    return fma(power, p * r, power - 1.0);
+}
+
+// The kernel less 1 from what was gathered.
+fn value(sum: vec4f) -> vec4f {
+//@ if FORM == 0
+    return exp_less_one(-0.5 * sum);
+//@ end
+//@ if FORM == 1
+    return exp_less_one(-sum);
+//@ end
+//@ if FORM == 2
+    return exp_less_one(-sqrt(sum));
+//@ end
+//@ if FORM == 3
+    let z = 1.7320508075688772 * sqrt(sum);
+    let e = exp_less_one(-z);
+    return fma(z, 1.0 + e, e);
+//@ end
+//@ if FORM == 4
+    let z = 2.23606797749979 * sqrt(sum);
+    let e = exp_less_one(-z);
+    return fma(z + z * z / 3.0, 1.0 + e, e);
+//@ end
+//@ if FORM == 5
+    return -sum / (1.0 + sum);
+//@ end
+//@ if FORM == 6
+    return sum;
+//@ end
+//@ if FORM == 7
+    return exp_less_one(-params.alpha * log_of_one_plus(sum / (2.0 * params.alpha)));
+//@ end
+}
+//@ else
 // The kernel from what was gathered. WGSL's exp errs by 3 + 2 |t| units in the last place: by 3
 // units of 1 at most for t <= 0.
 fn value(sum: vec4f) -> vec4f {
@@ -162,6 +223,7 @@ fn value(sum: vec4f) -> vec4f {
 //@ end
 }
 //@ end
+//@ end
 
 @compute @workgroup_size(${TX}, ${TY})
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local: vec3u) {
@@ -191,7 +253,13 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
 //@ for j in 0..TN4
     let col${j} = group_col4 + ${j * TX}u + local.x;
     if col${j} < params.k_stride4 {
-        let is_landmark = vec4u(4u * col${j}) + vec4u(0u, 1u, 2u, 3u) < vec4u(params.landmarks);
+        let place = vec4u(4u * col${j}) + vec4u(0u, 1u, 2u, 3u);
+        let is_landmark = place < vec4u(params.landmarks);
+//@ if TOP
+        let beyond = select(vec4f(0.0), vec4f(1.0), place == vec4u(params.landmarks));
+//@ else
+        let beyond = vec4f(0.0);
+//@ end
 //@ for i in 0..TM
         {
             let row = group_row + local.y * ${TM}u + ${i}u;
@@ -201,7 +269,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
 //@ else
                 let entry = value(acc${i}_${j});
 //@ end
-                k[row * params.k_stride4 + col${j}] = select(vec4f(0.0), entry, is_landmark);
+                k[row * params.k_stride4 + col${j}] = select(beyond, entry, is_landmark);
             }
         }
 //@ end

@@ -5,7 +5,7 @@
 // products in registers; 4 * Q targets, from target vec4 number q0 on. Requires: as
 // projection.wgsl; beta [D][beta_stride4] vec4s of targets.
 //@ let BM = TY * TM
-//@ include cos2pi
+//@ include nonlinearity
 
 struct Params {
     rows: u32,
@@ -79,21 +79,9 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
 //@ for i in 0..TM
             {
                 let t = acc${i}_${j} + phase;
-//@ if NONLINEARITY < 2
-                let z = amplitude * cos2pi(t);
-//@ end
-//@ if NONLINEARITY == 2
-                let z = select(vec4f(0.0), amplitude, t > vec4f(0.0));
-//@ end
-//@ if NONLINEARITY == 3
-                let z = amplitude * max(t, vec4f(0.0));
-//@ end
-//@ if NONLINEARITY == 4
-                let positive = max(t, vec4f(0.0));
-                let z = amplitude * positive * positive;
-//@ end
+                let z = nonlinear(t, amplitude);
 //@ if NONLINEARITY == 0
-                let z_sin = amplitude * sin2pi(t);
+                let z_sin = nonlinear_sine(t, amplitude);
 //@ end
 //@ for q in 0..Q
 //@ for c in 0..4

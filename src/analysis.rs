@@ -6,9 +6,12 @@ mod kernel_error;
 mod variance;
 
 pub use crate::sampling::box_discrepancy;
-pub use bounds::{Bound, failure_probability, features_for};
+pub use bounds::{
+    BinningBound, Bound, NystromNorm, failure_probability, features_for, nystrom_excess,
+    nystrom_landmarks,
+};
 pub use kernel_error::{
-    ErrorSummary, ExactKernel, KernelError, approximate_gram, featurize, kernel_error,
+    ErrorSummary, ExactKernel, KernelError, approximate_gram, features_of, kernel_error,
     kernel_errors,
 };
 pub use variance::{Estimates, estimates, variance};

@@ -1,9 +1,9 @@
 //! Benchmarks: what a device can do at most, and how near every op comes to it.
 //!
 //! [`Ceilings::measure`] times micro-kernels that only copy, or only multiply and add.
-//! [`Bench::case`] then times one op of [`OPS`] at one shape, warm, at least ten times, by the
-//! device's own timestamps where it has them and by the wall clock otherwise, and compares a part
-//! of its result with the f64 reference in the same run. Data are drawn here; no file is read.
+//! [`Bench::case`] then times one line of the registry at one shape, warm, at least ten times, by
+//! the device's own timestamps where it has them and by the wall clock otherwise, and compares a
+//! part of its result with the f64 reference in the same run. Data are drawn here; no file is read.
 
 pub mod baseline;
 pub mod ceiling;
@@ -16,9 +16,13 @@ mod table;
 pub use ceilings::Ceilings;
 pub use clock::{Clock, Sample};
 pub use crossing::{CROSSING_DIMS, CROSSING_FEATURES, Crossed, crossing};
-pub use table::{OPS, OpBench, Size};
+pub(crate) use table::{
+    BESIDE, BINNING, CEILING, FEW, GRAM, KERNEL_BLOCK, PLACE, PREDICT, PRODUCT, PROJECTION,
+    STRUCTURED, WALSH_HADAMARD,
+};
+pub use table::{OpBench, Size};
 
-use crate::{Device, Error, Result};
+use crate::{Device, Result};
 use std::fmt;
 
 /// Targets of a fused predict.
@@ -70,7 +74,7 @@ pub struct Work {
 
 /// What bounds an op on a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bound {
+pub enum BoundBy {
     /// Multiply-adds.
     Arithmetic,
     /// The copy.
@@ -80,7 +84,7 @@ pub enum Bound {
 /// An op that was timed.
 #[derive(Debug, Clone)]
 pub struct Timed {
-    /// The op's name in [`OPS`].
+    /// The name of its line.
     pub op: &'static str,
     /// Its sizes.
     pub shape: Shape,
@@ -99,13 +103,13 @@ pub struct Timed {
 impl Timed {
     /// What bounds the op on a device with these ceilings, and the share of that ceiling that it
     /// reached.
-    pub fn share(&self, ceilings: &Ceilings) -> (Bound, f64) {
+    pub fn share(&self, ceilings: &Ceilings) -> (BoundBy, f64) {
         let arithmetic = self.work.flops / ceilings.flops_per_second;
         let memory = self.work.bytes / ceilings.copy_rate(self.work.bytes);
         let floor = arithmetic.max(memory);
         let bound = match arithmetic >= memory {
-            true => Bound::Arithmetic,
-            false => Bound::Memory,
+            true => BoundBy::Arithmetic,
+            false => BoundBy::Memory,
         };
         (bound, floor / self.sample.median())
     }
@@ -126,17 +130,6 @@ impl Bench {
             Device::Gpu(gpu) if gpu.is_software() => Size::Software,
             _ => Size::Usual,
         }
-    }
-
-    /// The op of [`OPS`] with this name. Errors with the names that there are.
-    pub fn op(name: &str) -> Result<&'static OpBench> {
-        OPS.iter().find(|op| op.name == name).ok_or_else(|| {
-            let names: Vec<_> = OPS.iter().map(|op| op.name).collect();
-            Error::parameter(format!(
-                "there is no op {name:?} to measure; there are: {}",
-                names.join(", ")
-            ))
-        })
     }
 
     /// Times one op at one shape. Errors when the shape does not fit the device or its time.

@@ -1,36 +1,20 @@
-//! Parity: every op against its f64 reference, on any device, at sizes around every tile edge.
+//! Parity: every op against its f64 reference, on any device, at sizes around every tile edge. The
+//! check of an op lies beside it, in `ops/NAME/check.rs`; this is what they share.
 //!
 //! The integration tests and `bochner bench --check` run the same suites. Outputs hold NaN before
 //! each run, so that an element nobody writes cannot pass; bounds are derived from the size of the
 //! sums; and every suite has a negative control: references that are wrong in one place and must be
 //! noticed.
 
-pub(crate) mod binning;
-pub(crate) mod ceiling;
-pub(crate) mod few;
-pub(crate) mod gram;
-pub(crate) mod kernel_block;
-pub(crate) mod place;
-pub(crate) mod predict;
-pub(crate) mod product;
-pub(crate) mod projection;
-pub(crate) mod structured;
-pub(crate) mod walsh_hadamard;
-
-pub use binning::bin_edges;
-pub use kernel_block::block_rows;
-pub use structured::structured_bound;
-
 use crate::{
     Device, Matrix, Result,
     form::tile,
-    ops::gram as gram_op,
     seed::{Seed, Stream},
 };
 use ndarray::{Array2, ArrayView2};
 
 /// Half a unit in the last place of 1 in f32.
-const EPS: f64 = 1.0 / 16_777_216.0;
+pub(crate) const EPS: f64 = 1.0 / 16_777_216.0;
 
 /// What a suite found on one device.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,7 +34,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             cases: 0,
             worst: 0.0,
@@ -66,7 +50,7 @@ impl Outcome {
         self.cases > 0 && self.worst < 1.0 && self.controls > 0 && self.control > 1.0
     }
 
-    fn case(&mut self, ratio: f64, name: impl FnOnce() -> String) {
+    pub(crate) fn case(&mut self, ratio: f64, name: impl FnOnce() -> String) {
         self.cases += 1;
         // NaN is worse than anything.
         if ratio.is_nan() || ratio >= self.worst {
@@ -75,7 +59,7 @@ impl Outcome {
         }
     }
 
-    fn control(&mut self, ratio: f64, name: impl FnOnce() -> String) {
+    pub(crate) fn control(&mut self, ratio: f64, name: impl FnOnce() -> String) {
         self.controls += 1;
         if ratio.is_nan() || ratio < self.control {
             self.control = if ratio.is_nan() { 0.0 } else { ratio };
@@ -85,7 +69,7 @@ impl Outcome {
 }
 
 /// Rows, depth and frequencies around every tile edge.
-const SIZES: &[(usize, usize, usize)] = &[
+pub(crate) const SIZES: &[(usize, usize, usize)] = &[
     (1, 1, 1),
     (1, 784, 2),
     (3, 5, 7),
@@ -100,34 +84,27 @@ const SIZES: &[(usize, usize, usize)] = &[
 ];
 
 /// The tile shapes that a device tells apart: the CPU has one way.
-fn menu(device: &Device, all: &'static [tile::Tile]) -> &'static [tile::Tile] {
-    match device {
-        Device::Cpu(_) => &all[..1],
-        Device::Gpu(_) => all,
+pub(crate) fn menu(device: &Device, all: &'static [tile::Tile]) -> &'static [tile::Tile] {
+    match device.is_gpu() {
+        true => all,
+        false => &all[..1],
     }
 }
 
 /// The forms to check at size number `at`: all on the CPU, which has no tile shapes; two on a GPU,
 /// in turn, so that every shape of the menu meets every form at several sizes without compiling and
 /// running all of them.
-fn in_turn<T: Copy>(device: &Device, forms: &[T], at: usize) -> Vec<T> {
-    match device {
-        Device::Cpu(_) => forms.to_vec(),
-        Device::Gpu(_) => [2 * at, 2 * at + 1].map(|i| forms[i % forms.len()]).into(),
-    }
-}
-
-/// As [`menu`], for the limits on the bytes of a panel.
-fn panel_limits(device: &Device) -> &'static [u64] {
-    match device {
-        Device::Cpu(_) => &[u64::MAX],
-        // Panels of one and of two tiles, and one for all.
-        Device::Gpu(_) => &[16_384, 32_768, u64::MAX],
+pub(crate) fn in_turn<T: Clone>(device: &Device, forms: &[T], at: usize) -> Vec<T> {
+    match device.is_gpu() {
+        true => [2 * at, 2 * at + 1]
+            .map(|i| forms[i % forms.len()].clone())
+            .into(),
+        false => forms.to_vec(),
     }
 }
 
 /// A matrix of NaN.
-fn poisoned(device: &Device, rows: usize, cols: usize) -> Result<Matrix> {
+pub(crate) fn poisoned(device: &Device, rows: usize, cols: usize) -> Result<Matrix> {
     Matrix::upload(device, Array2::from_elem((rows, cols), f32::NAN).view())
 }
 
@@ -138,7 +115,7 @@ pub fn normal(rows: usize, cols: usize, block: u64) -> Array2<f32> {
 }
 
 /// The Euclidean norm of each row.
-fn norms(x: &Array2<f32>) -> Vec<f64> {
+pub(crate) fn norms(x: &Array2<f32>) -> Vec<f64> {
     let square = |v: &f32| f64::from(*v).powi(2);
     let rows = x.rows().into_iter();
     rows.map(|row| row.iter().map(square).sum::<f64>().sqrt())
@@ -159,33 +136,6 @@ pub fn worst(
         if ratio.is_nan() { f64::INFINITY } else { ratio }
     };
     got.indexed_iter().map(ratio).fold(0.0, f64::max)
-}
-
-/// The worst entry of two sets of Gram sums relative to the norms of its columns: (Z'Z, Z'Y).
-pub fn gram_error(
-    sums: &gram_op::GramSums,
-    reference: &gram_op::GramSums,
-    z: ArrayView2<'_, f32>,
-    y: ArrayView2<'_, f32>,
-) -> (f64, f64) {
-    let norms = |m: ArrayView2<'_, f32>| -> Vec<f64> {
-        let square =
-            |c: ndarray::ArrayView1<'_, f32>| c.iter().map(|&v| f64::from(v).powi(2)).sum();
-        let columns = m.columns().into_iter();
-        columns.map(|c| f64::sqrt(square(c)).max(1e-30)).collect()
-    };
-    let (zn, yn) = (norms(z), norms(y));
-    let error = |a: &Array2<f64>, b: &Array2<f64>, n: &[f64]| {
-        let entry = |((i, j), v): ((usize, usize), &f64)| {
-            let e = (v - b[[i, j]]).abs() / (zn[i] * n[j]);
-            if e.is_nan() { f64::INFINITY } else { e }
-        };
-        a.indexed_iter().map(entry).fold(0.0, f64::max)
-    };
-    (
-        error(&sums.gram_dd, &reference.gram_dd, &zn),
-        error(&sums.zty_dt, &reference.zty_dt, &yn),
-    )
 }
 
 #[cfg(test)]

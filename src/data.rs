@@ -33,10 +33,9 @@ pub use self::open::{OpenOptions, open};
 pub use self::output::{AtomicFile, CsvWriter, NpyValue, NpyWriter};
 pub use self::split::{Part, Split};
 pub use self::survey::{Survey, TargetStats, median_distance};
-pub use crate::flow::{DEFAULT_MEMORY, Progress, for_each_chunk};
 
 use crate::error::{Error, Result};
-use ndarray::Array2;
+use ndarray::{Array1, Array2};
 
 /// Consecutive rows `[rows, d]`, row-major, in the precision in which the source holds them: values
 /// that f32 holds exactly (f32, f16, 8- and 16-bit integers, booleans) as f32, everything else as
@@ -57,6 +56,9 @@ pub struct Chunk {
     pub x: Rows,
     /// The targets: real values, or class labels as numbers.
     pub y: Array2<f64>,
+    /// What each row counts for, `[rows]`, finite and not negative, from a source that
+    /// [`ChunkSource::is_weighted`]; 1 without them.
+    pub weights: Option<Array1<f64>>,
 }
 
 /// A dataset read in order, chunk by chunk, as often as needed.
@@ -69,6 +71,10 @@ pub trait ChunkSource: Send {
     fn columns(&self) -> usize;
     /// Number of target columns; zero when the source has none.
     fn targets(&self) -> usize;
+    /// Whether every chunk has [`Chunk::weights`]: a row of weight 2 is one that is there twice.
+    fn is_weighted(&self) -> bool {
+        false
+    }
     /// Number of rows where it is known without reading (not for CSV). It is a hint for sizes and
     /// progress: rows are read until there are none.
     fn rows(&self) -> Option<usize>;
@@ -106,6 +112,9 @@ macro_rules! forward {
             }
             fn targets(&self) -> usize {
                 (**self).targets()
+            }
+            fn is_weighted(&self) -> bool {
+                (**self).is_weighted()
             }
             fn rows(&self) -> Option<usize> {
                 (**self).rows()

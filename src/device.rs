@@ -64,6 +64,11 @@ impl Device {
         }
     }
 
+    /// Whether it is an adapter.
+    pub fn is_gpu(&self) -> bool {
+        self.as_gpu().is_some()
+    }
+
     /// The adapter, if it is one.
     pub fn as_gpu(&self) -> Option<&GpuDevice> {
         match self {

@@ -159,10 +159,7 @@ impl Error {
     pub(crate) fn in_model(path: &Path, fault: &Self) -> Self {
         Self::Model {
             path: path.to_owned(),
-            problem: Problem {
-                text: fault.problem(),
-                remedies: fault.remedies(),
-            },
+            problem: fault.parts(),
         }
     }
 
@@ -189,70 +186,70 @@ impl Error {
 
     /// What helps, best first. Some errors say it in their words and have none.
     pub fn remedies(&self) -> Vec<Remedy> {
-        match self {
-            Self::Shape(problem)
-            | Self::Parameter(problem)
-            | Self::Unsupported(problem)
-            | Self::Missing(problem)
-            | Self::Format(problem)
-            | Self::Device(problem)
-            | Self::Numerical(problem)
-            | Self::Data { problem, .. }
-            | Self::Model { problem, .. } => problem.remedies.clone(),
-            Self::Shader(problem) => {
-                let newer = Remedy::words("use a newer driver");
-                [problem.remedies.clone(), vec![newer, Remedy::UseCpu]].concat()
-            }
-            Self::Limit { remedies, .. } => remedies.clone(),
-            Self::OutOfMemory { .. } => {
-                vec![Remedy::LessMemory, Remedy::FewerFeatures, Remedy::UseCpu]
-            }
-            Self::DeviceLost { .. } => vec![Remedy::words("run again"), Remedy::UseCpu],
-            Self::Io { .. } => Vec::new(),
-        }
+        self.parts().remedies
     }
 
     /// What is wrong and where, without [`Self::remedies`].
     pub fn problem(&self) -> String {
-        match self {
+        self.parts().text
+    }
+
+    /// What each kind says, and what helps against it.
+    fn parts(&self) -> Problem {
+        let (text, remedies) = match self {
             Self::Shape(problem)
             | Self::Parameter(problem)
             | Self::Unsupported(problem)
             | Self::Missing(problem)
             | Self::Format(problem)
             | Self::Device(problem)
-            | Self::Shader(problem)
-            | Self::Numerical(problem) => problem.text.clone(),
+            | Self::Numerical(problem) => return problem.clone(),
+            Self::Shader(problem) => {
+                let newer = [Remedy::words("use a newer driver"), Remedy::UseCpu];
+                let remedies = [&problem.remedies[..], &newer].concat();
+                (problem.text.clone(), remedies)
+            }
+            Self::Data { path, problem } | Self::Model { path, problem } => {
+                let text = format!("{}: {problem}", path.display());
+                (text, problem.remedies.clone())
+            }
+            Self::Io { path, source } => (format!("{}: {source}", path.display()), Vec::new()),
             Self::Limit {
                 what,
                 needed,
                 allowed,
-                ..
-            } => format!("{what} needs {needed}; this device allows {allowed}"),
-            Self::OutOfMemory { what, needed, held } => format!(
-                "the device is out of memory: {what} needs {needed}, beside {held} already in use \
-                 by this program"
-            ),
-            Self::DeviceLost { reason, rows_kept } => match rows_kept {
-                0 => format!("the device was lost: {reason}"),
-                rows => format!(
-                    "the device was lost: {reason} (the sums of the first {rows} rows are kept)"
-                ),
-            },
-            Self::Data { path, problem } | Self::Model { path, problem } => {
-                format!("{}: {problem}", path.display())
+                remedies,
+            } => {
+                let text = format!("{what} needs {needed}; this device allows {allowed}");
+                (text, remedies.clone())
             }
-            Self::Io { path, source } => format!("{}: {source}", path.display()),
-        }
+            Self::OutOfMemory { what, needed, held } => {
+                let text = format!(
+                    "the device is out of memory: {what} needs {needed}, beside {held} already in \
+                     use by this program"
+                );
+                let less = [Remedy::LessMemory, Remedy::FewerFeatures, Remedy::UseCpu];
+                (text, less.into())
+            }
+            Self::DeviceLost { reason, rows_kept } => {
+                let kept = match rows_kept {
+                    0 => String::new(),
+                    rows => format!(" (the sums of the first {rows} rows are kept)"),
+                };
+                let text = format!("the device was lost: {reason}{kept}");
+                (text, vec![Remedy::words("run again"), Remedy::UseCpu])
+            }
+        };
+        Problem { text, remedies }
     }
 
     /// [`Self::problem`] and [`Self::remedies`] in one line, each remedy in the words that `say`
     /// has for it, verb included (`use lambda=1`).
     pub fn explain(&self, say: impl Fn(&Remedy) -> String) -> String {
-        let problem = self.problem();
-        match remedy::advice(&self.remedies(), say) {
-            advice if advice.is_empty() => problem,
-            advice => format!("{problem}; {advice}"),
+        let Problem { text, remedies } = self.parts();
+        match remedy::advice(&remedies, say) {
+            advice if advice.is_empty() => text,
+            advice => format!("{text}; {advice}"),
         }
     }
 }

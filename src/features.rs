@@ -14,6 +14,7 @@ pub mod fourier;
 mod leverage;
 pub mod nystrom;
 mod readers;
+mod scaling;
 pub mod select;
 pub mod sorf;
 pub mod spec;
@@ -25,9 +26,11 @@ pub use crate::store::Store;
 pub use affine::Affine;
 pub use arc_cosine::ArcCosine;
 pub use bandwidth::Bandwidth;
+pub(crate) use binning::Binner;
 pub use binning::{Binning, BinningMap};
+pub(crate) use builder::part_seed;
 pub use builder::{MapBuilder, MapData};
-pub use custom::{Custom, CustomFeatures};
+pub use custom::Custom;
 pub use dense::DenseFeatures;
 pub use fastfood::Fastfood;
 pub use featurizer::featurize;
@@ -36,10 +39,11 @@ pub use fourier::{Form, Fourier};
 pub use leverage::leverage_scores;
 pub use nystrom::{Landmarks, Nystrom, NystromFeatures};
 pub use readers::{Reader, read, register};
+pub use scaling::Scaling;
 pub use select::{Auto, MapCost, Selection};
 pub use sorf::{Radii, Sorf};
 pub use spec::{LeverageSpec, MapChoice, MapKind, MapPart, MapSpec};
-pub use standardize::{Scaling, Standardize};
+pub use standardize::Standardize;
 pub use structured::StructuredFeatures;
 pub(crate) use union::{Leaf, leaves};
 pub use union::{Union, UnionBuilder};
@@ -63,9 +67,15 @@ pub trait FeatureMap: Debug + Send + Sync {
     /// Uploads the parameters once.
     fn load(&self, device: &Device) -> Result<Box<dyn LoadedMap>>;
     /// Writes the parameters, so that [`read`] gives the same map. Errors with
-    /// [`Error::Unsupported`] when the map holds code (a nonlinearity or kernel of the user's own)
-    /// that no file can keep.
+    /// [`Error::Unsupported`] when the map holds code that no file can keep: a kernel of the user's
+    /// own, or a nonlinearity that has not been [registered](Custom::register).
     fn write(&self, store: &mut Store) -> Result<()>;
+
+    /// What a user should know of how the map came out, a line each: for reports, not kept in
+    /// files.
+    fn remarks(&self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// How the columns of Z are held: whether they can be written to a matrix, and what is solved
     /// how.

@@ -10,12 +10,10 @@ mod behind;
 mod plan;
 mod portions;
 mod read;
+mod run;
 
 pub(crate) use behind::ReadBehind;
-pub use plan::DEFAULT_MEMORY;
 pub(crate) use plan::RowNeeds;
 pub(crate) use portions::Portions;
-pub use read::for_each_chunk;
-
-/// What long work calls after each chunk with the number of rows done so far.
-pub type Progress<'a> = &'a mut dyn FnMut(u64);
+pub(crate) use read::{for_each_chunk, watch_chunks};
+pub use run::Run;

@@ -20,7 +20,7 @@ use crate::device::GpuDevice;
 
 /// How a dense op splits its work among invocations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum DenseForm {
     /// Workgroups of one shape.
     Tile(Tile),
     /// Few rows: invocations share the depth, and so do this many workgroups.
@@ -30,7 +30,7 @@ pub enum Form {
     },
 }
 
-impl Form {
+impl DenseForm {
     /// Its name in benchmark tables.
     pub fn name(&self) -> String {
         match self {
@@ -41,7 +41,7 @@ impl Form {
     }
 }
 
-impl From<Tile> for Form {
+impl From<Tile> for DenseForm {
     fn from(tile: Tile) -> Self {
         Self::Tile(tile)
     }
@@ -49,6 +49,6 @@ impl From<Tile> for Form {
 
 /// The form of a dense op: that of few rows where tiles would leave the adapter idle, else a tile
 /// of its menu.
-pub fn of(gpu: &GpuDevice, menu: &Menu<Tile>, shape: Shape) -> Form {
+pub fn of(gpu: &GpuDevice, menu: &Menu<Tile>, shape: Shape) -> DenseForm {
     few::form(gpu, shape).unwrap_or_else(|| menu.choice(gpu, shape).into())
 }

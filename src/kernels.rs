@@ -5,6 +5,7 @@ mod block_form;
 mod cauchy;
 mod custom;
 mod exponential;
+mod factor;
 mod gaussian;
 mod hat;
 mod laplacian;
@@ -20,6 +21,7 @@ pub use block_form::BlockForm;
 pub use cauchy::Cauchy;
 pub use custom::CustomKernel;
 pub use exponential::Exponential;
+pub use factor::ColumnFactor;
 pub use gaussian::Gaussian;
 pub use hat::Hat;
 pub use laplacian::Laplacian;
@@ -84,8 +86,21 @@ pub trait Kernel: Debug + Send + Sync {
         None
     }
 
-    /// The order of an arc-cosine kernel; `None` for all others.
-    fn arc_cosine_order(&self) -> Option<u32> {
+    /// The slope -k'(0) of the factor of one column for the kernels that [`Self::draw_pitch`]
+    /// serves, which is E 1/delta over the pitches and the Lipschitz constant of k in the L1 norm;
+    /// `None` for all others.
+    fn slope_at_zero(&self) -> Option<f64> {
+        None
+    }
+
+    /// The function of one column's difference whose product over the columns the kernel is; `None`
+    /// for all others.
+    fn column_factor(&self) -> Option<&dyn ColumnFactor> {
+        None
+    }
+
+    /// The arc-cosine kernel that this is; `None` for all others.
+    fn arc_cosine(&self) -> Option<ArcCosineKernel> {
         None
     }
 
@@ -122,6 +137,13 @@ pub trait SpectralMeasure: Debug + Send + Sync {
     /// Draws |omega| for d columns when the measure is isotropic, else `None` without having drawn
     /// anything.
     fn radius(&self, d: usize, draws: &mut Draws) -> Option<f64>;
+
+    /// E |omega|^2 for d columns, sigma_p^2 of the uniform bound (Rahimi & Recht 2007, claim 1):
+    /// infinite where the tails are heavy, `None` where it is not known. It is minus the sum of the
+    /// second derivatives of k at 0.
+    fn second_moment(&self, _d: usize) -> Option<f64> {
+        None
+    }
 }
 
 /// Checks that a `gamma` is positive and finite.

@@ -29,8 +29,10 @@
 //! | [`sampling`] | how frequencies are drawn: at random, orthogonal, evenly, by leverage |
 //! | [`data`] | arrays, .npy, .npz and .csv in chunks; splits, surveys, writers |
 //! | [`solve`] | normal equations that merge and resume, and what solves them |
+//! | [`hypothesis`] | tests: did the data change, do columns depend on each other |
 //! | [`analysis`] | measured kernel errors, bounds, variances |
 //! | [`device`] | CPU and GPUs, how one is chosen, matrices that live there |
+//! | [`Run`], [`Step`] | where work runs, with how much memory, and what it says of itself |
 //! | [`ops`] | what runs on a device; maps of your own are made of these |
 //! | [`seed`], [`error`] | one seed for all draws; errors that say what to do |
 //!
@@ -52,6 +54,7 @@ pub mod features;
 mod flow;
 #[doc(hidden)]
 pub mod form;
+pub mod hypothesis;
 pub mod kernels;
 mod linalg;
 pub mod models;
@@ -60,6 +63,7 @@ pub mod ops;
 #[cfg(test)]
 mod padding;
 pub mod prelude;
+mod progress;
 #[doc(hidden)]
 pub mod registry;
 pub mod sampling;
@@ -74,3 +78,5 @@ mod under_test;
 
 pub use device::{Device, DeviceChoice, Matrix};
 pub use error::{Error, Result};
+pub use flow::Run;
+pub use progress::Step;

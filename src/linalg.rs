@@ -1,3 +1,5 @@
 //! Dense linear algebra in f64, which knows no problem.
 
 pub(crate) mod cholesky;
+pub(crate) mod eigen;
+pub(crate) mod leading;

@@ -5,22 +5,60 @@
 //! [`Model`]. Below lie [`LinearModel`], which is fitted to a map that is drawn, and its
 //! [`Predictor`].
 
+mod fit;
+mod gaussian_process;
+mod ica;
+mod intervals;
 mod iterative;
+mod kmeans;
 mod labels;
+mod lambda;
+mod lasso;
 mod learner;
 mod linear;
-mod listener;
+mod link;
+mod logistic;
+#[cfg(test)]
+mod losses;
+mod minimise;
 mod model;
+mod one_class;
+mod pca;
+mod probabilities;
+mod returning;
 mod ridge;
 mod scores;
 mod setup;
+mod spectral;
+mod support_vector;
 mod train;
 
+pub use fit::{Fit, FitData, FitRows};
+pub use gaussian_process::{GaussianProcess, GaussianProcessOptions};
+pub use ica::{KernelIca, KernelIcaOptions};
+pub use intervals::{Conformal, IntervalPredictor, Intervals};
+pub use kmeans::{KMeans, KMeansOptions};
 pub use labels::{FromLabel, IsLabel, Label, ToLabels};
-pub use learner::{Features, Learner, OfRows};
+pub use lambda::{HeldOut, Lambda, LambdaCurve, LambdaPoint};
+pub use lasso::{Lasso, LassoOptions};
+pub use learner::{Features, Labels, Learner, Numbers, OfRows, RowsAlone};
 pub use linear::{LinearModel, Predictor};
-pub use listener::{Listener, Step};
+pub use link::Link;
+pub use logistic::{LogisticOptions, LogisticRegression};
+pub use minimise::Stopping;
 pub use model::{FittedFeatures, LoadedModel, Model, Predicted};
-pub use ridge::{Classes, FitOptions, FitTimes, Numbers, Ridge, RidgeClassifier, RidgeOf, Solver};
+pub use one_class::{OneClass, OneClassOptions};
+pub use pca::{Components, KernelPca, KernelPcaOptions, Principal};
+pub use probabilities::{Probabilities, WithProbabilities};
+pub use returning::ClassWeights;
+pub use ridge::{FitOptions, FitTimes, Ridge, RidgeClassifier, RidgeOptions, Solver};
 pub use scores::Scores;
-pub use train::{LabelledData, TrainingData};
+pub(crate) use setup::Setup;
+pub use spectral::{
+    SpectralClustering, SpectralClusteringOptions, SpectralEmbedding, SpectralEmbeddingOptions,
+};
+pub use support_vector::{
+    MarginLoss, ResidualLoss, ResidualOptions, SupportVectorClassifier, SupportVectorOptions,
+    SupportVectorRegressor,
+};
+pub use train::{LabelledData, RowData, TrainingData};

@@ -6,9 +6,7 @@ mod accumulation;
 pub(crate) use accumulation::Accumulation;
 pub use accumulation::COPY_EVERY;
 
-use crate::{
-    Device, Error, Result, data::ChunkSource, features::FeatureMap, flow::Progress, store::Store,
-};
+use crate::{Error, Result, data::ChunkSource, features::FeatureMap, flow::Run, store::Store};
 use ndarray::{Array1, Array2, ArrayView2};
 use std::path::Path;
 
@@ -38,6 +36,14 @@ impl Targets {
         }
     }
 
+    /// No targets: nothing but features is summed, and a source may have targets or not.
+    pub fn none() -> Self {
+        Self::Real {
+            columns: 0,
+            shift: Vec::new(),
+        }
+    }
+
     pub(crate) fn shift(&self, k: usize) -> f64 {
         match self {
             Self::Real { shift, .. } => shift[k],
@@ -49,6 +55,7 @@ impl Targets {
     /// class.
     pub(crate) fn encode(&self, y: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
         match self {
+            Self::Real { columns: 0, .. } => Ok(Array2::zeros((y.nrows(), 0))),
             Self::Real { columns, shift } => {
                 if y.ncols() != *columns {
                     return Err(Error::shape(format!(
@@ -86,6 +93,9 @@ impl Targets {
 pub struct NormalEquations {
     /// Number of rows, n.
     pub rows: u64,
+    /// The sum of the rows' weights, which is the n of every formula; without weights, their
+    /// number. Every sum below counts a row of weight w as often as that.
+    pub weight: f64,
     /// `Z'Z`, `[D, D]`, lower triangle.
     pub gram_dd: Array2<f64>,
     /// `Z'Y`, `[D, t]`.
@@ -103,6 +113,7 @@ impl NormalEquations {
     pub fn zero(features: usize, targets: usize) -> Self {
         Self {
             rows: 0,
+            weight: 0.0,
             gram_dd: Array2::zeros((features, features)),
             zty_dt: Array2::zeros((features, targets)),
             z_sum_d: Array1::zeros(features),
@@ -111,22 +122,22 @@ impl NormalEquations {
         }
     }
 
-    /// Streams `source` through `map` on `device`: chunks of at most `memory` bytes are read,
-    /// featurized and summed; the features never leave the device. `progress` hears the rows done.
-    /// The sums are read back at the end; [`Self::resume`] says what else is.
+    /// Streams `source` through `map` on a device: chunks are read, featurized and summed; the
+    /// features never leave the device. `run` is a `&Device` or a [`Run`], which hears
+    /// [`Step::Rows`](crate::Step::Rows). The sums are read back at the end; [`Self::resume`] says
+    /// what else is.
     ///
-    /// Errors on a source without rows or targets, a label that is no class, and everything that
-    /// sources and devices report.
+    /// Errors on a source without rows, or without targets where some are wanted
+    /// ([`Targets::none`]), on a label that is no class, and on everything that sources and devices
+    /// report.
     pub fn accumulate(
         map: &dyn FeatureMap,
         source: &mut dyn ChunkSource,
         targets: &Targets,
-        device: &Device,
-        memory: u64,
-        progress: Progress<'_>,
+        run: impl Into<Run>,
     ) -> Result<Self> {
         let mut sums = Self::zero(map.output_dim(), targets.outputs());
-        let done = sums.resume(map, source, targets, device, memory, progress);
+        let done = sums.resume(map, source, targets, run);
         match done {
             Ok(()) => Ok(sums),
             // The sums go with this call.
@@ -148,7 +159,7 @@ impl NormalEquations {
     ///
     /// ```
     /// use bochner::{Device, data::MemorySource, features::{Affine, Fourier}, kernels::Gaussian};
-    /// use bochner::{solve::{NormalEquations, Targets}, data::DEFAULT_MEMORY};
+    /// use bochner::solve::{NormalEquations, Targets};
     /// use ndarray::Array2;
     /// let x = Array2::from_shape_fn((40, 1), |(i, _)| i as f64);
     /// let map = Fourier::new(Gaussian).features(8).build(Affine::identity(1))?;
@@ -158,7 +169,7 @@ impl NormalEquations {
     ///     // The first call stands for one that ended early.
     ///     let x = x.slice(ndarray::s![..rows, ..]).to_owned();
     ///     let mut source = MemorySource::new(&x, Some(x.clone()))?;
-    ///     sums.resume(&map, &mut source, &targets, &device, DEFAULT_MEMORY, &mut |_| {})?;
+    ///     sums.resume(&map, &mut source, &targets, &device)?;
     ///     assert_eq!(sums.rows, rows as u64);
     /// }
     /// assert_eq!(sums.y_sum_t[0], 780.0);
@@ -173,11 +184,9 @@ impl NormalEquations {
         map: &dyn FeatureMap,
         source: &mut dyn ChunkSource,
         targets: &Targets,
-        device: &Device,
-        memory: u64,
-        progress: Progress<'_>,
+        run: impl Into<Run>,
     ) -> Result<()> {
-        Accumulation::new(map, targets, device, memory, COPY_EVERY).add(source, self, progress)
+        Accumulation::new(map, targets, run, COPY_EVERY).add(source, self)
     }
 
     /// Adds the sums of other rows: associative and, but for rounding, commutative. Errors when the
@@ -191,6 +200,7 @@ impl NormalEquations {
             )));
         }
         self.rows += other.rows;
+        self.weight += other.weight;
         self.gram_dd += &other.gram_dd;
         self.zty_dt += &other.zty_dt;
         self.z_sum_d += &other.z_sum_d;
@@ -199,10 +209,40 @@ impl NormalEquations {
         Ok(())
     }
 
+    /// Takes the sums of some of the rows out again, which forgets them. Rounding stays: what is
+    /// left is as exact as the sums that were there.
+    ///
+    /// Errors when the shapes differ, and when the others are of more rows or weight.
+    pub fn subtract(&mut self, other: &Self) -> Result<()> {
+        if self.zty_dt.dim() != other.zty_dt.dim() {
+            return Err(Error::shape(format!(
+                "normal equations of {:?} and {:?} features and targets are not subtracted",
+                self.zty_dt.dim(),
+                other.zty_dt.dim()
+            )));
+        }
+        let rounding = 1e-12 * self.weight;
+        if other.rows > self.rows || other.weight > self.weight + rounding {
+            return Err(Error::shape(format!(
+                "sums of {} rows (weight {}) hold no {} rows (weight {}) to forget",
+                self.rows, self.weight, other.rows, other.weight
+            )));
+        }
+        self.rows -= other.rows;
+        self.weight = (self.weight - other.weight).max(0.0);
+        self.gram_dd -= &other.gram_dd;
+        self.zty_dt -= &other.zty_dt;
+        self.z_sum_d -= &other.z_sum_d;
+        self.y_sum_t -= &other.y_sum_t;
+        self.y_square_t -= &other.y_square_t;
+        Ok(())
+    }
+
     /// Writes the sums to a file, whole or not at all.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let mut store = Store::default();
         store.set("rows", self.rows);
+        store.set("weight", self.weight);
         store.put_f64("gram", self.gram_dd.view());
         store.put_f64("zty", self.zty_dt.view());
         for (name, vector) in [
@@ -229,8 +269,14 @@ impl NormalEquations {
                     gram_dd.dim()
                 )));
             }
+            let rows: u64 = store.get("rows")?;
             Ok(Self {
-                rows: store.get("rows")?,
+                rows,
+                // Files from before there were weights have none.
+                weight: match store.has_property("weight") {
+                    true => store.get("weight")?,
+                    false => rows as f64,
+                },
                 gram_dd,
                 zty_dt,
                 z_sum_d: store.vector("z_sum", features)?,

@@ -1,5 +1,6 @@
 //! The ops: everything that computes on a device. An op is a folder here (parameters and f64
-//! `reference`, then cpu.rs and gpu.rs) and the shader of the same stem.
+//! `reference`, then cpu.rs and gpu.rs) and the shader of the same stem. Its check.rs compares it
+//! with the reference, on parameters drawn there: maps are made of ops, not ops of maps.
 
 pub mod binning;
 pub(crate) mod dispatch;
@@ -9,11 +10,12 @@ pub mod kernel_block;
 mod loaded;
 mod nonlinearity;
 pub mod place;
+pub mod predict;
 pub mod product;
 pub mod projection;
 pub mod structured;
 pub mod walsh_hadamard;
 
-pub use crate::device::gpu::op::{Binding, Op, Variant};
+pub(crate) use crate::device::gpu::op::{Binding, Op, Variant};
 pub(crate) use loaded::Loaded;
-pub use nonlinearity::Nonlinearity;
+pub use nonlinearity::{Nonlinearity, Pointwise};

@@ -1,20 +1,22 @@
-//! All ops, each with its shaders and its check. Tests walk [`REGISTRY`]: each shader is expanded,
-//! parsed and validated for every variant without a GPU, and each check runs on every device, as it
-//! does for `bochner bench --check`.
+//! All ops, each with its shaders, its check and what is measured of it. Tests walk [`REGISTRY`]:
+//! each shader is expanded, parsed and validated for every variant without a GPU, and each check
+//! runs on every device, as it does for `bochner bench --check`.
 
 use crate::{
-    Device, Result,
-    bench::{baseline, ceiling},
-    check::{self, Outcome},
+    Device, Error, Result,
+    bench::{self, OpBench, baseline, ceiling},
+    check::Outcome,
     device::GpuDevice,
     form::Contest,
     ops::{
-        Op, binning, few, gram, kernel_block, place, product, projection, structured,
+        binning, few, gram, kernel_block, place, predict, product, projection, structured,
         walsh_hadamard,
     },
 };
 
-/// An op in the registry: there is none without a check.
+pub use crate::device::gpu::op::{Binding, Op, Variant};
+
+/// An op in the registry: there is none without a check, nor one that is not measured.
 #[derive(Debug, Clone, Copy)]
 pub struct Row {
     /// Its name.
@@ -23,6 +25,8 @@ pub struct Row {
     pub shaders: &'static [&'static Op],
     /// Compares it with f64 on one device, with negative controls.
     pub check: fn(&Device) -> Result<Outcome>,
+    /// What is measured of it, with floors; never empty.
+    pub bench: &'static [OpBench],
 }
 
 /// All ops.
@@ -30,60 +34,97 @@ pub const REGISTRY: &[Row] = &[
     Row {
         op: "projection",
         shaders: &[&projection::OP],
-        check: check::projection::run,
+        check: projection::check::run,
+        bench: bench::PROJECTION,
     },
     Row {
         op: "gram",
         shaders: &[&gram::OP],
-        check: check::gram::run,
+        check: gram::check::run,
+        bench: bench::GRAM,
     },
     Row {
         op: "predict",
-        shaders: &[&projection::predict::OP],
-        check: check::predict::run,
+        shaders: &[&predict::OP],
+        check: predict::check::run,
+        bench: bench::PREDICT,
     },
     Row {
         op: "product",
         shaders: &[&product::OP],
-        check: check::product::run,
+        check: product::check::run,
+        bench: bench::PRODUCT,
     },
     Row {
         op: "few",
         shaders: &[&few::OP, &few::SUM_OP],
-        check: check::few::run,
+        check: few::check::run,
+        bench: bench::FEW,
     },
     Row {
         op: "walsh-hadamard",
         shaders: &[&walsh_hadamard::OP, &walsh_hadamard::SUBGROUP_OP],
-        check: check::walsh_hadamard::run,
+        check: walsh_hadamard::check::run,
+        bench: bench::WALSH_HADAMARD,
     },
     Row {
         op: "structured",
         shaders: &[&structured::OP, &structured::STAGE_OP],
-        check: check::structured::run,
+        check: structured::check::run,
+        bench: bench::STRUCTURED,
     },
     Row {
         op: "kernel-block",
         shaders: &[&kernel_block::OP],
-        check: check::kernel_block::run,
+        check: kernel_block::check::run,
+        bench: bench::KERNEL_BLOCK,
     },
     Row {
         op: "binning",
         shaders: &[&binning::OP],
-        check: check::binning::run,
+        check: binning::check::run,
+        bench: bench::BINNING,
     },
     Row {
         op: "place",
         shaders: &[&place::OP],
-        check: check::place::run,
+        check: place::check::run,
+        bench: bench::PLACE,
     },
     // tests/tiles.rs holds the naive projection, which benchmarks alone use.
     Row {
         op: "ceiling",
         shaders: &[&ceiling::COPY, &ceiling::FMA, &baseline::NAIVE],
-        check: check::ceiling::run,
+        check: ceiling::check::run,
+        bench: bench::CEILING,
     },
 ];
+
+/// An op that is not measured does not compile.
+const _: () = {
+    let mut at = 0;
+    while at < REGISTRY.len() {
+        assert!(!REGISTRY[at].bench.is_empty(), "an op is not measured");
+        at += 1;
+    }
+};
+
+/// Everything that is measured: the ops, and what stands beside them.
+pub fn benches() -> impl Iterator<Item = &'static OpBench> {
+    let ops = REGISTRY.iter().flat_map(|row| row.bench);
+    ops.chain(bench::BESIDE)
+}
+
+/// The line of this name. Errors with the names that there are.
+pub fn bench(name: &str) -> Result<&'static OpBench> {
+    benches().find(|bench| bench.name == name).ok_or_else(|| {
+        let names: Vec<_> = benches().map(|bench| bench.name).collect();
+        Error::parameter(format!(
+            "there is no op {name:?} to measure; there are: {}",
+            names.join(", ")
+        ))
+    })
+}
 
 /// The shaders of all ops.
 pub fn shaders() -> impl Iterator<Item = &'static Op> {
@@ -93,7 +134,7 @@ pub fn shaders() -> impl Iterator<Item = &'static Op> {
 /// The menus of all ops that have a choice.
 pub const MENUS: &[&dyn Contest] = &[
     &projection::MENU,
-    &projection::predict::MENU,
+    &predict::MENU,
     &product::MENU,
     &gram::MENU,
     &walsh_hadamard::MENU,

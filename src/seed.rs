@@ -60,6 +60,10 @@ pub enum Stream {
     Greedy = 16,
     /// Synthetic data of tests, benches and examples.
     Data = 17,
+    /// Functions drawn from the posterior of a Gaussian process; block = the target.
+    Posterior = 18,
+    /// Exchanges of rows under a null hypothesis; block = the exchange.
+    Exchange = 24,
 }
 
 impl Seed {

@@ -1,13 +1,34 @@
 //! Solvers: from normal equations, or from products with Z alone, to coefficients.
 
+mod admm;
+mod cholesky;
 mod conjugate_gradients;
+mod coordinates;
 mod features;
-mod ridge;
+mod folds;
+mod leave_one_out;
+pub(crate) mod loss;
+pub(crate) mod metric;
+#[cfg(test)]
+mod minimisers;
+mod path;
+mod posterior;
+mod proximal;
+mod quasi_newton;
+pub(crate) mod risk;
 mod woodbury;
 
+pub(crate) use admm::Admm;
+pub use cholesky::{Cholesky, Coefficients};
 pub use conjugate_gradients::{ConjugateGradients, Solution};
-pub use features::{BinnedRows, FeatureProducts, SideBySide, StreamedRows};
-pub use ridge::{Cholesky, Coefficients};
+pub(crate) use coordinates::{Quadratic, Separable};
+pub use features::{Between, BinnedRows, FeatureProducts, SideBySide, StreamedRows};
+pub(crate) use features::{Block, binned_sums};
+pub use folds::FoldSums;
+pub use path::{Intercept, LambdaPath};
+pub use posterior::{Evidence, KnownVariances, Posterior, Spread, Variances};
+pub(crate) use proximal::Accelerated;
+pub(crate) use quasi_newton::{QuasiNewton, Reached};
 pub use woodbury::woodbury;
 
 pub use crate::normal::{COPY_EVERY, NormalEquations, Targets};

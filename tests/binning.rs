@@ -4,8 +4,7 @@
 mod common;
 
 use bochner::{
-    Device,
-    check::bin_edges,
+    Device, Run,
     data::{MemorySource, Rows, Survey, median_distance},
     error::Remedy,
     features::{
@@ -13,10 +12,10 @@ use bochner::{
         binning::{UNSEEN, collisions, shared_bins},
     },
     kernels::{Gaussian, Hat, Kernel, Laplacian, Norm},
-    models::{FitOptions, LinearModel, Solver},
-    ops::binning::{self, Grids, fixed},
+    models::{FitOptions, LinearModel},
+    ops::binning::{self, Grids, check::bin_edges, fixed},
     seed::Seed,
-    solve::Targets,
+    solve::{NormalEquations, Targets},
 };
 use common::{devices, normal};
 use ndarray::{Array2, array, s};
@@ -166,7 +165,7 @@ fn the_map_is_fixed_at_fit() {
         let binning = Binning::new(Laplacian).grids(37).seed(Seed(5));
         let input = Affine::identity(4).lengthscale(1.5).expect("positive");
         binning
-            .fit(input, &mut source, device, memory, &mut |_| {})
+            .fit(input, &mut source, Run::on(device).memory(memory))
             .expect("fits")
     };
     let map = fit(&Device::cpu(), 1 << 30);
@@ -196,7 +195,7 @@ fn the_map_is_fixed_at_fit() {
             indices,
             "{device:?}"
         );
-        let mut backwards = map.on(device, 1000).expect("loads");
+        let mut backwards = map.on(Run::on(device).memory(1000)).expect("loads");
         for i in (0..3001).step_by(7).rev() {
             let one = backwards.indices(&all.slice(i..i + 1)).expect("maps");
             assert_eq!(one.row(0), indices.row(i), "row {i} alone on {device:?}");
@@ -211,14 +210,12 @@ fn the_map_is_fixed_at_fit() {
 fn models_with_bins_are_saved_and_predict_anywhere() {
     let (x, y) = data(900, 3);
     let mut source = MemorySource::new(x.clone(), Some(y.clone())).expect("a source");
-    let survey = Survey::of(&mut source, 100, 0, &mut |_| {}).expect("surveys");
+    let survey = Survey::of(&mut source, 100, 0).expect("surveys");
     let cpu = Device::cpu();
     let map = Binning::new(Laplacian).grids(50).fit(
         Affine::standardize(&survey),
         &mut source,
-        &cpu,
-        1 << 24,
-        &mut |_| {},
+        Run::on(&cpu).memory(1 << 24),
     );
     let map = map.expect("fits");
     let mut options = FitOptions::on(&cpu);
@@ -246,7 +243,7 @@ fn models_with_bins_are_saved_and_predict_anywhere() {
     assert_eq!(read.map.describe(), model.map.describe());
     for device in devices() {
         let predicted = read
-            .on(device, 1 << 20)
+            .on(Run::on(device).memory(1 << 20))
             .expect("loads")
             .predict(&rows)
             .expect("predicts");
@@ -278,24 +275,22 @@ fn what_cannot_be_binned_is_one_clear_line() {
     let cpu = Device::cpu();
     let error = Binning::new(Laplacian)
         .grids(2)
-        .fit(input(), &mut far, &cpu, 1 << 20, &mut |_| {})
+        .fit(input(), &mut far, Run::on(&cpu).memory(1 << 20))
         .expect_err("far");
     let remedies = [Remedy::Standardize, Remedy::LargerLengthscale];
     assert_eq!(error.remedies(), remedies, "{error}");
     let mut near = MemorySource::new(array![[0.0, 1.0]], Some(array![[1.0]])).expect("a source");
     let map = Binning::new(Laplacian)
         .grids(2)
-        .fit(input(), &mut near, &cpu, 1 << 20, &mut |_| {})
+        .fit(input(), &mut near, Run::on(&cpu).memory(1 << 20))
         .expect("fits");
-    let survey = Survey::of(&mut near, 1, 0, &mut |_| {}).expect("surveys");
-    let mut fit = FitOptions::on(&cpu);
-    fit.solver = Solver::Cholesky;
-    let error = LinearModel::fit(Box::new(map), &mut near, Targets::real(&survey), &fit);
-    let error = error.expect_err("no Gram");
+    let survey = Survey::of(&mut near, 1, 0).expect("surveys");
+    let targets = Targets::real(&survey);
+    let error = NormalEquations::accumulate(&map, &mut near, &targets, &cpu).expect_err("no sums");
     assert_eq!(error.remedies()[0], Remedy::ConjugateGradients, "{error}");
 }
 
-/// On real rows: no two bins of a grid share a hash, and the kernel error that the issue asks for.
+/// On real rows: no two bins of a grid share a hash, and the kernel error that the map is held to.
 /// Reads the file that BOCHNER_DATA names (`.../cpu/train.npz`); without it there is nothing to
 /// check.
 #[test]
@@ -303,7 +298,7 @@ fn what_cannot_be_binned_is_one_clear_line() {
 fn kernel_error_on_real_rows() {
     let path = std::env::var("BOCHNER_DATA").expect("BOCHNER_DATA names an .npz file");
     let mut source = bochner::data::NpzSource::open(&path).expect("opens");
-    let survey = Survey::of(&mut source, 2000, 0, &mut |_| {}).expect("surveys");
+    let survey = Survey::of(&mut source, 2000, 0).expect("surveys");
     let standard = Affine::standardize(&survey);
     let x = standard
         .apply(&Rows::from(&survey.sample))

@@ -49,7 +49,7 @@ fn the_door_gives_the_bits_that_the_pieces_give() {
         .expect("fits");
 
     let mut source = MemorySource::new(&x, Some(y.clone().insert_axis(Axis(1)))).expect("finite");
-    let survey = Survey::of(&mut source, 2000, 0, &mut |_| {}).expect("surveys");
+    let survey = Survey::of(&mut source, 2000, 0).expect("surveys");
     let scaling = Standardize::Auto.decide(&survey, true);
     let sigma = Bandwidth::Median
         .lengthscales(&Gaussian, &survey, &scaling)
@@ -68,7 +68,7 @@ fn the_door_gives_the_bits_that_the_pieces_give() {
     assert_eq!(model.linear().map.describe(), pieces.map.describe());
 
     let predicted: Array1<f64> = model.predict(&x).expect("predicts");
-    let mut predictor = pieces.on(&cpu, 1 << 20).expect("loads");
+    let mut predictor = pieces.on(&cpu).expect("loads");
     let expected = predictor.predict(&Rows::from(&x)).expect("predicts");
     assert_eq!(predicted, expected.column(0));
 }
@@ -361,7 +361,7 @@ fn nystrom_sees_the_sample_and_the_seed_of_the_learner() {
     assert_ne!(one.linear().coefficients, two.linear().coefficients);
     // 250 rows in the sample, all of them: landmarks as from the rows.
     let mut source = MemorySource::new(&x, None).expect("finite");
-    let survey = Survey::of(&mut source, 2000, 1, &mut |_| {}).expect("surveys");
+    let survey = Survey::of(&mut source, 2000, 1).expect("surveys");
     let scaling = Standardize::Auto.decide(&survey, true);
     let scale = Bandwidth::Scale
         .lengthscales(&Gaussian, &survey, &scaling)
@@ -377,17 +377,10 @@ fn nystrom_sees_the_sample_and_the_seed_of_the_learner() {
 fn z_of(map: &dyn FeatureMap, x: &Array2<f64>) -> Array2<f32> {
     let mut source = MemorySource::new(x, None).expect("finite");
     let mut parts = Vec::new();
-    featurize(
-        map,
-        &mut source,
-        &Device::cpu(),
-        1 << 24,
-        &mut |_| {},
-        |z| {
-            parts.push(z.to_owned());
-            Ok(())
-        },
-    )
+    featurize(map, &mut source, &Device::cpu(), |z| {
+        parts.push(z.to_owned());
+        Ok(())
+    })
     .expect("featurizes");
     let views: Vec<_> = parts.iter().map(|z| z.view()).collect();
     ndarray::concatenate(Axis(0), &views).expect("one width")
@@ -406,12 +399,7 @@ fn transform_is_featurize_and_survives_a_file() {
     let z = features.transform(&x).expect("runs");
     let wide = x.mapv(f64::from);
     assert_eq!(z, z_of(features.map(), &wide));
-    let survey = Survey::of(
-        &mut MemorySource::new(&x, None).expect("finite"),
-        0,
-        0,
-        &mut |_| {},
-    );
+    let survey = Survey::of(&mut MemorySource::new(&x, None).expect("finite"), 0, 0);
     let survey = survey.expect("surveys");
     let input = Affine::standardize(&survey)
         .lengthscale(0.5)

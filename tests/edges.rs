@@ -5,17 +5,18 @@ mod common;
 
 use bochner::{
     Device, Matrix,
-    features::{Affine, Fastfood, FeatureMap, Form as FourierForm, Fourier, Sorf},
-    form::{Form, tile::MENU},
+    features::{Affine, Fastfood, FeatureMap, Form, Fourier, Sorf},
+    form::{DenseForm, tile::MENU},
     kernels::{Gaussian, parse},
     ops::{
         Nonlinearity,
-        binning::{self, Binning, Grids},
+        binning::{self, GridHash, Grids},
         gram::{self, GramAccumulator},
         kernel_block::{self, KernelBlock},
         place::{Place, Spot},
+        predict::{self, Predict},
         product::{self, ProductForm, product, product_with},
-        projection::{self, DenseMap, Projection, predict},
+        projection::{self, DenseMap, Projection},
         walsh_hadamard::WalshHadamard,
     },
 };
@@ -54,7 +55,7 @@ fn maps_of_one_column_to_one_or_two_features() {
                 (Nonlinearity::CosSin, 1),
                 (Nonlinearity::Relu, 1),
             ] {
-                let map = map(1, s, f);
+                let map = map(1, s, f.clone());
                 let x = normal(rows, 1, 1);
                 let op = Projection::load(device, &map).expect("loads");
                 let x_nd = upload(device, &x);
@@ -69,7 +70,8 @@ fn maps_of_one_column_to_one_or_two_features() {
                 );
                 let beta = normal(op.outputs(), 1, 3);
                 let mut y_nt = poisoned(device, rows, 1);
-                op.predict(&x_nd, &upload(device, &beta), &mut y_nt)
+                Predict::of(&op)
+                    .run(&x_nd, &upload(device, &beta), &mut y_nt)
                     .expect("runs");
                 let y = y_nt.download().expect("reads back");
                 let reference = predict::reference(&map, x.view(), beta.view());
@@ -98,7 +100,7 @@ fn products_of_one_column() {
                 let mut c_nt = poisoned(device, rows, t);
                 product(&a_nk, &b_kt, &mut c_nt).expect("runs");
                 check(&c_nt, "as chosen");
-                let others = [ProductForm::Narrow, Form::Few { splits: 3 }.into()];
+                let others = [ProductForm::Narrow, DenseForm::Few { splits: 3 }.into()];
                 for form in MENU.iter().map(|&tile| tile.into()).chain(others) {
                     let mut c_nt = poisoned(device, rows, t);
                     product_with(&a_nk, &b_kt, &mut c_nt, form).expect("runs");
@@ -196,21 +198,21 @@ fn maps_of_one_column_and_one_or_two_features_featurize_nothing_and_something() 
                 Box::new(
                     Fourier::new(Gaussian)
                         .features(features)
-                        .form(FourierForm::Phase)
+                        .form(Form::Phase)
                         .build(input())
                         .expect("builds"),
                 ),
                 Box::new(
                     Fastfood::new(Gaussian)
                         .features(features)
-                        .form(FourierForm::Phase)
+                        .form(Form::Phase)
                         .build(input())
                         .expect("builds"),
                 ),
                 Box::new(
                     Sorf::new(Gaussian)
                         .features(features)
-                        .form(FourierForm::Phase)
+                        .form(Form::Phase)
                         .build(input())
                         .expect("builds"),
                 ),
@@ -248,7 +250,7 @@ fn bins_of_one_column_and_transforms_of_two() {
             inverse_dp: Array2::from_elem((1, 1), Grids::inverse(0.5)),
             shift_dp: Array2::from_elem((1, 1), 12_345),
         };
-        let bins = Binning::load(device, &grids).expect("loads");
+        let bins = GridHash::load(device, &grids).expect("loads");
         let transform = WalshHadamard::new(2).expect("the shortest there is");
         for rows in ROWS {
             let x = normal(rows, 1, 1);

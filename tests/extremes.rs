@@ -5,7 +5,7 @@
 mod common;
 
 use bochner::{
-    Device, Error, Matrix,
+    Device, Error, Matrix, Run,
     data::{MemorySource, Rows, Survey},
     features::{Affine, Bandwidth, FeatureMap, Form, Fourier, Standardize},
     kernels::{Cauchy, Gaussian},
@@ -105,7 +105,7 @@ fn columns_without_content_are_as_if_absent() {
     wide.column_mut(3).fill(1e7);
     let predict = |x: &Array2<f32>, device: &Device| {
         let mut source = MemorySource::new(x, Some(y.clone())).expect("finite");
-        let survey = Survey::of(&mut source, 300, 0, &mut |_| {}).expect("reads");
+        let survey = Survey::of(&mut source, 300, 0).expect("reads");
         let scaling = Standardize::Yes.decide(&survey, true);
         let sigma = Bandwidth::Median
             .lengthscales(&Gaussian, &survey, &scaling)
@@ -120,7 +120,7 @@ fn columns_without_content_are_as_if_absent() {
         let model = LinearModel::fit(Box::new(map), &mut source, targets, &options);
         let model = model.expect("fits");
         let predicted = model
-            .on(device, 1 << 24)
+            .on(Run::on(device).memory(1 << 24))
             .expect("loads")
             .predict(&Rows::from(x));
         predicted.expect("predicts")

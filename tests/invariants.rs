@@ -4,8 +4,7 @@
 mod common;
 
 use bochner::{
-    Device, Matrix, Result,
-    data::DEFAULT_MEMORY,
+    Device, Matrix, Result, Run,
     data::{MemorySource, Part, Rows, Split, Survey},
     device::CpuDevice,
     features::{Affine, Fastfood, FeatureMap, Form, Fourier, Nystrom},
@@ -131,9 +130,7 @@ fn equations(x: &Array2<f32>, y: &Array2<f64>, device: &Device, memory: u64) -> 
         map.as_ref(),
         &mut source,
         &targets,
-        device,
-        memory,
-        &mut |_| {},
+        Run::on(device).memory(memory),
     )
     .expect("accumulates")
 }
@@ -146,10 +143,10 @@ fn relative(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
 #[test]
 fn sums_do_not_depend_on_chunks_devices_or_parts() {
     let (x, y) = regression(3000);
-    let whole = equations(&x, &y, &Device::cpu(), DEFAULT_MEMORY);
+    let whole = equations(&x, &y, &Device::cpu(), Run::DEFAULT_MEMORY);
     assert_eq!(whole.rows, 3000);
     for device in devices() {
-        for memory in [30_000, 300_000, DEFAULT_MEMORY] {
+        for memory in [30_000, 300_000, Run::DEFAULT_MEMORY] {
             let sums = equations(&x, &y, device, memory);
             assert_eq!(sums.rows, 3000);
             assert!(
@@ -170,7 +167,7 @@ fn sums_do_not_depend_on_chunks_devices_or_parts() {
             x.slice(s![from..to, ..]).to_owned(),
             y.slice(s![from..to, ..]).to_owned(),
         );
-        equations(&x, &y, &Device::cpu(), DEFAULT_MEMORY)
+        equations(&x, &y, &Device::cpu(), Run::DEFAULT_MEMORY)
     };
     let (a, b, c) = (part(0, 700), part(700, 1901), part(1901, 3000));
     let merge = |l: &NormalEquations, r: &NormalEquations| {
@@ -205,7 +202,7 @@ fn sums_do_not_depend_on_chunks_devices_or_parts() {
 #[test]
 fn sums_survive_a_file() {
     let (x, y) = regression(50);
-    let sums = equations(&x, &y, &Device::cpu(), DEFAULT_MEMORY);
+    let sums = equations(&x, &y, &Device::cpu(), Run::DEFAULT_MEMORY);
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("sums.safetensors");
     sums.save(&path).expect("saves");
@@ -220,7 +217,7 @@ fn sums_survive_a_file() {
 fn fit_regression(device: &Device) -> Result<(LinearModel, Array2<f32>, Array2<f64>)> {
     let (x, y) = regression(2000);
     let mut source = MemorySource::new(&x, Some(y.clone()))?;
-    let survey = Survey::of(&mut source, 100, 1, &mut |_| {})?;
+    let survey = Survey::of(&mut source, 100, 1)?;
     let options = FitOptions {
         lambda: 1e-6,
         intercept: true,
@@ -240,7 +237,7 @@ fn a_regression_learns_and_survives_a_file_on_every_device() {
         let read = LinearModel::load(&path).expect("loads");
         for device in devices() {
             let predicted = read
-                .on(device, DEFAULT_MEMORY)
+                .on(device)
                 .and_then(|mut p| p.predict(&Rows::from(&x)))
                 .expect("predicts");
             for (k, scale) in [(0, 1.0), (1, 0.01)] {
@@ -291,7 +288,7 @@ fn damaged_models_are_refused_in_one_line() {
 fn values_that_are_not_finite_are_refused_by_the_name_of_their_array() {
     let (x, y) = regression(60);
     let mut source = MemorySource::new(&x, Some(y)).expect("finite");
-    let survey = Survey::of(&mut source, 60, 1, &mut |_| {}).expect("surveys");
+    let survey = Survey::of(&mut source, 60, 1).expect("surveys");
     let input = || Affine::identity(5).lengthscale(2.0).expect("positive");
     let fourier = Fourier::new(Gaussian).features(10).form(Form::Phase);
     let fastfood = Fastfood::new(Gaussian).features(10).form(Form::Phase);
@@ -356,15 +353,15 @@ fn a_classifier_learns_on_every_device() {
         let source = MemorySource::new(&x, Some(y.clone())).expect("finite");
         let mut train = Split::new(source.clone(), Part::Train, 0.3, 1).expect("splits");
         let mut test = Split::new(source, Part::Test, 0.3, 1).expect("splits");
-        let survey = Survey::of(&mut train, 100, 1, &mut |_| {}).expect("surveys");
+        let survey = Survey::of(&mut train, 100, 1).expect("surveys");
         let options = FitOptions::on(device);
         let classes = Targets::classes(&survey).expect("labels");
         let model = LinearModel::fit(map(2, 200), &mut train, classes, &options).expect("fits");
         assert_eq!(model.targets, Targets::Classes(vec![-3.0, 10.0, 11.0]));
-        let mut predictor = model.on(device, DEFAULT_MEMORY).expect("loads");
+        let mut predictor = model.on(device).expect("loads");
         let mut scores = bochner::models::Scores::default();
         predictor
-            .stream(&mut test, &mut |_| {}, |p, y| scores.add(p, y))
+            .stream(&mut test, |p, y| scores.add(p, y))
             .expect("predicts");
         assert!(
             scores.rows() > 400 && scores.accuracy() > 0.88,

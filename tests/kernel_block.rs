@@ -1,14 +1,13 @@
 //! Kernel blocks times coefficients against the exact kernel in f64, on the CPU and on every
-//! adapter, and kernels without a shader. The blocks themselves are a suite of `bochner::check`.
+//! adapter, and kernels without a shader. The blocks themselves are a suite of the registry.
 
 mod common;
 
 use bochner::{
     Device, Matrix,
-    check::block_rows,
     error::Remedy,
     kernels::parse,
-    ops::kernel_block::{self, KernelBlock},
+    ops::kernel_block::{self, KernelBlock, Level, check::block_rows},
 };
 use common::{devices, gpus, normal, worst};
 use ndarray::Array2;
@@ -55,6 +54,72 @@ fn times_is_block_then_product() {
             assert!(ratio > 1.0, "a wrong kernel passes on {device:?}");
         }
     }
+}
+
+/// Near the top k - 1 keeps its digits, however small it is; k in f32 has lost them.
+#[test]
+fn from_the_top_small_distances_keep_their_digits() {
+    for name in [
+        "gaussian",
+        "laplacian",
+        "exponential",
+        "matern32",
+        "matern52",
+        "cauchy",
+        "hat",
+        "rational-quadratic:2",
+        "matern:0.75",
+    ] {
+        let kernel = parse(name).expect("known");
+        let (x, y) = block_rows(kernel.as_ref(), (37, 6, 21));
+        let (x, y) = (x * 3e-3, y * 3e-3);
+        let exact = kernel_block::reference_from(kernel.as_ref(), x.view(), y.view(), Level::Top);
+        // Terms of the size of z nearly cancel in these two, whose k - 1 is of the size of z^2.
+        let allowed = if ["matern32", "matern52"].contains(&name) {
+            1e-3
+        } else {
+            3e-6
+        };
+        let wrong = exact.mapv(|v| f64::from((v + 1.0) as f32 - 1.0));
+        let devices = match name {
+            "matern:0.75" => &devices()[..1],
+            _ => devices(),
+        };
+        for device in devices {
+            let op = KernelBlock::load_from(device, kernel.clone(), y.view(), Level::Top);
+            let op = op.expect("loads");
+            assert_eq!(op.columns(), 22);
+            let x_nd = Matrix::upload(device, x.view()).expect("fits");
+            let mut k_nm = poisoned(device, 37, 22);
+            op.run(&x_nd, &mut k_nm).expect("runs");
+            let k = k_nm.download().expect("reads back");
+            assert!(
+                k.column(21).iter().all(|&v| v == 1.0),
+                "{name} on {device:?}"
+            );
+            let share = |k: &Array2<f64>| {
+                let all = k
+                    .indexed_iter()
+                    .filter(|((i, j), _)| (*i, *j) != (0, 0) && *j < 21);
+                all.map(|(at, v)| (v / exact[at] - 1.0).abs())
+                    .fold(0.0, f64::max)
+            };
+            let error = share(&k.mapv(f64::from));
+            println!("{name} on {}: {error:.1e}", device.describe());
+            assert!(error < allowed, "{name} on {device:?}: {error:e}");
+            if name == "gaussian" {
+                assert!(share(&wrong) > 100.0 * allowed, "{:e}", share(&wrong));
+            }
+        }
+    }
+    let kernel = parse("arc-cosine:1").expect("known");
+    let one = Array2::ones((1, 1));
+    let none = KernelBlock::load_from(&Device::cpu(), kernel, one.view(), Level::Top);
+    assert!(
+        none.expect_err("has no top")
+            .to_string()
+            .contains("measure from zero")
+    );
 }
 
 #[test]

@@ -4,11 +4,11 @@
 mod common;
 
 use bochner::{
-    Device, Matrix,
+    Device, Matrix, Run, Step,
     data::{MemorySource, Rows, Survey},
     features::{Affine, Binning, BinningMap, DenseFeatures, FeatureMap, Fourier, Union},
     kernels::{Gaussian, Laplacian},
-    models::{FitOptions, LinearModel, Listener, Solver, Step},
+    models::{FitOptions, LinearModel, Solver},
     ops::place::{self, Place, Spot},
     seed::Seed,
     solve::{
@@ -99,9 +99,7 @@ fn fourier(features: usize, lengthscale: f64, center: &Affine, seed: u64) -> Den
 fn bins(source: &mut MemorySource, input: &Affine, lengthscale: f64, grids: usize) -> BinningMap {
     let input = input.clone().lengthscale(lengthscale).expect("positive");
     let binning = Binning::new(Laplacian).grids(grids).seed(Seed(9));
-    binning
-        .fit(input, source, &Device::cpu(), 1 << 24, &mut |_| {})
-        .expect("fits")
+    binning.fit(input, source, &Device::cpu()).expect("fits")
 }
 
 fn featurize(map: &dyn FeatureMap, device: &Device, rows: &Rows) -> Array2<f32> {
@@ -120,7 +118,7 @@ fn featurize(map: &dyn FeatureMap, device: &Device, rows: &Rows) -> Array2<f32> 
 fn a_union_is_its_parts_side_by_side() {
     let (x, y) = data(133, 5);
     let mut source = MemorySource::new(x.clone(), Some(y)).expect("a source");
-    let survey = Survey::of(&mut source, 100, 0, &mut |_| {}).expect("surveys");
+    let survey = Survey::of(&mut source, 100, 0).expect("surveys");
     let rows = Rows::from(x);
     let standard = Affine::standardize(&survey);
     // Another lengthscale, and another centre.
@@ -180,7 +178,7 @@ fn conjugate_gradients_agree_with_cholesky() {
     let (x, y) = data(700, 5);
     let rows = Rows::from(x.clone());
     let mut source = MemorySource::new(x, Some(y.clone())).expect("a source");
-    let survey = Survey::of(&mut source, 100, 0, &mut |_| {}).expect("surveys");
+    let survey = Survey::of(&mut source, 100, 0).expect("surveys");
     let map = fourier(80, 2.0, &Affine::standardize(&survey), 4);
     let targets = Targets::Real {
         columns: 2,
@@ -193,18 +191,20 @@ fn conjugate_gradients_agree_with_cholesky() {
                 &map,
                 &mut source,
                 &targets,
-                device,
-                memory,
-                &mut |_| {},
+                Run::on(device).memory(memory),
             );
             let summed = summed.expect("sums");
             let sums = in_f64(&featurize(&map, device, &rows).mapv(f64::from), &y);
             for intercept in [true, false] {
                 let lambda = 1e-4;
                 let exact = Cholesky { lambda, intercept }.solve(&sums).expect("solves");
-                let mut rows =
-                    StreamedRows::new(&[(&map, 0, 1.0)], &mut source, 700, device, memory)
-                        .expect("loads");
+                let mut rows = StreamedRows::new(
+                    &[(&map, 0, 1.0)],
+                    &mut source,
+                    700,
+                    Run::on(device).memory(memory),
+                )
+                .expect("loads");
                 let solver = ConjugateGradients {
                     lambda,
                     intercept,
@@ -244,6 +244,7 @@ fn conjugate_gradients_agree_with_cholesky() {
 fn in_f64(z: &Array2<f64>, y: &Array2<f64>) -> NormalEquations {
     NormalEquations {
         rows: z.nrows() as u64,
+        weight: z.nrows() as f64,
         gram_dd: z.t().dot(z),
         zty_dt: z.t().dot(y),
         z_sum_d: z.sum_axis(Axis(0)),
@@ -257,7 +258,7 @@ fn in_f64(z: &Array2<f64>, y: &Array2<f64>) -> NormalEquations {
 fn bins_beside_fourier_features_agree_with_cholesky() {
     let (x, y) = data(500, 4);
     let mut source = MemorySource::new(x.clone(), Some(y.clone())).expect("a source");
-    let survey = Survey::of(&mut source, 100, 0, &mut |_| {}).expect("surveys");
+    let survey = Survey::of(&mut source, 100, 0).expect("surveys");
     let standard = Affine::standardize(&survey);
     let (binned, dense) = (
         bins(&mut source, &standard, 6.0, 11),
@@ -298,7 +299,10 @@ fn bins_beside_fourier_features_agree_with_cholesky() {
         features.push(rows).expect("first");
         let maps = [(&dense as &dyn FeatureMap, 0, weights[0].sqrt())];
         features
-            .push(StreamedRows::new(&maps, source, 500, &cpu, 100_000).expect("loads"))
+            .push(
+                StreamedRows::new(&maps, source, 500, Run::on(&cpu).memory(100_000))
+                    .expect("loads"),
+            )
             .expect("same rows");
         solver
             .solve(&mut features, y_tn.view(), &mut |_, _| {})
@@ -321,16 +325,16 @@ fn bins_beside_fourier_features_agree_with_cholesky() {
     let union = Union::new(parts).expect("builds");
     let steps = Arc::new(Mutex::new(Vec::new()));
     let heard = steps.clone();
+    let run = Run::on(&cpu).memory(100_000);
+    let run = run.progress(move |step| heard.lock().expect("whole").push(step));
     let options = FitOptions {
-        memory: 100_000,
         lambda: solver.lambda,
         intercept: solver.intercept,
         solver: Solver::ConjugateGradients {
             tolerance: solver.tolerance,
             max_iterations: solver.max_iterations,
         },
-        progress: Listener::to(move |step| heard.lock().expect("whole").push(step)),
-        ..FitOptions::on(&cpu)
+        ..FitOptions::on(run)
     };
     let targets = Targets::real(&survey);
     let model = LinearModel::fit(Box::new(union), &mut source, targets, &options).expect("fits");
@@ -344,7 +348,7 @@ fn bins_beside_fourier_features_agree_with_cholesky() {
     let by_hand = z.dot(&model.coefficients.beta_dt) + &model.coefficients.intercept_t;
     for device in devices() {
         let predicted = read
-            .on(device, 1 << 20)
+            .on(Run::on(device).memory(1 << 20))
             .expect("loads")
             .predict(&rows)
             .expect("predicts");
@@ -360,7 +364,7 @@ fn products_agree_with_the_matrix() {
     let part = x.slice(s![..300, ..]).to_owned();
     let mut seen = MemorySource::new(part, None).expect("a source");
     let mut source = MemorySource::new(x.clone(), Some(y)).expect("a source");
-    let survey = Survey::of(&mut source, 100, 0, &mut |_| {}).expect("surveys");
+    let survey = Survey::of(&mut source, 100, 0).expect("surveys");
     let standard = Affine::standardize(&survey);
     let binned = bins(&mut seen, &standard, 2.0, 7);
     // More columns than a thread takes at a time.
@@ -381,7 +385,7 @@ fn products_agree_with_the_matrix() {
     let mut features = SideBySide::default();
     features.push(stored).expect("first");
     let maps = [(&dense as &dyn FeatureMap, at, 1.5)];
-    let streamed = StreamedRows::new(&maps, &mut source, 611, &cpu, 900_000);
+    let streamed = StreamedRows::new(&maps, &mut source, 611, Run::on(&cpu).memory(900_000));
     features.push(streamed.expect("loads")).expect("same rows");
     let mut moments = Array2::from_elem((2, z.ncols()), f64::NAN);
     features.moments(&mut moments).expect("runs");
@@ -418,7 +422,7 @@ fn products_agree_with_the_matrix() {
 fn mistakes_are_one_clear_line() {
     let (x, y) = data(60, 4);
     let mut source = MemorySource::new(x, Some(y.clone())).expect("a source");
-    let survey = Survey::of(&mut source, 50, 0, &mut |_| {}).expect("surveys");
+    let survey = Survey::of(&mut source, 50, 0).expect("surveys");
     let standard = Affine::standardize(&survey);
     let boxed = |map: DenseFeatures| Box::new(map) as Box<dyn FeatureMap>;
     let union = |parts| {
@@ -445,8 +449,7 @@ fn mistakes_are_one_clear_line() {
             &[(&map, 0, 1.0)],
             &mut source,
             rows,
-            &Device::cpu(),
-            1 << 20,
+            Run::on(&Device::cpu()).memory(1 << 20),
         )
         .expect("loads");
         solver.solve(&mut features, y, &mut |_, _| {})

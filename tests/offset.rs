@@ -4,7 +4,7 @@
 mod common;
 
 use bochner::{
-    Device, Matrix, Result,
+    Device, Matrix, Result, Run,
     data::{MemorySource, Rows, Survey},
     features::{ArcCosine, Bandwidth, FeatureMap, Fourier, MapSpec, Nystrom, Standardize, Union},
     kernels::{self, Gaussian, Kernel},
@@ -43,7 +43,7 @@ fn error(map: &str, kernel: &str, offset: f64, device: &Device) -> Result<f64> {
     let (mut source, y) = wave(offset);
     let mut spec = MapSpec::new(map.parse()?, kernels::parse(kernel)?);
     spec.features = 100;
-    let survey = Survey::of(&mut source, 1000, 0, &mut |_| {})?;
+    let survey = Survey::of(&mut source, 1000, 0)?;
     let scaling = Standardize::No.decide(&survey, spec.kernel.is_shift_invariant());
     let lengthscales = Bandwidth::Median.lengthscales(spec.kernel.as_ref(), &survey, &scaling)?;
     let input = scaling.input(&lengthscales)?;
@@ -52,9 +52,7 @@ fn error(map: &str, kernel: &str, offset: f64, device: &Device) -> Result<f64> {
         input,
         &survey.sample,
         &mut source,
-        &cpu,
-        1 << 24,
-        &mut |_| {},
+        Run::on(&cpu).memory(1 << 24),
     )?;
     let targets = Targets::real(&survey);
     let model = LinearModel::fit(map, &mut source, targets, &FitOptions::on(device))?;
@@ -62,8 +60,10 @@ fn error(map: &str, kernel: &str, offset: f64, device: &Device) -> Result<f64> {
     let here = tempfile::TempDir::new().expect("a temporary directory");
     let path = here.path().join("model");
     model.save(&path)?;
-    let predicted = model.on(device, 1 << 24)?.predict(&x)?;
-    let again = LinearModel::load(&path)?.on(device, 1 << 24)?.predict(&x)?;
+    let predicted = model.on(Run::on(device).memory(1 << 24))?.predict(&x)?;
+    let again = LinearModel::load(&path)?
+        .on(Run::on(device).memory(1 << 24))?
+        .predict(&x)?;
     assert_eq!(predicted, again, "a saved model centres as it did");
     Ok(rmse(&predicted, &y))
 }
@@ -100,7 +100,7 @@ fn devices_agree_on_large_whole_numbers() {
         f64::from(1 << 24) + ((i * 37 + j * 11) % 300) as f64
     });
     let mut source = MemorySource::new(x.clone(), None).expect("finite");
-    let survey = Survey::of(&mut source, 0, 0, &mut |_| {}).expect("reads");
+    let survey = Survey::of(&mut source, 0, 0).expect("reads");
     let scaling = Standardize::No.decide(&survey, Gaussian.is_shift_invariant());
     let map = Fourier::new(Gaussian).features(512);
     let map = map
@@ -137,7 +137,7 @@ fn devices_agree_on_large_whole_numbers() {
 fn a_union_prepares_rows_for_the_part_that_centres() {
     let offset = 1e7;
     let (mut source, _) = wave(offset);
-    let survey = Survey::of(&mut source, 0, 0, &mut |_| {}).expect("reads");
+    let survey = Survey::of(&mut source, 0, 0).expect("reads");
     let input = |shift_invariant| {
         let scaling = Standardize::No.decide(&survey, shift_invariant);
         scaling.input(&[1.0]).expect("positive")
@@ -184,7 +184,7 @@ fn a_union_prepares_rows_for_the_part_that_centres() {
 fn landmarks_far_from_the_origin_reproduce_the_kernel() {
     let x = Array2::from_shape_fn((20, 1), |(i, _)| 1e9 + i as f64);
     let mut source = MemorySource::new(x.clone(), None).expect("finite");
-    let survey = Survey::of(&mut source, 20, 0, &mut |_| {}).expect("reads");
+    let survey = Survey::of(&mut source, 20, 0).expect("reads");
     let input = Standardize::No
         .decide(&survey, true)
         .input(&[2.0])

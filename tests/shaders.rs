@@ -2,11 +2,7 @@
 //! with no capabilities but those of its op, binds what its Rust side says, and fits the workgroup
 //! memory that every adapter has.
 
-use bochner::{
-    device::gpu::shader::expand,
-    ops::{Binding, Op},
-    registry,
-};
+use bochner::registry::{self, Binding, Op};
 use naga::{
     AddressSpace, StorageAccess,
     valid::{Capabilities, ValidationFlags, Validator},
@@ -103,7 +99,7 @@ fn every_variant_of_every_op_validates() {
     let mut variants = 0;
     for op in registry::shaders() {
         for variant in (op.variants)() {
-            let text = expand(op.source, variant.constants()).expect("expands");
+            let text = op.text(&variant).expect("expands");
             let module = parse(op, &text).unwrap_or_else(|e| panic!("{}{variant}: {e}", op.name));
             check(op, &module).unwrap_or_else(|e| panic!("{variant}: {e}"));
             for builtin in ["cos(", "sin(", "tan(", "exp2(", "pow("] {
@@ -126,7 +122,7 @@ fn every_variant_of_every_op_validates() {
 fn the_check_refuses_wrong_bindings_and_too_much_memory() {
     let op = registry::shaders().next().expect("an op");
     let variant = (op.variants)().swap_remove(0);
-    let text = expand(op.source, variant.constants()).expect("expands");
+    let text = op.text(&variant).expect("expands");
     let renamed = text.replace("feature", "other");
     let module = parse(op, &renamed).expect("still valid WGSL");
     assert!(
@@ -157,7 +153,7 @@ fn ops_need_the_capabilities_they_claim() {
     let mut claims = 0;
     for op in registry::shaders().filter(|op| !capabilities(op).is_empty()) {
         for variant in (op.variants)() {
-            let text = expand(op.source, variant.constants()).expect("expands");
+            let text = op.text(&variant).expect("expands");
             let without = parse_with(op, &text, Capabilities::empty());
             assert!(without.is_err(), "{}{variant}", op.name);
             claims += 1;
@@ -202,7 +198,7 @@ fn every_loop_ends() {
     let mut seen = 0;
     for op in registry::shaders() {
         for variant in (op.variants)() {
-            let text = expand(op.source, variant.constants()).expect("expands");
+            let text = op.text(&variant).expect("expands");
             for line in text
                 .lines()
                 .map(|line| line.split("//").next().unwrap_or("").trim())

@@ -1,16 +1,15 @@
 //! The Walsh-Hadamard transform and the structured maps on the CPU and on every adapter: what else
-//! holds of them than parity with f64, which is a suite of `bochner::check`.
+//! holds of them than parity with f64, which is a suite of the registry.
 
 mod common;
 
 use bochner::{
     Device, Matrix,
-    check::structured_bound,
     features::{Affine, Fastfood, FeatureMap, Form, Sorf},
     kernels::Gaussian,
     ops::{
         projection::{DenseMap, Projection},
-        structured::{Mixing, Structured, StructuredMap},
+        structured::{Mixing, Structured, StructuredMap, check::structured_bound},
         walsh_hadamard::WalshHadamard,
     },
     seed::Seed,
@@ -71,7 +70,7 @@ fn structured_maps_agree_with_the_dense_map_of_their_matrix() {
             w_ds: map.materialize().mapv(|w| w as f32),
             phase_s: map.phase_s.clone(),
             amplitude_s: vec![map.amplitude; map.freqs()],
-            nonlinearity: map.nonlinearity,
+            nonlinearity: map.nonlinearity.clone(),
         };
         let sums = x.mapv(f32::abs).dot(&dense.w_ds.mapv(f32::abs));
         for device in devices() {

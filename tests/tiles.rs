@@ -9,13 +9,14 @@ use bochner::{
     bench::baseline::{SquareGram, naive},
     check::{normal, worst},
     form::{
-        Form,
+        DenseForm,
         tile::{MENU, PREDICT_MENU, SQUARE_MENU, Tile},
         tuning,
     },
     ops::{
         Nonlinearity,
         gram::{self, GramAccumulator},
+        predict::Predict,
         product::product_with,
         projection::{self, DenseMap, Projection},
     },
@@ -95,7 +96,9 @@ fn predictions_have_the_same_bits_with_every_tile() {
             same_bits(device, PREDICT_MENU, |tile| {
                 let op = Projection::load_with(device, &map, tile.into()).expect("loads");
                 let mut y_nt = Matrix::new(device, 131, targets).expect("fits");
-                op.predict(&x_nd, &beta_dt, &mut y_nt).expect("runs");
+                Predict::of(&op)
+                    .run(&x_nd, &beta_dt, &mut y_nt)
+                    .expect("runs");
                 y_nt.download().expect("reads back")
             });
         }
@@ -148,14 +151,14 @@ fn a_forced_tile_is_taken_and_changes_no_bit() {
         let own = run();
         for tile in MENU {
             tuning::force(gpu, Some(tile.name)).expect("is known");
-            assert_eq!(op.form(70), Some(Form::Tile(*tile)));
+            assert_eq!(op.form(70), Some(DenseForm::Tile(*tile)));
             assert!(run() == own, "{} on {device:?}", tile.name);
         }
         // Few rows take their own form again once nothing is forced.
         tuning::force(gpu, Some(MENU[0].name)).expect("is known");
-        assert_eq!(op.form(1), Some(Form::Tile(MENU[0])));
+        assert_eq!(op.form(1), Some(DenseForm::Tile(MENU[0])));
         tuning::force(gpu, None).expect("is known");
-        assert!(matches!(op.form(1), Some(Form::Few { .. })));
+        assert!(matches!(op.form(1), Some(DenseForm::Few { .. })));
         assert!(tuning::force(gpu, Some("64")).is_err());
     }
 }

@@ -7,7 +7,7 @@ use crate::{
 };
 use anyhow::Result;
 use bochner::{
-    Device, DeviceChoice, Error,
+    Device, DeviceChoice, Error, Run,
     data::{ChunkSource, OpenOptions, TargetUse, open},
     device::CpuDevice,
 };
@@ -84,7 +84,7 @@ pub(crate) struct RunArgs {
     /// Memory for chunk buffers, in bytes or with K, M, G (powers of 1024; KB, MB, GB are powers
     /// of 1000)
     #[arg(long, value_name = "BYTES", default_value = "128M", value_parser = bytes)]
-    pub(crate) memory: u64,
+    memory: u64,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -148,8 +148,8 @@ impl RunArgs {
     }
 
     /// Opens the device; says once if it is not the one hoped for.
-    pub(crate) fn open(&self, console: &Console) -> Result<Device> {
-        self.device.open(console)
+    pub(crate) fn open(&self, console: &Console) -> Result<Run> {
+        Ok(Run::on(&self.device.open(console)?).memory(self.memory))
     }
 
     /// Prints the results.
@@ -215,7 +215,6 @@ pub(crate) fn fraction(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bochner::data::DEFAULT_MEMORY;
 
     #[test]
     fn bytes_with_and_without_suffixes() {
@@ -223,7 +222,7 @@ mod tests {
             ("1", 1),
             ("4096", 4096),
             ("64K", 64 << 10),
-            ("128m", DEFAULT_MEMORY),
+            ("128m", Run::DEFAULT_MEMORY),
             ("1.5GiB", 3 << 29),
             ("2 GB", 2_000_000_000),
             ("1T", 1 << 40),

@@ -13,7 +13,7 @@ use crate::{
 use anyhow::Result;
 use bochner::{
     Device, Error,
-    bench::{Bench, Bound, Ceilings, OPS, OpBench, Prepared, Shape, Size, Timed},
+    bench::{Bench, BoundBy, Ceilings, OpBench, Prepared, Shape, Size, Timed},
     form::tuning,
     registry,
 };
@@ -195,8 +195,8 @@ impl Args {
             return Err(Usage("--crossing pairs features; use an even --features".into()).into());
         }
         match &self.op {
-            None => Ok(OPS.iter().collect()),
-            Some(name) => match Bench::op(name) {
+            None => Ok(registry::benches().collect()),
+            Some(name) => match registry::bench(name) {
                 Ok(op) => Ok(vec![op]),
                 Err(error) => Err(Usage(flags::explain(&error)).into()),
             },
@@ -333,7 +333,7 @@ impl Page {
             "clock": timed.sample.clock.to_string(),
             "gflop_per_second": gflops,
             "gb_per_second": gbytes,
-            "bound": match bound { Bound::Arithmetic => "arithmetic", Bound::Memory => "copy" },
+            "bound": match bound { BoundBy::Arithmetic => "arithmetic", BoundBy::Memory => "copy" },
             "share": share,
             "error": json(timed.error),
         }));
@@ -341,8 +341,8 @@ impl Page {
             return Ok(());
         }
         let rate = match bound {
-            Bound::Arithmetic => format!("{gflops:.1} GFLOP/s"),
-            Bound::Memory => format!("{gbytes:.1} GB/s"),
+            BoundBy::Arithmetic => format!("{gflops:.1} GFLOP/s"),
+            BoundBy::Memory => format!("{gbytes:.1} GB/s"),
         };
         report::to_stdout(&format!(
             "{:<18} {:<22} {:<16} {:>9} {:>9} {:>5} {:>15} {:>5.0}% {:>9.1e}\n",

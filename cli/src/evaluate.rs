@@ -7,12 +7,13 @@ use crate::{
 };
 use anyhow::Result;
 use bochner::{
-    Error,
+    Error, Run,
     data::{ChunkSource, TargetUse},
-    models::{LinearModel, Predictor, Scores},
+    models::{Intervals, LinearModel, Scores},
     solve::Targets,
 };
 use indicatif::HumanCount;
+use ndarray::{ArrayView2, Zip};
 use std::path::PathBuf;
 
 /// Arguments of `bochner evaluate`.
@@ -47,13 +48,12 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         );
         return Err(Error::data(&args.input, problem).into());
     }
-    let device = args.run.open(&console)?;
-    let predictor = model.on(&device, args.run.memory)?;
-    let (scores, seconds) = score(predictor, &mut source, &console, "evaluate")?;
+    let run = args.run.open(&console)?;
+    let (scores, seconds) = score(&model, &run, &mut source, (&console, "evaluate"))?;
     scores.describe(&mut report, "rows");
     report.seconds("evaluate", seconds);
     report.throughput(scores.rows(), seconds);
-    report.device(&device);
+    report.device(&run.device);
     report.set("model", args.model.display().to_string());
     report.set("map", model.map.describe());
     report.line("map", model.map.describe());
@@ -65,6 +65,44 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 pub(crate) struct Scored {
     scores: Scores,
     classified: bool,
+    intervals: Option<Held>,
+}
+
+/// The level of the intervals that are scored, where a model has any.
+const LEVEL: f64 = 0.9;
+
+/// What intervals of [`LEVEL`] held.
+#[derive(Debug, Default)]
+struct Held {
+    values: u64,
+    held: u64,
+    width: f64,
+}
+
+impl Held {
+    fn add(&mut self, intervals: &Intervals, y_nt: ArrayView2<'_, f64>) {
+        Zip::from(&intervals.lower_nt)
+            .and(&intervals.upper_nt)
+            .and(&y_nt)
+            .for_each(|lower, upper, y| {
+                self.values += 1;
+                self.held += u64::from((lower..=upper).contains(&y));
+                self.width += upper - lower;
+            });
+    }
+
+    fn describe(&self, report: &mut Report) {
+        let share = self.held as f64 / self.values as f64;
+        let width = self.width / self.values as f64;
+        report.set("interval_level", LEVEL);
+        report.set("interval_coverage", share);
+        report.set("interval_width", width);
+        let width = six_digits(width);
+        report.line(
+            format!("{:.0} % intervals", 100.0 * LEVEL),
+            format!("hold {:.1} %, mean width {width}", 100.0 * share),
+        );
+    }
 }
 
 impl Scored {
@@ -80,31 +118,70 @@ impl Scored {
         if self.classified {
             report.set("accuracy", scores.accuracy());
             report.line("accuracy", format!("{:.4} on {over}", scores.accuracy()));
+            if let Some(loss) = scores.log_loss() {
+                report.set("log_loss", loss);
+                report.line("log loss", six_digits(loss));
+            }
         } else {
             report.set("rmse", scores.rmse());
             report.set("relative_error", scores.relative_error());
             report.line("rmse", format!("{} on {over}", six_digits(scores.rmse())));
             report.line("relative error", six_digits(scores.relative_error()));
         }
+        if let Some(held) = &self.intervals {
+            held.describe(report);
+        }
     }
 }
 
 /// Predicts every row of `source` and compares with its targets; the seconds come second.
 pub(crate) fn score(
-    mut predictor: Predictor<'_>,
+    model: &LinearModel,
+    run: &Run,
     source: &mut dyn ChunkSource,
-    console: &Console,
-    stage: &'static str,
+    (console, stage): (&Console, &'static str),
 ) -> Result<(Scored, f64)> {
     let bar = console.bar(stage, source.rows().map(|rows| rows as u64));
+    let run = run.clone().progress(bar.follow());
     console.timed(|| -> Result<_> {
         let mut scores = Scores::default();
-        predictor.stream(
-            source,
-            &mut |rows| bar.set_position(rows),
-            |predicted, y| scores.add(predicted, y),
-        )?;
-        let classified = matches!(predictor.model().targets, Targets::Classes(_));
-        Ok(Scored { scores, classified })
+        let intervals = match has_intervals(model) {
+            true => {
+                let mut held = Held::default();
+                model
+                    .intervals_on(&run)?
+                    .stream(source, LEVEL, |intervals, y| {
+                        held.add(intervals, y);
+                        scores.add(intervals.predicted_nt.view(), y)
+                    })?;
+                Some(held)
+            }
+            false => {
+                model.on(&run)?.stream_scores(source, |raw_nt, y_nt| {
+                    if let (Targets::Classes(labels), Some(probabilities)) =
+                        (&model.targets, &model.probabilities)
+                    {
+                        let p_nt = probabilities.of(raw_nt.to_owned());
+                        scores.add_probabilities(p_nt.view(), labels, y_nt)?;
+                    }
+                    scores.add(model.decide(raw_nt.to_owned()).view(), y_nt)
+                })?;
+                None
+            }
+        };
+        Ok(Scored {
+            scores,
+            classified: matches!(model.targets, Targets::Classes(_)),
+            intervals,
+        })
     })
+}
+
+/// Whether a model gives intervals of [`LEVEL`].
+fn has_intervals(model: &LinearModel) -> bool {
+    match &model.conformal {
+        // What calibration reaches, with a row to spare.
+        Some(conformal) => conformal.rows() as f64 * (1.0 - LEVEL) >= 1.0,
+        None => model.spread.is_some(),
+    }
 }

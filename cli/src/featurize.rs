@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     }
     let mut report = Report::default();
     let mut source = args.data.open(&args.input, TargetUse::Ignored)?;
-    let device = args.run.open(&console)?;
+    let run = args.run.open(&console)?;
     let survey = match args.map.needs_survey() {
         true => {
             let (survey, seconds) = args.map.survey(&mut source, &console)?;
@@ -64,8 +64,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let (built, seconds) = args.map.build(
         &mut source,
         survey.as_ref(),
-        &device,
-        args.run.memory,
+        &run,
         (&console, Standardize::No),
     )?;
     report.seconds("map", seconds);
@@ -78,17 +77,14 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         let rows = features::featurize(
             built.map.as_ref(),
             &mut source,
-            &device,
-            args.run.memory,
-            &mut |rows| bar.set_position(rows),
+            run.clone().progress(bar.follow()),
             |z| writer.write_rows(z),
         )?;
         writer.finish().map(|_| rows)
     })?;
-    drop(bar);
     report.seconds("featurize", seconds);
     report.throughput(rows, seconds);
-    report.device(&device);
+    report.device(&run.device);
     args.map.describe(&built, &mut report);
     report.output("features", &args.output);
     args.run.print(&report)
@@ -102,7 +98,7 @@ const FIRST_ROWS: usize = 1000;
 fn note_far(source: &mut dyn ChunkSource) -> Result<()> {
     if let Some(first) = source.next_chunk(FIRST_ROWS)? {
         let mut first = MemorySource::new(first.x, None)?;
-        let survey = Survey::of(&mut first, 0, 0, &mut |_| {})?;
+        let survey = Survey::of(&mut first, 0, 0)?;
         Standardize::No.decide(&survey, false);
     }
     Ok(source.rewind()?)

@@ -1,21 +1,30 @@
 //! `bochner fit`: from data to a model, and its score on rows held out.
 
+mod lambda;
+mod learner;
+mod losses;
+mod remaining;
+mod rows;
+
 use crate::{
-    args::{DataArgs, RunArgs, at_least_one, fraction, positive},
+    args::{DataArgs, RunArgs, fraction},
     evaluate::score,
     interrupt::writing,
     map::{BuiltMap, MapArgs},
-    report::{Console, Report, Usage, counted},
+    report::{Console, Report, Usage, counted, six_digits},
 };
 use anyhow::Result;
 use bochner::{
-    Device, Error,
+    Error, Run, Step,
     data::{AtomicFile, ChunkSource, Part, Split, Survey, TargetUse},
     features::Standardize,
-    models::{self, FitOptions, LinearModel, Listener, Step},
+    models::{Conformal, Fit, FitData, LinearModel, WithProbabilities},
+    seed::Seed,
     solve::Targets,
 };
 use clap::ValueEnum;
+use learner::{Chosen, LearnerArgs, Takes};
+use remaining::Remaining;
 use std::path::PathBuf;
 
 /// Arguments of `bochner fit`.
@@ -40,28 +49,16 @@ pub(crate) struct Args {
     /// Targets of a .npy test input
     #[arg(long, value_name = "FILE.npy", requires = "test_input")]
     test_targets: Option<PathBuf>,
+    /// Share of the training rows, chosen by the seed, that the fit does not see: intervals for
+    /// `predict --interval` are calibrated on them
+    #[arg(long, value_name = "FRACTION", value_parser = fraction)]
+    #[arg(allow_hyphen_values = true)]
+    calibrate: Option<f64>,
     /// What the targets are; `auto` takes one column of at most 32 whole numbers for class labels
     #[arg(long, value_enum, default_value_t = Task::Auto)]
     task: Task,
-    /// Ridge penalty per sample
-    #[arg(long, value_name = "L", default_value = "1e-6", value_parser = positive)]
-    #[arg(allow_hyphen_values = true)]
-    lambda: f64,
-    /// Fit without an intercept
-    #[arg(long)]
-    no_intercept: bool,
-    /// `cholesky` of the normal equations, `cg` (conjugate gradients, which stores no Gram matrix
-    /// and featurizes again in every iteration), or `auto`: cg with binning, else cholesky
-    #[arg(long, value_enum, default_value_t = Solver::Auto)]
-    solver: Solver,
-    /// Conjugate gradients end at this relative residual
-    #[arg(long, value_name = "T", default_value = "1e-6", value_parser = positive)]
-    #[arg(allow_hyphen_values = true)]
-    tolerance: f64,
-    /// Most iterations of conjugate gradients
-    #[arg(long, value_name = "N", default_value = "1000", value_parser = at_least_one)]
-    #[arg(allow_hyphen_values = true)]
-    iterations: usize,
+    #[command(flatten)]
+    learner: LearnerArgs,
     #[command(flatten)]
     map: MapArgs,
     #[command(flatten)]
@@ -77,21 +74,52 @@ enum Task {
     Classification,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Solver {
-    Auto,
-    Cholesky,
-    Cg,
-}
-
 /// A column of at most so many whole numbers is taken for labels.
 const MOST_CLASSES: usize = 32;
 
 type Source = Box<dyn ChunkSource>;
 
+/// Rows to fit, rows that intervals are calibrated on, rows that are scored.
+struct Sources {
+    train: Source,
+    kept_back: Option<Source>,
+    test: Option<Source>,
+}
+
 impl Args {
+    /// Where rows come from.
+    fn sources(&self, takes: Takes) -> Result<Sources> {
+        let (train, test) = self.train_and_test(takes)?;
+        let Some(fraction) = self.calibrate else {
+            let kept_back = None;
+            return Ok(Sources {
+                train,
+                kept_back,
+                test,
+            });
+        };
+        // Other draws than those of --test, whose rows are gone already.
+        let seed = self.map.kernel.seed.wrapping_add(1);
+        let (again, _) = self.train_and_test(takes)?;
+        Ok(Sources {
+            train: Box::new(Split::new(train, Part::Train, fraction, seed)?),
+            kept_back: Some(Box::new(Split::new(again, Part::Test, fraction, seed)?)),
+            test,
+        })
+    }
+
     /// Training rows, and test rows where asked for.
-    fn sources(&self) -> Result<(Source, Option<Source>)> {
+    fn train_and_test(&self, takes: Takes) -> Result<(Source, Option<Source>)> {
+        if let Takes::Rows(found) = takes {
+            if self.test.is_some() || self.test_input.is_some() || self.calibrate.is_some() {
+                let problem = format!(
+                    "--test, --test-input and --calibrate compare predictions with targets, and \
+                     {found} have none; leave them out"
+                );
+                return Err(Usage(problem).into());
+            }
+            return Ok((self.data.open(&self.input, TargetUse::Ignored)?, None));
+        }
         let open = || self.data.open(&self.input, TargetUse::Required);
         if let Some(fraction) = self.test {
             let part = |part| {
@@ -158,66 +186,46 @@ impl Args {
 }
 
 impl Args {
-    /// Whether to solve by conjugate gradients; says so if nobody asked for it.
-    fn iterates(&self, dense: bool, console: &Console) -> Result<bool> {
-        match (self.solver, dense) {
-            (Solver::Cg, _) => Ok(true),
-            (_, true) => Ok(false),
-            (Solver::Auto, false) => {
-                console.note(
-                    "solver: conjugate gradients, because the columns of binning are too \
-                     many for a Gram matrix",
-                );
-                Ok(true)
-            }
-            (Solver::Cholesky, false) => {
-                let problem = "--solver cholesky needs a Gram matrix, for which binning has too \
-                 many columns; use --solver cg";
-                Err(Usage(problem.into()).into())
-            }
-        }
-    }
-
     /// From a map that is drawn to a model.
     fn fit(
         &self,
         built: BuiltMap,
         train: &mut Source,
         survey: &Survey,
-        (classify, iterative): (bool, bool),
-        (device, console): (&Device, &Console),
+        (chosen, targets): (&Chosen, Targets),
+        (run, console): (&Run, &Console),
     ) -> Result<LinearModel> {
-        let targets = match classify {
-            true => Targets::classes(survey)?,
-            false => Targets::real(survey),
-        };
-        let bar = match iterative {
+        let iterates = chosen.iterates;
+        let bar = match iterates {
             true => console.steps("fit", None),
             false => console.bar("fit", Some(survey.rows)),
         };
         let all = survey.rows;
-        let options = FitOptions {
-            memory: self.run.memory,
-            lambda: self.lambda,
-            intercept: !self.no_intercept,
-            solver: match iterative {
-                true => models::Solver::ConjugateGradients {
-                    tolerance: self.tolerance,
-                    max_iterations: self.iterations,
-                },
-                false => models::Solver::Cholesky,
-            },
-            progress: Listener::to(move |step| match step {
-                Step::Rows(rows) if iterative => bar.say(format!("{rows} rows of {all}")),
-                Step::Rows(rows) => bar.set_position(rows),
-                Step::Iteration(i, residual) => {
-                    bar.say(format!("iteration {i}, residual {residual:.1e}"));
-                }
-                _ => {}
-            }),
-            ..FitOptions::on(device)
+        let remaining = self.learner.residual().map(Remaining::until);
+        let run = run.clone().progress(move |step| match step {
+            Step::Rows(rows) if iterates => bar.say(format!("{rows} rows of {all}")),
+            Step::Rows(rows) => bar.set_position(rows),
+            Step::Iteration(i, residual) => {
+                let left = remaining
+                    .as_ref()
+                    .and_then(|remaining| remaining.after(residual));
+                let left = left.unwrap_or_default();
+                bar.say(format!("iteration {i}, residual {residual:.1e}{left}"));
+            }
+            _ => {}
+        });
+        let data = FitData {
+            source: train,
+            survey,
+            targets,
+            seed: Seed(self.map.kernel.seed),
+            run: &run,
         };
-        Ok(LinearModel::fit(built.map, train, targets, &options)?)
+        let fit = chosen.fit.as_ref();
+        Ok(match chosen.probabilities {
+            true => WithProbabilities(fit).fit(built.map, data)?,
+            false => fit.fit(built.map, data)?,
+        })
     }
 }
 
@@ -225,40 +233,68 @@ impl Args {
 pub(crate) fn run(args: &Args) -> Result<()> {
     let console = args.run.start()?;
     let dense = args.map.check(&console)?.is_dense();
-    let iterative = args.iterates(dense, &console)?;
-    console.detail(match iterative {
-        true => "solver: conjugate gradients, which featurize the rows in every iteration",
-        false => "solver: Cholesky of the normal equations, which are summed in one pass",
-    });
+    let chosen = args.learner.choose(dense, &console)?;
     let mut report = Report::default();
-    let (mut train, test) = args.sources()?;
+    let Sources {
+        mut train,
+        kept_back,
+        test,
+    } = args.sources(chosen.takes)?;
     if let Some(path) = &args.output {
         // A place that cannot be written is better known now than after the fit.
         let _writing = writing();
         drop(AtomicFile::create(path)?);
     }
-    let device = args.run.open(&console)?;
+    let run = args.run.open(&console)?;
     let (survey, seconds) = args.map.survey(&mut train, &console)?;
     report.seconds("survey", seconds);
-    let classify = args.classifies(&survey, &console);
+    let targets = match chosen.takes {
+        Takes::Labels => Targets::classes(&survey)?,
+        Takes::NumbersOrLabels if args.classifies(&survey, &console) => Targets::classes(&survey)?,
+        Takes::Numbers if args.task == Task::Classification => {
+            let problem = "--task classification is not for this --model, which takes amounts";
+            return Err(Usage(problem.into()).into());
+        }
+        Takes::NumbersOrLabels | Takes::Numbers => Targets::real(&survey),
+        Takes::Rows(_) => Targets::none(),
+    };
     let (built, seconds) = args.map.build(
         &mut train,
         Some(&survey),
-        &device,
-        args.run.memory,
+        &run,
         (&console, Standardize::Auto),
     )?;
     report.seconds("map", seconds);
     args.map.describe(&built, &mut report);
-    let how = (classify, iterative);
-    let model = args.fit(built, &mut train, &survey, how, (&device, &console))?;
-    describe(&model, &mut report);
-    report.set("intercept", !args.no_intercept);
-    report.set("solver", if iterative { "cg" } else { "cholesky" });
-    report.device(&device);
+    if matches!(targets, Targets::Classes(_)) && kept_back.is_some() {
+        let problem = "--calibrate is for regressions; labels have no intervals";
+        return Err(Usage(problem.into()).into());
+    }
+    let how = (&chosen, targets);
+    let mut model = args.fit(built, &mut train, &survey, how, (&run, &console))?;
+    describe(&model, chosen.takes, &mut report);
+    if !matches!(chosen.takes, Takes::Rows(_)) {
+        report.set("intercept", args.learner.intercept());
+    }
+    // Who solves by conjugate gradients says where they ended.
+    let solver = match model.facts.contains_key("relative_residual") {
+        true => "cg",
+        false => chosen.solver,
+    };
+    report.set("solver", solver);
+    report.device(&run.device);
+    if let Some(mut kept_back) = kept_back {
+        let calibrated = console.timed(|| model.calibrate(&mut kept_back, &run));
+        report.seconds("calibrate", calibrated?.1);
+        let rows = model.conformal.as_ref().map_or(0, Conformal::rows);
+        report.set("calibration_rows", rows);
+        report.line(
+            "intervals",
+            format!("calibrated on {}", counted(rows as u64, "row")),
+        );
+    }
     if let Some(mut test) = test {
-        let predictor = model.on(&device, args.run.memory)?;
-        let (scores, seconds) = score(predictor, &mut test, &console, "test")?;
+        let (scores, seconds) = score(&model, &run, &mut test, (&console, "test"))?;
         report.seconds("test", seconds);
         report.set("test_rows", scores.rows());
         scores.describe(&mut report, "held-out rows");
@@ -272,13 +308,30 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     args.run.print(&report)
 }
 
-fn describe(model: &LinearModel, report: &mut Report) {
+fn describe(model: &LinearModel, takes: Takes, report: &mut Report) {
+    report.set("learner", &*model.learner);
     report.set("lambda", model.lambda);
+    if let Some(curve) = &model.lambda_curve {
+        lambda::describe(curve, report);
+    }
+    for (name, &value) in &model.facts {
+        report.set(name, value);
+        // Counts are whole numbers, and read as such.
+        let text = match value.fract() == 0.0 && value.abs() < 1e9 {
+            true => format!("{value}"),
+            false => six_digits(value),
+        };
+        report.line(name.replace('_', " "), text);
+    }
     if let Some(times) = model.times {
         report.seconds("fit", times.accumulate.as_secs_f64());
         report.seconds("solve", times.solve.as_secs_f64());
         report.throughput(model.rows, times.accumulate.as_secs_f64());
         report.line("solve", format!("{:.3} s", times.solve.as_secs_f64()));
+    }
+    if let Takes::Rows(found) = takes {
+        report.set("task", found);
+        return;
     }
     match &model.targets {
         Targets::Real { columns, .. } => {

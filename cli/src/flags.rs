@@ -23,6 +23,7 @@ fn flag(remedy: &Remedy) -> String {
         Remedy::MoreIterations => "use more --iterations",
         Remedy::LargerTolerance => "use a larger --tolerance",
         Remedy::ConjugateGradients => "use --solver cg",
+        Remedy::Calibrate => "fit it with --calibrate 0.2",
         Remedy::MoreTime => "ask for it with --full",
         Remedy::NameTargets => "name them with --target or --targets",
         Remedy::UseMap(name) => return format!("use --map {name}"),

@@ -8,7 +8,7 @@ use crate::{
 };
 use anyhow::Result;
 use bochner::{
-    Device, Error,
+    Error, Run,
     analysis::{ErrorSummary, ExactKernel},
     data::{MemorySource, Rows, TargetUse},
     features::{Affine, Form, MapKind, MapSpec, Radii, Standardize},
@@ -230,7 +230,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     args.kernel.check(kernel.as_ref())?;
     let (lines, left_out) = args.lines(&kernel)?;
     let mut source = args.data.open(&args.input, TargetUse::Ignored)?;
-    let device = args.run.open(&console)?;
+    let run = args.run.open(&console)?;
     if !left_out.is_empty() {
         let spec = kernel.spec();
         console.note(&format!(
@@ -263,7 +263,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         exact,
         rows,
         input: scale.input.clone(),
-        device: &device,
+        run: &run,
     };
     report.set("rows", comparison.rows.nrows());
     report.set("seeds", args.seeds);
@@ -278,7 +278,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         ),
     );
     args.kernel.describe(kernel.as_ref(), &scale, &mut report);
-    report.device(&device);
+    report.device(&run.device);
     let ((results, table), seconds) = console.timed(|| comparison.run(&lines, &console))?;
     report.seconds("compare", seconds);
     report.set("results", results);
@@ -298,7 +298,7 @@ struct Comparison<'a> {
     exact: ExactKernel,
     rows: Array2<f64>,
     input: Affine,
-    device: &'a Device,
+    run: &'a Run,
 }
 
 impl Comparison<'_> {
@@ -323,7 +323,7 @@ impl Comparison<'_> {
                 };
                 let mut selection = None;
                 if *auto {
-                    let found = spec.select(self.rows.ncols(), self.device)?;
+                    let found = spec.select(self.rows.ncols(), &self.run.device)?;
                     bar.above(|| map::note(&found, console));
                     spec.map = found.kind.into();
                     selection = Some(map::selected(&found));
@@ -383,15 +383,8 @@ impl Comparison<'_> {
         for i in 0..self.args.seeds {
             let mut spec = spec.clone();
             spec.seed.0 = spec.seed.0.wrapping_add(i as u64);
-            let map = spec.build(
-                self.input.clone(),
-                &self.rows,
-                &mut source,
-                self.device,
-                self.args.run.memory,
-                &mut |_| {},
-            )?;
-            runs.push(self.exact.error(map.as_ref(), self.device)?);
+            let map = spec.build(self.input.clone(), &self.rows, &mut source, self.run)?;
+            runs.push(self.exact.error(map.as_ref(), self.run)?);
             step();
         }
         Ok(ErrorSummary { runs })

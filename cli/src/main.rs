@@ -4,16 +4,19 @@ mod args;
 mod bench;
 mod completions;
 mod devices;
+mod drift;
 mod drivers;
 mod evaluate;
 mod featurize;
 mod fit;
 mod flags;
+mod independence;
 mod interrupt;
 mod kernel_error;
 mod map;
 mod predict;
 mod report;
+mod verdict;
 
 use anyhow::Result;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind};
@@ -44,7 +47,7 @@ enum Command {
     /// Write the feature matrix, f32, rows in order
     Featurize(featurize::Args),
     /// Fit a ridge regressor or classifier on random features, streaming the data
-    Fit(fit::Args),
+    Fit(Box<fit::Args>),
     /// Predict with a fitted model, on any device
     Predict(predict::Args),
     /// Score a fitted model: accuracy, or RMSE and relative error
@@ -55,6 +58,12 @@ enum Command {
     /// Compare Z Z' of maps with the exact kernel on sampled rows: relative Frobenius, relative
     /// spectral and largest error
     KernelError(kernel_error::Args),
+    /// Test whether two files hold rows of one law (maximum mean discrepancy), and list the columns
+    /// that differ most
+    Drift(drift::Args),
+    /// Test whether columns depend on each other (HSIC), or still do when others are given (RCoT,
+    /// RCIT)
+    Independence(independence::Args),
     /// Print the completion script of a shell: bochner completions bash > FILE
     Completions(completions::Args),
 }
@@ -88,6 +97,8 @@ impl Command {
             Self::Evaluate(args) => Some(args.run.output()),
             Self::Bench(args) => Some(&args.output),
             Self::KernelError(args) => Some(args.run.output()),
+            Self::Drift(args) => Some(args.run.output()),
+            Self::Independence(args) => Some(args.run.output()),
             Self::Completions(_) => None,
         }
     }
@@ -128,6 +139,8 @@ fn run(command: Command) -> Result<()> {
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::KernelError(args) => kernel_error::run(&args),
+        Command::Drift(args) => drift::run(&args),
+        Command::Independence(args) => independence::run(&args),
         Command::Completions(args) => completions::run(&args),
     }
 }
@@ -180,6 +193,7 @@ fn usage(error: &clap::Error) -> ExitCode {
         .collect::<Vec<_>>()
         .join(" ")
         .replace(" tip: ", "; tip: ");
+    let said = said + &detached().unwrap_or_default();
     let command = std::env::args().nth(1).filter(|name| {
         Cli::definition()
             .get_subcommands()
@@ -188,6 +202,17 @@ fn usage(error: &clap::Error) -> ExitCode {
     let help = command.map_or_else(String::new, |name| format!(" {name}"));
     report::to_stderr(&format!("{said}; try 'bochner{help} --help'"));
     ExitCode::from(2)
+}
+
+/// What to write for a value of `--standardize` that stands apart from it: the option may stand
+/// alone, so the word after it is an argument of its own.
+fn detached() -> Option<String> {
+    let words: Vec<String> = std::env::args().collect();
+    let apart = |pair: &&[String]| {
+        pair[0] == "--standardize" && pair[1].parse::<bochner::features::Standardize>().is_ok()
+    };
+    let pair = words.windows(2).find(apart)?;
+    Some(format!("; write {}={}", pair[0], pair[1]))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::flags;
 use crate::report::{Console, Report, Usage, Value};
 use anyhow::Result;
 use bochner::{
-    Device, Error,
+    Error, Run,
     data::{ChunkSource, Survey},
     features::{FeatureMap, Form, MapChoice, MapKind, MapSpec, Selection, Standardize},
     kernels::Kernel,
@@ -133,15 +133,14 @@ impl MapArgs {
         &self,
         source: &mut dyn ChunkSource,
         survey: Option<&Survey>,
-        device: &Device,
-        memory: u64,
+        run: &Run,
         (console, otherwise): (&Console, Standardize),
     ) -> Result<(BuiltMap, f64)> {
         let mut spec = self.spec();
         let columns = source.columns();
         let mut selection = None;
         if self.map == MapOption::Auto {
-            let found = spec.select(columns, device)?;
+            let found = spec.select(columns, &run.device)?;
             note(&found, console);
             spec.map = found.kind.into();
             selection = Some(found);
@@ -154,10 +153,8 @@ impl MapArgs {
         let sample = survey.map_or(&none, |survey| &survey.sample);
         let bar = console.bar("map", survey.map(|survey| survey.rows));
         let (map, seconds) = console.timed(|| {
-            let input = scale.input.clone();
-            spec.build(input, sample, source, device, memory, &mut |rows| {
-                bar.set_position(rows);
-            })
+            let run = run.clone().progress(bar.follow());
+            spec.build(scale.input.clone(), sample, source, run)
         })?;
         console.detail(&format!("map: {}", map.describe()));
         let built = BuiltMap {
@@ -174,6 +171,10 @@ impl MapArgs {
     pub(crate) fn describe(&self, built: &BuiltMap, report: &mut Report) {
         report.line("map", built.map.describe());
         report.set("map", built.map.describe());
+        for remark in built.map.remarks() {
+            report.line("remark", remark);
+        }
+        report.set("map_remarks", built.map.remarks());
         report.set("map_name", built.choice.to_string());
         report.set("auto", built.selection.as_ref().map(selected));
         let mut kinds = built.choice.parts().iter().map(|part| part.kind);

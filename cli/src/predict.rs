@@ -1,7 +1,7 @@
 //! `bochner predict`: predictions of a fitted model.
 
 use crate::{
-    args::RunArgs,
+    args::{RunArgs, fraction},
     interrupt::{Interruptible, writing},
     report::{Report, Usage},
 };
@@ -9,10 +9,10 @@ use anyhow::Result;
 use bochner::{
     Error,
     data::{AtomicFile, ChunkSource, CsvWriter, NpyWriter, OpenOptions, TargetUse, open},
-    models::LinearModel,
+    models::{Label, LinearModel},
     solve::Targets,
 };
-use ndarray::ArrayView2;
+use ndarray::{Array2, ArrayView2, Axis};
 use std::{
     io::{BufWriter, Write},
     path::{Path, PathBuf},
@@ -28,10 +28,23 @@ pub(crate) struct Args {
     /// Predictions, f64: .npy [rows] (or [rows, targets]) or .csv
     #[arg(long, short, value_name = "OUT")]
     output: PathBuf,
+    /// Probabilities of the classes of a classifier that has some: .npy or .csv, one column per
+    /// class
+    #[arg(long, value_name = "OUT", conflicts_with = "interval")]
+    probabilities: Option<PathBuf>,
     /// Column of a .csv that is no feature and is left out; several in a comma list or by repeating
     /// the option
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     target: Vec<String>,
+    /// Of a model of kernel PCA: write how far each row is, squared and in feature space, from what
+    /// its components span, instead of its components. Rows unlike those of the fit are far
+    #[arg(long, conflicts_with = "interval")]
+    reconstruction_error: bool,
+    /// Also write bounds that hold a new target with this probability, as columns `lower` and
+    /// `upper`: for Gaussian processes, and models that were fitted with --calibrate
+    #[arg(long, value_name = "LEVEL", value_parser = fraction)]
+    #[arg(allow_hyphen_values = true)]
+    interval: Option<f64>,
     #[command(flatten)]
     pub(crate) run: RunArgs,
 }
@@ -49,13 +62,33 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     };
     let mut source: Box<dyn ChunkSource> = Box::new(Interruptible(open(&args.input, &options)?));
     check_columns(&model, source.as_ref(), &args.input)?;
+    if args.reconstruction_error && model.principal.is_none() {
+        let problem = format!(
+            "--reconstruction-error goes with --model pca, and this is a model of {}",
+            model.learner
+        );
+        return Err(Usage(problem).into());
+    }
     let columns = match &model.targets {
-        Targets::Real { columns, .. } => *columns,
-        Targets::Classes(_) => 1,
+        Targets::Real { columns, .. } if !args.reconstruction_error => *columns,
+        _ => 1,
+    };
+    let run = args.run.open(&console)?;
+    let bar = console.bar("predict", source.rows().map(|rows| rows as u64));
+    let quiet = run.clone().progress(bar.follow());
+    // What cannot be had is known before the output is begun.
+    let with_bounds = args.interval.map(|level| {
+        let predictor = model.intervals_on(&quiet)?;
+        bochner::Result::Ok((predictor, level))
+    });
+    let mut with_bounds = with_bounds.transpose()?;
+    let names: &[&str] = match with_bounds {
+        Some(_) => &["prediction", "lower", "upper"],
+        None => &["prediction"],
     };
     let _writing = writing();
     let mut writer = match (&model.class_names, format) {
-        (None, _) => Writer::create(&args.output, format, columns)?,
+        (None, _) => Writer::create(&args.output, format, (names, columns))?,
         (Some(names), Format::Csv) => Writer::names(&args.output, names)?,
         (Some(_), Format::Npy) => {
             let problem =
@@ -63,24 +96,49 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             return Err(Error::data(&args.output, problem).into());
         }
     };
-    let device = args.run.open(&console)?;
-    let bar = console.bar("predict", source.rows().map(|rows| rows as u64));
+    let mut probabilities = match &args.probabilities {
+        Some(path) => Some(Writer::probabilities(path, &model)?),
+        None => None,
+    };
     let (rows, seconds) = console.timed(|| {
-        let rows = model.on(&device, args.run.memory)?.stream(
-            &mut source,
-            &mut |rows| bar.set_position(rows),
-            |predicted, _| writer.write_rows(predicted),
-        )?;
+        let rows = match &mut with_bounds {
+            None if args.reconstruction_error => {
+                model.reconstruction_errors(&mut source, &quiet, |errors| {
+                    writer.write_rows(errors.insert_axis(Axis(1)))
+                })?
+            }
+            None => model.on(&quiet)?.stream_scores(&mut source, |raw_nt, _| {
+                if let Some(writer) = &mut probabilities {
+                    let p_nt = model.probabilities_of(raw_nt.to_owned())?;
+                    writer.write_rows(p_nt.view())?;
+                }
+                writer.write_rows(model.decide(raw_nt.to_owned()).view())
+            })?,
+            Some((predictor, level)) => predictor.stream(&mut source, *level, |found, _| {
+                let parts = [&found.predicted_nt, &found.lower_nt, &found.upper_nt];
+                // Prediction and bounds of a target beside each other.
+                let side_by_side =
+                    Array2::from_shape_fn((parts[0].nrows(), 3 * columns), |(i, j)| {
+                        parts[j % 3][[i, j / 3]]
+                    });
+                writer.write_rows(side_by_side.view())
+            })?,
+        };
+        if let Some(writer) = probabilities {
+            writer.finish()?;
+        }
         writer.finish().map(|_| rows)
     })?;
-    drop(bar);
     report.seconds("predict", seconds);
     report.throughput(rows, seconds);
-    report.device(&device);
+    report.device(&run.device);
     report.set("model", args.model.display().to_string());
     report.set("map", model.map.describe());
     report.line("map", model.map.describe());
     report.output("predictions", &args.output);
+    if let Some(path) = &args.probabilities {
+        report.output("probabilities", path);
+    }
     args.run.print(&report)
 }
 
@@ -135,13 +193,41 @@ enum Writer {
 }
 
 impl Writer {
-    fn create(path: &Path, format: Format, columns: usize) -> bochner::Result<Self> {
-        Ok(match (format, columns) {
+    /// For columns of each name, `columns` of them numbered where there are several.
+    fn create(
+        path: &Path,
+        format: Format,
+        (names, columns): (&[&str], usize),
+    ) -> bochner::Result<Self> {
+        Ok(match (format, names.len() * columns) {
             (Format::Npy, 1) => Self::Npy(NpyWriter::create_1d(path)?),
-            (Format::Npy, _) => Self::Npy(NpyWriter::create(path, columns)?),
-            (Format::Csv, 1) => Self::Csv(CsvWriter::create(path, &["prediction"])?),
+            (Format::Npy, all) => Self::Npy(NpyWriter::create(path, all)?),
+            (Format::Csv, _) if columns == 1 => Self::Csv(CsvWriter::create(path, names)?),
             (Format::Csv, _) => {
-                let names: Vec<_> = (0..columns).map(|k| format!("prediction_{k}")).collect();
+                let numbered = |k| names.iter().map(move |name| format!("{name}_{k}"));
+                let names: Vec<_> = (0..columns).flat_map(numbered).collect();
+                Self::Csv(CsvWriter::create(path, &names)?)
+            }
+        })
+    }
+
+    /// One column per class, under its label in a .csv. Errors on a model without probabilities.
+    fn probabilities(path: &Path, model: &LinearModel) -> Result<Self> {
+        let Targets::Classes(classes) = &model.targets else {
+            return Err(
+                Usage("this model predicts amounts, which have no probabilities".into()).into(),
+            );
+        };
+        // Says what to do about a model that has none.
+        model.probabilities_of(ndarray::Array2::zeros((0, classes.len())))?;
+        Ok(match Format::of(path)? {
+            Format::Npy => Self::Npy(NpyWriter::create(path, classes.len())?),
+            Format::Csv => {
+                let name = |&class: &f64| match model.label(class) {
+                    Label::Number(number) => number.to_string(),
+                    Label::Text(text) => text.to_owned(),
+                };
+                let names: Vec<_> = classes.iter().map(name).collect();
                 Self::Csv(CsvWriter::create(path, &names)?)
             }
         })

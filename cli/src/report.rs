@@ -2,10 +2,11 @@
 
 use crate::{drivers, flags};
 use anyhow::Result;
-use bochner::Error;
+use bochner::{Error, Step};
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 pub(crate) use serde_json::Value;
 use std::{
+    borrow::Cow,
     collections::HashSet,
     fmt,
     io::{self, Write},
@@ -192,6 +193,14 @@ impl Bar {
         self.0.set_position(rows);
     }
 
+    /// Follows the rows of some work, for as long as that work can be heard of.
+    pub(crate) fn follow(self) -> impl Fn(Step) + Send + Sync {
+        move |step| match step {
+            Step::Survey(rows) | Step::Map(rows) | Step::Rows(rows) => self.set_position(rows),
+            _ => {}
+        }
+    }
+
     /// What is at work.
     pub(crate) fn say(&self, text: impl Into<String>) {
         self.0.set_message(text.into());
@@ -214,7 +223,7 @@ impl Drop for Bar {
 pub(crate) struct Report {
     object: serde_json::Map<String, Value>,
     seconds: serde_json::Map<String, Value>,
-    lines: Vec<(&'static str, String)>,
+    lines: Vec<(Cow<'static, str>, String)>,
     table: String,
 }
 
@@ -235,8 +244,8 @@ impl Report {
     }
 
     /// Adds a line for people.
-    pub(crate) fn line(&mut self, label: &'static str, text: impl Into<String>) {
-        self.lines.push((label, text.into()));
+    pub(crate) fn line(&mut self, label: impl Into<Cow<'static, str>>, text: impl Into<String>) {
+        self.lines.push((label.into(), text.into()));
     }
 
     /// Sets a table for people, below the lines.

@@ -1,28 +1,10 @@
 // write_features: the features of four neighbouring frequencies, from t = x W + phase, at z[at] on;
 // those beyond `count` are not written, and the sines of the paired form lie behind all cosines.
-// NONLINEARITY: 0 paired cosine and sine, 1 cosine with phase, 2 + n arc-cosine of order n = 0, 1,
-// 2, 5 none.
-//@ include cos2pi
+//@ include nonlinearity
 fn write_features(at: u32, t: vec4f, amplitude: vec4f, count: u32) {
+    store(at, nonlinear(t, amplitude), count);
 //@ if NONLINEARITY == 0
-    store(at, amplitude * cos2pi(t), count);
-    store(at + params.freqs, amplitude * sin2pi(t), count);
-//@ end
-//@ if NONLINEARITY == 1
-    store(at, amplitude * cos2pi(t), count);
-//@ end
-//@ if NONLINEARITY == 2
-    store(at, select(vec4f(0.0), amplitude, t > vec4f(0.0)), count);
-//@ end
-//@ if NONLINEARITY == 3
-    store(at, amplitude * max(t, vec4f(0.0)), count);
-//@ end
-//@ if NONLINEARITY == 4
-    let positive = max(t, vec4f(0.0));
-    store(at, amplitude * positive * positive, count);
-//@ end
-//@ if NONLINEARITY == 5
-    store(at, t, count);
+    store(at + params.freqs, nonlinear_sine(t, amplitude), count);
 //@ end
 }
 

@@ -1,12 +1,12 @@
 //! The error of `Z Z'` against the exact kernel matrix on given rows.
 
 use crate::{
-    Device, Error, Result,
+    Error, Result,
     data::Rows,
     device::CpuDevice,
     error::Remedy,
     features::{Affine, End, FeatureMap, Featurizer, Lane, Leaf, binning::shared_bins, leaves},
-    flow::DEFAULT_MEMORY,
+    flow::Run,
     kernels::{Kernel, gram},
     seed::{Seed, Stream},
 };
@@ -76,7 +76,7 @@ impl fmt::Display for KernelError {
 
 /// Compares the maps that `build` gives for each seed with `kernel` on `rows` (raw). `input` takes
 /// raw columns to unit lengthscale; the exact matrix is computed once, in f64, and `Z Z'` from
-/// features of `device` ([`approximate_gram`]).
+/// features that `run` computes, a `&Device` or a [`Run`] ([`approximate_gram`]).
 ///
 /// ```
 /// use bochner::{Device, features::{Affine, Fourier}, kernels::Gaussian, seed::Seed};
@@ -98,14 +98,14 @@ pub fn kernel_errors(
     kernel: &dyn Kernel,
     input: &Affine,
     rows: &Rows,
-    device: &Device,
+    run: impl Into<Run>,
     seeds: impl IntoIterator<Item = Seed>,
     mut build: impl FnMut(Seed) -> Result<Box<dyn FeatureMap>>,
 ) -> Result<ErrorSummary> {
-    let exact = ExactKernel::new(kernel, input, rows)?;
+    let (exact, run) = (ExactKernel::new(kernel, input, rows)?, run.into());
     let mut runs = Vec::new();
     for seed in seeds {
-        runs.push(exact.error(build(seed)?.as_ref(), device)?);
+        runs.push(exact.error(build(seed)?.as_ref(), &run)?);
     }
     if runs.is_empty() {
         return Err(Error::shape("no seeds, so no kernel errors"));
@@ -153,9 +153,9 @@ impl ExactKernel {
         })
     }
 
-    /// The errors of `map` on these rows, its features from `device` ([`approximate_gram`]).
-    pub fn error(&self, map: &dyn FeatureMap, device: &Device) -> Result<KernelError> {
-        self.compare(approximate_gram(map, &self.rows, device)?)
+    /// The errors of `map` on these rows, its features from `run` ([`approximate_gram`]).
+    pub fn error(&self, map: &dyn FeatureMap, run: impl Into<Run>) -> Result<KernelError> {
+        self.compare(approximate_gram(map, &self.rows, run)?)
     }
 
     fn compare(&self, mut error_nn: Array2<f64>) -> Result<KernelError> {
@@ -196,14 +196,14 @@ pub fn kernel_error(exact_nn: &Array2<f64>, approximate_nn: &Array2<f64>) -> Res
     ExactKernel::of(standard(exact_nn), none)?.compare(standard(approximate_nn))
 }
 
-/// The features of raw rows, `[n, D]`, in chunks on `device`, widened to f64.
+/// The features of raw rows, `[n, D]`, in the chunks of `run`, widened to f64.
 ///
 /// Errors as [`featurize`](crate::features::featurize) does, and with [`Error::Data`] on rows that
 /// are not finite.
-pub fn featurize(map: &dyn FeatureMap, rows: &Rows, device: &Device) -> Result<Array2<f64>> {
+pub fn features_of(map: &dyn FeatureMap, rows: &Rows, run: impl Into<Run>) -> Result<Array2<f64>> {
     rows.require_finite()?;
     let lanes = vec![Lane::features(map)?];
-    let mut featurizer = Featurizer::new(lanes, 0, End::Host, device, DEFAULT_MEMORY)?;
+    let mut featurizer = Featurizer::new(lanes, 0, End::Host, run)?;
     let mut all = Array2::zeros((rows.nrows(), map.output_dim()));
     featurizer.rows(rows, |z, range| {
         let mut to = all.slice_mut(s![range, ..]);
@@ -216,15 +216,20 @@ pub fn featurize(map: &dyn FeatureMap, rows: &Rows, device: &Device) -> Result<A
 /// The approximate kernel matrix `Z Z'` of raw rows, `[n, n]`: by matrix products where features
 /// are stored, by counting shared bins for random binning, weighted sums of both for unions.
 ///
-/// Errors as [`featurize`].
-pub fn approximate_gram(map: &dyn FeatureMap, rows: &Rows, device: &Device) -> Result<Array2<f64>> {
+/// Errors as [`features_of`].
+pub fn approximate_gram(
+    map: &dyn FeatureMap,
+    rows: &Rows,
+    run: impl Into<Run>,
+) -> Result<Array2<f64>> {
+    let run = run.into();
     let n = rows.nrows();
     let mut sum = Array2::zeros((n, n));
     for (leaf, _, root) in leaves(map) {
         let part = match leaf {
-            Leaf::Dense(map) => products(featurize(map, rows, device)?.view()),
+            Leaf::Dense(map) => products(features_of(map, rows, &run)?.view()),
             Leaf::Binning(map) => {
-                let hashes = map.drawn().hashes(device, rows)?;
+                let hashes = map.drawn().hashes(&run, rows)?;
                 shared_bins(hashes.view(), hashes.view())
             }
         };

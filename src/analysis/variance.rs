@@ -1,10 +1,11 @@
 //! Variance of the estimate of k: closed form and measured.
 
-use super::featurize;
+use super::features_of;
 use crate::{
-    Device, Result,
+    Result,
     data::Rows,
     features::{FeatureMap, Form},
+    flow::Run,
     seed::Seed,
 };
 use ndarray::{Array1, Array2};
@@ -38,14 +39,15 @@ pub struct Estimates {
 pub fn estimates(
     rows: &Rows,
     pairs: &[(usize, usize)],
-    device: &Device,
+    run: impl Into<Run>,
     seeds: impl IntoIterator<Item = Seed>,
     mut build: impl FnMut(Seed) -> Result<Box<dyn FeatureMap>>,
 ) -> Result<Estimates> {
+    let run = run.into();
     let mut all = Vec::new();
     let mut count = 0;
     for seed in seeds {
-        let z_nd: Array2<f64> = featurize(build(seed)?.as_ref(), rows, device)?;
+        let z_nd: Array2<f64> = features_of(build(seed)?.as_ref(), rows, &run)?;
         all.extend(pairs.iter().map(|&(i, j)| z_nd.row(i).dot(&z_nd.row(j))));
         count += 1;
     }
@@ -68,6 +70,7 @@ pub fn estimates(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Device;
     use crate::{
         features::{Affine, Fourier},
         kernels::Gaussian,
@@ -88,7 +91,7 @@ mod tests {
         for (p, (i, j)) in pairs.into_iter().enumerate() {
             let k = [0, 1, 2].map(|seed| {
                 let map = build(Seed(seed)).expect("builds");
-                let z_nd = featurize(map.as_ref(), &rows, &cpu).expect("runs");
+                let z_nd = features_of(map.as_ref(), &rows, &cpu).expect("runs");
                 z_nd.row(i).dot(&z_nd.row(j))
             });
             let mean = k.iter().sum::<f64>() / 3.0;

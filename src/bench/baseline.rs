@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// The op for the registry: the cosine map, one invocation for each output.
-pub static NAIVE: Op = Op {
+pub(crate) static NAIVE: Op = Op {
     name: "projection_naive",
     source: include_str!("../../shaders/projection_naive.wgsl"),
     params_bytes: size_of::<Params>(),
@@ -91,9 +91,8 @@ impl SquareGram {
     /// Sums of zero for `features` columns, in tiles of a square shape.
     /// Errors when they do not fit one binding, and with [`Error::Unsupported`] on the CPU.
     pub fn new(device: &Device, features: usize, tile: Tile) -> Result<Self> {
-        let Device::Gpu(gpu) = device else {
-            return Err(Error::unsupported("a baseline of GPUs"));
-        };
+        let gpu = device.as_gpu();
+        let gpu = gpu.ok_or_else(|| Error::unsupported("a baseline of GPUs"))?;
         let side = tile.cols() as usize;
         let tiles = features.div_ceil(side);
         // One column of tiles for a target.

@@ -1,19 +1,21 @@
 //! What a device can do at most: micro-kernels that only copy, or only multiply and add. Benchmarks
 //! state every op as a share of these.
 
+pub(crate) mod check;
+
 use crate::ops::{
     Binding, Op, Variant,
     dispatch::{moved, narrow},
 };
 use crate::{
     Error, Result,
-    device::{CpuDevice, GpuDevice, Matrix, gpu::Dispatch},
+    device::{CpuDevice, Device, GpuDevice, Matrix, gpu::Dispatch},
 };
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 /// The op for the registry: a copy.
-pub static COPY: Op = Op {
+pub(crate) static COPY: Op = Op {
     name: "ceiling_copy",
     source: include_str!("../../shaders/ceiling_copy.wgsl"),
     params_bytes: size_of::<CopyParams>(),
@@ -22,7 +24,7 @@ pub static COPY: Op = Op {
 };
 
 /// The op for the registry: multiply and add.
-pub static FMA: Op = Op {
+pub(crate) static FMA: Op = Op {
     name: "ceiling_fma",
     source: include_str!("../../shaders/ceiling_fma.wgsl"),
     params_bytes: size_of::<FmaParams>(),
@@ -64,12 +66,20 @@ fn fma_variant(chains: usize) -> Variant {
     Variant::of([("CHAINS", chains as i64), ("UNROLL", UNROLL as i64)])
 }
 
-/// Records `dst = src` on a GPU, `per` of [`PER`] vec4s an invocation. Errors unless both have one
-/// shape.
-pub fn copy(gpu: &GpuDevice, src: &Matrix, dst: &mut Matrix, per: usize) -> Result<()> {
+/// `dst = src` where both lie: on all threads of the CPU, or recorded on a GPU with `per` of
+/// [`PER`] vec4s an invocation. Errors unless both have one shape.
+pub fn copy(src: &Matrix, dst: &mut Matrix, per: usize) -> Result<()> {
     if (src.rows(), src.cols()) != (dst.rows(), dst.cols()) {
         return Err(Error::shape("a copy is between equal shapes"));
     }
+    let device = src.device().clone();
+    let gpu = match &device {
+        Device::Gpu(gpu) => gpu,
+        Device::Cpu(cpu) => {
+            copy_host(cpu, src.cpu("the source")?, dst.cpu_mut("the target")?);
+            return Ok(());
+        }
+    };
     let params = CopyParams {
         count4: narrow(src.rows() * src.stride() / 4)?,
     };

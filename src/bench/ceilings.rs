@@ -110,7 +110,7 @@ fn on_gpu(device: &Device, gpu: &GpuDevice, seconds: f64) -> Result<Ceilings> {
         let mut dst = Matrix::new(device, bytes / 4096, cols)?;
         let mut best = 0.0_f64;
         for per in ceiling::PER {
-            let run = || ceiling::copy(gpu, &src, &mut dst, per);
+            let run = || ceiling::copy(&src, &mut dst, per);
             let sample = measure_fn(device, seconds / 3.0, run)?;
             best = best.max(2.0 * bytes as f64 / sample.median());
             clock = sample.clock;
@@ -131,11 +131,11 @@ fn on_gpu(device: &Device, gpu: &GpuDevice, seconds: f64) -> Result<Ceilings> {
     let few = Matrix::new(device, 1, 4)?;
     let many = 512;
     let dispatches = wall(seconds, || {
-        (0..many).try_for_each(|_| ceiling::copy(gpu, &few, &mut small, 1))?;
+        (0..many).try_for_each(|_| ceiling::copy(&few, &mut small, 1))?;
         device.synchronize()
     })?;
     let round_trip = wall(seconds, || {
-        ceiling::copy(gpu, &few, &mut small, 1)?;
+        ceiling::copy(&few, &mut small, 1)?;
         device.synchronize()
     })?;
     Ok(Ceilings {

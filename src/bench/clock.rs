@@ -119,7 +119,7 @@ fn measure_within(
         estimate = one(device, job)?;
     }
     let times = ((seconds / estimate.max(1e-9)) as usize).clamp(LEAST, MOST);
-    if let Device::Gpu(gpu) = device
+    if let Some(gpu) = device.as_gpu()
         && gpu.has_timestamps()
     {
         match gpu.time(times, || job.run()) {
@@ -131,9 +131,9 @@ fn measure_within(
             Err(error) => return Err(error),
         }
     }
-    let batch = match device {
-        Device::Cpu(_) => 1,
-        Device::Gpu(_) => ((BATCH_SECONDS / estimate.max(1e-9)) as usize).clamp(1, MOST),
+    let batch = match device.is_gpu() {
+        true => ((BATCH_SECONDS / estimate.max(1e-9)) as usize).clamp(1, MOST),
+        false => 1,
     };
     let batches = times.div_ceil(batch).max(LEAST);
     let mut taken = Vec::with_capacity(batches);

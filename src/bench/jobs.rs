@@ -4,18 +4,20 @@
 mod cholesky;
 mod kernels;
 mod map;
+mod moves;
 mod structured;
 
 pub(super) use cholesky::cholesky;
 pub(super) use kernels::{binning, kernel_block, nystrom};
 pub(super) use map::{predict, projection_paired, projection_phase};
+pub(super) use moves::{copy, place};
 pub(super) use structured::{fastfood, fastfood_predict, sorf, walsh_hadamard};
 
 use super::{MEMORY, Shape, TARGETS};
 use crate::{
     Device, Error, Matrix, Result,
     device::cpu::instruction_set,
-    form::Form,
+    form::DenseForm,
     ops::{
         gram::{self, GramAccumulator, GramSums},
         product,
@@ -64,9 +66,9 @@ fn draw(rows: usize, cols: usize, scale: f32, start: usize) -> Array2<f32> {
 fn block_rows(device: &Device, rows: usize, widest: usize, columns: usize) -> Result<usize> {
     let by_binding = device.max_matrix_bytes() / (4 * widest.next_multiple_of(4) as u64).max(1);
     let by_memory = MEMORY / (4 * columns as u64).max(1);
-    let by_dispatch = match device {
-        Device::Cpu(_) => u64::MAX,
-        Device::Gpu(_) => 65_535 * 8,
+    let by_dispatch = match device.is_gpu() {
+        true => 65_535 * 8,
+        false => u64::MAX,
     };
     let most = by_binding.min(by_memory).min(by_dispatch) as usize;
     if most == 0 {
@@ -85,7 +87,15 @@ fn blocks(rows: usize, block: usize) -> impl Iterator<Item = usize> {
         .map(move |at| block.min(rows - at))
 }
 
-fn form_name(form: Option<Form>) -> String {
+/// How an op goes about it on a device, for the table: vector instructions on the CPU.
+fn way(device: &Device, on_gpu: impl FnOnce() -> String) -> String {
+    match device.is_gpu() {
+        true => on_gpu(),
+        false => instruction_set().into(),
+    }
+}
+
+fn form_name(form: Option<DenseForm>) -> String {
     form.map_or_else(|| instruction_set().into(), |form| form.name())
 }
 
@@ -169,7 +179,7 @@ impl Job for Gram {
     }
 
     fn tile(&self) -> String {
-        form_name(self.sums.tile().map(Form::Tile))
+        form_name(self.sums.tile().map(DenseForm::Tile))
     }
 
     fn blocks(&self) -> usize {

@@ -1,4 +1,5 @@
-//! The ops that are measured, with their floors and shapes. A new op adds its line here.
+//! The ops that are measured, with their floors and shapes. The registry's row of an op names its
+//! lines.
 
 use super::{
     Shape, TARGETS, Work,
@@ -136,8 +137,16 @@ const FASTFOOD_TABLE_BYTES: f64 = 1.0 / 8.0 + 2.0 + 4.0 + 4.0;
 /// Three signs and the radius.
 const SORF_TABLE_BYTES: f64 = 3.0 / 8.0 + 4.0;
 
-/// Every op that is measured.
-pub const OPS: &[OpBench] = &[
+/// Blocks moved from one matrix to another, of any width.
+const MOVES: [&[[usize; 3]]; 4] = [
+    &[[1024, 0, 1024]],
+    &[[8192, 0, 1024]],
+    &[[65536, 0, 1024]],
+    &[[ROWS, 0, 4096]],
+];
+
+/// Features of dense maps.
+pub(crate) const PROJECTION: &[OpBench] = &[
     OpBench {
         name: "projection-paired",
         host_only: false,
@@ -152,91 +161,117 @@ pub const OPS: &[OpBench] = &[
         prepare: jobs::projection_phase,
         shapes: [SOFTWARE_MAPS, SMALL_MAPS, USUAL_MAPS, FULL_MAPS],
     },
-    OpBench {
-        name: "gram",
-        host_only: false,
-        work: |Shape { rows, features, .. }| {
-            let (n, d) = (rows as f64, features as f64);
-            Work {
-                flops: n * d * (d + 1.0) + 2.0 * n * d,
-                bytes: 4.0 * n * (d + 1.0),
-            }
-        },
-        prepare: jobs::gram,
-        shapes: [
-            &[[1024, 0, 256], [512, 0, 512]],
-            &[[4096, 0, 512], [2048, 0, 1024]],
-            &[[65536, 0, 1024], [8192, 0, 4096], [32768, 0, 8192]],
-            &[[ROWS, 0, 1024], [ROWS, 0, 8192], [ROWS, 0, 16384]],
+];
+
+/// Gram sums.
+pub(crate) const GRAM: &[OpBench] = &[OpBench {
+    name: "gram",
+    host_only: false,
+    work: |Shape { rows, features, .. }| {
+        let (n, d) = (rows as f64, features as f64);
+        Work {
+            flops: n * d * (d + 1.0) + 2.0 * n * d,
+            bytes: 4.0 * n * (d + 1.0),
+        }
+    },
+    prepare: jobs::gram,
+    shapes: [
+        &[[1024, 0, 256], [512, 0, 512]],
+        &[[4096, 0, 512], [2048, 0, 1024]],
+        &[[65536, 0, 1024], [8192, 0, 4096], [32768, 0, 8192]],
+        &[[ROWS, 0, 1024], [ROWS, 0, 8192], [ROWS, 0, 16384]],
+    ],
+}];
+
+/// Fused predictions.
+pub(crate) const PREDICT: &[OpBench] = &[OpBench {
+    name: "predict",
+    host_only: false,
+    work: |shape| {
+        let (n, d) = (shape.rows as f64, shape.dim as f64);
+        let (features, targets) = (shape.features as f64, TARGETS as f64);
+        Work {
+            flops: n * d * features + 2.0 * n * features * targets,
+            bytes: 4.0 * (n * (d + targets) + d * features / 2.0 + features * targets),
+        }
+    },
+    prepare: jobs::predict,
+    shapes: [SOFTWARE_MAPS, SMALL_MAPS, USUAL_MAPS, FULL_MAPS],
+}];
+
+/// Matrix products.
+pub(crate) const PRODUCT: &[OpBench] = &[OpBench {
+    name: "product",
+    host_only: false,
+    work: |shape| map_work(shape, 1.0),
+    prepare: jobs::product,
+    shapes: [
+        &[[1024, 1024, 10], [256, 784, 512]],
+        &[[4096, 1024, 10], [1024, 784, 1024]],
+        &[[65536, 4096, 10], [8192, 784, 4096]],
+        &[[ROWS, 8192, 10], [ROWS, 784, 8192]],
+    ],
+}];
+
+/// Products of few rows; projections and predictions of them are among the shapes of those.
+pub(crate) const FEW: &[OpBench] = &[OpBench {
+    name: "few",
+    host_only: false,
+    work: |shape| map_work(shape, 1.0),
+    prepare: jobs::product,
+    shapes: [
+        &[[1, 1024, 10], [16, 784, 512]],
+        &[[1, 1024, 10], [1, 784, 4096], [64, 784, 1024]],
+        &[[1, 4096, 10], [1, 784, 4096], [64, 784, 4096]],
+        &[[1, 8192, 10], [1, 784, 8192], [64, 784, 8192]],
+    ],
+}];
+
+/// Walsh-Hadamard transforms.
+pub(crate) const WALSH_HADAMARD: &[OpBench] = &[OpBench {
+    name: "walsh-hadamard",
+    host_only: false,
+    work: |Shape { rows, features, .. }| {
+        let (n, d) = (rows as f64, features as f64);
+        Work {
+            flops: n * d * d.log2(),
+            bytes: 8.0 * n * d,
+        }
+    },
+    prepare: jobs::walsh_hadamard,
+    shapes: [
+        &[
+            [16384, 0, 64],
+            [1024, 0, 1024],
+            [256, 0, 4096],
+            [16, 0, 1 << 16],
         ],
-    },
-    OpBench {
-        name: "predict",
-        host_only: false,
-        work: |shape| {
-            let (n, d) = (shape.rows as f64, shape.dim as f64);
-            let (features, targets) = (shape.features as f64, TARGETS as f64);
-            Work {
-                flops: n * d * features + 2.0 * n * features * targets,
-                bytes: 4.0 * (n * (d + targets) + d * features / 2.0 + features * targets),
-            }
-        },
-        prepare: jobs::predict,
-        shapes: [SOFTWARE_MAPS, SMALL_MAPS, USUAL_MAPS, FULL_MAPS],
-    },
-    OpBench {
-        name: "product",
-        host_only: false,
-        work: |shape| map_work(shape, 1.0),
-        prepare: jobs::product,
-        shapes: [
-            &[[1024, 1024, 10], [256, 784, 512]],
-            &[[4096, 1024, 10], [1024, 784, 1024]],
-            &[[65536, 4096, 10], [8192, 784, 4096]],
-            &[[ROWS, 8192, 10], [ROWS, 784, 8192]],
+        &[
+            [131_072, 0, 64],
+            [8192, 0, 1024],
+            [2048, 0, 4096],
+            [16, 0, 1 << 18],
         ],
-    },
-    OpBench {
-        name: "walsh-hadamard",
-        host_only: false,
-        work: |Shape { rows, features, .. }| {
-            let (n, d) = (rows as f64, features as f64);
-            Work {
-                flops: n * d * d.log2(),
-                bytes: 8.0 * n * d,
-            }
-        },
-        prepare: jobs::walsh_hadamard,
-        shapes: [
-            &[
-                [16384, 0, 64],
-                [1024, 0, 1024],
-                [256, 0, 4096],
-                [16, 0, 1 << 16],
-            ],
-            &[
-                [131_072, 0, 64],
-                [8192, 0, 1024],
-                [2048, 0, 4096],
-                [16, 0, 1 << 18],
-            ],
-            &[
-                [ROWS, 0, 64],
-                [65536, 0, 1024],
-                [65536, 0, 4096],
-                [1024, 0, 1 << 16],
-                [64, 0, 1 << 20],
-            ],
-            &[
-                [1 << 21, 0, 64],
-                [1 << 19, 0, 256],
-                [ROWS, 0, 1024],
-                [ROWS, 0, 4096],
-                [16384, 0, 1 << 15],
-                [128, 0, 1 << 20],
-            ],
+        &[
+            [ROWS, 0, 64],
+            [65536, 0, 1024],
+            [65536, 0, 4096],
+            [1024, 0, 1 << 16],
+            [64, 0, 1 << 20],
         ],
-    },
+        &[
+            [1 << 21, 0, 64],
+            [1 << 19, 0, 256],
+            [ROWS, 0, 1024],
+            [ROWS, 0, 4096],
+            [16384, 0, 1 << 15],
+            [128, 0, 1 << 20],
+        ],
+    ],
+}];
+
+/// Fastfood and SORF.
+pub(crate) const STRUCTURED: &[OpBench] = &[
     OpBench {
         name: "fastfood",
         host_only: false,
@@ -266,6 +301,10 @@ pub const OPS: &[OpBench] = &[
         prepare: jobs::fastfood_predict,
         shapes: STRUCTURED_MAPS,
     },
+];
+
+/// Kernel blocks, and the Nystrom features that are made of them.
+pub(crate) const KERNEL_BLOCK: &[OpBench] = &[
     OpBench {
         name: "kernel-block",
         host_only: false,
@@ -305,49 +344,80 @@ pub const OPS: &[OpBench] = &[
             &[[ROWS, 32, 2048], [ROWS, 784, 2048]],
         ],
     },
-    OpBench {
-        name: "binning",
-        host_only: false,
-        work: |Shape {
-                   rows,
-                   dim,
-                   features,
-               }| {
-            let (n, d, grids) = (rows as f64, dim as f64, features as f64);
-            Work {
-                // Its products are of integers, for which no ceiling is measured.
-                flops: 0.0,
-                bytes: 4.0 * n * d + 8.0 * d * grids + 8.0 * n * grids,
-            }
-        },
-        prepare: jobs::binning,
-        shapes: [
-            &[[1024, 32, 128]],
-            &[[4096, 32, 1024], [1024, 784, 256]],
-            &[[65536, 32, 1024], [8192, 784, 1024]],
-            &[[ROWS, 32, 1024], [ROWS, 784, 1024]],
-        ],
-    },
-    OpBench {
-        name: "cholesky",
-        host_only: true,
-        work: |Shape { features, .. }| {
-            let n = features as f64;
-            Work {
-                // n^3 / 3 in f64.
-                flops: 2.0 * n * n * n / 3.0,
-                bytes: 8.0 * n * n,
-            }
-        },
-        prepare: jobs::cholesky,
-        shapes: [
-            &[[0, 0, 512]],
-            &[[0, 0, 1024], [0, 0, 2048]],
-            &[[0, 0, 2048], [0, 0, 4096]],
-            &[[0, 0, 4096], [0, 0, 8192]],
-        ],
-    },
 ];
+
+/// Random binning.
+pub(crate) const BINNING: &[OpBench] = &[OpBench {
+    name: "binning",
+    host_only: false,
+    work: |Shape {
+               rows,
+               dim,
+               features,
+           }| {
+        let (n, d, grids) = (rows as f64, dim as f64, features as f64);
+        Work {
+            // Its products are of integers, for which no ceiling is measured.
+            flops: 0.0,
+            bytes: 4.0 * n * d + 8.0 * d * grids + 8.0 * n * grids,
+        }
+    },
+    prepare: jobs::binning,
+    shapes: [
+        &[[1024, 32, 128]],
+        &[[4096, 32, 1024], [1024, 784, 256]],
+        &[[65536, 32, 1024], [8192, 784, 1024]],
+        &[[ROWS, 32, 1024], [ROWS, 784, 1024]],
+    ],
+}];
+
+/// Blocks moved between matrices.
+pub(crate) const PLACE: &[OpBench] = &[OpBench {
+    name: "place",
+    host_only: false,
+    work: |Shape { rows, features, .. }| {
+        let (n, d) = (rows as f64, features as f64);
+        Work {
+            flops: 0.0,
+            bytes: 8.0 * n * d + 8.0 * d,
+        }
+    },
+    prepare: jobs::place,
+    shapes: MOVES,
+}];
+
+/// The copy that the others are held against: its share is what the table reads of a ceiling.
+pub(crate) const CEILING: &[OpBench] = &[OpBench {
+    name: "copy",
+    host_only: false,
+    work: |Shape { rows, features, .. }| Work {
+        flops: 0.0,
+        bytes: 8.0 * rows as f64 * features as f64,
+    },
+    prepare: jobs::copy,
+    shapes: MOVES,
+}];
+
+/// What is measured beside the ops: it has no shader.
+pub(crate) const BESIDE: &[OpBench] = &[OpBench {
+    name: "cholesky",
+    host_only: true,
+    work: |Shape { features, .. }| {
+        let n = features as f64;
+        Work {
+            // n^3 / 3 in f64.
+            flops: 2.0 * n * n * n / 3.0,
+            bytes: 8.0 * n * n,
+        }
+    },
+    prepare: jobs::cholesky,
+    shapes: [
+        &[[0, 0, 512]],
+        &[[0, 0, 1024], [0, 0, 2048]],
+        &[[0, 0, 2048], [0, 0, 4096]],
+        &[[0, 0, 4096], [0, 0, 8192]],
+    ],
+}];
 
 /// A product of `[rows, dim]` with `[dim, features * per_feature]`, written as `[rows, features]`.
 fn map_work(shape: Shape, per_feature: f64) -> Work {

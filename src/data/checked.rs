@@ -3,6 +3,7 @@
 use super::rows::{first_non_finite, not_finite, not_finite_at};
 use super::{Chunk, ChunkSource};
 use crate::error::{Error, Result};
+use ndarray::Array1;
 use std::path::Path;
 
 /// The next chunk of a source of which `row0` rows were read: of the shape that the source
@@ -27,6 +28,18 @@ pub(crate) fn next_checked(
             chunk.y.dim()
         )));
     }
+    let weights = chunk.weights.as_ref().map(Array1::len);
+    if weights != source.is_weighted().then_some(rows) {
+        let promise = match source.is_weighted() {
+            true => format!("one for each of its {rows} rows"),
+            false => "none".into(),
+        };
+        return Err(Error::shape(format!(
+            "a chunk from row {row0} on has {} weights, the source promises {promise}: mend the \
+             source",
+            weights.unwrap_or(0)
+        )));
+    }
     if source.is_checked() {
         return Ok(Some(chunk));
     }
@@ -44,5 +57,23 @@ pub(crate) fn next_checked(
     if let Some((i, j, value)) = first_non_finite(&chunk.y, f64::is_finite) {
         return Err(not_finite(Path::new("y"), "", row0 + i, j, value));
     }
+    if let Some(weights) = &chunk.weights {
+        require_weights(weights, row0)?;
+    }
     Ok(Some(chunk))
+}
+
+/// Errors at the first weight that is negative or not finite, of rows from `row0` on.
+pub(super) fn require_weights(weights: &Array1<f64>, row0: usize) -> Result<()> {
+    match weights.iter().position(|w| !(*w >= 0.0 && w.is_finite())) {
+        None => Ok(()),
+        Some(i) => Err(Error::data(
+            "weights",
+            format!(
+                "row {} has weight {}; weights are finite and not negative",
+                row0 + i,
+                weights[i]
+            ),
+        )),
+    }
 }

@@ -1,6 +1,7 @@
 //! .csv files as a source, streamed.
 
 use super::open::{open_file, shortened};
+use super::rows::EXACT;
 use super::{Chunk, ChunkSource, Rows, require_rows};
 use crate::error::{Error, Result};
 use ::csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
@@ -41,7 +42,8 @@ pub enum TargetUse {
 ///
 /// Fields may be quoted, and white space around them does not count. Every field but those of
 /// ignored targets must be a finite number: text, empty and missing values are errors with the line
-/// (the file's first is 1) and the column's name. Features are f64.
+/// (the file's first is 1) and the column's name. Features are f64: a warning names the first whole
+/// number that it rounds, which in a target is an error.
 #[derive(Debug)]
 pub struct CsvSource {
     path: PathBuf,
@@ -54,6 +56,8 @@ pub struct CsvSource {
     targets: Vec<usize>,
     /// Rows of the last chunk: what the next one reserves.
     expected: usize,
+    /// Whether a rounded feature was warned of.
+    warned: bool,
 }
 
 impl CsvSource {
@@ -77,6 +81,7 @@ impl CsvSource {
             features: Vec::new(),
             targets: Vec::new(),
             expected: 0,
+            warned: false,
         };
         source.read_names()?;
         source.choose(&options)?;
@@ -203,7 +208,7 @@ impl CsvSource {
     }
 
     /// Appends the chosen columns of `self.record` to `x` and `y`.
-    fn take_record(&self, x: &mut Vec<f64>, y: &mut Vec<f64>) -> Result<()> {
+    fn take_record(&mut self, x: &mut Vec<f64>, y: &mut Vec<f64>) -> Result<()> {
         if self.record.len() != self.names.len() {
             let hint = if self.record.iter().any(|field| field.contains(&b'\n')) {
                 " (is a quote left open?)"
@@ -216,13 +221,32 @@ impl CsvSource {
                 self.names.len()
             )));
         }
+        let of_column = |j: usize, says: &str| {
+            self.problem(format!(", column {}: {says}", short(&self.names[j])))
+        };
+        let mut rounded = None;
         for (columns, out) in [(&self.features, x), (&self.targets, y)] {
             for &j in columns {
-                let value = number(&self.record[j]).map_err(|problem| {
-                    self.problem(format!(", column {}: {problem}", short(&self.names[j])))
-                })?;
+                let (value, exact) =
+                    number(&self.record[j]).map_err(|problem| of_column(j, &problem))?;
                 out.push(value);
+                if exact {
+                    continue;
+                }
+                if self.targets.contains(&j) {
+                    // Two labels could become one.
+                    let says = "is a whole number beyond 2^53, which f64 cannot hold exactly; \
+                                renumber the targets";
+                    return Err(of_column(j, says));
+                }
+                rounded = rounded.or(Some(j));
             }
+        }
+        if let Some(j) = rounded.filter(|_| !self.warned) {
+            let says = "is a whole number beyond 2^53, of which f64 keeps 15 digits; subtract an \
+                        offset before saving if the last ones matter";
+            log::warn!("{}", of_column(j, says));
+            self.warned = true;
         }
         Ok(())
     }
@@ -272,6 +296,7 @@ impl ChunkSource for CsvSource {
         Ok(Some(Chunk {
             x: Rows::F64(array(x, self.features.len())?),
             y: array(y, self.targets.len())?,
+            weights: None,
         }))
     }
     fn rewind(&mut self) -> Result<()> {
@@ -296,14 +321,15 @@ fn read_from_start(path: &Path, file: &File) -> Result<Reader<File>> {
         .from_reader(file))
 }
 
-/// The finite number that a field holds; otherwise what is wrong and what to do.
-fn number(field: &[u8]) -> std::result::Result<f64, String> {
+/// The finite number that a field holds, and whether it is no whole number that f64 had to round;
+/// otherwise what is wrong and what to do.
+fn number(field: &[u8]) -> std::result::Result<(f64, bool), String> {
     let text = match std::str::from_utf8(field) {
         Ok(text) => text.trim(),
         Err(_) => return Err("is not UTF-8 text; write it as a number".into()),
     };
     match text.parse::<f64>() {
-        Ok(value) if value.is_finite() => Ok(value),
+        Ok(value) if value.is_finite() => Ok((value, value.abs() < EXACT || is_exact(text, value))),
         Ok(value) => {
             let value = if value.is_nan() { "NaN" } else { "infinite" };
             Err(format!(
@@ -316,6 +342,17 @@ fn number(field: &[u8]) -> std::result::Result<f64, String> {
             short(text)
         )),
     }
+}
+
+/// Whether `value` is `text`, if that is a whole number written without a point or an exponent.
+fn is_exact(text: &str, value: f64) -> bool {
+    let digits = text.trim_start_matches(['+', '-']);
+    if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        return true;
+    }
+    // What i128 does not hold has more digits than anything that is counted.
+    text.parse::<i128>()
+        .is_ok_and(|whole| value as i128 == whole)
 }
 
 /// `text` quoted, on one line, and not long.

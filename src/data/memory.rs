@@ -1,10 +1,11 @@
 //! Arrays in memory as a source.
 
+use super::checked::require_weights;
 use super::rows::{first_non_finite, not_finite};
 use super::{Chunk, ChunkSource, Rows, require_rows};
 use crate::error::{Error, Result};
 use crate::text::counted;
-use ndarray::{Array2, s};
+use ndarray::{Array1, Array2, s};
 use std::path::Path;
 
 /// A dataset held in memory.
@@ -23,6 +24,7 @@ use std::path::Path;
 pub struct MemorySource {
     x: Rows,
     y: Array2<f64>,
+    weights: Option<Array1<f64>>,
     next: usize,
 }
 
@@ -57,7 +59,41 @@ impl MemorySource {
         if let Some((i, j, value)) = first_non_finite(&y, f64::is_finite) {
             return Err(not_finite(Path::new("y"), "", i, j, value));
         }
-        Ok(Self { x, y, next: 0 })
+        Ok(Self {
+            x,
+            y,
+            weights: None,
+            next: 0,
+        })
+    }
+
+    /// The same rows, each with what it counts for, `[rows]`.
+    ///
+    /// Errors with [`Error::Shape`] on another number of weights than rows, and with
+    /// [`Error::Data`] on one that is negative or not finite.
+    ///
+    /// ```
+    /// use bochner::data::{ChunkSource, MemorySource};
+    /// let x = ndarray::array![[0.0], [2.0], [4.0]];
+    /// let mut source = MemorySource::new(x, None)?.with_weights(vec![1.0, 2.0, 0.5])?;
+    /// let chunk = source.next_chunk(2)?.expect("two of three rows");
+    /// assert_eq!(chunk.weights, Some(ndarray::array![1.0, 2.0]));
+    /// # Ok::<(), bochner::Error>(())
+    /// ```
+    pub fn with_weights(self, weights: impl Into<Array1<f64>>) -> Result<Self> {
+        let weights = weights.into();
+        if weights.len() != self.x.nrows() {
+            return Err(Error::shape(format!(
+                "X has {} and there are {}; give one weight for each row of X",
+                counted(self.x.nrows(), "row"),
+                counted(weights.len(), "weight")
+            )));
+        }
+        require_weights(&weights, 0)?;
+        Ok(Self {
+            weights: Some(weights),
+            ..self
+        })
     }
 }
 
@@ -67,6 +103,9 @@ impl ChunkSource for MemorySource {
     }
     fn targets(&self) -> usize {
         self.y.ncols()
+    }
+    fn is_weighted(&self) -> bool {
+        self.weights.is_some()
     }
     fn rows(&self) -> Option<usize> {
         Some(self.x.nrows())
@@ -84,6 +123,10 @@ impl ChunkSource for MemorySource {
         Ok(Some(Chunk {
             x: self.x.slice(start..end),
             y: self.y.slice(s![start..end, ..]).to_owned(),
+            weights: self
+                .weights
+                .as_ref()
+                .map(|w| w.slice(s![start..end]).to_owned()),
         }))
     }
     fn rewind(&mut self) -> Result<()> {

@@ -26,14 +26,22 @@ pub enum Part {
 #[derive(Debug)]
 pub struct Split<S> {
     source: S,
-    part: Part,
-    fraction: f64,
+    rule: Rule,
     seed: u64,
     /// Index in the source of the next row.
     next: u64,
     /// Whether this pass has yielded a row.
     any: bool,
     rows: Option<usize>,
+}
+
+/// Which rows are taken, by their hash.
+#[derive(Debug, Clone, Copy)]
+enum Rule {
+    /// Those of a part at this test fraction.
+    Part(Part, f64),
+    /// Those whose hash leaves this remainder by the number of folds.
+    Fold(u64, u64),
 }
 
 /// Rows that are counted before any is read: some hundredths of a second.
@@ -54,10 +62,27 @@ impl<S: ChunkSource> Split<S> {
                 "the test fraction is {fraction}; it must lie between 0 and 1"
             )));
         }
+        Self::by(source, Rule::Part(part, fraction), seed)
+    }
+
+    /// Fold `k` of `folds`, counted from 0: the rows whose `h(seed, i)` is k modulo `folds`. Every
+    /// row is in one fold, and each fold has its share of the rows on average.
+    ///
+    /// Errors with [`Error::Parameter`] unless k is below `folds`, and when the fold knows that it
+    /// has no rows.
+    pub fn fold(source: S, (k, folds): (usize, usize), seed: u64) -> Result<Self> {
+        if k >= folds {
+            return Err(Error::parameter(format!(
+                "there is no fold {k} of {folds}, counted from 0"
+            )));
+        }
+        Self::by(source, Rule::Fold(k as u64, folds as u64), seed)
+    }
+
+    fn by(source: S, rule: Rule, seed: u64) -> Result<Self> {
         let mut split = Self {
             source,
-            part,
-            fraction,
+            rule,
             seed,
             next: 0,
             any: false,
@@ -75,21 +100,31 @@ impl<S: ChunkSource> Split<S> {
     }
 
     fn takes(&self, row: u64) -> bool {
-        let uniform = (hash(self.seed, row) >> 11) as f64 * 2_f64.powi(-53);
-        (uniform < self.fraction) == (self.part == Part::Test)
+        let hash = hash(self.seed, row);
+        match self.rule {
+            Rule::Fold(k, folds) => hash % folds == k,
+            Rule::Part(part, fraction) => {
+                let uniform = (hash >> 11) as f64 * 2_f64.powi(-53);
+                (uniform < fraction) == (part == Part::Test)
+            }
+        }
     }
 
     fn no_rows(&self) -> Error {
-        let part = if self.part == Part::Test {
-            "test"
-        } else {
-            "training"
-        };
-        Error::parameter(format!(
-            "the {part} part has no rows at test fraction {}; choose another fraction or seed, or \
-             give more rows",
-            self.fraction
-        ))
+        Error::parameter(match self.rule {
+            Rule::Fold(k, folds) => format!(
+                "fold {k} of {folds} has no rows; use fewer folds or another seed, or give more \
+                 rows"
+            ),
+            Rule::Part(part, fraction) => format!(
+                "the {} part has no rows at test fraction {fraction}; choose another fraction or \
+                 seed, or give more rows",
+                match part {
+                    Part::Test => "test",
+                    Part::Train => "training",
+                }
+            ),
+        })
     }
 }
 
@@ -99,6 +134,9 @@ impl<S: ChunkSource> ChunkSource for Split<S> {
     }
     fn targets(&self) -> usize {
         self.source.targets()
+    }
+    fn is_weighted(&self) -> bool {
+        self.source.is_weighted()
     }
     fn rows(&self) -> Option<usize> {
         self.rows
@@ -111,6 +149,7 @@ impl<S: ChunkSource> ChunkSource for Split<S> {
         // A small part of a chunk would make small chunks, which are slow: fill at least half of
         // what is asked for.
         let (mut xs, mut ys, mut rows) = (Vec::<Rows>::new(), Vec::<Array2<f64>>::new(), 0);
+        let mut weights = Vec::new();
         while rows <= max_rows / 2 {
             let read = usize::try_from(self.next).unwrap_or(usize::MAX);
             let Some(chunk) = next_checked(&mut self.source, max_rows - rows, read)? else {
@@ -127,6 +166,9 @@ impl<S: ChunkSource> ChunkSource for Split<S> {
             rows += keep.len();
             xs.push(chunk.x.select(&keep));
             ys.push(chunk.y.select(Axis(0), &keep));
+            if let Some(of_rows) = chunk.weights {
+                weights.extend(keep.iter().map(|&i| of_rows[i]));
+            }
         }
         if rows == 0 {
             return if self.any {
@@ -144,6 +186,7 @@ impl<S: ChunkSource> ChunkSource for Split<S> {
         Ok(Some(Chunk {
             x: Rows::stack(xs)?,
             y,
+            weights: self.is_weighted().then(|| weights.into()),
         }))
     }
     fn rewind(&mut self) -> Result<()> {

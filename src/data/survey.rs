@@ -9,7 +9,7 @@ pub use sample::median_distance;
 pub use targets::TargetStats;
 
 use super::{ChunkSource, next_checked};
-use crate::error::{Error, Result};
+use crate::{Error, Result, progress::Step};
 use moments::Moments;
 use ndarray::Array2;
 use sample::Reservoir;
@@ -45,7 +45,7 @@ const CHUNK_VALUES: usize = 1 << 19;
 
 impl Survey {
     /// Reads `source` once from its first row on and rewinds it. Up to `sample_rows` rows are
-    /// sampled by `seed`; `progress` gets the number of rows read so far after each chunk.
+    /// sampled by `seed`.
     ///
     /// Means and variances are Welford's in f64 on values shifted by the first row, so a column of
     /// large values with a small spread keeps its variance.
@@ -53,11 +53,16 @@ impl Survey {
     /// Errors with [`Error::Shape`] if there are no rows or a chunk has another shape than its
     /// source says, with [`Error::Data`] at the first value that is not finite, with
     /// [`Error::Numerical`] if a column's variance exceeds f64, and as the source does.
-    pub fn of(
+    pub fn of(source: &mut dyn ChunkSource, sample_rows: usize, seed: u64) -> Result<Self> {
+        Self::watched(source, sample_rows, seed, &|_| {})
+    }
+
+    /// As [`Self::of`]; `hear` gets [`Step::Survey`] after each chunk.
+    pub fn watched(
         source: &mut dyn ChunkSource,
         sample_rows: usize,
         seed: u64,
-        progress: &mut dyn FnMut(u64),
+        hear: &dyn Fn(Step),
     ) -> Result<Self> {
         let (columns, target_columns) = (source.columns(), source.targets());
         let mut features = Moments::new(columns);
@@ -83,7 +88,7 @@ impl Survey {
                     survey.add(value);
                 }
             }
-            progress(features.rows());
+            hear(Step::Survey(features.rows()));
         }
         source.rewind()?;
         if features.rows() == 0 {
@@ -122,6 +127,25 @@ impl Survey {
             "the variance of {what} column {j} (counted from 0) exceeds the range of f64; rescale \
              or remove it"
         )))
+    }
+
+    /// The same of some of the columns, in the order of `columns`. Panics on a column that there is
+    /// not.
+    pub(crate) fn select(&self, columns: &[usize]) -> Self {
+        let of = |values: &[f64]| columns.iter().map(|&j| values[j]).collect();
+        let names = self.names.as_ref();
+        Self {
+            rows: self.rows,
+            mean: of(&self.mean),
+            variance: of(&self.variance),
+            min: of(&self.min),
+            max: of(&self.max),
+            binary: columns.iter().map(|&j| self.binary[j]).collect(),
+            names: names.map(|names| columns.iter().map(|&j| names[j].clone()).collect()),
+            sample: self.sample.select(ndarray::Axis(1), columns),
+            sample_index: self.sample_index.clone(),
+            targets: self.targets.clone(),
+        }
     }
 
     /// Column `j` as messages call it: by its name, or by its number.

@@ -25,7 +25,8 @@ pub enum DeviceChoice {
     Cpu,
     /// A GPU, and an error when there is none.
     Gpu,
-    /// The adapter whose name holds this text, in any case; software renderers too.
+    /// The adapter whose name holds this text, in any case; software renderers too. Of several, the
+    /// first that can be used; an error that says why when the only one cannot.
     Named(String),
 }
 
@@ -189,14 +190,18 @@ fn pick(choice: &DeviceChoice, found: &[&AdapterReport], reason: Option<&str>) -
         DeviceChoice::Named(name) => {
             let wanted = name.to_ascii_lowercase();
             let holds = |r: &&AdapterReport| r.name.to_ascii_lowercase().contains(&wanted);
-            let index = found.iter().position(holds);
-            return index.map(Pick::Adapter).ok_or_else(|| {
-                Error::device(format!(
-                    "no adapter is called {name:?}; there are: {}; use one of these, cpu, gpu or \
-                     auto",
-                    names(found, reason)
-                ))
-            });
+            let usable = |r: &&AdapterReport| holds(r) && r.refusal.is_none();
+            if let Some(index) = found.iter().position(usable) {
+                return Ok(Pick::Adapter(index));
+            }
+            // One that is refused says why.
+            if let Some(refused) = found.iter().find(|r| holds(r)) {
+                refused.require_usable()?;
+            }
+            return Err(Error::device(format!(
+                "no adapter is called {name:?}; there are: {}; use one of these, cpu, gpu or auto",
+                names(found, reason)
+            )));
         }
         _ => found.iter().position(|r| is_automatic(r)),
     };
@@ -278,6 +283,7 @@ mod tests {
             adapter("Tiny", Discrete, small),
             adapter("Chip", Integrated, None),
             adapter("Card", Discrete, None),
+            adapter("Tiny Card", Discrete, None),
         ];
         for choice in [DeviceChoice::Auto, DeviceChoice::Gpu] {
             assert_eq!(taken(&choice, &all).expect("one"), Ok(2), "{choice:?}");
@@ -290,6 +296,14 @@ mod tests {
         let named = |name: &str| taken(&DeviceChoice::Named(name.into()), &all);
         assert_eq!(named("RAST").expect("one"), Ok(0));
         assert_eq!(named("card").expect("one"), Ok(3));
+        // One that can be used before one that cannot, which alone says why.
+        assert_eq!(named("tiny").expect("one"), Ok(4));
+        let alone = taken(&DeviceChoice::Named("tiny".into()), &all[..2]);
+        let message = alone.expect_err("refused").to_string();
+        assert!(
+            message.contains("Tiny") && message.contains("bochner needs 8"),
+            "{message}"
+        );
         let message = named("other").expect_err("none").to_string();
         assert!(
             message.contains("\"other\"") && message.contains("\"Chip\""),

@@ -5,7 +5,7 @@ use super::{
     gpu::{Mapped, PooledBuffer, Readback},
 };
 use crate::{Error, Result};
-use ndarray::{Array2, ArrayView2, ShapeBuilder};
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis, ShapeBuilder};
 
 /// A row-major f32 matrix `[rows, cols]` that stays on its device.
 ///
@@ -105,6 +105,21 @@ impl Matrix {
             (MatrixData::Gpu(buffer), Device::Gpu(gpu)) => gpu.upload(buffer, len, fill),
             (MatrixData::Gpu(_), Device::Cpu(_)) => unreachable!("a CPU matrix holds host memory"),
         }
+    }
+
+    /// Multiplies each row by its factor. A GPU's matrix goes to the host and back.
+    pub(crate) fn scale_rows(&mut self, factors_n: ArrayView1<'_, f32>) -> Result<()> {
+        let stride = self.stride.max(1);
+        if let MatrixData::Cpu(data) = &mut self.data {
+            let rows = data.as_mut_slice().chunks_exact_mut(stride);
+            for (row, &factor) in rows.zip(factors_n) {
+                row.iter_mut().for_each(|v| *v *= factor);
+            }
+            return Ok(());
+        }
+        let mut host = self.download()?;
+        host *= &factors_n.insert_axis(Axis(1));
+        self.write(host.view())
     }
 
     /// Copies the matrix to the host. On a GPU this waits for all work recorded so far.

@@ -45,6 +45,8 @@ pub enum Remedy {
     MoreTime,
     /// Say where the targets are.
     NameTargets,
+    /// Intervals calibrated on rows that are kept back from the fit.
+    Calibrate,
     /// Advice that is the same in every front end, with its verb: `run again`.
     Words(Cow<'static, str>),
 }
@@ -66,6 +68,7 @@ impl fmt::Display for Remedy {
             Self::NameAdapter => "use DeviceChoice::Named(..) with an adapter's name",
             Self::Standardize => "use .standardize(Standardize::Yes)",
             Self::LargerLengthscale => "use a larger Bandwidth::Sigma(..)",
+            Self::Calibrate => "fit it with .calibrate(0.2)",
             Self::GiveLengthscale => "use Bandwidth::Sigma(..)",
             Self::GiveBandwidth => "use a number, as in Bandwidth::Sigma(1.0)",
             Self::OtherBandwidth => "use another .bandwidth(..)",

@@ -86,6 +86,16 @@ impl Affine {
         self
     }
 
+    /// The same for `columns`, one after the other, among `all` columns, of which the others become
+    /// zero.
+    pub(crate) fn among(&self, columns: &[usize], all: usize) -> Self {
+        let mut whole = Self::new(vec![0.0; all], vec![0.0; all]);
+        for (k, &j) in columns.iter().enumerate() {
+            (whole.center[j], whole.scale[j]) = (self.center[k], self.scale[k]);
+        }
+        whole
+    }
+
     /// What is subtracted from each column.
     pub(super) fn center(&self) -> &[f64] {
         &self.center

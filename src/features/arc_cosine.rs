@@ -6,15 +6,15 @@ use crate::{
     Result, kernels,
     ops::{Nonlinearity, projection::DenseMap},
     sampling::{Sampling, round_to_11_bits},
-    seed::Seed,
+    seed::{Seed, Stream},
 };
 use std::sync::Arc;
 
 pub(super) const NAME: &str = "arc-cosine";
 
-/// Builds an arc-cosine map, `z = sqrt(2/D) 1[omega . x > 0] (omega . x)^n` with omega ~ N(0, I),
-/// whose `z(x)'z(y)` estimates [`kernels::ArcCosineKernel`]: order, number of features, sampling,
-/// seed.
+/// Builds an arc-cosine map, `z = sqrt(2/D) 1[t > 0] t^n` of t = omega . x + b with omega ~ N(0, I)
+/// and b ~ N(0, bias^2), 0 until said otherwise, whose `z(x)'z(y)` estimates
+/// [`kernels::ArcCosineKernel`]: order, bias, number of features, sampling, seed.
 ///
 /// ```
 /// use bochner::{features::{Affine, ArcCosine, FeatureMap}, seed::Seed};
@@ -25,6 +25,7 @@ pub(super) const NAME: &str = "arc-cosine";
 #[derive(Debug, Clone)]
 pub struct ArcCosine {
     order: u32,
+    bias: f64,
     features: usize,
     sampling: Sampling,
     seed: Seed,
@@ -34,6 +35,7 @@ impl Default for ArcCosine {
     fn default() -> Self {
         Self {
             order: 1,
+            bias: 0.0,
             features: 1000,
             sampling: Sampling::default(),
             seed: Seed(0),
@@ -50,6 +52,13 @@ impl ArcCosine {
     /// n: 0 for steps, 1 for ReLU, 2 for squared ReLU.
     pub fn order(mut self, order: u32) -> Self {
         self.order = order;
+        self
+    }
+
+    /// The standard deviation of b, in the units of prepared rows: where steps and ReLUs are
+    /// hinged.
+    pub fn bias(mut self, bias: f64) -> Self {
+        self.bias = bias;
         self
     }
 
@@ -71,24 +80,35 @@ impl ArcCosine {
         self
     }
 
-    /// Draws the map. `input` prepares raw columns; a lengthscale in it only multiplies the kernel.
+    /// The kernel that the map estimates.
+    fn own_kernel(&self) -> Result<kernels::ArcCosineKernel> {
+        kernels::ArcCosineKernel::new(self.order)?.with_bias(self.bias)
+    }
+
+    /// Draws the map. `input` prepares raw columns; without a bias a lengthscale in it only
+    /// multiplies the kernel.
     ///
     /// # Errors
-    /// [`Error::Parameter`](crate::Error::Parameter) on an order beyond 2,
+    /// [`Error::Parameter`](crate::Error::Parameter) on an order beyond 2 or a negative bias,
     /// [`Error::Shape`](crate::Error::Shape) when D or d is 0, and as the sampling does.
     pub fn build(&self, input: Affine) -> Result<DenseFeatures> {
-        let kernel = kernels::ArcCosineKernel::new(self.order)?;
+        let kernel = self.own_kernel()?;
         let s = self.features;
         let measure = kernels::ArcCosineKernel::weights();
         let drawn = self
             .sampling
             .draw(measure, input.columns(), s, false, self.seed)?;
+        let mut draws = self.seed.stream(Stream::Phases, 0);
+        let bias = |_| match self.bias {
+            0.0 => 0.0,
+            deviation => (deviation * draws.normal()) as f32,
+        };
         let amplitude = (2.0 / s as f64).sqrt();
         let weights = drawn.weights.unwrap_or_else(|| vec![1.0; s]);
         let dense = DenseMap {
             // On 11 bits, as for Fourier features.
             w_ds: drawn.omega_sd.t().mapv(round_to_11_bits),
-            phase_s: vec![0.0; s],
+            phase_s: (0..s).map(bias).collect(),
             amplitude_s: weights
                 .iter()
                 .map(|w| (amplitude * w.sqrt()) as f32)
@@ -101,7 +121,10 @@ impl ArcCosine {
         };
         Ok(DenseFeatures {
             name: NAME,
-            origin: format!("order {}, {}", self.order, self.sampling),
+            origin: match self.bias {
+                0.0 => format!("order {}, {}", self.order, self.sampling),
+                bias => format!("order {}, bias {bias}, {}", self.order, self.sampling),
+            },
             input,
             dense,
         })
@@ -111,7 +134,7 @@ impl ArcCosine {
 impl MapBuilder for ArcCosine {
     fn kernel(&self) -> Option<Arc<dyn kernels::Kernel>> {
         // An order that is none is an error of `build`.
-        let kernel = kernels::ArcCosineKernel::new(self.order).ok()?;
+        let kernel = self.own_kernel().ok()?;
         Some(Arc::new(kernel))
     }
 

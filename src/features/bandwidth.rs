@@ -4,7 +4,7 @@ use crate::{
     Error, Result,
     data::{Survey, median_distance},
     error::Remedy,
-    features::Scaling,
+    features::{Scaling, Standardize},
     kernels::Kernel,
 };
 use std::{fmt, str::FromStr};
@@ -23,6 +23,12 @@ pub enum Bandwidth {
     /// distance, 1/gamma for L1.
     Median,
     /// `gamma = 1 / (d Var(X))`, Var over all entries, as scikit-learn has it.
+    ///
+    /// Where the kernel depends on differences alone and the columns' means lie ten deviations
+    /// apart or more, their places would make nearly all of Var(X), and the kernel would be too
+    /// wide to see any difference. Var is then the mean of the columns' variances, and a warning
+    /// says so. scikit-learn's own number is there all the same, as a [`Self::Gamma`] from
+    /// [`Survey::entry_variance`].
     Scale,
 }
 
@@ -96,6 +102,17 @@ impl Bandwidth {
     }
 }
 
+impl Standardize {
+    /// The same beside a bandwidth: who gives every column its own lengthscale has scaled them, so
+    /// [`Self::Auto`] is [`Self::No`] there.
+    pub fn beside(self, bandwidth: &Bandwidth) -> Self {
+        match (self, bandwidth) {
+            (Self::Auto, Bandwidth::SigmaPerColumn(_)) => Self::No,
+            _ => self,
+        }
+    }
+}
+
 fn checked(lengthscale: f64) -> Result<Vec<f64>> {
     match lengthscale > 0.0 && lengthscale.is_finite() {
         true => Ok(vec![lengthscale]),
@@ -132,7 +149,6 @@ mod tests {
     use super::*;
     use crate::{
         data::MemorySource,
-        features::Standardize,
         kernels::{Exponential, Gaussian, Laplacian},
     };
     use ndarray::{Array2, array};
@@ -147,7 +163,7 @@ mod tests {
             [2.0, 14.0, 3.0]
         ];
         let mut source = MemorySource::new(&x, None).expect("finite");
-        let survey = Survey::of(&mut source, 4, 0, &mut |_| {}).expect("surveys");
+        let survey = Survey::of(&mut source, 4, 0).expect("surveys");
         let raw = Standardize::No.decide(&survey, true);
         let of = |rule: Bandwidth, kernel: &dyn Kernel, scaling: &Scaling| {
             rule.lengthscales(kernel, &survey, scaling).expect("fine")[0]
@@ -186,5 +202,15 @@ mod tests {
             of(Bandwidth::Median, &Laplacian, &raw),
             median(f64::abs, |v| v),
         );
+    }
+
+    #[test]
+    fn lengthscales_of_each_column_are_scales_already() {
+        let each = Bandwidth::SigmaPerColumn(vec![1.0, 1000.0]);
+        assert_eq!(Standardize::Auto.beside(&each), Standardize::No);
+        assert_eq!(Standardize::Yes.beside(&each), Standardize::Yes);
+        for one in [Bandwidth::Sigma(2.0), Bandwidth::Median, Bandwidth::Scale] {
+            assert_eq!(Standardize::Auto.beside(&one), Standardize::Auto);
+        }
     }
 }

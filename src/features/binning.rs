@@ -17,9 +17,10 @@ use crate::{
     Device, Error, Result,
     data::{ChunkSource, Rows},
     error::Remedy,
-    flow::{DEFAULT_MEMORY, Progress, for_each_chunk},
+    flow::{Run, watch_chunks},
     kernels::Kernel,
     ops::binning::{Grids, hash, reference_bins},
+    progress::Step,
     seed::{Seed, Stream},
     store::Store,
     text::counted,
@@ -47,7 +48,7 @@ const RANGE: f64 = 32_768.0;
 /// let x = ndarray::array![[0.0, 1.0], [0.1, 1.1], [5.0, -3.0]];
 /// let mut rows = MemorySource::new(x, None)?;
 /// let map = Binning::new(Laplacian).grids(64).seed(Seed(1)).fit(
-///     Affine::identity(2), &mut rows, &Device::cpu(), 1 << 20, &mut |_| {})?;
+///     Affine::identity(2), &mut rows, &Device::cpu())?;
 /// assert!(map.bins() >= 64 && map.bins() <= 3 * 64);
 /// # Ok::<(), bochner::Error>(())
 /// ```
@@ -128,7 +129,8 @@ impl Binning {
 
     /// Draws the grids and reads `source` once: every bin that one of its rows occupies gets a
     /// column. The columns of a grid are numbered in the order in which rows first occupy them,
-    /// whatever the size of chunks (`memory` bytes at most), the number of threads and the device.
+    /// whatever the size of chunks, the number of threads and the device. `run` is a `&Device` or a
+    /// [`Run`], which hears [`Step::Map`].
     ///
     /// Errors as [`Self::draw`], when a row lies more than 32,768 lengthscales from the centre, and
     /// when there are 2^32 - 1 bins or more.
@@ -136,16 +138,16 @@ impl Binning {
         &self,
         input: Affine,
         source: &mut dyn ChunkSource,
-        device: &Device,
-        memory: u64,
-        progress: Progress<'_>,
+        run: impl Into<Run>,
     ) -> Result<BinningMap> {
+        let run = run.into();
         let drawn = self.draw(input)?;
         let mut dictionary = Dictionary::new(self.grids);
-        let mut hashed = HashedRows::new(&drawn, source.targets(), device, memory)?;
+        let mut hashed = HashedRows::new(&drawn, source.targets(), &run)?;
         let rows = hashed.chunk_rows();
         let rows = source.rows().map_or(rows, |n| rows.min(n.max(1)));
-        let seen = for_each_chunk(source, rows, progress, |chunk| {
+        let hear = |rows| run.say(Step::Map(rows));
+        let seen = watch_chunks(source, rows, hear, |chunk| {
             drawn.check_range(&chunk.x)?;
             // A bin that is learnt twice keeps its first column.
             hashed.each_block(&chunk.x, |_, hashes| {
@@ -170,14 +172,9 @@ impl MapBuilder for Binning {
     fn build_from(&self, data: MapData<'_>) -> Result<Box<dyn FeatureMap>> {
         let map = self.clone().seed(data.seed.unwrap_or(self.seed));
         let MapData {
-            input,
-            source,
-            device,
-            memory,
-            progress,
-            ..
+            input, source, run, ..
         } = data;
-        Ok(Box::new(map.fit(input, source, device, memory, progress)?))
+        Ok(Box::new(map.fit(input, source, run)?))
     }
 }
 
@@ -202,8 +199,8 @@ impl DrawnGrids {
 
     /// The hash of the bin that each row occupies in each grid, `[rows, P]`: the same on every
     /// device.
-    pub fn hashes(&self, device: &Device, rows: &Rows) -> Result<Array2<u64>> {
-        let mut hashed = HashedRows::new(self, 0, device, DEFAULT_MEMORY)?;
+    pub fn hashes(&self, run: impl Into<Run>, rows: &Rows) -> Result<Array2<u64>> {
+        let mut hashed = HashedRows::new(self, 0, &run.into())?;
         let mut all = Array2::zeros((rows.nrows(), self.grids.inverse_dp.ncols()));
         hashed.each_block(rows, |row0, hashes| {
             let mut to = all.slice_mut(ndarray::s![row0..row0 + hashes.nrows(), ..]);
@@ -308,14 +305,14 @@ impl BinningMap {
     }
 
     /// Loads the grids on a device.
-    pub fn on(&self, device: &Device, memory: u64) -> Result<Binner<'_>> {
-        Binner::new(self, device, memory)
+    pub fn on(&self, run: impl Into<Run>) -> Result<Binner<'_>> {
+        Binner::new(self, &run.into())
     }
 
     /// The column of each row in each grid, `[rows, P]`, [`UNSEEN`] where no training row was: row
     /// by row the same in any batch, in any order and on any device.
-    pub fn indices(&self, device: &Device, rows: &Rows) -> Result<Array2<u32>> {
-        self.on(device, DEFAULT_MEMORY)?.indices(rows)
+    pub fn indices(&self, run: impl Into<Run>, rows: &Rows) -> Result<Array2<u32>> {
+        self.on(run)?.indices(rows)
     }
 
     pub(super) fn read(store: &Store) -> Result<Self> {

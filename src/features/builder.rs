@@ -3,8 +3,9 @@
 
 use super::{Affine, FeatureMap};
 use crate::{
-    Device, Result,
+    Result,
     data::{ChunkSource, Survey},
+    flow::Run,
     kernels::Kernel,
     seed::Seed,
 };
@@ -52,18 +53,15 @@ pub struct MapData<'a> {
     pub survey: &'a Survey,
     /// All rows.
     pub source: &'a mut dyn ChunkSource,
-    /// Where rows are worked on.
-    pub device: &'a Device,
-    /// Bytes for chunk buffers.
-    pub memory: u64,
+    /// Where rows are worked on, with how much memory; hears [`Step::Map`](crate::Step::Map) of
+    /// the rows of [`Self::source`] that are done.
+    pub run: &'a Run,
     /// The seed to draw from instead of the map's own.
     pub seed: Option<Seed>,
-    /// Hears the rows of [`Self::source`] that are done.
-    pub progress: &'a mut dyn FnMut(u64),
 }
 
 /// The seed of part `i` of maps side by side, which must not draw the same numbers.
-pub(super) fn part_seed(seed: Seed, i: usize) -> Seed {
+pub(crate) fn part_seed(seed: Seed, i: usize) -> Seed {
     Seed(seed.0.wrapping_add((i as u64) << 48))
 }
 

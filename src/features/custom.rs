@@ -1,59 +1,79 @@
-//! Features of a user's own nonlinearity, on the CPU.
+//! Features of a user's own nonlinearity.
 
-use super::{Affine, FeatureMap, LoadedMap, MapBuilder, MapData};
+use super::{Affine, DenseFeatures, FeatureMap, MapBuilder, MapData};
 use crate::{
-    Device, Error, Matrix, Result,
-    device::CpuDevice,
+    Error, Result,
     error::Remedy,
     kernels::{ArcCosineKernel, Kernel},
-    ops::product::RightFactor,
+    ops::{Nonlinearity, Pointwise, projection::DenseMap},
     sampling::{Sampling, round_to_11_bits},
     seed::Seed,
-    simd::rows_per_block,
     store::Store,
-    text::counted,
 };
 use ndarray::Array2;
-use rayon::prelude::*;
-use std::{fmt, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, PoisonError, RwLock},
+};
 
-type Function = Arc<dyn Fn(f32) -> f32 + Send + Sync>;
+pub(super) const NAME: &str = "custom";
+
+/// The nonlinearities that programs have registered, by name.
+static REGISTERED: RwLock<BTreeMap<String, Pointwise>> = RwLock::new(BTreeMap::new());
 
 /// Builds a map `z = f(omega . x) / sqrt(D)` with omega ~ N(0, I) and any `f`: `z(x)'z(y)`
 /// estimates `E f(omega . x) f(omega . y)` (Rahimi & Recht 2008, "Uniform approximation of
 /// functions with random bases").
 ///
-/// It runs on the CPU alone, because a closure cannot become a shader, and cannot be saved.
+/// The CPU calls `f`; a GPU needs it as a WGSL expression beside it, by [`Self::wgsl`]. A model is
+/// saved, and loaded in another process, once `f` has been [registered](Self::register) there.
 ///
 /// ```
 /// use bochner::{Device, features::{Affine, Custom, FeatureMap}};
-/// let map = Custom::new("tanh", f32::tanh).features(64).build(Affine::identity(3))?;
+/// let map = Custom::new("tanh", f32::tanh).wgsl("tanh(clamp(t, -10.0, 10.0))").features(64);
+/// let map = map.build(Affine::identity(3))?;
 /// assert!(map.load(&Device::cpu()).is_ok());
 /// # Ok::<(), bochner::Error>(())
 /// ```
 #[derive(Clone)]
 pub struct Custom {
-    name: String,
-    function: Function,
+    own: Pointwise,
+    wgsl: Option<String>,
     features: usize,
     sampling: Sampling,
     seed: Seed,
 }
 
 impl Custom {
-    /// 1000 features of `function`, called `name` in messages, by Monte Carlo, from seed 0, until
-    /// said otherwise.
+    /// 1000 features of `function`, called `name` in messages and files, by Monte Carlo, from seed
+    /// 0, until said otherwise.
     pub fn new(
         name: impl Into<String>,
         function: impl Fn(f32) -> f32 + Send + Sync + 'static,
     ) -> Self {
         Self {
-            name: name.into(),
-            function: Arc::new(function),
+            own: Pointwise::new(name, function),
+            wgsl: None,
             features: 1000,
             sampling: Sampling::default(),
             seed: Seed(0),
         }
+    }
+
+    /// The same function as a WGSL expression in the variable `t`, an f32: `t / (1.0 + exp(-t))`.
+    /// It consists of numbers, operators and WGSL's functions of numbers; [`Self::build`] refuses
+    /// anything else.
+    ///
+    /// A GPU compares the two whenever a map is loaded: at 4097 arguments from -128 to 128, dense
+    /// around zero, they must not differ by more than 2^-10 of the value and of the mean size of
+    /// values between -4 and 4. WGSL lets a GPU's sine and cosine be off by 2^-11, other functions
+    /// by less, so that a right expression passes on each. Values beyond 1e30 are not compared. An
+    /// expression that overflows on the way is refused: some GPUs give NaN for `tanh(100.0)`, and
+    /// need `tanh(clamp(t, -10.0, 10.0))`.
+    pub fn wgsl(mut self, expression: impl Into<String>) -> Self {
+        self.wgsl = Some(expression.into());
+        self
     }
 
     /// D, the number of features, one for each frequency.
@@ -74,25 +94,65 @@ impl Custom {
         self
     }
 
+    /// Has models of this nonlinearity saved and loaded in this process, under its name: a file
+    /// keeps the name and some of the values, by which another function of that name is refused.
+    /// Call it once, before the first is saved or loaded.
+    ///
+    /// ```
+    /// use bochner::features::Custom;
+    /// Custom::new("swish", |t| t / (1.0 + (-t).exp())).wgsl("t / (1.0 + exp(-t))").register()?;
+    /// # Ok::<(), bochner::Error>(())
+    /// ```
+    ///
+    /// Errors with [`Error::Parameter`] when the name is taken by an earlier call, and when the
+    /// WGSL is no expression.
+    pub fn register(&self) -> Result<()> {
+        let own = self.pointwise()?;
+        let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
+        if registered.contains_key(own.name()) {
+            return Err(Error::parameter(format!(
+                "the nonlinearity {:?} is registered already; register each once, under a name of \
+                 its own",
+                own.name()
+            )));
+        }
+        registered.insert(own.name().to_owned(), own);
+        Ok(())
+    }
+
     /// Draws the map. `input` prepares raw columns. Errors with [`Error::Shape`] when D or d is 0,
-    /// and as the sampling does.
-    pub fn build(&self, input: Affine) -> Result<CustomFeatures> {
+    /// with [`Error::Parameter`] when the WGSL is no expression, and as the sampling does.
+    pub fn build(&self, input: Affine) -> Result<DenseFeatures> {
         let s = self.features;
         let measure = ArcCosineKernel::weights();
         let drawn = self
             .sampling
             .draw(measure, input.columns(), s, false, self.seed)?;
         let weights = drawn.weights.unwrap_or_else(|| vec![1.0; s]);
-        Ok(CustomFeatures {
-            name: self.name.clone(),
-            function: self.function.clone(),
-            input,
+        let dense = DenseMap {
             w_ds: drawn.omega_sd.t().mapv(round_to_11_bits),
+            phase_s: vec![0.0; s],
             amplitude_s: weights
                 .iter()
                 .map(|w| (w / s as f64).sqrt() as f32)
                 .collect(),
+            nonlinearity: Nonlinearity::Custom(self.pointwise()?),
+        };
+        Ok(DenseFeatures {
+            name: NAME,
+            origin: format!("{}, {}", self.own.name(), self.sampling),
+            input,
+            dense,
         })
+    }
+
+    /// Function and expression in one.
+    fn pointwise(&self) -> Result<Pointwise> {
+        let own = self.own.clone();
+        match &self.wgsl {
+            None => Ok(own),
+            Some(expression) => own.wgsl(expression),
+        }
     }
 }
 
@@ -110,159 +170,72 @@ impl MapBuilder for Custom {
 impl fmt::Debug for Custom {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Custom")
-            .field("name", &self.name)
+            .field("name", &self.own)
             .field("features", &self.features)
             .finish_non_exhaustive()
     }
 }
 
-/// A map of a user's own nonlinearity with its weights drawn.
-#[derive(Clone)]
-pub struct CustomFeatures {
-    name: String,
-    function: Function,
-    input: Affine,
-    /// `[d, D]`.
-    w_ds: Array2<f32>,
-    amplitude_s: Vec<f32>,
+/// Writes the name and some values. Errors with [`Error::Unsupported`] unless the function has been
+/// registered.
+pub(super) fn write(own: &Pointwise, store: &mut Store) -> Result<()> {
+    let name = own.name();
+    let known = registered(name).ok_or_else(|| {
+        Error::unsupported(format!("a file cannot keep the function {name:?} itself"))
+            .help(register_it(name))
+    })?;
+    if !agree(&values(&known), &values(own)) {
+        return Err(Error::unsupported(format!(
+            "another function than this is registered as {name:?}; give each a name of its own"
+        )));
+    }
+    store.set("nonlinearity", NAME);
+    store.set("function", name);
+    store.put_f32("values", values(own).view());
+    Ok(())
 }
 
-impl fmt::Debug for CustomFeatures {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.describe())
+/// The registered function whose name and values are in a file. Errors with [`Error::Missing`] when
+/// there is none of the name, and with [`Error::Format`] when there is another.
+pub(super) fn read(store: &Store) -> Result<Nonlinearity> {
+    let name = store.text("function")?;
+    let own = registered(name).ok_or_else(|| {
+        Error::missing(format!(
+            "no function is known for the nonlinearity {name:?}"
+        ))
+        .help(register_it(name))
+    })?;
+    if !agree(&store.f32("values")?, &values(&own)) {
+        return Err(Error::format(format!(
+            "the function that is registered as {name:?} gives other values than that which was \
+             saved; register the same"
+        )));
     }
+    Ok(Nonlinearity::Custom(own))
 }
 
-impl FeatureMap for CustomFeatures {
-    fn name(&self) -> &'static str {
-        "custom"
-    }
-
-    fn describe(&self) -> String {
-        format!(
-            "{} features of normal projections, {} to {}",
-            self.name,
-            counted(self.input_dim(), "column"),
-            self.output_dim()
-        )
-    }
-
-    fn input(&self) -> &Affine {
-        &self.input
-    }
-
-    fn output_dim(&self) -> usize {
-        self.w_ds.ncols()
-    }
-
-    fn load(&self, device: &Device) -> Result<Box<dyn LoadedMap>> {
-        let cpu = device.as_cpu().ok_or_else(|| {
-            Error::unsupported(format!(
-                "the nonlinearity {} is a closure, which no shader can call",
-                self.name
-            ))
-            .help(Remedy::UseCpu)
-        })?;
-        Ok(Box::new(Loaded {
-            cpu: cpu.clone(),
-            function: self.function.clone(),
-            depth: self.w_ds.nrows(),
-            weights: RightFactor::new(
-                self.w_ds
-                    .as_standard_layout()
-                    .as_slice()
-                    .unwrap_or_default(),
-                self.w_ds.nrows(),
-                self.w_ds.ncols(),
-            ),
-            amplitude_s: self.amplitude_s.clone(),
-        }))
-    }
-
-    fn write(&self, _: &mut Store) -> Result<()> {
-        Err(Error::unsupported(format!(
-            "the nonlinearity {} is a closure, which no file can keep; save a map of a named \
-             nonlinearity instead",
-            self.name
-        )))
-    }
+fn registered(name: &str) -> Option<Pointwise> {
+    let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
+    registered.get(name).cloned()
 }
 
-struct Loaded {
-    cpu: CpuDevice,
-    function: Function,
-    depth: usize,
-    weights: RightFactor,
-    amplitude_s: Vec<f32>,
+fn register_it(name: &str) -> Remedy {
+    Remedy::words(format!(
+        "register it by Custom::new({name:?}, ..).register() before saving and before loading"
+    ))
 }
 
-impl fmt::Debug for Loaded {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Loaded").finish_non_exhaustive()
-    }
+/// What a function gives from -4 to 4: by which it is known again. Infinities and NaNs count as
+/// zero.
+fn values(own: &Pointwise) -> Array2<f32> {
+    Array2::from_shape_fn((1, 65), |(_, i)| {
+        let value = own.at((i as f32 - 32.0) / 8.0);
+        if value.is_finite() { value } else { 0.0 }
+    })
 }
 
-impl Loaded {
-    fn check(&self, x_nd: &Matrix, out: &Matrix, cols: usize) -> Result<()> {
-        if x_nd.cols() == self.depth && (out.rows(), out.cols()) == (x_nd.rows(), cols) {
-            return Ok(());
-        }
-        Err(Error::shape(format!(
-            "rows of {} columns and an output of {} x {} do not fit a map of {} columns to {}",
-            x_nd.cols(),
-            out.rows(),
-            out.cols(),
-            self.depth,
-            self.amplitude_s.len()
-        )))
-    }
-
-    fn block(&self, x: &[f32], z: &mut [f32]) {
-        self.weights.times(x, z);
-        for z in z.chunks_exact_mut(self.amplitude_s.len()) {
-            for (z, a) in z.iter_mut().zip(&self.amplitude_s) {
-                *z = a * (self.function)(*z);
-            }
-        }
-    }
-}
-
-impl LoadedMap for Loaded {
-    fn featurize(&mut self, x_nd: &Matrix, z_nd: &mut Matrix) -> Result<()> {
-        let features = self.amplitude_s.len();
-        self.check(x_nd, z_nd, features)?;
-        let block = rows_per_block(x_nd.rows(), self.cpu.threads());
-        let (x, z) = (x_nd.cpu("x")?, z_nd.cpu_mut("z")?);
-        self.cpu.install(|| {
-            z.par_chunks_mut(block * features)
-                .zip(x.par_chunks(block * self.depth))
-                .for_each(|(z, x)| self.block(x, z));
-        });
-        Ok(())
-    }
-
-    fn predict(&mut self, x_nd: &Matrix, beta_dt: &Matrix, y_nt: &mut Matrix) -> Result<()> {
-        let (features, targets) = (self.amplitude_s.len(), beta_dt.cols());
-        self.check(x_nd, y_nt, targets)?;
-        if beta_dt.rows() != features {
-            return Err(Error::shape(format!(
-                "coefficients are for {} features, the map gives {features}",
-                beta_dt.rows()
-            )));
-        }
-        let block = rows_per_block(x_nd.rows(), self.cpu.threads());
-        let x = x_nd.cpu("x")?;
-        let beta = RightFactor::new(beta_dt.cpu("the coefficients")?, features, targets);
-        let y = y_nt.cpu_mut("y")?;
-        self.cpu.install(|| {
-            y.par_chunks_mut(block * targets.max(1))
-                .zip(x.par_chunks(block * self.depth))
-                .for_each_init(Vec::new, |z, (y, x)| {
-                    z.resize(x.len() / self.depth * features, 0.0);
-                    self.block(x, z);
-                    beta.times(z, y);
-                });
-        });
-        Ok(())
-    }
+/// Whether these are values of one function, computed perhaps by different machines.
+fn agree(a: &Array2<f32>, b: &Array2<f32>) -> bool {
+    let close = |(a, b): (&f32, &f32)| (a - b).abs() <= 1e-5 * (1.0 + a.abs().max(b.abs()));
+    a.dim() == b.dim() && a.iter().zip(b).all(close)
 }

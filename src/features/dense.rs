@@ -1,11 +1,12 @@
-//! Dense maps: one matrix of frequencies, then a nonlinearity. Fourier and arc-cosine maps build
-//! one of these.
+//! Dense maps: one matrix of frequencies, then a nonlinearity. Fourier and arc-cosine maps and
+//! those of a user's own nonlinearity build one of these.
 
-use super::{Affine, FeatureMap, LoadedMap};
+use super::{Affine, FeatureMap, LoadedMap, custom};
 use crate::{
     Device, Error, Matrix, Result,
     ops::{
         Nonlinearity,
+        predict::Predict,
         projection::{DenseMap, Projection},
     },
     store::Store,
@@ -29,10 +30,7 @@ impl DenseFeatures {
     }
 
     pub(super) fn read(store: &Store, name: &'static str) -> Result<Self> {
-        let code: usize = store.get("nonlinearity")?;
-        let nonlinearity = *Nonlinearity::ALL
-            .get(code)
-            .ok_or_else(|| Error::format(format!("nonlinearity {code} is not known")))?;
+        let nonlinearity = read_nonlinearity(store)?;
         let w_ds = store.f32("frequencies")?;
         let input = Affine::read(store)?;
         let vector = |name: &str| -> Result<Vec<f32>> {
@@ -98,7 +96,10 @@ impl FeatureMap for DenseFeatures {
         let row = |v: &[f32]| ndarray::Array2::from_shape_fn((1, v.len()), |(_, j)| v[j]);
         store.set("map", self.name);
         store.set("origin", &self.origin);
-        store.set("nonlinearity", self.dense.nonlinearity as usize);
+        match &self.dense.nonlinearity {
+            Nonlinearity::Custom(own) => custom::write(own, store)?,
+            known => store.set("nonlinearity", known.code()),
+        }
         store.put_f32("frequencies", self.dense.w_ds.view());
         store.put_f32("phases", row(&self.dense.phase_s).view());
         store.put_f32("amplitudes", row(&self.dense.amplitude_s).view());
@@ -107,12 +108,22 @@ impl FeatureMap for DenseFeatures {
     }
 }
 
+/// One of the library's own by its number, or a registered one by its name.
+fn read_nonlinearity(store: &Store) -> Result<Nonlinearity> {
+    if store.text("nonlinearity")? == custom::NAME {
+        return custom::read(store);
+    }
+    let code: usize = store.get("nonlinearity")?;
+    let known = Nonlinearity::ALL.into_iter().nth(code);
+    known.ok_or_else(|| Error::format(format!("nonlinearity {code} is not known")))
+}
+
 impl LoadedMap for Projection {
     fn featurize(&mut self, x_nd: &Matrix, z_nd: &mut Matrix) -> Result<()> {
         self.run(x_nd, z_nd)
     }
 
     fn predict(&mut self, x_nd: &Matrix, beta_dt: &Matrix, y_nt: &mut Matrix) -> Result<()> {
-        Projection::predict(self, x_nd, beta_dt, y_nt)
+        Predict::of(self).run(x_nd, beta_dt, y_nt)
     }
 }

@@ -9,29 +9,30 @@ mod work;
 
 use super::{FeatureMap, require_dense};
 use crate::{
-    Device, Error, Matrix, Result,
+    Error, Matrix, Result,
     data::{Chunk, ChunkSource, Rows},
     device::gpu::Pace,
-    flow::{Portions, Progress, ReadBehind, for_each_chunk},
+    flow::{Portions, ReadBehind, Run, watch_chunks},
+    progress::Step,
 };
 use ndarray::{Array2, ArrayView2};
 use std::ops::Range;
 use work::Work;
 
-/// Streams `source` through `map` on `device`: `sink` gets z(x) of each chunk, `[rows, D]`, rows in
-/// order. Chunks and what is made of them take at most `memory` bytes; `progress` hears the rows
-/// done. Returns the number of rows.
+/// Streams `source` through `map` on a device: `sink` gets z(x) of each chunk, `[rows, D]`, rows in
+/// order. `run` is a `&Device` or a [`Run`], which hears [`Step::Rows`]. Returns the number of
+/// rows.
 ///
 /// Errors with [`Error::Shape`] if the source has another number of columns than the map takes,
-/// when not even 8 rows fit into `memory` or the device, with [`Error::Unsupported`] for maps that
-/// cannot be stored, and as sources, devices and `sink` do.
+/// when not even 8 rows fit into the memory of `run` or the device, with [`Error::Unsupported`] for
+/// maps that cannot be stored, and as sources, devices and `sink` do.
 ///
 /// ```
 /// use bochner::{Device, data::MemorySource, kernels::Gaussian};
 /// use bochner::features::{Affine, Fourier, featurize};
 /// let mut source = MemorySource::new(ndarray::array![[0.0], [1.0], [2.0]], None)?;
 /// let map = Fourier::new(Gaussian).features(16).build(Affine::identity(1))?;
-/// let rows = featurize(&map, &mut source, &Device::cpu(), 1 << 20, &mut |_| {}, |z| {
+/// let rows = featurize(&map, &mut source, &Device::cpu(), |z| {
 ///     assert_eq!(z.dim(), (3, 16));
 ///     Ok(())
 /// })?;
@@ -41,14 +42,12 @@ use work::Work;
 pub fn featurize(
     map: &dyn FeatureMap,
     source: &mut dyn ChunkSource,
-    device: &Device,
-    memory: u64,
-    progress: Progress<'_>,
+    run: impl Into<Run>,
     mut sink: impl FnMut(ArrayView2<'_, f32>) -> Result<()>,
 ) -> Result<u64> {
     let lanes = vec![Lane::features(map)?];
-    let mut featurizer = Featurizer::new(lanes, source.targets(), End::Host, device, memory)?;
-    featurizer.on_host(source, progress, |_, _| (), |z, ()| sink(z[0]))
+    let mut featurizer = Featurizer::new(lanes, source.targets(), End::Host, run)?;
+    featurizer.on_host(source, |_, _| (), |z, ()| sink(z[0]))
 }
 
 /// A map on the road, and what becomes of its rows.
@@ -101,7 +100,8 @@ pub(crate) trait OnDevice {
     fn beside(&self, rows: Range<usize>) -> ArrayView2<'_, f32>;
 
     /// Counts those rows, whose features and targets are on the device.
-    fn count(&mut self, rows: Range<usize>, z_nd: &Matrix, y_nt: &Matrix) -> Result<()>;
+    /// It may change the features: nobody looks at them afterwards.
+    fn count(&mut self, rows: Range<usize>, z_nd: &mut Matrix, y_nt: &Matrix) -> Result<()>;
 
     /// Hears that the rows of the chunk are counted.
     fn end(&mut self) -> Result<()>;
@@ -112,25 +112,26 @@ pub(crate) trait OnDevice {
 pub(crate) struct Featurizer<'m> {
     work: Work<'m>,
     portions: Portions,
+    run: Run,
 }
 
 impl<'m> Featurizer<'m> {
-    /// Plans chunks of at most `memory` bytes, from a source with so many target columns. Loads
-    /// nothing yet.
+    /// Plans the chunks of `run`, from a source with so many target columns. Loads nothing yet.
     ///
-    /// Errors when not even 8 rows fit into `memory` or the device.
+    /// Errors when not even 8 rows fit into the memory of `run` or the device.
     pub(crate) fn new(
         lanes: Vec<Lane<'m>>,
         targets: usize,
         end: End,
-        device: &Device,
-        memory: u64,
+        run: impl Into<Run>,
     ) -> Result<Self> {
-        let work = Work::new(lanes, end, device);
-        let rows = work.needs(targets).rows_on(device, memory)?;
+        let run = run.into();
+        let work = Work::new(lanes, end, &run.device);
+        let rows = work.needs(targets).rows_of(&run)?;
         Ok(Self {
             work,
             portions: Portions::new(rows),
+            run,
         })
     }
 
@@ -144,14 +145,18 @@ impl<'m> Featurizer<'m> {
     pub(crate) fn on_device(
         &mut self,
         source: &mut dyn ChunkSource,
-        progress: Progress<'_>,
         sums: &mut dyn OnDevice,
     ) -> Result<u64> {
         self.check(source)?;
         let rows = self.chunk_rows(source);
-        let Self { work, portions } = self;
+        let Self {
+            work,
+            portions,
+            run,
+        } = self;
         let mut pace = Pace::default();
-        for_each_chunk(source, rows, progress, |chunk| {
+        let hear = |rows| run.say(Step::Rows(rows));
+        watch_chunks(source, rows, hear, |chunk| {
             let left_out = sums.begin(&chunk)?;
             portions.each(
                 chunk.x.nrows() - left_out,
@@ -176,14 +181,15 @@ impl<'m> Featurizer<'m> {
     pub(crate) fn on_host<T>(
         &mut self,
         source: &mut dyn ChunkSource,
-        progress: Progress<'_>,
         with: impl Fn(&Chunk, Range<usize>) -> T,
         mut take: impl FnMut(&[ArrayView2<'_, f32>], T) -> Result<()>,
     ) -> Result<u64> {
         self.check(source)?;
         let rows = self.chunk_rows(source);
         let mut behind = ReadBehind::default();
-        let rows = for_each_chunk(source, rows, progress, |chunk| {
+        let run = self.run.clone();
+        let hear = |rows| run.say(Step::Rows(rows));
+        let rows = watch_chunks(source, rows, hear, |chunk| {
             let with = |range| with(&chunk, range);
             self.send(&chunk.x, &mut behind, with, &mut take)
         })?;
@@ -212,7 +218,7 @@ impl<'m> Featurizer<'m> {
         with: impl Fn(Range<usize>) -> T,
         take: &mut impl FnMut(&[ArrayView2<'_, f32>], T) -> Result<()>,
     ) -> Result<()> {
-        let Self { work, portions } = self;
+        let Self { work, portions, .. } = self;
         portions.each(
             x.nrows(),
             work,
@@ -225,7 +231,7 @@ impl<'m> Featurizer<'m> {
     }
 
     /// Rows to read at a time.
-    fn chunk_rows(&self, source: &dyn ChunkSource) -> usize {
+    pub(crate) fn chunk_rows(&self, source: &dyn ChunkSource) -> usize {
         let planned = self.portions.rows();
         source.rows().map_or(planned, |n| planned.min(n.max(1)))
     }
@@ -246,9 +252,9 @@ impl<'m> Featurizer<'m> {
 mod tests {
     use super::*;
     use crate::{
+        Device,
         data::{MemorySource, NpyWriter, OpenOptions, open},
         features::{Affine, DenseFeatures, Fourier},
-        flow::DEFAULT_MEMORY,
         kernels::Gaussian,
     };
     use std::{path::Path, time::Instant};
@@ -268,7 +274,7 @@ mod tests {
             let mut source = MemorySource::new(x, None).expect("a source");
             // Chunks of 32 rows.
             let lanes = vec![Lane::features(&map).expect("dense")];
-            let mut featurizer = Featurizer::new(lanes, 0, End::Host, &device, DEFAULT_MEMORY);
+            let mut featurizer = Featurizer::new(lanes, 0, End::Host, &device);
             let featurizer = featurizer.as_mut().expect("plans");
             featurizer.portions = Portions::new(32);
             let events = std::cell::RefCell::new(Vec::new());
@@ -280,7 +286,7 @@ mod tests {
                 count
             };
             featurizer
-                .on_host(&mut source, &mut |_| {}, with, |z, sent| {
+                .on_host(&mut source, with, |z, sent| {
                     assert_eq!((z[0].dim(), sent), ((32, 16), taken));
                     events.borrow_mut().push(format!("took {taken}"));
                     taken += 1;
@@ -300,8 +306,7 @@ mod tests {
         let map = fourier(3, 16);
         let lanes = vec![Lane::features(&map).expect("dense")];
         let cpu = Device::cpu();
-        let mut featurizer =
-            Featurizer::new(lanes, 0, End::Host, &cpu, DEFAULT_MEMORY).expect("plans");
+        let mut featurizer = Featurizer::new(lanes, 0, End::Host, &cpu).expect("plans");
         featurizer.portions = Portions::new(64);
         for (rows, capacity) in [
             (1, 1),
@@ -384,7 +389,7 @@ mod tests {
                     let output = input.with_extension("stream.npy");
                     let mut writer = NpyWriter::<f32>::create(output, features).expect("creates");
                     let start = Instant::now();
-                    featurize(&map, &mut source, &device, 32 << 20, &mut |_| {}, |z| {
+                    featurize(&map, &mut source, Run::on(&device).memory(32 << 20), |z| {
                         parts += 1;
                         chunk = chunk.max(z.nrows());
                         writer.write_rows(z)

@@ -166,7 +166,7 @@ impl Fourier {
             );
             let error = Error::unsupported(problem).help(Remedy::UseMap(nystrom::NAME));
             let mut draws = self.seed.stream(Stream::Bins, 0);
-            match self.kernel.arc_cosine_order() {
+            match self.kernel.arc_cosine() {
                 Some(_) => error.help(Remedy::UseMap(arc_cosine::NAME)),
                 None if self.kernel.draw_pitch(&mut draws).is_some() => {
                     error.help(Remedy::UseMap(binning::NAME))

@@ -2,6 +2,7 @@
 //! their own kernel matrix.
 
 mod landmarks;
+mod whitening;
 
 pub use landmarks::Landmarks;
 
@@ -9,23 +10,30 @@ use super::{Affine, FeatureMap, LoadedMap, MapBuilder, MapData};
 use crate::{
     Device, Error, Matrix, Result,
     data::Rows,
-    kernels::{self, Kernel, gram},
-    ops::{kernel_block::KernelBlock, product::product},
+    kernels::{self, Kernel},
+    ops::{
+        kernel_block::{KernelBlock, Level},
+        product::product,
+    },
     seed::Seed,
     store::Store,
     text::counted,
 };
 use ndarray::{Array2, ArrayView2};
 use std::sync::Arc;
+use whitening::Whitening;
 
 pub(super) const NAME: &str = "nystrom";
 
 /// Builds a Nystrom map from candidate rows: kernel, landmarks, number of features, rank, seed.
 ///
-/// `z(x) = K_mm^{-1/2} k_m(x)`, up to a rotation: with `K_mm = U diag(lambda) U'`, columns
-/// `diag(lambda)^{-1/2} U' k_m(x)` for the eigenvalues above `m 2^-23 max_i k_ii` and, of these,
-/// the `rank` largest. What lies below is rounding of f32, which the inverse root would blow up;
-/// duplicate landmarks fall away there. With all rows as landmarks the kernel is reproduced.
+/// `z(x) = K_mm^{-1/2} k_m(x)`, up to a rotation: with `K_mm = U diag(lambda) U'` in f64, columns
+/// `diag(lambda)^{-1/2} U' k_m(x)` for the eigenvalues above `m 2^-52 max(lambda)` and, of these,
+/// the `rank` largest. Below lies rounding of f64, where duplicate landmarks fall away: a warning
+/// and [`FeatureMap::remarks`] say how many. Rounding of `k_m(x)` in f32 is blown up by
+/// `lambda^{-1/2}`, so lambda counts as `2^-24 m s^2 / max_i k_ii` at least, with `s^2` the mean
+/// square of `k - k(0)`, which is what is computed where it is small. With all rows as landmarks
+/// the kernel is reproduced.
 ///
 /// ```
 /// use bochner::{features::{Affine, FeatureMap, Nystrom}, kernels::Gaussian};
@@ -128,11 +136,15 @@ impl Nystrom {
         }
         // As the device will see them.
         let landmarks_md = chosen.mapv(|v| v as f32);
-        let root_mr = inverse_root(
+        let whitening = Whitening::of(
             self.kernel.as_ref(),
             landmarks_md.mapv(f64::from).view(),
             self.rank,
         )?;
+        let remark = self.dropped(landmarks_md.nrows(), whitening.dependent);
+        if let Some(remark) = &remark {
+            log::warn!("{remark}");
+        }
         Ok(NystromFeatures {
             origin: format!(
                 "the {} kernel, {} landmarks",
@@ -142,7 +154,26 @@ impl Nystrom {
             kernel: self.kernel.clone(),
             input,
             landmarks_md,
-            root_mr: root_mr.mapv(|v| v as f32),
+            level: whitening.level,
+            root_br: whitening.root,
+            remark,
+        })
+    }
+
+    /// What to say when `dependent` of the `chosen` landmarks have no feature, or fewer were chosen
+    /// than asked for.
+    fn dropped(&self, chosen: usize, dependent: usize) -> Option<String> {
+        let asked = match self.landmarks {
+            Landmarks::Rows(_) => chosen,
+            _ => self.features,
+        };
+        let kept = chosen - dependent;
+        (kept < asked).then(|| {
+            format!(
+                "asked for {}, kept {kept}: the kernel of the others is a combination of theirs \
+                 to the rounding of f64; a shorter lengthscale tells more apart",
+                counted(asked, "landmark")
+            )
         })
     }
 }
@@ -175,51 +206,6 @@ impl MapBuilder for Nystrom {
     }
 }
 
-/// `U diag(lambda)^{-1/2}` of the kernel matrix, `[m, r]`, largest eigenvalue first, each column's
-/// largest entry positive.
-fn inverse_root(
-    kernel: &dyn Kernel,
-    landmarks_md: ArrayView2<'_, f64>,
-    rank: Option<usize>,
-) -> Result<Array2<f64>> {
-    let k_mm = gram(kernel, landmarks_md);
-    let m = k_mm.nrows();
-    let not_finite = || landmarks::not_finite("the landmarks");
-    if k_mm.iter().any(|k| !k.is_finite()) {
-        return Err(not_finite());
-    }
-    let matrix = faer::MatRef::from_row_major_slice(k_mm.as_slice().expect("standard"), m, m);
-    let eigen = matrix
-        .self_adjoint_eigen(faer::Side::Lower)
-        .map_err(|_| not_finite())?;
-    let (u, lambda) = (eigen.U(), eigen.S().column_vector());
-    let largest_k = k_mm.diag().iter().copied().fold(0.0, f64::max);
-    let cutoff = m as f64 * f64::from(f32::EPSILON) * largest_k;
-    let mut kept: Vec<usize> = (0..m).filter(|&i| lambda[i] > cutoff).collect();
-    kept.sort_unstable_by(|&a, &b| lambda[b].total_cmp(&lambda[a]));
-    kept.truncate(rank.unwrap_or(m));
-    if kept.is_empty() {
-        return Err(Error::numerical(
-            "the kernel of all landmarks is zero; choose other landmarks",
-        ));
-    }
-    let mut root = Array2::zeros((m, kept.len()));
-    for (mut column, &i) in root.columns_mut().into_iter().zip(&kept) {
-        let largest = (0..m).fold(0.0_f64, |best, j| {
-            if u[(j, i)].abs() > best.abs() {
-                u[(j, i)]
-            } else {
-                best
-            }
-        });
-        let scale = largest.signum() / lambda[i].sqrt();
-        for (j, entry) in column.iter_mut().enumerate() {
-            *entry = scale * u[(j, i)];
-        }
-    }
-    Ok(root)
-}
-
 /// A Nystrom map with its landmarks chosen.
 #[derive(Debug, Clone)]
 pub struct NystromFeatures {
@@ -228,7 +214,12 @@ pub struct NystromFeatures {
     kernel: Arc<dyn Kernel>,
     input: Affine,
     landmarks_md: Array2<f32>,
-    root_mr: Array2<f32>,
+    /// What the kernel block is measured from.
+    level: Level,
+    /// From a row of the kernel block to features.
+    root_br: Array2<f32>,
+    /// For people; not kept in files.
+    remark: Option<String>,
 }
 
 impl NystromFeatures {
@@ -239,27 +230,35 @@ impl NystromFeatures {
 
     /// The inverse root of their kernel, `[m, r]`: `z(x) = root' k_m(x)`.
     pub fn root(&self) -> ArrayView2<'_, f32> {
-        self.root_mr.view()
+        let m = self.landmarks_md.nrows();
+        self.root_br.slice(ndarray::s![..m, ..])
     }
 
     pub(super) fn read(store: &Store) -> Result<Self> {
         let input = Affine::read(store)?;
         let landmarks_md = store.f32("landmarks")?;
-        let root_mr = store.f32("root")?;
-        if landmarks_md.ncols() != input.columns() || landmarks_md.nrows() != root_mr.nrows() {
+        let root_br = store.f32("root")?;
+        // A row more than landmarks is that of a block from the top.
+        let m = landmarks_md.nrows();
+        let level = [Level::Zero, Level::Top]
+            .into_iter()
+            .find(|level| level.columns(m) == root_br.nrows());
+        let Some(level) = level.filter(|_| landmarks_md.ncols() == input.columns()) else {
             return Err(Error::shape(format!(
                 "landmarks {:?} and root {:?} do not fit {} columns",
                 landmarks_md.dim(),
-                root_mr.dim(),
+                root_br.dim(),
                 input.columns()
             )));
-        }
+        };
         Ok(Self {
             origin: store.text("origin")?.to_owned(),
             kernel: kernels::parse(store.text("kernel")?)?,
             input,
             landmarks_md,
-            root_mr,
+            level,
+            root_br,
+            remark: None,
         })
     }
 }
@@ -284,13 +283,18 @@ impl FeatureMap for NystromFeatures {
     }
 
     fn output_dim(&self) -> usize {
-        self.root_mr.ncols()
+        self.root_br.ncols()
     }
 
     fn load(&self, device: &Device) -> Result<Box<dyn LoadedMap>> {
         Ok(Box::new(Loaded {
-            block: KernelBlock::load(device, self.kernel.clone(), self.landmarks_md.view())?,
-            root_mr: Matrix::upload(device, self.root_mr.view())?,
+            block: KernelBlock::load_from(
+                device,
+                self.kernel.clone(),
+                self.landmarks_md.view(),
+                self.level,
+            )?,
+            root_br: Matrix::upload(device, self.root_br.view())?,
             scratch: None,
             folded: None,
         }))
@@ -309,9 +313,13 @@ impl FeatureMap for NystromFeatures {
         store.set("origin", &self.origin);
         store.set("kernel", spec);
         store.put_f32("landmarks", self.landmarks_md.view());
-        store.put_f32("root", self.root_mr.view());
+        store.put_f32("root", self.root_br.view());
         self.input.write(store);
         Ok(())
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        self.remark.iter().cloned().collect()
     }
 }
 
@@ -319,7 +327,7 @@ impl FeatureMap for NystromFeatures {
 #[derive(Debug)]
 struct Loaded {
     block: KernelBlock,
-    root_mr: Matrix,
+    root_br: Matrix,
     /// Some rows of the kernel block, on a GPU.
     scratch: Option<Matrix>,
     /// The coefficients of the kernel block.
@@ -329,7 +337,7 @@ struct Loaded {
 impl LoadedMap for Loaded {
     fn featurize(&mut self, x_nd: &Matrix, z_nd: &mut Matrix) -> Result<()> {
         self.block
-            .times(x_nd, &self.root_mr, z_nd, &mut self.scratch)
+            .times(x_nd, &self.root_br, z_nd, &mut self.scratch)
     }
 
     /// `k_m(x) (root beta)`: folding costs `m r t` operations a call, little beside the kernel of a
@@ -338,9 +346,9 @@ impl LoadedMap for Loaded {
         let targets = beta_dt.cols();
         let folded = match &mut self.folded {
             Some(folded) if folded.cols() == targets => folded,
-            none => none.insert(Matrix::new(y_nt.device(), self.block.landmarks(), targets)?),
+            none => none.insert(Matrix::new(y_nt.device(), self.block.columns(), targets)?),
         };
-        product(&self.root_mr, beta_dt, folded)?;
+        product(&self.root_br, beta_dt, folded)?;
         self.block.times(x_nd, folded, y_nt, &mut self.scratch)
     }
 }

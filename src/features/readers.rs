@@ -2,7 +2,7 @@
 
 use super::{
     BinningMap, DenseFeatures, FeatureMap, NystromFeatures, StructuredFeatures, Union, arc_cosine,
-    binning, fastfood, fourier, nystrom, sorf, union,
+    binning, custom, fastfood, fourier, nystrom, sorf, union,
 };
 use crate::{Error, Result, error::Remedy, store::Store};
 use std::{
@@ -22,6 +22,7 @@ fn built_in(name: &str) -> Option<Reader> {
         binning::NAME => |store| Ok(Box::new(BinningMap::read(store)?)),
         union::NAME => |store| Ok(Box::new(Union::read(store)?)),
         fourier::NAME => |store| Ok(Box::new(DenseFeatures::read(store, fourier::NAME)?)),
+        custom::NAME => |store| Ok(Box::new(DenseFeatures::read(store, custom::NAME)?)),
         arc_cosine::NAME => |store| Ok(Box::new(DenseFeatures::read(store, arc_cosine::NAME)?)),
         nystrom::NAME => |store| Ok(Box::new(NystromFeatures::read(store)?)),
         fastfood::NAME => |store| {

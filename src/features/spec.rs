@@ -10,10 +10,10 @@ use super::{
     MapData, Nystrom, Sorf, Union, builder::part_seed, sorf::Radii,
 };
 use crate::{
-    Device, Error, Result,
+    Error, Result,
     data::ChunkSource,
     error::Remedy,
-    flow::Progress,
+    flow::Run,
     kernels::Kernel,
     sampling::{Sampling, Sobol},
     seed::Seed,
@@ -40,8 +40,7 @@ pub struct LeverageSpec {
 /// let mut spec = MapSpec::new("0.5*binning+0.5*fourier".parse()?, kernels::parse("laplacian")?);
 /// spec.features = 64;
 /// let mut source = MemorySource::new(x.clone(), None)?;
-/// let (input, device) = (Affine::identity(2), Device::cpu());
-/// let map = spec.build(input, &x, &mut source, &device, 1 << 20, &mut |_| {})?;
+/// let map = spec.build(Affine::identity(2), &x, &mut source, &Device::cpu())?;
 /// assert_eq!(map.name(), "union");
 /// # Ok::<(), bochner::Error>(())
 /// ```
@@ -147,7 +146,8 @@ impl MapSpec {
 
     /// Draws the map. `input` takes raw columns to unit lengthscale; `sample` has raw rows,
     /// `[n, d]`, for landmarks and leverage scores ([`Self::sample_rows`]); `source` has all rows,
-    /// which binning reads once, on `device` in chunks of at most `memory` bytes, with `progress`.
+    /// which binning reads once. `run` is a `&Device` or a [`Run`], which hears
+    /// [`Step::Map`](crate::Step::Map).
     ///
     /// Errors as the builders of the maps do.
     pub fn build(
@@ -155,10 +155,9 @@ impl MapSpec {
         input: Affine,
         sample: &Array2<f64>,
         source: &mut dyn ChunkSource,
-        device: &Device,
-        memory: u64,
-        progress: Progress<'_>,
+        run: impl Into<Run>,
     ) -> Result<Box<dyn FeatureMap>> {
+        let run = run.into();
         let mut built = Vec::with_capacity(self.map.parts().len());
         for (i, (part, features)) in self.map.shares(self.features).enumerate() {
             let input = input.clone();
@@ -184,7 +183,7 @@ impl MapSpec {
                 }
                 MapKind::Binning => {
                     let map = one.binning(features);
-                    Box::new(map.fit(input, source, device, memory, progress)?)
+                    Box::new(map.fit(input, source, &run)?)
                 }
                 kind => one.drawn(kind, features, input)?,
             };
@@ -232,7 +231,7 @@ impl MapSpec {
                     .build(input)?,
             ),
             MapKind::ArcCosine => {
-                let order = self.kernel.arc_cosine_order().ok_or_else(|| {
+                let kernel = self.kernel.arc_cosine().ok_or_else(|| {
                     Error::unsupported(format!(
                         "arc-cosine features have the kernel arc-cosine:ORDER, not {}",
                         self.kernel.spec()
@@ -242,7 +241,8 @@ impl MapSpec {
                 })?;
                 Box::new(
                     ArcCosine::new()
-                        .order(order)
+                        .order(kernel.order())
+                        .bias(kernel.bias())
                         .features(features)
                         .sampling(self.sampling)
                         .seed(self.seed)
@@ -273,12 +273,10 @@ impl MapBuilder for MapSpec {
             input,
             survey,
             source,
-            device,
-            memory,
-            progress,
+            run,
             ..
         } = data;
-        spec.build(input, &survey.sample, source, device, memory, progress)
+        spec.build(input, &survey.sample, source, run)
     }
 }
 

@@ -1,14 +1,6 @@
-//! How raw columns are centred and scaled before a bandwidth divides them: as told, or as a survey
-//! of them suggests.
+//! Which raw columns are standardised: as told, or as a survey of them suggests.
 
-use super::{Affine, Bandwidth};
-use crate::{
-    Error, Result,
-    data::{Rows, Survey},
-    error::Remedy,
-    features::affine::LARGEST,
-};
-use ndarray::Array2;
+use crate::{Error, Result, data::Survey};
 use std::{fmt, str::FromStr};
 
 /// Whether columns are divided by their standard deviations.
@@ -36,44 +28,24 @@ const FEW: usize = 10;
 /// step: the rarer of its values is in 4 % of the rows. Rarer ones are stray pixels as often as
 /// they are flags.
 const COMMON: f64 = 0.2;
-/// f32 keeps 24 bits. So many standard deviations from 0 it rounds by a thousandth of one.
-const FAR: f64 = 8192.0;
+
+/// What is done with the columns of a survey, and why.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Decision {
+    pub(super) asked: Standardize,
+    /// Whether columns are standardised at all.
+    pub(super) yes: bool,
+    /// Which, `[d]`.
+    pub(super) standardized: Vec<bool>,
+    /// Why [`Standardize::Auto`] decided so.
+    pub(super) reason: Option<String>,
+    /// What speaks against [`Standardize::No`].
+    pub(super) hint: Option<String>,
+}
 
 impl Standardize {
-    /// The same beside a bandwidth: who gives every column its own lengthscale has scaled them, so
-    /// [`Self::Auto`] is [`Self::No`] there.
-    pub fn beside(self, bandwidth: &Bandwidth) -> Self {
-        match (self, bandwidth) {
-            (Self::Auto, Bandwidth::SigmaPerColumn(_)) => Self::No,
-            _ => self,
-        }
-    }
-
-    /// How the columns of `survey` are prepared for a kernel or nonlinearity, which is
-    /// `shift_invariant` if it depends on differences of rows alone
-    /// ([`Kernel::is_shift_invariant`](crate::kernels::Kernel::is_shift_invariant)).
-    ///
-    /// What is shift invariant is centred at the means in every case, which changes no kernel
-    /// value: in f64 on the host, so that columns far from 0 (times, identifiers) keep their
-    /// digits. Otherwise only standardised columns are centred, and a warning names the columns of
-    /// which f32 loses digits.
-    ///
-    /// [`Self::Auto`] standardises when the columns have mixed scales, as a function of the survey
-    /// alone:
-    ///
-    /// * Compared are the columns that vary and take more than two values, each by its range and by
-    ///   its standard deviation, and, as one more column, the widest binary column whose rarer
-    ///   value is in at least 4 % of the rows. The factor between the widest and the narrowest, a
-    ///   tenth of the columns aside, must be 10 by both measures. Pixels that are rarely lit have a
-    ///   small deviation and not a small range; a column with an outlier has a wide range and not a
-    ///   wide deviation.
-    /// * Or the means of these columns lie apart by 10 times their deviations, so that they share
-    ///   no place.
-    ///
-    /// Then columns of more than two values are standardised. Binary columns keep their scale,
-    /// because a rare flag divided by its deviation would outweigh all others, and constant ones
-    /// become zero.
-    pub fn decide(self, survey: &Survey, shift_invariant: bool) -> Scaling {
+    /// What is done with the columns of `survey`: [`Self::decide`] has the rule.
+    pub(super) fn decision(self, survey: &Survey) -> Decision {
         let columns = survey.mean.len();
         let many = |j: usize| !survey.is_constant(j) && !survey.binary[j];
         let (mixed, found) = mixed(survey);
@@ -86,37 +58,13 @@ impl Standardize {
         let standardized: Vec<bool> = (0..columns)
             .map(|j| yes && varies(j) && (self == Self::Yes || many(j)))
             .collect();
-        let scale = (0..columns).map(|j| match standardized[j] {
-            true => 1.0 / survey.variance[j].sqrt(),
-            false if yes && !varies(j) => 0.0,
-            false => 1.0,
-        });
-        let scale: Vec<f64> = scale.collect();
-        let center = (0..columns).map(|j| match shift_invariant || standardized[j] {
-            true => survey.mean[j],
-            false => 0.0,
-        });
-        let center: Vec<f64> = center.collect();
-        let scaling = Scaling {
+        Decision {
             asked: self,
             yes,
-            reach: (0..columns)
-                .map(|j| {
-                    let ends = [survey.min[j], survey.max[j]];
-                    let far = ends.map(|end| (end - center[j]).abs() * scale[j]);
-                    far[0].max(far[1])
-                })
-                .collect(),
-            names: (0..columns).map(|j| survey.column(j)).collect(),
-            input: Affine::new(center, scale),
             standardized,
             reason,
             hint,
-        };
-        if let Some(warning) = scaling.far(survey) {
-            log::warn!("{warning}");
         }
-        scaling
     }
 }
 
@@ -180,133 +128,12 @@ fn factor(scales: impl Iterator<Item = f64>, other: Option<f64>) -> f64 {
 }
 
 /// `3200`, `17`.
-fn two_digits(value: f64) -> String {
+pub(super) fn two_digits(value: f64) -> String {
     let unit = 10_f64.powf((value.log10().floor() - 1.0).max(0.0));
     let rounded = (value / unit).round() * unit;
     match rounded < 1e6 {
         true => format!("{rounded:.0}"),
         false => format!("{rounded:.1e}"),
-    }
-}
-
-/// Columns centred and scaled, before a bandwidth divides them: what [`Standardize::decide`] gives.
-///
-/// It is displayed as the command line says it:
-/// `auto -> yes, 8 of 8 columns: scales differ 2400-fold`.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Scaling {
-    asked: Standardize,
-    yes: bool,
-    standardized: Vec<bool>,
-    reason: Option<String>,
-    hint: Option<String>,
-    input: Affine,
-    /// The largest |u_j| of the rows surveyed.
-    reach: Vec<f64>,
-    /// What messages call the columns.
-    names: Vec<String>,
-}
-
-impl Scaling {
-    /// What was asked for.
-    pub fn asked(&self) -> Standardize {
-        self.asked
-    }
-
-    /// Whether columns are standardised.
-    pub fn is_standardized(&self) -> bool {
-        self.yes
-    }
-
-    /// Which columns are divided by their standard deviations, `[d]`.
-    pub fn standardized(&self) -> &[bool] {
-        &self.standardized
-    }
-
-    /// Why [`Standardize::Auto`] decided as it did; `None` for the others.
-    pub fn reason(&self) -> Option<&str> {
-        self.reason.as_deref()
-    }
-
-    /// What speaks against [`Standardize::No`]: scales or places that differ 100-fold or more.
-    pub fn hint(&self) -> Option<&str> {
-        self.hint.as_deref()
-    }
-
-    /// From raw columns to unit scale: centred, standardised, and divided by `lengthscales`, one or
-    /// one per column.
-    ///
-    /// Errors as [`Affine::lengthscales`] does, and with [`Error::Parameter`] that names the column
-    /// if a value of the rows surveyed would leave the range of f32.
-    pub fn input(&self, lengthscales: &[f64]) -> Result<Affine> {
-        let input = self.input.clone().lengthscales(lengthscales)?;
-        let lengthscale = |j: usize| lengthscales[j % lengthscales.len()];
-        let mut reach = self.reach.iter().enumerate();
-        let Some((j, reach)) = reach.find(|&(j, &r)| r / lengthscale(j) > f64::from(LARGEST))
-        else {
-            return Ok(input);
-        };
-        let problem = format!(
-            "{} reaches {:.1e} lengthscales, beyond {LARGEST:e}, where sums leave the range of f32",
-            self.names[j],
-            reach / lengthscale(j)
-        );
-        Err(Error::parameter(problem)
-            .help(Remedy::Standardize)
-            .help(Remedy::LargerLengthscale))
-    }
-
-    /// Rows before any lengthscale, `[n, d]`, as the `median` rule sees them.
-    pub(super) fn apply(&self, x_nd: &Array2<f64>) -> Result<Array2<f64>> {
-        self.input.apply(&Rows::from(x_nd))
-    }
-
-    /// Variance over all entries before any lengthscale, as the `scale` rule sees it.
-    pub(super) fn entry_variance(&self, survey: &Survey) -> f64 {
-        // Columns that are left lie where they lie for the rule, as scikit-learn has it, although
-        // they are centred.
-        if !self.yes {
-            return survey.entry_variance();
-        }
-        let scaled = self.input.scale().iter().zip(&survey.variance);
-        scaled.map(|(s, v)| s * s * v).sum::<f64>() / survey.mean.len() as f64
-    }
-
-    /// Names the worst column that is neither centred nor near enough to 0 for f32.
-    fn far(&self, survey: &Survey) -> Option<String> {
-        let distance = |j: usize| (survey.mean[j] - self.input.center()[j]).abs();
-        let far = (0..self.names.len()).filter(|&j| !survey.is_constant(j));
-        let far = far.map(|j| (j, distance(j) / survey.variance[j].sqrt()));
-        let (j, deviations) = far.max_by(|a, b| a.1.total_cmp(&b.1))?;
-        (deviations > FAR).then(|| {
-            format!(
-                "{} lies {} standard deviations from 0, of which f32 keeps {} digits; subtract its \
-                 mean or standardise",
-                self.names[j],
-                two_digits(deviations),
-                // 2^-24 is 7.2 digits.
-                (7.2 - deviations.log10()).max(0.0).floor()
-            )
-        })
-    }
-}
-
-impl fmt::Display for Scaling {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.asked == Standardize::Auto {
-            f.write_str("auto -> ")?;
-        }
-        match self.yes {
-            true => {
-                let count = self.standardized.iter().filter(|&&s| s).count();
-                write!(f, "yes, {count} of {} columns", self.standardized.len())?;
-            }
-            false => f.write_str("no")?,
-        }
-        match &self.reason {
-            Some(reason) => write!(f, ": {reason}"),
-            None => Ok(()),
-        }
     }
 }
 
@@ -336,19 +163,24 @@ impl FromStr for Standardize {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
-    use crate::data::MemorySource;
+    use crate::{data::MemorySource, features::Affine};
+    use ndarray::Array2;
 
     /// What is found of `rows` rows whose column j is `column(j, i)`.
-    fn survey(rows: usize, columns: usize, column: impl Fn(usize, usize) -> f64) -> Survey {
+    pub(in crate::features) fn survey(
+        rows: usize,
+        columns: usize,
+        column: impl Fn(usize, usize) -> f64,
+    ) -> Survey {
         let x = Array2::from_shape_fn((rows, columns), |(i, j)| column(j, i));
         let mut source = MemorySource::new(x, None).expect("finite");
-        Survey::of(&mut source, rows, 0, &mut |_| {}).expect("reads")
+        Survey::of(&mut source, rows, 0).expect("reads")
     }
 
     /// 0 to 1, evenly, in another order for every column.
-    fn even(j: usize, i: usize) -> f64 {
+    pub(in crate::features) fn even(j: usize, i: usize) -> f64 {
         ((i * (2 * j + 7) + j) % 101) as f64 / 100.0
     }
 
@@ -414,15 +246,21 @@ mod tests {
         assert_eq!(survey.binary, [false, true, true, false, false]);
         let scaling = Standardize::Auto.decide(&survey, true);
         assert_eq!(scaling.standardized(), [false, false, false, true, true]);
-        assert_eq!(scaling.input.scale()[..3], [0.0, 1.0, 1.0]);
-        assert_eq!(scaling.input.center(), survey.mean);
+        assert_eq!(
+            scaling.input(&[1.0]).expect("fine").scale()[..3],
+            [0.0, 1.0, 1.0]
+        );
+        assert_eq!(scaling.input(&[1.0]).expect("fine").center(), survey.mean);
         let all = Standardize::Yes.decide(&survey, true);
         assert_eq!(all.standardized(), [false, true, true, true, true]);
-        assert_eq!(all.input, Affine::standardize(&survey));
+        assert_eq!(
+            all.input(&[1.0]).expect("fine"),
+            Affine::standardize(&survey)
+        );
         assert_eq!(all.to_string(), "yes, 4 of 5 columns");
         let none = Standardize::No.decide(&survey, true);
         assert_eq!(none.standardized(), [false; 5]);
-        assert_eq!(none.input.scale(), [1.0; 5]);
+        assert_eq!(none.input(&[1.0]).expect("fine").scale(), [1.0; 5]);
         assert_eq!(none.to_string(), "no");
     }
 
@@ -448,54 +286,6 @@ mod tests {
         assert!(text.contains("means lie"), "{text}");
         let (columns, text) = decided(&survey(101, 2, |j, i| 1.7e9 + even(j, i)));
         assert_eq!(columns, [false; 2], "{text}");
-    }
-
-    #[test]
-    fn rules_see_the_columns_as_decided() {
-        let survey = survey(101, 3, |j, i| {
-            [1.0, 30.0, 900.0][j] * (j as f64 + even(j, i))
-        });
-        let raw = Standardize::No.decide(&survey, true);
-        assert_eq!(raw.entry_variance(&survey), survey.entry_variance());
-        let standard = Standardize::Auto.decide(&survey, true);
-        assert!((standard.entry_variance(&survey) - 1.0).abs() < 1e-14);
-        let u = standard.apply(&survey.sample).expect("applies");
-        assert!((u.mapv(|v| v * v).mean().expect("rows") - 1.0).abs() < 1e-12);
-        assert!(u.sum().abs() < 1e-9);
-    }
-
-    #[test]
-    fn what_is_not_shift_invariant_is_not_moved() {
-        let survey = survey(101, 2, |j, i| [1e9, 3.0][j] + even(j, i));
-        let scaling = Standardize::No.decide(&survey, false);
-        assert_eq!(scaling.input.center(), [0.0; 2]);
-        let warning = scaling.far(&survey).expect("far from 0");
-        assert!(warning.contains("column 0"), "{warning}");
-        assert_eq!(Standardize::No.decide(&survey, true).far(&survey), None);
-        assert_eq!(Standardize::Yes.decide(&survey, false).far(&survey), None);
-    }
-
-    #[test]
-    fn values_beyond_f32_are_refused_by_column() {
-        let survey = survey(101, 2, |j, i| [1.0, 1e33][j] * even(j, i));
-        let raw = Standardize::No.decide(&survey, true);
-        let message = raw.input(&[1.0]).expect_err("1e33").to_string();
-        assert!(
-            message.starts_with("column 1 (counted from 0) reaches 5.0e32"),
-            "{message}"
-        );
-        assert!(raw.input(&[1.0, 1e10]).is_ok());
-        assert!(Standardize::Yes.decide(&survey, true).input(&[1.0]).is_ok());
-    }
-
-    #[test]
-    fn lengthscales_of_each_column_are_scales_already() {
-        let each = Bandwidth::SigmaPerColumn(vec![1.0, 1000.0]);
-        assert_eq!(Standardize::Auto.beside(&each), Standardize::No);
-        assert_eq!(Standardize::Yes.beside(&each), Standardize::Yes);
-        for one in [Bandwidth::Sigma(2.0), Bandwidth::Median, Bandwidth::Scale] {
-            assert_eq!(Standardize::Auto.beside(&one), Standardize::Auto);
-        }
     }
 
     #[test]

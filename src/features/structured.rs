@@ -115,8 +115,9 @@ impl StructuredFeatures {
 
     pub(super) fn read(store: &Store, name: &'static str, fastfood: bool) -> Result<Self> {
         let code: usize = store.get("nonlinearity")?;
-        let nonlinearity = *Nonlinearity::ALL
-            .get(code)
+        let nonlinearity = Nonlinearity::ALL
+            .into_iter()
+            .nth(code)
             .ok_or_else(|| Error::format(format!("nonlinearity {code} is not known")))?;
         let input = Affine::read(store)?;
         let vector = |name: &str| -> Result<Vec<f32>> {
@@ -184,7 +185,7 @@ impl FeatureMap for StructuredFeatures {
         let row = |v: &[f32]| Array2::from_shape_fn((1, v.len()), |(_, j)| v[j]);
         store.set("map", self.name);
         store.set("origin", &self.origin);
-        store.set("nonlinearity", self.map.nonlinearity as usize);
+        store.set("nonlinearity", self.map.nonlinearity.code());
         store.set("padded", self.map.padded);
         // Rust prints the shortest text that reads back to the same float.
         store.set("amplitude", self.map.amplitude);

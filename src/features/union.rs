@@ -153,7 +153,6 @@ impl MapBuilder for UnionBuilder {
             let part = MapData {
                 input: data.input.clone(),
                 source: &mut *data.source,
-                progress: &mut *data.progress,
                 seed: data.seed.map(|seed| part_seed(seed, i)),
                 ..data
             };
@@ -181,6 +180,10 @@ impl FeatureMap for Union {
 
     fn output_dim(&self) -> usize {
         self.parts().map(|(map, _)| map.output_dim()).sum()
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        self.parts().flat_map(|(map, _)| map.remarks()).collect()
     }
 
     fn structure(&self) -> Structure<'_> {

@@ -1,7 +1,7 @@
 //! How many rows are worked on at a time: one pure function of the device's limits and a memory
 //! budget.
 
-use super::ReadBehind;
+use super::{ReadBehind, Run};
 use crate::{
     Error, Result,
     device::Device,
@@ -9,8 +9,6 @@ use crate::{
     text::{counted, human_bytes},
 };
 
-/// Chunk buffers take at most this much unless told otherwise.
-pub const DEFAULT_MEMORY: u64 = 128 << 20;
 /// Rows that a shader can be dispatched for: 65,535 workgroups of the smallest tile.
 const MAX_ROWS: u64 = 65_535 * 8;
 /// More rows than this at a time gain nothing and delay the first progress.
@@ -54,7 +52,7 @@ impl RowNeeds {
     /// `columns` columns that are read back while the device goes on. Where the CPU is the device
     /// they are lent.
     pub(crate) fn read_back(mut self, device: &Device, columns: usize) -> Self {
-        if device.as_gpu().is_some() {
+        if device.is_gpu() {
             let buffers = MAPPED * ReadBehind::<()>::AT_ONCE as u64;
             self.bytes += buffers * 4 * device.stride(columns) as u64;
         }
@@ -67,11 +65,11 @@ impl RowNeeds {
         self
     }
 
-    /// [`chunk_rows`] for a device. On the CPU no more than stay in cache between one step of the
+    /// [`chunk_rows`] for a run. On the CPU no more than stay in cache between one step of the
     /// work and the next, where that is rows enough for every thread.
-    pub(crate) fn rows_on(self, device: &Device, memory: u64) -> Result<usize> {
-        let rows = chunk_rows(self, device.max_matrix_bytes(), memory)?;
-        let rows = match device.as_cpu() {
+    pub(crate) fn rows_of(self, run: &Run) -> Result<usize> {
+        let rows = chunk_rows(self, run.device.max_matrix_bytes(), run.memory)?;
+        let rows = match run.device.as_cpu() {
             None => rows,
             Some(cpu) => {
                 let cached = CACHED_BYTES / (4 * self.widest.max(1));

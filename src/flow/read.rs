@@ -1,6 +1,5 @@
 //! Reading: chunks come from a thread of their own, one ahead of the one in work, and checked.
 
-use super::Progress;
 use crate::{
     Error, Result,
     data::{Chunk, ChunkSource, next_checked},
@@ -12,10 +11,19 @@ use std::sync::mpsc;
 ///
 /// Errors on a chunk that is not what [`ChunkSource`] promises: other columns, targets of other
 /// rows, a value that is not finite.
-pub fn for_each_chunk(
+pub(crate) fn for_each_chunk(
     source: &mut dyn ChunkSource,
     rows: usize,
-    progress: Progress<'_>,
+    work: impl FnMut(Chunk) -> Result<()>,
+) -> Result<u64> {
+    watch_chunks(source, rows, |_| {}, work)
+}
+
+/// As [`for_each_chunk`]; `hear` gets the number of rows done after each chunk.
+pub(crate) fn watch_chunks(
+    source: &mut dyn ChunkSource,
+    rows: usize,
+    hear: impl Fn(u64),
     mut work: impl FnMut(Chunk) -> Result<()>,
 ) -> Result<u64> {
     source.rewind()?;
@@ -40,7 +48,7 @@ pub fn for_each_chunk(
                 // The reader ends at its next send; its own error, if any, comes second.
                 return Err(e);
             }
-            progress(done);
+            hear(done);
         }
         match reader.join() {
             Ok(result) => result,
@@ -57,7 +65,6 @@ mod tests {
         Device,
         data::{MemorySource, Part, Rows, Split, Survey},
         features::{Affine, Fourier, featurize},
-        flow::DEFAULT_MEMORY,
         kernels::Gaussian,
         models::{FitOptions, LinearModel, Solver},
         normal::Targets,
@@ -80,6 +87,7 @@ mod tests {
                     ((row0 + i) * (j + 1)) as f64
                 })),
                 y: Array2::from_shape_fn((4, 1), |(i, _)| (row0 + i) as f64),
+                weights: None,
             };
             let mut chunks = vec![chunk(0), chunk(4)];
             spoil(&mut chunks);
@@ -117,7 +125,7 @@ mod tests {
     /// All that reads chunks, on a source that may be spoilt.
     fn readers(source: &Own) -> Vec<(&'static str, Result<()>)> {
         let good = Own::new(|_| ());
-        let survey = Survey::of(&mut good.clone(), 8, 0, &mut |_| {}).expect("surveys");
+        let survey = Survey::of(&mut good.clone(), 8, 0).expect("surveys");
         let map = || {
             let map = Fourier::new(Gaussian).features(4);
             Box::new(map.build(Affine::standardize(&survey)).expect("builds"))
@@ -132,23 +140,16 @@ mod tests {
             ..FitOptions::on(&cpu)
         };
         let iterative = LinearModel::fit(map(), &mut own, targets(), &iterative);
-        let features = featurize(
-            map().as_ref(),
-            &mut own,
-            &cpu,
-            DEFAULT_MEMORY,
-            &mut |_| {},
-            |_| Ok(()),
-        );
+        let features = featurize(map().as_ref(), &mut own, &cpu, |_| Ok(()));
         let model = LinearModel::fit(map(), &mut good.clone(), targets(), &options);
         let model = model.expect("fits");
-        let mut predictor = model.on(&cpu, DEFAULT_MEMORY).expect("loads");
-        let predicted = predictor.stream(&mut own, &mut |_| {}, |_, _| Ok(()));
+        let mut predictor = model.on(&cpu).expect("loads");
+        let predicted = predictor.stream(&mut own, |_, _| Ok(()));
         own.rewind().expect("rewinds");
         let split = Split::new(own.clone(), Part::Train, 0.5, 3)
-            .and_then(|mut split| for_each_chunk(&mut split, 8, &mut |_| {}, |_| Ok(())));
+            .and_then(|mut split| for_each_chunk(&mut split, 8, |_| Ok(())));
         vec![
-            ("survey", Survey::of(&mut own, 8, 0, &mut |_| {}).map(drop)),
+            ("survey", Survey::of(&mut own, 8, 0).map(drop)),
             ("fit", fit.map(drop)),
             ("fit_iterative", iterative.map(drop)),
             ("featurize", features.map(drop)),
@@ -207,7 +208,7 @@ mod tests {
 
     #[test]
     fn more_rows_than_were_asked_for_are_refused() {
-        let read = for_each_chunk(&mut Own::new(|_| ()), 3, &mut |_| {}, |_| Ok(()));
+        let read = for_each_chunk(&mut Own::new(|_| ()), 3, |_| Ok(()));
         let error = read.expect_err("4 rows").to_string();
         assert!(error.contains("1 to 3 rows"), "{error}");
     }
@@ -237,7 +238,7 @@ mod tests {
             }
         }
         let mut source = Checked(Own::new(|c| c[0].y[[0, 0]] = f64::NAN));
-        for_each_chunk(&mut source, 4, &mut |_| {}, |_| Ok(())).expect("believed");
+        for_each_chunk(&mut source, 4, |_| Ok(())).expect("believed");
         let memory = MemorySource::new(Array2::<f32>::zeros((2, 2)), None).expect("a source");
         assert!(memory.is_checked());
         let boxed: Box<dyn ChunkSource> = Box::new(memory);

@@ -1,7 +1,7 @@
 //! When few rows take a form of their own instead of a tile, and among how many workgroups they are
 //! split.
 
-use super::{Exchange, Form, Shape, Way};
+use super::{DenseForm, Exchange, Shape, Way};
 use crate::device::{GpuDevice, gpu::AdapterKind};
 
 /// The name that [`super::tuning::force`] knows this form by.
@@ -27,7 +27,7 @@ const fn enough_workgroups(kind: AdapterKind) -> usize {
 
 /// The form of few rows on this adapter, unless a tile was forced; with it forced, also where it
 /// would not be taken.
-pub(super) fn form(gpu: &GpuDevice, shape: Shape) -> Option<Form> {
+pub(super) fn form(gpu: &GpuDevice, shape: Shape) -> Option<DenseForm> {
     let kind = gpu.report().kind;
     let forced = gpu.choices().forced();
     // The exchange of a transform says nothing of dense ops.
@@ -39,8 +39,8 @@ pub(super) fn form(gpu: &GpuDevice, shape: Shape) -> Option<Form> {
     }
 }
 
-fn split(kind: AdapterKind, shape: Shape) -> Form {
-    Form::Few {
+fn split(kind: AdapterKind, shape: Shape) -> DenseForm {
+    DenseForm::Few {
         splits: splits(kind, shape),
     }
 }
@@ -101,13 +101,13 @@ mod tests {
         };
         let at = |rows, cols, depth| form(AdapterKind::Discrete, rows, cols, depth);
         // One row to 4096 paired columns: 64 workgroups of columns, four parts of the depth.
-        assert_eq!(at(1, 2048, 784), Some(Form::Few { splits: 4 }));
+        assert_eq!(at(1, 2048, 784), Some(DenseForm::Few { splits: 4 }));
         // Columns enough.
-        assert_eq!(at(1, 8192, 784), Some(Form::Few { splits: 1 }));
+        assert_eq!(at(1, 8192, 784), Some(DenseForm::Few { splits: 1 }));
         assert_eq!(at(1, 16_384, 784), None);
         // A depth that gives each lane one vec4 is not split.
-        assert_eq!(at(1, 2, 64), Some(Form::Few { splits: 1 }));
-        assert_eq!(at(64, 2, 784), Some(Form::Few { splits: 6 }));
+        assert_eq!(at(1, 2, 64), Some(DenseForm::Few { splits: 1 }));
+        assert_eq!(at(64, 2, 784), Some(DenseForm::Few { splits: 6 }));
         assert_eq!(at(65, 2, 784), None);
         assert_eq!(form(AdapterKind::Software, 5, 2048, 784), None);
     }

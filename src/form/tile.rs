@@ -33,7 +33,7 @@ impl Tile {
     }
 
     /// The constants that shaders of tiles expand with; an op adds its own.
-    pub fn variant(&self) -> Variant {
+    pub(crate) fn variant(&self) -> Variant {
         let constants = [
             ("TX", self.tx),
             ("TY", self.ty),

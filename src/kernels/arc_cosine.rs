@@ -9,9 +9,14 @@ use std::f64::consts::PI;
 /// It is not shift-invariant, so it has no [`Kernel::spectrum`]; its features are sqrt(2/D) 1[omega
 /// . x > 0] (omega . x)^n with omega from [`Self::weights`]. A row of zeros has k = 0, as its
 /// features have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+///
+/// With a bias beta the features are those of omega . x + b with b ~ N(0, beta^2): steps and ReLUs
+/// that are not all hinged at 0. The kernel is then that of rows with one more column, which holds
+/// beta.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ArcCosineKernel {
     order: u32,
+    bias: f64,
 }
 
 impl ArcCosineKernel {
@@ -21,7 +26,7 @@ impl ArcCosineKernel {
     /// [`Error::Parameter`] for any other order.
     pub fn new(order: u32) -> Result<Self> {
         if order <= 2 {
-            return Ok(Self { order });
+            return Ok(Self { order, bias: 0.0 });
         }
         Err(Error::parameter(format!(
             "arc-cosine has orders 0, 1 and 2, not {order}"
@@ -33,6 +38,35 @@ impl ArcCosineKernel {
         self.order
     }
 
+    /// The same with b ~ N(0, `bias`^2) added to every omega . x.
+    ///
+    /// ```
+    /// use bochner::kernels::{ArcCosineKernel, Kernel};
+    /// let plain = ArcCosineKernel::new(1)?;
+    /// let biased = plain.with_bias(0.5)?;
+    /// let of_longer_rows = plain.evaluate(&[1.0, 2.0, 0.5], &[0.3, -1.0, 0.5]);
+    /// assert_eq!(biased.evaluate(&[1.0, 2.0], &[0.3, -1.0]), of_longer_rows);
+    /// assert_eq!(biased.spec(), "arc-cosine:1:0.5");
+    /// # Ok::<(), bochner::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] unless `bias` is finite and not negative.
+    pub fn with_bias(self, bias: f64) -> Result<Self> {
+        match bias >= 0.0 && bias.is_finite() {
+            true => Ok(Self { bias, ..self }),
+            false => Err(Error::parameter(format!(
+                "the bias of arc-cosine is a standard deviation, finite and not negative, not \
+                 {bias}"
+            ))),
+        }
+    }
+
+    /// The standard deviation of what is added to every omega . x; 0 for none.
+    pub fn bias(&self) -> f64 {
+        self.bias
+    }
+
     /// The law of the weights omega of its features: N(0, I), to be drawn by any
     /// [`Sampling`](crate::sampling::Sampling).
     pub fn weights() -> &'static dyn SpectralMeasure {
@@ -42,11 +76,15 @@ impl ArcCosineKernel {
 
 impl Kernel for ArcCosineKernel {
     fn spec(&self) -> String {
-        format!("arc-cosine:{}", self.order)
+        match self.bias {
+            0.0 => format!("arc-cosine:{}", self.order),
+            bias => format!("arc-cosine:{}:{bias}", self.order),
+        }
     }
 
     fn evaluate(&self, x: &[f64], y: &[f64]) -> f64 {
-        let length = |v: &[f64]| v.iter().map(|a| a * a).sum::<f64>().sqrt();
+        let one_more = |v: &[f64]| v.iter().map(|a| a * a).sum::<f64>() + self.bias * self.bias;
+        let length = |v: &[f64]| one_more(v).sqrt();
         let (nx, ny) = (length(x), length(y));
         if nx == 0.0 || ny == 0.0 {
             return 0.0;
@@ -54,7 +92,8 @@ impl Kernel for ArcCosineKernel {
         // Kahan's angle: acos of the normalised product would lose half the digits near 0 and pi,
         // and could leave [-1, 1].
         let (mut apart, mut along) = (0.0, 0.0);
-        for (a, b) in x.iter().zip(y) {
+        let bias = (&self.bias, &self.bias);
+        for (a, b) in x.iter().zip(y).chain([bias]) {
             let (a, b) = (a / nx, b / ny);
             apart += (a - b) * (a - b);
             along += (a + b) * (a + b);
@@ -76,17 +115,18 @@ impl Kernel for ArcCosineKernel {
     }
 
     fn lengthscale_of_gamma(&self, _gamma: f64) -> Result<f64> {
-        let problem = "arc-cosine has no gamma: a lengthscale only multiplies it";
+        let problem = "arc-cosine has no gamma: without a bias a lengthscale only multiplies it";
         Err(Error::unsupported(problem)
             .help(Remedy::words("leave the scale out"))
             .help(Remedy::GiveLengthscale))
     }
 
-    fn arc_cosine_order(&self) -> Option<u32> {
-        Some(self.order)
+    fn arc_cosine(&self) -> Option<ArcCosineKernel> {
+        Some(*self)
     }
 
     fn block_form(&self) -> Option<BlockForm> {
-        Some(BlockForm::ArcCosine { order: self.order })
+        // Blocks know no bias.
+        (self.bias == 0.0).then_some(BlockForm::ArcCosine { order: self.order })
     }
 }

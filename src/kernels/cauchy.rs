@@ -1,4 +1,4 @@
-use super::{BlockForm, Kernel, SpectralMeasure, checked_gamma};
+use super::{BlockForm, ColumnFactor, Kernel, SpectralMeasure, checked_gamma};
 use crate::{error::Result, seed::Draws, special};
 
 /// k(x, y) = prod_m 1/(1 + gamma^2 (x_m - y_m)^2), at unit scale gamma = 1: every coordinate of
@@ -24,6 +24,10 @@ impl Kernel for Cauchy {
         Ok(1.0 / checked_gamma(gamma)?)
     }
 
+    fn column_factor(&self) -> Option<&dyn ColumnFactor> {
+        Some(self)
+    }
+
     fn block_form(&self) -> Option<BlockForm> {
         Some(BlockForm::Cauchy)
     }
@@ -44,8 +48,19 @@ impl SpectralMeasure for Cauchy {
         }
     }
 
+    /// The variance of the Laplace law is 2.
+    fn second_moment(&self, d: usize) -> Option<f64> {
+        Some(2.0 * d as f64)
+    }
+
     /// Isotropic only on the line.
     fn radius(&self, d: usize, draws: &mut Draws) -> Option<f64> {
         (d == 1).then(|| draws.laplace().abs())
+    }
+}
+
+impl ColumnFactor for Cauchy {
+    fn value(&self, delta: f64) -> f64 {
+        1.0 / (1.0 + delta * delta)
     }
 }

@@ -1,5 +1,6 @@
-use super::{BlockForm, Kernel, SpectralMeasure, checked_gamma, squared_distance};
+use super::{BlockForm, ColumnFactor, Kernel, SpectralMeasure, checked_gamma, squared_distance};
 use crate::{error::Result, seed::Draws, special};
+use std::f64::consts::{FRAC_PI_2, PI, SQRT_2};
 
 /// k(x, y) = exp(-gamma |x - y|^2), gamma = 1/(2 sigma^2); at unit scale exp(-|x - y|^2 / 2) with
 /// omega ~ N(0, I) (Rahimi & Recht 2007, fig. 1).
@@ -23,6 +24,10 @@ impl Kernel for Gaussian {
         Ok((0.5 / checked_gamma(gamma)?).sqrt())
     }
 
+    fn column_factor(&self) -> Option<&dyn ColumnFactor> {
+        Some(self)
+    }
+
     fn block_form(&self) -> Option<BlockForm> {
         Some(BlockForm::Gaussian)
     }
@@ -43,7 +48,27 @@ impl SpectralMeasure for Gaussian {
         }
     }
 
+    fn second_moment(&self, d: usize) -> Option<f64> {
+        Some(d as f64)
+    }
+
     fn radius(&self, d: usize, draws: &mut Draws) -> Option<f64> {
         Some(draws.chi(d as f64))
+    }
+}
+
+/// Integrals in closed form (Avron, Sindhwani, Yang & Mahoney 2016, sec. 4).
+impl ColumnFactor for Gaussian {
+    fn value(&self, delta: f64) -> f64 {
+        libm::exp(-0.5 * delta * delta)
+    }
+
+    fn mean_cosine(&self, omega: f64, width: f64) -> f64 {
+        let part = special::damped_erf(width / SQRT_2, omega / SQRT_2);
+        FRAC_PI_2.sqrt() / width * part
+    }
+
+    fn mean_square(&self, width: f64) -> f64 {
+        PI.sqrt() * libm::erf(width) / (2.0 * width)
     }
 }

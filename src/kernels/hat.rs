@@ -37,6 +37,10 @@ impl Kernel for Hat {
         Some(1.0)
     }
 
+    fn slope_at_zero(&self) -> Option<f64> {
+        Some(1.0)
+    }
+
     fn block_form(&self) -> Option<BlockForm> {
         Some(BlockForm::Hat)
     }

@@ -1,4 +1,4 @@
-use super::{BlockForm, Kernel, Norm, SpectralMeasure, checked_gamma, l1_distance};
+use super::{BlockForm, ColumnFactor, Kernel, Norm, SpectralMeasure, checked_gamma, l1_distance};
 use crate::{error::Result, seed::Draws, special};
 
 /// k(x, y) = exp(-gamma |x - y|_1), at unit scale gamma = 1: every coordinate of omega is standard
@@ -33,6 +33,14 @@ impl Kernel for Laplacian {
         Some(draws.gamma(2.0))
     }
 
+    fn slope_at_zero(&self) -> Option<f64> {
+        Some(1.0)
+    }
+
+    fn column_factor(&self) -> Option<&dyn ColumnFactor> {
+        Some(self)
+    }
+
     fn block_form(&self) -> Option<BlockForm> {
         Some(BlockForm::Laplacian)
     }
@@ -53,8 +61,30 @@ impl SpectralMeasure for Laplacian {
         }
     }
 
+    /// The Cauchy law has none.
+    fn second_moment(&self, _d: usize) -> Option<f64> {
+        Some(f64::INFINITY)
+    }
+
     /// Isotropic only on the line.
     fn radius(&self, d: usize, draws: &mut Draws) -> Option<f64> {
         (d == 1).then(|| draws.cauchy().abs())
+    }
+}
+
+/// Integrals in closed form: frequencies of a Cauchy law can be of any size.
+impl ColumnFactor for Laplacian {
+    fn value(&self, delta: f64) -> f64 {
+        libm::exp(-delta)
+    }
+
+    fn mean_cosine(&self, omega: f64, width: f64) -> f64 {
+        let (sin, cos) = (libm::sin(omega * width), libm::cos(omega * width));
+        let edge = libm::exp(-width) * (omega * sin - cos);
+        (1.0 + edge) / (width * (1.0 + omega * omega))
+    }
+
+    fn mean_square(&self, width: f64) -> f64 {
+        -libm::expm1(-2.0 * width) / (2.0 * width)
     }
 }

@@ -105,6 +105,14 @@ impl SpectralMeasure for Matern {
         }
     }
 
+    /// That of the multivariate t with 2 nu degrees of freedom.
+    fn second_moment(&self, d: usize) -> Option<f64> {
+        Some(match self.nu > 1.0 {
+            true => d as f64 * self.nu / (self.nu - 1.0),
+            false => f64::INFINITY,
+        })
+    }
+
     fn radius(&self, d: usize, draws: &mut Draws) -> Option<f64> {
         let scale = self.scale(draws.gamma(self.nu));
         Some(scale * draws.chi(d as f64))

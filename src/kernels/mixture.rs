@@ -173,6 +173,14 @@ impl SpectralMeasure for Mixture {
         omega.iter_mut().for_each(|w| *w /= component.lengthscale);
     }
 
+    fn second_moment(&self, d: usize) -> Option<f64> {
+        let parts = self.components.iter().map(|c| {
+            let moment = c.kernel.spectrum()?.second_moment(d)?;
+            Some(c.weight / self.total * moment / (c.lengthscale * c.lengthscale))
+        });
+        parts.sum()
+    }
+
     fn radius(&self, d: usize, draws: &mut Draws) -> Option<f64> {
         let one = |c: &Component| c.kernel.spectrum().is_some_and(|m| is_isotropic(m, d));
         if !self.components.iter().all(one) {

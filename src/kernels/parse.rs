@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// kernel.
 ///
 /// `gaussian`, `laplacian`, `exponential`, `matern32`, `matern52`, `matern:NU`, `cauchy`,
-/// `rational-quadratic[:ALPHA]` (1), `arc-cosine[:ORDER]` (1), `hat`,
+/// `rational-quadratic[:ALPHA]` (1), `arc-cosine[:ORDER[:BIAS]]` (1, 0), `hat`,
 /// `mixture:WEIGHT*KERNEL@LENGTHSCALE+...` and `product:KERNEL@LENGTHSCALE*...`, where
 /// `@LENGTHSCALE` may be left out for 1, and a mixture or product inside another goes in
 /// parentheses.
@@ -48,10 +48,14 @@ pub fn parse(spec: &str) -> Result<Arc<dyn Kernel>> {
             Arc::new(RationalQuadratic::new(alpha)?)
         }
         ("arc-cosine", order) => {
-            let order = order.unwrap_or("1").parse().map_err(|_| {
+            let (order, bias) = match order.unwrap_or("1").split_once(':') {
+                Some((order, bias)) => (order, number(bias, "the bias of arc-cosine")?),
+                None => (order.unwrap_or("1"), 0.0),
+            };
+            let order = order.trim().parse().map_err(|_| {
                 Error::parameter(format!("'{spec}': arc-cosine has orders 0, 1 and 2"))
             })?;
-            Arc::new(ArcCosineKernel::new(order)?)
+            Arc::new(ArcCosineKernel::new(order)?.with_bias(bias)?)
         }
         ("hat", None) => Arc::new(Hat),
         ("mixture", Some(parts)) => Arc::new(Mixture::new(
@@ -75,7 +79,7 @@ pub fn parse(spec: &str) -> Result<Arc<dyn Kernel>> {
         _ => {
             return Err(Error::parameter(format!(
                 "unknown kernel '{spec}'; use gaussian, laplacian, exponential, matern32, matern52, matern:NU, cauchy, \
-                 rational-quadratic[:ALPHA], arc-cosine[:ORDER], hat, mixture:W*KERNEL@L+... or product:KERNEL@L*..."
+                 rational-quadratic[:ALPHA], arc-cosine[:ORDER[:BIAS]], hat, mixture:W*KERNEL@L+... or product:KERNEL@L*..."
             )));
         }
     };

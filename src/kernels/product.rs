@@ -1,5 +1,6 @@
 use super::{
-    Kernel, Norm, SpectralMeasure, check_lengthscale, is_isotropic, no_gamma, part_spec, scaled,
+    ColumnFactor, Kernel, Norm, SpectralMeasure, check_lengthscale, is_isotropic, no_gamma,
+    part_spec, scaled,
 };
 use crate::{
     error::{Error, Result},
@@ -62,6 +63,13 @@ impl Kernel for Product {
         Some(self)
     }
 
+    /// Where all factors have one.
+    fn column_factor(&self) -> Option<&dyn ColumnFactor> {
+        let all = self.factors.iter();
+        let all = all.map(|(kernel, _)| kernel.column_factor());
+        all.collect::<Option<Vec<_>>>().map(|_| self as _)
+    }
+
     fn lengthscale_of_gamma(&self, _gamma: f64) -> Result<f64> {
         no_gamma("product")
     }
@@ -104,6 +112,13 @@ impl SpectralMeasure for Product {
         }
     }
 
+    /// The sum of the factors', which are independent and symmetric.
+    fn second_moment(&self, d: usize) -> Option<f64> {
+        self.measures()
+            .map(|(measure, l)| Some(measure.second_moment(d)? / (l * l)))
+            .sum()
+    }
+
     fn radius(&self, d: usize, draws: &mut Draws) -> Option<f64> {
         if !self.measures().all(|(measure, _)| is_isotropic(measure, d)) {
             return None;
@@ -112,5 +127,19 @@ impl SpectralMeasure for Product {
         let mut omega = vec![0.0; d];
         self.draw(draws, &mut omega);
         Some(omega.iter().map(|w| w * w).sum::<f64>().sqrt())
+    }
+}
+
+impl ColumnFactor for Product {
+    fn value(&self, delta: f64) -> f64 {
+        let factors = self.factors.iter();
+        let values = factors.filter_map(|(k, l)| Some(k.column_factor()?.value(delta / l)));
+        values.product()
+    }
+
+    fn finest(&self) -> f64 {
+        let factors = self.factors.iter();
+        let each = factors.filter_map(|(k, l)| Some(l * k.column_factor()?.finest()));
+        each.fold(f64::INFINITY, f64::min)
     }
 }

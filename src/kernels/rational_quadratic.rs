@@ -77,6 +77,11 @@ impl SpectralMeasure for RationalQuadratic {
         }
     }
 
+    /// E tau is 1.
+    fn second_moment(&self, d: usize) -> Option<f64> {
+        Some(d as f64)
+    }
+
     fn radius(&self, d: usize, draws: &mut Draws) -> Option<f64> {
         let scale = (draws.gamma(self.alpha) / self.alpha).sqrt();
         Some(scale * draws.chi(d as f64))

@@ -4,7 +4,7 @@ mod update;
 
 use crate::device::CpuDevice;
 use faer::{
-    Auto, MatMut, MatRef, Par, Spec,
+    Auto, Mat, MatMut, MatRef, Par, Spec,
     dyn_stack::{MemBuffer, MemStack},
     linalg::{cholesky::llt, triangular_solve},
 };
@@ -46,6 +46,20 @@ impl Lower {
         };
         lower.assign(a);
         lower
+    }
+
+    /// The lower triangle of a matrix that nobody needs any more: without a copy, where its rows
+    /// can stay.
+    pub(crate) fn take(a: Array2<f64>) -> Self {
+        let n = a.nrows();
+        match a.is_standard_layout() && !(n >= ALIAS && n.is_multiple_of(ALIAS)) {
+            true => Self {
+                n,
+                stride: n,
+                data: a.into_raw_vec_and_offset().0,
+            },
+            false => Self::of(&a),
+        }
     }
 
     /// Takes the lower triangle of another matrix of the same size.
@@ -119,6 +133,28 @@ impl Lower {
         triangular_solve::solve_upper_triangular_in_place(self.columns(), matrix(b), par);
     }
 
+    /// The squared norm of `L^-1`, which is the trace of the inverse of `L L'`.
+    pub(crate) fn inverse_norm_squared(&self) -> f64 {
+        let n = self.n;
+        let lower = self.columns().transpose();
+        let blocks: Vec<usize> = (0..n).step_by(SOLVED_TOGETHER).collect();
+        let norms: Vec<f64> = blocks
+            .into_par_iter()
+            .map(|from| {
+                let count = SOLVED_TOGETHER.min(n - from);
+                // Above its diagonal a column of the inverse is zero.
+                let mut columns = Mat::<f64>::identity(n - from, count);
+                triangular_solve::solve_lower_triangular_in_place(
+                    lower.submatrix(from, from, n - from, n - from),
+                    columns.as_mut(),
+                    Par::Seq,
+                );
+                columns.squared_norm_l2()
+            })
+            .collect();
+        norms.iter().sum()
+    }
+
     /// The rows as columns: L'.
     fn columns(&self) -> MatRef<'_, f64> {
         MatRef::from_column_major_slice_with_stride(&self.data, self.n, self.n, self.stride)
@@ -171,6 +207,13 @@ mod tests {
             lower.solve_transposed(&mut x);
             let residual = full.dot(&x) - &b;
             assert!(residual.iter().all(|r| r.abs() < 1e-12), "{n}");
+            let mut inverse = Array2::eye(n);
+            lower.solve(&mut inverse);
+            let norm = inverse.mapv(|v| v * v).sum();
+            assert!(
+                (lower.inverse_norm_squared() / norm - 1.0).abs() < 1e-12,
+                "{n}"
+            );
         }
         assert!(!Lower::of(&Array2::from_elem((512, 512), -1.0)).factor());
     }

@@ -1,74 +1,125 @@
-//! Fits that never form a Gram matrix: for maps with binning parts, or with more features than its
-//! square holds.
+//! Fits of maps whose Gram matrix is not summed on a device: those with binning parts, by a
+//! Cholesky factor of their exact sums where that is cheaper, and any map by conjugate gradients.
 
-use super::{FitTimes, LinearModel, Step};
+use super::{FitTimes, LinearModel};
 use crate::{
-    Device, Error, Result,
+    Error, Result,
     data::ChunkSource,
     error::Remedy,
-    features::{FeatureMap, Leaf, leaves},
-    flow::{RowNeeds, for_each_chunk},
+    features::{Binner, FeatureMap, Leaf, leaves},
+    flow::{RowNeeds, Run, watch_chunks},
     normal::Targets,
-    solve::{BinnedRows, ConjugateGradients, SideBySide, StreamedRows},
+    progress::Step,
+    solve::{
+        BinnedRows, Cholesky, Coefficients, ConjugateGradients, SideBySide, StreamedRows,
+        binned_sums,
+    },
 };
-use ndarray::{Array2, Axis};
-use std::time::Instant;
+use ndarray::{Array1, Array2, Axis};
+use std::{collections::BTreeMap, time::Instant};
 
-/// How a model is fitted by conjugate gradients.
-#[derive(Debug)]
-pub(super) struct IterativeOptions {
-    /// Where features and bins are computed.
-    pub(super) device: Device,
-    /// Penalty, intercept and when to stop.
-    pub(super) solver: ConjugateGradients,
-    /// Bytes for chunk buffers. Targets (8 bytes a row and output) and bins (4 bytes a row and
-    /// grid) are held beside them.
-    pub(super) memory: u64,
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// A Cholesky factor.
+    Direct,
+    /// Conjugate gradients.
+    Iterate,
+    /// Whichever is cheaper.
+    Cheaper,
 }
 
-/// Reads `source` once for targets and bins, then solves; dense parts are featurized again in every
-/// iteration.
-pub(super) fn fit(
-    map: Box<dyn FeatureMap>,
-    source: &mut dyn ChunkSource,
-    targets: Targets,
-    options: &IterativeOptions,
-    progress: &mut dyn FnMut(Step),
-) -> Result<LinearModel> {
-    let IterativeOptions {
-        device,
-        solver,
-        memory,
-    } = options;
-    if source.targets() == 0 {
-        return Err(Error::missing("the data has no targets to fit").help(Remedy::NameTargets));
+/// Bytes of a Gram matrix up to which a direct solver is chosen.
+const DIRECT_BYTES: f64 = (1_u64 << 30) as f64;
+/// Bytes of a Gram matrix up to which a direct solver does as it is told.
+const MOST_BYTES: f64 = (1_u64 << 35) as f64;
+/// Iterations that conjugate gradients are expected to take.
+const EXPECTED: f64 = 300.0;
+/// A sum at a random place takes as long as so many operations of a factorisation.
+const SCATTERED: f64 = 4.0;
+
+/// What the cost of a fit depends on.
+#[derive(Debug, Clone, Copy)]
+struct Size {
+    columns: usize,
+    grids: usize,
+    rows: usize,
+    targets: usize,
+}
+
+impl Way {
+    /// Whether to solve directly. Errors when that is asked for and cannot be.
+    fn is_direct(self, size: Size, all_binned: bool) -> Result<bool> {
+        let columns = size.columns as f64;
+        let bytes = 8.0 * columns * columns;
+        match self {
+            Self::Iterate => Ok(false),
+            Self::Cheaper => {
+                let products = 4.0 * size.rows as f64 * (size.grids * size.targets) as f64;
+                let pairs = (size.grids * size.grids / 2) as f64 * size.rows as f64;
+                let direct = columns.powi(3) / 3.0 + SCATTERED * pairs;
+                let iterations = EXPECTED * SCATTERED * products;
+                Ok(all_binned && bytes <= DIRECT_BYTES && direct <= iterations)
+            }
+            Self::Direct if !all_binned => Err(Error::unsupported(
+                "a Cholesky factor needs a Gram matrix, which binning beside other maps has none of",
+            )
+            .help(Remedy::ConjugateGradients)),
+            Self::Direct if bytes > MOST_BYTES => Err(Error::Limit {
+                what: "a Gram matrix".into(),
+                needed: format!("{:.0} GB for {columns} bins", bytes / 1e9),
+                allowed: format!("{:.0} GB", MOST_BYTES / 1e9),
+                remedies: vec![Remedy::ConjugateGradients, Remedy::FewerFeatures],
+            }),
+            Self::Direct => Ok(true),
+        }
     }
-    let start = Instant::now();
-    let (mut binned, mut dense) = (Vec::new(), Vec::new());
+}
+
+/// What one pass over the rows leaves on the host.
+struct Held<'m> {
+    binned: Vec<BinnedRows>,
+    /// Maps that are featurized again, with their first column and factor.
+    dense: Vec<(&'m dyn FeatureMap, usize, f64)>,
+    y_tn: Array2<f64>,
+    weights_n: Option<Array1<f64>>,
+}
+
+/// Reads `source` once for targets and bins.
+fn read<'m>(
+    map: &'m dyn FeatureMap,
+    source: &mut dyn ChunkSource,
+    targets: &Targets,
+    run: &Run,
+) -> Result<Held<'m>> {
+    let mut binned: Vec<(Binner<'_>, BinnedRows)> = Vec::new();
+    let mut dense = Vec::new();
     // A row as it is read, its targets as they are fitted, and its bins.
     let mut needs =
         RowNeeds::read(source.columns() + source.targets()).and_bytes(8 * targets.outputs());
-    for (leaf, offset, root) in leaves(map.as_ref()) {
+    for (leaf, offset, root) in leaves(map) {
         match leaf {
             Leaf::Dense(map) => dense.push((map, offset, root)),
             Leaf::Binning(map) => {
                 needs = needs.and_bytes(4 * map.grids());
-                binned.push((map.on(device, *memory)?, BinnedRows::new(map, offset, root)));
+                binned.push((map.on(run)?, BinnedRows::new(map, offset, root)));
             }
         }
     }
-    let chunk = needs.rows_on(device, *memory)?;
+    let chunk = needs.rows_of(run)?;
     let mut y = vec![Vec::new(); targets.outputs()];
-    let rows = for_each_chunk(
+    let mut weights = Vec::new();
+    let rows = watch_chunks(
         source,
         chunk,
-        &mut |rows| progress(Step::Rows(rows)),
+        |rows| run.say(Step::Rows(rows)),
         |chunk| {
             let encoded = targets.encode(chunk.y.view())?;
             for (k, (y, column)) in y.iter_mut().zip(encoded.axis_iter(Axis(1))).enumerate() {
                 // Nothing is rounded to f32 here, so the shift has no use.
                 y.extend(column.iter().map(|v| v + targets.shift(k)));
             }
+            weights.extend(chunk.weights.iter().flatten());
             for (binner, rows) in &mut binned {
                 rows.push(binner.indices(&chunk.x)?.view());
             }
@@ -79,30 +130,205 @@ pub(super) fn fit(
         .map_err(|_| Error::shape(format!("{rows} rows do not fit this machine")))?;
     let y_tn = Array2::from_shape_vec((y.len(), n), y.concat())
         .map_err(|e| Error::shape(e.to_string()))?;
-    let accumulate = start.elapsed();
+    let weights_n = source.is_weighted().then(|| Array1::from(weights));
+    if weights_n.as_ref().is_some_and(|w| w.sum() == 0.0) {
+        return Err(Error::data("weights", "all rows have weight 0"));
+    }
+    Ok(Held {
+        binned: binned.into_iter().map(|(_, rows)| rows).collect(),
+        dense,
+        y_tn,
+        weights_n,
+    })
+}
+
+impl Held<'_> {
+    fn size(&self, columns: usize) -> Size {
+        Size {
+            columns,
+            grids: self.binned.iter().map(BinnedRows::grids).sum(),
+            rows: self.y_tn.ncols(),
+            targets: self.y_tn.nrows(),
+        }
+    }
+
+    /// By a Cholesky factor of the sums.
+    fn solve_directly(mut self, solver: Cholesky) -> Result<Coefficients> {
+        let weights_n = self.weights_n.as_ref().map(|w| w.view());
+        let sums = binned_sums(&mut self.binned, self.y_tn.view(), weights_n)?;
+        drop(self);
+        solver.solve_in_place(sums)
+    }
+
+    /// By conjugate gradients, with the figures of how they ended.
+    fn iterate(
+        self,
+        source: &mut dyn ChunkSource,
+        solver: &ConjugateGradients,
+        run: &Run,
+    ) -> Result<(Coefficients, BTreeMap<String, f64>)> {
+        let mut features = SideBySide::default();
+        for rows in self.binned {
+            features.push(rows)?;
+        }
+        if !self.dense.is_empty() {
+            let n = self.y_tn.ncols();
+            features.push(StreamedRows::new(&self.dense, source, n, run)?)?;
+        }
+        let weights_n = self.weights_n.as_ref().map(|w| w.view());
+        let mut say = |i, r| run.say(Step::Iteration(i, r));
+        let solution =
+            solver.solve_weighted(&mut features, self.y_tn.view(), weights_n, &mut say)?;
+        let worst = solution.residual_t.fold(0.0, |m: f64, &r| m.max(r));
+        let facts = [
+            ("iterations", solution.iterations as f64),
+            ("relative_residual", worst),
+            ("tolerance", solver.tolerance),
+        ];
+        let facts = facts.map(|(name, value)| (name.to_owned(), value));
+        Ok((solution.require_converged()?, facts.into()))
+    }
+}
+
+/// Reads `source` once for targets and bins, then solves; conjugate gradients featurize dense parts
+/// again in every iteration. Targets (8 bytes a row and output) and bins (4 bytes a row and grid)
+/// are held beside the chunks.
+pub(super) fn fit(
+    map: Box<dyn FeatureMap>,
+    source: &mut dyn ChunkSource,
+    targets: Targets,
+    (solver, way): (&ConjugateGradients, Way),
+    run: &Run,
+) -> Result<LinearModel> {
+    if source.targets() == 0 {
+        return Err(Error::missing("the data has no targets to fit").help(Remedy::NameTargets));
+    }
     let start = Instant::now();
-    let mut features = SideBySide::default();
-    for (_, rows) in binned {
-        features.push(rows)?;
-    }
-    if !dense.is_empty() {
-        features.push(StreamedRows::new(&dense, source, n, device, *memory)?)?;
-    }
-    let solution = solver.solve(&mut features, y_tn.view(), &mut |i, r| {
-        progress(Step::Iteration(i, r))
-    })?;
-    drop(features);
+    let held = read(map.as_ref(), source, &targets, run)?;
+    let (accumulate, rows) = (start.elapsed(), held.y_tn.ncols() as u64);
+    let start = Instant::now();
+    let size = held.size(map.output_dim());
+    let (coefficients, facts) = match way.is_direct(size, held.dense.is_empty())? {
+        true => {
+            log::info!("a Cholesky factor of the sums of {} bins", size.columns);
+            let (lambda, intercept) = (solver.lambda, solver.intercept);
+            let solver = Cholesky { lambda, intercept };
+            (held.solve_directly(solver)?, BTreeMap::new())
+        }
+        false => held.iterate(source, solver, run)?,
+    };
     Ok(LinearModel {
-        coefficients: solution.require_converged()?,
         times: Some(FitTimes {
             accumulate,
             solve: start.elapsed(),
         }),
-        map,
-        targets,
-        class_names: None,
         lambda: solver.lambda,
         rows,
-        device: device.describe(),
+        facts,
+        ..LinearModel::new(map, coefficients, targets, &run.device)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Device,
+        data::MemorySource,
+        features::{Affine, Binning},
+        kernels::Laplacian,
+        models::{FitOptions, Solver},
+    };
+
+    /// A factor of the exact sums and conjugate gradients meet, with and without an intercept; a
+    /// row of weight w counts as w rows for both.
+    #[test]
+    fn both_ways_meet_and_count_rows_by_their_weights() {
+        let x = Array2::from_shape_fn((60, 2), |(i, j)| ((i * (2 * j + 3)) % 41) as f64 / 9.0);
+        let y = Array2::from_shape_fn((60, 2), |(i, k)| 4.0 + ((i + 3 * k) as f64).sin());
+        let weight = |i: usize| i % 4;
+        let copies: Vec<_> = (0..60).flat_map(|i| vec![i; weight(i)]).collect();
+        let cpu = Device::cpu();
+        let plain = MemorySource::new(&x, Some(y.clone())).expect("rows");
+        let weights = Array1::from_shape_fn(60, |i| weight(i) as f64);
+        let weighted = plain.clone().with_weights(weights).expect("weights");
+        let pick = |a: &Array2<f64>| a.select(Axis(0), &copies);
+        let repeated = MemorySource::new(pick(&x), Some(pick(&y))).expect("rows");
+        let map = Binning::new(Laplacian).grids(8);
+        let map = map
+            .fit(Affine::identity(2), &mut plain.clone(), &cpu)
+            .expect("a map");
+        let exact = Solver::ConjugateGradients {
+            tolerance: 1e-12,
+            max_iterations: 1000,
+        };
+        let fit = |rows: &MemorySource, solver, intercept| {
+            let targets = Targets::Real {
+                columns: 2,
+                shift: vec![4.0; 2],
+            };
+            let options = FitOptions {
+                lambda: 1e-3,
+                intercept,
+                solver,
+                ..FitOptions::on(&cpu)
+            };
+            LinearModel::fit(Box::new(map.clone()), &mut rows.clone(), targets, &options)
+                .expect("fits")
+        };
+        for intercept in [true, false] {
+            for rows in [&plain, &weighted, &repeated] {
+                let (direct, iterated) = (
+                    fit(rows, Solver::Cholesky, intercept),
+                    fit(rows, exact, intercept),
+                );
+                close(&direct, &iterated);
+                assert!(iterated.facts["iterations"] > 1.0 && direct.facts.is_empty());
+            }
+            let two = [&weighted, &repeated].map(|rows| fit(rows, exact, intercept));
+            close(&two[0], &two[1]);
+        }
+    }
+
+    fn close(a: &LinearModel, b: &LinearModel) {
+        let (a, b) = (&a.coefficients, &b.coefficients);
+        let beta = (&a.beta_dt - &b.beta_dt).fold(0.0, |m: f64, v| m.max(v.abs()));
+        let intercept = (&a.intercept_t - &b.intercept_t).mapv(f64::abs).sum();
+        assert!(beta < 1e-8 && intercept < 1e-8, "{beta:e} {intercept:e}");
+    }
+
+    /// Few columns and many products are solved directly, many columns are not.
+    #[test]
+    fn the_cheaper_way_is_taken() {
+        let letter = Size {
+            columns: 10_620,
+            grids: 300,
+            rows: 16_000,
+            targets: 26,
+        };
+        let cheaper = |size| Way::Cheaper.is_direct(size, true).expect("a way");
+        assert!(cheaper(letter));
+        assert!(!cheaper(Size {
+            columns: 20_000,
+            ..letter
+        }));
+        assert!(!cheaper(Size {
+            rows: 1000,
+            targets: 1,
+            ..letter
+        }));
+        assert!(!Way::Cheaper.is_direct(letter, false).expect("a way"));
+        let union = Way::Direct
+            .is_direct(letter, false)
+            .expect_err("no Gram matrix");
+        assert!(union.to_string().contains("conjugate gradients"), "{union}");
+        let large = Way::Direct.is_direct(
+            Size {
+                columns: 100_000,
+                ..letter
+            },
+            true,
+        );
+        assert!(matches!(large, Err(Error::Limit { .. })));
+    }
 }

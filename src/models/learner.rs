@@ -1,38 +1,58 @@
 //! The front door: a learner on a map, with a default for everything else.
 
-use super::{FittedFeatures, Listener, Step, setup::Setup};
+use super::{
+    Fit, FitData, FitRows, FittedFeatures, LabelledData, LinearModel, Model, RowData, TrainingData,
+    WithProbabilities, setup::Setup,
+};
 use crate::{
-    Device, Result,
-    data::{MemorySource, ToRows},
+    Device, Error, Result, Run,
+    data::{ChunkSource, MemorySource, Part, Split, Survey, ToRows},
     features::{Bandwidth, MapBuilder, Standardize},
+    normal::Targets,
+    progress::{Progress, Step},
     seed::Seed,
 };
-use std::sync::Arc;
+use std::{marker::PhantomData, sync::Arc};
 
 /// Something that learns on the features of a map: [`Ridge`](super::Ridge),
 /// [`RidgeClassifier`](super::RidgeClassifier), [`Features`]. This type holds what all of them
-/// share; `L` is what one has of its own.
+/// share; `L` is what one has of its own, and `T` says what it is fitted to: [`Numbers`],
+/// [`Labels`] or rows alone.
 ///
 /// Until said otherwise a learner takes the best GPU or else the CPU, 128 MiB for chunks,
 /// standardises where columns have mixed scales, takes the bandwidth of [`Bandwidth::Scale`], and
 /// is silent.
 #[derive(Debug, Clone)]
-pub struct Learner<L> {
-    pub(super) setup: Setup,
-    pub(super) own: L,
+pub struct Learner<L, T> {
+    pub(crate) setup: Setup,
+    pub(crate) own: L,
+    targets: PhantomData<T>,
 }
 
-impl<L: Default> Learner<L> {
+/// Targets are amounts.
+#[derive(Debug, Clone, Copy)]
+pub struct Numbers;
+
+/// Targets are labels.
+#[derive(Debug, Clone, Copy)]
+pub struct Labels;
+
+/// There are no targets.
+#[derive(Debug, Clone, Copy)]
+pub struct RowsAlone;
+
+impl<L: Default, T> Learner<L, T> {
     /// Learns on the features of `map`, with a default for everything else.
     pub fn on(map: impl MapBuilder + 'static) -> Self {
         Self {
             setup: Setup::on(Arc::new(map)),
             own: L::default(),
+            targets: PhantomData,
         }
     }
 }
 
-impl<L> Learner<L> {
+impl<L, T> Learner<L, T> {
     /// How wide the kernel is.
     pub fn bandwidth(mut self, bandwidth: Bandwidth) -> Self {
         self.setup.bandwidth = bandwidth;
@@ -65,8 +85,106 @@ impl<L> Learner<L> {
 
     /// Calls `hear` as work proceeds.
     pub fn progress(mut self, hear: impl Fn(Step) + Send + Sync + 'static) -> Self {
-        self.setup.progress = Listener::to(hear);
+        self.setup.progress = Progress::to(hear);
         self
+    }
+}
+
+impl<L: Fit, T> Learner<L, T> {
+    /// Draws the map for `source`, decides by the survey what the targets are, and fits.
+    fn linear(
+        &self,
+        source: &mut dyn ChunkSource,
+        targets: impl FnOnce(&Survey) -> Result<Targets>,
+        fit: &dyn Fit,
+    ) -> Result<(LinearModel, Device)> {
+        if source.is_weighted() && !self.own.takes_weights() {
+            return Err(Error::unsupported("this learner takes no weights of rows"));
+        }
+        let prepared = self.setup.prepare(source)?;
+        let data = FitData {
+            source,
+            targets: targets(&prepared.survey)?,
+            survey: &prepared.survey,
+            seed: self.setup.seed.unwrap_or_default(),
+            run: &prepared.run,
+        };
+        let model = fit.fit(prepared.map, data)?;
+        Ok((model, prepared.run.device))
+    }
+}
+
+impl<L: Fit> Learner<L, Numbers> {
+    /// Fits to arrays `(&x, &y)`, a [`DataFile`](crate::data::DataFile), or `&mut source` of a
+    /// [`ChunkSource`]. y of one dimension gives predictions of one.
+    ///
+    /// Errors when x and y differ in their rows or hold values that are not finite, when the map
+    /// cannot be drawn, and as the learner's own [`Fit::fit`] does.
+    pub fn fit<D: TrainingData>(&self, data: D) -> Result<Model<D::Predicted>> {
+        let mut source = data.into_source()?;
+        let source = source.as_mut();
+        let targets = |survey: &Survey| Ok(Targets::real(survey));
+        let Some(fraction) = self.setup.calibrate else {
+            let (linear, device) = self.linear(source, targets, &self.own)?;
+            return Ok(Model::new(linear, device, self.setup.memory));
+        };
+        let seed = self.setup.seed.unwrap_or_default().0;
+        let mut fitted = Split::new(&mut *source, Part::Train, fraction, seed)?;
+        let (mut linear, device) = self.linear(&mut fitted, targets, &self.own)?;
+        source.rewind()?;
+        let mut kept_back = Split::new(source, Part::Test, fraction, seed)?;
+        let memory = self.setup.memory;
+        linear.calibrate(&mut kept_back, Run::on(&device).memory(memory))?;
+        Ok(Model::new(linear, device, memory))
+    }
+
+    /// Keeps this share of the rows back from the fit, chosen by the seed, and calibrates intervals
+    /// on them ([`LinearModel::calibrate`]): [`Model::intervals`] then hold what they promise,
+    /// whatever the data.
+    pub fn calibrate(mut self, fraction: f64) -> Self {
+        self.setup.calibrate = Some(fraction);
+        self
+    }
+}
+
+impl<L: Fit> Learner<L, Labels> {
+    /// Fits to arrays `(&x, &labels)`, a [`DataFile`](crate::data::DataFile), or `&mut source` of a
+    /// [`ChunkSource`]; files and sources have numbers for labels.
+    ///
+    /// Errors as a learner of numbers does, and when there are fewer than two classes or more than
+    /// a thousand.
+    pub fn fit<D: LabelledData>(&self, data: D) -> Result<Model<Vec<D::Label>>> {
+        let (mut source, names) = data.into_labelled()?;
+        let calibrated = WithProbabilities(&self.own);
+        let fit: &dyn Fit = match self.setup.probabilities {
+            true => &calibrated,
+            false => &self.own,
+        };
+        let (mut linear, device) = self.linear(source.as_mut(), Targets::classes, fit)?;
+        linear.class_names = names;
+        Ok(Model::new(linear, device, self.setup.memory))
+    }
+
+    /// Whether the model is to have probabilities
+    /// ([`Model::predict_probabilities`]) where it has none of its own, as logistic regression
+    /// does: sigmoids on the scores of a fifth of the rows, by a second fit to the others. It is
+    /// not, until said otherwise.
+    pub fn probabilities(mut self, wanted: bool) -> Self {
+        self.setup.probabilities = wanted;
+        self
+    }
+}
+
+impl<L: FitRows> Learner<L, RowsAlone> {
+    /// Fits to an array `&x`, a [`DataFile`](crate::data::DataFile), or `&mut source` of a
+    /// [`ChunkSource`], whose targets are left alone if it has any.
+    ///
+    /// Errors when x holds values that are not finite, when the map cannot be drawn, and as the
+    /// learner's own [`Fit::fit`] does.
+    pub fn fit<D: RowData>(&self, rows: D) -> Result<Model<L::Predicted>> {
+        let mut source = rows.into_rows()?;
+        let (linear, device) = self.linear(source.as_mut(), |_| Ok(Targets::none()), &self.own)?;
+        Ok(Model::new(linear, device, self.setup.memory))
     }
 }
 
@@ -80,7 +198,7 @@ impl<L> Learner<L> {
 /// assert_eq!(features.transform(&x)?.dim(), (3, 16));
 /// # Ok::<(), bochner::Error>(())
 /// ```
-pub type Features = Learner<OfRows>;
+pub type Features = Learner<OfRows, RowsAlone>;
 
 /// [`Features`] have no options of their own.
 #[derive(Debug, Clone, Copy, Default)]
@@ -93,6 +211,10 @@ impl Features {
         let mut source = MemorySource::new(x_nd.to_rows(), None)?;
         let prepared = self.setup.prepare(&mut source)?;
         let memory = self.setup.memory;
-        Ok(FittedFeatures::new(prepared.map, prepared.device, memory))
+        Ok(FittedFeatures::new(
+            prepared.map,
+            prepared.run.device,
+            memory,
+        ))
     }
 }

@@ -1,20 +1,24 @@
 //! A linear model on random features, and its predictor on a device.
 
-use super::FitTimes;
+use super::{Conformal, FitTimes, LambdaCurve, Link, Principal, Probabilities, intervals};
 use crate::{
     Device, Error, Result,
     data::{Chunk, ChunkSource, Rows},
     features::{self, End, FeatureMap, Featurizer, Lane},
-    flow::Progress,
+    flow::Run,
     normal::Targets,
-    solve::Coefficients,
+    solve::{Coefficients, Spread},
     store::Store,
     text::counted,
 };
 use ndarray::{Array2, ArrayView2, s};
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 const KIND: &str = "model";
+/// The learner of files that name none.
+const RIDGE: &str = "ridge";
+/// Names and figures of a fit.
+const FACTS: &str = "facts";
 
 /// Feature map, coefficients, and what the targets mean.
 #[derive(Debug)]
@@ -28,7 +32,23 @@ pub struct LinearModel {
     /// What classes are called if their labels are text, which the numbers in [`Self::targets`]
     /// then count from 0.
     pub class_names: Option<Vec<String>>,
-    /// The penalty per sample that the fit used.
+    /// What fitted it, by the name that `fit --model` takes.
+    pub learner: String,
+    /// Figures that the fit found, by name, such as `effective_dimension`: for reports.
+    pub facts: BTreeMap<String, f64>,
+    /// The held-out errors by which the penalty was chosen, if it was.
+    pub lambda_curve: Option<LambdaCurve>,
+    /// How scores become probabilities, of classifiers that have some.
+    pub probabilities: Option<Probabilities>,
+    /// The covariance of the coefficients, of a Gaussian process.
+    pub spread: Option<Spread>,
+    /// What it was off by on rows that [`Self::calibrate`] saw.
+    pub conformal: Option<Conformal>,
+    /// What kernel PCA knows beside its components; `None` for all other learners.
+    pub principal: Option<Principal>,
+    /// What becomes of raw scores; `None` where they are what the model says.
+    pub link: Option<Link>,
+    /// The penalty per sample that the fit used; 0 if it has none.
     pub lambda: f64,
     /// Rows that the fit saw.
     pub rows: u64,
@@ -39,6 +59,33 @@ pub struct LinearModel {
 }
 
 impl LinearModel {
+    /// A model of ridge regression, of no rows yet and without figures: what a fit fills in.
+    pub fn new(
+        map: Box<dyn FeatureMap>,
+        coefficients: Coefficients,
+        targets: Targets,
+        device: &Device,
+    ) -> Self {
+        Self {
+            map,
+            coefficients,
+            targets,
+            class_names: None,
+            learner: RIDGE.into(),
+            facts: BTreeMap::new(),
+            lambda_curve: None,
+            probabilities: None,
+            spread: None,
+            conformal: None,
+            principal: None,
+            link: None,
+            lambda: 0.0,
+            rows: 0,
+            device: device.describe(),
+            times: None,
+        }
+    }
+
     /// Writes one file with everything that predicting needs, whole or not at all. Errors also when
     /// the map holds code that no file can keep.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
@@ -55,6 +102,25 @@ impl LinearModel {
         }
         if let Some(names) = &self.class_names {
             store.set("class_names", serde_json::json!(names));
+        }
+        store.set("learner", &self.learner);
+        if !self.facts.is_empty() {
+            let (names, figures): (Vec<_>, Vec<f64>) = self.facts.iter().unzip();
+            store.set(FACTS, serde_json::json!(names));
+            store.put_vector(FACTS, &figures);
+        }
+        if let Some(curve) = &self.lambda_curve {
+            curve.write(&mut store);
+        }
+        if let Some(probabilities) = &self.probabilities {
+            probabilities.write(&mut store);
+        }
+        intervals::write(self, &mut store);
+        if let Some(principal) = &self.principal {
+            principal.write(&mut store);
+        }
+        if let Some(link) = self.link {
+            link.write(&mut store);
         }
         store.set("lambda", self.lambda);
         store.set("rows", self.rows);
@@ -82,23 +148,39 @@ impl LinearModel {
             )));
         }
         let intercept_t = store.vector("intercept", outputs)?;
+        let link = Link::read(store, outputs)?;
+        let columns = outputs - link.map_or(0, Link::hidden);
         let targets = match store.text("task")? {
             "regression" => Targets::Real {
-                columns: outputs,
-                shift: vec![0.0; outputs],
+                columns,
+                shift: vec![0.0; columns],
             },
             "classification" => Targets::Classes(store.vector("classes", outputs)?.to_vec()),
             other => return Err(Error::format(format!("the task {other:?} is not known"))),
         };
         let class_names = read_names(store, &targets)?;
+        // Files from before there were other learners name none.
+        let learner = match store.has_property("learner") {
+            true => store.text("learner")?.to_owned(),
+            false => RIDGE.into(),
+        };
+        let (spread, conformal) = intervals::read(store, (features, outputs))?;
         Ok(Self {
             map,
             class_names,
+            spread,
+            conformal,
             coefficients: Coefficients {
                 beta_dt,
                 intercept_t,
             },
             targets,
+            learner,
+            facts: read_facts(store)?,
+            lambda_curve: LambdaCurve::read(store)?,
+            probabilities: Probabilities::read(store, outputs)?,
+            principal: Principal::read(store, (features, outputs))?,
+            link,
             lambda: store.get("lambda")?,
             rows: store.get("rows")?,
             device: store.text("device")?.to_owned(),
@@ -106,9 +188,25 @@ impl LinearModel {
         })
     }
 
-    /// Loads the model on a device, with chunk buffers of at most `memory` bytes.
-    pub fn on(&self, device: &Device, memory: u64) -> Result<Predictor<'_>> {
-        Predictor::new(self, device, memory)
+    /// What the model says of raw outputs `[n, t]`: values as they are, or the label of the largest
+    /// score in each row, `[n, 1]`.
+    pub fn decide(&self, scores_nt: Array2<f64>) -> Array2<f64> {
+        let Targets::Classes(labels) = &self.targets else {
+            return match self.link {
+                None => scores_nt,
+                Some(link) => link.apply(&scores_nt),
+            };
+        };
+        Array2::from_shape_fn((scores_nt.nrows(), 1), |(i, _)| {
+            let row = scores_nt.row(i);
+            let best = (1..row.len()).fold(0, |b, k| if row[k] > row[b] { k } else { b });
+            labels[best]
+        })
+    }
+
+    /// Loads the model on a device: `run` is a `&Device` or a [`Run`].
+    pub fn on(&self, run: impl Into<Run>) -> Result<Predictor<'_>> {
+        Predictor::new(self, run.into())
     }
 }
 
@@ -120,10 +218,10 @@ pub struct Predictor<'m> {
 }
 
 impl<'m> Predictor<'m> {
-    fn new(model: &'m LinearModel, device: &Device, memory: u64) -> Result<Self> {
+    fn new(model: &'m LinearModel, run: Run) -> Result<Self> {
         let beta_dt = &model.coefficients.beta_dt;
         let lanes = vec![Lane::outputs(model.map.as_ref(), beta_dt)];
-        let mut featurizer = Featurizer::new(lanes, beta_dt.ncols(), End::Host, device, memory)?;
+        let mut featurizer = Featurizer::new(lanes, beta_dt.ncols(), End::Host, run)?;
         featurizer.load()?;
         Ok(Self { model, featurizer })
     }
@@ -148,32 +246,65 @@ impl<'m> Predictor<'m> {
     /// Predictions, `[rows, t]` values, or `[rows, 1]` labels for a classifier.
     pub fn predict(&mut self, rows: &Rows) -> Result<Array2<f64>> {
         let scores = self.scores(rows)?;
-        Ok(decide(scores, &self.model.targets))
+        Ok(self.model.decide(scores))
     }
 
     /// Streams a source: `sink` gets the predictions and the targets of each chunk, in order.
-    /// Returns the number of rows.
+    /// The [`Run`] hears [`Step::Rows`](crate::Step::Rows). Returns the number of rows.
     pub fn stream(
         &mut self,
         source: &mut dyn ChunkSource,
-        progress: Progress<'_>,
         mut sink: impl FnMut(ArrayView2<'_, f64>, ArrayView2<'_, f64>) -> Result<()>,
     ) -> Result<u64> {
         let model = self.model;
-        if source.columns() != model.map.input_dim() {
-            return Err(Error::shape(format!(
-                "the data has {}, the model was fitted on {}",
-                counted(source.columns(), "column"),
-                model.map.input_dim()
-            )));
-        }
+        self.stream_scores(source, |scores_nt, y_nt| {
+            sink(model.decide(scores_nt.to_owned()).view(), y_nt)
+        })
+    }
+
+    /// As [`Self::stream`] with the raw outputs in place of predictions.
+    pub fn stream_scores(
+        &mut self,
+        source: &mut dyn ChunkSource,
+        mut sink: impl FnMut(ArrayView2<'_, f64>, ArrayView2<'_, f64>) -> Result<()>,
+    ) -> Result<u64> {
+        let model = self.model;
+        check_columns(model, source)?;
         let targets = |chunk: &Chunk, range| chunk.y.slice(s![range, ..]).to_owned();
         self.featurizer
-            .on_host(source, progress, targets, |scores, y: Array2<f64>| {
+            .on_host(source, targets, |scores, y: Array2<f64>| {
                 let scores = scores[0].mapv(f64::from) + &model.coefficients.intercept_t;
-                sink(decide(scores, &model.targets).view(), y.view())
+                sink(scores.view(), y.view())
             })
     }
+}
+
+/// Errors unless `source` has the columns that `model` was fitted on.
+pub(super) fn check_columns(model: &LinearModel, source: &dyn ChunkSource) -> Result<()> {
+    if source.columns() == model.map.input_dim() {
+        return Ok(());
+    }
+    Err(Error::shape(format!(
+        "the data has {}, the model was fitted on {}",
+        counted(source.columns(), "column"),
+        model.map.input_dim()
+    )))
+}
+
+/// The figures that a fit found, if it kept any.
+fn read_facts(store: &Store) -> Result<BTreeMap<String, f64>> {
+    if !store.has(FACTS) {
+        return Ok(BTreeMap::new());
+    }
+    let names = read_list(store, FACTS)?;
+    let figures = store.vector(FACTS, names.len())?;
+    Ok(names.into_iter().zip(figures).collect())
+}
+
+/// A property that is a list of names.
+fn read_list(store: &Store, name: &str) -> Result<Vec<String>> {
+    serde_json::from_str(store.text(name)?)
+        .map_err(|fault| Error::format(format!("property {name:?} is no list of names: {fault}")))
 }
 
 /// The names of classes; files of numeric labels, and older ones, have none.
@@ -182,9 +313,7 @@ fn read_names(store: &Store, targets: &Targets) -> Result<Option<Vec<String>>> {
     if !store.has_property(NAME) {
         return Ok(None);
     }
-    let names: Vec<String> = serde_json::from_str(store.text(NAME)?).map_err(|fault| {
-        Error::format(format!("property {NAME:?} is no list of names: {fault}"))
-    })?;
+    let names = read_list(store, NAME)?;
     let counts = |classes: &[f64]| classes.iter().enumerate().all(|(i, &c)| c == i as f64);
     match targets {
         Targets::Classes(classes) if classes.len() == names.len() && counts(classes) => {
@@ -195,16 +324,4 @@ fn read_names(store: &Store, targets: &Targets) -> Result<Option<Vec<String>>> {
             names.len()
         ))),
     }
-}
-
-/// What a model says: values as they are, or the label of the largest score in each row.
-fn decide(scores: Array2<f64>, targets: &Targets) -> Array2<f64> {
-    let Targets::Classes(labels) = targets else {
-        return scores;
-    };
-    Array2::from_shape_fn((scores.nrows(), 1), |(i, _)| {
-        let row = scores.row(i);
-        let best = (1..row.len()).fold(0, |b, k| if row[k] > row[b] { k } else { b });
-        labels[best]
-    })
 }

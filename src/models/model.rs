@@ -1,11 +1,11 @@
 //! What the door gives back: a model or features with a device to run on.
 
-use super::{FromLabel, Label, LinearModel, Predictor};
+use super::{FromLabel, Intervals, Label, LinearModel, Predictor};
 use crate::{
     Device, Error, Result,
     data::{ChunkSource, MemorySource, ToRows},
     features::{self, FeatureMap, featurize, require_dense},
-    flow::DEFAULT_MEMORY,
+    flow::Run,
     normal::Targets,
     store::Store,
 };
@@ -144,7 +144,7 @@ impl<Y: Predicted> Model<Y> {
         Ok(Self {
             linear,
             device: None,
-            memory: DEFAULT_MEMORY,
+            memory: Run::DEFAULT_MEMORY,
             predicted: PhantomData,
         })
     }
@@ -174,20 +174,36 @@ impl<Y: Predicted> Model<Y> {
     /// The model in the memory of its device: for many small calls, which then upload nothing but
     /// their rows.
     pub fn loaded(&self) -> Result<LoadedModel<'_, Y>> {
+        Ok(LoadedModel {
+            predictor: self.linear.on(self.run()?)?,
+            predicted: PhantomData,
+        })
+    }
+
+    /// Where it runs, with how much memory.
+    pub(super) fn run(&self) -> Result<Run> {
         let device = match &self.device {
             Some(device) => device.clone(),
             None => Device::best()?,
         };
-        Ok(LoadedModel {
-            predictor: self.linear.on(&device, self.memory)?,
-            predicted: PhantomData,
-        })
+        Ok(Run::on(&device).memory(self.memory))
     }
 
     /// Predictions for rows `[n, d]`. Each call loads the model anew: [`Self::loaded`] does so
     /// once.
     pub fn predict(&self, x_nd: impl ToRows) -> Result<Y> {
         self.loaded()?.predict(x_nd)
+    }
+
+    /// Predictions for rows `[n, d]` between bounds that hold a new target with probability
+    /// `level`, between 0 and 1: of a [`GaussianProcess`](super::GaussianProcess), or of any
+    /// regression that was calibrated.
+    ///
+    /// Errors as [`LinearModel::intervals_on`] and
+    /// [`IntervalPredictor::predict`](super::IntervalPredictor::predict) do.
+    pub fn intervals(&self, x_nd: impl ToRows, level: f64) -> Result<Intervals> {
+        let mut predictor = self.linear.intervals_on(self.run()?)?;
+        predictor.predict(&x_nd.to_rows(), level)
     }
 
     /// Streams a source: `sink` gets predictions, `[n, t]`, and targets of each chunk, in order;
@@ -197,7 +213,7 @@ impl<Y: Predicted> Model<Y> {
         source: &mut dyn ChunkSource,
         sink: impl FnMut(ArrayView2<'_, f64>, ArrayView2<'_, f64>) -> Result<()>,
     ) -> Result<u64> {
-        self.loaded()?.predictor.stream(source, &mut |_| {}, sink)
+        self.loaded()?.predictor.stream(source, sink)
     }
 }
 
@@ -283,8 +299,8 @@ impl FittedFeatures {
             Some(device) => device.clone(),
             None => Device::best()?,
         };
-        let map = self.map.as_ref();
-        featurize(map, source, &device, self.memory, &mut |_| {}, sink)
+        let run = Run::on(&device).memory(self.memory);
+        featurize(self.map.as_ref(), source, run, sink)
     }
 
     /// Writes the map to a file, whole or not at all. Errors when it holds code that no file can
@@ -303,7 +319,7 @@ impl FittedFeatures {
         Ok(Self {
             map,
             device: None,
-            memory: DEFAULT_MEMORY,
+            memory: Run::DEFAULT_MEMORY,
         })
     }
 }

@@ -1,31 +1,30 @@
 //! Ridge regression and ridge classification on random features.
 
 use super::{
-    Learner, LinearModel, Listener, Model, Step,
-    iterative::{self, IterativeOptions},
-    train::{LabelledData, TrainingData},
+    Fit, FitData, HeldOut, Labels, Lambda, Learner, LinearModel, Numbers,
+    iterative::{self, Way},
+    lambda,
 };
 use crate::{
-    Device, Error, Result,
+    Error, Result,
     data::{ChunkSource, Survey},
     features::{FeatureMap, require_dense},
-    flow::DEFAULT_MEMORY,
+    flow::Run,
     normal::{NormalEquations, Targets},
     solve::{Cholesky, ConjugateGradients},
 };
-use std::{
-    marker::PhantomData,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 /// How coefficients are found.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Solver {
-    /// Conjugate gradients for maps whose features cannot be stored (binning), else Cholesky.
+    /// A Cholesky factor; for maps whose features cannot be stored (binning) conjugate gradients,
+    /// unless a factor is cheaper and its Gram matrix takes at most 1 GiB.
     #[default]
     Auto,
-    /// A Cholesky factor of the normal equations: one pass over the rows, `8 D^2` bytes.
+    /// A Cholesky factor of the normal equations: one pass over the rows, `8 D^2` bytes. Binned
+    /// rows are summed on the host, exactly.
     Cholesky,
     /// Conjugate gradients, which form no Gram matrix and featurize all rows in every iteration.
     ConjugateGradients {
@@ -50,33 +49,26 @@ impl Solver {
 /// How [`LinearModel::fit`] fits.
 #[derive(Debug, Clone)]
 pub struct FitOptions {
-    /// Where.
-    pub device: Device,
-    /// Bytes for chunk buffers. Conjugate gradients hold targets (8 bytes a row and output) and
-    /// bins (4 bytes a row and grid) beside them.
-    pub memory: u64,
+    /// Where, with how much memory, and who hears of it. Conjugate gradients hold targets (8 bytes
+    /// a row and output) and bins (4 bytes a row and grid) beside the chunks.
+    pub run: Run,
     /// The penalty per sample, lambda > 0.
     pub lambda: f64,
     /// Whether an intercept is fitted.
     pub intercept: bool,
     /// How coefficients are found.
     pub solver: Solver,
-    /// Who hears of it.
-    pub progress: Listener,
 }
 
 impl FitOptions {
-    /// lambda = 1e-6 with an intercept, [`Solver::Auto`], [`DEFAULT_MEMORY`] and silence, on
-    /// `device`.
-    pub fn on(device: &Device) -> Self {
+    /// lambda = 1e-6 with an intercept and [`Solver::Auto`]. `run` is a `&Device` or a [`Run`].
+    pub fn on(run: impl Into<Run>) -> Self {
         let Cholesky { lambda, intercept } = Cholesky::default();
         Self {
-            device: device.clone(),
-            memory: DEFAULT_MEMORY,
+            run: run.into(),
             lambda,
             intercept,
             solver: Solver::Auto,
-            progress: Listener::default(),
         }
     }
 }
@@ -96,7 +88,7 @@ impl LinearModel {
     ///
     /// Errors as [`NormalEquations::accumulate`] and the solvers do: with [`Error::Numerical`] when
     /// the iteration does not converge, with [`Error::Unsupported`] when [`Solver::Cholesky`] is
-    /// asked of a map whose features cannot be stored.
+    /// asked of binning beside other maps.
     pub fn fit(
         map: Box<dyn FeatureMap>,
         source: &mut dyn ChunkSource,
@@ -104,58 +96,57 @@ impl LinearModel {
         options: &FitOptions,
     ) -> Result<Self> {
         let FitOptions {
-            device,
-            memory,
+            run,
             lambda,
             intercept,
             solver,
-            progress,
         } = options;
         let (lambda, intercept) = (*lambda, *intercept);
-        let solver = match solver {
-            Solver::Auto if require_dense(map.as_ref()).is_err() => Solver::conjugate_gradients(),
-            other => *other,
+        let default = ConjugateGradients {
+            lambda,
+            intercept,
+            ..ConjugateGradients::default()
         };
-        if let Solver::ConjugateGradients {
-            tolerance,
-            max_iterations,
-        } = solver
-        {
-            let options = IterativeOptions {
-                device: device.clone(),
-                solver: ConjugateGradients {
-                    lambda,
-                    intercept,
+        let iterative = match *solver {
+            Solver::ConjugateGradients {
+                tolerance,
+                max_iterations,
+            } => {
+                let solver = ConjugateGradients {
                     tolerance,
                     max_iterations,
-                },
-                memory: *memory,
-            };
-            return iterative::fit(map, source, targets, &options, &mut |step| {
-                progress.say(step);
-            });
+                    ..default
+                };
+                Some((solver, Way::Iterate))
+            }
+            _ if require_dense(map.as_ref()).is_ok() => None,
+            Solver::Auto => Some((default, Way::Cheaper)),
+            Solver::Cholesky => Some((default, Way::Direct)),
+        };
+        if let Some((solver, way)) = iterative {
+            return iterative::fit(map, source, targets, (&solver, way), run);
         }
         let start = Instant::now();
-        let mut say = |rows| progress.say(Step::Rows(rows));
-        let sums =
-            NormalEquations::accumulate(map.as_ref(), source, &targets, device, *memory, &mut say)?;
+        let sums = NormalEquations::accumulate(map.as_ref(), source, &targets, run)?;
         let accumulate = start.elapsed();
         let start = Instant::now();
-        let coefficients = Cholesky { lambda, intercept }.solve(&sums)?;
+        let solved = Cholesky { lambda, intercept }.solve_with_dimension(&sums)?;
         let times = FitTimes {
             accumulate,
             solve: start.elapsed(),
         };
-        Ok(Self {
-            map,
-            coefficients,
+        let (coefficients, dimension) = solved;
+        let mut model = Self {
             times: Some(times),
-            targets,
-            class_names: None,
             lambda,
             rows: sums.rows,
-            device: device.describe(),
-        })
+            ..Self::new(map, coefficients, targets, &run.device)
+        };
+        let name = "effective_dimension".to_owned();
+        model
+            .facts
+            .extend(dimension.map(|dimension| (name, dimension)));
+        Ok(model)
     }
 }
 
@@ -203,7 +194,7 @@ impl Targets {
 /// assert!(predicted.iter().zip(&y).all(|(p, y)| (p - y).abs() < 0.02));
 /// # Ok::<(), bochner::Error>(())
 /// ```
-pub type Ridge = Learner<RidgeOf<Numbers>>;
+pub type Ridge = Learner<RidgeOptions, Numbers>;
 
 /// One [`Ridge`] regression against +-1 per class; the class of the largest value wins. Labels are
 /// text, whole numbers, floats or booleans, and come back as they went in.
@@ -216,42 +207,55 @@ pub type Ridge = Learner<RidgeOf<Numbers>>;
 /// assert_eq!(model.predict(&x)?, ["low", "low", "high", "high"]);
 /// # Ok::<(), bochner::Error>(())
 /// ```
-pub type RidgeClassifier = Learner<RidgeOf<Classes>>;
+pub type RidgeClassifier = Learner<RidgeOptions, Labels>;
 
-/// What [`Ridge`] and [`RidgeClassifier`] have of their own: penalty, intercept, solver.
-#[derive(Debug, Clone)]
-pub struct RidgeOf<T> {
-    lambda: f64,
-    intercept: bool,
-    solver: Solver,
-    targets: PhantomData<T>,
+/// What [`Ridge`] and [`RidgeClassifier`] have of their own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RidgeOptions {
+    /// The penalty per sample, lambda > 0, or how it is chosen.
+    pub lambda: Lambda,
+    /// Whether an intercept is fitted, which is never penalised.
+    pub intercept: bool,
+    /// How coefficients are found.
+    pub solver: Solver,
 }
 
-/// Targets are amounts.
-#[derive(Debug, Clone, Copy)]
-pub struct Numbers;
-
-/// Targets are labels.
-#[derive(Debug, Clone, Copy)]
-pub struct Classes;
-
-impl<T> Default for RidgeOf<T> {
+impl Default for RidgeOptions {
+    /// lambda = 1e-6 with an intercept, [`Solver::Auto`].
     fn default() -> Self {
         let Cholesky { lambda, intercept } = Cholesky::default();
         Self {
-            lambda,
+            lambda: Lambda::Fixed(lambda),
             intercept,
             solver: Solver::Auto,
-            targets: PhantomData,
         }
     }
 }
 
-impl<T> Learner<RidgeOf<T>> {
-    /// The penalty per sample; 1e-6 until said otherwise.
-    pub fn lambda(mut self, lambda: f64) -> Self {
-        self.own.lambda = lambda;
+impl<T> Learner<RidgeOptions, T> {
+    /// The penalty per sample, a number or [`Lambda`]; 1e-6 until said otherwise.
+    pub fn lambda(mut self, lambda: impl Into<Lambda>) -> Self {
+        self.own.lambda = lambda.into();
         self
+    }
+
+    /// Fits with the best of these penalties by leave-one-out errors, which
+    /// [`LinearModel::lambda_curve`] keeps; [`Lambda::Best`] chooses by others.
+    ///
+    /// ```
+    /// use bochner::prelude::*;
+    /// let x = ndarray::Array::from_shape_fn((200, 1), |(i, _)| i as f64 / 20.0);
+    /// let y: Vec<_> = x.iter().enumerate().map(|(i, x)| x.sin() + (i % 7) as f64 / 9.0).collect();
+    /// let ridge = Ridge::on(Fourier::new(Gaussian).features(64)).lambdas(&[1e-8, 1e-4, 1.0]);
+    /// let model = ridge.fit((&x, &y))?;
+    /// assert_eq!(model.linear().lambda, 1e-4);
+    /// # Ok::<(), bochner::Error>(())
+    /// ```
+    pub fn lambdas(self, lambdas: &[f64]) -> Self {
+        self.lambda(Lambda::Best {
+            of: lambdas.to_vec(),
+            by: HeldOut::LeaveOneOut,
+        })
     }
 
     /// Whether an intercept is fitted, which is never penalised; it is, until said otherwise.
@@ -265,56 +269,36 @@ impl<T> Learner<RidgeOf<T>> {
         self.own.solver = solver;
         self
     }
+}
 
-    fn linear(
-        &self,
-        source: &mut dyn ChunkSource,
-        targets: impl FnOnce(&Survey) -> Result<Targets>,
-    ) -> Result<(LinearModel, Device)> {
-        let RidgeOf {
-            lambda,
-            intercept,
-            solver,
-            ..
-        } = self.own;
-        let prepared = self.setup.prepare(source)?;
-        let options = FitOptions {
-            memory: self.setup.memory,
-            progress: self.setup.progress.clone(),
-            lambda,
-            intercept,
-            solver,
-            ..FitOptions::on(&prepared.device)
+impl Fit for RidgeOptions {
+    fn takes_weights(&self) -> bool {
+        true
+    }
+
+    /// As [`LinearModel::fit`]; with [`Lambda::Best`] errors also with [`Error::Unsupported`] when
+    /// the features cannot be stored or conjugate gradients are asked for, which give no path.
+    fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
+        let (intercept, solver) = (self.intercept, self.solver);
+        let lambda = match &self.lambda {
+            Lambda::Fixed(lambda) => *lambda,
+            Lambda::Best { of, by } => {
+                if let Solver::ConjugateGradients { .. } = solver {
+                    return Err(Error::unsupported(
+                        "conjugate gradients solve for one lambda; a choice of several needs the \
+                         Gram matrix",
+                    ));
+                }
+                let how = (of.as_slice(), *by, intercept);
+                return lambda::fit(map, data.source, data.targets, how, data.run);
+            }
         };
-        let targets = targets(&prepared.survey)?;
-        let model = LinearModel::fit(prepared.map, source, targets, &options)?;
-        Ok((model, prepared.device))
-    }
-}
-
-impl Ridge {
-    /// Fits to arrays `(&x, &y)`, a [`DataFile`](crate::data::DataFile), or `&mut source` of a
-    /// [`ChunkSource`]. y of one dimension gives predictions of one.
-    ///
-    /// Errors when x and y differ in their rows or hold values that are not finite, when the map
-    /// cannot be drawn, and as [`LinearModel::fit`] does.
-    pub fn fit<D: TrainingData>(&self, data: D) -> Result<Model<D::Predicted>> {
-        let mut source = data.into_source()?;
-        let (linear, device) = self.linear(source.as_mut(), |survey| Ok(Targets::real(survey)))?;
-        Ok(Model::new(linear, device, self.setup.memory))
-    }
-}
-
-impl RidgeClassifier {
-    /// Fits to arrays `(&x, &labels)`, a [`DataFile`](crate::data::DataFile), or `&mut source` of a
-    /// [`ChunkSource`]; files and sources have numbers for labels.
-    ///
-    /// Errors as [`Ridge::fit`] does, and when there are fewer than two classes or more than a
-    /// thousand.
-    pub fn fit<D: LabelledData>(&self, data: D) -> Result<Model<Vec<D::Label>>> {
-        let (mut source, names) = data.into_labelled()?;
-        let (mut linear, device) = self.linear(source.as_mut(), Targets::classes)?;
-        linear.class_names = names;
-        Ok(Model::new(linear, device, self.setup.memory))
+        let options = FitOptions {
+            lambda,
+            intercept,
+            solver,
+            ..FitOptions::on(data.run)
+        };
+        LinearModel::fit(map, data.source, data.targets, &options)
     }
 }

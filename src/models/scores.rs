@@ -11,6 +11,9 @@ pub struct Scores {
     right: u64,
     squared_error: f64,
     squared_target: f64,
+    /// Rows with probabilities, and the sum of their losses.
+    probable: u64,
+    log_loss: f64,
 }
 
 impl Scores {
@@ -32,6 +35,37 @@ impl Scores {
             self.squared_target += t * t;
         }
         Ok(())
+    }
+
+    /// Takes the probabilities `[n, classes]` of a chunk, in the order of `labels`, and its labels
+    /// `[n, 1]`. A label that is no class has probability zero. Errors when their shapes differ.
+    pub fn add_probabilities(
+        &mut self,
+        p_nt: ArrayView2<'_, f64>,
+        labels: &[f64],
+        y: ArrayView2<'_, f64>,
+    ) -> Result<()> {
+        if p_nt.dim() != (y.nrows(), labels.len()) || y.ncols() != 1 {
+            return Err(Error::shape(format!(
+                "probabilities are {:?}, labels {:?} of {} classes",
+                p_nt.dim(),
+                y.dim(),
+                labels.len()
+            )));
+        }
+        self.probable += y.nrows() as u64;
+        for (p, label) in p_nt.rows().into_iter().zip(y) {
+            let class = labels.iter().position(|l| l == label);
+            // One row that was thought impossible is no reason for an infinite mean.
+            let p = class.map_or(0.0, |class| p[class]).max(f64::EPSILON);
+            self.log_loss -= p.ln();
+        }
+        Ok(())
+    }
+
+    /// The mean of `-log p` of the labels; `None` without probabilities.
+    pub fn log_loss(&self) -> Option<f64> {
+        (self.probable > 0).then(|| self.log_loss / self.probable as f64)
     }
 
     /// Rows seen.

@@ -1,12 +1,12 @@
 //! What every learner needs beside its own options: a map, and how the data come to it.
 
-use super::{Listener, Step};
 use crate::{
     Device, Result,
     data::{ChunkSource, Survey},
     features::{Bandwidth, FeatureMap, MapBuilder, MapData, Standardize},
-    flow::DEFAULT_MEMORY,
+    flow::Run,
     kernels::Gaussian,
+    progress::Progress,
     seed::Seed,
 };
 use std::sync::Arc;
@@ -16,58 +16,70 @@ const MEDIAN_ROWS: usize = 2000;
 
 /// The choices that all learners share. [`Learner`](super::Learner) has a method for each.
 #[derive(Debug, Clone)]
-pub(super) struct Setup {
-    pub(super) map: Arc<dyn MapBuilder>,
-    pub(super) bandwidth: Bandwidth,
-    pub(super) standardize: Standardize,
-    pub(super) device: Option<Device>,
-    pub(super) memory: u64,
-    pub(super) seed: Option<Seed>,
-    pub(super) progress: Listener,
+pub(crate) struct Setup {
+    pub(crate) map: Arc<dyn MapBuilder>,
+    pub(crate) bandwidth: Bandwidth,
+    pub(crate) standardize: Standardize,
+    pub(crate) device: Option<Device>,
+    pub(crate) memory: u64,
+    pub(crate) seed: Option<Seed>,
+    pub(crate) probabilities: bool,
+    pub(crate) calibrate: Option<f64>,
+    pub(crate) progress: Progress,
 }
 
 /// A map drawn for the data, and what was found on the way.
 #[derive(Debug)]
-pub(super) struct Prepared {
-    pub(super) device: Device,
-    pub(super) survey: Survey,
-    pub(super) map: Box<dyn FeatureMap>,
+pub(crate) struct Prepared {
+    pub(crate) run: Run,
+    pub(crate) survey: Survey,
+    pub(crate) map: Box<dyn FeatureMap>,
 }
 
 impl Setup {
-    pub(super) fn on(map: Arc<dyn MapBuilder>) -> Self {
+    pub(crate) fn on(map: Arc<dyn MapBuilder>) -> Self {
         Self {
             map,
             bandwidth: Bandwidth::Scale,
             standardize: Standardize::default(),
             device: None,
-            memory: DEFAULT_MEMORY,
+            memory: Run::DEFAULT_MEMORY,
             seed: None,
-            progress: Listener::default(),
+            probabilities: false,
+            calibrate: None,
+            progress: Progress::default(),
         }
     }
 
-    /// The device asked for, else the best of this machine.
-    pub(super) fn device(&self) -> Result<Device> {
-        match &self.device {
-            Some(device) => Ok(device.clone()),
-            None => Device::best(),
-        }
+    /// On the device asked for, else the best of this machine.
+    pub(crate) fn run(&self) -> Result<Run> {
+        let device = match &self.device {
+            Some(device) => device.clone(),
+            None => Device::best()?,
+        };
+        Ok(Run {
+            device,
+            memory: self.memory,
+            progress: self.progress.clone(),
+        })
     }
 
-    /// Surveys `source`, decides on scales, and draws the map.
-    pub(super) fn prepare(&self, source: &mut dyn ChunkSource) -> Result<Prepared> {
-        let device = self.device()?;
-        let kernel = self.map.kernel();
+    /// Rows that the bandwidth and `map` look at.
+    pub(crate) fn sample_rows(&self, map: &dyn MapBuilder) -> usize {
         let rows = match self.bandwidth {
             Bandwidth::Median => MEDIAN_ROWS,
             _ => 0,
         };
-        let rows = rows.max(self.map.sample_rows());
+        rows.max(map.sample_rows())
+    }
+
+    /// Surveys `source`, decides on scales, and draws the map.
+    pub(crate) fn prepare(&self, source: &mut dyn ChunkSource) -> Result<Prepared> {
+        let run = self.run()?;
+        let kernel = self.map.kernel();
+        let rows = self.sample_rows(&self.map);
         let seed = self.seed.unwrap_or_default();
-        let survey = Survey::of(source, rows, seed.0, &mut |rows| {
-            self.progress.say(Step::Survey(rows));
-        })?;
+        let survey = Survey::watched(source, rows, seed.0, &|step| run.say(step))?;
         let scaling = self
             .standardize
             .beside(&self.bandwidth)
@@ -81,20 +93,14 @@ impl Setup {
             input: scaling.input(&lengthscales)?,
             survey: &survey,
             source,
-            device: &device,
-            memory: self.memory,
+            run: &run,
             seed: self.seed,
-            progress: &mut |rows| self.progress.say(Step::Map(rows)),
         })?;
         log::info!(
             "{} on {}, scales {scaling}",
             map.describe(),
-            device.describe()
+            run.device.describe()
         );
-        Ok(Prepared {
-            device,
-            survey,
-            map,
-        })
+        Ok(Prepared { run, survey, map })
     }
 }

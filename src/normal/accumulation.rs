@@ -2,14 +2,14 @@
 
 use super::{NormalEquations, Targets};
 use crate::{
-    Device, Error, Matrix, Result,
+    Error, Matrix, Result,
     data::{Chunk, ChunkSource},
     error::Remedy,
     features::{End, FeatureMap, Featurizer, Lane, OnDevice},
-    flow::Progress,
+    flow::Run,
     ops::gram::{GramAccumulator, GramSums},
 };
-use ndarray::{Array1, Array2, ArrayView2, s};
+use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use std::{
     ops::Range,
     time::{Duration, Instant},
@@ -23,8 +23,7 @@ pub const COPY_EVERY: Duration = Duration::from_secs(30);
 pub(crate) struct Accumulation<'a> {
     map: &'a dyn FeatureMap,
     targets: &'a Targets,
-    device: &'a Device,
-    memory: u64,
+    run: Run,
     copy_every: Duration,
 }
 
@@ -33,15 +32,13 @@ impl<'a> Accumulation<'a> {
     pub(crate) fn new(
         map: &'a dyn FeatureMap,
         targets: &'a Targets,
-        device: &'a Device,
-        memory: u64,
+        run: impl Into<Run>,
         copy_every: Duration,
     ) -> Self {
         Self {
             map,
             targets,
-            device,
-            memory,
+            run: run.into(),
             copy_every,
         }
     }
@@ -52,7 +49,6 @@ impl<'a> Accumulation<'a> {
         &self,
         source: &mut dyn ChunkSource,
         equations: &mut NormalEquations,
-        progress: Progress<'_>,
     ) -> Result<()> {
         let shape = (self.map.output_dim(), self.targets.outputs());
         if equations.zty_dt.dim() != shape {
@@ -62,7 +58,7 @@ impl<'a> Accumulation<'a> {
             )));
         }
         let mut copy = None;
-        let mut done = self.sum(source, equations.rows, &mut copy, progress);
+        let mut done = self.sum(source, equations.rows, &mut copy);
         if let Ok(sums) = &mut done {
             copy = sums.take();
         }
@@ -88,9 +84,8 @@ impl<'a> Accumulation<'a> {
         source: &mut dyn ChunkSource,
         skip: u64,
         copy: &mut Option<NormalEquations>,
-        progress: Progress<'_>,
     ) -> Result<Option<NormalEquations>> {
-        if source.targets() == 0 {
+        if source.targets() == 0 && self.targets.outputs() > 0 {
             return Err(Error::missing("the data has no targets to fit").help(Remedy::NameTargets));
         }
         let (features, outputs) = (self.map.output_dim(), self.targets.outputs());
@@ -98,22 +93,24 @@ impl<'a> Accumulation<'a> {
             beside: outputs + 1,
         };
         let lanes = vec![Lane::features(self.map)?];
-        let mut featurizer =
-            Featurizer::new(lanes, source.targets(), end, self.device, self.memory)?;
+        let mut featurizer = Featurizer::new(lanes, source.targets(), end, &self.run)?;
         let mut running = Running {
             targets: self.targets,
             left: skip,
             y_nt: Array2::zeros((0, outputs)),
+            weights_n: Array1::zeros(0),
+            roots_n: None,
             augmented: Array2::zeros((0, outputs + 1)),
-            sums: GramAccumulator::new(self.device, features, outputs + 1)?,
+            sums: GramAccumulator::new(&self.run.device, features, outputs + 1)?,
             rows: 0,
+            weight: 0.0,
             y_sum_t: Array1::zeros(outputs),
             y_square_t: Array1::zeros(outputs),
             copy,
             copied: Instant::now(),
             copy_every: self.copy_every,
         };
-        let seen = featurizer.on_device(source, progress, &mut running)?;
+        let seen = featurizer.on_device(source, &mut running)?;
         if seen == 0 {
             return Err(Error::shape("the data has no rows"));
         }
@@ -125,9 +122,11 @@ impl<'a> Accumulation<'a> {
         if running.rows == 0 {
             return Ok(None);
         }
-        let sums = running.sums.finish()?;
-        let rest = (running.rows, running.y_sum_t, running.y_square_t);
-        let equations = equations(sums, rest, self.targets);
+        if running.weight == 0.0 {
+            return Err(Error::data("weights", "all rows have weight 0"));
+        }
+        let rest = running.of_targets();
+        let equations = rest.beside(running.sums.finish()?, self.targets);
         let mut values = equations.gram_dd.iter().chain(&equations.zty_dt);
         if values.any(|v| !v.is_finite()) {
             let problem = "the sums are not finite: the features or targets are too large";
@@ -144,10 +143,16 @@ struct Running<'a> {
     left: u64,
     /// The targets of the chunk in work, as they are fitted.
     y_nt: Array2<f64>,
-    /// The same as the device gets them: a column of ones beside them gives the column sums of Z.
+    /// What each of its rows counts for.
+    weights_n: Array1<f64>,
+    /// The roots of the weights, which rows of Z and Y are multiplied by; `None` without weights.
+    roots_n: Option<Array1<f32>>,
+    /// The targets as the device gets them: a column of ones beside them gives the column sums of
+    /// Z.
     augmented: Array2<f32>,
     sums: GramAccumulator,
     rows: u64,
+    weight: f64,
     y_sum_t: Array1<f64>,
     y_square_t: Array1<f64>,
     /// The sums up to some chunk, in case the device is lost, and when they were copied.
@@ -166,6 +171,15 @@ impl OnDevice for Running<'_> {
         self.augmented = Array2::from_elem((rows, outputs + 1), 1.0);
         let mut y = self.augmented.slice_mut(s![.., ..outputs]);
         y.zip_mut_with(&self.y_nt, |to, &v| *to = v as f32);
+        self.weights_n = match &chunk.weights {
+            Some(weights_n) => weights_n.slice(s![counted..]).to_owned(),
+            None => Array1::ones(rows),
+        };
+        self.roots_n = chunk.weights.is_some().then(|| {
+            let roots_n = self.weights_n.mapv(|w| w.sqrt() as f32);
+            self.augmented *= &roots_n.view().insert_axis(Axis(1));
+            roots_n
+        });
         Ok(counted)
     }
 
@@ -173,14 +187,23 @@ impl OnDevice for Running<'_> {
         self.augmented.slice(s![rows, ..])
     }
 
-    fn count(&mut self, rows: Range<usize>, z_nd: &Matrix, y_nt: &Matrix) -> Result<()> {
+    fn count(&mut self, rows: Range<usize>, z_nd: &mut Matrix, y_nt: &Matrix) -> Result<()> {
         self.rows += rows.len() as u64;
-        for row in self.y_nt.slice(s![rows, ..]).rows() {
+        let y_nt_of = self.y_nt.slice(s![rows.clone(), ..]);
+        for (row, &w) in y_nt_of
+            .rows()
+            .into_iter()
+            .zip(&self.weights_n.slice(s![rows.clone()]))
+        {
+            self.weight += w;
             for (k, &v) in row.iter().enumerate() {
                 let raw = v + self.targets.shift(k);
-                self.y_sum_t[k] += raw;
-                self.y_square_t[k] += raw * raw;
+                self.y_sum_t[k] += w * raw;
+                self.y_square_t[k] += w * raw * raw;
             }
+        }
+        if let Some(roots_n) = &self.roots_n {
+            z_nd.scale_rows(roots_n.slice(s![rows]))?;
         }
         self.sums.add(z_nd, y_nt)
     }
@@ -196,15 +219,21 @@ impl OnDevice for Running<'_> {
 }
 
 impl Running<'_> {
+    fn of_targets(&self) -> OfTargets {
+        OfTargets {
+            rows: self.rows,
+            weight: self.weight,
+            y_sum_t: self.y_sum_t.clone(),
+            y_square_t: self.y_square_t.clone(),
+        }
+    }
+
     /// Copies the sums so far, if the device can be lost. One without room for that is no reason to
     /// give up.
     fn copy_sums(&mut self) -> Result<()> {
         match self.sums.so_far() {
             Ok(None) => {}
-            Ok(Some(sums)) => {
-                let rest = (self.rows, self.y_sum_t.clone(), self.y_square_t.clone());
-                *self.copy = Some(equations(sums, rest, self.targets));
-            }
+            Ok(Some(sums)) => *self.copy = Some(self.of_targets().beside(sums, self.targets)),
             Err(error @ Error::OutOfMemory { .. }) => {
                 log::warn!(
                     "the sums are not copied in case the device is lost: {}",
@@ -217,26 +246,32 @@ impl Running<'_> {
     }
 }
 
-/// From the sums of a device, with a column of ones as last target, and rows, sums and squares of
-/// targets.
-fn equations(
-    sums: GramSums,
-    (rows, y_sum_t, y_square_t): (u64, Array1<f64>, Array1<f64>),
-    targets: &Targets,
-) -> NormalEquations {
-    let outputs = targets.outputs();
-    let z_sum_d = sums.zty_dt.column(outputs).to_owned();
-    let mut zty_dt = sums.zty_dt.slice(s![.., ..outputs]).to_owned();
-    for k in 0..outputs {
-        zty_dt.column_mut(k).scaled_add(targets.shift(k), &z_sum_d);
-    }
-    NormalEquations {
-        rows,
-        gram_dd: sums.gram_dd,
-        zty_dt,
-        z_sum_d,
-        y_sum_t,
-        y_square_t,
+/// What is summed on the host.
+struct OfTargets {
+    rows: u64,
+    weight: f64,
+    y_sum_t: Array1<f64>,
+    y_square_t: Array1<f64>,
+}
+
+impl OfTargets {
+    /// With the sums of a device, which has a column of ones as last target.
+    fn beside(self, sums: GramSums, targets: &Targets) -> NormalEquations {
+        let outputs = targets.outputs();
+        let z_sum_d = sums.zty_dt.column(outputs).to_owned();
+        let mut zty_dt = sums.zty_dt.slice(s![.., ..outputs]).to_owned();
+        for k in 0..outputs {
+            zty_dt.column_mut(k).scaled_add(targets.shift(k), &z_sum_d);
+        }
+        NormalEquations {
+            rows: self.rows,
+            weight: self.weight,
+            gram_dd: sums.gram_dd,
+            zty_dt,
+            z_sum_d,
+            y_sum_t: self.y_sum_t,
+            y_square_t: self.y_square_t,
+        }
     }
 }
 
@@ -244,11 +279,13 @@ fn equations(
 mod tests {
     use super::*;
     use crate::{
+        Device,
         data::MemorySource,
         features::{Affine, Fourier},
-        flow::DEFAULT_MEMORY,
         kernels::Gaussian,
+        progress::Step,
     };
+    use std::sync::mpsc;
 
     /// Every row and every target differs, so that one row too many, too few or beside its place
     /// shows in the sums.
@@ -271,25 +308,28 @@ mod tests {
         // All rows in one chunk, and chunks of 16.
         for (device, memory) in devices
             .iter()
-            .flat_map(|d| [(d, DEFAULT_MEMORY), (d, 2200)])
+            .flat_map(|d| [(d, Run::DEFAULT_MEMORY), (d, 2200)])
         {
             let sums_of = |rows| {
                 let source = &mut source(rows);
-                NormalEquations::accumulate(&map, source, &targets, device, memory, &mut |_| {})
-                    .expect("sums")
+                let run = Run::on(device).memory(memory);
+                NormalEquations::accumulate(&map, source, &targets, run).expect("sums")
             };
             for kept in [1, 15, 16, 17, 31, 39] {
                 let mut resumed = sums_of(0..kept);
-                let (mut chunks, all) = (Vec::new(), &mut source(0..40));
+                let (heard, chunks) = mpsc::channel();
+                let run = Run::on(device).memory(memory);
+                let run = run.progress(move |step| heard.send(step).expect("heard"));
                 resumed
-                    .resume(&map, all, &targets, device, memory, &mut |n| chunks.push(n))
+                    .resume(&map, &mut source(0..40), &targets, run)
                     .expect("goes on");
                 let expected_chunks = if memory == 2200 {
                     vec![16, 32, 40]
                 } else {
                     vec![40]
                 };
-                assert_eq!(chunks, expected_chunks);
+                let expected_chunks: Vec<_> = expected_chunks.into_iter().map(Step::Rows).collect();
+                assert_eq!(chunks.iter().collect::<Vec<_>>(), expected_chunks);
                 let mut expected = sums_of(0..kept);
                 expected.merge(&sums_of(kept..40)).expect("merges");
                 assert_eq!(resumed.rows, 40);
@@ -311,6 +351,61 @@ mod tests {
                     assert!(worst < 1e-5, "after {kept} rows on {device:?}: {worst}");
                 }
             }
+        }
+    }
+
+    /// A row of weight w counts as w rows, on every device and in chunks of any size; a weight of 0
+    /// leaves its row out.
+    #[test]
+    fn a_row_of_weight_two_is_there_twice() {
+        let x_nd = Array2::from_shape_fn((40, 2), |(i, j)| (i * (j + 1)) as f64 / 7.0);
+        let y_nt = Array2::from_shape_fn((40, 2), |(i, k)| ((i + 3) * i * (k + 1)) as f64 / 100.0);
+        let weight = |i: usize| i % 4;
+        let copies: Vec<_> = (0..40).flat_map(|i| vec![i; weight(i)]).collect();
+        let map = Fourier::new(Gaussian).features(8);
+        let map = map.build(Affine::identity(2)).expect("builds");
+        let targets = Targets::Real {
+            columns: 2,
+            shift: vec![5.0, 10.0],
+        };
+        let pick = |rows: &[usize]| {
+            let y_nt = Some(y_nt.select(Axis(0), rows));
+            MemorySource::new(x_nd.select(Axis(0), rows), y_nt).expect("a source")
+        };
+        let mut devices = crate::under_test::gpus();
+        devices.push(Device::cpu());
+        for (device, memory) in devices
+            .iter()
+            .flat_map(|d| [(d, Run::DEFAULT_MEMORY), (d, 2200)])
+        {
+            let sums_of = |mut source: MemorySource| {
+                let run = Run::on(device).memory(memory);
+                NormalEquations::accumulate(&map, &mut source, &targets, run)
+            };
+            let all = pick(&Vec::from_iter(0..40));
+            let weights: Vec<_> = (0..40).map(|i| weight(i) as f64).collect();
+            let weighted = all.clone().with_weights(weights).expect("weights");
+            let weighted = sums_of(weighted).expect("sums");
+            let repeated = sums_of(pick(&copies)).expect("sums");
+            assert_eq!((weighted.rows, repeated.rows), (40, copies.len() as u64));
+            assert_eq!((weighted.weight, repeated.weight), (60.0, 60.0));
+            // As above; what is rounded once more are the products with the roots.
+            let close = |name: &str, worst: f64| {
+                assert!(worst < 1e-4, "{name} on {device:?}: {worst}");
+            };
+            let largest = |a: Array2<f64>| a.fold(0.0, |m: f64, v| m.max(v.abs()));
+            close("gram", largest(&weighted.gram_dd - &repeated.gram_dd));
+            close("zty", largest(&weighted.zty_dt - &repeated.zty_dt) / 10.0);
+            for (a, b) in [
+                (&weighted.z_sum_d, &repeated.z_sum_d),
+                (&weighted.y_sum_t, &repeated.y_sum_t),
+                (&weighted.y_square_t, &repeated.y_square_t),
+            ] {
+                close("sums", (a - b).fold(0.0, |m: f64, v| m.max(v.abs())));
+            }
+            let none = all.with_weights(Array1::zeros(40)).expect("weights");
+            let message = sums_of(none).expect_err("no weight").to_string();
+            assert!(message.contains("weight 0"), "{message}");
         }
     }
 }

@@ -16,10 +16,12 @@
 //! bin: two bin vectors that differ in one column never collide, others with probability near
 //! 2^-64.
 
+#[doc(hidden)]
+pub mod check;
 mod cpu;
 mod gpu;
 
-pub use gpu::OP;
+pub(crate) use gpu::OP;
 
 use super::Loaded;
 use crate::{
@@ -130,14 +132,14 @@ pub fn reference(grids: &Grids, x_nd: ArrayView2<'_, f32>) -> Array2<u64> {
 
 /// Grids loaded on a device.
 #[derive(Debug)]
-pub struct Binning {
+pub struct GridHash {
     device: Device,
     depth: usize,
     grids: usize,
     loaded: Loaded<cpu::Table, gpu::Table>,
 }
 
-impl Binning {
+impl GridHash {
     /// Uploads the grids. Errors when there are none, or more than the device's bindings hold.
     pub fn load(device: &Device, grids: &Grids) -> Result<Self> {
         grids.check()?;
@@ -191,7 +193,7 @@ impl Binning {
     }
 }
 
-/// The hashes in a matrix that [`Binning::run`] wrote, `[rows, P]`. On a GPU this waits for all
+/// The hashes in a matrix that [`GridHash::run`] wrote, `[rows, P]`. On a GPU this waits for all
 /// work recorded so far.
 pub fn download(hash: &Matrix) -> Result<Array2<u64>> {
     let words = hash.download_as::<u32>()?;

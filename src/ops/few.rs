@@ -6,6 +6,8 @@
 //! among workgroups too, whose sums a second pass adds. The order of all sums follows from the
 //! shape and the kind of adapter alone.
 
+pub(crate) mod check;
+
 use super::{
     Binding, Nonlinearity, Op, Variant,
     dispatch::{fold, narrow},
@@ -18,7 +20,7 @@ use crate::{
 
 /// The op for the registry: sums, and features of them where the depth is not split among
 /// workgroups.
-pub static OP: Op = Op {
+pub(crate) static OP: Op = Op {
     name: "few",
     source: include_str!("../../shaders/few.wgsl"),
     params_bytes: size_of::<Params>(),
@@ -29,16 +31,16 @@ pub static OP: Op = Op {
         Binding::Write("z"),
     ],
     variants: || {
-        let each = ROWS.iter().flat_map(|&rows| {
-            let whole = NONLINEARITIES.map(|f| variant(rows, Stage::Whole(f)));
-            whole.into_iter().chain([variant(rows, Stage::Split)])
+        let all = ROWS.iter().flat_map(|&rows| {
+            let whole = each().map(move |f| variant(rows, Stage::Whole(f.as_ref())));
+            whole.chain([variant(rows, Stage::Split)])
         });
-        each.collect()
+        all.collect()
     },
 };
 
 /// The op for the registry: the sums of all splits, and features of them.
-pub static SUM_OP: Op = Op {
+pub(crate) static SUM_OP: Op = Op {
     name: "few_sum",
     source: include_str!("../../shaders/few_sum.wgsl"),
     params_bytes: size_of::<SumParams>(),
@@ -47,18 +49,14 @@ pub static SUM_OP: Op = Op {
         Binding::Read("feature"),
         Binding::Write("z"),
     ],
-    variants: || NONLINEARITIES.map(sum_variant).into(),
+    variants: || each().map(|f| sum_variant(f.as_ref())).collect(),
 };
 
-/// `None` for a plain product.
-const NONLINEARITIES: [Option<Nonlinearity>; 6] = [
-    Some(Nonlinearity::CosSin),
-    Some(Nonlinearity::Cos),
-    Some(Nonlinearity::Step),
-    Some(Nonlinearity::Relu),
-    Some(Nonlinearity::ReluSquared),
-    None,
-];
+/// All, and `None` for a plain product.
+fn each() -> impl Iterator<Item = Option<Nonlinearity>> {
+    let all = Nonlinearity::examples().into_iter();
+    all.map(Some).chain([None])
+}
 
 /// The uniform parameters, as in the shader.
 #[repr(C)]
@@ -87,32 +85,36 @@ struct SumParams {
 
 /// What a workgroup writes: its sums, or what follows from them.
 #[derive(Clone, Copy)]
-enum Stage {
+enum Stage<'a> {
     Split,
-    Whole(Option<Nonlinearity>),
+    Whole(Option<&'a Nonlinearity>),
 }
 
-fn code(f: Option<Nonlinearity>) -> i64 {
-    f.map_or(5, Nonlinearity::code)
+/// The variant with a nonlinearity; 5 is none.
+fn with(f: Option<&Nonlinearity>, variant: Variant) -> Variant {
+    match f {
+        Some(f) => f.of(variant),
+        None => variant.with("NONLINEARITY", 5),
+    }
 }
 
-fn variant(rows: usize, stage: Stage) -> Variant {
+fn variant(rows: usize, stage: Stage<'_>) -> Variant {
     let (split, f) = match stage {
         Stage::Split => (1, None),
         Stage::Whole(f) => (0, f),
     };
-    Variant::of([
+    let form = Variant::of([
         ("R", rows as i64),
         ("TX", TX as i64),
         ("LANES", LANES as i64),
         ("SPLIT", split),
-        ("NONLINEARITY", code(f)),
         ("WHOLE", 0),
-    ])
+    ]);
+    with(f, form)
 }
 
-fn sum_variant(f: Option<Nonlinearity>) -> Variant {
-    Variant::of([("NONLINEARITY", code(f)), ("WHOLE", 0)])
+fn sum_variant(f: Option<&Nonlinearity>) -> Variant {
+    with(f, Variant::of([("WHOLE", 0)]))
 }
 
 /// `z` = the sum over splits of `partial`, `[splits, rows, ceil(cols / 4)]` vec4s.
@@ -142,7 +144,7 @@ pub(super) struct FewRows<'a> {
     /// Columns of the product.
     pub(super) cols: usize,
     /// Pairs of phase and amplitude, and what is applied to the sums; `None` for a plain product.
-    pub(super) features: Option<(&'a Matrix, Nonlinearity)>,
+    pub(super) features: Option<(&'a Matrix, &'a Nonlinearity)>,
     /// Rows `row0 ..` are written.
     pub(super) z_nt: &'a Matrix,
     /// The first row of z.
@@ -158,6 +160,7 @@ impl FewRows<'_> {
         if rows == 0 || cols == 0 {
             return Ok(());
         }
+        // Whole vec4s of depth a split, none of them empty: 5 splits of 3 vec4s are 3 of 1.
         let depth4 = depth.div_ceil(4);
         let per_split = depth4.div_ceil(self.splits.clamp(1, depth4));
         let splits = depth4.div_ceil(per_split);
@@ -176,7 +179,9 @@ impl FewRows<'_> {
                 Some(gpu.buffer(bytes, || "the sums of few rows".into())?)
             }
         };
+        // The least that holds all rows, or else the largest several times.
         let group_rows = ROWS.into_iter().find(|&r| r >= rows).unwrap_or(ROWS[3]);
+        // The nonlinearity has to wait for the whole sum.
         let stage = match scratch {
             None => Stage::Whole(f),
             Some(_) => Stage::Split,
@@ -231,7 +236,7 @@ impl Sums<'_> {
         &self,
         gpu: &GpuDevice,
         z_nt: &Matrix,
-        (feature, f): (&wgpu::Buffer, Option<Nonlinearity>),
+        (feature, f): (&wgpu::Buffer, Option<&Nonlinearity>),
     ) -> Result<()> {
         let params = SumParams {
             rows: narrow(self.rows)?,

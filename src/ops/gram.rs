@@ -4,12 +4,13 @@
 //! GPU, shorter ones to f64 on the CPU: after 10^6 rows the relative error stays under 1e-6, where
 //! one running f32 sum errs by 5e-6.
 
+pub(crate) mod check;
 mod cpu;
 mod gpu;
 mod menu;
 mod packed;
 
-pub use gpu::OP;
+pub(crate) use gpu::OP;
 pub(crate) use gpu::{GramParams, record, variant};
 pub(crate) use menu::MENU;
 

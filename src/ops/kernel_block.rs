@@ -1,10 +1,15 @@
 //! Blocks of the kernel matrix: `k(x, landmark)` for every row and every landmark, and their
 //! product with a matrix.
 
+#[doc(hidden)]
+pub mod check;
 mod cpu;
 mod gpu;
+mod level;
 
-pub use gpu::{MENU, OP};
+pub use gpu::MENU;
+pub(crate) use gpu::OP;
+pub use level::Level;
 
 use super::Loaded;
 use crate::{
@@ -32,14 +37,36 @@ pub fn reference(
     Array2::from_shape_fn((x.len(), y.len()), |(i, j)| kernel.evaluate(&x[i], &y[j]))
 }
 
+/// As [`reference()`], measured from `level`: `[rows, m]` or `[rows, m + 1]`.
+pub fn reference_from(
+    kernel: &dyn Kernel,
+    x_nd: ArrayView2<'_, f32>,
+    landmarks_md: ArrayView2<'_, f32>,
+    level: Level,
+) -> Array2<f64> {
+    let k = reference(kernel, x_nd, landmarks_md);
+    let (n, m) = k.dim();
+    if level == Level::Zero || m == 0 {
+        return k;
+    }
+    let one: Vec<f64> = landmarks_md.row(0).iter().map(|&v| f64::from(v)).collect();
+    let top = kernel.evaluate(&one, &one);
+    Array2::from_shape_fn((n, level.columns(m)), |(i, j)| match j < m {
+        true => k[[i, j]] - top,
+        false => 1.0,
+    })
+}
+
 /// A kernel and its landmarks, loaded on a device.
 ///
 /// Kernels with a [`BlockForm`] run everywhere, in f32, from coordinate differences (`|x|^2 + |y|^2
-/// - 2 x.y` would cancel); all others run on the CPU, in f64, through [`Kernel::evaluate`].
+/// - 2 x.y` would cancel); all others run on the CPU, in f64, through [`Kernel::evaluate`]. Values
+/// are measured from a [`Level`].
 #[derive(Debug)]
 pub struct KernelBlock {
     depth: usize,
     landmarks: usize,
+    level: Level,
     loaded: Loaded<cpu::Landmarks, gpu::Landmarks>,
 }
 
@@ -55,23 +82,39 @@ impl KernelBlock {
         kernel: Arc<dyn Kernel>,
         landmarks_md: ArrayView2<'_, f32>,
     ) -> Result<Self> {
-        Self::load_as(device, kernel, landmarks_md, None)
+        Self::load_as(device, kernel, landmarks_md, Level::Zero, None)
     }
 
-    /// As [`Self::load`], with a tile shape of [`MENU`] instead of the adapter's own.
+    /// As [`Self::load`], measured from `level`.
+    ///
+    /// # Errors
+    /// As [`Self::load`], and [`Error::Unsupported`] for a kernel that is not shift-invariant from
+    /// [`Level::Top`]: it has none.
+    pub fn load_from(
+        device: &Device,
+        kernel: Arc<dyn Kernel>,
+        landmarks_md: ArrayView2<'_, f32>,
+        level: Level,
+    ) -> Result<Self> {
+        Self::load_as(device, kernel, landmarks_md, level, None)
+    }
+
+    /// As [`Self::load_from`], with a tile shape of [`MENU`] instead of the adapter's own.
     pub fn load_with(
         device: &Device,
         kernel: Arc<dyn Kernel>,
         landmarks_md: ArrayView2<'_, f32>,
+        level: Level,
         tile: Tile,
     ) -> Result<Self> {
-        Self::load_as(device, kernel, landmarks_md, Some(tile))
+        Self::load_as(device, kernel, landmarks_md, level, Some(tile))
     }
 
     fn load_as(
         device: &Device,
         kernel: Arc<dyn Kernel>,
         landmarks_md: ArrayView2<'_, f32>,
+        level: Level,
         tile: Option<Tile>,
     ) -> Result<Self> {
         let (m, d) = landmarks_md.dim();
@@ -80,17 +123,23 @@ impl KernelBlock {
                 "{m} landmarks of {d} columns are an empty block"
             )));
         }
+        if level == Level::Top && !kernel.is_shift_invariant() {
+            return Err(Error::unsupported(format!(
+                "the kernel {} has no largest value to measure from; measure from zero",
+                kernel.spec()
+            )));
+        }
         let loaded = match (device, kernel.block_form()) {
             (Device::Cpu(cpu), Some(form)) => {
                 let landmarks = Scaled::new(form, landmarks_md);
-                Loaded::Cpu(cpu::Landmarks::in_f32(cpu, form, &landmarks))
+                Loaded::Cpu(cpu::Landmarks::in_f32(cpu, form, level, &landmarks))
             }
             (Device::Cpu(cpu), None) => {
-                Loaded::Cpu(cpu::Landmarks::in_f64(cpu, kernel, landmarks_md))
+                Loaded::Cpu(cpu::Landmarks::in_f64(cpu, kernel, level, landmarks_md))
             }
             (Device::Gpu(gpu), Some(form)) => {
                 let landmarks = Scaled::new(form, landmarks_md);
-                Loaded::Gpu(gpu::Landmarks::upload(gpu, form, &landmarks, tile)?)
+                Loaded::Gpu(gpu::Landmarks::upload(gpu, form, level, &landmarks, tile)?)
             }
             (Device::Gpu(_), None) => {
                 let problem = format!("the kernel {} has no shader", kernel.spec());
@@ -100,6 +149,7 @@ impl KernelBlock {
         Ok(Self {
             depth: d,
             landmarks: m,
+            level,
             loaded,
         })
     }
@@ -107,6 +157,11 @@ impl KernelBlock {
     /// Number of landmarks, m.
     pub fn landmarks(&self) -> usize {
         self.landmarks
+    }
+
+    /// Number of columns of the block: m, or m + 1 from [`Level::Top`].
+    pub fn columns(&self) -> usize {
+        self.level.columns(self.landmarks)
     }
 
     /// The tile shape of its dispatches; `None` on the CPU.
@@ -117,18 +172,19 @@ impl KernelBlock {
         }
     }
 
-    /// Writes `k = k(x, landmark)`, shape `[rows, m]`, for `x` of shape `[rows, d]` at unit scale.
+    /// Writes `k = k(x, landmark)`, shape `[rows, m]`, or what [`Level::Top`] says, for `x` of
+    /// shape `[rows, d]` at unit scale.
     /// Errors with [`Error::Shape`] on other shapes and with [`Error::Device`] on a matrix of
     /// another device.
     pub fn run(&self, x_nd: &Matrix, k_nm: &mut Matrix) -> Result<()> {
-        self.check(x_nd, k_nm, self.landmarks)?;
+        self.check(x_nd, k_nm, self.columns())?;
         match &self.loaded {
             Loaded::Cpu(landmarks) => landmarks.run(x_nd, k_nm),
             Loaded::Gpu(landmarks) => landmarks.run(x_nd, 0, k_nm),
         }
     }
 
-    /// Writes `out = k(x, landmark) b`, shape `[rows, t]`, for `b` of shape `[m, t]`.
+    /// Writes the block times `b`, shape `[rows, t]`, for `b` of shape `[columns, t]`.
     ///
     /// On the CPU the kernel block stays in cache; a GPU keeps at most 32 MiB of it at a time in
     /// `scratch`, which is allocated at the first call and again only for more rows. Errors as
@@ -141,10 +197,10 @@ impl KernelBlock {
         scratch: &mut Option<Matrix>,
     ) -> Result<()> {
         self.check(x_nd, out_nt, b_mt.cols())?;
-        if b_mt.rows() != self.landmarks {
+        if b_mt.rows() != self.columns() {
             return Err(Error::shape(format!(
-                "{} landmarks cannot be multiplied with {} rows",
-                self.landmarks,
+                "a kernel block of {} columns cannot be multiplied with {} rows",
+                self.columns(),
                 b_mt.rows()
             )));
         }

@@ -1,7 +1,16 @@
 //! What a dense map applies to its projections.
 
+mod agreement;
+mod expression;
+mod pointwise;
+
+pub(super) use agreement::agree;
+pub use pointwise::Pointwise;
+
+use super::Variant;
+
 /// What is applied to `t = x W + phase`; phases of the cosines are in turns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Nonlinearity {
     /// `[cos 2 pi t, sin 2 pi t]`: two outputs a frequency, all cosines first.
     CosSin,
@@ -13,10 +22,12 @@ pub enum Nonlinearity {
     Relu,
     /// `max(t, 0)^2`, arc-cosine of order 2.
     ReluSquared,
+    /// A function of a user's own.
+    Custom(Pointwise),
 }
 
 impl Nonlinearity {
-    /// All of them, in the order of the shader's constant.
+    /// All of the library's own, in the order of the shader's constant and of files.
     pub const ALL: [Self; 5] = [
         Self::CosSin,
         Self::Cos,
@@ -25,12 +36,51 @@ impl Nonlinearity {
         Self::ReluSquared,
     ];
 
-    /// Output columns of one frequency.
-    pub fn outputs(self) -> usize {
-        if self == Self::CosSin { 2 } else { 1 }
+    /// All of the library's own, and one that is none of them: what shaders are validated and
+    /// checked with.
+    pub(super) fn examples() -> [Self; 6] {
+        let [cos_sin, cos, step, relu, relu_squared] = Self::ALL;
+        let custom = Self::Custom(Pointwise::softsign());
+        [cos_sin, cos, step, relu, relu_squared, custom]
     }
 
-    pub(super) fn code(self) -> i64 {
-        self as i64
+    /// Output columns of one frequency.
+    pub fn outputs(&self) -> usize {
+        if *self == Self::CosSin { 2 } else { 1 }
+    }
+
+    /// The shader's constant; for the library's own, the number in files too.
+    pub(crate) fn code(&self) -> i64 {
+        match self {
+            Self::CosSin => 0,
+            Self::Cos => 1,
+            Self::Step => 2,
+            Self::Relu => 3,
+            Self::ReluSquared => 4,
+            // 5 is none, a plain product.
+            Self::Custom(_) => 6,
+        }
+    }
+
+    /// `variant` with this nonlinearity: the constant, and the text of a custom one, by which
+    /// pipelines are told apart.
+    pub(super) fn of(&self, variant: Variant) -> Variant {
+        let variant = variant.with("NONLINEARITY", self.code());
+        match self {
+            Self::Custom(own) => variant.and_text(own.shader_text()),
+            _ => variant,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_in_files_is_the_place_among_the_librarys_own() {
+        for (i, f) in Nonlinearity::ALL.iter().enumerate() {
+            assert_eq!(f.code(), i as i64);
+        }
     }
 }

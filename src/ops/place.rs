@@ -2,10 +2,11 @@
 //! what puts the features of several maps side by side, and prepares the rows of one map for
 //! another.
 
+pub(crate) mod check;
 mod cpu;
 mod gpu;
 
-pub use gpu::OP;
+pub(crate) use gpu::OP;
 
 use super::Loaded;
 use crate::{

@@ -1,18 +1,19 @@
 //! Matrix product: `c = a b` on one device.
 
+pub(crate) mod check;
 mod cpu;
 mod gpu;
 mod menu;
 
 pub(crate) use cpu::RightFactor;
-pub use gpu::OP;
+pub(crate) use gpu::OP;
 pub(super) use gpu::into_rows;
 pub(crate) use menu::MENU;
 
 use crate::{
     Error, Result,
     device::{Device, Matrix},
-    form::{Form, Tile},
+    form::{DenseForm, Tile},
 };
 use ndarray::{Array2, ArrayView2};
 
@@ -22,7 +23,7 @@ pub enum ProductForm {
     /// Few columns: neighbours share a row of the left factor.
     Narrow,
     /// As the other dense ops.
-    Dense(Form),
+    Dense(DenseForm),
 }
 
 impl ProductForm {
@@ -35,8 +36,8 @@ impl ProductForm {
     }
 }
 
-impl From<Form> for ProductForm {
-    fn from(form: Form) -> Self {
+impl From<DenseForm> for ProductForm {
+    fn from(form: DenseForm) -> Self {
         Self::Dense(form)
     }
 }

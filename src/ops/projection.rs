@@ -1,20 +1,20 @@
 //! Projection and nonlinearity in one op: `z = amplitude * f(x W + phase)`, the dense
 //! random-feature map.
 
-mod cpu;
-mod gpu;
-mod menu;
-pub mod predict;
+pub(crate) mod check;
+pub(super) mod cpu;
+pub(super) mod gpu;
+pub(super) mod menu;
 
 pub(crate) use menu::MENU;
 
-pub use gpu::OP;
+pub(crate) use gpu::OP;
 
-use super::{Loaded, Nonlinearity};
+use super::{Loaded, Nonlinearity, nonlinearity::agree};
 use crate::{
     Error, Result,
     device::{Device, Matrix},
-    form::Form,
+    form::DenseForm,
     simd::cos2pi::{reference_cos, reference_sin},
 };
 use ndarray::{Array2, ArrayView2};
@@ -81,7 +81,7 @@ pub fn reference(map: &DenseMap, x_nd: ArrayView2<'_, f32>) -> Array2<f64> {
                 .sum();
             let t = dot + f64::from(map.phase_s[l]);
             let a = f64::from(map.amplitude_s[l]);
-            match map.nonlinearity {
+            match &map.nonlinearity {
                 Nonlinearity::CosSin => {
                     z[l] = a * reference_cos(t);
                     z[s + l] = a * reference_sin(t);
@@ -90,6 +90,7 @@ pub fn reference(map: &DenseMap, x_nd: ArrayView2<'_, f32>) -> Array2<f64> {
                 Nonlinearity::Step => z[l] = if t > 0.0 { a } else { 0.0 },
                 Nonlinearity::Relu => z[l] = a * t.max(0.0),
                 Nonlinearity::ReluSquared => z[l] = a * t.max(0.0).powi(2),
+                Nonlinearity::Custom(own) => z[l] = a * f64::from(own.at(t as f32)),
             }
         }
     }
@@ -101,32 +102,39 @@ pub fn reference(map: &DenseMap, x_nd: ArrayView2<'_, f32>) -> Array2<f64> {
 pub struct Projection {
     depth: usize,
     outputs: usize,
-    loaded: Loaded<cpu::Map, gpu::Map>,
+    pub(super) loaded: Loaded<cpu::Map, gpu::Map>,
 }
 
 impl Projection {
-    /// Uploads the parameters. Errors on an empty map, or one that exceeds the device's bindings.
+    /// Uploads the parameters. Errors on an empty map, on one that exceeds the device's bindings,
+    /// and on a custom nonlinearity that a GPU does not compute as its function does.
     pub fn load(device: &Device, map: &DenseMap) -> Result<Self> {
         Self::load_as(device, map, None)
     }
 
-    /// As [`Self::load`], with one form instead of the adapter's own: [`Form::Few`], or a tile
-    /// shape of [`tile::MENU`] ([`tile::PREDICT_MENU`] if it is to predict).
+    /// As [`Self::load`], with one form instead of the adapter's own: [`DenseForm::Few`], or a tile
+    /// shape of [`tile::MENU`] ([`tile::PREDICT_MENU`] if it is to
+    /// [predict](super::predict::Predict)).
     ///
     /// [`tile::MENU`]: crate::form::tile::MENU
     /// [`tile::PREDICT_MENU`]: crate::form::tile::PREDICT_MENU
-    pub fn load_with(device: &Device, map: &DenseMap, form: Form) -> Result<Self> {
+    pub fn load_with(device: &Device, map: &DenseMap, form: DenseForm) -> Result<Self> {
         Self::load_as(device, map, Some(form))
     }
 
-    fn load_as(device: &Device, map: &DenseMap, form: Option<Form>) -> Result<Self> {
+    fn load_as(device: &Device, map: &DenseMap, form: Option<DenseForm>) -> Result<Self> {
         map.check()?;
         Ok(Self {
             depth: map.depth(),
             outputs: map.outputs(),
             loaded: match device {
                 Device::Cpu(cpu) => Loaded::Cpu(cpu::Map::new(cpu, map)),
-                Device::Gpu(gpu) => Loaded::Gpu(gpu::Map::upload(gpu, map, form)?),
+                Device::Gpu(gpu) => {
+                    if let Nonlinearity::Custom(own) = &map.nonlinearity {
+                        agree(gpu, own)?;
+                    }
+                    Loaded::Gpu(gpu::Map::upload(gpu, map, form)?)
+                }
             },
         })
     }
@@ -137,7 +145,7 @@ impl Projection {
     }
 
     /// The form that [`Self::run`] takes for so many rows; `None` on the CPU.
-    pub fn form(&self, rows: usize) -> Option<Form> {
+    pub fn form(&self, rows: usize) -> Option<DenseForm> {
         match &self.loaded {
             Loaded::Cpu(_) => None,
             Loaded::Gpu(map) => Some(map.form(rows)),
@@ -165,7 +173,7 @@ impl Projection {
         Ok(())
     }
 
-    fn check_input(&self, x_nd: &Matrix) -> Result<()> {
+    pub(super) fn check_input(&self, x_nd: &Matrix) -> Result<()> {
         if x_nd.cols() != self.depth {
             return Err(Error::shape(format!(
                 "rows have {} columns, the map takes {}",

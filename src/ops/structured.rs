@@ -2,11 +2,13 @@
 //! Walsh-Hadamard transforms, permutations and diagonals, so that a feature costs O(log d) instead
 //! of O(d).
 
+#[doc(hidden)]
+pub mod check;
 mod cpu;
 mod gpu;
 mod map;
 
-pub use gpu::{OP, STAGE_OP};
+pub(crate) use gpu::{OP, STAGE_OP};
 pub use map::{Mixing, StructuredMap, reference};
 
 use super::Loaded;
@@ -101,17 +103,13 @@ impl Structured {
 }
 
 /// The shader's constant for the form of the features.
-fn form(nonlinearity: Nonlinearity) -> i64 {
-    i64::from(nonlinearity != Nonlinearity::CosSin)
+fn form(nonlinearity: &Nonlinearity) -> i64 {
+    i64::from(*nonlinearity != Nonlinearity::CosSin)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        features::{Affine, Fastfood, Sorf},
-        kernels::Gaussian,
-    };
 
     /// What an op left behind the columns of x must not reach a feature, in one dispatch and in
     /// steps.
@@ -119,12 +117,8 @@ mod tests {
     fn the_padding_of_x_counts_for_nothing() {
         for device in crate::under_test::gpus() {
             for d in [3, 21, 4097] {
-                let fastfood = Fastfood::new(Gaussian).features(10);
-                let sorf = Sorf::new(Gaussian).features(10);
-                let input = || Affine::identity(d);
-                for map in [fastfood.build(input()), sorf.build(input())] {
-                    let map = map.expect("draws");
-                    let op = Structured::load(&device, map.parameters()).expect("loads");
+                for map in check::maps(d, 5, &Nonlinearity::CosSin) {
+                    let op = Structured::load(&device, &map).expect("loads");
                     let mut x_nd = Matrix::new(&device, 2, d).expect("fits");
                     let stride = x_nd.stride();
                     x_nd.write_with(|out| {

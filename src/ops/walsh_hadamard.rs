@@ -1,5 +1,6 @@
 //! The Walsh-Hadamard transform of rows: `y = H x`, unnormalised, `H[i][j] = (-1)^popcount(i & j)`.
 
+pub(crate) mod check;
 mod cpu;
 mod exchange;
 mod gpu;
@@ -7,8 +8,8 @@ mod layout;
 mod menu;
 
 pub(crate) use cpu::transform;
-pub use exchange::SUBGROUP_OP;
-pub use gpu::OP;
+pub(crate) use exchange::SUBGROUP_OP;
+pub(crate) use gpu::OP;
 pub(super) use gpu::{LOG_STRIDED, LOG_WHOLE};
 pub(super) use layout::RowLayout;
 pub(crate) use menu::MENU;
@@ -17,7 +18,7 @@ use super::dispatch::narrow;
 use crate::{
     Error, Result,
     device::{Device, Matrix},
-    form::Exchange,
+    form::{Exchange, Way},
 };
 use ndarray::{Array2, ArrayView2};
 
@@ -99,6 +100,17 @@ impl WalshHadamard {
                 Some(self.exchange.unwrap_or_else(own))
             }
             _ => None,
+        }
+    }
+
+    /// All exchanges that there are for such rows on a device; none where there is no choice.
+    pub fn exchanges(&self, device: &Device) -> Vec<Exchange> {
+        let all = Exchange::ALL.iter().copied();
+        match device {
+            Device::Gpu(gpu) if self.has_choice() => {
+                all.filter(|exchange| exchange.check(gpu).is_ok()).collect()
+            }
+            _ => Vec::new(),
         }
     }
 

@@ -3,44 +3,51 @@
 use super::Frequencies;
 use crate::{
     error::{Error, Result},
-    special,
+    kernels::Kernel,
 };
 use rayon::prelude::*;
-use std::f64::consts::{FRAC_PI_2, PI};
 
 /// The mean over Delta in the box prod_j \[-b_j, b_j\] of |k(Delta) - (1/s) sum_l w_l exp(i omega_l
-/// . Delta)|^2 for the Gaussian kernel with omega_j ~ N(0, `deviations[j]`^2): (pi^d / prod b_j)
-/// times the squared box discrepancy (Avron, Sindhwani, Yang & Mahoney 2016). `half_widths` are the
-/// b_j. Takes s^2 d time.
+/// . Delta)|^2 for a kernel that is a product of one function of each column's difference
+/// ([`Kernel::column_factor`]: Gaussian, Laplacian, Cauchy and their products): (pi^d / prod b_j)
+/// times the squared box discrepancy (Avron, Sindhwani, Yang & Mahoney 2016). Frequencies are those
+/// of the kernel at unit scale times `scales`, one a column; `half_widths` are the b_j. Takes s^2 d
+/// time.
 ///
 /// Independent frequencies have (1 - mean of k^2 over the box)/s as their expectation.
 ///
 /// # Errors
-/// [`Error::Shape`] unless `deviations` and `half_widths` have one entry per column;
-/// [`Error::Parameter`] unless all of them are positive and finite.
+/// [`Error::Unsupported`] on another kernel; [`Error::Shape`] unless `scales` and `half_widths`
+/// have one entry per column; [`Error::Parameter`] unless all of them are positive and finite.
 pub fn box_discrepancy(
+    kernel: &dyn Kernel,
     frequencies: &Frequencies,
-    deviations: &[f64],
+    scales: &[f64],
     half_widths: &[f64],
 ) -> Result<f64> {
+    let factor = kernel.column_factor().ok_or_else(|| {
+        Error::unsupported(format!(
+            "{} is no product of one function per column, which box discrepancies need, as \
+             gaussian, laplacian, cauchy and their products are",
+            kernel.spec()
+        ))
+    })?;
     let (s, d) = frequencies.omega_sd.dim();
-    if deviations.len() != d || half_widths.len() != d {
+    if scales.len() != d || half_widths.len() != d {
         return Err(Error::shape(format!(
-            "frequencies of {d} columns need {d} deviations and {d} half-widths, not {} and {}",
-            deviations.len(),
+            "frequencies of {d} columns need {d} scales and {d} half-widths, not {} and {}",
+            scales.len(),
             half_widths.len()
         )));
     }
-    let mut all = deviations.iter().chain(half_widths);
+    let mut all = scales.iter().chain(half_widths);
     if let Some(bad) = all.find(|v| !(**v > 0.0 && v.is_finite())) {
         return Err(Error::parameter(format!(
-            "deviations and half-widths of a box must be positive numbers, not {bad}"
+            "scales and half-widths of a box must be positive numbers, not {bad}"
         )));
     }
-    let sides = || deviations.iter().zip(half_widths);
-    let own: f64 = sides()
-        .map(|(s, b)| PI.sqrt() * libm::erf(s * b) / (2.0 * s * b))
-        .product();
+    let sides = || scales.iter().zip(half_widths);
+    let own: f64 = sides().map(|(s, b)| factor.mean_square(s * b)).product();
     let rows: Vec<Vec<f64>> = frequencies
         .omega_sd
         .rows()
@@ -49,10 +56,8 @@ pub fn box_discrepancy(
         .collect();
     let weight = |l: usize| frequencies.weights.as_ref().map_or(1.0, |w| w[l]) / s as f64;
     let terms = |l: usize| {
-        let cross = rows[l].iter().zip(sides()).map(|(w, (s, b))| {
-            let part = special::damped_erf(s * b / 2f64.sqrt(), w / (2f64.sqrt() * s));
-            FRAC_PI_2.sqrt() / (s * b) * part
-        });
+        let along = rows[l].iter().zip(sides());
+        let cross = along.map(|(w, (s, b))| factor.mean_cosine(w / s, s * b));
         let pair = |m: usize| {
             let differences = rows[l].iter().zip(&rows[m]).zip(half_widths);
             let product: f64 = differences.map(|((v, w), b)| sinc(b * (v - w))).product();
@@ -75,13 +80,20 @@ fn sinc(x: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::{
-        kernels::{Gaussian, Kernel},
+        kernels::{self, Cauchy, Exponential, Gaussian, Laplacian},
         sampling::{Sampling, leverage_resample},
         seed::Seed,
     };
+    use std::f64::consts::PI;
 
     /// The mean over the box by the midpoint rule with n points a side.
-    fn quadrature(f: &Frequencies, deviations: &[f64], half_widths: &[f64], n: usize) -> f64 {
+    fn quadrature(
+        kernel: &dyn Kernel,
+        f: &Frequencies,
+        scales: &[f64],
+        half_widths: &[f64],
+        n: usize,
+    ) -> f64 {
         let (s, d) = f.omega_sd.dim();
         let mut sum = 0.0;
         for cell in 0..n.pow(d as u32) {
@@ -91,12 +103,8 @@ mod tests {
                     half_widths[j] * (2.0 * (i as f64 + 0.5) / n as f64 - 1.0)
                 })
                 .collect();
-            let exponent: f64 = delta
-                .iter()
-                .zip(deviations)
-                .map(|(t, s)| (t * s) * (t * s))
-                .sum();
-            let (mut re, mut im) = (libm::exp(-0.5 * exponent), 0.0);
+            let scaled: Vec<f64> = delta.iter().zip(scales).map(|(t, s)| t * s).collect();
+            let (mut re, mut im) = (kernel.evaluate(&scaled, &vec![0.0; d]), 0.0);
             for (l, omega) in f.omega_sd.rows().into_iter().enumerate() {
                 let phase: f64 = omega.iter().zip(&delta).map(|(w, t)| w * t).sum();
                 let weight = f.weights.as_ref().map_or(1.0, |w| w[l]) / s as f64;
@@ -110,29 +118,39 @@ mod tests {
 
     #[test]
     fn matches_quadrature_in_one_and_two_dimensions() {
-        let gaussian = Gaussian.spectrum().unwrap();
-        for (d, n) in [(1, 20_000), (2, 400)] {
-            let (deviations, half_widths) = (&[1.0, 0.6][..d], &[1.5, 2.0][..d]);
-            let pool = Sampling::MonteCarlo
-                .draw(gaussian, d, 9, false, Seed(6))
-                .unwrap();
-            let scores: Vec<f64> = (1..=9).map(f64::from).collect();
-            let weighted = leverage_resample(&pool, &scores, 5, Seed(1)).unwrap();
-            for set in [pool, weighted] {
-                let closed = box_discrepancy(&set, deviations, half_widths).unwrap();
-                let numeric = quadrature(&set, deviations, half_widths, n);
-                // The midpoint rule's error falls with n^2.
-                assert!(
-                    (closed - numeric).abs() < 1e-4 * numeric,
-                    "{d}: {closed} {numeric}"
-                );
+        let product = kernels::parse("product:gaussian@1.5*cauchy@0.8").expect("a product");
+        let all: [&dyn Kernel; 4] = [&Gaussian, &Laplacian, &Cauchy, product.as_ref()];
+        for kernel in all {
+            for (d, n) in [(1, 20_000), (2, 500)] {
+                let (scales, half_widths) = (&[1.0, 0.6][..d], &[1.5, 2.0][..d]);
+                let measure = kernel.spectrum().unwrap();
+                let mut pool = Sampling::MonteCarlo
+                    .draw(measure, d, 9, false, Seed(6))
+                    .unwrap();
+                // Frequencies of a Cauchy law turn faster than the points of the rule see.
+                pool.omega_sd.mapv_inplace(|w| w.clamp(-30.0, 30.0));
+                let scores: Vec<f64> = (1..=9).map(f64::from).collect();
+                let weighted = leverage_resample(&pool, &scores, 5, Seed(1)).unwrap();
+                for set in [pool, weighted] {
+                    let closed = box_discrepancy(kernel, &set, scales, half_widths).unwrap();
+                    let numeric = quadrature(kernel, &set, scales, half_widths, n);
+                    // The midpoint rule's error falls with n^2.
+                    assert!(
+                        (closed - numeric).abs() < 5e-4 * numeric,
+                        "{kernel:?} {d}: {closed} {numeric}"
+                    );
+                }
             }
         }
+        let measure = Gaussian.spectrum().unwrap();
         let one = Sampling::MonteCarlo
-            .draw(gaussian, 2, 1, false, Seed(6))
+            .draw(measure, 2, 1, false, Seed(6))
             .unwrap();
-        assert!(box_discrepancy(&one, &[1.0], &[1.0, 1.0]).is_err());
-        assert!(box_discrepancy(&one, &[1.0, 0.0], &[1.0, 1.0]).is_err());
+        let of = |kernel, scales| box_discrepancy(kernel, &one, scales, &[1.0, 1.0]);
+        assert!(of(&Gaussian, &[1.0]).is_err());
+        assert!(of(&Gaussian, &[1.0, 0.0]).is_err());
+        let error = of(&Exponential, &[1.0, 1.0]).unwrap_err().to_string();
+        assert!(error.contains("laplacian"), "{error}");
     }
 
     #[test]
@@ -140,7 +158,7 @@ mod tests {
         let error = |sampling: Sampling| {
             let mean = (0..8).map(|seed| {
                 let set = sampling.draw(Gaussian.spectrum().unwrap(), 6, 128, false, Seed(seed));
-                box_discrepancy(&set.unwrap(), &[1.0; 6], &[1.0; 6]).unwrap()
+                box_discrepancy(&Gaussian, &set.unwrap(), &[1.0; 6], &[1.0; 6]).unwrap()
             });
             mean.sum::<f64>() / 8.0
         };

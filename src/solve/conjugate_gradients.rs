@@ -3,7 +3,7 @@
 
 use super::{Coefficients, FeatureProducts};
 use crate::{Error, Result, error::Remedy};
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Zip};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Zip};
 
 /// Ridge regression `beta = (Z'Z + lambda n I)^-1 Z'y`, lambda PER SAMPLE as in
 /// [`Cholesky`](super::Cholesky), the intercept from centring and never penalised, by conjugate
@@ -69,16 +69,25 @@ struct System<'a, 'f> {
     features: &'a mut (dyn FeatureProducts + 'f),
     /// Column means, zero without an intercept.
     mean_d: Array1<f64>,
+    weights_n: Option<ArrayView1<'a, f64>>,
+    /// The sum of the weights.
     n: f64,
     penalty: f64,
     r_tn: Array2<f64>,
 }
 
 impl System<'_, '_> {
-    /// `out = (Z'Z - n m m' + lambda n I) v`.
+    /// `out = (Z'WZ - n m m' + lambda n I) v`, W the weights.
     fn product(&mut self, v_td: ArrayView2<'_, f64>, out_td: &mut Array2<f64>) -> Result<()> {
         self.r_tn.fill(0.0);
-        self.features.round_trip(v_td, &mut self.r_tn, out_td)?;
+        match &self.weights_n {
+            None => self.features.round_trip(v_td, &mut self.r_tn, out_td)?,
+            Some(weights_n) => {
+                self.features.add_product(v_td, &mut self.r_tn)?;
+                self.r_tn *= weights_n;
+                self.features.transposed(self.r_tn.view(), out_td)?;
+            }
+        }
         for (mut out, v) in out_td.rows_mut().into_iter().zip(v_td.rows()) {
             let along = self.n * dot(self.mean_d.view(), v);
             Zip::from(&mut out)
@@ -147,6 +156,18 @@ impl ConjugateGradients {
         y_tn: ArrayView2<'_, f64>,
         progress: &mut dyn FnMut(usize, f64),
     ) -> Result<Solution> {
+        self.solve_weighted(features, y_tn, None, progress)
+    }
+
+    /// As [`Self::solve`], with what each row counts for, `[n]`, n then the sum of these: features
+    /// that are streamed are streamed twice an iteration.
+    pub fn solve_weighted(
+        &self,
+        features: &mut dyn FeatureProducts,
+        y_tn: ArrayView2<'_, f64>,
+        weights_n: Option<ArrayView1<'_, f64>>,
+        progress: &mut dyn FnMut(usize, f64),
+    ) -> Result<Solution> {
         self.check()?;
         let (targets, rows) = y_tn.dim();
         let columns = features.columns();
@@ -156,11 +177,27 @@ impl ConjugateGradients {
                 features.rows()
             )));
         }
-        let n = rows as f64;
+        let n = weights_n.map_or(rows as f64, |weights_n| weights_n.sum());
         let mut moments = Array2::zeros((2, columns));
         features.moments(&mut moments)?;
+        let mut weighted_tn = y_tn.to_owned();
+        if let Some(weights_n) = weights_n {
+            if weights_n.len() != rows || n <= 0.0 {
+                return Err(Error::shape(format!(
+                    "{} weights with a sum of {n} for {rows} rows",
+                    weights_n.len()
+                )));
+            }
+            // Squares need not be exact: they are for the preconditioner alone.
+            moments *= n / rows as f64;
+            let mut sums = Array2::zeros((1, columns));
+            features.transposed(weights_n.insert_axis(Axis(0)), &mut sums)?;
+            moments.row_mut(0).assign(&sums.row(0));
+            weighted_tn *= &weights_n;
+        }
         let true_mean = &moments.row(0) / n;
-        let y_mean = y_tn.sum_axis(ndarray::Axis(1)) / n;
+        let y_mean = weighted_tn.sum_axis(Axis(1)) / n;
+        drop(weighted_tn);
         let (mean_d, shift_t) = match self.intercept {
             true => (true_mean, y_mean),
             false => (Array1::zeros(columns), Array1::zeros(targets)),
@@ -171,12 +208,16 @@ impl ConjugateGradients {
             .and(&mean_d)
             .map_collect(|&square, &m| 1.0 / ((square - n * m * m).max(0.0) + penalty));
         let mut b = Array2::zeros((targets, columns));
-        let centred = &y_tn - &shift_t.view().insert_axis(ndarray::Axis(1));
+        let mut centred = &y_tn - &shift_t.view().insert_axis(Axis(1));
+        if let Some(weights_n) = weights_n {
+            centred *= &weights_n;
+        }
         features.transposed(centred.view(), &mut b)?;
         drop(centred);
         let mut system = System {
             features,
             mean_d,
+            weights_n,
             n,
             penalty,
             r_tn: Array2::zeros((targets, rows)),
@@ -265,7 +306,6 @@ impl ConjugateGradients {
 mod tests {
     use super::*;
     use crate::seed::{Seed, Stream};
-    use ndarray::Axis;
 
     /// A feature matrix that is there as a whole.
     struct Stored(Array2<f64>);

@@ -5,14 +5,21 @@
 //! own columns and leaves the others alone.
 
 mod binned;
+mod binned_sums;
 mod block;
 mod streamed;
 
 pub use binned::BinnedRows;
+pub(crate) use binned_sums::binned_sums;
+pub(crate) use block::Block;
 pub use streamed::StreamedRows;
 
 use crate::{Error, Result};
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2};
+
+/// What [`FeatureProducts::round_trip_through`] does to rows on their way: the number of the first
+/// row, and their sums `[t, m]`.
+pub type Between<'a> = dyn FnMut(usize, ArrayViewMut2<'_, f64>) + 'a;
 
 /// Products with Z `[n, D]`, all in f64. Sums do not depend on the number of threads.
 pub trait FeatureProducts {
@@ -36,7 +43,21 @@ pub trait FeatureProducts {
         r_tn: &mut Array2<f64>,
         out_td: &mut Array2<f64>,
     ) -> Result<()> {
+        self.round_trip_through(beta_td, r_tn, &mut |_, _| {}, out_td)
+    }
+
+    /// As [`Self::round_trip`], with `between` on the way: it gets the sums of some rows, `[t, m]`,
+    /// with the number of the first of them, and what it leaves there is transposed. Every row
+    /// comes once.
+    fn round_trip_through(
+        &mut self,
+        beta_td: ArrayView2<'_, f64>,
+        r_tn: &mut Array2<f64>,
+        between: &mut Between<'_>,
+        out_td: &mut Array2<f64>,
+    ) -> Result<()> {
         self.add_product(beta_td, r_tn)?;
+        between(0, r_tn.view_mut());
         self.transposed(r_tn.view(), out_td)
     }
 
@@ -98,10 +119,11 @@ impl FeatureProducts for SideBySide<'_> {
         parts.try_for_each(|part| part.transposed(r_tn, out_td))
     }
 
-    fn round_trip(
+    fn round_trip_through(
         &mut self,
         beta_td: ArrayView2<'_, f64>,
         r_tn: &mut Array2<f64>,
+        between: &mut Between<'_>,
         out_td: &mut Array2<f64>,
     ) -> Result<()> {
         let Some((last, before)) = self.parts.split_last_mut() else {
@@ -110,7 +132,7 @@ impl FeatureProducts for SideBySide<'_> {
         for part in &mut *before {
             part.add_product(beta_td, r_tn)?;
         }
-        last.round_trip(beta_td, r_tn, out_td)?;
+        last.round_trip_through(beta_td, r_tn, between, out_td)?;
         before
             .iter_mut()
             .try_for_each(|part| part.transposed(r_tn.view(), out_td))

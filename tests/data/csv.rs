@@ -220,3 +220,38 @@ fn extensions() {
     };
     assert_says(open(&path, &options), &["goes with .npy"]);
 }
+
+#[test]
+fn whole_numbers_that_f64_rounds_are_no_targets() {
+    let rounded = "9007199254740993";
+    let long = "1".repeat(40);
+    for (value, fits) in [
+        ("9007199254740991", true),
+        ("-9007199254740992", true),
+        (rounded, false),
+        ("-9007199254740993", false),
+        (" +9007199254740993 ", false),
+        // Powers of two and their multiples are held however large they are.
+        ("9223372036854775808", true),
+        ("9223372036854775809", false),
+        (&long, false),
+        // What is no whole number in the file was rounded before it was written.
+        ("9007199254740993.0", true),
+        ("1e300", true),
+    ] {
+        let text = format!("a,id\n1,2\n3,{value}\n");
+        let y = read(&text, &["id"]);
+        match fits {
+            true => assert_eq!(y.unwrap().y[[1, 0]], value.trim().parse::<f64>().unwrap()),
+            false => assert_says(
+                y,
+                &["line 3, column \"id\"", "2^53", "renumber the targets"],
+            ),
+        }
+        // A feature only loses digits.
+        assert!(read(&text, &["a"]).is_ok(), "{value}");
+    }
+    // Not hidden by a feature before it.
+    let text = format!("a,id\n1,2\n{rounded},{rounded}\n");
+    assert_says(read(&text, &["id"]), &["column \"id\"", "renumber"]);
+}

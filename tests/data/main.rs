@@ -24,6 +24,7 @@ fn place(name: &str) -> (TempDir, PathBuf) {
 /// Everything a source yields in chunks of at most `max_rows`, from its first row on.
 fn read_all(source: &mut dyn ChunkSource, max_rows: usize) -> Result<Chunk> {
     source.rewind()?;
+    let mut weights = Vec::new();
     let (mut xs, mut ys) = (Vec::new(), Vec::new());
     let mut single = true;
     while let Some(chunk) = source.next_chunk(max_rows)? {
@@ -37,6 +38,7 @@ fn read_all(source: &mut dyn ChunkSource, max_rows: usize) -> Result<Chunk> {
         single &= matches!(chunk.x, Rows::F32(_));
         xs.push(chunk.x.into_f64());
         ys.push(chunk.y);
+        weights.extend(chunk.weights.into_iter().flatten());
     }
     assert!(
         source.next_chunk(max_rows)?.is_none(),
@@ -55,7 +57,13 @@ fn read_all(source: &mut dyn ChunkSource, max_rows: usize) -> Result<Chunk> {
     } else {
         Rows::F64(x)
     };
-    Ok(Chunk { x, y: join(&ys) })
+    let weighted = source.is_weighted();
+    assert_eq!(weights.len(), if weighted { x.nrows() } else { 0 });
+    Ok(Chunk {
+        x,
+        y: join(&ys),
+        weights: weighted.then(|| weights.into()),
+    })
 }
 
 /// Reads `source` in chunks of many sizes, twice each, and returns what all of them yield.

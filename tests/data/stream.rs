@@ -1,7 +1,7 @@
 use crate::{assert_says, opened, read_in_every_way};
 use bochner::Result;
 use bochner::data::{Chunk, ChunkSource, MemorySource, Part, Rows, Split, Survey};
-use ndarray::{Array2, ShapeBuilder, array, s};
+use ndarray::{Array1, Array2, ShapeBuilder, array, s};
 
 fn numbered(rows: usize) -> MemorySource {
     let x = Array2::from_shape_fn((rows, 2), |(i, j)| (i * 2 + j) as f32);
@@ -162,6 +162,7 @@ fn own(y_rows: usize, left: usize) -> Own {
         chunk: Chunk {
             x: Rows::F32(array![[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]),
             y: Array2::zeros((y_rows, 1)),
+            weights: None,
         },
         targets: 1,
         rows: None,
@@ -219,7 +220,7 @@ fn chunks_of_another_shape_than_promised_are_refused() {
             chunk: source.chunk.clone(),
             ..source
         };
-        assert_says(Survey::of(&mut again(), 2, 0, &mut |_| {}), words);
+        assert_says(Survey::of(&mut again(), 2, 0), words);
         for part in [Part::Train, Part::Test] {
             assert_says(
                 opened(Split::new(again(), part, 0.5, 0)).next_chunk(100),
@@ -230,12 +231,41 @@ fn chunks_of_another_shape_than_promised_are_refused() {
 }
 
 #[test]
+fn weights_stay_with_their_rows() {
+    let x = Array2::from_shape_fn((200, 1), |(i, _)| i as f32);
+    let weights = Array1::from_shape_fn(200, |i| 1.0 + i as f64);
+    let source = MemorySource::new(x, None).unwrap();
+    let source = source.with_weights(weights).unwrap();
+    for part in [Part::Train, Part::Test] {
+        let rows = read_in_every_way(&mut opened(Split::new(source.clone(), part, 0.3, 1)));
+        let weights = rows.weights.expect("weights");
+        assert!(weights.len() > 30);
+        assert_eq!(weights - 1.0, rows.x.into_f64().column(0));
+    }
+    // Weights that are not promised, and others than are allowed.
+    let mut unasked = own(3, 9);
+    unasked.chunk.weights = Some(Array1::ones(3));
+    assert_says(
+        Survey::of(&mut unasked, 2, 0),
+        &["has 3 weights", "promises none"],
+    );
+    for weight in [-1.0, f64::NAN, f64::INFINITY] {
+        let weights = array![1.0, weight];
+        let source = MemorySource::new(array![[0.0], [1.0]], None).unwrap();
+        assert_says(
+            source.with_weights(weights),
+            &["weights: row 1", "not negative"],
+        );
+    }
+}
+
+#[test]
 fn a_survey_names_the_row_and_the_column_of_what_is_not_finite() {
     let survey = |x: f32, y: f64| {
         let mut source = own(3, 1);
         source.chunk.x = Rows::F32(array![[1.0, 2.0], [3.0, x], [5.0, 6.0]]);
         source.chunk.y[(2, 0)] = y;
-        Survey::of(&mut source, 2, 0, &mut |_| {})
+        Survey::of(&mut source, 2, 0)
     };
     assert_eq!(survey(4.0, 0.0).unwrap().column(1), "column 'height'");
     assert_says(
@@ -253,7 +283,7 @@ fn a_survey_names_the_row_and_the_column_of_what_is_not_finite() {
     late.chunk.y = array![[f64::INFINITY]];
     let good = MemorySource::new(array![[0.0_f32, 1.0]], Some(array![[0.0]])).unwrap();
     assert_says(
-        Survey::of(&mut After(good, late), 2, 0, &mut |_| {}),
+        Survey::of(&mut After(good, late), 2, 0),
         &["y: row 1, column 0"],
     );
 }

@@ -1,10 +1,11 @@
 use crate::{assert_says, opened, place};
-use bochner::Result;
 use bochner::data::{
     Chunk, ChunkSource, CsvOptions, CsvSource, MemorySource, Survey, TargetStats, median_distance,
 };
 use bochner::kernels::Norm;
+use bochner::{Result, Step};
 use ndarray::{Array2, array};
+use std::cell::RefCell;
 
 /// A source that yields at most `most` rows whatever is asked.
 #[derive(Debug)]
@@ -29,7 +30,7 @@ impl ChunkSource for Small {
 }
 
 fn survey(x: Array2<f64>, y: Option<Array2<f64>>, sample_rows: usize) -> Result<Survey> {
-    Survey::of(&mut MemorySource::new(x, y)?, sample_rows, 5, &mut |_| {})
+    Survey::of(&mut MemorySource::new(x, y)?, sample_rows, 5)
 }
 
 #[test]
@@ -71,12 +72,15 @@ fn does_not_depend_on_chunks() {
     let y = Array2::from_shape_fn((500, 1), |(i, _)| (i % 13) as f64);
     let source = MemorySource::new(x.clone(), Some(y)).unwrap();
     let of = |most, seed| {
-        let mut progress = Vec::new();
-        let survey = Survey::of(&mut Small(source.clone(), most), 50, seed, &mut |rows| {
-            progress.push(rows)
-        })
-        .unwrap();
-        assert!(progress.is_sorted() && progress.last() == Some(&500));
+        let heard = RefCell::new(Vec::new());
+        let hear = |step| match step {
+            Step::Survey(rows) => heard.borrow_mut().push(rows),
+            other => panic!("{other:?}"),
+        };
+        let mut source = Small(source.clone(), most);
+        let survey = Survey::watched(&mut source, 50, seed, &hear).unwrap();
+        let heard = heard.into_inner();
+        assert!(heard.is_sorted() && heard.last() == Some(&500));
         survey
     };
     let whole = of(500, 9);
@@ -104,10 +108,7 @@ fn samples_uniformly() {
     let mut source = MemorySource::new(x, None).unwrap();
     let mut counts = [0_i32; 20];
     for seed in 0..400 {
-        for i in Survey::of(&mut source, 5, seed, &mut |_| {})
-            .unwrap()
-            .sample_index
-        {
+        for i in Survey::of(&mut source, 5, seed).unwrap().sample_index {
             counts[i as usize] += 1;
         }
     }
@@ -160,7 +161,7 @@ fn refuses_what_exceeds_f64() {
     let (_directory, path) = place("data.csv");
     std::fs::write(&path, "a,b\n1,2\n1,x\n").unwrap();
     let mut source = opened(CsvSource::open(&path, CsvOptions::default()));
-    assert_says(Survey::of(&mut source, 5, 0, &mut |_| {}), &["line 3"]);
+    assert_says(Survey::of(&mut source, 5, 0), &["line 3"]);
 }
 
 #[test]

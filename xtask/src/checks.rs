@@ -2,7 +2,7 @@
 
 use crate::metadata::collect;
 use crate::process::{capture, cargo, root, run, step, target_dir};
-use crate::{dependencies, msrv};
+use crate::{dependencies, documents, msrv};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::process::Command;
@@ -17,6 +17,7 @@ pub(crate) fn run_all() -> Result<()> {
     step("msrv", msrv::check_if_possible)?;
     step("shaders", shaders)?;
     step("paths", paths)?;
+    step("documents", documents::check)?;
     step("clippy", || {
         run(&mut cargo([
             "clippy",

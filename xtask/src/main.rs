@@ -4,6 +4,7 @@ mod adapters;
 mod checks;
 mod dependencies;
 mod dist;
+mod documents;
 mod icd;
 mod metadata;
 mod msrv;
@@ -22,7 +23,7 @@ Usage: cargo xtask COMMAND
                every test on the CPU and on every adapter; ARGS go to `cargo test --release
                --workspace`
   checks       everything in `ci` but the tests: formatting, columns, dependencies, MSRV, shaders,
-               paths, clippy, documentation, the examples and the README's first command
+               paths, documents, clippy, documentation, the examples and the README's first command
   ci           test, then checks
   dependencies licences, sources, duplicates and use of all dependencies, as deny.toml has them
   tools        build cargo-deny and cargo-machete into target/tools, which takes minutes;

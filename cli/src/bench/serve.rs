@@ -9,7 +9,8 @@ use crate::report;
 use anyhow::Result;
 use bochner::{
     Device, Error,
-    bench::{Bench, OpBench, Prepared, Shape},
+    bench::{OpBench, Prepared, Shape},
+    registry,
 };
 use serde_json::{Value, json};
 use std::io::BufRead;
@@ -44,7 +45,7 @@ fn answer(
         let value = request[key].as_u64().unwrap_or(0);
         usize::try_from(value).unwrap_or(usize::MAX)
     };
-    let op: &'static OpBench = Bench::op(request["op"].as_str().unwrap_or_default())?;
+    let op: &'static OpBench = registry::bench(request["op"].as_str().unwrap_or_default())?;
     let shape = op.shape(number("rows"), number("dim"), number("features"));
     if !matches!(loaded, Some((name, s, _)) if *name == op.name && *s == shape) {
         // Its memory goes before the next case takes some.

@@ -79,9 +79,15 @@ impl KernelArgs {
         self.kernel.clone().unwrap_or_else(suitable)
     }
 
-    fn bandwidth(&self) -> Bandwidth {
+    /// How wide the kernel is.
+    pub(crate) fn bandwidth(&self) -> Bandwidth {
         let given = self.gamma.as_ref().or(self.sigma.as_ref());
         given.cloned().unwrap_or(Bandwidth::Scale)
+    }
+
+    /// Whether to standardise, for who said so.
+    pub(crate) fn standardize(&self) -> Option<Standardize> {
+        self.standardize
     }
 
     /// Errors of the bandwidth that need no data.
@@ -113,11 +119,7 @@ impl KernelArgs {
         console: &Console,
     ) -> Result<(Survey, f64)> {
         let bar = console.bar("survey", source.rows().map(|rows| rows as u64));
-        console.timed(|| {
-            Survey::of(source, sample_rows, self.seed, &mut |rows| {
-                bar.set_position(rows);
-            })
-        })
+        console.timed(|| Survey::watched(source, sample_rows, self.seed, &bar.follow()))
     }
 
     /// From raw columns to unit lengthscale. `otherwise` is for who did not say whether to

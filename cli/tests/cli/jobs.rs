@@ -1,24 +1,13 @@
 //! What the commands are for: fitting, predicting, scoring, featurizing.
 
-use crate::{adapters, bochner, command, digits, finish, le, npy};
+use crate::{adapters, bochner, command, digits, finish, here, le, npy, number};
 use bochner::{
     data::NpyWriter,
     seed::{Seed, Stream},
 };
 use ndarray::{Array1, Array2};
 use ndarray_npy::{NpzWriter, read_npy};
-use serde_json::Value;
 use std::{fs::File, path::Path, process::Stdio};
-use tempfile::TempDir;
-
-fn here() -> TempDir {
-    TempDir::new().expect("a temporary directory")
-}
-
-fn number(report: &Value, key: &str) -> f64 {
-    let value = report[key].as_f64();
-    value.unwrap_or_else(|| panic!("no number {key:?} in {report}"))
-}
 
 fn draws(rows: usize, columns: usize) -> Array2<f64> {
     let mut stream = Seed(3).stream(Stream::Sample, 0);

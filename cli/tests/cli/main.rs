@@ -4,10 +4,14 @@ mod auto;
 mod bad_input;
 mod bench;
 mod devices;
+mod drift;
 #[cfg(unix)]
 mod interrupt;
+mod intervals;
 mod jobs;
+mod losses;
 mod maps;
+mod rows;
 mod standardize;
 mod usage;
 
@@ -56,6 +60,17 @@ impl Run {
             );
         }
     }
+}
+
+/// A place of its own.
+pub(crate) fn here() -> TempDir {
+    TempDir::new().expect("a temporary directory")
+}
+
+/// A number of a report.
+pub(crate) fn number(report: &Value, key: &str) -> f64 {
+    let value = report[key].as_f64();
+    value.unwrap_or_else(|| panic!("no number {key:?} in {report}"))
 }
 
 /// The binary, in a directory, with nothing in the environment that changes what it does.

@@ -2,20 +2,22 @@
 
 use super::{Job, draw};
 use crate::{
-    Device, Error, Result, bench::Shape, device::cpu::instruction_set, linalg::cholesky::Lower,
+    Device, Error, Result,
+    bench::Shape,
+    device::{CpuDevice, cpu::instruction_set},
+    linalg::cholesky::Lower,
 };
 use ndarray::Array2;
 
 struct Cholesky {
     matrix: Array2<f64>,
     factor: Lower,
-    device: Device,
+    cpu: CpuDevice,
 }
 
 pub(in crate::bench) fn cholesky(device: &Device, shape: Shape) -> Result<Box<dyn Job>> {
-    if !matches!(device, Device::Cpu(_)) {
-        return Err(Error::unsupported("factorisations run on the CPU"));
-    }
+    let cpu = device.as_cpu();
+    let cpu = cpu.ok_or_else(|| Error::unsupported("factorisations run on the CPU"))?;
     let n = shape.features;
     let mut matrix = draw(n, n, 0.25, 17).mapv(f64::from);
     // Symmetric through its lower triangle, and dominated by its diagonal.
@@ -23,7 +25,7 @@ pub(in crate::bench) fn cholesky(device: &Device, shape: Shape) -> Result<Box<dy
     Ok(Box::new(Cholesky {
         factor: Lower::of(&matrix),
         matrix,
-        device: device.clone(),
+        cpu: cpu.clone(),
     }))
 }
 
@@ -55,10 +57,7 @@ impl Job for Cholesky {
     }
 
     fn run(&mut self) -> Result<()> {
-        let Device::Cpu(cpu) = &self.device else {
-            unreachable!("refused when prepared")
-        };
-        match cpu.install(|| self.factor.factor()) {
+        match self.cpu.install(|| self.factor.factor()) {
             true => Ok(()),
             false => Err(Error::numerical("not positive definite")),
         }

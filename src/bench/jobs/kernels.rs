@@ -1,12 +1,11 @@
 //! Blocks of exact kernels, Nystrom features, and random binning.
 
-use super::{Job, REFERENCE_WORK, block_rows, blocks, draw, form_name, head, relative};
+use super::{Job, REFERENCE_WORK, block_rows, blocks, draw, form_name, head, relative, way};
 use crate::{
     Device, Matrix, Result,
     bench::Shape,
-    device::cpu::instruction_set,
     features::{Affine, Binning, FeatureMap, Landmarks, LoadedMap, Nystrom, NystromFeatures},
-    form::Form,
+    form::DenseForm,
     kernels::{Gaussian, Laplacian},
     ops::{
         binning::{self, Grids},
@@ -67,7 +66,7 @@ impl Job for Block {
     }
 
     fn tile(&self) -> String {
-        form_name(self.op.tile().map(Form::Tile))
+        form_name(self.op.tile().map(DenseForm::Tile))
     }
 
     fn blocks(&self) -> usize {
@@ -127,10 +126,7 @@ impl Job for NystromMap {
     }
 
     fn tile(&self) -> String {
-        match self.x_nd.device() {
-            Device::Cpu(_) => instruction_set().into(),
-            Device::Gpu(_) => "block, product".into(),
-        }
+        way(self.x_nd.device(), || "block, product".into())
     }
 
     fn blocks(&self) -> usize {
@@ -139,7 +135,7 @@ impl Job for NystromMap {
 }
 
 struct Bins {
-    op: binning::Binning,
+    op: binning::GridHash,
     grids: Grids,
     rows: usize,
     block: usize,
@@ -157,7 +153,7 @@ pub(in crate::bench) fn binning(device: &Device, shape: Shape) -> Result<Box<dyn
     let block = block_rows(device, shape.rows, d.max(2 * grids), d + 2 * grids)?;
     let drawn = Binning::new(Laplacian).grids(grids);
     let grids = drawn.draw(Affine::identity(d))?.parameters().clone();
-    let op = binning::Binning::load(device, &grids)?;
+    let op = binning::GridHash::load(device, &grids)?;
     Ok(Box::new(Bins {
         hash: op.output(block)?,
         op,
@@ -192,10 +188,7 @@ impl Job for Bins {
     }
 
     fn tile(&self) -> String {
-        match self.x_nd.device() {
-            Device::Cpu(_) => instruction_set().into(),
-            Device::Gpu(_) => "grids".into(),
-        }
+        way(self.x_nd.device(), || "grids".into())
     }
 
     fn blocks(&self) -> usize {

@@ -6,6 +6,7 @@ use crate::{
     bench::Shape,
     ops::{
         Nonlinearity,
+        predict::Predict,
         projection::{self, DenseMap, Projection},
     },
 };
@@ -119,7 +120,7 @@ impl Timed for Dense {
     }
 
     fn predict(&mut self, x_nd: &Matrix, beta_dt: &Matrix, y_nt: &mut Matrix) -> Result<()> {
-        self.op.predict(x_nd, beta_dt, y_nt)
+        Predict::of(&self.op).run(x_nd, beta_dt, y_nt)
     }
 
     fn reference(&self, x_nd: ArrayView2<'_, f32>) -> Array2<f64> {
@@ -133,7 +134,7 @@ impl Timed for Dense {
     fn form(&self, rows: usize, predicts: bool) -> String {
         form_name(match predicts {
             false => self.op.form(rows),
-            true => self.op.predict_form(rows),
+            true => Predict::of(&self.op).form(rows),
         })
     }
 }

@@ -3,12 +3,11 @@
 use super::{
     Job, block_rows, blocks, draw, head,
     map::{Timed, job},
-    relative,
+    relative, way,
 };
 use crate::{
     Device, Matrix, Result,
     bench::Shape,
-    device::cpu::instruction_set,
     features::{Affine, Fastfood, Sorf},
     form::Way,
     kernels::Gaussian,
@@ -44,11 +43,11 @@ impl Job for Transform {
         for rows in blocks(self.rows, self.block) {
             self.x_nd.set_rows(rows)?;
             self.y_nd.set_rows(rows)?;
-            match self.x_nd.device() {
+            match self.x_nd.device().is_gpu() {
+                true => self.op.run_into(&self.x_nd, &mut self.y_nd)?,
                 // In place, as others on the CPU do it. The numbers grow to infinity, which
                 // additions take no longer for.
-                Device::Cpu(_) => self.op.run(&mut self.y_nd)?,
-                Device::Gpu(_) => self.op.run_into(&self.x_nd, &mut self.y_nd)?,
+                false => self.op.run(&mut self.y_nd)?,
             }
         }
         Ok(())
@@ -66,11 +65,10 @@ impl Job for Transform {
 
     fn tile(&self) -> String {
         let device = self.x_nd.device();
-        match (device, self.op.exchange(device, self.block)) {
-            (Device::Cpu(_), _) => instruction_set().into(),
-            (_, Some(exchange)) => exchange.name().into(),
-            (_, None) => passes(self.op.passes()),
-        }
+        way(device, || match self.op.exchange(device, self.block) {
+            Some(exchange) => exchange.name().into(),
+            None => passes(self.op.passes()),
+        })
     }
 
     fn blocks(&self) -> usize {
@@ -89,7 +87,7 @@ fn passes(count: u32) -> String {
 struct Blocks {
     host: StructuredMap,
     op: Structured,
-    is_on_cpu: bool,
+    device: Device,
 }
 
 impl Timed for Blocks {
@@ -115,10 +113,7 @@ impl Timed for Blocks {
     }
 
     fn form(&self, _: usize, _: bool) -> String {
-        match self.is_on_cpu {
-            true => instruction_set().into(),
-            false => passes(self.op.passes()),
-        }
+        way(&self.device, || passes(self.op.passes()))
     }
 }
 
@@ -151,14 +146,13 @@ fn structured(
     predicts: bool,
 ) -> Result<Box<dyn Job>> {
     let op = Structured::load(device, &host)?;
-    let is_on_cpu = matches!(device, Device::Cpu(_));
     job(
         device,
         shape,
         Blocks {
             host,
             op,
-            is_on_cpu,
+            device: device.clone(),
         },
         predicts,
     )

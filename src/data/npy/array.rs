@@ -3,7 +3,7 @@
 use super::dtype::Dtype;
 use super::entry::Entry;
 use super::header::{Fault, Header};
-use crate::data::rows::{first_non_finite, not_finite};
+use crate::data::rows::{EXACT, first_non_finite, not_finite};
 use crate::data::{Chunk, Rows, require_rows};
 use crate::error::{Error, Result};
 use crate::text::counted;
@@ -102,9 +102,6 @@ pub(in crate::data) struct ArrayReader {
     warned: bool,
     buffer: Vec<u8>,
 }
-
-/// 2^53: f64 holds every whole number up to here.
-const EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl ArrayReader {
     /// Reads the header and checks it against the length of `input`.
@@ -403,7 +400,11 @@ impl Arrays {
             Some(y) => y.read_targets(rows)?,
             None => Array2::zeros((rows, 0)),
         };
-        Ok(Some(Chunk { x, y }))
+        Ok(Some(Chunk {
+            x,
+            y,
+            weights: None,
+        }))
     }
 
     pub(in crate::data) fn rewind(&mut self) -> Result<()> {

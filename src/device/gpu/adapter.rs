@@ -86,6 +86,17 @@ impl AdapterReport {
         fixed.then_some(most)
     }
 
+    /// Errors if the adapter is refused, saying why.
+    pub(in crate::device) fn require_usable(&self) -> Result<()> {
+        match &self.refusal {
+            None => Ok(()),
+            Some(why) => {
+                let problem = format!("{} is too small: {why}", self.describe());
+                Err(Error::device(problem).help(Remedy::UseCpu))
+            }
+        }
+    }
+
     /// One line for people.
     pub fn describe(&self) -> String {
         format!(
@@ -171,10 +182,7 @@ pub(super) fn open_with(
     report: AdapterReport,
     cache: Cache,
 ) -> Result<GpuDevice> {
-    if let Some(refusal) = &report.refusal {
-        let problem = format!("{} is too small: {refusal}", report.describe());
-        return Err(Error::device(problem).help(Remedy::UseCpu));
-    }
+    report.require_usable()?;
     let mut wanted = wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::PIPELINE_CACHE;
     // Elsewhere it would do nothing but let drivers vary the subgroups of every pipeline.
     if report.fixed_subgroup().is_some() {

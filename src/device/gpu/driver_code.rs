@@ -15,10 +15,11 @@ pub(super) fn shader_module(
         force_loop_bounding: bounded,
         ..wgpu::ShaderRuntimeChecks::checked()
     };
-    // SAFETY: wgpu asks that no loop be endless. All shaders are our own, from shaders/; users'
-    // code never becomes one. Every loop in them counts up by a constant to a bound that no round
-    // changes, a number of rows, columns, tiles or rounds far from the end of u32; the one
-    // exception counts down by at least one. tests/shaders.rs looks at each loop.
+    // SAFETY: wgpu asks that no loop be endless. All shaders are our own, from shaders/; what users
+    // write becomes part of one as an expression alone, which has no loops:
+    // ops/nonlinearity/expression.rs holds it to that. Every loop in them counts up by a constant
+    // to a bound that no round changes, a number of rows, columns, tiles or rounds far from the end
+    // of u32; the one exception counts down by at least one. tests/shaders.rs looks at each loop.
     unsafe { device.create_shader_module_trusted(descriptor, checks) }
 }
 

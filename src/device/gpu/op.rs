@@ -1,6 +1,8 @@
 //! What a device needs to know of an op.
 
-use std::{fmt, hash};
+use super::shader::expand;
+use crate::Result;
+use std::{fmt, hash, sync::Arc};
 
 /// One op as its shader sees it.
 #[derive(Debug)]
@@ -17,6 +19,15 @@ pub struct Op {
     pub variants: fn() -> Vec<Variant>,
 }
 
+impl Op {
+    /// The WGSL of a variant.
+    pub fn text(&self, variant: &Variant) -> Result<String> {
+        let mut text = expand(self.source, variant.constants())?;
+        text.push_str(variant.text.as_deref().unwrap_or_default());
+        Ok(text)
+    }
+}
+
 /// A storage buffer of an op, by its name in the shader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Binding {
@@ -29,12 +40,14 @@ pub enum Binding {
 /// The most constants of a variant.
 const MOST: usize = 8;
 
-/// One variant of an op: the constants that its shader is expanded with. They alone tell it from
-/// the op's others, so that a dispatch finds its pipeline by a few integers and allocates no name.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// One variant of an op: the constants that its shader is expanded with, and WGSL of a user's own
+/// behind it, if any. They alone tell it from the op's others, so that a dispatch finds its
+/// pipeline by a few integers and allocates no name.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Variant {
     constants: [(&'static str, i64); MOST],
     count: usize,
+    text: Option<Arc<str>>,
 }
 
 impl Variant {
@@ -43,6 +56,7 @@ impl Variant {
         let none = Self {
             constants: [("", 0); MOST],
             count: 0,
+            text: None,
         };
         let with = |variant: Self, (name, value)| variant.with(name, value);
         constants.into_iter().fold(none, with)
@@ -52,6 +66,12 @@ impl Variant {
     pub fn with(mut self, name: &'static str, value: i64) -> Self {
         self.constants[self.count] = (name, value);
         self.count += 1;
+        self
+    }
+
+    /// As this one, with WGSL behind that of the op.
+    pub(crate) fn and_text(mut self, text: Arc<str>) -> Self {
+        self.text = Some(text);
         self
     }
 
@@ -67,11 +87,12 @@ impl Variant {
     }
 }
 
-/// The values alone: the names follow from the op.
+/// The values and the text alone: the names follow from the op.
 impl hash::Hash for Variant {
     fn hash<H: hash::Hasher>(&self, state: &mut H) {
         let constants = self.constants().iter();
         constants.for_each(|(_, value)| state.write_i64(*value));
+        self.text.hash(state);
     }
 }
 

@@ -125,21 +125,21 @@ impl GpuDevice {
     fn built(&self, dispatch: &Dispatch<'_>) -> Result<Arc<Built>> {
         let op = dispatch.op;
         let slot = lock(&self.0.pipelines.0)
-            .entry((op.name, dispatch.variant))
+            .entry((op.name, dispatch.variant.clone()))
             .or_default()
             .clone();
         let mut slot = lock(&slot);
         if let Some(found) = &*slot {
             return Ok(found.clone());
         }
-        let new = Arc::new(self.build(op, dispatch.variant)?);
+        let new = Arc::new(self.build(op, &dispatch.variant)?);
         *slot = Some(new.clone());
         Ok(new)
     }
 
-    fn build(&self, op: &Op, variant: Variant) -> Result<Built> {
+    fn build(&self, op: &Op, variant: &Variant) -> Result<Built> {
         let key = &*format!("{}{variant}", op.name);
-        let text = super::shader::expand(op.source, variant.constants())?;
+        let text = op.text(variant)?;
         let device = &self.0.device;
         // A driver's compiler that fails is an internal error, or has no memory left.
         let scopes = [

@@ -36,6 +36,7 @@ const SHARED: &[(&str, &str)] = &[
     shared!("exchange_put_b"),
     shared!("features"),
     shared!("finish_features"),
+    shared!("nonlinearity"),
     shared!("product"),
     shared!("product_loop"),
     shared!("product_of_x"),
@@ -46,7 +47,7 @@ const SHARED: &[(&str, &str)] = &[
 type Scope = HashMap<String, i64>;
 
 /// Expands `source` for the constants of a variant. Errors name the line.
-pub fn expand(source: &str, constants: &[(&str, i64)]) -> Result<String> {
+pub(crate) fn expand(source: &str, constants: &[(&str, i64)]) -> Result<String> {
     let mut lines = Vec::new();
     splice(source, &mut lines)?;
     let mut out = String::with_capacity(4 * source.len());

@@ -5,8 +5,8 @@ use crate::{
     Device, Error, Matrix, Result,
     data::Rows,
     features::LoadedMap,
-    flow::{Portions, RowNeeds},
-    ops::binning::{Binning as Op, Grids, download},
+    flow::{Portions, RowNeeds, Run},
+    ops::binning::{GridHash, Grids, download},
 };
 use ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
@@ -18,14 +18,14 @@ const BLOCK_HASHES: usize = 1 << 20;
 /// The op with its output, for blocks of rows.
 #[derive(Debug)]
 pub(super) struct Hasher {
-    op: Op,
+    op: GridHash,
     hash: Matrix,
     block: usize,
 }
 
 impl Hasher {
     pub(super) fn load(device: &Device, grids: &Grids) -> Result<Self> {
-        let op = Op::load(device, grids)?;
+        let op = GridHash::load(device, grids)?;
         let block = (BLOCK_HASHES / op.grids()).clamp(1, 65_536);
         Ok(Self {
             hash: op.output(block)?,
@@ -67,17 +67,13 @@ struct Work<'m> {
 }
 
 impl<'m> HashedRows<'m> {
-    /// Loads the grids, for chunks of at most `memory` bytes from a source with so many target
-    /// columns. Hashes are read back in blocks of their own.
-    pub(super) fn new(
-        drawn: &'m DrawnGrids,
-        targets: usize,
-        device: &Device,
-        memory: u64,
-    ) -> Result<Self> {
+    /// Loads the grids, for the chunks of `run` from a source with so many target columns. Hashes
+    /// are read back in blocks of their own.
+    pub(super) fn new(drawn: &'m DrawnGrids, targets: usize, run: &Run) -> Result<Self> {
+        let device = &run.device;
         let columns = drawn.input.columns();
         let needs = RowNeeds::read(columns + targets).matrix(device, columns);
-        let portions = Portions::new(needs.rows_on(device, memory)?);
+        let portions = Portions::new(needs.rows_of(run)?);
         Ok(Self {
             work: Work {
                 drawn,
@@ -141,10 +137,10 @@ pub struct Binner<'m> {
 }
 
 impl<'m> Binner<'m> {
-    pub(super) fn new(map: &'m BinningMap, device: &Device, memory: u64) -> Result<Self> {
+    pub(super) fn new(map: &'m BinningMap, run: &Run) -> Result<Self> {
         Ok(Self {
             map,
-            hashed: HashedRows::new(&map.drawn, 0, device, memory)?,
+            hashed: HashedRows::new(&map.drawn, 0, run)?,
         })
     }
 

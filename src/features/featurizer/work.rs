@@ -158,9 +158,10 @@ impl<'m> Work<'m> {
     }
 
     /// What came off the first lane, and the targets.
-    pub(super) fn on_device(&self) -> Result<(&Matrix, &Matrix)> {
-        let Buffers { lanes, beside } = self.buffers()?;
-        match (lanes.first(), beside) {
+    pub(super) fn on_device(&mut self) -> Result<(&mut Matrix, &Matrix)> {
+        let buffers = self.loaded.as_mut().and_then(|l| l.chunk.as_mut());
+        let Buffers { lanes, beside } = buffers.ok_or_else(not_loaded)?;
+        match (lanes.first_mut(), beside) {
             (Some((_, z_nd)), Some(y_nt)) => Ok((z_nd, y_nt)),
             _ => Err(not_loaded()),
         }

@@ -52,9 +52,12 @@ impl Table {
 /// and in vectors.
 #[inline(always)]
 fn hash_row(x: &[f32], grid: &[[u32; 2]], a: &mut [u32], b: &mut [u32], hash: &mut [u32]) {
+    // a and b are the two halves of every grid's hash: each a vector of its own, where pairs would
+    // need shuffles.
     a.fill(START[0]);
     b.fill(START[1]);
     for (&x, grid) in x.iter().zip(grid.chunks_exact(a.len())) {
+        // In whole numbers from here on: equal on every device, bit for bit.
         let x = fixed(x);
         for ((a, b), &[inverse, shift]) in a.iter_mut().zip(&mut *b).zip(grid) {
             [*a, *b] = mix([*a, *b], bin(x, inverse, shift));

@@ -12,7 +12,7 @@ const ROWS: u32 = 4;
 /// Grids of one workgroup.
 const THREADS: u32 = 64;
 /// The op for the registry.
-pub static OP: Op = Op {
+pub(crate) static OP: Op = Op {
     name: "binning",
     source: include_str!("../../../shaders/binning.wgsl"),
     params_bytes: size_of::<Params>(),
@@ -65,6 +65,8 @@ impl Table {
                 .into_iter()
                 .zip(grids.shift_dp.rows());
             for (out, (inverse, shift)) in out.chunks_exact_mut(stride).zip(columns) {
+                // Words, not floats: the matrix is only their place, and nothing computes with it
+                // as f32.
                 for (out, (&r, &o)) in out.chunks_exact_mut(2).zip(inverse.iter().zip(shift)) {
                     out.copy_from_slice(&[r, o]);
                 }

@@ -21,7 +21,7 @@ use ndarray::Array2;
 const READ_BYTES: usize = 16 << 20;
 
 /// The op for the registry.
-pub static OP: Op = Op {
+pub(crate) static OP: Op = Op {
     name: "gram",
     source: include_str!("../../../shaders/gram.wgsl"),
     params_bytes: size_of::<GramParams>(),
@@ -95,6 +95,7 @@ impl Sums {
         let limit = gpu.max_binding_bytes().min(panel_bytes) as usize;
         // Each panel is one dispatch, which must not take for ever.
         let by_work = gpu.most_work() / tile_work(&tile, BLOCK_ROWS as u32);
+        // Panels of equal size: a small last one would leave the adapter idle.
         let per_panel = even(total, (limit / tile_bytes).min(by_work as usize).max(1));
         let mut panels = Vec::new();
         for tile0 in (0..total).step_by(per_panel) {
@@ -104,6 +105,7 @@ impl Sums {
             panels.push(Panel {
                 tile0,
                 count,
+                // Not cleared: `fresh` has the first dispatch write instead of add.
                 hi: gpu.buffer(bytes, what)?,
                 lo: gpu.buffer(bytes, what)?,
             });
@@ -136,6 +138,9 @@ impl Sums {
         }
         let side = self.tile.cols() as usize;
         let variant = variant(self.tile, false);
+        // A block is summed in plain f32 in registers, then added to hi and lo without loss: its
+        // length, not the number of rows, bounds the rounding. The order of blocks is the order of
+        // rows, on every device.
         for row0 in (0..z_nd.rows()).step_by(BLOCK_ROWS) {
             for panel in &self.panels {
                 let params = GramParams {
@@ -152,7 +157,7 @@ impl Sums {
                 };
                 record(
                     &self.gpu,
-                    (&self.tile, variant),
+                    (&self.tile, variant.clone()),
                     &params,
                     [z_nd, y_nt],
                     [&panel.hi, &panel.lo],
@@ -185,6 +190,7 @@ impl Sums {
             parts.flat_map(move |(part, places)| {
                 let first = part * read_tiles * area;
                 let floats = first..first + places.len() * area;
+                // hi and lo are added one after another in f64, where their sum is exact enough.
                 [&panel.hi, &panel.lo].map(|sum| (sum, floats.clone(), places))
             })
         });
@@ -219,6 +225,7 @@ pub(crate) fn record(
     [z_nd, y_nt]: [&Matrix; 2],
     [hi, lo]: [&PooledBuffer; 2],
 ) -> Result<()> {
+    // A grid has 65,535 groups a side; those beyond the last tile return at once.
     let across = params.tile_count.min(65_535);
     gpu.dispatch(&Dispatch {
         op: &OP,

@@ -24,6 +24,8 @@ pub(super) fn unpack(
     sums: &mut GramSums,
 ) {
     let (features, targets) = sums.zty_dt.dim();
+    // Tiles of one column j of the upper triangle are one band of rows of the lower: bands do not
+    // overlap, so that threads need no lock.
     let mut columns = vec![Vec::new(); z_tiles];
     for (tile, &(i, j)) in data.chunks_exact(side * side).zip(places) {
         match columns.get_mut(j) {

@@ -1,9 +1,10 @@
 //! Kernel blocks on the CPU: in f32 where the kernel has a form, else in f64 through the kernel
 //! itself.
 
+mod elementary;
 mod forms;
 
-use super::Scaled;
+use super::{Level, Scaled};
 use crate::{
     Result,
     device::{CpuDevice, Matrix},
@@ -22,6 +23,7 @@ pub(super) struct Landmarks {
     cpu: CpuDevice,
     depth: usize,
     count: usize,
+    level: Level,
     layout: Layout,
 }
 
@@ -37,6 +39,8 @@ enum Layout {
     Rows {
         kernel: Arc<dyn Kernel>,
         rows: Vec<Vec<f64>>,
+        /// What its values are measured from.
+        base: f64,
     },
 }
 
@@ -45,9 +49,16 @@ fn wide(row: &[f32]) -> Vec<f64> {
 }
 
 impl Landmarks {
-    pub(super) fn in_f32(cpu: &CpuDevice, form: BlockForm, landmarks: &Scaled<'_>) -> Self {
+    pub(super) fn in_f32(
+        cpu: &CpuDevice,
+        form: BlockForm,
+        level: Level,
+        landmarks: &Scaled<'_>,
+    ) -> Self {
         let (count, depth) = landmarks.landmarks_md.dim();
         let tiles = 0..count.div_ceil(LANES);
+        // Sixteen landmarks beside each other for every column of x: one value of x meets a whole
+        // vector of them.
         let tile = |tile: usize| {
             let values = (0..depth).flat_map(move |c| (0..LANES).map(move |lane| (lane, c)));
             values.map(move |(lane, c)| landmarks.value(tile * LANES + lane, c))
@@ -62,6 +73,7 @@ impl Landmarks {
             cpu: cpu.clone(),
             depth,
             count,
+            level,
             layout,
         }
     }
@@ -69,28 +81,38 @@ impl Landmarks {
     pub(super) fn in_f64(
         cpu: &CpuDevice,
         kernel: Arc<dyn Kernel>,
+        level: Level,
         landmarks_md: ArrayView2<'_, f32>,
     ) -> Self {
         let (count, depth) = landmarks_md.dim();
         let rows = landmarks_md.rows().into_iter();
         let rows = rows.map(|row| row.iter().map(|&v| f64::from(v)).collect());
-        let rows = rows.collect();
+        let rows: Vec<Vec<f64>> = rows.collect();
+        let base = match level {
+            Level::Zero => 0.0,
+            Level::Top => kernel.evaluate(&rows[0], &rows[0]),
+        };
         Self {
             cpu: cpu.clone(),
             depth,
             count,
-            layout: Layout::Rows { kernel, rows },
+            level,
+            layout: Layout::Rows { kernel, rows, base },
         }
+    }
+
+    fn width(&self) -> usize {
+        self.level.columns(self.count)
     }
 
     /// Writes the block of all rows of x.
     pub(super) fn run(&self, x_nd: &Matrix, k_nm: &mut Matrix) -> Result<()> {
-        let (rows, m) = (x_nd.rows(), self.count);
+        let (rows, width) = (x_nd.rows(), self.width());
         let x = x_nd.cpu("x")?;
         let k = k_nm.cpu_mut("the kernel block")?;
         let block = rows_per_block(rows, self.cpu.threads());
         self.cpu.install(|| {
-            k.par_chunks_mut(block * m)
+            k.par_chunks_mut(block * width)
                 .zip(x.par_chunks(block * self.depth))
                 .for_each(|(k, x)| self.block(x, k));
         });
@@ -99,9 +121,9 @@ impl Landmarks {
 
     /// Writes the block times `b`, of which a part stays in cache.
     pub(super) fn times(&self, x_nd: &Matrix, b_mt: &Matrix, out_nt: &mut Matrix) -> Result<()> {
-        let (rows, m, cols) = (x_nd.rows(), self.count, b_mt.cols());
+        let (rows, width, cols) = (x_nd.rows(), self.width(), b_mt.cols());
         let x = x_nd.cpu("x")?;
-        let b = RightFactor::new(b_mt.cpu("the right factor")?, m, cols);
+        let b = RightFactor::new(b_mt.cpu("the right factor")?, width, cols);
         let out = out_nt.cpu_mut("the product")?;
         // Few enough rows for the block of k to stay in cache.
         let block = rows_per_block(rows, self.cpu.threads()).min(128);
@@ -109,7 +131,7 @@ impl Landmarks {
             out.par_chunks_mut(block * cols.max(1))
                 .zip(x.par_chunks(block * self.depth))
                 .for_each_init(Vec::new, |k, (out, x)| {
-                    k.resize(x.len() / self.depth * m, 0.0);
+                    k.resize(x.len() / self.depth * width, 0.0);
                     self.block(x, k);
                     b.times(k, out);
                 });
@@ -124,13 +146,26 @@ impl Landmarks {
                 form,
                 tiles,
                 lengths,
-            } => forms::block(*form, x, self.depth, tiles, lengths, k),
-            Layout::Rows { kernel, rows } => {
+            } => forms::Block {
+                form: *form,
+                level: self.level,
+                x,
+                d: self.depth,
+                packed: tiles,
+                norm: lengths,
+                landmarks: self.count,
+                k,
+            }
+            .write(),
+            Layout::Rows { kernel, rows, base } => {
                 let each = x.chunks_exact(self.depth);
-                for (x, k) in each.zip(k.chunks_exact_mut(self.count)) {
+                for (x, k) in each.zip(k.chunks_exact_mut(self.width())) {
+                    // Once a row: kernels take f64.
                     let x = wide(x);
+                    // From the top there is a column more.
+                    k[self.width() - 1] = 1.0;
                     for (k, y) in k.iter_mut().zip(rows) {
-                        *k = kernel.evaluate(&x, y) as f32;
+                        *k = (kernel.evaluate(&x, y) - base) as f32;
                     }
                 }
             }

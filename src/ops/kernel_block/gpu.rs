@@ -1,6 +1,6 @@
 //! Kernel blocks on a GPU.
 
-use super::Scaled;
+use super::{Level, Scaled};
 use crate::{
     Result,
     device::{
@@ -14,7 +14,7 @@ use crate::{
 use ndarray::Array2;
 
 /// The op for the registry.
-pub static OP: Op = Op {
+pub(crate) static OP: Op = Op {
     name: "kernel_block",
     source: include_str!("../../../shaders/kernel_block.wgsl"),
     params_bytes: size_of::<Params>(),
@@ -26,8 +26,13 @@ pub static OP: Op = Op {
     ],
     variants: || {
         let menu = MENU.iter();
-        menu.flat_map(|&t| FORMS.map(|form| variant(t, form)))
-            .collect()
+        menu.flat_map(|&t| {
+            let from_zero = FORMS.map(|form| variant(t, form, Level::Zero));
+            let with_top = FORMS.iter().filter(|form| !is_angular(**form));
+            let from_top = with_top.map(move |&form| variant(t, form, Level::Top));
+            from_zero.into_iter().chain(from_top)
+        })
+        .collect()
     },
 };
 
@@ -81,9 +86,14 @@ fn codes(form: BlockForm) -> (i64, i64) {
     }
 }
 
-fn variant(tile: Tile, form: BlockForm) -> Variant {
+fn is_angular(form: BlockForm) -> bool {
+    matches!(form, BlockForm::ArcCosine { .. })
+}
+
+fn variant(tile: Tile, form: BlockForm, level: Level) -> Variant {
     let (form, pair) = codes(form);
-    tile.variant().with("FORM", form).with("PAIR", pair)
+    let variant = tile.variant().with("FORM", form).with("PAIR", pair);
+    variant.with("TOP", i64::from(level == Level::Top))
 }
 
 /// A kernel's form and its landmarks.
@@ -91,6 +101,7 @@ fn variant(tile: Tile, form: BlockForm) -> Variant {
 pub(super) struct Landmarks {
     gpu: GpuDevice,
     form: BlockForm,
+    level: Level,
     depth: usize,
     landmarks: usize,
     /// `[d, m]`, with zero rows up to a multiple of four.
@@ -107,6 +118,7 @@ impl Landmarks {
     pub(super) fn upload(
         gpu: &GpuDevice,
         form: BlockForm,
+        level: Level,
         landmarks: &Scaled<'_>,
         tile: Option<Tile>,
     ) -> Result<Self> {
@@ -119,12 +131,15 @@ impl Landmarks {
             _ if landmarks.angular => tile::SHARED_64_HALF,
             _ => tile::SHARED_64,
         };
+        // Rows are loaded four at a time; a zero row adds nothing to any distance, since x is zero
+        // there too.
         let w = Array2::from_shape_fn((d.next_multiple_of(4), m), |(c, j)| landmarks.value(j, c));
         let padded = (1, m.next_multiple_of(LENGTHS));
         let norm = Array2::from_shape_fn(padded, |(_, j)| landmarks.length(j));
         Ok(Self {
             gpu: gpu.clone(),
             form,
+            level,
             depth: d,
             landmarks: m,
             w: Matrix::upload(&device, w.view())?,
@@ -135,6 +150,10 @@ impl Landmarks {
 
     pub(super) fn tile(&self) -> Tile {
         self.tile
+    }
+
+    fn columns(&self) -> usize {
+        self.level.columns(self.landmarks)
     }
 
     /// Records the block of the rows of x from `row0` on, as many as k has.
@@ -155,7 +174,7 @@ impl Landmarks {
         };
         gpu.dispatch(&Dispatch {
             op: &OP,
-            variant: variant(self.tile, form),
+            variant: variant(self.tile, form, self.level),
             params: bytemuck::bytes_of(&params),
             buffers: &[
                 x_nd.gpu(gpu, "x")?,
@@ -164,7 +183,7 @@ impl Landmarks {
                 k_nm.gpu(gpu, "the kernel block")?,
             ],
             workgroups: [
-                params.landmarks.div_ceil(self.tile.cols()),
+                narrow(self.columns())?.div_ceil(self.tile.cols()),
                 params.rows.div_ceil(self.tile.rows()),
                 1,
             ],
@@ -181,15 +200,17 @@ impl Landmarks {
         scratch: &mut Option<Matrix>,
     ) -> Result<()> {
         let rows = x_nd.rows();
-        let most = (SCRATCH_BYTES / (4 * self.landmarks.next_multiple_of(4))).max(1);
+        let most = (SCRATCH_BYTES / (4 * self.columns().next_multiple_of(4))).max(1);
         let batch = most.min(rows);
         let k_nm = match scratch {
             Some(k) if k.capacity_rows() >= batch => k,
             none => {
                 let device = Device::Gpu(self.gpu.clone());
-                none.insert(Matrix::new(&device, batch, self.landmarks)?)
+                none.insert(Matrix::new(&device, batch, self.columns())?)
             }
         };
+        // One scratch for all batches: dispatches run in order, so that a batch's product has read
+        // it before the next block is written.
         for row0 in (0..rows).step_by(most) {
             k_nm.set_rows(batch.min(rows - row0))?;
             self.run(x_nd, row0, k_nm)?;

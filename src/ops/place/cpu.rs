@@ -32,6 +32,7 @@ impl Factors {
             to.par_chunks_mut(to_stride)
                 .zip(from.par_chunks(from_stride))
                 .take(spot.rows)
+                // Rows are short work: fewer a task would cost more to hand out than to move.
                 .with_min_len(64)
                 .for_each(|(to, from)| {
                     let to = to[spot.col..].iter_mut().zip(from);

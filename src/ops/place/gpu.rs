@@ -12,7 +12,7 @@ use ndarray::ArrayView2;
 const ROWS: u32 = 8;
 
 /// The op for the registry.
-pub static OP: Op = Op {
+pub(crate) static OP: Op = Op {
     name: "place",
     source: include_str!("../../../shaders/place.wgsl"),
     params_bytes: size_of::<Params>(),
@@ -62,6 +62,7 @@ impl Factors {
 
     pub(super) fn run(&self, spot: Spot, source: &Matrix, place: &mut Matrix) -> Result<()> {
         let gpu = &self.gpu;
+        // Counted in floats, not vec4s: blocks start and end anywhere.
         let source_start = spot.source_row * source.stride() + spot.source_col;
         let params = Params {
             rows: narrow(spot.rows)?,

@@ -45,6 +45,7 @@ enum Layout {
 impl RightFactor {
     /// Lays out a row-major matrix, `[depth, cols]`.
     pub(crate) fn new(b: &[f32], depth: usize, cols: usize) -> Self {
+        // Panels pad columns to their width; for a few targets most of the work would be padding.
         let layout = if cols <= NARROW {
             let mut columns = vec![0.0; depth * cols];
             for (k, row) in b.chunks_exact(cols.max(1)).enumerate() {
@@ -126,6 +127,8 @@ impl WithSimd for Dots<'_> {
         let cols = self.columns.len() / depth;
         let rows = self.a.chunks_exact(depth);
         for (a, c) in rows.zip(self.c.chunks_exact_mut(cols)) {
+            // Four columns have eight sums of vectors, enough to hide the latency of a multiply-
+            // add, and fit 16 registers beside their operands.
             let fours = self.columns.chunks(4 * depth);
             for (c, b) in c.chunks_mut(4).zip(fours) {
                 let column = |t: usize| &b[t * depth..][..depth];
@@ -157,6 +160,8 @@ fn dots<S: Simd, const N: usize>(simd: S, a: &[f32], b: [&[f32]; N]) -> [f32; N]
     }
     std::array::from_fn(|t| {
         let [mut first, second] = sums[t];
+        // The order of a sum follows from depth and vector width alone, so that a row gives the
+        // same bits in any batch.
         for (&a, &b) in a_last.iter().zip(b[t].1) {
             first = simd.mul_add_e_f32s(a, b, first);
         }

@@ -5,14 +5,14 @@ use crate::{
     Result,
     device::{GpuDevice, Matrix, gpu::Dispatch},
     form::{
-        self, Form, Shape,
+        self, DenseForm, Shape,
         tile::{self, Tile},
     },
     ops::{Binding, Op, Variant, dispatch::narrow, few::FewRows},
 };
 
 /// The op for the registry.
-pub static OP: Op = Op {
+pub(crate) static OP: Op = Op {
     name: "product",
     source: include_str!("../../../shaders/product.wgsl"),
     params_bytes: size_of::<Params>(),
@@ -62,7 +62,7 @@ fn narrow_variant(quads: usize) -> Variant {
 /// pays.
 pub(super) fn form(gpu: &GpuDevice, a_nk: &Matrix, b_kt: &Matrix) -> ProductForm {
     match form::of(gpu, &MENU, shape(a_nk, b_kt)) {
-        Form::Tile(_) if b_kt.stride() / 4 <= 2 * QUADS[2] => ProductForm::Narrow,
+        DenseForm::Tile(_) if b_kt.stride() / 4 <= 2 * QUADS[2] => ProductForm::Narrow,
         form => form.into(),
     }
 }
@@ -93,7 +93,7 @@ pub(in crate::ops) fn into_rows(
     c_row0: usize,
 ) -> Result<()> {
     let form = form(gpu, a_nk, b_kt);
-    if let ProductForm::Dense(Form::Tile(_)) = form {
+    if let ProductForm::Dense(DenseForm::Tile(_)) = form {
         // Tiles are what tuning is about.
         MENU.worked(gpu, shape(a_nk, b_kt), work(a_nk, b_kt))?;
     }
@@ -109,7 +109,7 @@ pub(super) fn run_as(
     form: ProductForm,
     c_row0: usize,
 ) -> Result<()> {
-    if let ProductForm::Dense(Form::Few { splits }) = form {
+    if let ProductForm::Dense(DenseForm::Few { splits }) = form {
         let few = FewRows {
             a_nk,
             b_kt,
@@ -145,14 +145,17 @@ pub(super) fn run_as(
             work: work(a_nk, b_kt),
         })
     };
-    if let ProductForm::Dense(Form::Tile(tile)) = form {
+    if let ProductForm::Dense(DenseForm::Tile(tile)) = form {
         let workgroups = [
+            // Columns of the padding too: what stands behind a row of c stays zero that way.
             (4 * params.b_stride4).div_ceil(tile.cols()),
             params.rows.div_ceil(tile.rows()),
             1,
         ];
         return dispatch(&params, wide(tile), workgroups);
     }
+    // Each dispatch reads all of a and makes up to 16 columns; the padding of b is zero, and so are
+    // the columns that it makes in the padding of c.
     while params.q0 < params.b_stride4 {
         let left = (params.b_stride4 - params.q0) as usize;
         let quads = *QUADS.iter().find(|&&q| q >= left).unwrap_or(&QUADS[2]);

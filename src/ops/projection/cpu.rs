@@ -22,7 +22,7 @@ use std::{
 
 /// The parameters on the CPU.
 #[derive(Debug)]
-pub(super) struct Map {
+pub(in crate::ops) struct Map {
     cpu: CpuDevice,
     nonlinearity: Nonlinearity,
     panels: Panels,
@@ -39,13 +39,13 @@ const WORTH_A_THREAD: usize = 1 << 18;
 const NEARLY_DONE: Duration = Duration::from_micros(50);
 
 impl Map {
-    pub(super) fn new(cpu: &CpuDevice, map: &DenseMap) -> Self {
+    pub(in crate::ops) fn new(cpu: &CpuDevice, map: &DenseMap) -> Self {
         let w_ds = map.w_ds.as_standard_layout();
         let flat = w_ds.as_slice().expect("standard layout");
         let panels = Panels::pack(flat, map.depth(), map.freqs());
         Self {
             cpu: cpu.clone(),
-            nonlinearity: map.nonlinearity,
+            nonlinearity: map.nonlinearity.clone(),
             #[cfg(target_arch = "x86_64")]
             half: HalfPanels::of(&panels),
             panels,
@@ -54,16 +54,16 @@ impl Map {
         }
     }
 
-    pub(super) fn freqs(&self) -> usize {
+    pub(in crate::ops) fn freqs(&self) -> usize {
         self.phase_s.len()
     }
 
-    pub(super) fn outputs(&self) -> usize {
+    pub(in crate::ops) fn outputs(&self) -> usize {
         self.freqs() * self.nonlinearity.outputs()
     }
 
     /// Writes the features of the rows of `x`.
-    pub(super) fn run(&self, x: &[f32], z: &mut [f32]) {
+    pub(in crate::ops) fn run(&self, x: &[f32], z: &mut [f32]) {
         let cpu = &self.cpu;
         let outputs = self.outputs();
         let rows = z.len() / outputs;
@@ -71,10 +71,15 @@ impl Map {
             return;
         }
         let depth = x.len() / rows;
+        // Products of the call, x.len() being rows times depth.
         let worth = (x.len() * self.freqs()).div_ceil(WORTH_A_THREAD);
         let threads = cpu.threads().min(worth);
+        // More than the caches hold is written past them: nobody reads it before it would have
+        // left.
         let past = size_of_val(z) >= PastCache::BYTES;
         cpu.call();
+        // Alone, with many rows each, or with frequencies each: the sums of an entry have one order
+        // in all three.
         if threads == 1 {
             self.featurize_block(x, rows, z, past);
         } else if rows < SPLIT_ROWS * threads {
@@ -108,6 +113,8 @@ impl Map {
         let mut parts = self.panels.all().split(threads);
         let own = parts.next();
         let parts: Vec<_> = parts.collect();
+        // Projections of the others come here first: their columns are interleaved in z, and only
+        // one thread may hold z.
         let mut pieces: Vec<Vec<f32>> = vec![Vec::new(); parts.len()];
         let inside = cpu.is_inside();
         let pending = AtomicUsize::new(parts.len());
@@ -143,7 +150,7 @@ impl Map {
     }
 
     /// Hands the products of `x` with some of the frequencies to `epilogue`, on this thread.
-    pub(super) fn project(
+    pub(in crate::ops) fn project(
         &self,
         x: &[f32],
         rows: usize,
@@ -151,6 +158,8 @@ impl Map {
         mut epilogue: impl Epilogue,
     ) {
         #[cfg(target_arch = "x86_64")]
+        // A row or two read every frequency once and are bound by memory: half the bytes, half the
+        // time. Frequencies on 11 bits are exact in 16.
         if let (1 | 2, Some(half)) = (rows, &self.half) {
             return half.for_each_row(x, panels, &mut epilogue);
         }
@@ -160,7 +169,7 @@ impl Map {
     /// The nonlinearity on the projections of one row on the frequencies from `col` on. `second`
     /// takes the sines of the paired form and is not touched otherwise.
     #[inline(always)]
-    pub(super) fn apply<S: Simd>(
+    pub(in crate::ops) fn apply<S: Simd>(
         &self,
         simd: S,
         t: &[f32],
@@ -172,9 +181,10 @@ impl Map {
         let phase = &self.phase_s[col..col + t.len()];
         let amplitude = &self.amplitude_s[col..col + t.len()];
         let z = &mut z[..t.len()];
-        match self.nonlinearity {
+        match &self.nonlinearity {
             Nonlinearity::CosSin => {
                 let second = &mut second[..t.len()];
+                // What is shorter than a vector goes by the scalar form of the same polynomial.
                 let (z, z_rest) = S::as_mut_simd_f32s(z);
                 let (second, second_rest) = S::as_mut_simd_f32s(second);
                 let ((t, t_rest), (phase, phase_rest)) =
@@ -200,19 +210,26 @@ impl Map {
             Nonlinearity::ReluSquared => {
                 each::<S, ReluSquared>(simd, (t, phase, amplitude), z, sink)
             }
+            // Nothing is known of the function: one call a value, no vectors.
+            Nonlinearity::Custom(own) => {
+                for (z, ((&t, &phase), &a)) in z.iter_mut().zip(t.iter().zip(phase).zip(amplitude))
+                {
+                    *z = a * own.at(t + phase);
+                }
+            }
         }
     }
 
     /// Output columns of one frequency.
-    pub(super) fn parts(&self) -> usize {
+    pub(in crate::ops) fn parts(&self) -> usize {
         self.nonlinearity.outputs()
     }
 
-    pub(super) fn cpu(&self) -> &CpuDevice {
+    pub(in crate::ops) fn cpu(&self) -> &CpuDevice {
         &self.cpu
     }
 
-    pub(super) fn panels(&self) -> &Panels {
+    pub(in crate::ops) fn panels(&self) -> &Panels {
         &self.panels
     }
 }
@@ -321,6 +338,7 @@ impl<W: Sink> Epilogue for Features<'_, W> {
     fn row<S: Simd>(&mut self, simd: S, row: usize, col: usize, t: &[f32]) {
         let outputs = self.map.outputs();
         let (z, second) = self.z[row * outputs..][..outputs].split_at_mut(self.map.freqs());
+        // Unpaired forms have no second outputs.
         let second = second.get_mut(col..).unwrap_or_default();
         self.map
             .apply(simd, t, col, &mut z[col..], second, self.sink);

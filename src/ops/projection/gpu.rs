@@ -5,14 +5,14 @@ use crate::{
     Result,
     device::{Device, GpuDevice, Matrix, gpu::Dispatch},
     form::{
-        self, Form, Shape,
+        self, DenseForm, Shape,
         tile::{self, Tile},
     },
     ops::{Binding, Nonlinearity, Op, Variant, dispatch::narrow, few::FewRows},
 };
 
 /// The op for the registry.
-pub static OP: Op = Op {
+pub(crate) static OP: Op = Op {
     name: "projection",
     source: include_str!("../../../shaders/projection.wgsl"),
     params_bytes: size_of::<Params>(),
@@ -24,28 +24,27 @@ pub static OP: Op = Op {
     ],
     variants: || {
         let menu = tile::MENU.iter();
-        let forms = menu.flat_map(|t| Nonlinearity::ALL.map(|f| (*t, f)));
+        let forms = menu.flat_map(|t| Nonlinearity::examples().map(|f| (*t, f)));
         // Only sines can start in the middle of a vec4.
         let part = tile::MENU
             .iter()
-            .map(|t| variant(*t, Nonlinearity::CosSin, false));
+            .map(|t| variant(*t, &Nonlinearity::CosSin, false));
         forms
-            .map(|(t, f)| variant(t, f, true))
+            .map(|(t, f)| variant(t, &f, true))
             .chain(part)
             .collect()
     },
 };
 
 /// Features stored in whole vec4s or one by one.
-fn variant(tile: Tile, f: Nonlinearity, whole: bool) -> Variant {
-    let constants = tile.variant().with("NONLINEARITY", f.code());
-    constants.with("WHOLE", whole.into())
+fn variant(tile: Tile, f: &Nonlinearity, whole: bool) -> Variant {
+    f.of(tile.variant()).with("WHOLE", whole.into())
 }
 
 /// The uniform parameters, as in the shader.
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-pub(super) struct Params {
+struct Params {
     rows: u32,
     depth4: u32,
     freqs: u32,
@@ -57,25 +56,31 @@ pub(super) struct Params {
 
 /// The parameters of a dense map on a GPU.
 #[derive(Debug)]
-pub(super) struct Map {
-    pub(super) gpu: GpuDevice,
-    pub(super) nonlinearity: Nonlinearity,
-    pub(super) depth: usize,
-    pub(super) freqs: usize,
+pub(in crate::ops) struct Map {
+    pub(in crate::ops) gpu: GpuDevice,
+    pub(in crate::ops) nonlinearity: Nonlinearity,
+    pub(in crate::ops) depth: usize,
+    pub(in crate::ops) freqs: usize,
     /// `[d, s]`, with zero rows up to a multiple of four.
-    pub(super) w_ds: Matrix,
+    pub(in crate::ops) w_ds: Matrix,
     /// Pairs of phase and amplitude in one row, padded with zeros to whole quadruples of pairs.
-    pub(super) feature: Matrix,
+    pub(in crate::ops) feature: Matrix,
     /// Set when a caller chose it, else by shape.
-    pub(super) forced: Option<Form>,
+    pub(in crate::ops) forced: Option<DenseForm>,
 }
 
 impl Map {
-    pub(super) fn upload(gpu: &GpuDevice, map: &DenseMap, forced: Option<Form>) -> Result<Self> {
+    pub(in crate::ops) fn upload(
+        gpu: &GpuDevice,
+        map: &DenseMap,
+        forced: Option<DenseForm>,
+    ) -> Result<Self> {
         let device = Device::Gpu(gpu.clone());
         let (depth, freqs) = (map.depth(), map.freqs());
         let mut w_ds = Matrix::new(&device, depth.next_multiple_of(4), freqs)?;
         let stride = w_ds.stride();
+        // Rows beyond d are zero, so that vec4s of depth may be whole: x is zero there, but zero
+        // times what a pool's buffer held could be NaN.
         w_ds.write_with(|out| {
             out.fill(0.0);
             let rows = map.w_ds.rows().into_iter();
@@ -85,6 +90,7 @@ impl Map {
         })?;
         let mut feature = Matrix::new(&device, 1, 2 * freqs.next_multiple_of(4))?;
         feature.write_with(|out| {
+            // Amplitude zero makes a feature of the padding zero.
             out.fill(0.0);
             let pairs = map.phase_s.iter().zip(&map.amplitude_s);
             for (out, (&phase, &amplitude)) in out.chunks_exact_mut(2).zip(pairs) {
@@ -93,7 +99,7 @@ impl Map {
         })?;
         Ok(Self {
             gpu: gpu.clone(),
-            nonlinearity: map.nonlinearity,
+            nonlinearity: map.nonlinearity.clone(),
             depth,
             freqs,
             w_ds,
@@ -111,21 +117,21 @@ impl Map {
     }
 
     /// The form for so many rows.
-    pub(super) fn form(&self, rows: usize) -> Form {
+    pub(in crate::ops) fn form(&self, rows: usize) -> DenseForm {
         let own = || form::of(&self.gpu, &MENU, self.shape(rows));
         self.forced.unwrap_or_else(own)
     }
 
     /// Records the features of the rows of x.
-    pub(super) fn run(&self, x_nd: &Matrix, z_nd: &mut Matrix) -> Result<()> {
+    pub(in crate::ops) fn run(&self, x_nd: &Matrix, z_nd: &mut Matrix) -> Result<()> {
         match self.form(x_nd.rows()) {
-            Form::Tile(tile) => self.tiled(tile, x_nd, z_nd),
-            Form::Few { splits } => {
+            DenseForm::Tile(tile) => self.tiled(tile, x_nd, z_nd),
+            DenseForm::Few { splits } => {
                 let few = FewRows {
                     a_nk: x_nd,
                     b_kt: &self.w_ds,
                     cols: self.freqs,
-                    features: Some((&self.feature, self.nonlinearity)),
+                    features: Some((&self.feature, &self.nonlinearity)),
                     z_nt: z_nd,
                     row0: 0,
                     splits,
@@ -137,6 +143,7 @@ impl Map {
 
     fn tiled(&self, tile: Tile, x_nd: &Matrix, z_nd: &mut Matrix) -> Result<()> {
         let (gpu, rows, row_work) = (&self.gpu, x_nd.rows(), self.row_work());
+        // A form that a caller chose says nothing about what to tune for.
         if self.forced.is_none() {
             MENU.worked(gpu, self.shape(rows), row_work * rows as f64)?;
         }
@@ -149,12 +156,15 @@ impl Map {
             z_stride: narrow(z_nd.stride())?,
             row0: 0,
         };
+        // Sines start at column `freqs`: in the middle of a vec4 unless that is a multiple of four.
         let whole = self.nonlinearity != Nonlinearity::CosSin || self.freqs.is_multiple_of(4);
+        // Drivers reset an adapter whose dispatch takes seconds: slow ones get fewer rows at a
+        // time. Each row is computed alone, so that the cut does not show.
         for block in gpu.row_blocks(rows, row_work) {
             params.row0 = narrow(block.start)?;
             gpu.dispatch(&Dispatch {
                 op: &OP,
-                variant: variant(tile, self.nonlinearity, whole),
+                variant: variant(tile, &self.nonlinearity, whole),
                 params: bytemuck::bytes_of(&params),
                 buffers: &[
                     x_nd.gpu(gpu, "x")?,
@@ -174,7 +184,7 @@ impl Map {
     }
 
     /// Operations of one row.
-    pub(super) fn row_work(&self) -> f64 {
+    pub(in crate::ops) fn row_work(&self) -> f64 {
         2.0 * self.depth as f64 * self.freqs as f64
     }
 }

@@ -51,7 +51,7 @@ impl Race<Tile> for Featurize {
 }
 
 /// A paired map of noise.
-pub(super) fn noisy_map(depth: usize, freqs: usize) -> DenseMap {
+pub(in crate::ops) fn noisy_map(depth: usize, freqs: usize) -> DenseMap {
     DenseMap {
         w_ds: Array2::from_shape_fn((depth, freqs), |(k, l)| noise(k * freqs + l)),
         phase_s: vec![0.0; freqs],

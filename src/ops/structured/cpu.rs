@@ -43,6 +43,8 @@ pub(super) fn run(
     x_nd: &Matrix,
     z_nd: &mut Matrix,
 ) -> Result<()> {
+    // Blocks outside, rows inside: the tables of a block are read from memory once for all rows of
+    // a task.
     let task = rows_per_block(x_nd.rows(), tables.cpu.threads()).min(ROWS);
     let x = x_nd.cpu("x")?;
     let z = z_nd.cpu_mut("z")?;
@@ -121,6 +123,7 @@ impl WithSimd for Featurize<'_> {
     fn with_simd<S: Simd>(self, simd: S) {
         let Self { map, x, z, .. } = self;
         let n = map.padded;
+        // Two rows of scratch: a permutation cannot stay in place.
         let (v, w) = self.scratch.split_at_mut(n);
         assert!(n > 0 && v.len() == n, "scratch is made for n");
         let signs = self.tables.signs.chunks_exact(n * map.diagonals());
@@ -132,6 +135,7 @@ impl WithSimd for Featurize<'_> {
                 for ((v, &x), &sign) in v.iter_mut().zip(x).zip(signs) {
                     *v = sign * x;
                 }
+                // The row before left its transform there.
                 v[map.depth..].fill(0.0);
                 transform(simd, v);
                 match &map.mixing {
@@ -152,6 +156,7 @@ impl WithSimd for Featurize<'_> {
                         finish(map, block, w, z);
                     }
                     Mixing::Sorf => {
+                        // H D3 H D2 H D1 x: the first signs are on x already.
                         for signs in signs[n..].chunks_exact(n) {
                             v.iter_mut().zip(signs).for_each(|(v, &sign)| *v *= sign);
                             transform(simd, v);
@@ -169,6 +174,7 @@ impl WithSimd for Featurize<'_> {
 fn finish(map: &StructuredMap, block: usize, v: &[f32], z: &mut [f32]) {
     let (s, a) = (map.freqs(), map.amplitude);
     let first = block * map.padded;
+    // The last block may reach beyond the frequencies of the map.
     let last = s.min(first + map.padded);
     let radius = &map.radius_s[first..last];
     if map.nonlinearity == Nonlinearity::CosSin {

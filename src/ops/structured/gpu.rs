@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// The fused op for the registry.
-pub static OP: Op = Op {
+pub(crate) static OP: Op = Op {
     name: "structured",
     source: include_str!("../../../shaders/structured.wgsl"),
     params_bytes: size_of::<Params>(),
@@ -39,7 +39,7 @@ pub static OP: Op = Op {
 };
 
 /// The steps for longer rows, for the registry.
-pub static STAGE_OP: Op = Op {
+pub(crate) static STAGE_OP: Op = Op {
     name: "structured_stage",
     source: include_str!("../../../shaders/structured_stage.wgsl"),
     params_bytes: size_of::<StageParams>(),
@@ -165,6 +165,8 @@ impl Tables {
             let layout = (log_n <= LOG_WHOLE).then(|| RowLayout::new(log_n));
             places = vec![0; map.blocks() * width];
             diagonal = vec![0.0; map.blocks() * width];
+            // Workgroup memory holds element i at `address(i)`: translated here, the gather of the
+            // shader needs no arithmetic for it.
             for (out, row) in places.chunks_exact_mut(width).zip(permutation_bn.rows()) {
                 for (out, &from) in out.iter_mut().zip(row) {
                     *out = layout.map_or(from, |layout| layout.address(from));
@@ -174,9 +176,11 @@ impl Tables {
                 out.iter_mut().zip(row).for_each(|(o, &g)| *o = g);
             }
             if packed(n) {
+                // The lower half of a word is the even index. The shaders unpack them so.
                 places = places.chunks_exact(2).map(|p| p[0] | p[1] << 16).collect();
             }
         }
+        // Radii first, phases from `freqs` on, as the shaders find them.
         let feature: Vec<f32> = map.radius_s.iter().chain(&map.phase_s).copied().collect();
         Ok(Self {
             gpu: gpu.clone(),
@@ -201,6 +205,7 @@ fn table(device: &Device, words: &[u32]) -> Result<Matrix> {
         let out: &mut [u32] = bytemuck::cast_slice_mut(out);
         let (body, padding) = out.split_at_mut(words.len());
         body.copy_from_slice(words);
+        // A buffer from the pool holds what was there before.
         padding.fill(0);
     })?;
     Ok(matrix)
@@ -230,11 +235,13 @@ pub(super) fn run(
         sign_words: narrow(map.signs.ncols())?,
         amplitude: map.amplitude,
     };
+    // A workgroup takes some rows through one block: blocks share nothing but x, which is read once
+    // for each.
     let groups = z_nd.rows().div_ceil(RowLayout::new(log_n).rows as usize) * map.blocks();
     let kind = i64::from(matches!(map.mixing, Mixing::Sorf));
     gpu.dispatch(&Dispatch {
         op: &OP,
-        variant: variant(log_n, kind, form(map.nonlinearity)),
+        variant: variant(log_n, kind, form(&map.nonlinearity)),
         params: bytemuck::bytes_of(&params),
         buffers: &buffers(tables, x_nd, z_nd)?,
         workgroups: fold(narrow(groups)?),
@@ -251,9 +258,11 @@ pub(super) fn predict(
     y_nt: &mut Matrix,
 ) -> Result<()> {
     let (rows, outputs) = (x_nd.rows(), map.outputs());
+    // In batches, so that the features of all rows need not fit.
     let most = (SCRATCH_BYTES / (4 * outputs.next_multiple_of(4))).max(1);
     let batch = most.min(rows);
     let mut z_nd = match tables.scratch.take() {
+        // Taken out, so that an error on the way gives it back to the pool.
         Some(z_nd) if z_nd.capacity_rows() >= batch => z_nd,
         _ => Matrix::new(&Device::Gpu(tables.gpu.clone()), batch, outputs)?,
     };
@@ -301,6 +310,7 @@ fn run_long(
     let gpu = &tables.gpu;
     let n = map.padded;
     let rows = z_nd.rows();
+    // The y of a grid counts rows: 65,535 at most.
     let most = (SCRATCH_BYTES / (4 * n)).clamp(1, 65_535);
     let device = Device::Gpu(gpu.clone());
     let mut u = Matrix::new(&device, most.min(rows), n)?;
@@ -310,6 +320,7 @@ fn run_long(
     // The last pass of the last transform ends in the features.
     let between = passes.clone();
     let (done, levels) = passes.pop().expect("longer than one dispatch takes");
+    // Levels that lie far apart, in place; levels within parts of 2^12 are in the stages.
     let strided = |y: &Matrix, passes: &[(u32, u32)]| {
         let mut passes = passes.iter();
         passes.try_for_each(|&pass| transform.strided(gpu, pass, y))
@@ -321,6 +332,7 @@ fn run_long(
         v.set_rows(batch)?;
         for block in 0..map.blocks() {
             let step = |stage: Stage, x: &Matrix, y: &Matrix, sign_row: usize| -> Result<()> {
+                // x and z are the caller's, of all rows; u and v hold this batch alone.
                 let (mut at_x, mut at_y) = (0, 0);
                 let parts = narrow(n >> LOG_WHOLE)?;
                 let workgroups = match stage {
@@ -331,6 +343,7 @@ fn run_long(
                     Stage::Mix(_) | Stage::Sign => parts,
                     Stage::Finish(..) => {
                         at_y = first;
+                        // An invocation finishes 2^levels vec4s that lie `inner4` apart.
                         narrow((n / 4) >> levels)?.div_ceil(64)
                     }
                 };
@@ -356,11 +369,13 @@ fn run_long(
                     work: moved(y),
                 })
             };
-            let finish = Stage::Finish(levels, form(map.nonlinearity));
+            let finish = Stage::Finish(levels, form(&map.nonlinearity));
             match map.mixing {
                 Mixing::Fastfood { .. } => {
                     step(Stage::Spread, x_nd, &u, block)?;
                     strided(&u, &between)?;
+                    // A permutation reads where others would write: it cannot stay in place, so
+                    // that u and v take turns.
                     step(Stage::Mix(packed(n)), &u, &v, 0)?;
                     strided(&v, &passes)?;
                     step(finish, &v, z_nd, 0)?;
@@ -368,6 +383,8 @@ fn run_long(
                 Mixing::Sorf => {
                     step(Stage::Spread, x_nd, &u, 3 * block)?;
                     strided(&u, &between)?;
+                    // No buffer may be bound to be read and to be written: signs change the matrix
+                    // too.
                     step(Stage::Sign, &u, &v, 3 * block + 1)?;
                     strided(&v, &between)?;
                     step(Stage::Sign, &v, &u, 3 * block + 2)?;

@@ -5,7 +5,7 @@ use crate::ops::{Binding, Op, Variant};
 use std::ops::RangeInclusive;
 
 /// The op for the registry: rows by shuffles.
-pub static SUBGROUP_OP: Op = Op {
+pub(crate) static SUBGROUP_OP: Op = Op {
     name: "walsh_hadamard_subgroup",
     source: include_str!("../../../shaders/walsh_hadamard_subgroup.wgsl"),
     params_bytes: size_of::<Params>(),

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// The op for the registry.
-pub static OP: Op = Op {
+pub(crate) static OP: Op = Op {
     name: "walsh_hadamard",
     source: include_str!("../../../shaders/walsh_hadamard.wgsl"),
     params_bytes: size_of::<Params>(),
@@ -49,6 +49,7 @@ impl WalshHadamard {
         if rows == 0 {
             return Ok(());
         }
+        // Levels commute, so that those within parts of 2^12 may come first.
         let log_part = self.log_n.min(LOG_WHOLE);
         let parts = 1 << (self.log_n - log_part);
         // A row longer than one dispatch takes is as many short rows first.
@@ -60,6 +61,7 @@ impl WalshHadamard {
                 x_stride4
             },
             y_stride4: narrow(y_nd.stride() / parts / 4)?.max(1),
+            // Unused by whole rows.
             row4: 0,
             inner4: 0,
         };
@@ -110,6 +112,8 @@ impl WalshHadamard {
         let (log_n, mut done) = (self.log_n, self.log_n.min(LOG_WHOLE));
         let passes = (log_n - done).div_ceil(LOG_STRIDED);
         (0..passes).map(move |i| {
+            // Spread evenly: 6 levels are 3 and 3, not 5 and 1, whose registers and traffic are
+            // those of the longer.
             let levels = (log_n - done).div_ceil(passes - i);
             done += levels;
             (done - levels, levels)
@@ -131,6 +135,8 @@ impl WalshHadamard {
             row4,
             inner4: 1 << (done - 2),
         };
+        // The shader binds x in all variants; in place only y is touched, and one buffer must not
+        // be bound as both.
         let unused = gpu.buffer(16, || "a placeholder".into())?;
         gpu.dispatch(&Dispatch {
             op: &OP,

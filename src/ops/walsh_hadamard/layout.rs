@@ -50,6 +50,8 @@ impl RowLayout {
         let invocations = 1 << (self.log_n - self.log_e);
         let low = 8.min(1 << self.log_n);
         let (l, s, h) = (i % low, i / low % invocations, i / (low * invocations));
+        // An invocation owns s in one layout and q in the other. The exclusive or spreads both over
+        // the banks, so that neither way of walking hits one bank twice.
         let q = l + low * h;
         invocations * q + (s ^ (q % invocations))
     }

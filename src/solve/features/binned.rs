@@ -16,10 +16,10 @@ const BLOCK: usize = 2048;
 pub struct BinnedRows {
     rows: usize,
     /// One vector of n per grid.
-    grids: Vec<Vec<u32>>,
-    starts: Vec<usize>,
-    offset: usize,
-    value: f64,
+    pub(super) grids: Vec<Vec<u32>>,
+    pub(super) starts: Vec<usize>,
+    pub(super) offset: usize,
+    pub(super) value: f64,
 }
 
 impl BinnedRows {
@@ -33,6 +33,11 @@ impl BinnedRows {
             offset,
             value: root * map.value(),
         }
+    }
+
+    /// Number of grids, P.
+    pub fn grids(&self) -> usize {
+        self.grids.len()
     }
 
     /// Takes more rows, `[rows, P]`, as [`BinningMap::indices`] gives them. Panics on another

@@ -11,7 +11,7 @@ const ROWS: usize = 256;
 const FEW: usize = 4;
 
 /// Features of a chunk from one map.
-pub(super) struct Block<'a> {
+pub(crate) struct Block<'a> {
     /// `[rows, columns]`.
     z: CowArray<'a, f32, Ix2>,
     columns: usize,
@@ -22,7 +22,7 @@ pub(super) struct Block<'a> {
 impl<'a> Block<'a> {
     /// Features `[rows, columns]` whose columns begin at column `offset` of the operator, each to
     /// be multiplied by `root`.
-    pub(super) fn new(z: ArrayView2<'a, f32>, offset: usize, root: f64) -> Self {
+    pub(crate) fn new(z: ArrayView2<'a, f32>, offset: usize, root: f64) -> Self {
         Self {
             columns: z.ncols(),
             // Rows that come from a GPU may be padded.
@@ -35,7 +35,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    pub(super) fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.z.nrows()
     }
 
@@ -44,7 +44,7 @@ impl<'a> Block<'a> {
     }
 
     /// Adds `Z beta`.
-    pub(super) fn add_product(
+    pub(crate) fn add_product(
         &self,
         beta_td: ArrayView2<'_, f64>,
         mut r_tm: ArrayViewMut2<'_, f64>,
@@ -87,7 +87,7 @@ impl<'a> Block<'a> {
     }
 
     /// Adds `Z' r`: a thread owns columns and takes the rows in order.
-    pub(super) fn add_transposed(
+    pub(crate) fn add_transposed(
         &self,
         r_tm: ArrayView2<'_, f64>,
         mut out_td: ArrayViewMut2<'_, f64>,
@@ -127,7 +127,7 @@ impl<'a> Block<'a> {
     }
 
     /// Adds the sums of its columns, and of their squares.
-    pub(super) fn add_moments(&self, sums: &mut [f64], squares: &mut [f64]) {
+    pub(crate) fn add_moments(&self, sums: &mut [f64], squares: &mut [f64]) {
         let range = self.offset..self.offset + self.columns;
         let (sums, squares) = (&mut sums[range.clone()], &mut squares[range]);
         for z in self.values().chunks_exact(self.columns) {

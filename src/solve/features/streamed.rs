@@ -1,11 +1,12 @@
 //! Dense maps, featurized again chunk by chunk for every product: memory grows neither with rows
 //! nor with rows x features.
 
-use super::{FeatureProducts, block::Block};
+use super::{Between, FeatureProducts, block::Block};
 use crate::{
-    Device, Error, Result,
+    Error, Result,
     data::ChunkSource,
     features::{End, FeatureMap, Featurizer, Lane},
+    flow::Run,
 };
 use ndarray::{Array2, ArrayView2, s};
 
@@ -34,16 +35,16 @@ impl std::fmt::Debug for StreamedRows<'_> {
 
 impl<'a> StreamedRows<'a> {
     /// Loads maps, each with the first of its columns and a factor of its features (the root of a
-    /// weight), over a source of `rows` rows.
+    /// weight), over a source of `rows` rows. `run` is a `&Device` or a [`Run`], which hears
+    /// nothing: a product is a step of something longer.
     ///
     /// Errors with [`Error::Unsupported`] on a map whose features cannot be stored, and with
-    /// [`Error::Limit`] when not even 8 rows fit `memory`.
+    /// [`Error::Limit`] when not even 8 rows fit into the memory of `run`.
     pub fn new(
         maps: &[(&'a dyn FeatureMap, usize, f64)],
         source: &'a mut dyn ChunkSource,
         rows: usize,
-        device: &Device,
-        memory: u64,
+        run: impl Into<Run>,
     ) -> Result<Self> {
         let lanes = maps.iter().map(|(map, ..)| Lane::features(*map));
         let lanes = lanes.collect::<Result<_>>()?;
@@ -54,7 +55,7 @@ impl<'a> StreamedRows<'a> {
         });
         Ok(Self {
             places: places.collect(),
-            featurizer: Featurizer::new(lanes, source.targets(), End::Host, device, memory)?,
+            featurizer: Featurizer::new(lanes, source.targets(), End::Host, run.into().silent())?,
             source,
             rows,
         })
@@ -66,21 +67,19 @@ impl<'a> StreamedRows<'a> {
         let (places, rows) = (&self.places, self.rows);
         let mut row0 = 0;
         let none = |_: &_, _| ();
-        let seen = self
-            .featurizer
-            .on_host(self.source, &mut |_| {}, none, |z, ()| {
-                let more = z.first().map_or(0, ArrayView2::nrows);
-                // More rows than there were are reported below, with the count.
-                if row0 + more <= rows {
-                    let parts = z.iter().zip(places);
-                    let blocks: Vec<_> = parts
-                        .map(|(z, p)| Block::new(*z, p.offset, p.root))
-                        .collect();
-                    work(row0, &blocks);
-                }
-                row0 += more;
-                Ok(())
-            })?;
+        let seen = self.featurizer.on_host(self.source, none, |z, ()| {
+            let more = z.first().map_or(0, ArrayView2::nrows);
+            // More rows than there were are reported below, with the count.
+            if row0 + more <= rows {
+                let parts = z.iter().zip(places);
+                let blocks: Vec<_> = parts
+                    .map(|(z, p)| Block::new(*z, p.offset, p.root))
+                    .collect();
+                work(row0, &blocks);
+            }
+            row0 += more;
+            Ok(())
+        })?;
         if seen != rows as u64 {
             return Err(Error::shape(format!(
                 "the data had {rows} rows and now has {seen}; it must not change during a fit"
@@ -117,15 +116,18 @@ impl FeatureProducts for StreamedRows<'_> {
         self.pass(|row0, blocks| add_transposed(row0, blocks, r_tn, out_td))
     }
 
-    fn round_trip(
+    fn round_trip_through(
         &mut self,
         beta_td: ArrayView2<'_, f64>,
         r_tn: &mut Array2<f64>,
+        between: &mut Between<'_>,
         out_td: &mut Array2<f64>,
     ) -> Result<()> {
         self.clear(out_td);
         self.pass(|row0, blocks| {
             add_product(row0, blocks, beta_td, r_tn);
+            let rows = blocks.first().map_or(0, Block::rows);
+            between(row0, r_tn.slice_mut(s![.., row0..row0 + rows]));
             add_transposed(row0, blocks, r_tn.view(), out_td);
         })
     }

@@ -1,6 +1,7 @@
 //! The CPU path: tiles of 4 rows by 16 landmarks kept in vector registers, then the kernel on each.
 
-use crate::kernels::BlockForm;
+use super::elementary::{arc_tangent, exp, exp_less_one, log_of_one_plus};
+use crate::{kernels::BlockForm, ops::kernel_block::Level};
 use pulp::{Simd, WithSimd};
 use std::f32::consts::{FRAC_1_PI, FRAC_PI_2};
 
@@ -11,33 +12,28 @@ const ROWS: usize = 4;
 
 type Lanes = [f32; LANES];
 
-/// Writes `k(x, landmark)` of whole rows, `[rows, m]`. `packed` holds the landmarks in tiles
-/// `[ceil(m / 16), d, 16]` and `norm` their lengths, padded likewise.
-pub(super) fn block(
-    form: BlockForm,
-    x: &[f32],
-    d: usize,
-    packed: &[f32],
-    norm: &[f32],
-    k: &mut [f32],
-) {
-    pulp::Arch::new().dispatch(Block {
-        form,
-        x,
-        d,
-        packed,
-        norm,
-        k,
-    });
+/// Whole rows of a kernel block, and what they are computed from.
+pub(super) struct Block<'a> {
+    pub(super) form: BlockForm,
+    pub(super) level: Level,
+    /// `[rows, d]`.
+    pub(super) x: &'a [f32],
+    pub(super) d: usize,
+    /// The landmarks in tiles `[ceil(m / 16), d, 16]`, padded with zeros.
+    pub(super) packed: &'a [f32],
+    /// The lengths of the landmarks, padded likewise.
+    pub(super) norm: &'a [f32],
+    /// m.
+    pub(super) landmarks: usize,
+    /// The output, `[rows, m]`, or a column wider from the top.
+    pub(super) k: &'a mut [f32],
 }
 
-struct Block<'a> {
-    form: BlockForm,
-    x: &'a [f32],
-    d: usize,
-    packed: &'a [f32],
-    norm: &'a [f32],
-    k: &'a mut [f32],
+impl Block<'_> {
+    /// Writes the rows.
+    pub(super) fn write(self) {
+        pulp::Arch::new().dispatch(self);
+    }
 }
 
 impl WithSimd for Block<'_> {
@@ -46,16 +42,16 @@ impl WithSimd for Block<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
         match self.form {
-            BlockForm::Gaussian => sweep(self, Gaussian),
-            BlockForm::Laplacian => sweep(self, Laplacian),
-            BlockForm::Exponential => sweep(self, Exponential),
-            BlockForm::Matern32 => sweep(self, Matern32),
-            BlockForm::Matern52 => sweep(self, Matern52),
-            BlockForm::Cauchy => sweep(self, Cauchy),
-            BlockForm::Hat => sweep(self, Hat),
+            BlockForm::Gaussian => sweep_from(self, Gaussian),
+            BlockForm::Laplacian => sweep_from(self, Laplacian),
+            BlockForm::Exponential => sweep_from(self, Exponential),
+            BlockForm::Matern32 => sweep_from(self, Matern32),
+            BlockForm::Matern52 => sweep_from(self, Matern52),
+            BlockForm::Cauchy => sweep_from(self, Cauchy),
+            BlockForm::Hat => sweep_from(self, Hat),
             BlockForm::RationalQuadratic { alpha } => {
                 let alpha = alpha as f32;
-                sweep(self, RationalQuadratic { alpha });
+                sweep_from(self, RationalQuadratic { alpha });
             }
             BlockForm::ArcCosine { order } => sweep_angles(self, order),
         }
@@ -76,10 +72,45 @@ trait Form: Copy {
 
     /// The kernel from what was gathered.
     fn value(self, sum: f32) -> f32;
+
+    /// As [`Self::START`], for [`Self::below`].
+    const START_BELOW: f32 = 0.0;
+
+    /// As [`Self::gather`], for [`Self::below`].
+    #[inline(always)]
+    fn gather_below(sum: f32, a: f32, b: f32) -> f32 {
+        Self::gather(sum, a, b)
+    }
+
+    /// The kernel less 1, to the relative precision of f32, from what was gathered for it.
+    fn below(self, sum: f32) -> f32;
+}
+
+/// A form, less 1: what [`Form::below`] says, in place of the kernel.
+#[derive(Clone, Copy)]
+struct Below<F>(F);
+
+impl<F: Form> Form for Below<F> {
+    const START: f32 = F::START_BELOW;
+
+    #[inline(always)]
+    fn gather(sum: f32, a: f32, b: f32) -> f32 {
+        F::gather_below(sum, a, b)
+    }
+
+    #[inline(always)]
+    fn value(self, sum: f32) -> f32 {
+        self.0.below(sum)
+    }
+
+    #[inline(always)]
+    fn below(self, sum: f32) -> f32 {
+        self.0.below(sum)
+    }
 }
 
 macro_rules! forms {
-    ($($name:ident, $sum:ident => $value:expr;)*) => {$(
+    ($($name:ident, $sum:ident => $value:expr, $below:expr;)*) => {$(
         #[derive(Clone, Copy)]
         struct $name;
 
@@ -88,20 +119,33 @@ macro_rules! forms {
             fn value(self, $sum: f32) -> f32 {
                 $value
             }
+
+            #[inline(always)]
+            fn below(self, $sum: f32) -> f32 {
+                $below
+            }
         }
     )*};
 }
 
 forms! {
-    Gaussian, r2 => exp(-0.5 * r2);
-    Exponential, r2 => exp(-r2.sqrt());
+    Gaussian, r2 => exp(-0.5 * r2), exp_less_one(-0.5 * r2);
+    Exponential, r2 => exp(-r2.sqrt()), exp_less_one(-r2.sqrt());
     Matern32, r2 => {
         let z = 1.732_050_8 * r2.sqrt();
         (1.0 + z) * exp(-z)
+    }, {
+        let z = 1.732_050_8 * r2.sqrt();
+        let e = exp_less_one(-z);
+        e + z * (1.0 + e)
     };
     Matern52, r2 => {
         let z = 2.236_068 * r2.sqrt();
         (1.0 + z + z * z / 3.0) * exp(-z)
+    }, {
+        let z = 2.236_068 * r2.sqrt();
+        let e = exp_less_one(-z);
+        e + (z + z * z / 3.0) * (1.0 + e)
     };
 }
 
@@ -117,6 +161,11 @@ impl Form for Laplacian {
     #[inline(always)]
     fn value(self, r: f32) -> f32 {
         exp(-r)
+    }
+
+    #[inline(always)]
+    fn below(self, r: f32) -> f32 {
+        exp_less_one(-r)
     }
 }
 
@@ -137,6 +186,18 @@ impl Form for Cauchy {
     fn value(self, product: f32) -> f32 {
         1.0 / product
     }
+
+    /// The product less 1.
+    #[inline(always)]
+    fn gather_below(rest: f32, a: f32, b: f32) -> f32 {
+        let near = (a - b).abs().min(1e9);
+        (rest + near * near * (1.0 + rest)).min(1e18)
+    }
+
+    #[inline(always)]
+    fn below(self, rest: f32) -> f32 {
+        -rest / (1.0 + rest)
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -154,6 +215,17 @@ impl Form for Hat {
     fn value(self, product: f32) -> f32 {
         product
     }
+
+    /// The product less 1.
+    #[inline(always)]
+    fn gather_below(rest: f32, a: f32, b: f32) -> f32 {
+        rest - (a - b).abs().min(1.0) * (1.0 + rest)
+    }
+
+    #[inline(always)]
+    fn below(self, rest: f32) -> f32 {
+        rest
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -166,6 +238,11 @@ impl Form for RationalQuadratic {
     fn value(self, r2: f32) -> f32 {
         exp(-self.alpha * log_of_one_plus(r2 / (2.0 * self.alpha)))
     }
+
+    #[inline(always)]
+    fn below(self, r2: f32) -> f32 {
+        exp_less_one(-self.alpha * log_of_one_plus(r2 / (2.0 * self.alpha)))
+    }
 }
 
 /// Four rows of `x` from `from` on, the last one repeated beyond the end.
@@ -175,22 +252,45 @@ fn four(x: &[f32], d: usize, from: usize) -> [&[f32]; ROWS] {
     std::array::from_fn(|i| &x[(from + i).min(rows - 1) * d..][..d])
 }
 
-/// Writes the part of a tile that lies inside `k`, `m` columns wide.
+/// Writes the part of a tile of `m` landmarks that lies inside `k`, `width` columns wide.
 #[inline(always)]
-fn store(k: &mut [f32], m: usize, (from, tile): (usize, usize), values: &[Lanes; ROWS]) {
+fn store(
+    k: &mut [f32],
+    (m, width): (usize, usize),
+    (from, tile): (usize, usize),
+    values: &[Lanes; ROWS],
+) {
     let columns = LANES.min(m - tile * LANES);
-    for (row, values) in k[from * m..].chunks_exact_mut(m).zip(values) {
+    for (row, values) in k[from * width..].chunks_exact_mut(width).zip(values) {
         row[tile * LANES..][..columns].copy_from_slice(&values[..columns]);
+    }
+}
+
+#[inline(always)]
+fn sweep_from<F: Form>(block: Block<'_>, form: F) {
+    match block.level {
+        Level::Zero => sweep(block, form),
+        Level::Top => {
+            for row in block.k.chunks_exact_mut(block.landmarks + 1) {
+                row[block.landmarks] = 1.0;
+            }
+            sweep(block, Below(form));
+        }
     }
 }
 
 #[inline(always)]
 fn sweep<F: Form>(block: Block<'_>, form: F) {
     let Block {
-        x, d, packed, k, ..
+        x,
+        d,
+        packed,
+        landmarks,
+        k,
+        ..
     } = block;
     let rows = x.len() / d;
-    let m = k.len() / rows;
+    let widths = (landmarks, k.len() / rows);
     for (tile, w) in packed.chunks_exact(d * LANES).enumerate() {
         let (w, _) = w.as_chunks::<LANES>();
         for from in (0..rows).step_by(ROWS) {
@@ -210,7 +310,7 @@ fn sweep<F: Form>(block: Block<'_>, form: F) {
                     *s = form.value(*s);
                 }
             }
-            store(k, m, (from, tile), &sums);
+            store(k, widths, (from, tile), &sums);
         }
     }
 }
@@ -223,11 +323,11 @@ fn sweep_angles(block: Block<'_>, order: u32) {
         d,
         packed,
         norm,
+        landmarks,
         k,
         ..
     } = block;
     let rows = x.len() / d;
-    let m = k.len() / rows;
     for (tile, w) in packed.chunks_exact(d * LANES).enumerate() {
         let (w, _) = w.as_chunks::<LANES>();
         let norm = &norm[tile * LANES..][..LANES];
@@ -249,7 +349,7 @@ fn sweep_angles(block: Block<'_>, order: u32) {
                     values[i][l] = angular(order, apart[l], along[l], lengths[i] * norm[l]);
                 }
             }
-            store(k, m, (from, tile), &values);
+            store(k, (landmarks, landmarks), (from, tile), &values);
         }
     }
 }
@@ -274,97 +374,5 @@ fn angular(order: u32, apart: f32, along: f32, lengths: f32) -> f32 {
             let j = 3.0 * sine * cosine + rest * (1.0 + 2.0 * cosine * cosine);
             lengths * lengths * FRAC_1_PI * j
         }
-    }
-}
-
-/// exp(t) for t <= 0, relative error 1.5e-7; zero below -87, where f32 has no normal numbers left.
-#[inline(always)]
-fn exp(t: f32) -> f32 {
-    // 1.5 * 2^23: adding it rounds to the nearest integer and leaves that integer in the low bits.
-    const ROUND: f32 = 12_582_912.0;
-    let bounded = t.max(-87.0);
-    let shifted = bounded * std::f32::consts::LOG2_E + ROUND;
-    let n = shifted - ROUND;
-    // ln 2 in two parts, the first of so few bits that its product with n is exact.
-    let r = (bounded - n * 0.693_359_4) - n * -2.121_944_4e-4;
-    let mut p = 1.0 / 5040.0;
-    for c in [
-        1.0 / 720.0,
-        1.0 / 120.0,
-        1.0 / 24.0,
-        1.0 / 6.0,
-        0.5,
-        1.0,
-        1.0,
-    ] {
-        p = p * r + c;
-    }
-    let power = f32::from_bits((shifted.to_bits() << 23).wrapping_add(127 << 23));
-    if t < -87.0 { 0.0 } else { p * power }
-}
-
-/// log(1 + u) for u >= 0, relative error 3e-7, by the series of the area tangent of u / (2 + u) =
-/// (v - 1) / (v + 1), v = 1 + u; larger u go through mantissa and exponent of v.
-#[inline(always)]
-fn log_of_one_plus(u: f32) -> f32 {
-    let bits = (1.0 + u).to_bits().cast_signed();
-    let exponent = (bits - 0x3f35_04f3) >> 23;
-    let mantissa = f32::from_bits((bits - (exponent << 23)).cast_unsigned());
-    let is_small = u < 0.4;
-    let s = if is_small {
-        u / (2.0 + u)
-    } else {
-        (mantissa - 1.0) / (mantissa + 1.0)
-    };
-    let q = s * s;
-    let p = ((2.0 / 11.0 * q + 2.0 / 9.0) * q + 2.0 / 7.0) * q + 2.0 / 5.0;
-    let series = s * q * (p * q + 2.0 / 3.0) + 2.0 * s;
-    if is_small {
-        series
-    } else {
-        exponent as f32 * std::f32::consts::LN_2 + series
-    }
-}
-
-/// atan(t) for t in [0, 1], within 2e-7: a polynomial in t^2 near the best one, as in the shader.
-#[inline(always)]
-fn arc_tangent(t: f32) -> f32 {
-    let q = t * t;
-    let mut p = 0.002_834_064_3;
-    for c in [
-        -0.016_005_03,
-        0.042_587_608,
-        -0.074_954_45,
-        0.106_367_54,
-        -0.142_025_7,
-        0.199_924_84,
-        -0.333_330_67,
-        1.0,
-    ] {
-        p = p * q + c;
-    }
-    t * p
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn elementary_functions_keep_their_bounds() {
-        for i in 0..200_000 {
-            let t = i as f32 / 200_000.0;
-            let atan = (f64::from(arc_tangent(t)) - f64::from(t).atan()).abs();
-            assert!(atan < 2e-7, "atan {t}: {atan:e}");
-            let x = -90.0 * t;
-            let exact = f64::from(x).exp();
-            let error = (f64::from(exp(x)) - exact).abs();
-            assert!(error < 1.5e-7 * exact + 2e-38, "exp {x}: {error:e}");
-            let u = 1e-8 * (43.0 * t).exp();
-            let exact = f64::from(u).ln_1p();
-            let error = (f64::from(log_of_one_plus(u)) / exact - 1.0).abs();
-            assert!(error < 3e-7, "log1p {u}: {error:e}");
-        }
-        assert_eq!((exp(0.0), log_of_one_plus(0.0)), (1.0, 0.0));
     }
 }

@@ -1,0 +1,333 @@
+//! What `bochner fit` learns: `--model` and the options of each.
+
+use super::{
+    lambda::LambdaArgs,
+    losses::{LossArgs, Shared},
+    rows::RowsArgs,
+};
+use crate::{
+    args::{at_least_one, positive},
+    report::{Console, Usage},
+};
+use anyhow::Result;
+use bochner::{
+    models::{self, Fit, GaussianProcessOptions, Lambda, RidgeOptions},
+    solve::ConjugateGradients,
+};
+use clap::{Args, ValueEnum};
+
+/// What is learnt, and how.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Learner options")]
+pub(super) struct LearnerArgs {
+    /// What is learnt on the features
+    #[arg(long, value_enum, default_value_t = Name::Ridge)]
+    model: Name,
+    #[command(flatten)]
+    lambda: LambdaArgs,
+    /// Fit without an intercept
+    #[arg(long)]
+    no_intercept: bool,
+    /// Of ridge: `cholesky` of the normal equations, `cg` (conjugate gradients, which stores no
+    /// Gram matrix and featurizes again in every iteration), or `auto`: the cheaper one with
+    /// binning, else cholesky
+    #[arg(long, value_enum, default_value_t = Solver::Auto)]
+    solver: Solver,
+    /// Iterations end at this relative residual [default: 1e-6 of ridge and lasso, 1e-4 of
+    /// logistic, else 1e-3]
+    #[arg(long, value_name = "T", value_parser = positive, allow_hyphen_values = true)]
+    tolerance: Option<f64>,
+    /// Most iterations; each but those of lasso reads the rows [default: 1000 of ridge, 200 of
+    /// logistic, svm and svr, 500 of one-class, 100000 of lasso]
+    #[arg(long, value_name = "N", value_parser = at_least_one, allow_hyphen_values = true)]
+    iterations: Option<usize>,
+    /// Give a classifier probabilities, by a second fit to four fifths of the rows; logistic has
+    /// them anyway
+    #[arg(long)]
+    probabilities: bool,
+    /// Standard deviation of the noise, with --model gaussian-process [default: the likeliest]
+    #[arg(long, value_name = "S", value_parser = positive)]
+    #[arg(allow_hyphen_values = true)]
+    noise: Option<f64>,
+    /// Standard deviation of the function, with --model gaussian-process [default: the likeliest]
+    #[arg(long, value_name = "S", value_parser = positive)]
+    #[arg(allow_hyphen_values = true)]
+    signal: Option<f64>,
+    #[command(flatten)]
+    loss: LossArgs,
+    #[command(flatten)]
+    rows: RowsArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Name {
+    /// Least squares with a penalty, of amounts or of classes
+    Ridge,
+    /// Gaussian process regression: predictions with a deviation; finds its own penalty
+    GaussianProcess,
+    /// Logistic regression of classes, with probabilities
+    Logistic,
+    /// Linear support vector machine, of classes
+    Svm,
+    /// Support vector regression, Huber's, quantiles
+    Svr,
+    /// Sparse least squares
+    Lasso,
+    /// Novelty detection: 1 for rows like those seen, -1 for others
+    OneClass,
+    /// Principal components of rows without targets
+    Pca,
+    /// Independent components of rows without targets
+    Ica,
+    /// Clusters of rows without targets, around centres
+    Kmeans,
+    /// Coordinates in which neighbours stay neighbours, of rows without targets
+    Spectral,
+    /// Clusters of rows without targets, of any shape
+    SpectralClustering,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Solver {
+    Auto,
+    Cholesky,
+    Cg,
+}
+
+/// What the targets of a learner are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Takes {
+    /// Amounts or labels, as `--task` says.
+    NumbersOrLabels,
+    /// Amounts.
+    Numbers,
+    /// Labels.
+    Labels,
+    /// None, to find these: targets are left alone.
+    Rows(&'static str),
+}
+
+/// A learner as the command line uses it.
+#[derive(Debug)]
+pub(super) struct Chosen {
+    /// The learner.
+    pub(super) fit: Box<dyn Fit>,
+    /// What it is fitted to.
+    pub(super) takes: Takes,
+    /// Whether its progress is iterations rather than rows.
+    pub(super) iterates: bool,
+    /// How it solves, for the report.
+    pub(super) solver: &'static str,
+    /// Whether it is to have probabilities.
+    pub(super) probabilities: bool,
+}
+
+impl LearnerArgs {
+    /// Whether an intercept is fitted.
+    pub(super) fn intercept(&self) -> bool {
+        !self.no_intercept
+    }
+
+    /// Errors on options that the model does not take.
+    fn check(&self) -> Result<()> {
+        let name = self.model.to_possible_value();
+        let name = name.as_ref().map_or("", |value| value.get_name());
+        let mut options = self.loss.given();
+        options.extend(self.rows.given());
+        options.extend([
+            ("--solver", self.solver != Solver::Auto, &["ridge"] as &[_]),
+            (
+                "--probabilities",
+                self.probabilities,
+                &["ridge", "logistic", "svm"],
+            ),
+            (
+                "--lambda",
+                self.lambda.is_given(),
+                &["ridge", "logistic", "svm", "svr", "lasso"],
+            ),
+            ("--lambda-by", self.lambda.is_by_given(), &["ridge"]),
+            ("--folds", self.lambda.is_folds_given(), &["ridge"]),
+            (
+                "--no-intercept",
+                self.no_intercept,
+                &[
+                    "ridge",
+                    "gaussian-process",
+                    "logistic",
+                    "svm",
+                    "svr",
+                    "lasso",
+                ],
+            ),
+            ("--noise", self.noise.is_some(), &["gaussian-process"]),
+            ("--signal", self.signal.is_some(), &["gaussian-process"]),
+        ]);
+        for (option, given, takers) in options {
+            if given && !takers.contains(&name) {
+                let takers = takers.join(", ");
+                let problem =
+                    format!("{option} belongs to --model {takers}, not to --model {name}");
+                return Err(Usage(problem).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// The learner that the options ask for, on a map whose features can be stored or not.
+    pub(super) fn choose(&self, dense: bool, console: &Console) -> Result<Chosen> {
+        self.check()?;
+        let shared = Shared {
+            lambda: match self.model {
+                Name::Ridge => None,
+                _ => self.lambda.only()?,
+            },
+            intercept: self.intercept(),
+            tolerance: self.tolerance,
+            iterations: self.iterations,
+        };
+        let kinked = self.loss.has_a_kink();
+        let (fit, takes, solver) = match self.model {
+            Name::Ridge => return self.ridge(dense, console),
+            Name::GaussianProcess => return self.gaussian_process(dense, console),
+            Name::Pca => return Ok(self.rows.pca()),
+            Name::Ica => return Ok(self.rows.ica()),
+            Name::Kmeans => return Ok(self.rows.kmeans()),
+            Name::Spectral => return Ok(self.rows.spectral()),
+            Name::SpectralClustering => return Ok(self.rows.spectral_clustering()),
+            Name::Logistic => {
+                let fit = self.loss.logistic(shared);
+                let solver = match self.loss.is_separable() {
+                    true => "accelerated",
+                    false => "quasi-newton",
+                };
+                (fit, Takes::Labels, solver)
+            }
+            Name::Svm => {
+                let solver = if kinked == Some(true) {
+                    "admm"
+                } else {
+                    "quasi-newton"
+                };
+                (self.loss.support_vectors(shared)?, Takes::Labels, solver)
+            }
+            Name::Svr => {
+                let solver = if kinked == Some(false) {
+                    "quasi-newton"
+                } else {
+                    "admm"
+                };
+                (self.loss.residuals(shared)?, Takes::Numbers, solver)
+            }
+            Name::Lasso => (
+                self.loss.lasso(shared),
+                Takes::NumbersOrLabels,
+                "coordinate descent",
+            ),
+            Name::OneClass => (
+                self.loss.one_class(shared),
+                Takes::Rows("novelties"),
+                "admm",
+            ),
+        };
+        Ok(Chosen {
+            fit,
+            takes,
+            iterates: self.model != Name::Lasso,
+            solver,
+            probabilities: self.probabilities,
+        })
+    }
+
+    fn gaussian_process(&self, dense: bool, console: &Console) -> Result<Chosen> {
+        if !dense {
+            let problem = "--model gaussian-process needs a Gram matrix, for which binning has too \
+                many columns; use another --map";
+            return Err(Usage(problem.into()).into());
+        }
+        console.detail(
+            "variances of signal and noise: by the marginal likelihood, from one eigendecomposition",
+        );
+        Ok(Chosen {
+            fit: Box::new(GaussianProcessOptions {
+                noise: self.noise.map(|deviation| deviation * deviation),
+                signal: self.signal.map(|deviation| deviation * deviation),
+                intercept: self.intercept(),
+            }),
+            takes: Takes::Numbers,
+            iterates: false,
+            solver: "eigen",
+            probabilities: false,
+        })
+    }
+
+    fn ridge(&self, dense: bool, console: &Console) -> Result<Chosen> {
+        let lambda = self.lambda.of_ridge()?;
+        let solver = self.solver(dense, console);
+        let iterates = matches!(solver, models::Solver::ConjugateGradients { .. });
+        let direct = match lambda {
+            Lambda::Fixed(_) => "cholesky",
+            _ if iterates || !dense => {
+                let problem = "a choice among several penalties needs the Gram matrix of a map \
+                    without binning, by --solver cholesky; use one --lambda";
+                return Err(Usage(problem.into()).into());
+            }
+            _ => "eigen",
+        };
+        Ok(Chosen {
+            fit: Box::new(RidgeOptions {
+                lambda,
+                intercept: self.intercept(),
+                solver,
+            }),
+            takes: Takes::NumbersOrLabels,
+            iterates: iterates || !dense,
+            solver: direct,
+            probabilities: self.probabilities,
+        })
+    }
+
+    /// When conjugate gradients end: at this residual, or after so many.
+    fn stops(&self) -> (f64, usize) {
+        let default = ConjugateGradients::default();
+        let tolerance = self.tolerance.unwrap_or(default.tolerance);
+        (tolerance, self.iterations.unwrap_or(default.max_iterations))
+    }
+
+    /// The residual at which the iterations of ridge regression end; those of others end at other
+    /// measures.
+    pub(super) fn residual(&self) -> Option<f64> {
+        (self.model == Name::Ridge).then(|| self.stops().0)
+    }
+
+    /// What finds the coefficients. Who says when to stop wants to iterate where there is a choice.
+    fn solver(&self, dense: bool, console: &Console) -> models::Solver {
+        let told = self.tolerance.is_some() || self.iterations.is_some();
+        let (solver, detail) = match (self.solver, dense) {
+            (Solver::Auto | Solver::Cholesky, true) => (
+                models::Solver::Cholesky,
+                "solver: Cholesky of the normal equations, which are summed in one pass",
+            ),
+            (Solver::Cholesky, false) => (
+                models::Solver::Cholesky,
+                "solver: Cholesky of the sums of all bins",
+            ),
+            (Solver::Auto, false) if !told => (
+                models::Solver::Auto,
+                "solver: Cholesky of the sums of all bins, or conjugate gradients if cheaper",
+            ),
+            _ => {
+                let (tolerance, max_iterations) = self.stops();
+                (
+                    models::Solver::ConjugateGradients {
+                        tolerance,
+                        max_iterations,
+                    },
+                    "solver: conjugate gradients, which featurize the rows in every iteration",
+                )
+            }
+        };
+        console.detail(detail);
+        solver
+    }
+}

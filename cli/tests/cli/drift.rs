@@ -1,0 +1,155 @@
+//! Tests of hypothesis from the command line.
+
+use crate::{adapters, bochner, digits};
+use bochner::seed::{Seed, Stream};
+use serde_json::Value;
+use std::{fmt::Write, fs, path::Path};
+use tempfile::TempDir;
+
+fn here() -> TempDir {
+    TempDir::new().expect("a temporary directory")
+}
+
+/// Normal columns "u", "v", "w"; `change` makes a row of others out of one of them.
+fn table(path: &Path, rows: usize, seed: u64, change: fn([f64; 3]) -> [f64; 3]) {
+    let mut draws = Seed(seed).stream(Stream::Sample, 0);
+    let mut text = String::from("u,v,w\n");
+    for _ in 0..rows {
+        let [u, v, w] = change([(); 3].map(|()| draws.normal()));
+        writeln!(text, "{u},{v},{w}").expect("a string");
+    }
+    fs::write(path, text).expect("written");
+}
+
+fn number(report: &Value, key: &str) -> f64 {
+    let value = report[key].as_f64();
+    value.unwrap_or_else(|| panic!("no number {key:?} in {report}"))
+}
+
+#[test]
+fn drift_is_found_and_the_column_named() {
+    let here = here();
+    let path = |name: &str| here.path().join(name);
+    table(&path("a.csv"), 400, 1, |row| row);
+    table(&path("same.csv"), 300, 2, |row| row);
+    table(&path("other.csv"), 300, 3, |[u, v, w]| [u, v + 0.6, w]);
+    let options = "--features 128 --device cpu --permutations 200";
+    let same = bochner(here.path(), &format!("drift a.csv same.csv {options}"), &[]).ok();
+    assert!(
+        same.stdout.contains("no difference found, at level 0.05"),
+        "{same:?}"
+    );
+    let drifted = format!("drift a.csv other.csv {options}");
+    let people = bochner(here.path(), &drifted, &[]).ok();
+    assert!(people.stdout.contains("the samples differ"), "{people:?}");
+    let first = people
+        .stdout
+        .lines()
+        .skip_while(|l| !l.starts_with("column "))
+        .nth(1);
+    assert!(first.expect("a column").starts_with("v "), "{people:?}");
+    let report = bochner(here.path(), &drifted, &["--json"]).json();
+    assert_eq!(report["drift"], true, "{report}");
+    assert!((number(&report, "p_value") - 1.0 / 201.0).abs() < 1e-12);
+    assert_eq!(
+        (number(&report, "rows_a"), number(&report, "rows_b")),
+        (400.0, 300.0)
+    );
+    assert!(number(&report, "mmd2") < number(&report, "mmd2_biased"));
+    let v = &report["columns_by_shift"][0];
+    assert_eq!(v["name"], "v");
+    assert!((number(v, "mean_difference") - 0.6).abs() < 0.25, "{v}");
+    assert_eq!(report["columns_by_shift"].as_array().map(Vec::len), Some(3));
+    // The limit agrees, and says so.
+    let arguments = "drift a.csv other.csv --features 128 --device cpu --null asymptotic --json";
+    let limit = bochner(here.path(), arguments, &[]).json();
+    assert!(number(&limit, "p_value") < 1e-6, "{limit}");
+    assert_eq!(limit["null"], "asymptotic");
+    for (name, _) in adapters() {
+        let arguments = "drift a.csv other.csv --features 128 --permutations 200 --json";
+        let same = bochner(here.path(), arguments, &["--device", name]).json();
+        let ratio = number(&same, "mmd2") / number(&report, "mmd2");
+        assert!((ratio - 1.0).abs() < 1e-3, "{name}: {ratio}");
+    }
+}
+
+#[test]
+fn drift_leaves_targets_out_and_says_what_it_cannot_do() {
+    let here = here();
+    let digits = digits();
+    let arguments = "--target label --features 64 --permutations 50 --device cpu --json";
+    let arguments: Vec<&str> = arguments.split(' ').collect();
+    let run = bochner(
+        here.path(),
+        "drift",
+        &[&[&*digits, &*digits], &*arguments].concat(),
+    );
+    let report = run.json();
+    assert_eq!(
+        (report["columns"].as_u64(), &report["drift"]),
+        (Some(64), &false.into())
+    );
+    assert_eq!(number(&report, "mmd2_biased"), 0.0);
+    table(&here.path().join("a.csv"), 30, 1, |row| row);
+    fs::write(here.path().join("one.csv"), "u,v,w\n1,2,3\n").expect("written");
+    fs::write(here.path().join("names.csv"), "u,w,v\n1,2,3\n4,5,6\n").expect("written");
+    fs::write(here.path().join("two.csv"), "u,v\n1,2\n3,4\n").expect("written");
+    let fails = |arguments: &str, fragments: &[&str]| {
+        bochner(here.path(), arguments, &["--device", "cpu"]).fails(fragments);
+    };
+    fails(
+        "drift a.csv one.csv",
+        &["second sample has 1 row", "at least 2"],
+    );
+    fails("drift a.csv names.csv", &["'v'", "'w'", "one order"]);
+    fails("drift a.csv two.csv", &["3 columns", "second 2"]);
+    fails("drift a.csv a.csv --level 1.5", &["between 0 and 1"]);
+    fails("drift a.csv a.csv --permutations 0", &["1 or more"]);
+    fails("drift a.csv a.csv --map binning", &["--map"]);
+    let both = "drift a.csv a.csv --null asymptotic --permutations 9";
+    fails(both, &["--permutations", "--null permutation"]);
+}
+
+#[test]
+fn dependence_is_found_and_explained_away() {
+    let here = here();
+    // A chain u -> w -> v.
+    table(&here.path().join("chain.csv"), 800, 5, |[u, e, f]| {
+        let w = u + 0.5 * f;
+        [u, (1.5 * w).tanh() + 0.4 * e, w]
+    });
+    let run = |more: &str| {
+        let arguments = format!("independence chain.csv --x u --y v --device cpu {more}");
+        bochner(here.path(), &arguments, &[])
+    };
+    let people = run("").ok();
+    assert!(
+        people.stdout.contains("x and y depend on each other, at"),
+        "{people:?}"
+    );
+    let report = run("--json").json();
+    assert_eq!(
+        (&report["dependent"], &report["test"]),
+        (&true.into(), &"HSIC".into())
+    );
+    assert!(number(&report, "p_value") < 1e-6 && number(&report, "rows") == 800.0);
+    let exchanged = run("--features 20 --permutations 99 --json").json();
+    assert_eq!(number(&exchanged, "p_value"), 0.01);
+    for test in ["rcot", "rcit"] {
+        let report = run(&format!("--given w --variant {test} --sigma median --json")).json();
+        assert_eq!(report["dependent"], false, "{report}");
+        assert_eq!(report["given"][0], 2);
+    }
+    let by_number = run("--given 2 --sigma median --json").json();
+    assert_eq!(by_number["dependent"], false, "{by_number}");
+    let fails = |more: &str, fragments: &[&str]| run(more).fails(fragments);
+    fails("--given x", &["--given", "no column 'x'", "0 to 2"]);
+    fails("--given v", &["is in y and in z"]);
+    fails("--variant rcit", &["--given"]);
+    fails("--given w --permutations 9", &["--null asymptotic"]);
+    fails("--map binning", &["--map"]);
+    fails(
+        "--given w --features 500",
+        &["800 rows for 500 features", "--features"],
+    );
+}

@@ -1,0 +1,117 @@
+//! `fit --model` of the learners with a loss.
+
+use crate::{bochner, digits};
+use tempfile::TempDir;
+
+#[test]
+fn classifiers_with_a_loss_fit_save_and_score() {
+    let here = TempDir::new().expect("a temporary directory");
+    let here = here.path();
+    let digits = digits();
+    let fit = format!(
+        "fit {digits} --target label --features 200 --gamma scale --test 0.5 --device cpu -q \
+         --json -o m"
+    );
+    for (options, log_loss) in [
+        ("--model logistic --lambda 1e-4", true),
+        ("--model logistic --bound 30", true),
+        ("--model svm --lambda 1e-3", false),
+        (
+            "--model svm --loss hinge --lambda 1e-3 --probabilities",
+            true,
+        ),
+        ("--model ridge --lambda 1e-4 --probabilities", true),
+    ] {
+        let fitted = bochner(here, &format!("{fit} {options}"), &[]).json();
+        let accuracy = fitted["accuracy"].as_f64().expect("an accuracy");
+        assert!(accuracy > 0.92, "{options}: {fitted}");
+        assert_eq!(
+            fitted["log_loss"].is_number(),
+            log_loss,
+            "{options}: {fitted}"
+        );
+        let evaluate = format!("evaluate m {digits} --target label --device cpu -q --json");
+        let evaluated = bochner(here, &evaluate, &[]).json();
+        if log_loss {
+            let loss = evaluated["log_loss"].as_f64().expect("a loss");
+            assert!((0.001..0.6).contains(&loss), "{options}: {loss}");
+            let predict = "predict m --target label --device cpu -q -o p.csv --probabilities q.csv";
+            let predict = predict.replace("predict m", &format!("predict m {digits}"));
+            bochner(here, &predict, &[]).ok();
+            let text = std::fs::read_to_string(here.join("q.csv")).expect("probabilities");
+            assert_eq!(text.lines().next(), Some("0,1,2,3,4,5,6,7,8,9"));
+            let first = text.lines().nth(1).expect("a row");
+            let sum: f64 = first
+                .split(',')
+                .map(|p| p.parse::<f64>().expect("a number"))
+                .sum();
+            assert!((sum - 1.0).abs() < 1e-6, "{first}");
+        } else {
+            let predict = format!(
+                "predict m {digits} --target label --device cpu -q -o p.csv --probabilities q.csv"
+            );
+            bochner(here, &predict, &[]).fails(&["no probabilities"]);
+        }
+    }
+}
+
+#[test]
+fn regressions_and_novelty_fit() {
+    let here = TempDir::new().expect("a temporary directory");
+    let here = here.path();
+    let rows = (0..300).map(|i| {
+        let x = f64::from(i) / 60.0;
+        format!("{x},{}\n", x.sin() + 1e-3 * f64::from(i % 7))
+    });
+    let table = format!("x,y\n{}", rows.collect::<String>());
+    std::fs::write(here.join("w.csv"), table).expect("writes");
+    for options in [
+        "--model svr",
+        "--model svr --loss huber --epsilon 0.1",
+        "--model svr --loss quantile --quantile 0.4",
+        "--model lasso --l1 1e-4",
+    ] {
+        let fit = "fit w.csv --target y --task regression --features 64 --test 0.3 --device cpu -q \
+                   --json";
+        let fitted = bochner(here, &format!("{fit} {options}"), &[]).json();
+        let error = fitted["relative_error"].as_f64().expect("an error");
+        assert!(error < 0.2, "{options}: {fitted}");
+    }
+    let fit = "fit w.csv --model one-class --nu 0.2 --features 64 --device cpu -q --json -o m";
+    let fitted = bochner(here, fit, &[]).json();
+    assert_eq!(fitted["learner"], "one-class");
+    bochner(here, "predict m w.csv --device cpu -q -o p.csv", &[]).ok();
+    let text = std::fs::read_to_string(here.join("p.csv")).expect("predictions");
+    let novel = text.lines().filter(|line| *line == "-1").count();
+    assert!((40..80).contains(&novel), "{novel} of 300");
+}
+
+#[test]
+fn options_of_other_models_are_usage_errors() {
+    let here = TempDir::new().expect("a temporary directory");
+    let digits = digits();
+    for (options, says) in [
+        (
+            "--nu 0.1",
+            "--nu belongs to --model one-class, not to --model ridge",
+        ),
+        (
+            "--model svm --l1 0.1",
+            "--l1 belongs to --model logistic, lasso, not to --model svm",
+        ),
+        ("--model svm --loss huber", "squared-hinge or hinge"),
+        ("--model svr --loss huber", "--epsilon"),
+        ("--model svr --quantile 0.3", "--loss quantile"),
+        ("--model one-class --lambda 1", "--lambda belongs to"),
+        (
+            "--model logistic --solver cg",
+            "--solver belongs to --model ridge",
+        ),
+        ("--model logistic --class-weights 1,x", "positive number"),
+    ] {
+        let command = format!("fit {digits} --target label --device cpu {options}");
+        let run = bochner(here.path(), &command, &[]);
+        assert_eq!(run.code, Some(2), "{run:?}");
+        assert!(run.stderr.contains(says), "{options}: {}", run.stderr);
+    }
+}

@@ -1,0 +1,80 @@
+//! Where work runs, with how much memory, and who hears of it.
+
+use crate::{
+    Device,
+    progress::{Progress, Step},
+};
+
+/// How a piece of work runs: on which device, with how many bytes for chunks, and who hears of it.
+///
+/// Whatever takes a `Run` takes a `&Device`, too, for one with [`Run::DEFAULT_MEMORY`] and silence.
+///
+/// ```
+/// use bochner::{Device, Run, Step, data::MemorySource, kernels::Gaussian};
+/// use bochner::features::{Affine, Fourier, featurize};
+/// let mut source = MemorySource::new(ndarray::array![[0.0], [1.0], [2.0]], None)?;
+/// let map = Fourier::new(Gaussian).features(16).build(Affine::identity(1))?;
+/// let device = Device::cpu();
+/// featurize(&map, &mut source, &device, |_| Ok(()))?;
+/// let run = Run::on(&device).memory(1 << 20).progress(|step| {
+///     assert_eq!(step, Step::Rows(3));
+/// });
+/// featurize(&map, &mut source, &run, |_| Ok(()))?;
+/// # Ok::<(), bochner::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// Where.
+    pub device: Device,
+    /// Bytes for chunk buffers.
+    pub memory: u64,
+    pub(crate) progress: Progress,
+}
+
+impl Run {
+    /// What chunk buffers take at most unless told otherwise: 128 MiB.
+    pub const DEFAULT_MEMORY: u64 = 128 << 20;
+
+    /// On `device`, with [`Self::DEFAULT_MEMORY`], in silence.
+    pub fn on(device: &Device) -> Self {
+        Self {
+            device: device.clone(),
+            memory: Self::DEFAULT_MEMORY,
+            progress: Progress::default(),
+        }
+    }
+
+    /// Bytes for chunk buffers.
+    pub fn memory(mut self, bytes: u64) -> Self {
+        self.memory = bytes;
+        self
+    }
+
+    /// Calls `hear` as work proceeds.
+    pub fn progress(mut self, hear: impl Fn(Step) + Send + Sync + 'static) -> Self {
+        self.progress = Progress::to(hear);
+        self
+    }
+
+    /// Tells who hears of the work.
+    pub fn say(&self, step: Step) {
+        self.progress.say(step);
+    }
+
+    /// The same for a part of the work of which nobody needs to hear.
+    pub(crate) fn silent(&self) -> Self {
+        Self::on(&self.device).memory(self.memory)
+    }
+}
+
+impl From<&Device> for Run {
+    fn from(device: &Device) -> Self {
+        Self::on(device)
+    }
+}
+
+impl From<&Self> for Run {
+    fn from(run: &Self) -> Self {
+        run.clone()
+    }
+}

@@ -1,0 +1,319 @@
+//! Whether columns still depend on each other when others are given: RCIT and RCoT.
+
+use super::{
+    Outcome, WeightedChiSquares,
+    groups::{Drawn, Group, apart},
+    independence::side_by_side,
+    sums::{Products, each_block},
+};
+use crate::{
+    Error, Result,
+    data::{ChunkSource, ToRows},
+    error::Remedy,
+    features::{End, FeatureMap, Featurizer, Form, Fourier, Lane, MapBuilder},
+    flow::Run,
+    kernels::Gaussian,
+    linalg::cholesky::Lower,
+    models::{Learner, RowsAlone},
+};
+use ndarray::{Array1, Array2, Axis, linalg::general_mat_mul, s};
+use std::sync::Arc;
+
+/// The randomized conditional tests RCIT and RCoT (Strobl, Zhang & Visweswaran 2019): whether x and
+/// y are independent given z. Few features of x and y, 5 each, are regressed on features of z by
+/// the map; n |C|^2 with the covariance C of the residuals is compared with its law. Linear in
+/// rows, three passes.
+///
+/// It tests that no feature of x is correlated with one of y after what z explains is taken away.
+/// The map of z should have 25 to 100 features, and rows some times as many: what its features
+/// cannot explain counts as dependence.
+///
+/// ```
+/// use bochner::{hypothesis::ConditionalIndependence, prelude::*, seed::Stream};
+/// let mut draws = Seed(0).stream(Stream::Data, 0);
+/// let n = 400;
+/// let mut noise = |scale: f64| {
+///     ndarray::Array2::from_shape_simple_fn((n, 1), || scale * draws.normal())
+/// };
+/// // A chain x -> z -> y: z is all that y knows of x.
+/// let x = noise(1.0);
+/// let z = &x + &noise(0.5);
+/// let y = z.mapv(f64::tanh) + &noise(0.5);
+/// let map = Fourier::new(Gaussian).features(50);
+/// let test = ConditionalIndependence::on(map).device(&Device::cpu());
+/// assert!(!test.test(&x, &y, &z)?.outcome.rejects(0.01));
+/// # Ok::<(), bochner::Error>(())
+/// ```
+pub type ConditionalIndependence = Learner<ConditionalOptions, RowsAlone>;
+
+/// Which of the two tests.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Variant {
+    /// The randomized conditional correlation test: features of x. Faster, and nearer to its level
+    /// where z has many columns.
+    #[default]
+    Rcot,
+    /// The randomized conditional independence test: features of x and z together, which makes
+    /// their products see more.
+    Rcit,
+}
+
+/// What [`ConditionalIndependence`] has of its own.
+#[derive(Debug, Clone)]
+pub struct ConditionalOptions {
+    /// RCoT or RCIT.
+    pub variant: Variant,
+    /// The map of x and of y: 5 Gaussian Fourier features with phases until said otherwise.
+    pub outer: Arc<dyn MapBuilder>,
+    /// Ridge penalty of the regression on features of z, in their variances.
+    pub lambda: f64,
+}
+
+impl Default for ConditionalOptions {
+    fn default() -> Self {
+        Self {
+            variant: Variant::Rcot,
+            outer: Arc::new(Fourier::new(Gaussian).form(Form::Phase).features(5)),
+            lambda: 1e-10,
+        }
+    }
+}
+
+/// What a test of conditional independence found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ConditionalOutcome {
+    /// Statistic and asymptotic p-value; the statistic is n |C|^2, C the covariance of the
+    /// residuals of features of unit variance.
+    pub outcome: Outcome,
+    /// n.
+    pub rows: u64,
+}
+
+impl ConditionalIndependence {
+    /// RCoT or RCIT.
+    pub fn variant(mut self, variant: Variant) -> Self {
+        self.own.variant = variant;
+        self
+    }
+
+    /// The map of x and of y.
+    pub fn outer(mut self, map: impl MapBuilder + 'static) -> Self {
+        self.own.outer = Arc::new(map);
+        self
+    }
+
+    /// Ridge penalty of the regression on features of z, in their variances.
+    pub fn lambda(mut self, lambda: f64) -> Self {
+        self.own.lambda = lambda;
+        self
+    }
+
+    /// Tests whether the rows of `x` and of `y` are independent given those of `z`.
+    ///
+    /// Errors when they differ in their rows or hold values that are not finite; when there are not
+    /// twice as many rows as features of z; when all of x, of y or of z is constant; when a map
+    /// cannot be drawn or its features not be stored.
+    pub fn test(
+        &self,
+        x: impl ToRows,
+        y: impl ToRows,
+        z: impl ToRows,
+    ) -> Result<ConditionalOutcome> {
+        let parts = [("x", x.to_rows()), ("y", y.to_rows()), ("z", z.to_rows())];
+        let (mut source, columns) = side_by_side(&parts)?;
+        self.test_columns(&mut source, [&columns[0], &columns[1], &columns[2]])
+    }
+
+    /// As [`Self::test`], for columns x, y and z of a source, counted from 0; the others are left
+    /// out.
+    pub fn test_columns(
+        &self,
+        source: &mut dyn ChunkSource,
+        [x, y, z]: [&[usize]; 3],
+    ) -> Result<ConditionalOutcome> {
+        for (a, b) in [
+            (("x", x), ("y", y)),
+            (("x", x), ("z", z)),
+            (("y", y), ("z", z)),
+        ] {
+            apart(a, b)?;
+        }
+        let group = |name, columns: Vec<usize>, map| Group { name, columns, map };
+        let with_z = match self.own.variant {
+            Variant::Rcot => x.to_vec(),
+            Variant::Rcit => [x, z].concat(),
+        };
+        let groups = [
+            group("z", z.to_vec(), &self.setup.map),
+            group("x", with_z, &self.own.outer),
+            group("y", y.to_vec(), &self.own.outer),
+        ];
+        let drawn = Drawn::of(&self.setup, source, &groups)?;
+        let maps = [1, 2, 0].map(|k| drawn.maps[k].as_ref());
+        self.own.test(maps, source, &drawn.run)
+    }
+}
+
+/// Products of a feature of x and one of y at most: their covariance has the square of that.
+const MOST_PRODUCTS: usize = 4096;
+
+impl ConditionalOptions {
+    /// The test on the features of maps of x, y and z, which read columns of `source`; one that is
+    /// drawn for [`Variant::Rcit`] has x and z in the first. `run` is a `&Device` or a [`Run`].
+    ///
+    /// Two passes: one sums the covariance of all features, one the products of residuals. Time n
+    /// (D_z + D_x + D_y)^2 and n (D_x D_y)^2, memory (D_z + D_x + D_y)^2 and (D_x D_y)^2.
+    ///
+    /// Errors as [`ConditionalIndependence::test`] does.
+    pub fn test(
+        &self,
+        maps: [&dyn FeatureMap; 3],
+        source: &mut dyn ChunkSource,
+        run: impl Into<Run>,
+    ) -> Result<ConditionalOutcome> {
+        if !(self.lambda >= 0.0 && self.lambda.is_finite()) {
+            return Err(Error::parameter(format!(
+                "lambda is {}; it must be finite and not negative",
+                self.lambda
+            )));
+        }
+        let [dx, dy, dz] = maps.map(FeatureMap::output_dim);
+        if dx * dy > MOST_PRODUCTS {
+            return Err(Error::Limit {
+                what: format!("{dx} features of x and {dy} of y"),
+                needed: format!("{} products", dx * dy),
+                allowed: MOST_PRODUCTS.to_string(),
+                remedies: vec![Remedy::FewerFeatures],
+            });
+        }
+        let lanes = maps.iter().map(|map| Lane::features(*map));
+        let lanes = lanes.collect::<Result<_>>()?;
+        let mut featurizer = Featurizer::new(lanes, source.targets(), End::Host, run)?;
+        source.rewind()?;
+        let mut products = Products::new(dx + dy + dz);
+        let none = |_: &_, _| ();
+        let rows = featurizer.on_host(source, none, |z, ()| {
+            products.add(z);
+            Ok(())
+        })?;
+        if rows < 2 * dz as u64 {
+            return Err(Error::shape(format!(
+                "{rows} rows for {dz} features of z: residuals need at least twice as many rows as \
+                 features"
+            ))
+            .help(Remedy::FewerFeatures));
+        }
+        let regression = Regression::new(&products, [dx, dy, dz], self.lambda)?;
+        let mut residuals = Residuals::new(dx * dy);
+        let seen = featurizer.on_host(source, none, |z, ()| {
+            each_block(z, |z| residuals.add(&regression.products(z)));
+            Ok(())
+        })?;
+        if seen != rows {
+            return Err(Error::shape(format!(
+                "the data had {rows} rows and now has {seen}; it must not change during a test"
+            )));
+        }
+        Ok(ConditionalOutcome {
+            outcome: residuals.outcome(rows as f64),
+            rows,
+        })
+    }
+}
+
+/// Features of x and y regressed on those of z, all standardised.
+struct Regression {
+    dims: [usize; 3],
+    mean_d: Array1<f64>,
+    /// 1 over the standard deviation of each feature; 0 for one that does not vary.
+    scale_d: Array1<f64>,
+    /// `[D_z, D_x + D_y]`.
+    beta: Array2<f64>,
+}
+
+impl Regression {
+    fn new(products: &Products, dims: [usize; 3], lambda: f64) -> Result<Self> {
+        let n = products.rows as f64;
+        let mut r_dd = products.scatter() / n;
+        let mean_d = products.mean();
+        // What rounding leaves of a constant feature is no spread.
+        let varies = |c: f64, m: f64| c > 1e-12 * (c + m * m);
+        let spread = r_dd.diag().to_owned();
+        let scale_d = Array1::from_shape_fn(spread.len(), |j| match varies(spread[j], mean_d[j]) {
+            true => 1.0 / spread[j].sqrt(),
+            false => 0.0,
+        });
+        for ((i, j), r) in r_dd.indexed_iter_mut() {
+            *r *= scale_d[i] * scale_d[j];
+        }
+        let outer = dims[0] + dims[1];
+        let mut r_zz = r_dd.slice(s![outer.., outer..]).to_owned();
+        let mut beta = r_dd
+            .slice(s![outer.., ..outer])
+            .as_standard_layout()
+            .into_owned();
+        // Where features are collinear to the last digit, rounding asks for a little more.
+        let mut ridge = lambda;
+        let factor = loop {
+            r_zz.diag_mut().fill(1.0 + ridge);
+            let mut factor = Lower::of(&r_zz);
+            if factor.factor() {
+                break factor;
+            }
+            if ridge > 1e-3 {
+                return Err(Error::numerical(
+                    "the features of z are collinear beyond what a ridge of 0.001 mends",
+                )
+                .help(Remedy::FewerFeatures));
+            }
+            ridge = (10.0 * ridge).max(1e-10);
+        };
+        factor.solve(&mut beta);
+        factor.solve_transposed(&mut beta);
+        Ok(Self {
+            dims,
+            mean_d,
+            scale_d,
+            beta,
+        })
+    }
+
+    /// The products of each residual of x with each of y, `[rows, D_x D_y]`.
+    fn products(&self, z_nd: Array2<f64>) -> Array2<f64> {
+        let [dx, dy, _] = self.dims;
+        let z = (z_nd - &self.mean_d) * &self.scale_d;
+        let mut outer = z.slice(s![.., ..dx + dy]).to_owned();
+        outer -= &z.slice(s![.., dx + dy..]).dot(&self.beta);
+        Array2::from_shape_fn((z.nrows(), dx * dy), |(i, k)| {
+            outer[[i, k / dy]] * outer[[i, dx + k % dy]]
+        })
+    }
+}
+
+/// Sums of products of residuals, and of their products.
+struct Residuals {
+    sum_p: Array1<f64>,
+    gram_pp: Array2<f64>,
+}
+
+impl Residuals {
+    fn new(products: usize) -> Self {
+        Self {
+            sum_p: Array1::zeros(products),
+            gram_pp: Array2::zeros((products, products)),
+        }
+    }
+
+    fn add(&mut self, products_np: &Array2<f64>) {
+        self.sum_p += &products_np.sum_axis(Axis(0));
+        general_mat_mul(1.0, &products_np.t(), products_np, 1.0, &mut self.gram_pp);
+    }
+
+    /// n |C|^2 beside the squared length of a normal vector with the products' second moments,
+    /// which are their covariance if the residuals are uncorrelated (Strobl et al. 2019, sec. 3).
+    fn outcome(&self, n: f64) -> Outcome {
+        let statistic = self.sum_p.dot(&self.sum_p) / n;
+        let law = WeightedChiSquares::of_covariance(&(&self.gram_pp / n));
+        Outcome::asymptotic(statistic, &law)
+    }
+}

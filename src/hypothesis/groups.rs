@@ -1,0 +1,118 @@
+//! Maps that each see a group of the columns.
+
+use crate::{
+    Error, Result,
+    data::{ChunkSource, Survey},
+    features::{FeatureMap, MapBuilder, MapData, part_seed},
+    flow::Run,
+    kernels::Gaussian,
+    models::Setup,
+};
+use std::sync::Arc;
+
+/// Columns, and the map that they are taken through.
+#[derive(Debug, Clone)]
+pub(super) struct Group<'a> {
+    /// What messages call it: `x`.
+    pub(super) name: &'static str,
+    pub(super) columns: Vec<usize>,
+    pub(super) map: &'a Arc<dyn MapBuilder>,
+}
+
+/// Maps drawn for groups of columns of one source.
+#[derive(Debug)]
+pub(super) struct Drawn {
+    pub(super) run: Run,
+    pub(super) rows: u64,
+    pub(super) maps: Vec<Box<dyn FeatureMap>>,
+}
+
+impl Drawn {
+    /// Surveys `source` once, decides on the scales of each group by its own columns, and draws its
+    /// map with a seed of its own. Every map takes all columns of the source, and gives those of
+    /// other groups a scale of 0, so that its kernel does not see them.
+    ///
+    /// Errors on a group without columns or without any that vary, on a column that there is not,
+    /// and as surveys, bandwidths and maps do.
+    pub(super) fn of(
+        setup: &Setup,
+        source: &mut dyn ChunkSource,
+        groups: &[Group<'_>],
+    ) -> Result<Self> {
+        let all = source.columns();
+        for group in groups {
+            group.check(all)?;
+        }
+        let run = setup.run()?;
+        let sample = groups.iter().map(|group| setup.sample_rows(group.map));
+        let sample = sample.max().unwrap_or(0);
+        let seed = setup.seed.unwrap_or_default();
+        let survey = Survey::watched(source, sample, seed.0, &|step| run.say(step))?;
+        let mut maps = Vec::with_capacity(groups.len());
+        for (i, group) in groups.iter().enumerate() {
+            let own = survey.select(&group.columns);
+            if (0..own.mean.len()).all(|j| own.is_constant(j)) {
+                return Err(Error::shape(format!(
+                    "all of {} is constant, so nothing can depend on it; leave it out",
+                    group.name
+                )));
+            }
+            let scaling = setup
+                .standardize
+                .beside(&setup.bandwidth)
+                .decide(&own, group.map.is_shift_invariant());
+            let kernel = group.map.kernel().unwrap_or_else(|| Arc::new(Gaussian));
+            let lengthscales = setup
+                .bandwidth
+                .lengthscales(kernel.as_ref(), &own, &scaling)?;
+            let map = group.map.build_from(MapData {
+                input: scaling.input(&lengthscales)?.among(&group.columns, all),
+                survey: &survey,
+                source,
+                run: &run,
+                // Maps that share their frequencies would share their errors.
+                seed: match (i, setup.seed) {
+                    (0, own) => own,
+                    _ => Some(part_seed(seed, i)),
+                },
+            })?;
+            log::info!("{}: {}, scales {scaling}", group.name, map.describe());
+            maps.push(map);
+        }
+        source.rewind()?;
+        Ok(Self {
+            run,
+            rows: survey.rows,
+            maps,
+        })
+    }
+}
+
+impl Group<'_> {
+    fn check(&self, all: usize) -> Result<()> {
+        if self.columns.is_empty() {
+            return Err(Error::shape(format!(
+                "{} has no columns; give at least one",
+                self.name
+            )));
+        }
+        match self.columns.iter().find(|&&j| j >= all) {
+            Some(j) => Err(Error::shape(format!(
+                "{} names column {j}, but there are {all}, counted from 0",
+                self.name
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Errors with [`Error::Shape`] if a column is in both groups.
+pub(super) fn apart(a: (&str, &[usize]), b: (&str, &[usize])) -> Result<()> {
+    match a.1.iter().find(|j| b.1.contains(j)) {
+        Some(j) => Err(Error::shape(format!(
+            "column {j} (counted from 0) is in {} and in {}; give each its own columns",
+            a.0, b.0
+        ))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,318 @@
+//! Whether columns depend on each other: the Hilbert-Schmidt independence criterion.
+
+use super::{
+    Null, Outcome, WeightedChiSquares,
+    groups::{Drawn, Group, apart},
+    sums::Products,
+};
+use crate::{
+    Error, Result,
+    data::{ChunkSource, MemorySource, Rows, ToRows},
+    features::{End, FeatureMap, Featurizer, Lane},
+    flow::Run,
+    models::{Learner, RowsAlone},
+    seed::{Seed, Stream},
+    text::counted,
+};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, concatenate, linalg::general_mat_mul, s};
+use rayon::prelude::*;
+
+/// The test of independence by the Hilbert-Schmidt independence criterion (Gretton et al. 2005,
+/// 2008), with features in place of kernels: HSIC = |cov(z(x), z(y))|^2, the squared Frobenius
+/// norm, in time linear in rows. x and y go through the map with seeds of their own.
+///
+/// Sees every dependence that the product of the kernels sees, of any shape. Until said otherwise
+/// the p-value is the asymptotic one.
+///
+/// ```
+/// use bochner::{hypothesis::Independence, prelude::*};
+/// # use ndarray::Array2;
+/// let x = Array2::from_shape_fn((300, 1), |(i, _)| ((i * 37) % 300) as f64 / 150.0 - 1.0);
+/// let noise = Array2::from_shape_fn((300, 1), |(i, _)| ((i * i * 7) % 301) as f64 / 300.0);
+/// let test = Independence::on(Fourier::new(Gaussian).features(40)).device(&Device::cpu());
+/// // A parabola has no correlation with x.
+/// assert!(test.test(&x, &x.mapv(|x| x * x))?.outcome.rejects(0.001));
+/// assert!(!test.test(&x, &noise)?.outcome.rejects(0.001));
+/// # Ok::<(), bochner::Error>(())
+/// ```
+pub type Independence = Learner<IndependenceOptions, RowsAlone>;
+
+/// What [`Independence`] has of its own.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct IndependenceOptions {
+    /// Where the p-value comes from.
+    pub null: Null,
+    /// The seed of the permutations.
+    pub seed: Seed,
+}
+
+impl Default for IndependenceOptions {
+    fn default() -> Self {
+        Self {
+            null: Null::Asymptotic,
+            seed: Seed(0),
+        }
+    }
+}
+
+/// What a test of independence found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct IndependenceOutcome {
+    /// Statistic and p-value; the statistic is n times [`Self::hsic`].
+    pub outcome: Outcome,
+    /// |cov(z(x), z(y))|^2: of kernel matrices, tr(K H L H)/n^2 (Gretton et al. 2008, eq. 4).
+    pub hsic: f64,
+    /// n.
+    pub rows: u64,
+}
+
+impl Independence {
+    /// Where the p-value comes from.
+    pub fn null(mut self, null: Null) -> Self {
+        self.own.null = null;
+        self
+    }
+
+    /// Tests whether the rows of `x` are independent of those of `y`.
+    ///
+    /// Errors when they differ in their rows, which must be at least 4, or hold values that are not
+    /// finite; when all of x or of y is constant; when the map cannot be drawn or its features not
+    /// be stored.
+    pub fn test(&self, x: impl ToRows, y: impl ToRows) -> Result<IndependenceOutcome> {
+        let (mut source, columns) = side_by_side(&[("x", x.to_rows()), ("y", y.to_rows())])?;
+        self.test_columns(&mut source, &columns[0], &columns[1])
+    }
+
+    /// As [`Self::test`], for columns of a source, counted from 0; the others are left out.
+    pub fn test_columns(
+        &self,
+        source: &mut dyn ChunkSource,
+        x: &[usize],
+        y: &[usize],
+    ) -> Result<IndependenceOutcome> {
+        self.own.null.check()?;
+        apart(("x", x), ("y", y))?;
+        let group = |name, columns: &[usize]| Group {
+            name,
+            columns: columns.to_vec(),
+            map: &self.setup.map,
+        };
+        let drawn = Drawn::of(&self.setup, source, &[group("x", x), group("y", y)])?;
+        require_rows(drawn.rows)?;
+        let own = IndependenceOptions {
+            seed: self.setup.seed.unwrap_or(self.own.seed),
+            ..self.own
+        };
+        let maps = [drawn.maps[0].as_ref(), drawn.maps[1].as_ref()];
+        own.test(maps, source, &drawn.run)
+    }
+}
+
+/// Fewer rows have no law to speak of.
+pub(super) fn require_rows(rows: u64) -> Result<()> {
+    match rows {
+        0..4 => Err(Error::shape(format!(
+            "{} to test independence on; at least 4 are needed",
+            counted(rows as usize, "row")
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Arrays of the same rows as one source, and the columns of each.
+pub(super) fn side_by_side(
+    parts: &[(&'static str, Rows)],
+) -> Result<(MemorySource, Vec<Vec<usize>>)> {
+    let rows = parts[0].1.nrows();
+    if let Some((name, part)) = parts.iter().find(|(_, part)| part.nrows() != rows) {
+        return Err(Error::shape(format!(
+            "x has {} and {name} has {}; give one row of each for each row of x",
+            counted(rows, "row"),
+            part.nrows()
+        )));
+    }
+    let mut from = 0;
+    let columns = parts.iter().map(|(_, part)| {
+        let own = from..from + part.ncols();
+        from = own.end;
+        own.collect()
+    });
+    let columns = columns.collect();
+    let parts: Vec<_> = parts
+        .iter()
+        .map(|(_, part)| part.clone().into_f64())
+        .collect();
+    let views: Vec<_> = parts.iter().map(|part| part.view()).collect();
+    let x = concatenate(Axis(1), &views).expect("of the same rows");
+    Ok((MemorySource::new(x, None)?, columns))
+}
+
+impl IndependenceOptions {
+    /// The test on the features of two maps of the columns of `source`. `run` is a `&Device` or a
+    /// [`Run`].
+    ///
+    /// With [`Null::Asymptotic`] n HSIC is compared with the law of the squared length of a normal
+    /// vector whose covariance is the Kronecker product of those of z(x) and z(y): time
+    /// n (D_x + D_y)^2 and memory (D_x + D_y)^2. [`Null::Permutation`] exchanges the y of rows
+    /// among 1,024 consecutive ones, which is exact for rows that are independent of each other,
+    /// and takes n B D_x D_y and B D_x D_y: for few features.
+    ///
+    /// Errors as [`Independence::test`] does, and with [`Error::Limit`] when the permutations'
+    /// sums take more than 4 GiB.
+    pub fn test(
+        &self,
+        [map_x, map_y]: [&dyn FeatureMap; 2],
+        source: &mut dyn ChunkSource,
+        run: impl Into<Run>,
+    ) -> Result<IndependenceOutcome> {
+        self.null.check()?;
+        let dims = [map_x.output_dim(), map_y.output_dim()];
+        let lanes = vec![Lane::features(map_x)?, Lane::features(map_y)?];
+        let mut featurizer = Featurizer::new(lanes, source.targets(), End::Host, run)?;
+        source.rewind()?;
+        let mut exchanged = match self.null {
+            Null::Permutation(count) => Some(Exchanged::new(count, dims, self.seed)?),
+            Null::Asymptotic => None,
+        };
+        let mut products = Products::new(dims[0] + dims[1]);
+        let rows = featurizer.on_host(
+            source,
+            |_, _| (),
+            |z, ()| {
+                match &mut exchanged {
+                    Some(exchanged) => exchanged.add(z[0], z[1]),
+                    None => products.add(z),
+                }
+                Ok(())
+            },
+        )?;
+        require_rows(rows)?;
+        let n = rows as f64;
+        if let Some(exchanged) = exchanged {
+            let (hsic, others) = exchanged.finish();
+            let others: Vec<f64> = others.iter().map(|other| n * other).collect();
+            return Ok(IndependenceOutcome {
+                outcome: Outcome::among(n * hsic, &others),
+                hsic,
+                rows,
+            });
+        }
+        let covariance = products.scatter() / n;
+        let of = |range: std::ops::Range<usize>| {
+            WeightedChiSquares::of_covariance(
+                &covariance.slice(s![range.clone(), range]).to_owned(),
+            )
+        };
+        let law = of(0..dims[0]).times(&of(dims[0]..dims[0] + dims[1]));
+        let cross = covariance.slice(s![dims[0].., ..dims[0]]);
+        let hsic = cross.iter().map(|c| c * c).sum::<f64>();
+        Ok(IndependenceOutcome {
+            outcome: Outcome::asymptotic(n * hsic, &law),
+            hsic,
+            rows,
+        })
+    }
+}
+
+/// Rows among which y is exchanged: so many consecutive ones.
+const WINDOW: usize = 1024;
+/// Bytes that the sums of all permutations may take.
+const MOST: u64 = 4 << 30;
+
+/// Products of z(x) with z(y) of exchanged rows.
+struct Exchanged {
+    /// Row 0 is not exchanged. `[B + 1, D_x D_y]`.
+    products: Array2<f64>,
+    sums: [Vec<f64>; 2],
+    /// The window that is being filled: rows of z(x) and of z(y).
+    window: [Vec<f32>; 2],
+    dims: [usize; 2],
+    rows: u64,
+    windows: u64,
+    seed: Seed,
+}
+
+impl Exchanged {
+    fn new(count: usize, dims: [usize; 2], seed: Seed) -> Result<Self> {
+        let bytes = 8 * (count as u64 + 1) * dims[0] as u64 * dims[1] as u64;
+        if bytes > MOST {
+            return Err(Error::Limit {
+                what: format!("{count} permutations of {} x {} products", dims[0], dims[1]),
+                needed: format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30)),
+                allowed: "4 GiB".into(),
+                remedies: vec![
+                    crate::error::Remedy::FewerFeatures,
+                    crate::error::Remedy::words("take fewer permutations or the asymptotic law"),
+                ],
+            });
+        }
+        Ok(Self {
+            products: Array2::zeros((count + 1, dims[0] * dims[1])),
+            sums: dims.map(|d| vec![0.0; d]),
+            window: [Vec::new(), Vec::new()],
+            dims,
+            rows: 0,
+            windows: 0,
+            seed,
+        })
+    }
+
+    fn add(&mut self, x_nd: ArrayView2<'_, f32>, y_nd: ArrayView2<'_, f32>) {
+        for (x, y) in x_nd.rows().into_iter().zip(y_nd.rows()) {
+            for (k, row) in [x, y].into_iter().enumerate() {
+                self.window[k].extend(row);
+                for (sum, &z) in self.sums[k].iter_mut().zip(row) {
+                    *sum += f64::from(z);
+                }
+            }
+            self.rows += 1;
+            if self.rows.is_multiple_of(WINDOW as u64) {
+                self.exchange();
+            }
+        }
+    }
+
+    /// Adds the products of the window and empties it.
+    fn exchange(&mut self) {
+        let dims = self.dims;
+        let [x, y] = [0, 1].map(|k| {
+            let values: Vec<f64> = self.window[k].drain(..).map(f64::from).collect();
+            let shape = (values.len() / dims[k], dims[k]);
+            Array2::from_shape_vec(shape, values).expect("whole rows")
+        });
+        let rows = x.nrows();
+        if rows == 0 {
+            return;
+        }
+        let (seed, window) = (self.seed, self.windows);
+        let each = self.products.as_slice_mut().expect("standard layout");
+        let each = each.par_chunks_mut(dims[0] * dims[1]).enumerate();
+        each.for_each(|(b, products)| {
+            let order = match b {
+                0 => (0..rows).collect(),
+                _ => {
+                    let block = ((b as u64) << 40) + window;
+                    seed.stream(Stream::Exchange, block).permutation(rows)
+                }
+            };
+            let mut products = ArrayViewMut2::from_shape(dims, products).expect("a row");
+            general_mat_mul(1.0, &x.t(), &y.select(Axis(0), &order), 1.0, &mut products);
+        });
+        self.windows += 1;
+    }
+
+    /// HSIC as the rows came, and after each exchange.
+    fn finish(mut self) -> (f64, Vec<f64>) {
+        self.exchange();
+        let n = self.rows as f64;
+        let [sum_x, sum_y] = &self.sums;
+        let hsic = |products: ndarray::ArrayView1<'_, f64>| -> f64 {
+            let means = sum_x.iter().flat_map(|x| sum_y.iter().map(move |y| x * y));
+            let terms = products.iter().zip(means);
+            terms.map(|(p, m)| (p / n - m / (n * n)).powi(2)).sum()
+        };
+        let mut all = self.products.rows().into_iter().map(hsic);
+        let first = all.next().unwrap_or(0.0);
+        (first, all.collect())
+    }
+}

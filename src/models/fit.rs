@@ -1,0 +1,58 @@
+//! What a learner does once its map is drawn: from rows to a model.
+
+use super::{LinearModel, Predicted};
+use crate::{
+    Result,
+    data::{ChunkSource, Survey},
+    features::FeatureMap,
+    flow::Run,
+    normal::Targets,
+    seed::Seed,
+};
+use std::fmt;
+
+/// A way to fit a linear model to features. [`Learner`](super::Learner) draws the map, decides what
+/// the targets are and hands both over; the command line does the same for `fit --model NAME`.
+///
+/// Whatever is learnt ends as `z(x)'beta + b` with a meaning, so that one file, one `predict` and
+/// one `evaluate` serve every learner.
+pub trait Fit: fmt::Debug + Send + Sync {
+    /// Whether it counts rows by their [weights](crate::data::Chunk::weights). To one that does
+    /// not, a source that has some is an error.
+    fn takes_weights(&self) -> bool {
+        false
+    }
+
+    /// Fits to the rows of `data` on the features of `map`.
+    fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel>;
+}
+
+/// A way to learn from rows alone, without targets.
+pub trait FitRows: Fit {
+    /// What its models predict.
+    type Predicted: Predicted;
+}
+
+/// Rows on their way into a fit, and where it runs.
+pub struct FitData<'a> {
+    /// The rows, from the first.
+    pub source: &'a mut dyn ChunkSource,
+    /// What one pass over them found.
+    pub survey: &'a Survey,
+    /// What their targets mean.
+    pub targets: Targets,
+    /// The seed of what the learner draws itself.
+    pub seed: Seed,
+    /// Where, with how much memory, and who hears of it.
+    pub run: &'a Run,
+}
+
+impl fmt::Debug for FitData<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FitData")
+            .field("rows", &self.survey.rows)
+            .field("targets", &self.targets)
+            .field("run", self.run)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,239 @@
+//! Kernel ICA: the directions of whitened components along which rows are least Gaussian.
+
+use super::{
+    Fit, FitData, FitRows, FitTimes, Learner, LinearModel, RowsAlone,
+    kmeans::{Finish, Kept, Streamed},
+    pca::{Components, Covariance, scores},
+};
+use crate::{
+    Error, Result,
+    error::Remedy,
+    features::FeatureMap,
+    linalg::eigen::{Eigen, eigen},
+    normal::{NormalEquations, Targets},
+    progress::Step,
+    seed::{Draws, Stream},
+    solve::Coefficients,
+};
+use ndarray::{Array1, Array2, ArrayView2, Axis};
+use rayon::prelude::*;
+use std::time::Instant;
+
+/// Independent components of the features: FastICA (Hyvarinen 1999; symmetric, contrast log cosh)
+/// on the whitened components of kernel PCA. A model predicts the sources, `[n, k]`, of variance 1
+/// and uncorrelated on the rows of the fit, the least Gaussian first.
+///
+/// The iteration runs on a uniform sample of rows whose whitened components fill half of the
+/// memory: on all of them where `4 k` bytes a row fit. The largest loading of each source is
+/// positive.
+///
+/// ```
+/// use bochner::prelude::*;
+/// use ndarray::Array2;
+/// // Two sources of uniform law, mixed.
+/// let source = |i: usize, step: usize| ((i * step) % 211) as f64 / 105.0 - 1.0;
+/// let x = Array2::from_shape_fn((211, 2), |(i, j)| match j {
+///     0 => source(i, 17) + source(i, 90),
+///     _ => source(i, 17) - 0.5 * source(i, 90),
+/// });
+/// let map = Fourier::new(Gaussian).features(256);
+/// let model = KernelIca::on(map).bandwidth(Bandwidth::Sigma(20.0)).components(2).fit(&x)?;
+/// assert_eq!(model.predict(&x)?.dim(), (211, 2));
+/// # Ok::<(), bochner::Error>(())
+/// ```
+pub type KernelIca = Learner<KernelIcaOptions, RowsAlone>;
+
+/// What [`KernelIca`] has of its own.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct KernelIcaOptions {
+    /// Number of sources, k.
+    pub components: usize,
+    /// Done when every direction has turned by less than this: 1 - |cosine|.
+    pub tolerance: f64,
+    /// Most iterations.
+    pub max_iterations: usize,
+}
+
+impl Default for KernelIcaOptions {
+    /// Two sources, a tolerance of 1e-6, 500 iterations.
+    fn default() -> Self {
+        Self {
+            components: 2,
+            tolerance: 1e-6,
+            max_iterations: 500,
+        }
+    }
+}
+
+impl KernelIca {
+    /// The number of sources; 2 until said otherwise.
+    pub fn components(mut self, count: usize) -> Self {
+        self.own.components = count;
+        self
+    }
+}
+
+impl FitRows for KernelIcaOptions {
+    type Predicted = Array2<f64>;
+}
+
+/// Rows that a thread sums at a time.
+const ROWS: usize = 1024;
+
+impl Fit for KernelIcaOptions {
+    /// Errors as kernel PCA does, and with [`Error::Numerical`] when the iteration does not
+    /// converge, as on sources that are all Gaussian.
+    fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
+        let start = Instant::now();
+        let run = data.run;
+        let none = Targets::none();
+        let sums = NormalEquations::accumulate(map.as_ref(), &mut *data.source, &none, run)?;
+        let rows = sums.rows;
+        let covariance = Covariance::of(sums)?;
+        let Eigen {
+            values_n,
+            vectors_nn,
+        } = covariance.leading(Components::Count(self.components))?;
+        let white_dk = vectors_nn / values_n.mapv(f64::sqrt);
+        let shift_k = covariance.mean_d.dot(&white_dk);
+        let most = (run.memory / 2) as usize / (4 * self.components);
+        let half = run.clone().memory(run.memory - run.memory / 2);
+        let finish: Finish<'_> = Box::new(|y| (y.mapv(f64::from) - &shift_k).mapv(|v| v as f32));
+        let lane = (map.as_ref(), &white_dk);
+        let mut points =
+            Streamed::outputs(lane, (finish, self.components), data.source, rows, &half)?;
+        let mut draws = data.seed.stream(Stream::Iteration, 0);
+        let sample = Kept::sample(&mut points, most.max(2), &mut draws)?;
+        drop(points);
+        let accumulate = start.elapsed();
+        let start = Instant::now();
+        let hear = |iteration, turn| run.say(Step::Iteration(iteration, turn));
+        let (turn_kk, iterations) = self.unmix(sample.points(), &mut draws, &hear)?;
+        let mut beta_dt = white_dk.dot(&turn_kk.t());
+        for mut loadings in beta_dt.columns_mut() {
+            let largest = loadings.fold(0.0_f64, |m, &v| if v.abs() > m.abs() { v } else { m });
+            if largest < 0.0 {
+                loadings.mapv_inplace(|v| -v);
+            }
+        }
+        let coefficients = Coefficients {
+            intercept_t: -covariance.mean_d.dot(&beta_dt),
+            beta_dt,
+        };
+        Ok(LinearModel {
+            learner: "ica".into(),
+            facts: [
+                ("components".into(), self.components as f64),
+                ("iterations".into(), iterations as f64),
+            ]
+            .into(),
+            rows,
+            times: Some(FitTimes {
+                accumulate,
+                solve: start.elapsed(),
+            }),
+            ..LinearModel::new(map, coefficients, scores(self.components), &run.device)
+        })
+    }
+}
+
+impl KernelIcaOptions {
+    /// The rotation W of whitened rows to sources, `[k, k]`, the least Gaussian first, and the
+    /// iterations that it took.
+    fn unmix(
+        &self,
+        y_nk: ArrayView2<'_, f32>,
+        draws: &mut Draws,
+        hear: &dyn Fn(usize, f64),
+    ) -> Result<(Array2<f64>, usize)> {
+        let k = y_nk.ncols();
+        let start = Array2::from_shape_simple_fn((k, k), || draws.normal());
+        let mut w_kk = decorrelated(&start)?;
+        for iteration in 1..=self.max_iterations {
+            let Sums { gy_kk, slope_k, .. } = Sums::of(y_nk, &w_kk);
+            let next = decorrelated(&(gy_kk - &w_kk * &slope_k.insert_axis(Axis(1))))?;
+            let cosines = (&next * &w_kk).sum_axis(Axis(1));
+            let turn = cosines.fold(0.0_f64, |m, c| m.max((c.abs() - 1.0).abs()));
+            w_kk = next;
+            hear(iteration, turn);
+            if turn < self.tolerance {
+                let contrast = Sums::of(y_nk, &w_kk).contrast_k;
+                let away = contrast.mapv(|c| (c - GAUSSIAN).powi(2));
+                let mut order: Vec<usize> = (0..k).collect();
+                order.sort_by(|&a, &b| away[b].total_cmp(&away[a]));
+                return Ok((w_kk.select(Axis(0), &order), iteration));
+            }
+        }
+        Err(Error::numerical(format!(
+            "the sources still turn after {} iterations: they may be Gaussian",
+            self.max_iterations
+        ))
+        .help(Remedy::words("ask for fewer components")))
+    }
+}
+
+/// The mean of log cosh of a standard Gaussian.
+const GAUSSIAN: f64 = 0.374_567_207_491_438_25;
+
+/// What an iteration needs of all rows: means over them, with g = tanh.
+struct Sums {
+    /// g(W y) y', `[k, k]`.
+    gy_kk: Array2<f64>,
+    /// g'(W y), `[k]`.
+    slope_k: Array1<f64>,
+    /// log cosh(W y), `[k]`.
+    contrast_k: Array1<f64>,
+}
+
+impl Sums {
+    fn of(y_nk: ArrayView2<'_, f32>, w_kk: &Array2<f64>) -> Self {
+        let (n, k) = y_nk.dim();
+        let blocks: Vec<_> = y_nk.axis_chunks_iter(Axis(0), ROWS).collect();
+        let parts: Vec<Self> = blocks
+            .into_par_iter()
+            .map(|y| {
+                let y = y.mapv(f64::from);
+                let s = y.dot(&w_kk.t());
+                let g = s.mapv(f64::tanh);
+                // log cosh, of numbers of any size.
+                let cosh =
+                    |s: f64| s.abs() + (-2.0 * s.abs()).exp().ln_1p() - std::f64::consts::LN_2;
+                Self {
+                    gy_kk: g.t().dot(&y),
+                    slope_k: g.mapv(|g| 1.0 - g * g).sum_axis(Axis(0)),
+                    contrast_k: s.mapv(cosh).sum_axis(Axis(0)),
+                }
+            })
+            .collect();
+        let mut sums = Self {
+            gy_kk: Array2::zeros((k, k)),
+            slope_k: Array1::zeros(k),
+            contrast_k: Array1::zeros(k),
+        };
+        // In their order, so that no thread count shows.
+        for part in parts {
+            sums.gy_kk += &part.gy_kk;
+            sums.slope_k += &part.slope_k;
+            sums.contrast_k += &part.contrast_k;
+        }
+        sums.gy_kk /= n as f64;
+        sums.slope_k /= n as f64;
+        sums.contrast_k /= n as f64;
+        sums
+    }
+}
+
+/// `(W W')^{-1/2} W`: the nearest rotation.
+fn decorrelated(w_kk: &Array2<f64>) -> Result<Array2<f64>> {
+    let Eigen {
+        values_n,
+        vectors_nn,
+    } = eigen(&w_kk.dot(&w_kk.t()))?;
+    if values_n.iter().any(|&v| v <= 0.0) {
+        return Err(Error::numerical(
+            "two sources became one; ask for fewer components",
+        ));
+    }
+    let root = (&vectors_nn / &values_n.mapv(f64::sqrt)).dot(&vectors_nn.t());
+    Ok(root.dot(w_kk))
+}

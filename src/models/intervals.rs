@@ -1,0 +1,334 @@
+//! Prediction intervals: of Gaussian processes by their variance, of any regression by what it was
+//! off by on rows that it did not see.
+
+use super::{LinearModel, linear::check_columns};
+use crate::{
+    Error, Result,
+    data::{Chunk, ChunkSource, Rows},
+    error::Remedy,
+    features::{End, Featurizer, Lane},
+    flow::Run,
+    normal::Targets,
+    solve::Spread,
+    special::normal_quantile,
+    store::Store,
+    text::counted,
+};
+use ndarray::{Array1, Array2, ArrayView2, s};
+
+/// What a regression was off by on rows that it did not see: split conformal prediction (Vovk,
+/// Gammerman & Shafer 2005; Lei, G'Sell, Rinaldo, Tibshirani & Wasserman 2018, section 2.2).
+///
+/// If new rows come as these did, an interval of level p holds a share of at least p of their
+/// targets, whatever the model, the map and the law of the data.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Conformal {
+    /// `|y - predicted|`, over the predicted standard deviation where the model has one, ascending,
+    /// `[t, m]`.
+    errors_tm: Array2<f64>,
+}
+
+impl Conformal {
+    /// From the errors of each target on m rows.
+    fn of(mut errors_t: Vec<Vec<f64>>) -> Result<Self> {
+        let (targets, rows) = (errors_t.len(), errors_t.first().map_or(0, Vec::len));
+        if rows == 0 {
+            return Err(Error::shape(
+                "there are no rows to calibrate intervals on; give at least one",
+            ));
+        }
+        for errors in &mut errors_t {
+            errors.sort_unstable_by(f64::total_cmp);
+        }
+        let errors_tm = Array2::from_shape_vec((targets, rows), errors_t.concat())
+            .map_err(|e| Error::shape(e.to_string()))?;
+        Ok(Self { errors_tm })
+    }
+
+    /// Rows that it was calibrated on.
+    pub fn rows(&self) -> usize {
+        self.errors_tm.ncols()
+    }
+
+    /// Half the width of an interval of `level` for each target: the `ceil((m + 1) level)`-th
+    /// smallest error. Errors when m rows do not reach so high a level.
+    fn half_width_t(&self, level: f64) -> Result<Array1<f64>> {
+        let m = self.rows();
+        // A last place too much must not ask for one more row.
+        let rank = ((m + 1) as f64 * level * (1.0 - f64::EPSILON)).ceil() as usize;
+        if rank > m {
+            let needs = (level / (1.0 - level)).ceil();
+            return Err(Error::parameter(format!(
+                "{} give no interval of level {level}; it takes {needs}",
+                counted(m, "calibrated row")
+            ))
+            .help(Remedy::words(
+                "calibrate on more rows, or ask for a lower level",
+            )));
+        }
+        Ok(self.errors_tm.column(rank.max(1) - 1).to_owned())
+    }
+
+    fn write(&self, store: &mut Store) {
+        store.put_f64("conformal", self.errors_tm.view());
+    }
+
+    fn read(store: &Store, targets: usize) -> Result<Option<Self>> {
+        if !store.has("conformal") {
+            return Ok(None);
+        }
+        let errors_tm = store.f64("conformal")?;
+        let ascends = |row: ndarray::ArrayView1<'_, f64>| {
+            row.iter().all(|&e| e >= 0.0) && row.windows(2).into_iter().all(|w| w[0] <= w[1])
+        };
+        let rows = errors_tm.rows();
+        if errors_tm.nrows() != targets || errors_tm.ncols() == 0 || !rows.into_iter().all(ascends)
+        {
+            return Err(Error::format(
+                "the errors of calibration are not those of every target in ascending order",
+            ));
+        }
+        Ok(Some(Self { errors_tm }))
+    }
+}
+
+/// Writes what a model needs for intervals.
+pub(super) fn write(model: &LinearModel, store: &mut Store) {
+    if let Some(spread) = &model.spread {
+        store.put_f64("spread_root", spread.root_dd.view());
+        store.put_vector("spread_shift", &spread.shift_d.to_vec());
+        store.put_vector("spread_noise", &spread.noise_t.to_vec());
+        store.set("spread_intercept", spread.intercept);
+    }
+    if let Some(conformal) = &model.conformal {
+        conformal.write(store);
+    }
+}
+
+/// Reads what [`write`] wrote, for so many features and outputs.
+pub(super) fn read(
+    store: &Store,
+    (features, outputs): (usize, usize),
+) -> Result<(Option<Spread>, Option<Conformal>)> {
+    let spread = match store.has("spread_root") {
+        false => None,
+        true => {
+            let root_dd = store.f64("spread_root")?;
+            if root_dd.dim() != (features, features) {
+                return Err(Error::format(format!(
+                    "a spread of shape {:?} does not go with {features} features",
+                    root_dd.dim()
+                )));
+            }
+            Some(Spread {
+                root_dd,
+                shift_d: store.vector("spread_shift", features)?,
+                noise_t: store.vector("spread_noise", outputs)?,
+                intercept: store.get("spread_intercept")?,
+            })
+        }
+    };
+    Ok((spread, Conformal::read(store, outputs)?))
+}
+
+/// Predictions between bounds, each `[rows, t]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Intervals {
+    /// The predictions.
+    pub predicted_nt: Array2<f64>,
+    /// Targets are above this ...
+    pub lower_nt: Array2<f64>,
+    /// ... and below this, with the probability asked for.
+    pub upper_nt: Array2<f64>,
+    /// Standard deviation of a new target, noise included, where the model has a variance.
+    pub deviation_nt: Option<Array2<f64>>,
+}
+
+impl Intervals {
+    /// Upper less lower bounds, `[rows, t]`.
+    pub fn width(&self) -> Array2<f64> {
+        &self.upper_nt - &self.lower_nt
+    }
+}
+
+/// A regression on a device, for predictions between bounds.
+#[derive(Debug)]
+pub struct IntervalPredictor<'m> {
+    model: &'m LinearModel,
+    featurizer: Featurizer<'m>,
+}
+
+impl LinearModel {
+    /// Loads the model for predictions with intervals: `run` is a `&Device` or a [`Run`].
+    ///
+    /// Errors with [`Error::Unsupported`] for classifiers, and for models that have neither a
+    /// variance nor been calibrated.
+    pub fn intervals_on(&self, run: impl Into<Run>) -> Result<IntervalPredictor<'_>> {
+        if let Targets::Classes(_) = self.targets {
+            return Err(Error::unsupported(
+                "a classifier predicts labels, which have no intervals",
+            ));
+        }
+        if self.spread.is_none() && self.conformal.is_none() {
+            return Err(Error::unsupported(format!(
+                "a model of {} has no intervals of its own",
+                self.learner
+            ))
+            .help(Remedy::Calibrate));
+        }
+        IntervalPredictor::new(self, &run.into())
+    }
+
+    /// Calibrates intervals on rows that the fit did not see (split conformal prediction), instead
+    /// of earlier ones: `run` is a `&Device` or a [`Run`]. It keeps 8 bytes a row and target.
+    ///
+    /// Errors on a source without rows, with other columns or targets than the model's, and for
+    /// classifiers.
+    pub fn calibrate(&mut self, source: &mut dyn ChunkSource, run: impl Into<Run>) -> Result<()> {
+        let Targets::Real { columns, .. } = self.targets else {
+            return Err(Error::unsupported(
+                "a classifier predicts labels, which have no intervals",
+            ));
+        };
+        if source.targets() != columns {
+            return Err(Error::shape(format!(
+                "the rows to calibrate on have {}, the model predicts {columns}",
+                counted(source.targets(), "target column")
+            )));
+        }
+        let mut errors_t = vec![Vec::new(); columns];
+        IntervalPredictor::new(self, &run.into())?.stream_raw(source, |raw, y_nt| {
+            let scale_nt = raw.deviation_nt;
+            for (k, errors) in errors_t.iter_mut().enumerate() {
+                let off = (&y_nt.column(k) - &raw.predicted_nt.column(k)).mapv(f64::abs);
+                errors.extend(match &scale_nt {
+                    Some(scale_nt) => off / scale_nt.column(k),
+                    None => off,
+                });
+            }
+            Ok(())
+        })?;
+        self.conformal = Some(Conformal::of(errors_t)?);
+        Ok(())
+    }
+}
+
+/// Predictions, and their standard deviations if the model has them.
+struct Raw {
+    predicted_nt: Array2<f64>,
+    deviation_nt: Option<Array2<f64>>,
+}
+
+impl<'m> IntervalPredictor<'m> {
+    fn new(model: &'m LinearModel, run: &Run) -> Result<Self> {
+        let map = model.map.as_ref();
+        let beta_dt = &model.coefficients.beta_dt;
+        let mut lanes = vec![Lane::outputs(map, beta_dt)];
+        if let Some(spread) = &model.spread {
+            lanes.push(Lane::outputs(map, &spread.root_dd));
+        }
+        let mut featurizer = Featurizer::new(lanes, beta_dt.ncols(), End::Host, run)?;
+        featurizer.load()?;
+        Ok(Self { model, featurizer })
+    }
+
+    /// Predictions for rows that hold a new target with probability `level`, between 0 and 1: by
+    /// the errors of calibration if there are any, else by the normal law of the model's variance.
+    ///
+    /// Errors unless the level is between 0 and 1, and when it is higher than calibration reaches.
+    pub fn predict(&mut self, rows: &Rows, level: f64) -> Result<Intervals> {
+        let (model, widths) = (self.model, Widths::of(self.model, level)?);
+        let shape = (rows.nrows(), model.coefficients.intercept_t.len());
+        let mut all = Raw {
+            predicted_nt: Array2::zeros(shape),
+            deviation_nt: model.spread.as_ref().map(|_| Array2::zeros(shape)),
+        };
+        self.featurizer.rows(rows, |lanes, range| {
+            let part = raw(model, lanes);
+            let range = s![range, ..];
+            all.predicted_nt.slice_mut(range).assign(&part.predicted_nt);
+            if let (Some(all), Some(part)) = (&mut all.deviation_nt, &part.deviation_nt) {
+                all.slice_mut(range).assign(part);
+            }
+            Ok(())
+        })?;
+        Ok(widths.around(all))
+    }
+
+    /// Streams a source: `sink` gets the intervals and the targets of each chunk, in order. Returns
+    /// the number of rows. Errors as [`Self::predict`] does.
+    pub fn stream(
+        &mut self,
+        source: &mut dyn ChunkSource,
+        level: f64,
+        mut sink: impl FnMut(&Intervals, ArrayView2<'_, f64>) -> Result<()>,
+    ) -> Result<u64> {
+        let widths = Widths::of(self.model, level)?;
+        self.stream_raw(source, |raw, y_nt| sink(&widths.around(raw), y_nt))
+    }
+
+    fn stream_raw(
+        &mut self,
+        source: &mut dyn ChunkSource,
+        mut sink: impl FnMut(Raw, ArrayView2<'_, f64>) -> Result<()>,
+    ) -> Result<u64> {
+        let model = self.model;
+        check_columns(model, source)?;
+        let targets = |chunk: &Chunk, range| chunk.y.slice(s![range, ..]).to_owned();
+        self.featurizer
+            .on_host(source, targets, |lanes, y_nt: Array2<f64>| {
+                sink(raw(model, lanes), y_nt.view())
+            })
+    }
+}
+
+/// What comes off the lanes of a model, as predictions and deviations.
+fn raw(model: &LinearModel, lanes: &[ArrayView2<'_, f32>]) -> Raw {
+    let predicted_nt = lanes[0].mapv(f64::from) + &model.coefficients.intercept_t;
+    let deviation_nt = model.spread.as_ref().map(|spread| {
+        let relative_n = spread.relative_variance(&lanes[1].mapv(f64::from));
+        let (rows, targets) = predicted_nt.dim();
+        Array2::from_shape_fn((rows, targets), |(i, k)| {
+            ((1.0 + relative_n[i]) * spread.noise_t[k]).sqrt()
+        })
+    });
+    Raw {
+        predicted_nt,
+        deviation_nt,
+    }
+}
+
+/// Half the width of an interval of each target, in units of its deviation where there is one.
+struct Widths(Array1<f64>);
+
+impl Widths {
+    fn of(model: &LinearModel, level: f64) -> Result<Self> {
+        if !(level > 0.0 && level < 1.0) {
+            return Err(Error::parameter(format!(
+                "the level of an interval is {level}; it must lie between 0 and 1, both excluded"
+            )));
+        }
+        let targets = model.coefficients.intercept_t.len();
+        Ok(Self(match &model.conformal {
+            Some(conformal) => conformal.half_width_t(level)?,
+            None => Array1::from_elem(targets, normal_quantile(f64::midpoint(1.0, level))),
+        }))
+    }
+
+    fn around(&self, raw: Raw) -> Intervals {
+        let Raw {
+            predicted_nt,
+            deviation_nt,
+        } = raw;
+        let half_nt = match &deviation_nt {
+            Some(deviation_nt) => deviation_nt * &self.0,
+            None => Array2::zeros(predicted_nt.dim()) + &self.0,
+        };
+        Intervals {
+            lower_nt: &predicted_nt - &half_nt,
+            upper_nt: &predicted_nt + &half_nt,
+            predicted_nt,
+            deviation_nt,
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! k-means on features: clusters of rows that the kernel finds alike.
+
+mod lloyd;
+mod points;
+mod seeding;
+
+pub(super) use lloyd::{Lloyd, Rules};
+pub(super) use points::{Finish, Kept, Points, Streamed};
+
+use super::{Fit, FitData, FitRows, FitTimes, Learner, LinearModel, RowsAlone};
+use crate::{
+    Error, Result,
+    features::FeatureMap,
+    normal::Targets,
+    progress::Step,
+    seed::{Seed, Stream},
+    solve::Coefficients,
+};
+use ndarray::{Array1, Array2};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
+
+/// k-means on the features: approximate kernel k-means (Chitta, Jin and Jain 2012). A model
+/// predicts the cluster of a row, a number from 0.
+///
+/// Each start seeds by k-means++ with the best of some candidates (Arthur and Vassilvitskii 2007)
+/// and runs Lloyd's iteration on a uniform sample of rows whose features fill half of the memory;
+/// the start with the least inertia goes on over all rows, of which those are featurized again
+/// whose nearest centre can have changed (Hamerly 2010). If all rows fit, the sample is all of
+/// them. A row takes 20 bytes beside that; features are never stored.
+///
+/// A cluster of the sample that loses all its rows moves to the row that is farthest from its
+/// centre; beside all rows it stays where it was.
+///
+/// ```
+/// use bochner::prelude::*;
+/// let x = ndarray::array![[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]];
+/// let model = KMeans::on(Fourier::new(Gaussian)).clusters(2).fit(&x)?;
+/// let cluster: Vec<usize> = model.predict(&x)?;
+/// assert!(cluster[..3].iter().all(|&c| c == cluster[0]));
+/// assert!(cluster[3..].iter().all(|&c| c == 1 - cluster[0]));
+/// # Ok::<(), bochner::Error>(())
+/// ```
+pub type KMeans = Learner<KMeansOptions, RowsAlone>;
+
+/// What [`KMeans`] has of its own.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct KMeansOptions {
+    /// Number of clusters, k.
+    pub clusters: usize,
+    /// Seedings, the best of which is taken.
+    pub starts: usize,
+    /// Done when the squared moves of all centres are at most this share of the mean variance of a
+    /// feature.
+    pub tolerance: f64,
+    /// Most iterations: of each start on the sample, and of the passes over all rows.
+    pub max_iterations: usize,
+}
+
+impl Default for KMeansOptions {
+    /// Eight clusters, one start, a tolerance of 1e-4, 300 iterations.
+    fn default() -> Self {
+        Self {
+            clusters: 8,
+            starts: 1,
+            tolerance: 1e-4,
+            max_iterations: 300,
+        }
+    }
+}
+
+impl KMeans {
+    /// The number of clusters; 8 until said otherwise.
+    pub fn clusters(mut self, count: usize) -> Self {
+        self.own.clusters = count;
+        self
+    }
+
+    /// The number of seedings, the best of which is taken; 1 until said otherwise.
+    pub fn starts(mut self, count: usize) -> Self {
+        self.own.starts = count;
+        self
+    }
+
+    /// When iterations end: see [`KMeansOptions::tolerance`].
+    pub fn tolerance(mut self, tolerance: f64) -> Self {
+        self.own.tolerance = tolerance;
+        self
+    }
+}
+
+impl FitRows for KMeansOptions {
+    type Predicted = Vec<usize>;
+}
+
+impl KMeansOptions {
+    /// Errors on options that no rows could go with.
+    fn check(&self) -> Result<()> {
+        let problem = match self {
+            Self { clusters: 0, .. } => "0 clusters hold no rows; ask for 1 or more".into(),
+            Self { starts: 0, .. } => "0 starts find nothing; ask for 1 or more".into(),
+            Self {
+                max_iterations: 0, ..
+            } => "0 iterations find nothing; ask for 1 or more".into(),
+            Self { tolerance, .. } if !(*tolerance >= 0.0 && tolerance.is_finite()) => {
+                format!("the tolerance must be 0 or a positive number, not {tolerance}")
+            }
+            _ => return Ok(()),
+        };
+        Err(Error::parameter(problem))
+    }
+
+    /// Clusters `points`: starts on a sample of `most` of them at most, then all. The centres and
+    /// figures of the best. `hear` gets iterations and the squared moves of their centres.
+    pub(super) fn cluster(
+        &self,
+        points: &mut dyn Points,
+        most: usize,
+        seed: Seed,
+        hear: &dyn Fn(usize, f64),
+    ) -> Result<Clusters> {
+        self.check()?;
+        let (rows, k) = (points.rows(), self.clusters);
+        if k > rows {
+            return Err(Error::shape(format!(
+                "{k} clusters of {rows} rows; ask for at most as many as there are rows"
+            )));
+        }
+        let rules = Rules {
+            tolerance: self.tolerance,
+            max_iterations: self.max_iterations,
+        };
+        let mut draws = seed.stream(Stream::Iteration, 0);
+        let mut sample = Kept::sample(points, most.max(k), &mut draws)?;
+        let whole = sample.rows() == rows;
+        let mut best: Option<Lloyd> = None;
+        for start in 0..self.starts {
+            let mut draws = seed.stream(Stream::Iteration, 1 + start as u64);
+            let centres_kd = seeding::plus_plus(sample.points(), k, &mut draws)?;
+            let mut lloyd = Lloyd::from(centres_kd, sample.rows());
+            lloyd.run(&mut sample, rules, hear)?;
+            if best.as_ref().is_none_or(|b| lloyd.inertia() < b.inertia()) {
+                best = Some(lloyd);
+            }
+        }
+        let mut best = best.ok_or_else(|| Error::numerical("no start found clusters"))?;
+        let on_sample = best.iterations();
+        if !whole {
+            let sampled = sample.rows();
+            drop(sample);
+            best = Lloyd::from(best.into_centres(), rows);
+            best.run(points, rules, hear)?;
+            log::info!("{on_sample} iterations on {sampled} rows, then on all");
+        }
+        let facts = [
+            ("clusters", k as f64),
+            ("inertia", best.inertia()),
+            ("iterations", best.iterations() as f64),
+            (
+                "iterations_on_sample",
+                if whole { 0.0 } else { on_sample as f64 },
+            ),
+            ("converged", f64::from(u8::from(best.converged()))),
+        ];
+        Ok(Clusters {
+            facts: facts.map(|(name, v)| (name.to_owned(), v)).into(),
+            centres_kd: best.into_centres(),
+        })
+    }
+}
+
+/// Centres, and figures for the report.
+pub(super) struct Clusters {
+    pub(super) centres_kd: Array2<f64>,
+    pub(super) facts: BTreeMap<String, f64>,
+}
+
+/// Clusters are numbers from 0.
+pub(super) fn numbered(clusters: usize) -> Targets {
+    Targets::Classes((0..clusters).map(|c| c as f64).collect())
+}
+
+/// The times of a fit whose passes and solver are one.
+pub(super) fn whole(accumulate: Duration) -> FitTimes {
+    FitTimes {
+        accumulate,
+        solve: Duration::ZERO,
+    }
+}
+
+impl Fit for KMeansOptions {
+    /// The nearest centre c is the one with the largest `z(x)'c - |c|^2/2`: a linear classifier.
+    ///
+    /// Errors with [`Error::Unsupported`] on maps whose features cannot be stored, with
+    /// [`Error::Shape`] on more clusters than rows, and with [`Error::Numerical`] on more clusters
+    /// than different rows.
+    fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
+        let start = Instant::now();
+        let run = data.run;
+        let most = (run.memory / 2) as usize / (4 * map.output_dim().max(1));
+        // What the sample takes, the chunks do not.
+        let half = run.clone().memory(run.memory - run.memory / 2);
+        let mut points = Streamed::features(map.as_ref(), data.source, data.survey.rows, &half)?;
+        let hear = |iteration, moves: f64| run.say(Step::Iteration(iteration, moves.sqrt()));
+        let Clusters { centres_kd, facts } = self.cluster(&mut points, most, data.seed, &hear)?;
+        drop(points);
+        let coefficients = Coefficients {
+            intercept_t: Array1::from_iter(centres_kd.rows().into_iter().map(|c| -0.5 * c.dot(&c))),
+            beta_dt: centres_kd.t().as_standard_layout().into_owned(),
+        };
+        Ok(LinearModel {
+            learner: "kmeans".into(),
+            facts,
+            rows: data.survey.rows,
+            times: Some(whole(start.elapsed())),
+            ..LinearModel::new(map, coefficients, numbered(self.clusters), &run.device)
+        })
+    }
+}

@@ -1,0 +1,406 @@
+//! Lloyd's iteration, which goes over those points alone whose nearest centre can have changed.
+
+use super::Points;
+use crate::Result;
+use ndarray::{Array1, Array2, ArrayView2, Axis, s};
+use rayon::prelude::*;
+
+/// When iterations end.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::models) struct Rules {
+    /// Squared moves of all centres, as a share of the mean variance of a column.
+    pub(in crate::models) tolerance: f64,
+    pub(in crate::models) max_iterations: usize,
+}
+
+/// Points that a thread takes at a time.
+const ROWS: usize = 128;
+/// Columns whose sums a thread keeps, at least.
+const COLUMNS: usize = 64;
+/// No cluster yet.
+const NONE: u32 = u32::MAX;
+/// Distances are computed of f32 products: their squares err by at most this share of
+/// `|z|^2 + |c|^2`.
+const ROUNDING: f64 = 4e-6;
+
+/// Centres, and what is known of every point.
+///
+/// Bounds are Hamerly's (2010): a point stays with its centre while it is nearer to it, at most,
+/// than to any other, at least. Every centre that moves by delta loosens them by delta.
+pub(in crate::models) struct Lloyd {
+    centres_kd: Array2<f64>,
+    /// Sums of the points of each cluster, and how many they are.
+    sums_kd: Array2<f64>,
+    counts: Vec<u64>,
+    /// The cluster of each point.
+    cluster_n: Vec<u32>,
+    /// At most as far is a point from its centre,
+    upper_n: Vec<f64>,
+    /// and at least as far from any other.
+    lower_n: Vec<f64>,
+    /// The sum of |z|^2 of all points.
+    squares: f64,
+    iterations: usize,
+    converged: bool,
+}
+
+/// What a point is nearest to: squared distances.
+struct Nearest {
+    cluster: u32,
+    first: f64,
+    second: f64,
+    /// |z|^2.
+    square: f64,
+}
+
+impl Lloyd {
+    /// From `centres_kd`, for so many points.
+    pub(in crate::models) fn from(centres_kd: Array2<f64>, rows: usize) -> Self {
+        Self {
+            sums_kd: Array2::zeros(centres_kd.dim()),
+            counts: vec![0; centres_kd.nrows()],
+            centres_kd,
+            cluster_n: vec![NONE; rows],
+            upper_n: vec![f64::INFINITY; rows],
+            lower_n: vec![0.0; rows],
+            squares: 0.0,
+            iterations: 0,
+            converged: false,
+        }
+    }
+
+    pub(in crate::models) fn iterations(&self) -> usize {
+        self.iterations
+    }
+
+    pub(in crate::models) fn converged(&self) -> bool {
+        self.converged
+    }
+
+    pub(in crate::models) fn into_centres(self) -> Array2<f64> {
+        self.centres_kd
+    }
+
+    /// The sum of the squared distances of all points to the means of their clusters.
+    pub(in crate::models) fn inertia(&self) -> f64 {
+        let means = self.sums_kd.rows().into_iter().zip(&self.counts);
+        let means = means.filter(|(_, n)| **n > 0);
+        let explained: f64 = means.map(|(s, &n)| s.dot(&s) / n as f64).sum();
+        (self.squares - explained).max(0.0)
+    }
+
+    /// The mean over columns of their variance.
+    fn mean_variance(&self) -> f64 {
+        let rows = self.cluster_n.len() as f64;
+        let mean = self.sums_kd.sum_axis(Axis(0)) / rows;
+        (self.squares / rows - mean.dot(&mean)).max(0.0) / mean.len().max(1) as f64
+    }
+
+    /// Iterates until no point changes its cluster, the centres hardly move, or the iterations are
+    /// used up. `hear` gets each iteration and its squared moves.
+    pub(in crate::models) fn run(
+        &mut self,
+        points: &mut dyn Points,
+        rules: Rules,
+        hear: &dyn Fn(usize, f64),
+    ) -> Result<()> {
+        while !self.converged && self.iterations < rules.max_iterations {
+            let changed = self.assign(points)? + self.fill_empty(points)?;
+            let moves = self.move_centres();
+            self.iterations += 1;
+            hear(self.iterations, moves);
+            let enough = rules.tolerance * self.mean_variance();
+            self.converged = changed == 0 || moves <= enough;
+        }
+        Ok(())
+    }
+
+    /// Takes every point that can have changed to its nearest centre; how many did.
+    fn assign(&mut self, points: &mut dyn Points) -> Result<u64> {
+        let wanted = self.uncertain();
+        let centres_dk = self.centres_kd.t().mapv(|c| c as f32);
+        let centres_dk = centres_dk.as_standard_layout();
+        let squares_k = self.centres_kd.map_axis(Axis(1), |c| c.dot(&c));
+        let largest = squares_k.fold(0.0, |m: f64, &s| m.max(s));
+        let mut changed = 0;
+        points.each(&wanted, &mut |rows, z_nd| {
+            let found = nearest(z_nd, &centres_dk.view(), &squares_k);
+            let mut moved = Vec::new();
+            for (b, (&i, near)) in rows.iter().zip(&found).enumerate() {
+                let before = std::mem::replace(&mut self.cluster_n[i], near.cluster);
+                if before != near.cluster {
+                    moved.push((b, before, near.cluster));
+                    self.counts[near.cluster as usize] += 1;
+                    match before {
+                        NONE => self.squares += near.square,
+                        before => self.counts[before as usize] -= 1,
+                    }
+                }
+                let rounding = ROUNDING * (near.square + largest);
+                self.upper_n[i] = (near.first.max(0.0) + rounding).sqrt();
+                self.lower_n[i] = (near.second - rounding).max(0.0).sqrt();
+            }
+            changed += moved.len() as u64;
+            add(&mut self.sums_kd, z_nd, &moved);
+            Ok(())
+        })?;
+        Ok(changed)
+    }
+
+    /// Which points may be nearer to another centre than to theirs.
+    fn uncertain(&self) -> Vec<bool> {
+        let k = self.centres_kd.nrows();
+        // Half the way to the next centre: nearer than that is nearest.
+        let half: Vec<f64> = (0..k)
+            .into_par_iter()
+            .map(|a| {
+                let others = (0..k).filter(|&b| b != a).map(|b| {
+                    let way = &self.centres_kd.row(a) - &self.centres_kd.row(b);
+                    0.5 * way.dot(&way).sqrt()
+                });
+                others.fold(f64::INFINITY, f64::min)
+            })
+            .collect();
+        let bounds = self.upper_n.iter().zip(&self.lower_n);
+        let each = self.cluster_n.iter().zip(bounds);
+        each.map(|(&cluster, (&upper, &lower))| {
+            cluster == NONE || upper >= lower.max(half[cluster as usize])
+        })
+        .collect()
+    }
+
+    /// Gives every cluster without points, if the points lie in memory, the one that is farthest
+    /// from its centre; how many changed so.
+    fn fill_empty(&mut self, points: &mut dyn Points) -> Result<u64> {
+        let mut changed = 0;
+        if !points.is_kept() {
+            return Ok(changed);
+        }
+        while let Some(empty) = self.counts.iter().position(|&n| n == 0) {
+            let own = |i: usize| self.counts[self.cluster_n[i] as usize] > 1;
+            let rows = (0..self.cluster_n.len()).filter(|&i| own(i));
+            let Some(far) = rows.max_by(|&i, &j| self.upper_n[i].total_cmp(&self.upper_n[j]))
+            else {
+                return Ok(changed);
+            };
+            let before = std::mem::replace(&mut self.cluster_n[far], empty as u32);
+            self.counts[before as usize] -= 1;
+            self.counts[empty] += 1;
+            self.upper_n[far] = f64::INFINITY;
+            self.lower_n[far] = 0.0;
+            let mut wanted = vec![false; self.cluster_n.len()];
+            wanted[far] = true;
+            points.each(&wanted, &mut |_, z_nd| {
+                add(&mut self.sums_kd, z_nd, &[(0, before, empty as u32)]);
+                Ok(())
+            })?;
+            changed += 1;
+        }
+        Ok(changed)
+    }
+
+    /// Moves every centre to the mean of its points and loosens the bounds; the squared moves.
+    fn move_centres(&mut self) -> f64 {
+        let mut moves = vec![0.0; self.counts.len()];
+        for (c, &count) in self.counts.iter().enumerate() {
+            if count == 0 {
+                continue;
+            }
+            let mean = &self.sums_kd.row(c) / count as f64;
+            let way = &mean - &self.centres_kd.row(c);
+            moves[c] = way.dot(&way).sqrt();
+            self.centres_kd.row_mut(c).assign(&mean);
+        }
+        // The largest move of any centre, and of any other than that.
+        let farthest = (0..moves.len()).fold(0, |b, c| if moves[c] > moves[b] { c } else { b });
+        let others = (0..moves.len()).filter(|&c| c != farthest);
+        let next = others.map(|c| moves[c]).fold(0.0, f64::max);
+        let bounds = self.upper_n.iter_mut().zip(&mut self.lower_n);
+        for (&cluster, (upper, lower)) in self.cluster_n.iter().zip(bounds) {
+            let cluster = cluster as usize;
+            *upper += moves[cluster];
+            *lower -= if cluster == farthest {
+                next
+            } else {
+                moves[farthest]
+            };
+        }
+        moves.iter().map(|m| m * m).sum()
+    }
+}
+
+/// The nearest centre of every point of a block.
+fn nearest(
+    z_nd: ArrayView2<'_, f32>,
+    centres_dk: &ArrayView2<'_, f32>,
+    squares_k: &Array1<f64>,
+) -> Vec<Nearest> {
+    let blocks: Vec<_> = z_nd.axis_chunks_iter(Axis(0), ROWS).collect();
+    let found = blocks.into_par_iter().map(|z_nd| {
+        let products = z_nd.dot(centres_dk);
+        let rows = products.rows().into_iter().zip(z_nd.rows());
+        let each = rows.map(|(products, z)| {
+            let square = match z.as_slice() {
+                Some(z) => norm(z),
+                None => norm(&z.to_vec()),
+            };
+            let mut near = Nearest {
+                cluster: 0,
+                first: f64::INFINITY,
+                second: f64::INFINITY,
+                square,
+            };
+            for (c, (&product, centre)) in products.iter().zip(squares_k).enumerate() {
+                let distance = square + centre - 2.0 * f64::from(product);
+                if distance < near.first {
+                    near.second = near.first;
+                    near.first = distance;
+                    near.cluster = c as u32;
+                } else if distance < near.second {
+                    near.second = distance;
+                }
+            }
+            near
+        });
+        each.collect::<Vec<_>>()
+    });
+    found.flatten_iter().collect()
+}
+
+/// |z|^2 in f64.
+fn norm(z: &[f32]) -> f64 {
+    let (chunks, rest) = z.as_chunks::<8>();
+    let mut sums = [0.0_f64; 8];
+    for chunk in chunks {
+        for (sum, &z) in sums.iter_mut().zip(chunk) {
+            *sum += f64::from(z) * f64::from(z);
+        }
+    }
+    let rest: f64 = rest.iter().map(|&z| f64::from(z) * f64::from(z)).sum();
+    sums.iter().sum::<f64>() + rest
+}
+
+/// Moves points of a block from the sums of one cluster to those of another. Every thread has
+/// columns of its own, so that sums do not depend on how many there are.
+fn add(sums_kd: &mut Array2<f64>, z_nd: ArrayView2<'_, f32>, moved: &[(usize, u32, u32)]) {
+    let width = COLUMNS.max(sums_kd.ncols().div_ceil(rayon::current_num_threads()));
+    let strips: Vec<_> = sums_kd
+        .axis_chunks_iter_mut(Axis(1), width)
+        .enumerate()
+        .collect();
+    strips.into_par_iter().for_each(|(strip, mut sums)| {
+        let first = strip * width;
+        let columns = first..first + sums.ncols();
+        for &(b, from, to) in moved {
+            let z = z_nd.slice(s![b, columns.clone()]);
+            if from != NONE {
+                let mut sum = sums.row_mut(from as usize);
+                sum.zip_mut_with(&z, |sum, &z| *sum -= f64::from(z));
+            }
+            let mut sum = sums.row_mut(to as usize);
+            sum.zip_mut_with(&z, |sum, &z| *sum += f64::from(z));
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        models::kmeans::{Kept, points::Take},
+        seed::{Seed, Stream},
+    };
+
+    /// Counts the points that it is asked for.
+    struct Counting(Kept, usize);
+
+    impl Points for Counting {
+        fn rows(&self) -> usize {
+            self.0.rows()
+        }
+        fn columns(&self) -> usize {
+            self.0.columns()
+        }
+        fn each(&mut self, wanted: &[bool], take: Take<'_>) -> Result<()> {
+            self.1 += wanted.iter().filter(|w| **w).count();
+            self.0.each(wanted, take)
+        }
+    }
+
+    /// Lloyd's iteration as it is written in books: centres, inertia and iterations.
+    fn plain(z: &Array2<f32>, mut centres: Array2<f64>) -> (Array2<f64>, f64, usize) {
+        let z = z.mapv(f64::from);
+        let mut cluster = vec![usize::MAX; z.nrows()];
+        for iteration in 1.. {
+            let before = cluster.clone();
+            for (cluster, z) in cluster.iter_mut().zip(z.rows()) {
+                let distance = |c: usize| (&z - &centres.row(c)).mapv(|v| v * v).sum();
+                let all = 0..centres.nrows();
+                let near = all.min_by(|&a, &b| distance(a).total_cmp(&distance(b)));
+                *cluster = near.expect("a centre");
+            }
+            let mut inertia = 0.0;
+            for c in 0..centres.nrows() {
+                let rows: Vec<usize> = (0..z.nrows()).filter(|&i| cluster[i] == c).collect();
+                let own = z.select(Axis(0), &rows);
+                let mean = own.mean_axis(Axis(0)).expect("points");
+                inertia += (&own - &mean).mapv(|v| v * v).sum();
+                centres.row_mut(c).assign(&mean);
+            }
+            if cluster == before {
+                return (centres, inertia, iteration);
+            }
+        }
+        unreachable!("it ends when nothing changes")
+    }
+
+    /// Overlapping clusters, so that there is much to do: the same steps as the plain iteration,
+    /// of which many points are spared.
+    #[test]
+    fn the_steps_are_those_of_the_plain_iteration_and_fewer_points_are_visited() {
+        for (seed, columns) in [(1, 3), (2, 8), (3, 20)] {
+            let mut draws = Seed(seed).stream(Stream::Data, 0);
+            let z = Array2::from_shape_simple_fn((2000, columns), || draws.normal() as f32);
+            let starts: Vec<usize> = (0..7).map(|c| 13 * c).collect();
+            let start = z.select(Axis(0), &starts).mapv(f64::from);
+            let (centres, inertia, iterations) = plain(&z, start.clone());
+            let mut points = Counting(
+                Kept {
+                    points_nd: z.clone(),
+                },
+                0,
+            );
+            let mut lloyd = Lloyd::from(start, 2000);
+            let rules = Rules {
+                tolerance: 0.0,
+                max_iterations: 1000,
+            };
+            lloyd.run(&mut points, rules, &|_, _| {}).expect("runs");
+            assert!(lloyd.converged() && lloyd.iterations() == iterations);
+            assert!((lloyd.inertia() / inertia - 1.0).abs() < 1e-9);
+            let worst = (&lloyd.centres_kd - &centres).fold(0.0, |m: f64, v| m.max(v.abs()));
+            assert!(worst < 1e-9, "{worst}");
+            let share = points.1 as f64 / (2000 * iterations) as f64;
+            assert!(
+                share < 0.8,
+                "{columns} columns, {iterations} iterations: {share}"
+            );
+        }
+    }
+
+    /// A centre without points takes the point that is worst off.
+    #[test]
+    fn an_empty_cluster_moves_to_the_farthest_point() {
+        let z = ndarray::array![[0.0_f32], [0.1], [0.2], [0.3], [9.0]];
+        let mut lloyd = Lloyd::from(ndarray::array![[0.1], [100.0]], 5);
+        let rules = Rules {
+            tolerance: 0.0,
+            max_iterations: 10,
+        };
+        let mut points = Kept { points_nd: z };
+        lloyd.run(&mut points, rules, &|_, _| {}).expect("runs");
+        assert!((lloyd.centres_kd[[1, 0]] - 9.0).abs() < 1e-6);
+        assert!((lloyd.centres_kd[[0, 0]] - 0.15).abs() < 1e-6);
+        assert_eq!(lloyd.counts, [4, 1]);
+    }
+}

@@ -1,0 +1,100 @@
+//! Where clusters start.
+
+use crate::{Error, Result, seed::Draws, text::counted};
+use ndarray::{Array2, ArrayView2};
+use rayon::prelude::*;
+
+/// k-means++: the first centre is a uniform point, each other one a point drawn by its squared
+/// distance to the nearest centre; of 2 + ln k candidates the one that leaves the least of it is
+/// taken (Arthur and Vassilvitskii 2007; the candidates as in scikit-learn).
+///
+/// Errors with [`Error::Numerical`] when there are fewer different points than centres.
+pub(super) fn plus_plus(
+    points_nd: ArrayView2<'_, f32>,
+    k: usize,
+    draws: &mut Draws,
+) -> Result<Array2<f64>> {
+    let (rows, columns) = points_nd.dim();
+    let candidates = 2 + (k as f64).ln() as usize;
+    let mut centres_kd = Array2::zeros((k, columns));
+    let mut nearest = vec![f64::INFINITY; rows];
+    for c in 0..k {
+        let chosen = match c {
+            0 => {
+                let first = draws.below(rows as u64) as usize;
+                Some((first, distances(points_nd, first, &nearest)))
+            }
+            _ => (0..candidates)
+                .filter_map(|_| {
+                    let i = drawn(&nearest, draws)?;
+                    Some((i, distances(points_nd, i, &nearest)))
+                })
+                .min_by(|(_, a), (_, b)| sum(a).total_cmp(&sum(b))),
+        };
+        let Some((i, left)) = chosen else {
+            return Err(Error::numerical(format!(
+                "the rows (or a sample of them) are {} in feature space, which do not make {k} \
+                 clusters; ask for fewer clusters",
+                counted(c, "different point")
+            )));
+        };
+        nearest = left;
+        centres_kd
+            .row_mut(c)
+            .assign(&points_nd.row(i).mapv(f64::from));
+    }
+    Ok(centres_kd)
+}
+
+fn sum(values: &[f64]) -> f64 {
+    values.iter().sum()
+}
+
+/// A point with the probability of its share of `weights`; `None` when all are zero.
+fn drawn(weights: &[f64], draws: &mut Draws) -> Option<usize> {
+    let total = sum(weights);
+    let mut rest = draws.uniform() * total;
+    let mut last = None;
+    for (i, &weight) in weights.iter().enumerate().filter(|(_, w)| **w > 0.0) {
+        last = Some(i);
+        rest -= weight;
+        if rest <= 0.0 {
+            break;
+        }
+    }
+    last
+}
+
+/// The squared distance of every point to point `i`, or what is `nearest` if that is less.
+fn distances(points_nd: ArrayView2<'_, f32>, i: usize, nearest: &[f64]) -> Vec<f64> {
+    let centre = points_nd.row(i).to_vec();
+    let each = nearest.par_iter().with_min_len(128).enumerate();
+    each.map(|(j, &before)| {
+        let row = points_nd.row(j);
+        let square = match row.as_slice() {
+            Some(row) => squared_distance(row, &centre),
+            None => squared_distance(&row.to_vec(), &centre),
+        };
+        before.min(square)
+    })
+    .collect()
+}
+
+/// `|a - b|^2`, in partial sums that stay in vector registers: exactly 0 for equal points.
+pub(super) fn squared_distance(a: &[f32], b: &[f32]) -> f64 {
+    const LANES: usize = 32;
+    let (a, a_rest) = a.as_chunks::<LANES>();
+    let (b, b_rest) = b.as_chunks::<LANES>();
+    let mut sums = [0.0_f32; LANES];
+    for (a, b) in a.iter().zip(b) {
+        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += (a - b) * (a - b);
+        }
+    }
+    let rest: f32 = a_rest
+        .iter()
+        .zip(b_rest)
+        .map(|(a, b)| (a - b).powi(2))
+        .sum();
+    sums.iter().map(|&s| f64::from(s)).sum::<f64>() + f64::from(rest)
+}

@@ -1,0 +1,173 @@
+//! Logistic regression, of two classes and of more.
+
+use super::{
+    ClassWeights, Fit, FitData, Labels, Learner, LinearModel, Probabilities, Stopping,
+    minimise::{AnyLoss, Objective, both_sides, not_negative, positive},
+};
+use crate::{
+    Error, Result,
+    features::FeatureMap,
+    normal::Targets,
+    solve::{Separable, loss::Logistic, risk::RowLoss},
+};
+
+/// The likeliest class by a linear model of log odds on random features, with probabilities
+/// ([`Model::predict_probabilities`](super::Model::predict_probabilities)).
+///
+/// ```
+/// use bochner::prelude::*;
+/// use bochner::models::LogisticRegression;
+/// let x = ndarray::array![[0.0], [0.1], [2.0], [2.2]];
+/// let labels = ["low", "low", "high", "high"];
+/// let model = LogisticRegression::on(Fourier::new(Gaussian)).lambda(1e-3).fit((&x, labels))?;
+/// assert_eq!(model.predict(&x)?, labels);
+/// // One column per class, in the order of model.classes(): high, low.
+/// assert!(model.predict_probabilities(&x)?[[0, 1]] > 0.9);
+/// # Ok::<(), bochner::Error>(())
+/// ```
+pub type LogisticRegression = Learner<LogisticOptions, Labels>;
+
+/// What [`LogisticRegression`] has of its own.
+///
+/// It minimises `sum_i w_i loss_i / sum_i w_i + lambda/2 |beta|^2 + l1 |beta|_1`. Of two classes
+/// the loss is `log(1 + exp(-y s))` of one score, y = +-1; of more it is `log sum_k exp(s_k) - s_c`
+/// of a score per class (multinomial). scikit-learn's `C` is `1 / (n lambda)`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LogisticOptions {
+    /// The penalty of squares, > 0; with `l1` or `bound` it may be 0.
+    pub lambda: f64,
+    /// The penalty of absolute values, which makes coefficients zero; 0 for none.
+    pub l1: f64,
+    /// Where every coefficient has to stay: `|beta_j| <= bound / sqrt(D)`, as Rahimi & Recht (2008,
+    /// "Weighted sums of random kitchen sinks") have it for features of the size `1 / sqrt(D)`.
+    pub bound: Option<f64>,
+    /// Whether an intercept is fitted, which is never penalised.
+    pub intercept: bool,
+    /// How much classes count.
+    pub class_weights: ClassWeights,
+    /// When the solver ends.
+    pub stopping: Stopping,
+}
+
+impl Default for LogisticOptions {
+    /// lambda = 1e-5 without l1, an intercept, equal classes; a share of 1e-4 of the gradient in
+    /// 200 passes at most.
+    fn default() -> Self {
+        Self {
+            lambda: 1e-5,
+            l1: 0.0,
+            bound: None,
+            intercept: true,
+            class_weights: ClassWeights::Equal,
+            stopping: Stopping {
+                tolerance: 1e-4,
+                max_passes: 200,
+            },
+        }
+    }
+}
+
+impl Learner<LogisticOptions, Labels> {
+    /// The penalty of squares; 1e-5 until said otherwise.
+    pub fn lambda(mut self, lambda: f64) -> Self {
+        self.own.lambda = lambda;
+        self
+    }
+
+    /// The penalty of absolute values; none until said otherwise.
+    pub fn l1(mut self, l1: f64) -> Self {
+        self.own.l1 = l1;
+        self
+    }
+
+    /// The bound of `sqrt(D) |beta_j|`; none until said otherwise.
+    pub fn bound(mut self, bound: f64) -> Self {
+        self.own.bound = Some(bound);
+        self
+    }
+
+    /// Whether an intercept is fitted; it is, until said otherwise.
+    pub fn intercept(mut self, intercept: bool) -> Self {
+        self.own.intercept = intercept;
+        self
+    }
+
+    /// How much classes count; all the same until said otherwise.
+    pub fn class_weights(mut self, weights: ClassWeights) -> Self {
+        self.own.class_weights = weights;
+        self
+    }
+
+    /// When the solver ends.
+    pub fn stopping(mut self, stopping: Stopping) -> Self {
+        self.own.stopping = stopping;
+        self
+    }
+}
+
+/// The classes, for learners that need some.
+pub(super) fn require_classes(targets: &Targets) -> Result<usize> {
+    match targets {
+        Targets::Classes(labels) => Ok(labels.len()),
+        Targets::Real { .. } => Err(Error::unsupported(
+            "this learner classifies, and the targets are amounts",
+        )),
+    }
+}
+
+/// The cost of absolute values, if there is any; the penalty of squares has to be positive without.
+pub(super) fn absolute(lambda: f64, l1: f64) -> Result<Option<Separable>> {
+    if l1 == 0.0 {
+        return positive("lambda", lambda).map(|()| None);
+    }
+    positive("l1", l1)?;
+    not_negative("lambda", lambda).map(|()| Some(Separable::Absolute(l1)))
+}
+
+impl LogisticOptions {
+    /// What each coefficient costs by itself.
+    fn cost(&self, features: usize) -> Result<Option<Separable>> {
+        let Some(bound) = self.bound else {
+            return absolute(self.lambda, self.l1);
+        };
+        positive("the bound", bound)?;
+        not_negative("lambda", self.lambda)?;
+        match self.l1 == 0.0 {
+            true => Ok(Some(Separable::Bound(bound / (features as f64).sqrt()))),
+            false => Err(Error::parameter(
+                "there are both l1 and a bound of coefficients; give one of them",
+            )),
+        }
+    }
+}
+
+impl Fit for LogisticOptions {
+    fn takes_weights(&self) -> bool {
+        true
+    }
+
+    /// Errors with [`Error::Parameter`] on options outside their domain and with
+    /// [`Error::Unsupported`] on amounts, and with l1 on maps whose features cannot be stored.
+    fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
+        let classes = require_classes(&data.targets)?;
+        let objective = Objective {
+            loss: AnyLoss::Smooth(match classes {
+                2 => RowLoss::Each(Box::new(Logistic)),
+                _ => RowLoss::Multinomial,
+            }),
+            lambda: self.lambda,
+            cost: self.cost(map.output_dim())?,
+            intercept: self.intercept,
+            weights: &self.class_weights,
+            stopping: self.stopping,
+        };
+        let targets = data.targets.clone();
+        let mut model = objective.minimise("logistic", map, data, Some(targets))?;
+        if classes == 2 {
+            // The difference of both scores is the log odds.
+            model.coefficients = both_sides(&model.coefficients, 0.5);
+        }
+        model.probabilities = Some(Probabilities::Softmax);
+        Ok(model)
+    }
+}

@@ -1,0 +1,223 @@
+//! What learners with a loss share: from a loss and a penalty to a model.
+
+use super::{ClassWeights, FitData, FitTimes, LinearModel, returning::Returning};
+use crate::{
+    Error, Result,
+    features::{FeatureMap, require_dense},
+    normal::Targets,
+    progress::Step,
+    solve::{
+        Accelerated, Admm, Coefficients, Quadratic, QuasiNewton, Reached, Separable,
+        loss::KinkedLoss,
+        metric::{Covariance, Spread},
+        risk::{Risk, RowLoss},
+    },
+};
+use ndarray::{Array1, Array2, Axis, concatenate};
+use std::time::Instant;
+
+/// When a solver ends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stopping {
+    /// Done when what the solver drives to zero has fallen to this share: of a smooth loss the
+    /// gradient, of one with a kink the residuals of both of its conditions.
+    pub tolerance: f64,
+    /// Most passes over the rows. A solver that is not done by then says so in the log, and its
+    /// model is what it has reached.
+    pub max_passes: usize,
+}
+
+impl Stopping {
+    pub(super) fn check(&self) -> Result<()> {
+        positive("the tolerance", self.tolerance)?;
+        match self.max_passes {
+            0 => Err(Error::parameter(
+                "the number of passes is 0; use at least 1",
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Errors unless a parameter is positive and finite.
+pub(super) fn positive(name: &str, value: f64) -> Result<()> {
+    match value > 0.0 && value.is_finite() {
+        true => Ok(()),
+        false => Err(Error::parameter(format!(
+            "{name} is {value}; it must be positive and finite"
+        ))),
+    }
+}
+
+/// Errors unless a parameter is 0 or positive, and finite.
+pub(super) fn not_negative(name: &str, value: f64) -> Result<()> {
+    match value >= 0.0 && value.is_finite() {
+        true => Ok(()),
+        false => Err(Error::parameter(format!(
+            "{name} is {value}; it must be 0 or positive, and finite"
+        ))),
+    }
+}
+
+/// A loss of all outputs.
+pub(super) enum AnyLoss {
+    Smooth(RowLoss),
+    Kinked {
+        loss: Box<dyn KinkedLoss>,
+        /// The slope of the loss over the size of scores, roughly.
+        stiffness: f64,
+        /// What a unit of the intercept costs.
+        tilt: f64,
+    },
+}
+
+/// `mean loss + lambda/2 |beta|^2`, with a cost of each coefficient beside it if there is one.
+pub(super) struct Objective<'a> {
+    pub(super) loss: AnyLoss,
+    pub(super) lambda: f64,
+    pub(super) cost: Option<Separable>,
+    pub(super) intercept: bool,
+    pub(super) weights: &'a ClassWeights,
+    pub(super) stopping: Stopping,
+}
+
+impl Objective<'_> {
+    /// The model of the least, under the name of its learner; coefficients as the solver found
+    /// them, one column per output. Without `targets` there are none but the rows.
+    pub(super) fn minimise(
+        self,
+        learner: &str,
+        map: Box<dyn FeatureMap>,
+        data: FitData<'_>,
+        targets: Option<Targets>,
+    ) -> Result<LinearModel> {
+        self.stopping.check()?;
+        // These steps are right with all covariances of the features only.
+        if self.cost.is_some() || matches!(self.loss, AnyLoss::Kinked { .. }) {
+            require_dense(map.as_ref())?;
+        }
+        let run = data.run;
+        let start = Instant::now();
+        let how = (self.intercept, self.weights);
+        let mut returning = Returning::open(map.as_ref(), data.source, targets.as_ref(), how, run)?;
+        let accumulate = start.elapsed();
+        let start = Instant::now();
+        let hear = &mut |passes, residual| run.say(Step::Iteration(passes, residual));
+        let rows = returning.rows.rows as u64;
+        let reached = self.solve(&mut returning, hear)?;
+        drop(returning);
+        if !reached.converged {
+            log::warn!(
+                "{learner}: {} passes left a relative residual of {:.1e}; the tolerance is {:.1e}",
+                reached.passes,
+                reached.residual,
+                self.stopping.tolerance
+            );
+        }
+        let targets = targets.unwrap_or(data.targets);
+        let mut model = LinearModel {
+            learner: learner.into(),
+            lambda: self.lambda,
+            rows,
+            times: Some(FitTimes {
+                accumulate,
+                solve: start.elapsed(),
+            }),
+            ..LinearModel::new(map, reached.coefficients, targets, &run.device)
+        };
+        let facts = [
+            ("passes", reached.passes as f64),
+            ("residual", reached.residual),
+            ("objective", reached.objective),
+        ];
+        model
+            .facts
+            .extend(facts.map(|(name, v)| (name.to_owned(), v)));
+        if self.cost.is_some() {
+            let beta = &model.coefficients.beta_dt;
+            let kept = beta.iter().filter(|b| **b != 0.0).count();
+            model
+                .facts
+                .insert("nonzero_coefficients".into(), kept as f64);
+        }
+        Ok(model)
+    }
+
+    fn solve(
+        &self,
+        returning: &mut Returning<'_>,
+        hear: &mut dyn FnMut(usize, f64),
+    ) -> Result<Reached> {
+        let Returning {
+            features,
+            covariance,
+            rows,
+        } = returning;
+        let Self {
+            lambda, intercept, ..
+        } = *self;
+        let Stopping {
+            tolerance,
+            max_passes,
+        } = self.stopping;
+        match (&self.loss, self.cost) {
+            (AnyLoss::Smooth(loss), None) => {
+                let metric = covariance.metric(loss.curvature(), lambda)?;
+                let mut risk = Risk::new(features, rows, loss, covariance, (lambda, intercept));
+                let solver = QuasiNewton {
+                    tolerance,
+                    max_passes,
+                };
+                solver.solve(&mut risk, &metric, hear)
+            }
+            (AnyLoss::Smooth(loss), Some(cost)) => {
+                let means = covariance.mean_d.clone();
+                let taken = std::mem::replace(
+                    covariance,
+                    Covariance {
+                        mean_d: means,
+                        spread: Spread::Alone(Array1::zeros(0)),
+                    },
+                );
+                let (quadratic, _) = Quadratic::of(taken, loss.curvature(), lambda);
+                let mut risk = Risk::new(features, rows, loss, covariance, (lambda, intercept));
+                let solver = Accelerated {
+                    cost,
+                    tolerance,
+                    max_passes,
+                };
+                solver.solve(&mut risk, &quadratic, hear)
+            }
+            (
+                AnyLoss::Kinked {
+                    loss,
+                    stiffness,
+                    tilt,
+                },
+                _,
+            ) => {
+                let solver = Admm {
+                    lambda,
+                    intercept,
+                    tilt: *tilt,
+                    stiffness: *stiffness,
+                    tolerance,
+                    max_passes,
+                };
+                solver.solve(features, (rows, loss.as_ref()), covariance, hear)
+            }
+        }
+    }
+}
+
+/// Of one column of coefficients, whose score says which of two classes it is, one for each class:
+/// `-factor` and `factor` times it.
+pub(super) fn both_sides(one: &Coefficients, factor: f64) -> Coefficients {
+    let beta: Array2<f64> = &one.beta_dt * factor;
+    let intercept: Array1<f64> = &one.intercept_t * factor;
+    let negative = (-&beta, -&intercept);
+    Coefficients {
+        beta_dt: concatenate![Axis(1), negative.0, beta],
+        intercept_t: concatenate![Axis(0), negative.1, intercept],
+    }
+}

@@ -1,0 +1,304 @@
+//! Support vector machines: classification and regression with losses that leave good rows alone.
+
+use super::{
+    ClassWeights, Fit, FitData, Labels, Learner, LinearModel, Numbers, Stopping,
+    logistic::require_classes,
+    minimise::{AnyLoss, Objective, both_sides, not_negative, positive},
+};
+use crate::{
+    Error, Result,
+    features::FeatureMap,
+    normal::Targets,
+    solve::{
+        loss::{
+            EpsilonInsensitive, Hinge, Huber, Pinball, SmoothLoss, SquaredEpsilonInsensitive,
+            SquaredHinge,
+        },
+        risk::RowLoss,
+    },
+};
+
+/// A linear support vector machine on random features; of more than two classes one against all.
+///
+/// ```
+/// use bochner::prelude::*;
+/// use bochner::models::SupportVectorClassifier;
+/// let x = ndarray::array![[0.0], [0.1], [2.0], [2.2]];
+/// let labels = [1_u8, 1, 7, 7];
+/// let map = Fourier::new(Gaussian);
+/// let model = SupportVectorClassifier::on(map).lambda(1e-3).fit((&x, labels))?;
+/// assert_eq!(model.predict(&x)?, labels);
+/// # Ok::<(), bochner::Error>(())
+/// ```
+pub type SupportVectorClassifier = Learner<SupportVectorOptions, Labels>;
+
+/// What rows on the wrong side of the margin cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MarginLoss {
+    /// `max(0, 1 - y s)^2`.
+    #[default]
+    SquaredHinge,
+    /// `max(0, 1 - y s)`.
+    Hinge,
+}
+
+/// What [`SupportVectorClassifier`] has of its own.
+///
+/// It minimises `sum_i w_i loss(y_i, s_i) / sum_i w_i + lambda/2 |beta|^2`, y = +-1, for each
+/// class. scikit-learn's `C` is `1 / (n lambda)`; its LinearSVC penalises the intercept, which this
+/// does not.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SupportVectorOptions {
+    /// The loss.
+    pub loss: MarginLoss,
+    /// The penalty of squares, > 0.
+    pub lambda: f64,
+    /// Whether an intercept is fitted, which is never penalised.
+    pub intercept: bool,
+    /// How much classes count; each machine sees the class of each row.
+    pub class_weights: ClassWeights,
+    /// When the solver ends.
+    pub stopping: Stopping,
+}
+
+impl Default for SupportVectorOptions {
+    /// The squared hinge, lambda = 1e-5, an intercept, equal classes; a share of 1e-3 in 200 passes
+    /// at most.
+    fn default() -> Self {
+        Self {
+            loss: MarginLoss::SquaredHinge,
+            lambda: 1e-5,
+            intercept: true,
+            class_weights: ClassWeights::Equal,
+            stopping: STOPPING,
+        }
+    }
+}
+
+const STOPPING: Stopping = Stopping {
+    tolerance: 1e-3,
+    max_passes: 200,
+};
+
+impl Learner<SupportVectorOptions, Labels> {
+    /// The loss; the squared hinge until said otherwise.
+    pub fn loss(mut self, loss: MarginLoss) -> Self {
+        self.own.loss = loss;
+        self
+    }
+
+    /// The penalty of squares; 1e-5 until said otherwise.
+    pub fn lambda(mut self, lambda: f64) -> Self {
+        self.own.lambda = lambda;
+        self
+    }
+
+    /// Whether an intercept is fitted; it is, until said otherwise.
+    pub fn intercept(mut self, intercept: bool) -> Self {
+        self.own.intercept = intercept;
+        self
+    }
+
+    /// How much classes count; all the same until said otherwise.
+    pub fn class_weights(mut self, weights: ClassWeights) -> Self {
+        self.own.class_weights = weights;
+        self
+    }
+
+    /// When the solver ends.
+    pub fn stopping(mut self, stopping: Stopping) -> Self {
+        self.own.stopping = stopping;
+        self
+    }
+}
+
+impl Fit for SupportVectorOptions {
+    fn takes_weights(&self) -> bool {
+        true
+    }
+
+    /// Errors with [`Error::Parameter`] on options outside their domain and with
+    /// [`Error::Unsupported`] on amounts.
+    fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
+        let classes = require_classes(&data.targets)?;
+        positive("lambda", self.lambda)?;
+        let objective = Objective {
+            loss: match self.loss {
+                MarginLoss::SquaredHinge => smooth(SquaredHinge),
+                MarginLoss::Hinge => AnyLoss::Kinked {
+                    loss: Box::new(Hinge),
+                    stiffness: 1.0,
+                    tilt: 0.0,
+                },
+            },
+            lambda: self.lambda,
+            cost: None,
+            intercept: self.intercept,
+            weights: &self.class_weights,
+            stopping: self.stopping,
+        };
+        let targets = data.targets.clone();
+        let mut model = objective.minimise("svm", map, data, Some(targets))?;
+        if classes == 2 {
+            model.coefficients = both_sides(&model.coefficients, 1.0);
+        }
+        Ok(model)
+    }
+}
+
+fn smooth(loss: impl SmoothLoss + 'static) -> AnyLoss {
+    AnyLoss::Smooth(RowLoss::Each(Box::new(loss)))
+}
+
+/// Regression on random features by a loss of residuals: support vector regression, Huber's, least
+/// absolute deviations, quantiles; of one target or of several.
+///
+/// ```
+/// use bochner::prelude::*;
+/// use bochner::models::{ResidualLoss, SupportVectorRegressor};
+/// use ndarray::Array;
+/// let x = Array::from_shape_fn((100, 1), |(i, _)| i as f64 / 20.0);
+/// // A wave with a spike that least squares would follow.
+/// let spike = |i: usize| if i == 50 { 30.0 } else { 0.0 };
+/// let y: Vec<f64> = (0..100).map(|i| x[[i, 0]].sin() + spike(i)).collect();
+/// let median = ResidualLoss::Quantile(0.5);
+/// let map = Fourier::new(Gaussian).features(64);
+/// let model = SupportVectorRegressor::on(map).loss(median).lambda(1e-4).fit((&x, &y))?;
+/// assert!((model.predict(&x)?[50] - x[[50, 0]].sin()).abs() < 0.1);
+/// # Ok::<(), bochner::Error>(())
+/// ```
+pub type SupportVectorRegressor = Learner<ResidualOptions, Numbers>;
+
+/// What a residual `r = s - y` costs; epsilon and widths are in the unit of the targets.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum ResidualLoss {
+    /// `max(0, |r| - epsilon)`; absolute deviations at 0.
+    EpsilonInsensitive(f64),
+    /// `max(0, |r| - epsilon)^2`.
+    SquaredEpsilonInsensitive(f64),
+    /// `r^2 / 2` up to this width, and straight beyond.
+    Huber(f64),
+    /// The quantile of this level, between 0 and 1: `level max(0, -r) + (1 - level) max(0, r)`.
+    Quantile(f64),
+}
+
+/// What [`SupportVectorRegressor`] has of its own.
+///
+/// It minimises `mean loss(s_i - y_i) + lambda/2 |beta|^2` for each target. scikit-learn's `C` is
+/// `1 / (n lambda)`; its LinearSVR penalises the intercept, which this does not.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ResidualOptions {
+    /// The loss; without one `EpsilonInsensitive` at a tenth of the standard deviation of the
+    /// targets (of several, the mean).
+    pub loss: Option<ResidualLoss>,
+    /// The penalty of squares, > 0.
+    pub lambda: f64,
+    /// Whether an intercept is fitted, which is never penalised.
+    pub intercept: bool,
+    /// When the solver ends.
+    pub stopping: Stopping,
+}
+
+impl Default for ResidualOptions {
+    /// The epsilon-insensitive loss, lambda = 1e-5, an intercept; a share of 1e-3 in 200 passes at
+    /// most.
+    fn default() -> Self {
+        Self {
+            loss: None,
+            lambda: 1e-5,
+            intercept: true,
+            stopping: STOPPING,
+        }
+    }
+}
+
+impl Learner<ResidualOptions, Numbers> {
+    /// The loss; `EpsilonInsensitive` at a tenth of the standard deviation of the targets until
+    /// said otherwise.
+    pub fn loss(mut self, loss: ResidualLoss) -> Self {
+        self.own.loss = Some(loss);
+        self
+    }
+
+    /// The penalty of squares; 1e-5 until said otherwise.
+    pub fn lambda(mut self, lambda: f64) -> Self {
+        self.own.lambda = lambda;
+        self
+    }
+
+    /// Whether an intercept is fitted; it is, until said otherwise.
+    pub fn intercept(mut self, intercept: bool) -> Self {
+        self.own.intercept = intercept;
+        self
+    }
+
+    /// When the solver ends.
+    pub fn stopping(mut self, stopping: Stopping) -> Self {
+        self.own.stopping = stopping;
+        self
+    }
+}
+
+impl ResidualLoss {
+    /// The loss of targets of about this size.
+    fn of(self, size: f64) -> Result<AnyLoss> {
+        let kinked = |loss| AnyLoss::Kinked {
+            loss,
+            stiffness: 1.0 / size,
+            tilt: 0.0,
+        };
+        let epsilon = |epsilon| not_negative("epsilon", epsilon).map(|()| epsilon);
+        Ok(match self {
+            Self::EpsilonInsensitive(e) => kinked(Box::new(EpsilonInsensitive {
+                epsilon: epsilon(e)?,
+            })),
+            Self::SquaredEpsilonInsensitive(e) => smooth(SquaredEpsilonInsensitive {
+                epsilon: epsilon(e)?,
+            }),
+            Self::Huber(width) => {
+                positive("the width of Huber's loss", width)?;
+                smooth(Huber { width })
+            }
+            Self::Quantile(level) if level > 0.0 && level < 1.0 => {
+                kinked(Box::new(Pinball { level }))
+            }
+            Self::Quantile(level) => {
+                return Err(Error::parameter(format!(
+                    "the quantile is {level}; it must lie between 0 and 1"
+                )));
+            }
+        })
+    }
+}
+
+impl Fit for ResidualOptions {
+    fn takes_weights(&self) -> bool {
+        true
+    }
+
+    /// Errors with [`Error::Parameter`] on options outside their domain and with
+    /// [`Error::Unsupported`] on labels.
+    fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
+        if let Targets::Classes(_) = data.targets {
+            let problem = "this learner is a regression, and the targets are labels";
+            return Err(Error::unsupported(problem));
+        }
+        positive("lambda", self.lambda)?;
+        let deviations = data.survey.targets.iter().map(|t| t.variance.sqrt());
+        let mean = deviations.sum::<f64>() / data.survey.targets.len().max(1) as f64;
+        // Targets that are all the same have no size of their own.
+        let size = if mean > 0.0 { mean } else { 1.0 };
+        let loss = ResidualLoss::EpsilonInsensitive(0.1 * mean);
+        let objective = Objective {
+            loss: self.loss.unwrap_or(loss).of(size)?,
+            lambda: self.lambda,
+            cost: None,
+            intercept: self.intercept,
+            weights: &ClassWeights::Equal,
+            stopping: self.stopping,
+        };
+        let targets = data.targets.clone();
+        objective.minimise("svr", map, data, Some(targets))
+    }
+}

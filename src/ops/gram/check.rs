@@ -1,0 +1,91 @@
+//! Gram sums.
+
+use crate::{
+    Device, Result,
+    check::{EPS, Outcome, menu, normal, poisoned},
+    form::tile,
+    ops::gram::{self, GramAccumulator, GramSums},
+};
+use ndarray::{Array2, ArrayView2, s};
+
+const SHAPES: [(usize, usize, usize); 8] = [
+    (1, 1, 1),
+    (3, 63, 2),
+    (17, 64, 64),
+    (64, 65, 1),
+    (65, 130, 3),
+    (4097, 20, 65),
+    (4096, 49, 3),
+    (9000, 5, 1),
+];
+
+pub(crate) fn run(device: &Device) -> Result<Outcome> {
+    let mut outcome = Outcome::new();
+    for &tile in menu(device, tile::SQUARE_MENU) {
+        for (rows, d, t) in SHAPES {
+            let (z, y) = (normal(rows, d, 4), normal(rows, t, 5));
+            let reference = gram::reference(z.view(), y.view());
+            // Negative control: one row fewer.
+            let short = gram::reference(z.slice(s![1.., ..]), y.slice(s![1.., ..]));
+            let allowed = 4.0 * EPS * (1.0 + (rows.min(gram::BLOCK_ROWS) as f64).sqrt());
+            for &panel_bytes in panel_limits(device) {
+                let mut z_nd = poisoned(device, rows, d)?;
+                let mut y_nt = poisoned(device, rows, t)?;
+                z_nd.write(z.view())?;
+                y_nt.write(y.view())?;
+                let mut sums = GramAccumulator::with_tile(device, d, t, tile, panel_bytes)?;
+                sums.add(&z_nd, &y_nt)?;
+                let sums = sums.finish()?;
+                let (zz, zy) = gram_error(&sums, &reference, z.view(), y.view());
+                outcome.case(zz.max(zy) / allowed, || {
+                    let panels = match panel_bytes {
+                        u64::MAX => "one panel".into(),
+                        bytes => format!("panels of {bytes} bytes"),
+                    };
+                    format!("{rows} x {d}, {t} targets, {}, {panels}", tile.name)
+                });
+                let (zz, zy) = gram_error(&sums, &short, z.view(), y.view());
+                outcome.control(zz.min(zy) / allowed, || {
+                    format!("a lost row of {rows} x {d}, {t} targets")
+                });
+            }
+        }
+    }
+    Ok(outcome)
+}
+
+/// The limits on the bytes of a panel.
+fn panel_limits(device: &Device) -> &'static [u64] {
+    match device.is_gpu() {
+        // Panels of one and of two tiles, and one for all.
+        true => &[16_384, 32_768, u64::MAX],
+        false => &[u64::MAX],
+    }
+}
+
+/// The worst entry of two sets of Gram sums relative to the norms of its columns: (Z'Z, Z'Y).
+fn gram_error(
+    sums: &GramSums,
+    reference: &GramSums,
+    z: ArrayView2<'_, f32>,
+    y: ArrayView2<'_, f32>,
+) -> (f64, f64) {
+    let norms = |m: ArrayView2<'_, f32>| -> Vec<f64> {
+        let square =
+            |c: ndarray::ArrayView1<'_, f32>| c.iter().map(|&v| f64::from(v).powi(2)).sum();
+        let columns = m.columns().into_iter();
+        columns.map(|c| f64::sqrt(square(c)).max(1e-30)).collect()
+    };
+    let (zn, yn) = (norms(z), norms(y));
+    let error = |a: &Array2<f64>, b: &Array2<f64>, n: &[f64]| {
+        let entry = |((i, j), v): ((usize, usize), &f64)| {
+            let e = (v - b[[i, j]]).abs() / (zn[i] * n[j]);
+            if e.is_nan() { f64::INFINITY } else { e }
+        };
+        a.indexed_iter().map(entry).fold(0.0, f64::max)
+    };
+    (
+        error(&sums.gram_dd, &reference.gram_dd, &zn),
+        error(&sums.zty_dt, &reference.zty_dt, &yn),
+    )
+}

@@ -1,0 +1,102 @@
+//! Fused predict on the CPU: features live in registers and first-level cache, their products with
+//! the coefficients in lanes.
+
+use crate::{
+    ops::projection::cpu::Map,
+    simd::{Epilogue, ThroughCache, rows_per_block},
+};
+use pulp::Simd;
+use rayon::prelude::*;
+
+/// Lanes that a prediction is summed in; their sum comes last, in a fixed order.
+const LANES: usize = 32;
+/// Bytes that the sums of a block of rows may take.
+const SUM_BYTES: usize = 512 << 10;
+
+/// Writes `f(x W + phase) beta`, block by block; features live in registers and first-level
+/// cache only.
+pub(super) fn run(map: &Map, x: &[f32], beta: &[f32], y: &mut [f32], targets: usize) {
+    let cpu = map.cpu();
+    let rows = y.len() / targets;
+    if rows == 0 {
+        return;
+    }
+    let depth = x.len() / rows;
+    let outputs = map.outputs();
+    // [t, D]: the coefficients of a target lie beside each other.
+    let mut beta_td = vec![0.0; beta.len()];
+    for (j, row) in beta.chunks_exact(targets).enumerate() {
+        for (k, &b) in row.iter().enumerate() {
+            beta_td[k * outputs + j] = b;
+        }
+    }
+    // The sums of a block of rows stay in cache, whatever the number of targets.
+    let fits = (SUM_BYTES / (4 * LANES * targets)).max(1);
+    let block = rows_per_block(rows, cpu.threads()).min(fits);
+    let work = |sums: &mut Vec<f32>, y: &mut [f32], x: &[f32]| {
+        sums.clear();
+        sums.resize(y.len() * LANES, 0.0);
+        let epilogue = Predictions {
+            map,
+            beta_td: &beta_td,
+            targets,
+            sums,
+            z: [0.0; 2 * LANES],
+        };
+        map.project(x, y.len() / targets, map.panels().all(), epilogue);
+        for (y, sums) in y.iter_mut().zip(sums.chunks_exact(LANES)) {
+            // Lane by lane in order: the bits depend on neither block nor thread.
+            *y = sums.iter().sum();
+        }
+    };
+    if rows <= block {
+        return work(&mut Vec::new(), y, x);
+    }
+    cpu.install(|| {
+        y.par_chunks_mut(block * targets)
+            .zip(x.par_chunks(block * depth))
+            .for_each_init(Vec::new, |sums, (y, x)| work(sums, y, x));
+    });
+}
+/// Features times coefficients, in lanes.
+struct Predictions<'a> {
+    map: &'a Map,
+    beta_td: &'a [f32],
+    targets: usize,
+    /// `[rows, t, LANES]`.
+    sums: &'a mut [f32],
+    z: [f32; 2 * LANES],
+}
+
+impl Epilogue for Predictions<'_> {
+    #[inline(always)]
+    fn row<S: Simd>(&mut self, simd: S, row: usize, col: usize, t: &[f32]) {
+        let (outputs, width) = (self.map.outputs(), t.len());
+        // A piece has at most LANES frequencies, so that cosines and sines of it fit z.
+        let (z, second) = self.z.split_at_mut(LANES);
+        self.map.apply(simd, t, col, z, second, &ThroughCache);
+        let sums = &mut self.sums[row * self.targets * LANES..][..self.targets * LANES];
+        let betas = self.beta_td.chunks_exact(outputs);
+        for (sums, beta) in sums.chunks_exact_mut(LANES).zip(betas) {
+            // Cosines meet the coefficients at col, sines those `freqs` further on.
+            let mut from = col;
+            for z in self.z.chunks_exact(LANES).take(self.map.parts()) {
+                add_products(simd, &z[..width], &beta[from..from + width], sums);
+                from += self.map.freqs();
+            }
+        }
+    }
+}
+
+/// `sums += z * beta`, lane by lane: whole vectors and then the rest.
+#[inline(always)]
+fn add_products<S: Simd>(simd: S, z: &[f32], beta: &[f32], sums: &mut [f32]) {
+    let (sums, sums_rest) = S::as_mut_simd_f32s(&mut sums[..z.len()]);
+    let ((z, z_rest), (beta, beta_rest)) = (S::as_simd_f32s(z), S::as_simd_f32s(beta));
+    for ((sum, &z), &b) in sums.iter_mut().zip(z).zip(beta) {
+        *sum = simd.mul_add_e_f32s(z, b, *sum);
+    }
+    for ((sum, &z), &b) in sums_rest.iter_mut().zip(z_rest).zip(beta_rest) {
+        *sum += z * b;
+    }
+}

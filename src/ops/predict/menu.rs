@@ -1,0 +1,88 @@
+//! The tiles that a fused prediction may take on a GPU, and how they are raced.
+
+use super::Predict;
+use crate::{
+    Device, Matrix, Result,
+    device::{GpuDevice, gpu::AdapterKind},
+    form::{Class, Menu, Race, Shape, Tile, race::noisy, tile},
+    ops::projection::{DenseMap, Projection, menu::noisy_map},
+};
+
+/// The menu of predictions. A workgroup walks over all frequencies, so that a shape has one column
+/// for them.
+pub(crate) static MENU: Menu<Tile> = Menu {
+    op: "predict",
+    ways: tile::PREDICT_MENU,
+    deep: tile::DEEP,
+    classes: Class::ALL,
+    default: usual,
+    race: |gpu, class| Ok(Box::new(Predicting::new(gpu, class)?)),
+};
+
+/// As [`tile::usual`]; 128 x 128 would sum in another number of lanes.
+fn usual(kind: AdapterKind, class: Class) -> Tile {
+    match kind {
+        AdapterKind::Software | AdapterKind::Integrated => tile::usual(kind, class),
+        _ => tile::SHARED_64,
+    }
+}
+
+/// The shape that stands for a class, and frequencies.
+fn raced(kind: AdapterKind, class: Class) -> (Shape, usize) {
+    let depth = if class.deep { 256 } else { 32 };
+    let (rows, freqs) = if class.large {
+        (65_536, 256)
+    } else {
+        (4096, 512)
+    };
+    let (rows, freqs) = match kind {
+        // Thousands of times slower: less of the same.
+        AdapterKind::Software => (rows / 16, freqs / 4),
+        _ => (rows, freqs),
+    };
+    let cols = 1;
+    (Shape { rows, depth, cols }, freqs)
+}
+
+struct Predicting {
+    device: Device,
+    map: DenseMap,
+    x_nd: Matrix,
+    beta_dt: Matrix,
+    y_nt: Matrix,
+}
+
+impl Predicting {
+    fn new(gpu: &GpuDevice, class: Class) -> Result<Self> {
+        let device = Device::Gpu(gpu.clone());
+        let (Shape { rows, depth, .. }, freqs) = raced(gpu.report().kind, class);
+        Ok(Self {
+            map: noisy_map(depth, freqs),
+            x_nd: noisy(&device, rows, depth)?,
+            beta_dt: noisy(&device, 2 * freqs, 4)?,
+            y_nt: Matrix::new(&device, rows, 4)?,
+            device,
+        })
+    }
+}
+
+impl Race<Tile> for Predicting {
+    fn runner(&mut self, tile: Tile) -> Result<Box<dyn FnMut() -> Result<()> + '_>> {
+        let op = Projection::load_with(&self.device, &self.map, tile.into())?;
+        let (x_nd, beta_dt, y_nt) = (&self.x_nd, &self.beta_dt, &mut self.y_nt);
+        Ok(Box::new(move || Predict::of(&op).run(x_nd, beta_dt, y_nt)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shapes_that_are_raced_stand_for_their_class() {
+        for &class in MENU.classes {
+            let (shape, _) = raced(AdapterKind::Discrete, class);
+            assert_eq!(MENU.class(shape), class);
+        }
+    }
+}

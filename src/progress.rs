@@ -1,0 +1,43 @@
+//! What long work says of itself, and who hears it.
+
+use std::{fmt, sync::Arc};
+
+/// What long work has done.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Step {
+    /// Rows that are surveyed.
+    Survey(u64),
+    /// Rows that the map has read, if it reads them.
+    Map(u64),
+    /// Rows that are fitted, featurized or predicted; with conjugate gradients, read and binned.
+    Rows(u64),
+    /// Iterations of conjugate gradients, and the largest relative residual of a target.
+    Iteration(usize, f64),
+}
+
+/// Who hears each [`Step`]; by default nobody does.
+#[derive(Clone, Default)]
+pub(crate) struct Progress(Option<Arc<dyn Fn(Step) + Send + Sync>>);
+
+impl Progress {
+    /// Calls `hear` at each step.
+    pub(crate) fn to(hear: impl Fn(Step) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(hear)))
+    }
+
+    pub(crate) fn say(&self, step: Step) {
+        if let Some(hear) = &self.0 {
+            hear(step);
+        }
+    }
+}
+
+impl fmt::Debug for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0 {
+            Some(_) => "Progress",
+            None => "Progress(nobody)",
+        })
+    }
+}

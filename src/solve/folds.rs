@@ -1,0 +1,188 @@
+//! Errors of cross-validation for many penalties, from sums alone.
+
+use super::{Coefficients, Intercept, LambdaPath};
+use crate::{
+    Error, Result,
+    data::{ChunkSource, Split},
+    features::FeatureMap,
+    flow::Run,
+    normal::{NormalEquations, Targets},
+};
+use ndarray::{Array1, Array2, Axis, Zip, s};
+
+/// The sums of k parts of the rows: the sums of all rows without a part are a difference, so that
+/// no fit of cross-validation needs the rows again.
+#[derive(Debug, Clone)]
+pub struct FoldSums {
+    folds: Vec<NormalEquations>,
+    total: NormalEquations,
+}
+
+impl FoldSums {
+    /// Sums each of `folds` parts, which [`Split::fold`] draws from `seed`: every row is featurized
+    /// once, and the source is read `folds` times. `8 (k + 1) D^2` bytes.
+    ///
+    /// Errors with [`Error::Parameter`] on fewer than 2 folds or one without rows, and as
+    /// [`NormalEquations::accumulate`] does.
+    pub fn accumulate(
+        map: &dyn FeatureMap,
+        source: &mut dyn ChunkSource,
+        targets: &Targets,
+        (folds, seed): (usize, u64),
+        run: impl Into<Run>,
+    ) -> Result<Self> {
+        let run = run.into();
+        let mut total = NormalEquations::zero(map.output_dim(), targets.outputs());
+        let mut parts = Vec::with_capacity(folds);
+        for k in 0..folds {
+            let mut part = Split::fold(&mut *source, (k, folds), seed)?;
+            let sums = NormalEquations::accumulate(map, &mut part, targets, &run)?;
+            total.merge(&sums)?;
+            parts.push(sums);
+        }
+        Self::of(parts, total)
+    }
+
+    fn of(folds: Vec<NormalEquations>, total: NormalEquations) -> Result<Self> {
+        match folds.len() {
+            0 | 1 => Err(Error::parameter(format!(
+                "there are {} folds; use at least 2",
+                folds.len()
+            ))),
+            _ => Ok(Self { folds, total }),
+        }
+    }
+
+    /// The sums of all rows.
+    pub fn total(&self) -> &NormalEquations {
+        &self.total
+    }
+
+    /// The mean squared error of each penalty and target on the folds that the fit did not see,
+    /// `[L, t]`: one eigendecomposition a fold. lambda is PER SAMPLE of the rows that are fitted.
+    ///
+    /// The squares are summed by the sums themselves, whose features are f32: they are within some
+    /// 1e-7 of `|beta|^2` of those of predictions.
+    ///
+    /// Errors with [`Error::Parameter`] on a lambda that is negative or not finite.
+    pub fn errors(&self, lambdas: &[f64], intercept: impl Into<Intercept>) -> Result<Array2<f64>> {
+        let intercept = intercept.into();
+        let mut squares_lt = Array2::zeros((lambdas.len(), self.total.y_sum_t.len()));
+        for fold in &self.folds {
+            let mut rest = self.total.clone();
+            rest.subtract(fold)?;
+            let path = LambdaPath::of(&rest, intercept)?;
+            let gram_dd = symmetric(&fold.gram_dd);
+            for (&lambda, mut squares_t) in lambdas.iter().zip(squares_lt.rows_mut()) {
+                let fit = path.coefficients(lambda)?;
+                squares_t += &squares(fold, &gram_dd, &fit);
+            }
+        }
+        Ok(squares_lt / self.total.weight)
+    }
+}
+
+/// Both triangles.
+fn symmetric(lower_dd: &Array2<f64>) -> Array2<f64> {
+    let mut full_dd = lower_dd.clone();
+    for i in 0..full_dd.nrows() {
+        full_dd
+            .slice_mut(s![..i, i])
+            .assign(&lower_dd.slice(s![i, ..i]));
+    }
+    full_dd
+}
+
+/// `sum (y - Z beta - b)^2` of each target, from the sums of the rows.
+fn squares(sums: &NormalEquations, gram_dd: &Array2<f64>, fit: &Coefficients) -> Array1<f64> {
+    let Coefficients {
+        beta_dt,
+        intercept_t,
+    } = fit;
+    let gram_beta_dt = gram_dd.dot(beta_dt);
+    let quadratic_t = (beta_dt * &(gram_beta_dt - &sums.zty_dt * 2.0)).sum_axis(Axis(0));
+    let fitted_t = beta_dt.t().dot(&sums.z_sum_d);
+    let mut squares_t = &sums.y_square_t + &quadratic_t;
+    Zip::from(&mut squares_t)
+        .and(intercept_t)
+        .and(&fitted_t)
+        .and(&sums.y_sum_t)
+        .for_each(|square, &b, &fitted, &y| {
+            *square += b * (2.0 * (fitted - y) + sums.weight * b);
+            // Rounding of a fit that is perfect.
+            *square = square.max(0.0);
+        });
+    squares_t
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Device,
+        data::MemorySource,
+        features::{Affine, Fourier, featurize},
+        kernels::Gaussian,
+        solve::Cholesky,
+    };
+
+    /// Against a fit of the other folds for each fold, and predictions of its rows.
+    #[test]
+    fn a_fold_left_out_is_a_fit_without_it() {
+        const N: usize = 120;
+        let x = Array2::from_shape_fn((N, 2), |(i, j)| ((i * (2 * j + 3)) % 41) as f64 / 9.0);
+        let y = Array2::from_shape_fn((N, 2), |(i, k)| 4.0 + ((i + 3 * k) as f64).sin());
+        let map = Fourier::new(Gaussian).features(20);
+        let map = map.build(Affine::identity(2)).expect("builds");
+        let targets = Targets::Real {
+            columns: 2,
+            shift: vec![4.0, 3.0],
+        };
+        let cpu = Device::cpu();
+        let source = || MemorySource::new(&x, Some(y.clone())).expect("rows");
+        let sums = FoldSums::accumulate(&map, &mut source(), &targets, (4, 7), &cpu);
+        let sums = sums.expect("sums");
+        assert_eq!(sums.total().rows, N as u64);
+        let lambdas = [1e-4, 1e-2, 1.0];
+        for intercept in [true, false] {
+            let fast_lt = sums.errors(&lambdas, intercept).expect("errors");
+            let mut slow_lt = Array2::<f64>::zeros((3, 2));
+            for k in 0..4 {
+                let mut rest = NormalEquations::zero(20, 2);
+                for other in (0..4).filter(|&other| other != k) {
+                    let mut part = Split::fold(source(), (other, 4), 7).expect("a fold");
+                    let part = NormalEquations::accumulate(&map, &mut part, &targets, &cpu);
+                    rest.merge(&part.expect("sums")).expect("merges");
+                }
+                let mut fold = Split::fold(source(), (k, 4), 7).expect("a fold");
+                let chunk = fold.next_chunk(N).expect("reads").expect("rows");
+                let mut z_md = Array2::zeros((0, 20));
+                featurize(&map, &mut fold, &cpu, |z| {
+                    // A part of a source fills its chunks by half at least.
+                    z_md.append(Axis(0), z.mapv(f64::from).view())
+                        .expect("as wide");
+                    Ok(())
+                })
+                .expect("features");
+                for (l, &lambda) in lambdas.iter().enumerate() {
+                    let fit = Cholesky { lambda, intercept }.solve(&rest).expect("solves");
+                    let error = &chunk.y - &(z_md.dot(&fit.beta_dt) + &fit.intercept_t);
+                    let squares = error.mapv(|e| e * e).sum_axis(Axis(0));
+                    slow_lt.row_mut(l).scaled_add(1.0 / N as f64, &squares);
+                }
+            }
+            let worst = (&fast_lt / &slow_lt - 1.0).fold(0.0, |m: f64, v| m.max(v.abs()));
+            assert!(worst < 1e-3, "{intercept}: {worst:e}, {fast_lt} {slow_lt}");
+        }
+        for folds in [0, 1, 1000] {
+            let few = FoldSums::accumulate(&map, &mut source(), &targets, (folds, 7), &cpu);
+            assert!(matches!(few, Err(Error::Parameter(_))), "{folds}");
+        }
+        // What is taken away was there, and no more.
+        let (mut left, all) = (sums.total().clone(), sums.total());
+        left.subtract(&sums.folds[0]).expect("was there");
+        assert_eq!(left.rows + sums.folds[0].rows, N as u64);
+        assert!(matches!(left.subtract(all), Err(Error::Shape(_))));
+        assert!(left.subtract(&NormalEquations::zero(3, 2)).is_err());
+    }
+}

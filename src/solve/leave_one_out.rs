@@ -1,0 +1,239 @@
+//! Leave-one-out errors for many penalties in one pass over the rows, without refitting.
+
+use super::LambdaPath;
+use crate::{
+    Error, Result,
+    data::{Chunk, ChunkSource},
+    features::{End, FeatureMap, Featurizer, Lane},
+    flow::Run,
+    normal::Targets,
+};
+use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
+use rayon::prelude::*;
+
+/// Rows that a thread works on at a time.
+const BLOCK: usize = 256;
+/// A leverage of 1 leaves nothing to tell the row from: its residual is divided by this.
+const LEAST: f64 = 1e-12;
+
+/// Sums of squared leave-one-out residuals in the basis of a path's eigenvectors. A row with
+/// residual r and leverage `h = w z'(Z'Z + lambda n I)^-1 z` (plus `w / n` for a free intercept)
+/// would have the residual `r / (1 - h)` if the fit had not seen it (Allen 1974; Golub, Heath &
+/// Wahba 1979).
+#[derive(Debug)]
+struct Residuals<'a> {
+    path: &'a LambdaPath,
+    /// One column a penalty, `[p, L]`.
+    inverse_pl: Array2<f64>,
+    /// Coefficients in the basis, those of each penalty side by side, `[p, L t]`.
+    scaled_pc: Array2<f64>,
+}
+
+impl Residuals<'_> {
+    /// Weighted sums of squares of some rows, `[L, t]`.
+    fn squares(
+        &self,
+        z_md: ArrayView2<'_, f32>,
+        y_mt: ArrayView2<'_, f64>,
+        weights_m: &[f64],
+    ) -> Array2<f64> {
+        let p_mp = self.path.rotate(z_md);
+        let fit_mc = p_mp.dot(&self.scaled_pc);
+        let leverage_ml = p_mp.mapv(|p| p * p).dot(&self.inverse_pl);
+        let of_intercept = self.path.leverage_of_intercept();
+        let (lambdas, targets) = (leverage_ml.ncols(), y_mt.ncols());
+        let mut squares_lt = Array2::zeros((lambdas, targets));
+        for (i, &w) in weights_m.iter().enumerate() {
+            for l in 0..lambdas {
+                let left = (1.0 - w * (leverage_ml[[i, l]] + of_intercept)).max(LEAST);
+                for k in 0..targets {
+                    let fitted = fit_mc[[i, l * targets + k]] + self.path.centre()[k];
+                    squares_lt[[l, k]] += w * ((y_mt[[i, k]] - fitted) / left).powi(2);
+                }
+            }
+        }
+        squares_lt
+    }
+}
+
+impl LambdaPath {
+    /// The mean squared leave-one-out error of each penalty and target, `[L, t]`, in one more pass
+    /// over the rows that were summed: n D^2 operations for all penalties together. The penalty
+    /// `lambda n` stays that of all n rows, and a row's weight is its share of the mean.
+    ///
+    /// Errors with [`Error::Parameter`] unless every lambda is positive and finite, with
+    /// [`Error::Shape`] on other rows than were summed, and as sources and devices do.
+    pub fn leave_one_out(
+        &self,
+        lambdas: &[f64],
+        map: &dyn FeatureMap,
+        source: &mut dyn ChunkSource,
+        targets: &Targets,
+        run: impl Into<Run>,
+    ) -> Result<Array2<f64>> {
+        if lambdas.is_empty() || targets.outputs() != self.targets() {
+            return Err(Error::shape(format!(
+                "{} penalties and {} targets; give at least one penalty and the {} targets that \
+                 were fitted",
+                lambdas.len(),
+                targets.outputs(),
+                self.targets()
+            )));
+        }
+        if let Some(zero) = lambdas.iter().find(|&&lambda| lambda == 0.0) {
+            return Err(Error::parameter(format!(
+                "lambda is {zero}; leave-one-out errors are for a lambda above 0"
+            )));
+        }
+        let inverses = lambdas.iter().map(|&l| self.inverse(l, Self::CUTOFF));
+        let inverses = inverses.collect::<Result<Vec<_>>>()?;
+        let side_by_side = |columns: &[Array2<f64>]| {
+            let views: Vec<_> = columns.iter().map(|c| c.view()).collect();
+            concatenate(Axis(1), &views).map_err(|e| Error::shape(e.to_string()))
+        };
+        let scaled: Vec<_> = inverses.iter().map(|i| self.scaled(i)).collect();
+        let columns: Vec<_> = inverses
+            .into_iter()
+            .map(|i| i.insert_axis(Axis(1)))
+            .collect();
+        let residuals = Residuals {
+            path: self,
+            inverse_pl: side_by_side(&columns)?,
+            scaled_pc: side_by_side(&scaled)?,
+        };
+        let mut sums = (Array2::zeros((lambdas.len(), targets.outputs())), 0.0);
+        each_row(
+            map,
+            source,
+            targets,
+            &run.into(),
+            |z_md, y_mt, weights_m| {
+                let blocks: Vec<_> = (0..z_md.nrows()).step_by(BLOCK).collect();
+                let of_blocks: Vec<_> = blocks
+                    .into_par_iter()
+                    .map(|from| {
+                        let rows = from..z_md.nrows().min(from + BLOCK);
+                        let z = z_md.slice(s![rows.clone(), ..]);
+                        residuals.squares(z, y_mt.slice(s![rows.clone(), ..]), &weights_m[rows])
+                    })
+                    .collect();
+                // In the order of rows, so that threads do not matter.
+                of_blocks.iter().for_each(|squares| sums.0 += squares);
+                sums.1 += weights_m.iter().sum::<f64>();
+            },
+        )?;
+        Ok(sums.0 / sums.1)
+    }
+}
+
+/// Hands over features, targets and weights of all rows, portion by portion.
+fn each_row(
+    map: &dyn FeatureMap,
+    source: &mut dyn ChunkSource,
+    targets: &Targets,
+    run: &Run,
+    mut take: impl FnMut(ArrayView2<'_, f32>, Array2<f64>, Vec<f64>),
+) -> Result<()> {
+    let lanes = vec![Lane::features(map)?];
+    let mut featurizer = Featurizer::new(lanes, source.targets(), End::Host, run)?;
+    let shift = Array1::from_shape_fn(targets.outputs(), |k| targets.shift(k));
+    let with = |chunk: &Chunk, range: std::ops::Range<usize>| {
+        let weights_m = match &chunk.weights {
+            Some(weights_n) => weights_n.slice(s![range.clone()]).to_vec(),
+            None => vec![1.0; range.len()],
+        };
+        let y_mt = targets.encode(chunk.y.slice(s![range, ..]));
+        y_mt.map(|y_mt| (y_mt + &shift, weights_m))
+    };
+    featurizer.on_host(source, with, |z, with| {
+        let (y_mt, weights_m) = with?;
+        take(z[0], y_mt, weights_m);
+        Ok(())
+    })?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Device,
+        data::MemorySource,
+        features::{Affine, Fourier},
+        kernels::Gaussian,
+        solve::{Cholesky, Intercept, NormalEquations},
+    };
+
+    /// Against as many fits as there are rows, with weights, with and without an intercept, and
+    /// with one that is a feature.
+    #[test]
+    fn a_row_left_out_is_a_fit_without_it() {
+        const N: usize = 40;
+        let x = Array2::from_shape_fn((N, 2), |(i, j)| ((i * (2 * j + 3)) % 17) as f64 / 5.0);
+        let y = Array2::from_shape_fn((N, 2), |(i, k)| 4.0 + ((i + 3 * k) as f64).sin());
+        let weights = Array1::from_shape_fn(N, |i| 0.5 + (i % 3) as f64);
+        let map = Fourier::new(Gaussian).features(20);
+        let map = map.build(Affine::identity(2)).expect("builds");
+        let targets = Targets::Real {
+            columns: 2,
+            shift: vec![4.0, 3.0],
+        };
+        let cpu = Device::cpu();
+        let source = |weights: Array1<f64>| {
+            let rows = MemorySource::new(&x, Some(y.clone())).expect("rows");
+            rows.with_weights(weights).expect("weights")
+        };
+        let sums_of = |mut rows: MemorySource| {
+            NormalEquations::accumulate(&map, &mut rows, &targets, &cpu).expect("sums")
+        };
+        let sums = sums_of(source(weights.clone()));
+        let mut z_nd = Array2::zeros((N, 20));
+        crate::features::featurize(&map, &mut source(weights.clone()), &cpu, |z| {
+            z_nd.assign(&z.mapv(f64::from));
+            Ok(())
+        })
+        .expect("features");
+        let lambdas = [1e-4, 1e-2, 1.0];
+        for intercept in [Intercept::None, Intercept::Free, Intercept::Penalised] {
+            let path = LambdaPath::of(&sums, intercept).expect("decomposes");
+            let rows = &mut source(weights.clone());
+            let fast_lt = path
+                .leave_one_out(&lambdas, &map, rows, &targets, &cpu)
+                .expect("errors");
+            let mut slow_lt = Array2::<f64>::zeros((3, 2));
+            for i in 0..N {
+                let mut without = weights.clone();
+                without[i] = 0.0;
+                let rest = sums_of(source(without));
+                for (l, lambda) in lambdas.iter().enumerate() {
+                    // The same penalty as with all rows.
+                    let lambda = lambda * sums.weight / rest.weight;
+                    let fit = match intercept {
+                        Intercept::Penalised => LambdaPath::of(&rest, intercept)
+                            .and_then(|path| path.coefficients(lambda)),
+                        _ => Cholesky {
+                            lambda,
+                            intercept: intercept == Intercept::Free,
+                        }
+                        .solve(&rest),
+                    };
+                    let fit = fit.expect("solves");
+                    let fitted = z_nd.row(i).dot(&fit.beta_dt) + &fit.intercept_t;
+                    let error = (&y.row(i) - &fitted).mapv(|e| e * e) * weights[i];
+                    slow_lt.row_mut(l).scaled_add(1.0 / sums.weight, &error);
+                }
+            }
+            // Sums of f32 features, which lambda 1e-4 lets err by 1e-3 at most.
+            let worst = (&fast_lt / &slow_lt - 1.0).fold(0.0, |m: f64, v| m.max(v.abs()));
+            assert!(
+                worst < 1e-3,
+                "{intercept:?}: {worst:e}, {fast_lt} {slow_lt}"
+            );
+        }
+        let path = LambdaPath::of(&sums, true).expect("decomposes");
+        let rows = &mut source(weights.clone());
+        for bad in [&[0.0][..], &[-1.0], &[]] {
+            assert!(path.leave_one_out(bad, &map, rows, &targets, &cpu).is_err());
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! How features spread, and coordinates in which the spread is the same in every direction: what
+//! makes iterations few.
+
+use crate::{Error, Result, linalg::cholesky::Lower, normal::NormalEquations};
+use ndarray::{Array1, Array2, Axis, Zip};
+
+/// Means and covariances of features, or their second moments about zero if no intercept is fitted.
+#[derive(Debug)]
+pub(crate) struct Covariance {
+    /// `[D]`; zeros if no intercept is fitted.
+    pub(crate) mean_d: Array1<f64>,
+    pub(crate) spread: Spread,
+}
+
+/// Covariances of all pairs, or of each feature with itself.
+#[derive(Debug)]
+pub(crate) enum Spread {
+    /// `[D, D]`, lower triangle.
+    Pairs(Array2<f64>),
+    /// `[D]`.
+    Alone(Array1<f64>),
+}
+
+impl Covariance {
+    /// From sums over rows, weighted as they are.
+    pub(crate) fn of_sums(sums: NormalEquations, intercept: bool) -> Self {
+        let n = sums.weight;
+        let mean_d = match intercept {
+            true => sums.z_sum_d / n,
+            false => Array1::zeros(sums.z_sum_d.len()),
+        };
+        let mut pairs = sums.gram_dd;
+        for (mut row, &mean) in pairs.rows_mut().into_iter().zip(&mean_d) {
+            Zip::from(&mut row)
+                .and(&mean_d)
+                .for_each(|c, &m| *c = *c / n - mean * m);
+        }
+        Self {
+            mean_d,
+            spread: Spread::Pairs(pairs),
+        }
+    }
+
+    /// From the sums and the sums of squares of the columns, `[2, D]`, over n rows.
+    pub(crate) fn of_moments(moments_2d: &Array2<f64>, n: f64, intercept: bool) -> Self {
+        let (sums, squares) = (moments_2d.row(0), moments_2d.row(1));
+        let mean_d = match intercept {
+            true => &sums / n,
+            false => Array1::zeros(sums.len()),
+        };
+        let alone = Zip::from(&squares)
+            .and(&mean_d)
+            .map_collect(|&square, &m| (square / n - m * m).max(0.0));
+        Self {
+            mean_d,
+            spread: Spread::Alone(alone),
+        }
+    }
+
+    /// The metric `scale C + penalty I` of coefficients, and `scale` of an intercept. Where
+    /// rounding leaves no positive definite matrix the penalty is taken larger, up to `scale` times
+    /// the mean of the diagonal.
+    pub(crate) fn metric(&self, scale: f64, penalty: f64) -> Result<Metric> {
+        let factor = match &self.spread {
+            Spread::Alone(c) => Factor::Alone(c.mapv(|c| (scale * c + penalty).sqrt())),
+            Spread::Pairs(c) => {
+                let most = scale * c.diag().sum() / c.nrows() as f64;
+                let mut penalty = penalty;
+                let mut lower = Lower::of(c);
+                loop {
+                    for i in 0..c.nrows() {
+                        let row = lower.row_mut(i);
+                        row.iter_mut().for_each(|c| *c *= scale);
+                        row[i] += penalty;
+                    }
+                    if lower.factor() {
+                        break Factor::Pairs(lower);
+                    }
+                    penalty = (10.0 * penalty).max(1e-9 * most);
+                    if penalty > most || penalty.is_nan() {
+                        let problem = "the features have no covariance that can be factored";
+                        return Err(Error::numerical(problem));
+                    }
+                    lower.assign(c);
+                }
+            }
+        };
+        Ok(Metric {
+            factor,
+            root: scale.sqrt(),
+        })
+    }
+}
+
+/// `M = L L'` on coefficients with a factor beside it for the intercept.
+#[derive(Debug)]
+pub(crate) struct Metric {
+    factor: Factor,
+    root: f64,
+}
+
+#[derive(Debug)]
+enum Factor {
+    Pairs(Lower),
+    /// The diagonal of L.
+    Alone(Array1<f64>),
+}
+
+/// A place, a gradient or a step: coefficients, and intercepts of features that are centred.
+#[derive(Debug, Clone)]
+pub(crate) struct Point {
+    /// `[t, D]`.
+    pub(crate) beta_td: Array2<f64>,
+    /// `[t]`.
+    pub(crate) intercept_t: Array1<f64>,
+}
+
+impl Point {
+    pub(crate) fn zero(targets: usize, features: usize) -> Self {
+        Self {
+            beta_td: Array2::zeros((targets, features)),
+            intercept_t: Array1::zeros(targets),
+        }
+    }
+
+    /// `self += factor other`.
+    pub(crate) fn add(&mut self, factor: f64, other: &Self) {
+        self.beta_td.scaled_add(factor, &other.beta_td);
+        self.intercept_t.scaled_add(factor, &other.intercept_t);
+    }
+}
+
+impl Metric {
+    /// `L^-1 g` of a gradient.
+    pub(crate) fn whiten(&self, gradient: &Point) -> Point {
+        self.solve(gradient, |l, b| l.solve(b))
+    }
+
+    /// `L'^-1 u` of a step in whitened coordinates.
+    pub(crate) fn unwhiten(&self, step: &Point) -> Point {
+        self.solve(step, |l, b| l.solve_transposed(b))
+    }
+
+    /// `M^-1 g`.
+    pub(crate) fn inverse(&self, gradient: &Point) -> Point {
+        self.unwhiten(&self.whiten(gradient))
+    }
+
+    fn solve(&self, point: &Point, solve: impl Fn(&Lower, &mut Array2<f64>)) -> Point {
+        let beta_td = match &self.factor {
+            Factor::Pairs(lower) => {
+                let mut beta_dt = point.beta_td.t().as_standard_layout().into_owned();
+                solve(lower, &mut beta_dt);
+                beta_dt.reversed_axes().as_standard_layout().into_owned()
+            }
+            Factor::Alone(root_d) => &point.beta_td / &root_d.view().insert_axis(Axis(0)),
+        };
+        Point {
+            beta_td,
+            intercept_t: &point.intercept_t / self.root,
+        }
+    }
+}

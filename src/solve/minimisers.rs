@@ -1,0 +1,303 @@
+//! Solvers of losses against scikit-learn's on fixed features: tests/fixtures/losses.py has the
+//! same features and gives the values.
+
+use super::{
+    Accelerated, Admm, Coefficients, FeatureProducts, NormalEquations, Quadratic, QuasiNewton,
+    Reached, Separable,
+    loss::{
+        EpsilonInsensitive, Hinge, KinkedLoss, Logistic, Outside, SmoothLoss,
+        SquaredEpsilonInsensitive, SquaredHinge,
+    },
+    metric::Covariance,
+    risk::{FittedRows, Risk, RowLoss, RowTargets},
+};
+use crate::Result;
+use ndarray::{Array1, Array2, ArrayView2, Axis, array};
+
+const N: usize = 120;
+const LAMBDA: f64 = 0.01;
+
+struct Stored(Array2<f64>);
+
+impl FeatureProducts for Stored {
+    fn rows(&self) -> usize {
+        self.0.nrows()
+    }
+    fn columns(&self) -> usize {
+        self.0.ncols()
+    }
+    fn add_product(&mut self, beta_td: ArrayView2<'_, f64>, r_tn: &mut Array2<f64>) -> Result<()> {
+        *r_tn += &beta_td.dot(&self.0.t());
+        Ok(())
+    }
+    fn transposed(&mut self, r_tn: ArrayView2<'_, f64>, out_td: &mut Array2<f64>) -> Result<()> {
+        out_td.assign(&r_tn.dot(&self.0));
+        Ok(())
+    }
+    fn moments(&mut self, _: &mut Array2<f64>) -> Result<()> {
+        unreachable!("covariances come from sums")
+    }
+}
+
+fn features() -> Array2<f64> {
+    Array2::from_shape_fn((N, 6), |(i, j)| {
+        let (i, j) = (i as f64, j as f64);
+        (0.7 * i * (j + 1.0) + 0.3 * j * j).sin() + 0.2 * (0.05 * i * j).cos()
+    })
+}
+
+fn amounts() -> Array1<f64> {
+    let wave = (0..N).map(|i| 0.8 * (1.9 * (i * i) as f64).sin() + 0.4);
+    features().dot(&array![1.0, -2.0, 0.5, 0.0, 1.5, -0.7]) + &wave.collect::<Array1<f64>>()
+}
+
+fn classes(edges: &[f64]) -> FittedRows {
+    let class = |f: f64| edges.iter().filter(|&&edge| f >= edge).count() as u32;
+    FittedRows {
+        targets: RowTargets::Classes {
+            class_n: amounts().iter().map(|&f| class(f)).collect(),
+            classes: edges.len() + 1,
+        },
+        weight_n: None,
+        rows: N,
+    }
+}
+
+fn two() -> FittedRows {
+    classes(&[0.3])
+}
+
+fn real() -> FittedRows {
+    FittedRows {
+        targets: RowTargets::Real(amounts().insert_axis(Axis(0))),
+        weight_n: None,
+        rows: N,
+    }
+}
+
+fn covariance(intercept: bool) -> Covariance {
+    covariance_of(&features(), intercept)
+}
+
+fn covariance_of(z: &Array2<f64>, intercept: bool) -> Covariance {
+    let sums = NormalEquations {
+        rows: N as u64,
+        weight: N as f64,
+        gram_dd: z.t().dot(z),
+        z_sum_d: z.sum_axis(Axis(0)),
+        ..NormalEquations::zero(6, 1)
+    };
+    Covariance::of_sums(sums, intercept)
+}
+
+fn each(loss: impl SmoothLoss + 'static) -> RowLoss {
+    RowLoss::Each(Box::new(loss))
+}
+
+fn smooth(rows: &FittedRows, loss: &RowLoss, intercept: bool) -> Reached {
+    let covariance = covariance(intercept);
+    let metric = covariance
+        .metric(loss.curvature(), LAMBDA)
+        .expect("factors");
+    let mut z = Stored(features());
+    let mut risk = Risk::new(&mut z, rows, loss, &covariance, (LAMBDA, intercept));
+    let solver = QuasiNewton {
+        tolerance: 1e-7,
+        max_passes: 100,
+    };
+    let reached = solver
+        .solve(&mut risk, &metric, &mut |_, _| {})
+        .expect("solves");
+    assert!(reached.converged, "{reached:?}");
+    reached
+}
+
+fn kinked(rows: &FittedRows, loss: &dyn KinkedLoss, intercept: bool) -> Reached {
+    let solver = Admm {
+        lambda: LAMBDA,
+        intercept,
+        tilt: 0.0,
+        stiffness: 1.0,
+        tolerance: 1e-7,
+        max_passes: 5000,
+    };
+    let mut z = Stored(features());
+    let how = (rows, loss);
+    let reached = solver.solve(&mut z, how, &covariance(intercept), &mut |_, _| {});
+    let reached = reached.expect("solves");
+    assert!(reached.converged, "{reached:?}");
+    reached
+}
+
+#[track_caller]
+fn agrees(reached: &Reached, expected: f64) {
+    println!("{} passes: {}", reached.passes, reached.objective);
+    let off = reached.objective / expected - 1.0;
+    assert!(off.abs() < 1e-7, "{} is no {expected}", reached.objective);
+}
+
+#[test]
+fn smooth_losses_reach_the_least_objective() {
+    agrees(&smooth(&two(), &each(Logistic), true), 0.250001935032);
+    let squared = smooth(&two(), &each(SquaredHinge), false);
+    agrees(&squared, 0.196744317513);
+    let squared = SquaredEpsilonInsensitive { epsilon: 0.3 };
+    agrees(&smooth(&real(), &each(squared), false), 0.264517096729);
+    let three = classes(&[-0.8, 1.0]);
+    let reached = smooth(&three, &RowLoss::Multinomial, true);
+    agrees(&reached, 0.477814118069);
+    assert!(reached.passes < 30, "{}", reached.passes);
+
+    let mut balanced = two();
+    let second = |i| balanced.targets.of(0, i) > 0.0;
+    let yes = (0..N).filter(|&i| second(i)).count();
+    let weight = |i| N as f64 / (2 * if second(i) { yes } else { N - yes }) as f64;
+    let weights = (0..N).map(weight).collect();
+    balanced.weight_n = Some(weights);
+    agrees(&smooth(&balanced, &each(Logistic), true), 0.250015016863);
+}
+
+#[test]
+fn kinked_losses_reach_the_least_objective() {
+    agrees(&kinked(&two(), &Hinge, true), 0.170758249305);
+    agrees(&kinked(&two(), &Hinge, false), 0.184025961482);
+    for (epsilon, expected) in [(0.3, 0.274629336072), (0.0, 0.535598460229)] {
+        let loss = EpsilonInsensitive { epsilon };
+        agrees(&kinked(&real(), &loss, true), expected);
+    }
+}
+
+#[test]
+fn the_one_class_machine_reaches_the_least_objective() {
+    let rows = FittedRows {
+        targets: RowTargets::None,
+        weight_n: None,
+        rows: N,
+    };
+    let solver = Admm {
+        lambda: 1.0,
+        intercept: true,
+        tilt: 1.0,
+        stiffness: 1.0,
+        tolerance: 1e-7,
+        max_passes: 5000,
+    };
+    let how: (&FittedRows, &dyn KinkedLoss) = (&rows, &Outside { nu: 0.3 });
+    // About the origin nothing lies on one side.
+    let mut z = Stored(features() + 1.0);
+    let covariance = covariance_of(&z.0, true);
+    let reached = solver.solve(&mut z, how, &covariance, &mut |_, _| {});
+    let reached = reached.expect("solves");
+    agrees(&reached, -1.0374251584);
+    let Coefficients {
+        beta_dt,
+        intercept_t,
+    } = &reached.coefficients;
+    let outside = z.0.dot(&beta_dt.column(0)) + intercept_t[0];
+    let outside = outside.iter().filter(|s| **s < -1e-6).count();
+    assert!((33..=36).contains(&outside), "{outside} of 120 at nu = 0.3");
+}
+
+#[test]
+fn absolute_penalties_reach_the_least_objective_and_its_zeros() {
+    for (ratio, expected, kept) in [(1.0, 1.043833262009, 4), (0.5, 0.905073658835, 4)] {
+        let (z, y) = (features(), amounts());
+        let (l1, l2) = (0.2 * ratio, 0.2 * (1.0 - ratio));
+        let (quadratic, mean_d) = Quadratic::of(covariance(true), 1.0, l2);
+        let y0 = &y - y.mean().expect("rows");
+        let c = (&z - &mean_d).t().dot(&y0) / N as f64;
+        let mut x = Array1::zeros(6);
+        let cost = Separable::Absolute(l1);
+        let (_, done) = quadratic.minimise(&c, cost, &mut x.view_mut(), (1e-12, 10_000));
+        assert!(done);
+        let r = &y0 - &(&z - &mean_d).dot(&x);
+        let value = r.dot(&r) / (2 * N) as f64
+            + l1 * x.fold(0.0, |s, x: &f64| s + x.abs())
+            + 0.5 * l2 * x.dot(&x);
+        assert!((value / expected - 1.0).abs() < 1e-8, "{value}");
+        assert_eq!(x.iter().filter(|x| **x != 0.0).count(), kept);
+    }
+
+    let (rows, loss) = (two(), each(Logistic));
+    let (quadratic, mean_d) = Quadratic::of(covariance(true), 0.25, 0.0);
+    let covariance = Covariance {
+        mean_d,
+        ..covariance(true)
+    };
+    let mut z = Stored(features());
+    let mut risk = Risk::new(&mut z, &rows, &loss, &covariance, (0.0, true));
+    let solver = |cost| Accelerated {
+        cost,
+        tolerance: 1e-8,
+        max_passes: 500,
+    };
+    let l1 = solver(Separable::Absolute(0.02));
+    let reached = l1
+        .solve(&mut risk, &quadratic, &mut |_, _| {})
+        .expect("solves");
+    agrees(&reached, 0.324200124951);
+    let beta = &reached.coefficients.beta_dt;
+    assert_eq!(beta.iter().filter(|b| **b != 0.0).count(), 4);
+
+    // Within bounds, the slope of a coefficient is zero or presses it against its bound.
+    let bounded = solver(Separable::Bound(0.8));
+    let reached = bounded
+        .solve(&mut risk, &quadratic, &mut |_, _| {})
+        .expect("solves");
+    let (z, beta) = (features(), &reached.coefficients.beta_dt.column(0));
+    let scores = z.dot(beta) + reached.coefficients.intercept_t[0];
+    let slope = |i| Logistic.value_and_slope(rows.targets.of(0, i), scores[i]).1;
+    let slopes: Array1<f64> = (0..N).map(slope).collect();
+    let gradient = z.t().dot(&slopes) / N as f64;
+    let mut at_bound = 0;
+    for (b, g) in beta.iter().zip(&gradient) {
+        match b.abs() < 0.8 {
+            true => assert!(g.abs() < 1e-6, "{b} {g}"),
+            false => {
+                at_bound += 1;
+                assert!(b.abs() <= 0.8 && b * g < 0.0, "{b} {g}");
+            }
+        }
+    }
+    assert!((1..6).contains(&at_bound), "{at_bound}");
+    assert!(slopes.sum().abs() < 1e-5);
+}
+
+/// The gradient that solvers go by, against differences of the objective.
+#[test]
+fn gradients_are_differences() {
+    for (rows, loss) in [
+        (classes(&[-0.8, 1.0]), RowLoss::Multinomial),
+        (two(), each(Logistic)),
+    ] {
+        let covariance = covariance(true);
+        let mut z = Stored(features());
+        let mut risk = Risk::new(&mut z, &rows, &loss, &covariance, (0.3, true));
+        let mut at = risk.zero();
+        for (i, b) in at.beta_td.iter_mut().chain(&mut at.intercept_t).enumerate() {
+            *b = (i as f64).sin();
+        }
+        let mut scores = risk.scores();
+        let (_, gradient) = risk.evaluate(&at, &mut scores).expect("evaluates");
+        let slopes: Vec<f64> = gradient
+            .beta_td
+            .iter()
+            .chain(&gradient.intercept_t)
+            .copied()
+            .collect();
+        for (i, slope) in slopes.into_iter().enumerate() {
+            let mut value = |h: f64| -> f64 {
+                let mut near = at.clone();
+                let mut all = near.beta_td.iter_mut().chain(&mut near.intercept_t);
+                *all.nth(i).expect("a coefficient") += h;
+                let (values, _) = risk.evaluate(&near, &mut scores).expect("evaluates");
+                values.iter().sum()
+            };
+            let difference = (value(1e-5) - value(-1e-5)) / 2e-5;
+            assert!(
+                (difference - slope).abs() < 1e-8,
+                "{i}: {difference} {slope}"
+            );
+        }
+    }
+}

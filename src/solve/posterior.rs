@@ -1,0 +1,269 @@
+//! Gaussian process regression in the space of features: the posterior of the coefficients and the
+//! marginal likelihood, both from one eigendecomposition of the sums.
+
+#[cfg(test)]
+mod tests;
+
+use super::{Coefficients, LambdaPath};
+use crate::{
+    Error, Result,
+    normal::NormalEquations,
+    seed::{Seed, Stream},
+};
+use ndarray::{Array1, Array2, Axis};
+use std::f64::consts::TAU;
+
+/// The evidence for a Gaussian process `y = f(x) + e`, `f = z(x)'beta`, with prior
+/// `beta ~ N(0, signal I)` and noise `e ~ N(0, noise)`: what all choices of the two variances have
+/// in common. Since z(x)'z(y) estimates k(x, y), f has the covariance `signal k(x, y)`
+/// (Rasmussen & Williams 2006, section 2.1).
+///
+/// With an intercept, which has a flat prior, the likelihood is that of the contrasts of y, the
+/// n - 1 combinations that no constant moves (restricted maximum likelihood).
+#[derive(Debug, Clone)]
+pub struct Evidence {
+    /// What it shares with ridge regression.
+    path: LambdaPath,
+    /// Squares of centred targets, `[t]`.
+    square_t: Array1<f64>,
+    /// Rows that the likelihood counts.
+    counted: f64,
+    intercept: bool,
+}
+
+/// Two variances: of f at a row where k(x, x) = 1, and of the noise of each target.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variances {
+    /// `noise / signal`, the penalty `lambda n` of ridge regression with the same mean.
+    pub ratio: f64,
+    /// Variance of the noise, `[t]`.
+    pub noise_t: Array1<f64>,
+}
+
+impl Variances {
+    /// Variance of f where k(x, x) = 1, `[t]`.
+    pub fn signal_t(&self) -> Array1<f64> {
+        &self.noise_t / self.ratio
+    }
+}
+
+/// What is known of the two variances.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct KnownVariances {
+    /// Variance of the noise, if known.
+    pub noise: Option<f64>,
+    /// Variance of f where k(x, x) = 1, if known.
+    pub signal: Option<f64>,
+}
+
+/// Ratios that are looked at before the best is refined.
+const GRID: usize = 81;
+/// The interval of the logarithm of the ratio ends at this length.
+const FINE: f64 = 1e-6;
+
+impl Evidence {
+    /// Decomposes the sums. Errors when there are no rows (one is too few beside an intercept), and
+    /// on sums that are not finite.
+    pub fn of(sums: &NormalEquations, intercept: bool) -> Result<Self> {
+        let n = sums.weight;
+        let counted = if intercept { n - 1.0 } else { n };
+        if counted < 1.0 {
+            return Err(Error::shape(format!(
+                "{n} rows say nothing of a variance; give at least {}",
+                if intercept { 2 } else { 1 }
+            )));
+        }
+        let path = LambdaPath::of(sums, intercept)?;
+        Ok(Self {
+            square_t: &sums.y_square_t - &(&path.y_mean_t * &path.y_mean_t * n),
+            path,
+            counted,
+            intercept,
+        })
+    }
+
+    /// `noise y'K^-1 y` of each target, K the covariance of y at this ratio.
+    fn misfit_t(&self, ratio: f64) -> Array1<f64> {
+        let mut misfit_t = self.square_t.clone();
+        let projected = self.path.projected_pt.rows().into_iter();
+        for (row, s) in projected.zip(&self.path.eigen.values_n) {
+            misfit_t.zip_mut_with(&row, |m, c| *m -= c * c / (s + ratio));
+        }
+        // What a perfect fit leaves is rounding of the squares.
+        misfit_t.zip_mut_with(&self.square_t, |m, &y| *m = m.max(y * f64::EPSILON));
+        misfit_t
+    }
+
+    /// The noise of each target at a ratio: as it is known, or where the likelihood is largest.
+    fn noise_t(&self, ratio: f64, known: KnownVariances) -> Array1<f64> {
+        match (known.noise, known.signal) {
+            (Some(noise), _) => Array1::from_elem(self.square_t.len(), noise),
+            (None, Some(signal)) => Array1::from_elem(self.square_t.len(), signal * ratio),
+            (None, None) => self.misfit_t(ratio) / self.counted,
+        }
+    }
+
+    /// `log p(y | x)`, summed over targets:
+    /// `-1/2 (y'K^-1 y + log |K| + N log 2 pi)`, `K = signal Z Z' + noise I`.
+    pub fn log_marginal_likelihood(&self, variances: &Variances) -> f64 {
+        let Variances { ratio, noise_t } = variances;
+        let stretch: f64 = self
+            .path
+            .eigen
+            .values_n
+            .iter()
+            .map(|s| (s / ratio).ln_1p())
+            .sum();
+        let each = self.misfit_t(*ratio) / noise_t;
+        let each = each
+            .iter()
+            .zip(noise_t)
+            .map(|(misfit, noise)| -0.5 * (misfit + self.counted * (TAU * noise).ln() + stretch));
+        each.sum()
+    }
+
+    /// The variances of the largest marginal likelihood, of those that are not known. The ratio is
+    /// one for all targets.
+    ///
+    /// Errors when a known variance is not positive and finite, and when the targets or the
+    /// features do not vary, which leaves nothing to be said of them.
+    pub fn maximize(&self, known: KnownVariances) -> Result<Variances> {
+        for (what, value) in [("noise", known.noise), ("signal", known.signal)] {
+            if let Some(value) = value
+                && !(value > 0.0 && value.is_finite())
+            {
+                return Err(Error::parameter(format!(
+                    "the variance of the {what} is {value}; it must be positive and finite"
+                )));
+            }
+        }
+        let at = |ratio: f64| Variances {
+            ratio,
+            noise_t: self.noise_t(ratio, known),
+        };
+        if let (Some(noise), Some(signal)) = (known.noise, known.signal) {
+            return Ok(at(noise / signal));
+        }
+        if known.noise.is_none() && self.square_t.iter().any(|&s| s <= 0.0) {
+            return Err(Error::numerical(
+                "a target has the same value in all rows, so nothing is known of its noise",
+            ));
+        }
+        let largest = self.path.eigen.values_n.first().copied().unwrap_or(0.0);
+        if largest <= 0.0 {
+            return Err(Error::numerical(
+                "the features are the same in all rows, so nothing is known of the signal",
+            ));
+        }
+        // From a noise that f32 features hide to one that hides every feature.
+        let (low, high) = ((largest * 1e-10).ln(), (largest * 1e4).ln());
+        let step = (high - low) / (GRID - 1) as f64;
+        let value = |log: f64| self.log_marginal_likelihood(&at(log.exp()));
+        let best = (0..GRID).map(|i| low + step * i as f64);
+        let best = best.max_by(|&a, &b| value(a).total_cmp(&value(b)));
+        let best = best.unwrap_or(low);
+        Ok(at(golden_section(best - step, best + step, value).exp()))
+    }
+
+    /// The posterior at these variances. Errors unless their ratio is positive and finite.
+    pub fn posterior(&self, variances: &Variances) -> Result<Posterior> {
+        let path = &self.path;
+        let lambda = variances.ratio / path.n;
+        let root_d = path
+            .eigen
+            .values_n
+            .mapv(|s| 1.0 / (s + variances.ratio).sqrt());
+        // V diag(1 / sqrt(s + r)): a square root of (Z'Z + r I)^-1.
+        let root_dd = &path.eigen.vectors_nn * &root_d;
+        Ok(Posterior {
+            coefficients: path.coefficients(lambda)?,
+            spread: Spread {
+                shift_d: path.z_mean_d.dot(&root_dd),
+                root_dd,
+                noise_t: variances.noise_t.clone(),
+                intercept: if self.intercept { 1.0 / path.n } else { 0.0 },
+            },
+        })
+    }
+
+    /// `N(r) = sum s / (s + r)`: how many features the data decide on. Errors unless the ratio is
+    /// positive and finite.
+    pub fn effective_dimension(&self, ratio: f64) -> Result<f64> {
+        self.path.effective_dimension(ratio / self.path.n)
+    }
+}
+
+/// Mean and variance of the coefficients given the data.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Posterior {
+    /// The mean, as ridge regression has it.
+    pub coefficients: Coefficients,
+    /// What it may be off by.
+    pub spread: Spread,
+}
+
+/// The covariance of the coefficients given the data, by a square root.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spread {
+    /// A square root of the covariance of beta: `noise root root'`, `[D, D]`.
+    pub root_dd: Array2<f64>,
+    /// `root' mean(z)`, which centred features lack, `[D]`.
+    pub shift_d: Array1<f64>,
+    /// Variance of the noise, `[t]`.
+    pub noise_t: Array1<f64>,
+    /// Variance of the intercept over that of the noise: 1/n, or 0 without one.
+    pub intercept: f64,
+}
+
+impl Spread {
+    /// Variance of f(x) over that of the noise, from `root'z(x)`, `[rows, D]`: one value a row.
+    pub fn relative_variance(&self, rooted_nd: &Array2<f64>) -> Array1<f64> {
+        let centred = rooted_nd - &self.shift_d;
+        centred.map_axis(Axis(1), |row| row.dot(&row) + self.intercept)
+    }
+
+    /// Coefficients of functions drawn from the posterior of target `target`, whose mean is `mean`:
+    /// `[D, samples]`, and as many intercepts. Equal seeds draw equal functions.
+    pub fn sample(
+        &self,
+        mean: &Coefficients,
+        target: usize,
+        samples: usize,
+        seed: Seed,
+    ) -> Coefficients {
+        let deviation = self.noise_t[target].sqrt();
+        let features = self.root_dd.nrows();
+        let mut draws = seed.stream(Stream::Posterior, target as u64);
+        let xi_ds = Array2::from_shape_simple_fn((features, samples), || draws.normal());
+        let away_ds = self.root_dd.dot(&xi_ds) * deviation;
+        // The intercept varies with the mean of y, and against what centring takes out.
+        let own_s = Array1::from_shape_simple_fn(samples, || draws.normal());
+        let own_s = own_s * (deviation * self.intercept.sqrt());
+        let centring_s = xi_ds.t().dot(&self.shift_d) * deviation;
+        let mean_d = mean.beta_dt.column(target).insert_axis(Axis(1));
+        Coefficients {
+            beta_dt: &away_ds + &mean_d,
+            intercept_t: own_s - centring_s + mean.intercept_t[target],
+        }
+    }
+}
+
+/// Where `value` is largest between `low` and `high`, if it rises and then falls.
+fn golden_section(mut low: f64, mut high: f64, value: impl Fn(f64) -> f64) -> f64 {
+    let share = (5_f64.sqrt() - 1.0) / 2.0;
+    let mut left = high - share * (high - low);
+    let mut right = low + share * (high - low);
+    let (mut at_left, mut at_right) = (value(left), value(right));
+    while high - low > FINE {
+        if at_left < at_right {
+            (low, left, at_left) = (left, right, at_right);
+            right = low + share * (high - low);
+            at_right = value(right);
+        } else {
+            (high, right, at_right) = (right, left, at_left);
+            left = high - share * (high - low);
+            at_left = value(left);
+        }
+    }
+    f64::midpoint(low, high)
+}

@@ -1,0 +1,255 @@
+//! Evidence and posterior against the exact process.
+
+use super::*;
+use crate::linalg::cholesky::Lower;
+
+/// Twelve rows of five features, two targets.
+fn data() -> (Array2<f64>, Array2<f64>) {
+    let mut draws = Seed(3).stream(Stream::Data, 0);
+    let z = Array2::from_shape_simple_fn((12, 5), || draws.normal());
+    let y = Array2::from_shape_fn((12, 2), |(i, k)| {
+        z[[i, 0]] - 2.0 * z[[i, 3 - k]] + 4.0 + 0.3 * draws.normal()
+    });
+    (z, y)
+}
+
+fn sums(z: &Array2<f64>, y: &Array2<f64>) -> NormalEquations {
+    NormalEquations {
+        weight: z.nrows() as f64,
+        rows: z.nrows() as u64,
+        gram_dd: z.t().dot(z),
+        zty_dt: z.t().dot(y),
+        z_sum_d: z.sum_axis(Axis(0)),
+        y_sum_t: y.sum_axis(Axis(0)),
+        y_square_t: (y * y).sum_axis(Axis(0)),
+    }
+}
+
+/// An orthonormal basis of what no constant moves, `[n, n - 1]` (Helmert's).
+fn contrasts(n: usize) -> Array2<f64> {
+    Array2::from_shape_fn((n, n - 1), |(i, k)| {
+        let m = (k + 1) as f64;
+        match i.cmp(&(k + 1)) {
+            std::cmp::Ordering::Less => 1.0 / (m * (m + 1.0)).sqrt(),
+            std::cmp::Ordering::Equal => -(m / (m + 1.0)).sqrt(),
+            std::cmp::Ordering::Greater => 0.0,
+        }
+    })
+}
+
+/// The exact Gaussian process: everything from the n x n covariance.
+struct Exact {
+    factor: Lower,
+    log_determinant: f64,
+}
+
+impl Exact {
+    fn of(k_nn: &Array2<f64>) -> Self {
+        let mut factor = Lower::of(k_nn);
+        assert!(factor.factor(), "positive definite");
+        let log_determinant = (0..k_nn.nrows()).map(|i| 2.0 * factor.row(i)[i].ln()).sum();
+        Self {
+            factor,
+            log_determinant,
+        }
+    }
+
+    /// `b' K^-1 b`, column by column of b.
+    fn quadratic(&self, b: &Array2<f64>) -> Array1<f64> {
+        let mut b = b.as_standard_layout().into_owned();
+        self.factor.solve(&mut b);
+        b.map_axis(Axis(0), |c| c.dot(&c))
+    }
+}
+
+#[test]
+fn the_likelihood_is_that_of_the_exact_process() {
+    let (z, y) = data();
+    let variances = Variances {
+        ratio: 0.4,
+        noise_t: Array1::from(vec![0.2, 0.9]),
+    };
+    for intercept in [false, true] {
+        let (z, y, all) = match intercept {
+            true => {
+                let u = contrasts(12);
+                (u.t().dot(&z), u.t().dot(&y), sums(&z, &y))
+            }
+            false => (z.clone(), y.clone(), sums(&z, &y)),
+        };
+        let evidence = Evidence::of(&all, intercept).expect("decomposes");
+        let mut expected = 0.0;
+        for k in 0..2 {
+            let noise = variances.noise_t[k];
+            let mut k_nn = z.dot(&z.t()) * (noise / variances.ratio);
+            k_nn.diag_mut().mapv_inplace(|v| v + noise);
+            let exact = Exact::of(&k_nn);
+            let y = y.column(k).to_owned().insert_axis(Axis(1));
+            let n = z.nrows() as f64;
+            expected -= 0.5 * (exact.quadratic(&y)[0] + exact.log_determinant + n * TAU.ln());
+        }
+        let found = evidence.log_marginal_likelihood(&variances);
+        assert!(
+            (found - expected).abs() < 1e-10 * expected.abs(),
+            "{found} {expected}"
+        );
+    }
+}
+
+#[test]
+fn mean_and_variance_are_those_of_the_exact_process() {
+    let (z, y) = data();
+    let evidence = Evidence::of(&sums(&z, &y), false).expect("decomposes");
+    let variances = Variances {
+        ratio: 0.4,
+        noise_t: Array1::from(vec![0.2, 0.2]),
+    };
+    let posterior = evidence.posterior(&variances).expect("posterior");
+    let mut draws = Seed(5).stream(Stream::Data, 1);
+    let new = Array2::from_shape_simple_fn((3, 5), || draws.normal());
+    // f* | y ~ N(k*'K^-1 y, k** - k*'K^-1 k*), Rasmussen & Williams (2.22) to (2.24).
+    let signal = 0.5;
+    let mut k_nn = z.dot(&z.t()) * signal;
+    k_nn.diag_mut().mapv_inplace(|v| v + 0.2);
+    let exact = Exact::of(&k_nn);
+    let cross = z.dot(&new.t()) * signal;
+    let (mut l_cross, mut l_y) = (cross.as_standard_layout().into_owned(), y.clone());
+    exact.factor.solve(&mut l_cross);
+    exact.factor.solve(&mut l_y);
+    let mean = l_cross.t().dot(&l_y);
+    let found = new.dot(&posterior.coefficients.beta_dt);
+    assert!(
+        (&mean - &found).iter().all(|e| e.abs() < 1e-12),
+        "{mean} {found}"
+    );
+    let own = new.map_axis(Axis(1), |row| row.dot(&row) * signal);
+    let variance = &own - &l_cross.map_axis(Axis(0), |c| c.dot(&c));
+    let found = {
+        let spread = &posterior.spread;
+        spread.relative_variance(&new.dot(&spread.root_dd))
+    } * 0.2;
+    assert!(
+        (&variance - &found).iter().all(|e| e.abs() < 1e-12),
+        "{variance} {found}"
+    );
+}
+
+/// The intercept is one more feature with a prior without bounds.
+#[test]
+fn an_intercept_is_a_feature_of_unbounded_variance() {
+    let (z, y) = data();
+    let with = Evidence::of(&sums(&z, &y), true).expect("decomposes");
+    let wide = 1e5;
+    let column = Array2::from_elem((12, 1), wide);
+    let extended = ndarray::concatenate![Axis(1), z, column];
+    let without = Evidence::of(&sums(&extended, &y), false).expect("decomposes");
+    let variances = Variances {
+        ratio: 0.4,
+        noise_t: Array1::from(vec![0.2, 0.2]),
+    };
+    let posterior = |e: Evidence| e.posterior(&variances).expect("posterior");
+    let (with, without) = (posterior(with), posterior(without));
+    let row = Array2::from_shape_fn((1, 5), |(_, j)| j as f64 / 3.0 - 1.0);
+    let longer = ndarray::concatenate![Axis(1), row, Array2::from_elem((1, 1), wide)];
+    let a = with
+        .spread
+        .relative_variance(&row.dot(&with.spread.root_dd))[0];
+    let b = without
+        .spread
+        .relative_variance(&longer.dot(&without.spread.root_dd))[0];
+    assert!((a - b).abs() < 1e-6 * a, "{a} {b}");
+    let a = &row.dot(&with.coefficients.beta_dt) + &with.coefficients.intercept_t;
+    let b = longer.dot(&without.coefficients.beta_dt);
+    assert!((&a - &b).iter().all(|e| e.abs() < 1e-6), "{a} {b}");
+}
+
+/// No neighbour is likelier, whatever is known.
+#[test]
+fn the_variances_are_where_the_likelihood_is_largest() {
+    let (z, y) = data();
+    for intercept in [false, true] {
+        let evidence = Evidence::of(&sums(&z, &y), intercept).expect("decomposes");
+        for (noise, signal) in [(None, None), (Some(0.15), None), (None, Some(3.0))] {
+            let known = KnownVariances { noise, signal };
+            let best = evidence.maximize(known).expect("finds");
+            let top = evidence.log_marginal_likelihood(&best);
+            for factor in [0.97, 1.03] {
+                let ratio = best.ratio * factor;
+                let mut others = vec![Variances {
+                    ratio,
+                    noise_t: evidence.noise_t(ratio, known),
+                }];
+                if (noise, signal) == (None, None) {
+                    others.push(Variances {
+                        ratio: best.ratio,
+                        noise_t: &best.noise_t * factor,
+                    });
+                }
+                for other in others {
+                    let there = evidence.log_marginal_likelihood(&other);
+                    assert!(there < top, "{known:?}: {there} at {factor}, {top}");
+                }
+            }
+            if let Some(signal) = signal {
+                assert!((best.signal_t()[0] - signal).abs() < 1e-12);
+            }
+        }
+    }
+}
+
+/// Functions drawn from the posterior have its mean and its variance, at a row near the data
+/// and at one far away, with and without an intercept.
+#[test]
+fn samples_have_the_mean_and_variance_of_the_posterior() {
+    let (z, y) = data();
+    let rows = ndarray::array![[0.3, -0.2, 0.1, 0.5, 0.0], [4.0, -6.0, 5.0, 1.0, -3.0]];
+    for intercept in [false, true] {
+        let evidence = Evidence::of(&sums(&z, &y), intercept).expect("decomposes");
+        let variances = evidence.maximize(KnownVariances::default());
+        let Posterior {
+            coefficients,
+            spread,
+        } = evidence
+            .posterior(&variances.expect("finds"))
+            .expect("posterior");
+        let relative = spread.relative_variance(&rows.dot(&spread.root_dd));
+        let mean = rows.dot(&coefficients.beta_dt) + &coefficients.intercept_t;
+        let count = 20_000;
+        for target in [0, 1] {
+            let drawn = spread.sample(&coefficients, target, count, Seed(9));
+            let f = rows.dot(&drawn.beta_dt) + &drawn.intercept_t;
+            for (i, f) in f.rows().into_iter().enumerate() {
+                let variance = relative[i] * spread.noise_t[target];
+                let off = f.sum() / count as f64 - mean[[i, target]];
+                let errors = (variance / count as f64).sqrt();
+                assert!(off.abs() < 4.0 * errors, "{off} in units of {errors}");
+                let found = f.var(1.0);
+                // Four standard errors of a variance.
+                let bound = 4.0 * (2.0 / count as f64).sqrt();
+                assert!((found / variance - 1.0).abs() < bound, "{found} {variance}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_says_nothing_is_an_error() {
+    let (z, y) = data();
+    let one = sums(
+        &z.slice(ndarray::s![..1, ..]).to_owned(),
+        &y.slice(ndarray::s![..1, ..]).to_owned(),
+    );
+    assert!(matches!(Evidence::of(&one, true), Err(Error::Shape(_))));
+    let flat = sums(&z, &Array2::from_elem((12, 2), 3.0));
+    let flat = Evidence::of(&flat, true).expect("decomposes");
+    let known = KnownVariances::default();
+    assert!(matches!(flat.maximize(known), Err(Error::Numerical(_))));
+    let still = sums(&Array2::ones((12, 5)), &y);
+    let still = Evidence::of(&still, true).expect("decomposes");
+    assert!(matches!(still.maximize(known), Err(Error::Numerical(_))));
+    let known = KnownVariances {
+        noise: Some(-1.0),
+        signal: None,
+    };
+    assert!(matches!(flat.maximize(known), Err(Error::Parameter(_))));
+}
