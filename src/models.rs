@@ -18,8 +18,6 @@ mod learner;
 mod linear;
 mod link;
 mod logistic;
-#[cfg(test)]
-mod losses;
 mod minimise;
 mod model;
 mod one_class;
@@ -31,6 +29,8 @@ mod scores;
 mod setup;
 mod spectral;
 mod support_vector;
+#[cfg(test)]
+mod tests;
 mod train;
 
 pub use fit::{Fit, FitData, FitRows};

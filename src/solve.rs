@@ -9,13 +9,13 @@ mod folds;
 mod leave_one_out;
 pub(crate) mod loss;
 pub(crate) mod metric;
-#[cfg(test)]
-mod minimisers;
 mod path;
 mod posterior;
 mod proximal;
 mod quasi_newton;
 pub(crate) mod risk;
+#[cfg(test)]
+mod tests;
 mod woodbury;
 
 pub(crate) use admm::Admm;

@@ -1,7 +1,8 @@
 //! Solvers of losses against scikit-learn's on fixed features: tests/fixtures/losses.py has the
 //! same features and gives the values.
 
-use super::{
+use crate::Result;
+use crate::solve::{
     Accelerated, Admm, Coefficients, FeatureProducts, NormalEquations, Quadratic, QuasiNewton,
     Reached, Separable,
     loss::{
@@ -11,7 +12,6 @@ use super::{
     metric::Covariance,
     risk::{FittedRows, Risk, RowLoss, RowTargets},
 };
-use crate::Result;
 use ndarray::{Array1, Array2, ArrayView2, Axis, array};
 
 const N: usize = 120;

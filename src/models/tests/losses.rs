@@ -1,6 +1,6 @@
 //! Tests of the learners with a loss through the door; their solvers have tests of their own.
 
-use super::{
+use crate::models::{
     ClassWeights, Lasso, LogisticRegression, MarginLoss, Model, OneClass, ResidualLoss,
     RidgeClassifier, Stopping, SupportVectorClassifier, SupportVectorRegressor,
 };

@@ -1,0 +1,3 @@
+//! Tests of learners together, through the door.
+
+mod losses;

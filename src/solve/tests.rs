@@ -1,0 +1,3 @@
+//! Tests of solvers together, which no one of them could hold.
+
+mod minimisers;
