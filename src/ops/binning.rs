@@ -65,13 +65,19 @@ impl Grids {
 /// end of the range.
 #[inline(always)]
 pub fn fixed(x: f32) -> u32 {
+    // By the bits of x and not by arithmetic in f32, whose rounding GPUs may choose. The mantissa
+    // with its hidden one is x 2^(150 - exponent), so 2^16 x is the mantissa shifted left by
+    // exponent - 134.
     let bits = x.to_bits();
     let exponent = (bits >> 23) & 255;
     let mantissa = (bits & 0x7f_ffff) | 0x80_0000;
     let size = match exponent {
+        // |x| >= 2^15, infinities and NaN.
         142.. => 0x7fff_ffff,
         134..142 => mantissa << (exponent - 134),
+        // One place less far to the right, plus one, and the last place: rounded half up.
         110..134 => ((mantissa >> (133 - exponent)) + 1) >> 1,
+        // Below 2^-17, half a unit.
         _ => 0,
     };
     if bits >> 31 == 1 {

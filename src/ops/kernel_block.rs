@@ -129,6 +129,8 @@ impl KernelBlock {
                 kernel.spec()
             )));
         }
+        // A form is what shaders and the vector code know of a kernel. A kernel of a user's has
+        // none, and only the CPU can call it.
         let loaded = match (device, kernel.block_form()) {
             (Device::Cpu(cpu), Some(form)) => {
                 let landmarks = Scaled::new(form, landmarks_md);
@@ -252,6 +254,8 @@ impl<'a> Scaled<'a> {
     /// Coordinate `c` of landmark `j`; zero in the padding.
     fn value(&self, j: usize, c: usize) -> f32 {
         match self.landmarks_md.get([j, c]) {
+            // Divided in f64 and rounded once: the angle between neighbours is made of the last
+            // digits of their coordinates.
             Some(&v) if self.angular && self.lengths[j] > 0.0 => {
                 (f64::from(v) / self.lengths[j]) as f32
             }

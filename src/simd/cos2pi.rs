@@ -41,6 +41,8 @@ fn fraction(t: f32) -> f32 {
 /// cos(2 pi t), within 2e-7.
 #[inline(always)]
 pub(crate) fn cos2pi(t: f32) -> f32 {
+    // cos(2 pi t) = sin(2 pi (1/4 - |r|)), and 1/4 - |r| is in [-1/4, 1/4], where the polynomial
+    // holds.
     sin_quarter(0.25 - fraction(t).abs())
 }
 
@@ -48,6 +50,7 @@ pub(crate) fn cos2pi(t: f32) -> f32 {
 #[inline(always)]
 pub(crate) fn sin2pi(t: f32) -> f32 {
     let r = fraction(t);
+    // |sin| mirrored about the quarter turn, with the sign of r.
     sin_quarter(0.25 - (r.abs() - 0.25).abs()).copysign(r)
 }
 
@@ -100,6 +103,7 @@ pub(crate) fn cosines<S: Simd>(simd: S, t: S::f32s) -> S::f32s {
 pub(crate) fn cosines_and_sines<S: Simd>(simd: S, t: S::f32s) -> (S::f32s, S::f32s) {
     let quarter = simd.splat_f32s(0.25);
     let (distance, r) = fractions(simd, t);
+    // As the scalar forms: u gives the cosine, and 1/4 - |u| the size of the sine.
     let u = simd.sub_f32s(quarter, distance);
     let sin = sin_quarters(simd, simd.sub_f32s(quarter, simd.abs_f32s(u)));
     let sign = simd.and_f32s(r, simd.splat_f32s(-0.0));

@@ -61,12 +61,12 @@ impl HalfPanels {
         &self,
         x: &[f32],
         part: PanelsView<'_>,
-        epilogue: &mut impl Epilogue,
+        mut epilogue: impl Epilogue,
     ) {
         match x.len() / self.depth {
             0 => {}
-            1 => self.run::<1>(x, part, epilogue),
-            _ => self.run::<2>(x, part, epilogue),
+            1 => self.run::<1>(x, part, &mut epilogue),
+            _ => self.run::<2>(x, part, &mut epilogue),
         }
     }
 

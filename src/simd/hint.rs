@@ -50,6 +50,7 @@ impl Sink for ThroughCache {
 #[derive(Debug)]
 pub(crate) struct PastCache {
     /// Whether the processor has stores of 64 and of 32 bytes.
+    #[cfg(target_arch = "x86_64")]
     wide: [bool; 2],
     here: PhantomData<*const ()>,
 }
@@ -60,15 +61,12 @@ impl PastCache {
     pub(crate) const BYTES: usize = 16 << 20;
 
     pub(crate) fn new() -> Self {
-        #[cfg(target_arch = "x86_64")]
-        let wide = [
-            std::is_x86_feature_detected!("avx512f"),
-            std::is_x86_feature_detected!("avx"),
-        ];
-        #[cfg(not(target_arch = "x86_64"))]
-        let wide = [false; 2];
         Self {
-            wide,
+            #[cfg(target_arch = "x86_64")]
+            wide: [
+                std::is_x86_feature_detected!("avx512f"),
+                std::is_x86_feature_detected!("avx"),
+            ],
             here: PhantomData,
         }
     }

@@ -67,7 +67,7 @@ pub(crate) struct PanelsView<'a> {
 }
 
 impl<'a> PanelsView<'a> {
-    pub(super) fn depth(&self) -> usize {
+    pub(crate) fn depth(&self) -> usize {
         self.depth
     }
 

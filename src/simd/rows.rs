@@ -89,6 +89,8 @@ impl<E: Epilogue> WithSimd for Product<'_, E> {
         let (depth, lanes) = (panels.depth(), S::F32_LANES);
         let columns = 2 * lanes;
         let most = most_rows(lanes);
+        // Either the columns stay in cache, and rows pass them tile by tile; or a block of rows
+        // stays there, and each panel of columns passes all of it once.
         let tiles = match 4 * depth * panels.columns() <= NEAR_BYTES {
             true => 1,
             false => (BLOCK_BYTES / (4 * depth * most)).clamp(1, MOST_ROWS / most),
@@ -96,10 +98,13 @@ impl<E: Epilogue> WithSimd for Product<'_, E> {
         for (block, x) in x.chunks(tiles * most * depth).enumerate() {
             let row0 = block * tiles * most;
             let rows = x.len() / depth;
+            // A tile more than there are rows: the last one is filled up with zeros.
             let packed = scratch.packed.take((rows + most) * depth);
             let packed_len = pack(x, depth, lanes, packed);
             let products = scratch.products.take((rows + most) * columns * ABREAST);
             let mut panels = panels;
+            // One row or two make too few sums to hide the latency of a multiply-add; several
+            // panels abreast make enough. What is left of the panels goes the usual way below.
             if rows <= 2 {
                 while let Some((first, b)) = panels.take_front(ABREAST) {
                     multiply_abreast(simd, rows, &packed[..packed_len], b, products);
@@ -113,7 +118,8 @@ impl<E: Epilogue> WithSimd for Product<'_, E> {
             }
             let all_tiles = rows.div_ceil(most);
             for (col, panel, next) in panels.iter() {
-                // Each tile asks for its share of the next panel.
+                // Each tile asks for its share of the next panel, a cache line at least, so that
+                // it is there when its turn comes.
                 let mut shares = next.chunks((next.len() / all_tiles).next_multiple_of(16).max(16));
                 let mut at = 0;
                 let mut done = 0;
@@ -127,6 +133,8 @@ impl<E: Epilogue> WithSimd for Product<'_, E> {
                 }
                 debug_assert_eq!(at, packed_len);
                 let width = columns.min(panels.end() - col);
+                // A whole panel is handed over in one call whose vectors are whole; the last may
+                // be cut, row by row.
                 if width == columns {
                     epilogue.rows(simd, row0, col, &products[..rows * columns]);
                     continue;
@@ -147,6 +155,8 @@ fn pack(x: &[f32], depth: usize, lanes: usize, packed: &mut [f32]) -> usize {
     while done < rows {
         let tile = tile_rows(rows - done, lanes);
         let out = &mut packed[at..at + tile * depth];
+        // Row by row of x, which is read in order; writes are `tile` floats apart, and the tile
+        // is small enough to stay in cache meanwhile.
         for r in 0..tile {
             match x.chunks_exact(depth).nth(done + r) {
                 Some(row) => {

@@ -59,6 +59,8 @@ impl Triangle {
         let slabs = (features + targets).div_ceil(width);
         let pairs: usize = blocks(features, targets).map(|b| pairs(&b)).sum();
         let sums = vec![0.0; pairs * width * width];
+        // Of the bytes and of the shape, never of the threads: the cut decides which products are
+        // added in f32, and so the bits.
         let rows = PACKED_BYTES.max(size_of_val(&sums[..]) / 8) / (4 * slabs * width);
         let capacity = ((rows + STRETCH / 2) / STRETCH * STRETCH).clamp(STRETCH, MOST_ROWS);
         Self {
@@ -95,6 +97,7 @@ impl Triangle {
             .par_chunks_mut(PACKED_TOGETHER * slab_len);
         slabs.enumerate().for_each(|(run, slabs)| {
             let first = run * PACKED_TOGETHER * width;
+            // The last run may have fewer slabs than the others.
             let columns = slabs.len() / self.capacity;
             let mut edge = vec![0.0; columns];
             for (k, (z, y)) in z.chunks_exact(d).zip(y.chunks_exact(t)).enumerate() {
@@ -123,6 +126,8 @@ impl Triangle {
         let width = slab_columns();
         let (packed, depth) = (self.packed.as_slice(), self.filled);
         let slab = |s: usize| &packed[s * self.capacity * width..][..depth * width];
+        // Each block owns its own run of the sums, so that threads need no lock, and a sum is
+        // always added to by one thread in one order.
         let mut rest = &mut self.sums[..];
         let mut work = Vec::new();
         for block in blocks(self.features, self.targets) {
@@ -147,6 +152,7 @@ impl Triangle {
     /// The sums, on the current thread pool: `Z'Z` with its lower triangle filled, and `Z'Y`.
     pub(crate) fn finish(mut self) -> (Array2<f64>, Array2<f64>) {
         self.sum();
+        // Given back before the matrices are made: both at once would be the peak of a fit.
         self.packed = Aligned::default();
         let (d, t, width) = (self.features, self.targets, slab_columns());
         let mut gram = Array2::zeros((d, d));
@@ -157,6 +163,8 @@ impl Triangle {
                 for (i, sums) in i.clone().zip(&mut all) {
                     for (row, sums) in (i * width..).zip(sums.chunks_exact(width)) {
                         for (col, &sum) in (j * width..d).zip(sums) {
+                            // Tiles on the diagonal are whole: their upper halves are left, as are
+                            // the padding's sums.
                             if row < d && col <= row {
                                 gram[[row, col]] = sum;
                             } else if (d..d + t).contains(&row) {

@@ -11,6 +11,7 @@ use crate::{
 const ROWS: u32 = 4;
 /// Grids of one workgroup.
 const THREADS: u32 = 64;
+
 /// The op for the registry.
 pub(crate) static OP: Op = Op {
     name: "binning",

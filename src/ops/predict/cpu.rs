@@ -43,7 +43,7 @@ pub(super) fn run(map: &Map, x: &[f32], beta: &[f32], y: &mut [f32], targets: us
             sums,
             z: [0.0; 2 * LANES],
         };
-        map.project(x, y.len() / targets, map.panels().all(), epilogue);
+        map.project(x, map.panels().all(), epilogue);
         for (y, sums) in y.iter_mut().zip(sums.chunks_exact(LANES)) {
             // Lane by lane in order: the bits depend on neither block nor thread.
             *y = sums.iter().sum();
@@ -58,6 +58,7 @@ pub(super) fn run(map: &Map, x: &[f32], beta: &[f32], y: &mut [f32], targets: us
             .for_each_init(Vec::new, |sums, (y, x)| work(sums, y, x));
     });
 }
+
 /// Features times coefficients, in lanes.
 struct Predictions<'a> {
     map: &'a Map,

@@ -151,6 +151,7 @@ fn dots<S: Simd, const N: usize>(simd: S, a: &[f32], b: [&[f32]; N]) -> [f32; N]
     let (a, a_last) = a.as_chunks::<2>();
     let b_rest = b.map(|b| S::as_simd_f32s(b).1);
     let b = b.map(|b| S::as_simd_f32s(b).0.as_chunks::<2>());
+    // Whole pairs of vectors first, then one vector that may be left, then what fills none.
     let mut sums = [[simd.splat_f32s(0.0); 2]; N];
     for (k, a) in a.iter().enumerate() {
         for (sum, (b, _)) in sums.iter_mut().zip(b) {

@@ -27,6 +27,8 @@ pub(crate) static OP: Op = Op {
 const QUADS: [usize; 3] = [1, 2, 4];
 /// Invocations that share a row of the narrow form, rows of each, and how many such groups a
 /// workgroup has.
+// 64 invocations in all. Sixteen neighbours read 256 bytes of a row of a at a time, in whole cache
+// lines; four rows use each value of b four times.
 const LANES: u32 = 16;
 const ROWS: u32 = 4;
 const GROUPS: u32 = 4;

@@ -81,7 +81,8 @@ impl Map {
         // Alone, with many rows each, or with frequencies each: the sums of an entry have one order
         // in all three.
         if threads == 1 {
-            self.featurize_block(x, rows, z, past);
+            // No pool: handing over would take longer than the work.
+            self.featurize_block(x, z, past);
         } else if rows < SPLIT_ROWS * threads {
             self.featurize_few(x, z, (rows, threads));
         } else {
@@ -89,20 +90,20 @@ impl Map {
             cpu.install(|| {
                 let blocks = z.par_chunks_mut(block * outputs);
                 blocks.zip(x.par_chunks(block * depth)).for_each(|(z, x)| {
-                    self.featurize_block(x, z.len() / outputs, z, past);
+                    self.featurize_block(x, z, past);
                 });
             });
         }
     }
 
     /// The features of some rows, on this thread, written past the caches or not.
-    fn featurize_block(&self, x: &[f32], rows: usize, z: &mut [f32], past: bool) {
+    fn featurize_block(&self, x: &[f32], z: &mut [f32], past: bool) {
         let (map, panels) = (self, self.panels.all());
         if past {
             let sink = &PastCache::new();
-            self.project(x, rows, panels, Features { map, z, sink });
+            self.project(x, panels, Features { map, z, sink });
         } else {
-            self.project(x, rows, panels, Features::through_cache(map, z));
+            self.project(x, panels, Features::through_cache(map, z));
         }
     }
 
@@ -123,13 +124,14 @@ impl Map {
             for (t, &(_, panels)) in pieces.iter_mut().zip(&parts) {
                 scope.spawn(move |_| {
                     let width = panels.columns();
+                    // Projections alone: features would need both halves of a row of z.
                     t.resize(rows * width, 0.0);
-                    self.project(x, rows, panels, Copy { t, width });
+                    self.project(x, panels, Copy { t, width });
                     pending.fetch_sub(1, Ordering::Release);
                 });
             }
             if let Some((_, panels)) = own {
-                self.project(x, rows, panels, Features::through_cache(self, z));
+                self.project(x, panels, Features::through_cache(self, z));
             }
             // Others are about to end: to sleep and be woken would take longer.
             let start = Instant::now();
@@ -153,15 +155,14 @@ impl Map {
     pub(in crate::ops) fn project(
         &self,
         x: &[f32],
-        rows: usize,
         panels: PanelsView<'_>,
-        mut epilogue: impl Epilogue,
+        epilogue: impl Epilogue,
     ) {
         #[cfg(target_arch = "x86_64")]
         // A row or two read every frequency once and are bound by memory: half the bytes, half the
         // time. Frequencies on 11 bits are exact in 16.
-        if let (1 | 2, Some(half)) = (rows, &self.half) {
-            return half.for_each_row(x, panels, &mut epilogue);
+        if let (1 | 2, Some(half)) = (x.len() / panels.depth(), &self.half) {
+            return half.for_each_row(x, panels, epilogue);
         }
         for_each_row(x, panels, epilogue);
     }
@@ -178,6 +179,7 @@ impl Map {
         second: &mut [f32],
         sink: &impl Sink,
     ) {
+        // All three cut to one length here, so that the loops below check no bounds.
         let phase = &self.phase_s[col..col + t.len()];
         let amplitude = &self.amplitude_s[col..col + t.len()];
         let z = &mut z[..t.len()];
@@ -193,6 +195,7 @@ impl Map {
                 let outputs = z.iter_mut().zip(second);
                 for ((c, s), ((&t, &phase), &a)) in outputs.zip(t.iter().zip(phase).zip(amplitude))
                 {
+                    // One reduction to the nearest whole turn serves both.
                     let (cos, sin) = cosines_and_sines(simd, simd.add_f32s(t, phase));
                     sink.store::<S>(c, simd.mul_f32s(a, cos));
                     sink.store::<S>(s, simd.mul_f32s(a, sin));
@@ -347,6 +350,7 @@ impl<W: Sink> Epilogue for Features<'_, W> {
     #[inline(always)]
     fn rows<S: Simd>(&mut self, simd: S, row: usize, col: usize, t: &[f32]) {
         let map = self.map;
+        // `t` is a register tile: two vectors of each row, one row after another.
         let (outputs, freqs, width) = (map.outputs(), map.freqs(), 2 * S::F32_LANES);
         let z = self.z[row * outputs..].chunks_exact_mut(outputs);
         let rows = z.zip(t.chunks_exact(width));

@@ -132,6 +132,7 @@ impl WithSimd for Featurize<'_> {
                 .chunks_exact(map.depth)
                 .zip(z.chunks_exact_mut(map.outputs()));
             for (x, z) in rows {
+                // B x, or the first diagonal of SORF; `signs` goes on with the block's others.
                 for ((v, &x), &sign) in v.iter_mut().zip(x).zip(signs) {
                     *v = sign * x;
                 }
@@ -143,13 +144,14 @@ impl WithSimd for Featurize<'_> {
                         permutation_bn,
                         gaussian_bn,
                     } => {
+                        // H B x lies in v; G P of it goes to w, and H once more.
                         let from = permutation_bn.row(block);
                         let from = from.as_slice().expect("rows of a standard layout");
                         let g = gaussian_bn.row(block);
                         let g = g.as_slice().expect("rows of a standard layout");
                         for ((w, &from), &g) in w.iter_mut().zip(from).zip(g) {
-                            // The mask changes nothing; it spares a check and lets the loop become
-                            // gathers.
+                            // The mask changes nothing, n being a power of two and `from` below it;
+                            // it spares a check and lets the loop become gathers.
                             *w = g * v[from as usize & (n - 1)];
                         }
                         transform(simd, w);
@@ -178,6 +180,7 @@ fn finish(map: &StructuredMap, block: usize, v: &[f32], z: &mut [f32]) {
     let last = s.min(first + map.padded);
     let radius = &map.radius_s[first..last];
     if map.nonlinearity == Nonlinearity::CosSin {
+        // All cosines of a row, then all sines. Phases of this form are zero.
         let (cos, sin) = z.split_at_mut(s);
         let out = cos[first..last].iter_mut().zip(&mut sin[first..last]);
         for (((c, s), &v), &r) in out.zip(v).zip(radius) {

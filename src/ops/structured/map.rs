@@ -117,6 +117,7 @@ impl StructuredMap {
                 gaussian_bn.dim()
             ));
         }
+        // Shaders and the CPU gather by these indices without a check of their own.
         for (block, permutation) in permutation_bn.rows().into_iter().enumerate() {
             let mut seen = vec![false; n];
             for &to in permutation {
@@ -152,6 +153,7 @@ impl StructuredMap {
                 permutation_bn,
                 gaussian_bn,
             } => {
+                // From right to left in H G P H B.
                 flip(&mut v, block);
                 hadamard(&mut v);
                 v = (0..self.padded)

@@ -59,6 +59,7 @@ fn long<S: Simd>(simd: S, x: &mut [f32]) {
     let mut depth = 0;
     let mut size = x.len();
     while size > LOCAL {
+        // Each sweep reads and writes all of its part, so it takes as many levels as it may.
         let radix = if size >= 8 * LOCAL { 8 } else { size / LOCAL };
         sizes[depth] = size;
         depth += 1;
@@ -92,6 +93,7 @@ fn sweep(x: &mut [f32]) {
 fn local<S: Simd>(simd: S, x: &mut [f32]) {
     let n = x.len();
     let lanes = S::F32_LANES;
+    // Levels up to distance h are done.
     let mut h = 1;
     if n >= VECTORS * lanes {
         in_registers::<S, VECTORS>(simd, x);
@@ -106,7 +108,8 @@ fn local<S: Simd>(simd: S, x: &mut [f32]) {
                 radix2(x, h);
                 h *= 2;
             }
-            // 4 = 4, 16 = 4 * 4; everything else starts with an 8.
+            // 4 = 4, 16 = 4 * 4; everything else starts with an 8. A sweep of one level is left
+            // only where one level is all there is.
             4 | 16 => {
                 radix4(x, h);
                 h *= 4;
@@ -119,6 +122,7 @@ fn local<S: Simd>(simd: S, x: &mut [f32]) {
     }
 }
 
+// Half of AVX2's sixteen registers; the others hold partners and signs.
 /// Vectors that are transformed together while they are in registers.
 const VECTORS: usize = 8;
 
@@ -131,9 +135,11 @@ fn in_registers<S: Simd, const N: usize>(simd: S, x: &mut [f32]) {
         for v in &mut v {
             *v = in_vector(simd, *v);
         }
+        // N is a constant: the loops unroll, and the array becomes N registers.
         let mut h = 1;
         while h < N {
             for i in 0..N {
+                // i is the lower of the pair i, i + h.
                 if i & h == 0 {
                     let (a, b) = (v[i], v[i | h]);
                     v[i] = simd.add_f32s(a, b);
@@ -172,7 +178,8 @@ fn in_vector<S: Simd>(simd: S, mut v: S::f32s) -> S::f32s {
             let below = simd.rotate_right_f32s(v, h);
             simd.select_f32s(upper, below, above)
         };
-        // The lower of two lanes becomes their sum, the upper one lower less upper.
+        // The lower of two lanes becomes their sum, the upper one lower less upper: its own sign
+        // is turned by the exclusive or, which leaves the lower one's.
         v = simd.add_f32s(partner, simd.xor_f32s(v, sign));
         h *= 2;
     }

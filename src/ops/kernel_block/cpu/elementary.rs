@@ -5,6 +5,8 @@
 #[inline(always)]
 pub(super) fn exp_less_one(t: f32) -> f32 {
     let (r, power) = reduced(t.max(-87.0));
+    // (exp(r) - 1) / r by Taylor's series, by Horner. |r| <= 0.347: the first term that is left
+    // out is 1.5e-8.
     let mut p = 1.0 / 5040.0;
     for c in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0] {
         p = p * r + c;
@@ -16,6 +18,7 @@ pub(super) fn exp_less_one(t: f32) -> f32 {
 /// exp(t) for t <= 0, relative error 1.5e-7; zero below -87, where f32 has no normal numbers left.
 #[inline(always)]
 pub(super) fn exp(t: f32) -> f32 {
+    // The bound keeps 2^n a normal number, whose bits `reduced` can write.
     let (r, power) = reduced(t.max(-87.0));
     let mut p = 1.0 / 5040.0;
     for c in [
@@ -41,6 +44,7 @@ fn reduced(t: f32) -> (f32, f32) {
     let n = shifted - ROUND;
     // ln 2 in two parts, the first of so few bits that its product with n is exact.
     let r = (t - n * 0.693_359_4) - n * -2.121_944_4e-4;
+    // 2^n from the bits of n: the low ones, moved into the exponent's place, and its bias of 127.
     let power = f32::from_bits((shifted.to_bits() << 23).wrapping_add(127 << 23));
     (r, power)
 }
@@ -49,15 +53,20 @@ fn reduced(t: f32) -> (f32, f32) {
 /// (v - 1) / (v + 1), v = 1 + u; larger u go through mantissa and exponent of v.
 #[inline(always)]
 pub(super) fn log_of_one_plus(u: f32) -> f32 {
+    // v = 2^exponent mantissa with the mantissa in [sqrt(1/2), sqrt(2)), whose logarithm is small:
+    // 0x3f3504f3 are the bits of sqrt(1/2), and what is taken off them carries into the exponent.
     let bits = (1.0 + u).to_bits().cast_signed();
     let exponent = (bits - 0x3f35_04f3) >> 23;
     let mantissa = f32::from_bits((bits - (exponent << 23)).cast_unsigned());
     let is_small = u < 0.4;
+    // Small u from u itself: 1 + u has lost its last digits.
     let s = if is_small {
         u / (2.0 + u)
     } else {
         (mantissa - 1.0) / (mantissa + 1.0)
     };
+    // 2 s + 2/3 s^3 + 2/5 s^5 + ...; |s| <= 0.172, so that six terms are enough. The largest is
+    // added last.
     let q = s * s;
     let p = ((2.0 / 11.0 * q + 2.0 / 9.0) * q + 2.0 / 7.0) * q + 2.0 / 5.0;
     let series = s * q * (p * q + 2.0 / 3.0) + 2.0 * s;

@@ -5,6 +5,8 @@ use crate::{kernels::BlockForm, ops::kernel_block::Level};
 use pulp::{Simd, WithSimd};
 use std::f32::consts::{FRAC_1_PI, FRAC_PI_2};
 
+// Sums of a tile stay in registers for all of the depth: 4 of AVX-512 out of 32, 8 of AVX2 out of
+// 16, 16 of NEON out of 32. More rows would spill on AVX2; fewer would load a tile more often.
 /// Landmarks of a tile.
 pub(super) const LANES: usize = 16;
 /// Rows of a tile.
@@ -67,6 +69,8 @@ trait Form: Copy {
     /// One coordinate more; squared differences unless said otherwise.
     #[inline(always)]
     fn gather(sum: f32, a: f32, b: f32) -> f32 {
+        // Three operations where |a|^2 + |b|^2 - 2 a.b takes one: that form loses every digit of
+        // the distance of neighbours, and a kernel lives on neighbours.
         sum + (a - b) * (a - b)
     }
 
@@ -137,6 +141,7 @@ forms! {
     }, {
         let z = 1.732_050_8 * r2.sqrt();
         let e = exp_less_one(-z);
+        // (1 + z)(1 + e) - 1 without the two ones, which would swallow what is small.
         e + z * (1.0 + e)
     };
     Matern52, r2 => {
@@ -145,6 +150,7 @@ forms! {
     }, {
         let z = 2.236_068 * r2.sqrt();
         let e = exp_less_one(-z);
+        // Likewise, with the polynomial 1 + p for 1 + z.
         e + (z + z * z / 3.0) * (1.0 + e)
     };
 }
@@ -191,11 +197,13 @@ impl Form for Cauchy {
     #[inline(always)]
     fn gather_below(rest: f32, a: f32, b: f32) -> f32 {
         let near = (a - b).abs().min(1e9);
+        // (1 + rest)(1 + near^2) - 1.
         (rest + near * near * (1.0 + rest)).min(1e18)
     }
 
     #[inline(always)]
     fn below(self, rest: f32) -> f32 {
+        // 1 / (1 + rest) - 1.
         -rest / (1.0 + rest)
     }
 }
@@ -219,6 +227,7 @@ impl Form for Hat {
     /// The product less 1.
     #[inline(always)]
     fn gather_below(rest: f32, a: f32, b: f32) -> f32 {
+        // (1 + rest)(1 - near) - 1; at near = 1 it is -1 and stays there.
         rest - (a - b).abs().min(1.0) * (1.0 + rest)
     }
 
@@ -249,6 +258,8 @@ impl Form for RationalQuadratic {
 #[inline(always)]
 fn four(x: &[f32], d: usize, from: usize) -> [&[f32]; ROWS] {
     let rows = x.len() / d;
+    // The repeated row is computed and dropped by `store`: cheaper than a loop of its own for one
+    // to three rows, and it reads nothing outside of x.
     std::array::from_fn(|i| &x[(from + i).min(rows - 1) * d..][..d])
 }
 
@@ -260,6 +271,7 @@ fn store(
     (from, tile): (usize, usize),
     values: &[Lanes; ROWS],
 ) {
+    // Lanes beyond m hold kernels of the padding; rows beyond the end have no place in k.
     let columns = LANES.min(m - tile * LANES);
     for (row, values) in k[from * width..].chunks_exact_mut(width).zip(values) {
         row[tile * LANES..][..columns].copy_from_slice(&values[..columns]);
@@ -271,6 +283,7 @@ fn sweep_from<F: Form>(block: Block<'_>, form: F) {
     match block.level {
         Level::Zero => sweep(block, form),
         Level::Top => {
+            // The column of ones, whose coefficient adds what was taken off.
             for row in block.k.chunks_exact_mut(block.landmarks + 1) {
                 row[block.landmarks] = 1.0;
             }
@@ -291,10 +304,14 @@ fn sweep<F: Form>(block: Block<'_>, form: F) {
     } = block;
     let rows = x.len() / d;
     let widths = (landmarks, k.len() / rows);
+    // Tiles outside, rows inside: the 64 d bytes of a tile stay in the first-level cache while all
+    // rows of the block pass.
     for (tile, w) in packed.chunks_exact(d * LANES).enumerate() {
         let (w, _) = w.as_chunks::<LANES>();
         for from in (0..rows).step_by(ROWS) {
             let [x0, x1, x2, x3] = four(x, d, from);
+            // Four names and not an array that a loop walks: the compiler keeps each in registers.
+            // A sum runs over the coordinates in order, whatever the rows beside it.
             let [mut s0, mut s1, mut s2, mut s3] = [[F::START; LANES]; ROWS];
             for ((((b, &a0), &a1), &a2), &a3) in w.iter().zip(x0).zip(x1).zip(x2).zip(x3) {
                 for l in 0..LANES {
@@ -334,8 +351,10 @@ fn sweep_angles(block: Block<'_>, order: u32) {
         for from in (0..rows).step_by(ROWS) {
             let x_rows = four(x, d, from);
             let lengths = x_rows.map(|row| row.iter().map(|v| v * v).sum::<f32>().sqrt());
+            // A row of zeros has no direction; it stays zero, and `angular` knows by its length.
             let inverse = lengths.map(|l| if l > 0.0 { 1.0 / l } else { 0.0 });
             let mut values = [[0_f32; LANES]; ROWS];
+            // Row by row: two sums each, so that four rows at once would spill.
             for i in 0..ROWS {
                 let (mut apart, mut along) = ([0_f32; LANES], [0_f32; LANES]);
                 for (b, a) in w.iter().zip(x_rows[i]) {
@@ -363,6 +382,8 @@ fn angular(order: u32, apart: f32, along: f32, lengths: f32) -> f32 {
     let angle = arc_tangent(p.min(q) / p.max(q).max(1e-30));
     // pi - theta.
     let rest = 2.0 * if p > q { angle } else { FRAC_PI_2 - angle };
+    // 4, but for the rounding of the unit vectors, which the division takes out again; 0 where
+    // both are zero.
     let total = (apart + along).max(1e-30);
     let cosine = (along - apart) / total;
     let sine = 2.0 * p * q / total;
