@@ -120,6 +120,33 @@ fn the_likeliest_variances_are_near_the_true_ones() {
     assert!((share - 0.9).abs() < 0.03, "{share}");
 }
 
+/// More features than rows, and a kernel so smooth that most directions of the sums are rounding:
+/// they are taken for no features, whatever the device summed.
+#[test]
+fn rounding_of_the_sums_is_no_signal() {
+    for device in common::devices() {
+        for (rows, features) in [(46, 500), (300, 1000)] {
+            let (x, y) = wave(rows, 0.15, 5);
+            let model = GaussianProcess::on(Fourier::new(Gaussian).features(features))
+                .bandwidth(Bandwidth::Sigma(1.5))
+                .standardize(Standardize::No)
+                .device(device)
+                .fit((&x, &y))
+                .expect("fits");
+            let facts = &model.linear().facts;
+            let noise = facts["noise_deviation"] / 0.15;
+            // Three standard errors of a deviation.
+            let bound = 3.0 / (2.0 * rows as f64).sqrt();
+            assert!((noise - 1.0).abs() < bound, "{rows}: {facts:?}");
+            assert!(facts["effective_dimension"] < 15.0, "{rows}: {facts:?}");
+            let (new, y_new) = wave(2000, 0.0, 6);
+            let found = model.predict(&new).expect("predicts");
+            let off = (&found - &y_new).mapv(|e| e * e).mean().expect("rows");
+            assert!(off.sqrt() < 0.12, "{rows}: {off}");
+        }
+    }
+}
+
 fn coverage(intervals: &bochner::models::Intervals, y: &Array1<f64>) -> f64 {
     let bounds = intervals.lower_nt.column(0).to_owned();
     let bounds = bounds.iter().zip(intervals.upper_nt.column(0));

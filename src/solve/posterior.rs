@@ -28,6 +28,8 @@ pub struct Evidence {
     square_t: Array1<f64>,
     /// Rows that the likelihood counts.
     counted: f64,
+    /// The smallest ratio that the sums can tell from none.
+    least: f64,
     intercept: bool,
 }
 
@@ -62,8 +64,11 @@ const GRID: usize = 81;
 const FINE: f64 = 1e-6;
 
 impl Evidence {
-    /// Decomposes the sums. Errors when there are no rows (one is too few beside an intercept), and
-    /// on sums that are not finite.
+    /// Decomposes the sums. Directions whose eigenvalue is at most [`LambdaPath::CUTOFF`] of the
+    /// trace count as if the features did not vary along them.
+    ///
+    /// Errors when there are no rows (one is too few beside an intercept), and on sums that are not
+    /// finite.
     pub fn of(sums: &NormalEquations, intercept: bool) -> Result<Self> {
         let n = sums.weight;
         let counted = if intercept { n - 1.0 } else { n };
@@ -73,11 +78,23 @@ impl Evidence {
                 if intercept { 2 } else { 1 }
             )));
         }
-        let path = LambdaPath::of(sums, intercept)?;
+        let mut path = LambdaPath::of(sums, intercept)?;
+        // A smooth kernel has a few large eigenvalues and then, of sums of f32, rounding: as large
+        // as their trace is, whatever the largest. Taken for features, these directions would fit
+        // any targets, and the likeliest noise would be none.
+        let least = LambdaPath::CUTOFF * path.eigen.values_n.sum();
+        let each = path.eigen.values_n.iter_mut();
+        for (s, mut c) in each.zip(path.projected_pt.rows_mut()) {
+            if *s <= least {
+                *s = 0.0;
+                c.fill(0.0);
+            }
+        }
         Ok(Self {
             square_t: &sums.y_square_t - &(&path.y_mean_t * &path.y_mean_t * n),
             path,
             counted,
+            least,
             intercept,
         })
     }
@@ -123,7 +140,8 @@ impl Evidence {
     }
 
     /// The variances of the largest marginal likelihood, of those that are not known. The ratio is
-    /// one for all targets.
+    /// one for all targets, and at least [`LambdaPath::CUTOFF`] of the trace of Z'Z: n, where
+    /// k(x, x) = 1.
     ///
     /// Errors when a known variance is not positive and finite, and when the targets or the
     /// features do not vary, which leaves nothing to be said of them.
@@ -155,14 +173,15 @@ impl Evidence {
                 "the features are the same in all rows, so nothing is known of the signal",
             ));
         }
-        // From a noise that f32 features hide to one that hides every feature.
-        let (low, high) = ((largest * 1e-10).ln(), (largest * 1e4).ln());
+        // From a noise that rounding hides to one that hides every feature.
+        let (low, high) = (self.least.ln(), (largest * 1e4).ln());
         let step = (high - low) / (GRID - 1) as f64;
         let value = |log: f64| self.log_marginal_likelihood(&at(log.exp()));
         let best = (0..GRID).map(|i| low + step * i as f64);
         let best = best.max_by(|&a, &b| value(a).total_cmp(&value(b)));
         let best = best.unwrap_or(low);
-        Ok(at(golden_section(best - step, best + step, value).exp()))
+        let (from, to) = ((best - step).max(low), best + step);
+        Ok(at(golden_section(from, to, value).exp()))
     }
 
     /// The posterior at these variances. Errors unless their ratio is positive and finite.
