@@ -5,8 +5,8 @@ Left: the test error of `bochner fit` on letter (16,000 rows) against the number
 the exact kernel and a linear model with the same bandwidth and penalty. Right: the peak memory of
 `bochner fit` against the number of rows, beside the kernel matrix alone, which is 8 n^2 bytes.
 
-    python3 benches/picture.py measure --bochner target/release/bochner --letter DIR   (numpy, scipy)
-    python3 benches/picture.py draw
+    python3 benches/pictures/front.py measure --bochner target/release/bochner --letter DIR   (numpy, scipy)
+    python3 benches/pictures/front.py draw
 
 `measure` writes docs/picture.json, `draw` makes the picture of it. DIR holds train.npz and test.npz
 with arrays X and y.
@@ -14,14 +14,14 @@ with arrays X and y.
 
 import argparse
 import json
-import math
 import statistics
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
+from draw import DOCS, Panel, save
+
 FEATURES = [126, 250, 500, 1000, 2000, 4000, 8000]
 SEEDS = [0, 1, 2]
 ROWS = [10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000]
@@ -112,59 +112,6 @@ def measure(bochner, letter):
     (DOCS / "picture.json").write_text(json.dumps(figures, indent=2) + "\n")
 
 
-class Panel:
-    """One plot with logarithmic axes."""
-
-    def __init__(self, left, x_range, y_range):
-        self.box = (left, 64, 330, 200)
-        self.x_range, self.y_range = x_range, y_range
-        self.parts = []
-
-    def at(self, x, y):
-        left, top, width, height = self.box
-        share = lambda v, r: (math.log(v) - math.log(r[0])) / (math.log(r[1]) - math.log(r[0]))
-        return left + width * share(x, self.x_range), top + height * (1 - share(y, self.y_range))
-
-    def text(self, x, y, words, extra=""):
-        self.parts.append(f'<text x="{x:.1f}" y="{y:.1f}" {extra}>{words}</text>')
-
-    def axes(self, title, below, x_ticks, y_ticks):
-        left, top, width, height = self.box
-        self.text(left - 44, top - 26, title, 'class="title"')
-        self.text(left + width / 2, top + height + 40, below, 'text-anchor="middle"')
-        for value, label in y_ticks:
-            y = self.at(self.x_range[0], value)[1]
-            self.parts.append(f'<path class="grid" d="M{left} {y:.1f}h{width}"/>')
-            self.text(left - 8, y + 4, label, 'text-anchor="end"')
-        for value, label in x_ticks:
-            x = self.at(value, self.y_range[0])[0]
-            self.parts.append(f'<path class="grid" d="M{x:.1f} {top + height}v5"/>')
-            self.text(x, top + height + 19, label, 'text-anchor="middle"')
-
-    def line(self, points, kind, dots=False):
-        places = [self.at(*point) for point in points]
-        path = "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
-        self.parts.append(f'<path class="{kind}" d="M{path}"/>')
-        if dots:
-            dot = '<circle class="dot" cx="{:.1f}" cy="{:.1f}" r="3.5"/>'
-            self.parts.extend(dot.format(*place) for place in places)
-
-    def label(self, x, y, words, kind, extra=""):
-        self.text(*self.at(x, y), words, f'class="{kind}" {extra}')
-
-
-STYLE = """
-text{font:13px system-ui,sans-serif;fill:#444}
-.title{font-weight:600;font-size:15px;fill:#111}
-.grid{stroke:#ddd;fill:none}
-.ours{stroke:#0b6bcb;stroke-width:2.5;fill:none}
-.dot{fill:#0b6bcb}
-.other{stroke:#c2410c;stroke-width:1.8;stroke-dasharray:6 4;fill:none}
-text.ours{stroke:none;fill:#0b6bcb;font-weight:600}
-text.other{stroke:none;fill:#c2410c}
-"""
-
-
 def draw():
     figures = json.loads((DOCS / "picture.json").read_text())
     exact, linear = figures["exact_percent"], figures["linear_percent"]
@@ -176,7 +123,7 @@ def draw():
         [(d, f"{d:,}") for d in features if d != 126],
         [(v, str(v)) for v in (2, 5, 10, 20, 50)],
     )
-    ends = error.x_range
+    ends = error.ranges[0]
     error.line([(x, exact) for x in ends], "other")
     error.line([(x, linear) for x in ends], "other")
     error.label(ends[0], exact * 0.8, f"&#160;exact kernel, 16,000 x 16,000: {exact:.2f} %", "other")
@@ -196,12 +143,10 @@ def draw():
     memory.label(rows[0], 8 * (10 * rows[1]) ** 2 / 2**20, "kernel matrix, 8 n&#178; bytes", "other")
     memory.line(list(zip(rows, peak)), "ours", dots=True)
     memory.label(rows[-1], max(peak) * 1.9, f"bochner fit: {max(peak):.0f} MiB at most", "ours", 'text-anchor="end"')
-    body = "\n".join(error.parts + memory.parts)
-    (DOCS / "picture.svg").write_text(
-        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 850 330" role="img" '
-        'aria-label="Test error falls to that of the exact kernel as features grow; memory stays '
-        f'flat as rows grow."><style>{STYLE}</style><rect width="850" height="330" rx="10" '
-        f'fill="#fff"/>\n{body}\n</svg>\n'
+    save(
+        "picture.svg",
+        [error, memory],
+        "Test error falls to that of the exact kernel as features grow; memory stays flat as rows grow.",
     )
 
 
