@@ -237,10 +237,11 @@ fn intervals_are_saved_and_errors_say_what_to_do() {
     assert!(message.contains(".calibrate(0.2)"), "{message}");
 }
 
-/// Functions drawn from the posterior, as a model of as many outputs.
+/// Functions drawn from the posterior of the second target, as a model of as many outputs.
 #[test]
 fn drawn_functions_are_a_model() {
     let (x, y) = wave(150, 0.1, 5);
+    let y = ndarray::stack![Axis(1), y, 5.0 - &y * 2.0];
     let model = GaussianProcess::on(Fourier::new(Gaussian).features(64))
         .bandwidth(Bandwidth::Sigma(1.5))
         .device(&Device::cpu())
@@ -251,7 +252,7 @@ fn drawn_functions_are_a_model() {
     model.save(&path).expect("saves");
     let intervals = model.intervals(&x, 0.9).expect("has");
     let linear = LinearModel::load(&path).expect("loads");
-    let drawn = linear.sample(0, 400, Seed(1)).expect("draws");
+    let drawn = linear.sample(1, 400, Seed(1)).expect("draws");
     let device = Device::cpu();
     let f = drawn
         .on(&device)
@@ -259,12 +260,124 @@ fn drawn_functions_are_a_model() {
         .predict(&(&x).into())
         .expect("predicts");
     assert_eq!(f.dim(), (150, 400));
-    let noise = model.linear().facts["noise_deviation"];
+    let noise = model.linear().facts["noise_deviation_1"];
     for i in [0, 70, 149] {
         let (mean, sd) = (f.row(i).mean().expect("some"), f.row(i).std(1.0));
-        let deviation = intervals.deviation_nt.as_ref().expect("has")[[i, 0]];
+        let deviation = intervals.deviation_nt.as_ref().expect("has")[[i, 1]];
         let latent = (deviation * deviation - noise * noise).sqrt();
-        assert!((mean - intervals.predicted_nt[[i, 0]]).abs() < 5.0 * latent / 20.0);
+        assert!((mean - intervals.predicted_nt[[i, 1]]).abs() < 5.0 * latent / 20.0);
         assert!((sd / latent - 1.0).abs() < 0.2, "{sd} {latent}");
+    }
+}
+
+/// At landmarks that are all rows the kernel is exact, and so is everything else: means, deviations
+/// and bounds, the marginal likelihood and the effective dimension (Rasmussen & Williams 2006, sec.
+/// 2.2 and eq. 2.30).
+#[test]
+fn with_every_row_a_landmark_the_process_is_the_exact_one() {
+    let (x, y) = wave(40, 0.2, 7);
+    let (signal, noise) = (1.3, 0.05);
+    let model = GaussianProcess::on(Nystrom::new(Gaussian).features(40))
+        .bandwidth(Bandwidth::Sigma(1.0))
+        .standardize(Standardize::No)
+        .device(&Device::cpu())
+        .noise(noise)
+        .signal(signal)
+        .intercept(false)
+        .fit((&x, &y))
+        .expect("fits");
+    let (mean, variance) = exact((&x, &y), &x, (signal, noise));
+    for (level, quantile) in [
+        (0.95, 1.959_963_984_540_054),
+        (0.5, 0.674_489_750_196_081_7),
+    ] {
+        let found = model.intervals(&x, level).expect("has intervals");
+        for i in 0..40 {
+            let deviation = (variance[i] + noise).sqrt();
+            let predicted = found.predicted_nt[[i, 0]];
+            assert!((predicted - mean[i]).abs() < 3e-3, "{i}: {predicted}");
+            let own = found.deviation_nt.as_ref().expect("has a variance")[[i, 0]];
+            assert!(
+                (own / deviation - 1.0).abs() < 3e-3,
+                "{i}: {own} {deviation}"
+            );
+            for half in [
+                found.upper_nt[[i, 0]] - predicted,
+                predicted - found.lower_nt[[i, 0]],
+            ] {
+                assert!((half / own - quantile).abs() < 1e-9, "{half} {own}");
+            }
+        }
+    }
+    let k = bochner::kernels::gram(&Gaussian, x.view()) * signal;
+    let values = faer::Mat::from_fn(40, 40, |i, j| k[[i, j]])
+        .self_adjoint_eigenvalues(faer::Side::Lower)
+        .expect("finite");
+    let determinant: f64 = values.iter().map(|s| (s.max(0.0) + noise).ln()).sum();
+    let dimension: f64 = values.iter().map(|s| s / (s + noise)).sum();
+    // y'K^-1 y = y'(y - mean of f)/noise.
+    let fit = y.dot(&(&y - &mean)) / noise;
+    let likelihood = -0.5 * (fit + determinant + 40.0 * std::f64::consts::TAU.ln());
+    let facts = &model.linear().facts;
+    for (name, expected) in [
+        ("noise_deviation", noise.sqrt()),
+        ("signal_deviation", signal.sqrt()),
+        ("effective_dimension", dimension),
+        ("log_marginal_likelihood", likelihood),
+    ] {
+        let ratio = facts[name] / expected;
+        assert!(
+            (ratio - 1.0).abs() < 3e-3,
+            "{name}: {} {expected}",
+            facts[name]
+        );
+    }
+    let lambda = model.linear().lambda;
+    assert!(
+        (lambda / (noise / signal / 40.0) - 1.0).abs() < 1e-12,
+        "{lambda}"
+    );
+}
+
+/// The ranked errors of the rows that calibrate, over the deviation where there is one.
+#[test]
+fn calibrated_bounds_are_the_ranked_errors_of_the_calibration() {
+    let (x, y) = wave(90, 0.2, 8);
+    let y = ndarray::stack![Axis(1), y, &y * 3.0 - 1.0];
+    let (other, y_other) = wave(50, 0.4, 9);
+    let y_other = ndarray::stack![Axis(1), y_other, &y_other * 2.0];
+    let cpu = Device::cpu();
+    let map = || Fourier::new(Gaussian).features(16);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("model");
+    let process = GaussianProcess::on(map()).device(&cpu).fit((&x, &y));
+    let process = process.expect("fits");
+    process.save(&path).expect("saves");
+    let scale = process.intervals(&other, 0.5).expect("has").deviation_nt;
+    let ridge = Ridge::on(map()).device(&cpu).fit((&x, &y)).expect("fits");
+    for (scale, name) in [(scale, "process"), (None, "ridge")] {
+        if scale.is_none() {
+            ridge.save(&path).expect("saves");
+        }
+        let mut linear = LinearModel::load(&path).expect("loads");
+        let mut source =
+            bochner::data::MemorySource::new(&other, Some(y_other.clone())).expect("finite");
+        linear.calibrate(&mut source, &cpu).expect("calibrates");
+        let mut on = linear.intervals_on(&cpu).expect("calibrated");
+        let found = on.predict(&(&other).into(), 0.8).expect("in reach");
+        let mut errors = (&y_other - &found.predicted_nt).mapv(f64::abs);
+        if let Some(scale) = &scale {
+            errors /= scale;
+        }
+        for k in 0..2 {
+            let mut ranked = errors.column(k).to_vec();
+            ranked.sort_by(f64::total_cmp);
+            // ceil(51 * 0.8) = 41.
+            for i in 0..50 {
+                let unit = scale.as_ref().map_or(1.0, |scale| scale[[i, k]]);
+                let half = found.upper_nt[[i, k]] - found.predicted_nt[[i, k]];
+                assert!((half / unit / ranked[40] - 1.0).abs() < 1e-9, "{name}");
+            }
+        }
     }
 }

@@ -5,6 +5,7 @@ mod common;
 
 use bochner::{kernels::gram, models::LinearModel, prelude::*, seed::Stream};
 use common::devices;
+use faer::prelude::SolveLstsq;
 use ndarray::{Array1, Array2, ArrayView1, Axis};
 use std::collections::BTreeSet;
 
@@ -151,6 +152,38 @@ fn rings_are_parted_where_k_means_cannot() {
             "{memory} {:?}",
             model.linear().facts
         );
+    }
+}
+
+/// The nearest centre c of coordinates y has the largest y'c - |c|^2/2; over the degree, which is
+/// one factor for all, that is z'(V c - s |c|^2/2) with the V and s of the embedding.
+#[test]
+fn scores_of_clusters_are_those_of_the_nearest_centre() {
+    let x = cloud(150);
+    let map = || Fourier::new(Gaussian).features(64);
+    let embedded = embedding(map()).dimensions(3).fit(&x).expect("fits");
+    // Rows of features that are as long as a kernel's.
+    let Some(bochner::models::Link::OverDegree { floor }) = embedded.linear().link else {
+        panic!("{:?}", embedded.linear().link)
+    };
+    assert!((floor - 1.0).abs() < 1e-5, "{floor}");
+    let model = SpectralClustering::on(map())
+        .bandwidth(Bandwidth::Sigma(1.5))
+        .standardize(Standardize::No)
+        .device(&Device::cpu())
+        .clusters(4)
+        .fit(&x)
+        .expect("fits");
+    let basis = &embedded.linear().coefficients.beta_dt;
+    let basis = faer::Mat::from_fn(64, 4, |i, j| basis[[i, j]]);
+    let beta = &model.linear().coefficients.beta_dt;
+    let beta = faer::Mat::from_fn(64, 4, |i, j| beta[[i, j]]);
+    let parts = basis.qr().solve_lstsq(&beta);
+    assert!((&basis * &parts - &beta).norm_max() < 1e-6 * beta.norm_max());
+    for k in 0..4 {
+        let square: f64 = (0..3).map(|j| parts[(j, k)] * parts[(j, k)]).sum();
+        let ratio = -parts[(3, k)] / (square / 2.0);
+        assert!((ratio - 1.0).abs() < 1e-6, "{k}: {ratio}");
     }
 }
 

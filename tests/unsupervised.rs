@@ -261,6 +261,17 @@ fn with_every_row_a_landmark_inertia_is_that_of_kernel_k_means() {
     assert!((own / inertia - 1.0).abs() < 2e-3, "{own} {inertia}");
 }
 
+/// The nearest centre c has the largest z'c - |c|^2/2, for every c.
+#[test]
+fn scores_of_clusters_are_those_of_the_nearest_centre() {
+    let x = cloud(200);
+    let model = kmeans(6).fit(&x).expect("fits");
+    let coefficients = &model.linear().coefficients;
+    let squares = coefficients.beta_dt.map_axis(Axis(0), |c| c.dot(&c));
+    let worst = (&coefficients.intercept_t + &(squares / 2.0)).mapv(f64::abs);
+    assert!(worst.sum() < 1e-12, "{worst}");
+}
+
 #[test]
 fn more_starts_are_no_worse_and_seeds_repeat() {
     let x = cloud(400);

@@ -1,6 +1,9 @@
 //! Prediction intervals: of Gaussian processes by their variance, of any regression by what it was
 //! off by on rows that it did not see.
 
+#[cfg(test)]
+mod tests;
+
 use super::{LinearModel, linear::check_columns};
 use crate::{
     Error, Result,

@@ -60,3 +60,17 @@ impl Link {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scores_are_divided_by_degrees_that_are_not_too_small() {
+        let scores = ndarray::array![[6.0, 3.0, 2.0], [6.0, 3.0, 0.1], [6.0, 3.0, -4.0]];
+        let link = Link::OverDegree { floor: 0.5 };
+        let expected = ndarray::array![[3.0, 1.5], [12.0, 6.0], [12.0, 6.0]];
+        assert_eq!(link.apply(&scores), expected);
+        assert_eq!(link.hidden(), 1);
+    }
+}

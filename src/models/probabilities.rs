@@ -1,5 +1,8 @@
 //! Probabilities of classes from their scores.
 
+#[cfg(test)]
+mod tests;
+
 use super::{Fit, FitData, FromLabel, LinearModel, Model, Predicted};
 use crate::{
     Error, Result,

@@ -1,3 +1,4 @@
 //! Tests of learners together, through the door.
 
 mod losses;
+mod objectives;

@@ -19,6 +19,10 @@ pub(crate) fn devices() -> &'static [Device] {
                 "no adapter, though BOCHNER_REQUIRE_GPU=1: `cargo xtask test` installs one"
             );
         }
+        // What is listed as usable, and no fewer.
+        let adapters = Device::report().adapters;
+        let usable = adapters.iter().filter(|a| a.refusal.is_none()).count();
+        assert_eq!(all.len(), 1 + usable, "{adapters:?}");
         for device in &all {
             println!("device under test: {}", device.describe());
         }

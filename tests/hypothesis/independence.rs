@@ -125,6 +125,7 @@ fn the_statistic_is_that_of_the_kernels() {
             of.hsic
         );
         assert!((of.outcome.statistic / (150.0 * of.hsic) - 1.0).abs() < 1e-12);
+        assert_eq!(of.outcome.null, null);
     }
 }
 

@@ -5,6 +5,7 @@
 mod common;
 mod conditional;
 mod independence;
+mod laws;
 mod two_sample;
 
 use bochner::seed::{Seed, Stream};

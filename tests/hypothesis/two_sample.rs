@@ -114,6 +114,7 @@ fn the_statistic_is_that_of_the_kernel() {
         let of = of_map(&map, &a, &b, null);
         let error = (of.biased / biased - 1.0).abs() + (of.unbiased / unbiased - 1.0).abs();
         assert!(error < 1e-3, "{null:?}: {of:?} {biased} {unbiased}");
+        assert_eq!(of.outcome.null, null);
     }
 }
 

@@ -388,6 +388,41 @@ mod tests {
         }
     }
 
+    /// It ends with the first moves whose squares are the share of the mean variance that was
+    /// asked for.
+    #[test]
+    fn the_tolerance_is_a_share_of_the_mean_variance() {
+        let mut draws = Seed(4).stream(Stream::Data, 0);
+        let z = Array2::from_shape_simple_fn((1500, 6), || draws.normal() as f32);
+        let variance = z
+            .mapv(f64::from)
+            .var_axis(Axis(0), 0.0)
+            .mean()
+            .expect("columns");
+        let start = z.slice(s![..5, ..]).mapv(f64::from);
+        let heard = std::cell::RefCell::new(Vec::new());
+        for tolerance in [0.02, 0.04, 0.08] {
+            let mut lloyd = Lloyd::from(start.clone(), 1500);
+            let rules = Rules {
+                tolerance,
+                max_iterations: 1000,
+            };
+            let mut points = Kept {
+                points_nd: z.clone(),
+            };
+            heard.borrow_mut().clear();
+            let hear = |_, moves| heard.borrow_mut().push(moves / variance);
+            lloyd.run(&mut points, rules, &hear).expect("runs");
+            let mut moves = heard.borrow().clone();
+            let last = moves.pop().expect("one iteration");
+            assert!(
+                last <= tolerance && moves.iter().all(|&m| m > tolerance),
+                "{moves:?} {last}"
+            );
+            assert!(moves.len() > 3 && lloyd.converged());
+        }
+    }
+
     /// A centre without points takes the point that is worst off.
     #[test]
     fn an_empty_cluster_moves_to_the_farthest_point() {

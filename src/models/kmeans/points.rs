@@ -222,3 +222,31 @@ impl Points for Kept {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seed::{Seed, Stream};
+
+    #[test]
+    fn samples_are_uniform_and_in_order() {
+        let points_nd = Array2::from_shape_fn((20, 1), |(i, _)| i as f32);
+        let mut all = Kept { points_nd };
+        let mut counts = [0_i32; 20];
+        for seed in 0..2000 {
+            let mut draws = Seed(seed).stream(Stream::Iteration, 0);
+            let some = Kept::sample(&mut all, 5, &mut draws).expect("takes");
+            let some = some.points().column(0).to_vec();
+            assert!(
+                some.len() == 5 && some.is_sorted_by(|a, b| a < b),
+                "{some:?}"
+            );
+            some.iter().for_each(|&i| counts[i as usize] += 1);
+        }
+        // 500 each, with a deviation of sqrt(2000 / 4 * 3 / 4) = 19.4.
+        assert!(counts.iter().all(|c| (c - 500).abs() < 90), "{counts:?}");
+        let mut draws = Seed(0).stream(Stream::Iteration, 0);
+        let whole = Kept::sample(&mut all, 99, &mut draws).expect("takes");
+        assert_eq!(whole.points(), all.points());
+    }
+}

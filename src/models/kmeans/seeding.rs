@@ -98,3 +98,52 @@ pub(super) fn squared_distance(a: &[f32], b: &[f32]) -> f64 {
         .sum();
     sums.iter().map(|&s| f64::from(s)).sum::<f64>() + f64::from(rest)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seed::{Seed, Stream};
+    use ndarray::array;
+
+    /// From 0, the points 1 and 3 are drawn with 1/10 and 9/10; two candidates leave 1 only if both
+    /// are 1.
+    #[test]
+    fn centres_are_drawn_by_squared_distances_and_the_best_candidate_is_taken() {
+        let points = array![[0.0_f32], [1.0], [3.0]];
+        let (mut first, mut near) = ([0; 3], 0);
+        let seeds = 30_000;
+        for seed in 0..seeds {
+            let mut draws = Seed(seed).stream(Stream::Iteration, 1);
+            let centres = plus_plus(points.view(), 2, &mut draws).expect("three points");
+            let place = [0.0, 1.0, 3.0].map(|p| p == centres[[0, 0]]);
+            first[place.iter().position(|p| *p).expect("a point")] += 1;
+            near += usize::from(place[0] && centres[[1, 0]] == 1.0);
+        }
+        // A third of all, with a deviation of 82.
+        assert!(
+            first.iter().all(|&n: &i32| (n - 10_000).abs() < 330),
+            "{first:?}"
+        );
+        // One hundredth of 10,000, with a deviation of 10.
+        assert!((60..140).contains(&near), "{near}");
+        let mut draws = Seed(0).stream(Stream::Iteration, 1);
+        let twice = array![[2.0_f32], [2.0]];
+        assert!(matches!(
+            plus_plus(twice.view(), 2, &mut draws),
+            Err(Error::Numerical(_))
+        ));
+    }
+
+    #[test]
+    fn squared_distances_are_sums_of_squares() {
+        for columns in [1, 31, 32, 33, 100] {
+            let [a, b] = [1, 2].map(|seed| crate::check::normal(1, columns, seed).row(0).to_vec());
+            let each = a.iter().zip(&b).map(|(a, b)| f64::from(a - b).powi(2));
+            let own: f64 = each.sum();
+            assert!(
+                (squared_distance(&a, &b) / own - 1.0).abs() < 1e-6,
+                "{columns}"
+            );
+        }
+    }
+}

@@ -248,6 +248,28 @@ mod tests {
         }
     }
 
+    /// The longest text and the deepest parentheses that are taken, and one more of each.
+    #[test]
+    fn limits_are_where_they_are_said_to_be() {
+        let deep = |depth: usize| format!("{}t{}", "(".repeat(depth), ")".repeat(depth));
+        // Parentheses beside each other are not in each other.
+        let beside = vec!["(t)"; 40].join(" + ");
+        // t + t + ... + t, of 999 characters.
+        let long = vec!["t"; 500].join("+");
+        let longest = format!("-{long}");
+        assert_eq!(longest.len(), LONGEST);
+        for text in [deep(DEEPEST), beside, longest] {
+            Expression::parse("own", &text).unwrap_or_else(|e| panic!("{e}"));
+        }
+        for (text, why) in [
+            (deep(DEEPEST + 1), "more than 32 deep"),
+            (format!("t-{long}"), "longer than 1000"),
+        ] {
+            let refused = Expression::parse("own", &text).expect_err(why).to_string();
+            assert!(refused.contains(why), "{refused}");
+        }
+    }
+
     /// No name that a shader gives can be reached, whatever it is called later.
     #[test]
     fn no_name_of_a_shader_is_known() {
