@@ -20,6 +20,7 @@ pub mod sorf;
 pub mod spec;
 mod standardize;
 pub mod structured;
+mod transformer;
 mod union;
 
 pub use crate::store::Store;
@@ -45,6 +46,7 @@ pub use sorf::{Radii, Sorf};
 pub use spec::{LeverageSpec, MapChoice, MapKind, MapPart, MapSpec};
 pub use standardize::Standardize;
 pub use structured::StructuredFeatures;
+pub use transformer::{FeatureValue, Transformer};
 pub(crate) use union::{Leaf, leaves};
 pub use union::{Union, UnionBuilder};
 
@@ -134,4 +136,12 @@ pub trait LoadedMap: Debug + Send {
     /// Writes z(x) beta, shape `[rows, t]`, for coefficients `[D, t]`. The features are never
     /// stored whole.
     fn predict(&mut self, x_nd: &Matrix, beta_dt: &Matrix, y_nt: &mut Matrix) -> Result<()>;
+
+    /// As [`Self::featurize`], to host memory of the caller: `rows D` floats, row after row. Returns
+    /// whether it did; a map that does not work there writes nothing, and is asked to
+    /// [`Self::featurize`].
+    fn featurize_to(&mut self, x_nd: &Matrix, z_nd: &mut [f32]) -> Result<bool> {
+        let _ = (x_nd, z_nd);
+        Ok(false)
+    }
 }

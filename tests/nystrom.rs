@@ -491,3 +491,32 @@ fn only_kernels_of_the_catalogue_are_saved() {
     let error = map.write(&mut Store::default()).expect_err("is code");
     assert!(error.to_string().contains("custom:own"), "{error}");
 }
+
+/// `z = K_mm^{-1/2} k_m(x)` with the symmetric root, against a root by eigenvectors of its own, and
+/// one feature for each landmark where some are the same.
+#[test]
+fn the_symmetric_root_is_that_of_the_landmarks() {
+    let x = rows(9, 3);
+    let twice = concatenate![Axis(0), x, x];
+    for rows in [x, twice] {
+        let m = rows.nrows();
+        let map = Nystrom::new(Gaussian)
+            .landmarks(Landmarks::Rows(rows.clone()))
+            .symmetric(true);
+        let map = map.build(Affine::identity(3), &rows).expect("builds");
+        assert_eq!((map.output_dim(), map.remarks().len()), (m, 0));
+        let root = map.root().mapv(f64::from);
+        let asymmetry = (&root - &root.t())
+            .iter()
+            .fold(0.0_f64, |a, b| a.max(b.abs()));
+        assert!(asymmetry < 1e-6, "{asymmetry}");
+        // K R R = 1 on the span of K: R R K R R = R R, which is the pseudo-inverse.
+        let k_mm = Array2::from_shape_fn((m, m), |(i, j)| {
+            let distance = (&rows.row(i) - &rows.row(j)).mapv(|v| v * v).sum();
+            (-0.5 * distance).exp()
+        });
+        let back = k_mm.dot(&root).dot(&root).dot(&k_mm);
+        let worst = (&back - &k_mm).iter().fold(0.0_f64, |a, b| a.max(b.abs()));
+        assert!(worst < 1e-5, "{worst}");
+    }
+}

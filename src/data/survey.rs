@@ -47,7 +47,8 @@ impl Survey {
     /// Reads `source` once from its first row on and rewinds it. Up to `sample_rows` rows are
     /// sampled by `seed`.
     ///
-    /// Means and variances are Welford's in f64 on values shifted by the first row, so a column of
+    /// Rows count by their weights in means and variances; of rows of weight 0 nothing is seen but
+    /// which values their targets take. Means and variances are Welford's in f64 on values shifted by the first row, so a column of
     /// large values with a small spread keeps its variance.
     ///
     /// Errors with [`Error::Shape`] if there are no rows or a chunk has another shape than its
@@ -77,26 +78,30 @@ impl Survey {
         let rows = (CHUNK_VALUES / columns.max(1)).max(1);
         let mut read = 0;
         while let Some(chunk) = next_checked(source, rows, read)? {
-            read += chunk.x.nrows();
             for i in 0..chunk.x.nrows() {
-                chunk.x.copy_row(i, &mut row);
-                reservoir.offer(features.rows(), &row);
-                features.add(&row);
-            }
-            for y in chunk.y.rows() {
-                for (survey, &value) in targets.iter_mut().zip(y) {
-                    survey.add(value);
+                let weight = chunk.weights.as_ref().map_or(1.0, |weights| weights[i]);
+                for (survey, &value) in targets.iter_mut().zip(chunk.y.row(i)) {
+                    survey.add(value, weight);
+                }
+                if weight > 0.0 {
+                    chunk.x.copy_row(i, &mut row);
+                    reservoir.offer((read + i) as u64, &row);
+                    features.add(&row, weight);
                 }
             }
-            hear(Step::Survey(features.rows()));
+            read += chunk.x.nrows();
+            hear(Step::Survey(read as u64));
         }
         source.rewind()?;
-        if features.rows() == 0 {
+        if read == 0 {
             return Err(Error::shape("the data has no rows; give at least one"));
+        }
+        if features.rows() == 0 {
+            return Err(Error::data("weights", "all rows have weight 0"));
         }
         let (sample, sample_index) = reservoir.finish()?;
         let survey = Self {
-            rows: features.rows(),
+            rows: read as u64,
             mean: features.mean(),
             variance: features.variance(),
             binary: features.binary(),

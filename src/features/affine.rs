@@ -33,6 +33,24 @@ impl Affine {
         }
     }
 
+    /// `(x_j - center_j) * scale_j`, one of each for every column. Errors with [`Error::Shape`] on
+    /// other numbers of them and with [`Error::Parameter`] unless all are finite.
+    pub fn of(center: Vec<f64>, scale: Vec<f64>) -> Result<Self> {
+        if center.len() != scale.len() {
+            return Err(Error::shape(format!(
+                "{} and {}; give one of each for every column",
+                counted(center.len(), "centre"),
+                counted(scale.len(), "scale")
+            )));
+        }
+        if !center.iter().chain(&scale).all(|v| v.is_finite()) {
+            return Err(Error::parameter(
+                "a centre or a scale of a column is not finite",
+            ));
+        }
+        Ok(Self::new(center, scale))
+    }
+
     /// `(x_j - center_j) * scale_j` for vectors of one length.
     pub(super) fn new(center: Vec<f64>, scale: Vec<f64>) -> Self {
         debug_assert_eq!(center.len(), scale.len());

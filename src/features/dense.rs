@@ -126,4 +126,8 @@ impl LoadedMap for Projection {
     fn predict(&mut self, x_nd: &Matrix, beta_dt: &Matrix, y_nt: &mut Matrix) -> Result<()> {
         Predict::of(self).run(x_nd, beta_dt, y_nt)
     }
+
+    fn featurize_to(&mut self, x_nd: &Matrix, z_nd: &mut [f32]) -> Result<bool> {
+        self.run_to(x_nd, z_nd)
+    }
 }

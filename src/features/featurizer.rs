@@ -11,7 +11,7 @@ use super::{FeatureMap, require_dense};
 use crate::{
     Error, Matrix, Result,
     data::{Chunk, ChunkSource, Rows},
-    device::gpu::Pace,
+    device::{Reading, gpu::Pace},
     flow::{Portions, ReadBehind, Run, watch_chunks},
     progress::Step,
 };
@@ -105,6 +105,30 @@ pub(crate) trait OnDevice {
 
     /// Hears that the rows of the chunk are counted.
     fn end(&mut self) -> Result<()>;
+}
+
+/// Where features go on the host, each row to its place.
+pub(crate) trait HostRows {
+    /// Hears of a chunk before its rows come. An error ends the stream.
+    fn chunk(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// The memory of some rows, if it holds f32 row after row.
+    fn lend(&mut self, rows: Range<usize>) -> Option<&mut [f32]>;
+
+    /// Takes the features of some rows, `[rows, D]`.
+    fn take(&mut self, rows: Range<usize>, z_nd: ArrayView2<'_, f32>) -> Result<()>;
+}
+
+/// Where a portion of rows is after it was worked on.
+enum Sent {
+    /// Where it was to go.
+    There,
+    /// In a buffer of the host.
+    Here,
+    /// Between a GPU and the host.
+    OnItsWay(Vec<Reading>),
 }
 
 /// Takes raw rows through one map or several side by side, on one device.
@@ -207,6 +231,72 @@ impl<'m> Featurizer<'m> {
         let mut behind = ReadBehind::default();
         self.send(x, &mut behind, |range| range, &mut take)?;
         behind.finish(take)
+    }
+
+    /// Streams `source` through the only lane and hands `to` each portion: first for the host
+    /// memory that its rows go to, if they can go there at once, else for the rows to be taken.
+    pub(crate) fn to_host(
+        &mut self,
+        source: &mut dyn ChunkSource,
+        to: &mut dyn HostRows,
+    ) -> Result<u64> {
+        self.check(source)?;
+        let rows = self.chunk_rows(source);
+        let mut behind = ReadBehind::default();
+        let run = self.run.clone();
+        let hear = |rows| run.say(Step::Rows(rows));
+        let mut first = 0;
+        let rows = watch_chunks(source, rows, hear, |chunk| {
+            to.chunk()?;
+            self.send_to(&chunk.x, first, &mut behind, to)?;
+            first += chunk.x.nrows();
+            Ok(())
+        })?;
+        behind.finish(|z, range| to.take(range, z[0]))?;
+        Ok(rows)
+    }
+
+    /// As [`Self::to_host`] for rows that are there.
+    pub(crate) fn rows_to_host(&mut self, x: &Rows, to: &mut dyn HostRows) -> Result<()> {
+        let mut behind = ReadBehind::default();
+        self.send_to(x, 0, &mut behind, to)?;
+        behind.finish(|z, range| to.take(range, z[0]))
+    }
+
+    /// Sends the rows `x`, the first of which is row `first`, to `to` in portions.
+    fn send_to(
+        &mut self,
+        x: &Rows,
+        first: usize,
+        behind: &mut ReadBehind<Range<usize>>,
+        to: &mut dyn HostRows,
+    ) -> Result<()> {
+        let Self { work, portions, .. } = self;
+        let place = |range: &Range<usize>| first + range.start..first + range.end;
+        portions.each(
+            x.nrows(),
+            &mut (work, to),
+            |(work, to), range, most| {
+                let at = place(&range);
+                let x = x.part(range);
+                if let Some(z) = to.lend(at)
+                    && work.run_to(&x, z, most)?
+                {
+                    return Ok(Sent::There);
+                }
+                Ok(match work.run(&x, None, most)? {
+                    Some(readings) => Sent::OnItsWay(readings),
+                    None => Sent::Here,
+                })
+            },
+            |(work, to), range, sent| match sent {
+                Sent::There => Ok(()),
+                Sent::Here => to.take(place(&range), work.on_host()?[0]),
+                Sent::OnItsWay(readings) => {
+                    behind.push(readings, place(&range), |z, at| to.take(at, z[0]))
+                }
+            },
+        )
     }
 
     /// Sends what comes off the lanes for `x` on its way in portions, and hands `take` those that

@@ -11,7 +11,7 @@ use crate::{
     error::Remedy,
     kernels::Kernel,
     ops::{Nonlinearity, projection::DenseMap},
-    sampling::{Sampling, round_to_11_bits},
+    sampling::{Frequencies, Sampling, round_to_11_bits},
     seed::{Seed, Stream},
     text::counted,
 };
@@ -94,6 +94,7 @@ pub struct Fourier {
     form: Form,
     features: usize,
     leverage: Option<Leverage>,
+    given: Option<Arc<Frequencies>>,
     seed: Seed,
 }
 
@@ -112,6 +113,7 @@ impl Fourier {
             form: Form::default(),
             features: 1000,
             leverage: None,
+            given: None,
             seed: Seed(0),
         }
     }
@@ -144,6 +146,27 @@ impl Fourier {
             lambda,
             pool,
         });
+        self
+    }
+
+    /// Takes these frequencies, at unit scale, instead of drawing any: one for each feature, or for
+    /// two features of the paired form, where an offset turns both. They are rounded to 11 bits
+    /// ([`round_to_11_bits`]), weights and offsets are not.
+    ///
+    /// ```
+    /// use bochner::{features::{Affine, Form, Fourier}, kernels::Gaussian, sampling::Frequencies};
+    /// let frequencies = Frequencies {
+    ///     omega_sd: ndarray::array![[0.5, -1.0], [2.0, 0.25]],
+    ///     phases: Some(vec![0.0, 0.25]),
+    ///     weights: None,
+    /// };
+    /// let map = Fourier::new(Gaussian).form(Form::Phase).features(2).frequencies(frequencies);
+    /// let map = map.build(Affine::identity(2))?;
+    /// assert_eq!(map.parameters().w_ds[[0, 1]], 2.0);
+    /// # Ok::<(), bochner::Error>(())
+    /// ```
+    pub fn frequencies(mut self, frequencies: Frequencies) -> Self {
+        self.given = Some(Arc::new(frequencies));
         self
     }
 
@@ -180,9 +203,10 @@ impl Fourier {
             self.sampling
                 .draw(measure, input.columns(), count, with_phases, self.seed)
         };
-        let drawn = match &self.leverage {
-            None => draw(s)?,
-            Some(leverage) => {
+        let drawn = match (&self.given, &self.leverage) {
+            (Some(given), _) => self.checked(given, (s, input.columns()))?,
+            (None, None) => draw(s)?,
+            (None, Some(leverage)) => {
                 leverage.resample(&draw(leverage.pool)?, self.form, &input, s, self.seed)?
             }
         };
@@ -206,7 +230,10 @@ impl Fourier {
             origin: format!(
                 "the {} kernel, {}{}, {}",
                 self.kernel.spec(),
-                self.sampling,
+                match self.given {
+                    None => self.sampling.to_string(),
+                    Some(_) => "given frequencies".into(),
+                },
                 match &self.leverage {
                     None => String::new(),
                     Some(l) => format!(" by leverage from {}", l.pool),
@@ -217,6 +244,107 @@ impl Fourier {
             dense,
         })
     }
+
+    /// The given frequencies, if they are `s` of `d` columns as the form wants them.
+    fn checked(&self, given: &Frequencies, (s, d): (usize, usize)) -> Result<Frequencies> {
+        let wrong = |problem: String| Err(Error::shape(problem));
+        if given.omega_sd.dim() != (s, d) {
+            return wrong(format!(
+                "the frequencies are {:?}, and {} of {} in the {} form are {:?}",
+                given.omega_sd.dim(),
+                counted(self.features, "feature"),
+                counted(d, "column"),
+                self.form,
+                (s, d)
+            ));
+        }
+        let phases = given.phases.as_ref().map(Vec::len);
+        let phased = self.form == Form::Phase;
+        if phases.is_some_and(|given| given != s) || (phased && phases.is_none()) {
+            return wrong(format!(
+                "there are {} of {s} frequencies; give one each",
+                counted(phases.unwrap_or(0), "offset")
+            ));
+        }
+        if given
+            .weights
+            .as_ref()
+            .is_some_and(|weights| weights.len() != s)
+        {
+            return wrong(format!("{s} frequencies take as many weights"));
+        }
+        let offsets = given.phases.iter().chain(&given.weights).flatten();
+        if !given.omega_sd.iter().chain(offsets).all(|v| v.is_finite()) {
+            return Err(Error::parameter("a given frequency is not finite"));
+        }
+        Ok(given.clone())
+    }
 }
 
 drawn!(Fourier);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Device, features::Transformer, kernels::Gaussian};
+    use ndarray::{Array2, array};
+
+    fn given(phases: Option<Vec<f64>>) -> Frequencies {
+        Frequencies {
+            omega_sd: array![[0.5, -1.0], [2.0, 0.25], [-1.5, 3.0]],
+            phases,
+            weights: None,
+        }
+    }
+
+    #[test]
+    fn given_frequencies_and_offsets_are_the_map() {
+        let x = array![[0.3, -0.7], [2.0, 1.0]];
+        let center = [0.25, -4.0];
+        let input = || Affine::of(center.to_vec(), vec![0.5, 2.0]).expect("finite");
+        let offsets = vec![0.1, 0.6, 0.9];
+        for (form, features) in [(Form::Phase, 3), (Form::Paired, 6)] {
+            let map = Fourier::new(Gaussian).features(features).form(form);
+            let map = map
+                .frequencies(given(Some(offsets.clone())))
+                .build(input())
+                .expect("fits");
+            let mut z = Array2::<f64>::zeros((2, features));
+            let mut transformer = Transformer::new(&map, &Device::cpu()).expect("loads");
+            transformer
+                .rows(&Rows::from(x.view()), z.view_mut())
+                .expect("runs");
+            let omega_sd = given(None).omega_sd;
+            for ((i, l), z) in z.indexed_iter() {
+                let u = [0.5 * (x[[i, 0]] - center[0]), 2.0 * (x[[i, 1]] - center[1])];
+                let omega = omega_sd.row(l % 3);
+                let t = omega[0] * u[0] + omega[1] * u[1] + TAU * offsets[l % 3];
+                let expected = if l < 3 { t.cos() } else { t.sin() };
+                let expected = (2.0 / features as f64).sqrt() * expected;
+                assert!(
+                    (z - expected).abs() < 2e-6,
+                    "{form} {i} {l}: {z} for {expected}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn given_frequencies_of_other_shapes_are_refused() {
+        let refused = |form, features, phases, columns| {
+            let map = Fourier::new(Gaussian).features(features).form(form);
+            let map = map
+                .frequencies(given(phases))
+                .build(Affine::identity(columns));
+            map.expect_err("refused").to_string()
+        };
+        let three = || Some(vec![0.0; 3]);
+        assert!(refused(Form::Phase, 4, three(), 2).contains("(4, 2)"));
+        assert!(refused(Form::Phase, 3, three(), 3).contains("(3, 3)"));
+        assert!(refused(Form::Phase, 3, None, 2).contains("0 offsets"));
+        assert!(refused(Form::Paired, 6, Some(vec![0.0; 2]), 2).contains("2 offsets"));
+        assert!(refused(Form::Phase, 3, Some(vec![f64::NAN; 3]), 2).contains("finite"));
+        assert!(Affine::of(vec![0.0], vec![1.0, 1.0]).is_err());
+        assert!(Affine::of(vec![0.0], vec![f64::INFINITY]).is_err());
+    }
+}

@@ -48,6 +48,7 @@ pub struct Nystrom {
     landmarks: Landmarks,
     features: usize,
     rank: Option<usize>,
+    symmetric: bool,
     seed: Seed,
 }
 
@@ -65,6 +66,7 @@ impl Nystrom {
             landmarks: Landmarks::default(),
             features: 1000,
             rank: None,
+            symmetric: false,
             seed: Seed(0),
         }
     }
@@ -85,6 +87,22 @@ impl Nystrom {
     /// Keeps the `rank` largest eigenvalues.
     pub fn rank(mut self, rank: usize) -> Self {
         self.rank = Some(rank);
+        self
+    }
+
+    /// Whether features are `K_mm^{-1/2} k_m(x)` with the symmetric root, `U lambda^{-1/2} U' k_m(x)`:
+    /// a rotation of the others, and always as many as there are landmarks, which is how
+    /// scikit-learn has them. They are not, until said otherwise.
+    ///
+    /// ```
+    /// use bochner::{features::{Affine, FeatureMap, Landmarks, Nystrom}, kernels::Gaussian};
+    /// let twice = ndarray::array![[0.0], [0.0], [2.0]];
+    /// let map = Nystrom::new(Gaussian).landmarks(Landmarks::Rows(twice.clone())).symmetric(true);
+    /// assert_eq!(map.build(Affine::identity(1), &twice)?.output_dim(), 3);
+    /// # Ok::<(), bochner::Error>(())
+    /// ```
+    pub fn symmetric(mut self, symmetric: bool) -> Self {
+        self.symmetric = symmetric;
         self
     }
 
@@ -140,6 +158,7 @@ impl Nystrom {
             self.kernel.as_ref(),
             landmarks_md.mapv(f64::from).view(),
             self.rank,
+            self.symmetric,
         )?;
         let remark = self.dropped(landmarks_md.nrows(), whitening.dependent);
         if let Some(remark) = &remark {
@@ -168,7 +187,8 @@ impl Nystrom {
             _ => self.features,
         };
         let kept = chosen - dependent;
-        (kept < asked).then(|| {
+        // With the symmetric root there are as many features all the same.
+        (kept < asked && !self.symmetric).then(|| {
             format!(
                 "asked for {}, kept {kept}: the kernel of the others is a combination of theirs \
                  to the rounding of f64; a shorter lengthscale tells more apart",

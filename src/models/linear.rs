@@ -89,6 +89,20 @@ impl LinearModel {
     /// Writes one file with everything that predicting needs, whole or not at all. Errors also when
     /// the map holds code that no file can keep.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.store()?.save(KIND, path.as_ref())
+    }
+
+    /// The bytes of the file that [`Self::save`] writes.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.store()?.to_bytes(KIND)
+    }
+
+    /// What [`Self::to_bytes`] gave. Errors with [`Error::Format`] on other bytes.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        Self::read(&Store::from_bytes(bytes, KIND)?)
+    }
+
+    fn store(&self) -> Result<Store> {
         let mut store = Store::default();
         self.map.write(&mut store)?;
         store.put_f64("coefficients", self.coefficients.beta_dt.view());
@@ -126,7 +140,7 @@ impl LinearModel {
         store.set("rows", self.rows);
         store.set("device", &self.device);
         store.set("written_by", concat!("bochner ", env!("CARGO_PKG_VERSION")));
-        store.save(KIND, path.as_ref())
+        Ok(store)
     }
 
     /// Reads a model file. Errors with [`Error::Model`] on a truncated, foreign or newer file, and

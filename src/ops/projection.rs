@@ -173,6 +173,25 @@ impl Projection {
         Ok(())
     }
 
+    /// As [`Self::run`] on the CPU, to memory of the caller, `rows * D` floats. `false` on a GPU, where
+    /// nothing is written.
+    pub(crate) fn run_to(&self, x_nd: &Matrix, z_nd: &mut [f32]) -> Result<bool> {
+        self.check_input(x_nd)?;
+        let Loaded::Cpu(map) = &self.loaded else {
+            return Ok(false);
+        };
+        if z_nd.len() != x_nd.rows() * self.outputs {
+            return Err(Error::shape(format!(
+                "z has room for {} values, the map gives {} x {}",
+                z_nd.len(),
+                x_nd.rows(),
+                self.outputs
+            )));
+        }
+        map.run(x_nd.cpu("x")?, z_nd);
+        Ok(true)
+    }
+
     pub(super) fn check_input(&self, x_nd: &Matrix) -> Result<()> {
         if x_nd.cols() != self.depth {
             return Err(Error::shape(format!(

@@ -4,7 +4,7 @@ use bochner::data::{
 };
 use bochner::kernels::Norm;
 use bochner::{Result, Step};
-use ndarray::{Array2, array};
+use ndarray::{Array2, Axis, array};
 use std::cell::RefCell;
 
 /// A source that yields at most `most` rows whatever is asked.
@@ -248,4 +248,39 @@ fn two_values_and_no_third_make_a_column_binary() {
     ];
     let survey = survey(x, None, 0).unwrap();
     assert_eq!(survey.binary, [false, false, false, true, false, true]);
+}
+
+#[test]
+fn a_row_of_weight_two_is_one_that_is_there_twice() {
+    let x = array![[1.0, -3.0], [2.0, 5.0], [7.0, 0.5], [4.0, 4.0]];
+    let y = array![[0.5], [2.0], [3.0], [9.0]];
+    let again = [0, 1, 1, 3, 3, 3];
+    let repeated = survey(
+        x.select(Axis(0), &again),
+        Some(y.select(Axis(0), &again)),
+        0,
+    )
+    .unwrap();
+    let mut source = MemorySource::new(x, Some(y)).unwrap();
+    source = source.with_weights(vec![1.0, 2.0, 0.0, 3.0]).unwrap();
+    let weighted = Survey::of(&mut source.clone(), 4, 5).unwrap();
+    let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} for {b}");
+    for j in 0..2 {
+        near(weighted.mean[j], repeated.mean[j]);
+        near(weighted.variance[j], repeated.variance[j]);
+    }
+    assert_eq!(
+        (&weighted.min, &weighted.max),
+        (&repeated.min, &repeated.max)
+    );
+    near(weighted.targets[0].mean, repeated.targets[0].mean);
+    near(weighted.targets[0].variance, repeated.targets[0].variance);
+    // Rows of weight 0 are rows, and their labels are labels.
+    assert_eq!((weighted.rows, weighted.sample_index), (4, vec![0, 1, 3]));
+    assert_eq!(
+        weighted.targets[0].distinct.as_deref(),
+        Some(&[0.5, 2.0, 3.0, 9.0][..])
+    );
+    let none = source.with_weights(vec![0.0; 4]).unwrap();
+    assert_says(Survey::of(&mut none.clone(), 0, 5), &["weight 0"]);
 }

@@ -45,7 +45,7 @@ const COLUMNS: usize = 100;
 fn columns() -> Result<()> {
     let (mut files, mut found) = (Vec::new(), Vec::new());
     for folder in [
-        "src", "shaders", "cli", "xtask", "tests", "benches", "examples",
+        "src", "shaders", "cli", "python", "xtask", "tests", "benches", "examples",
     ] {
         collect(&root().join(folder), "rs", &mut files);
         collect(&root().join(folder), "wgsl", &mut files);

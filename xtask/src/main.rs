@@ -10,6 +10,7 @@ mod metadata;
 mod msrv;
 mod portability;
 mod process;
+mod python;
 mod software;
 mod suites;
 
@@ -21,7 +22,9 @@ Usage: cargo xtask COMMAND
 
   test [ARGS]  set up software Vulkan adapters where they are missing (Debian, Ubuntu), then run
                every test on the CPU and on every adapter; ARGS go to `cargo test --release
-               --workspace`
+               --workspace`; without ARGS the tests of the Python package, too
+  python       these alone, in a virtual environment under target/
+  wheel        the Python package as it is handed out, and its size
   checks       everything in `ci` but the tests: formatting, columns, dependencies, MSRV, shaders,
                paths, documents, clippy, documentation, the examples and the README's first command
   ci           test, then checks
@@ -76,6 +79,8 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         "msrv" => msrv::check(),
         "portability" => portability::run_all(!rest.is_empty()),
         "dist" => dist::build(),
+        "python" => python::test(),
+        "wheel" => python::wheel(),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");
             Ok(())

@@ -1,13 +1,14 @@
 //! The test suites: on the CPU and on every adapter, with a tally at the end.
 
-use crate::adapters;
-use crate::process::{cargo, shown};
+use crate::process::{cargo, shown, step};
+use crate::{adapters, python};
 use anyhow::{Context, Result, bail};
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 use std::time::Instant;
 
-/// Sets up adapters and runs every test, doctests included; `arguments` go to `cargo test`.
+/// Sets up adapters and runs every test, doctests included; `arguments` go to `cargo test`. Without
+/// any the tests of the Python package follow.
 ///
 /// Errs if a test fails, if none ran, or if there is no adapter to run on.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
@@ -49,7 +50,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     if tally.passed == 0 {
         bail!("`{}` ran no test", shown(&command));
     }
-    Ok(())
+    match arguments.is_empty() {
+        true => step("Python package", python::test),
+        false => Ok(()),
+    }
 }
 
 #[derive(Debug, Default, PartialEq)]

@@ -8,6 +8,8 @@
 #[derive(Debug)]
 pub(super) struct Moments {
     rows: u64,
+    /// What they count for together.
+    weight: f64,
     shift: Vec<f64>,
     /// Mean of the shifted values.
     mean: Vec<f64>,
@@ -23,6 +25,7 @@ impl Moments {
     pub(super) fn new(columns: usize) -> Self {
         Self {
             rows: 0,
+            weight: 0.0,
             shift: Vec::new(),
             mean: vec![0.0; columns],
             squares: vec![0.0; columns],
@@ -36,19 +39,20 @@ impl Moments {
         self.rows
     }
 
-    /// Adds one row of all columns.
-    pub(super) fn add(&mut self, row: &[f64]) {
+    /// Adds one row of all columns, which counts for `weight`, above 0 (West 1979).
+    pub(super) fn add(&mut self, row: &[f64], weight: f64) {
         if self.rows == 0 {
             self.shift = row.to_vec();
         }
         self.rows += 1;
-        let share = 1.0 / self.rows as f64;
+        self.weight += weight;
+        let share = weight / self.weight;
         let state = self.mean.iter_mut().zip(&mut self.squares);
         for ((&value, &shift), (mean, squares)) in row.iter().zip(&self.shift).zip(state) {
             let shifted = value - shift;
             let distance = shifted - *mean;
             *mean += distance * share;
-            *squares += distance * (shifted - *mean);
+            *squares += weight * distance * (shifted - *mean);
         }
         let ends = self.min.iter_mut().zip(&mut self.max);
         for ((&value, many), (min, max)) in row.iter().zip(&mut self.many).zip(ends) {
@@ -79,7 +83,7 @@ impl Moments {
     pub(super) fn variance(&self) -> Vec<f64> {
         self.squares
             .iter()
-            .map(|squares| squares / self.rows as f64)
+            .map(|squares| squares / self.weight)
             .collect()
     }
 }

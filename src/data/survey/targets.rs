@@ -43,10 +43,12 @@ impl Default for TargetSurvey {
 }
 
 impl TargetSurvey {
-    pub(super) fn add(&mut self, value: f64) {
+    pub(super) fn add(&mut self, value: f64, weight: f64) {
         // -0 and 0 are one value.
         let value = value + 0.0;
-        self.moments.add(&[value]);
+        if weight > 0.0 {
+            self.moments.add(&[value], weight);
+        }
         self.whole &= value.fract() == 0.0;
         if let Some(values) = &mut self.distinct
             && let Err(at) = values.binary_search_by(|other| other.total_cmp(&value))

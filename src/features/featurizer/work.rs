@@ -152,6 +152,31 @@ impl<'m> Work<'m> {
         }
     }
 
+    /// Takes the rows `x` through the only lane and writes its features to memory of the caller, as
+    /// the map can where it works on the host. Returns whether it did.
+    pub(super) fn run_to(&mut self, x: &Rows, z_nd: &mut [f32], most: usize) -> Result<bool> {
+        self.load()?;
+        let Self {
+            lanes,
+            end,
+            device,
+            loaded,
+        } = self;
+        let (Some(Loaded { maps, chunk }), Device::Cpu(_)) = (loaded, &*device) else {
+            return Ok(false);
+        };
+        let ([lane], [(map, None)]) = (&lanes[..], &mut maps[..]) else {
+            return Ok(false);
+        };
+        // Of the other matrix no page is ever touched.
+        let buffers = Buffers::of(chunk, lanes, *end, device, (x.nrows(), most))?;
+        let Some((x_nd, _)) = buffers.lanes.first_mut() else {
+            return Ok(false);
+        };
+        lane.map.input().load(x, x_nd)?;
+        map.featurize_to(x_nd, z_nd)
+    }
+
     pub(super) fn buffers(&self) -> Result<&Buffers> {
         let loaded = self.loaded.as_ref().and_then(|l| l.chunk.as_ref());
         loaded.ok_or_else(not_loaded)

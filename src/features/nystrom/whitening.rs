@@ -6,7 +6,7 @@ use crate::{
     kernels::{Kernel, gram},
     ops::kernel_block::Level,
 };
-use ndarray::{Array1, Array2, ArrayView2};
+use ndarray::{Array1, Array2, ArrayView2, s};
 
 /// The rounding of f32, relative.
 const ROUNDING: f64 = f32::EPSILON as f64 / 2.0;
@@ -34,11 +34,14 @@ impl Whitening {
     /// `lambda = 2^-24 m s^2 / max_i k_ii`, the floor. Directions below it shrink by
     /// `(lambda / floor)^{1/2}`, and their noise is no larger than there.
     ///
+    /// The `symmetric` root is that one times `U'`, as many columns as landmarks.
+    ///
     /// A block from the top has a smaller `s` where most values are near k(0), and is taken there.
     pub(super) fn of(
         kernel: &dyn Kernel,
         landmarks_md: ArrayView2<'_, f64>,
         rank: Option<usize>,
+        symmetric: bool,
     ) -> Result<Self> {
         let k_mm = gram(kernel, landmarks_md);
         let m = k_mm.nrows();
@@ -67,21 +70,27 @@ impl Whitening {
         let largest_k = k_mm.diag().iter().copied().fold(0.0, f64::max);
         let floor = ROUNDING * m as f64 * square / largest_k;
         let mut root = Array2::zeros((level.columns(m), kept.len()));
-        for (mut column, &i) in root.columns_mut().into_iter().zip(&kept) {
+        let mut u_mr = Array2::zeros((m, kept.len()));
+        for (r, &i) in kept.iter().enumerate() {
             let u_i = Array1::from_shape_fn(m, |j| u[(j, i)]);
             let longest = u_i.iter().fold(
                 0.0_f64,
                 |best, &v| if v.abs() > best.abs() { v } else { best },
             );
             let scale = longest.signum() / lambda[i].max(floor).sqrt();
-            for (entry, v) in column.iter_mut().zip(&u_i) {
-                *entry = (scale * v) as f32;
-            }
+            let mut column = root.column_mut(r);
+            column.slice_mut(s![..m]).assign(&(scale * &u_i));
             if level == Level::Top {
                 // Of the column of ones: what the others were measured from.
-                column[m] = (scale * top * u_i.sum()) as f32;
+                column[m] = scale * top * u_i.sum();
             }
+            u_mr.column_mut(r).assign(&(longest.signum() * &u_i));
         }
+        let root = match symmetric {
+            true => root.dot(&u_mr.t()),
+            false => root,
+        };
+        let root = root.mapv(|entry| entry as f32);
         Ok(Self {
             level,
             root,

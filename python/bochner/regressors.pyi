@@ -1,0 +1,158 @@
+from collections.abc import Sequence
+from typing import Any, Self
+
+from numpy.typing import NDArray
+
+from ._learning import _Learner
+from .kernel_approximation import _Random
+
+class KernelRidgeRegressor(_Learner):
+    kernel: str
+    gamma: float | str
+    n_components: int
+    map: str
+    sampling: str
+    form: str
+    standardize: str
+    penalty: float | Sequence[float] | str
+    folds: int | None
+    solver: str
+    fit_intercept: bool
+    random_state: _Random
+    device: str
+    memory: int | None
+    penalty_: float
+    def __init__(
+        self,
+        *,
+        kernel: str = "gaussian",
+        gamma: float | str = "scale",
+        n_components: int = 1000,
+        map: str = "fourier",
+        sampling: str = "monte-carlo",
+        form: str = "paired",
+        standardize: str = "auto",
+        penalty: float | Sequence[float] | str = 1e-06,
+        folds: int | None = None,
+        solver: str = "auto",
+        fit_intercept: bool = True,
+        random_state: _Random = None,
+        device: str = "auto",
+        memory: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self: ...
+
+class KernelSVR(_Learner):
+    kernel: str
+    gamma: float | str
+    n_components: int
+    map: str
+    sampling: str
+    form: str
+    standardize: str
+    penalty: float
+    loss: str
+    epsilon: float | None
+    quantile: float
+    tol: float
+    max_iter: int
+    fit_intercept: bool
+    random_state: _Random
+    device: str
+    memory: int | None
+    def __init__(
+        self,
+        *,
+        kernel: str = "gaussian",
+        gamma: float | str = "scale",
+        n_components: int = 1000,
+        map: str = "fourier",
+        sampling: str = "monte-carlo",
+        form: str = "paired",
+        standardize: str = "auto",
+        penalty: float = 1e-05,
+        loss: str = "epsilon_insensitive",
+        epsilon: float | None = None,
+        quantile: float = 0.5,
+        tol: float = 0.001,
+        max_iter: int = 200,
+        fit_intercept: bool = True,
+        random_state: _Random = None,
+        device: str = "auto",
+        memory: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self: ...
+
+class KernelElasticNet(_Learner):
+    kernel: str
+    gamma: float | str
+    n_components: int
+    map: str
+    sampling: str
+    form: str
+    standardize: str
+    l1: float
+    penalty: float
+    tol: float
+    max_iter: int
+    fit_intercept: bool
+    random_state: _Random
+    device: str
+    memory: int | None
+    def __init__(
+        self,
+        *,
+        kernel: str = "gaussian",
+        gamma: float | str = "scale",
+        n_components: int = 1000,
+        map: str = "fourier",
+        sampling: str = "monte-carlo",
+        form: str = "paired",
+        standardize: str = "auto",
+        l1: float = 0.001,
+        penalty: float = 0.0,
+        tol: float = 1e-06,
+        max_iter: int = 100000,
+        fit_intercept: bool = True,
+        random_state: _Random = None,
+        device: str = "auto",
+        memory: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self: ...
+
+class GaussianProcessRegressor(_Learner):
+    kernel: str
+    gamma: float | str
+    n_components: int
+    map: str
+    sampling: str
+    form: str
+    standardize: str
+    noise_variance: float | None
+    signal_variance: float | None
+    fit_intercept: bool
+    random_state: _Random
+    device: str
+    memory: int | None
+    noise_deviation_: float
+    signal_deviation_: float
+    log_marginal_likelihood_: float
+    def __init__(
+        self,
+        *,
+        kernel: str = "gaussian",
+        gamma: float | str = "scale",
+        n_components: int = 1000,
+        map: str = "fourier",
+        sampling: str = "monte-carlo",
+        form: str = "paired",
+        standardize: str = "auto",
+        noise_variance: float | None = None,
+        signal_variance: float | None = None,
+        fit_intercept: bool = True,
+        random_state: _Random = None,
+        device: str = "auto",
+        memory: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any) -> Self: ...
+    def predict(self, X: Any, return_std: bool = False) -> Any: ...

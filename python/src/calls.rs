@@ -1,0 +1,173 @@
+//! How a call of Python becomes work: devices, the GIL, interrupts, errors and warnings.
+
+use bochner::{Device, DeviceChoice, Error, Result, Run, Step, error::Remedy};
+use pyo3::{
+    exceptions::{
+        PyMemoryError, PyNotImplementedError, PyOSError, PyRuntimeError, PyUserWarning,
+        PyValueError,
+    },
+    prelude::*,
+};
+use std::{
+    cell::RefCell,
+    ffi::CString,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+thread_local! {
+    /// What the work of this thread warned of.
+    static WARNINGS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Keeps warnings of the library until Python can have them.
+struct Listener;
+
+impl log::Log for Listener {
+    fn enabled(&self, metadata: &log::Metadata<'_>) -> bool {
+        metadata.level() <= log::Level::Warn && metadata.target().starts_with("bochner")
+    }
+
+    fn log(&self, record: &log::Record<'_>) {
+        // That there is no GPU is no fault of a call; `devices()` says it.
+        let text = record.args().to_string();
+        if self.enabled(record.metadata()) && !text.starts_with("device: ") {
+            WARNINGS.with_borrow_mut(|warnings| warnings.push(text));
+        }
+    }
+
+    fn flush(&self) {}
+}
+
+/// From now on warnings of the library become Python's.
+pub(crate) fn listen() {
+    // An error says that somebody listens already, which nobody else can in this module.
+    if log::set_logger(&Listener).is_ok() {
+        log::set_max_level(log::LevelFilter::Warn);
+    }
+}
+
+/// Whether a signal came while work went on without the GIL, and what Python makes of it.
+#[derive(Default)]
+pub(crate) struct Interrupt {
+    stop: Arc<AtomicBool>,
+    raised: Arc<Mutex<Option<PyErr>>>,
+}
+
+impl Interrupt {
+    /// What sources look at.
+    pub(crate) fn flag(&self) -> Arc<AtomicBool> {
+        self.stop.clone()
+    }
+
+    /// Looks for signals; only the main thread of Python sees any. The error ends the work.
+    pub(crate) fn check(&self) -> Result<()> {
+        match Python::attach(|py| py.check_signals()) {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                self.stop.store(true, Ordering::Relaxed);
+                Err(crate::arrays::interrupted())
+            }
+        }
+    }
+
+    /// `run` that looks for signals with every step, and ends at the next chunk after one.
+    fn heard_by(&self, run: Run) -> Run {
+        let own = Self {
+            stop: self.stop.clone(),
+            raised: self.raised.clone(),
+        };
+        run.progress(move |_: Step| drop(own.check()))
+    }
+}
+
+/// Does `work` without the GIL and gives back what Python is to see: its result, its warnings, the
+/// exception of an interrupt or of an error.
+pub(crate) fn without_gil<T: Send>(
+    py: Python<'_>,
+    work: impl Send + FnOnce(&Interrupt) -> Result<T>,
+) -> PyResult<T> {
+    let interrupt = Interrupt::default();
+    let (result, warnings) = py.detach(|| {
+        let result = work(&interrupt);
+        (result, WARNINGS.take())
+    });
+    let category = py.get_type::<PyUserWarning>();
+    for warning in warnings {
+        let text = CString::new(warning.replace('\0', "")).unwrap_or_default();
+        PyErr::warn(py, &category, &text, 1)?;
+    }
+    let raised = interrupt
+        .raised
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .take();
+    match (raised, result) {
+        (Some(error), _) => Err(error),
+        (None, result) => result.map_err(|error| exception(&error)),
+    }
+}
+
+/// An error of the library as Python has them, with advice in its words.
+pub(crate) fn exception(error: &Error) -> PyErr {
+    let text = error.explain(advice);
+    match error {
+        Error::Unsupported(_) => PyNotImplementedError::new_err(text),
+        Error::Device(_) | Error::Shader(_) | Error::DeviceLost { .. } => {
+            PyRuntimeError::new_err(text)
+        }
+        Error::OutOfMemory { .. } | Error::Limit { .. } => PyMemoryError::new_err(text),
+        Error::Io { .. } => PyOSError::new_err(text),
+        _ => PyValueError::new_err(text),
+    }
+}
+
+fn advice(remedy: &Remedy) -> String {
+    match remedy {
+        Remedy::LessMemory => "use a smaller memory=".into(),
+        Remedy::MoreMemory => "use a larger memory=".into(),
+        Remedy::FewerFeatures => "use a smaller n_components=".into(),
+        Remedy::UseCpu => "use device='cpu'".into(),
+        Remedy::NameAdapter => {
+            "use device='NAME' with an adapter's name, as devices() has it".into()
+        }
+        Remedy::Standardize => "use standardize='yes'".into(),
+        Remedy::LargerLengthscale => "use a smaller gamma=".into(),
+        Remedy::GiveLengthscale | Remedy::GiveBandwidth => "use a number for gamma=".into(),
+        Remedy::OtherBandwidth => "use another gamma=".into(),
+        Remedy::LargerLambda => "use a larger penalty=".into(),
+        Remedy::MoreIterations => "use a larger max_iter=".into(),
+        Remedy::LargerTolerance => "use a larger tol=".into(),
+        Remedy::ConjugateGradients => "use solver='cg'".into(),
+        Remedy::UseMap(name) => format!("use map='{name}'"),
+        Remedy::UseKernel(spec) => format!("use kernel='{spec}'"),
+        other => other.to_string(),
+    }
+}
+
+/// The device of this name, as `device=` takes it; `auto` is shared by all who ask.
+pub(crate) fn device(name: &str) -> Result<Device> {
+    match name.parse::<DeviceChoice>() {
+        Ok(DeviceChoice::Auto) => Device::best(),
+        Ok(choice) => Ok(Device::open(&choice)?.0),
+    }
+}
+
+/// Work on the device of this name, with so many bytes for chunks, that hears of interrupts.
+pub(crate) fn run(name: &str, memory: Option<u64>, interrupt: &Interrupt) -> Result<Run> {
+    let memory = memory.unwrap_or(Run::DEFAULT_MEMORY);
+    Ok(interrupt.heard_by(Run::on(&device(name)?).memory(memory)))
+}
+
+/// What `device=` can name here: `(what 'auto' takes, the CPU, the adapters)`, a line each.
+#[pyfunction]
+pub(crate) fn devices(py: Python<'_>) -> (String, String, Vec<String>) {
+    py.detach(|| {
+        let report = Device::report();
+        let adapters = report.adapters.iter().map(|adapter| adapter.describe());
+        (report.auto.0, report.cpu.clone(), adapters.collect())
+    })
+}

@@ -1,0 +1,166 @@
+//! Learners by name, with the options that Python hands over.
+
+use crate::options::Options;
+use bochner::models::{
+    ClassWeights, Fit, GaussianProcessOptions, HeldOut, Lambda, LassoOptions, LogisticOptions,
+    MarginLoss, ResidualLoss, ResidualOptions, RidgeOptions, Solver, Stopping,
+    SupportVectorOptions,
+};
+use pyo3::{exceptions::PyValueError, prelude::*};
+
+/// One penalty, several to choose among, or a word.
+#[derive(FromPyObject)]
+enum Penalty {
+    One(f64),
+    Several(Vec<f64>),
+    Word(String),
+}
+
+fn wrong<T>(problem: String) -> PyResult<T> {
+    Err(PyValueError::new_err(problem))
+}
+
+impl Options<'_, '_> {
+    fn intercept(&self) -> PyResult<bool> {
+        Ok(self.get("fit_intercept")?.unwrap_or(true))
+    }
+
+    fn one_penalty(&self, default: f64) -> PyResult<f64> {
+        Ok(self.get("penalty")?.unwrap_or(default))
+    }
+
+    fn stopping(&self, default: Stopping) -> PyResult<Stopping> {
+        Ok(Stopping {
+            tolerance: self.get("tol")?.unwrap_or(default.tolerance),
+            max_passes: self.get("max_iter")?.unwrap_or(default.max_passes),
+        })
+    }
+
+    fn ridge(&self) -> PyResult<RidgeOptions> {
+        let default = RidgeOptions::default();
+        let by = match self.get("folds")? {
+            None => HeldOut::LeaveOneOut,
+            Some(folds) => HeldOut::Folds(folds),
+        };
+        let lambda = match self.get("penalty")? {
+            None => default.lambda,
+            Some(Penalty::One(lambda)) => Lambda::Fixed(lambda),
+            Some(Penalty::Several(of)) => Lambda::Best { of, by },
+            Some(Penalty::Word(word)) if word == "auto" => Lambda::auto(by),
+            Some(Penalty::Word(word)) => {
+                return wrong(format!(
+                    "penalty is {word:?}; use a number, several, or 'auto'"
+                ));
+            }
+        };
+        let solver: Option<String> = self.get("solver")?;
+        let solver = match solver.as_deref() {
+            None | Some("auto") => Solver::Auto,
+            Some("cholesky") => Solver::Cholesky,
+            Some("cg") => Solver::conjugate_gradients(),
+            Some(other) => {
+                return wrong(format!(
+                    "solver is {other:?}; use 'auto', 'cholesky' or 'cg'"
+                ));
+            }
+        };
+        Ok(RidgeOptions {
+            lambda,
+            intercept: self.intercept()?,
+            solver,
+        })
+    }
+
+    fn logistic(&self) -> PyResult<LogisticOptions> {
+        let default = LogisticOptions::default();
+        Ok(LogisticOptions {
+            lambda: self.one_penalty(default.lambda)?,
+            l1: self.get("l1")?.unwrap_or(default.l1),
+            bound: None,
+            intercept: self.intercept()?,
+            class_weights: ClassWeights::Equal,
+            stopping: self.stopping(default.stopping)?,
+        })
+    }
+
+    fn support_vectors(&self) -> PyResult<SupportVectorOptions> {
+        let default = SupportVectorOptions::default();
+        let loss: Option<String> = self.get("loss")?;
+        Ok(SupportVectorOptions {
+            loss: match loss.as_deref() {
+                None | Some("squared_hinge") => MarginLoss::SquaredHinge,
+                Some("hinge") => MarginLoss::Hinge,
+                Some(other) => {
+                    return wrong(format!("loss is {other:?}; use 'squared_hinge' or 'hinge'"));
+                }
+            },
+            lambda: self.one_penalty(default.lambda)?,
+            intercept: self.intercept()?,
+            class_weights: ClassWeights::Equal,
+            stopping: self.stopping(default.stopping)?,
+        })
+    }
+
+    fn residuals(&self) -> PyResult<ResidualOptions> {
+        let default = ResidualOptions::default();
+        let loss: Option<String> = self.get("loss")?;
+        let epsilon: Option<f64> = self.get("epsilon")?;
+        let width = || match epsilon {
+            Some(epsilon) => Ok(epsilon),
+            None => wrong("this loss takes its width from epsilon; give it".into()),
+        };
+        Ok(ResidualOptions {
+            loss: match loss.as_deref() {
+                None | Some("epsilon_insensitive") => epsilon.map(ResidualLoss::EpsilonInsensitive),
+                Some("squared_epsilon_insensitive") => {
+                    Some(ResidualLoss::SquaredEpsilonInsensitive(width()?))
+                }
+                Some("huber") => Some(ResidualLoss::Huber(width()?)),
+                Some("quantile") => {
+                    Some(ResidualLoss::Quantile(self.get("quantile")?.unwrap_or(0.5)))
+                }
+                Some(other) => {
+                    return wrong(format!(
+                        "loss is {other:?}; use 'epsilon_insensitive', \
+                         'squared_epsilon_insensitive', 'huber' or 'quantile'"
+                    ));
+                }
+            },
+            lambda: self.one_penalty(default.lambda)?,
+            intercept: self.intercept()?,
+            stopping: self.stopping(default.stopping)?,
+        })
+    }
+
+    fn lasso(&self) -> PyResult<LassoOptions> {
+        let default = LassoOptions::default();
+        Ok(LassoOptions {
+            l1: self.get("l1")?.unwrap_or(default.l1),
+            lambda: self.one_penalty(default.lambda)?,
+            intercept: self.intercept()?,
+            tolerance: self.get("tol")?.unwrap_or(default.tolerance),
+            max_sweeps: self.get("max_iter")?.unwrap_or(default.max_sweeps),
+        })
+    }
+
+    fn gaussian_process(&self) -> PyResult<GaussianProcessOptions> {
+        Ok(GaussianProcessOptions {
+            noise: self.get("noise_variance")?,
+            signal: self.get("signal_variance")?,
+            intercept: self.intercept()?,
+        })
+    }
+
+    /// The learner of this name, as `fit --model` of the command line has it.
+    pub(crate) fn learner(&self, name: &str) -> PyResult<Box<dyn Fit>> {
+        Ok(match name {
+            "ridge" => Box::new(self.ridge()?),
+            "logistic" => Box::new(self.logistic()?),
+            "svm" => Box::new(self.support_vectors()?),
+            "svr" => Box::new(self.residuals()?),
+            "lasso" => Box::new(self.lasso()?),
+            "gaussian-process" => Box::new(self.gaussian_process()?),
+            other => return wrong(format!("there is no learner {other:?}")),
+        })
+    }
+}

@@ -1,0 +1,316 @@
+//! `FeatureMap`: a map with its parameters drawn, and loaded where it was last used.
+
+use crate::{
+    arrays::{Source, Table, TableView},
+    calls::{Interrupt, device, exception, run, without_gil},
+    options::{Options, Prepared},
+};
+use bochner::{
+    Result, Run,
+    data::Survey,
+    features::{
+        self, Affine, DenseFeatures, FeatureValue, Form, Fourier, Landmarks, Nystrom, Store,
+        Transformer,
+    },
+    kernels,
+    sampling::Frequencies,
+};
+use ndarray::{Array2, ArrayViewMut2};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2, PyReadwriteArray2};
+use pyo3::{
+    exceptions::PyValueError,
+    prelude::*,
+    types::{PyBytes, PyDict},
+};
+use self_cell::self_cell;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Rows that the median rule looks at.
+const MEDIAN_ROWS: usize = 2000;
+/// Fewer values than this are copied at once, and no thread reads ahead.
+const FEW_VALUES: usize = 1 << 16;
+/// What the bytes of a map are called.
+const KIND: &str = "features";
+
+type Held = Arc<dyn features::FeatureMap>;
+
+self_cell!(
+    /// A map beside itself on a device.
+    struct Loaded {
+        owner: Held,
+        #[not_covariant]
+        dependent: Transformer,
+    }
+);
+
+/// A feature map with its parameters drawn.
+#[pyclass(frozen, module = "bochner._native")]
+pub(crate) struct FeatureMap {
+    map: Held,
+    /// What it takes of a row beside its own parameters, for Python.
+    parts: Parts,
+    loaded: Mutex<Option<(String, Loaded)>>,
+}
+
+/// Parameters that Python shows, where the map has them.
+#[derive(Default)]
+struct Parts {
+    /// Frequencies at unit scale, `[d, s]`, and offsets in turns, `[s]`.
+    frequencies: Option<(Array2<f32>, Vec<f32>)>,
+    /// The root of the landmarks' kernel, `[m, r]`.
+    root: Option<Array2<f32>>,
+}
+
+/// Where and what to write.
+#[derive(FromPyObject)]
+enum Output<'py> {
+    Single(PyReadwriteArray2<'py, f32>),
+    Double(PyReadwriteArray2<'py, f64>),
+}
+
+impl FeatureMap {
+    fn of(map: Held, parts: Parts) -> Self {
+        Self {
+            map,
+            parts,
+            loaded: Mutex::new(None),
+        }
+    }
+
+    /// z(x) of all rows, on a device that keeps the map until another is asked for.
+    fn write<T: FeatureValue>(
+        &self,
+        x: TableView<'_>,
+        z_nd: ArrayViewMut2<'_, T>,
+        name: &str,
+        memory: Option<u64>,
+        interrupt: &Interrupt,
+    ) -> Result<()> {
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = format!("{name} {memory:?}");
+        let (_, cell) = match &mut *loaded {
+            Some(there) if there.0 == key => there,
+            other => {
+                let run = Run::on(&device(name)?).memory(memory.unwrap_or(Run::DEFAULT_MEMORY));
+                let cell =
+                    Loaded::try_new(self.map.clone(), |map| Transformer::new(map.as_ref(), &run))?;
+                other.insert((key, cell))
+            }
+        };
+        let result =
+            cell.with_dependent_mut(
+                |_, transformer| match x.rows() * x.columns() <= FEW_VALUES {
+                    true => transformer.rows(&x.part(0..x.rows())?, z_nd),
+                    false => {
+                        let mut source = Source::new(x, interrupt.flag());
+                        let mut proceed = || interrupt.check();
+                        transformer
+                            .stream(&mut source, z_nd, &mut proceed)
+                            .map(drop)
+                    }
+                },
+            );
+        if result.is_err() {
+            // A device that failed is opened anew.
+            *loaded = None;
+        }
+        result
+    }
+}
+
+#[pymethods]
+impl FeatureMap {
+    /// Fourier features of these frequencies at unit scale, `[s, d]`, with offsets in turns, of
+    /// rows `(x - center) * scale`.
+    #[staticmethod]
+    fn from_frequencies(
+        kernel: &str,
+        form: &str,
+        omega: PyReadonlyArray2<'_, f64>,
+        phases: Vec<f64>,
+        center: Vec<f64>,
+        scale: Vec<f64>,
+    ) -> PyResult<Self> {
+        let build = || -> Result<DenseFeatures> {
+            let form: Form = form.parse()?;
+            let outputs = match form {
+                Form::Phase => 1,
+                Form::Paired => 2,
+            };
+            let frequencies = Frequencies {
+                omega_sd: omega.as_array().to_owned(),
+                phases: Some(phases.clone()),
+                weights: None,
+            };
+            Fourier::of(kernels::parse(kernel)?)
+                .features(outputs * frequencies.omega_sd.nrows())
+                .form(form)
+                .frequencies(frequencies)
+                .build(Affine::of(center.clone(), scale.clone())?)
+        };
+        let map = build().map_err(|e| exception(&e))?;
+        let dense = map.parameters();
+        let parts = Parts {
+            frequencies: Some((dense.w_ds.clone(), dense.phase_s.clone())),
+            root: None,
+        };
+        Ok(Self::of(Arc::new(map), parts))
+    }
+
+    /// Nystrom features with the symmetric root of these landmarks, `[m, d]`, raw as the rows are.
+    #[staticmethod]
+    fn from_landmarks(
+        py: Python<'_>,
+        kernel: &str,
+        landmarks: PyReadonlyArray2<'_, f64>,
+        center: Vec<f64>,
+        scale: Vec<f64>,
+    ) -> PyResult<Self> {
+        let landmarks = landmarks.as_array().to_owned();
+        let map = without_gil(py, |_| {
+            Nystrom::of(kernels::parse(kernel)?)
+                .landmarks(Landmarks::Rows(landmarks.clone()))
+                .symmetric(true)
+                .build(Affine::of(center, scale)?, landmarks)
+        })?;
+        let parts = Parts {
+            frequencies: None,
+            root: Some(map.root().to_owned()),
+        };
+        Ok(Self::of(Arc::new(map), parts))
+    }
+
+    /// The map that `options` describe, drawn for the rows of `x`.
+    #[staticmethod]
+    fn draw(py: Python<'_>, x: Table<'_>, options: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let options = Options(options);
+        let prepared = Prepared::read(&options)?;
+        let (name, memory): (String, _) = (options.need("device")?, options.get("memory")?);
+        let view = x.view();
+        let map = without_gil(py, |interrupt| {
+            let run = run(&name, memory, interrupt)?;
+            let mut source = Source::new(view, interrupt.flag());
+            prepared.build(&mut source, &run).map(|(map, _)| map)
+        })?;
+        Ok(Self::of(Arc::from(map), Parts::default()))
+    }
+
+    /// Writes z(x) of the rows `x` to `out`, `[n, D]`, on the device of this name.
+    #[pyo3(signature = (x, out, device, memory=None))]
+    fn transform(
+        &self,
+        py: Python<'_>,
+        x: Table<'_>,
+        mut out: Bound<'_, PyAny>,
+        device: &str,
+        memory: Option<u64>,
+    ) -> PyResult<()> {
+        let view = x.view();
+        if view.columns() != self.map.input_dim() {
+            return Err(PyValueError::new_err(format!(
+                "X has {} features, but the map takes {}",
+                view.columns(),
+                self.map.input_dim()
+            )));
+        }
+        match (&mut out).extract::<Output<'_>>()? {
+            Output::Single(mut out) => {
+                let out = out.as_array_mut();
+                without_gil(py, |interrupt| {
+                    self.write(view, out, device, memory, interrupt)
+                })
+            }
+            Output::Double(mut out) => {
+                let out = out.as_array_mut();
+                without_gil(py, |interrupt| {
+                    self.write(view, out, device, memory, interrupt)
+                })
+            }
+        }
+    }
+
+    /// D, the number of output columns.
+    #[getter]
+    fn n_components(&self) -> usize {
+        self.map.output_dim()
+    }
+
+    /// Map, kernel, sampling and sizes in one line.
+    fn describe(&self) -> String {
+        self.map.describe()
+    }
+
+    /// Frequencies at unit scale, `[d, s]`, and offsets in turns, `[s]`, if it was made of some.
+    #[expect(clippy::type_complexity, reason = "a pair of arrays, used once")]
+    fn frequencies<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> Option<(Bound<'py, PyArray2<f32>>, Bound<'py, PyArray1<f32>>)> {
+        let (w_ds, phase_s) = self.parts.frequencies.as_ref()?;
+        Some((
+            w_ds.clone().into_pyarray(py),
+            phase_s.clone().into_pyarray(py),
+        ))
+    }
+
+    /// The root of the landmarks' kernel, `[m, m]`, if it was made of landmarks.
+    fn root<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray2<f32>>> {
+        Some(self.parts.root.clone()?.into_pyarray(py))
+    }
+
+    /// Everything in bytes that [`Self::from_bytes`] takes.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let mut store = Store::default();
+        let bytes = self
+            .map
+            .write(&mut store)
+            .and_then(|()| store.to_bytes(KIND));
+        bytes
+            .map(|bytes| PyBytes::new(py, &bytes))
+            .map_err(|e| exception(&e))
+    }
+
+    /// The map of these bytes.
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        let map = Store::from_bytes(bytes, KIND).and_then(|store| features::read(&store));
+        Ok(Self::of(
+            Arc::from(map.map_err(|e| exception(&e))?),
+            Parts::default(),
+        ))
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let read = py.get_type::<Self>().getattr("from_bytes")?;
+        Ok((read, (self.to_bytes(py)?,)))
+    }
+}
+
+impl Prepared {
+    /// Surveys `source`, decides on scales, and draws the map.
+    pub(crate) fn build(
+        &self,
+        source: &mut Source<'_>,
+        run: &Run,
+    ) -> Result<(Box<dyn features::FeatureMap>, Survey)> {
+        use features::{Bandwidth, MapBuilder};
+        let rows = match self.bandwidth {
+            Bandwidth::Median => MEDIAN_ROWS,
+            _ => 0,
+        };
+        let rows = rows.max(self.spec.sample_rows());
+        let survey = Survey::watched(source, rows, self.spec.seed.0, &|step| run.say(step))?;
+        let scaling = self
+            .standardize
+            .beside(&self.bandwidth)
+            .decide(&survey, self.spec.is_shift_invariant());
+        let kernel = self.spec.kernel.as_ref();
+        let lengthscales = self.bandwidth.lengthscales(kernel, &survey, &scaling)?;
+        let input = scaling.input(&lengthscales)?;
+        let map = self.spec.build(input, &survey.sample, source, run)?;
+        Ok((map, survey))
+    }
+}

@@ -1,0 +1,286 @@
+//! `Model`: a fitted model, and loaded where it was last used.
+
+use crate::{
+    arrays::{Source, Table},
+    calls::{device, exception, run, without_gil},
+    options::{Options, Prepared},
+};
+use bochner::{
+    Result, Run,
+    models::{FitData, LinearModel, Predictor, WithProbabilities},
+    solve::Targets,
+};
+use ndarray::{Array2, s};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::{
+    exceptions::PyValueError,
+    prelude::*,
+    types::{PyBytes, PyDict},
+};
+use self_cell::self_cell;
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// Fewer values than this are copied at once, and no thread reads ahead.
+const FEW_VALUES: usize = 1 << 16;
+
+/// Any level will do where only deviations are looked at.
+const LEVEL: f64 = 0.5;
+
+type Held = Arc<LinearModel>;
+
+self_cell!(
+    /// A model beside itself on a device.
+    struct Loaded {
+        owner: Held,
+        #[not_covariant]
+        dependent: Predictor,
+    }
+);
+
+/// A fitted model.
+#[pyclass(frozen, module = "bochner._native")]
+pub(crate) struct Model {
+    model: Held,
+    loaded: Mutex<Option<(String, Loaded)>>,
+}
+
+impl Model {
+    fn of(model: LinearModel) -> Self {
+        Self {
+            model: Arc::new(model),
+            loaded: Mutex::new(None),
+        }
+    }
+}
+
+#[pymethods]
+impl Model {
+    /// Fits the learner of this name to rows `x`, targets `y` `[n, t]` and weights `[n]`, with the map
+    /// that `options` describe. `classes` says that targets are labels, and `names` what numbers from
+    /// 0 on stand for if the labels are text.
+    #[staticmethod]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "what a fit takes, by name from Python"
+    )]
+    #[pyo3(signature = (learner, x, y, weights, options, *, classes=false, names=None))]
+    fn fit(
+        py: Python<'_>,
+        learner: &str,
+        x: Table<'_>,
+        y: PyReadonlyArray2<'_, f64>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+        options: &Bound<'_, PyDict>,
+        classes: bool,
+        names: Option<Vec<String>>,
+    ) -> PyResult<Self> {
+        let options = Options(options);
+        let prepared = Prepared::read(&options)?;
+        let fit = options.learner(learner)?;
+        let probabilities = options.get("probability")?.unwrap_or(false);
+        let (name, memory): (String, _) = (options.need("device")?, options.get("memory")?);
+        let (view, y) = (x.view(), y.as_array());
+        let weights = weights.as_ref().map(|weights| weights.as_array());
+        if y.nrows() != view.rows() || weights.is_some_and(|w| w.len() != view.rows()) {
+            return Err(PyValueError::new_err(
+                "X, y and sample_weight differ in their rows",
+            ));
+        }
+        let model = without_gil(py, |interrupt| {
+            let run = run(&name, memory, interrupt)?;
+            let mut source = Source::new(view, interrupt.flag());
+            (source.y, source.weights) = (Some(y), weights);
+            let (map, survey) = prepared.build(&mut source, &run)?;
+            let data = FitData {
+                targets: match classes {
+                    true => Targets::classes(&survey)?,
+                    false => Targets::real(&survey),
+                },
+                source: &mut source,
+                survey: &survey,
+                seed: prepared.spec.seed,
+                run: &run,
+            };
+            match probabilities {
+                true => {
+                    use bochner::models::Fit;
+                    WithProbabilities(fit.as_ref()).fit(map, data)
+                }
+                false => fit.fit(map, data),
+            }
+        })?;
+        Ok(Self::of(LinearModel {
+            class_names: names,
+            ..model
+        }))
+    }
+
+    /// The raw outputs for rows `x`, `[n, t]`: predicted values, or one score per class.
+    #[pyo3(signature = (x, device, memory=None))]
+    fn scores<'py>(
+        &self,
+        py: Python<'py>,
+        x: Table<'_>,
+        device: &str,
+        memory: Option<u64>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let view = x.view();
+        let scores = without_gil(py, |interrupt| {
+            let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+            let key = format!("{device} {memory:?}");
+            let (_, cell) = match &mut *loaded {
+                Some(there) if there.0 == key => there,
+                other => other.insert((key, self.load(device, memory)?)),
+            };
+            let result = cell.with_dependent_mut(|_, predictor| -> Result<Array2<f64>> {
+                if view.rows() * view.columns() <= FEW_VALUES {
+                    return predictor.scores(&view.part(0..view.rows())?);
+                }
+                let outputs = self.model.coefficients.intercept_t.len();
+                let mut all = Array2::zeros((view.rows(), outputs));
+                let mut at = 0;
+                let mut source = Source::new(view, interrupt.flag());
+                predictor.stream_scores(&mut source, |scores_nt, _| {
+                    let rows = at..at + scores_nt.nrows();
+                    at = rows.end;
+                    all.slice_mut(s![rows, ..]).assign(&scores_nt);
+                    interrupt.check()
+                })?;
+                Ok(all)
+            });
+            if result.is_err() {
+                *loaded = None;
+            }
+            result
+        })?;
+        Ok(scores.into_pyarray(py))
+    }
+
+    /// Probabilities of scores, `[n, t]`.
+    fn probabilities<'py>(
+        &self,
+        py: Python<'py>,
+        scores: PyReadonlyArray2<'_, f64>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let probabilities = self.model.probabilities_of(scores.as_array().to_owned());
+        Ok(probabilities.map_err(|e| exception(&e))?.into_pyarray(py))
+    }
+
+    /// Predictions of a Gaussian process for rows `x` and the standard deviations of new targets, each
+    /// `[n, t]`.
+    #[expect(clippy::type_complexity, reason = "a pair of arrays, used once")]
+    fn deviations<'py>(
+        &self,
+        py: Python<'py>,
+        x: Table<'_>,
+        device: &str,
+    ) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>)> {
+        let view = x.view();
+        let (predicted, deviation) = without_gil(py, |_| {
+            let run = Run::on(&crate::calls::device(device)?);
+            let mut predictor = self.model.intervals_on(run)?;
+            let intervals = predictor.predict(&view.part(0..view.rows())?, LEVEL)?;
+            let deviation = intervals
+                .deviation_nt
+                .ok_or_else(|| bochner::Error::unsupported("this model has no deviations"))?;
+            Ok((intervals.predicted_nt, deviation))
+        })?;
+        Ok((predicted.into_pyarray(py), deviation.into_pyarray(py)))
+    }
+
+    /// Coefficients of the features, `[D, t]`, and the intercept, `[t]`.
+    #[expect(clippy::type_complexity, reason = "a pair of arrays, used once")]
+    fn coefficients<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>) {
+        let coefficients = &self.model.coefficients;
+        let beta_dt = coefficients.beta_dt.clone().into_pyarray(py);
+        (beta_dt, coefficients.intercept_t.clone().into_pyarray(py))
+    }
+
+    /// Labels of a classifier: numbers, or names.
+    fn labels(&self) -> (Option<Vec<f64>>, Option<Vec<String>>) {
+        let numbers = match &self.model.targets {
+            Targets::Classes(labels) => Some(labels.clone()),
+            Targets::Real { .. } => None,
+        };
+        (numbers, self.model.class_names.clone())
+    }
+
+    /// Whether it has probabilities.
+    #[getter]
+    fn has_probabilities(&self) -> bool {
+        self.model.probabilities.is_some()
+    }
+
+    /// What fitted it, as `fit --model` of the command line is called.
+    #[getter]
+    fn learner(&self) -> &str {
+        &self.model.learner
+    }
+
+    /// The penalty per sample that the fit used.
+    #[getter]
+    fn penalty(&self) -> f64 {
+        self.model.lambda
+    }
+
+    /// Columns of the rows that it takes.
+    #[getter]
+    fn n_features(&self) -> usize {
+        self.model.map.input_dim()
+    }
+
+    /// Figures that the fit found, by name.
+    fn facts(&self) -> std::collections::BTreeMap<String, f64> {
+        self.model.facts.clone()
+    }
+
+    /// Map, kernel, sampling and sizes in one line.
+    fn describe(&self) -> String {
+        self.model.map.describe()
+    }
+
+    /// Writes the model file of the command line.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        without_gil(py, |_| self.model.save(path))
+    }
+
+    /// Reads a model file, of this package, the library or the command line.
+    #[staticmethod]
+    fn read(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        without_gil(py, |_| LinearModel::load(path)).map(Self::of)
+    }
+
+    /// Everything in bytes that [`Self::from_bytes`] takes.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.model.to_bytes().map_err(|e| exception(&e))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// The model of these bytes.
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        let model = LinearModel::from_bytes(bytes).map_err(|e| exception(&e))?;
+        Ok(Self::of(model))
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let read = py.get_type::<Self>().getattr("from_bytes")?;
+        Ok((read, (self.to_bytes(py)?,)))
+    }
+}
+
+impl Model {
+    fn load(&self, name: &str, memory: Option<u64>) -> Result<Loaded> {
+        let run = Run::on(&device(name)?).memory(memory.unwrap_or(Run::DEFAULT_MEMORY));
+        Loaded::try_new(self.model.clone(), |model| model.on(&run))
+    }
+}

@@ -1,0 +1,75 @@
+"""What scikit-learn expects of an estimator."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.linear_model import RidgeClassifier
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from bochner import Nystroem, RBFSampler, devices
+
+TRANSFORMERS = [
+    RBFSampler(),
+    RBFSampler(kernel="matern32", sampling="orthogonal"),
+    RBFSampler(map="fastfood"),
+    Nystroem(),
+    Nystroem("matern52"),
+    Nystroem("polynomial"),
+]
+
+
+@parametrize_with_checks(TRANSFORMERS)
+def test_checks_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("transformer", TRANSFORMERS, ids=str)
+def test_pickle_and_clone(transformer):
+    X = np.random.RandomState(0).normal(size=(120, 3))
+    fitted = clone(transformer).set_params(random_state=1, n_components=20).fit(X)
+    Z = fitted.transform(X)
+    again = pickle.loads(pickle.dumps(fitted))
+    assert (again.transform(X) == Z).all()
+    assert_allclose(clone(fitted).fit(X).transform(X), Z)
+    assert Z.shape == (120, 20)
+    names = fitted.get_feature_names_out()
+    assert names[19] == type(transformer).__name__.lower() + "19"
+
+
+def test_data_frames():
+    pandas = pytest.importorskip("pandas")
+    polars = pytest.importorskip("polars")
+    X = np.random.RandomState(0).normal(size=(30, 3))
+    expected = RBFSampler(random_state=0).fit_transform(X)
+    for frame, kind in (
+        (pandas.DataFrame(X, columns=list("abc")), "pandas"),
+        (polars.DataFrame(X, schema=list("abc")), "polars"),
+    ):
+        sampler = RBFSampler(random_state=0).set_output(transform=kind)
+        Z = sampler.fit_transform(frame)
+        assert type(Z) is type(frame)
+        assert list(Z.columns)[0] == "rbfsampler0"
+        assert (np.asarray(Z) == expected).all()
+        assert list(sampler.feature_names_in_) == ["a", "b", "c"]
+
+
+def test_pipeline_and_grid_search():
+    X, y = load_digits(return_X_y=True)
+    pipeline = make_pipeline(RBFSampler(n_components=500, random_state=0), RidgeClassifier())
+    grid = {"rbfsampler__gamma": [1e-6, 5e-4]}
+    search = GridSearchCV(pipeline, grid, cv=2, n_jobs=2).fit(X, y)
+    assert search.best_params_["rbfsampler__gamma"] == 5e-4
+    assert search.best_score_ > 0.93
+
+
+def test_devices():
+    found = devices()
+    assert found["cpu"].startswith("CPU") and isinstance(found["adapters"], list)
+    with pytest.raises(RuntimeError, match="no adapter is called"):
+        RBFSampler(device="no such device").fit([[0.0], [1.0]]).transform([[0.0]])

@@ -1,0 +1,76 @@
+"""Examples and the tutorial run, and the stubs are what they say."""
+
+import doctest
+import importlib
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import bochner
+
+ROOT = Path(__file__).resolve().parents[2]
+MODULES = ["bochner"] + [
+    f"bochner.{module.name}"
+    for module in pkgutil.iter_modules(bochner.__path__)
+    if module.name != "_native"
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_of_docstrings(name):
+    tried = doctest.testmod(importlib.import_module(name))
+    assert tried.failed == 0
+
+
+def test_every_class_has_an_example():
+    for name in bochner.__all__:
+        if isinstance(getattr(bochner, name), type):
+            assert ">>> " in getattr(bochner, name).__doc__, name
+
+
+@pytest.mark.parametrize("document", ["docs/python.md", "python/README.md"])
+def test_the_code_of_documents(document, capsys):
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(), re.DOTALL)
+    assert blocks
+    names = {}
+    for block in blocks:
+        exec(compile(block, document, "exec"), names)
+
+
+def test_mypy_accepts_the_types(tmp_path):
+    pytest.importorskip("mypy")
+    package = Path(bochner.__file__).parent
+    assert (package / "py.typed").exists()
+    use = tmp_path / "use.py"
+    use.write_text(
+        "import numpy as np\n"
+        "from bochner import KernelRidgeClassifier, Nystroem, RBFSampler, devices\n"
+        "X = np.zeros((3, 2))\n"
+        "Z = RBFSampler(gamma='scale', n_components=10, random_state=0).fit(X).transform(X)\n"
+        "Nystroem('rbf', gamma=0.5).fit_transform(X)\n"
+        "shape: tuple[int, ...] = Z.shape\n"
+        "y = KernelRidgeClassifier(penalty=[1e-3, 1e-2]).fit(X, [0, 1, 0]).predict(X)\n"
+        "where: str = devices()['cpu']  # type: ignore[assignment]\n"
+    )
+    for files in ([str(use)], [str(path) for path in sorted(package.glob("*.pyi"))]):
+        run = subprocess.run(
+            [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache")]
+            + files,
+            capture_output=True,
+            text=True,
+            cwd=package.parent,
+        )
+        assert run.returncode == 0, run.stdout + run.stderr
+    # A wrong type is seen.
+    use.write_text("from bochner import RBFSampler\nRBFSampler(n_components='many')\n")
+    run = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), str(use)],
+        capture_output=True,
+        text=True,
+        cwd=package.parent,
+    )
+    assert run.returncode == 1 and "n_components" in run.stdout

@@ -1,0 +1,278 @@
+//! A map in the memory of a device, for many calls: features where the caller wants them.
+
+use super::{
+    FeatureMap,
+    featurizer::{End, Featurizer, HostRows, Lane},
+};
+use crate::{
+    Error, Result,
+    data::{ChunkSource, Rows},
+    flow::Run,
+};
+use ndarray::{ArrayView2, ArrayViewMut2, Axis, s};
+use rayon::prelude::*;
+use std::{fmt, ops::Range};
+
+/// A map on a device with its buffers: [`featurize`](super::featurize) for many calls, which then
+/// bring nothing but their rows, into memory of the caller.
+///
+/// On the CPU dense maps write their features where they are wanted, without a copy between.
+///
+/// ```
+/// use bochner::{Device, data::Rows, kernels::Gaussian};
+/// use bochner::features::{Affine, Fourier, Transformer};
+/// let map = Fourier::new(Gaussian).features(16).build(Affine::identity(1))?;
+/// let mut transformer = Transformer::new(&map, &Device::cpu())?;
+/// let mut z = ndarray::Array2::<f64>::zeros((3, 16));
+/// transformer.rows(&Rows::from(ndarray::array![[0.0], [1.0], [2.0]]), z.view_mut())?;
+/// // The paired form has z'z = 1.
+/// assert!((z.row(0).dot(&z.row(0)) - 1.0).abs() < 1e-6);
+/// # Ok::<(), bochner::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Transformer<'m> {
+    columns: usize,
+    featurizer: Featurizer<'m>,
+}
+
+/// What features can be written as: f32, in which they are computed, or f64.
+pub trait FeatureValue: Copy + Send + Sync + 'static {
+    /// From a feature.
+    fn of(feature: f32) -> Self;
+    /// Memory that holds features as they are computed; `None` for other types.
+    fn as_computed(memory: &mut [Self]) -> Option<&mut [f32]>;
+}
+
+impl FeatureValue for f32 {
+    fn of(feature: f32) -> Self {
+        feature
+    }
+    fn as_computed(memory: &mut [Self]) -> Option<&mut [f32]> {
+        Some(memory)
+    }
+}
+
+impl FeatureValue for f64 {
+    fn of(feature: f32) -> Self {
+        feature.into()
+    }
+    fn as_computed(_: &mut [Self]) -> Option<&mut [f32]> {
+        None
+    }
+}
+
+impl<'m> Transformer<'m> {
+    /// Loads the map: `run` is a `&Device` or a [`Run`], which hears
+    /// [`Step::Rows`](crate::Step::Rows).
+    ///
+    /// Errors with [`Error::Unsupported`] for maps whose features cannot be stored, and when not
+    /// even 8 rows fit into the memory of `run` or the device.
+    pub fn new(map: &'m dyn FeatureMap, run: impl Into<Run>) -> Result<Self> {
+        let mut featurizer = Featurizer::new(vec![Lane::features(map)?], 0, End::Host, run)?;
+        featurizer.load()?;
+        Ok(Self {
+            columns: map.output_dim(),
+            featurizer,
+        })
+    }
+
+    /// Writes z(x) of all rows of `source` to `z_nd`, `[n, D]`; `proceed` is asked before each chunk
+    /// and may end it. Returns the number of rows.
+    ///
+    /// Errors with [`Error::Shape`] unless `z_nd` has their shape, and as sources, devices and
+    /// `proceed` do.
+    pub fn stream<T: FeatureValue>(
+        &mut self,
+        source: &mut dyn ChunkSource,
+        z_nd: ArrayViewMut2<'_, T>,
+        proceed: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<u64> {
+        let mut into = Place {
+            z_nd,
+            proceed,
+            columns: self.columns,
+        };
+        into.check(source.rows())?;
+        let rows = self.featurizer.to_host(source, &mut into)?;
+        match rows == into.z_nd.nrows() as u64 {
+            true => Ok(rows),
+            false => Err(into.wrong(&format!("{rows} rows"))),
+        }
+    }
+
+    /// As [`Self::stream`] for rows that are there: no thread reads ahead.
+    pub fn rows<T: FeatureValue>(&mut self, x: &Rows, z_nd: ArrayViewMut2<'_, T>) -> Result<()> {
+        let mut into = Place {
+            z_nd,
+            proceed: &mut || Ok(()),
+            columns: self.columns,
+        };
+        into.check(Some(x.nrows()))?;
+        self.featurizer.rows_to_host(x, &mut into)
+    }
+}
+
+/// Rows that a thread copies at a time: the first touch of a page is dear, and threads share it.
+const PART: usize = 32;
+
+/// Memory of the caller.
+struct Place<'a, T> {
+    z_nd: ArrayViewMut2<'a, T>,
+    proceed: &'a mut dyn FnMut() -> Result<()>,
+    columns: usize,
+}
+
+impl<T> fmt::Debug for Place<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Place({:?})", self.z_nd.dim())
+    }
+}
+
+impl<T: FeatureValue> Place<'_, T> {
+    fn check(&self, rows: Option<usize>) -> Result<()> {
+        let (n, columns) = self.z_nd.dim();
+        match columns == self.columns && rows.is_none_or(|rows| rows == n) {
+            true => Ok(()),
+            false => Err(self.wrong(&rows.map_or("rows".into(), |rows| format!("{rows} rows")))),
+        }
+    }
+
+    fn wrong(&self, rows: &str) -> Error {
+        Error::shape(format!(
+            "z is {} x {}, the map gives {rows} of {}",
+            self.z_nd.nrows(),
+            self.z_nd.ncols(),
+            self.columns
+        ))
+    }
+}
+
+impl<T: FeatureValue> HostRows for Place<'_, T> {
+    fn chunk(&mut self) -> Result<()> {
+        (self.proceed)()
+    }
+
+    fn lend(&mut self, rows: Range<usize>) -> Option<&mut [f32]> {
+        if rows.end > self.z_nd.nrows() {
+            return None;
+        }
+        let rows = rows.start * self.columns..rows.end * self.columns;
+        T::as_computed(self.z_nd.as_slice_mut()?.get_mut(rows)?)
+    }
+
+    fn take(&mut self, rows: Range<usize>, z_nd: ArrayView2<'_, f32>) -> Result<()> {
+        if rows.end > self.z_nd.nrows() {
+            return Err(self.wrong(&format!("at least {} rows", rows.end)));
+        }
+        let mut to = self.z_nd.slice_mut(s![rows, ..]);
+        let parts = to.axis_chunks_iter_mut(Axis(0), PART);
+        let parts: Vec<_> = parts.zip(z_nd.axis_chunks_iter(Axis(0), PART)).collect();
+        parts
+            .into_par_iter()
+            .for_each(|(mut to, z_nd)| to.zip_mut_with(&z_nd, |to, &z| *to = T::of(z)));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Device,
+        data::MemorySource,
+        features::{Affine, ArcCosine, Fastfood, Form, Fourier, Nystrom, Union, featurize},
+        kernels::Gaussian,
+    };
+    use ndarray::Array2;
+
+    fn maps(x: &Array2<f64>) -> Vec<Box<dyn FeatureMap>> {
+        let input = || Affine::identity(x.ncols());
+        let fourier = Fourier::new(Gaussian).features(24);
+        let part = fourier
+            .clone()
+            .form(Form::Phase)
+            .build(input())
+            .expect("draws");
+        let other = Fastfood::new(Gaussian)
+            .features(16)
+            .build(input())
+            .expect("draws");
+        let nystrom = Nystrom::new(Gaussian).features(7).build(input(), x);
+        vec![
+            Box::new(fourier.build(input()).expect("draws")),
+            Box::new(ArcCosine::new().features(10).build(input()).expect("draws")),
+            Box::new(nystrom.expect("draws")),
+            Box::new(
+                Union::new(vec![(Box::new(part), 0.5), (Box::new(other), 0.5)]).expect("fits"),
+            ),
+        ]
+    }
+
+    /// Every map, by chunks and at once, as f32 and as f64, again and again.
+    #[test]
+    fn features_are_those_of_a_stream_wherever_they_are_written() {
+        let x = crate::check::normal(1300, 3, 1).mapv(f64::from);
+        let mut devices = crate::under_test::gpus();
+        devices.push(Device::cpu());
+        for device in devices {
+            for map in maps(&x) {
+                let mut source = MemorySource::new(&x, None).expect("finite");
+                let mut expected = Array2::<f32>::zeros((1300, map.output_dim()));
+                let mut at = 0;
+                featurize(map.as_ref(), &mut source, &device, |z| {
+                    expected.slice_mut(s![at..at + z.nrows(), ..]).assign(&z);
+                    at += z.nrows();
+                    Ok(())
+                })
+                .expect("runs");
+                let mut transformer = Transformer::new(map.as_ref(), &device).expect("loads");
+                for _ in 0..2 {
+                    let mut z = Array2::from_elem(expected.dim(), f32::NAN);
+                    let mut chunks = 0;
+                    let mut proceed = || {
+                        chunks += 1;
+                        Ok(())
+                    };
+                    let rows = transformer.stream(&mut source, z.view_mut(), &mut proceed);
+                    assert_eq!(rows.expect("runs"), 1300);
+                    assert!(chunks >= 1);
+                    assert_eq!(z, expected, "{} on {device:?}", map.name());
+                    // Where rows do not lie one after the other nothing is lent.
+                    let mut wide = Array2::from_elem((1300, 2 * z.ncols()), f64::NAN);
+                    let part = wide.slice_mut(s![.., ..z.ncols()]);
+                    let rows = Rows::from(x.view());
+                    transformer.rows(&rows, part).expect("runs");
+                    let part = wide.slice(s![.., ..z.ncols()]);
+                    assert_eq!(part.mapv(|z| z as f32), expected, "{}", map.name());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn other_shapes_and_a_stop_are_errors() {
+        let x = crate::check::normal(40, 3, 1).mapv(f64::from);
+        let map = Fourier::new(Gaussian)
+            .features(8)
+            .build(Affine::identity(3))
+            .expect("draws");
+        let mut transformer = Transformer::new(&map, &Device::cpu()).expect("loads");
+        let rows = Rows::from(x.view());
+        for shape in [(39, 8), (41, 8), (40, 7)] {
+            let error = transformer.rows(&rows, Array2::<f32>::zeros(shape).view_mut());
+            assert!(
+                error
+                    .expect_err("shape")
+                    .to_string()
+                    .contains("40 rows of 8"),
+                "{shape:?}"
+            );
+        }
+        let mut source = MemorySource::new(x, None).expect("finite");
+        let mut z = Array2::<f32>::zeros((40, 8));
+        let mut stop = || Err(Error::missing("stopped"));
+        let error = transformer.stream(&mut source, z.view_mut(), &mut stop);
+        assert_eq!(error.expect_err("stopped").to_string(), "stopped");
+        assert!(z.iter().all(|&z| z == 0.0));
+    }
+}

@@ -1,0 +1,193 @@
+//! The Python package: its tests in an environment of their own, and its wheel.
+
+use crate::process::{capture, cargo, root, run, shown, target_dir};
+use anyhow::{Context, Result, bail};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+/// What the tests need; the package itself needs numpy and scikit-learn.
+const REQUIREMENTS: [&str; 7] = [
+    "mypy",
+    "numpy",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "pytest",
+    "scikit-learn",
+];
+/// What a wheel may weigh, bytes.
+const MOST: u64 = 25_000_000;
+const ADVICE: &str = "apt-get install --yes python3 python3-venv";
+
+/// Builds the native half, and runs the package's tests in a virtual environment under target/.
+///
+/// Where there is no Python that makes one it says so, and errs if `CI` is set.
+pub(crate) fn test() -> Result<()> {
+    let python = match environment(&REQUIREMENTS) {
+        Ok(python) => python,
+        Err(reason) if env::var_os("CI").is_none() => {
+            println!("the Python package was not tested: {reason:#}");
+            return Ok(());
+        }
+        Err(reason) => return Err(reason),
+    };
+    let package = stage()?;
+    let mut tests = Command::new(&python);
+    tests.args([
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--disable-warnings",
+    ]);
+    tests.arg(root().join("python/tests")).current_dir(root());
+    run(tests
+        .env("PYTHONPATH", &package)
+        .env("PYTHONDONTWRITEBYTECODE", "1"))
+}
+
+/// Builds the wheel as it is handed out, and errs if it is too large or cannot be imported where it
+/// is installed.
+pub(crate) fn wheel() -> Result<()> {
+    let python = environment(&REQUIREMENTS)?;
+    run(Command::new(&python).args(["-m", "pip", "install", "--quiet", "maturin"]))?;
+    let out = target_dir().join("wheels");
+    let _ = fs::remove_dir_all(&out);
+    let mut build = Command::new(&python);
+    build.args([
+        "-m",
+        "maturin",
+        "build",
+        "--profile",
+        "dist",
+        "--strip",
+        "--out",
+    ]);
+    run(build.arg(&out).current_dir(root().join("python")))?;
+    let wheel = out.read_dir()?.next().context("maturin left no wheel")??;
+    let megabytes = wheel.metadata()?.len() as f64 / 1e6;
+    println!("{}: {megabytes:.1} MB", wheel.path().display());
+    if wheel.metadata()?.len() > MOST {
+        bail!(
+            "the wheel has {megabytes:.1} MB, more than {} MB",
+            MOST / 1_000_000
+        );
+    }
+    let mut install = Command::new(&python);
+    install.args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--force-reinstall",
+        "--no-deps",
+    ]);
+    run(install.arg(wheel.path()))?;
+    let mut import = Command::new(&python);
+    import.args([
+        "-c",
+        "import bochner; print(bochner.__version__, bochner.devices()['auto'])",
+    ]);
+    run(import.current_dir(target_dir()))?;
+    run(Command::new(&python).args(["-m", "pip", "uninstall", "--quiet", "--yes", "bochner"]))
+}
+
+/// The interpreter of the virtual environment, made where there is none, with these packages.
+fn environment(requirements: &[&str]) -> Result<PathBuf> {
+    let folder = target_dir().join("python/environment");
+    let python = match cfg!(windows) {
+        true => folder.join("Scripts/python.exe"),
+        false => folder.join("bin/python"),
+    };
+    // Written last: what an interrupted set-up left is set up again.
+    let stamp = folder.join("requirements.txt");
+    let wanted = requirements.join("\n");
+    if fs::read_to_string(&stamp).is_ok_and(|there| there == wanted) {
+        return Ok(python);
+    }
+    let base = ["python3", "python"];
+    let version = |name: &&str| capture(Command::new(name).arg("--version")).is_ok();
+    let Some(base) = base.into_iter().find(version) else {
+        bail!("there is no python3; install one:\n{ADVICE}");
+    };
+    eprintln!(
+        "making {} for: {}",
+        folder.display(),
+        requirements.join(" ")
+    );
+    capture(Command::new(base).args(["-m", "venv"]).arg(&folder)).with_context(|| {
+        format!("{base} makes no virtual environment; install what it lacks:\n{ADVICE}")
+    })?;
+    let mut pip = Command::new(&python);
+    pip.args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+    ]);
+    run(pip.args(requirements))?;
+    fs::write(&stamp, wanted)?;
+    Ok(python)
+}
+
+/// Puts the package together in a folder that Python can search.
+fn stage() -> Result<PathBuf> {
+    // The package set of the tests, so that no dependency is built twice.
+    let mut build = cargo(["build", "--release", "--workspace", "--lib", "--examples"]);
+    run(&mut build)?;
+    let (prefix, suffix) = (env::consts::DLL_PREFIX, env::consts::DLL_SUFFIX);
+    let library = target_dir().join(format!("release/{prefix}_native{suffix}"));
+    if !library.exists() {
+        bail!("`{}` left no {}", shown(&build), library.display());
+    }
+    let search = target_dir().join("python/package");
+    let package = search.join("bochner");
+    let _ = fs::remove_dir_all(&package);
+    fs::create_dir_all(&package)?;
+    let own = root().join("python/bochner");
+    for entry in own.read_dir().with_context(|| own.display().to_string())? {
+        let path = entry?.path();
+        if is_source(&path) {
+            fs::copy(
+                &path,
+                package.join(path.file_name().unwrap_or(OsStr::new(""))),
+            )?;
+        }
+    }
+    let name = if cfg!(windows) {
+        "_native.pyd"
+    } else {
+        "_native.abi3.so"
+    };
+    fs::copy(&library, package.join(name))?;
+    Ok(search)
+}
+
+/// What the package consists of beside its native half.
+fn is_source(path: &Path) -> bool {
+    let name = path.file_name().and_then(OsStr::to_str).unwrap_or("");
+    name == "py.typed" || [".py", ".pyi"].iter().any(|ending| name.ends_with(ending))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_source;
+    use std::path::Path;
+
+    #[test]
+    fn a_native_half_of_another_build_is_left() {
+        for (name, is) in [
+            ("__init__.py", true),
+            ("_native.pyi", true),
+            ("py.typed", true),
+            ("_native.abi3.so", false),
+            ("__pycache__", false),
+        ] {
+            assert_eq!(is_source(&Path::new("bochner").join(name)), is, "{name}");
+        }
+    }
+}
