@@ -137,8 +137,8 @@ pub trait LoadedMap: Debug + Send {
     /// stored whole.
     fn predict(&mut self, x_nd: &Matrix, beta_dt: &Matrix, y_nt: &mut Matrix) -> Result<()>;
 
-    /// As [`Self::featurize`], to host memory of the caller: `rows D` floats, row after row. Returns
-    /// whether it did; a map that does not work there writes nothing, and is asked to
+    /// As [`Self::featurize`], to host memory of the caller: `rows D` floats, row after row.
+    /// Returns whether it did; a map that does not work there writes nothing, and is asked to
     /// [`Self::featurize`].
     fn featurize_to(&mut self, x_nd: &Matrix, z_nd: &mut [f32]) -> Result<bool> {
         let _ = (x_nd, z_nd);

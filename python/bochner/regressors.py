@@ -459,8 +459,8 @@ class GaussianProcessRegressor(_Regressor):
     --------
     >>> import numpy as np
     >>> from bochner import GaussianProcessRegressor
-    >>> X = np.linspace(0, 5, 200)[:, None]
-    >>> y = np.sin(X[:, 0]) + 0.1 * np.random.RandomState(0).normal(size=200)
+    >>> X = np.linspace(0, 5, 400)[:, None]
+    >>> y = np.sin(X[:, 0]) + 0.1 * np.random.RandomState(0).normal(size=400)
     >>> model = GaussianProcessRegressor(n_components=200, random_state=0).fit(X, y)
     >>> mean, deviation = model.predict(X, return_std=True)
     >>> bool(abs(mean - np.sin(X[:, 0])).mean() < 0.05 and abs(deviation.mean() - 0.1) < 0.02)

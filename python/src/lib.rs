@@ -1,5 +1,5 @@
-//! The Python package's native half: conversion of arrays, the GIL, interrupts, errors and warnings.
-//! What a user sees is written in Python, in bochner/.
+//! The Python package's native half: conversion of arrays, the GIL, interrupts, errors and
+//! warnings. What a user sees is written in Python, in bochner/.
 
 mod arrays;
 mod calls;

@@ -58,8 +58,9 @@ impl Model {
 
 #[pymethods]
 impl Model {
-    /// Fits the learner of this name to rows `x`, targets `y` `[n, t]` and weights `[n]`, with the map
-    /// that `options` describe. `classes` says that targets are labels, and `names` what numbers from
+    /// Fits the learner of this name to rows `x`, targets `y` `[n, t]` and weights `[n]`, with the
+    /// map that `options` describe. `classes` says that targets are labels, and `names` what
+    /// numbers from
     /// 0 on stand for if the labels are text.
     #[staticmethod]
     #[expect(
@@ -169,8 +170,8 @@ impl Model {
         Ok(probabilities.map_err(|e| exception(&e))?.into_pyarray(py))
     }
 
-    /// Predictions of a Gaussian process for rows `x` and the standard deviations of new targets, each
-    /// `[n, t]`.
+    /// Predictions of a Gaussian process for rows `x` and the standard deviations of new targets,
+    /// each `[n, t]`.
     #[expect(clippy::type_complexity, reason = "a pair of arrays, used once")]
     fn deviations<'py>(
         &self,

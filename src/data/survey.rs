@@ -48,8 +48,8 @@ impl Survey {
     /// sampled by `seed`.
     ///
     /// Rows count by their weights in means and variances; of rows of weight 0 nothing is seen but
-    /// which values their targets take. Means and variances are Welford's in f64 on values shifted by the first row, so a column of
-    /// large values with a small spread keeps its variance.
+    /// which values their targets take. Means and variances are Welford's in f64 on values shifted
+    /// by the first row, so a column of large values with a small spread keeps its variance.
     ///
     /// Errors with [`Error::Shape`] if there are no rows or a chunk has another shape than its
     /// source says, with [`Error::Data`] at the first value that is not finite, with

@@ -90,8 +90,8 @@ impl Nystrom {
         self
     }
 
-    /// Whether features are `K_mm^{-1/2} k_m(x)` with the symmetric root, `U lambda^{-1/2} U' k_m(x)`:
-    /// a rotation of the others, and always as many as there are landmarks, which is how
+    /// Whether features are `K_mm^{-1/2} k_m(x)` with the symmetric root, `U lambda^{-1/2} U'
+    /// k_m(x)`: a rotation of the others, and always as many as there are landmarks, which is how
     /// scikit-learn has them. They are not, until said otherwise.
     ///
     /// ```

@@ -76,8 +76,8 @@ impl<'m> Transformer<'m> {
         })
     }
 
-    /// Writes z(x) of all rows of `source` to `z_nd`, `[n, D]`; `proceed` is asked before each chunk
-    /// and may end it. Returns the number of rows.
+    /// Writes z(x) of all rows of `source` to `z_nd`, `[n, D]`; `proceed` is asked before each
+    /// chunk and may end it. Returns the number of rows.
     ///
     /// Errors with [`Error::Shape`] unless `z_nd` has their shape, and as sources, devices and
     /// `proceed` do.

@@ -173,8 +173,8 @@ impl Projection {
         Ok(())
     }
 
-    /// As [`Self::run`] on the CPU, to memory of the caller, `rows * D` floats. `false` on a GPU, where
-    /// nothing is written.
+    /// As [`Self::run`] on the CPU, to memory of the caller, `rows * D` floats. `false` on a GPU,
+    /// where nothing is written.
     pub(crate) fn run_to(&self, x_nd: &Matrix, z_nd: &mut [f32]) -> Result<bool> {
         self.check_input(x_nd)?;
         let Loaded::Cpu(map) = &self.loaded else {
