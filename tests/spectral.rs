@@ -216,6 +216,36 @@ fn graphs_that_are_not_there_are_refused_in_one_line() {
     );
 }
 
+/// Where the symmetric iteration ends, a step E[tanh(s) s'] - diag(E[1 - tanh(s)^2]) of the centred
+/// sources turns none of them but by its sign: rows with the sign of their diagonal, it is
+/// symmetric. Of laws that lean, rows that are not centred end elsewhere.
+#[test]
+fn sources_are_a_fixed_point_of_the_iteration() {
+    let mut draws = Seed(24).stream(Stream::Data, 0);
+    let s = Array2::from_shape_fn((1500, 2), |(_, k)| match k {
+        0 => 1.7 * (2.0 * draws.uniform() - 1.0),
+        _ => -draws.uniform().ln(),
+    });
+    let x = s.dot(&ndarray::array![[1.0, 0.6], [-0.5, 1.2]]);
+    let model = KernelIca::on(Fourier::new(Gaussian).features(64))
+        .bandwidth(Bandwidth::Sigma(4.0))
+        .standardize(Standardize::No)
+        .device(&Device::cpu())
+        .components(3)
+        .fit(&x)
+        .expect("fits");
+    let found = model.predict(&x).expect("predicts");
+    let g = found.mapv(f64::tanh);
+    let mut step = g.t().dot(&found) / 1500.0;
+    let slope = 1.0 - g.mapv(|g| g * g).mean_axis(Axis(0)).expect("rows");
+    for (k, mut row) in step.rows_mut().into_iter().enumerate() {
+        row[k] -= slope[k];
+        row *= row[k].signum();
+    }
+    let apart = (&step - &step.t()).fold(0.0, |m: f64, v| m.max(v.abs()));
+    assert!(apart < 2e-3, "{apart}: {step}");
+}
+
 /// Uniform sources, mixed: with a wide kernel features are all but linear.
 #[test]
 fn mixed_sources_come_back() {

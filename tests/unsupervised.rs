@@ -261,6 +261,22 @@ fn with_every_row_a_landmark_inertia_is_that_of_kernel_k_means() {
     assert!((own / inertia - 1.0).abs() < 2e-3, "{own} {inertia}");
 }
 
+#[test]
+fn the_fewest_components_that_explain_a_share_are_kept() {
+    let x = cloud(200);
+    let all = pca(32).components(8).fit(&x).expect("fits");
+    let all = all.linear().principal.clone().expect("kept");
+    let mut explained = 0.0;
+    for (k, ratio) in all.explained_variance_ratio().into_iter().enumerate() {
+        explained += ratio;
+        for (share, kept) in [(explained - 1e-6, k + 1), (explained + 1e-6, k + 2)] {
+            let model = pca(32).explained_variance(share).fit(&x).expect("fits");
+            let own = model.linear().principal.as_ref().expect("kept");
+            assert_eq!(own.variance_t.len(), kept, "{share}");
+        }
+    }
+}
+
 /// The nearest centre c has the largest z'c - |c|^2/2, for every c.
 #[test]
 fn scores_of_clusters_are_those_of_the_nearest_centre() {

@@ -186,7 +186,7 @@ mod tests {
         near(of(Bandwidth::Scale, &Gaussian, &scaled), 1.5_f64.sqrt());
 
         // Of the six distances in the norm of the kernel.
-        let median = |distance: fn(f64) -> f64, finish: fn(f64) -> f64| {
+        let median_of = |x: &Array2<f64>, distance: fn(f64) -> f64, finish: fn(f64) -> f64| {
             let mut all: Vec<f64> = (0..4)
                 .flat_map(|i| (0..i).map(move |j| (i, j)))
                 .map(|(i, j)| finish((&x.row(i) - &x.row(j)).mapv(distance).sum()))
@@ -194,6 +194,7 @@ mod tests {
             all.sort_by(f64::total_cmp);
             (all[2] + all[3]) / 2.0
         };
+        let median = |distance, finish| median_of(&x, distance, finish);
         near(
             of(Bandwidth::Median, &Gaussian, &raw),
             median(|v| v * v, f64::sqrt),
@@ -201,6 +202,12 @@ mod tests {
         near(
             of(Bandwidth::Median, &Laplacian, &raw),
             median(f64::abs, |v| v),
+        );
+        // Of the columns as they were decided on.
+        let deviations = x.std_axis(ndarray::Axis(0), 0.0);
+        near(
+            of(Bandwidth::Median, &Gaussian, &scaled),
+            median_of(&(&x / &deviations), |v| v * v, f64::sqrt),
         );
     }
 

@@ -244,6 +244,14 @@ mod tests {
         let warning = scaling.far(&survey).expect("far from 0");
         assert!(warning.contains("column 0"), "{warning}");
         assert_eq!(Standardize::No.decide(&survey, true).far(&survey), None);
+        let deviation = survey.variance[0].sqrt();
+        for (deviations, is_far) in [(0.99 * FAR, false), (1.01 * FAR, true)] {
+            let places = crate::features::standardize::tests::survey(101, 1, |j, i| {
+                deviations * deviation - 0.5 + even(j, i)
+            });
+            let scaling = Standardize::No.decide(&places, false);
+            assert_eq!(scaling.far(&places).is_some(), is_far, "{deviations}");
+        }
         assert_eq!(Standardize::Yes.decide(&survey, false).far(&survey), None);
     }
 
@@ -257,6 +265,11 @@ mod tests {
             "{message}"
         );
         assert!(raw.input(&[1.0, 1e10]).is_ok());
+        // Below 0 as above it.
+        let below = crate::features::standardize::tests::survey(101, 1, |j, i| -1e33 * even(j, i));
+        let message = Standardize::No.decide(&below, false).input(&[1.0]);
+        let message = message.expect_err("-1e33").to_string();
+        assert!(message.contains("reaches 1.0e33"), "{message}");
         assert!(Standardize::Yes.decide(&survey, true).input(&[1.0]).is_ok());
     }
 
@@ -279,6 +292,18 @@ mod tests {
         assert!(far.entry_variance() > 100.0 * within, "{far:?}");
         assert!((rule(&far, true) / within - 1.0).abs() < 1e-12);
         assert_eq!(rule(&far, false), far.entry_variance());
+        // Two columns of one deviation: half their distance over it is what counts.
+        let deviation = survey(101, 1, even).variance[0].sqrt();
+        for (apart, takes_all) in [(0.99 * APART, true), (1.01 * APART, false)] {
+            let two = survey(101, 2, |j, i| {
+                2.0 * apart * deviation * j as f64 + even(0, i)
+            });
+            assert_eq!(
+                rule(&two, true) == two.entry_variance(),
+                takes_all,
+                "{apart}"
+            );
+        }
         // One place for all is no distance between them, and without any spread there is no rule.
         let moved = survey(101, 2, |j, i| 1e6 + even(j, i));
         assert!(rule(&moved, true) < 0.1);

@@ -122,6 +122,38 @@ mod tests {
     use super::*;
     use crate::data::MemorySource;
 
+    /// Few rows, in closed form: the kernel is that of the frequencies, over the deviation of both
+    /// samples together.
+    #[test]
+    fn figures_are_their_definitions() {
+        let a = Array2::from_shape_fn((12, 1), |(i, _)| ((5 * i) % 12) as f64 / 3.0);
+        let b = Array2::from_shape_fn((20, 1), |(i, _)| 1.0 + ((7 * i) % 20) as f64 / 9.0);
+        let source = |x: &Array2<f64>| MemorySource::new(x, None).expect("finite");
+        let shifts = column_shifts(&mut source(&a), &mut source(&b), Seed(5)).expect("runs");
+        let (mean, deviation) = (
+            |x: &Array2<f64>| x.mean().expect("rows"),
+            |x: &Array2<f64>| x.std(0.0),
+        );
+        let within = ((a.var(0.0) + b.var(0.0)) / 2.0).sqrt();
+        let difference = (mean(&b) - mean(&a)) / within;
+        assert!((shifts[0].mean_difference / difference - 1.0).abs() < 1e-12);
+        let ratio = deviation(&b) / deviation(&a);
+        assert!((shifts[0].deviation_ratio / ratio - 1.0).abs() < 1e-12);
+        let both = ndarray::concatenate![ndarray::Axis(0), a, b];
+        let width = deviation(&both);
+        let mut draws = Seed(5).stream(Stream::Frequencies, 0);
+        let omega: Vec<f64> = (0..FREQUENCIES).map(|_| draws.normal()).collect();
+        let k = |x: &Array2<f64>, y: &Array2<f64>| {
+            let pairs = x
+                .iter()
+                .flat_map(|x| y.iter().map(move |y| (x - y) / width));
+            let each = pairs.map(|apart| omega.iter().map(|w| (w * apart).cos()).sum::<f64>());
+            each.sum::<f64>() / (FREQUENCIES * x.len() * y.len()) as f64
+        };
+        let mmd = (k(&a, &a) + k(&b, &b) - 2.0 * k(&a, &b)).sqrt();
+        assert!((shifts[0].mmd / mmd - 1.0).abs() < 1e-9, "{shifts:?} {mmd}");
+    }
+
     #[test]
     fn columns_that_moved_spread_or_changed_shape_come_first() {
         let mut draws = Seed(3).stream(Stream::Data, 0);

@@ -316,3 +316,29 @@ impl Exchanged {
         (first, all.collect())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two windows of the same rows have twice the products of one as they came, and not when
+    /// each is exchanged by itself.
+    #[test]
+    fn every_window_has_an_exchange_of_its_own() {
+        let [x, y] = [1, 2].map(|seed| crate::check::normal(WINDOW, 2, seed));
+        let products = |windows: usize| {
+            let mut exchanged = Exchanged::new(3, [2, 2], Seed(6)).expect("small");
+            (0..windows).for_each(|_| exchanged.add(x.view(), y.view()));
+            assert_eq!(exchanged.windows, windows as u64);
+            exchanged.products
+        };
+        let (one, two) = (products(1), products(2));
+        let doubled = |b: usize| {
+            let off = &two.row(b) - &(&one.row(b) * 2.0);
+            off.iter().all(|e| e.abs() < 1e-6)
+        };
+        assert_eq!([0, 1, 2, 3].map(doubled), [true, false, false, false]);
+        let alike = (1..4).any(|b| (0..b).any(|other| one.row(b) == one.row(other)));
+        assert!(!alike, "{one}");
+    }
+}

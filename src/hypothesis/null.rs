@@ -215,6 +215,29 @@ mod tests {
         }
     }
 
+    /// Equal weights are a chi-squared law times the weight.
+    #[test]
+    fn tails_of_equal_weights_are_exact() {
+        for w in [0.3, 1.0, 2.0] {
+            let law = |n: usize| WeightedChiSquares::new(&vec![w; n]).expect("weights");
+            for x in [0.1, 1.0, 4.0, 15.0] {
+                let half = x / (2.0 * w);
+                // Of 1, 2 and 4 degrees of freedom.
+                for (n, tail) in [
+                    (1, libm::erfc(half.sqrt())),
+                    (2, (-half).exp()),
+                    (4, (-half).exp() * (1.0 + half)),
+                ] {
+                    let ratio = law(n).tail(x) / tail;
+                    assert!(
+                        (ratio - 1.0).abs() < 1e-9,
+                        "{n} weights {w} at {x}: {ratio}"
+                    );
+                }
+            }
+        }
+    }
+
     #[test]
     fn without_any_spread_only_zero_is_likely() {
         let nothing = WeightedChiSquares::new(&[0.0, 0.0]).expect("weights");

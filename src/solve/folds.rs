@@ -182,6 +182,26 @@ mod tests {
         let (mut left, all) = (sums.total().clone(), sums.total());
         left.subtract(&sums.folds[0]).expect("was there");
         assert_eq!(left.rows + sums.folds[0].rows, N as u64);
+        let mut others = NormalEquations::zero(20, 2);
+        for fold in &sums.folds[1..] {
+            others.merge(fold).expect("merges");
+        }
+        let each = |sums: &NormalEquations| -> Vec<f64> {
+            let vectors = sums
+                .z_sum_d
+                .iter()
+                .chain(&sums.y_sum_t)
+                .chain(&sums.y_square_t);
+            let matrices = sums.gram_dd.iter().chain(&sums.zty_dt);
+            vectors
+                .chain(matrices)
+                .chain([&sums.weight])
+                .copied()
+                .collect()
+        };
+        let pairs = each(&left).into_iter().zip(each(&others));
+        let off = pairs.map(|(a, b)| (a - b).abs() / (1.0 + b.abs()));
+        assert!(off.fold(0.0, f64::max) < 1e-12);
         assert!(matches!(left.subtract(all), Err(Error::Shape(_))));
         assert!(left.subtract(&NormalEquations::zero(3, 2)).is_err());
     }

@@ -327,6 +327,26 @@ mod tests {
         }
     }
 
+    /// Without a penalty, directions of a ten millionth of the largest variance are rounding.
+    #[test]
+    fn without_a_penalty_what_f32_rounds_is_left_out() {
+        let sums = NormalEquations {
+            rows: 8,
+            weight: 8.0,
+            gram_dd: Array2::from_diag(&ndarray::array![2.0, 3e-7, 1e-7, 2e-12]),
+            zty_dt: Array2::ones((4, 1)),
+            ..NormalEquations::zero(4, 1)
+        };
+        let path = LambdaPath::of(&sums, Intercept::None).expect("decomposes");
+        let fit = path.coefficients(0.0).expect("a lambda").beta_dt;
+        let expected = ndarray::array![[0.5], [1.0 / 3e-7], [0.0], [0.0]];
+        let error = (&fit - &expected).mapv(f64::abs).sum();
+        assert!(error < 1e-3, "{fit}");
+        assert_eq!(path.effective_dimension(0.0).expect("a lambda"), 2.0);
+        let all = path.minimum_norm(1e-13).expect("a cutoff").beta_dt;
+        assert!((all[[3, 0]] / 5e11 - 1.0).abs() < 1e-6, "{all}");
+    }
+
     /// Nine rows, twenty features: the targets are met, by coefficients in the span of the rows.
     #[test]
     fn without_a_penalty_the_smallest_interpolant_is_found() {

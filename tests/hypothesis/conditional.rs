@@ -120,6 +120,17 @@ fn with_linear_features_it_is_the_test_of_partial_correlation() {
     assert!(p_values.iter().any(|&p| p < 0.3) && p_values.iter().any(|&p| p > 0.05));
 }
 
+/// RCIT takes z beside x, so that its statistic is another one.
+#[test]
+fn the_variants_differ_by_what_they_see_of_z() {
+    let [x, y, z] = collider(200, 3);
+    let of = |variant, z: &Array2<f64>| {
+        let test = on(25).variant(variant).seed(Seed(2));
+        test.test(&x, &y, z).expect("tests").outcome.statistic
+    };
+    assert_ne!(of(Variant::Rcot, &z), of(Variant::Rcit, &z));
+}
+
 #[test]
 fn order_chunks_and_devices_change_nothing() {
     let [x, y, z] = collider(1500, 5);

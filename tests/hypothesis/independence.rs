@@ -169,7 +169,7 @@ fn order_chunks_and_devices_change_nothing() {
         assert_eq!(test.test(&x, &y).expect("tests"), whole);
         let swapped = test.test(&y, &x).expect("tests");
         // Seeds go with the place, so y gets other features there.
-        assert!(swapped.hsic != whole.hsic);
+        assert!((swapped.hsic / whole.hsic - 1.0).abs() > 1e-3);
         for device in devices() {
             let on = test.clone().device(device).test(&x, &y).expect("tests");
             assert!((on.hsic / whole.hsic - 1.0).abs() < 1e-3, "{device:?}");

@@ -110,6 +110,14 @@ mod tests {
         let closed = 432_000.0 * (-(10.0 + 0.2_f64.ln()) / 4.0).exp();
         assert!((p / closed - 1.0).abs() < 1e-13, "{p} {closed}");
         assert!(BinningBound::of(&Hat, 3, 2.0).is_ok());
+        // A kernel twice as steep: 36 * 3 * 2000 * 2 * 2 * exp(-(10 + ln 0.1)/4).
+        let steep = BinningBound {
+            slope: 2.0,
+            ..bound
+        };
+        let p = steep.failure_probability(2000, 0.2).expect("fine");
+        let closed = 864_000.0 * (-(10.0 + 0.1_f64.ln()) / 4.0).exp();
+        assert!((p / closed - 1.0).abs() < 1e-13, "{p} {closed}");
         let error = BinningBound::of(&Gaussian, 3, 2.0).expect_err("not convex");
         assert!(error.to_string().contains("laplacian"), "{error}");
         assert!(BinningBound::of(&Laplacian, 0, 2.0).is_err());

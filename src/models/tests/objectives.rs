@@ -159,7 +159,7 @@ fn classifiers_minimise_what_they_say() {
 #[test]
 fn balanced_classes_are_those_of_the_weighted_rows() {
     let (x, group_n) = groups(3);
-    let row_n: Array1<f64> = (0..120).map(|i| 1.0 + (i % 4 * (i / 40)) as f64).collect();
+    let row_n: Array1<f64> = (0..120).map(|i| f64::from(1 + i % 4 * (i / 40))).collect();
     let learner = classifier(LogisticRegression::on(map())).lambda(0.05);
     let learner = learner
         .stopping(TIGHT)

@@ -248,6 +248,15 @@ mod tests {
         }
     }
 
+    /// Of known names alone, which a compiler would take: in browsers there is none here.
+    #[test]
+    fn comments_are_refused_before_a_compiler_sees_them() {
+        for text in ["t // t", "t /* t */ + t"] {
+            let refused = words(text).expect_err("a comment");
+            assert!(refused.contains("comments"), "{refused}");
+        }
+    }
+
     /// The longest text and the deepest parentheses that are taken, and one more of each.
     #[test]
     fn limits_are_where_they_are_said_to_be() {
