@@ -201,7 +201,7 @@ impl FeatureMap {
         &self,
         py: Python<'_>,
         x: Table<'_>,
-        mut out: Bound<'_, PyAny>,
+        out: &Bound<'_, PyAny>,
         device: &str,
         memory: Option<u64>,
     ) -> PyResult<()> {
@@ -213,7 +213,7 @@ impl FeatureMap {
                 self.map.input_dim()
             )));
         }
-        match (&mut out).extract::<Output<'_>>()? {
+        match out.extract::<Output<'_>>()? {
             Output::Single(mut out) => {
                 let out = out.as_array_mut();
                 without_gil(py, |interrupt| {

@@ -60,8 +60,7 @@ impl Model {
 impl Model {
     /// Fits the learner of this name to rows `x`, targets `y` `[n, t]` and weights `[n]`, with the
     /// map that `options` describe. `classes` says that targets are labels, and `names` what
-    /// numbers from
-    /// 0 on stand for if the labels are text.
+    /// numbers from 0 on stand for if the labels are text.
     #[staticmethod]
     #[expect(
         clippy::too_many_arguments,
@@ -193,7 +192,6 @@ impl Model {
     }
 
     /// Coefficients of the features, `[D, t]`, and the intercept, `[t]`.
-    #[expect(clippy::type_complexity, reason = "a pair of arrays, used once")]
     fn coefficients<'py>(
         &self,
         py: Python<'py>,

@@ -235,7 +235,7 @@ impl<'m> Featurizer<'m> {
 
     /// Streams `source` through the only lane and hands `to` each portion: first for the host
     /// memory that its rows go to, if they can go there at once, else for the rows to be taken.
-    pub(crate) fn to_host(
+    pub(crate) fn write(
         &mut self,
         source: &mut dyn ChunkSource,
         to: &mut dyn HostRows,
@@ -256,8 +256,8 @@ impl<'m> Featurizer<'m> {
         Ok(rows)
     }
 
-    /// As [`Self::to_host`] for rows that are there.
-    pub(crate) fn rows_to_host(&mut self, x: &Rows, to: &mut dyn HostRows) -> Result<()> {
+    /// As [`Self::write`] for rows that are there.
+    pub(crate) fn write_rows(&mut self, x: &Rows, to: &mut dyn HostRows) -> Result<()> {
         let mut behind = ReadBehind::default();
         self.send_to(x, 0, &mut behind, to)?;
         behind.finish(|z, range| to.take(range, z[0]))

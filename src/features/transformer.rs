@@ -93,7 +93,7 @@ impl<'m> Transformer<'m> {
             columns: self.columns,
         };
         into.check(source.rows())?;
-        let rows = self.featurizer.to_host(source, &mut into)?;
+        let rows = self.featurizer.write(source, &mut into)?;
         match rows == into.z_nd.nrows() as u64 {
             true => Ok(rows),
             false => Err(into.wrong(&format!("{rows} rows"))),
@@ -108,7 +108,7 @@ impl<'m> Transformer<'m> {
             columns: self.columns,
         };
         into.check(Some(x.nrows()))?;
-        self.featurizer.rows_to_host(x, &mut into)
+        self.featurizer.write_rows(x, &mut into)
     }
 }
 
