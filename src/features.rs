@@ -11,6 +11,7 @@ pub mod dense;
 pub mod fastfood;
 mod featurizer;
 pub mod fourier;
+pub mod kernel_columns;
 mod leverage;
 pub mod nystrom;
 mod readers;
@@ -37,6 +38,7 @@ pub use fastfood::Fastfood;
 pub use featurizer::featurize;
 pub(crate) use featurizer::{End, Featurizer, Lane, OnDevice};
 pub use fourier::{Form, Fourier};
+pub use kernel_columns::{KernelColumns, KernelColumnsMap};
 pub use leverage::leverage_scores;
 pub use nystrom::{Landmarks, Nystrom, NystromFeatures};
 pub use readers::{Reader, read, register};
@@ -106,6 +108,8 @@ pub enum Structure<'a> {
     Dense,
     /// One column number per row and grid; Z is never stored.
     Binning(&'a BinningMap),
+    /// Kernel values with landmarks, whose penalty is the landmarks' own kernel; Z is written.
+    Kernel(&'a KernelColumnsMap),
     /// Maps side by side.
     Union(&'a Union),
 }
@@ -114,7 +118,7 @@ pub enum Structure<'a> {
 /// equations and files of features need. Only maps with a binning part cannot.
 pub fn require_dense(map: &dyn FeatureMap) -> Result<()> {
     match map.structure() {
-        Structure::Dense => Ok(()),
+        Structure::Dense | Structure::Kernel(_) => Ok(()),
         Structure::Binning(_) => Err(not_dense(map.name())),
         Structure::Union(union) => union.parts().try_for_each(|(part, _)| require_dense(part)),
     }

@@ -5,11 +5,13 @@
 //! [`Model`]. Below lie [`LinearModel`], which is fitted to a map that is drawn, and its
 //! [`Predictor`].
 
+mod falkon;
 mod fit;
 mod gaussian_process;
 mod ica;
 mod intervals;
 mod iterative;
+mod kernel_ridge;
 mod kmeans;
 mod labels;
 mod lambda;
@@ -33,10 +35,12 @@ mod support_vector;
 mod tests;
 mod train;
 
+pub use falkon::{Falkon, FalkonClassifier, FalkonOptions};
 pub use fit::{Fit, FitData, FitRows};
 pub use gaussian_process::{GaussianProcess, GaussianProcessOptions};
 pub use ica::{KernelIca, KernelIcaOptions};
 pub use intervals::{Conformal, IntervalPredictor, Intervals};
+pub use kernel_ridge::{KernelRidge, KernelRidgeClassifier, KernelRidgeOptions};
 pub use kmeans::{KMeans, KMeansOptions};
 pub use labels::{FromLabel, IsLabel, Label, ToLabels};
 pub use lambda::{HeldOut, Lambda, LambdaCurve, LambdaPoint};

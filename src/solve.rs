@@ -4,8 +4,10 @@ mod admm;
 mod cholesky;
 mod conjugate_gradients;
 mod coordinates;
+pub(crate) mod falkon;
 mod features;
 mod folds;
+mod kernel_ridge;
 mod leave_one_out;
 pub(crate) mod loss;
 pub(crate) mod metric;
@@ -16,7 +18,6 @@ mod quasi_newton;
 pub(crate) mod risk;
 #[cfg(test)]
 mod tests;
-mod woodbury;
 
 pub(crate) use admm::Admm;
 pub use cholesky::{Cholesky, Coefficients};
@@ -25,10 +26,10 @@ pub(crate) use coordinates::{Quadratic, Separable};
 pub use features::{Between, BinnedRows, FeatureProducts, SideBySide, StreamedRows};
 pub(crate) use features::{Block, binned_sums};
 pub use folds::FoldSums;
+pub use kernel_ridge::{KernelSolution, kernel_ridge};
 pub use path::{Intercept, LambdaPath};
 pub use posterior::{Evidence, KnownVariances, Posterior, Spread, Variances};
 pub(crate) use proximal::Accelerated;
 pub(crate) use quasi_newton::{QuasiNewton, Reached};
-pub use woodbury::woodbury;
 
 pub use crate::normal::{COPY_EVERY, NormalEquations, Targets};

@@ -5,6 +5,7 @@ mod landmarks;
 mod whitening;
 
 pub use landmarks::Landmarks;
+pub(super) use landmarks::not_finite;
 
 use super::{Affine, FeatureMap, LoadedMap, MapBuilder, MapData};
 use crate::{
@@ -123,35 +124,9 @@ impl Nystrom {
         if self.rank == Some(0) {
             return Err(Error::parameter("the rank is 0; use at least 1"));
         }
-        let chosen = match &self.landmarks {
-            Landmarks::Rows(rows) if rows.ncols() != input.columns() => {
-                return Err(Error::shape(format!(
-                    "the landmarks have {}, the data has {}; give rows of the same columns",
-                    counted(rows.ncols(), "column"),
-                    input.columns()
-                )));
-            }
-            Landmarks::Rows(rows) => input.apply(&Rows::from(rows))?,
-            _ => {
-                let u_nd = input.apply(&candidates.into())?;
-                let (n, m) = (u_nd.nrows(), self.features);
-                if m == 0 || m > n {
-                    return Err(Error::parameter(format!(
-                        "{} cannot be chosen among {}; use 1 to {}",
-                        counted(m, "landmark"),
-                        counted(n, "row"),
-                        counted(n, "feature")
-                    )));
-                }
-                self.landmarks
-                    .choose(self.kernel.as_ref(), &u_nd, m, self.seed)?
-            }
-        };
-        if chosen.is_empty() {
-            return Err(Error::parameter(
-                "there are no landmarks; give at least one row on which the kernel is not zero",
-            ));
-        }
+        let kernel = self.kernel.as_ref();
+        let chosen =
+            (self.landmarks).among(kernel, &input, candidates, self.features, self.seed)?;
         // As the device will see them.
         let landmarks_md = chosen.mapv(|v| v as f32);
         let whitening = Whitening::of(
@@ -198,9 +173,6 @@ impl Nystrom {
     }
 }
 
-/// Rows that landmarks are chosen among, unless more landmarks are asked for.
-const CANDIDATES: std::ops::RangeInclusive<usize> = 2000..=20_000;
-
 impl MapBuilder for Nystrom {
     fn kernel(&self) -> Option<Arc<dyn Kernel>> {
         Some(self.kernel.clone())
@@ -209,15 +181,7 @@ impl MapBuilder for Nystrom {
     /// Ten times the landmarks, at least 2,000 and at most 20,000, but never fewer than the
     /// landmarks; none for [`Landmarks::Rows`].
     fn sample_rows(&self) -> usize {
-        match self.landmarks {
-            Landmarks::Rows(_) => 0,
-            _ => {
-                let most = self.features.max(*CANDIDATES.end());
-                self.features
-                    .saturating_mul(10)
-                    .clamp(*CANDIDATES.start(), most)
-            }
-        }
+        self.landmarks.candidates(self.features)
     }
 
     fn build_from(&self, data: MapData<'_>) -> Result<Box<dyn FeatureMap>> {

@@ -1,8 +1,8 @@
 //! From files to maps: readers by the name that a map has written.
 
 use super::{
-    BinningMap, DenseFeatures, FeatureMap, NystromFeatures, StructuredFeatures, Union, arc_cosine,
-    binning, custom, fastfood, fourier, nystrom, sorf, union,
+    BinningMap, DenseFeatures, FeatureMap, KernelColumnsMap, NystromFeatures, StructuredFeatures,
+    Union, arc_cosine, binning, custom, fastfood, fourier, kernel_columns, nystrom, sorf, union,
 };
 use crate::{Error, Result, error::Remedy, store::Store};
 use std::{
@@ -24,6 +24,7 @@ fn built_in(name: &str) -> Option<Reader> {
         fourier::NAME => |store| Ok(Box::new(DenseFeatures::read(store, fourier::NAME)?)),
         custom::NAME => |store| Ok(Box::new(DenseFeatures::read(store, custom::NAME)?)),
         arc_cosine::NAME => |store| Ok(Box::new(DenseFeatures::read(store, arc_cosine::NAME)?)),
+        kernel_columns::NAME => |store| Ok(Box::new(KernelColumnsMap::read(store)?)),
         nystrom::NAME => |store| Ok(Box::new(NystromFeatures::read(store)?)),
         fastfood::NAME => |store| {
             Ok(Box::new(StructuredFeatures::read(

@@ -77,16 +77,16 @@ impl Way {
 }
 
 /// What one pass over the rows leaves on the host.
-struct Held<'m> {
+pub(super) struct Held<'m> {
     binned: Vec<BinnedRows>,
     /// Maps that are featurized again, with their first column and factor.
     dense: Vec<(&'m dyn FeatureMap, usize, f64)>,
-    y_tn: Array2<f64>,
-    weights_n: Option<Array1<f64>>,
+    pub(super) y_tn: Array2<f64>,
+    pub(super) weights_n: Option<Array1<f64>>,
 }
 
 /// Reads `source` once for targets and bins.
-fn read<'m>(
+pub(super) fn read<'m>(
     map: &'m dyn FeatureMap,
     source: &mut dyn ChunkSource,
     targets: &Targets,

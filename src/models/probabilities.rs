@@ -7,7 +7,7 @@ use super::{Fit, FitData, FromLabel, LinearModel, Model, Predicted};
 use crate::{
     Error, Result,
     data::{Part, Split, ToRows},
-    features::FeatureMap,
+    features::{FeatureMap, Structure},
     normal::Targets,
     store::Store,
 };
@@ -197,6 +197,11 @@ impl Fit for WithProbabilities<'_> {
         if model.probabilities.is_some() {
             return Ok(model);
         }
+        // Kernel columns can have landmarks that are the rows of a fit.
+        let own = match model.map.structure() {
+            Structure::Kernel(columns) => Some(columns.clone()),
+            _ => None,
+        };
         source.rewind()?;
         let mut most = Split::new(&mut *source, Part::Train, HELD_OUT, SEED)?;
         let part = FitData {
@@ -220,7 +225,10 @@ impl Fit for WithProbabilities<'_> {
         let scores_nt = Array2::from_shape_vec((class_n.len(), labels.len()), all);
         let scores_nt = scores_nt.map_err(|e| Error::shape(e.to_string()))?;
         model.probabilities = Some(Probabilities::sigmoids(&scores_nt, &class_n));
-        model.map = most.map;
+        model.map = match own {
+            Some(columns) => Box::new(columns),
+            None => most.map,
+        };
         Ok(model)
     }
 }

@@ -2,7 +2,7 @@
 //! never formed.
 
 use super::{Coefficients, FeatureProducts};
-use crate::{Error, Result, error::Remedy};
+use crate::{Error, Result, error::Remedy, linalg::cholesky::Lower};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Zip};
 
 /// Ridge regression `beta = (Z'Z + lambda n I)^-1 Z'y`, lambda PER SAMPLE as in
@@ -127,7 +127,7 @@ fn ratio(a: f64, b: f64) -> f64 {
 }
 
 impl ConjugateGradients {
-    fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         for (name, value) in [("lambda", self.lambda), ("the tolerance", self.tolerance)] {
             if !(value > 0.0 && value.is_finite()) {
                 return Err(Error::parameter(format!(
@@ -166,6 +166,20 @@ impl ConjugateGradients {
         features: &mut dyn FeatureProducts,
         y_tn: ArrayView2<'_, f64>,
         weights_n: Option<ArrayView1<'_, f64>>,
+        progress: &mut dyn FnMut(usize, f64),
+    ) -> Result<Solution> {
+        self.solve_preconditioned(features, y_tn, weights_n, None, progress)
+    }
+
+    /// As [`Self::solve_weighted`], with a Cholesky factor of about `P = A / n` in place of the
+    /// diagonal, if there is one. Residuals then are `(r'P^-1 r / b'P^-1 b)^{1/2}`, which is about
+    /// how far beta is off in the norm of A: directions of small eigenvalues count as the others.
+    pub(crate) fn solve_preconditioned(
+        &self,
+        features: &mut dyn FeatureProducts,
+        y_tn: ArrayView2<'_, f64>,
+        weights_n: Option<ArrayView1<'_, f64>>,
+        factor: Option<&Lower>,
         progress: &mut dyn FnMut(usize, f64),
     ) -> Result<Solution> {
         self.check()?;
@@ -207,6 +221,15 @@ impl ConjugateGradients {
         let inverse_d = Zip::from(&moments.row(1))
             .and(&mean_d)
             .map_collect(|&square, &m| 1.0 / ((square - n * m * m).max(0.0) + penalty));
+        let precondition = |r: &Array2<f64>| match factor {
+            None => r * &inverse_d,
+            Some(factor) => {
+                let mut z = r.t().as_standard_layout().into_owned();
+                factor.solve(&mut z);
+                factor.solve_transposed(&mut z);
+                z.reversed_axes().as_standard_layout().into_owned() / n
+            }
+        };
         let mut b = Array2::zeros((targets, columns));
         let mut centred = &y_tn - &shift_t.view().insert_axis(Axis(1));
         if let Some(weights_n) = weights_n {
@@ -222,13 +245,21 @@ impl ConjugateGradients {
             penalty,
             r_tn: Array2::zeros((targets, rows)),
         };
-        let size: Vec<f64> = dots(&b, &b).iter().map(|s| s.sqrt()).collect();
-        let relative = |r: &Array2<f64>| -> Array1<f64> {
-            let now = dots(r, r);
-            now.iter()
-                .zip(&size)
-                .map(|(r, &b)| ratio(r.sqrt(), b))
-                .collect()
+        let size = match factor {
+            None => dots(&b, &b),
+            Some(_) => dots(&b, &precondition(&b)),
+        };
+        // What is left: z, the inner products of r and z, the residual of each target.
+        let left = |r: &Array2<f64>| {
+            let z = precondition(r);
+            let rho = dots(r, &z);
+            let squares = match factor {
+                None => dots(r, r),
+                Some(_) => rho.clone(),
+            };
+            let of_size = squares.iter().zip(&size);
+            let residual = of_size.map(|(&r, &b)| ratio(r, b).sqrt()).collect();
+            (z, rho, residual)
         };
         let worst = |residual: &Array1<f64>| {
             residual.fold(0.0, |m: f64, &r| if r.is_nan() { r } else { m.max(r) })
@@ -237,9 +268,7 @@ impl ConjugateGradients {
         let mut beta = Array2::zeros((targets, columns));
         let mut a_p = Array2::zeros((targets, columns));
         let mut r = b.clone();
-        let mut p = &r * &inverse_d;
-        let mut rho = dots(&r, &p);
-        let mut residual = relative(&r);
+        let (mut p, mut rho, mut residual): (_, _, Array1<f64>) = left(&r);
         let mut iterations = 0;
         while iterations < self.max_iterations && worst(&residual) > self.tolerance {
             system.product(p.view(), &mut a_p)?;
@@ -252,14 +281,15 @@ impl ConjugateGradients {
             add_scaled(&mut beta, &alpha, &p);
             let back: Vec<f64> = alpha.iter().map(|a| -a).collect();
             add_scaled(&mut r, &back, &a_p);
-            residual = relative(&r);
+            let (mut z, mut next);
+            (z, next, residual) = left(&r);
             let mut restart = false;
             if worst(&residual) <= self.tolerance || iterations == self.max_iterations {
                 // The recurrence drifts from the truth: what is reported and relied on is computed
                 // afresh.
                 system.product(beta.view(), &mut a_p)?;
                 r.assign(&(&b - &a_p));
-                residual = relative(&r);
+                (z, next, residual) = left(&r);
                 restart = true;
             }
             let now = worst(&residual);
@@ -271,8 +301,6 @@ impl ConjugateGradients {
                 .help(Remedy::Standardize));
             }
             progress(iterations, now);
-            let z = &r * &inverse_d;
-            let next = dots(&r, &z);
             let turn: Vec<f64> = match restart {
                 true => vec![0.0; targets],
                 false => next

@@ -2,14 +2,17 @@
 
 use crate::{
     Error, Result,
+    data::Rows,
     error::Remedy,
+    features::Affine,
     kernels::{Kernel, cross, gram},
     linalg::cholesky::Lower,
     seed::{Draws, Seed, Stream},
+    text::counted,
 };
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 use rayon::prelude::*;
-use std::{fmt, str::FromStr};
+use std::{fmt, ops::RangeInclusive, str::FromStr};
 
 /// How landmarks are chosen among n candidate rows.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -46,10 +49,68 @@ pub enum Landmarks {
 /// Lloyd's iterations stop here at the latest; the centres hardly move by then.
 const LLOYD_STEPS: usize = 25;
 
+/// Rows that landmarks are chosen among, unless more landmarks are asked for.
+const CANDIDATES: RangeInclusive<usize> = 2000..=20_000;
+
 impl Landmarks {
+    /// How many rows `m` landmarks are chosen among: ten times as many, at least 2,000 and at most
+    /// 20,000, but never fewer than the landmarks; none for [`Self::Rows`].
+    pub(in crate::features) fn candidates(&self, m: usize) -> usize {
+        match self {
+            Self::Rows(_) => 0,
+            _ => {
+                let most = m.max(*CANDIDATES.end());
+                m.saturating_mul(10).clamp(*CANDIDATES.start(), most)
+            }
+        }
+    }
+
+    /// `m` landmarks at unit scale among `candidates`, raw rows `[n, d]`, or those that
+    /// [`Self::Rows`] brings.
+    ///
+    /// Errors when there are none, more than candidates, or rows of other columns.
+    pub(in crate::features) fn among(
+        &self,
+        kernel: &dyn Kernel,
+        input: &Affine,
+        candidates: impl Into<Rows>,
+        m: usize,
+        seed: Seed,
+    ) -> Result<Array2<f64>> {
+        let chosen = match self {
+            Self::Rows(rows) if rows.ncols() != input.columns() => {
+                return Err(Error::shape(format!(
+                    "the landmarks have {}, the data has {}; give rows of the same columns",
+                    counted(rows.ncols(), "column"),
+                    input.columns()
+                )));
+            }
+            Self::Rows(rows) => input.apply(&Rows::from(rows))?,
+            _ => {
+                let u_nd = input.apply(&candidates.into())?;
+                let n = u_nd.nrows();
+                if m == 0 || m > n {
+                    return Err(Error::parameter(format!(
+                        "{} cannot be chosen among {}; use 1 to {}",
+                        counted(m, "landmark"),
+                        counted(n, "row"),
+                        counted(n, "feature")
+                    )));
+                }
+                self.choose(kernel, &u_nd, m, seed)?
+            }
+        };
+        if chosen.is_empty() {
+            return Err(Error::parameter(
+                "there are no landmarks; give at least one row on which the kernel is not zero",
+            ));
+        }
+        Ok(chosen)
+    }
+
     /// `m` landmarks of the candidates `u`, `[n, d]` at unit scale; [`Self::Rows`] is for the
     /// caller.
-    pub(super) fn choose(
+    fn choose(
         &self,
         kernel: &dyn Kernel,
         u_nd: &Array2<f64>,
@@ -123,7 +184,7 @@ impl FromStr for Landmarks {
 }
 
 /// A kernel that f64 does not hold.
-pub(super) fn not_finite(of: &str) -> Error {
+pub(in crate::features) fn not_finite(of: &str) -> Error {
     Error::numerical(format!("the kernel of {of} is not finite"))
         .help(Remedy::Standardize)
         .help(Remedy::LargerLengthscale)

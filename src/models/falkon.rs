@@ -1,0 +1,207 @@
+//! Falkon: kernel ridge regression with landmarks, for any number of rows.
+
+use super::{
+    Fit, FitData, FitTimes, Labels, Learner, LinearModel, Numbers, iterative::read,
+    kernel_ridge::columns_of,
+};
+use crate::{
+    Error, Result,
+    error::Remedy,
+    features::FeatureMap,
+    progress::Step,
+    solve::{
+        Coefficients, ConjugateGradients, StreamedRows,
+        falkon::{Preconditioner, Whitened},
+    },
+    text::{counted, human_bytes},
+};
+use std::time::Instant;
+
+/// Falkon (Rudi, Carratino & Rosasco 2017): kernel ridge regression on the functions that m
+/// landmark rows span, of one target or of several, for any number of rows.
+///
+/// It minimises `|y - K_nm alpha - b|^2 / n + lambda alpha' K_mm alpha`, as
+/// [`Ridge`](super::Ridge) on a [`Nystrom`](crate::features::Nystrom) map does, by conjugate
+/// gradients. The kernel of the landmarks alone preconditions them so well that some ten or twenty
+/// iterations do, and `K_nm` is computed again in each, block by block on the device, and never
+/// held. An iteration takes `n m` kernel values and `4 n m t` operations on the host in f64; three
+/// matrices of `8 m^2` bytes are held for the factors, so that m is bounded by memory: 10,000
+/// landmarks take 2.4 GB. With fewer than some 5,000 a ridge regression on a Nystrom map is one
+/// pass over the rows and as good; above, its sums of `n m^2` operations are what this saves.
+///
+/// ```
+/// use bochner::{features::KernelColumns, models::Falkon, prelude::*};
+/// let x = ndarray::Array::from_shape_fn((300, 1), |(i, _)| i as f64 / 60.0);
+/// let y = x.column(0).mapv(f64::sin);
+/// let map = KernelColumns::new(Gaussian).landmarks(40);
+/// let model = Falkon::on(map).fit((&x, &y))?;
+/// assert!((model.predict(&x)? - &y).iter().all(|r| r.abs() < 0.01));
+/// assert!(model.linear().facts["iterations"] < 30.0);
+/// # Ok::<(), bochner::Error>(())
+/// ```
+pub type Falkon = Learner<FalkonOptions, Numbers>;
+
+/// One [`Falkon`] regression against +-1 per class; the class of the largest value wins.
+pub type FalkonClassifier = Learner<FalkonOptions, Labels>;
+
+/// What [`Falkon`] and [`FalkonClassifier`] have of their own.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FalkonOptions {
+    /// The penalty per sample, lambda > 0.
+    pub lambda: f64,
+    /// Whether an intercept is fitted, which is never penalised.
+    pub intercept: bool,
+    /// Done when the residual of each target, in the norm of the preconditioner's inverse, is this
+    /// share of its first: coefficients are then about as close to the solution in the norm of the
+    /// problem.
+    pub tolerance: f64,
+    /// Most iterations.
+    pub max_iterations: usize,
+}
+
+impl Default for FalkonOptions {
+    /// lambda = 1e-6 with an intercept, tolerance 1e-5, at most 500 iterations.
+    fn default() -> Self {
+        Self {
+            lambda: 1e-6,
+            intercept: true,
+            tolerance: 1e-5,
+            max_iterations: 500,
+        }
+    }
+}
+
+impl<T> Learner<FalkonOptions, T> {
+    /// The penalty per sample; 1e-6 until said otherwise.
+    pub fn lambda(mut self, lambda: f64) -> Self {
+        self.own.lambda = lambda;
+        self
+    }
+
+    /// Whether an intercept is fitted, which is never penalised; it is, until said otherwise.
+    pub fn intercept(mut self, intercept: bool) -> Self {
+        self.own.intercept = intercept;
+        self
+    }
+
+    /// The relative residual at which iterations end; 1e-5 until said otherwise.
+    pub fn tolerance(mut self, tolerance: f64) -> Self {
+        self.own.tolerance = tolerance;
+        self
+    }
+
+    /// Most iterations; 500 until said otherwise.
+    pub fn max_iterations(mut self, iterations: usize) -> Self {
+        self.own.max_iterations = iterations;
+        self
+    }
+}
+
+/// Bytes of the factors of so many landmarks as this machine is trusted with.
+const MOST_BYTES: u64 = 1 << 38;
+
+/// The kernel of the landmarks, its factor, and that of the problem.
+fn factor_bytes(landmarks: usize) -> u64 {
+    3 * 8 * (landmarks as u64).pow(2)
+}
+
+impl Fit for FalkonOptions {
+    fn takes_weights(&self) -> bool {
+        true
+    }
+
+    /// Errors with [`Error::Unsupported`] on a map other than
+    /// [`KernelColumns`](crate::features::KernelColumns) with landmarks, with [`Error::Limit`] when
+    /// there are too many of them, with [`Error::Parameter`] on options outside their domain, and
+    /// with [`Error::Numerical`] when the iteration does not converge.
+    fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
+        let FitData {
+            source,
+            targets,
+            run,
+            ..
+        } = data;
+        let Self {
+            lambda,
+            intercept,
+            tolerance,
+            max_iterations,
+        } = *self;
+        let solver = ConjugateGradients {
+            lambda,
+            intercept,
+            tolerance,
+            max_iterations,
+        };
+        solver.check()?;
+        let columns = columns_of(map.as_ref(), "Falkon")?;
+        let m = columns.landmarks().nrows();
+        if m == 0 {
+            return Err(Error::parameter("Falkon has no landmarks")
+                .help(Remedy::words("ask for some by KernelColumns::landmarks")));
+        }
+        if factor_bytes(m) > MOST_BYTES {
+            return Err(Error::Limit {
+                what: format!("the kernel of {}", counted(m, "landmark")),
+                needed: human_bytes(factor_bytes(m)),
+                allowed: human_bytes(MOST_BYTES),
+                remedies: vec![Remedy::words("use fewer landmarks")],
+            });
+        }
+        if source.targets() == 0 {
+            return Err(Error::missing("the data has no targets to fit").help(Remedy::NameTargets));
+        }
+        let start = Instant::now();
+        let held = read(map.as_ref(), source, &targets, run)?;
+        let rows = held.y_tn.ncols();
+        let factors = Preconditioner::of(columns.gram()?, columns.top(), lambda, intercept)?;
+        let accumulate = start.elapsed();
+        let start = Instant::now();
+        let mut block = StreamedRows::new(&[(map.as_ref(), 0, 1.0)], source, rows, run)?;
+        let mut whitened = Whitened {
+            block: &mut block,
+            factor: &factors.landmarks,
+            top: columns.top(),
+        };
+        let solution = solver.solve_preconditioned(
+            &mut whitened,
+            held.y_tn.view(),
+            held.weights_n.as_ref().map(|w| w.view()),
+            Some(&factors.problem),
+            &mut |i, r| run.say(Step::Iteration(i, r)),
+        )?;
+        drop(block);
+        drop(held);
+        let facts = [
+            ("iterations", solution.iterations as f64),
+            (
+                "relative_residual",
+                solution.residual_t.fold(0.0, |m: f64, &r| m.max(r)),
+            ),
+            ("tolerance", tolerance),
+            ("landmarks", m as f64),
+            ("jitter", factors.jitter),
+        ];
+        let Coefficients {
+            mut beta_dt,
+            intercept_t,
+        } = solution.require_converged()?;
+        factors.landmarks.solve_transposed(&mut beta_dt);
+        let coefficients = Coefficients {
+            beta_dt: columns.lift(beta_dt),
+            intercept_t,
+        };
+        let facts = facts.map(|(name, value)| (name.to_owned(), value));
+        Ok(LinearModel {
+            learner: "falkon".into(),
+            facts: facts.into(),
+            lambda,
+            rows: rows as u64,
+            times: Some(FitTimes {
+                accumulate,
+                solve: start.elapsed(),
+            }),
+            ..LinearModel::new(map, coefficients, targets, &run.device)
+        })
+    }
+}

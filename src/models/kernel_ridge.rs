@@ -1,0 +1,158 @@
+//! Exact kernel ridge regression, for as many rows as a kernel matrix of all of them has room for.
+
+use super::{Fit, FitData, FitTimes, Labels, Learner, LinearModel, Numbers};
+use crate::{
+    Error, Result,
+    data::{ChunkSource, Rows},
+    error::Remedy,
+    features::{FeatureMap, KernelColumnsMap, Structure},
+    flow::{RowNeeds, Run, watch_chunks},
+    normal::Targets,
+    progress::Step,
+    solve::kernel_ridge,
+    text::{counted, human_bytes},
+};
+use ndarray::{Array1, Array2, Axis};
+use std::time::Instant;
+
+/// Kernel ridge regression without approximation, of one target or of several: the reference for
+/// few rows. It holds the kernel of all rows, `8 n^2` bytes, and takes `n^3 / 3` operations; rows
+/// for which that does not fit into [`memory`](Learner::memory) are refused.
+///
+/// A prediction is `sum_i alpha_i k(x, x_i) + b`; coefficients are solved for in f64, and kernel
+/// values of a prediction are of f32, as everywhere.
+///
+/// ```
+/// use bochner::{features::KernelColumns, models::KernelRidge, prelude::*};
+/// let x = ndarray::Array::from_shape_fn((100, 1), |(i, _)| i as f64 / 20.0);
+/// let y = x.column(0).mapv(f64::sin);
+/// let model = KernelRidge::on(KernelColumns::new(Gaussian)).lambda(1e-6).fit((&x, &y))?;
+/// assert!((model.predict(&x)? - &y).iter().all(|r| r.abs() < 0.01));
+/// # Ok::<(), bochner::Error>(())
+/// ```
+pub type KernelRidge = Learner<KernelRidgeOptions, Numbers>;
+
+/// One [`KernelRidge`] regression against +-1 per class; the class of the largest value wins.
+pub type KernelRidgeClassifier = Learner<KernelRidgeOptions, Labels>;
+
+/// What [`KernelRidge`] and [`KernelRidgeClassifier`] have of their own.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct KernelRidgeOptions {
+    /// The penalty per sample, lambda >= 0; 0 interpolates.
+    pub lambda: f64,
+    /// Whether an intercept is fitted, which is never penalised.
+    pub intercept: bool,
+}
+
+impl Default for KernelRidgeOptions {
+    /// lambda = 1e-6 with an intercept.
+    fn default() -> Self {
+        Self {
+            lambda: 1e-6,
+            intercept: true,
+        }
+    }
+}
+
+impl<T> Learner<KernelRidgeOptions, T> {
+    /// The penalty per sample; 1e-6 until said otherwise.
+    pub fn lambda(mut self, lambda: f64) -> Self {
+        self.own.lambda = lambda;
+        self
+    }
+
+    /// Whether an intercept is fitted, which is never penalised; it is, until said otherwise.
+    pub fn intercept(mut self, intercept: bool) -> Self {
+        self.own.intercept = intercept;
+        self
+    }
+}
+
+/// The kernel columns that a map is. Errors on any other map.
+pub(super) fn columns_of<'m>(
+    map: &'m dyn FeatureMap,
+    learner: &str,
+) -> Result<&'m KernelColumnsMap> {
+    match map.structure() {
+        Structure::Kernel(columns) => Ok(columns),
+        _ => Err(Error::unsupported(format!(
+            "{learner} takes a kernel and no features, not a {} map; use KernelColumns",
+            map.name()
+        ))),
+    }
+}
+
+impl Fit for KernelRidgeOptions {
+    /// Whatever landmarks the map has, all rows are landmarks of the model.
+    ///
+    /// Errors with [`Error::Unsupported`] on a map other than
+    /// [`KernelColumns`](crate::features::KernelColumns), with [`Error::Limit`] when the kernel of
+    /// all rows does not fit into the memory of the run, and as [`kernel_ridge`] does.
+    fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
+        let columns = columns_of(map.as_ref(), "kernel ridge regression")?;
+        let start = Instant::now();
+        let (x, y_nt) = read(data.source, &data.targets, data.run)?;
+        let map = columns.with_all(&x)?;
+        drop(x);
+        let k_nn = map.gram()?;
+        let accumulate = start.elapsed();
+        let start = Instant::now();
+        let rows = y_nt.nrows() as u64;
+        let solved = kernel_ridge(k_nn, y_nt.view(), self.lambda, self.intercept)?;
+        let mut coefficients = solved.coefficients;
+        coefficients.beta_dt = map.lift(coefficients.beta_dt);
+        let mut model = LinearModel {
+            learner: "kernel-ridge".into(),
+            lambda: self.lambda,
+            rows,
+            times: Some(FitTimes {
+                accumulate,
+                solve: start.elapsed(),
+            }),
+            ..LinearModel::new(Box::new(map), coefficients, data.targets, &data.run.device)
+        };
+        let dimension = solved.effective_dimension;
+        model.facts.insert("effective_dimension".into(), dimension);
+        Ok(model)
+    }
+}
+
+/// All rows with their targets, in f64. Errors as soon as there are more than memory allows.
+fn read(source: &mut dyn ChunkSource, targets: &Targets, run: &Run) -> Result<(Rows, Array2<f64>)> {
+    if source.targets() == 0 {
+        return Err(Error::missing("the data has no targets to fit").help(Remedy::NameTargets));
+    }
+    let most = ((run.memory / 8) as f64).sqrt() as u64;
+    let chunk = RowNeeds::read(source.columns() + source.targets()).rows_of(run)?;
+    let columns = source.columns();
+    let (mut x, mut y) = (Vec::new(), Vec::new());
+    let hear = |rows| run.say(Step::Rows(rows));
+    let mut seen = 0;
+    let rows = watch_chunks(source, chunk, hear, |chunk| {
+        seen += chunk.x.nrows() as u64;
+        if seen > most {
+            return Err(Error::Limit {
+                what: format!(
+                    "the kernel matrix of more than {}",
+                    counted(most as usize, "row")
+                ),
+                needed: format!("more than {}", human_bytes(8 * seen * seen)),
+                allowed: human_bytes(run.memory),
+                remedies: vec![
+                    Remedy::MoreMemory,
+                    Remedy::words("use Falkon, which holds the kernel of its landmarks alone"),
+                ],
+            });
+        }
+        let encoded = targets.encode(chunk.y.view())?;
+        let shift: Array1<f64> = (0..targets.outputs()).map(|k| targets.shift(k)).collect();
+        y.extend(encoded + &shift.insert_axis(Axis(0)));
+        x.extend(chunk.x.into_f64());
+        Ok(())
+    })?;
+    let rows = rows as usize;
+    let shape = |e: ndarray::ShapeError| Error::shape(e.to_string());
+    let x = Array2::from_shape_vec((rows, columns), x).map_err(shape)?;
+    let y_nt = Array2::from_shape_vec((rows, targets.outputs()), y).map_err(shape)?;
+    Ok((Rows::F64(x), y_nt))
+}

@@ -1,0 +1,198 @@
+//! Falkon: ridge regression on Nystrom's functions, by conjugate gradients on kernel blocks that
+//! are computed again in every iteration.
+
+use super::{Between, FeatureProducts};
+use crate::{Error, Result, device::CpuDevice, error::Remedy, linalg::cholesky::Lower};
+use faer::{
+    Accum, MatMut, MatRef,
+    linalg::matmul::triangular::{self, BlockStructure},
+};
+use ndarray::{Array2, ArrayView2, Axis, s};
+
+/// The factors that precondition Falkon (Rudi, Carratino & Rosasco 2017, sec. 3): of the kernel of
+/// the landmarks, and of what the landmarks say of the whole problem.
+pub(crate) struct Preconditioner {
+    /// T' with `K_mm + jitter I = T'T`.
+    pub(crate) landmarks: Lower,
+    /// A' with `A'A = T C T' / m + lambda I`, C the centring of columns with an intercept.
+    pub(crate) problem: Lower,
+    /// What was added to the diagonal of `K_mm`.
+    pub(crate) jitter: f64,
+}
+
+/// The relative rounding of f32, squared.
+const ROUNDING: f64 = (f32::EPSILON as f64 / 2.0) * (f32::EPSILON as f64 / 2.0);
+
+impl Preconditioner {
+    /// Of the kernel of the landmarks, `[m, m]`, whose blocks are computed in f32 from `top`.
+    ///
+    /// Rounding of a block, of mean square `v = 2^-48 s^2` with s^2 that of its values, makes a
+    /// feature of variance `v / jitter` of each direction in which T is no more than the jitter.
+    /// n rows of m such features must not weigh beside lambda n, even where m = n: the jitter is
+    /// `100 v / lambda`. It penalises `|alpha|^2` a hundred times as much as the rounding itself
+    /// does. `m 2^-52` of the largest value is what a factor in f64 takes. It is multiplied by ten
+    /// as long as there is no factor.
+    pub(crate) fn of(
+        k_mm: Array2<f64>,
+        top: Option<f64>,
+        lambda: f64,
+        intercept: bool,
+    ) -> Result<Self> {
+        let m = k_mm.nrows();
+        let from = top.unwrap_or(0.0);
+        let square = k_mm.mapv(|k| (k - from).powi(2)).mean().unwrap_or(0.0);
+        let largest = k_mm.diag().fold(0.0_f64, |m, &k| m.max(k));
+        let least = m as f64 * f64::EPSILON * largest;
+        let mut jitter = least + 100.0 * ROUNDING * square / lambda;
+        let mut landmarks = Lower::of(&k_mm);
+        loop {
+            landmarks.assign(&k_mm);
+            for i in 0..m {
+                landmarks.row_mut(i)[i] += jitter;
+            }
+            if landmarks.factor() {
+                break;
+            }
+            jitter *= 10.0;
+            // NaN ends the loop, too.
+            if !(jitter <= 1e-3 * largest) {
+                let problem = "the kernel of the landmarks has no Cholesky factor";
+                return Err(Error::numerical(problem)
+                    .help(Remedy::words("choose other landmarks"))
+                    .help(Remedy::LargerLambda));
+            }
+        }
+        drop(k_mm);
+        let mut problem = Lower::take(product(&landmarks, m, intercept));
+        for i in 0..m {
+            problem.row_mut(i)[i] += lambda;
+        }
+        if !problem.factor() {
+            let fault = format!("Falkon has no preconditioner at lambda = {lambda:e}");
+            return Err(Error::numerical(fault).help(Remedy::LargerLambda));
+        }
+        Ok(Self {
+            landmarks,
+            problem,
+            jitter,
+        })
+    }
+}
+
+/// `T C T' / m`, the lower triangle, with T' the lower triangular factor of `m` rows.
+fn product(factor: &Lower, m: usize, centred: bool) -> Array2<f64> {
+    let mut t_mm = Array2::zeros((m, m));
+    for (i, mut row) in t_mm.rows_mut().into_iter().enumerate() {
+        for (to, &l) in row.iter_mut().zip(factor.row(i)) {
+            *to = l;
+        }
+    }
+    if centred {
+        // Rows of T', of which C takes the mean over all landmarks.
+        let mean = t_mm.mean_axis(Axis(0)).expect("landmarks");
+        t_mm -= &mean;
+    }
+    let mut out = Array2::zeros((m, m));
+    let t = MatRef::from_row_major_slice(t_mm.as_slice().expect("standard layout"), m, m);
+    triangular::matmul(
+        MatMut::from_row_major_slice_mut(out.as_slice_mut().expect("standard layout"), m, m),
+        BlockStructure::TriangularLower,
+        Accum::Replace,
+        t.transpose(),
+        BlockStructure::Rectangular,
+        t,
+        BlockStructure::Rectangular,
+        1.0 / m as f64,
+        CpuDevice::shared().par(),
+    );
+    out
+}
+
+/// `K_nm T^-1` as products: the features that K_mm whitens, of a kernel block that somebody else
+/// multiplies with, which may be measured from the top.
+pub(crate) struct Whitened<'a, 'f> {
+    pub(crate) block: &'a mut (dyn FeatureProducts + 'f),
+    pub(crate) factor: &'a Lower,
+    pub(crate) top: Option<f64>,
+}
+
+impl Whitened<'_, '_> {
+    fn landmarks(&self) -> usize {
+        self.block.columns() - usize::from(self.top.is_some())
+    }
+
+    /// `T^-1 beta` as coefficients of the block, target-major.
+    fn unfold(&self, beta_tm: ArrayView2<'_, f64>) -> Array2<f64> {
+        let mut alpha = beta_tm.t().as_standard_layout().into_owned();
+        self.factor.solve_transposed(&mut alpha);
+        let alpha_tm = alpha.reversed_axes();
+        let mut out = Array2::zeros((alpha_tm.nrows(), self.block.columns()));
+        out.slice_mut(s![.., ..alpha_tm.ncols()]).assign(&alpha_tm);
+        if let Some(top) = self.top {
+            let sums = alpha_tm.sum_axis(Axis(1)) * top;
+            out.column_mut(alpha_tm.ncols()).assign(&sums);
+        }
+        out
+    }
+
+    /// `T'^-1` of products with the columns of the block, `[t, columns]`, to `out`, `[t, m]`.
+    fn fold(&self, block_tc: Array2<f64>, out_tm: &mut Array2<f64>) {
+        let m = self.landmarks();
+        let mut of_k = block_tc.slice(s![.., ..m]).to_owned();
+        if let Some(top) = self.top {
+            let rest = block_tc.column(m).mapv(|ones| top * ones);
+            of_k += &rest.insert_axis(Axis(1));
+        }
+        let mut folded = of_k.reversed_axes().as_standard_layout().into_owned();
+        self.factor.solve(&mut folded);
+        out_tm.assign(&folded.t());
+    }
+}
+
+impl FeatureProducts for Whitened<'_, '_> {
+    fn rows(&self) -> usize {
+        self.block.rows()
+    }
+
+    fn columns(&self) -> usize {
+        self.landmarks()
+    }
+
+    fn add_product(&mut self, beta_td: ArrayView2<'_, f64>, r_tn: &mut Array2<f64>) -> Result<()> {
+        let of_block = self.unfold(beta_td);
+        self.block.add_product(of_block.view(), r_tn)
+    }
+
+    fn transposed(&mut self, r_tn: ArrayView2<'_, f64>, out_td: &mut Array2<f64>) -> Result<()> {
+        let mut of_block = Array2::zeros((r_tn.nrows(), self.block.columns()));
+        self.block.transposed(r_tn, &mut of_block)?;
+        self.fold(of_block, out_td);
+        Ok(())
+    }
+
+    fn round_trip_through(
+        &mut self,
+        beta_td: ArrayView2<'_, f64>,
+        r_tn: &mut Array2<f64>,
+        between: &mut Between<'_>,
+        out_td: &mut Array2<f64>,
+    ) -> Result<()> {
+        let of_beta = self.unfold(beta_td);
+        let mut of_block = Array2::zeros(of_beta.dim());
+        (self.block).round_trip_through(of_beta.view(), r_tn, between, &mut of_block)?;
+        self.fold(of_block, out_td);
+        Ok(())
+    }
+
+    /// The sums; squares are left zero, for whom they precondition has a factor.
+    fn moments(&mut self, out_2d: &mut Array2<f64>) -> Result<()> {
+        let mut of_block = Array2::zeros((2, self.block.columns()));
+        self.block.moments(&mut of_block)?;
+        let sums = of_block.slice(s![..1, ..]).to_owned();
+        let mut folded = Array2::zeros((1, self.landmarks()));
+        self.fold(sums, &mut folded);
+        out_2d.fill(0.0);
+        out_2d.row_mut(0).assign(&folded.row(0));
+        Ok(())
+    }
+}

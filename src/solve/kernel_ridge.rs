@@ -1,0 +1,168 @@
+//! Kernel ridge regression on the whole kernel matrix: the reference that every approximation is
+//! held to.
+
+use super::Coefficients;
+use crate::{Error, Result, error::Remedy, linalg::cholesky::Lower};
+use ndarray::{Array2, ArrayView2, Axis};
+
+/// Coefficients of the rows, and how many of their combinations the penalty leaves free.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KernelSolution {
+    /// `alpha`, `[n, t]`, and the intercept: `f(x) = sum_i alpha_i k(x, x_i) + b`.
+    pub coefficients: Coefficients,
+    /// `tr K (K + lambda n I)^-1`, of the centred kernel with an intercept.
+    pub effective_dimension: f64,
+}
+
+/// Solves `(K + lambda n I) alpha = y - b` for all columns of `y`, `[n, t]`, in f64 by a Cholesky
+/// factor in the memory of `K`, `[n, n]` (Saunders, Gammerman & Vovk 1998). lambda is PER SAMPLE.
+///
+/// With `intercept` b is free: its stationarity is `1'alpha = 0`, so that with
+/// `u = (K + lambda n I)^-1 y` and `v = (K + lambda n I)^-1 1`
+/// `b = 1'u / 1'v` and `alpha = u - b v`, the same function as
+/// [`Ridge`](crate::models::Ridge) on features whose inner products are K. At lambda = 0 it
+/// interpolates.
+///
+/// # Errors
+/// [`Error::Shape`] when the shapes do not go together; [`Error::Parameter`] unless lambda is 0 or
+/// positive, and finite; [`Error::Numerical`] when the matrix is not positive definite, as that of
+/// equal rows at lambda = 0.
+///
+/// ```
+/// use bochner::solve::kernel_ridge;
+/// use ndarray::array;
+/// // (2 + 3) alpha = 10
+/// let solved = kernel_ridge(array![[2.0]], array![[10.0]].view(), 3.0, false)?;
+/// assert_eq!(solved.coefficients.beta_dt, array![[2.0]]);
+/// # Ok::<(), bochner::Error>(())
+/// ```
+pub fn kernel_ridge(
+    mut k_nn: Array2<f64>,
+    y_nt: ArrayView2<'_, f64>,
+    lambda: f64,
+    intercept: bool,
+) -> Result<KernelSolution> {
+    let (n, targets) = y_nt.dim();
+    if k_nn.dim() != (n, n) || n == 0 {
+        return Err(Error::shape(format!(
+            "a kernel matrix of {:?} does not go with {n} rows of targets",
+            k_nn.dim()
+        )));
+    }
+    if !(lambda >= 0.0 && lambda.is_finite()) {
+        return Err(Error::parameter(format!(
+            "lambda is {lambda}; it must be 0 or positive, and finite"
+        )));
+    }
+    let penalty = lambda * n as f64;
+    let largest = k_nn.diag().fold(0.0_f64, |m, &k| m.max(k));
+    k_nn.diag_mut().mapv_inplace(|k| k + penalty);
+    let mut factor = Lower::take(k_nn);
+    let positive = factor.factor();
+    // A pivot of equal rows is what rounding leaves of zero: it says nothing.
+    let smallest = (0..n).map(|i| factor.row(i)[i].powi(2));
+    let smallest = smallest.fold(f64::INFINITY, f64::min);
+    if !positive || smallest <= n as f64 * f64::EPSILON * largest {
+        let problem = format!("the kernel matrix is singular to rounding at lambda = {lambda:e}");
+        return Err(Error::numerical(problem).help(Remedy::LargerLambda));
+    }
+    // The columns of y, and a column of ones beside them.
+    let mut solved = Array2::ones((n, targets + 1));
+    solved.slice_mut(ndarray::s![.., ..targets]).assign(&y_nt);
+    factor.solve(&mut solved);
+    factor.solve_transposed(&mut solved);
+    if solved.iter().any(|v| !v.is_finite()) {
+        let problem = format!("the coefficients are not finite at lambda = {lambda:e}");
+        return Err(Error::numerical(problem).help(Remedy::LargerLambda));
+    }
+    let (u_nt, v_n) = (
+        solved.slice(ndarray::s![.., ..targets]),
+        solved.column(targets),
+    );
+    let trace = factor.inverse_norm_squared();
+    let (beta_dt, intercept_t, dimension) = match intercept {
+        false => (
+            u_nt.to_owned(),
+            ndarray::Array1::zeros(targets),
+            n as f64 - penalty * trace,
+        ),
+        true => {
+            let b_t = u_nt.sum_axis(Axis(0)) / v_n.sum();
+            let along = v_n.insert_axis(Axis(1));
+            let trace = trace - v_n.dot(&v_n) / v_n.sum();
+            let dimension = n as f64 - 1.0 - penalty * trace;
+            (&u_nt - &(&along * &b_t), b_t, dimension)
+        }
+    };
+    Ok(KernelSolution {
+        coefficients: Coefficients {
+            beta_dt,
+            intercept_t,
+        },
+        effective_dimension: dimension.max(0.0),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        kernels::{Gaussian, gram},
+        linalg::eigen::eigen,
+        seed::{Seed, Stream},
+    };
+    use ndarray::{Array1, array};
+
+    /// The equations that define it, by products alone, and the dimension by eigenvalues of the
+    /// centred kernel.
+    #[test]
+    fn the_equations_hold() {
+        let mut draws = Seed(3).stream(Stream::Data, 0);
+        let x = Array2::from_shape_simple_fn((40, 2), || draws.normal());
+        let y = Array2::from_shape_simple_fn((40, 2), || 5.0 + draws.normal());
+        let k = gram(&Gaussian, x.view());
+        for lambda in [1e-2, 1e-5] {
+            for intercept in [true, false] {
+                let solved = kernel_ridge(k.clone(), y.view(), lambda, intercept).expect("solves");
+                let Coefficients {
+                    beta_dt,
+                    intercept_t,
+                } = &solved.coefficients;
+                let left = k.dot(beta_dt) + beta_dt * (lambda * 40.0) + intercept_t - &y;
+                assert!(left.iter().all(|r| r.abs() < 1e-9), "{left}");
+                let sums = beta_dt.sum_axis(Axis(0));
+                assert_eq!(intercept, sums.iter().all(|s| s.abs() < 1e-6), "{sums}");
+                let centre = match intercept {
+                    true => Array2::<f64>::eye(40) - 1.0 / 40.0,
+                    false => Array2::eye(40),
+                };
+                let values = eigen(&centre.dot(&k).dot(&centre)).expect("decomposes");
+                let free = values.values_n.mapv(|v| v / (v + lambda * 40.0)).sum();
+                assert!((solved.effective_dimension / free - 1.0).abs() < 1e-6);
+            }
+        }
+    }
+
+    #[test]
+    fn at_zero_it_interpolates_or_says_why_not() {
+        let x = Array2::from_shape_fn((6, 1), |(i, _)| i as f64);
+        let y = array![[1.0], [0.0], [2.0], [5.0], [5.0], [-1.0]];
+        let k = gram(&Gaussian, x.view());
+        let solved = kernel_ridge(k.clone(), y.view(), 0.0, true).expect("solves");
+        let fitted = k.dot(&solved.coefficients.beta_dt) + &solved.coefficients.intercept_t;
+        assert!((fitted - &y).iter().all(|r| r.abs() < 1e-12));
+        let twice = gram(&Gaussian, array![[0.0], [1.0], [0.0]].view());
+        let y = array![[1.0], [2.0], [3.0]];
+        let message = kernel_ridge(twice, y.view(), 0.0, true).expect_err("singular");
+        assert!(
+            message.to_string().contains("larger .lambda(..)"),
+            "{message}"
+        );
+        let one = Array2::<f64>::eye(3);
+        for bad in [-1.0, f64::NAN, f64::INFINITY] {
+            assert!(kernel_ridge(one.clone(), y.view(), bad, true).is_err());
+        }
+        let short = Array1::<f64>::zeros(2).insert_axis(Axis(1));
+        assert!(kernel_ridge(one, short.view(), 1.0, true).is_err());
+    }
+}
