@@ -5,6 +5,7 @@
 //! [`Model`]. Below lie [`LinearModel`], which is fitted to a map that is drawn, and its
 //! [`Predictor`].
 
+mod dual;
 mod falkon;
 mod fit;
 mod gaussian_process;

@@ -1,7 +1,7 @@
 //! Ridge regression and ridge classification on random features.
 
 use super::{
-    Fit, FitData, HeldOut, Labels, Lambda, Learner, LinearModel, Numbers,
+    Fit, FitData, HeldOut, Labels, Lambda, Learner, LinearModel, Numbers, dual,
     iterative::{self, Way},
     lambda,
 };
@@ -11,7 +11,7 @@ use crate::{
     features::{FeatureMap, require_dense},
     flow::Run,
     normal::{NormalEquations, Targets},
-    solve::{Cholesky, ConjugateGradients},
+    solve::{Cholesky, ConjugateGradients, Dual},
 };
 use std::time::{Duration, Instant};
 
@@ -19,13 +19,18 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Solver {
-    /// A Cholesky factor; for maps whose features cannot be stored (binning) conjugate gradients,
-    /// unless a factor is cheaper and its Gram matrix takes at most 1 GiB.
+    /// A Cholesky factor, or the dual for fewer rows than features that fit into the memory of the
+    /// run; for maps whose features cannot be stored (binning) conjugate gradients, unless a factor
+    /// is cheaper and its Gram matrix takes at most 1 GiB.
     #[default]
     Auto,
     /// A Cholesky factor of the normal equations: one pass over the rows, `8 D^2` bytes. Binned
     /// rows are summed on the host, exactly.
     Cholesky,
+    /// The features of all rows in memory, `8 n (n + D)` bytes, and a Cholesky factor of their
+    /// products with each other ([`Dual`]). It takes lambda = 0, too: the smallest coefficients
+    /// that interpolate.
+    Dual,
     /// Conjugate gradients, which form no Gram matrix and featurize all rows in every iteration.
     ConjugateGradients {
         /// Done at this relative residual.
@@ -52,7 +57,7 @@ pub struct FitOptions {
     /// Where, with how much memory, and who hears of it. Conjugate gradients hold targets (8 bytes
     /// a row and output) and bins (4 bytes a row and grid) beside the chunks.
     pub run: Run,
-    /// The penalty per sample, lambda > 0.
+    /// The penalty per sample, lambda > 0, or 0 with [`Solver::Dual`].
     pub lambda: f64,
     /// Whether an intercept is fitted.
     pub intercept: bool,
@@ -88,7 +93,8 @@ impl LinearModel {
     ///
     /// Errors as [`NormalEquations::accumulate`] and the solvers do: with [`Error::Numerical`] when
     /// the iteration does not converge, with [`Error::Unsupported`] when [`Solver::Cholesky`] is
-    /// asked of binning beside other maps.
+    /// asked of binning beside other maps or [`Solver::Dual`] of any binning, with [`Error::Limit`]
+    /// when [`Solver::Dual`] has no room for the rows.
     pub fn fit(
         map: Box<dyn FeatureMap>,
         source: &mut dyn ChunkSource,
@@ -118,6 +124,10 @@ impl LinearModel {
                     ..default
                 };
                 Some((solver, Way::Iterate))
+            }
+            Solver::Dual => {
+                let dual = Dual { lambda, intercept };
+                return dual::fit(map, source, targets, dual, run);
             }
             _ if require_dense(map.as_ref()).is_ok() => None,
             Solver::Auto => Some((default, Way::Cheaper)),
@@ -212,7 +222,8 @@ pub type RidgeClassifier = Learner<RidgeOptions, Labels>;
 /// What [`Ridge`] and [`RidgeClassifier`] have of their own.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RidgeOptions {
-    /// The penalty per sample, lambda > 0, or how it is chosen.
+    /// The penalty per sample, lambda > 0, or how it is chosen; 0 where the dual solves, for fewer
+    /// rows than features.
     pub lambda: Lambda,
     /// Whether an intercept is fitted, which is never penalised.
     pub intercept: bool,
@@ -279,7 +290,14 @@ impl Fit for RidgeOptions {
     /// As [`LinearModel::fit`]; with [`Lambda::Best`] errors also with [`Error::Unsupported`] when
     /// the features cannot be stored or conjugate gradients are asked for, which give no path.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
-        let (intercept, solver) = (self.intercept, self.solver);
+        let (intercept, mut solver) = (self.intercept, self.solver);
+        let features = map.output_dim();
+        if solver == Solver::Auto
+            && require_dense(map.as_ref()).is_ok()
+            && dual::suits(data.survey.rows, features, data.run)
+        {
+            solver = Solver::Dual;
+        }
         let lambda = match &self.lambda {
             Lambda::Fixed(lambda) => *lambda,
             Lambda::Best { of, by } => {

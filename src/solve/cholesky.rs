@@ -86,7 +86,8 @@ impl Cholesky {
         if !(lambda > 0.0 && lambda.is_finite()) {
             return Err(Error::parameter(format!(
                 "lambda is {lambda}; it must be positive and finite"
-            )));
+            ))
+            .help(Remedy::LargerLambda));
         }
         if sums.weight <= 0.0 {
             return Err(Error::shape("there are no rows to fit"));

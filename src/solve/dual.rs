@@ -1,0 +1,259 @@
+//! Ridge regression in its dual: for fewer rows than features, which then lie in memory.
+
+use super::Coefficients;
+use crate::{
+    Error, Result,
+    device::CpuDevice,
+    error::Remedy,
+    linalg::{cholesky::Lower, eigen::eigen},
+};
+use faer::{
+    Accum, MatMut, MatRef,
+    linalg::matmul::{
+        matmul,
+        triangular::{self, BlockStructure},
+    },
+};
+use ndarray::{Array1, Array2, ArrayView1, Axis};
+
+/// Ridge regression from all rows at once: `beta = Z'(Z Z' + lambda n I)^-1 y`, which equals
+/// `(Z'Z + lambda n I)^-1 Z'y` (Saunders, Gammerman & Vovk 1998), lambda PER SAMPLE as in
+/// [`Cholesky`](super::Cholesky). It takes `n^2 D + n^3 / 3` operations where that takes
+/// `n D^2 + D^3 / 3`. The intercept comes from centring and is never penalised.
+///
+/// At lambda = 0 coefficients are the smallest of those that fit best, `Z^+ y`, through the
+/// eigenvalues of `Z Z'` above `10 n 2^-52` of the largest: with more features than rows they
+/// interpolate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Dual {
+    /// The penalty per sample, lambda >= 0.
+    pub lambda: f64,
+    /// Whether an intercept is fitted.
+    pub intercept: bool,
+}
+
+impl Dual {
+    /// Solves for features `[n, D]`, which are worked on in place, targets `[n, t]`, and what each
+    /// row counts for, `[n]`, if it is not 1. Beside the coefficients gives
+    /// `tr Z'Z (Z'Z + lambda n I)^-1`, of centred columns with an intercept.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] when the shapes do not go together; [`Error::Parameter`] unless lambda is 0
+    /// or positive, and finite; [`Error::Numerical`] when `Z Z' + lambda n I` is not positive
+    /// definite or anything is not finite.
+    ///
+    /// ```
+    /// use bochner::solve::Dual;
+    /// use ndarray::array;
+    /// let dual = Dual { lambda: 0.0, intercept: false };
+    /// // x + y = 2 has the smallest solution (1, 1).
+    /// let (fit, rank) = dual.solve(array![[1.0, 1.0]], array![[2.0]], None)?;
+    /// assert!((fit.beta_dt - 1.0).iter().all(|b| b.abs() < 1e-12) && rank == 1.0);
+    /// # Ok::<(), bochner::Error>(())
+    /// ```
+    pub fn solve(
+        &self,
+        mut z_nd: Array2<f64>,
+        mut y_nt: Array2<f64>,
+        weights_n: Option<ArrayView1<'_, f64>>,
+    ) -> Result<(Coefficients, f64)> {
+        let Self { lambda, intercept } = *self;
+        let (rows, features) = z_nd.dim();
+        let targets = y_nt.ncols();
+        let ones = Array1::ones(rows);
+        let weights_n = weights_n.unwrap_or(ones.view());
+        let n = weights_n.sum();
+        if rows == 0 || features == 0 || y_nt.nrows() != rows || weights_n.len() != rows {
+            return Err(Error::shape(format!(
+                "features of {rows} rows and {features} columns, {} rows of targets and {} weights",
+                y_nt.nrows(),
+                weights_n.len()
+            )));
+        }
+        if !(lambda >= 0.0 && lambda.is_finite()) {
+            return Err(Error::parameter(format!(
+                "lambda is {lambda}; it must be 0 or positive, and finite"
+            )));
+        }
+        if n <= 0.0 {
+            return Err(Error::data("weights", "all rows have weight 0"));
+        }
+        let (z_mean, y_mean) = match intercept {
+            true => (weights_n.dot(&z_nd) / n, weights_n.dot(&y_nt) / n),
+            false => (Array1::zeros(features), Array1::zeros(targets)),
+        };
+        let roots = weights_n.mapv(f64::sqrt).insert_axis(Axis(1));
+        z_nd -= &z_mean;
+        z_nd *= &roots;
+        y_nt -= &y_mean;
+        y_nt *= &roots;
+        let gram = outer(&z_nd);
+        if gram.iter().chain(&y_nt).any(|v| !v.is_finite()) {
+            let problem = "the features or targets are too large";
+            return Err(Error::numerical(problem).help(Remedy::Standardize));
+        }
+        let penalty = lambda * n;
+        let (alpha_nt, dimension) = match lambda == 0.0 {
+            true => least(&gram, y_nt)?,
+            false => penalised(gram, y_nt, penalty)?,
+        };
+        let mut beta_dt = Array2::zeros((features, targets));
+        let (z, alpha) = (matrix(&z_nd), matrix(&alpha_nt));
+        let par = CpuDevice::shared().par();
+        let out = beta_dt.as_slice_mut().expect("standard layout");
+        let out = MatMut::from_row_major_slice_mut(out, features, targets);
+        matmul(out, Accum::Replace, z.transpose(), alpha, 1.0, par);
+        let intercept_t = y_mean - z_mean.dot(&beta_dt);
+        let coefficients = Coefficients {
+            beta_dt,
+            intercept_t,
+        };
+        Ok((coefficients, dimension))
+    }
+}
+
+fn matrix(a: &Array2<f64>) -> MatRef<'_, f64> {
+    let (rows, cols) = a.dim();
+    MatRef::from_row_major_slice(a.as_slice().expect("standard layout"), rows, cols)
+}
+
+/// `Z Z'`, the lower triangle.
+fn outer(z_nd: &Array2<f64>) -> Array2<f64> {
+    let n = z_nd.nrows();
+    let mut gram = Array2::zeros((n, n));
+    let z = matrix(z_nd);
+    triangular::matmul(
+        MatMut::from_row_major_slice_mut(gram.as_slice_mut().expect("standard layout"), n, n),
+        BlockStructure::TriangularLower,
+        Accum::Replace,
+        z,
+        BlockStructure::Rectangular,
+        z.transpose(),
+        BlockStructure::Rectangular,
+        1.0,
+        CpuDevice::shared().par(),
+    );
+    gram
+}
+
+/// `(G + penalty I)^-1 y`, and the trace of `G (G + penalty I)^-1`.
+fn penalised(
+    mut gram: Array2<f64>,
+    mut y_nt: Array2<f64>,
+    penalty: f64,
+) -> Result<(Array2<f64>, f64)> {
+    gram.diag_mut().mapv_inplace(|g| g + penalty);
+    let n = gram.nrows() as f64;
+    let mut factor = Lower::take(gram);
+    if !factor.factor() {
+        let problem = "the kernel matrix of the features is not positive definite";
+        return Err(Error::numerical(problem).help(Remedy::LargerLambda));
+    }
+    factor.solve(&mut y_nt);
+    factor.solve_transposed(&mut y_nt);
+    if y_nt.iter().any(|v| !v.is_finite()) {
+        let problem = "the coefficients are not finite";
+        return Err(Error::numerical(problem).help(Remedy::LargerLambda));
+    }
+    let dimension = n - penalty * factor.inverse_norm_squared();
+    Ok((y_nt, dimension.max(0.0)))
+}
+
+/// `G^+ y`, and the rank of G.
+fn least(gram: &Array2<f64>, y_nt: Array2<f64>) -> Result<(Array2<f64>, f64)> {
+    let eigen = eigen(gram)?;
+    let cutoff = 10.0 * gram.nrows() as f64 * f64::EPSILON * eigen.values_n[0];
+    let inverse = (eigen.values_n).mapv(|v| if v > cutoff { 1.0 / v } else { 0.0 });
+    let rank = inverse.iter().filter(|v| **v > 0.0).count();
+    let along = eigen.vectors_nn.t().dot(&y_nt) * &inverse.insert_axis(Axis(1));
+    let alpha = eigen.vectors_nn.dot(&along);
+    Ok((alpha.as_standard_layout().into_owned(), rank as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        normal::NormalEquations,
+        seed::{Seed, Stream},
+        solve::Cholesky,
+    };
+    use ndarray::s;
+
+    fn drawn(rows: usize, features: usize) -> (Array2<f64>, Array2<f64>) {
+        let mut draws = Seed(9).stream(Stream::Data, 0);
+        let z = Array2::from_shape_simple_fn((rows, features), || 0.3 + draws.normal());
+        let y = Array2::from_shape_simple_fn((rows, 2), || 4.0 + draws.normal());
+        (z, y)
+    }
+
+    /// The same as the normal equations, with weights and without, for more features and for fewer.
+    #[test]
+    fn primal_and_dual_meet() {
+        for (rows, features) in [(20, 50), (50, 20)] {
+            let (z, y) = drawn(rows, features);
+            let some = Array1::from_shape_fn(rows, |i| (i % 3) as f64);
+            for weights in [Array1::ones(rows), some] {
+                let by = weights.view().insert_axis(Axis(1));
+                let (wz, wy) = (&z * &by, &y * &by);
+                let sums = NormalEquations {
+                    rows: rows as u64,
+                    weight: weights.sum(),
+                    gram_dd: z.t().dot(&wz),
+                    zty_dt: z.t().dot(&wy),
+                    z_sum_d: wz.sum_axis(Axis(0)),
+                    y_sum_t: wy.sum_axis(Axis(0)),
+                    y_square_t: (&wy * &y).sum_axis(Axis(0)),
+                };
+                for intercept in [true, false] {
+                    let lambda = 1e-3;
+                    let primal = Cholesky { lambda, intercept }.solve_with_dimension(&sums);
+                    let (primal, dimension) = primal.expect("solves");
+                    let dual = Dual { lambda, intercept };
+                    let dual = dual.solve(z.clone(), y.clone(), Some(weights.view()));
+                    let (dual, of_dual) = dual.expect("solves");
+                    let apart = (&primal.beta_dt - &dual.beta_dt).mapv(f64::abs);
+                    assert!(apart.iter().all(|e| *e < 1e-9), "{apart}");
+                    let apart = (&primal.intercept_t - &dual.intercept_t).mapv(f64::abs);
+                    assert!(apart.iter().all(|e| *e < 1e-9), "{apart}");
+                    assert!((dimension.expect("few") - of_dual).abs() < 1e-8);
+                }
+            }
+        }
+    }
+
+    /// At zero: interpolates, lies in the span of the rows, equal rows or not.
+    #[test]
+    fn the_least_interpolant_is_the_limit() {
+        let (mut z, mut y) = drawn(15, 40);
+        let (first_z, first_y) = (z.row(0).to_owned(), y.row(0).to_owned());
+        z.row_mut(14).assign(&first_z);
+        y.row_mut(14).assign(&first_y);
+        for intercept in [true, false] {
+            let dual = Dual {
+                lambda: 0.0,
+                intercept,
+            };
+            let (fit, rank) = dual.solve(z.clone(), y.clone(), None).expect("solves");
+            assert_eq!(rank, if intercept { 13.0 } else { 14.0 });
+            let fitted = z.dot(&fit.beta_dt) + &fit.intercept_t;
+            assert!((fitted - &y).iter().all(|e| e.abs() < 1e-10));
+            let near = Dual {
+                lambda: 1e-12,
+                intercept,
+            };
+            let (near, _) = near.solve(z.clone(), y.clone(), None).expect("solves");
+            assert!((near.beta_dt - &fit.beta_dt).iter().all(|e| e.abs() < 1e-6));
+        }
+        let bad = |lambda| Dual {
+            lambda,
+            intercept: true,
+        };
+        assert!(bad(-1.0).solve(z.clone(), y.clone(), None).is_err());
+        assert!(bad(f64::NAN).solve(z.clone(), y.clone(), None).is_err());
+        let short = y.slice(s![..3, ..]).to_owned();
+        assert!(bad(1.0).solve(z.clone(), short, None).is_err());
+        let none = Array1::zeros(15);
+        assert!(bad(1.0).solve(z, y, Some(none.view())).is_err());
+    }
+}
