@@ -31,6 +31,7 @@ mod ridge;
 mod scores;
 mod setup;
 mod spectral;
+mod stagewise;
 mod support_vector;
 #[cfg(test)]
 mod tests;
@@ -61,6 +62,10 @@ pub use scores::Scores;
 pub(crate) use setup::Setup;
 pub use spectral::{
     SpectralClustering, SpectralClusteringOptions, SpectralEmbedding, SpectralEmbeddingOptions,
+};
+pub use stagewise::{
+    BoostingClassifier, BoostingOptions, BoostingRegressor, GreedyClassifier, GreedyOptions,
+    GreedyRegressor,
 };
 pub use support_vector::{
     MarginLoss, ResidualLoss, ResidualOptions, SupportVectorClassifier, SupportVectorOptions,

@@ -17,6 +17,7 @@ mod posterior;
 mod proximal;
 mod quasi_newton;
 pub(crate) mod risk;
+mod stagewise;
 #[cfg(test)]
 mod tests;
 
@@ -33,5 +34,6 @@ pub use path::{Intercept, LambdaPath};
 pub use posterior::{Evidence, KnownVariances, Posterior, Spread, Variances};
 pub(crate) use proximal::Accelerated;
 pub(crate) use quasi_newton::{QuasiNewton, Reached};
+pub use stagewise::{Boosting, Greedy, Stagewise};
 
 pub use crate::normal::{COPY_EVERY, NormalEquations, Targets};

@@ -29,9 +29,10 @@ impl Preconditioner {
     /// Rounding of a block, of mean square `v = 2^-48 s^2` with s^2 that of its values, makes a
     /// feature of variance `v / jitter` of each direction in which T is no more than the jitter.
     /// n rows of m such features must not weigh beside lambda n, even where m = n: the jitter is
-    /// `100 v / lambda`. It penalises `|alpha|^2` a hundred times as much as the rounding itself
-    /// does. `m 2^-52` of the largest value is what a factor in f64 takes. It is multiplied by ten
-    /// as long as there is no factor.
+    /// `1000 v / lambda`, since a kernel value is off by some roundings and not by one. What it
+    /// penalises are directions below it, which the rounding would fill with noise. `m 2^-52` of
+    /// the largest value is what a factor in f64 takes. It is multiplied by ten as long as there is
+    /// no factor.
     pub(crate) fn of(
         k_mm: Array2<f64>,
         top: Option<f64>,
@@ -43,7 +44,7 @@ impl Preconditioner {
         let square = k_mm.mapv(|k| (k - from).powi(2)).mean().unwrap_or(0.0);
         let largest = k_mm.diag().fold(0.0_f64, |m, &k| m.max(k));
         let least = m as f64 * f64::EPSILON * largest;
-        let mut jitter = least + 100.0 * ROUNDING * square / lambda;
+        let mut jitter = least + 1000.0 * ROUNDING * square / lambda;
         let mut landmarks = Lower::of(&k_mm);
         loop {
             landmarks.assign(&k_mm);

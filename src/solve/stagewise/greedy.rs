@@ -1,0 +1,118 @@
+//! A greedy fit: one feature a step, the best of all.
+
+use super::{Growing, NO_MORE, Stagewise, at_least_one};
+use crate::{Result, normal::NormalEquations};
+
+/// A greedy fit (Jones 1992; Barron 1993): from `f_0 = 0`
+///
+/// `f_t = (1 - a_t) f_{t-1} + a_t c_t phi(.; z_t)`,
+///
+/// the feature z_t, its weight a_t and its amplitude c_t chosen to leave the least sum of squared
+/// residuals. All features are tried in every step; targets share the feature and have weights of
+/// their own. After t steps at most t coefficients are not zero.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Greedy {
+    /// Most steps.
+    pub steps: usize,
+    /// Whether an intercept is fitted, by centring.
+    pub intercept: bool,
+    /// With rows held out, done after so many steps without a smaller error on them.
+    pub patience: usize,
+}
+
+impl Greedy {
+    /// Fits to the sums of some rows; with the sums of others the step with the least error on
+    /// those is taken. An `O(D t)` step, after `O(D^2)` for centring.
+    ///
+    /// Errors with [`Error::Shape`] when there are no rows or sums of other shapes, and with
+    /// [`Error::Parameter`] on no steps.
+    pub fn solve(
+        &self,
+        sums: &NormalEquations,
+        held_out: Option<&NormalEquations>,
+    ) -> Result<Stagewise> {
+        at_least_one("the number of steps", self.steps)?;
+        let mut fit = Growing::new(sums, held_out, self.intercept)?;
+        let (targets, features) = fit.beta_td.dim();
+        let square: f64 = fit.train.square_t.sum();
+        // What centring leaves of a feature that hardly varies is rounding.
+        let usable: Vec<usize> = (0..features)
+            .filter(|&j| fit.train.gram_dd[[j, j]] > ALIKE * sums.gram_dd[[j, j]])
+            .collect();
+        let mut explained = 0.0;
+        for _ in 0..self.steps {
+            // Of each target: f'f and f'y.
+            let of_f: Vec<[f64; 2]> = (0..targets)
+                .map(|k| {
+                    let beta = fit.beta_td.row(k);
+                    [
+                        beta.dot(&fit.train_td.row(k)),
+                        beta.dot(&fit.train.zty_td.row(k)),
+                    ]
+                })
+                .collect();
+            let pair = |k: usize, j: usize| {
+                Pair::of(
+                    of_f[k],
+                    fit.train.gram_dd[[j, j]],
+                    fit.train_td[[k, j]],
+                    fit.train.zty_td[[k, j]],
+                )
+            };
+            let gain = |j: usize| (0..targets).map(|k| pair(k, j).explains).sum::<f64>();
+            let gains = usable.iter().map(|&j| (j, gain(j)));
+            let best = gains.reduce(|best, next| if next.1 > best.1 { next } else { best });
+            let Some((j, gain)) = best.filter(|b| b.1 - explained > NO_MORE * square) else {
+                break;
+            };
+            explained = gain;
+            let pairs: Vec<Pair> = (0..targets).map(|k| pair(k, j)).collect();
+            for (k, Pair { keep, add, .. }) in pairs.into_iter().enumerate() {
+                fit.step(k, keep, &[(j, add)]);
+            }
+            if !fit.end_stage(self.patience) {
+                break;
+            }
+        }
+        Ok(fit.finish())
+    }
+}
+
+/// A feature whose angle with f has a squared sine of no more than this is f again: sums of f32
+/// features are right to 1e-6, and below that there is nothing to tell two apart.
+const ALIKE: f64 = 1e-5;
+
+/// The least squares fit of y on f and one feature.
+#[derive(Debug, Clone, Copy)]
+struct Pair {
+    /// 1 - a of f.
+    keep: f64,
+    /// a c of the feature.
+    add: f64,
+    /// How much less the sum of squares is than that of y.
+    explains: f64,
+}
+
+impl Pair {
+    /// From f'f and f'y, phi'phi, phi'f and phi'y.
+    fn of([ff, fy]: [f64; 2], pp: f64, pf: f64, py: f64) -> Self {
+        let alone = if ff > 0.0 { fy / ff } else { 0.0 };
+        let determinant = ff * pp - pf * pf;
+        let (keep, add) = if ff <= 0.0 && pp > 0.0 {
+            (0.0, py / pp)
+        } else if determinant > ALIKE * ff * pp {
+            (
+                (pp * fy - pf * py) / determinant,
+                (ff * py - pf * fy) / determinant,
+            )
+        } else {
+            // The feature is f again, or nothing.
+            (alone, 0.0)
+        };
+        Self {
+            keep,
+            add,
+            explains: keep * fy + add * py,
+        }
+    }
+}
