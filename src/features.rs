@@ -101,6 +101,37 @@ pub trait FeatureMap: Debug + Send + Sync {
     }
 }
 
+/// A map that several models share.
+impl FeatureMap for std::sync::Arc<dyn FeatureMap> {
+    fn name(&self) -> &'static str {
+        (**self).name()
+    }
+    fn describe(&self) -> String {
+        (**self).describe()
+    }
+    fn input(&self) -> &Affine {
+        (**self).input()
+    }
+    fn output_dim(&self) -> usize {
+        (**self).output_dim()
+    }
+    fn load(&self, device: &Device) -> Result<Box<dyn LoadedMap>> {
+        (**self).load(device)
+    }
+    fn write(&self, store: &mut Store) -> Result<()> {
+        (**self).write(store)
+    }
+    fn remarks(&self) -> Vec<String> {
+        (**self).remarks()
+    }
+    fn structure(&self) -> Structure<'_> {
+        (**self).structure()
+    }
+    fn scratch_columns(&self, targets: Option<usize>) -> usize {
+        (**self).scratch_columns(targets)
+    }
+}
+
 /// What solvers need to know of a map: the columns of some are too many to store.
 #[derive(Debug, Clone, Copy)]
 pub enum Structure<'a> {

@@ -32,6 +32,7 @@ mod scores;
 mod setup;
 mod spectral;
 mod stagewise;
+mod state;
 mod support_vector;
 #[cfg(test)]
 mod tests;
@@ -67,6 +68,7 @@ pub use stagewise::{
     BoostingClassifier, BoostingOptions, BoostingRegressor, GreedyClassifier, GreedyOptions,
     GreedyRegressor,
 };
+pub use state::RidgeState;
 pub use support_vector::{
     MarginLoss, ResidualLoss, ResidualOptions, SupportVectorClassifier, SupportVectorOptions,
     SupportVectorRegressor,
