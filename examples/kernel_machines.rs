@@ -26,7 +26,7 @@ fn report(name: &str, fit: impl FnOnce(DataFile) -> Result<Model<Vec<f64>>>) -> 
     let model = fit(train)?;
     let seconds = start.elapsed().as_secs_f64();
     let (mut wrong, mut rows) = (0, 0);
-    model.stream(&mut test.open_with_targets()?, |predicted, y| {
+    model.stream(&mut test.open()?, |predicted, y| {
         rows += y.nrows();
         wrong += predicted.iter().zip(y).filter(|(p, y)| p != y).count();
         Ok(())

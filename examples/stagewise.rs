@@ -15,10 +15,10 @@ fn open(named: &[String], part: Part) -> Result<Box<dyn ChunkSource>> {
         Part::Test => named.get(1),
     };
     if let Some(path) = path {
-        return DataFile::at(path).open_with_targets();
+        return DataFile::at(path).open();
     }
     let digits = DataFile::at("data/digits.csv").target("label");
-    let rows = digits.open_with_targets()?;
+    let rows = digits.open()?;
     Ok(Box::new(Split::new(rows, part, 0.5, 0)?))
 }
 

@@ -1,10 +1,12 @@
 //! `bochner fit`: from data to a model, and its score on rows held out.
 
+mod kernel_machines;
 mod lambda;
 mod learner;
 mod losses;
 mod remaining;
 mod rows;
+mod stages;
 
 use crate::{
     args::{DataArgs, RunArgs, fraction},
@@ -23,7 +25,7 @@ use bochner::{
     solve::Targets,
 };
 use clap::ValueEnum;
-use learner::{Chosen, LearnerArgs, Takes};
+use learner::{Chosen, Ground, LearnerArgs, Takes};
 use remaining::Remaining;
 use std::path::PathBuf;
 
@@ -232,7 +234,18 @@ impl Args {
 /// Surveys, fits, scores, saves.
 pub(crate) fn run(args: &Args) -> Result<()> {
     let console = args.run.start()?;
-    let dense = args.map.check(&console)?.is_dense();
+    let landmarks = match args.learner.ground() {
+        Ground::Features => None,
+        Ground::AllRows => Some(0),
+        Ground::Landmarks(landmarks) => Some(landmarks),
+    };
+    let dense = match landmarks {
+        None => args.map.check(&console)?.is_dense(),
+        Some(landmarks) => {
+            args.map.check_columns(&args.learner.name(), landmarks)?;
+            true
+        }
+    };
     let chosen = args.learner.choose(dense, &console)?;
     let mut report = Report::default();
     let Sources {
@@ -246,7 +259,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         drop(AtomicFile::create(path)?);
     }
     let run = args.run.open(&console)?;
-    let (survey, seconds) = args.map.survey(&mut train, &console)?;
+    let (survey, seconds) = match landmarks {
+        None => args.map.survey(&mut train, &console)?,
+        Some(landmarks) => args.map.survey_columns(landmarks, &mut train, &console)?,
+    };
     report.seconds("survey", seconds);
     let targets = match chosen.takes {
         Takes::Labels => Targets::classes(&survey)?,
@@ -258,12 +274,16 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         Takes::NumbersOrLabels | Takes::Numbers => Targets::real(&survey),
         Takes::Rows(_) => Targets::none(),
     };
-    let (built, seconds) = args.map.build(
-        &mut train,
-        Some(&survey),
-        &run,
-        (&console, Standardize::Auto),
-    )?;
+    let (built, seconds) = match landmarks {
+        None => {
+            let how = (&console, Standardize::Auto);
+            args.map.build(&mut train, Some(&survey), &run, how)?
+        }
+        Some(landmarks) => {
+            let columns = train.columns();
+            (args.map).build_columns(landmarks, columns, &survey, &console)?
+        }
+    };
     report.seconds("map", seconds);
     args.map.describe(&built, &mut report);
     if matches!(targets, Targets::Classes(_)) && kept_back.is_some() {
@@ -277,9 +297,11 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         report.set("intercept", args.learner.intercept());
     }
     // Who solves by conjugate gradients says where they ended.
-    let solver = match model.facts.contains_key("relative_residual") {
-        true => "cg",
-        false => chosen.solver,
+    let found = |fact| model.learner == "ridge" && model.facts.contains_key(fact);
+    let solver = match () {
+        () if found("relative_residual") => "cg",
+        () if found("rows_in_memory") => "dual",
+        () => chosen.solver,
     };
     report.set("solver", solver);
     report.device(&run.device);

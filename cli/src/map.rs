@@ -1,5 +1,6 @@
 //! Map options: from arguments to a [`MapSpec`], and to a map once the data is known.
 
+mod columns;
 mod kernel;
 mod tuning;
 
@@ -28,13 +29,14 @@ pub(crate) struct MapArgs {
     /// fourier, fastfood, sorf, arc-cosine, nystrom, binning, or several side by side:
     /// binning+fourier, 0.3*binning:200+0.7*fourier (weight, map, features); `auto` times fourier,
     /// fastfood and sorf, those that serve the kernel, on the device and takes the cheapest
-    #[arg(long, value_name = "MAP", default_value = "fourier")]
-    map: MapOption,
+    /// [default: fourier]
+    #[arg(long, value_name = "MAP")]
+    map: Option<MapOption>,
     /// Number of features, real output columns: for nystrom of landmarks, chosen among ten times as
     /// many sampled rows (at least 2,000, at most 20,000), for binning of grids; maps side by side
-    /// share them evenly
-    #[arg(long, value_name = "D", default_value_t = 1000, value_parser = whole::<usize>)]
-    features: usize,
+    /// share them evenly [default: 1000]
+    #[arg(long, value_name = "D", value_parser = whole::<usize>)]
+    features: Option<usize>,
     /// `paired` (cosine and sine of D/2 frequencies) or `phase` (cosine with a random phase of D);
     /// fourier, fastfood, sorf [default: paired]
     #[arg(long, value_name = "FORM")]
@@ -57,22 +59,27 @@ pub(crate) struct BuiltMap {
     scale: Scale,
     /// What `auto` found.
     selection: Option<Selection>,
-    /// The map by its name.
-    choice: MapChoice,
+    /// The map by its name; `None` for the kernel itself.
+    choice: Option<MapChoice>,
 }
 
 impl MapArgs {
     /// The map, but for the data; what `auto` takes is not known yet.
     pub(crate) fn spec(&self) -> MapSpec {
-        let map = self.map.named();
+        let map = self.map().named();
         self.tuning.spec(
             map.clone(),
             self.kernel.kernel_of(&map),
-            self.features,
+            self.features.unwrap_or(1000),
             self.form.unwrap_or_default(),
             self.drawing(),
             self.kernel.seed,
         )
+    }
+
+    fn map(&self) -> MapOption {
+        let default = MapOption::Named(MapKind::Fourier.into());
+        self.map.clone().unwrap_or(default)
     }
 
     fn drawing(&self) -> Drawing {
@@ -95,7 +102,7 @@ impl MapArgs {
             let problem = "--sampling leverage resamples Fourier features; use --map fourier";
             return Err(Usage(problem.into()).into());
         }
-        let auto = self.map == MapOption::Auto;
+        let auto = self.map() == MapOption::Auto;
         let mut idle = self.tuning.idle(map, leverage);
         // It may come to be SORF.
         idle.retain(|&option| !(auto && option == "--sorf-radii"));
@@ -139,7 +146,7 @@ impl MapArgs {
         let mut spec = self.spec();
         let columns = source.columns();
         let mut selection = None;
-        if self.map == MapOption::Auto {
+        if self.map() == MapOption::Auto {
             let found = spec.select(columns, &run.device)?;
             note(&found, console);
             spec.map = found.kind.into();
@@ -162,7 +169,7 @@ impl MapArgs {
             kernel: spec.kernel,
             scale,
             selection,
-            choice: spec.map,
+            choice: Some(spec.map),
         };
         Ok((built, seconds))
     }
@@ -175,10 +182,11 @@ impl MapArgs {
             report.line("remark", remark);
         }
         report.set("map_remarks", built.map.remarks());
-        report.set("map_name", built.choice.to_string());
+        let name = built.choice.as_ref().map(MapChoice::to_string);
+        report.set("map_name", name.as_deref().unwrap_or(built.map.name()));
         report.set("auto", built.selection.as_ref().map(selected));
-        let mut kinds = built.choice.parts().iter().map(|part| part.kind);
-        let sampling = kinds.any(MapKind::takes_sampling);
+        let parts = built.choice.iter().flat_map(MapChoice::parts);
+        let sampling = parts.map(|part| part.kind).any(MapKind::takes_sampling);
         let sampling = sampling.then(|| self.drawing().to_string());
         report.set("sampling", sampling);
         report.set("features", built.map.output_dim());

@@ -12,9 +12,9 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Learner options")]
 pub(super) struct LambdaArgs {
-    /// Penalty per sample [default: 1e-6 of ridge, 0 of lasso and beside --l1 or --bound, else
-    /// 1e-5]; ridge takes the best of several, divided by commas, or of `auto` (1e-9 to 1e-1), by
-    /// the error on rows held out
+    /// Penalty per sample [default: 1e-6 of ridge, kernel-ridge, falkon and boosting, 0 of lasso
+    /// and beside --l1 or --bound, else 1e-5]; ridge takes the best of several, divided by commas,
+    /// or of `auto` (1e-9 to 1e-1), by the error on rows held out
     #[arg(long, value_name = "L,..", value_parser = penalty, allow_hyphen_values = true)]
     lambda: Option<Penalty>,
     /// Rows that are held out to choose a penalty: each in turn (default), or folds
@@ -45,6 +45,10 @@ fn penalty(text: &str) -> std::result::Result<Penalty, String> {
     if text == "auto" {
         return Ok(Penalty::Auto);
     }
+    // What interpolates; a learner that cannot says so.
+    if text.trim().parse() == Ok(0.0) {
+        return Ok(Penalty::One(0.0));
+    }
     let mut lambdas = text.split(',').map(|one| positive(one.trim()));
     let lambdas = lambdas
         .by_ref()
@@ -58,6 +62,11 @@ fn penalty(text: &str) -> std::result::Result<Penalty, String> {
 impl LambdaArgs {
     pub(super) fn is_given(&self) -> bool {
         self.lambda.is_some()
+    }
+
+    /// Whether it is 0, which few learners take.
+    pub(super) fn is_zero(&self) -> bool {
+        self.lambda == Some(Penalty::One(0.0))
     }
 
     pub(super) fn is_by_given(&self) -> bool {

@@ -1,9 +1,11 @@
 //! What `bochner fit` learns: `--model` and the options of each.
 
 use super::{
+    kernel_machines::KernelMachineArgs,
     lambda::LambdaArgs,
     losses::{LossArgs, Shared},
     rows::RowsArgs,
+    stages::StageArgs,
 };
 use crate::{
     args::{at_least_one, positive},
@@ -11,7 +13,7 @@ use crate::{
 };
 use anyhow::Result;
 use bochner::{
-    models::{self, Fit, GaussianProcessOptions, Lambda, RidgeOptions},
+    models::{self, FalkonOptions, Fit, GaussianProcessOptions, Lambda, RidgeOptions},
     solve::ConjugateGradients,
 };
 use clap::{Args, ValueEnum};
@@ -28,17 +30,17 @@ pub(super) struct LearnerArgs {
     /// Fit without an intercept
     #[arg(long)]
     no_intercept: bool,
-    /// Of ridge: `cholesky` of the normal equations, `cg` (conjugate gradients, which stores no
-    /// Gram matrix and featurizes again in every iteration), or `auto`: the cheaper one with
-    /// binning, else cholesky
+    /// Of ridge: `cholesky` of the normal equations, `dual` (for fewer rows than features, which it
+    /// holds in memory), `cg` (conjugate gradients, which stores no Gram matrix and featurizes
+    /// again in every iteration), or `auto`: the cheaper one that fits into memory
     #[arg(long, value_enum, default_value_t = Solver::Auto)]
     solver: Solver,
-    /// Iterations end at this relative residual [default: 1e-6 of ridge and lasso, 1e-4 of
-    /// logistic, else 1e-3]
+    /// Iterations end at this relative residual [default: 1e-6 of ridge and lasso, 1e-5 of falkon,
+    /// 1e-4 of logistic, else 1e-3]
     #[arg(long, value_name = "T", value_parser = positive, allow_hyphen_values = true)]
     tolerance: Option<f64>,
     /// Most iterations; each but those of lasso reads the rows [default: 1000 of ridge, 200 of
-    /// logistic, svm and svr, 500 of one-class, 100000 of lasso]
+    /// logistic, svm and svr, 500 of falkon and one-class, 100000 of lasso]
     #[arg(long, value_name = "N", value_parser = at_least_one, allow_hyphen_values = true)]
     iterations: Option<usize>,
     /// Give a classifier probabilities, by a second fit to four fifths of the rows; logistic has
@@ -56,6 +58,10 @@ pub(super) struct LearnerArgs {
     #[command(flatten)]
     loss: LossArgs,
     #[command(flatten)]
+    kernel: KernelMachineArgs,
+    #[command(flatten)]
+    stages: StageArgs,
+    #[command(flatten)]
     rows: RowsArgs,
 }
 
@@ -63,6 +69,14 @@ pub(super) struct LearnerArgs {
 enum Name {
     /// Least squares with a penalty, of amounts or of classes
     Ridge,
+    /// Ridge regression without features, by the kernel of all rows: the reference for few
+    KernelRidge,
+    /// Ridge regression on the kernel with landmark rows, by preconditioned conjugate gradients
+    Falkon,
+    /// The best few features of a pool, one a step
+    Greedy,
+    /// Blocks of features fitted to what is left, until rows held out say when to stop
+    Boosting,
     /// Gaussian process regression: predictions with a deviation; finds its own penalty
     GaussianProcess,
     /// Logistic regression of classes, with probabilities
@@ -91,6 +105,7 @@ enum Name {
 enum Solver {
     Auto,
     Cholesky,
+    Dual,
     Cg,
 }
 
@@ -122,29 +137,74 @@ pub(super) struct Chosen {
     pub(super) probabilities: bool,
 }
 
+/// What a learner stands on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ground {
+    /// The features of a map.
+    Features,
+    /// The kernel of all rows.
+    AllRows,
+    /// The kernel of so many rows.
+    Landmarks(usize),
+}
+
 impl LearnerArgs {
     /// Whether an intercept is fitted.
     pub(super) fn intercept(&self) -> bool {
         !self.no_intercept
     }
 
+    /// What the model stands on, which decides what is drawn for it.
+    pub(super) fn ground(&self) -> Ground {
+        match self.model {
+            Name::KernelRidge => Ground::AllRows,
+            Name::Falkon => Ground::Landmarks(self.kernel.landmarks()),
+            _ => Ground::Features,
+        }
+    }
+
+    /// The model as it is spelled.
+    pub(super) fn name(&self) -> String {
+        let name = self.model.to_possible_value();
+        name.map_or(String::new(), |value| value.get_name().to_owned())
+    }
+
     /// Errors on options that the model does not take.
     fn check(&self) -> Result<()> {
-        let name = self.model.to_possible_value();
-        let name = name.as_ref().map_or("", |value| value.get_name());
+        let name = self.name();
+        let name = name.as_str();
         let mut options = self.loss.given();
         options.extend(self.rows.given());
+        options.extend(self.kernel.given());
+        options.extend(self.stages.given());
         options.extend([
             ("--solver", self.solver != Solver::Auto, &["ridge"] as &[_]),
             (
                 "--probabilities",
                 self.probabilities,
-                &["ridge", "logistic", "svm"],
+                &[
+                    "ridge",
+                    "kernel-ridge",
+                    "falkon",
+                    "greedy",
+                    "boosting",
+                    "logistic",
+                    "svm",
+                ],
             ),
             (
                 "--lambda",
                 self.lambda.is_given(),
-                &["ridge", "logistic", "svm", "svr", "lasso"],
+                &[
+                    "ridge",
+                    "kernel-ridge",
+                    "falkon",
+                    "boosting",
+                    "logistic",
+                    "svm",
+                    "svr",
+                    "lasso",
+                ],
             ),
             ("--lambda-by", self.lambda.is_by_given(), &["ridge"]),
             ("--folds", self.lambda.is_folds_given(), &["ridge"]),
@@ -153,6 +213,10 @@ impl LearnerArgs {
                 self.no_intercept,
                 &[
                     "ridge",
+                    "kernel-ridge",
+                    "falkon",
+                    "greedy",
+                    "boosting",
                     "gaussian-process",
                     "logistic",
                     "svm",
@@ -170,6 +234,16 @@ impl LearnerArgs {
                     format!("{option} belongs to --model {takers}, not to --model {name}");
                 return Err(Usage(problem).into());
             }
+        }
+        let takes_zero = match self.model {
+            Name::Ridge => matches!(self.solver, Solver::Auto | Solver::Dual),
+            Name::Logistic => self.loss.is_separable(),
+            model => matches!(model, Name::KernelRidge | Name::Lasso),
+        };
+        if self.lambda.is_zero() && !takes_zero {
+            let problem = "--lambda is 0; it must be positive, but for --model kernel-ridge, and \
+                for --model ridge with --solver dual";
+            return Err(Usage(problem.into()).into());
         }
         Ok(())
     }
@@ -189,6 +263,21 @@ impl LearnerArgs {
         let kinked = self.loss.has_a_kink();
         let (fit, takes, solver) = match self.model {
             Name::Ridge => return self.ridge(dense, console),
+            Name::KernelRidge => {
+                let fit = KernelMachineArgs::kernel_ridge(shared);
+                (fit, Takes::NumbersOrLabels, "cholesky")
+            }
+            Name::Falkon => (
+                Box::new(KernelMachineArgs::falkon(shared)) as Box<dyn Fit>,
+                Takes::NumbersOrLabels,
+                "preconditioned cg",
+            ),
+            Name::Greedy => (self.stages.greedy(shared), Takes::NumbersOrLabels, "greedy"),
+            Name::Boosting => (
+                self.stages.boosting(shared),
+                Takes::NumbersOrLabels,
+                "boosting",
+            ),
             Name::GaussianProcess => return self.gaussian_process(dense, console),
             Name::Pca => return Ok(self.rows.pca()),
             Name::Ica => return Ok(self.rows.ica()),
@@ -233,7 +322,10 @@ impl LearnerArgs {
         Ok(Chosen {
             fit,
             takes,
-            iterates: self.model != Name::Lasso,
+            iterates: !matches!(
+                self.model,
+                Name::Lasso | Name::KernelRidge | Name::Greedy | Name::Boosting
+            ),
             solver,
             probabilities: self.probabilities,
         })
@@ -297,14 +389,29 @@ impl LearnerArgs {
     /// The residual at which the iterations of ridge regression end; those of others end at other
     /// measures.
     pub(super) fn residual(&self) -> Option<f64> {
-        (self.model == Name::Ridge).then(|| self.stops().0)
+        match self.model {
+            Name::Ridge => Some(self.stops().0),
+            Name::Falkon => {
+                let default = FalkonOptions::default().tolerance;
+                Some(self.tolerance.unwrap_or(default))
+            }
+            _ => None,
+        }
     }
 
     /// What finds the coefficients. Who says when to stop wants to iterate where there is a choice.
     fn solver(&self, dense: bool, console: &Console) -> models::Solver {
         let told = self.tolerance.is_some() || self.iterations.is_some();
         let (solver, detail) = match (self.solver, dense) {
-            (Solver::Auto | Solver::Cholesky, true) => (
+            (Solver::Auto, true) => (
+                models::Solver::Auto,
+                "solver: Cholesky of the normal equations, or the dual for fewer rows than features",
+            ),
+            (Solver::Dual, _) => (
+                models::Solver::Dual,
+                "solver: the dual, with the features of all rows in memory",
+            ),
+            (Solver::Cholesky, true) => (
                 models::Solver::Cholesky,
                 "solver: Cholesky of the normal equations, which are summed in one pass",
             ),

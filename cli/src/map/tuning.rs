@@ -141,9 +141,27 @@ impl TuningArgs {
             }
         }
         spec.radii = self.sorf_radii.unwrap_or_default();
-        spec.landmarks = self.landmarks_choice.clone().unwrap_or_default();
+        spec.landmarks = self.landmarks_choice();
         spec.rank = self.rank;
         spec
+    }
+
+    /// How landmarks are chosen.
+    pub(super) fn landmarks_choice(&self) -> Landmarks {
+        self.landmarks_choice.clone().unwrap_or_default()
+    }
+
+    /// Options that a learner on the kernel itself does not take, and whether they are given; it
+    /// may have landmarks.
+    pub(super) fn idle_of_columns(&self, landmarks: bool) -> [(&'static str, bool); 5] {
+        let choice = self.landmarks_choice.is_some() && !landmarks;
+        [
+            ("--landmarks-choice", choice),
+            ("--rank", self.rank.is_some()),
+            ("--sorf-radii", self.sorf_radii.is_some()),
+            ("--leverage-lambda", self.leverage_lambda.is_some()),
+            ("--leverage-pool", self.leverage_pool.is_some()),
+        ]
     }
 
     /// The options given that concern none of the maps.

@@ -10,6 +10,7 @@ mod interrupt;
 mod intervals;
 mod jobs;
 mod losses;
+mod machines;
 mod maps;
 mod rows;
 mod standardize;

@@ -1,0 +1,46 @@
+//! Options of the learners that stand on the kernel itself.
+
+use super::losses::Shared;
+use crate::args::at_least_one;
+use bochner::models::{FalkonOptions, Fit, KernelRidgeOptions};
+use clap::Args;
+
+/// What they have of their own.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Learner options")]
+pub(super) struct KernelMachineArgs {
+    /// Of falkon: so many rows are landmarks; --landmarks-choice says how they are chosen. They
+    /// take 24 bytes for every pair [default: 1000]
+    #[arg(long, value_name = "M", value_parser = at_least_one, allow_hyphen_values = true)]
+    landmarks: Option<usize>,
+}
+
+impl KernelMachineArgs {
+    /// The options that are there, each with the models that take it.
+    pub(super) fn given(&self) -> [(&'static str, bool, &'static [&'static str]); 1] {
+        [("--landmarks", self.landmarks.is_some(), &["falkon"])]
+    }
+
+    /// The number of landmarks.
+    pub(super) fn landmarks(&self) -> usize {
+        self.landmarks.unwrap_or(1000)
+    }
+
+    pub(super) fn kernel_ridge(shared: Shared) -> Box<dyn Fit> {
+        let default = KernelRidgeOptions::default();
+        Box::new(KernelRidgeOptions {
+            lambda: shared.lambda.unwrap_or(default.lambda),
+            intercept: shared.intercept,
+        })
+    }
+
+    pub(super) fn falkon(shared: Shared) -> FalkonOptions {
+        let default = FalkonOptions::default();
+        FalkonOptions {
+            lambda: shared.lambda.unwrap_or(default.lambda),
+            intercept: shared.intercept,
+            tolerance: shared.tolerance.unwrap_or(default.tolerance),
+            max_iterations: shared.iterations.unwrap_or(default.max_iterations),
+        }
+    }
+}
