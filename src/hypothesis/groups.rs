@@ -116,3 +116,50 @@ pub(super) fn apart(a: (&str, &[usize]), b: (&str, &[usize])) -> Result<()> {
         None => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Device,
+        data::MemorySource,
+        features::{Bandwidth, Form, Fourier, Standardize, featurize},
+        hypothesis::Independence,
+        seed::Seed,
+    };
+    use ndarray::{Array2, array};
+
+    /// At the centre of the data, features with phases are the phases alone.
+    #[test]
+    fn every_group_has_draws_of_its_own_and_sees_its_own_columns() {
+        let map = Fourier::new(Gaussian).form(Form::Phase).features(16);
+        let learner = Independence::on(map).device(&Device::cpu()).seed(Seed(3));
+        let learner = learner.bandwidth(Bandwidth::Sigma(1.0));
+        let learner = learner.standardize(Standardize::No);
+        let group = |name, j| Group {
+            name,
+            columns: vec![j],
+            map: &learner.setup.map,
+        };
+        let groups = [group("x", 0), group("y", 1)];
+        let source = |x: Array2<f64>| MemorySource::new(x, None).expect("finite");
+        let mut rows = source(array![[-1.0, -1.0], [1.0, 1.0]]);
+        let drawn = Drawn::of(&learner.setup, &mut rows, &groups).expect("draws");
+        let features = |map: &dyn FeatureMap, x: Array2<f64>| {
+            let mut all: Vec<f32> = Vec::new();
+            let run = &drawn.run;
+            featurize(map, &mut source(x), run, |z| {
+                all.extend(z.iter().copied());
+                Ok(())
+            })
+            .expect("features");
+            all
+        };
+        let [x, y] = [0, 1].map(|k| drawn.maps[k].as_ref());
+        let centre = || array![[0.0, 0.0]];
+        assert_ne!(features(x, centre()), features(y, centre()));
+        let moved = || array![[0.0, 0.7]];
+        assert_eq!(features(x, centre()), features(x, moved()));
+        assert_ne!(features(y, centre()), features(y, moved()));
+    }
+}
