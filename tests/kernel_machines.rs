@@ -100,7 +100,7 @@ fn kernel_ridge_is_the_solution_of_its_equations_on_every_device() {
                 let ridge = KernelRidge::on(KernelColumns::new(Gaussian))
                     .bandwidth(Bandwidth::Sigma(sigma))
                     .standardize(Standardize::No)
-                    .device(&device)
+                    .device(device)
                     .lambda(lambda)
                     .intercept(intercept);
                 let model = ridge.fit((&x, &y)).expect("fits");
@@ -150,7 +150,7 @@ fn falkon_is_the_direct_solution_on_every_device() {
                 let falkon = Falkon::on(KernelColumns::new(Gaussian).landmarks(30))
                     .bandwidth(Bandwidth::Sigma(sigma))
                     .standardize(Standardize::No)
-                    .device(&device)
+                    .device(device)
                     .lambda(lambda)
                     .tolerance(1e-7)
                     .intercept(intercept);

@@ -55,8 +55,8 @@ impl Preconditioner {
                 break;
             }
             jitter *= 10.0;
-            // NaN ends the loop, too.
-            if !(jitter <= 1e-3 * largest) {
+            // A kernel that is zero throughout has no jitter.
+            if jitter <= 0.0 || jitter.is_nan() || jitter > 1e-3 * largest {
                 let problem = "the kernel of the landmarks has no Cholesky factor";
                 return Err(Error::numerical(problem)
                     .help(Remedy::words("choose other landmarks"))
@@ -195,5 +195,41 @@ impl FeatureProducts for Whitened<'_, '_> {
         out_2d.fill(0.0);
         out_2d.row_mut(0).assign(&folded.row(0));
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::{Gaussian, gram};
+
+    /// `L L' = K + jitter I`, and the other factor is that of `L' C L / m + lambda I`.
+    #[test]
+    fn the_factors_are_those_of_the_paper() {
+        let (m, lambda) = (8, 1e-3);
+        let x = Array2::from_shape_fn((m, 1), |(i, _)| i as f64 / 2.0);
+        let k_mm = gram(&Gaussian, x.view());
+        let full = |f: &Lower| {
+            Array2::from_shape_fn((m, m), |(i, j)| f.row(i).get(j).copied().unwrap_or(0.0))
+        };
+        for intercept in [true, false] {
+            let of = Preconditioner::of(k_mm.clone(), None, lambda, intercept).expect("factors");
+            let (l, a) = (full(&of.landmarks), full(&of.problem));
+            let off = l.dot(&l.t()) - &k_mm - Array2::<f64>::eye(m) * of.jitter;
+            assert!(off.iter().all(|e| e.abs() < 1e-13), "{off}");
+            let centre = match intercept {
+                true => Array2::<f64>::eye(m) - 1.0 / m as f64,
+                false => Array2::eye(m),
+            };
+            let problem = l.t().dot(&centre).dot(&l) / m as f64 + Array2::<f64>::eye(m) * lambda;
+            let off = a.dot(&a.t()) - problem;
+            assert!(off.iter().all(|e| e.abs() < 1e-13), "{off}");
+        }
+    }
+
+    #[test]
+    fn a_kernel_of_zeros_is_an_error() {
+        let none = Preconditioner::of(Array2::zeros((3, 3)), None, 1e-3, true);
+        assert!(matches!(none.err(), Some(Error::Numerical(_))));
     }
 }
