@@ -113,7 +113,8 @@ class _Classifier(ClassifierMixin, Learner):
         p : ndarray of shape (n_samples, n_classes)
             In the order of ``classes_``; each row sums to 1.
         """
-        return self._model.probabilities(self._scores(X))
+        scores = self._scores(X)
+        return self._model.probabilities(scores)
 
 
 def _numbers(classes):

@@ -20,9 +20,16 @@ __all__ = ["GaussianProcessRegressor", "KernelElasticNet", "KernelRidgeRegressor
 class _Regressor(MultiOutputMixin, RegressorMixin, Learner):
     """Amounts, one target or several."""
 
-    def _fit_numbers(self, X, y, sample_weight):
+    def _fit_numbers(self, X, y, sample_weight, at_least=1):
         X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=FLOATS, multi_output=True, y_numeric=True
+            self,
+            X,
+            y,
+            accept_sparse="csr",
+            dtype=FLOATS,
+            multi_output=True,
+            y_numeric=True,
+            ensure_min_samples=at_least,
         )
         y = y.astype(np.float64)
         self._one_target = y.ndim == 1
@@ -522,7 +529,7 @@ class GaussianProcessRegressor(_Regressor):
         -------
         self : object
         """
-        return self._fit_numbers(X, y, None)
+        return self._fit_numbers(X, y, None, at_least=2)
 
     def _takes_weights(self):
         return False
