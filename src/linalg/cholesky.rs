@@ -72,6 +72,11 @@ impl Lower {
         });
     }
 
+    /// Rows of the matrix.
+    pub(crate) fn order(&self) -> usize {
+        self.n
+    }
+
     /// Row `i` up to the diagonal.
     pub(crate) fn row(&self, i: usize) -> &[f64] {
         &self.data[i * self.stride..][..=i]

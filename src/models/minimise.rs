@@ -2,7 +2,7 @@
 
 use super::{ClassWeights, FitData, FitTimes, LinearModel, returning::Returning};
 use crate::{
-    Error, Result,
+    Device, Error, Result,
     features::{FeatureMap, require_dense},
     normal::Targets,
     progress::Step,
@@ -104,7 +104,7 @@ impl Objective<'_> {
         let start = Instant::now();
         let hear = &mut |passes, residual| run.say(Step::Iteration(passes, residual));
         let rows = returning.rows.rows as u64;
-        let reached = self.solve(&mut returning, hear)?;
+        let reached = self.solve(&mut returning, &run.device, hear)?;
         drop(returning);
         if !reached.converged {
             log::warn!(
@@ -146,6 +146,7 @@ impl Objective<'_> {
     fn solve(
         &self,
         returning: &mut Returning<'_>,
+        device: &Device,
         hear: &mut dyn FnMut(usize, f64),
     ) -> Result<Reached> {
         let Returning {
@@ -162,11 +163,13 @@ impl Objective<'_> {
         } = self.stopping;
         match (&self.loss, self.cost) {
             (AnyLoss::Smooth(loss), None) => {
-                let metric = covariance.metric(loss.curvature(), lambda)?;
+                let curvature = loss.curvature_at_zero(rows.targets.outputs());
+                let metric = covariance.metric(curvature, lambda)?;
                 let mut risk = Risk::new(features, rows, loss, covariance, (lambda, intercept));
                 let solver = QuasiNewton {
                     tolerance,
                     max_passes,
+                    device: device.clone(),
                 };
                 solver.solve(&mut risk, &metric, hear)
             }

@@ -158,7 +158,10 @@ impl<'a> Returning<'a> {
                 Leaf::Binning(_) => None,
             })
             .collect();
-        if !dense.is_empty() {
+        if pairs {
+            // In one piece, so that its rows can be summed.
+            features.push(StreamedRows::new(&[(map, 0, 1.0)], source, n, run)?)?;
+        } else if !dense.is_empty() {
             features.push(StreamedRows::new(&dense, source, n, run)?)?;
         }
         let covariance = match sums {

@@ -21,6 +21,10 @@ use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 /// row, and their sums `[t, m]`.
 pub type Between<'a> = dyn FnMut(usize, ArrayViewMut2<'_, f64>) + 'a;
 
+/// What [`FeatureProducts::blocks`] calls with some rows of Z: the number of the first of them, and
+/// their features `[m, D]`.
+pub type TakeBlock<'a> = dyn FnMut(usize, ArrayView2<'_, f32>) -> Result<()> + 'a;
+
 /// Products with Z `[n, D]`, all in f64. Sums do not depend on the number of threads.
 pub trait FeatureProducts {
     /// Number of rows, n.
@@ -63,6 +67,14 @@ pub trait FeatureProducts {
 
     /// Writes the sums (row 0) and the sums of squares (row 1) of its columns.
     fn moments(&mut self, out_2d: &mut Array2<f64>) -> Result<()>;
+
+    /// Hands `take` the features themselves, `[m, D]`, rows in order, with the number of the first
+    /// row: one pass over the data. False, and nothing is done, where they are nowhere in one
+    /// piece.
+    fn blocks(&mut self, take: &mut TakeBlock<'_>) -> Result<bool> {
+        let _ = take;
+        Ok(false)
+    }
 }
 
 /// Operators over the same rows, each with its own columns.
@@ -142,5 +154,12 @@ impl FeatureProducts for SideBySide<'_> {
         self.parts
             .iter_mut()
             .try_for_each(|part| part.moments(out_2d))
+    }
+
+    fn blocks(&mut self, take: &mut TakeBlock<'_>) -> Result<bool> {
+        match self.parts.as_mut_slice() {
+            [one] => one.blocks(take),
+            _ => Ok(false),
+        }
     }
 }

@@ -8,6 +8,12 @@ pub(crate) trait SmoothLoss: Debug + Send + Sync {
     /// The loss of score `s` where the target is `y`, and its derivative by `s`.
     fn value_and_slope(&self, y: f64, s: f64) -> (f64, f64);
 
+    /// What the slope changes by per unit of the score, here: 0 up to [`Self::curvature`]. `None`
+    /// where slopes have kinks: rows that bend now say little of those that bend a step further.
+    fn bend(&self, _y: f64, _s: f64) -> Option<f64> {
+        None
+    }
+
     /// The most that the slope changes by, per unit of the score.
     fn curvature(&self) -> f64;
 }
@@ -36,6 +42,11 @@ impl SmoothLoss for Logistic {
             false => 1.0 / (1.0 + small),
         };
         (value, -y * wrong)
+    }
+
+    fn bend(&self, y: f64, s: f64) -> Option<f64> {
+        let small = (-(y * s).abs()).exp();
+        Some(small / (1.0 + small).powi(2))
     }
 
     fn curvature(&self) -> f64 {
@@ -193,7 +204,10 @@ mod tests {
                 let ((below, left), (above, right)) = (at(s - h), at(s + h));
                 let slope = (above - below) / (2.0 * h);
                 assert!((slope - at(s).1).abs() < 1e-6, "{loss:?} at {y}, {s}");
-                steepest = steepest.max((right - left) / (2.0 * h));
+                let bend = (right - left) / (2.0 * h);
+                let off = loss.bend(y, s).map_or(0.0, |b| (b - bend).abs());
+                assert!(off < 1e-6, "{loss:?} at {y}, {s}");
+                steepest = steepest.max(bend);
             }
             let bound = loss.curvature();
             assert!(
@@ -204,6 +218,7 @@ mod tests {
         // Far out nothing overflows.
         assert_eq!(Logistic.value_and_slope(1.0, -1e4), (1e4, -1.0));
         assert_eq!(Logistic.value_and_slope(1.0, 1e4), (0.0, 0.0));
+        assert_eq!(Logistic.bend(1.0, -1e4), Some(0.0));
     }
 
     /// Against the least of the values on a fine grid.

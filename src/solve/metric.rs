@@ -2,7 +2,8 @@
 //! makes iterations few.
 
 use crate::{Error, Result, linalg::cholesky::Lower, normal::NormalEquations};
-use ndarray::{Array1, Array2, Axis, Zip};
+use ndarray::{Array1, Array2, ArrayView2, Axis, Zip, s};
+use rayon::prelude::*;
 
 /// Means and covariances of features, or their second moments about zero if no intercept is fitted.
 #[derive(Debug)]
@@ -104,6 +105,9 @@ enum Factor {
     Pairs(Lower),
     /// The diagonal of L.
     Alone(Array1<f64>),
+    /// One for each direction among the outputs, a column of `[t, t]`, or one for all of them. The
+    /// last row is that of the intercept, if there is one.
+    Each(Vec<Lower>, Array2<f64>),
 }
 
 /// A place, a gradient or a step: coefficients, and intercepts of features that are centred.
@@ -131,14 +135,34 @@ impl Point {
 }
 
 impl Metric {
+    /// The metrics of directions among the outputs, orthonormal columns of `[t, t]`, by their
+    /// factors, or that of all of them; the intercept is the last coordinate, if there is one.
+    pub(crate) fn each(factors: Vec<Lower>, turn_tt: Array2<f64>) -> Self {
+        Self {
+            factor: Factor::Each(factors, turn_tt),
+            root: 1.0,
+        }
+    }
+
     /// `L^-1 g` of a gradient.
     pub(crate) fn whiten(&self, gradient: &Point) -> Point {
-        self.solve(gradient, |l, b| l.solve(b))
+        match &self.factor {
+            Factor::Each(factors, turn_tt) => {
+                each(factors, turned(gradient, turn_tt.t()), |l, b| l.solve(b))
+            }
+            _ => self.solve(gradient, |l, b| l.solve(b)),
+        }
     }
 
     /// `L'^-1 u` of a step in whitened coordinates.
     pub(crate) fn unwhiten(&self, step: &Point) -> Point {
-        self.solve(step, |l, b| l.solve_transposed(b))
+        match &self.factor {
+            Factor::Each(factors, turn_tt) => {
+                let step = each(factors, step.clone(), |l, b| l.solve_transposed(b));
+                turned(&step, turn_tt.view())
+            }
+            _ => self.solve(step, |l, b| l.solve_transposed(b)),
+        }
     }
 
     /// `M^-1 g`.
@@ -154,10 +178,54 @@ impl Metric {
                 beta_dt.reversed_axes().as_standard_layout().into_owned()
             }
             Factor::Alone(root_d) => &point.beta_td / &root_d.view().insert_axis(Axis(0)),
+            Factor::Each(..) => unreachable!("solved by directions"),
         };
         Point {
             beta_td,
             intercept_t: &point.intercept_t / self.root,
         }
     }
+}
+
+/// Points along other directions among the outputs.
+fn turned(point: &Point, turn_tt: ArrayView2<'_, f64>) -> Point {
+    Point {
+        beta_td: turn_tt.dot(&point.beta_td),
+        intercept_t: turn_tt.dot(&point.intercept_t),
+    }
+}
+
+/// Solves with a factor of its own for each output, or with one for all.
+fn each(
+    factors: &[Lower],
+    mut point: Point,
+    solve: impl Fn(&Lower, &mut Array2<f64>) + Sync,
+) -> Point {
+    let (outputs, features) = point.beta_td.dim();
+    let all = match factors {
+        [_] => outputs,
+        _ => 1,
+    };
+    let betas: Vec<_> = point.beta_td.axis_chunks_iter_mut(Axis(0), all).collect();
+    let intercepts: Vec<_> = point
+        .intercept_t
+        .axis_chunks_iter_mut(Axis(0), all)
+        .collect();
+    let parts: Vec<_> = factors.iter().zip(betas).zip(intercepts).collect();
+    parts
+        .into_par_iter()
+        .for_each(|((lower, mut beta), mut intercept)| {
+            let order = lower.order();
+            let mut b = Array2::zeros((order, beta.nrows()));
+            b.slice_mut(s![..features, ..]).assign(&beta.t());
+            if order > features {
+                b.row_mut(features).assign(&intercept);
+            }
+            solve(lower, &mut b);
+            beta.assign(&b.slice(s![..features, ..]).t());
+            if order > features {
+                intercept.assign(&b.row(features));
+            }
+        });
+    point
 }

@@ -3,10 +3,11 @@
 
 use super::{
     Coefficients, FeatureProducts,
+    curvature::Curvature,
     loss::SmoothLoss,
-    metric::{Covariance, Point},
+    metric::{Covariance, Metric, Point},
 };
-use crate::{Error, Result, error::Remedy};
+use crate::{Device, Error, Result, error::Remedy, linalg::eigen::eigen};
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
 use std::ops::Range;
 
@@ -83,6 +84,15 @@ impl RowLoss {
         }
     }
 
+    /// The curvature where all scores are equal, in every direction that moves the loss: that of
+    /// the multinomial is `(I - 11'/K) / K`.
+    pub(crate) fn curvature_at_zero(&self, outputs: usize) -> f64 {
+        match self {
+            Self::Each(loss) => loss.curvature(),
+            Self::Multinomial => 1.0 / outputs as f64,
+        }
+    }
+
     /// Outputs that are minimised by themselves.
     fn blocks(&self, outputs: usize) -> Vec<Range<usize>> {
         match self {
@@ -126,6 +136,46 @@ impl RowLoss {
                 }
             }
             (Self::Multinomial, _) => unreachable!("a multinomial loss is of classes"),
+        }
+    }
+
+    /// Replaces the scores `[t, n]` of all rows by weighted second derivatives along directions
+    /// among the outputs, the columns of what it returns. `None` where there are none to rely on.
+    ///
+    /// Each output has its own. Those of the multinomial, whose Hessian is `diag(p) - p p'`, are
+    /// the eigenvectors V of its mean over the rows, so that directions are even on the average:
+    /// `v'(diag(p) - p p')v`.
+    fn bends(&self, rows: &FittedRows, s_tn: &mut Array2<f64>) -> Result<Option<Array2<f64>>> {
+        let outputs = s_tn.nrows();
+        match self {
+            Self::Each(loss) => {
+                for ((k, i), s) in s_tn.indexed_iter_mut() {
+                    match loss.bend(rows.targets.of(k, i), *s) {
+                        Some(bend) => *s = rows.weight(i) * bend,
+                        None => return Ok(None),
+                    }
+                }
+                Ok(Some(Array2::eye(outputs)))
+            }
+            Self::Multinomial => {
+                let mut mean = Array2::zeros((outputs, outputs));
+                for (i, mut p) in s_tn.columns_mut().into_iter().enumerate() {
+                    let top = p.fold(f64::NEG_INFINITY, |m, &s| m.max(s));
+                    p.mapv_inplace(|s| (s - top).exp());
+                    p /= p.sum();
+                    for (k, l) in (0..outputs).flat_map(|k| (0..=k).map(move |l| (k, l))) {
+                        mean[[k, l]] += rows.weight(i) * p[k] * (f64::from(k == l) - p[l]);
+                    }
+                }
+                let turn_tt = eigen(&mean)?.vectors_nn;
+                let squares = turn_tt.mapv(|v| v * v);
+                for (i, mut p) in s_tn.columns_mut().into_iter().enumerate() {
+                    let along = p.dot(&turn_tt);
+                    let bends = p.dot(&squares) - &along * &along;
+                    p.assign(&bends.mapv(|b| rows.weight(i) * b.max(0.0)));
+                }
+                Ok(Some(turn_tt))
+            }
         }
     }
 }
@@ -263,6 +313,26 @@ impl<'a, 'f> Risk<'a, 'f> {
             sum / total + along + factor * square
         };
         flat(slope)
+    }
+
+    /// The metric of the curvature at a place with these scores, if the loss has one and the
+    /// features are there to be summed. One pass over the rows.
+    pub(crate) fn metric(
+        &mut self,
+        scores_tn: &Array2<f64>,
+        device: &Device,
+    ) -> Result<Option<Metric>> {
+        self.slopes_tn.assign(scores_tn);
+        let Some(turn_tt) = self.loss.bends(self.rows, &mut self.slopes_tn)? else {
+            return Ok(None);
+        };
+        let curvature = Curvature {
+            mean_d: &self.covariance.mean_d,
+            total: self.rows.total(),
+            penalty: self.lambda,
+            intercept: self.intercept,
+        };
+        curvature.metric(self.features, (self.slopes_tn.view(), turn_tt), device)
     }
 
     /// Coefficients of features as they are, not centred.

@@ -259,3 +259,74 @@ fn binning_takes_smooth_losses() {
     let error = hinge.device(&Device::cpu()).fit((&x, &labels));
     assert!(matches!(error, Err(Error::Unsupported(_))), "{error:?}");
 }
+
+/// Chunk after chunk as in one piece, and on every adapter as on the CPU.
+#[test]
+fn streams_and_adapters_reach_the_same_model() {
+    let (x, labels) = blobs(3, 200);
+    let tight = Stopping {
+        tolerance: 1e-6,
+        max_passes: 500,
+    };
+    let sigma = || Bandwidth::Sigma(1.0);
+    let logistic = |device: &Device, memory| {
+        let learner = LogisticRegression::on(map()).lambda(1e-4).stopping(tight);
+        let learner = learner.bandwidth(sigma()).device(device).memory(memory);
+        learner.fit((&x, &labels)).expect("fits")
+    };
+    let svm = |device: &Device, memory| {
+        let learner = SupportVectorClassifier::on(map()).lambda(1e-3);
+        let learner = learner.stopping(tight).bandwidth(sigma());
+        let learner = learner.device(device).memory(memory);
+        learner.fit((&x, &labels)).expect("fits")
+    };
+    let scores = |model: Model<Vec<String>>| {
+        let model = model.device(&Device::cpu());
+        let mut loaded = model.loaded().expect("loads");
+        loaded.scores(&x).expect("scores")
+    };
+    let cpu = Device::cpu();
+    let whole = [
+        scores(logistic(&cpu, 128 << 20)),
+        scores(svm(&cpu, 128 << 20)),
+    ];
+    let mut others = vec![(cpu, 20_000)];
+    others.extend(crate::under_test::gpus().into_iter().map(|g| (g, 50_000)));
+    for (device, memory) in others {
+        let other = [
+            scores(logistic(&device, memory)),
+            scores(svm(&device, memory)),
+        ];
+        for (a, b) in whole.iter().zip(&other) {
+            let size = a.fold(0.0, |m: f64, v| m.max(v.abs()));
+            let worst = (a - b).fold(0.0, |m: f64, v| m.max(v.abs()));
+            assert!(worst < 2e-3 * size, "{device:?}: {worst} of {size}");
+        }
+    }
+}
+
+/// The curvature of the loss makes passes few where most rows are far from the edge of their class.
+#[test]
+fn passes_are_few_on_digits() {
+    let digits = concat!(env!("CARGO_MANIFEST_DIR"), "/data/digits.csv");
+    let file = || crate::data::DataFile::at(digits).target("label");
+    let map = || Fourier::new(Gaussian).features(200);
+    let logistic = LogisticRegression::on(map())
+        .lambda(1e-6)
+        .device(&Device::cpu());
+    let logistic = logistic
+        .bandwidth(Bandwidth::Scale)
+        .fit(file())
+        .expect("fits");
+    let svm = SupportVectorClassifier::on(map())
+        .lambda(1e-6)
+        .device(&Device::cpu());
+    let svm = svm.bandwidth(Bandwidth::Scale).fit(file()).expect("fits");
+    for facts in [&logistic.linear().facts, &svm.linear().facts] {
+        println!("{facts:?}");
+        assert!(
+            facts["residual"] <= 1e-3 && facts["passes"] <= 30.0,
+            "{facts:?}"
+        );
+    }
+}

@@ -1,7 +1,7 @@
 //! Dense maps, featurized again chunk by chunk for every product: memory grows neither with rows
 //! nor with rows x features.
 
-use super::{Between, FeatureProducts, block::Block};
+use super::{Between, FeatureProducts, TakeBlock, block::Block};
 use crate::{
     Error, Result,
     data::ChunkSource,
@@ -64,18 +64,31 @@ impl<'a> StreamedRows<'a> {
     /// Hands the features of all maps to `work`, chunk by chunk, with the number of the chunk's
     /// first row.
     fn pass(&mut self, mut work: impl FnMut(usize, &[Block<'_>])) -> Result<()> {
-        let (places, rows) = (&self.places, self.rows);
+        let places = self.places.clone();
+        self.each(|row0, z| {
+            let parts = z.iter().zip(&places);
+            let blocks: Vec<_> = parts
+                .map(|(z, p)| Block::new(*z, p.offset, p.root))
+                .collect();
+            work(row0, &blocks);
+            Ok(())
+        })
+    }
+
+    /// Hands what comes off the lanes to `work`, chunk by chunk, with the number of the chunk's
+    /// first row.
+    fn each(
+        &mut self,
+        mut work: impl FnMut(usize, &[ArrayView2<'_, f32>]) -> Result<()>,
+    ) -> Result<()> {
+        let rows = self.rows;
         let mut row0 = 0;
         let none = |_: &_, _| ();
         let seen = self.featurizer.on_host(self.source, none, |z, ()| {
             let more = z.first().map_or(0, ArrayView2::nrows);
             // More rows than there were are reported below, with the count.
             if row0 + more <= rows {
-                let parts = z.iter().zip(places);
-                let blocks: Vec<_> = parts
-                    .map(|(z, p)| Block::new(*z, p.offset, p.root))
-                    .collect();
-                work(row0, &blocks);
+                work(row0, z)?;
             }
             row0 += more;
             Ok(())
@@ -142,6 +155,15 @@ impl FeatureProducts for StreamedRows<'_> {
                 block.add_moments(sums, squares);
             }
         })
+    }
+
+    fn blocks(&mut self, take: &mut TakeBlock<'_>) -> Result<bool> {
+        match self.places[..] {
+            [place] if place.offset == 0 && place.root == 1.0 => {
+                self.each(|row0, z| take(row0, z[0])).map(|()| true)
+            }
+            _ => Ok(false),
+        }
     }
 }
 

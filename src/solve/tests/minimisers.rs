@@ -1,10 +1,9 @@
 //! Solvers of losses against scikit-learn's on fixed features: tests/fixtures/losses.py has the
 //! same features and gives the values.
 
-use crate::Result;
 use crate::solve::{
     Accelerated, Admm, Coefficients, FeatureProducts, NormalEquations, Quadratic, QuasiNewton,
-    Reached, Separable,
+    Reached, Separable, TakeBlock,
     loss::{
         EpsilonInsensitive, Hinge, KinkedLoss, Logistic, Outside, SmoothLoss,
         SquaredEpsilonInsensitive, SquaredHinge,
@@ -12,7 +11,8 @@ use crate::solve::{
     metric::Covariance,
     risk::{FittedRows, Risk, RowLoss, RowTargets},
 };
-use ndarray::{Array1, Array2, ArrayView2, Axis, array};
+use crate::{Device, Result, linalg::cholesky::Lower};
+use ndarray::{Array1, Array2, ArrayView2, Axis, array, concatenate, s};
 
 const N: usize = 120;
 const LAMBDA: f64 = 0.01;
@@ -36,6 +36,14 @@ impl FeatureProducts for Stored {
     }
     fn moments(&mut self, _: &mut Array2<f64>) -> Result<()> {
         unreachable!("covariances come from sums")
+    }
+    fn blocks(&mut self, take: &mut TakeBlock<'_>) -> Result<bool> {
+        let z = self.0.mapv(|z| z as f32);
+        // Blocks that end beside multiples of anything.
+        for (b, z) in z.axis_chunks_iter(Axis(0), 37).enumerate() {
+            take(37 * b, z)?;
+        }
+        Ok(true)
     }
 }
 
@@ -96,14 +104,14 @@ fn each(loss: impl SmoothLoss + 'static) -> RowLoss {
 
 fn smooth(rows: &FittedRows, loss: &RowLoss, intercept: bool) -> Reached {
     let covariance = covariance(intercept);
-    let metric = covariance
-        .metric(loss.curvature(), LAMBDA)
-        .expect("factors");
+    let curvature = loss.curvature_at_zero(rows.targets.outputs());
+    let metric = covariance.metric(curvature, LAMBDA).expect("factors");
     let mut z = Stored(features());
     let mut risk = Risk::new(&mut z, rows, loss, &covariance, (LAMBDA, intercept));
     let solver = QuasiNewton {
         tolerance: 1e-7,
         max_passes: 100,
+        device: Device::cpu(),
     };
     let reached = solver
         .solve(&mut risk, &metric, &mut |_, _| {})
@@ -300,4 +308,74 @@ fn gradients_are_differences() {
             );
         }
     }
+}
+
+/// The coefficients, against Newton's method on the whole Hessian of all outputs in f64.
+#[test]
+fn coefficients_are_those_of_newton() {
+    for (rows, loss, outputs) in [
+        (two(), each(Logistic), 1),
+        (classes(&[-0.8, 1.0]), RowLoss::Multinomial, 3),
+    ] {
+        let exact = newton(&rows, outputs);
+        let reached = smooth(&rows, &loss, true).coefficients;
+        // Of three intercepts only the differences count.
+        let mean = |of: &[f64]| match outputs {
+            1 => 0.0,
+            _ => of.iter().sum::<f64>() / of.len() as f64,
+        };
+        let of = |k: usize| exact[7 * k + 6];
+        let intercepts: Vec<f64> = (0..outputs).map(of).collect();
+        let ours = reached.intercept_t.to_vec();
+        for k in 0..outputs {
+            for j in 0..6 {
+                let (a, b) = (reached.beta_dt[[j, k]], exact[7 * k + j]);
+                assert!((a - b).abs() < 1e-5, "{loss:?} {k} {j}: {a} {b}");
+            }
+            let (a, b) = (ours[k] - mean(&ours), intercepts[k] - mean(&intercepts));
+            assert!((a - b).abs() < 1e-5, "{loss:?} {k}: {a} {b}");
+        }
+    }
+}
+
+/// Coefficients and the intercept of each output, one after the other: log loss of one output, or
+/// of several the multinomial one.
+fn newton(rows: &FittedRows, outputs: usize) -> Array1<f64> {
+    let z = concatenate![Axis(1), features(), Array2::ones((N, 1))];
+    let order = 7 * outputs;
+    let penalty = |j: usize| if j % 7 == 6 { 0.0 } else { LAMBDA };
+    let mut at = Array1::<f64>::zeros(order);
+    for _ in 0..30 {
+        let mut gradient = Array1::from_shape_fn(order, |j| penalty(j) * at[j]);
+        // Nothing but their differences moves the loss of several intercepts.
+        let mut hessian = Array2::from_diag(&Array1::from_shape_fn(order, |j| penalty(j) + 1e-9));
+        for (i, z) in z.rows().into_iter().enumerate() {
+            let scores: Vec<f64> = (0..outputs)
+                .map(|k| z.dot(&at.slice(s![7 * k..7 * k + 7])))
+                .collect();
+            let all: f64 = scores.iter().map(|s| s.exp()).sum();
+            let p: Vec<f64> = match outputs {
+                1 => vec![1.0 / (1.0 + (-scores[0]).exp())],
+                _ => scores.iter().map(|s| s.exp() / all).collect(),
+            };
+            for k in 0..outputs {
+                let own = f64::from(rows.targets.of(k, i) > 0.0);
+                let mut part = gradient.slice_mut(s![7 * k..7 * k + 7]);
+                part.scaled_add((p[k] - own) / N as f64, &z);
+                for l in 0..outputs {
+                    let bend = p[k] * (f64::from(k == l) - p[l]) / N as f64;
+                    for (a, b) in (0..7).flat_map(|a| (0..7).map(move |b| (a, b))) {
+                        hessian[[7 * k + a, 7 * l + b]] += bend * z[a] * z[b];
+                    }
+                }
+            }
+        }
+        let mut lower = Lower::of(&hessian);
+        assert!(lower.factor());
+        let mut step = gradient.insert_axis(Axis(1));
+        lower.solve(&mut step);
+        lower.solve_transposed(&mut step);
+        at -= &step.column(0);
+    }
+    at
 }

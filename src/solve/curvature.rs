@@ -1,0 +1,303 @@
+//! The curvature of a loss at some scores: Gram matrices of weighted rows, and the metric that they
+//! make.
+
+use super::{FeatureProducts, metric::Metric};
+use crate::{Device, Error, Matrix, Result, linalg::cholesky::Lower, ops::gram::GramAccumulator};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
+
+/// A Gram matrix counts at most so many rows for each of its own: twice as many even its directions
+/// out by a few per cent only, and cost twice as much.
+const ROWS_A_COLUMN: usize = 8;
+/// Bytes of factors up to which every output has its own.
+const SEVERAL_BYTES: usize = 1 << 30;
+/// So many terms of a Gram matrix take as long as one of a product with few outputs.
+const FASTER: f64 = 10.0;
+/// Passes that the factors of all outputs may take as long as; beyond that there is one for all.
+const PASSES: f64 = 25.0;
+
+/// What the metric `(Z - 1 m')'W(Z - 1 m') / total + penalty I` has beside the weights W, with a
+/// coordinate of ones beside the features where there is an intercept.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Curvature<'a> {
+    /// Where features are centred, `[D]`.
+    pub(super) mean_d: &'a Array1<f64>,
+    /// The sum of what rows count for.
+    pub(super) total: f64,
+    pub(super) penalty: f64,
+    pub(super) intercept: bool,
+}
+
+/// Rows with the roots of their weights, in order.
+type Kept = Vec<(usize, f32)>;
+
+/// At most about `most` rows that stand for all: those with large weights as they are, of the
+/// others every so many with a weight that is larger by as much, so that sums are the same on the
+/// average.
+fn kept(weight_n: ArrayView1<'_, f64>, most: usize) -> Kept {
+    let count = |level: f64| weight_n.fold(0.0, |sum: f64, w| sum + (w / level).min(1.0));
+    let positive = weight_n.iter().filter(|w| **w > 0.0).count();
+    let mut level = 0.0;
+    if positive > most {
+        let largest = weight_n.fold(0.0, |m: f64, &w| m.max(w));
+        let (mut low, mut high) = (0.0, largest);
+        while count(high) > most as f64 {
+            high *= 2.0;
+        }
+        for _ in 0..40 {
+            level = 0.5 * (low + high);
+            match count(level) > most as f64 {
+                true => low = level,
+                false => high = level,
+            }
+        }
+        level = high;
+    }
+    let mut passed = 0.5;
+    let mut kept = Vec::with_capacity(positive.min(most + 1));
+    for (i, &w) in weight_n.iter().enumerate().filter(|(_, w)| **w > 0.0) {
+        if w >= level {
+            kept.push((i, w.sqrt() as f32));
+            continue;
+        }
+        passed += w / level;
+        if passed >= 1.0 {
+            passed -= 1.0;
+            kept.push((i, level.sqrt() as f32));
+        }
+    }
+    kept
+}
+
+/// The sums of one metric.
+struct Sums {
+    kept: Kept,
+    /// Rows of `kept` that were summed.
+    summed: usize,
+    gram: GramAccumulator,
+}
+
+impl Sums {
+    /// Adds those rows of a block that are kept.
+    fn add(&mut self, row0: usize, z_md: ArrayView2<'_, f32>, device: &Device) -> Result<()> {
+        let (rows, features) = z_md.dim();
+        let rest = &self.kept[self.summed..];
+        let here = &rest[..rest.partition_point(|(i, _)| *i < row0 + rows)];
+        if here.is_empty() {
+            return Ok(());
+        }
+        let mut scaled = Array2::zeros((here.len(), features));
+        for (mut to, &(i, root)) in scaled.rows_mut().into_iter().zip(here) {
+            to.zip_mut_with(&z_md.row(i - row0), |to, z| *to = root * z);
+        }
+        let roots = Array1::from_iter(here.iter().map(|(_, root)| *root));
+        self.gram.add(
+            &Matrix::upload(device, scaled.view())?,
+            &Matrix::upload(device, roots.view().insert_axis(Axis(1)))?,
+        )?;
+        self.summed += here.len();
+        Ok(())
+    }
+}
+
+impl Curvature<'_> {
+    /// The metric of weights `[t, n]` along directions among the outputs, the columns of `[t, t]`:
+    /// one for each where that pays, else one for all by the mean of the weights. `None` if
+    /// the features are nowhere in one piece. One pass over the rows.
+    pub(super) fn metric(
+        &self,
+        features: &mut (dyn FeatureProducts + '_),
+        (weight_tn, turn_tt): (ArrayView2<'_, f64>, Array2<f64>),
+        device: &Device,
+    ) -> Result<Option<Metric>> {
+        let most = ROWS_A_COLUMN * (self.mean_d.len() + 1);
+        let all = weight_tn.mean_axis(Axis(0));
+        let kept = match all {
+            Some(mean_n) if !self.pays(weight_tn) => vec![kept(mean_n.view(), most)],
+            _ => weight_tn
+                .rows()
+                .into_iter()
+                .map(|w| kept(w, most))
+                .collect(),
+        };
+        let sums = kept.into_iter().map(|kept| {
+            Ok(Sums {
+                kept,
+                summed: 0,
+                gram: GramAccumulator::new(device, self.mean_d.len(), 1)?,
+            })
+        });
+        let mut sums: Vec<Sums> = sums.collect::<Result<_>>()?;
+        let there = features.blocks(&mut |row0, z_md| {
+            sums.iter_mut().try_for_each(|s| s.add(row0, z_md, device))
+        })?;
+        if !there {
+            return Ok(None);
+        }
+        let factors = sums.into_iter().map(|sums| self.factor(sums));
+        Ok(Some(Metric::each(factors.collect::<Result<_>>()?, turn_tt)))
+    }
+
+    /// Whether each output has a metric of its own.
+    fn pays(&self, weight_tn: ArrayView2<'_, f64>) -> bool {
+        let (outputs, rows) = weight_tn.dim();
+        let order = self.mean_d.len() + 1;
+        let (k, n, d) = (outputs as f64, rows as f64, order as f64);
+        let counted = n.min(ROWS_A_COLUMN as f64 * d);
+        let sums = k * (counted + d) * d * d / FASTER;
+        let pass = 4.0 * n * d * k;
+        outputs == 1 || (8 * outputs * order * order <= SEVERAL_BYTES && sums <= PASSES * pass)
+    }
+
+    /// The Cholesky factor of the metric. Where rounding leaves no positive definite matrix the
+    /// penalty is taken larger.
+    fn factor(&self, sums: Sums) -> Result<Lower> {
+        let weight: f64 = (sums.kept.iter())
+            .map(|(_, root)| f64::from(root * root))
+            .sum();
+        let of = sums.gram.finish()?;
+        let (mean_d, sum_d) = (self.mean_d, of.zty_dt.column(0));
+        let features = mean_d.len();
+        let order = features + usize::from(self.intercept);
+        let mut matrix = Array2::zeros((order, order));
+        for (i, mut row) in matrix.rows_mut().into_iter().enumerate() {
+            for j in 0..=i {
+                row[j] = match (i < features, j < features) {
+                    (true, _) => {
+                        let centred = of.gram_dd[[i, j]] - mean_d[i] * sum_d[j];
+                        centred - mean_d[j] * (sum_d[i] - weight * mean_d[i])
+                    }
+                    (false, true) => sum_d[j] - weight * mean_d[j],
+                    (false, false) => weight,
+                } / self.total;
+            }
+        }
+        let size = matrix.diag().sum() / order as f64;
+        let mut penalty = self.penalty.max(f64::from(f32::EPSILON) * size);
+        let mut lower = Lower::of(&matrix);
+        loop {
+            for i in 0..order {
+                lower.row_mut(i)[i] += penalty;
+            }
+            if lower.factor() {
+                return Ok(lower);
+            }
+            penalty *= 10.0;
+            if penalty > size.max(self.penalty) * 1e3 || penalty.is_nan() {
+                let problem = "the features have no covariance that can be factored";
+                return Err(Error::numerical(problem));
+            }
+            lower.assign(&matrix);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        check::normal,
+        solve::{TakeBlock, metric::Point},
+    };
+    use ndarray::{array, s};
+
+    /// Features in blocks, which can be summed and nothing else.
+    struct Blocks(Array2<f32>);
+
+    impl FeatureProducts for Blocks {
+        fn rows(&self) -> usize {
+            self.0.nrows()
+        }
+        fn columns(&self) -> usize {
+            self.0.ncols()
+        }
+        fn add_product(&mut self, _: ArrayView2<'_, f64>, _: &mut Array2<f64>) -> Result<()> {
+            unreachable!("only sums")
+        }
+        fn transposed(&mut self, _: ArrayView2<'_, f64>, _: &mut Array2<f64>) -> Result<()> {
+            unreachable!("only sums")
+        }
+        fn moments(&mut self, _: &mut Array2<f64>) -> Result<()> {
+            unreachable!("only sums")
+        }
+        fn blocks(&mut self, take: &mut TakeBlock<'_>) -> Result<bool> {
+            for (b, z) in self.0.axis_chunks_iter(Axis(0), 13).enumerate() {
+                take(13 * b, z)?;
+            }
+            Ok(true)
+        }
+    }
+
+    /// The metric times its inverse gives a gradient back, by sums of every single row in f64: with
+    /// and without an intercept, on every device.
+    #[test]
+    fn a_metric_is_that_of_the_weighted_rows() {
+        let (n, d, total, penalty) = (50, 7, 60.0, 0.3);
+        let z = normal(n, d, 1);
+        let weight_tn = Array2::from_shape_fn((2, n), |(k, i)| ((i + 3 * k) % 5) as f64 / 4.0);
+        let mut devices = crate::under_test::gpus();
+        devices.push(Device::cpu());
+        for (device, intercept) in devices.iter().flat_map(|d| [(d, true), (d, false)]) {
+            let mean_d = match intercept {
+                true => Array1::from_shape_fn(d, |j| 0.2 * j as f64),
+                false => Array1::zeros(d),
+            };
+            let of = Curvature {
+                mean_d: &mean_d,
+                total,
+                penalty,
+                intercept,
+            };
+            // Directions among the outputs, one column each.
+            let turn_tt = array![[0.6, 0.8], [0.8, -0.6]];
+            let weights = (weight_tn.view(), turn_tt.clone());
+            let metric = of.metric(&mut Blocks(z.clone()), weights, device);
+            let metric = metric.expect("sums").expect("blocks");
+            let mut gradient = Point::zero(2, d);
+            gradient
+                .beta_td
+                .iter_mut()
+                .enumerate()
+                .for_each(|(i, g)| *g = (i as f64).cos());
+            gradient.intercept_t.fill(if intercept { 1.5 } else { 0.0 });
+            let step = metric.inverse(&gradient);
+            let turned = |point: &Point| Point {
+                beta_td: turn_tt.t().dot(&point.beta_td),
+                intercept_t: turn_tt.t().dot(&point.intercept_t),
+            };
+            let (step, gradient) = (turned(&step), turned(&gradient));
+            for k in 0..2 {
+                let (beta, b) = (step.beta_td.row(k), step.intercept_t[k]);
+                let mut back = &beta * penalty;
+                let mut back_intercept = if intercept { penalty * b } else { 0.0 };
+                for (z, w) in z.rows().into_iter().zip(weight_tn.row(k)) {
+                    let z = z.mapv(f64::from) - &mean_d;
+                    let along = w * (z.dot(&beta) + b) / total;
+                    back.scaled_add(along, &z);
+                    back_intercept += if intercept { along } else { 0.0 };
+                }
+                let off = (&back - &gradient.beta_td.row(k)).fold(0.0, |m: f64, v| m.max(v.abs()));
+                let off = off.max((back_intercept - gradient.intercept_t[k]).abs());
+                assert!(off < 1e-5, "output {k} on {device:?}: {off}");
+            }
+        }
+    }
+
+    /// All rows with a weight where they are few; of many, those with large weights and as many of
+    /// the others as give the same sums.
+    #[test]
+    fn few_rows_stand_for_many() {
+        let few = Array1::from(vec![0.0, 4.0, 0.0, 9.0]);
+        assert_eq!(kept(few.view(), 2), [(1, 2.0), (3, 3.0)]);
+        let mut weight_n = Array1::from_shape_fn(10_000, |i| 1e-3 * (1 + i % 7) as f64);
+        weight_n.slice_mut(s![..20]).fill(50.0);
+        let some = kept(weight_n.view(), 500);
+        assert!((499..=501).contains(&some.len()), "{}", some.len());
+        assert!((0..20).all(|i| some[i] == (i, 50.0_f32.sqrt())));
+        assert!(some.windows(2).all(|w| w[0].0 < w[1].0));
+        let sum: f64 = some.iter().map(|(_, root)| f64::from(root * root)).sum();
+        assert!((sum / weight_n.sum() - 1.0).abs() < 1e-3, "{sum}");
+        // Those that stay come as often as their weights say.
+        let heavy = some.iter().filter(|(i, _)| *i >= 20 && i % 7 == 6).count() as f64;
+        assert!((heavy / 480.0 - 0.25).abs() < 0.02, "{heavy}");
+    }
+}
