@@ -22,12 +22,13 @@ use std::time::Instant;
 ///
 /// It minimises `|y - K_nm alpha - b|^2 / n + lambda alpha' K_mm alpha`, as
 /// [`Ridge`](super::Ridge) on a [`Nystrom`](crate::features::Nystrom) map does, by conjugate
-/// gradients. The kernel of the landmarks alone preconditions them so well that tens of
-/// iterations do (135 at lambda 1e-7 on 6,554 rows), and `K_nm` is computed again in each, block by block on the device, and never
-/// held. An iteration takes `n m` kernel values and `4 n m t` operations on the host in f64; three
-/// matrices of `8 m^2` bytes are held for the factors, so that m is bounded by memory: 10,000
-/// landmarks take 2.4 GB. With fewer than some 5,000 a ridge regression on a Nystrom map is one
-/// pass over the rows and as good; above, its sums of `n m^2` operations are what this saves.
+/// gradients. The kernel of the landmarks alone preconditions them so well that tens of iterations
+/// do (135 at lambda 1e-7 on 6,554 rows), and `K_nm` is computed again in each, block by block on
+/// the device, and never held. An iteration takes `n m` kernel values and `4 n m t` operations on
+/// the host in f64; three matrices of `8 m^2` bytes are held for the factors, so that m is bounded
+/// by memory: 10,000 landmarks take 2.4 GB. With fewer than some 5,000 a ridge regression on a
+/// Nystrom map is one pass over the rows and as good; above, its sums of `n m^2` operations are
+/// what this saves.
 ///
 /// ```
 /// use bochner::{features::KernelColumns, models::Falkon, prelude::*};
