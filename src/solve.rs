@@ -18,13 +18,14 @@ mod posterior;
 mod proximal;
 mod quasi_newton;
 pub(crate) mod risk;
+mod sketch;
 mod stagewise;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use admm::Admm;
 pub use cholesky::{Cholesky, Coefficients};
-pub use conjugate_gradients::{ConjugateGradients, Solution};
+pub use conjugate_gradients::{ConjugateGradients, Preconditioning, Solution};
 pub(crate) use coordinates::{Quadratic, Separable};
 pub use dual::Dual;
 pub use features::{Between, BinnedRows, FeatureProducts, SideBySide, StreamedRows, TakeBlock};

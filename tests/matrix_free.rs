@@ -210,6 +210,7 @@ fn conjugate_gradients_agree_with_cholesky() {
                     intercept,
                     tolerance: 1e-9,
                     max_iterations: 500,
+                    ..ConjugateGradients::default()
                 };
                 let mut last = (0, f64::NAN);
                 let solution = solver

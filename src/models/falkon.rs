@@ -133,6 +133,7 @@ impl Fit for FalkonOptions {
             intercept,
             tolerance,
             max_iterations,
+            ..ConjugateGradients::default()
         };
         solver.check()?;
         let columns = columns_of(map.as_ref(), "Falkon")?;

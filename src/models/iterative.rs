@@ -183,6 +183,7 @@ impl Held<'_> {
         let facts = [
             ("iterations", solution.iterations as f64),
             ("relative_residual", worst),
+            ("preconditioner_rank", solution.rank as f64),
             ("tolerance", solver.tolerance),
         ];
         let facts = facts.map(|(name, value)| (name.to_owned(), value));

@@ -1,14 +1,22 @@
 //! Ridge regression by conjugate gradients on products with Z alone, for maps whose Gram matrix is
 //! never formed.
 
-use super::{Coefficients, FeatureProducts};
+#[cfg(test)]
+mod tests;
+
+use super::{
+    Coefficients, FeatureProducts,
+    features::weigh,
+    sketch::{Centred, Preconditioner},
+};
 use crate::{Error, Result, error::Remedy, linalg::cholesky::Lower};
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Zip};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, Zip};
 
 /// Ridge regression `beta = (Z'Z + lambda n I)^-1 Z'y`, lambda PER SAMPLE as in
-/// [`Cholesky`](super::Cholesky), the intercept from centring and never penalised, by conjugate
-/// gradients preconditioned with the diagonal (Hestenes & Stiefel 1952; Saad 2003, alg. 9.1). All
-/// targets take their steps together; memory is `8 t (2 n + 6 D)` bytes beside the operator's own.
+/// [`Cholesky`](super::Cholesky), the intercept from centring and never penalised, by
+/// preconditioned conjugate gradients (Hestenes & Stiefel 1952; Saad 2003, alg. 9.1). All targets
+/// take their steps together; memory is `8 t (2 n + 6 D)` bytes beside the operator's own, and that
+/// of [`Preconditioning`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ConjugateGradients {
     /// The penalty per sample, lambda > 0.
@@ -20,16 +28,65 @@ pub struct ConjugateGradients {
     pub tolerance: f64,
     /// Most products with Z'Z.
     pub max_iterations: usize,
+    /// What makes them few.
+    pub preconditioning: Preconditioning,
+}
+
+/// What evens the eigenvalues of a Gram matrix out before conjugate gradients. Each choice leads to
+/// the same coefficients; what differs is how soon.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Preconditioning {
+    /// The diagonal; if so many products with it as a sketch may cost have not led near the
+    /// tolerance, a sketch whose rank follows the numbers of targets and columns.
+    #[default]
+    Auto,
+    /// The diagonal alone.
+    Diagonal,
+    /// A randomized Nystrom sketch (Frangella, Tropp & Udell 2023, "Randomized Nystrom
+    /// preconditioning", sec. 5): one pass over streamed rows, and `8 D` bytes for each direction,
+    /// three times as many while it is made.
+    Sketch {
+        /// Directions, at most as many as there are columns.
+        rank: usize,
+    },
+}
+
+/// Iterations with the diagonal before a sketch is taken.
+const TRIAL: usize = 25;
+/// Bytes of a sketch in the making.
+const SKETCH_BYTES: usize = 1 << 30;
+
+impl Preconditioning {
+    /// The rank of a sketch before the first iteration; 0 for none.
+    fn at_once(self, columns: usize) -> usize {
+        match self {
+            Self::Auto | Self::Diagonal => 0,
+            Self::Sketch { rank } => rank.min(columns),
+        }
+    }
+
+    /// The rank of a sketch that is worth its cost after so many iterations left this share of the
+    /// way, if they did not do already: products with as many vectors as 12 iterations have, and
+    /// no fewer than 200, where it is the features that take the time.
+    fn later(self, iterations: usize, (targets, columns): (usize, usize)) -> usize {
+        if self != Self::Auto || iterations != TRIAL {
+            return 0;
+        }
+        let room = SKETCH_BYTES / (24 * columns.max(1));
+        (12 * targets).clamp(200, 500).min(columns / 4).min(room)
+    }
 }
 
 impl Default for ConjugateGradients {
-    /// lambda = 1e-6 with an intercept, tolerance 1e-6, at most 1000 iterations.
+    /// lambda = 1e-6 with an intercept, tolerance 1e-6, at most 1000 iterations, and
+    /// the preconditioner that pays.
     fn default() -> Self {
         Self {
             lambda: 1e-6,
             intercept: true,
             tolerance: 1e-6,
             max_iterations: 1000,
+            preconditioning: Preconditioning::Auto,
         }
     }
 }
@@ -41,6 +98,8 @@ pub struct Solution {
     pub coefficients: Coefficients,
     /// Products with Z'Z that were taken.
     pub iterations: usize,
+    /// Directions of the sketch; 0 if the diagonal did.
+    pub rank: usize,
     /// `|b - A beta| / |b|` of each target, computed afresh and not by recurrence, `[t]`.
     pub residual_t: Array1<f64>,
     /// Whether all residuals are within the tolerance.
@@ -80,14 +139,10 @@ impl System<'_, '_> {
     /// `out = (Z'WZ - n m m' + lambda n I) v`, W the weights.
     fn product(&mut self, v_td: ArrayView2<'_, f64>, out_td: &mut Array2<f64>) -> Result<()> {
         self.r_tn.fill(0.0);
-        match &self.weights_n {
-            None => self.features.round_trip(v_td, &mut self.r_tn, out_td)?,
-            Some(weights_n) => {
-                self.features.add_product(v_td, &mut self.r_tn)?;
-                self.r_tn *= weights_n;
-                self.features.transposed(self.r_tn.view(), out_td)?;
-            }
-        }
+        let weights_n = self.weights_n;
+        let between = &mut |row0, r_tm: ArrayViewMut2<'_, f64>| weigh(r_tm, weights_n, row0);
+        self.features
+            .round_trip_through(v_td, &mut self.r_tn, between, out_td)?;
         for (mut out, v) in out_td.rows_mut().into_iter().zip(v_td.rows()) {
             let along = self.n * dot(self.mean_d.view(), v);
             Zip::from(&mut out)
@@ -96,6 +151,17 @@ impl System<'_, '_> {
                 .for_each(|out, &v, &m| *out += self.penalty * v - along * m);
         }
         Ok(())
+    }
+
+    /// The preconditioner of a sketch.
+    fn sketch<'p>(&mut self, rank: usize) -> Result<Option<Preconditioner<'p>>> {
+        let of = Centred {
+            mean_d: &self.mean_d,
+            weights_n: self.weights_n,
+            n: self.n,
+            penalty: self.penalty,
+        };
+        Preconditioner::sketch(self.features, &of, rank)
     }
 }
 
@@ -159,8 +225,7 @@ impl ConjugateGradients {
         self.solve_weighted(features, y_tn, None, progress)
     }
 
-    /// As [`Self::solve`], with what each row counts for, `[n]`, n then the sum of these: features
-    /// that are streamed are streamed twice an iteration.
+    /// As [`Self::solve`], with what each row counts for, `[n]`, n then the sum of these.
     pub fn solve_weighted(
         &self,
         features: &mut dyn FeatureProducts,
@@ -221,14 +286,9 @@ impl ConjugateGradients {
         let inverse_d = Zip::from(&moments.row(1))
             .and(&mean_d)
             .map_collect(|&square, &m| 1.0 / ((square - n * m * m).max(0.0) + penalty));
-        let precondition = |r: &Array2<f64>| match factor {
-            None => r * &inverse_d,
-            Some(factor) => {
-                let mut z = r.t().as_standard_layout().into_owned();
-                factor.solve(&mut z);
-                factor.solve_transposed(&mut z);
-                z.reversed_axes().as_standard_layout().into_owned() / n
-            }
+        let mut inverse = match factor {
+            None => Preconditioner::Diagonal(inverse_d),
+            Some(factor) => Preconditioner::Factor(factor, n),
         };
         let mut b = Array2::zeros((targets, columns));
         let mut centred = &y_tn - &shift_t.view().insert_axis(Axis(1));
@@ -247,11 +307,11 @@ impl ConjugateGradients {
         };
         let size = match factor {
             None => dots(&b, &b),
-            Some(_) => dots(&b, &precondition(&b)),
+            Some(_) => dots(&b, &inverse.inverse(&b)),
         };
         // What is left: z, the inner products of r and z, the residual of each target.
-        let left = |r: &Array2<f64>| {
-            let z = precondition(r);
+        let left = |inverse: &Preconditioner<'_>, r: &Array2<f64>| {
+            let z = inverse.inverse(r);
             let rho = dots(r, &z);
             let squares = match factor {
                 None => dots(r, r),
@@ -268,7 +328,17 @@ impl ConjugateGradients {
         let mut beta = Array2::zeros((targets, columns));
         let mut a_p = Array2::zeros((targets, columns));
         let mut r = b.clone();
-        let (mut p, mut rho, mut residual): (_, _, Array1<f64>) = left(&r);
+        let preconditioning = match factor {
+            None => self.preconditioning,
+            Some(_) => Preconditioning::Diagonal,
+        };
+        let rank = preconditioning.at_once(columns);
+        if rank > 0
+            && let Some(sketch) = system.sketch(rank)?
+        {
+            inverse = sketch;
+        }
+        let (mut p, mut rho, mut residual): (_, _, Array1<f64>) = left(&inverse, &r);
         let mut iterations = 0;
         while iterations < self.max_iterations && worst(&residual) > self.tolerance {
             system.product(p.view(), &mut a_p)?;
@@ -282,14 +352,14 @@ impl ConjugateGradients {
             let back: Vec<f64> = alpha.iter().map(|a| -a).collect();
             add_scaled(&mut r, &back, &a_p);
             let (mut z, mut next);
-            (z, next, residual) = left(&r);
+            (z, next, residual) = left(&inverse, &r);
             let mut restart = false;
             if worst(&residual) <= self.tolerance || iterations == self.max_iterations {
                 // The recurrence drifts from the truth: what is reported and relied on is computed
                 // afresh.
                 system.product(beta.view(), &mut a_p)?;
                 r.assign(&(&b - &a_p));
-                (z, next, residual) = left(&r);
+                (z, next, residual) = left(&inverse, &r);
                 restart = true;
             }
             let now = worst(&residual);
@@ -301,6 +371,17 @@ impl ConjugateGradients {
                 .help(Remedy::Standardize));
             }
             progress(iterations, now);
+            let rank = preconditioning.later(iterations, (targets, columns));
+            if rank > 0
+                && now > self.tolerance
+                && iterations < self.max_iterations
+                && let Some(sketch) = system.sketch(rank)?
+            {
+                inverse = sketch;
+                (z, next, residual) = left(&inverse, &r);
+                // Directions that were conjugate before are not any more.
+                restart = true;
+            }
             let turn: Vec<f64> = match restart {
                 true => vec![0.0; targets],
                 false => next
@@ -324,101 +405,9 @@ impl ConjugateGradients {
                 intercept_t,
             },
             iterations,
+            rank: inverse.rank(),
             converged: worst(&residual) <= self.tolerance,
             residual_t: residual,
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::seed::{Seed, Stream};
-
-    /// A feature matrix that is there as a whole.
-    struct Stored(Array2<f64>);
-
-    impl FeatureProducts for Stored {
-        fn rows(&self) -> usize {
-            self.0.nrows()
-        }
-
-        fn columns(&self) -> usize {
-            self.0.ncols()
-        }
-
-        fn add_product(
-            &mut self,
-            beta_td: ArrayView2<'_, f64>,
-            r_tn: &mut Array2<f64>,
-        ) -> Result<()> {
-            *r_tn += &beta_td.dot(&self.0.t());
-            Ok(())
-        }
-
-        fn transposed(
-            &mut self,
-            r_tn: ArrayView2<'_, f64>,
-            out_td: &mut Array2<f64>,
-        ) -> Result<()> {
-            out_td.assign(&r_tn.dot(&self.0));
-            Ok(())
-        }
-
-        fn moments(&mut self, out_2d: &mut Array2<f64>) -> Result<()> {
-            out_2d.row_mut(0).assign(&self.0.sum_axis(Axis(0)));
-            let squares = self.0.mapv(|z| z * z);
-            out_2d.row_mut(1).assign(&squares.sum_axis(Axis(0)));
-            Ok(())
-        }
-    }
-
-    /// Correlated features, which take many small steps: a solution by default has the residual
-    /// that the default promises, by sums of its own, and no step more than that takes.
-    #[test]
-    fn the_default_ends_at_the_residual_that_it_promises() {
-        let (n, d) = (120, 60);
-        let mut draws = Seed(5).stream(Stream::Sample, 0);
-        let mut z = Array2::zeros((n, d));
-        for i in 0..n {
-            let mut walk = 0.0;
-            for j in 0..d {
-                walk += draws.normal();
-                z[[i, j]] = walk;
-            }
-        }
-        let y_tn = Array2::from_shape_simple_fn((2, n), || 3.0 + draws.normal());
-        let solver = ConjugateGradients::default();
-        let solve = |solver: ConjugateGradients| {
-            let solution = solver.solve(&mut Stored(z.clone()), y_tn.view(), &mut |_, _| {});
-            solution.expect("solves")
-        };
-        let solution = solve(solver);
-        assert!(solution.converged && solution.iterations > 20);
-
-        let centre =
-            |m: &Array2<f64>, axis: Axis| m - &m.mean_axis(axis).expect("rows").insert_axis(axis);
-        let (z0, y0) = (centre(&z, Axis(0)), centre(&y_tn, Axis(1)));
-        let b = y0.dot(&z0);
-        // lambda 1e-6 per sample, of which there are 120.
-        let a = z0.t().dot(&z0) + Array2::<f64>::eye(d) * 120e-6;
-        for k in 0..2 {
-            let beta = solution.coefficients.beta_dt.column(k);
-            let r = &b.row(k) - &a.dot(&beta);
-            let residual = dot(r.view(), r.view()).sqrt() / dot(b.row(k), b.row(k)).sqrt();
-            assert!((1e-8..1e-6).contains(&residual), "{residual:e}");
-            assert!((residual / solution.residual_t[k] - 1.0).abs() < 1e-3);
-        }
-        let sooner = solve(ConjugateGradients {
-            max_iterations: solution.iterations - 1,
-            ..solver
-        });
-        assert!(!sooner.converged, "one step fewer would have done");
-        // As many steps as it says and no more: a residual that cannot be reached takes them all.
-        let endless = ConjugateGradients {
-            tolerance: 1e-300,
-            ..solver
-        };
-        assert_eq!(solve(endless).iterations, 1000);
     }
 }

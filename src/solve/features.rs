@@ -15,7 +15,7 @@ pub(crate) use block::Block;
 pub use streamed::StreamedRows;
 
 use crate::{Error, Result};
-use ndarray::{Array2, ArrayView2, ArrayViewMut2};
+use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, s};
 
 /// What [`FeatureProducts::round_trip_through`] does to rows on their way: the number of the first
 /// row, and their sums `[t, m]`.
@@ -24,6 +24,9 @@ pub type Between<'a> = dyn FnMut(usize, ArrayViewMut2<'_, f64>) + 'a;
 /// What [`FeatureProducts::blocks`] calls with some rows of Z: the number of the first of them, and
 /// their features `[m, D]`.
 pub type TakeBlock<'a> = dyn FnMut(usize, ArrayView2<'_, f32>) -> Result<()> + 'a;
+
+/// What the rows of some targets take at most in [`FeatureProducts::gram_product`].
+const ROWS_BYTES: usize = 128 << 20;
 
 /// Products with Z `[n, D]`, all in f64. Sums do not depend on the number of threads.
 pub trait FeatureProducts {
@@ -68,12 +71,57 @@ pub trait FeatureProducts {
     /// Writes the sums (row 0) and the sums of squares (row 1) of its columns.
     fn moments(&mut self, out_2d: &mut Array2<f64>) -> Result<()>;
 
+    /// Writes `Z'WZ v` into its columns of `out_td`, W the weights of rows, `[n]`, or 1 without
+    /// them. Many targets take several passes, or none needs room for all rows where an operator
+    /// streams them.
+    fn gram_product(
+        &mut self,
+        v_td: ArrayView2<'_, f64>,
+        weights_n: Option<ArrayView1<'_, f64>>,
+        out_td: &mut Array2<f64>,
+    ) -> Result<()> {
+        in_groups(self, v_td, weights_n, out_td)
+    }
+
     /// Hands `take` the features themselves, `[m, D]`, rows in order, with the number of the first
     /// row: one pass over the data. False, and nothing is done, where they are nowhere in one
     /// piece.
     fn blocks(&mut self, take: &mut TakeBlock<'_>) -> Result<bool> {
         let _ = take;
         Ok(false)
+    }
+}
+
+/// [`FeatureProducts::gram_product`] of some targets at a time, whose rows are held.
+pub(super) fn in_groups<F: FeatureProducts + ?Sized>(
+    features: &mut F,
+    v_td: ArrayView2<'_, f64>,
+    weights_n: Option<ArrayView1<'_, f64>>,
+    out_td: &mut Array2<f64>,
+) -> Result<()> {
+    let rows = features.rows();
+    let group = (ROWS_BYTES / (8 * rows.max(1))).max(1);
+    for first in (0..v_td.nrows()).step_by(group) {
+        let some = first..v_td.nrows().min(first + group);
+        let v_td = v_td.slice(s![some.clone(), ..]);
+        let mut r_tn = Array2::zeros((some.len(), rows));
+        let mut product = out_td.slice(s![some.clone(), ..]).to_owned();
+        let between = &mut |row0, r_tm: ArrayViewMut2<'_, f64>| weigh(r_tm, weights_n, row0);
+        features.round_trip_through(v_td, &mut r_tn, between, &mut product)?;
+        out_td.slice_mut(s![some, ..]).assign(&product);
+    }
+    Ok(())
+}
+
+/// Multiplies sums `[t, m]` of rows `row0 ..` by the weights of these rows.
+pub(super) fn weigh(
+    mut r_tm: ArrayViewMut2<'_, f64>,
+    weights_n: Option<ArrayView1<'_, f64>>,
+    row0: usize,
+) {
+    if let Some(weights_n) = weights_n {
+        let here = weights_n.slice(s![row0..row0 + r_tm.ncols()]);
+        r_tm *= &here.insert_axis(Axis(0));
     }
 }
 
@@ -154,6 +202,18 @@ impl FeatureProducts for SideBySide<'_> {
         self.parts
             .iter_mut()
             .try_for_each(|part| part.moments(out_2d))
+    }
+
+    fn gram_product(
+        &mut self,
+        v_td: ArrayView2<'_, f64>,
+        weights_n: Option<ArrayView1<'_, f64>>,
+        out_td: &mut Array2<f64>,
+    ) -> Result<()> {
+        match self.parts.as_mut_slice() {
+            [one] => one.gram_product(v_td, weights_n, out_td),
+            _ => in_groups(self, v_td, weights_n, out_td),
+        }
     }
 
     fn blocks(&mut self, take: &mut TakeBlock<'_>) -> Result<bool> {

@@ -1,14 +1,14 @@
 //! Dense maps, featurized again chunk by chunk for every product: memory grows neither with rows
 //! nor with rows x features.
 
-use super::{Between, FeatureProducts, TakeBlock, block::Block};
+use super::{Between, FeatureProducts, TakeBlock, block::Block, weigh};
 use crate::{
     Error, Result,
     data::ChunkSource,
     features::{End, FeatureMap, Featurizer, Lane},
     flow::Run,
 };
-use ndarray::{Array2, ArrayView2, s};
+use ndarray::{Array2, ArrayView1, ArrayView2, s};
 
 /// Dense maps over a source of rows. Features are computed on a device in f32, products on the host
 /// in f64: of one chunk, while a GPU works on the next.
@@ -157,6 +157,27 @@ impl FeatureProducts for StreamedRows<'_> {
         })
     }
 
+    /// Holds the rows of one chunk.
+    fn gram_product(
+        &mut self,
+        v_td: ArrayView2<'_, f64>,
+        weights_n: Option<ArrayView1<'_, f64>>,
+        out_td: &mut Array2<f64>,
+    ) -> Result<()> {
+        self.clear(out_td);
+        self.pass(|row0, blocks| {
+            let rows = blocks.first().map_or(0, Block::rows);
+            let mut r_tm = Array2::zeros((v_td.nrows(), rows));
+            for block in blocks {
+                block.add_product(v_td, r_tm.view_mut());
+            }
+            weigh(r_tm.view_mut(), weights_n, row0);
+            for block in blocks {
+                block.add_transposed(r_tm.view(), out_td.view_mut());
+            }
+        })
+    }
+
     fn blocks(&mut self, take: &mut TakeBlock<'_>) -> Result<bool> {
         match self.places[..] {
             [place] if place.offset == 0 && place.root == 1.0 => {
@@ -188,5 +209,52 @@ fn add_transposed(
     for block in blocks {
         let rows = row0..row0 + block.rows();
         block.add_transposed(r_tn.slice(s![.., rows]), out_td.view_mut());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Device,
+        check::normal,
+        data::MemorySource,
+        features::{Affine, Fourier},
+        kernels::Gaussian,
+        solve::features::in_groups,
+    };
+    use ndarray::Array1;
+
+    /// A product with the weighted Gram matrix in one pass of chunks, as by all rows at once: of
+    /// few targets and of many, on every device.
+    #[test]
+    fn a_gram_product_is_that_of_all_rows() {
+        let build = |features| {
+            let map = Fourier::new(Gaussian).features(features);
+            map.build(Affine::identity(3)).expect("builds")
+        };
+        let maps = [build(16), build(8)];
+        let mut source = MemorySource::new(normal(300, 3, 1), None).expect("rows");
+        let weights = Array1::from_shape_fn(300, |i| (i % 3) as f64);
+        let mut devices = crate::under_test::gpus();
+        devices.push(Device::cpu());
+        for (device, targets) in devices.iter().flat_map(|d| [(d, 2), (d, 7)]) {
+            let places = [(&maps[0] as &dyn FeatureMap, 0, 0.5), (&maps[1], 16, 2.0)];
+            let run = Run::on(device).memory(20_000);
+            let mut rows = StreamedRows::new(&places, &mut source, 300, run).expect("loads");
+            let v_td = Array2::from_shape_fn((targets, 24), |(k, j)| ((k + 3 * j) as f64).sin());
+            for weights_n in [None, Some(weights.view())] {
+                let [mut one, mut all] = [(); 2].map(|()| Array2::from_elem((targets, 24), 9.0));
+                rows.gram_product(v_td.view(), weights_n, &mut one)
+                    .expect("a pass");
+                in_groups(&mut rows, v_td.view(), weights_n, &mut all).expect("passes");
+                let off = (&one - &all).fold(0.0, |m: f64, e| m.max(e.abs()));
+                let size = all.fold(0.0, |m: f64, e| m.max(e.abs()));
+                assert!(
+                    off < 1e-12 * size && size > 1.0,
+                    "{device:?}: {off:e} of {size}"
+                );
+            }
+        }
     }
 }
