@@ -24,8 +24,8 @@ impl Greedy {
     /// Fits to the sums of some rows; with the sums of others the step with the least error on
     /// those is taken. An `O(D t)` step, after `O(D^2)` for centring.
     ///
-    /// Errors with [`Error::Shape`] when there are no rows or sums of other shapes, and with
-    /// [`Error::Parameter`] on no steps.
+    /// Errors with [`Error::Shape`](crate::Error::Shape) when there are no rows or sums of other
+    /// shapes, and with [`Error::Parameter`](crate::Error::Parameter) on no steps.
     pub fn solve(
         &self,
         sums: &NormalEquations,
