@@ -5,6 +5,7 @@
 //! [`Model`]. Below lie [`LinearModel`], which is fitted to a map that is drawn, and its
 //! [`Predictor`].
 
+mod conformal;
 mod dual;
 mod falkon;
 mod fit;
@@ -38,11 +39,12 @@ mod support_vector;
 mod tests;
 mod train;
 
+pub use conformal::Conformal;
 pub use falkon::{Falkon, FalkonClassifier, FalkonOptions};
 pub use fit::{Fit, FitData, FitRows};
 pub use gaussian_process::{GaussianProcess, GaussianProcessOptions};
 pub use ica::{KernelIca, KernelIcaOptions};
-pub use intervals::{Conformal, IntervalPredictor, Intervals};
+pub use intervals::{IntervalPredictor, Intervals};
 pub use kernel_ridge::{KernelRidge, KernelRidgeClassifier, KernelRidgeOptions};
 pub use kmeans::{KMeans, KMeansOptions};
 pub use labels::{FromLabel, IsLabel, Label, ToLabels};

@@ -1,5 +1,6 @@
 //! `bochner fit`: from data to a model, and its score on rows held out.
 
+mod chosen;
 mod kernel_machines;
 mod lambda;
 mod learner;
@@ -24,8 +25,9 @@ use bochner::{
     seed::Seed,
     solve::Targets,
 };
+use chosen::{Chosen, Takes};
 use clap::ValueEnum;
-use learner::{Chosen, Ground, LearnerArgs, Takes};
+use learner::{Ground, LearnerArgs};
 use remaining::Remaining;
 use std::path::PathBuf;
 

@@ -1,6 +1,6 @@
 //! A linear model on random features, and its predictor on a device.
 
-use super::{Conformal, FitTimes, LambdaCurve, Link, Principal, Probabilities, intervals};
+use super::{Conformal, FitTimes, LambdaCurve, Link, Principal, Probabilities};
 use crate::{
     Device, Error, Result,
     data::{Chunk, ChunkSource, Rows},
@@ -129,7 +129,12 @@ impl LinearModel {
         if let Some(probabilities) = &self.probabilities {
             probabilities.write(&mut store);
         }
-        intervals::write(self, &mut store);
+        if let Some(spread) = &self.spread {
+            write_spread(spread, &mut store);
+        }
+        if let Some(conformal) = &self.conformal {
+            conformal.write(&mut store);
+        }
         if let Some(principal) = &self.principal {
             principal.write(&mut store);
         }
@@ -178,12 +183,11 @@ impl LinearModel {
             true => store.text("learner")?.to_owned(),
             false => RIDGE.into(),
         };
-        let (spread, conformal) = intervals::read(store, (features, outputs))?;
         Ok(Self {
             map,
             class_names,
-            spread,
-            conformal,
+            spread: read_spread(store, (features, outputs))?,
+            conformal: Conformal::read(store, outputs)?,
             coefficients: Coefficients {
                 beta_dt,
                 intercept_t,
@@ -303,6 +307,33 @@ pub(super) fn check_columns(model: &LinearModel, source: &dyn ChunkSource) -> Re
         counted(source.columns(), "column"),
         model.map.input_dim()
     )))
+}
+
+fn write_spread(spread: &Spread, store: &mut Store) {
+    store.put_f64("spread_root", spread.root_dd.view());
+    store.put_vector("spread_shift", &spread.shift_d.to_vec());
+    store.put_vector("spread_noise", &spread.noise_t.to_vec());
+    store.set("spread_intercept", spread.intercept);
+}
+
+/// What [`write_spread`] wrote, for so many features and outputs.
+fn read_spread(store: &Store, (features, outputs): (usize, usize)) -> Result<Option<Spread>> {
+    if !store.has("spread_root") {
+        return Ok(None);
+    }
+    let root_dd = store.f64("spread_root")?;
+    if root_dd.dim() != (features, features) {
+        return Err(Error::format(format!(
+            "a spread of shape {:?} does not go with {features} features",
+            root_dd.dim()
+        )));
+    }
+    Ok(Some(Spread {
+        root_dd,
+        shift_d: store.vector("spread_shift", features)?,
+        noise_t: store.vector("spread_noise", outputs)?,
+        intercept: store.get("spread_intercept")?,
+    }))
 }
 
 /// The figures that a fit found, if it kept any.

@@ -1,6 +1,7 @@
 //! What `bochner fit` learns: `--model` and the options of each.
 
 use super::{
+    chosen::{Chosen, Takes},
     kernel_machines::KernelMachineArgs,
     lambda::LambdaArgs,
     losses::{LossArgs, Shared},
@@ -107,34 +108,6 @@ enum Solver {
     Cholesky,
     Dual,
     Cg,
-}
-
-/// What the targets of a learner are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Takes {
-    /// Amounts or labels, as `--task` says.
-    NumbersOrLabels,
-    /// Amounts.
-    Numbers,
-    /// Labels.
-    Labels,
-    /// None, to find these: targets are left alone.
-    Rows(&'static str),
-}
-
-/// A learner as the command line uses it.
-#[derive(Debug)]
-pub(super) struct Chosen {
-    /// The learner.
-    pub(super) fit: Box<dyn Fit>,
-    /// What it is fitted to.
-    pub(super) takes: Takes,
-    /// Whether its progress is iterations rather than rows.
-    pub(super) iterates: bool,
-    /// How it solves, for the report.
-    pub(super) solver: &'static str,
-    /// Whether it is to have probabilities.
-    pub(super) probabilities: bool,
 }
 
 /// What a learner stands on.

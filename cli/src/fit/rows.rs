@@ -1,6 +1,6 @@
 //! Learners of rows alone, without targets, and their options.
 
-use super::learner::{Chosen, Takes};
+use super::chosen::{Chosen, Takes};
 use crate::args::{at_least_one, positive};
 use bochner::models::{
     Components, KMeansOptions, KernelIcaOptions, KernelPcaOptions, SpectralClusteringOptions,

@@ -1,0 +1,31 @@
+//! A learner that was chosen, and what its targets are.
+
+use bochner::models::Fit;
+
+/// What the targets of a learner are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Takes {
+    /// Amounts or labels, as `--task` says.
+    NumbersOrLabels,
+    /// Amounts.
+    Numbers,
+    /// Labels.
+    Labels,
+    /// None, to find these: targets are left alone.
+    Rows(&'static str),
+}
+
+/// A learner as the command line uses it.
+#[derive(Debug)]
+pub(super) struct Chosen {
+    /// The learner.
+    pub(super) fit: Box<dyn Fit>,
+    /// What it is fitted to.
+    pub(super) takes: Takes,
+    /// Whether its progress is iterations rather than rows.
+    pub(super) iterates: bool,
+    /// How it solves, for the report.
+    pub(super) solver: &'static str,
+    /// Whether it is to have probabilities.
+    pub(super) probabilities: bool,
+}
