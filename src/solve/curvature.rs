@@ -10,9 +10,11 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 const ROWS_A_COLUMN: usize = 8;
 /// Bytes of factors up to which every output has its own.
 const SEVERAL_BYTES: usize = 1 << 30;
-/// So many terms of a Gram matrix take as long as one of a product with few outputs.
+/// So many terms of a Gram matrix take as long as one of a product with few outputs: an estimate,
+/// not measured.
 const FASTER: f64 = 10.0;
-/// Passes that the factors of all outputs may take as long as; beyond that there is one for all.
+/// Passes that the factors of all outputs may take as long as; beyond that there is one for all. An
+/// estimate, not measured.
 const PASSES: f64 = 25.0;
 
 /// What the metric `(Z - 1 m')'W(Z - 1 m') / total + penalty I` has beside the weights W, with a
