@@ -121,28 +121,30 @@ fn the_likeliest_variances_are_near_the_true_ones() {
 }
 
 /// More features than rows, and a kernel so smooth that most directions of the sums are rounding:
-/// they are taken for no features, whatever the device summed.
+/// they are taken for no features, whatever the device summed. Rounding wins on some draws of the
+/// rows only, so there are twelve.
 #[test]
 fn rounding_of_the_sums_is_no_signal() {
+    let (rows, noise) = (46, 0.15);
     for device in common::devices() {
-        for (rows, features) in [(46, 500), (300, 1000)] {
-            let (x, y) = wave(rows, 0.15, 5);
-            let model = GaussianProcess::on(Fourier::new(Gaussian).features(features))
-                .bandwidth(Bandwidth::Sigma(1.5))
+        for seed in 0..12 {
+            let (x, y) = wave(rows, noise, seed);
+            let model = GaussianProcess::on(Fourier::new(Gaussian).features(500))
+                .bandwidth(Bandwidth::Sigma(3.0))
                 .standardize(Standardize::No)
                 .device(device)
                 .fit((&x, &y))
                 .expect("fits");
             let facts = &model.linear().facts;
-            let noise = facts["noise_deviation"] / 0.15;
-            // Three standard errors of a deviation.
-            let bound = 3.0 / (2.0 * rows as f64).sqrt();
-            assert!((noise - 1.0).abs() < bound, "{rows}: {facts:?}");
-            assert!(facts["effective_dimension"] < 15.0, "{rows}: {facts:?}");
-            let (new, y_new) = wave(2000, 0.0, 6);
-            let found = model.predict(&new).expect("predicts");
-            let off = (&found - &y_new).mapv(|e| e * e).mean().expect("rows");
-            assert!(off.sqrt() < 0.12, "{rows}: {off}");
+            // Four standard errors of a deviation.
+            let bound = 4.0 / (2.0 * rows as f64).sqrt();
+            let found = facts["noise_deviation"] / noise;
+            assert!((found - 1.0).abs() < bound, "{seed}: {facts:?}");
+            assert!(facts["effective_dimension"] < 10.0, "{seed}: {facts:?}");
+            let (new, y_new) = wave(2000, 0.0, 100);
+            let predicted = model.predict(&new).expect("predicts");
+            let square = (&predicted - &y_new).mapv(|e| e * e).mean();
+            assert!(square.expect("rows") < noise * noise, "{seed}: {square:?}");
         }
     }
 }
