@@ -240,6 +240,27 @@ impl NormalEquations {
 
     /// Writes the sums to a file, whole or not at all.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.store().save(KIND, path.as_ref())
+    }
+
+    /// The bytes of the file that [`Self::save`] writes, to send to where sums are merged.
+    ///
+    /// ```
+    /// use bochner::solve::NormalEquations;
+    /// let sums = NormalEquations::zero(3, 1);
+    /// assert_eq!(NormalEquations::from_bytes(&sums.to_bytes()?)?, sums);
+    /// # Ok::<(), bochner::Error>(())
+    /// ```
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.store().to_bytes(KIND)
+    }
+
+    /// What [`Self::to_bytes`] gave. Errors with [`Error::Format`] on other bytes.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        Self::read(&Store::from_bytes(bytes, KIND)?)
+    }
+
+    fn store(&self) -> Store {
         let mut store = Store::default();
         store.set("rows", self.rows);
         store.set("weight", self.weight);
@@ -252,38 +273,39 @@ impl NormalEquations {
         ] {
             store.put_vector(name, &vector.to_vec());
         }
-        store.save(KIND, path.as_ref())
+        store
     }
 
     /// Reads what [`Self::save`] wrote.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let store = Store::load(KIND, path)?;
-        let read = || -> Result<Self> {
-            let zty_dt = store.f64("zty")?;
-            let (features, targets) = zty_dt.dim();
-            let gram_dd = store.f64("gram")?;
-            if gram_dd.dim() != (features, features) {
-                return Err(Error::format(format!(
-                    "a Gram matrix of shape {:?} does not go with {features} features",
-                    gram_dd.dim()
-                )));
-            }
-            let rows: u64 = store.get("rows")?;
-            Ok(Self {
-                rows,
-                // Files from before there were weights have none.
-                weight: match store.has_property("weight") {
-                    true => store.get("weight")?,
-                    false => rows as f64,
-                },
-                gram_dd,
-                zty_dt,
-                z_sum_d: store.vector("z_sum", features)?,
-                y_sum_t: store.vector("y_sum", targets)?,
-                y_square_t: store.vector("y_square", targets)?,
-            })
-        };
-        read().map_err(|e| Error::in_model(path, &e))
+        Self::read(&store).map_err(|e| Error::in_model(path, &e))
+    }
+
+    fn read(store: &Store) -> Result<Self> {
+        let zty_dt = store.f64("zty")?;
+        let (features, targets) = zty_dt.dim();
+        let gram_dd = store.f64("gram")?;
+        if gram_dd.dim() != (features, features) {
+            return Err(Error::format(format!(
+                "a Gram matrix of shape {:?} does not go with {features} features",
+                gram_dd.dim()
+            )));
+        }
+        let rows: u64 = store.get("rows")?;
+        Ok(Self {
+            rows,
+            // Files from before there were weights have none.
+            weight: match store.has_property("weight") {
+                true => store.get("weight")?,
+                false => rows as f64,
+            },
+            gram_dd,
+            zty_dt,
+            z_sum_d: store.vector("z_sum", features)?,
+            y_sum_t: store.vector("y_sum", targets)?,
+            y_square_t: store.vector("y_square", targets)?,
+        })
     }
 }

@@ -7,14 +7,11 @@ regression, support vectors, the elastic net.
 """
 
 from ._native import __version__, devices as _devices
-from .classifiers import KernelLogisticRegression, KernelRidgeClassifier, KernelSVC
+from .classifiers import KernelLogisticRegression, KernelSVC
+from .gaussian_process import GaussianProcessRegressor
 from .kernel_approximation import Nystroem, RBFSampler
-from .regressors import (
-    GaussianProcessRegressor,
-    KernelElasticNet,
-    KernelRidgeRegressor,
-    KernelSVR,
-)
+from .regressors import KernelElasticNet, KernelSVR
+from .ridge import KernelRidgeClassifier, KernelRidgeRegressor
 
 __all__ = [
     "GaussianProcessRegressor",

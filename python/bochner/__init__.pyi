@@ -1,12 +1,9 @@
 from ._native import __version__
-from .classifiers import KernelLogisticRegression, KernelRidgeClassifier, KernelSVC
+from .classifiers import KernelLogisticRegression, KernelSVC
+from .gaussian_process import GaussianProcessRegressor
 from .kernel_approximation import Nystroem, RBFSampler
-from .regressors import (
-    GaussianProcessRegressor,
-    KernelElasticNet,
-    KernelRidgeRegressor,
-    KernelSVR,
-)
+from .regressors import KernelElasticNet, KernelSVR
+from .ridge import KernelRidgeClassifier, KernelRidgeRegressor
 
 __all__ = [
     "GaussianProcessRegressor",

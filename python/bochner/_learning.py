@@ -1,5 +1,6 @@
 """What the kernel machines share: from validated arrays to a native model, and back."""
 
+from inspect import Parameter, Signature
 from numbers import Integral, Real
 
 import numpy as np
@@ -31,6 +32,55 @@ SHARED = {
     "fit_intercept": ["boolean"],
 }
 
+#: Defaults of those parameters.
+DEFAULTS = {
+    "kernel": "gaussian",
+    "gamma": "scale",
+    "n_components": 1000,
+    "map": "fourier",
+    "sampling": "monte-carlo",
+    "form": "paired",
+    "standardize": "auto",
+    "fit_intercept": True,
+    "random_state": None,
+    "device": "auto",
+    "memory": None,
+}
+
+
+def takes(*shared, **own):
+    """Give a class an ``__init__`` that assigns keyword parameters, and does nothing else.
+
+    Parameters
+    ----------
+    *shared : str
+        Of `DEFAULTS`; all of them if none is named.
+
+    **own : object
+        Further ones, with their defaults.
+    """
+    defaults = {name: DEFAULTS[name] for name in shared or DEFAULTS}
+    defaults.update(own)
+
+    def decorate(cls):
+        def __init__(self, **parameters):
+            unknown = sorted(parameters.keys() - defaults.keys())
+            if unknown:
+                raise TypeError(f"{cls.__name__} has no parameter {unknown[0]!r}")
+            for name, default in defaults.items():
+                setattr(self, name, parameters.get(name, default))
+
+        kinds = [Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)]
+        for name, default in defaults.items():
+            kinds.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default))
+        __init__.__signature__ = Signature(kinds)
+        __init__.__qualname__ = f"{cls.__name__}.__init__"
+        cls.__init__ = __init__
+        return cls
+
+    return decorate
+
+
 #: Tables of at most so many rows and values are put in order, so that equal rows count as one row of
 #: their weights together: repeating a row is then the same as weighing it, to the last bit.
 FEW_ROWS, FEW_VALUES = 2000, 1 << 20
@@ -43,18 +93,27 @@ class Learner(BaseEstimator):
     _learner = ""
     _own = ()
 
+    #: The parameter that says how many features the map has, or landmarks.
+    _size = "n_components"
+    #: What it stands on where that is no map: ``'all rows'`` or ``'landmarks'``.
+    _ground = None
+
     def _options(self, X):
         kernel = "gaussian" if self.kernel == "rbf" else self.kernel
-        paired = self.form == "paired" and self.map in ("fourier", "fastfood", "sorf")
+        map, form = getattr(self, "map", None), getattr(self, "form", None)
+        size = getattr(self, self._size, None)
+        if form == "paired" and map in ("fourier", "fastfood", "sorf"):
+            # A cosine and a sine for each frequency.
+            size += size % 2
         options = {
             "kernel": kernel,
-            "map": self.map,
-            # A cosine and a sine for each frequency.
-            "n_components": self.n_components + (self.n_components % 2 if paired else 0),
-            "sampling": self.sampling,
-            "form": self.form,
+            "ground": self._ground,
+            "map": map,
+            "n_components": size,
+            "sampling": getattr(self, "sampling", None),
+            "form": form,
             "standardize": self.standardize,
-            "fit_intercept": self.fit_intercept,
+            "fit_intercept": getattr(self, "fit_intercept", None),
             "seed": seed_of(check_random_state(self.random_state)),
             "device": self.device,
             "memory": self.memory,
@@ -95,14 +154,18 @@ class Learner(BaseEstimator):
     def _facts(self):
         """Attributes that the fit found."""
         facts = self._model.facts()
-        passes = facts.get("passes", facts.get("sweeps"))
-        if passes is not None:
-            self.n_iter_ = max(int(passes), 1)
+        for name in ("passes", "sweeps", "iterations", "steps", "stages"):
+            if name in facts:
+                self.n_iter_ = max(int(facts[name]), 1)
 
     def _scores(self, X):
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
-        return self._model.scores(table(X), self.device, self.memory)
+        return self._current().scores(table(X), self.device, self.memory)
+
+    def _current(self):
+        """The native model."""
+        return self._model
 
     def save(self, path):
         """Write the model file of the command line, which `load` and `bochner predict` read.
@@ -113,7 +176,7 @@ class Learner(BaseEstimator):
             The file.
         """
         check_is_fitted(self)
-        self._model.save(path)
+        self._current().save(path)
 
     @classmethod
     def load(cls, path, **parameters):
@@ -154,6 +217,26 @@ class Learner(BaseEstimator):
         return tags
 
 
+class RowsLearner(Learner):
+    """A learner of rows alone, without targets."""
+
+    def _takes_weights(self):
+        return False
+
+    def _learn_rows(self, X, weights=None, at_least=2):
+        """Fit to validated rows, which are returned."""
+        X = validate_data(
+            self, X, accept_sparse="csr", dtype=FLOATS, ensure_min_samples=at_least
+        )
+        if weights is not None:
+            weights = weights_of(weights, X)
+        self._learn(X, np.empty((X.shape[0], 0)), weights)
+        return X
+
+    def _loaded(self):
+        pass
+
+
 def _varies(X):
     """Whether any two rows differ."""
     if sparse.issparse(X):
@@ -181,21 +264,3 @@ def weights_of(sample_weight, X):
     if not weights.any():
         raise ValueError("all rows have sample_weight 0; at least one class or value has to count")
     return weights
-
-
-class RidgeOptions:
-    """What ridge regression and classification share."""
-
-    def _takes_weights(self):
-        # A choice by leave-one-out errors sees rows one by one.
-        return isinstance(self.penalty, Real)
-
-    def _options(self, X):
-        options = super()._options(X)
-        if not isinstance(self.penalty, (Real, str)):
-            options["penalty"] = [float(penalty) for penalty in self.penalty]
-        return options
-
-    def _facts(self):
-        super()._facts()
-        self.penalty_ = self._model.penalty

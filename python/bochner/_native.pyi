@@ -76,3 +76,39 @@ class Model:
     def describe(self) -> str: ...
     def save(self, path: str | PathLike[str]) -> None: ...
     def to_bytes(self) -> bytes: ...
+
+class RidgeState:
+    @staticmethod
+    def begin(
+        x: _Table,
+        y: NDArray[np.float64],
+        options: dict[str, Any],
+        *,
+        classes: list[float] | None = None,
+        names: list[str] | None = None,
+    ) -> RidgeState: ...
+    @staticmethod
+    def from_parts(
+        map: bytes, classes: bool, numbers: list[float], names: list[str] | None, sums: bytes
+    ) -> RidgeState: ...
+    @property
+    def rows(self) -> int: ...
+    def add(
+        self,
+        x: _Table,
+        y: NDArray[np.float64],
+        weights: NDArray[np.float64] | None,
+        device: str,
+        memory: int | None = None,
+    ) -> None: ...
+    def forget(
+        self,
+        x: _Table,
+        y: NDArray[np.float64],
+        weights: NDArray[np.float64] | None,
+        device: str,
+        memory: int | None = None,
+    ) -> None: ...
+    def merge(self, other: RidgeState) -> None: ...
+    def empty(self) -> RidgeState: ...
+    def model(self, penalty: float, fit_intercept: bool, device: str) -> Model: ...

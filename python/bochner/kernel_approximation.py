@@ -32,6 +32,30 @@ def _round_to_11_bits(values):
 class _Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """What the maps share: rows go through a native map, into an output allocated once."""
 
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X, y=None):
+        """Fit to the first rows; later ones are checked, and change nothing.
+
+        The map is drawn once: nothing of it is refined by more rows. With this, pipelines that go on
+        by `partial_fit` can begin with it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        y : Ignored
+            For pipelines.
+
+        Returns
+        -------
+        self : object
+        """
+        if not hasattr(self, "_map"):
+            return self.fit(X, y)
+        validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+        return self
+
     def _features(self, X, dtype):
         out = np.empty((X.shape[0], self._map.n_components), dtype=dtype)
         self._map.transform(table(X), out, self.device, self.memory)

@@ -1,48 +1,7 @@
-from collections.abc import Sequence
-from typing import Any, Self
-
-from numpy.typing import NDArray
-
-from ._learning import _Learner
+from ._bases import Regressor
 from .kernel_approximation import _Random
 
-class KernelRidgeRegressor(_Learner):
-    kernel: str
-    gamma: float | str
-    n_components: int
-    map: str
-    sampling: str
-    form: str
-    standardize: str
-    penalty: float | Sequence[float] | str
-    folds: int | None
-    solver: str
-    fit_intercept: bool
-    random_state: _Random
-    device: str
-    memory: int | None
-    penalty_: float
-    def __init__(
-        self,
-        *,
-        kernel: str = "gaussian",
-        gamma: float | str = "scale",
-        n_components: int = 1000,
-        map: str = "fourier",
-        sampling: str = "monte-carlo",
-        form: str = "paired",
-        standardize: str = "auto",
-        penalty: float | Sequence[float] | str = 1e-06,
-        folds: int | None = None,
-        solver: str = "auto",
-        fit_intercept: bool = True,
-        random_state: _Random = None,
-        device: str = "auto",
-        memory: int | None = None,
-    ) -> None: ...
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self: ...
-
-class KernelSVR(_Learner):
+class KernelSVR(Regressor):
     kernel: str
     gamma: float | str
     n_components: int
@@ -81,9 +40,8 @@ class KernelSVR(_Learner):
         device: str = "auto",
         memory: int | None = None,
     ) -> None: ...
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self: ...
 
-class KernelElasticNet(_Learner):
+class KernelElasticNet(Regressor):
     kernel: str
     gamma: float | str
     n_components: int
@@ -118,41 +76,3 @@ class KernelElasticNet(_Learner):
         device: str = "auto",
         memory: int | None = None,
     ) -> None: ...
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self: ...
-
-class GaussianProcessRegressor(_Learner):
-    kernel: str
-    gamma: float | str
-    n_components: int
-    map: str
-    sampling: str
-    form: str
-    standardize: str
-    noise_variance: float | None
-    signal_variance: float | None
-    fit_intercept: bool
-    random_state: _Random
-    device: str
-    memory: int | None
-    noise_deviation_: float
-    signal_deviation_: float
-    log_marginal_likelihood_: float
-    def __init__(
-        self,
-        *,
-        kernel: str = "gaussian",
-        gamma: float | str = "scale",
-        n_components: int = 1000,
-        map: str = "fourier",
-        sampling: str = "monte-carlo",
-        form: str = "paired",
-        standardize: str = "auto",
-        noise_variance: float | None = None,
-        signal_variance: float | None = None,
-        fit_intercept: bool = True,
-        random_state: _Random = None,
-        device: str = "auto",
-        memory: int | None = None,
-    ) -> None: ...
-    def fit(self, X: Any, y: Any) -> Self: ...
-    def predict(self, X: Any, return_std: bool = False) -> Any: ...

@@ -74,13 +74,19 @@ impl Interrupt {
         }
     }
 
-    /// `run` that looks for signals with every step, and ends at the next chunk after one.
-    fn heard_by(&self, run: Run) -> Run {
+    /// What looks for signals whenever work calls it.
+    pub(crate) fn hear(&self) -> impl Fn() + Send + Sync + 'static {
         let own = Self {
             stop: self.stop.clone(),
             raised: self.raised.clone(),
         };
-        run.progress(move |_: Step| drop(own.check()))
+        move || drop(own.check())
+    }
+
+    /// `run` that looks for signals with every step, and ends at the next chunk after one.
+    fn heard_by(&self, run: Run) -> Run {
+        let hear = self.hear();
+        run.progress(move |_: Step| hear())
     }
 }
 

@@ -2,9 +2,9 @@
 
 use crate::options::Options;
 use bochner::models::{
-    ClassWeights, Fit, GaussianProcessOptions, HeldOut, Lambda, LassoOptions, LogisticOptions,
-    MarginLoss, ResidualLoss, ResidualOptions, RidgeOptions, Solver, Stopping,
-    SupportVectorOptions,
+    ClassWeights, Fit, GaussianProcessOptions, HeldOut, KMeansOptions, Lambda, LassoOptions,
+    LogisticOptions, MarginLoss, ResidualLoss, ResidualOptions, RidgeOptions, Solver,
+    SpectralClusteringOptions, Stopping, SupportVectorOptions,
 };
 use pyo3::{exceptions::PyValueError, prelude::*};
 
@@ -21,15 +21,15 @@ fn wrong<T>(problem: String) -> PyResult<T> {
 }
 
 impl Options<'_, '_> {
-    fn intercept(&self) -> PyResult<bool> {
+    pub(crate) fn intercept(&self) -> PyResult<bool> {
         Ok(self.get("fit_intercept")?.unwrap_or(true))
     }
 
-    fn one_penalty(&self, default: f64) -> PyResult<f64> {
+    pub(crate) fn one_penalty(&self, default: f64) -> PyResult<f64> {
         Ok(self.get("penalty")?.unwrap_or(default))
     }
 
-    fn stopping(&self, default: Stopping) -> PyResult<Stopping> {
+    pub(crate) fn stopping(&self, default: Stopping) -> PyResult<Stopping> {
         Ok(Stopping {
             tolerance: self.get("tol")?.unwrap_or(default.tolerance),
             max_passes: self.get("max_iter")?.unwrap_or(default.max_passes),
@@ -160,6 +160,19 @@ impl Options<'_, '_> {
             "svr" => Box::new(self.residuals()?),
             "lasso" => Box::new(self.lasso()?),
             "gaussian-process" => Box::new(self.gaussian_process()?),
+            "kernel-ridge" => Box::new(self.kernel_ridge()?),
+            "falkon" => Box::new(self.falkon()?),
+            "greedy" => Box::new(self.greedy()?),
+            "boosting" => Box::new(self.boosting()?),
+            "pca" => Box::new(self.pca()?),
+            "ica" => Box::new(self.ica()?),
+            "kmeans" => Box::new(self.kmeans(KMeansOptions::default())?),
+            "spectral" => Box::new(self.spectral()?),
+            "spectral-clustering" => {
+                let kmeans = self.kmeans(SpectralClusteringOptions::default().kmeans)?;
+                Box::new(SpectralClusteringOptions { kmeans })
+            }
+            "one-class" => Box::new(self.one_class()?),
             other => return wrong(format!("there is no learner {other:?}")),
         })
     }

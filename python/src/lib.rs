@@ -3,10 +3,14 @@
 
 mod arrays;
 mod calls;
+mod hypothesis;
+mod kernel_machines;
 mod learner;
 mod map;
 mod model;
 mod options;
+mod rows;
+mod state;
 
 use pyo3::prelude::*;
 
@@ -16,11 +20,15 @@ mod _native {
     #[pymodule_export]
     use super::calls::devices;
     #[pymodule_export]
+    use super::hypothesis::{conditional_independence, independence, two_sample};
+    #[pymodule_export]
     use super::map::FeatureMap;
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]
     use super::options::lengthscale;
+    #[pymodule_export]
+    use super::state::RidgeState;
     use pyo3::prelude::*;
 
     #[pymodule_init]

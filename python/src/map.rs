@@ -7,7 +7,6 @@ use crate::{
 };
 use bochner::{
     Result, Run,
-    data::Survey,
     features::{
         self, Affine, DenseFeatures, FeatureValue, Form, Fourier, Landmarks, Nystrom, Store,
         Transformer,
@@ -25,8 +24,6 @@ use pyo3::{
 use self_cell::self_cell;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Rows that the median rule looks at.
-const MEDIAN_ROWS: usize = 2000;
 /// Fewer values than this are copied at once, and no thread reads ahead.
 const FEW_VALUES: usize = 1 << 16;
 /// What the bytes of a map are called.
@@ -286,31 +283,5 @@ impl FeatureMap {
     ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
         let read = py.get_type::<Self>().getattr("from_bytes")?;
         Ok((read, (self.to_bytes(py)?,)))
-    }
-}
-
-impl Prepared {
-    /// Surveys `source`, decides on scales, and draws the map.
-    pub(crate) fn build(
-        &self,
-        source: &mut Source<'_>,
-        run: &Run,
-    ) -> Result<(Box<dyn features::FeatureMap>, Survey)> {
-        use features::{Bandwidth, MapBuilder};
-        let rows = match self.bandwidth {
-            Bandwidth::Median => MEDIAN_ROWS,
-            _ => 0,
-        };
-        let rows = rows.max(self.spec.sample_rows());
-        let survey = Survey::watched(source, rows, self.spec.seed.0, &|step| run.say(step))?;
-        let scaling = self
-            .standardize
-            .beside(&self.bandwidth)
-            .decide(&survey, self.spec.is_shift_invariant());
-        let kernel = self.spec.kernel.as_ref();
-        let lengthscales = self.bandwidth.lengthscales(kernel, &survey, &scaling)?;
-        let input = scaling.input(&lengthscales)?;
-        let map = self.spec.build(input, &survey.sample, source, run)?;
-        Ok((map, survey))
     }
 }

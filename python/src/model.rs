@@ -48,7 +48,7 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    fn of(model: LinearModel) -> Self {
+    pub(crate) fn of(model: LinearModel) -> Self {
         Self {
             model: Arc::new(model),
             loaded: Mutex::new(None),
@@ -118,7 +118,7 @@ impl Model {
         }))
     }
 
-    /// The raw outputs for rows `x`, `[n, t]`: predicted values, or one score per class.
+    /// Outputs for rows `x`, `[n, t]`: predicted values, or one score per class.
     #[pyo3(signature = (x, device, memory=None))]
     fn scores<'py>(
         &self,
@@ -136,17 +136,22 @@ impl Model {
                 other => other.insert((key, self.load(device, memory)?)),
             };
             let result = cell.with_dependent_mut(|_, predictor| -> Result<Array2<f64>> {
+                let finished = |scores_nt: Array2<f64>| match &self.model.targets {
+                    Targets::Real { .. } => self.model.decide(scores_nt),
+                    Targets::Classes(_) => scores_nt,
+                };
                 if view.rows() * view.columns() <= FEW_VALUES {
-                    return predictor.scores(&view.part(0..view.rows())?);
+                    return predictor.scores(&view.part(0..view.rows())?).map(finished);
                 }
-                let outputs = self.model.coefficients.intercept_t.len();
+                let outputs = self.model.targets.outputs();
                 let mut all = Array2::zeros((view.rows(), outputs));
                 let mut at = 0;
                 let mut source = Source::new(view, interrupt.flag());
                 predictor.stream_scores(&mut source, |scores_nt, _| {
                     let rows = at..at + scores_nt.nrows();
                     at = rows.end;
-                    all.slice_mut(s![rows, ..]).assign(&scores_nt);
+                    all.slice_mut(s![rows, ..])
+                        .assign(&finished(scores_nt.to_owned()));
                     interrupt.check()
                 })?;
                 Ok(all)
@@ -191,6 +196,35 @@ impl Model {
         Ok((predicted.into_pyarray(py), deviation.into_pyarray(py)))
     }
 
+    /// How far rows `x` are, in feature space, from what principal components span, squared, `[n]`.
+    #[pyo3(signature = (x, device, memory=None))]
+    fn reconstruction_errors<'py>(
+        &self,
+        py: Python<'py>,
+        x: Table<'_>,
+        device: &str,
+        memory: Option<u64>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let view = x.view();
+        let errors = without_gil(py, |interrupt| {
+            let run = run(device, memory, interrupt)?;
+            let mut all = Vec::with_capacity(view.rows());
+            let mut source = Source::new(view, interrupt.flag());
+            (self.model).reconstruction_errors(&mut source, run, |errors_n| {
+                all.extend(&errors_n);
+                Ok(())
+            })?;
+            Ok(all)
+        })?;
+        Ok(errors.into_pyarray(py))
+    }
+
+    /// The variances along principal components, largest first, and in all directions.
+    fn variances(&self) -> Option<(Vec<f64>, f64)> {
+        let principal = self.model.principal.as_ref()?;
+        Some((principal.variance_t.clone(), principal.total_variance))
+    }
+
     /// Coefficients of the features, `[D, t]`, and the intercept, `[t]`.
     fn coefficients<'py>(
         &self,
@@ -232,6 +266,18 @@ impl Model {
     #[getter]
     fn n_features(&self) -> usize {
         self.model.map.input_dim()
+    }
+
+    /// Columns of what it predicts; classes, of a classifier.
+    #[getter]
+    fn n_outputs(&self) -> usize {
+        self.model.targets.outputs()
+    }
+
+    /// Rows that the fit saw.
+    #[getter]
+    fn rows(&self) -> u64 {
+        self.model.rows
     }
 
     /// Figures that the fit found, by name.

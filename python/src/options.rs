@@ -1,8 +1,9 @@
 //! Options that Python hands over by name.
 
 use bochner::{
-    Error,
-    features::{Bandwidth, MapSpec, Standardize},
+    Error, Result, Run,
+    data::{ChunkSource, Survey},
+    features::{Bandwidth, FeatureMap, KernelColumns, MapBuilder, MapSpec, Standardize},
     kernels,
     seed::Seed,
 };
@@ -14,6 +15,9 @@ use pyo3::{
 use std::str::FromStr;
 
 use crate::calls::exception;
+
+/// Rows that the median rule looks at.
+const MEDIAN_ROWS: usize = 2000;
 
 /// A dictionary of options. `None` is as if a name were not there.
 pub(crate) struct Options<'a, 'py>(pub(crate) &'a Bound<'py, PyDict>);
@@ -53,10 +57,22 @@ impl<'py> Options<'_, 'py> {
     }
 }
 
+/// What a learner stands on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ground {
+    /// The features of a map.
+    Features,
+    /// The kernel of all rows.
+    AllRows,
+    /// The kernel of landmark rows.
+    Landmarks,
+}
+
 /// What decides a map, how its columns are scaled, and how wide its kernel is.
 #[derive(Debug)]
 pub(crate) struct Prepared {
     pub(crate) spec: MapSpec,
+    ground: Ground,
     pub(crate) bandwidth: Bandwidth,
     pub(crate) standardize: Standardize,
 }
@@ -69,14 +85,27 @@ enum Gamma {
 }
 
 impl Prepared {
-    /// From the options `map`, `kernel`, `n_components`, `form`, `sampling`, `landmarks`, `seed`,
-    /// `gamma`, `lengthscales` and `standardize`.
+    /// From the options `ground`, `map`, `kernel`, `n_components`, `form`, `sampling`, `landmarks`,
+    /// `seed`, `gamma`, `lengthscales` and `standardize`.
     pub(crate) fn read(options: &Options<'_, '_>) -> PyResult<Self> {
         let kernel: String = options.need("kernel")?;
         let kernel = kernels::parse(&kernel).map_err(|e| exception(&e))?;
-        let map: String = options.need("map")?;
+        let ground: Option<String> = options.get("ground")?;
+        let ground = match ground.as_deref() {
+            None => Ground::Features,
+            Some("all rows") => Ground::AllRows,
+            Some("landmarks") => Ground::Landmarks,
+            Some(other) => {
+                let problem = format!("no learner stands on {other:?}");
+                return Err(PyValueError::new_err(problem));
+            }
+        };
+        let map: String = match ground {
+            Ground::Features => options.need("map")?,
+            _ => "nystrom".into(),
+        };
         let mut spec = MapSpec::new(map.parse().map_err(|e: Error| exception(&e))?, kernel);
-        spec.features = options.need("n_components")?;
+        spec.features = options.get("n_components")?.unwrap_or(spec.features);
         spec.seed = Seed(options.need("seed")?);
         if let Some(form) = options.parse("form")? {
             spec.form = form;
@@ -98,9 +127,55 @@ impl Prepared {
         };
         Ok(Self {
             spec,
+            ground,
             bandwidth,
             standardize: options.parse("standardize")?.unwrap_or_default(),
         })
+    }
+
+    /// The kernel of rows, of a learner that takes no map.
+    fn columns(&self) -> Option<KernelColumns> {
+        let spec = &self.spec;
+        let columns = KernelColumns::of(spec.kernel.clone()).seed(spec.seed);
+        match self.ground {
+            Ground::Features => None,
+            Ground::AllRows => Some(columns),
+            Ground::Landmarks => {
+                let columns = columns.landmarks(spec.features);
+                Some(columns.choice(spec.landmarks.clone()))
+            }
+        }
+    }
+
+    /// Surveys `source`, decides on scales, and draws the map.
+    pub(crate) fn build(
+        &self,
+        source: &mut dyn ChunkSource,
+        run: &Run,
+    ) -> Result<(Box<dyn FeatureMap>, Survey)> {
+        let columns = self.columns();
+        let builder: &dyn MapBuilder = match &columns {
+            Some(columns) => columns,
+            None => &self.spec,
+        };
+        let rows = match self.bandwidth {
+            Bandwidth::Median => MEDIAN_ROWS,
+            _ => 0,
+        };
+        let rows = rows.max(builder.sample_rows());
+        let survey = Survey::watched(source, rows, self.spec.seed.0, &|step| run.say(step))?;
+        let scaling = self
+            .standardize
+            .beside(&self.bandwidth)
+            .decide(&survey, builder.is_shift_invariant());
+        let kernel = self.spec.kernel.as_ref();
+        let lengthscales = self.bandwidth.lengthscales(kernel, &survey, &scaling)?;
+        let input = scaling.input(&lengthscales)?;
+        let map = match columns {
+            Some(columns) => Box::new(columns.build(input, &survey.sample)?),
+            None => self.spec.build(input, &survey.sample, source, run)?,
+        };
+        Ok((map, survey))
     }
 }
 

@@ -1,0 +1,15 @@
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._learning import _Learner
+
+class Regressor(_Learner):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self: ...
+
+class Classifier(_Learner):
+    classes_: NDArray[Any]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self: ...
+    def decision_function(self, X: Any) -> NDArray[np.float64]: ...
+    def predict_proba(self, X: Any) -> NDArray[np.float64]: ...

@@ -1,0 +1,89 @@
+from collections.abc import Sequence
+from typing import Any, Self
+
+from ._bases import Classifier, Regressor
+from .kernel_approximation import _Random
+
+class KernelRidgeRegressor(Regressor):
+    kernel: str
+    gamma: float | str
+    n_components: int
+    map: str
+    sampling: str
+    form: str
+    standardize: str
+    penalty: float | Sequence[float] | str
+    folds: int | None
+    solver: str
+    fit_intercept: bool
+    random_state: _Random
+    device: str
+    memory: int | None
+    penalty_: float
+    def __init__(
+        self,
+        *,
+        kernel: str = "gaussian",
+        gamma: float | str = "scale",
+        n_components: int = 1000,
+        map: str = "fourier",
+        sampling: str = "monte-carlo",
+        form: str = "paired",
+        standardize: str = "auto",
+        penalty: float | Sequence[float] | str = 1e-06,
+        folds: int | None = None,
+        solver: str = "auto",
+        fit_intercept: bool = True,
+        random_state: _Random = None,
+        device: str = "auto",
+        memory: int | None = None,
+    ) -> None: ...
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self: ...
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self: ...
+    def without_rows(self) -> Self: ...
+    def merge(self, other: Self) -> Self: ...
+
+class KernelRidgeClassifier(Classifier):
+    kernel: str
+    gamma: float | str
+    n_components: int
+    map: str
+    sampling: str
+    form: str
+    standardize: str
+    penalty: float | Sequence[float] | str
+    folds: int | None
+    solver: str
+    class_weight: dict[Any, float] | str | None
+    probability: bool
+    fit_intercept: bool
+    random_state: _Random
+    device: str
+    memory: int | None
+    penalty_: float
+    def __init__(
+        self,
+        *,
+        kernel: str = "gaussian",
+        gamma: float | str = "scale",
+        n_components: int = 1000,
+        map: str = "fourier",
+        sampling: str = "monte-carlo",
+        form: str = "paired",
+        standardize: str = "auto",
+        penalty: float | Sequence[float] | str = 1e-06,
+        folds: int | None = None,
+        solver: str = "auto",
+        class_weight: dict[Any, float] | str | None = None,
+        probability: bool = False,
+        fit_intercept: bool = True,
+        random_state: _Random = None,
+        device: str = "auto",
+        memory: int | None = None,
+    ) -> None: ...
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> Self: ...
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self: ...
+    def without_rows(self) -> Self: ...
+    def merge(self, other: Self) -> Self: ...
