@@ -3,28 +3,59 @@
 `RBFSampler` and `Nystroem` take the place of scikit-learn's: same parameters, attributes and shapes,
 and every kernel, map and sampling of the library beside. The learners fit something linear to such
 features while the rows stream by: ridge regression and classification, Gaussian processes, logistic
-regression, support vectors, the elastic net.
+regression, support vectors, the elastic net, greedy fits and boosting. Exact kernel ridge regression
+and Falkon stand on the kernel itself. Rows without targets have components, clusters, coordinates and
+novelties, and tests say whether laws differ and columns depend on each other.
 """
 
 from ._native import __version__, devices as _devices
 from .classifiers import KernelLogisticRegression, KernelSVC
+from .cluster import KernelKMeans, SpectralClustering
+from .decomposition import KernelICA, KernelPCA, SpectralEmbedding
 from .gaussian_process import GaussianProcessRegressor
+from .hypothesis import TestResult, hsic_test, mmd_test, rcot_test
 from .kernel_approximation import Nystroem, RBFSampler
+from .kernel_machines import (
+    ExactKernelRidgeClassifier,
+    ExactKernelRidgeRegressor,
+    FalkonClassifier,
+    FalkonRegressor,
+)
+from .novelty import OneClassSVM
 from .regressors import KernelElasticNet, KernelSVR
 from .ridge import KernelRidgeClassifier, KernelRidgeRegressor
+from .stagewise import BoostingClassifier, BoostingRegressor, GreedyClassifier, GreedyRegressor
 
 __all__ = [
+    "BoostingClassifier",
+    "BoostingRegressor",
+    "ExactKernelRidgeClassifier",
+    "ExactKernelRidgeRegressor",
+    "FalkonClassifier",
+    "FalkonRegressor",
     "GaussianProcessRegressor",
+    "GreedyClassifier",
+    "GreedyRegressor",
     "KernelElasticNet",
+    "KernelICA",
+    "KernelKMeans",
     "KernelLogisticRegression",
+    "KernelPCA",
     "KernelRidgeClassifier",
     "KernelRidgeRegressor",
     "KernelSVC",
     "KernelSVR",
     "Nystroem",
+    "OneClassSVM",
     "RBFSampler",
+    "SpectralClustering",
+    "SpectralEmbedding",
+    "TestResult",
     "__version__",
     "devices",
+    "hsic_test",
+    "mmd_test",
+    "rcot_test",
 ]
 
 

@@ -1,22 +1,51 @@
 from ._native import __version__
 from .classifiers import KernelLogisticRegression, KernelSVC
+from .cluster import KernelKMeans, SpectralClustering
+from .decomposition import KernelICA, KernelPCA, SpectralEmbedding
 from .gaussian_process import GaussianProcessRegressor
+from .hypothesis import TestResult, hsic_test, mmd_test, rcot_test
 from .kernel_approximation import Nystroem, RBFSampler
+from .kernel_machines import (
+    ExactKernelRidgeClassifier,
+    ExactKernelRidgeRegressor,
+    FalkonClassifier,
+    FalkonRegressor,
+)
+from .novelty import OneClassSVM
 from .regressors import KernelElasticNet, KernelSVR
 from .ridge import KernelRidgeClassifier, KernelRidgeRegressor
+from .stagewise import BoostingClassifier, BoostingRegressor, GreedyClassifier, GreedyRegressor
 
 __all__ = [
+    "BoostingClassifier",
+    "BoostingRegressor",
+    "ExactKernelRidgeClassifier",
+    "ExactKernelRidgeRegressor",
+    "FalkonClassifier",
+    "FalkonRegressor",
     "GaussianProcessRegressor",
+    "GreedyClassifier",
+    "GreedyRegressor",
     "KernelElasticNet",
+    "KernelICA",
+    "KernelKMeans",
     "KernelLogisticRegression",
+    "KernelPCA",
     "KernelRidgeClassifier",
     "KernelRidgeRegressor",
     "KernelSVC",
     "KernelSVR",
     "Nystroem",
+    "OneClassSVM",
     "RBFSampler",
+    "SpectralClustering",
+    "SpectralEmbedding",
+    "TestResult",
     "__version__",
     "devices",
+    "hsic_test",
+    "mmd_test",
+    "rcot_test",
 ]
 
 def devices() -> dict[str, str | list[str]]: ...

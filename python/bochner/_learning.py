@@ -1,5 +1,6 @@
 """What the kernel machines share: from validated arrays to a native model, and back."""
 
+import warnings
 from inspect import Parameter, Signature
 from numbers import Integral, Real
 
@@ -60,6 +61,7 @@ def takes(*shared, **own):
         Further ones, with their defaults.
     """
     defaults = {name: DEFAULTS[name] for name in shared or DEFAULTS}
+    # Those of its own come last, unless they are others for shared ones.
     defaults.update(own)
 
     def decorate(cls):
@@ -105,6 +107,13 @@ class Learner(BaseEstimator):
         if form == "paired" and map in ("fourier", "fastfood", "sorf"):
             # A cosine and a sine for each frequency.
             size += size % 2
+        if (map == "nystrom" or self._ground == "landmarks") and size > X.shape[0]:
+            warnings.warn(
+                f"{self._size}={size} is more than the {X.shape[0]} different rows there are, and was "
+                f"set to {X.shape[0]}",
+                stacklevel=4,
+            )
+            size = X.shape[0]
         options = {
             "kernel": kernel,
             "ground": self._ground,
@@ -137,7 +146,7 @@ class Learner(BaseEstimator):
         if self._takes_weights() and X.shape[0] <= FEW_ROWS:
             X, y, weights = _in_order(X, y, weights)
         self._model = _native.Model.fit(
-            self._learner,
+            self._learner_of_fit(),
             table(X),
             np.ascontiguousarray(y),
             weights,
@@ -146,6 +155,9 @@ class Learner(BaseEstimator):
             names=names,
         )
         self._facts()
+
+    def _learner_of_fit(self):
+        return self._learner
 
     def _takes_weights(self):
         """Whether rows count by weights, and equal ones may be one row."""
@@ -217,8 +229,14 @@ class Learner(BaseEstimator):
         return tags
 
 
+#: Those of learners of rows alone, which have scikit-learn's n_components for results.
+ROWS = tuple(name for name in DEFAULTS if name not in ("n_components", "fit_intercept"))
+
+
 class RowsLearner(Learner):
     """A learner of rows alone, without targets."""
+
+    _size = "map_components"
 
     def _takes_weights(self):
         return False

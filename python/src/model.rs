@@ -13,7 +13,7 @@ use bochner::{
 use ndarray::{Array2, s};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::{
-    exceptions::PyValueError,
+    exceptions::{PyNotImplementedError, PyValueError},
     prelude::*,
     types::{PyBytes, PyDict},
 };
@@ -88,6 +88,10 @@ impl Model {
             return Err(PyValueError::new_err(
                 "X, y and sample_weight differ in their rows",
             ));
+        }
+        if weights.is_some() && !fit.takes_weights() {
+            let problem = format!("{learner} takes no weights of rows");
+            return Err(PyNotImplementedError::new_err(problem));
         }
         let model = without_gil(py, |interrupt| {
             let run = run(&name, memory, interrupt)?;

@@ -48,12 +48,16 @@ def test_mypy_accepts_the_types(tmp_path):
     use = tmp_path / "use.py"
     use.write_text(
         "import numpy as np\n"
-        "from bochner import KernelRidgeClassifier, Nystroem, RBFSampler, devices\n"
+        "from bochner import KernelKMeans, KernelPCA, KernelRidgeClassifier, Nystroem, RBFSampler\n"
+        "from bochner import devices, mmd_test\n"
         "X = np.zeros((3, 2))\n"
         "Z = RBFSampler(gamma='scale', n_components=10, random_state=0).fit(X).transform(X)\n"
         "Nystroem('rbf', gamma=0.5).fit_transform(X)\n"
         "shape: tuple[int, ...] = Z.shape\n"
         "y = KernelRidgeClassifier(penalty=[1e-3, 1e-2]).fit(X, [0, 1, 0]).predict(X)\n"
+        "part = KernelPCA(n_components=0.9).fit(X).explained_variance_ratio_.sum()\n"
+        "clusters = KernelKMeans(n_clusters=2).fit_predict(X)\n"
+        "p: float = mmd_test(X, X, permutations=9).pvalue\n"
         "where: str = devices()['cpu']  # type: ignore[assignment]\n"
     )
     for files in ([str(use)], [str(path) for path in sorted(package.glob("*.pyi"))]):

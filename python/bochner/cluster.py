@@ -1,0 +1,193 @@
+"""Clusters of rows, by random features.
+
+Each class draws a feature map z with z(x)'z(y) close to k(x, y), and streams the rows through it. Any
+row can be given its cluster, not those of the fit alone.
+"""
+
+from sklearn.base import ClusterMixin, _fit_context
+
+from ._learning import COUNT, NOT_NEGATIVE, ROWS, SHARED, RowsLearner, takes
+
+__all__ = ["KernelKMeans", "SpectralClustering"]
+
+_CONSTRAINTS = {
+    **{name: SHARED[name] for name in ROWS},
+    "map_components": [COUNT],
+    "n_clusters": [COUNT],
+    "n_init": [COUNT],
+    "tol": [NOT_NEGATIVE],
+    "max_iter": [COUNT],
+}
+
+
+class _Clusters(ClusterMixin, RowsLearner):
+    _own = ("n_clusters", "n_init", "tol", "max_iter")
+
+    def _facts(self):
+        super()._facts()
+        self.inertia_ = self._model.facts()["inertia"]
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None):
+        """Find the clusters of rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        y : Ignored
+            For pipelines.
+
+        Returns
+        -------
+        self : object
+        """
+        self._learn_rows(X)
+        self.labels_ = self.predict(X)
+        return self
+
+    def predict(self, X):
+        """Clusters of rows, of those of the fit or of new ones.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Numbers from 0.
+        """
+        return self._scores(X).argmax(axis=1)
+
+
+@takes(*ROWS, map_components=1000, n_clusters=8, n_init=1, tol=1e-4, max_iter=300)
+class KernelKMeans(_Clusters):
+    """Kernel k-means, by random features: clusters around centres in feature space.
+
+    Each start seeds by k-means++ and runs on a sample of rows that fills half of ``memory``; the best
+    goes on over all rows. Beside its own it takes the parameters of `KernelRidgeRegressor`: kernel,
+    gamma, map, sampling, form, standardize, random_state, device and memory.
+
+    Parameters
+    ----------
+    map_components : int, default=1000
+        Number of features of the map.
+
+    n_clusters : int, default=8
+        Number of clusters.
+
+    n_init : int, default=1
+        Starts, the best of which is taken.
+
+    tol : float, default=1e-4
+        Done when the squared moves of all centres are at most this share of the mean variance of a
+        feature.
+
+    max_iter : int, default=300
+        Most iterations of a start, and of the passes over all rows.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Clusters of the rows of the fit.
+
+    inertia_ : float
+        The sum of squared distances to the centres, in feature space.
+
+    n_iter_ : int
+        Iterations of the best start.
+
+    n_features_in_ : int
+        Number of features seen in fit.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if all are strings.
+
+    References
+    ----------
+    R. Chitta, R. Jin and A. K. Jain, "Efficient kernel clustering using random Fourier features",
+    ICDM 2012.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import KernelKMeans
+    >>> X = np.array([[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]])
+    >>> labels = KernelKMeans(n_clusters=2, random_state=0).fit_predict(X)
+    >>> bool((labels[:3] == labels[0]).all() and (labels[3:] == 1 - labels[0]).all())
+    True
+    """
+
+    _learner = "kmeans"
+    _parameter_constraints = _CONSTRAINTS
+
+
+@takes(*ROWS, map="nystrom", map_components=500, n_clusters=8, n_init=10, tol=1e-4, max_iter=300)
+class SpectralClustering(_Clusters):
+    """Spectral clustering, by random features: clusters of any shape that hang together.
+
+    It is k-means on the coordinates of `SpectralEmbedding`. Unlike scikit-learn's it takes any number
+    of rows, and predicts. Beside its own it takes the parameters of `KernelRidgeRegressor`: kernel,
+    gamma, sampling, form, standardize, random_state, device and memory.
+
+    Parameters
+    ----------
+    map : str, default='nystrom'
+        The map; the kernel of random features can be negative, which a graph bears badly.
+
+    map_components : int, default=500
+        Number of landmarks, or features of the map.
+
+    n_clusters : int, default=8
+        Number of clusters.
+
+    n_init : int, default=10
+        Starts of k-means, the best of which is taken.
+
+    tol : float, default=1e-4
+        Of k-means, as in `KernelKMeans`.
+
+    max_iter : int, default=300
+        Most iterations of k-means.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Clusters of the rows of the fit.
+
+    inertia_ : float
+        The sum of squared distances to the centres, in coordinates.
+
+    n_iter_ : int
+        Iterations of k-means.
+
+    n_features_in_ : int
+        Number of features seen in fit.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if all are strings.
+
+    References
+    ----------
+    J. Shi and J. Malik, "Normalized cuts and image segmentation", PAMI 22, 2000.
+
+    Examples
+    --------
+    >>> from bochner import SpectralClustering
+    >>> from sklearn.datasets import make_moons
+    >>> X, y = make_moons(300, noise=0.03, random_state=0)
+    >>> model = SpectralClustering(n_clusters=2, gamma=30.0, map_components=200, random_state=0)
+    >>> labels = model.fit_predict(X)
+    >>> bool(max((labels == y).mean(), (labels != y).mean()) > 0.98)
+    True
+    """
+
+    _learner = "spectral-clustering"
+    _parameter_constraints = _CONSTRAINTS
+
+    def _learner_of_fit(self):
+        # One cluster has no coordinates.
+        return "kmeans" if self.n_clusters == 1 else self._learner

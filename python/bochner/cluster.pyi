@@ -1,0 +1,82 @@
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._learning import RowsLearner
+from .kernel_approximation import _Random
+
+class _Clusters(RowsLearner):
+    labels_: NDArray[np.intp]
+    inertia_: float
+    def fit(self, X: Any, y: Any = None) -> Self: ...
+    def predict(self, X: Any) -> NDArray[np.intp]: ...
+    def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> NDArray[np.intp]: ...
+
+class KernelKMeans(_Clusters):
+    kernel: str
+    gamma: float | str
+    map: str
+    sampling: str
+    form: str
+    standardize: str
+    random_state: _Random
+    device: str
+    memory: int | None
+    map_components: int
+    n_clusters: int
+    n_init: int
+    tol: float
+    max_iter: int
+    def __init__(
+        self,
+        *,
+        kernel: str = "gaussian",
+        gamma: float | str = "scale",
+        map: str = "fourier",
+        sampling: str = "monte-carlo",
+        form: str = "paired",
+        standardize: str = "auto",
+        random_state: _Random = None,
+        device: str = "auto",
+        memory: int | None = None,
+        map_components: int = 1000,
+        n_clusters: int = 8,
+        n_init: int = 1,
+        tol: float = 0.0001,
+        max_iter: int = 300,
+    ) -> None: ...
+
+class SpectralClustering(_Clusters):
+    kernel: str
+    gamma: float | str
+    map: str
+    sampling: str
+    form: str
+    standardize: str
+    random_state: _Random
+    device: str
+    memory: int | None
+    map_components: int
+    n_clusters: int
+    n_init: int
+    tol: float
+    max_iter: int
+    def __init__(
+        self,
+        *,
+        kernel: str = "gaussian",
+        gamma: float | str = "scale",
+        map: str = "nystrom",
+        sampling: str = "monte-carlo",
+        form: str = "paired",
+        standardize: str = "auto",
+        random_state: _Random = None,
+        device: str = "auto",
+        memory: int | None = None,
+        map_components: int = 500,
+        n_clusters: int = 8,
+        n_init: int = 10,
+        tol: float = 0.0001,
+        max_iter: int = 300,
+    ) -> None: ...

@@ -1,0 +1,256 @@
+"""Components, independent sources and coordinates of rows, by random features.
+
+Each class draws a feature map z with z(x)'z(y) close to k(x, y), streams the rows through it, and
+finds directions among the features. Any row can be transformed, not those of the fit alone.
+"""
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.utils._param_validation import Interval, RealNotInt
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ._arrays import FLOATS, table
+from ._learning import COUNT, POSITIVE, ROWS, SHARED, RowsLearner, takes
+
+__all__ = ["KernelICA", "KernelPCA", "SpectralEmbedding"]
+
+_CONSTRAINTS = {**{name: SHARED[name] for name in ROWS}, "map_components": [COUNT]}
+
+
+class _Components(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsLearner):
+    def _options(self, X):
+        return {**super()._options(X), "components": self.n_components}
+
+    def _facts(self):
+        super()._facts()
+        self._n_features_out = self._model.n_outputs
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None):
+        """Fit to rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        y : Ignored
+            For pipelines.
+
+        Returns
+        -------
+        self : object
+        """
+        self._learn_rows(X)
+        return self
+
+    def transform(self, X):
+        """Coordinates of rows, of those of the fit or of new ones.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        Y : ndarray of shape (n_samples, n_components)
+        """
+        return self._scores(X)
+
+
+@takes(*ROWS, n_components=0.95, map_components=1000)
+class KernelPCA(_Components):
+    """Kernel principal components, by random features: one pass, and memory without rows.
+
+    Components are ``(z(x) - mean)'V`` with the leading eigenvectors V of the features' covariance;
+    their variances are the eigenvalues of the centred kernel matrix of all rows over n - 1. The
+    largest loading of each is positive. Beside its own it takes the parameters of
+    `KernelRidgeRegressor`: kernel, gamma, map, sampling, form, standardize, random_state, device and
+    memory.
+
+    Parameters
+    ----------
+    n_components : int or float, default=0.95
+        So many components, or the fewest that explain this share of the variance.
+
+    map_components : int, default=1000
+        Number of features of the map.
+
+    Attributes
+    ----------
+    explained_variance_ : ndarray of shape (n_components,)
+        The variance along each component, largest first.
+
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        The same as shares of the variance in all directions.
+
+    eigenvalues_ : ndarray of shape (n_components,)
+        Of the centred kernel matrix of the rows of the fit, as scikit-learn's KernelPCA has them.
+
+    n_features_in_ : int
+        Number of features seen in fit.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if all are strings.
+
+    References
+    ----------
+    B. Schoelkopf, A. Smola and K.-R. Mueller, "Nonlinear component analysis as a kernel eigenvalue
+    problem", Neural Computation 10, 1998; D. Lopez-Paz et al., "Randomized nonlinear component
+    analysis", ICML 2014.
+
+    Examples
+    --------
+    >>> from bochner import KernelPCA
+    >>> from sklearn.datasets import load_digits
+    >>> X, _ = load_digits(return_X_y=True)
+    >>> pca = KernelPCA(n_components=5, gamma=1e-3, random_state=0).fit(X)
+    >>> pca.transform(X).shape
+    (1797, 5)
+    >>> bool(0.2 < pca.explained_variance_ratio_.sum() < 0.6)
+    True
+    """
+
+    _learner = "pca"
+    _parameter_constraints = {
+        **_CONSTRAINTS,
+        "n_components": [COUNT, Interval(RealNotInt, 0.0, 1.0, closed="right")],
+    }
+
+    def _facts(self):
+        super()._facts()
+        variances, total = self._model.variances()
+        self.explained_variance_ = np.array(variances)
+        self.explained_variance_ratio_ = self.explained_variance_ / total
+        self.eigenvalues_ = self.explained_variance_ * (self._model.rows - 1)
+
+    def reconstruction_errors(self, X):
+        """How far rows are from what the components span, squared, in feature space.
+
+        Rows unlike those of the fit are far.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        errors : ndarray of shape (n_samples,)
+            ``|z(x) - mean|^2 - |transform(x)|^2``.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+        return self._model.reconstruction_errors(table(X), self.device, self.memory)
+
+
+@takes(*ROWS, n_components=2, map_components=1000, tol=1e-6, max_iter=500)
+class KernelICA(_Components):
+    """Independent components of random features: FastICA on whitened kernel principal components.
+
+    Sources have variance 1 and are uncorrelated on the rows of the fit, the least Gaussian first; the
+    largest loading of each is positive. Beside its own it takes the parameters of
+    `KernelRidgeRegressor`: kernel, gamma, map, sampling, form, standardize, random_state, device and
+    memory.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Number of sources.
+
+    map_components : int, default=1000
+        Number of features of the map.
+
+    tol : float, default=1e-6
+        Done when every direction has turned by less than this: 1 - |cosine|.
+
+    max_iter : int, default=500
+        Most iterations; an error says that they were not enough, as for sources that are Gaussian.
+
+    Attributes
+    ----------
+    n_iter_ : int
+        Iterations.
+
+    n_features_in_ : int
+        Number of features seen in fit.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if all are strings.
+
+    References
+    ----------
+    A. Hyvarinen, "Fast and robust fixed-point algorithms for independent component analysis", IEEE
+    Transactions on Neural Networks 10, 1999.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import KernelICA
+    >>> S = np.random.RandomState(0).uniform(-1, 1, size=(500, 2))
+    >>> X = S @ [[1.0, 1.0], [1.0, -0.5]]
+    >>> Y = KernelICA(gamma=1e-3, map_components=300, random_state=0).fit_transform(X)
+    >>> Y.shape
+    (500, 2)
+    """
+
+    _learner = "ica"
+    _own = ("tol", "max_iter")
+    _parameter_constraints = {
+        **_CONSTRAINTS,
+        "n_components": [COUNT],
+        "tol": [POSITIVE],
+        "max_iter": [COUNT],
+    }
+
+
+@takes(*ROWS, map="nystrom", n_components=2, map_components=500)
+class SpectralEmbedding(_Components):
+    """Laplacian eigenmaps on random features: neighbours by the kernel stay neighbours.
+
+    Unlike scikit-learn's it takes any number of rows, two passes over them, and transforms rows that
+    it has not seen. Coordinates have a mean square of 1 over rows weighted by their degree. Beside
+    its own it takes the parameters of `KernelRidgeRegressor`: kernel, gamma, sampling, form,
+    standardize, random_state, device and memory.
+
+    Parameters
+    ----------
+    map : str, default='nystrom'
+        The map; the kernel of random features can be negative, which a graph bears badly.
+
+    n_components : int, default=2
+        Number of coordinates.
+
+    map_components : int, default=500
+        Number of landmarks, or features of the map.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of features seen in fit.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if all are strings.
+
+    References
+    ----------
+    M. Belkin and P. Niyogi, "Laplacian eigenmaps for dimensionality reduction and data
+    representation", Neural Computation 15, 2003; L. Wu et al., "Scalable spectral clustering using
+    random binning features", KDD 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import SpectralEmbedding
+    >>> X = np.repeat([0.0, 5.0, 10.0], 30)[:, None] + np.tile(np.linspace(0, 1, 30), 3)[:, None]
+    >>> Y = SpectralEmbedding(gamma=0.5, map_components=40, random_state=0).fit_transform(X)
+    >>> bool(np.ptp(Y[:30], axis=0).max() < abs(Y[0] - Y[30]).max())
+    True
+    """
+
+    _learner = "spectral"
+    _parameter_constraints = {
+        **_CONSTRAINTS,
+        "n_components": [COUNT],
+    }

@@ -1,0 +1,106 @@
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._learning import RowsLearner
+from .kernel_approximation import _Random
+
+class _Components(RowsLearner):
+    def fit(self, X: Any, y: Any = None) -> Self: ...
+    def transform(self, X: Any) -> NDArray[np.float64]: ...
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float64]: ...
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]: ...
+    def set_output(self, *, transform: str | None = None) -> Self: ...
+
+class KernelPCA(_Components):
+    kernel: str
+    gamma: float | str
+    map: str
+    sampling: str
+    form: str
+    standardize: str
+    random_state: _Random
+    device: str
+    memory: int | None
+    n_components: int | float
+    map_components: int
+    explained_variance_: NDArray[np.float64]
+    explained_variance_ratio_: NDArray[np.float64]
+    eigenvalues_: NDArray[np.float64]
+    def __init__(
+        self,
+        *,
+        kernel: str = "gaussian",
+        gamma: float | str = "scale",
+        map: str = "fourier",
+        sampling: str = "monte-carlo",
+        form: str = "paired",
+        standardize: str = "auto",
+        random_state: _Random = None,
+        device: str = "auto",
+        memory: int | None = None,
+        n_components: int | float = 0.95,
+        map_components: int = 1000,
+    ) -> None: ...
+    def reconstruction_errors(self, X: Any) -> NDArray[np.float64]: ...
+
+class KernelICA(_Components):
+    kernel: str
+    gamma: float | str
+    map: str
+    sampling: str
+    form: str
+    standardize: str
+    random_state: _Random
+    device: str
+    memory: int | None
+    n_components: int
+    map_components: int
+    tol: float
+    max_iter: int
+    def __init__(
+        self,
+        *,
+        kernel: str = "gaussian",
+        gamma: float | str = "scale",
+        map: str = "fourier",
+        sampling: str = "monte-carlo",
+        form: str = "paired",
+        standardize: str = "auto",
+        random_state: _Random = None,
+        device: str = "auto",
+        memory: int | None = None,
+        n_components: int = 2,
+        map_components: int = 1000,
+        tol: float = 1e-06,
+        max_iter: int = 500,
+    ) -> None: ...
+
+class SpectralEmbedding(_Components):
+    kernel: str
+    gamma: float | str
+    map: str
+    sampling: str
+    form: str
+    standardize: str
+    random_state: _Random
+    device: str
+    memory: int | None
+    n_components: int
+    map_components: int
+    def __init__(
+        self,
+        *,
+        kernel: str = "gaussian",
+        gamma: float | str = "scale",
+        map: str = "nystrom",
+        sampling: str = "monte-carlo",
+        form: str = "paired",
+        standardize: str = "auto",
+        random_state: _Random = None,
+        device: str = "auto",
+        memory: int | None = None,
+        n_components: int = 2,
+        map_components: int = 500,
+    ) -> None: ...

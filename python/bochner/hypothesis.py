@@ -1,0 +1,288 @@
+"""Tests of hypothesis on random features, in time linear in rows.
+
+The null hypothesis is that nothing is there to be found: one law, or independence. A test rejects it
+at a level, such as 0.05, if ``pvalue`` is at most that.
+"""
+
+from numbers import Integral
+from typing import NamedTuple
+
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions, validate_params
+
+from . import _native
+from ._arrays import FLOATS, lengthscale, seed_of, table
+from ._learning import SHARED
+
+__all__ = ["TestResult", "hsic_test", "mmd_test", "rcot_test"]
+
+
+class TestResult(NamedTuple):
+    """What a test found.
+
+    Examples
+    --------
+    >>> from bochner import TestResult
+    >>> TestResult(statistic=12.0, pvalue=0.002, estimate=0.1).pvalue
+    0.002
+    """
+
+    #: What was compared with its law under the null hypothesis.
+    statistic: float
+    #: The probability of a statistic at least as large under the null hypothesis.
+    pvalue: float
+    #: What the statistic measures: MMD^2 without bias, HSIC; NaN of `rcot_test`.
+    estimate: float
+
+
+# pytest takes classes of this name for tests.
+TestResult.__test__ = False
+
+_CONSTRAINTS = {
+    name: SHARED[name]
+    for name in ("kernel", "gamma", "n_components", "map", "sampling", "random_state", "device")
+}
+_CONSTRAINTS["memory"] = SHARED["memory"]
+_PERMUTATIONS = [Interval(Integral, 0, None, closed="left")]
+
+
+def _tables(**arrays):
+    """Rows of each, as the native half takes them."""
+    checked = {
+        name: check_array(rows, accept_sparse="csr", dtype=FLOATS, input_name=name)
+        for name, rows in arrays.items()
+    }
+    return checked, [table(rows) for rows in checked.values()]
+
+
+def _same_rows(checked):
+    rows = {name: x.shape[0] for name, x in checked.items()}
+    if len(set(rows.values())) > 1:
+        counts = ", ".join(f"{name} has {n}" for name, n in rows.items())
+        raise ValueError(f"{counts} rows; give one row of each for each row of X")
+
+
+def _options(kernel, gamma, n_components, map, sampling, random_state, device, memory):
+    kernel = "gaussian" if kernel == "rbf" else kernel
+    options = {
+        "kernel": kernel,
+        "map": map,
+        "n_components": n_components,
+        "sampling": sampling,
+        "seed": seed_of(check_random_state(random_state)),
+        "device": device,
+        "memory": memory,
+    }
+    if isinstance(gamma, str):
+        options["gamma"] = gamma
+    else:
+        options["lengthscales"] = [lengthscale(kernel, gamma)]
+    return options
+
+
+@validate_params(
+    {
+        "X": ["array-like", "sparse matrix"],
+        "Y": ["array-like", "sparse matrix"],
+        **_CONSTRAINTS,
+        "permutations": _PERMUTATIONS,
+    },
+    prefer_skip_nested_validation=True,
+)
+def mmd_test(
+    X,
+    Y,
+    *,
+    kernel="gaussian",
+    gamma="median",
+    n_components=1000,
+    map="fourier",
+    sampling="monte-carlo",
+    permutations=500,
+    random_state=None,
+    device="auto",
+    memory=None,
+):
+    """Whether two samples come from one law: the two-sample test by maximum mean discrepancy.
+
+    MMD^2 = |mean z(x) - mean z(y)|^2 sees every difference of laws that the kernel sees: of means,
+    spreads, shapes and dependences.
+
+    Parameters
+    ----------
+    X, Y : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The samples, which may differ in their rows.
+
+    kernel, gamma, n_components, map, sampling, random_state, device, memory
+        As in `KernelRidgeRegressor`, with the median rule for gamma.
+
+    permutations : int, default=500
+        Random exchanges of rows that give the p-value; 0 for the asymptotic law.
+
+    Returns
+    -------
+    result : TestResult
+        The statistic is n m / (n + m) MMD^2, the estimate MMD^2 without bias, which can be negative.
+
+    References
+    ----------
+    A. Gretton et al., "A kernel two-sample test", JMLR 13, 2012.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import mmd_test
+    >>> random = np.random.RandomState(0)
+    >>> X, Y = random.normal(size=(300, 2)), random.normal(size=(200, 2))
+    >>> bool(mmd_test(X, Y, random_state=0).pvalue > 0.05)
+    True
+    >>> bool(mmd_test(X, 1.5 * Y, random_state=0).pvalue < 0.01)
+    True
+    """
+    _, (x, y) = _tables(X=X, Y=Y)
+    options = _options(kernel, gamma, n_components, map, sampling, random_state, device, memory)
+    found = _native.two_sample(x, y, {**options, "permutations": permutations})
+    return TestResult(found["statistic"], found["pvalue"], found["unbiased"])
+
+
+@validate_params(
+    {
+        "X": ["array-like", "sparse matrix"],
+        "Y": ["array-like", "sparse matrix"],
+        **_CONSTRAINTS,
+        "permutations": _PERMUTATIONS,
+    },
+    prefer_skip_nested_validation=True,
+)
+def hsic_test(
+    X,
+    Y,
+    *,
+    kernel="gaussian",
+    gamma="median",
+    n_components=100,
+    map="fourier",
+    sampling="monte-carlo",
+    permutations=0,
+    random_state=None,
+    device="auto",
+    memory=None,
+):
+    """Whether rows of X are independent of those of Y: the Hilbert-Schmidt independence criterion.
+
+    HSIC = |cov(z(x), z(y))|^2 sees every dependence that the product of the kernels sees, of any
+    shape.
+
+    Parameters
+    ----------
+    X, Y : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The same rows of each; they may differ in their columns.
+
+    kernel, gamma, n_components, map, sampling, random_state, device, memory
+        As in `KernelRidgeRegressor`, with the median rule for gamma.
+
+    permutations : int, default=0
+        Random exchanges of rows that give the p-value; 0 for the asymptotic law.
+
+    Returns
+    -------
+    result : TestResult
+        The statistic is n HSIC, the estimate HSIC.
+
+    References
+    ----------
+    A. Gretton et al., "A kernel statistical test of independence", NIPS 2008.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import hsic_test
+    >>> random = np.random.RandomState(0)
+    >>> x = random.normal(size=(300, 1))
+    >>> bool(hsic_test(x, x**2, random_state=0).pvalue < 0.001)
+    True
+    >>> bool(hsic_test(x, random.normal(size=(300, 1)), random_state=0).pvalue > 0.05)
+    True
+    """
+    checked, (x, y) = _tables(X=X, Y=Y)
+    _same_rows(checked)
+    options = _options(kernel, gamma, n_components, map, sampling, random_state, device, memory)
+    found = _native.independence(x, y, {**options, "permutations": permutations})
+    return TestResult(found["statistic"], found["pvalue"], found["hsic"])
+
+
+@validate_params(
+    {
+        "X": ["array-like", "sparse matrix"],
+        "Y": ["array-like", "sparse matrix"],
+        "Z": ["array-like", "sparse matrix"],
+        **_CONSTRAINTS,
+        "n_outer": [Interval(Integral, 1, None, closed="left")],
+        "variant": [StrOptions({"rcot", "rcit"})],
+    },
+    prefer_skip_nested_validation=True,
+)
+def rcot_test(
+    X,
+    Y,
+    Z,
+    *,
+    kernel="gaussian",
+    gamma="median",
+    n_components=100,
+    map="fourier",
+    sampling="monte-carlo",
+    n_outer=5,
+    variant="rcot",
+    random_state=None,
+    device="auto",
+    memory=None,
+):
+    """Whether rows of X and Y are independent given those of Z: RCoT, or RCIT.
+
+    Few features of X and Y are regressed on features of Z; what is left is tested for correlation.
+
+    Parameters
+    ----------
+    X, Y, Z : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The same rows of each; they may differ in their columns.
+
+    kernel, gamma, n_components, map, sampling, random_state, device, memory
+        Of Z, as in `KernelRidgeRegressor`, with the median rule for gamma; 25 to 100 features do.
+
+    n_outer : int, default=5
+        Features of X, and of Y.
+
+    variant : {'rcot', 'rcit'}, default='rcot'
+        ``'rcit'`` takes features of X and Z together, which makes it see more.
+
+    Returns
+    -------
+    result : TestResult
+        The statistic is n |C|^2 with the covariance C of the residuals; its law is asymptotic. There
+        is no estimate.
+
+    References
+    ----------
+    E. V. Strobl, K. Zhang and S. Visweswaran, "Approximate kernel-based conditional independence
+    tests for fast non-parametric causal discovery", Journal of Causal Inference 7, 2019.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import hsic_test, rcot_test
+    >>> random = np.random.RandomState(0)
+    >>> x = random.normal(size=(400, 1))
+    >>> z = x + 0.5 * random.normal(size=(400, 1))
+    >>> y = np.tanh(z) + 0.5 * random.normal(size=(400, 1))
+    >>> bool(hsic_test(x, y, random_state=0).pvalue < 0.001)
+    True
+    >>> bool(rcot_test(x, y, z, n_components=50, random_state=0).pvalue > 0.01)
+    True
+    """
+    checked, (x, y, z) = _tables(X=X, Y=Y, Z=Z)
+    _same_rows(checked)
+    options = _options(kernel, gamma, n_components, map, sampling, random_state, device, memory)
+    options.update(n_outer=n_outer, variant=variant)
+    found = _native.conditional_independence(x, y, z, options)
+    return TestResult(found["statistic"], found["pvalue"], float("nan"))

@@ -1,0 +1,296 @@
+"""Learners on the kernel itself: exact kernel ridge regression, and Falkon.
+
+They take no map. Those on the features of one are in `bochner.ridge`.
+"""
+
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import StrOptions
+
+from ._bases import Classifier, Regressor
+from ._learning import COUNT, NOT_NEGATIVE, POSITIVE, SHARED, takes
+
+__all__ = [
+    "ExactKernelRidgeClassifier",
+    "ExactKernelRidgeRegressor",
+    "FalkonClassifier",
+    "FalkonRegressor",
+]
+
+_SHARED = ("kernel", "gamma", "standardize", "fit_intercept", "random_state", "device", "memory")
+_EXACT = {**{name: SHARED[name] for name in _SHARED}, "penalty": [NOT_NEGATIVE]}
+_FALKON = {
+    **{name: SHARED[name] for name in _SHARED},
+    "n_components": [COUNT],
+    "penalty": [POSITIVE],
+    "tol": [POSITIVE],
+    "max_iter": [COUNT],
+}
+LABELS = {"class_weight": [dict, StrOptions({"balanced"}), None], "probability": ["boolean"]}
+
+
+class Numbers(Regressor):
+    """A regressor whose rows have weights."""
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Fit to rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Targets.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts: a row of weight 2 is one that is there twice.
+
+        Returns
+        -------
+        self : object
+        """
+        return self._fit_numbers(X, y, sample_weight)
+
+
+class Labels(Classifier):
+    """A classifier whose rows have weights."""
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Fit to rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        y : array-like of shape (n_samples,)
+            Labels.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts: a row of weight 2 is one that is there twice.
+
+        Returns
+        -------
+        self : object
+        """
+        return self._fit_labels(X, y, sample_weight)
+
+
+class _Exact:
+    _learner = "kernel-ridge"
+    _ground = "all rows"
+    _own = ("penalty",)
+    #: Classes all count the same a row.
+    class_weight = None
+
+    def _takes_weights(self):
+        return False
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y):
+        """Fit to rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Targets, or labels.
+
+        Returns
+        -------
+        self : object
+        """
+        return self._fit_exactly(X, y)
+
+
+@takes(*_SHARED, penalty=1e-6)
+class ExactKernelRidgeRegressor(_Exact, Regressor):
+    """Kernel ridge regression without approximation, for few rows: it holds their kernel.
+
+    Rows whose kernel, ``8 * n_samples**2`` bytes, does not fit into ``memory`` are refused. Beside
+    its own it takes the parameters of `KernelRidgeRegressor`: kernel, gamma, standardize,
+    fit_intercept, random_state, device and memory (None for 128 MiB, 4,000 rows).
+
+    Parameters
+    ----------
+    penalty : float, default=1e-6
+        Of squares, per sample: scikit-learn's ``alpha`` of KernelRidge is n_samples * penalty. 0
+        interpolates.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of features seen in fit.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if all are strings.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import ExactKernelRidgeRegressor
+    >>> X = np.linspace(0, 5, 100)[:, None]
+    >>> model = ExactKernelRidgeRegressor().fit(X, np.sin(X[:, 0]))
+    >>> bool(abs(model.predict(X) - np.sin(X[:, 0])).max() < 1e-2)
+    True
+    """
+
+    _parameter_constraints = _EXACT
+
+    def _fit_exactly(self, X, y):
+        return self._fit_numbers(X, y, None)
+
+
+@takes(*_SHARED, penalty=1e-6, probability=False)
+class ExactKernelRidgeClassifier(_Exact, Classifier):
+    """One exact kernel ridge regression against -1 and 1 for each class; the largest wins.
+
+    Beside its own it takes the parameters of `KernelRidgeRegressor`: kernel, gamma, standardize,
+    fit_intercept, random_state, device and memory.
+
+    Parameters
+    ----------
+    penalty : float, default=1e-6
+        Of squares, per sample, as in `ExactKernelRidgeRegressor`.
+
+    probability : bool, default=False
+        Whether there is `predict_proba`, by a second fit.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, in order.
+
+    n_features_in_ : int
+        Number of features seen in fit.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if all are strings.
+
+    Examples
+    --------
+    >>> from bochner import ExactKernelRidgeClassifier
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = ExactKernelRidgeClassifier(penalty=1e-4).fit(X[:1000], y[:1000])
+    >>> bool(model.score(X[1000:], y[1000:]) > 0.9)
+    True
+    """
+
+    _own = ("penalty", "probability")
+    _parameter_constraints = {**_EXACT, "probability": ["boolean"]}
+
+    def _fit_exactly(self, X, y):
+        return self._fit_labels(X, y, None)
+
+
+class _Falkon:
+    _learner = "falkon"
+    _ground = "landmarks"
+    _own = ("penalty", "tol", "max_iter")
+
+
+@takes(*_SHARED, "n_components", penalty=1e-6, tol=1e-5, max_iter=500)
+class FalkonRegressor(_Falkon, Numbers):
+    """Falkon: kernel ridge regression on the functions that landmark rows span, for any number of rows.
+
+    It minimises ``|y - K alpha - b|^2 / n + penalty alpha' K_mm alpha`` by conjugate gradients that
+    the landmarks' kernel preconditions. Beside its own it takes the parameters of
+    `KernelRidgeRegressor`: kernel, gamma, standardize, fit_intercept, random_state, device and
+    memory.
+
+    Parameters
+    ----------
+    n_components : int, default=1000
+        Number of landmarks m, drawn among the rows, or all of them if they are fewer; three matrices
+        of ``8 m^2`` bytes are held.
+
+    penalty : float, default=1e-6
+        Of squares, per sample.
+
+    tol : float, default=1e-5
+        Done when the residual is this share of the first.
+
+    max_iter : int, default=500
+        Most iterations, each a pass over the rows.
+
+    Attributes
+    ----------
+    n_iter_ : int
+        Iterations.
+
+    n_features_in_ : int
+        Number of features seen in fit.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if all are strings.
+
+    References
+    ----------
+    A. Rudi, L. Carratino and L. Rosasco, "FALKON: an optimal large scale kernel method", NIPS 2017.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import FalkonRegressor
+    >>> X = np.linspace(0, 5, 300)[:, None]
+    >>> model = FalkonRegressor(n_components=40, random_state=0).fit(X, np.sin(X[:, 0]))
+    >>> bool(abs(model.predict(X) - np.sin(X[:, 0])).max() < 1e-2)
+    True
+    """
+
+    _parameter_constraints = _FALKON
+
+
+@takes(
+    *_SHARED,
+    "n_components",
+    penalty=1e-6,
+    tol=1e-5,
+    max_iter=500,
+    class_weight=None,
+    probability=False,
+)
+class FalkonClassifier(_Falkon, Labels):
+    """One Falkon regression against -1 and 1 for each class; the largest wins.
+
+    Beside its own it takes the parameters of `FalkonRegressor`.
+
+    Parameters
+    ----------
+    class_weight : dict, 'balanced' or None, default=None
+        What a row of each class counts; ``'balanced'`` makes all classes count the same.
+
+    probability : bool, default=False
+        Whether there is `predict_proba`, by a second fit.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, in order.
+
+    n_iter_ : int
+        Iterations.
+
+    n_features_in_ : int
+        Number of features seen in fit.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if all are strings.
+
+    Examples
+    --------
+    >>> from bochner import FalkonClassifier
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = FalkonClassifier(n_components=300, random_state=0).fit(X[:1000], y[:1000])
+    >>> bool(model.score(X[1000:], y[1000:]) > 0.9)
+    True
+    """
+
+    _own = ("penalty", "tol", "max_iter", "probability")
+    _parameter_constraints = {**_FALKON, **LABELS}

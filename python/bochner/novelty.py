@@ -1,0 +1,143 @@
+"""Novelty: rows unlike those that were seen, by random features."""
+
+from numbers import Real
+
+import numpy as np
+from sklearn.base import OutlierMixin, _fit_context
+from sklearn.utils._param_validation import Interval
+
+from ._learning import COUNT, POSITIVE, ROWS, SHARED, RowsLearner, takes
+
+__all__ = ["OneClassSVM"]
+
+@takes(*ROWS, map_components=1000, nu=0.5, tol=1e-3, max_iter=500)
+class OneClassSVM(OutlierMixin, RowsLearner):
+    """The one-class support vector machine on random features: the region that holds most rows.
+
+    It minimises ``|beta|^2 / 2 - rho + sum_i max(0, rho - z_i'beta) / (nu n)``. Beside its own it
+    takes the parameters of `KernelRidgeRegressor`: kernel, gamma, map, sampling, form, standardize,
+    random_state, device and memory.
+
+    Parameters
+    ----------
+    map_components : int, default=1000
+        Number of features of the map.
+
+    nu : float, default=0.5
+        About the share of the rows that are left outside, above 0 and at most 1.
+
+    tol : float, default=1e-3
+        The solver ends when its residuals are this share of what they are of.
+
+    max_iter : int, default=500
+        Most passes over the rows.
+
+    Attributes
+    ----------
+    offset_ : float
+        rho: ``decision_function`` is ``score_samples`` less this.
+
+    n_iter_ : int
+        Passes over the rows.
+
+    n_features_in_ : int
+        Number of features seen in fit.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if all are strings.
+
+    References
+    ----------
+    B. Schoelkopf et al., "Estimating the support of a high-dimensional distribution", Neural
+    Computation 13, 2001.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import OneClassSVM
+    >>> X = np.random.RandomState(0).normal(size=(300, 2))
+    >>> model = OneClassSVM(nu=0.1, gamma=0.2, random_state=0).fit(X)
+    >>> model.predict([[0.0, 0.0], [6.0, 6.0]]).tolist()
+    [1, -1]
+    """
+
+    _learner = "one-class"
+    _own = ("nu", "tol", "max_iter")
+    _parameter_constraints = {
+        **{name: SHARED[name] for name in ROWS},
+        "map_components": [COUNT],
+        "nu": [Interval(Real, 0.0, 1.0, closed="right")],
+        "tol": [POSITIVE],
+        "max_iter": [COUNT],
+    }
+
+    def _takes_weights(self):
+        return True
+
+    def _facts(self):
+        super()._facts()
+        self.offset_ = -float(self._model.coefficients()[1][1])
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None, sample_weight=None):
+        """Fit to rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        y : Ignored
+            For pipelines.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts: a row of weight 2 is one that is there twice.
+
+        Returns
+        -------
+        self : object
+        """
+        self._learn_rows(X, sample_weight, at_least=1)
+        return self
+
+    def decision_function(self, X):
+        """How far inside rows are: negative outside.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+        """
+        return self._scores(X)[:, 1]
+
+    def score_samples(self, X):
+        """``z(x)'beta``: the decision function with the offset.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+        """
+        return self.decision_function(X) + self.offset_
+
+    def predict(self, X):
+        """1 for rows like those seen, -1 for others.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        return np.where(self.decision_function(X) >= 0.0, 1, -1)

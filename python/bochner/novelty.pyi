@@ -1,0 +1,45 @@
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._learning import RowsLearner
+from .kernel_approximation import _Random
+
+class OneClassSVM(RowsLearner):
+    kernel: str
+    gamma: float | str
+    map: str
+    sampling: str
+    form: str
+    standardize: str
+    random_state: _Random
+    device: str
+    memory: int | None
+    map_components: int
+    nu: float
+    tol: float
+    max_iter: int
+    offset_: float
+    def __init__(
+        self,
+        *,
+        kernel: str = "gaussian",
+        gamma: float | str = "scale",
+        map: str = "fourier",
+        sampling: str = "monte-carlo",
+        form: str = "paired",
+        standardize: str = "auto",
+        random_state: _Random = None,
+        device: str = "auto",
+        memory: int | None = None,
+        map_components: int = 1000,
+        nu: float = 0.5,
+        tol: float = 0.001,
+        max_iter: int = 500,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self: ...
+    def decision_function(self, X: Any) -> NDArray[np.float64]: ...
+    def score_samples(self, X: Any) -> NDArray[np.float64]: ...
+    def predict(self, X: Any) -> NDArray[np.intp]: ...
+    def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> NDArray[np.intp]: ...

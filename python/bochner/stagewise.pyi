@@ -1,0 +1,152 @@
+from typing import Any
+
+from .kernel_approximation import _Random
+from .kernel_machines import Labels, Numbers
+
+class GreedyRegressor(Numbers):
+    kernel: str
+    gamma: float | str
+    n_components: int
+    map: str
+    sampling: str
+    form: str
+    standardize: str
+    fit_intercept: bool
+    random_state: _Random
+    device: str
+    memory: int | None
+    steps: int
+    held_out: float
+    def __init__(
+        self,
+        *,
+        kernel: str = "gaussian",
+        gamma: float | str = "scale",
+        n_components: int = 1000,
+        map: str = "fourier",
+        sampling: str = "monte-carlo",
+        form: str = "paired",
+        standardize: str = "auto",
+        fit_intercept: bool = True,
+        random_state: _Random = None,
+        device: str = "auto",
+        memory: int | None = None,
+        steps: int = 200,
+        held_out: float = 0.0,
+    ) -> None: ...
+
+class GreedyClassifier(Labels):
+    kernel: str
+    gamma: float | str
+    n_components: int
+    map: str
+    sampling: str
+    form: str
+    standardize: str
+    fit_intercept: bool
+    random_state: _Random
+    device: str
+    memory: int | None
+    steps: int
+    held_out: float
+    class_weight: dict[Any, float] | str | None
+    probability: bool
+    def __init__(
+        self,
+        *,
+        kernel: str = "gaussian",
+        gamma: float | str = "scale",
+        n_components: int = 1000,
+        map: str = "fourier",
+        sampling: str = "monte-carlo",
+        form: str = "paired",
+        standardize: str = "auto",
+        fit_intercept: bool = True,
+        random_state: _Random = None,
+        device: str = "auto",
+        memory: int | None = None,
+        steps: int = 200,
+        held_out: float = 0.0,
+        class_weight: dict[Any, float] | str | None = None,
+        probability: bool = False,
+    ) -> None: ...
+
+class BoostingRegressor(Numbers):
+    kernel: str
+    gamma: float | str
+    n_components: int
+    map: str
+    sampling: str
+    form: str
+    standardize: str
+    fit_intercept: bool
+    random_state: _Random
+    device: str
+    memory: int | None
+    block: int
+    shrinkage: float
+    penalty: float
+    stages: int
+    held_out: float
+    def __init__(
+        self,
+        *,
+        kernel: str = "gaussian",
+        gamma: float | str = "scale",
+        n_components: int = 1000,
+        map: str = "fourier",
+        sampling: str = "monte-carlo",
+        form: str = "paired",
+        standardize: str = "auto",
+        fit_intercept: bool = True,
+        random_state: _Random = None,
+        device: str = "auto",
+        memory: int | None = None,
+        block: int = 50,
+        shrinkage: float = 0.1,
+        penalty: float = 1e-06,
+        stages: int = 2000,
+        held_out: float = 0.2,
+    ) -> None: ...
+
+class BoostingClassifier(Labels):
+    kernel: str
+    gamma: float | str
+    n_components: int
+    map: str
+    sampling: str
+    form: str
+    standardize: str
+    fit_intercept: bool
+    random_state: _Random
+    device: str
+    memory: int | None
+    block: int
+    shrinkage: float
+    penalty: float
+    stages: int
+    held_out: float
+    class_weight: dict[Any, float] | str | None
+    probability: bool
+    def __init__(
+        self,
+        *,
+        kernel: str = "gaussian",
+        gamma: float | str = "scale",
+        n_components: int = 1000,
+        map: str = "fourier",
+        sampling: str = "monte-carlo",
+        form: str = "paired",
+        standardize: str = "auto",
+        fit_intercept: bool = True,
+        random_state: _Random = None,
+        device: str = "auto",
+        memory: int | None = None,
+        block: int = 50,
+        shrinkage: float = 0.1,
+        penalty: float = 1e-06,
+        stages: int = 2000,
+        held_out: float = 0.2,
+        class_weight: dict[Any, float] | str | None = None,
+        probability: bool = False,
+    ) -> None: ...

@@ -1,0 +1,80 @@
+"""Tests of hypothesis, against the statistics of exact kernel matrices."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.metrics.pairwise import rbf_kernel
+
+from bochner import hsic_test, mmd_test, rcot_test
+
+GAMMA = 0.4
+#: All rows are landmarks: the kernel is reproduced.
+EXACT = {"map": "nystrom", "gamma": GAMMA, "random_state": 0}
+
+
+def sample(n, d=2, seed=0, scale=1.0):
+    return scale * np.random.RandomState(seed).normal(size=(n, d))
+
+
+def test_mmd_is_that_of_the_kernel():
+    X, Y = sample(90), sample(60, seed=1, scale=2.5)
+    n, m = len(X), len(Y)
+    found = mmd_test(X, Y, n_components=n + m, permutations=200, **EXACT)
+    K, L, M = rbf_kernel(X, gamma=GAMMA), rbf_kernel(Y, gamma=GAMMA), rbf_kernel(X, Y, gamma=GAMMA)
+    biased = K.mean() + L.mean() - 2 * M.mean()
+    unbiased = (K.sum() - n) / (n * (n - 1)) + (L.sum() - m) / (m * (m - 1)) - 2 * M.mean()
+    assert found.statistic == pytest.approx(n * m / (n + m) * biased, rel=5e-3)
+    assert found.estimate == pytest.approx(unbiased, abs=1e-4)
+    assert found.pvalue <= 0.05
+
+
+def test_hsic_is_that_of_the_kernels():
+    X = sample(120, d=1)
+    Y = np.hstack([X**2, sample(120, d=1, seed=1)])
+    n = len(X)
+    found = hsic_test(X, Y, n_components=n, **EXACT)
+    H = np.eye(n) - 1 / n
+    hsic = np.trace(rbf_kernel(X, gamma=GAMMA) @ H @ rbf_kernel(Y, gamma=GAMMA) @ H) / n**2
+    assert found.estimate == pytest.approx(hsic, rel=5e-3)
+    assert found.statistic == pytest.approx(n * hsic, rel=5e-3)
+    assert found.pvalue < 1e-4
+
+
+@pytest.mark.parametrize("permutations", [0, 199])
+def test_p_values_are_levels(permutations):
+    rejected = [0, 0]
+    for seed in range(40):
+        X, Y = sample(100, seed=2 * seed), sample(100, seed=2 * seed + 1)
+        options = {"n_components": 50, "random_state": seed, "permutations": permutations}
+        rejected[0] += mmd_test(X, Y, **options).pvalue <= 0.1
+        rejected[1] += hsic_test(X, Y, **options).pvalue <= 0.1
+    # Binomial of 40 at 0.1: more than 10 has a probability of 1e-3.
+    assert max(rejected) <= 10 and sum(rejected) >= 1
+
+
+@pytest.mark.parametrize("variant", ["rcot", "rcit"])
+def test_a_chain_and_a_common_effect(variant):
+    x, noise = sample(600, d=1), sample(600, d=2, seed=1)
+    z = x + 0.5 * noise[:, :1]
+    y = np.tanh(z) + 0.5 * noise[:, 1:]
+    options = {"n_components": 50, "random_state": 0, "variant": variant}
+    assert hsic_test(x, y, random_state=0).pvalue < 1e-3
+    assert rcot_test(x, y, z, **options).pvalue > 0.01
+    # x and noise have nothing in common but what they did to z.
+    other = noise[:, :1]
+    assert hsic_test(x, other, random_state=0).pvalue > 0.01
+    assert rcot_test(x, other, z, **options).pvalue < 1e-3
+
+
+def test_what_they_take():
+    X = sample(50)
+    same = mmd_test(sparse.csr_array(X), X.astype(np.float32), random_state=0, permutations=99)
+    assert same.pvalue > 0.9
+    statistic, pvalue, estimate = hsic_test(X.tolist(), X, random_state=0)
+    assert statistic > 0 and pvalue < 1e-3 and estimate > 0
+    with pytest.raises(ValueError, match="X has 50, Y has 49 rows"):
+        hsic_test(X, X[1:])
+    with pytest.raises(ValueError, match="columns"):
+        mmd_test(X, X[:, :1])
+    with pytest.raises(ValueError, match="NaN"):
+        mmd_test(X, X + np.nan)

@@ -1,0 +1,124 @@
+"""Learners on the kernel itself and those that grow, against exact methods."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.datasets import load_digits
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from bochner import (
+    BoostingClassifier,
+    BoostingRegressor,
+    ExactKernelRidgeClassifier,
+    ExactKernelRidgeRegressor,
+    FalkonClassifier,
+    FalkonRegressor,
+    GreedyClassifier,
+    GreedyRegressor,
+    KernelRidgeRegressor,
+)
+
+REGRESSORS = [
+    ExactKernelRidgeRegressor(penalty=1e-4),
+    FalkonRegressor(n_components=30, penalty=1e-4),
+    GreedyRegressor(n_components=60),
+    BoostingRegressor(n_components=60, held_out=0.0, stages=200),
+]
+CLASSIFIERS = [
+    ExactKernelRidgeClassifier(penalty=1e-4),
+    FalkonClassifier(n_components=30, penalty=1e-4),
+    GreedyClassifier(n_components=60),
+    BoostingClassifier(n_components=60, held_out=0.0, stages=200),
+]
+
+
+@parametrize_with_checks(REGRESSORS + CLASSIFIERS)
+def test_checks_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def wave():
+    random = np.random.RandomState(0)
+    X = np.sort(random.uniform(0, 5, size=(200, 1)), axis=0)
+    return X, np.sin(2 * X[:, 0]) + 0.1 * random.normal(size=200)
+
+
+def test_exact_and_falkon_are_scikit_learn_s(wave):
+    X, y = wave
+    penalty, gamma = 1e-3, 0.7
+    exact = KernelRidge(kernel="rbf", gamma=gamma, alpha=len(X) * penalty).fit(X, y).predict(X)
+    options = {"gamma": gamma, "penalty": penalty, "fit_intercept": False, "standardize": "no"}
+    for own in (
+        ExactKernelRidgeRegressor(**options),
+        FalkonRegressor(n_components=200, random_state=0, **options),
+    ):
+        assert_allclose(own.fit(X, y).predict(X), exact, atol=4e-4)
+        # A penalty that is 3 % off would show.
+        other = own.set_params(penalty=1.03 * penalty).fit(X, y).predict(X)
+        assert abs(other - exact).max() > 6e-4
+
+
+def test_falkon_is_ridge_on_the_same_landmarks(wave):
+    X, y = wave
+    options = {"gamma": 0.7, "penalty": 1e-4, "n_components": 25, "random_state": 0}
+    falkon = FalkonRegressor(**options, tol=1e-9).fit(X, y)
+    ridge = KernelRidgeRegressor(map="nystrom", **options).fit(X, y)
+    assert_allclose(falkon.predict(X), ridge.predict(X), atol=5e-3)
+    assert 1 < falkon.n_iter_ < 100
+
+
+def test_greedy_takes_few_features(wave):
+    X, y = wave
+    model = GreedyRegressor(n_components=400, steps=15, random_state=0).fit(X, y)
+    beta, _ = model._model.coefficients()
+    assert 1 < (beta != 0).any(axis=1).sum() <= 15
+    assert model.score(X, y) > 0.9
+    fewer = GreedyRegressor(n_components=400, steps=3, random_state=0).fit(X, y)
+    assert fewer.score(X, y) < model.score(X, y)
+
+
+def test_boosting_adds_up_to_ridge(wave):
+    X, y = wave
+    options = {"n_components": 40, "random_state": 0, "penalty": 1e-4}
+    # One block, added whole: ridge regression.
+    one = BoostingRegressor(block=40, shrinkage=1.0, stages=1, held_out=0.0, **options)
+    ridge = KernelRidgeRegressor(**options).fit(X, y)
+    assert_allclose(one.fit(X, y).predict(X), ridge.predict(X), atol=1e-3)
+    model = BoostingRegressor(block=10, **{**options, "n_components": 200}).fit(X, y)
+    assert model.score(X, y) > 0.95 and model.n_iter_ > 1
+
+
+@pytest.mark.parametrize("model", CLASSIFIERS, ids=lambda m: type(m).__name__)
+def test_digits(model, tmp_path):
+    X, y = load_digits(return_X_y=True)
+    X = X / 16.0
+    if hasattr(model, "n_components"):
+        model.set_params(n_components=400)
+    model.set_params(gamma=0.03, random_state=0)
+    names = np.array("zero one two three four five six seven eight nine".split())
+    model.fit(X[:1200], names[y[:1200]])
+    assert model.score(X[1200:], names[y[1200:]]) > 0.88
+    model.save(tmp_path / "digits.model")
+    for again in (type(model).load(tmp_path / "digits.model"), pickle.loads(pickle.dumps(model))):
+        assert (again.predict(X) == model.predict(X)).all()
+    model.set_params(probability=True).fit(X[:1200], y[:1200])
+    assert_allclose(model.predict_proba(X[1200:]).sum(axis=1), 1.0)
+
+
+def test_weights_are_refused_where_they_would_be_left_out(wave):
+    from bochner._native import Model
+
+    X, y = wave
+    options = ExactKernelRidgeRegressor()._options(X)
+    with pytest.raises(NotImplementedError, match="kernel-ridge takes no weights"):
+        Model.fit("kernel-ridge", X, y[:, None], np.ones(200), options)
+
+
+def test_memory_of_the_exact_kernel():
+    X = np.random.RandomState(0).normal(size=(2000, 2))
+    with pytest.raises(MemoryError, match="memory="):
+        ExactKernelRidgeRegressor(memory=1 << 20).fit(X, X[:, 0])
