@@ -4,9 +4,13 @@ mod update;
 
 use crate::device::CpuDevice;
 use faer::{
-    Auto, Mat, MatMut, MatRef, Par, Spec,
+    Accum, Auto, Mat, MatMut, MatRef, Par, Spec,
     dyn_stack::{MemBuffer, MemStack},
-    linalg::{cholesky::llt, triangular_solve},
+    linalg::{
+        cholesky::llt,
+        matmul::triangular::{self, BlockStructure},
+        triangular_solve,
+    },
 };
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -33,19 +37,21 @@ pub(crate) struct Lower {
 impl Lower {
     /// The lower triangle of a square matrix.
     pub(crate) fn of(a: &Array2<f64>) -> Self {
-        let n = a.nrows();
-        let stride = if n >= ALIAS && n.is_multiple_of(ALIAS) {
-            n + PADDING
-        } else {
-            n
+        let mut lower = Self::zeros(a.nrows());
+        lower.assign(a);
+        lower
+    }
+
+    fn zeros(n: usize) -> Self {
+        let stride = match n >= ALIAS && n.is_multiple_of(ALIAS) {
+            true => n + PADDING,
+            false => n,
         };
-        let mut lower = Self {
+        Self {
             n,
             stride,
             data: vec![0.0; n * stride],
-        };
-        lower.assign(a);
-        lower
+        }
     }
 
     /// The lower triangle of a matrix that nobody needs any more: without a copy, where its rows
@@ -160,6 +166,25 @@ impl Lower {
         norms.iter().sum()
     }
 
+    /// `factor L'L` of a factor L: another matrix by its lower triangle.
+    pub(crate) fn inner(&self, factor: f64) -> Self {
+        let (n, mut out) = (self.n, Self::zeros(self.n));
+        let stride = out.stride;
+        // The lower triangle by rows is the upper one by columns.
+        triangular::matmul(
+            MatMut::from_column_major_slice_with_stride_mut(&mut out.data, n, n, stride),
+            BlockStructure::TriangularUpper,
+            Accum::Replace,
+            self.columns(),
+            BlockStructure::TriangularUpper,
+            self.columns().transpose(),
+            BlockStructure::TriangularLower,
+            factor,
+            CpuDevice::shared().par(),
+        );
+        out
+    }
+
     /// The rows as columns: L'.
     fn columns(&self) -> MatRef<'_, f64> {
         MatRef::from_column_major_slice_with_stride(&self.data, self.n, self.n, self.stride)
@@ -212,6 +237,12 @@ mod tests {
             lower.solve_transposed(&mut x);
             let residual = full.dot(&x) - &b;
             assert!(residual.iter().all(|r| r.abs() < 1e-12), "{n}");
+            let (inner, expected) = (lower.inner(0.5), l.t().dot(&l) * 0.5);
+            for (i, expected) in expected.rows().into_iter().enumerate() {
+                let off = inner.row(i).iter().zip(expected);
+                let worst = off.fold(0.0_f64, |m, (a, b)| m.max((a - b).abs()));
+                assert!(worst < 1e-12 * n as f64, "{n}: row {i}");
+            }
             let mut inverse = Array2::eye(n);
             lower.solve(&mut inverse);
             let norm = inverse.mapv(|v| v * v).sum();

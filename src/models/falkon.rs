@@ -25,8 +25,8 @@ use std::time::Instant;
 /// gradients. The kernel of the landmarks alone preconditions them so well that tens of iterations
 /// do (135 at lambda 1e-7 on 6,554 rows), and `K_nm` is computed again in each, block by block on
 /// the device, and never held. An iteration takes `n m` kernel values and `4 n m t` operations on
-/// the host in f64; three matrices of `8 m^2` bytes are held for the factors, so that m is bounded
-/// by memory: 10,000 landmarks take 2.4 GB. With few landmarks (1,000 and 2,000 were measured) a
+/// the host in f64; two matrices of `8 m^2` bytes are held for the factors, so that m is bounded
+/// by memory: 10,000 landmarks take 1.6 GB. With few landmarks (1,000 and 2,000 were measured) a
 /// ridge regression on a Nystrom map is one pass over the rows, faster and as good; its sums of
 /// `n m^2` operations are what this saves.
 ///
@@ -101,9 +101,9 @@ impl<T> Learner<FalkonOptions, T> {
 /// Bytes of the factors of so many landmarks as this machine is trusted with.
 const MOST_BYTES: u64 = 1 << 38;
 
-/// The kernel of the landmarks, its factor, and that of the problem.
+/// The factors of the landmarks' kernel and of the problem.
 fn factor_bytes(landmarks: usize) -> u64 {
-    3 * 8 * (landmarks as u64).pow(2)
+    2 * 8 * (landmarks as u64).pow(2)
 }
 
 impl Fit for FalkonOptions {
@@ -156,7 +156,7 @@ impl Fit for FalkonOptions {
         let start = Instant::now();
         let held = read(map.as_ref(), source, &targets, run)?;
         let rows = held.y_tn.ncols();
-        let factors = Preconditioner::of(columns.gram()?, columns.top(), lambda, intercept)?;
+        let factors = Preconditioner::of(|| columns.gram(), columns.top(), lambda, intercept)?;
         let accumulate = start.elapsed();
         let start = Instant::now();
         let mut block = StreamedRows::new(&[(map.as_ref(), 0, 1.0)], source, rows, run)?;

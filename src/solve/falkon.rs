@@ -2,12 +2,8 @@
 //! are computed again in every iteration.
 
 use super::{Between, FeatureProducts};
-use crate::{Error, Result, device::CpuDevice, error::Remedy, linalg::cholesky::Lower};
-use faer::{
-    Accum, MatMut, MatRef,
-    linalg::matmul::triangular::{self, BlockStructure},
-};
-use ndarray::{Array2, ArrayView2, Axis, s};
+use crate::{Error, Result, error::Remedy, linalg::cholesky::Lower};
+use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 
 /// The factors that precondition Falkon (Rudi, Carratino & Rosasco 2017, sec. 3): of the kernel of
 /// the landmarks, and of what the landmarks say of the whole problem.
@@ -24,7 +20,8 @@ pub(crate) struct Preconditioner {
 const ROUNDING: f64 = (f32::EPSILON as f64 / 2.0) * (f32::EPSILON as f64 / 2.0);
 
 impl Preconditioner {
-    /// Of the kernel of the landmarks, `[m, m]`, whose blocks are computed in f32 from `top`.
+    /// Of the kernel of the landmarks, `[m, m]`, which `gram` computes; its blocks are of f32,
+    /// measured from `top`.
     ///
     /// Rounding of a block, of mean square `v = 2^-48 s^2` with s^2 that of its values, makes a
     /// feature of variance `v / jitter` of each direction in which T is no more than the jitter.
@@ -32,22 +29,26 @@ impl Preconditioner {
     /// `1000 v / lambda`, since a kernel value is off by some roundings and not by one. What it
     /// penalises are directions below it, which the rounding would fill with noise. `m 2^-52` of
     /// the largest value is what a factor in f64 takes. It is multiplied by ten as long as there is
-    /// no factor.
+    /// no factor; the kernel then is computed again, which is cheap beside a factor, and no copy of
+    /// it is held.
     pub(crate) fn of(
-        k_mm: Array2<f64>,
+        gram: impl Fn() -> Result<Array2<f64>>,
         top: Option<f64>,
         lambda: f64,
         intercept: bool,
     ) -> Result<Self> {
+        let k_mm = gram()?;
         let m = k_mm.nrows();
         let from = top.unwrap_or(0.0);
-        let square = k_mm.mapv(|k| (k - from).powi(2)).mean().unwrap_or(0.0);
+        let squares: Array1<f64> = (k_mm.rows().into_iter())
+            .map(|row| row.fold(0.0, |sum, k| sum + (k - from).powi(2)))
+            .collect();
+        let square = squares.sum() / (m as f64).powi(2);
         let largest = k_mm.diag().fold(0.0_f64, |m, &k| m.max(k));
         let least = m as f64 * f64::EPSILON * largest;
         let mut jitter = least + 1000.0 * ROUNDING * square / lambda;
-        let mut landmarks = Lower::of(&k_mm);
+        let mut landmarks = Lower::take(k_mm);
         loop {
-            landmarks.assign(&k_mm);
             for i in 0..m {
                 landmarks.row_mut(i)[i] += jitter;
             }
@@ -62,9 +63,13 @@ impl Preconditioner {
                     .help(Remedy::words("choose other landmarks"))
                     .help(Remedy::LargerLambda));
             }
+            drop(landmarks);
+            landmarks = Lower::take(gram()?);
         }
-        drop(k_mm);
-        let mut problem = Lower::take(product(&landmarks, m, intercept));
+        let mut problem = landmarks.inner(1.0 / m as f64);
+        if intercept {
+            uncentre(&mut problem, &landmarks);
+        }
         for i in 0..m {
             problem.row_mut(i)[i] += lambda;
         }
@@ -80,33 +85,18 @@ impl Preconditioner {
     }
 }
 
-/// `T C T' / m`, the lower triangle, with T' the lower triangular factor of `m` rows.
-fn product(factor: &Lower, m: usize, centred: bool) -> Array2<f64> {
-    let mut t_mm = Array2::zeros((m, m));
-    for (i, mut row) in t_mm.rows_mut().into_iter().enumerate() {
-        for (to, &l) in row.iter_mut().zip(factor.row(i)) {
-            *to = l;
-        }
+/// From `T T' / m` takes what the mean of T's columns has in it: `T C T' / m`.
+fn uncentre(problem: &mut Lower, factor: &Lower) {
+    let m = factor.order();
+    let mut mean = vec![0.0; m];
+    for i in 0..m {
+        let row = mean.iter_mut().zip(factor.row(i));
+        row.for_each(|(sum, l)| *sum += l / m as f64);
     }
-    if centred {
-        // Rows of T', of which C takes the mean over all landmarks.
-        let mean = t_mm.mean_axis(Axis(0)).expect("landmarks");
-        t_mm -= &mean;
+    for i in 0..m {
+        let row = problem.row_mut(i).iter_mut().zip(&mean);
+        row.for_each(|(to, of)| *to -= mean[i] * of);
     }
-    let mut out = Array2::zeros((m, m));
-    let t = MatRef::from_row_major_slice(t_mm.as_slice().expect("standard layout"), m, m);
-    triangular::matmul(
-        MatMut::from_row_major_slice_mut(out.as_slice_mut().expect("standard layout"), m, m),
-        BlockStructure::TriangularLower,
-        Accum::Replace,
-        t.transpose(),
-        BlockStructure::Rectangular,
-        t,
-        BlockStructure::Rectangular,
-        1.0 / m as f64,
-        CpuDevice::shared().par(),
-    );
-    out
 }
 
 /// `K_nm T^-1` as products: the features that K_mm whitens, of a kernel block that somebody else
@@ -213,7 +203,8 @@ mod tests {
             Array2::from_shape_fn((m, m), |(i, j)| f.row(i).get(j).copied().unwrap_or(0.0))
         };
         for intercept in [true, false] {
-            let of = Preconditioner::of(k_mm.clone(), None, lambda, intercept).expect("factors");
+            let of =
+                Preconditioner::of(|| Ok(k_mm.clone()), None, lambda, intercept).expect("factors");
             let (l, a) = (full(&of.landmarks), full(&of.problem));
             let off = l.dot(&l.t()) - &k_mm - Array2::<f64>::eye(m) * of.jitter;
             assert!(off.iter().all(|e| e.abs() < 1e-13), "{off}");
@@ -229,7 +220,7 @@ mod tests {
 
     #[test]
     fn a_kernel_of_zeros_is_an_error() {
-        let none = Preconditioner::of(Array2::zeros((3, 3)), None, 1e-3, true);
+        let none = Preconditioner::of(|| Ok(Array2::zeros((3, 3))), None, 1e-3, true);
         assert!(matches!(none.err(), Some(Error::Numerical(_))));
     }
 }
