@@ -15,6 +15,7 @@ pub mod kernel_columns;
 mod leverage;
 pub mod nystrom;
 mod readers;
+mod scaled_kernel;
 mod scaling;
 pub mod select;
 pub mod sorf;
@@ -42,6 +43,7 @@ pub use kernel_columns::{KernelColumns, KernelColumnsMap};
 pub use leverage::leverage_scores;
 pub use nystrom::{Landmarks, Nystrom, NystromFeatures};
 pub use readers::{Reader, read, register};
+pub use scaled_kernel::ScaledKernel;
 pub use scaling::Scaling;
 pub use select::{Auto, MapCost, Selection};
 pub use sorf::{Radii, Sorf};
@@ -87,6 +89,11 @@ pub trait FeatureMap: Debug + Send + Sync {
         Structure::Dense
     }
 
+    /// The map itself where it is of Fourier features, whose frequencies can be seen.
+    fn fourier(&self) -> Option<&DenseFeatures> {
+        None
+    }
+
     /// Columns of f32 that the loaded map keeps for each row of a chunk beside what it reads and
     /// writes: when it featurizes, or when it predicts so many `targets`. Scratch of a fixed size
     /// does not count.
@@ -126,6 +133,9 @@ impl FeatureMap for std::sync::Arc<dyn FeatureMap> {
     }
     fn structure(&self) -> Structure<'_> {
         (**self).structure()
+    }
+    fn fourier(&self) -> Option<&DenseFeatures> {
+        (**self).fourier()
     }
     fn scratch_columns(&self, targets: Option<usize>) -> usize {
         (**self).scratch_columns(targets)

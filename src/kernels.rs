@@ -36,7 +36,10 @@ use crate::{
     error::{Error, Remedy, Result},
     seed::{Draws, Seed, Stream},
 };
-use std::fmt::Debug;
+use std::{
+    f64::consts::{PI, TAU},
+    fmt::Debug,
+};
 
 /// A kernel at unit scale: inputs are already divided by the lengthscale of their column, and k(x,
 /// y) is written for sigma = l = 1 (Laplacian and Cauchy: gamma = 1).
@@ -93,6 +96,25 @@ pub trait Kernel: Debug + Send + Sync {
         None
     }
 
+    /// ln of the integral of k(x, 0) over all x of d columns, at unit scale: what divides k to a
+    /// density. `None` where it is infinite or not known.
+    ///
+    /// Until said otherwise it is `(2 pi)^d p(0)`, p the density of the spectral measure
+    /// ([`SpectralMeasure::ln_density`]), of which k is the Fourier transform.
+    fn ln_integral(&self, d: usize) -> Option<f64> {
+        let at_zero = self.spectrum()?.ln_density(&vec![0.0; d])?;
+        Some(d as f64 * libm::log(TAU) + at_zero)
+    }
+
+    /// The lengthscale with which the kernel smooths a density of d columns as a Gaussian of
+    /// lengthscale 1 does: the ratio of canonical bandwidths,
+    /// `[(R/R_G)/(v/v_G)^2]^(1/(d + 4))` with R the integral of the squared density and v the
+    /// variance of a column (Marron & Nolan 1988). `None` where v is infinite or the ratio not
+    /// known.
+    fn smooths_as_gaussian(&self, _d: usize) -> Option<f64> {
+        None
+    }
+
     /// The function of one column's difference whose product over the columns the kernel is; `None`
     /// for all others.
     fn column_factor(&self) -> Option<&dyn ColumnFactor> {
@@ -138,6 +160,12 @@ pub trait SpectralMeasure: Debug + Send + Sync {
     /// anything.
     fn radius(&self, d: usize, draws: &mut Draws) -> Option<f64>;
 
+    /// ln p(omega), p the density of the measure with respect to lengths, areas and so on; `None`
+    /// where it has none that is known and finite at 0.
+    fn ln_density(&self, _omega: &[f64]) -> Option<f64> {
+        None
+    }
+
     /// E |omega|^2 for d columns, sigma_p^2 of the uniform bound (Rahimi & Recht 2007, claim 1):
     /// infinite where the tails are heavy, `None` where it is not known. It is minus the sum of the
     /// second derivatives of k at 0.
@@ -164,6 +192,15 @@ fn squared_distance(x: &[f64], y: &[f64]) -> f64 {
 /// sum_m |x_m - y_m|.
 fn l1_distance(x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(a, b)| (a - b).abs()).sum()
+}
+
+/// [`Kernel::smooths_as_gaussian`] of a density whose square has an integral of this ln, and whose
+/// columns have this variance.
+fn canonical_ratio(ln_roughness: f64, variance: f64, d: usize) -> f64 {
+    let d = d as f64;
+    // The Gaussian's own are (4 pi)^(-d/2) and 1.
+    let ln_ratio = ln_roughness + 0.5 * d * libm::log(4.0 * PI) - 2.0 * libm::log(variance);
+    libm::exp(ln_ratio / (d + 4.0))
 }
 
 /// The answer of a kernel whose formula has no gamma.

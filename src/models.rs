@@ -6,6 +6,7 @@
 //! [`Predictor`].
 
 mod conformal;
+mod density;
 mod dual;
 mod falkon;
 mod fit;
@@ -40,6 +41,7 @@ mod tests;
 mod train;
 
 pub use conformal::Conformal;
+pub use density::{Density, DensityOptions};
 pub use falkon::{Falkon, FalkonClassifier, FalkonOptions};
 pub use fit::{Fit, FitData, FitRows};
 pub use gaussian_process::{GaussianProcess, GaussianProcessOptions};
@@ -57,7 +59,7 @@ pub use logistic::{LogisticOptions, LogisticRegression};
 pub use minimise::Stopping;
 pub use model::{FittedFeatures, LoadedModel, Model, Predicted};
 pub use one_class::{OneClass, OneClassOptions};
-pub use pca::{Components, KernelPca, KernelPcaOptions, Principal};
+pub use pca::{Components, KernelPca, KernelPcaOptions, PcaSolver, Principal};
 pub use probabilities::{Probabilities, WithProbabilities};
 pub use returning::ClassWeights;
 pub use ridge::{FitOptions, FitTimes, Ridge, RidgeClassifier, RidgeOptions, Solver};

@@ -222,6 +222,7 @@ impl Args {
             source: train,
             survey,
             targets,
+            kernel: Some(built.scaled_kernel()),
             seed: Seed(self.map.kernel.seed),
             run: &run,
         };
@@ -234,7 +235,7 @@ impl Args {
 }
 
 /// Surveys, fits, scores, saves.
-pub(crate) fn run(args: &Args) -> Result<()> {
+pub(crate) fn run(mut args: Args) -> Result<()> {
     let console = args.run.start()?;
     let landmarks = match args.learner.ground() {
         Ground::Features => None,
@@ -249,6 +250,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         }
     };
     let chosen = args.learner.choose(dense, &console)?;
+    args.map.kernel.rule = Some(chosen.fit.bandwidth());
+    let args = args;
     let mut report = Report::default();
     let Sources {
         mut train,

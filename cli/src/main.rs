@@ -134,7 +134,7 @@ fn run(command: Command) -> Result<()> {
     match command {
         Command::Devices(args) => devices::run(&args),
         Command::Featurize(args) => featurize::run(&args),
-        Command::Fit(args) => fit::run(&args),
+        Command::Fit(args) => fit::run(*args),
         Command::Predict(args) => predict::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Bench(args) => bench::run(&args),

@@ -14,7 +14,9 @@ use anyhow::Result;
 use bochner::{
     Error, Run,
     data::{ChunkSource, Survey},
-    features::{FeatureMap, Form, MapChoice, MapKind, MapSpec, Selection, Standardize},
+    features::{
+        FeatureMap, Form, MapChoice, MapKind, MapSpec, ScaledKernel, Selection, Standardize,
+    },
     kernels::Kernel,
     sampling::Sampling,
 };
@@ -61,6 +63,16 @@ pub(crate) struct BuiltMap {
     selection: Option<Selection>,
     /// The map by its name; `None` for the kernel itself.
     choice: Option<MapChoice>,
+}
+
+impl BuiltMap {
+    /// The kernel on raw rows.
+    pub(crate) fn scaled_kernel(&self) -> ScaledKernel {
+        ScaledKernel {
+            kernel: self.kernel.clone(),
+            input: self.scale.input.clone(),
+        }
+    }
 }
 
 impl MapArgs {

@@ -105,6 +105,8 @@ impl Model {
                 },
                 source: &mut source,
                 survey: &survey,
+                // Only densities ask for it.
+                kernel: None,
                 seed: prepared.spec.seed,
                 run: &run,
             };

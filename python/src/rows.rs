@@ -22,6 +22,7 @@ impl Options<'_, '_> {
                 Some(Wanted::Share(share)) => Components::Variance(share),
                 None => KernelPcaOptions::default().components,
             },
+            ..KernelPcaOptions::default()
         })
     }
 

@@ -129,6 +129,16 @@ impl Affine {
         &self.scale
     }
 
+    /// The columns that are kept, and ln of the volume at unit scale of a unit of their raw volume:
+    /// what turns densities of one into those of the other.
+    pub(crate) fn volume(&self) -> (Vec<usize>, f64) {
+        let kept: Vec<usize> = (0..self.columns())
+            .filter(|&j| self.scale[j] != 0.0)
+            .collect();
+        let ln_volume = kept.iter().map(|&j| self.scale[j].abs().ln()).sum();
+        (kept, ln_volume)
+    }
+
     /// Number of columns, d.
     pub fn columns(&self) -> usize {
         self.center.len()

@@ -30,30 +30,49 @@ pub enum Bandwidth {
     /// says so. scikit-learn's own number is there all the same, as a [`Self::Gamma`] from
     /// [`Survey::entry_variance`].
     Scale,
+    /// For densities: `h_j = s_j n^(-1/(d + 4))` for each column, of deviation s_j over n rows, d
+    /// the columns that are not dropped as constant (Scott 1992, sec. 6.3), times what the kernel
+    /// needs to smooth as a Gaussian does
+    /// ([`Kernel::smooths_as_gaussian`]). Rows count once, whatever their weights.
+    Scott,
+    /// For densities: [`Self::Scott`] times `(4/(d + 2))^(1/(d + 4))` (Silverman 1986, eq. 4.14),
+    /// which is best for a Gaussian cloud.
+    Silverman,
 }
 
 impl Bandwidth {
-    /// Reads a gamma from text: a number, `median` or `scale`.
+    /// Whether the lengthscales are found by a rule in the data.
+    pub fn is_rule(&self) -> bool {
+        matches!(
+            self,
+            Self::Median | Self::Scale | Self::Scott | Self::Silverman
+        )
+    }
+
+    fn rule(text: &str) -> Option<Self> {
+        let rules = [Self::Median, Self::Scale, Self::Scott, Self::Silverman];
+        rules.into_iter().find(|rule| rule.to_string() == text)
+    }
+
+    /// Reads a gamma from text: a number or a rule, `median`, `scale`, `scott` or `silverman`.
     pub fn from_gamma(text: &str) -> Result<Self> {
-        match text {
-            "median" => Ok(Self::Median),
-            "scale" => Ok(Self::Scale),
-            _ => Ok(Self::Gamma(positive("gamma", text)?)),
+        match Self::rule(text) {
+            Some(rule) => Ok(rule),
+            None => Ok(Self::Gamma(positive("gamma", text)?)),
         }
     }
 
-    /// Reads a lengthscale from text: a number, one number per column separated by commas, `median`
-    /// or `scale`.
+    /// Reads a lengthscale from text: a number, one number per column separated by commas, or a
+    /// rule.
     pub fn from_sigma(text: &str) -> Result<Self> {
-        match text {
-            "median" => Ok(Self::Median),
-            "scale" => Ok(Self::Scale),
-            _ if text.contains(',') => Ok(Self::SigmaPerColumn(
+        match Self::rule(text) {
+            Some(rule) => Ok(rule),
+            None if text.contains(',') => Ok(Self::SigmaPerColumn(
                 text.split(',')
                     .map(|part| positive("sigma", part.trim()))
                     .collect::<Result<_>>()?,
             )),
-            _ => Ok(Self::Sigma(positive("sigma", text)?)),
+            None => Ok(Self::Sigma(positive("sigma", text)?)),
         }
     }
 
@@ -64,7 +83,7 @@ impl Bandwidth {
             Self::Gamma(gamma) => kernel.lengthscale_of_gamma(*gamma)?,
             Self::Sigma(sigma) => *sigma,
             Self::SigmaPerColumn(all) => return Ok(Some(all.clone())),
-            Self::Median | Self::Scale => return Ok(None),
+            Self::Median | Self::Scale | Self::Scott | Self::Silverman => return Ok(None),
         };
         checked(one).map(Some)
     }
@@ -83,6 +102,9 @@ impl Bandwidth {
         if let Some(fixed) = self.fixed(kernel)? {
             return Ok(fixed);
         }
+        if matches!(self, Self::Scott | Self::Silverman) {
+            return self.of_density(kernel, survey, scaling);
+        }
         let one = match self {
             Self::Median => median_distance(scaling.apply(&survey.sample)?.view(), kernel.norm())?,
             _ => {
@@ -99,6 +121,40 @@ impl Bandwidth {
             }
         };
         checked(one)
+    }
+
+    /// [`Self::Scott`] and [`Self::Silverman`].
+    fn of_density(
+        &self,
+        kernel: &dyn Kernel,
+        survey: &Survey,
+        scaling: &Scaling,
+    ) -> Result<Vec<f64>> {
+        let deviations = scaling.deviations(survey);
+        let varying = |s: &&Option<f64>| s.is_some();
+        let d = deviations.iter().filter(varying).count();
+        let smooths = kernel.smooths_as_gaussian(d).ok_or_else(|| {
+            let problem = format!("{self} is not known for the kernel {}", kernel.spec());
+            Error::unsupported(problem).help(Remedy::GiveLengthscale)
+        })?;
+        let (n, d) = (survey.rows as f64, d as f64);
+        let silverman = match self {
+            Self::Silverman => 4.0 / (d + 2.0),
+            _ => 1.0,
+        };
+        let factor = smooths * (silverman / n).powf(1.0 / (d + 4.0));
+        let each = deviations.iter().enumerate().map(|(j, s)| match s {
+            // What is dropped has no scale.
+            None => Ok(1.0),
+            Some(s) if *s > 0.0 => Ok(factor * s * (n / (n - 1.0)).sqrt()),
+            Some(_) => Err(Error::numerical(format!(
+                "{} is constant, so `{self}` finds no bandwidth; leave it out",
+                survey.column(j)
+            ))
+            .help(Remedy::Standardize)
+            .help(Remedy::GiveBandwidth)),
+        });
+        each.collect()
     }
 }
 
@@ -131,6 +187,8 @@ impl fmt::Display for Bandwidth {
             Self::SigmaPerColumn(all) => write!(f, "{} sigmas", all.len()),
             Self::Median => f.write_str("median"),
             Self::Scale => f.write_str("scale"),
+            Self::Scott => f.write_str("scott"),
+            Self::Silverman => f.write_str("silverman"),
         }
     }
 }
@@ -139,7 +197,8 @@ fn positive(name: &str, text: &str) -> Result<f64> {
     match f64::from_str(text) {
         Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
         _ => Err(Error::parameter(format!(
-            "{name} is {text:?}; it must be a positive number, median or scale"
+            "{name} is {text:?}; it must be a positive number, median, scale, scott or \
+             silverman"
         ))),
     }
 }

@@ -29,6 +29,14 @@ impl DenseFeatures {
         &self.dense
     }
 
+    /// The same features of rows that are multiplied by `factor`.
+    pub(crate) fn rescaled(&self, factor: f64) -> Self {
+        Self {
+            input: self.input.clone().times(factor),
+            ..self.clone()
+        }
+    }
+
     pub(super) fn read(store: &Store, name: &'static str) -> Result<Self> {
         let nonlinearity = read_nonlinearity(store)?;
         let w_ds = store.f32("frequencies")?;
@@ -86,6 +94,10 @@ impl FeatureMap for DenseFeatures {
 
     fn output_dim(&self) -> usize {
         self.dense.outputs()
+    }
+
+    fn fourier(&self) -> Option<&DenseFeatures> {
+        (self.name == super::fourier::NAME).then_some(self)
     }
 
     fn load(&self, device: &Device) -> Result<Box<dyn LoadedMap>> {

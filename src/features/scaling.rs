@@ -122,6 +122,17 @@ impl Scaling {
         self.input.apply(&Rows::from(x_nd))
     }
 
+    /// Deviation of each column before any lengthscale; `None` for those that are dropped.
+    pub(super) fn deviations(&self, survey: &Survey) -> Vec<Option<f64>> {
+        let columns = self.input.scale().iter().enumerate();
+        let deviation = |j: usize| match survey.is_constant(j) {
+            true => 0.0,
+            false => survey.variance[j].sqrt(),
+        };
+        let each = columns.map(|(j, &s)| (s != 0.0).then(|| s * deviation(j)));
+        each.collect()
+    }
+
     /// Variance of the entries before any lengthscale, as the `scale` rule sees it
     /// (`Bandwidth::Scale`).
     pub(super) fn entry_variance(&self, survey: &Survey) -> f64 {

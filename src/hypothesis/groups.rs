@@ -48,6 +48,7 @@ impl Drawn {
         let sample = sample.max().unwrap_or(0);
         let seed = setup.seed.unwrap_or_default();
         let survey = Survey::watched(source, sample, seed.0, &|step| run.say(step))?;
+        let bandwidth = setup.bandwidth();
         let mut maps = Vec::with_capacity(groups.len());
         for (i, group) in groups.iter().enumerate() {
             let own = survey.select(&group.columns);
@@ -59,12 +60,10 @@ impl Drawn {
             }
             let scaling = setup
                 .standardize
-                .beside(&setup.bandwidth)
+                .beside(&bandwidth)
                 .decide(&own, group.map.is_shift_invariant());
             let kernel = group.map.kernel().unwrap_or_else(|| Arc::new(Gaussian));
-            let lengthscales = setup
-                .bandwidth
-                .lengthscales(kernel.as_ref(), &own, &scaling)?;
+            let lengthscales = bandwidth.lengthscales(kernel.as_ref(), &own, &scaling)?;
             let map = group.map.build_from(MapData {
                 input: scaling.input(&lengthscales)?.among(&group.columns, all),
                 survey: &survey,

@@ -1,5 +1,6 @@
 use super::{BlockForm, ColumnFactor, Kernel, SpectralMeasure, checked_gamma};
 use crate::{error::Result, seed::Draws, special};
+use std::f64::consts::LN_2;
 
 /// k(x, y) = prod_m 1/(1 + gamma^2 (x_m - y_m)^2), at unit scale gamma = 1: every coordinate of
 /// omega is standard Laplace (Rahimi & Recht 2007, fig. 1).
@@ -46,6 +47,11 @@ impl SpectralMeasure for Cauchy {
         for (w, &t) in omega.iter_mut().zip(t) {
             *w = special::laplace_quantile(t);
         }
+    }
+
+    /// That of the Laplace law, exp(-|w|)/2, of each column.
+    fn ln_density(&self, omega: &[f64]) -> Option<f64> {
+        Some(omega.iter().map(|w| -w.abs() - LN_2).sum())
     }
 
     /// The variance of the Laplace law is 2.

@@ -24,6 +24,10 @@ impl Kernel for Exponential {
         no_gamma("exponential")
     }
 
+    fn smooths_as_gaussian(&self, d: usize) -> Option<f64> {
+        Matern::HALF.smooths_as_gaussian(d)
+    }
+
     fn block_form(&self) -> Option<BlockForm> {
         Some(BlockForm::Exponential)
     }

@@ -1,6 +1,6 @@
 use super::{BlockForm, ColumnFactor, Kernel, SpectralMeasure, checked_gamma, squared_distance};
 use crate::{error::Result, seed::Draws, special};
-use std::f64::consts::{FRAC_PI_2, PI, SQRT_2};
+use std::f64::consts::{FRAC_PI_2, PI, SQRT_2, TAU};
 
 /// k(x, y) = exp(-gamma |x - y|^2), gamma = 1/(2 sigma^2); at unit scale exp(-|x - y|^2 / 2) with
 /// omega ~ N(0, I) (Rahimi & Recht 2007, fig. 1).
@@ -22,6 +22,10 @@ impl Kernel for Gaussian {
 
     fn lengthscale_of_gamma(&self, gamma: f64) -> Result<f64> {
         Ok((0.5 / checked_gamma(gamma)?).sqrt())
+    }
+
+    fn smooths_as_gaussian(&self, _d: usize) -> Option<f64> {
+        Some(1.0)
     }
 
     fn column_factor(&self) -> Option<&dyn ColumnFactor> {
@@ -46,6 +50,11 @@ impl SpectralMeasure for Gaussian {
         for (w, &t) in omega.iter_mut().zip(t) {
             *w = special::normal_quantile(t);
         }
+    }
+
+    fn ln_density(&self, omega: &[f64]) -> Option<f64> {
+        let columns = omega.iter().map(|w| -0.5 * (w * w + libm::log(TAU)));
+        Some(columns.sum())
     }
 
     fn second_moment(&self, d: usize) -> Option<f64> {

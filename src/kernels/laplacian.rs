@@ -1,5 +1,9 @@
-use super::{BlockForm, ColumnFactor, Kernel, Norm, SpectralMeasure, checked_gamma, l1_distance};
+use super::{
+    BlockForm, ColumnFactor, Kernel, Norm, SpectralMeasure, canonical_ratio, checked_gamma,
+    l1_distance,
+};
 use crate::{error::Result, seed::Draws, special};
+use std::f64::consts::PI;
 
 /// k(x, y) = exp(-gamma |x - y|_1), at unit scale gamma = 1: every coordinate of omega is standard
 /// Cauchy (Rahimi & Recht 2007, fig. 1). scikit-learn's `laplacian_kernel`; for the Euclidean norm
@@ -37,6 +41,11 @@ impl Kernel for Laplacian {
         Some(1.0)
     }
 
+    /// The square of exp(-|t|)/2 has an integral of 1/4, and its variance is 2.
+    fn smooths_as_gaussian(&self, d: usize) -> Option<f64> {
+        Some(canonical_ratio(d as f64 * libm::log(0.25), 2.0, d))
+    }
+
     fn column_factor(&self) -> Option<&dyn ColumnFactor> {
         Some(self)
     }
@@ -59,6 +68,12 @@ impl SpectralMeasure for Laplacian {
         for (w, &t) in omega.iter_mut().zip(t) {
             *w = special::cauchy_quantile(t);
         }
+    }
+
+    /// That of the Cauchy law, 1/(pi (1 + w^2)), of each column.
+    fn ln_density(&self, omega: &[f64]) -> Option<f64> {
+        let columns = omega.iter().map(|w| -libm::log(PI) - libm::log1p(w * w));
+        Some(columns.sum())
     }
 
     /// The Cauchy law has none.

@@ -1,9 +1,10 @@
-use super::{BlockForm, Kernel, SpectralMeasure, no_gamma, squared_distance};
+use super::{BlockForm, Kernel, SpectralMeasure, canonical_ratio, no_gamma, squared_distance};
 use crate::{
     error::{Error, Result},
     seed::Draws,
     special,
 };
+use std::f64::consts::{PI, TAU};
 
 /// The Matern kernel of smoothness nu > 0, k(x, y) = 2^(1-nu)/Gamma(nu) z^nu K_nu(z) with z =
 /// sqrt(2 nu) |x - y| / l (Rasmussen & Williams 2006, eq. 4.14).
@@ -77,6 +78,19 @@ impl Kernel for Matern {
         no_gamma("matern")
     }
 
+    /// Over its integral the kernel has the Fourier transform `(1 + |w|^2/(2 nu))^-(nu + d/2)`:
+    /// minus its second derivative at 0 is the variance, `1 + d/(2 nu)`, and the integral of its
+    /// square over `(2 pi)^d` is R.
+    fn smooths_as_gaussian(&self, d: usize) -> Option<f64> {
+        let (nu, columns) = (self.nu, d as f64);
+        let half = 0.5 * columns;
+        let ln_roughness = half * libm::log(2.0 * nu * PI) - columns * libm::log(TAU)
+            + libm::lgamma(2.0 * nu + half)
+            - libm::lgamma(2.0 * nu + columns);
+        let variance = 1.0 + half / nu;
+        Some(canonical_ratio(ln_roughness, variance, d))
+    }
+
     fn block_form(&self) -> Option<BlockForm> {
         match *self {
             Self::HALF => Some(BlockForm::Exponential),
@@ -103,6 +117,16 @@ impl SpectralMeasure for Matern {
         for (w, &t) in omega.iter_mut().zip(t) {
             *w = scale * special::normal_quantile(t);
         }
+    }
+
+    /// The multivariate t with 2 nu degrees of freedom.
+    fn ln_density(&self, omega: &[f64]) -> Option<f64> {
+        let half = 0.5 * omega.len() as f64;
+        let square: f64 = omega.iter().map(|w| w * w).sum();
+        let power = self.nu + half;
+        let at_zero =
+            libm::lgamma(power) - libm::lgamma(self.nu) - half * libm::log(2.0 * self.nu * PI);
+        Some(at_zero - power * libm::log1p(square / (2.0 * self.nu)))
     }
 
     /// That of the multivariate t with 2 nu degrees of freedom.

@@ -173,6 +173,24 @@ impl SpectralMeasure for Mixture {
         omega.iter_mut().for_each(|w| *w /= component.lengthscale);
     }
 
+    /// `ln sum_i w_i l_i^d p_i(l_i w) / sum_i w_i`.
+    fn ln_density(&self, omega: &[f64]) -> Option<f64> {
+        let part = |c: &Component| {
+            let scaled: Vec<f64> = omega.iter().map(|w| w * c.lengthscale).collect();
+            let own = c.kernel.spectrum()?.ln_density(&scaled)?;
+            let stretch = omega.len() as f64 * libm::log(c.lengthscale);
+            Some(libm::log(c.weight / self.total) + stretch + own)
+        };
+        let parts = self.components.iter().map(part);
+        let parts = parts.collect::<Option<Vec<_>>>()?;
+        let largest = parts.iter().fold(f64::NEG_INFINITY, |m, &p| m.max(p));
+        if largest == f64::NEG_INFINITY {
+            return Some(largest);
+        }
+        let sum: f64 = parts.iter().map(|p| libm::exp(p - largest)).sum();
+        Some(largest + libm::log(sum))
+    }
+
     fn second_moment(&self, d: usize) -> Option<f64> {
         let parts = self.components.iter().map(|c| {
             let moment = c.kernel.spectrum()?.second_moment(d)?;

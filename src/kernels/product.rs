@@ -6,7 +6,12 @@ use crate::{
     error::{Error, Result},
     seed::Draws,
 };
-use std::sync::Arc;
+use std::{f64::consts::PI, sync::Arc};
+
+/// A factor of a column is integrated to where it and its width come to this.
+const TAIL: f64 = 1e-10;
+/// And no farther than so many times its finest distance.
+const LONGEST: f64 = 1e4;
 
 /// k(x, y) = prod_i k_i(x / l_i, y / l_i). A frequency is the sum of independent ones, each divided
 /// by its l_i.
@@ -110,6 +115,27 @@ impl SpectralMeasure for Product {
             omega.iter_mut().zip(&part).for_each(|(w, p)| *w += p / l);
             start = end;
         }
+    }
+
+    /// Where all factors are products over the columns, each column's is `1/pi` times the integral
+    /// of phi(t) cos(w t) from 0 on; of one factor it is that factor's. Others have none.
+    fn ln_density(&self, omega: &[f64]) -> Option<f64> {
+        if let [(kernel, l)] = self.factors.as_slice() {
+            let scaled: Vec<f64> = omega.iter().map(|w| w * l).collect();
+            let own = kernel.spectrum()?.ln_density(&scaled)?;
+            return Some(own + omega.len() as f64 * libm::log(*l));
+        }
+        let factor = self.column_factor()?;
+        let mut width = factor.finest();
+        while factor.value(width) * width > TAIL && width < LONGEST * factor.finest() {
+            width *= 2.0;
+        }
+        let column = |w: &f64| {
+            let density = width / PI * factor.mean_cosine(*w, width);
+            // Rounding can make nothing less than nothing.
+            libm::log(density.max(0.0))
+        };
+        Some(omega.iter().map(column).sum())
     }
 
     /// The sum of the factors', which are independent and symmetric.

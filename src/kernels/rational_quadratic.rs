@@ -4,6 +4,7 @@ use crate::{
     seed::Draws,
     special,
 };
+use std::f64::consts::TAU;
 
 /// k(x, y) = (1 + |x - y|^2/(2 alpha l^2))^-alpha (Rasmussen & Williams 2006, eq. 4.19).
 ///
@@ -75,6 +76,21 @@ impl SpectralMeasure for RationalQuadratic {
         for (w, &t) in omega.iter_mut().zip(t) {
             *w = scale * special::normal_quantile(t);
         }
+    }
+
+    /// `E (2 pi tau)^(-d/2) exp(-|w|^2/(2 tau))`, where alpha is above d/2, which makes it finite
+    /// at 0: with nu = alpha - d/2 it falls as the Matern function of `|w| sqrt(2 alpha)`.
+    fn ln_density(&self, omega: &[f64]) -> Option<f64> {
+        let half = 0.5 * omega.len() as f64;
+        let nu = self.alpha - half;
+        if nu <= 0.0 {
+            return None;
+        }
+        let square: f64 = omega.iter().map(|w| w * w).sum();
+        let at_zero =
+            libm::lgamma(nu) - libm::lgamma(self.alpha) + half * libm::log(self.alpha / TAU);
+        let fall = special::matern(nu, (2.0 * self.alpha * square).sqrt());
+        Some(at_zero + libm::log(fall))
     }
 
     /// E tau is 1.

@@ -96,7 +96,7 @@ pub(crate) fn orthonormal(y_nl: &Array2<f64>) -> Array2<f64> {
 }
 
 /// Makes the largest entry of every column positive.
-fn sign(vectors_nk: &mut Array2<f64>) {
+pub(crate) fn sign(vectors_nk: &mut Array2<f64>) {
     for mut vector in vectors_nk.columns_mut() {
         let largest = vector.fold(0.0_f64, |m, &v| if v.abs() > m.abs() { v } else { m });
         if largest < 0.0 {

@@ -4,7 +4,7 @@ use super::{LinearModel, Predicted};
 use crate::{
     Result,
     data::{ChunkSource, Survey},
-    features::FeatureMap,
+    features::{Bandwidth, FeatureMap, ScaledKernel},
     flow::Run,
     normal::Targets,
     seed::Seed,
@@ -21,6 +21,11 @@ pub trait Fit: fmt::Debug + Send + Sync {
     /// not, a source that has some is an error.
     fn takes_weights(&self) -> bool {
         false
+    }
+
+    /// How wide the kernel is where nobody says so.
+    fn bandwidth(&self) -> Bandwidth {
+        Bandwidth::Scale
     }
 
     /// Fits to the rows of `data` on the features of `map`.
@@ -41,6 +46,8 @@ pub struct FitData<'a> {
     pub survey: &'a Survey,
     /// What their targets mean.
     pub targets: Targets,
+    /// The kernel that the map estimates; `None` where it is made of none, or not known.
+    pub kernel: Option<ScaledKernel>,
     /// The seed of what the learner draws itself.
     pub seed: Seed,
     /// Where, with how much memory, and who hears of it.

@@ -20,8 +20,8 @@ use std::{marker::PhantomData, sync::Arc};
 /// [`Labels`] or rows alone.
 ///
 /// Until said otherwise a learner takes the best GPU or else the CPU, 128 MiB for chunks,
-/// standardises where columns have mixed scales, takes the bandwidth of [`Bandwidth::Scale`], and
-/// is silent.
+/// standardises where columns have mixed scales, takes the bandwidth of [`Bandwidth::Scale`] (a
+/// density that of [`Bandwidth::Scott`]), and is silent.
 #[derive(Debug, Clone)]
 pub struct Learner<L, T> {
     pub(crate) setup: Setup,
@@ -55,7 +55,7 @@ impl<L: Default, T> Learner<L, T> {
 impl<L, T> Learner<L, T> {
     /// How wide the kernel is.
     pub fn bandwidth(mut self, bandwidth: Bandwidth) -> Self {
-        self.setup.bandwidth = bandwidth;
+        self.setup.bandwidth = Some(bandwidth);
         self
     }
 
@@ -101,8 +101,11 @@ impl<L: Fit, T> Learner<L, T> {
         if source.is_weighted() && !self.own.takes_weights() {
             return Err(Error::unsupported("this learner takes no weights of rows"));
         }
-        let prepared = self.setup.prepare(source)?;
+        let bandwidth = self.setup.bandwidth.clone();
+        let bandwidth = bandwidth.unwrap_or_else(|| self.own.bandwidth());
+        let prepared = self.setup.prepare_for(source, bandwidth)?;
         let data = FitData {
+            kernel: prepared.kernel,
             source,
             targets: targets(&prepared.survey)?,
             survey: &prepared.survey,

@@ -3,26 +3,43 @@
 use crate::{Error, Result, store::Store};
 use ndarray::{Array2, Axis, s};
 
-/// From raw scores z(x)'beta + b, `[n, t + 1]`, to predictions.
+/// From raw scores z(x)'beta + b to predictions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Link {
-    /// All columns divided by the last, a degree, which is taken for `floor` where it is less:
-    /// `[n, t]`.
+    /// All columns of `[n, t + 1]` divided by the last, a degree, which is taken for `floor` where
+    /// it is less: `[n, t]`.
     OverDegree {
         /// The least degree.
+        floor: f64,
+    },
+    /// Mean kernel values `[n, 1]` over the integral of the kernel: a density. Values below zero,
+    /// which only errors of random features can be, count as zero.
+    Density {
+        /// ln of the integral.
+        ln_integral: f64,
+    },
+    /// ln of the same, of mean kernel values that are taken for `floor` where they are less.
+    LogDensity {
+        /// ln of the integral.
+        ln_integral: f64,
+        /// The least mean kernel value.
         floor: f64,
     },
 }
 
 const NAME: &str = "link";
-const OVER_DEGREE: &str = "over-degree";
 const FLOOR: &str = "link_floor";
+const LN_INTEGRAL: &str = "link_ln_integral";
+const OVER_DEGREE: &str = "over-degree";
+const DENSITY: &str = "density";
+const LOG_DENSITY: &str = "log-density";
 
 impl Link {
     /// Columns of raw scores that are no predictions.
     pub(super) fn hidden(self) -> usize {
         match self {
             Self::OverDegree { .. } => 1,
+            Self::Density { .. } | Self::LogDensity { .. } => 0,
         }
     }
 
@@ -34,6 +51,11 @@ impl Link {
                 let degree = scores.column(last).mapv(|d| d.max(floor));
                 &scores.slice(s![.., ..last]) / &degree.insert_axis(Axis(1))
             }
+            // By logarithms: the integral itself can leave the range of f64.
+            Self::Density { ln_integral } => scores.mapv(|k| (k.max(0.0).ln() - ln_integral).exp()),
+            Self::LogDensity { ln_integral, floor } => {
+                scores.mapv(|k| k.max(floor).ln() - ln_integral)
+            }
         }
     }
 
@@ -41,6 +63,15 @@ impl Link {
         match self {
             Self::OverDegree { floor } => {
                 store.set(NAME, OVER_DEGREE);
+                store.set(FLOOR, floor);
+            }
+            Self::Density { ln_integral } => {
+                store.set(NAME, DENSITY);
+                store.set(LN_INTEGRAL, ln_integral);
+            }
+            Self::LogDensity { ln_integral, floor } => {
+                store.set(NAME, LOG_DENSITY);
+                store.set(LN_INTEGRAL, ln_integral);
                 store.set(FLOOR, floor);
             }
         }
@@ -51,26 +82,77 @@ impl Link {
         if !store.has_property(NAME) {
             return Ok(None);
         }
-        let floor: f64 = store.get(FLOOR)?;
-        match store.text(NAME)? {
-            OVER_DEGREE if outputs >= 1 && floor > 0.0 => Ok(Some(Self::OverDegree { floor })),
-            other => Err(Error::format(format!(
-                "the link {other:?} with floor {floor} of {outputs} scores is not known"
-            ))),
-        }
+        let floor = || -> Result<f64> {
+            match store.get(FLOOR)? {
+                floor if floor > 0.0 => Ok(floor),
+                other => Err(Error::format(format!("the floor of a link is {other}"))),
+            }
+        };
+        let ln_integral = || store.get(LN_INTEGRAL);
+        Ok(Some(match (store.text(NAME)?, outputs) {
+            (OVER_DEGREE, 1..) => Self::OverDegree { floor: floor()? },
+            (DENSITY, 1) => Self::Density {
+                ln_integral: ln_integral()?,
+            },
+            (LOG_DENSITY, 1) => Self::LogDensity {
+                ln_integral: ln_integral()?,
+                floor: floor()?,
+            },
+            (other, _) => {
+                return Err(Error::format(format!(
+                    "the link {other:?} of {outputs} scores is not known"
+                )));
+            }
+        }))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ndarray::array;
 
     #[test]
     fn scores_are_divided_by_degrees_that_are_not_too_small() {
-        let scores = ndarray::array![[6.0, 3.0, 2.0], [6.0, 3.0, 0.1], [6.0, 3.0, -4.0]];
+        let scores = array![[6.0, 3.0, 2.0], [6.0, 3.0, 0.1], [6.0, 3.0, -4.0]];
         let link = Link::OverDegree { floor: 0.5 };
-        let expected = ndarray::array![[3.0, 1.5], [12.0, 6.0], [12.0, 6.0]];
+        let expected = array![[3.0, 1.5], [12.0, 6.0], [12.0, 6.0]];
         assert_eq!(link.apply(&scores), expected);
         assert_eq!(link.hidden(), 1);
+    }
+
+    #[test]
+    fn mean_kernel_values_are_divided_by_the_integral_and_not_negative() {
+        let scores = array![[0.5], [0.0], [-0.1], [0.001]];
+        let ln_integral = 4.0_f64.ln();
+        let density = Link::Density { ln_integral }.apply(&scores);
+        let expected = array![[0.125], [0.0], [0.0], [0.00025]];
+        assert!((density - expected).iter().all(|e| e.abs() < 1e-15));
+        let floor = 0.01;
+        let log = Link::LogDensity { ln_integral, floor }.apply(&scores);
+        let expected = array![[0.125], [0.0025], [0.0025], [0.0025]].mapv(f64::ln);
+        assert!((log - expected).iter().all(|e| e.abs() < 1e-14));
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        let ln_integral = 0.1_f64;
+        for (link, outputs) in [
+            (Link::OverDegree { floor: 0.25 }, 3),
+            (Link::Density { ln_integral }, 1),
+            (
+                Link::LogDensity {
+                    ln_integral,
+                    floor: 1e-3,
+                },
+                1,
+            ),
+        ] {
+            let mut store = Store::default();
+            link.write(&mut store);
+            let read = Link::read(&store, outputs).expect("reads");
+            assert_eq!(read, Some(link));
+            assert!(Link::read(&store, 0).is_err());
+        }
     }
 }

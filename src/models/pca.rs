@@ -1,28 +1,32 @@
 //! Kernel principal components: the directions in feature space along which rows differ most.
 
+mod covariance;
+mod randomized;
+
+pub(super) use covariance::Covariance;
+
 use super::{Fit, FitData, FitRows, FitTimes, Learner, LinearModel, Model, RowsAlone};
 use crate::{
     Error, Result,
     data::{ChunkSource, MemorySource, ToRows},
     features::{End, FeatureMap, Featurizer, Lane},
     flow::Run,
-    linalg::{
-        eigen::{Eigen, eigen},
-        leading::leading,
-    },
+    linalg::eigen::Eigen,
     normal::{NormalEquations, Targets},
     solve::Coefficients,
     store::Store,
     text::counted,
 };
-use ndarray::{Array1, Array2, ArrayView1, s};
+use ndarray::{Array1, Array2, ArrayView1};
+use randomized::Sketch;
 use rayon::prelude::*;
 use std::time::Instant;
 
 /// Principal components of the features: approximate kernel PCA (Schoelkopf, Smola and Mueller
-/// 1998; on random features Lopez-Paz et al. 2014). The covariance of z(x), centred, is summed in
-/// one pass in `8 D^2` bytes; its leading eigenvectors V give the components `(z(x) - mean)'V`,
-/// which the model predicts, `[n, k]`.
+/// 1998; on random features Lopez-Paz et al. 2014). The leading eigenvectors V of the covariance of
+/// z(x), centred, give the components `(z(x) - mean)'V`, which the model predicts, `[n, k]`. The
+/// covariance is summed in one pass in `8 D^2` bytes, or seen in products with a few directions
+/// ([`PcaSolver::Randomized`]).
 ///
 /// Their variances are the eigenvalues of the centred kernel matrix of all rows, divided by n - 1.
 /// The largest loading of each component is positive, so that signs are the same everywhere.
@@ -50,18 +54,51 @@ pub enum Components {
     Variance(f64),
 }
 
+/// How components are found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum PcaSolver {
+    /// From the covariance of all features, in one pass and `8 D^2` bytes: every component to
+    /// rounding.
+    #[default]
+    Covariance,
+    /// From products of the covariance with `k + oversampling` random directions, `l` of them, in
+    /// about `64 D l` bytes and `passes` passes (Halko, Martinsson & Tropp 2011): for features
+    /// whose covariance has no room. Variances come out too small rather than too large; one pass
+    /// gives an approximation, and each further pass takes the directions beside the k leading ones
+    /// down by the ratio of their variances to the k-th. Takes a [`Components::Count`].
+    Randomized {
+        /// Directions beside the components; ten are usual.
+        oversampling: usize,
+        /// Passes over the rows, at least 1.
+        passes: usize,
+    },
+}
+
+impl PcaSolver {
+    /// Ten directions beside the components, and three passes.
+    pub fn randomized() -> Self {
+        Self::Randomized {
+            oversampling: 10,
+            passes: 3,
+        }
+    }
+}
+
 /// What [`KernelPca`] has of its own.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct KernelPcaOptions {
     /// How many components are kept.
     pub components: Components,
+    /// How they are found.
+    pub solver: PcaSolver,
 }
 
 impl Default for KernelPcaOptions {
-    /// The components that explain 0.95 of the variance.
+    /// The components that explain 0.95 of the variance, by the covariance.
     fn default() -> Self {
         Self {
             components: Components::Variance(0.95),
+            solver: PcaSolver::Covariance,
         }
     }
 }
@@ -76,6 +113,22 @@ impl KernelPca {
     /// Keeps the fewest components that explain `share` of the variance; 0.95 until said otherwise.
     pub fn explained_variance(mut self, share: f64) -> Self {
         self.own.components = Components::Variance(share);
+        self
+    }
+
+    /// How components are found; by the covariance, until said otherwise.
+    ///
+    /// ```
+    /// use bochner::{models::PcaSolver, prelude::*};
+    /// let x = ndarray::Array2::from_shape_fn((60, 3), |(i, j)| ((i * (7 * j + 3)) % 23) as f64);
+    /// // The covariance would take 3.2 GB.
+    /// let pca = KernelPca::on(Fourier::new(Gaussian).features(20_000)).components(2);
+    /// let model = pca.solver(PcaSolver::randomized()).fit(&x)?;
+    /// assert_eq!(model.predict(&x)?.dim(), (60, 2));
+    /// # Ok::<(), bochner::Error>(())
+    /// ```
+    pub fn solver(mut self, solver: PcaSolver) -> Self {
+        self.own.solver = solver;
         self
     }
 }
@@ -122,156 +175,113 @@ impl Principal {
 
 const PREFIX: &str = "principal";
 
-/// The covariance of features, of which the lower triangle is kept.
-pub(super) struct Covariance {
-    pub(super) mean_d: Array1<f64>,
-    pub(super) matrix_dd: Array2<f64>,
-    /// Its trace.
-    pub(super) total: f64,
-    /// Variance that is lost to the rounding of features and sums.
-    pub(super) noise: f64,
-}
-
-/// Features are rounded to f32, and so are the sums of some thousand of them: of the second moment
-/// this share.
-const ROUNDING: f64 = 1e-6;
-
-impl Covariance {
-    /// Of the rows that `sums` holds. Errors when they are fewer than two or all the same.
-    pub(super) fn of(sums: NormalEquations) -> Result<Self> {
-        if sums.rows < 2 {
-            return Err(Error::shape(format!(
-                "components need at least 2 rows, and there is {}",
-                sums.rows
-            )));
-        }
-        let rows = sums.rows as f64;
-        let mean_d = &sums.z_sum_d / rows;
-        let mut matrix_dd = sums.gram_dd;
-        let noise = ROUNDING * matrix_dd.diag().sum() / rows;
-        let each: Vec<_> = matrix_dd.rows_mut().into_iter().enumerate().collect();
-        each.into_par_iter().for_each(|(i, mut row)| {
-            for (j, v) in row.iter_mut().enumerate().take(i + 1) {
-                *v = (*v - rows * mean_d[i] * mean_d[j]) / (rows - 1.0);
-            }
-        });
-        let total = matrix_dd.diag().sum();
-        // `is_finite` too: sums of large features can leave the range.
-        if !(total.is_finite() && total > noise) {
-            let problem = "the features do not vary: all rows are the same, or the bandwidth is \
-                           far too large";
-            return Err(Error::numerical(problem).help(crate::error::Remedy::OtherBandwidth));
-        }
-        Ok(Self {
-            mean_d,
-            matrix_dd,
-            total,
-            noise,
-        })
-    }
-
-    /// The leading eigenvectors as `components` asks for them.
-    ///
-    /// Errors when more are asked for than there are directions in which the rows differ.
-    pub(super) fn leading(&self, components: Components) -> Result<Eigen> {
-        let features = self.mean_d.len();
-        let found = match components {
-            Components::Count(0) => {
-                return Err(Error::parameter(
-                    "0 components say nothing; ask for 1 or more",
-                ));
-            }
-            Components::Count(count) if count > features => {
-                return Err(Error::parameter(format!(
-                    "{features} features do not have {count} components; ask for fewer, or use \
-                     more features"
-                )));
-            }
-            Components::Count(count) => leading(&self.matrix_dd, count)?,
-            Components::Variance(share) => self.explaining(share)?,
-        };
-        let there = found.values_n.iter().filter(|&&v| v > self.noise).count();
-        match there == found.values_n.len() {
-            true => Ok(found),
-            false => Err(Error::numerical(format!(
-                "the features of these rows vary in {} only; ask for no more components",
-                counted(there, "direction")
-            ))),
-        }
-    }
-
-    /// The fewest eigenvectors that explain `share` of the variance, none of them noise.
-    fn explaining(&self, share: f64) -> Result<Eigen> {
-        if !(share > 0.0 && share <= 1.0) {
-            return Err(Error::parameter(format!(
-                "the explained share of the variance must be above 0 and at most 1, not {share}"
-            )));
-        }
-        let all = eigen(&self.matrix_dd)?;
-        let there = all.values_n.iter().filter(|&&v| v > self.noise).count();
-        let mut explained = 0.0;
-        let enough = all.values_n.iter().take(there).take_while(|&&v| {
-            let before = explained;
-            explained += v;
-            before < share * self.total
-        });
-        let count = enough.count();
-        Ok(Eigen {
-            values_n: all.values_n.slice(s![..count]).to_owned(),
-            vectors_nn: all.vectors_nn.slice(s![.., ..count]).to_owned(),
-        })
-    }
-}
-
 impl FitRows for KernelPcaOptions {
     type Predicted = Array2<f64>;
 }
 
 impl Fit for KernelPcaOptions {
-    /// Sums the covariance in one pass and takes its leading eigenvectors.
-    ///
     /// Errors with [`Error::Unsupported`] on maps whose features cannot be stored, with
-    /// [`Error::Parameter`] on no components or more than features, and with [`Error::Numerical`]
-    /// when the rows differ in fewer directions.
+    /// [`Error::Parameter`] on no components or more than features, on no passes, and on a share
+    /// of the variance for the randomized solver, and with [`Error::Numerical`] when the rows
+    /// differ in fewer directions.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         let start = Instant::now();
-        let none = Targets::none();
-        let sums = NormalEquations::accumulate(map.as_ref(), data.source, &none, data.run)?;
-        let (accumulate, rows) = (start.elapsed(), sums.rows);
-        let start = Instant::now();
-        let covariance = Covariance::of(sums)?;
-        let Eigen {
-            values_n: variance_t,
-            vectors_nn: beta_dt,
-        } = covariance.leading(self.components)?;
-        let Covariance { mean_d, total, .. } = covariance;
-        let coefficients = Coefficients {
-            intercept_t: -mean_d.dot(&beta_dt),
-            beta_dt,
+        let (rows, accumulate, found) = match self.solver {
+            PcaSolver::Covariance => {
+                let none = Targets::none();
+                let sums = NormalEquations::accumulate(map.as_ref(), data.source, &none, data.run)?;
+                let (accumulate, rows) = (start.elapsed(), sums.rows);
+                let covariance = Covariance::of(sums)?;
+                let eigen = covariance.leading(self.components)?;
+                (rows, accumulate, (covariance, eigen))
+            }
+            PcaSolver::Randomized {
+                oversampling,
+                passes,
+            } => {
+                let Components::Count(components) = self.components else {
+                    return Err(Error::parameter(
+                        "the randomized solver finds a number of components, not a share of the \
+                         variance; ask for a number",
+                    ));
+                };
+                let sketch = Sketch {
+                    components,
+                    oversampling,
+                    passes,
+                };
+                let known = (data.survey.rows, data.seed);
+                let found = sketch.components(map.as_ref(), data.source, known, data.run)?;
+                (data.survey.rows, start.elapsed(), found)
+            }
         };
-        let principal = Principal {
-            variance_t: variance_t.to_vec(),
-            total_variance: total,
-            mean_d,
-        };
-        let explained: f64 = principal.explained_variance_ratio().iter().sum();
-        let components = variance_t.len();
+        let model = model(map, rows, found, data.run);
         Ok(LinearModel {
-            learner: "pca".into(),
-            facts: [
-                ("components".into(), components as f64),
-                ("explained_variance_ratio".into(), explained),
-            ]
-            .into(),
-            rows,
             times: Some(FitTimes {
                 accumulate,
-                solve: start.elapsed(),
+                solve: start.elapsed() - accumulate,
             }),
-            principal: Some(principal),
-            ..LinearModel::new(map, coefficients, scores(components), &data.run.device)
+            ..model
         })
     }
+}
+
+/// The model of these components.
+fn model(
+    map: Box<dyn FeatureMap>,
+    rows: u64,
+    (covariance, eigen): (Covariance, Eigen),
+    run: &Run,
+) -> LinearModel {
+    let Eigen {
+        values_n: variance_t,
+        vectors_nn: beta_dt,
+    } = eigen;
+    let Covariance { mean_d, total, .. } = covariance;
+    let coefficients = Coefficients {
+        intercept_t: -mean_d.dot(&beta_dt),
+        beta_dt,
+    };
+    let principal = Principal {
+        variance_t: variance_t.to_vec(),
+        total_variance: total,
+        mean_d,
+    };
+    let explained: f64 = principal.explained_variance_ratio().iter().sum();
+    let components = variance_t.len();
+    LinearModel {
+        learner: "pca".into(),
+        facts: [
+            ("components".into(), components as f64),
+            ("explained_variance_ratio".into(), explained),
+        ]
+        .into(),
+        rows,
+        principal: Some(principal),
+        ..LinearModel::new(map, coefficients, scores(components), &run.device)
+    }
+}
+
+/// Errors on a number of components that so many features do not have.
+fn check_count(components: usize, features: usize) -> Result<()> {
+    match components {
+        0 => Err(Error::parameter(
+            "0 components say nothing; ask for 1 or more",
+        )),
+        count if count > features => Err(Error::parameter(format!(
+            "{features} features do not have {count} components; ask for fewer, or use more \
+             features"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// More components were asked for than there are directions in which rows differ.
+fn not_there(there: usize) -> Error {
+    Error::numerical(format!(
+        "the features of these rows vary in {} only; ask for no more components",
+        counted(there, "direction")
+    ))
 }
 
 /// What a model of so many scores that have no targets predicts.

@@ -175,6 +175,7 @@ impl Fit for WithProbabilities<'_> {
             source,
             survey,
             targets,
+            kernel,
             seed,
             run,
         } = data;
@@ -190,6 +191,7 @@ impl Fit for WithProbabilities<'_> {
             source: &mut *source,
             survey,
             targets: targets.clone(),
+            kernel: kernel.clone(),
             seed,
             run,
         };
@@ -208,6 +210,7 @@ impl Fit for WithProbabilities<'_> {
             source: &mut most,
             survey,
             targets: targets.clone(),
+            kernel,
             seed,
             run,
         };

@@ -3,7 +3,7 @@
 use crate::{
     Device, Result,
     data::{ChunkSource, Survey},
-    features::{Bandwidth, FeatureMap, MapBuilder, MapData, Standardize},
+    features::{Bandwidth, FeatureMap, MapBuilder, MapData, ScaledKernel, Standardize},
     flow::Run,
     kernels::Gaussian,
     progress::Progress,
@@ -18,7 +18,8 @@ const MEDIAN_ROWS: usize = 2000;
 #[derive(Debug, Clone)]
 pub(crate) struct Setup {
     pub(crate) map: Arc<dyn MapBuilder>,
-    pub(crate) bandwidth: Bandwidth,
+    /// What was asked for; `None` leaves it to the learner.
+    pub(crate) bandwidth: Option<Bandwidth>,
     pub(crate) standardize: Standardize,
     pub(crate) device: Option<Device>,
     pub(crate) memory: u64,
@@ -34,13 +35,14 @@ pub(crate) struct Prepared {
     pub(crate) run: Run,
     pub(crate) survey: Survey,
     pub(crate) map: Box<dyn FeatureMap>,
+    pub(crate) kernel: Option<ScaledKernel>,
 }
 
 impl Setup {
     pub(crate) fn on(map: Arc<dyn MapBuilder>) -> Self {
         Self {
             map,
-            bandwidth: Bandwidth::Scale,
+            bandwidth: None,
             standardize: Standardize::default(),
             device: None,
             memory: Run::DEFAULT_MEMORY,
@@ -67,30 +69,43 @@ impl Setup {
     /// Rows that the bandwidth and `map` look at.
     pub(crate) fn sample_rows(&self, map: &dyn MapBuilder) -> usize {
         let rows = match self.bandwidth {
-            Bandwidth::Median => MEDIAN_ROWS,
+            Some(Bandwidth::Median) => MEDIAN_ROWS,
             _ => 0,
         };
         rows.max(map.sample_rows())
     }
 
+    /// The bandwidth asked for, or that of most learners.
+    pub(crate) fn bandwidth(&self) -> Bandwidth {
+        self.bandwidth.clone().unwrap_or(Bandwidth::Scale)
+    }
+
     /// Surveys `source`, decides on scales, and draws the map.
     pub(crate) fn prepare(&self, source: &mut dyn ChunkSource) -> Result<Prepared> {
+        self.prepare_for(source, self.bandwidth())
+    }
+
+    /// As [`Self::prepare`], with this bandwidth.
+    pub(crate) fn prepare_for(
+        &self,
+        source: &mut dyn ChunkSource,
+        bandwidth: Bandwidth,
+    ) -> Result<Prepared> {
         let run = self.run()?;
-        let kernel = self.map.kernel();
+        let own = self.map.kernel();
         let rows = self.sample_rows(&self.map);
         let seed = self.seed.unwrap_or_default();
         let survey = Survey::watched(source, rows, seed.0, &|step| run.say(step))?;
         let scaling = self
             .standardize
-            .beside(&self.bandwidth)
+            .beside(&bandwidth)
             .decide(&survey, self.map.is_shift_invariant());
         // What is made of no kernel takes rows at the scale that a Gaussian would.
-        let kernel = kernel.unwrap_or_else(|| Arc::new(Gaussian));
-        let lengthscales = self
-            .bandwidth
-            .lengthscales(kernel.as_ref(), &survey, &scaling)?;
+        let kernel = own.clone().unwrap_or_else(|| Arc::new(Gaussian));
+        let lengthscales = bandwidth.lengthscales(kernel.as_ref(), &survey, &scaling)?;
+        let input = scaling.input(&lengthscales)?;
         let map = self.map.build_from(MapData {
-            input: scaling.input(&lengthscales)?,
+            input: input.clone(),
             survey: &survey,
             source,
             run: &run,
@@ -101,6 +116,11 @@ impl Setup {
             map.describe(),
             run.device.describe()
         );
-        Ok(Prepared { run, survey, map })
+        Ok(Prepared {
+            run,
+            survey,
+            map,
+            kernel: own.map(|kernel| ScaledKernel { kernel, input }),
+        })
     }
 }

@@ -3,10 +3,13 @@
 use super::FeatureProducts;
 use crate::{
     Result,
-    linalg::{cholesky::Lower, eigen::eigen},
+    linalg::{
+        cholesky::Lower,
+        nystrom::{Leading, cross, nystrom},
+    },
     seed::{Seed, Stream},
 };
-use ndarray::{Array1, Array2, ArrayView1, Axis, s};
+use ndarray::{Array1, Array2, ArrayView1, Axis};
 use rayon::prelude::*;
 
 /// Columns that a thread turns at a time.
@@ -62,43 +65,18 @@ impl Preconditioner<'_> {
         for (mut y, along) in y_rd.rows_mut().into_iter().zip(&along_r) {
             y.scaled_add(-along, of.mean_d);
         }
-        // A shift by what rounding can leave below zero, which the eigenvalues lose again.
-        let norm = y_rd.iter().map(|y| y * y).sum::<f64>().sqrt();
-        let mut shift = f64::EPSILON * norm * (columns as f64).sqrt();
-        let factor = loop {
-            let core = cross(&omega_rd, &y_rd) + cross(&omega_rd, &omega_rd) * shift;
-            let mut lower = Lower::of(&core);
-            if lower.factor() || !norm.is_finite() || norm == 0.0 {
-                break lower;
-            }
-            shift *= 10.0;
+        // Directions below the penalty are as even as they are.
+        let Some(Leading {
+            values_r,
+            directions_rd,
+        }) = nystrom(omega_rd, y_rd, 0.1 * of.penalty)?
+        else {
+            return Ok(None);
         };
-        if !norm.is_finite() || norm == 0.0 {
-            // Products that are not finite are refused where they are relied on.
-            return Ok(None);
-        }
-        y_rd.scaled_add(shift, &omega_rd);
-        drop(omega_rd);
-        let mut half_rd = y_rd;
-        factor.solve(&mut half_rd);
-        let eigen = eigen(&cross(&half_rd, &half_rd))?;
-        let values = eigen.values_n.mapv(|v| (v - shift).max(0.0));
-        // Directions below the penalty are as even as they are; those near rounding are no
-        // directions.
-        let least = (0.1 * of.penalty).max(1e-12 * values[0]);
-        let kept = values.iter().take_while(|v| **v > least).count();
-        if kept == 0 {
-            return Ok(None);
-        }
-        let mut turn_rr = eigen.vectors_nn.slice(s![.., ..kept]).to_owned();
-        for (mut column, value) in turn_rr.columns_mut().into_iter().zip(&eigen.values_n) {
-            column /= value.sqrt();
-        }
-        let last = values[kept - 1] + of.penalty;
-        let kept_r = values.slice(s![..kept]);
+        let last = values_r[values_r.len() - 1] + of.penalty;
         Ok(Some(Self::Sketch {
-            directions_rd: turned(&turn_rr, &half_rd),
-            shrink_r: kept_r.mapv(|v| last / (v + of.penalty) - 1.0),
+            directions_rd,
+            shrink_r: values_r.mapv(|v| last / (v + of.penalty) - 1.0),
         }))
     }
 
@@ -135,40 +113,4 @@ impl Preconditioner<'_> {
         });
         out_td
     }
-}
-
-/// `A B'`, columns summed block after block.
-fn cross(a_rd: &Array2<f64>, b_rd: &Array2<f64>) -> Array2<f64> {
-    let blocks: Vec<_> = (a_rd.axis_chunks_iter(Axis(1), COLUMNS))
-        .zip(b_rd.axis_chunks_iter(Axis(1), COLUMNS))
-        .collect();
-    let shape = (a_rd.nrows(), b_rd.nrows());
-    // Few sums at a time: each is as large as the result.
-    let groups = blocks
-        .chunks(blocks.len().div_ceil(8).max(1))
-        .collect::<Vec<_>>();
-    let sums: Vec<Array2<f64>> = groups
-        .into_par_iter()
-        .map(|group| {
-            let mut sum = Array2::zeros(shape);
-            for (a, b) in group {
-                ndarray::linalg::general_mat_mul(1.0, a, &b.t(), 1.0, &mut sum);
-            }
-            sum
-        })
-        .collect();
-    sums.into_iter()
-        .fold(Array2::zeros(shape), |sum, part| sum + part)
-}
-
-/// `T' B`.
-fn turned(turn_rk: &Array2<f64>, b_rd: &Array2<f64>) -> Array2<f64> {
-    let mut out = Array2::zeros((turn_rk.ncols(), b_rd.ncols()));
-    let parts: Vec<_> = (out.axis_chunks_iter_mut(Axis(1), COLUMNS))
-        .zip(b_rd.axis_chunks_iter(Axis(1), COLUMNS))
-        .collect();
-    parts.into_par_iter().for_each(|(mut to, b)| {
-        ndarray::linalg::general_mat_mul(1.0, &turn_rk.t(), &b, 0.0, &mut to);
-    });
-    out
 }

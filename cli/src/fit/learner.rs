@@ -90,6 +90,8 @@ enum Name {
     Lasso,
     /// Novelty detection: 1 for rows like those seen, -1 for others
     OneClass,
+    /// Density of rows without targets, by the mean of their kernels
+    Density,
     /// Principal components of rows without targets
     Pca,
     /// Independent components of rows without targets
@@ -252,7 +254,8 @@ impl LearnerArgs {
                 "boosting",
             ),
             Name::GaussianProcess => return self.gaussian_process(dense, console),
-            Name::Pca => return Ok(self.rows.pca()),
+            Name::Density => return Ok(self.rows.density()),
+            Name::Pca => return self.rows.pca(),
             Name::Ica => return Ok(self.rows.ica()),
             Name::Kmeans => return Ok(self.rows.kmeans()),
             Name::Spectral => return Ok(self.rows.spectral()),

@@ -21,8 +21,8 @@ pub(crate) struct KernelArgs {
     /// arc-cosine:1 with arc-cosine]
     #[arg(long, value_name = "KERNEL", value_parser = kernels::parse)]
     kernel: Option<Arc<dyn Kernel>>,
-    /// Gamma of the kernel's formula, exp(-gamma |x-y|^2) for the Gaussian: a number, `median` or
-    /// `scale` [default: scale]
+    /// Gamma of the kernel's formula, exp(-gamma |x-y|^2) for the Gaussian: a number, `median`,
+    /// `scale`, or for densities `scott` or `silverman` [default: scale; scott of density]
     #[arg(
         long,
         value_name = "G",
@@ -31,9 +31,12 @@ pub(crate) struct KernelArgs {
     )]
     #[arg(value_parser = Bandwidth::from_gamma)]
     gamma: Option<Bandwidth>,
-    /// Lengthscale: a number, a comma list with one for each column, `median` or `scale`
+    /// Lengthscale: a number, a comma list with one for each column, or a rule as with --gamma
     #[arg(long, value_name = "S", allow_hyphen_values = true, value_parser = Bandwidth::from_sigma)]
     sigma: Option<Bandwidth>,
+    /// The rule of what is fitted, where none of both is given.
+    #[arg(skip)]
+    pub(crate) rule: Option<Bandwidth>,
     /// Seed of everything random: frequencies, split, sample of rows
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u64>)]
     pub(crate) seed: u64,
@@ -82,6 +85,7 @@ impl KernelArgs {
     /// How wide the kernel is.
     pub(crate) fn bandwidth(&self) -> Bandwidth {
         let given = self.gamma.as_ref().or(self.sigma.as_ref());
+        let given = given.or(self.rule.as_ref());
         given.cloned().unwrap_or(Bandwidth::Scale)
     }
 
@@ -100,7 +104,7 @@ impl KernelArgs {
     /// Whether [`Self::scale`] needs a survey.
     pub(super) fn needs_survey(&self) -> bool {
         let standardizes = self.standardize.is_some_and(|s| s != Standardize::No);
-        standardizes || matches!(self.bandwidth(), Bandwidth::Scale | Bandwidth::Median)
+        standardizes || self.bandwidth().is_rule()
     }
 
     /// How many rows the survey samples for the bandwidth.
@@ -160,9 +164,9 @@ impl KernelArgs {
     /// What kernel and scale came to.
     pub(crate) fn describe(&self, kernel: &dyn Kernel, scale: &Scale, report: &mut Report) {
         let rule = self.bandwidth();
-        let origin = match rule {
-            Bandwidth::Median | Bandwidth::Scale => format!(" ({rule})"),
-            _ => String::new(),
+        let origin = match rule.is_rule() {
+            true => format!(" ({rule})"),
+            false => String::new(),
         };
         if let Some(gamma) = scale.gamma {
             report.line("gamma", format!("{}{origin}", six_digits(gamma)));
@@ -171,7 +175,7 @@ impl KernelArgs {
             [one] => report.line("lengthscale", format!("{}{origin}", six_digits(*one))),
             all => report.line(
                 "lengthscale",
-                format!("one for each of {} columns", all.len()),
+                format!("one for each of {} columns{origin}", all.len()),
             ),
         }
         let lengthscale: Value = match scale.lengthscales.as_slice() {

@@ -90,3 +90,77 @@ fn graphs_and_sources_are_fitted_and_predicted() {
         assert!(text.lines().all(|line| line.split(',').count() == columns));
     }
 }
+
+/// Densities of a wave of values, by a rule and by cross-validation, as they are and as logarithms.
+#[test]
+fn densities_are_fitted_and_predicted() {
+    let here = TempDir::new().expect("a temporary directory");
+    let rows = |value: &dyn Fn(usize) -> f64| {
+        let lines = (0..400).map(|i| format!("{}\n", value(i)));
+        "x\n".to_owned() + &lines.collect::<String>()
+    };
+    // Uniform on [0, 10), 2 of every 400 in a unit of 0.05.
+    let text = rows(&|i| i as f64 / 40.0);
+    std::fs::write(here.path().join("x.csv"), text).expect("writes");
+    let at = "x\n5\n3\n40\n";
+    std::fs::write(here.path().join("at.csv"), at).expect("writes");
+    let fit = "fit x.csv --model density --features 2000 --device cpu --json";
+    for (options, bandwidth) in [
+        ("", "scott"),
+        ("--sigma silverman", "silverman"),
+        ("--sigma 0.5", "sigma 0.5"),
+        ("--multiples auto", "scott"),
+        ("--log-density", "scott"),
+    ] {
+        let report = bochner(here.path(), &format!("{fit} {options} -o x.model"), &[]).json();
+        assert_eq!(report["task"], "densities");
+        assert_eq!(report["bandwidth"], bandwidth);
+        assert!(report["noise_deviation"].as_f64().expect("a number") < 0.02);
+        let multiple = report.get("bandwidth_multiple").is_some();
+        assert_eq!(multiple, options.starts_with("--multiples"));
+        let predict = "predict x.model at.csv -o f.npy --device cpu";
+        bochner(here.path(), predict, &[]).ok();
+        let f: Array1<f64> = read_npy(here.path().join("f.npy")).expect("reads");
+        let f = match options {
+            "--log-density" => f.mapv(f64::exp),
+            _ => f,
+        };
+        assert!(
+            (f[0] - 0.1).abs() < 0.02 && (f[1] - 0.1).abs() < 0.02,
+            "{options}: {f}"
+        );
+        assert!(f[2] < 0.02, "{options}: {f}");
+    }
+    for (options, fragments) in [
+        ("--multiples 1,0", ["--multiples", "positive"]),
+        ("--multiples auto --map sorf", ["sorf", "fourier"]),
+        ("--kernel cauchy", ["scott", "--sigma"]),
+    ] {
+        bochner(here.path(), &format!("{fit} {options}"), &[]).fails(&fragments);
+    }
+    bochner(here.path(), "fit x.csv --model pca --log-density", &[])
+        .fails(&["--log-density", "--model density"]);
+}
+
+#[test]
+fn components_are_found_from_few_directions() {
+    let here = TempDir::new().expect("a temporary directory");
+    let fit = format!(
+        "fit {} --target label --features 200 --device cpu --json --model pca",
+        digits()
+    );
+    let whole = bochner(here.path(), &format!("{fit} --components 4"), &[]).json();
+    let randomized = format!("{fit} --components 4 --pca-solver randomized --passes 5");
+    let report = bochner(here.path(), &randomized, &[]).json();
+    assert_eq!(report["solver"], "randomized");
+    let share = |report: &serde_json::Value| report["explained_variance_ratio"].as_f64();
+    let (own, expected) = (share(&report), share(&whole));
+    let ratio = own.expect("a number") / expected.expect("a number");
+    assert!((ratio - 1.0).abs() < 1e-3, "{ratio}");
+    for (options, fragments) in [
+        ("--pca-solver randomized", ["--pca-solver", "--components"]),
+        ("--passes 2", ["--passes", "randomized"]),
+    ] {
+        bochner(here.path(), &format!("{fit} {options}"), &[]).fails(&fragments);
+    }
+}

@@ -1,0 +1,200 @@
+//! Kernel density estimation on features.
+
+mod cross_validation;
+mod embedding;
+
+pub(super) use embedding::Embedding;
+
+use super::{Fit, FitData, FitRows, FitTimes, Learner, LinearModel, Link, RowsAlone, pca::scores};
+use crate::{
+    Error, Result,
+    features::{Bandwidth, FeatureMap, ScaledKernel, Structure},
+    flow::Run,
+    solve::Coefficients,
+};
+use ndarray::{Array1, Axis};
+use std::{collections::BTreeMap, time::Instant};
+
+/// The kernel density of rows: `f(x) = sum_i w_i k(x, x_i) / (I sum_i w_i)` with I the integral of
+/// the kernel (Rosenblatt 1956; Parzen 1962), on features `z(x)'m / I` with m the weighted mean of
+/// z over the rows. One pass over them, whatever their number; a prediction costs D operations
+/// where the sum itself costs n.
+///
+/// The kernel needs a finite integral ([`Kernel::ln_integral`](crate::kernels::Kernel)), over the
+/// columns that standardisation keeps. The bandwidth is [`Bandwidth::Scott`] unless said otherwise,
+/// times what [`Self::multiples`] chooses.
+///
+/// **What random features cost.** A mean of D cosines is off by about `|m|/sqrt(D)` everywhere,
+/// where rows are and where none are, and so it is of either sign there. This deviation, over I, is
+/// the fact `noise_deviation` of the model: densities below some of it say nothing. Predictions
+/// are set to 0 where the estimate is negative, and logarithms are taken of no less than that
+/// deviation; [`LoadedModel::scores`](super::LoadedModel::scores) gives the mean kernel value as it
+/// is. With many columns densities range over so many powers of ten that no number of features
+/// serves: a handful of columns is what this is for. Binning
+/// ([`Binning`](crate::features::Binning), for the Laplacian among others) is an average of
+/// histograms and never negative.
+///
+/// ```
+/// use bochner::{models::Density, prelude::*};
+/// // Quantiles of a triangular law on [0, 2].
+/// let x = ndarray::Array2::from_shape_fn((2000, 1), |(i, _)| {
+///     let t = (i as f64 + 0.5) / 1000.0;
+///     if t < 1.0 { t.sqrt() } else { 2.0 - (2.0 - t).sqrt() }
+/// });
+/// let model = Density::on(Fourier::new(Gaussian).features(4000)).fit(&x)?;
+/// let density = model.predict(&ndarray::array![[0.5], [1.0], [6.0]])?;
+/// assert!((density[0] - 0.5).abs() < 0.1 && (density[1] - 1.0).abs() < 0.2);
+/// assert!(density[2] < 0.1);
+/// # Ok::<(), bochner::Error>(())
+/// ```
+pub type Density = Learner<DensityOptions, RowsAlone>;
+
+/// What [`Density`] has of its own.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct DensityOptions {
+    /// Whether predictions are logarithms of the density.
+    pub log: bool,
+    /// Multiples of the bandwidth that cross-validation chooses among; with none the bandwidth is
+    /// taken as it is.
+    pub multiples: Vec<f64>,
+}
+
+impl DensityOptions {
+    /// Multiples that serve where nothing is known: a sixteenth to twice the bandwidth, each the
+    /// root of two times the one before.
+    pub fn some_multiples() -> Vec<f64> {
+        (-8..=2).map(|k| 2.0_f64.powf(f64::from(k) / 2.0)).collect()
+    }
+}
+
+impl Density {
+    /// Whether predictions are logarithms of the density; they are not, until said otherwise.
+    pub fn log(mut self, log: bool) -> Self {
+        self.own.log = log;
+        self
+    }
+
+    /// Chooses the multiple of the bandwidth by least squares: the smallest integral of the squared
+    /// density minus twice the mean over rows of the density of the others (Rudemo 1982; Bowman
+    /// 1984), both in closed form from the means of all multiples' features, of one pass. Needs a
+    /// [`Fourier`](crate::features::Fourier) map, which then is the one of the multiple chosen.
+    ///
+    /// Estimates of features are noise as elsewhere, so this too is for a handful of columns.
+    pub fn multiples(mut self, multiples: &[f64]) -> Self {
+        self.own.multiples = multiples.to_vec();
+        self
+    }
+}
+
+impl FitRows for DensityOptions {
+    type Predicted = Array1<f64>;
+}
+
+impl Fit for DensityOptions {
+    fn takes_weights(&self) -> bool {
+        true
+    }
+
+    fn bandwidth(&self) -> Bandwidth {
+        Bandwidth::Scott
+    }
+
+    /// Errors with [`Error::Unsupported`] on maps of no kernel, of several side by side, or of a
+    /// kernel whose integral is infinite or not known; where multiples are given, on maps other
+    /// than Fourier's and with [`Error::Parameter`] on ones that are not positive.
+    fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
+        let start = Instant::now();
+        let kernel = kernel_of(map.as_ref(), data.kernel)?;
+        let (map, kernel, embedding, found) = match self.multiples.as_slice() {
+            [] => {
+                let embedding = Embedding::accumulate(map.as_ref(), data.source, data.run)?;
+                (map, kernel, embedding, BTreeMap::new())
+            }
+            multiples => {
+                let best =
+                    cross_validation::best(map.as_ref(), kernel, multiples, data.source, data.run)?;
+                let found = [
+                    ("bandwidth_multiple".to_owned(), best.multiple),
+                    ("cross_validation".to_owned(), best.score),
+                ];
+                (best.map, best.kernel, best.embedding, found.into())
+            }
+        };
+        let accumulate = start.elapsed();
+        let model = self.model(map, &kernel, &embedding, data.run)?;
+        let mut facts = model.facts;
+        facts.extend(found);
+        Ok(LinearModel {
+            facts,
+            times: Some(FitTimes {
+                accumulate,
+                solve: start.elapsed() - accumulate,
+            }),
+            ..model
+        })
+    }
+}
+
+/// The kernel of a map for densities. Errors on maps that have none, or several.
+pub(super) fn kernel_of(
+    map: &dyn FeatureMap,
+    kernel: Option<ScaledKernel>,
+) -> Result<ScaledKernel> {
+    if let Structure::Union(_) = map.structure() {
+        return Err(Error::unsupported(
+            "a density takes one map, not several side by side; give one",
+        ));
+    }
+    let kernel = kernel.ok_or_else(|| {
+        let problem = format!(
+            "a {} map has no kernel that a density could have",
+            map.name()
+        );
+        Error::unsupported(problem).help(crate::error::Remedy::UseMap("fourier"))
+    })?;
+    // What is wrong with it is known before the pass.
+    kernel.ln_integral()?;
+    Ok(kernel)
+}
+
+impl DensityOptions {
+    /// The density of the rows that were summed.
+    pub(super) fn model(
+        &self,
+        map: Box<dyn FeatureMap>,
+        kernel: &ScaledKernel,
+        embedding: &Embedding,
+        run: &Run,
+    ) -> Result<LinearModel> {
+        let ln_integral = kernel.ln_integral()?;
+        let mean_d = embedding.mean()?;
+        let length = mean_d.dot(&mean_d).sqrt();
+        // The least that is told from nothing: the deviation of a mean of cosines.
+        let floor = (length / (mean_d.len() as f64).sqrt()).max(f64::MIN_POSITIVE);
+        let link = match self.log {
+            true => Link::LogDensity { ln_integral, floor },
+            false => Link::Density { ln_integral },
+        };
+        let coefficients = Coefficients {
+            beta_dt: mean_d.insert_axis(Axis(1)),
+            intercept_t: Array1::zeros(1),
+        };
+        let mut facts = BTreeMap::from([("ln_integral".to_owned(), ln_integral)]);
+        if is_of_cosines(map.as_ref()) {
+            let noise = (floor.ln() - ln_integral).exp();
+            facts.insert("noise_deviation".to_owned(), noise);
+        }
+        Ok(LinearModel {
+            learner: "density".into(),
+            facts,
+            link: Some(link),
+            rows: embedding.rows,
+            ..LinearModel::new(map, coefficients, scores(1), &run.device)
+        })
+    }
+}
+
+/// Whether the features of a map are cosines, which do not fall off away from the rows.
+fn is_of_cosines(map: &dyn FeatureMap) -> bool {
+    matches!(map.name(), "fourier" | "fastfood" | "sorf")
+}

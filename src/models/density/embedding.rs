@@ -1,0 +1,162 @@
+//! The mean of features over rows, from sums that merge.
+
+use crate::{
+    Error, Result,
+    data::{Chunk, ChunkSource},
+    features::{BinningMap, End, FeatureMap, Featurizer, Lane, Structure},
+    flow::{RowNeeds, Run, watch_chunks},
+    progress::Step,
+    solve::{BinnedRows, FeatureProducts},
+};
+use ndarray::{Array1, Array2, ArrayView2, Axis};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Columns that a thread sums at least.
+const COLUMNS: usize = 64;
+
+/// Sums of weighted features, in f64.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::models) struct Embedding {
+    /// Number of rows.
+    pub(in crate::models) rows: u64,
+    /// The sum of their weights.
+    pub(super) weight: f64,
+    /// The sum of the squares of their weights.
+    pub(super) weight_squares: f64,
+    /// `sum_i w_i z_i`, `[D]`.
+    pub(super) sum_d: Array1<f64>,
+    /// `sum_i w_i^2 |z_i|^2`: what rows have of their own in the square of the sum.
+    pub(super) own: f64,
+}
+
+impl Embedding {
+    fn zero(features: usize) -> Self {
+        Self {
+            rows: 0,
+            weight: 0.0,
+            weight_squares: 0.0,
+            sum_d: Array1::zeros(features),
+            own: 0.0,
+        }
+    }
+
+    /// The sums of the rows of `source`, in one pass. Features are summed on the host, so that a
+    /// GPU reads them back.
+    ///
+    /// Errors on weights that are all 0, and as sources and devices do.
+    pub(in crate::models) fn accumulate(
+        map: &dyn FeatureMap,
+        source: &mut dyn ChunkSource,
+        run: &Run,
+    ) -> Result<Self> {
+        let sums = match map.structure() {
+            Structure::Binning(map) => Self::of_bins(map, source, run)?,
+            _ => {
+                let mut sums = Self::of_each(&[map], source, run)?;
+                sums.pop().unwrap_or_else(|| Self::zero(0))
+            }
+        };
+        sums.check()?;
+        Ok(sums)
+    }
+
+    /// The same of several maps whose features are stored, in one pass for all of them.
+    pub(super) fn of_each(
+        maps: &[&dyn FeatureMap],
+        source: &mut dyn ChunkSource,
+        run: &Run,
+    ) -> Result<Vec<Self>> {
+        let lanes = maps.iter().map(|map| Lane::features(*map));
+        let lanes = lanes.collect::<Result<_>>()?;
+        let mut featurizer = Featurizer::new(lanes, source.targets(), End::Host, run)?;
+        let mut sums: Vec<_> = maps
+            .iter()
+            .map(|map| Self::zero(map.output_dim()))
+            .collect();
+        featurizer.on_host(source, weights, |lanes, weight_n: Vec<f64>| {
+            for (sums, z_nd) in sums.iter_mut().zip(lanes) {
+                sums.add(*z_nd, &weight_n);
+            }
+            Ok(())
+        })?;
+        sums.iter().try_for_each(Self::check)?;
+        Ok(sums)
+    }
+
+    fn of_bins(map: &BinningMap, source: &mut dyn ChunkSource, run: &Run) -> Result<Self> {
+        let mut sums = Self::zero(map.bins());
+        let needs = RowNeeds::read(source.columns() + source.targets());
+        // Column numbers as they come, and grid after grid.
+        let chunk = needs.and_bytes(8 * map.grids()).rows_of(run)?;
+        let mut binner = map.on(run)?;
+        let hear = |rows| run.say(Step::Rows(rows));
+        watch_chunks(source, chunk, hear, |chunk| {
+            let rows = chunk.x.nrows();
+            let weight_n = weights(&chunk, 0..rows);
+            let mut binned = BinnedRows::new(map, 0, 1.0);
+            binned.push(binner.indices(&chunk.x)?.view());
+            let mut sum = Array2::zeros((1, map.bins()));
+            let weight_1n = Array1::from(weight_n.clone()).insert_axis(Axis(0));
+            binned.transposed(weight_1n.view(), &mut sum)?;
+            sums.sum_d += &sum.row(0);
+            sums.count(&weight_n);
+            // Each row is in one bin of every grid, and so of length 1.
+            sums.own += weight_n.iter().map(|w| w * w).sum::<f64>();
+            Ok(())
+        })?;
+        Ok(sums)
+    }
+
+    fn count(&mut self, weight_n: &[f64]) {
+        self.rows += weight_n.len() as u64;
+        for w in weight_n {
+            self.weight += w;
+            self.weight_squares += w * w;
+        }
+    }
+
+    /// Adds rows of features, `[m, D]`. Every thread has columns of its own and goes over the rows
+    /// in order, so that neither threads nor chunks show in the sums.
+    fn add(&mut self, z_nd: ArrayView2<'_, f32>, weight_n: &[f64]) {
+        self.count(weight_n);
+        let width = COLUMNS.max(self.sum_d.len().div_ceil(rayon::current_num_threads()));
+        let strips: Vec<_> = (self.sum_d.axis_chunks_iter_mut(Axis(0), width))
+            .zip(z_nd.axis_chunks_iter(Axis(1), width))
+            .collect();
+        strips.into_par_iter().for_each(|(mut sum, z_nd)| {
+            for (z, &w) in z_nd.rows().into_iter().zip(weight_n) {
+                sum.zip_mut_with(&z, |sum, &z| *sum += w * f64::from(z));
+            }
+        });
+        let rows: Vec<_> = z_nd.rows().into_iter().zip(weight_n).collect();
+        let own: Vec<f64> = rows
+            .into_par_iter()
+            .with_min_len(64)
+            .map(|(z, w)| w * w * z.fold(0.0, |sum, &z| sum + f64::from(z) * f64::from(z)))
+            .collect();
+        self.own = own.iter().fold(self.own, |sum, own| sum + own);
+    }
+
+    fn check(&self) -> Result<()> {
+        match () {
+            () if self.rows == 0 => Err(Error::shape("the data has no rows")),
+            () if self.weight == 0.0 => Err(Error::data("weights", "all rows have weight 0")),
+            () => Ok(()),
+        }
+    }
+
+    /// The mean of the features, `[D]`. Errors when there are no rows.
+    pub(in crate::models) fn mean(&self) -> Result<Array1<f64>> {
+        self.check()?;
+        Ok(&self.sum_d / self.weight)
+    }
+}
+
+/// What the rows of a chunk count for.
+fn weights(chunk: &Chunk, range: Range<usize>) -> Vec<f64> {
+    match &chunk.weights {
+        Some(weight_n) => weight_n.slice(ndarray::s![range]).to_vec(),
+        None => vec![1.0; range.len()],
+    }
+}
