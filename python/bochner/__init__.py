@@ -9,6 +9,7 @@ novelties, and tests say whether laws differ and columns depend on each other.
 """
 
 from ._native import __version__, devices as _devices
+from ._scan import Scan, scan
 from .classifiers import KernelLogisticRegression, KernelSVC
 from .cluster import KernelKMeans, SpectralClustering
 from .decomposition import KernelICA, KernelPCA, SpectralEmbedding
@@ -48,6 +49,7 @@ __all__ = [
     "Nystroem",
     "OneClassSVM",
     "RBFSampler",
+    "Scan",
     "SpectralClustering",
     "SpectralEmbedding",
     "TestResult",
@@ -56,6 +58,7 @@ __all__ = [
     "hsic_test",
     "mmd_test",
     "rcot_test",
+    "scan",
 ]
 
 

@@ -1,4 +1,5 @@
 from ._native import __version__
+from ._scan import Scan, scan
 from .classifiers import KernelLogisticRegression, KernelSVC
 from .cluster import KernelKMeans, SpectralClustering
 from .decomposition import KernelICA, KernelPCA, SpectralEmbedding
@@ -38,6 +39,7 @@ __all__ = [
     "Nystroem",
     "OneClassSVM",
     "RBFSampler",
+    "Scan",
     "SpectralClustering",
     "SpectralEmbedding",
     "TestResult",
@@ -46,6 +48,7 @@ __all__ = [
     "hsic_test",
     "mmd_test",
     "rcot_test",
+    "scan",
 ]
 
 def devices() -> dict[str, str | list[str]]: ...

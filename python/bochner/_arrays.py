@@ -13,13 +13,17 @@ def table(X):
 
     Parameters
     ----------
-    X : ndarray or CSR matrix of shape (n_samples, n_features)
+    X : ndarray, CSR matrix or scan of shape (n_samples, n_features)
         Of float32 or float64.
 
     Returns
     -------
-    ndarray, or a tuple ``(data, indices, indptr, n_features)``
+    ndarray, a tuple ``(data, indices, indptr, n_features)``, or what the native half has of a scan
     """
+    if isinstance(X, _native.HeldRows):
+        return X
+    if not isinstance(X, np.ndarray) and hasattr(X, "_native"):
+        return X._native
     if not sparse.issparse(X):
         return X if X.flags.aligned else X.copy()
     X = X.tocsr()
@@ -31,6 +35,8 @@ def table(X):
 
 def means(X):
     """Means of the columns, in float64."""
+    if hasattr(X, "_native"):
+        return np.array(X._native.moments()[1])
     if sparse.issparse(X):
         return np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
     return X.mean(axis=0, dtype=np.float64)
@@ -38,6 +44,9 @@ def means(X):
 
 def entry_variance(X):
     """Variance over all entries, as scikit-learn's ``gamma='scale'`` has it."""
+    if hasattr(X, "_native"):
+        _, means, variances = (np.array(part) for part in X._native.moments())
+        return variances.mean() + means.var()
     if sparse.issparse(X):
         return X.multiply(X).mean() - X.mean() ** 2
     return X.var(dtype=np.float64)

@@ -2,13 +2,14 @@
 
 import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
-from sklearn.utils import column_or_1d
+from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from ._arrays import FLOATS
-from ._learning import Learner, weights_of
+from ._learning import Learner, scan_weights, weights_of
+from ._scan import Scan, of_scans, seen
 
 
 class Regressor(MultiOutputMixin, RegressorMixin, Learner):
@@ -16,6 +17,8 @@ class Regressor(MultiOutputMixin, RegressorMixin, Learner):
 
     def _validated(self, X, y, sample_weight, at_least=1, reset=True):
         """Rows, targets of shape (n_samples, n_targets), weights or None."""
+        if isinstance(X, Scan):
+            return self._scanned(X, y, sample_weight, reset)
         X, y = validate_data(
             self,
             X,
@@ -34,6 +37,21 @@ class Regressor(MultiOutputMixin, RegressorMixin, Learner):
             sample_weight = weights_of(sample_weight, X)
         return X, y.reshape(len(y), -1), sample_weight
 
+    def _scanned(self, X, y, sample_weight, reset):
+        """The same of a scan, whose file has the targets if y is None."""
+        if reset:
+            seen(self, X)
+        if y is None:
+            require_targets(X)
+            one = X.n_targets == 1
+        else:
+            y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+            one = y.ndim == 1
+            y = y.reshape(len(y), -1)
+        if reset:
+            self._one_target = one
+        return X, y, scan_weights(sample_weight)
+
     def _fit_numbers(self, X, y, sample_weight, at_least=1):
         self._learn(*self._validated(X, y, sample_weight, at_least))
         return self
@@ -43,6 +61,7 @@ class Regressor(MultiOutputMixin, RegressorMixin, Learner):
             raise ValueError("the model predicts labels; load it as a classifier")
         self._one_target = len(self._model.coefficients()[1]) == 1
 
+    @of_scans
     def predict(self, X):
         """Predicted values of rows.
 
@@ -66,11 +85,19 @@ class Classifier(ClassifierMixin, Learner):
     _margin = 2.0
 
     def _fit_labels(self, X, y, sample_weight):
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS)
+        scanned = isinstance(X, Scan)
+        if scanned and y is None:
+            return self._fit_scan(X, sample_weight)
+        if scanned:
+            seen(self, X)
+        else:
+            X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS)
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
         weights = None
-        if sample_weight is not None:
+        if scanned:
+            weights = scan_weights(sample_weight)
+        elif sample_weight is not None:
             weights = weights_of(sample_weight, X)
             kept = weights > 0
             X, y, weights = X[kept], y[kept], weights[kept]
@@ -84,6 +111,16 @@ class Classifier(ClassifierMixin, Learner):
             weights = factor[codes] if weights is None else weights * factor[codes]
         numbers, names = numbers_of(self.classes_)
         self._learn(X, numbers[codes][:, None], weights, classes=True, names=names)
+        return self
+
+    def _fit_scan(self, X, sample_weight):
+        """Fit to the labels of a file, which are numbers."""
+        if self.class_weight is not None:
+            raise ValueError("class_weight needs labels; give the fit an array of them beside the scan")
+        seen(self, X)
+        require_targets(X)
+        self._learn(X, None, scan_weights(sample_weight), classes=True)
+        self._loaded()
         return self
 
     def _class_factors(self, codes, weights):
@@ -102,6 +139,7 @@ class Classifier(ClassifierMixin, Learner):
             classes = classes.astype(np.int64)
         self.classes_ = classes
 
+    @of_scans
     def decision_function(self, X):
         """Scores of the classes.
 
@@ -120,6 +158,7 @@ class Classifier(ClassifierMixin, Learner):
             return (scores[:, 1] - scores[:, 0]) / self._margin
         return scores
 
+    @of_scans
     def predict(self, X):
         """Labels of rows.
 
@@ -139,6 +178,7 @@ class Classifier(ClassifierMixin, Learner):
         return self._learner == "logistic" or self.probability
 
     @available_if(_has_probabilities)
+    @of_scans
     def predict_proba(self, X):
         """Probabilities of the classes.
 
@@ -163,3 +203,11 @@ def numbers_of(classes):
         if (numbers.astype(classes.dtype) == classes).all() and len(np.unique(numbers)) == len(numbers):
             return numbers, None
     return np.arange(len(classes), dtype=np.float64), [str(label) for label in classes]
+
+
+def require_targets(X):
+    """Errors on a scan whose file has no targets."""
+    if X.n_targets == 0:
+        raise ValueError(
+            f"{X!r} has no targets and y is None; give y, or name the targets of the scan"
+        )

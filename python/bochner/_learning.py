@@ -7,12 +7,14 @@ from numbers import Integral, Real
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from . import _native
 from ._arrays import FLOATS, dense, lengthscale, seed_of, table
+from ._progress import heard
+from ._scan import Scan, checked, seen
 
 POSITIVE = Interval(Real, 0.0, None, closed="neither")
 NOT_NEGATIVE = Interval(Real, 0.0, None, closed="left")
@@ -31,6 +33,7 @@ SHARED = {
     "device": [str],
     "memory": [COUNT, None],
     "fit_intercept": ["boolean"],
+    "verbose": ["verbose"],
 }
 
 #: Defaults of those parameters.
@@ -46,6 +49,7 @@ DEFAULTS = {
     "random_state": None,
     "device": "auto",
     "memory": None,
+    "verbose": False,
 }
 
 
@@ -107,13 +111,15 @@ class Learner(BaseEstimator):
         if form == "paired" and map in ("fourier", "fastfood", "sorf"):
             # A cosine and a sine for each frequency.
             size += size % 2
-        if (map == "nystrom" or self._ground == "landmarks") and size > X.shape[0]:
+        rows = X.n_samples if isinstance(X, Scan) else X.shape[0]
+        drawn = map == "nystrom" or self._ground == "landmarks"
+        if drawn and rows is not None and size > rows:
             warnings.warn(
-                f"{self._size}={size} is more than the {X.shape[0]} different rows there are, and was "
-                f"set to {X.shape[0]}",
+                f"{self._size}={size} is more than the {rows} different rows there are, and was set "
+                f"to {rows}",
                 stacklevel=4,
             )
-            size = X.shape[0]
+            size = rows
         options = {
             "kernel": kernel,
             "ground": self._ground,
@@ -138,22 +144,27 @@ class Learner(BaseEstimator):
         return options
 
     def _learn(self, X, y, weights, *, classes=False, names=None):
-        """Fit the native model to y of shape (n_samples, n_targets), as float64."""
-        if weights is not None:
+        """Fit the native model to y of shape (n_samples, n_targets), as float64.
+
+        Of a scan y can be None: its file has targets then.
+        """
+        scanned = isinstance(X, Scan)
+        if weights is not None and not scanned:
             kept = weights > 0
             if not kept.all():
                 X, y, weights = X[kept], y[kept], weights[kept]
-        if self._takes_weights() and X.shape[0] <= FEW_ROWS:
+        if not scanned and self._takes_weights() and X.shape[0] <= FEW_ROWS:
             X, y, weights = _in_order(X, y, weights)
-        self._model = _native.Model.fit(
-            self._learner_of_fit(),
-            table(X),
-            np.ascontiguousarray(y),
-            weights,
-            self._options(X),
-            classes=classes,
-            names=names,
-        )
+        with heard(self.verbose, X.n_samples if scanned else X.shape[0]) as progress:
+            self._model = _native.Model.fit(
+                self._learner_of_fit(),
+                table(X),
+                None if y is None else np.ascontiguousarray(y),
+                weights,
+                {**self._options(X), "progress": progress},
+                classes=classes,
+                names=names,
+            )
         self._facts()
 
     def _learner_of_fit(self):
@@ -172,8 +183,7 @@ class Learner(BaseEstimator):
 
     def _scores(self, X):
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
-        return self._current().scores(table(X), self.device, self.memory)
+        return self._current().scores(table(checked(self, X)), self.device, self.memory)
 
     def _current(self):
         """The native model."""
@@ -243,6 +253,10 @@ class RowsLearner(Learner):
 
     def _learn_rows(self, X, weights=None, at_least=2):
         """Fit to validated rows, which are returned."""
+        if isinstance(X, Scan):
+            seen(self, X)
+            self._learn(X, None, scan_weights(weights))
+            return X
         X = validate_data(
             self, X, accept_sparse="csr", dtype=FLOATS, ensure_min_samples=at_least
         )
@@ -256,7 +270,9 @@ class RowsLearner(Learner):
 
 
 def _varies(X):
-    """Whether any two rows differ."""
+    """Whether any two rows differ; nobody looks through a file for that."""
+    if isinstance(X, Scan):
+        return True
     if sparse.issparse(X):
         return (X != sparse.vstack([X[:1]] * X.shape[0])).nnz > 0
     first = X[:1]
@@ -275,8 +291,19 @@ def _in_order(X, y, weights):
     return ordered, rows[:, d:], None if (counts == 1.0).all() else counts
 
 
+def scan_weights(sample_weight):
+    """Weights of the rows of a scan, which are counted when they are read."""
+    if sample_weight is None:
+        return None
+    return _proper(check_array(sample_weight, ensure_2d=False, dtype=np.float64, ensure_min_samples=1))
+
+
 def weights_of(sample_weight, X):
-    weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    """Weights of rows that are there."""
+    return _proper(_check_sample_weight(sample_weight, X, dtype=np.float64))
+
+
+def _proper(weights):
     if (weights < 0).any():
         raise ValueError("Negative values in sample_weight")
     if not weights.any():

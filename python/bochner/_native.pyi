@@ -1,12 +1,13 @@
 from os import PathLike
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 __version__: str
 
-_Table = NDArray[Any] | tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]
+_Sparse = tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]
+_Table: TypeAlias = "NDArray[Any] | _Sparse | HeldRows | Scan"
 
 def devices() -> tuple[str, str, list[str]]: ...
 def lengthscale(kernel: str, gamma: float) -> float: ...
@@ -50,7 +51,7 @@ class Model:
     def fit(
         learner: str,
         x: _Table,
-        y: NDArray[np.float64],
+        y: NDArray[np.float64] | None,
         weights: NDArray[np.float64] | None,
         options: dict[str, Any],
         *,
@@ -95,7 +96,7 @@ class RidgeState:
     @staticmethod
     def begin(
         x: _Table,
-        y: NDArray[np.float64],
+        y: NDArray[np.float64] | None,
         options: dict[str, Any],
         *,
         classes: list[float] | None = None,
@@ -110,7 +111,7 @@ class RidgeState:
     def add(
         self,
         x: _Table,
-        y: NDArray[np.float64],
+        y: NDArray[np.float64] | None,
         weights: NDArray[np.float64] | None,
         device: str,
         memory: int | None = None,
@@ -118,7 +119,7 @@ class RidgeState:
     def forget(
         self,
         x: _Table,
-        y: NDArray[np.float64],
+        y: NDArray[np.float64] | None,
         weights: NDArray[np.float64] | None,
         device: str,
         memory: int | None = None,
@@ -126,3 +127,33 @@ class RidgeState:
     def merge(self, other: RidgeState) -> None: ...
     def empty(self) -> RidgeState: ...
     def model(self, penalty: float, fit_intercept: bool, device: str) -> Model: ...
+
+class Scan:
+    def __init__(self, path: str, target: list[str], targets: str | None) -> None: ...
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def n_targets(self) -> int: ...
+    @property
+    def n_samples(self) -> int | None: ...
+    @property
+    def names(self) -> list[str] | None: ...
+    def moments(self) -> tuple[int, list[float], list[float]]: ...
+    def take(self, rows: list[int]) -> HeldRows: ...
+    def chunks(self, rows: int) -> Chunks: ...
+
+class HeldRows:
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    @property
+    def dtype(self) -> str: ...
+    def numpy(self) -> NDArray[Any]: ...
+
+class Chunks:
+    def __iter__(self) -> Chunks: ...
+    def __next__(self) -> HeldRows: ...
+
+class Writer:
+    def __init__(self, path: str, names: list[str], flat: bool) -> None: ...
+    def write(self, rows: NDArray[np.float64]) -> None: ...
+    def finish(self) -> None: ...

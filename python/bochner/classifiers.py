@@ -92,6 +92,7 @@ class KernelLogisticRegression(Classifier):
         random_state=None,
         device="auto",
         memory=None,
+        verbose=False,
     ):
         self.kernel = kernel
         self.gamma = gamma
@@ -109,9 +110,10 @@ class KernelLogisticRegression(Classifier):
         self.random_state = random_state
         self.device = device
         self.memory = memory
+        self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Fit to rows.
 
         Parameters
@@ -216,6 +218,7 @@ class KernelSVC(Classifier):
         random_state=None,
         device="auto",
         memory=None,
+        verbose=False,
     ):
         self.kernel = kernel
         self.gamma = gamma
@@ -234,9 +237,10 @@ class KernelSVC(Classifier):
         self.random_state = random_state
         self.device = device
         self.memory = memory
+        self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Fit to rows.
 
         Parameters

@@ -20,6 +20,7 @@ class KernelLogisticRegression(Classifier):
     random_state: _Random
     device: str
     memory: int | None
+    verbose: bool | int
     def __init__(
         self,
         *,
@@ -39,6 +40,7 @@ class KernelLogisticRegression(Classifier):
         random_state: _Random = None,
         device: str = "auto",
         memory: int | None = None,
+        verbose: bool | int = False,
     ) -> None: ...
 
 class KernelSVC(Classifier):
@@ -59,6 +61,7 @@ class KernelSVC(Classifier):
     random_state: _Random
     device: str
     memory: int | None
+    verbose: bool | int
     def __init__(
         self,
         *,
@@ -79,4 +82,5 @@ class KernelSVC(Classifier):
         random_state: _Random = None,
         device: str = "auto",
         memory: int | None = None,
+        verbose: bool | int = False,
     ) -> None: ...

@@ -4,9 +4,11 @@ Each class draws a feature map z with z(x)'z(y) close to k(x, y), and streams th
 row can be given its cluster, not those of the fit alone.
 """
 
+import numpy as np
 from sklearn.base import ClusterMixin, _fit_context
 
 from ._learning import COUNT, NOT_NEGATIVE, ROWS, SHARED, RowsLearner, takes
+from ._scan import Scan, of_scans
 
 __all__ = ["KernelKMeans", "SpectralClustering"]
 
@@ -44,9 +46,11 @@ class _Clusters(ClusterMixin, RowsLearner):
         self : object
         """
         self._learn_rows(X)
-        self.labels_ = self.predict(X)
+        labels = self.predict(X)
+        self.labels_ = np.concatenate(list(labels)) if isinstance(X, Scan) else labels
         return self
 
+    @of_scans
     def predict(self, X):
         """Clusters of rows, of those of the fit or of new ones.
 

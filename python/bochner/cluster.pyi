@@ -10,7 +10,7 @@ class _Clusters(RowsLearner):
     labels_: NDArray[np.intp]
     inertia_: float
     def fit(self, X: Any, y: Any = None) -> Self: ...
-    def predict(self, X: Any) -> NDArray[np.intp]: ...
+    def predict(self, X: Any, *, output: Any = None) -> Any: ...
     def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> NDArray[np.intp]: ...
 
 class KernelKMeans(_Clusters):
@@ -23,6 +23,7 @@ class KernelKMeans(_Clusters):
     random_state: _Random
     device: str
     memory: int | None
+    verbose: bool | int
     map_components: int
     n_clusters: int
     n_init: int
@@ -40,6 +41,7 @@ class KernelKMeans(_Clusters):
         random_state: _Random = None,
         device: str = "auto",
         memory: int | None = None,
+        verbose: bool | int = False,
         map_components: int = 1000,
         n_clusters: int = 8,
         n_init: int = 1,
@@ -57,6 +59,7 @@ class SpectralClustering(_Clusters):
     random_state: _Random
     device: str
     memory: int | None
+    verbose: bool | int
     map_components: int
     n_clusters: int
     n_init: int
@@ -74,6 +77,7 @@ class SpectralClustering(_Clusters):
         random_state: _Random = None,
         device: str = "auto",
         memory: int | None = None,
+        verbose: bool | int = False,
         map_components: int = 500,
         n_clusters: int = 8,
         n_init: int = 10,

@@ -7,10 +7,11 @@ finds directions among the features. Any row can be transformed, not those of th
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
 from sklearn.utils._param_validation import Interval, RealNotInt
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from ._arrays import FLOATS, table
+from ._arrays import table
 from ._learning import COUNT, POSITIVE, ROWS, SHARED, RowsLearner, takes
+from ._scan import checked, of_scans
 
 __all__ = ["KernelICA", "KernelPCA", "SpectralEmbedding"]
 
@@ -44,6 +45,7 @@ class _Components(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsLearner
         self._learn_rows(X)
         return self
 
+    @of_scans
     def transform(self, X):
         """Coordinates of rows, of those of the fit or of new ones.
 
@@ -125,6 +127,7 @@ class KernelPCA(_Components):
         self.explained_variance_ratio_ = self.explained_variance_ / total
         self.eigenvalues_ = self.explained_variance_ * (self._model.rows - 1)
 
+    @of_scans
     def reconstruction_errors(self, X):
         """How far rows are from what the components span, squared, in feature space.
 
@@ -141,8 +144,7 @@ class KernelPCA(_Components):
             ``|z(x) - mean|^2 - |transform(x)|^2``.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
-        return self._model.reconstruction_errors(table(X), self.device, self.memory)
+        return self._model.reconstruction_errors(table(checked(self, X)), self.device, self.memory)
 
 
 @takes(*ROWS, n_components=2, map_components=1000, tol=1e-6, max_iter=500)

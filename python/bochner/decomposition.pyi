@@ -8,8 +8,8 @@ from .kernel_approximation import _Random
 
 class _Components(RowsLearner):
     def fit(self, X: Any, y: Any = None) -> Self: ...
-    def transform(self, X: Any) -> NDArray[np.float64]: ...
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float64]: ...
+    def transform(self, X: Any, *, output: Any = None) -> Any: ...
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any: ...
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]: ...
     def set_output(self, *, transform: str | None = None) -> Self: ...
 
@@ -23,6 +23,7 @@ class KernelPCA(_Components):
     random_state: _Random
     device: str
     memory: int | None
+    verbose: bool | int
     n_components: int | float
     map_components: int
     explained_variance_: NDArray[np.float64]
@@ -40,10 +41,11 @@ class KernelPCA(_Components):
         random_state: _Random = None,
         device: str = "auto",
         memory: int | None = None,
+        verbose: bool | int = False,
         n_components: int | float = 0.95,
         map_components: int = 1000,
     ) -> None: ...
-    def reconstruction_errors(self, X: Any) -> NDArray[np.float64]: ...
+    def reconstruction_errors(self, X: Any, *, output: Any = None) -> Any: ...
 
 class KernelICA(_Components):
     kernel: str
@@ -55,6 +57,7 @@ class KernelICA(_Components):
     random_state: _Random
     device: str
     memory: int | None
+    verbose: bool | int
     n_components: int
     map_components: int
     tol: float
@@ -71,6 +74,7 @@ class KernelICA(_Components):
         random_state: _Random = None,
         device: str = "auto",
         memory: int | None = None,
+        verbose: bool | int = False,
         n_components: int = 2,
         map_components: int = 1000,
         tol: float = 1e-06,
@@ -87,6 +91,7 @@ class SpectralEmbedding(_Components):
     random_state: _Random
     device: str
     memory: int | None
+    verbose: bool | int
     n_components: int
     map_components: int
     def __init__(
@@ -101,6 +106,7 @@ class SpectralEmbedding(_Components):
         random_state: _Random = None,
         device: str = "auto",
         memory: int | None = None,
+        verbose: bool | int = False,
         n_components: int = 2,
         map_components: int = 500,
     ) -> None: ...

@@ -1,11 +1,12 @@
 """Gaussian processes on random features, with scikit-learn's interface."""
 
 from sklearn.base import _fit_context
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from ._arrays import FLOATS, table
+from ._arrays import table
 from ._bases import Regressor
 from ._learning import POSITIVE, SHARED
+from ._scan import checked, of_scans
 
 __all__ = ["GaussianProcessRegressor"]
 
@@ -74,6 +75,7 @@ class GaussianProcessRegressor(Regressor):
         random_state=None,
         device="auto",
         memory=None,
+        verbose=False,
     ):
         self.kernel = kernel
         self.gamma = gamma
@@ -88,9 +90,10 @@ class GaussianProcessRegressor(Regressor):
         self.random_state = random_state
         self.device = device
         self.memory = memory
+        self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
+    def fit(self, X, y=None):
         """Fit to rows.
 
         Parameters
@@ -117,6 +120,7 @@ class GaussianProcessRegressor(Regressor):
             if name in facts:
                 setattr(self, name + "_", facts[name])
 
+    @of_scans
     def predict(self, X, return_std=False):
         """Predicted values of rows.
 
@@ -136,8 +140,7 @@ class GaussianProcessRegressor(Regressor):
             Only with ``return_std``.
         """
         if not return_std:
-            return super().predict(X)
+            return Regressor.predict(self, X)
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
-        mean, deviation = self._model.deviations(table(X), self.device)
+        mean, deviation = self._model.deviations(table(checked(self, X)), self.device)
         return (mean[:, 0], deviation[:, 0]) if self._one_target else (mean, deviation)

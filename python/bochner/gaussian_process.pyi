@@ -17,6 +17,7 @@ class GaussianProcessRegressor(Regressor):
     random_state: _Random
     device: str
     memory: int | None
+    verbose: bool | int
     noise_deviation_: float
     signal_deviation_: float
     log_marginal_likelihood_: float
@@ -36,6 +37,7 @@ class GaussianProcessRegressor(Regressor):
         random_state: _Random = None,
         device: str = "auto",
         memory: int | None = None,
+        verbose: bool | int = False,
     ) -> None: ...
-    def fit(self, X: Any, y: Any) -> Self: ...  # type: ignore[override]
-    def predict(self, X: Any, return_std: bool = False) -> Any: ...
+    def fit(self, X: Any, y: Any = None) -> Self: ...  # type: ignore[override]
+    def predict(self, X: Any, return_std: bool = False, *, output: Any = None) -> Any: ...

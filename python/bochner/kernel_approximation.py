@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _native
 from ._arrays import FLOATS, dense, entry_variance, lengthscale, means, seed_of, table
+from ._scan import Scan, checked, of_scans, seen
 
 __all__ = ["Nystroem", "RBFSampler"]
 
@@ -198,7 +199,10 @@ class RBFSampler(_Transformer):
         -------
         self : object
         """
-        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS)
+        if isinstance(X, Scan):
+            seen(self, X)
+        else:
+            X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS)
         random_state = check_random_state(self.random_state)
         kernel = "gaussian" if self.kernel == "rbf" else self.kernel
         own = (kernel, self.map, self.sampling) == ("gaussian", "fourier", "monte-carlo")
@@ -207,9 +211,9 @@ class RBFSampler(_Transformer):
             own, self._gamma = False, None
         elif self.gamma == "scale":
             variance = entry_variance(X)
-            self._gamma = 1.0 / (X.shape[1] * variance) if variance != 0 else 1.0
+            self._gamma = 1.0 / (self.n_features_in_ * variance) if variance != 0 else 1.0
         elif self.gamma == "auto":
-            self._gamma = 1.0 / X.shape[1]
+            self._gamma = 1.0 / self.n_features_in_
         else:
             self._gamma = self.gamma
         for name in ("random_weights_", "random_offset_"):
@@ -217,6 +221,7 @@ class RBFSampler(_Transformer):
         if own:
             self._draw(X, random_state)
         else:
+            columns = self.n_features_in_
             options = {
                 "kernel": kernel,
                 "map": self.map,
@@ -224,14 +229,14 @@ class RBFSampler(_Transformer):
                 "sampling": self.sampling,
                 "form": self.form,
                 "gamma": "median" if median else None,
-                "lengthscales": None if median else [lengthscale(kernel, self._gamma)] * X.shape[1],
+                "lengthscales": None if median else [lengthscale(kernel, self._gamma)] * columns,
                 "standardize": "no",
                 "seed": seed_of(random_state),
                 "device": self.device,
                 "memory": self.memory,
             }
             self._map = _native.FeatureMap.draw(table(X), options)
-        self._dtype = X.dtype
+        self._dtype = np.dtype(np.float32) if isinstance(X, Scan) else X.dtype
         self._n_features_out = self._map.n_components
         return self
 
@@ -243,7 +248,8 @@ class RBFSampler(_Transformer):
                 f"n_components={self.n_components} cannot be paired; use an even number or form='phase'"
             )
         frequencies = self.n_components // 2 if paired else self.n_components
-        normal = random_state.normal(size=(X.shape[1], frequencies))
+        columns = self.n_features_in_
+        normal = random_state.normal(size=(columns, frequencies))
         normal = _round_to_11_bits(normal)
         offset = np.zeros(frequencies)
         if not paired:
@@ -258,11 +264,13 @@ class RBFSampler(_Transformer):
             np.ascontiguousarray(normal.T),
             (turns - np.floor(turns)).tolist(),
             center.tolist(),
-            [(2.0 * self._gamma) ** 0.5] * X.shape[1],
+            [(2.0 * self._gamma) ** 0.5] * columns,
         )
-        self.random_weights_ = weights.astype(X.dtype, copy=False)
-        self.random_offset_ = offset.astype(X.dtype, copy=False)
+        dtype = np.float64 if isinstance(X, Scan) else X.dtype
+        self.random_weights_ = weights.astype(dtype, copy=False)
+        self.random_offset_ = offset.astype(dtype, copy=False)
 
+    @of_scans
     def transform(self, X):
         """Features of rows.
 
@@ -277,7 +285,7 @@ class RBFSampler(_Transformer):
             Of float32 if both these rows and those of fit are, else of float64.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+        X = checked(self, X)
         return self._features(X, np.result_type(X.dtype, self._dtype))
 
 
@@ -409,9 +417,13 @@ class Nystroem(_Transformer):
         -------
         self : object
         """
-        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS)
+        if isinstance(X, Scan):
+            seen(self, X)
+            n_samples = X.n_samples or X._native.moments()[0]
+        else:
+            X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS)
+            n_samples = X.shape[0]
         random_state = check_random_state(self.random_state)
-        n_samples = X.shape[0]
         n_components = min(n_samples, self.n_components)
         if n_components < self.n_components:
             warnings.warn(
@@ -419,8 +431,14 @@ class Nystroem(_Transformer):
                 f"and was set to {n_samples}"
             )
         self.component_indices_ = random_state.permutation(n_samples)[:n_components]
-        self.components_ = X[self.component_indices_]
-        self._dtype = X.dtype
+        if isinstance(X, Scan):
+            order = np.argsort(self.component_indices_)
+            rows = X._native.take(self.component_indices_[order].tolist()).numpy()
+            self.components_ = rows[np.argsort(order)]
+            self._dtype = np.dtype(np.float32)
+        else:
+            self.components_ = X[self.component_indices_]
+            self._dtype = X.dtype
         self._map = None
         if self._is_native():
             self._map = self._native_map()
@@ -435,10 +453,11 @@ class Nystroem(_Transformer):
             )
             U, S, V = np.linalg.svd(basis)
             root = U / np.sqrt(np.maximum(S, 1e-12)) @ V
-        self.normalization_ = root.astype(X.dtype, copy=False)
+        self.normalization_ = root.astype(self.components_.dtype, copy=False)
         self._n_features_out = n_components
         return self
 
+    @of_scans
     def transform(self, X):
         """Features of rows.
 
@@ -453,9 +472,11 @@ class Nystroem(_Transformer):
             Of float32 if both these rows and those of fit are, else of float64.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+        X = checked(self, X)
         if self._map is not None:
             return self._features(X, np.result_type(X.dtype, self._dtype))
+        if isinstance(X, _native.HeldRows):
+            X = X.numpy()
         embedded = pairwise_kernels(
             X,
             self.components_,

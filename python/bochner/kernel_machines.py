@@ -17,6 +17,7 @@ __all__ = [
 ]
 
 _SHARED = ("kernel", "gamma", "standardize", "fit_intercept", "random_state", "device", "memory")
+_SHARED += ("verbose",)
 _EXACT = {**{name: SHARED[name] for name in _SHARED}, "penalty": [NOT_NEGATIVE]}
 _FALKON = {
     **{name: SHARED[name] for name in _SHARED},
@@ -32,7 +33,7 @@ class Numbers(Regressor):
     """A regressor whose rows have weights."""
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Fit to rows.
 
         Parameters
@@ -57,7 +58,7 @@ class Labels(Classifier):
     """A classifier whose rows have weights."""
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Fit to rows.
 
         Parameters
@@ -89,7 +90,7 @@ class _Exact:
         return False
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
+    def fit(self, X, y=None):
         """Fit to rows.
 
         Parameters

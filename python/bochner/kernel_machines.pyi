@@ -16,6 +16,7 @@ class ExactKernelRidgeRegressor(Regressor):
     random_state: _Random
     device: str
     memory: int | None
+    verbose: bool | int
     penalty: float
     def __init__(
         self,
@@ -27,9 +28,10 @@ class ExactKernelRidgeRegressor(Regressor):
         random_state: _Random = None,
         device: str = "auto",
         memory: int | None = None,
+        verbose: bool | int = False,
         penalty: float = 1e-06,
     ) -> None: ...
-    def fit(self, X: Any, y: Any) -> Self: ...  # type: ignore[override]
+    def fit(self, X: Any, y: Any = None) -> Self: ...  # type: ignore[override]
 
 class ExactKernelRidgeClassifier(Classifier):
     kernel: str
@@ -39,6 +41,7 @@ class ExactKernelRidgeClassifier(Classifier):
     random_state: _Random
     device: str
     memory: int | None
+    verbose: bool | int
     penalty: float
     probability: bool
     def __init__(
@@ -51,10 +54,11 @@ class ExactKernelRidgeClassifier(Classifier):
         random_state: _Random = None,
         device: str = "auto",
         memory: int | None = None,
+        verbose: bool | int = False,
         penalty: float = 1e-06,
         probability: bool = False,
     ) -> None: ...
-    def fit(self, X: Any, y: Any) -> Self: ...  # type: ignore[override]
+    def fit(self, X: Any, y: Any = None) -> Self: ...  # type: ignore[override]
 
 class FalkonRegressor(Numbers):
     kernel: str
@@ -64,6 +68,7 @@ class FalkonRegressor(Numbers):
     random_state: _Random
     device: str
     memory: int | None
+    verbose: bool | int
     n_components: int
     penalty: float
     tol: float
@@ -78,6 +83,7 @@ class FalkonRegressor(Numbers):
         random_state: _Random = None,
         device: str = "auto",
         memory: int | None = None,
+        verbose: bool | int = False,
         n_components: int = 1000,
         penalty: float = 1e-06,
         tol: float = 1e-05,
@@ -92,6 +98,7 @@ class FalkonClassifier(Labels):
     random_state: _Random
     device: str
     memory: int | None
+    verbose: bool | int
     n_components: int
     penalty: float
     tol: float
@@ -108,6 +115,7 @@ class FalkonClassifier(Labels):
         random_state: _Random = None,
         device: str = "auto",
         memory: int | None = None,
+        verbose: bool | int = False,
         n_components: int = 1000,
         penalty: float = 1e-06,
         tol: float = 1e-05,

@@ -7,6 +7,7 @@ from sklearn.base import OutlierMixin, _fit_context
 from sklearn.utils._param_validation import Interval
 
 from ._learning import COUNT, POSITIVE, ROWS, SHARED, RowsLearner, takes
+from ._scan import of_scans
 
 __all__ = ["OneClassSVM"]
 
@@ -100,6 +101,7 @@ class OneClassSVM(OutlierMixin, RowsLearner):
         self._learn_rows(X, sample_weight, at_least=1)
         return self
 
+    @of_scans
     def decision_function(self, X):
         """How far inside rows are: negative outside.
 
@@ -114,6 +116,7 @@ class OneClassSVM(OutlierMixin, RowsLearner):
         """
         return self._scores(X)[:, 1]
 
+    @of_scans
     def score_samples(self, X):
         """``z(x)'beta``: the decision function with the offset.
 
@@ -128,6 +131,7 @@ class OneClassSVM(OutlierMixin, RowsLearner):
         """
         return self.decision_function(X) + self.offset_
 
+    @of_scans
     def predict(self, X):
         """1 for rows like those seen, -1 for others.
 

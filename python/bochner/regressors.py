@@ -100,6 +100,7 @@ class KernelSVR(Regressor):
         random_state=None,
         device="auto",
         memory=None,
+        verbose=False,
     ):
         self.kernel = kernel
         self.gamma = gamma
@@ -118,9 +119,10 @@ class KernelSVR(Regressor):
         self.random_state = random_state
         self.device = device
         self.memory = memory
+        self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Fit to rows.
 
         Parameters
@@ -210,6 +212,7 @@ class KernelElasticNet(Regressor):
         random_state=None,
         device="auto",
         memory=None,
+        verbose=False,
     ):
         self.kernel = kernel
         self.gamma = gamma
@@ -226,9 +229,10 @@ class KernelElasticNet(Regressor):
         self.random_state = random_state
         self.device = device
         self.memory = memory
+        self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Fit to rows.
 
         Parameters

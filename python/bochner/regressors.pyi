@@ -19,6 +19,7 @@ class KernelSVR(Regressor):
     random_state: _Random
     device: str
     memory: int | None
+    verbose: bool | int
     def __init__(
         self,
         *,
@@ -39,6 +40,7 @@ class KernelSVR(Regressor):
         random_state: _Random = None,
         device: str = "auto",
         memory: int | None = None,
+        verbose: bool | int = False,
     ) -> None: ...
 
 class KernelElasticNet(Regressor):
@@ -57,6 +59,7 @@ class KernelElasticNet(Regressor):
     random_state: _Random
     device: str
     memory: int | None
+    verbose: bool | int
     def __init__(
         self,
         *,
@@ -75,4 +78,5 @@ class KernelElasticNet(Regressor):
         random_state: _Random = None,
         device: str = "auto",
         memory: int | None = None,
+        verbose: bool | int = False,
     ) -> None: ...

@@ -14,9 +14,10 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import validate_data
 
 from ._arrays import FLOATS
-from ._bases import Classifier, Regressor, numbers_of
-from ._learning import POSITIVE, SHARED, weights_of
+from ._bases import Classifier, Regressor, numbers_of, require_targets
+from ._learning import POSITIVE, SHARED, scan_weights, weights_of
 from ._partial import PartialRidge
+from ._scan import Scan, seen
 
 __all__ = ["KernelRidgeClassifier", "KernelRidgeRegressor"]
 
@@ -77,6 +78,9 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
     memory : int, default=None
         Bytes for chunks of rows; None for 128 MiB.
 
+    verbose : bool, default=False
+        Whether fit says how far it is: by tqdm where that is installed, else in a line on stderr.
+
     Attributes
     ----------
     penalty_ : float
@@ -124,6 +128,7 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
         random_state=None,
         device="auto",
         memory=None,
+        verbose=False,
     ):
         self.kernel = kernel
         self.gamma = gamma
@@ -139,18 +144,19 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
         self.random_state = random_state
         self.device = device
         self.memory = memory
+        self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Fit to rows.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
             Rows.
 
-        y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Targets.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), default=None
+            Targets; None for those of the file of a `Scan`.
 
         sample_weight : array-like of shape (n_samples,), default=None
             What each row counts: a row of weight 2 is one that is there twice.
@@ -162,7 +168,7 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
         return self._fit_numbers(X, y, sample_weight)
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y, sample_weight=None):
+    def partial_fit(self, X, y=None, sample_weight=None):
         """Add rows to those of earlier calls; the result is that of one `fit` to all of them.
 
         The first rows decide scales, bandwidth and map, which then stay: give ``gamma`` as a number,
@@ -188,7 +194,7 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
         self._add(*self._validated(X, y, sample_weight, reset=first))
         return self
 
-    def forget(self, X, y, sample_weight=None):
+    def forget(self, X, y=None, sample_weight=None):
         """Take rows out again that `partial_fit` added, as if they had never been there.
 
         Parameters
@@ -291,6 +297,7 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
         random_state=None,
         device="auto",
         memory=None,
+        verbose=False,
     ):
         self.kernel = kernel
         self.gamma = gamma
@@ -308,9 +315,10 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
         self.random_state = random_state
         self.device = device
         self.memory = memory
+        self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Fit to rows.
 
         Parameters
@@ -331,7 +339,7 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
         return self._fit_labels(X, y, sample_weight)
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(self, X, y=None, classes=None, sample_weight=None):
         """Add rows to those of earlier calls; the result is that of one `fit` to all of them.
 
         The first rows decide scales, bandwidth and map, which then stay: give ``gamma`` as a number,
@@ -365,7 +373,7 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
         self._add(X, y, weights, classes=numbers.tolist(), names=names)
         return self
 
-    def forget(self, X, y, sample_weight=None):
+    def forget(self, X, y=None, sample_weight=None):
         """Take rows out again that `partial_fit` added, as if they had never been there.
 
         Parameters
@@ -389,6 +397,13 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
 
     def _rows_of_labels(self, X, y, sample_weight, reset):
         """Rows, the numbers of their labels of shape (n_samples, 1), weights or None."""
+        if isinstance(X, Scan):
+            if y is not None or self.class_weight is not None:
+                raise ValueError("partial_fit takes labels from the file of a scan, all equally")
+            require_targets(X)
+            if reset:
+                seen(self, X)
+            return X, None, scan_weights(sample_weight)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, reset=reset)
         y = column_or_1d(y, warn=True)
         unknown = ~np.isin(y, self.classes_)

@@ -15,6 +15,7 @@ class GreedyRegressor(Numbers):
     random_state: _Random
     device: str
     memory: int | None
+    verbose: bool | int
     steps: int
     held_out: float
     def __init__(
@@ -31,6 +32,7 @@ class GreedyRegressor(Numbers):
         random_state: _Random = None,
         device: str = "auto",
         memory: int | None = None,
+        verbose: bool | int = False,
         steps: int = 200,
         held_out: float = 0.0,
     ) -> None: ...
@@ -47,6 +49,7 @@ class GreedyClassifier(Labels):
     random_state: _Random
     device: str
     memory: int | None
+    verbose: bool | int
     steps: int
     held_out: float
     class_weight: dict[Any, float] | str | None
@@ -65,6 +68,7 @@ class GreedyClassifier(Labels):
         random_state: _Random = None,
         device: str = "auto",
         memory: int | None = None,
+        verbose: bool | int = False,
         steps: int = 200,
         held_out: float = 0.0,
         class_weight: dict[Any, float] | str | None = None,
@@ -83,6 +87,7 @@ class BoostingRegressor(Numbers):
     random_state: _Random
     device: str
     memory: int | None
+    verbose: bool | int
     block: int
     shrinkage: float
     penalty: float
@@ -102,6 +107,7 @@ class BoostingRegressor(Numbers):
         random_state: _Random = None,
         device: str = "auto",
         memory: int | None = None,
+        verbose: bool | int = False,
         block: int = 50,
         shrinkage: float = 0.1,
         penalty: float = 1e-06,
@@ -121,6 +127,7 @@ class BoostingClassifier(Labels):
     random_state: _Random
     device: str
     memory: int | None
+    verbose: bool | int
     block: int
     shrinkage: float
     penalty: float
@@ -142,6 +149,7 @@ class BoostingClassifier(Labels):
         random_state: _Random = None,
         device: str = "auto",
         memory: int | None = None,
+        verbose: bool | int = False,
         block: int = 50,
         shrinkage: float = 0.1,
         penalty: float = 1e-06,

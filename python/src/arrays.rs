@@ -1,12 +1,16 @@
 //! Arrays of numpy and sparse rows of scipy as rows of the library, where they lie.
 
+use crate::scan::{FileSource, HeldRows, Scan};
 use bochner::{
     Error, Result,
-    data::{Chunk, ChunkSource, Rows},
+    data::{Chunk, ChunkSource, DataFile, Rows},
 };
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, s};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::prelude::*;
+use pyo3::{
+    exceptions::{PyTypeError, PyValueError},
+    prelude::*,
+};
 use std::{
     ops::Range,
     sync::{
@@ -32,29 +36,94 @@ pub(crate) enum Table<'py> {
     SparseDouble(Sparse<'py, f64, i32>),
     SparseSingleLong(Sparse<'py, f32, i64>),
     SparseDoubleLong(Sparse<'py, f64, i64>),
+    Held(PyRef<'py, HeldRows>),
+    File(PyRef<'py, Scan>),
+}
+
+/// Rows that are there, or the file that has them.
+#[derive(Clone, Copy)]
+pub(crate) enum Given<'a> {
+    Rows(TableView<'a>),
+    File(&'a DataFile),
+}
+
+impl<'a> Given<'a> {
+    /// Errors unless targets and weights are of as many rows as there are; those of a file are
+    /// counted when it is read.
+    pub(crate) fn check(
+        &self,
+        y: Option<ArrayView2<'_, f64>>,
+        weights: Option<ArrayView1<'_, f64>>,
+    ) -> PyResult<()> {
+        let Self::Rows(view) = self else {
+            return Ok(());
+        };
+        let same = |rows: Option<usize>| rows.is_none_or(|rows| rows == view.rows());
+        match same(y.map(|y| y.nrows())) && same(weights.map(|w| w.len())) {
+            true => Ok(()),
+            false => Err(PyValueError::new_err(
+                "X, y and sample_weight differ in their rows",
+            )),
+        }
+    }
+
+    /// The rows with targets and weights as a source, which ends with an error once `stop` is set.
+    /// A file has its own targets unless there are others.
+    pub(crate) fn source(
+        self,
+        y: Option<ArrayView2<'a, f64>>,
+        weights: Option<ArrayView1<'a, f64>>,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Box<dyn ChunkSource + 'a>> {
+        Ok(match self {
+            Self::Rows(view) => {
+                let mut source = Source::new(view, stop);
+                (source.y, source.weights) = (y, weights);
+                Box::new(source)
+            }
+            Self::File(file) => {
+                let mut source = FileSource::open(file, stop)?;
+                (source.y, source.weights) = (y, weights);
+                Box::new(source)
+            }
+        })
+    }
 }
 
 impl Table<'_> {
-    /// The rows where they lie.
-    pub(crate) fn view(&self) -> TableView<'_> {
-        fn sparse<'a, T: numpy::Element, I: numpy::Element>(
-            (values, columns, starts, width): &'a Sparse<'_, T, I>,
-        ) -> Csr<'a, T, I> {
-            Csr {
-                values: values.as_array(),
-                columns: columns.as_array(),
-                starts: starts.as_array(),
-                width: *width,
-            }
-        }
+    /// The rows where they lie, or their file.
+    pub(crate) fn given(&self) -> Given<'_> {
         match self {
-            Self::Single(x) => TableView::Single(x.as_array()),
-            Self::Double(x) => TableView::Double(x.as_array()),
-            Self::SparseSingle(x) => TableView::SparseSingle(sparse(x)),
-            Self::SparseDouble(x) => TableView::SparseDouble(sparse(x)),
-            Self::SparseSingleLong(x) => TableView::SparseSingleLong(sparse(x)),
-            Self::SparseDoubleLong(x) => TableView::SparseDoubleLong(sparse(x)),
+            Self::Single(x) => Given::Rows(TableView::Single(x.as_array())),
+            Self::Double(x) => Given::Rows(TableView::Double(x.as_array())),
+            Self::SparseSingle(x) => Given::Rows(TableView::SparseSingle(sparse(x))),
+            Self::SparseDouble(x) => Given::Rows(TableView::SparseDouble(sparse(x))),
+            Self::SparseSingleLong(x) => Given::Rows(TableView::SparseSingleLong(sparse(x))),
+            Self::SparseDoubleLong(x) => Given::Rows(TableView::SparseDoubleLong(sparse(x))),
+            Self::Held(rows) => Given::Rows(rows.view()),
+            Self::File(scan) => Given::File(scan.file()),
         }
+    }
+
+    /// The rows where they lie. Errors on a file.
+    pub(crate) fn view(&self) -> PyResult<TableView<'_>> {
+        match self.given() {
+            Given::Rows(view) => Ok(view),
+            Given::File(_) => Err(PyTypeError::new_err(
+                "this takes rows in memory, and no scan of a file",
+            )),
+        }
+    }
+}
+
+fn sparse<'a, T: numpy::Element, I: numpy::Element>(
+    (values, columns, starts, width): &'a Sparse<'_, T, I>,
+) -> Csr<'a, T, I> {
+    Csr {
+        values: values.as_array(),
+        columns: columns.as_array(),
+        starts: starts.as_array(),
+        width: *width,
     }
 }
 

@@ -15,7 +15,11 @@ use std::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
+    time::{Duration, Instant},
 };
+
+/// Steps of one kind between which less time passes are not said.
+const PAUSE: Duration = Duration::from_millis(100);
 
 thread_local! {
     /// What the work of this thread warned of.
@@ -83,10 +87,37 @@ impl Interrupt {
         move || drop(own.check())
     }
 
-    /// `run` that looks for signals with every step, and ends at the next chunk after one.
-    fn heard_by(&self, run: Run) -> Run {
+    /// `run` that looks for signals with every step, and ends at the next chunk after one; it says
+    /// its steps to `progress`.
+    fn heard_by(&self, run: Run, progress: Option<Py<PyAny>>) -> Run {
         let hear = self.hear();
-        run.progress(move |_: Step| hear())
+        let Some(progress) = progress else {
+            return run.progress(move |_| hear());
+        };
+        let (said, raised, stop) = (
+            Mutex::new(None::<(&str, Instant)>),
+            self.raised.clone(),
+            self.stop.clone(),
+        );
+        run.progress(move |step| {
+            hear();
+            let told = match step {
+                Step::Survey(rows) => ("survey", rows, None),
+                Step::Map(rows) => ("map", rows, None),
+                Step::Rows(rows) => ("rows", rows, None),
+                Step::Iteration(i, left) => ("iteration", i as u64, Some(left)),
+                _ => return,
+            };
+            let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+            if said.is_some_and(|(what, at)| what == told.0 && at.elapsed() < PAUSE) {
+                return;
+            }
+            *said = Some((told.0, Instant::now()));
+            if let Err(error) = Python::attach(|py| progress.call1(py, told)) {
+                *raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                stop.store(true, Ordering::Relaxed);
+            }
+        })
     }
 }
 
@@ -162,10 +193,16 @@ pub(crate) fn device(name: &str) -> Result<Device> {
     }
 }
 
-/// Work on the device of this name, with so many bytes for chunks, that hears of interrupts.
-pub(crate) fn run(name: &str, memory: Option<u64>, interrupt: &Interrupt) -> Result<Run> {
+/// Work on the device of this name, with so many bytes for chunks, that hears of interrupts and
+/// calls `progress` with its steps: what, how much is done, and what is left of iterations.
+pub(crate) fn run(
+    name: &str,
+    memory: Option<u64>,
+    interrupt: &Interrupt,
+    progress: Option<Py<PyAny>>,
+) -> Result<Run> {
     let memory = memory.unwrap_or(Run::DEFAULT_MEMORY);
-    Ok(interrupt.heard_by(Run::on(&device(name)?).memory(memory)))
+    Ok(interrupt.heard_by(Run::on(&device(name)?).memory(memory), progress))
 }
 
 /// What `device=` can name here: `(what 'auto' takes, the CPU, the adapters)`, a line each.

@@ -141,7 +141,7 @@ pub(crate) fn two_sample(
     options: &Bound<'_, PyDict>,
 ) -> PyResult<Found> {
     let setting = Setting::read(&Options(options))?;
-    let (a, b) = (a.view(), b.view());
+    let (a, b) = (a.view()?, b.view()?);
     without_gil(py, |interrupt| {
         let mut test: TwoSample = setting.on(interrupt)?;
         if let Some(null) = setting.null {
@@ -165,7 +165,7 @@ pub(crate) fn independence(
     options: &Bound<'_, PyDict>,
 ) -> PyResult<Found> {
     let setting = Setting::read(&Options(options))?;
-    let parts = vec![x.view(), y.view()];
+    let parts = vec![x.view()?, y.view()?];
     without_gil(py, |interrupt| {
         let mut test: Independence = setting.on(interrupt)?;
         if let Some(null) = setting.null {
@@ -201,7 +201,7 @@ pub(crate) fn conditional_independence(
         }
     };
     let outer: Option<usize> = options.get("n_outer")?;
-    let parts = vec![x.view(), y.view(), z.view()];
+    let parts = vec![x.view()?, y.view()?, z.view()?];
     without_gil(py, |interrupt| {
         let test: ConditionalIndependence = setting.on::<ConditionalOptions>(interrupt)?;
         let mut test = test.variant(variant);

@@ -10,6 +10,7 @@ mod map;
 mod model;
 mod options;
 mod rows;
+mod scan;
 mod state;
 
 use pyo3::prelude::*;
@@ -27,6 +28,8 @@ mod _native {
     use super::model::Model;
     #[pymodule_export]
     use super::options::lengthscale;
+    #[pymodule_export]
+    use super::scan::{Chunks, HeldRows, Scan, Writer};
     #[pymodule_export]
     use super::state::RidgeState;
     use pyo3::prelude::*;

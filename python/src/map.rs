@@ -183,11 +183,11 @@ impl FeatureMap {
         let options = Options(options);
         let prepared = Prepared::read(&options)?;
         let (name, memory): (String, _) = (options.need("device")?, options.get("memory")?);
-        let view = x.view();
+        let given = x.given();
         let map = without_gil(py, |interrupt| {
-            let run = run(&name, memory, interrupt)?;
-            let mut source = Source::new(view, interrupt.flag());
-            prepared.build(&mut source, &run).map(|(map, _)| map)
+            let run = run(&name, memory, interrupt, None)?;
+            let mut source = given.source(None, None, interrupt.flag())?;
+            prepared.build(source.as_mut(), &run).map(|(map, _)| map)
         })?;
         Ok(Self::of(Arc::from(map), Parts::default()))
     }
@@ -202,7 +202,7 @@ impl FeatureMap {
         device: &str,
         memory: Option<u64>,
     ) -> PyResult<()> {
-        let view = x.view();
+        let view = x.view()?;
         if view.columns() != self.map.input_dim() {
             return Err(PyValueError::new_err(format!(
                 "X has {} features, but the map takes {}",

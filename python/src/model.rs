@@ -13,7 +13,7 @@ use bochner::{
 use ndarray::{Array2, s};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::{
-    exceptions::{PyNotImplementedError, PyValueError},
+    exceptions::PyNotImplementedError,
     prelude::*,
     types::{PyBytes, PyDict},
 };
@@ -59,8 +59,8 @@ impl Model {
 #[pymethods]
 impl Model {
     /// Fits the learner of this name to rows `x`, targets `y` `[n, t]` and weights `[n]`, with the
-    /// map that `options` describe. `classes` says that targets are labels, and `names` what
-    /// numbers from 0 on stand for if the labels are text.
+    /// map that `options` describe. A file without `y` has targets of its own. `classes` says that
+    /// targets are labels, and `names` what numbers from 0 on stand for if the labels are text.
     #[staticmethod]
     #[expect(
         clippy::too_many_arguments,
@@ -71,7 +71,7 @@ impl Model {
         py: Python<'_>,
         learner: &str,
         x: Table<'_>,
-        y: PyReadonlyArray2<'_, f64>,
+        y: Option<PyReadonlyArray2<'_, f64>>,
         weights: Option<PyReadonlyArray1<'_, f64>>,
         options: &Bound<'_, PyDict>,
         classes: bool,
@@ -82,28 +82,25 @@ impl Model {
         let fit = options.learner(learner)?;
         let probabilities = options.get("probability")?.unwrap_or(false);
         let (name, memory): (String, _) = (options.need("device")?, options.get("memory")?);
-        let (view, y) = (x.view(), y.as_array());
+        let progress = options.get("progress")?;
+        let (given, y) = (x.given(), y.as_ref().map(|y| y.as_array()));
         let weights = weights.as_ref().map(|weights| weights.as_array());
-        if y.nrows() != view.rows() || weights.is_some_and(|w| w.len() != view.rows()) {
-            return Err(PyValueError::new_err(
-                "X, y and sample_weight differ in their rows",
-            ));
-        }
+        given.check(y, weights)?;
         if weights.is_some() && !fit.takes_weights() {
             let problem = format!("{learner} takes no weights of rows");
             return Err(PyNotImplementedError::new_err(problem));
         }
         let model = without_gil(py, |interrupt| {
-            let run = run(&name, memory, interrupt)?;
-            let mut source = Source::new(view, interrupt.flag());
-            (source.y, source.weights) = (Some(y), weights);
-            let (map, survey) = prepared.build(&mut source, &run)?;
+            let run = run(&name, memory, interrupt, progress)?;
+            let mut source = given.source(y, weights, interrupt.flag())?;
+            let source = source.as_mut();
+            let (map, survey) = prepared.build(source, &run)?;
             let data = FitData {
                 targets: match classes {
                     true => Targets::classes(&survey)?,
                     false => Targets::real(&survey),
                 },
-                source: &mut source,
+                source,
                 survey: &survey,
                 // Only densities ask for it.
                 kernel: None,
@@ -133,7 +130,7 @@ impl Model {
         device: &str,
         memory: Option<u64>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let view = x.view();
+        let view = x.view()?;
         let scores = without_gil(py, |interrupt| {
             let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
             let key = format!("{device} {memory:?}");
@@ -189,7 +186,7 @@ impl Model {
         x: Table<'_>,
         device: &str,
     ) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>)> {
-        let view = x.view();
+        let view = x.view()?;
         let (predicted, deviation) = without_gil(py, |_| {
             let run = Run::on(&crate::calls::device(device)?);
             let mut predictor = self.model.intervals_on(run)?;
@@ -211,9 +208,9 @@ impl Model {
         device: &str,
         memory: Option<u64>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let view = x.view();
+        let view = x.view()?;
         let errors = without_gil(py, |interrupt| {
-            let run = run(device, memory, interrupt)?;
+            let run = run(device, memory, interrupt, None)?;
             let mut all = Vec::with_capacity(view.rows());
             let mut source = Source::new(view, interrupt.flag());
             (self.model).reconstruction_errors(&mut source, run, |errors_n| {

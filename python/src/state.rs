@@ -1,7 +1,7 @@
 //! `RidgeState`: sums of a ridge regression that goes on, with the map that its first rows gave.
 
 use crate::{
-    arrays::{Source, Table},
+    arrays::Table,
     calls::{Interrupt, exception, run, without_gil},
     model::Model,
     options::{Options, Prepared},
@@ -14,7 +14,6 @@ use bochner::{
 };
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::{
-    exceptions::PyValueError,
     prelude::*,
     types::{PyBytes, PyDict},
 };
@@ -34,7 +33,7 @@ pub(crate) struct RidgeState {
 }
 
 /// Targets and weights of rows.
-type Y<'py> = PyReadonlyArray2<'py, f64>;
+type Y<'py> = Option<PyReadonlyArray2<'py, f64>>;
 type Weights<'py> = Option<PyReadonlyArray1<'py, f64>>;
 
 impl RidgeState {
@@ -59,18 +58,13 @@ impl RidgeState {
         (x, y, weights): (Table<'_>, Y<'_>, Weights<'_>),
         (device, memory): (&str, Option<u64>),
     ) -> PyResult<NormalEquations> {
-        let (view, y) = (x.view(), y.as_array());
+        let (given, y) = (x.given(), y.as_ref().map(|y| y.as_array()));
         let weights = weights.as_ref().map(|weights| weights.as_array());
-        if y.nrows() != view.rows() || weights.is_some_and(|w| w.len() != view.rows()) {
-            return Err(PyValueError::new_err(
-                "X, y and sample_weight differ in their rows",
-            ));
-        }
+        given.check(y, weights)?;
         without_gil(py, |interrupt: &Interrupt| {
-            let run = run(device, memory, interrupt)?;
-            let mut source = Source::new(view, interrupt.flag());
-            (source.y, source.weights) = (Some(y), weights);
-            NormalEquations::accumulate(self.map.as_ref(), &mut source, &self.targets, run)
+            let run = run(device, memory, interrupt, None)?;
+            let mut source = given.source(y, weights, interrupt.flag())?;
+            NormalEquations::accumulate(self.map.as_ref(), source.as_mut(), &self.targets, run)
         })
     }
 }
@@ -93,12 +87,11 @@ impl RidgeState {
         let options = Options(options);
         let prepared = Prepared::read(&options)?;
         let (name, memory): (String, _) = (options.need("device")?, options.get("memory")?);
-        let (view, y) = (x.view(), y.as_array());
+        let (given, y) = (x.given(), y.as_ref().map(|y| y.as_array()));
         let (map, survey) = without_gil(py, |interrupt| {
-            let run = run(&name, memory, interrupt)?;
-            let mut source = Source::new(view, interrupt.flag());
-            source.y = Some(y);
-            prepared.build(&mut source, &run)
+            let run = run(&name, memory, interrupt, None)?;
+            let mut source = given.source(y, None, interrupt.flag())?;
+            prepared.build(source.as_mut(), &run)
         })?;
         let targets = match classes {
             Some(classes) => Targets::Classes(classes),

@@ -1,0 +1,160 @@
+"""Files that estimators take in the place of arrays, and that Python never reads."""
+
+import os
+from functools import wraps
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from . import _native
+from ._arrays import FLOATS
+
+#: Bytes for chunks of rows unless ``memory`` says otherwise.
+MEMORY = 128 << 20
+
+
+class Scan:
+    """A file that is read chunk by chunk; `bochner.scan` makes it.
+
+    Estimators take it in the place of X. Rows go from the file to the device; Python sees results.
+
+    Attributes
+    ----------
+    n_features, n_targets : int
+        Columns that are features, and columns that are targets.
+
+    n_samples : int or None
+        Rows; None for a .csv file, whose rows are counted when they are read.
+
+    feature_names : list of str or None
+        Names of the feature columns, where the file has some.
+
+    Examples
+    --------
+    >>> import numpy as np, os, tempfile
+    >>> import bochner
+    >>> path = os.path.join(tempfile.mkdtemp(), "rows.npy")
+    >>> np.save(path, np.linspace(0, 1, 60).reshape(20, 3))
+    >>> bochner.scan(path)
+    <20 rows of 3 features in rows.npy>
+    """
+
+    def __init__(self, path, target=None, targets=None):
+        names = [target] if isinstance(target, str) else list(target or ())
+        self._path = os.fspath(path)
+        targets = None if targets is None else os.fspath(targets)
+        self._native = _native.Scan(self._path, names, targets)
+        self.n_features = self._native.n_features
+        self.n_targets = self._native.n_targets
+        self.n_samples = self._native.n_samples
+        self.feature_names = self._native.names
+
+    def __repr__(self):
+        rows = "rows" if self.n_samples is None else f"{self.n_samples} rows"
+        return f"<{rows} of {self.n_features} features in {os.path.basename(self._path)}>"
+
+    def chunks(self, memory=None):
+        """Rows in order, in chunks that Rust holds.
+
+        Parameters
+        ----------
+        memory : int, default=None
+            Bytes for a chunk and what becomes of it; None for 128 MiB.
+        """
+        rows = (MEMORY if memory is None else memory) // (32 * max(self.n_features, 1))
+        return self._native.chunks(max(1, min(rows, 1 << 16)))
+
+
+def scan(path, target=None, targets=None):
+    """A file as rows for estimators, read when they need it and never held whole.
+
+    Parameters
+    ----------
+    path : str or path
+        A .npy, .npz (arrays X and y) or .csv file of numbers.
+
+    target : str or list of str, default=None
+        Columns of a .csv file that are targets.
+
+    targets : str or path, default=None
+        The .npy file of the targets of a .npy file.
+
+    Returns
+    -------
+    scan : Scan
+        What ``fit``, ``predict`` and ``transform`` take in the place of X. ``fit`` takes the file's
+        targets, or those given to it.
+
+    Examples
+    --------
+    >>> import numpy as np, os, tempfile
+    >>> import bochner
+    >>> folder = tempfile.mkdtemp()
+    >>> x = np.linspace(0, 5, 300)
+    >>> table = os.path.join(folder, "wave.csv")
+    >>> np.savetxt(table, np.stack([x, np.sin(x)], axis=1), "%.6f", ",", header="x,y", comments="")
+    >>> rows = bochner.scan(table, target="y")
+    >>> model = bochner.KernelRidgeRegressor(random_state=0).fit(rows)
+    >>> model.predict(rows, output=os.path.join(folder, "predicted.npy"))
+    300
+    >>> predicted = np.load(os.path.join(folder, "predicted.npy"))
+    >>> bool(abs(predicted - np.sin(x)).max() < 0.01)
+    True
+    """
+    return Scan(path, target, targets)
+
+
+def checked(estimator, X):
+    """Rows of a fitted estimator, validated; those of a scan were when they were read."""
+    if isinstance(X, _native.HeldRows):
+        return X
+    return validate_data(estimator, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+
+
+def seen(estimator, X):
+    """Notes the columns of a scan that an estimator is fitted to."""
+    estimator.n_features_in_ = X.n_features
+    estimator.__dict__.pop("feature_names_in_", None)
+    if X.feature_names is not None:
+        estimator.feature_names_in_ = np.array(X.feature_names, dtype=object)
+
+
+def of_scans(method):
+    """A method of rows that takes a scan, too: it yields chunks then, or writes them to ``output``."""
+
+    @wraps(method)
+    def either(self, X, *args, output=None, **options):
+        if not isinstance(X, Scan):
+            if output is not None:
+                raise TypeError("output= is for a bochner.scan; of an array the result is returned")
+            return method(self, X, *args, **options)
+        check_is_fitted(self)
+        if X.n_features != self.n_features_in_:
+            raise ValueError(
+                f"X has {X.n_features} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input"
+            )
+        chunks = (method(self, rows, *args, **options) for rows in X.chunks(self.memory))
+        return chunks if output is None else write(chunks, output, method.__name__)
+
+    return either
+
+
+def write(chunks, output, name):
+    """Write arrays of rows to a .npy or .csv file; returns the number of rows."""
+    writer, count = None, 0
+    for rows in chunks:
+        if isinstance(rows, tuple):
+            raise TypeError("a file holds one array; ask for one")
+        rows = np.asarray(rows)
+        if rows.dtype.kind not in "biuf":
+            raise TypeError("a file holds numbers, and these are names; leave output= out")
+        flat = rows.ndim == 1
+        rows = np.ascontiguousarray(rows.reshape(len(rows), -1), dtype=np.float64)
+        if writer is None:
+            names = [name] if flat else [f"{name}{i}" for i in range(rows.shape[1])]
+            writer = _native.Writer(os.fspath(output), names, flat)
+        writer.write(rows)
+        count += len(rows)
+    writer.finish()
+    return count

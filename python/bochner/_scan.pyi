@@ -1,0 +1,23 @@
+from collections.abc import Iterator, Sequence
+from os import PathLike
+
+from . import _native
+
+class Scan:
+    n_features: int
+    n_targets: int
+    n_samples: int | None
+    feature_names: list[str] | None
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        target: str | Sequence[str] | None = None,
+        targets: str | PathLike[str] | None = None,
+    ) -> None: ...
+    def chunks(self, memory: int | None = None) -> Iterator[_native.HeldRows]: ...
+
+def scan(
+    path: str | PathLike[str],
+    target: str | Sequence[str] | None = None,
+    targets: str | PathLike[str] | None = None,
+) -> Scan: ...

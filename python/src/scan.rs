@@ -1,0 +1,371 @@
+//! Files that are read chunk by chunk, and never by Python.
+
+use crate::{
+    arrays::{TableView, interrupted},
+    calls::{exception, without_gil},
+};
+use bochner::{
+    Error, Result,
+    data::{Chunk, ChunkSource, CsvWriter, DataFile, NpyWriter, Rows, Survey},
+};
+use ndarray::{Array1, ArrayView1, ArrayView2, Axis, concatenate, s};
+use numpy::{IntoPyArray, PyReadonlyArray2};
+use pyo3::{
+    exceptions::{PyRuntimeError, PyValueError},
+    prelude::*,
+};
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+/// A data file, opened when it is read.
+#[pyclass(frozen, module = "bochner._native")]
+pub(crate) struct Scan {
+    file: DataFile,
+    parts: (PathBuf, Vec<String>, Option<PathBuf>),
+    columns: usize,
+    targets: usize,
+    rows: Option<usize>,
+    names: Option<Vec<String>>,
+}
+
+impl Scan {
+    pub(crate) fn file(&self) -> &DataFile {
+        &self.file
+    }
+}
+
+/// Rows that are taken at a time where nothing else says so.
+const ROWS: usize = 1 << 14;
+
+#[pymethods]
+impl Scan {
+    /// The file at `path`, of whose columns those named in `target` are targets; `targets` is the
+    /// file of the targets of a .npy file.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        path: PathBuf,
+        target: Vec<String>,
+        targets: Option<PathBuf>,
+    ) -> PyResult<Self> {
+        let mut file = DataFile::at(&path);
+        for column in &target {
+            file = file.target(column);
+        }
+        if let Some(targets) = &targets {
+            file = file.targets(targets);
+        }
+        let source = without_gil(py, |_| file.open())?;
+        Ok(Self {
+            columns: source.columns(),
+            targets: source.targets(),
+            rows: source.rows(),
+            names: source.column_names(),
+            file,
+            parts: (path, target, targets),
+        })
+    }
+
+    #[getter]
+    fn n_features(&self) -> usize {
+        self.columns
+    }
+
+    #[getter]
+    fn n_targets(&self) -> usize {
+        self.targets
+    }
+
+    /// Rows, where they are known without reading.
+    #[getter]
+    fn n_samples(&self) -> Option<usize> {
+        self.rows
+    }
+
+    /// Names of the feature columns, where there are any.
+    #[getter]
+    fn names(&self) -> Option<Vec<String>> {
+        self.names.clone()
+    }
+
+    /// Number of rows, means and variances of the feature columns, in one pass.
+    fn moments(&self, py: Python<'_>) -> PyResult<(u64, Vec<f64>, Vec<f64>)> {
+        without_gil(py, |interrupt| {
+            let mut source = FileSource::open(&self.file, interrupt.flag())?;
+            let hear = interrupt.hear();
+            let survey = Survey::watched(&mut source, 0, 0, &|_| hear())?;
+            Ok((survey.rows, survey.mean, survey.variance))
+        })
+    }
+
+    /// The feature rows of these numbers, ascending, in one pass.
+    fn take(&self, py: Python<'_>, rows: Vec<usize>) -> PyResult<HeldRows> {
+        let x = without_gil(py, |interrupt| {
+            let mut source = FileSource::open(&self.file, interrupt.flag())?;
+            let (mut taken, mut first, mut next) = (Vec::new(), 0, 0);
+            while let Some(chunk) = source.next_chunk(ROWS)? {
+                interrupt.check()?;
+                let end = first + chunk.x.nrows();
+                let here = rows[next..].iter().take_while(|&&row| row < end);
+                let here: Vec<_> = here.map(|row| row - first).collect();
+                next += here.len();
+                if !here.is_empty() {
+                    taken.push(chunk.x.select(&here));
+                }
+                first = end;
+            }
+            match next == rows.len() {
+                true => stacked(taken),
+                false => Err(Error::shape(format!("the file has {first} rows"))),
+            }
+        })?;
+        Ok(HeldRows { x })
+    }
+
+    /// The feature rows in order, at most `rows` at a time.
+    fn chunks(&self, py: Python<'_>, rows: usize) -> PyResult<Chunks> {
+        let source = without_gil(py, |_| self.file.open())?;
+        Ok(Chunks {
+            source: Mutex::new(source),
+            rows: rows.max(1),
+        })
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> (Bound<'py, PyAny>, (PathBuf, Vec<String>, Option<PathBuf>)) {
+        (py.get_type::<Self>().into_any(), self.parts.clone())
+    }
+}
+
+/// Parts one below the other.
+fn stacked(parts: Vec<Rows>) -> Result<Rows> {
+    let wrong = |e: ndarray::ShapeError| Error::shape(e.to_string());
+    if parts.iter().all(|part| matches!(part, Rows::F32(_))) {
+        let views = parts.iter().filter_map(|part| match part {
+            Rows::F32(x) => Some(x.view()),
+            Rows::F64(_) => None,
+        });
+        let views: Vec<_> = views.collect();
+        return Ok(Rows::F32(concatenate(Axis(0), &views).map_err(wrong)?));
+    }
+    let parts: Vec<_> = parts.into_iter().map(Rows::into_f64).collect();
+    let views: Vec<_> = parts.iter().map(|part| part.view()).collect();
+    Ok(Rows::F64(concatenate(Axis(0), &views).map_err(wrong)?))
+}
+
+/// Feature rows that Rust holds: what Python hands on without looking.
+#[pyclass(frozen, module = "bochner._native")]
+pub(crate) struct HeldRows {
+    x: Rows,
+}
+
+impl HeldRows {
+    pub(crate) fn view(&self) -> TableView<'_> {
+        match &self.x {
+            Rows::F32(x) => TableView::Single(x.view()),
+            Rows::F64(x) => TableView::Double(x.view()),
+        }
+    }
+}
+
+#[pymethods]
+impl HeldRows {
+    #[getter]
+    fn shape(&self) -> (usize, usize) {
+        (self.x.nrows(), self.x.ncols())
+    }
+
+    /// How numpy calls the type of the values.
+    #[getter]
+    fn dtype(&self) -> &'static str {
+        match self.x {
+            Rows::F32(_) => "float32",
+            Rows::F64(_) => "float64",
+        }
+    }
+
+    /// A copy for numpy, in the type of the values.
+    fn numpy<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        match &self.x {
+            Rows::F32(x) => x.clone().into_pyarray(py).into_any(),
+            Rows::F64(x) => x.clone().into_pyarray(py).into_any(),
+        }
+    }
+}
+
+/// Chunks of feature rows, one after the other.
+#[pyclass(frozen, module = "bochner._native")]
+pub(crate) struct Chunks {
+    source: Mutex<Box<dyn ChunkSource>>,
+    rows: usize,
+}
+
+#[pymethods]
+impl Chunks {
+    fn __iter__(this: Bound<'_, Self>) -> Bound<'_, Self> {
+        this
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<HeldRows>> {
+        let chunk = without_gil(py, |_| {
+            let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+            source.next_chunk(self.rows)
+        })?;
+        Ok(chunk.map(|chunk| HeldRows { x: chunk.x }))
+    }
+}
+
+/// A file as a source, with targets and weights of Python in the place of its own if there are any.
+/// It ends with an error once `stop` is set.
+pub(crate) struct FileSource<'a> {
+    file: Box<dyn ChunkSource>,
+    pub(crate) y: Option<ArrayView2<'a, f64>>,
+    pub(crate) weights: Option<ArrayView1<'a, f64>>,
+    stop: Arc<AtomicBool>,
+    next: usize,
+}
+
+impl FileSource<'_> {
+    pub(crate) fn open(file: &DataFile, stop: Arc<AtomicBool>) -> Result<Self> {
+        Ok(Self {
+            file: file.open()?,
+            y: None,
+            weights: None,
+            stop,
+            next: 0,
+        })
+    }
+
+    /// Errors unless targets and weights are of so many rows, or of more while there are some left.
+    fn check(&self, rows: usize, ended: bool) -> Result<()> {
+        let y = self.y.map(|y| ("y", y.nrows()));
+        let weights = self.weights.map(|w| ("sample_weight", w.len()));
+        for (name, there) in [y, weights].into_iter().flatten() {
+            if there < rows || (ended && there != rows) {
+                let least = if ended { "" } else { "at least " };
+                return Err(Error::shape(format!(
+                    "{name} has {there} rows, the file {least}{rows}"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl ChunkSource for FileSource<'_> {
+    fn columns(&self) -> usize {
+        self.file.columns()
+    }
+    fn targets(&self) -> usize {
+        self.y.map_or_else(|| self.file.targets(), |y| y.ncols())
+    }
+    fn rows(&self) -> Option<usize> {
+        self.file.rows()
+    }
+    fn column_names(&self) -> Option<Vec<String>> {
+        self.file.column_names()
+    }
+    fn is_weighted(&self) -> bool {
+        self.weights.is_some()
+    }
+    fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(interrupted());
+        }
+        let Some(mut chunk) = self.file.next_chunk(max_rows)? else {
+            self.check(self.next, true)?;
+            return Ok(None);
+        };
+        let rows = self.next..self.next + chunk.x.nrows();
+        self.check(rows.end, false)?;
+        self.next = rows.end;
+        if let Some(y) = self.y {
+            chunk.y = y.slice(s![rows.clone(), ..]).to_owned();
+        }
+        chunk.weights = (self.weights).map(|w| -> Array1<f64> { w.slice(s![rows]).to_owned() });
+        Ok(Some(chunk))
+    }
+    fn rewind(&mut self) -> Result<()> {
+        self.next = 0;
+        self.file.rewind()
+    }
+    fn is_checked(&self) -> bool {
+        // Targets of Python were looked at there.
+        self.file.is_checked()
+    }
+}
+
+/// Rows on their way to a file.
+enum Open {
+    Npy(NpyWriter<f64>),
+    Csv(CsvWriter),
+}
+
+/// Writes rows to a .npy or .csv file, which appears when all are there.
+#[pyclass(frozen, module = "bochner._native")]
+pub(crate) struct Writer {
+    open: Mutex<Option<Open>>,
+}
+
+#[pymethods]
+impl Writer {
+    /// Begins a file of rows of these columns; `flat` says that a .npy file is to have one
+    /// dimension.
+    #[new]
+    fn new(path: PathBuf, names: Vec<String>, flat: bool) -> PyResult<Self> {
+        let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
+        let open = match extension.as_deref() {
+            Some("npy") if flat => NpyWriter::create_1d(&path).map(Open::Npy),
+            Some("npy") => NpyWriter::create(&path, names.len()).map(Open::Npy),
+            Some("csv") => {
+                let names: Vec<_> = names.iter().map(String::as_str).collect();
+                CsvWriter::create(&path, &names).map(Open::Csv)
+            }
+            _ => {
+                let path = path.display();
+                let problem = format!("output is {path}; use a name that ends in .npy or .csv");
+                return Err(PyValueError::new_err(problem));
+            }
+        };
+        Ok(Self {
+            open: Mutex::new(Some(open.map_err(|e| exception(&e))?)),
+        })
+    }
+
+    fn write(&self, py: Python<'_>, rows: PyReadonlyArray2<'_, f64>) -> PyResult<()> {
+        let rows = rows.as_array();
+        self.with(|open| {
+            without_gil(py, |_| match open {
+                Open::Npy(file) => file.write_rows(rows),
+                Open::Csv(file) => file.write_rows(rows),
+            })
+        })
+    }
+
+    fn finish(&self, py: Python<'_>) -> PyResult<()> {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = { open }.take().ok_or_else(ended)?;
+        without_gil(py, |_| match open {
+            Open::Npy(file) => file.finish().map(drop),
+            Open::Csv(file) => file.finish().map(drop),
+        })
+    }
+}
+
+fn ended() -> PyErr {
+    PyRuntimeError::new_err("the file is finished")
+}
+
+impl Writer {
+    fn with<T>(&self, work: impl FnOnce(&mut Open) -> PyResult<T>) -> PyResult<T> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        work(open.as_mut().ok_or_else(ended)?)
+    }
+}
