@@ -5,7 +5,7 @@
 // Grid: (ceil(columns / 4 TX), ceil(rows / R), splits) workgroups of TX x LANES invocations. An
 // invocation takes R rows, four columns, and every LANES-th vec4 of the depth of its split; lanes
 // are added in order. Requires: a [rows][a_stride4], zero in the padding; b [depth][b_stride4];
-// feature as projection.wgsl unless SPLIT or NONLINEARITY 5. Unless SPLIT, z [row0 +
+// feature as projection.wgsl unless SPLIT or NONLINEARITY 7. Unless SPLIT, z [row0 +
 // rows][z_stride]; else z [splits][rows][ceil(columns / 4)] vec4s of sums.
 //@ let P = R
 //@ if R > 4

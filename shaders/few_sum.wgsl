@@ -2,7 +2,7 @@
 //
 // Grid: ceil(rows ceil(columns / 4) / 64) workgroups of 64 invocations, one vec4 each. Requires:
 // partial [splits][rows][ceil(columns / 4)] vec4s; feature as projection.wgsl unless
-// NONLINEARITY 5.
+// NONLINEARITY 7.
 struct Params {
     rows: u32,
     splits: u32,

@@ -28,7 +28,7 @@ use std::sync::Arc;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Map options")]
 pub(crate) struct MapArgs {
-    /// fourier, fastfood, sorf, arc-cosine, nystrom, binning, or several side by side:
+    /// fourier, fastfood, sorf, arc-cosine, nystrom, binning, projection, or several side by side:
     /// binning+fourier, 0.3*binning:200+0.7*fourier (weight, map, features); `auto` times fourier,
     /// fastfood and sorf, those that serve the kernel, on the device and takes the cheapest
     /// [default: fourier]

@@ -1,7 +1,7 @@
     // The features of one row and of the frequencies col .. col + 4, from their sums.
     let at = (params.row0 + row) * params.z_stride + col;
     let count = min(4u, params.freqs - col);
-//@ if NONLINEARITY == 5
+//@ if NONLINEARITY == 7
     write_features(at, total, vec4f(1.0), count);
 //@ else
     let f0 = feature[col];

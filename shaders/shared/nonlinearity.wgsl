@@ -1,7 +1,7 @@
 // What a dense map makes of t = x W + phase, of four neighbouring frequencies; maps and fused
 // predictions include this one text. NONLINEARITY: 0 paired cosine and sine, 1 cosine with phase,
-// 2 + n arc-cosine of order n = 0, 1, 2, 5 none, 6 a user's own: `fn custom(t: f32) -> f32`, which
-// is put behind the shader.
+// 2 + n arc-cosine of order n = 0, 1, 2, 5 t itself, 6 a user's own: `fn custom(t: f32) -> f32`,
+// which is put behind the shader, 7 none, a plain product.
 //@ if NONLINEARITY < 2
 //@ include cos2pi
 //@ end
@@ -20,6 +20,9 @@ fn nonlinear(t: vec4f, amplitude: vec4f) -> vec4f {
     return amplitude * positive * positive;
 //@ end
 //@ if NONLINEARITY == 5
+    return amplitude * t;
+//@ end
+//@ if NONLINEARITY == 7
     return t;
 //@ end
 //@ if NONLINEARITY == 6

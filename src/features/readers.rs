@@ -2,7 +2,8 @@
 
 use super::{
     BinningMap, DenseFeatures, FeatureMap, KernelColumnsMap, NystromFeatures, StructuredFeatures,
-    Union, arc_cosine, binning, custom, fastfood, fourier, kernel_columns, nystrom, sorf, union,
+    Union, arc_cosine, binning, custom, fastfood, fourier, kernel_columns, nystrom,
+    random_projection, sorf, union,
 };
 use crate::{Error, Result, error::Remedy, store::Store};
 use std::{
@@ -24,6 +25,12 @@ fn built_in(name: &str) -> Option<Reader> {
         fourier::NAME => |store| Ok(Box::new(DenseFeatures::read(store, fourier::NAME)?)),
         custom::NAME => |store| Ok(Box::new(DenseFeatures::read(store, custom::NAME)?)),
         arc_cosine::NAME => |store| Ok(Box::new(DenseFeatures::read(store, arc_cosine::NAME)?)),
+        random_projection::NAME => |store| {
+            Ok(Box::new(DenseFeatures::read(
+                store,
+                random_projection::NAME,
+            )?))
+        },
         kernel_columns::NAME => |store| Ok(Box::new(KernelColumnsMap::read(store)?)),
         nystrom::NAME => |store| Ok(Box::new(NystromFeatures::read(store)?)),
         fastfood::NAME => |store| {

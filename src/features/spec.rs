@@ -6,15 +6,15 @@ mod choice;
 pub use choice::{MapChoice, MapKind, MapPart};
 
 use super::{
-    Affine, ArcCosine, Binning, Fastfood, FeatureMap, Form, Fourier, Landmarks, MapBuilder,
-    MapData, Nystrom, Sorf, Union, builder::part_seed, sorf::Radii,
+    Affine, ArcCosine, Binning, Entries, Fastfood, FeatureMap, Form, Fourier, Landmarks,
+    MapBuilder, MapData, Nystrom, RandomProjection, Sorf, Union, builder::part_seed, sorf::Radii,
 };
 use crate::{
     Error, Result,
     data::ChunkSource,
     error::Remedy,
     flow::Run,
-    kernels::Kernel,
+    kernels::{Kernel, Linear},
     sampling::{Sampling, Sobol},
     seed::Seed,
     text::counted,
@@ -54,10 +54,12 @@ pub struct MapSpec {
     pub features: usize,
     /// Paired or with phases: Fourier, Fastfood, SORF.
     pub form: Form,
-    /// How frequencies are drawn: Fourier, arc-cosine.
+    /// How frequencies are drawn: Fourier, arc-cosine, random projections.
     pub sampling: Sampling,
     /// Whether Fourier features are then chosen by leverage score.
     pub leverage: Option<LeverageSpec>,
+    /// The entries of random projections.
+    pub entries: Entries,
     /// The norms of SORF's frequencies.
     pub radii: Radii,
     /// How Nystrom's landmarks are chosen.
@@ -83,6 +85,7 @@ impl MapSpec {
             form: Form::default(),
             sampling: Sampling::default(),
             leverage: None,
+            entries: Entries::default(),
             radii: Radii::default(),
             landmarks: Landmarks::default(),
             rank: None,
@@ -249,6 +252,24 @@ impl MapSpec {
                         .build(input)?,
                 )
             }
+            MapKind::Projection => {
+                if self.kernel.spec() != Linear.spec() {
+                    return Err(Error::unsupported(format!(
+                        "random projections have the kernel linear, not {}",
+                        self.kernel.spec()
+                    ))
+                    .help(Remedy::UseKernel("linear"))
+                    .help(Remedy::UseMap(super::fourier::NAME)));
+                }
+                Box::new(
+                    RandomProjection::new()
+                        .entries(self.entries)
+                        .features(features)
+                        .sampling(self.sampling)
+                        .seed(self.seed)
+                        .build(input)?,
+                )
+            }
             MapKind::Fourier => Box::new(self.fourier(features).build(input)?),
             MapKind::Nystrom | MapKind::Binning => {
                 return Err(Error::unsupported(format!("a {kind} map needs data")));
@@ -312,6 +333,8 @@ mod tests {
             ("sorf", "laplacian", "direction"),
             ("fastfood", "cauchy", "direction"),
             ("arc-cosine", "gaussian", "arc-cosine:1"),
+            ("projection", "gaussian", "linear"),
+            ("fourier", "linear", "spectral measure"),
             ("binning+sorf", "laplacian", "direction"),
         ] {
             let error = spec(map, kernel).check().expect_err(map).to_string();

@@ -1,8 +1,8 @@
 //! Kernels from text.
 
 use super::{
-    ArcCosineKernel, Cauchy, Component, Exponential, Gaussian, Hat, Kernel, Laplacian, Matern,
-    Mixture, Product, RationalQuadratic,
+    ArcCosineKernel, Cauchy, Component, Exponential, Gaussian, Hat, Kernel, Laplacian, Linear,
+    Matern, Mixture, Product, RationalQuadratic,
 };
 use crate::error::{Error, Result};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// kernel.
 ///
 /// `gaussian`, `laplacian`, `exponential`, `matern32`, `matern52`, `matern:NU`, `cauchy`,
-/// `rational-quadratic[:ALPHA]` (1), `arc-cosine[:ORDER[:BIAS]]` (1, 0), `hat`,
+/// `rational-quadratic[:ALPHA]` (1), `arc-cosine[:ORDER[:BIAS]]` (1, 0), `hat`, `linear`,
 /// `mixture:WEIGHT*KERNEL@LENGTHSCALE+...` and `product:KERNEL@LENGTHSCALE*...`, where
 /// `@LENGTHSCALE` may be left out for 1, and a mixture or product inside another goes in
 /// parentheses.
@@ -58,6 +58,7 @@ pub fn parse(spec: &str) -> Result<Arc<dyn Kernel>> {
             Arc::new(ArcCosineKernel::new(order)?.with_bias(bias)?)
         }
         ("hat", None) => Arc::new(Hat),
+        ("linear", None) => Arc::new(Linear),
         ("mixture", Some(parts)) => Arc::new(Mixture::new(
             split(parts, '+')?
                 .into_iter()
@@ -79,7 +80,7 @@ pub fn parse(spec: &str) -> Result<Arc<dyn Kernel>> {
         _ => {
             return Err(Error::parameter(format!(
                 "unknown kernel '{spec}'; use gaussian, laplacian, exponential, matern32, matern52, matern:NU, cauchy, \
-                 rational-quadratic[:ALPHA], arc-cosine[:ORDER[:BIAS]], hat, mixture:W*KERNEL@L+... or product:KERNEL@L*..."
+                 rational-quadratic[:ALPHA], arc-cosine[:ORDER[:BIAS]], hat, linear, mixture:W*KERNEL@L+... or product:KERNEL@L*..."
             )));
         }
     };

@@ -90,11 +90,11 @@ enum Stage<'a> {
     Whole(Option<&'a Nonlinearity>),
 }
 
-/// The variant with a nonlinearity; 5 is none.
+/// The variant with a nonlinearity; 7 is none.
 fn with(f: Option<&Nonlinearity>, variant: Variant) -> Variant {
     match f {
         Some(f) => f.of(variant),
-        None => variant.with("NONLINEARITY", 5),
+        None => variant.with("NONLINEARITY", 7),
     }
 }
 

@@ -22,26 +22,29 @@ pub enum Nonlinearity {
     Relu,
     /// `max(t, 0)^2`, arc-cosine of order 2.
     ReluSquared,
+    /// t itself: a random projection.
+    Identity,
     /// A function of a user's own.
     Custom(Pointwise),
 }
 
 impl Nonlinearity {
     /// All of the library's own, in the order of the shader's constant and of files.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::CosSin,
         Self::Cos,
         Self::Step,
         Self::Relu,
         Self::ReluSquared,
+        Self::Identity,
     ];
 
     /// All of the library's own, and one that is none of them: what shaders are validated and
     /// checked with.
-    pub(super) fn examples() -> [Self; 6] {
-        let [cos_sin, cos, step, relu, relu_squared] = Self::ALL;
+    pub(super) fn examples() -> [Self; 7] {
+        let [cos_sin, cos, step, relu, relu_squared, identity] = Self::ALL;
         let custom = Self::Custom(Pointwise::softsign());
-        [cos_sin, cos, step, relu, relu_squared, custom]
+        [cos_sin, cos, step, relu, relu_squared, identity, custom]
     }
 
     /// Output columns of one frequency.
@@ -57,7 +60,8 @@ impl Nonlinearity {
             Self::Step => 2,
             Self::Relu => 3,
             Self::ReluSquared => 4,
-            // 5 is none, a plain product.
+            Self::Identity => 5,
+            // 7 is none, a plain product.
             Self::Custom(_) => 6,
         }
     }

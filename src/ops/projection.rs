@@ -90,6 +90,7 @@ pub fn reference(map: &DenseMap, x_nd: ArrayView2<'_, f32>) -> Array2<f64> {
                 Nonlinearity::Step => z[l] = if t > 0.0 { a } else { 0.0 },
                 Nonlinearity::Relu => z[l] = a * t.max(0.0),
                 Nonlinearity::ReluSquared => z[l] = a * t.max(0.0).powi(2),
+                Nonlinearity::Identity => z[l] = a * t,
                 Nonlinearity::Custom(own) => z[l] = a * f64::from(own.at(t as f32)),
             }
         }

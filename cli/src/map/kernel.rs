@@ -17,8 +17,8 @@ use std::sync::Arc;
 #[command(next_help_heading = "Map options")]
 pub(crate) struct KernelArgs {
     /// gaussian, laplacian, exponential, matern32, matern52, cauchy, rational-quadratic,
-    /// arc-cosine:ORDER; an unknown name lists all [default: gaussian; laplacian with binning,
-    /// arc-cosine:1 with arc-cosine]
+    /// arc-cosine:ORDER, linear; an unknown name lists all [default: gaussian; laplacian with
+    /// binning, arc-cosine:1 with arc-cosine, linear with projection]
     #[arg(long, value_name = "KERNEL", value_parser = kernels::parse)]
     kernel: Option<Arc<dyn Kernel>>,
     /// Gamma of the kernel's formula, exp(-gamma |x-y|^2) for the Gaussian: a number, `median`,
@@ -76,6 +76,7 @@ impl KernelArgs {
                     Err(_) => Arc::new(kernels::Gaussian),
                 },
                 () if map.has(MapKind::Binning) => Arc::new(kernels::Laplacian),
+                () if map.has(MapKind::Projection) => Arc::new(kernels::Linear),
                 () => Arc::new(kernels::Gaussian),
             }
         };

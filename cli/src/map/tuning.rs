@@ -5,7 +5,7 @@ use crate::flags;
 use anyhow::Result;
 use bochner::{
     Error,
-    features::{Form, Landmarks, LeverageSpec, MapChoice, MapKind, MapSpec, Radii},
+    features::{Entries, Form, Landmarks, LeverageSpec, MapChoice, MapKind, MapSpec, Radii},
     kernels::Kernel,
     sampling::Sampling,
     seed::Seed,
@@ -85,6 +85,10 @@ pub(crate) struct TuningArgs {
     /// Nystrom: keep the R largest eigenvalues of the landmarks' kernel [default: all]
     #[arg(long, value_name = "R", value_parser = at_least_one)]
     rank: Option<usize>,
+    /// Projection: entries of the random matrix, gaussian, sparse:S (one in S is not 0) or sparse
+    /// (S the root of the columns) [default: gaussian]
+    #[arg(long, value_name = "ENTRIES")]
+    entries: Option<Entries>,
     /// SORF: norms of the frequencies, `drawn` from the kernel's law or the paper's `constant`
     /// [default: drawn]
     #[arg(long, value_name = "RADII")]
@@ -140,6 +144,7 @@ impl TuningArgs {
                 });
             }
         }
+        spec.entries = self.entries.unwrap_or_default();
         spec.radii = self.sorf_radii.unwrap_or_default();
         spec.landmarks = self.landmarks_choice();
         spec.rank = self.rank;
@@ -153,11 +158,12 @@ impl TuningArgs {
 
     /// Options that a learner on the kernel itself does not take, and whether they are given; it
     /// may have landmarks.
-    pub(super) fn idle_of_columns(&self, landmarks: bool) -> [(&'static str, bool); 5] {
+    pub(super) fn idle_of_columns(&self, landmarks: bool) -> [(&'static str, bool); 6] {
         let choice = self.landmarks_choice.is_some() && !landmarks;
         [
             ("--landmarks-choice", choice),
             ("--rank", self.rank.is_some()),
+            ("--entries", self.entries.is_some()),
             ("--sorf-radii", self.sorf_radii.is_some()),
             ("--leverage-lambda", self.leverage_lambda.is_some()),
             ("--leverage-pool", self.leverage_pool.is_some()),
@@ -173,6 +179,10 @@ impl TuningArgs {
                 "--landmarks-choice",
             ),
             (self.rank.is_some() && !nystrom, "--rank"),
+            (
+                self.entries.is_some() && !map.has(MapKind::Projection),
+                "--entries",
+            ),
             (self.sorf_radii.is_some() && !sorf, "--sorf-radii"),
             (
                 self.leverage_lambda.is_some() && !leverage,

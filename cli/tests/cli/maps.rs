@@ -56,6 +56,12 @@ fn every_map_fits_saves_predicts_and_scores() {
         ("sorf", "--features 200", 0.92),
         ("sorf", "--features 200 --sorf-radii constant", 0.92),
         ("arc-cosine", "--features 300", 0.92),
+        ("projection", "--features 100 --lambda 1e-3", 0.85),
+        (
+            "projection",
+            "--features 100 --entries sparse --lambda 1e-3",
+            0.85,
+        ),
         ("arc-cosine", "--features 300 --kernel arc-cosine:2", 0.92),
         ("nystrom", "--features 200", 0.95),
         (
@@ -189,6 +195,10 @@ fn what_cannot_go_together_is_one_line() {
             &["direction", "--map fourier"],
         ),
         ("fit --map fastfood --kernel cauchy", &["direction"]),
+        (
+            "fit --map projection --kernel gaussian",
+            &["--kernel linear"],
+        ),
         (
             "fit --map arc-cosine --kernel gaussian",
             &["--kernel arc-cosine:1"],

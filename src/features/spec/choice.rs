@@ -2,7 +2,7 @@
 
 use crate::{
     Error, Result,
-    features::{arc_cosine, binning, fastfood, fourier, nystrom, sorf},
+    features::{arc_cosine, binning, fastfood, fourier, nystrom, random_projection, sorf},
 };
 use std::{fmt, str::FromStr};
 
@@ -22,17 +22,20 @@ pub enum MapKind {
     Nystrom,
     /// [`Binning`](crate::features::Binning).
     Binning,
+    /// [`RandomProjection`](crate::features::RandomProjection).
+    Projection,
 }
 
 impl MapKind {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Fourier,
         Self::Fastfood,
         Self::Sorf,
         Self::ArcCosine,
         Self::Nystrom,
         Self::Binning,
+        Self::Projection,
     ];
 
     /// Whether the map comes as cosines, so that a [`Form`](crate::features::Form) matters.
@@ -42,7 +45,7 @@ impl MapKind {
 
     /// Whether a [`Sampling`](crate::sampling::Sampling) matters.
     pub fn takes_sampling(self) -> bool {
-        matches!(self, Self::Fourier | Self::ArcCosine)
+        matches!(self, Self::Fourier | Self::ArcCosine | Self::Projection)
     }
 }
 
@@ -55,6 +58,7 @@ impl fmt::Display for MapKind {
             Self::ArcCosine => arc_cosine::NAME,
             Self::Nystrom => nystrom::NAME,
             Self::Binning => binning::NAME,
+            Self::Projection => random_projection::NAME,
         })
     }
 }

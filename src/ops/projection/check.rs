@@ -189,7 +189,10 @@ pub(in crate::ops) fn bound(map: &DenseMap, x: &Array2<f32>) -> Array2<f64> {
         let slope = match &map.nonlinearity {
             Nonlinearity::CosSin | Nonlinearity::Cos => 6.3,
             // Of the custom ones only one whose slope is 1 at most is checked.
-            Nonlinearity::Step | Nonlinearity::Relu | Nonlinearity::Custom(_) => 1.0,
+            Nonlinearity::Step
+            | Nonlinearity::Relu
+            | Nonlinearity::Identity
+            | Nonlinearity::Custom(_) => 1.0,
             Nonlinearity::ReluSquared => 2.0 * size,
         };
         f64::from(map.amplitude_s[l]) * slope * 4.0 * EPS * size

@@ -213,6 +213,7 @@ impl Map {
             Nonlinearity::ReluSquared => {
                 each::<S, ReluSquared>(simd, (t, phase, amplitude), z, sink)
             }
+            Nonlinearity::Identity => each::<S, Identity>(simd, (t, phase, amplitude), z, sink),
             // Nothing is known of the function: one call a value, no vectors.
             Nonlinearity::Custom(own) => {
                 for (z, ((&t, &phase), &a)) in z.iter_mut().zip(t.iter().zip(phase).zip(amplitude))
@@ -248,6 +249,7 @@ struct Cosine;
 struct Step;
 struct Relu;
 struct ReluSquared;
+struct Identity;
 
 impl Function for Cosine {
     #[inline(always)]
@@ -296,6 +298,18 @@ impl Function for ReluSquared {
     #[inline(always)]
     fn scalar(t: f32) -> f32 {
         t.max(0.0) * t.max(0.0)
+    }
+}
+
+impl Function for Identity {
+    #[inline(always)]
+    fn vector<S: Simd>(_simd: S, t: S::f32s) -> S::f32s {
+        t
+    }
+
+    #[inline(always)]
+    fn scalar(t: f32) -> f32 {
+        t
     }
 }
 
