@@ -1,8 +1,9 @@
-//! Digits without their labels: components that stand for them, clusters, and rows unlike the rest.
+//! Digits without their labels: components that stand for them, where these are dense, clusters
+//! that grow, and rows unlike the rest.
 //!
 //! `cargo run --release --example unlabelled`
 
-use bochner::{data::NpyWriter, prelude::*};
+use bochner::{data::NpyWriter, models::Density, prelude::*};
 use ndarray::{Array2, Axis, s};
 
 fn main() -> Result<()> {
@@ -37,6 +38,28 @@ fn main() -> Result<()> {
         "reconstruction error of digits {:.3}, of noise {:.3}",
         mean(&far),
         mean(&noise)
+    );
+
+    // Where two components are dense, digits are alike.
+    let plane = components.slice(s![.., ..2]).to_owned();
+    let density = Density::on(Fourier::new(Gaussian).features(4000)).fit(&plane)?;
+    let densities = density.predict(&plane)?;
+    println!(
+        "densities from {:.2} to {:.2}, give or take {:.2}",
+        densities.fold(f64::INFINITY, |m, &f| m.min(f)),
+        densities.fold(0.0_f64, |m, &f| m.max(f)),
+        density.linear().facts["noise_deviation"]
+    );
+
+    // Rows that come later go to the clusters of the first, which follow them.
+    let mut growing = KMeans::on(map())
+        .clusters(10)
+        .start(&x.slice(s![..500, ..]))?;
+    growing.add(&x.slice(s![500.., ..]))?;
+    println!(
+        "{} rows in clusters of {:?}",
+        growing.rows(),
+        growing.counts()
     );
 
     let kmeans = KMeans::on(map()).clusters(10).starts(5).fit(digits())?;

@@ -11,6 +11,7 @@ mod dual;
 mod falkon;
 mod fit;
 mod gaussian_process;
+mod growing;
 mod ica;
 mod intervals;
 mod iterative;
@@ -39,16 +40,18 @@ mod support_vector;
 #[cfg(test)]
 mod tests;
 mod train;
+mod warm;
 
 pub use conformal::Conformal;
-pub use density::{Density, DensityOptions};
+pub use density::{Density, DensityOptions, Embedding};
 pub use falkon::{Falkon, FalkonClassifier, FalkonOptions};
 pub use fit::{Fit, FitData, FitRows};
 pub use gaussian_process::{GaussianProcess, GaussianProcessOptions};
+pub use growing::{FitSums, Growing, Known, Summed, Sums};
 pub use ica::{KernelIca, KernelIcaOptions};
 pub use intervals::{IntervalPredictor, Intervals};
 pub use kernel_ridge::{KernelRidge, KernelRidgeClassifier, KernelRidgeOptions};
-pub use kmeans::{KMeans, KMeansOptions};
+pub use kmeans::{GrowingClusters, KMeans, KMeansOptions};
 pub use labels::{FromLabel, IsLabel, Label, ToLabels};
 pub use lambda::{HeldOut, Lambda, LambdaCurve, LambdaPoint};
 pub use lasso::{Lasso, LassoOptions};
@@ -70,7 +73,7 @@ pub use spectral::{
 };
 pub use stagewise::{
     BoostingClassifier, BoostingOptions, BoostingRegressor, GreedyClassifier, GreedyOptions,
-    GreedyRegressor,
+    GreedyRegressor, HeldOutSums,
 };
 pub use state::RidgeState;
 pub use support_vector::{

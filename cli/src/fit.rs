@@ -223,6 +223,7 @@ impl Args {
             survey,
             targets,
             kernel: Some(built.scaled_kernel()),
+            start: None,
             seed: Seed(self.map.kernel.seed),
             run: &run,
         };

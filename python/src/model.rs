@@ -104,6 +104,7 @@ impl Model {
                 survey: &survey,
                 // Only densities ask for it.
                 kernel: None,
+                start: None,
                 seed: prepared.spec.seed,
                 run: &run,
             };

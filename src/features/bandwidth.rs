@@ -270,6 +270,49 @@ mod tests {
         );
     }
 
+    /// By their definitions, of columns that are standardised or not; constant ones are no columns
+    /// where they are dropped, and an error else.
+    #[test]
+    fn rules_of_densities_are_their_definitions() {
+        let x: Array2<f64> = array![
+            [0.0, 10.0, 1.0, 2.0],
+            [1.0, 13.0, 1.5, 2.0],
+            [4.0, 9.0, 0.0, 2.0],
+            [2.0, 14.0, 3.0, 2.0],
+            [2.5, 11.0, 3.5, 2.0]
+        ];
+        let mut source = MemorySource::new(&x, None).expect("finite");
+        let survey = Survey::of(&mut source, 0, 0).expect("surveys");
+        let deviations = x.std_axis(ndarray::Axis(0), 1.0);
+        let raw = Standardize::No.decide(&survey, true);
+        let scaled = Standardize::Yes.decide(&survey, true);
+        for (rule, factor) in [
+            (Bandwidth::Scott, 5.0_f64.powf(-1.0 / 7.0)),
+            // (4 / (3 + 2))^(1/7) beside it.
+            (Bandwidth::Silverman, (4.0_f64 / 25.0).powf(1.0 / 7.0)),
+        ] {
+            let of = |kernel: &dyn Kernel, scaling| rule.lengthscales(kernel, &survey, scaling);
+            let own = of(&Gaussian, &scaled).expect("three columns");
+            let wide = of(&Laplacian, &scaled).expect("three columns");
+            for j in 0..3 {
+                // Standardised by the deviation of the population.
+                let population = x.column(j).std(0.0);
+                let expected = factor * deviations[j] / population;
+                assert!((own[j] / expected - 1.0).abs() < 1e-12, "{rule} {j}");
+                let ratio = wide[j] / own[j];
+                let known = Laplacian.smooths_as_gaussian(3).expect("known");
+                assert!((ratio / known - 1.0).abs() < 1e-12, "{rule} {j}");
+            }
+            let message = of(&Gaussian, &raw).expect_err("constant").to_string();
+            assert!(message.contains("column 3"), "{message}");
+            assert!(of(&crate::kernels::Cauchy, &scaled).is_err());
+            assert_eq!(
+                Bandwidth::from_sigma(&rule.to_string()).expect("a rule"),
+                rule
+            );
+        }
+    }
+
     #[test]
     fn lengthscales_of_each_column_are_scales_already() {
         let each = Bandwidth::SigmaPerColumn(vec![1.0, 1000.0]);

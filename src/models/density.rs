@@ -3,9 +3,12 @@
 mod cross_validation;
 mod embedding;
 
-pub(super) use embedding::Embedding;
+pub use embedding::Embedding;
 
-use super::{Fit, FitData, FitRows, FitTimes, Learner, LinearModel, Link, RowsAlone, pca::scores};
+use super::{
+    Fit, FitData, FitRows, FitSums, FitTimes, Known, Learner, LinearModel, Link, RowsAlone, Summed,
+    growing::fit_sums, pca::scores,
+};
 use crate::{
     Error, Result,
     features::{Bandwidth, FeatureMap, ScaledKernel, Structure},
@@ -103,63 +106,77 @@ impl Fit for DensityOptions {
     /// kernel whose integral is infinite or not known; where multiples are given, on maps other
     /// than Fourier's and with [`Error::Parameter`] on ones that are not positive.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
+        if self.multiples.is_empty() {
+            return fit_sums(self, map, data);
+        }
         let start = Instant::now();
-        let kernel = kernel_of(map.as_ref(), data.kernel)?;
-        let (map, kernel, embedding, found) = match self.multiples.as_slice() {
-            [] => {
-                let embedding = Embedding::accumulate(map.as_ref(), data.source, data.run)?;
-                (map, kernel, embedding, BTreeMap::new())
-            }
-            multiples => {
-                let best =
-                    cross_validation::best(map.as_ref(), kernel, multiples, data.source, data.run)?;
-                let found = [
-                    ("bandwidth_multiple".to_owned(), best.multiple),
-                    ("cross_validation".to_owned(), best.score),
-                ];
-                (best.map, best.kernel, best.embedding, found.into())
-            }
-        };
+        let kernel = kernel_of(map.as_ref(), data.kernel.as_ref())?.clone();
+        let multiples = &self.multiples;
+        let best = cross_validation::best(map.as_ref(), kernel, multiples, data.source, data.run)?;
         let accumulate = start.elapsed();
-        let model = self.model(map, &kernel, &embedding, data.run)?;
-        let mut facts = model.facts;
-        facts.extend(found);
-        Ok(LinearModel {
-            facts,
-            times: Some(FitTimes {
-                accumulate,
-                solve: start.elapsed() - accumulate,
-            }),
-            ..model
-        })
+        let mut model = self.density(best.map, &best.kernel, &best.embedding, data.run)?;
+        let facts = [
+            ("bandwidth_multiple", best.multiple),
+            ("cross_validation", best.score),
+        ];
+        let facts = facts.map(|(name, value)| (name.to_owned(), value));
+        model.facts.extend(facts);
+        model.times = Some(FitTimes {
+            accumulate,
+            solve: start.elapsed() - accumulate,
+        });
+        Ok(model)
+    }
+}
+
+impl FitSums for DensityOptions {
+    type Sums = Embedding;
+
+    fn sum(&self, map: &dyn FeatureMap, data: Summed<'_>) -> Result<Embedding> {
+        if !self.multiples.is_empty() {
+            return Err(Error::unsupported(
+                "cross-validation chooses the bandwidth of one fit, not of rows that grow; give \
+                 a bandwidth alone",
+            ));
+        }
+        // What is wrong with the kernel is known before the pass.
+        kernel_of(map, data.kernel)?.ln_integral()?;
+        Embedding::accumulate(map, data.source, data.run)
+    }
+
+    fn model(
+        &self,
+        map: Box<dyn FeatureMap>,
+        sums: Embedding,
+        known: Known<'_>,
+    ) -> Result<LinearModel> {
+        let kernel = kernel_of(map.as_ref(), known.kernel)?;
+        self.density(map, kernel, &sums, known.run)
     }
 }
 
 /// The kernel of a map for densities. Errors on maps that have none, or several.
-pub(super) fn kernel_of(
+fn kernel_of<'k>(
     map: &dyn FeatureMap,
-    kernel: Option<ScaledKernel>,
-) -> Result<ScaledKernel> {
+    kernel: Option<&'k ScaledKernel>,
+) -> Result<&'k ScaledKernel> {
     if let Structure::Union(_) = map.structure() {
         return Err(Error::unsupported(
             "a density takes one map, not several side by side; give one",
         ));
     }
-    let kernel = kernel.ok_or_else(|| {
+    kernel.ok_or_else(|| {
         let problem = format!(
             "a {} map has no kernel that a density could have",
             map.name()
         );
         Error::unsupported(problem).help(crate::error::Remedy::UseMap("fourier"))
-    })?;
-    // What is wrong with it is known before the pass.
-    kernel.ln_integral()?;
-    Ok(kernel)
+    })
 }
 
 impl DensityOptions {
     /// The density of the rows that were summed.
-    pub(super) fn model(
+    fn density(
         &self,
         map: Box<dyn FeatureMap>,
         kernel: &ScaledKernel,

@@ -8,6 +8,7 @@ use crate::{
     flow::Run,
     normal::Targets,
     seed::Seed,
+    solve::Coefficients,
 };
 use std::fmt;
 
@@ -20,6 +21,11 @@ pub trait Fit: fmt::Debug + Send + Sync {
     /// Whether it counts rows by their [weights](crate::data::Chunk::weights). To one that does
     /// not, a source that has some is an error.
     fn takes_weights(&self) -> bool {
+        false
+    }
+
+    /// Whether it begins at [`FitData::start`] where there is one.
+    fn takes_start(&self) -> bool {
         false
     }
 
@@ -48,6 +54,8 @@ pub struct FitData<'a> {
     pub targets: Targets,
     /// The kernel that the map estimates; `None` where it is made of none, or not known.
     pub kernel: Option<ScaledKernel>,
+    /// Coefficients of an earlier model on the same map to begin at; `None` begins anew.
+    pub start: Option<&'a Coefficients>,
     /// The seed of what the learner draws itself.
     pub seed: Seed,
     /// Where, with how much memory, and who hears of it.

@@ -1,6 +1,8 @@
 //! Gaussian process regression on random features.
 
-use super::{Fit, FitData, FitTimes, Learner, LinearModel, Numbers};
+use super::{
+    Fit, FitData, FitSums, Known, Learner, LinearModel, Numbers, Summed, growing::fit_sums,
+};
 use crate::{
     Error, Result,
     features::FeatureMap,
@@ -8,7 +10,6 @@ use crate::{
     seed::Seed,
     solve::{Evidence, KnownVariances},
 };
-use std::time::Instant;
 
 /// Gaussian process regression on random features: the mean of ridge regression, with variances,
 /// intervals and functions drawn from the posterior. The variances of signal and noise are those of
@@ -80,32 +81,45 @@ impl<T> Learner<GaussianProcessOptions, T> {
 impl Fit for GaussianProcessOptions {
     /// Errors as [`NormalEquations::accumulate`] and [`Evidence::maximize`] do.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
+        fit_sums(self, map, data)
+    }
+}
+
+impl FitSums for GaussianProcessOptions {
+    type Sums = NormalEquations;
+
+    fn sum(&self, map: &dyn FeatureMap, data: Summed<'_>) -> Result<NormalEquations> {
         if let Targets::Classes(_) = data.targets {
             return Err(Error::unsupported(
                 "a Gaussian process takes amounts, not class labels; fit a classifier",
             ));
         }
-        let start = Instant::now();
-        let sums = NormalEquations::accumulate(map.as_ref(), data.source, &data.targets, data.run)?;
-        let accumulate = start.elapsed();
-        let start = Instant::now();
+        NormalEquations::accumulate(map, data.source, data.targets, data.run)
+    }
+
+    fn model(
+        &self,
+        map: Box<dyn FeatureMap>,
+        sums: NormalEquations,
+        known: Known<'_>,
+    ) -> Result<LinearModel> {
         let evidence = Evidence::of(&sums, self.intercept)?;
         let variances = evidence.maximize(KnownVariances {
             noise: self.noise,
             signal: self.signal,
         })?;
         let posterior = evidence.posterior(&variances)?;
-        let times = FitTimes {
-            accumulate,
-            solve: start.elapsed(),
-        };
         let mut model = LinearModel {
             learner: "gaussian-process".into(),
             lambda: variances.ratio / sums.rows as f64,
             rows: sums.rows,
-            times: Some(times),
             spread: Some(posterior.spread),
-            ..LinearModel::new(map, posterior.coefficients, data.targets, &data.run.device)
+            ..LinearModel::new(
+                map,
+                posterior.coefficients,
+                known.targets.clone(),
+                &known.run.device,
+            )
         };
         let signal_t = variances.signal_t();
         for (k, (noise, signal)) in variances.noise_t.iter().zip(&signal_t).enumerate() {

@@ -1,20 +1,23 @@
 //! k-means on features: clusters of rows that the kernel finds alike.
 
 mod lloyd;
+mod mini_batch;
 mod points;
 mod seeding;
 
 pub(super) use lloyd::{Lloyd, Rules};
+pub use mini_batch::GrowingClusters;
 pub(super) use points::{Finish, Kept, Points, Streamed};
 
 use super::{Fit, FitData, FitRows, FitTimes, Learner, LinearModel, RowsAlone};
 use crate::{
-    Error, Result,
+    Device, Error, Result,
     features::FeatureMap,
     normal::Targets,
     progress::Step,
     seed::{Seed, Stream},
     solve::Coefficients,
+    text::counted,
 };
 use ndarray::{Array1, Array2};
 use std::{
@@ -125,7 +128,8 @@ impl KMeansOptions {
         let (rows, k) = (points.rows(), self.clusters);
         if k > rows {
             return Err(Error::shape(format!(
-                "{k} clusters of {rows} rows; ask for at most as many as there are rows"
+                "{k} clusters of {}; ask for at most as many as there are rows",
+                counted(rows, "row")
             )));
         }
         let rules = Rules {
@@ -206,16 +210,28 @@ impl Fit for KMeansOptions {
         let hear = |iteration, moves: f64| run.say(Step::Iteration(iteration, moves.sqrt()));
         let Clusters { centres_kd, facts } = self.cluster(&mut points, most, data.seed, &hear)?;
         drop(points);
-        let coefficients = Coefficients {
-            intercept_t: Array1::from_iter(centres_kd.rows().into_iter().map(|c| -0.5 * c.dot(&c))),
-            beta_dt: centres_kd.t().as_standard_layout().into_owned(),
-        };
         Ok(LinearModel {
-            learner: "kmeans".into(),
             facts,
-            rows: data.survey.rows,
             times: Some(whole(start.elapsed())),
-            ..LinearModel::new(map, coefficients, numbered(self.clusters), &run.device)
+            ..centres_model(map, &centres_kd, data.survey.rows, &run.device)
         })
+    }
+}
+
+/// The model of the nearest of these centres, `[k, D]`.
+fn centres_model(
+    map: Box<dyn FeatureMap>,
+    centres_kd: &Array2<f64>,
+    rows: u64,
+    device: &Device,
+) -> LinearModel {
+    let coefficients = Coefficients {
+        intercept_t: Array1::from_iter(centres_kd.rows().into_iter().map(|c| -0.5 * c.dot(&c))),
+        beta_dt: centres_kd.t().as_standard_layout().into_owned(),
+    };
+    LinearModel {
+        learner: "kmeans".into(),
+        rows,
+        ..LinearModel::new(map, coefficients, numbered(centres_kd.nrows()), device)
     }
 }

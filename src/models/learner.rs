@@ -1,8 +1,8 @@
 //! The front door: a learner on a map, with a default for everything else.
 
 use super::{
-    Fit, FitData, FitRows, FittedFeatures, LabelledData, LinearModel, Model, RowData, TrainingData,
-    WithProbabilities, setup::Setup,
+    Fit, FitData, FitRows, FittedFeatures, LabelledData, LinearModel, Model, Predicted, RowData,
+    TrainingData, WithProbabilities, setup::Setup,
 };
 use crate::{
     Device, Error, Result, Run,
@@ -90,14 +90,26 @@ impl<L, T> Learner<L, T> {
     }
 }
 
+/// What was fitted, and where.
+pub(super) struct Fitted {
+    pub(super) model: LinearModel,
+    pub(super) run: Run,
+}
+
+impl Fitted {
+    fn door<P: Predicted>(self) -> Model<P> {
+        Model::new(self.model, self.run.device, self.run.memory)
+    }
+}
+
 impl<L: Fit, T> Learner<L, T> {
     /// Draws the map for `source`, decides by the survey what the targets are, and fits.
-    fn linear(
+    pub(super) fn linear(
         &self,
         source: &mut dyn ChunkSource,
         targets: impl FnOnce(&Survey) -> Result<Targets>,
         fit: &dyn Fit,
-    ) -> Result<(LinearModel, Device)> {
+    ) -> Result<Fitted> {
         if source.is_weighted() && !self.own.takes_weights() {
             return Err(Error::unsupported("this learner takes no weights of rows"));
         }
@@ -106,6 +118,7 @@ impl<L: Fit, T> Learner<L, T> {
         let prepared = self.setup.prepare_for(source, bandwidth)?;
         let data = FitData {
             kernel: prepared.kernel,
+            start: None,
             source,
             targets: targets(&prepared.survey)?,
             survey: &prepared.survey,
@@ -113,7 +126,10 @@ impl<L: Fit, T> Learner<L, T> {
             run: &prepared.run,
         };
         let model = fit.fit(prepared.map, data)?;
-        Ok((model, prepared.run.device))
+        Ok(Fitted {
+            model,
+            run: prepared.run,
+        })
     }
 }
 
@@ -128,17 +144,17 @@ impl<L: Fit> Learner<L, Numbers> {
         let source = source.as_mut();
         let targets = |survey: &Survey| Ok(Targets::real(survey));
         let Some(fraction) = self.setup.calibrate else {
-            let (linear, device) = self.linear(source, targets, &self.own)?;
-            return Ok(Model::new(linear, device, self.setup.memory));
+            return Ok(self.linear(source, targets, &self.own)?.door());
         };
         let seed = self.setup.seed.unwrap_or_default().0;
         let mut fitted = Split::new(&mut *source, Part::Train, fraction, seed)?;
-        let (mut linear, device) = self.linear(&mut fitted, targets, &self.own)?;
+        let mut fitted = self.linear(&mut fitted, targets, &self.own)?;
         source.rewind()?;
         let mut kept_back = Split::new(source, Part::Test, fraction, seed)?;
-        let memory = self.setup.memory;
-        linear.calibrate(&mut kept_back, Run::on(&device).memory(memory))?;
-        Ok(Model::new(linear, device, memory))
+        fitted
+            .model
+            .calibrate(&mut kept_back, fitted.run.silent())?;
+        Ok(fitted.door())
     }
 
     /// Keeps this share of the rows back from the fit, chosen by the seed, and calibrates intervals
@@ -163,9 +179,9 @@ impl<L: Fit> Learner<L, Labels> {
             true => &calibrated,
             false => &self.own,
         };
-        let (mut linear, device) = self.linear(source.as_mut(), Targets::classes, fit)?;
-        linear.class_names = names;
-        Ok(Model::new(linear, device, self.setup.memory))
+        let mut fitted = self.linear(source.as_mut(), Targets::classes, fit)?;
+        fitted.model.class_names = names;
+        Ok(fitted.door())
     }
 
     /// Whether the model is to have probabilities
@@ -186,8 +202,8 @@ impl<L: FitRows> Learner<L, RowsAlone> {
     /// learner's own [`Fit::fit`] does.
     pub fn fit<D: RowData>(&self, rows: D) -> Result<Model<L::Predicted>> {
         let mut source = rows.into_rows()?;
-        let (linear, device) = self.linear(source.as_mut(), |_| Ok(Targets::none()), &self.own)?;
-        Ok(Model::new(linear, device, self.setup.memory))
+        let fitted = self.linear(source.as_mut(), |_| Ok(Targets::none()), &self.own)?;
+        Ok(fitted.door())
     }
 }
 

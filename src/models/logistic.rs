@@ -2,7 +2,7 @@
 
 use super::{
     ClassWeights, Fit, FitData, Labels, Learner, LinearModel, Probabilities, Stopping,
-    minimise::{AnyLoss, Objective, both_sides, not_negative, positive},
+    minimise::{AnyLoss, Objective, both_sides, not_negative, one_side, positive},
 };
 use crate::{
     Error, Result,
@@ -146,6 +146,10 @@ impl Fit for LogisticOptions {
         true
     }
 
+    fn takes_start(&self) -> bool {
+        true
+    }
+
     /// Errors with [`Error::Parameter`] on options outside their domain and with
     /// [`Error::Unsupported`] on amounts, and with l1 on maps whose features cannot be stored.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
@@ -160,6 +164,10 @@ impl Fit for LogisticOptions {
             intercept: self.intercept,
             weights: &self.class_weights,
             stopping: self.stopping,
+            start: data.start.map(|start| match classes {
+                2 => one_side(start, 0.5),
+                _ => start.clone(),
+            }),
         };
         let targets = data.targets.clone();
         let mut model = objective.minimise("logistic", map, data, Some(targets))?;

@@ -10,10 +10,10 @@ use crate::{
         Accelerated, Admm, Coefficients, Quadratic, QuasiNewton, Reached, Separable,
         loss::KinkedLoss,
         metric::{Covariance, Spread},
-        risk::{Risk, RowLoss},
+        risk::{Risk, RowLoss, centred},
     },
 };
-use ndarray::{Array1, Array2, Axis, concatenate};
+use ndarray::{Array1, Array2, Axis, concatenate, s};
 use std::time::Instant;
 
 /// When a solver ends.
@@ -79,6 +79,8 @@ pub(super) struct Objective<'a> {
     pub(super) intercept: bool,
     pub(super) weights: &'a ClassWeights,
     pub(super) stopping: Stopping,
+    /// Where to begin, if not at zero.
+    pub(super) start: Option<Coefficients>,
 }
 
 impl Objective<'_> {
@@ -96,6 +98,7 @@ impl Objective<'_> {
         if self.cost.is_some() || matches!(self.loss, AnyLoss::Kinked { .. }) {
             require_dense(map.as_ref())?;
         }
+        self.check_start(learner, map.as_ref(), targets.as_ref())?;
         let run = data.run;
         let start = Instant::now();
         let how = (self.intercept, self.weights);
@@ -143,6 +146,36 @@ impl Objective<'_> {
         Ok(model)
     }
 
+    /// Errors unless the start is of this map and these outputs, and the solver can begin there.
+    fn check_start(
+        &self,
+        learner: &str,
+        map: &dyn FeatureMap,
+        targets: Option<&Targets>,
+    ) -> Result<()> {
+        let Some(start) = &self.start else {
+            return Ok(());
+        };
+        if self.cost.is_some() || matches!(self.loss, AnyLoss::Kinked { .. }) {
+            return Err(Error::unsupported(format!(
+                "{learner} goes on from a model for smooth losses without l1 or a bound only; fit \
+                 all rows anew"
+            )));
+        }
+        let outputs = match targets {
+            Some(Targets::Classes(labels)) if labels.len() == 2 => 1,
+            targets => targets.map_or(0, Targets::outputs),
+        };
+        match start.beta_dt.dim() == (map.output_dim(), outputs) {
+            true => Ok(()),
+            false => Err(Error::shape(format!(
+                "a model of {:?} coefficients is no start for {:?}",
+                start.beta_dt.dim(),
+                (map.output_dim(), outputs)
+            ))),
+        }
+    }
+
     fn solve(
         &self,
         returning: &mut Returning<'_>,
@@ -165,8 +198,11 @@ impl Objective<'_> {
             (AnyLoss::Smooth(loss), None) => {
                 let curvature = loss.curvature_at_zero(rows.targets.outputs());
                 let metric = covariance.metric(curvature, lambda)?;
+                let start = self.start.as_ref();
+                let start = start.map(|start| centred(start, &covariance.mean_d));
                 let mut risk = Risk::new(features, rows, loss, covariance, (lambda, intercept));
                 let solver = QuasiNewton {
+                    start,
                     tolerance,
                     max_passes,
                     device: device.clone(),
@@ -222,5 +258,15 @@ pub(super) fn both_sides(one: &Coefficients, factor: f64) -> Coefficients {
     Coefficients {
         beta_dt: concatenate![Axis(1), negative.0, beta],
         intercept_t: concatenate![Axis(0), negative.1, intercept],
+    }
+}
+
+/// The one column that [`both_sides`] made two of.
+pub(super) fn one_side(both: &Coefficients, factor: f64) -> Coefficients {
+    let half = 0.5 / factor;
+    let column = |k: usize| both.beta_dt.slice(s![.., k..=k]);
+    Coefficients {
+        beta_dt: (&column(1) - &column(0)) * half,
+        intercept_t: Array1::from_elem(1, (both.intercept_t[1] - both.intercept_t[0]) * half),
     }
 }

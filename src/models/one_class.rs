@@ -84,6 +84,7 @@ impl Fit for OneClassOptions {
             intercept: true,
             weights: &ClassWeights::Equal,
             stopping: self.stopping,
+            start: None,
         };
         let mut model = objective.minimise("one-class", map, data, None)?;
         model.facts.insert("nu".into(), nu);

@@ -5,7 +5,10 @@ mod randomized;
 
 pub(super) use covariance::Covariance;
 
-use super::{Fit, FitData, FitRows, FitTimes, Learner, LinearModel, Model, RowsAlone};
+use super::{
+    Fit, FitData, FitRows, FitSums, FitTimes, Known, Learner, LinearModel, Model, RowsAlone,
+    Summed, growing::fit_sums,
+};
 use crate::{
     Error, Result,
     data::{ChunkSource, MemorySource, ToRows},
@@ -20,7 +23,7 @@ use crate::{
 use ndarray::{Array1, Array2, ArrayView1};
 use randomized::Sketch;
 use rayon::prelude::*;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Principal components of the features: approximate kernel PCA (Schoelkopf, Smola and Mueller
 /// 1998; on random features Lopez-Paz et al. 2014). The leading eigenvectors V of the covariance of
@@ -185,44 +188,62 @@ impl Fit for KernelPcaOptions {
     /// of the variance for the randomized solver, and with [`Error::Numerical`] when the rows
     /// differ in fewer directions.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
-        let start = Instant::now();
-        let (rows, accumulate, found) = match self.solver {
-            PcaSolver::Covariance => {
-                let none = Targets::none();
-                let sums = NormalEquations::accumulate(map.as_ref(), data.source, &none, data.run)?;
-                let (accumulate, rows) = (start.elapsed(), sums.rows);
-                let covariance = Covariance::of(sums)?;
-                let eigen = covariance.leading(self.components)?;
-                (rows, accumulate, (covariance, eigen))
-            }
+        let (oversampling, passes) = match self.solver {
+            PcaSolver::Covariance => return fit_sums(self, map, data),
             PcaSolver::Randomized {
                 oversampling,
                 passes,
-            } => {
-                let Components::Count(components) = self.components else {
-                    return Err(Error::parameter(
-                        "the randomized solver finds a number of components, not a share of the \
-                         variance; ask for a number",
-                    ));
-                };
-                let sketch = Sketch {
-                    components,
-                    oversampling,
-                    passes,
-                };
-                let known = (data.survey.rows, data.seed);
-                let found = sketch.components(map.as_ref(), data.source, known, data.run)?;
-                (data.survey.rows, start.elapsed(), found)
-            }
+            } => (oversampling, passes),
         };
-        let model = model(map, rows, found, data.run);
+        let start = Instant::now();
+        let Components::Count(components) = self.components else {
+            return Err(Error::parameter(
+                "the randomized solver finds a number of components, not a share of the variance; \
+                 ask for a number",
+            ));
+        };
+        let sketch = Sketch {
+            components,
+            oversampling,
+            passes,
+        };
+        let known = (data.survey.rows, data.seed);
+        let found = sketch.components(map.as_ref(), data.source, known, data.run)?;
         Ok(LinearModel {
             times: Some(FitTimes {
-                accumulate,
-                solve: start.elapsed() - accumulate,
+                accumulate: start.elapsed(),
+                solve: Duration::ZERO,
             }),
-            ..model
+            ..model(map, data.survey.rows, found, data.run)
         })
+    }
+}
+
+impl FitSums for KernelPcaOptions {
+    type Sums = NormalEquations;
+
+    fn sum(&self, map: &dyn FeatureMap, data: Summed<'_>) -> Result<NormalEquations> {
+        match self.solver {
+            PcaSolver::Covariance => {
+                NormalEquations::accumulate(map, data.source, data.targets, data.run)
+            }
+            PcaSolver::Randomized { .. } => Err(Error::unsupported(
+                "the randomized solver keeps no sums that rows could be added to; use the \
+                 covariance",
+            )),
+        }
+    }
+
+    fn model(
+        &self,
+        map: Box<dyn FeatureMap>,
+        sums: NormalEquations,
+        known: Known<'_>,
+    ) -> Result<LinearModel> {
+        let rows = sums.rows;
+        let covariance = Covariance::of(sums)?;
+        let eigen = covariance.leading(self.components)?;
+        Ok(model(map, rows, (covariance, eigen), known.run))
     }
 }
 

@@ -168,6 +168,10 @@ impl Fit for WithProbabilities<'_> {
         self.0.takes_weights()
     }
 
+    fn takes_start(&self) -> bool {
+        self.0.takes_start()
+    }
+
     /// Errors as the classifier does, with [`Error::Unsupported`] on amounts and with
     /// [`Error::Data`] on fewer than 20 rows.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
@@ -176,6 +180,7 @@ impl Fit for WithProbabilities<'_> {
             survey,
             targets,
             kernel,
+            start,
             seed,
             run,
         } = data;
@@ -192,6 +197,7 @@ impl Fit for WithProbabilities<'_> {
             survey,
             targets: targets.clone(),
             kernel: kernel.clone(),
+            start,
             seed,
             run,
         };
@@ -211,6 +217,7 @@ impl Fit for WithProbabilities<'_> {
             survey,
             targets: targets.clone(),
             kernel,
+            start,
             seed,
             run,
         };

@@ -15,6 +15,7 @@ use crate::{
     ops::gram::GramAccumulator,
     progress::Step,
     solve::Coefficients,
+    text::counted,
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
 use rayon::prelude::*;
@@ -196,7 +197,8 @@ impl Graph {
         let there = values_k.iter().filter(|&&v| v > ROUNDING).count();
         if there < dimensions {
             return Err(Error::numerical(format!(
-                "these rows have {there} coordinates, and {dimensions} are asked for"
+                "these rows have {}, and {dimensions} are asked for",
+                counted(there, "coordinate")
             ))
             .help(Remedy::words("ask for fewer")));
         }

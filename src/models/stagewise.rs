@@ -1,6 +1,9 @@
 //! Learners that grow feature by feature or block by block, beside a fit to all features at once.
 
-use super::{Fit, FitData, FitTimes, Labels, Learner, LinearModel, Numbers};
+use super::{
+    Fit, FitData, FitSums, Known, Labels, Learner, LinearModel, Numbers, Summed, Sums,
+    growing::fit_sums,
+};
 use crate::{
     Error, Result,
     data::{ChunkSource, Part, Split},
@@ -8,7 +11,6 @@ use crate::{
     normal::NormalEquations,
     solve::{Boosting, Greedy, Stagewise},
 };
-use std::time::Instant;
 
 /// A greedy fit to the features of a map (Jones 1992; Barron 1993): step by step the feature that
 /// leaves least takes its place beside what was fitted so far, and both are weighed anew. Where
@@ -166,6 +168,77 @@ impl<T> Learner<BoostingOptions, T> {
 /// Steps without a smaller error on rows held out after which there is none to come.
 const PATIENCE: usize = 50;
 
+/// The sums of rows that are fitted and of those that are held out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HeldOutSums {
+    /// Of rows that are fitted.
+    pub fitted: NormalEquations,
+    /// Of rows that say when to stop, if there are to be some.
+    pub held_out: Option<NormalEquations>,
+}
+
+impl HeldOutSums {
+    /// Sums rows, of which this share is held out: which ones is decided by their place among the
+    /// rows of this call. Errors as [`NormalEquations::accumulate`] does, and with
+    /// [`Error::Parameter`] on a share that is none.
+    fn of(share: f64, map: &dyn FeatureMap, data: Summed<'_>) -> Result<Self> {
+        let Summed {
+            source,
+            targets,
+            seed,
+            run,
+            ..
+        } = data;
+        if !(0.0..1.0).contains(&share) {
+            return Err(Error::parameter(format!(
+                "the share of rows to hold out is {share}; it must lie between 0 and 1"
+            )));
+        }
+        let sum =
+            |source: &mut dyn ChunkSource| NormalEquations::accumulate(map, source, targets, run);
+        if share == 0.0 {
+            return Ok(Self {
+                fitted: sum(source)?,
+                held_out: None,
+            });
+        }
+        // Other draws than those that split or sample rows with the same seed.
+        let seed = seed.0 ^ u64::from_le_bytes(*b"stages..");
+        let part = |part, source: &mut dyn ChunkSource| {
+            source.rewind()?;
+            sum(&mut Split::new(source, part, share, seed)?)
+        };
+        Ok(Self {
+            fitted: part(Part::Train, &mut *source)?,
+            held_out: Some(part(Part::Test, source)?),
+        })
+    }
+}
+
+impl Sums for HeldOutSums {
+    fn rows(&self) -> u64 {
+        self.fitted.rows + self.held_out.as_ref().map_or(0, |held| held.rows)
+    }
+
+    fn merge(&mut self, other: &Self) -> Result<()> {
+        self.fitted.merge(&other.fitted)?;
+        match (&mut self.held_out, &other.held_out) {
+            (Some(own), Some(other)) => own.merge(other),
+            _ => Ok(()),
+        }
+    }
+
+    fn subtract(&mut self, other: &Self) -> Result<()> {
+        let mut fitted = self.fitted.clone();
+        fitted.subtract(&other.fitted)?;
+        if let (Some(own), Some(other)) = (&mut self.held_out, &other.held_out) {
+            own.subtract(other)?;
+        }
+        self.fitted = fitted;
+        Ok(())
+    }
+}
+
 impl Fit for GreedyOptions {
     fn takes_weights(&self) -> bool {
         true
@@ -174,14 +247,30 @@ impl Fit for GreedyOptions {
     /// Errors as [`Greedy::solve`] and [`NormalEquations::accumulate`] do, and with
     /// [`Error::Parameter`] on a share to hold out that is none.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
+        fit_sums(self, map, data)
+    }
+}
+
+impl FitSums for GreedyOptions {
+    type Sums = HeldOutSums;
+
+    fn sum(&self, map: &dyn FeatureMap, data: Summed<'_>) -> Result<HeldOutSums> {
+        HeldOutSums::of(self.held_out, map, data)
+    }
+
+    fn model(
+        &self,
+        map: Box<dyn FeatureMap>,
+        sums: HeldOutSums,
+        known: Known<'_>,
+    ) -> Result<LinearModel> {
         let greedy = Greedy {
             steps: self.steps,
             intercept: self.intercept,
             patience: PATIENCE,
         };
-        let solve =
-            |sums: &NormalEquations, held: Option<&NormalEquations>| greedy.solve(sums, held);
-        fit(("greedy", "steps"), map, data, (self.held_out, 0.0), &solve)
+        let solved = greedy.solve(&sums.fitted, sums.held_out.as_ref())?;
+        Ok(model(("greedy", "steps"), map, (&sums, solved), 0.0, known))
     }
 }
 
@@ -193,6 +282,23 @@ impl Fit for BoostingOptions {
     /// Errors as [`Boosting::solve`] and [`NormalEquations::accumulate`] do, and with
     /// [`Error::Parameter`] on a share to hold out that is none.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
+        fit_sums(self, map, data)
+    }
+}
+
+impl FitSums for BoostingOptions {
+    type Sums = HeldOutSums;
+
+    fn sum(&self, map: &dyn FeatureMap, data: Summed<'_>) -> Result<HeldOutSums> {
+        HeldOutSums::of(self.held_out, map, data)
+    }
+
+    fn model(
+        &self,
+        map: Box<dyn FeatureMap>,
+        sums: HeldOutSums,
+        known: Known<'_>,
+    ) -> Result<LinearModel> {
         let boosting = Boosting {
             block: self.block,
             shrinkage: self.shrinkage,
@@ -201,67 +307,28 @@ impl Fit for BoostingOptions {
             intercept: self.intercept,
             patience: PATIENCE,
         };
-        let solve =
-            |sums: &NormalEquations, held: Option<&NormalEquations>| boosting.solve(sums, held);
-        let shares = (self.held_out, self.lambda);
-        fit(("boosting", "stages"), map, data, shares, &solve)
+        let solved = boosting.solve(&sums.fitted, sums.held_out.as_ref())?;
+        let names = ("boosting", "stages");
+        Ok(model(names, map, (&sums, solved), self.lambda, known))
     }
 }
 
-/// A solver of sums, and of those of rows held out.
-type Solve<'a> = &'a dyn Fn(&NormalEquations, Option<&NormalEquations>) -> Result<Stagewise>;
-
-/// Sums the rows that are fitted and those that are held out, and solves.
-fn fit(
+/// What was solved, as a model.
+fn model(
     (learner, stages): (&str, &str),
     map: Box<dyn FeatureMap>,
-    data: FitData<'_>,
-    (held_out, lambda): (f64, f64),
-    solve: Solve<'_>,
-) -> Result<LinearModel> {
-    let FitData {
-        source,
-        targets,
-        seed,
-        run,
-        ..
-    } = data;
-    if !(0.0..1.0).contains(&held_out) {
-        return Err(Error::parameter(format!(
-            "the share of rows to hold out is {held_out}; it must lie between 0 and 1"
-        )));
-    }
-    let start = Instant::now();
-    let sum = |source: &mut dyn ChunkSource| {
-        NormalEquations::accumulate(map.as_ref(), source, &targets, run)
-    };
-    let (sums, held) = match held_out > 0.0 {
-        false => (sum(source)?, None),
-        true => {
-            // Other draws than those that split or sample rows with the same seed.
-            let seed = seed.0 ^ u64::from_le_bytes(*b"stages..");
-            let part = |part, source: &mut dyn ChunkSource| {
-                source.rewind()?;
-                sum(&mut Split::new(source, part, held_out, seed)?)
-            };
-            let fitted = part(Part::Train, &mut *source)?;
-            (fitted, Some(part(Part::Test, source)?))
-        }
-    };
-    let accumulate = start.elapsed();
-    let start = Instant::now();
-    let solved = solve(&sums, held.as_ref())?;
+    (sums, solved): (&HeldOutSums, Stagewise),
+    lambda: f64,
+    known: Known<'_>,
+) -> LinearModel {
     let rows = solved.coefficients.beta_dt.rows().into_iter();
     let used = rows.filter(|b| b.iter().any(|b| *b != 0.0)).count();
+    let targets = known.targets.clone();
     let mut model = LinearModel {
         learner: learner.into(),
         lambda,
-        rows: sums.rows,
-        times: Some(FitTimes {
-            accumulate,
-            solve: start.elapsed(),
-        }),
-        ..LinearModel::new(map, solved.coefficients, targets, &run.device)
+        rows: sums.fitted.rows,
+        ..LinearModel::new(map, solved.coefficients, targets, &known.run.device)
     };
     let facts = [
         (stages, Some(solved.stages as f64)),
@@ -272,5 +339,5 @@ fn fit(
     let facts = facts.into_iter();
     let facts = facts.filter_map(|(name, v)| v.map(|v| (name.to_owned(), v)));
     model.facts.extend(facts);
-    Ok(model)
+    model
 }

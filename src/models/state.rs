@@ -156,32 +156,37 @@ impl<P: Predicted> RidgeState<Numbers, P> {
 impl<L: FromLabel> RidgeState<Labels, Vec<L>> {
     /// Adds rows. Errors as for numbers, and on a label that the first rows did not have.
     pub fn add<D: LabelledData<Label = L>>(&mut self, data: D) -> Result<()> {
-        let more = self.summed_labels(data)?;
+        let more = self.summed(renumbered(data, self.names.as_deref())?.as_mut())?;
         self.sums.merge(&more)
     }
 
     /// Forgets rows that were added. Errors as [`Self::add`] does, and when there are fewer rows
     /// than that.
     pub fn forget<D: LabelledData<Label = L>>(&mut self, data: D) -> Result<()> {
-        let less = self.summed_labels(data)?;
+        let less = self.summed(renumbered(data, self.names.as_deref())?.as_mut())?;
         self.sums.subtract(&less)
     }
+}
 
-    fn summed_labels<D: LabelledData<Label = L>>(&self, data: D) -> Result<NormalEquations> {
-        let (mut source, names) = data.into_labelled()?;
-        let (Some(known), Some(names)) = (&self.names, names) else {
-            return self.summed(source.as_mut());
-        };
-        let place = |name: &String| {
-            let place = known.iter().position(|k| k == name).map(|i| i as f64);
-            place.ok_or_else(|| {
-                let problem = format!("label {name:?} is none of the classes {known:?}");
-                Error::data("y", problem)
-            })
-        };
-        let codes = names.iter().map(place).collect::<Result<_>>()?;
-        self.summed(&mut Renumbered { source, codes })
-    }
+/// Rows with labels, numbered as the `known` names if the labels are text. Errors on a label that
+/// is none of them.
+pub(super) fn renumbered<'a, D: LabelledData + 'a>(
+    data: D,
+    known: Option<&[String]>,
+) -> Result<Box<dyn ChunkSource + 'a>> {
+    let (source, names) = data.into_labelled()?;
+    let (Some(known), Some(names)) = (known, names) else {
+        return Ok(source);
+    };
+    let place = |name: &String| {
+        let place = known.iter().position(|k| k == name).map(|i| i as f64);
+        place.ok_or_else(|| {
+            let problem = format!("label {name:?} is none of the classes {known:?}");
+            Error::data("y", problem)
+        })
+    };
+    let codes = names.iter().map(place).collect::<Result<_>>()?;
+    Ok(Box::new(Renumbered { source, codes }))
 }
 
 /// Labels that count names in their own order, as numbers of other names.

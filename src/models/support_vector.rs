@@ -3,7 +3,7 @@
 use super::{
     ClassWeights, Fit, FitData, Labels, Learner, LinearModel, Numbers, Stopping,
     logistic::require_classes,
-    minimise::{AnyLoss, Objective, both_sides, not_negative, positive},
+    minimise::{AnyLoss, Objective, both_sides, not_negative, one_side, positive},
 };
 use crate::{
     Error, Result,
@@ -117,6 +117,10 @@ impl Fit for SupportVectorOptions {
         true
     }
 
+    fn takes_start(&self) -> bool {
+        true
+    }
+
     /// Errors with [`Error::Parameter`] on options outside their domain and with
     /// [`Error::Unsupported`] on amounts.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
@@ -136,6 +140,10 @@ impl Fit for SupportVectorOptions {
             intercept: self.intercept,
             weights: &self.class_weights,
             stopping: self.stopping,
+            start: data.start.map(|start| match classes {
+                2 => one_side(start, 1.0),
+                _ => start.clone(),
+            }),
         };
         let targets = data.targets.clone();
         let mut model = objective.minimise("svm", map, data, Some(targets))?;
@@ -277,6 +285,10 @@ impl Fit for ResidualOptions {
         true
     }
 
+    fn takes_start(&self) -> bool {
+        true
+    }
+
     /// Errors with [`Error::Parameter`] on options outside their domain and with
     /// [`Error::Unsupported`] on labels.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
@@ -297,6 +309,7 @@ impl Fit for ResidualOptions {
             intercept: self.intercept,
             weights: &ClassWeights::Equal,
             stopping: self.stopping,
+            start: data.start.cloned(),
         };
         let targets = data.targets.clone();
         objective.minimise("svr", map, data, Some(targets))

@@ -35,6 +35,8 @@ pub(crate) struct QuasiNewton {
     pub(crate) max_passes: usize,
     /// Where Gram matrices are summed.
     pub(crate) device: Device,
+    /// Where to begin, if not at zero; what is done is measured from zero all the same.
+    pub(crate) start: Option<Point>,
 }
 
 /// What a solver reached.
@@ -250,9 +252,29 @@ impl QuasiNewton {
                 Descent::new(outputs.clone(), &values, flatten(&gradient, outputs), norm)
             })
             .collect();
-        turn(&mut descents, |_| true, (first, true), risk.zero());
         let mut passes = 1;
         let (mut current, mut since, mut wait) = (None, 0, Some(PASSES));
+        if let Some(start) = &self.start {
+            at = start.clone();
+            let (values, gradient) = risk.evaluate(&at, &mut scores)?;
+            let whitened = first.whiten(&gradient);
+            for d in &mut descents {
+                let outputs = d.outputs.clone();
+                d.value = values[outputs.clone()].iter().sum();
+                d.gradient = flatten(&gradient, outputs.clone());
+                d.now = norm(&flatten(&whitened, outputs));
+                d.done = d.residual() <= self.tolerance;
+            }
+            passes = 2;
+            // The curvature at zero says little of that here.
+            if descents.iter().any(|d| !d.done) {
+                current = risk.metric(&scores, &self.device)?;
+                passes += usize::from(current.is_some());
+                wait = current.as_ref().map(|_| 2 * PASSES);
+            }
+        }
+        let metric = (current.as_ref().unwrap_or(first), current.is_none());
+        turn(&mut descents, |_| true, metric, risk.zero());
         while passes < self.max_passes && descents.iter().any(|d| !d.done) {
             let mut trial = risk.zero();
             for d in descents.iter().filter(|d| !d.done) {

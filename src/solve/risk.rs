@@ -341,6 +341,15 @@ impl<'a, 'f> Risk<'a, 'f> {
     }
 }
 
+/// Coefficients of centred features from those of features as they are.
+pub(crate) fn centred(coefficients: &Coefficients, mean_d: &Array1<f64>) -> Point {
+    let beta_td = coefficients.beta_dt.t().as_standard_layout().into_owned();
+    Point {
+        intercept_t: &coefficients.intercept_t + &beta_td.dot(mean_d),
+        beta_td,
+    }
+}
+
 /// Coefficients of features as they are from those of centred ones.
 pub(crate) fn coefficients(at: &Point, mean_d: &Array1<f64>) -> Coefficients {
     Coefficients {

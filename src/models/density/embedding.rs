@@ -5,6 +5,7 @@ use crate::{
     data::{Chunk, ChunkSource},
     features::{BinningMap, End, FeatureMap, Featurizer, Lane, Structure},
     flow::{RowNeeds, Run, watch_chunks},
+    models::Sums,
     progress::Step,
     solve::{BinnedRows, FeatureProducts},
 };
@@ -15,11 +16,12 @@ use std::ops::Range;
 /// Columns that a thread sums at least.
 const COLUMNS: usize = 64;
 
-/// Sums of weighted features, in f64.
+/// The kernel mean embedding of rows on features (Smola, Gretton, Song & Schoelkopf 2007): sums of
+/// their weighted features, in f64.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::models) struct Embedding {
+pub struct Embedding {
     /// Number of rows.
-    pub(in crate::models) rows: u64,
+    pub(super) rows: u64,
     /// The sum of their weights.
     pub(super) weight: f64,
     /// The sum of the squares of their weights.
@@ -146,10 +148,56 @@ impl Embedding {
         }
     }
 
-    /// The mean of the features, `[D]`. Errors when there are no rows.
-    pub(in crate::models) fn mean(&self) -> Result<Array1<f64>> {
+    /// The mean of the features, `[D]`. Errors with [`Error::Shape`] when there are no rows.
+    pub fn mean(&self) -> Result<Array1<f64>> {
         self.check()?;
         Ok(&self.sum_d / self.weight)
+    }
+}
+
+impl Sums for Embedding {
+    fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    fn merge(&mut self, other: &Self) -> Result<()> {
+        self.check_shape(other)?;
+        self.rows += other.rows;
+        self.weight += other.weight;
+        self.weight_squares += other.weight_squares;
+        self.sum_d += &other.sum_d;
+        self.own += other.own;
+        Ok(())
+    }
+
+    fn subtract(&mut self, other: &Self) -> Result<()> {
+        self.check_shape(other)?;
+        let rounding = 1e-12 * self.weight;
+        if other.rows > self.rows || other.weight > self.weight + rounding {
+            return Err(Error::shape(format!(
+                "sums of {} rows (weight {}) hold no {} rows (weight {}) to forget",
+                self.rows, self.weight, other.rows, other.weight
+            )));
+        }
+        self.rows -= other.rows;
+        self.weight = (self.weight - other.weight).max(0.0);
+        self.weight_squares = (self.weight_squares - other.weight_squares).max(0.0);
+        self.sum_d -= &other.sum_d;
+        self.own -= other.own;
+        Ok(())
+    }
+}
+
+impl Embedding {
+    fn check_shape(&self, other: &Self) -> Result<()> {
+        match self.sum_d.len() == other.sum_d.len() {
+            true => Ok(()),
+            false => Err(Error::shape(format!(
+                "means of {} and {} features do not go together",
+                self.sum_d.len(),
+                other.sum_d.len()
+            ))),
+        }
     }
 }
 

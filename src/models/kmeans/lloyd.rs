@@ -18,7 +18,7 @@ const ROWS: usize = 128;
 /// Columns whose sums a thread keeps, at least.
 const COLUMNS: usize = 64;
 /// No cluster yet.
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 /// Distances are computed of f32 products: their squares err by at most this share of
 /// `|z|^2 + |c|^2`.
 const ROUNDING: f64 = 4e-6;
@@ -45,8 +45,8 @@ pub(in crate::models) struct Lloyd {
 }
 
 /// What a point is nearest to: squared distances.
-struct Nearest {
-    cluster: u32,
+pub(super) struct Nearest {
+    pub(super) cluster: u32,
     first: f64,
     second: f64,
     /// |z|^2.
@@ -230,7 +230,7 @@ impl Lloyd {
 }
 
 /// The nearest centre of every point of a block.
-fn nearest(
+pub(super) fn nearest(
     z_nd: ArrayView2<'_, f32>,
     centres_dk: &ArrayView2<'_, f32>,
     squares_k: &Array1<f64>,
@@ -282,7 +282,11 @@ fn norm(z: &[f32]) -> f64 {
 
 /// Moves points of a block from the sums of one cluster to those of another. Every thread has
 /// columns of its own, so that sums do not depend on how many there are.
-fn add(sums_kd: &mut Array2<f64>, z_nd: ArrayView2<'_, f32>, moved: &[(usize, u32, u32)]) {
+pub(super) fn add(
+    sums_kd: &mut Array2<f64>,
+    z_nd: ArrayView2<'_, f32>,
+    moved: &[(usize, u32, u32)],
+) {
     let width = COLUMNS.max(sums_kd.ncols().div_ceil(rayon::current_num_threads()));
     let strips: Vec<_> = sums_kd
         .axis_chunks_iter_mut(Axis(1), width)

@@ -109,6 +109,7 @@ fn smooth(rows: &FittedRows, loss: &RowLoss, intercept: bool) -> Reached {
     let mut z = Stored(features());
     let mut risk = Risk::new(&mut z, rows, loss, &covariance, (LAMBDA, intercept));
     let solver = QuasiNewton {
+        start: None,
         tolerance: 1e-7,
         max_passes: 100,
         device: Device::cpu(),

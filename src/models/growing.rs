@@ -1,0 +1,329 @@
+//! Learners that grow: sums that rows are added to and forgotten from, with a model at any time.
+
+use super::{
+    Fit, FitData, FitRows, FromLabel, LabelledData, Labels, Learner, LinearModel, Model, Numbers,
+    Predicted, RowData, RowsAlone, TrainingData, state::renumbered,
+};
+use crate::{
+    Error, Result,
+    data::{ChunkSource, Survey},
+    features::{FeatureMap, ScaledKernel},
+    flow::Run,
+    normal::{NormalEquations, Targets},
+    seed::Seed,
+};
+use std::{fmt::Debug, marker::PhantomData, sync::Arc};
+
+/// Sums over rows, to which those of other rows are added, and from which they are taken again.
+pub trait Sums: Clone + Debug + Send + Sync {
+    /// Number of rows.
+    fn rows(&self) -> u64;
+
+    /// Adds the sums of other rows. Errors when they are of another shape.
+    fn merge(&mut self, other: &Self) -> Result<()>;
+
+    /// Takes the sums of some of the rows out again. Errors when they are of another shape or of
+    /// more rows.
+    fn subtract(&mut self, other: &Self) -> Result<()>;
+}
+
+impl Sums for NormalEquations {
+    fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    fn merge(&mut self, other: &Self) -> Result<()> {
+        Self::merge(self, other)
+    }
+
+    fn subtract(&mut self, other: &Self) -> Result<()> {
+        Self::subtract(self, other)
+    }
+}
+
+/// A learner to whom rows are nothing but sums.
+pub trait FitSums: Fit {
+    /// What is summed.
+    type Sums: Sums;
+
+    /// The sums of the rows of `data`.
+    fn sum(&self, map: &dyn FeatureMap, data: Summed<'_>) -> Result<Self::Sums>;
+
+    /// The model of sums, but for the names of classes.
+    fn model(
+        &self,
+        map: Box<dyn FeatureMap>,
+        sums: Self::Sums,
+        known: Known<'_>,
+    ) -> Result<LinearModel>;
+}
+
+/// Rows on their way into sums.
+pub struct Summed<'a> {
+    /// The rows, from the first.
+    pub source: &'a mut dyn ChunkSource,
+    /// What their targets mean.
+    pub targets: &'a Targets,
+    /// The kernel that the map estimates, where it is known.
+    pub kernel: Option<&'a ScaledKernel>,
+    /// The seed of what the learner draws itself.
+    pub seed: Seed,
+    /// Where, with how much memory, and who hears of it.
+    pub run: &'a Run,
+}
+
+impl Debug for Summed<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Summed")
+            .field("targets", &self.targets)
+            .field("run", self.run)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a model of sums needs beside them.
+#[derive(Debug, Clone, Copy)]
+pub struct Known<'a> {
+    /// What targets mean.
+    pub targets: &'a Targets,
+    /// The kernel that the map estimates, where it is known.
+    pub kernel: Option<&'a ScaledKernel>,
+    /// Where the fit ran.
+    pub run: &'a Run,
+}
+
+/// A learner that goes on: [`Learner::start`] draws the map and decides what the targets are by the
+/// first rows, and both stay as they are: scales, bandwidth and classes do not follow rows that
+/// come later. Adding rows takes one pass over them; a model is that of a fit to all rows added and
+/// not forgotten, on this map, but for the rounding of their sums.
+///
+/// ```
+/// use bochner::prelude::*;
+/// use ndarray::{Array2, s};
+/// let x = Array2::from_shape_fn((300, 2), |(i, j)| ((i * (7 * j + 3)) % 23) as f64 / 23.0);
+/// let pca = KernelPca::on(Fourier::new(Gaussian).features(64)).components(2);
+/// let mut growing = pca.start(&x.slice(s![..100, ..]))?;
+/// growing.add(&x.slice(s![100.., ..]))?;
+/// assert_eq!(growing.rows(), 300);
+/// let model = growing.model()?;
+/// assert_eq!(model.predict(&x)?.dim(), (300, 2));
+/// growing.forget(&x.slice(s![..100, ..]))?;
+/// assert_eq!(growing.rows(), 200);
+/// # Ok::<(), bochner::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Growing<L: FitSums, T, P> {
+    learner: L,
+    map: Arc<dyn FeatureMap>,
+    kernel: Option<ScaledKernel>,
+    targets: Targets,
+    names: Option<Vec<String>>,
+    sums: L::Sums,
+    seed: Seed,
+    run: Run,
+    predicts: PhantomData<(T, P)>,
+}
+
+impl<L: FitSums, T, P: Predicted> Growing<L, T, P> {
+    /// Number of rows that the sums are of.
+    pub fn rows(&self) -> u64 {
+        self.sums.rows()
+    }
+
+    /// The map that the first rows gave.
+    pub fn map(&self) -> &dyn FeatureMap {
+        self.map.as_ref()
+    }
+
+    /// The sums, to merge or keep elsewhere.
+    pub fn sums(&self) -> &L::Sums {
+        &self.sums
+    }
+
+    /// The model of the rows so far. Errors as the learner's fit does.
+    pub fn model(&self) -> Result<Model<P>> {
+        let known = Known {
+            targets: &self.targets,
+            kernel: self.kernel.as_ref(),
+            run: &self.run,
+        };
+        let map = Box::new(self.map.clone());
+        let model = LinearModel {
+            class_names: self.names.clone(),
+            ..self.learner.model(map, self.sums.clone(), known)?
+        };
+        let device = self.run.device.clone();
+        Ok(Model::new(model, device, self.run.memory))
+    }
+
+    fn summed(&self, source: &mut dyn ChunkSource) -> Result<L::Sums> {
+        check_weights(&self.learner, source)?;
+        let data = Summed {
+            source,
+            targets: &self.targets,
+            kernel: self.kernel.as_ref(),
+            seed: self.seed,
+            run: &self.run,
+        };
+        self.learner.sum(self.map.as_ref(), data)
+    }
+
+    fn take_up(&mut self, source: &mut dyn ChunkSource) -> Result<()> {
+        let more = self.summed(source)?;
+        self.sums.merge(&more)
+    }
+
+    fn take_out(&mut self, source: &mut dyn ChunkSource) -> Result<()> {
+        let less = self.summed(source)?;
+        if less.rows() > self.rows() {
+            return Err(Error::shape(format!(
+                "{} rows hold no {} to forget",
+                self.rows(),
+                less.rows()
+            )));
+        }
+        self.sums.subtract(&less)
+    }
+}
+
+fn check_weights(learner: &dyn Fit, source: &dyn ChunkSource) -> Result<()> {
+    match source.is_weighted() && !learner.takes_weights() {
+        true => Err(Error::unsupported("this learner takes no weights of rows")),
+        false => Ok(()),
+    }
+}
+
+impl<L: FitSums + Clone, T> Learner<L, T> {
+    fn begin_sums<P: Predicted>(
+        &self,
+        source: &mut dyn ChunkSource,
+        targets: impl FnOnce(&Survey) -> Result<Targets>,
+        names: Option<Vec<String>>,
+    ) -> Result<Growing<L, T, P>> {
+        check_weights(&self.own, source)?;
+        let bandwidth = self.setup.bandwidth.clone();
+        let bandwidth = bandwidth.unwrap_or_else(|| self.own.bandwidth());
+        let prepared = self.setup.prepare_for(source, bandwidth)?;
+        let targets = targets(&prepared.survey)?;
+        let seed = self.setup.seed.unwrap_or_default();
+        let data = Summed {
+            source,
+            targets: &targets,
+            kernel: prepared.kernel.as_ref(),
+            seed,
+            run: &prepared.run,
+        };
+        let map: Arc<dyn FeatureMap> = Arc::from(prepared.map);
+        Ok(Growing {
+            sums: self.own.sum(map.as_ref(), data)?,
+            learner: self.own.clone(),
+            map,
+            kernel: prepared.kernel,
+            targets,
+            names,
+            seed,
+            run: prepared.run,
+            predicts: PhantomData,
+        })
+    }
+}
+
+impl<L: FitSums + Clone> Learner<L, Numbers> {
+    /// Begins a learner that goes on: scales, bandwidth and map come from these rows, which are the
+    /// first to be summed. Errors as [`Learner::fit`] does.
+    pub fn start<D: TrainingData>(&self, data: D) -> Result<Growing<L, Numbers, D::Predicted>> {
+        let mut source = data.into_source()?;
+        let targets = |survey: &Survey| Ok(Targets::real(survey));
+        self.begin_sums(source.as_mut(), targets, None)
+    }
+}
+
+impl<L: FitSums + Clone> Learner<L, Labels> {
+    /// As for numbers; the labels of these rows are the classes.
+    pub fn start<D: LabelledData>(&self, data: D) -> Result<Growing<L, Labels, Vec<D::Label>>> {
+        let (mut source, names) = data.into_labelled()?;
+        self.begin_sums(source.as_mut(), Targets::classes, names)
+    }
+}
+
+impl<L: FitSums + FitRows + Clone> Learner<L, RowsAlone> {
+    /// As for numbers, of rows alone.
+    pub fn start<D: RowData>(&self, rows: D) -> Result<Growing<L, RowsAlone, L::Predicted>> {
+        let mut source = rows.into_rows()?;
+        self.begin_sums(source.as_mut(), |_| Ok(Targets::none()), None)
+    }
+}
+
+impl<L: FitSums, P: Predicted> Growing<L, Numbers, P> {
+    /// Adds rows. Errors when they are other columns or targets, and on rows that cannot be read;
+    /// the sums then are as before.
+    pub fn add<D: TrainingData<Predicted = P>>(&mut self, data: D) -> Result<()> {
+        self.take_up(data.into_source()?.as_mut())
+    }
+
+    /// Forgets rows that were added. Errors as [`Self::add`] does, and when there are fewer rows
+    /// than that.
+    pub fn forget<D: TrainingData<Predicted = P>>(&mut self, data: D) -> Result<()> {
+        self.take_out(data.into_source()?.as_mut())
+    }
+}
+
+impl<L: FitSums, N: FromLabel> Growing<L, Labels, Vec<N>> {
+    /// Adds rows. Errors as for numbers, and on a label that the first rows did not have.
+    pub fn add<D: LabelledData<Label = N>>(&mut self, data: D) -> Result<()> {
+        let mut source = renumbered(data, self.names.as_deref())?;
+        self.take_up(source.as_mut())
+    }
+
+    /// Forgets rows that were added. Errors as [`Self::add`] does, and when there are fewer rows
+    /// than that.
+    pub fn forget<D: LabelledData<Label = N>>(&mut self, data: D) -> Result<()> {
+        let mut source = renumbered(data, self.names.as_deref())?;
+        self.take_out(source.as_mut())
+    }
+}
+
+impl<L: FitSums + FitRows> Growing<L, RowsAlone, L::Predicted> {
+    /// Adds rows. Errors when they are other columns, and on rows that cannot be read; the sums
+    /// then are as before.
+    pub fn add<D: RowData>(&mut self, rows: D) -> Result<()> {
+        self.take_up(rows.into_rows()?.as_mut())
+    }
+
+    /// Forgets rows that were added. Errors as [`Self::add`] does, and when there are fewer rows
+    /// than that.
+    pub fn forget<D: RowData>(&mut self, rows: D) -> Result<()> {
+        self.take_out(rows.into_rows()?.as_mut())
+    }
+}
+
+/// A fit by the sums of all rows, for learners that are nothing else.
+pub(super) fn fit_sums<L: FitSums>(
+    learner: &L,
+    map: Box<dyn FeatureMap>,
+    data: FitData<'_>,
+) -> Result<LinearModel> {
+    let start = std::time::Instant::now();
+    let summed = Summed {
+        source: data.source,
+        targets: &data.targets,
+        kernel: data.kernel.as_ref(),
+        seed: data.seed,
+        run: data.run,
+    };
+    let sums = learner.sum(map.as_ref(), summed)?;
+    let accumulate = start.elapsed();
+    let known = Known {
+        targets: &data.targets,
+        kernel: data.kernel.as_ref(),
+        run: data.run,
+    };
+    let model = learner.model(map, sums, known)?;
+    Ok(LinearModel {
+        times: Some(super::FitTimes {
+            accumulate,
+            solve: start.elapsed() - accumulate,
+        }),
+        ..model
+    })
+}

@@ -1,0 +1,137 @@
+//! Clusters that grow: mini-batches of rows that come later.
+
+use super::{
+    KMeans, centres_model,
+    lloyd::{NONE, add, nearest},
+};
+use crate::{
+    Error, Result,
+    data::ChunkSource,
+    features::{End, FeatureMap, Featurizer, Lane},
+    flow::Run,
+    models::{Model, RowData, learner::Fitted},
+    normal::Targets,
+};
+use ndarray::{Array2, Axis};
+use std::sync::Arc;
+
+/// A k-means that goes on: [`KMeans::start`] fits the first rows by Lloyd's iteration, and each
+/// [`Self::add`] is one mini-batch (Sculley 2010): its rows go to their nearest centres as these
+/// are before it, and then every centre moves to the mean of all rows that ever came to it, a row
+/// as much as any other.
+///
+/// That is not Lloyd's iteration. A row stays with the centre that it first fell to, so batches in
+/// another order, or rows in other batches, give other centres, and those of a fit to all rows have
+/// a smaller inertia. For the same reason nothing is forgotten: to which centre a row was counted
+/// is not kept.
+///
+/// ```
+/// use bochner::prelude::*;
+/// let x = ndarray::array![[0.0], [0.1], [9.0], [9.1]];
+/// let mut growing = KMeans::on(Fourier::new(Gaussian)).clusters(2).start(&x)?;
+/// growing.add(&ndarray::array![[0.2], [9.2], [9.3]])?;
+/// let model = growing.model()?;
+/// let cluster = model.predict(&x)?;
+/// assert!(cluster[0] == cluster[1] && cluster[2] == cluster[3] && cluster[0] != cluster[2]);
+/// assert_eq!(growing.counts()[cluster[2]], 4);
+/// # Ok::<(), bochner::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct GrowingClusters {
+    map: Arc<dyn FeatureMap>,
+    centres_kd: Array2<f64>,
+    /// The sums of the rows that came to each centre.
+    sums_kd: Array2<f64>,
+    counts: Vec<u64>,
+    run: Run,
+}
+
+impl KMeans {
+    /// Begins clusters that go on: scales, bandwidth, map and first centres come from these rows.
+    /// Errors as the fit does.
+    pub fn start<D: RowData>(&self, rows: D) -> Result<GrowingClusters> {
+        let mut source = rows.into_rows()?;
+        let Fitted { model, run } =
+            self.linear(source.as_mut(), |_| Ok(Targets::none()), &self.own)?;
+        let centres_kd = model.coefficients.beta_dt.t().to_owned();
+        let centres_kd = centres_kd.as_standard_layout().into_owned();
+        let mut growing = GrowingClusters {
+            sums_kd: Array2::zeros(centres_kd.dim()),
+            counts: vec![0; centres_kd.nrows()],
+            centres_kd,
+            map: Arc::from(model.map),
+            run,
+        };
+        growing.take_up(source.as_mut())?;
+        Ok(growing)
+    }
+}
+
+impl GrowingClusters {
+    /// Number of rows that were added.
+    pub fn rows(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// How many rows came to each cluster, `[k]`.
+    pub fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+
+    /// The map that the first rows gave.
+    pub fn map(&self) -> &dyn FeatureMap {
+        self.map.as_ref()
+    }
+
+    /// Adds rows, all of them one mini-batch, whatever the memory. Errors when they are other
+    /// columns, and on rows that cannot be read; the centres then are as before.
+    pub fn add<D: RowData>(&mut self, rows: D) -> Result<()> {
+        self.take_up(rows.into_rows()?.as_mut())
+    }
+
+    /// The clusters as they are: a model as that of [`KMeans`].
+    pub fn model(&self) -> Result<Model<Vec<usize>>> {
+        let map = Box::new(self.map.clone());
+        let mut model = centres_model(map, &self.centres_kd, self.rows(), &self.run.device);
+        let clusters = self.centres_kd.nrows() as f64;
+        model.facts.insert("clusters".into(), clusters);
+        Ok(Model::new(model, self.run.device.clone(), self.run.memory))
+    }
+
+    fn take_up(&mut self, source: &mut dyn ChunkSource) -> Result<()> {
+        if source.is_weighted() {
+            return Err(Error::unsupported("this learner takes no weights of rows"));
+        }
+        let centres_dk = self.centres_kd.t().mapv(|c| c as f32);
+        let centres_dk = centres_dk.as_standard_layout();
+        let squares_k = self.centres_kd.map_axis(Axis(1), |c| c.dot(&c));
+        let mut sums_kd = self.sums_kd.clone();
+        let mut counts = self.counts.clone();
+        let lanes = vec![Lane::features(self.map.as_ref())?];
+        let mut featurizer = Featurizer::new(lanes, source.targets(), End::Host, &self.run)?;
+        featurizer.on_host(
+            source,
+            |_, _| (),
+            |lanes, ()| {
+                let found = nearest(lanes[0], &centres_dk.view(), &squares_k);
+                let each = found.iter().enumerate();
+                let moved: Vec<_> = each.map(|(b, near)| (b, NONE, near.cluster)).collect();
+                add(&mut sums_kd, lanes[0], &moved);
+                for near in &found {
+                    counts[near.cluster as usize] += 1;
+                }
+                Ok(())
+            },
+        )?;
+        drop(featurizer);
+        (self.sums_kd, self.counts) = (sums_kd, counts);
+        for (c, &count) in self.counts.iter().enumerate() {
+            // A centre that nothing came to stays where it is.
+            if count > 0 {
+                let mean = &self.sums_kd.row(c) / count as f64;
+                self.centres_kd.row_mut(c).assign(&mean);
+            }
+        }
+        Ok(())
+    }
+}
