@@ -8,6 +8,7 @@ pub mod cpu;
 pub mod gpu;
 mod linger;
 mod matrix;
+pub(crate) mod room;
 
 pub(crate) use aligned::Aligned;
 #[cfg(target_arch = "x86_64")]

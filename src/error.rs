@@ -49,6 +49,20 @@ pub enum Error {
         /// What to do.
         remedies: Vec<Remedy>,
     },
+    /// The host has not the memory for something; it was not begun.
+    HostMemory {
+        /// What was asked for.
+        what: String,
+        /// How much it needs, with its unit.
+        needed: String,
+        /// How much is free, with its unit.
+        free: String,
+        /// The number of features, or of what else there is too much of, that would fit; `None`
+        /// where that does not follow from the memory alone.
+        enough_for: Option<u64>,
+        /// What to do.
+        remedies: Vec<Remedy>,
+    },
     /// A device has no room for a buffer, even after what was kept for reuse is freed. Streams have
     /// then tried with a quarter of the rows; nothing is counted twice or left out.
     OutOfMemory {
@@ -178,7 +192,9 @@ impl Error {
             | Self::Numerical(problem)
             | Self::Data { problem, .. }
             | Self::Model { problem, .. } => problem.remedies.push(remedy),
-            Self::Limit { remedies, .. } => remedies.push(remedy),
+            Self::Limit { remedies, .. } | Self::HostMemory { remedies, .. } => {
+                remedies.push(remedy);
+            }
             Self::OutOfMemory { .. } | Self::DeviceLost { .. } | Self::Io { .. } => {}
         }
         self
@@ -221,6 +237,18 @@ impl Error {
                 remedies,
             } => {
                 let text = format!("{what} needs {needed}; this device allows {allowed}");
+                (text, remedies.clone())
+            }
+            Self::HostMemory {
+                what,
+                needed,
+                free,
+                enough_for,
+                remedies,
+            } => {
+                let enough = enough_for.map(|most| format!(", enough for {most}"));
+                let enough = enough.unwrap_or_default();
+                let text = format!("{what} needs {needed} of memory; {free} is free{enough}");
                 (text, remedies.clone())
             }
             Self::OutOfMemory { what, needed, held } => {

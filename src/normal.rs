@@ -8,7 +8,7 @@ pub use accumulation::COPY_EVERY;
 
 use crate::{Error, Result, data::ChunkSource, features::FeatureMap, flow::Run, store::Store};
 use ndarray::{Array1, Array2, ArrayView2};
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 const KIND: &str = "normal-equations";
 
@@ -136,17 +136,8 @@ impl NormalEquations {
         targets: &Targets,
         run: impl Into<Run>,
     ) -> Result<Self> {
-        let mut sums = Self::zero(map.output_dim(), targets.outputs());
-        let done = sums.resume(map, source, targets, run);
-        match done {
-            Ok(()) => Ok(sums),
-            // The sums go with this call.
-            Err(Error::DeviceLost { reason, .. }) => Err(Error::DeviceLost {
-                reason,
-                rows_kept: 0,
-            }),
-            Err(error) => Err(error),
-        }
+        // A copy would go with this call.
+        Accumulation::new(map, targets, run, Duration::MAX).all(source)
     }
 
     /// Adds the rows of `source` after the first [`Self::rows`], which are counted already;

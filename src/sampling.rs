@@ -16,6 +16,7 @@ pub use leverage::leverage_resample;
 pub use sobol::Sobol;
 
 use crate::{
+    device::room,
     error::{Error, Result},
     kernels::SpectralMeasure,
     seed::{Draws, Seed, Stream},
@@ -110,6 +111,9 @@ impl Sampling {
                 "cannot draw {s} frequencies for {d} columns: both must be at least 1"
             )));
         }
+        // In f64 as they are drawn, in f32 as a map keeps them.
+        let bytes = 12 * d as u128 * s as u128;
+        room::ask(bytes, || format!("a map of {s} frequencies in {d} columns"))?;
         let omega = match self {
             Self::MonteCarlo => monte_carlo::draw(measure, d, s, seed),
             Self::Orthogonal => orthogonal::draw(measure, d, s, seed)?,

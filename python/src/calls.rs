@@ -156,7 +156,9 @@ pub(crate) fn exception(error: &Error) -> PyErr {
         Error::Device(_) | Error::Shader(_) | Error::DeviceLost { .. } => {
             PyRuntimeError::new_err(text)
         }
-        Error::OutOfMemory { .. } | Error::Limit { .. } => PyMemoryError::new_err(text),
+        Error::OutOfMemory { .. } | Error::HostMemory { .. } | Error::Limit { .. } => {
+            PyMemoryError::new_err(text)
+        }
         Error::Io { .. } => PyOSError::new_err(text),
         _ => PyValueError::new_err(text),
     }

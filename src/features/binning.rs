@@ -16,6 +16,7 @@ use super::{Affine, FeatureMap, LoadedMap, MapBuilder, MapData, Structure};
 use crate::{
     Device, Error, Result,
     data::{ChunkSource, Rows},
+    device::room,
     error::Remedy,
     flow::{Run, watch_chunks},
     kernels::Kernel,
@@ -97,6 +98,8 @@ impl Binning {
             return Err(Error::parameter("the number of grids is 0; use at least 1"));
         }
         let d = input.columns();
+        let bytes = 8 * d as u128 * self.grids as u128;
+        room::ask(bytes, || format!("a map of {} grids", self.grids))?;
         let mut grids = Grids {
             inverse_dp: Array2::zeros((d, self.grids)),
             shift_dp: Array2::zeros((d, self.grids)),

@@ -2,11 +2,13 @@
 //! matrices and diagonals.
 
 use super::{
-    Affine, FeatureMap, Form, MapBuilder, MapData, StructuredFeatures, builder::drawn,
-    structured::Plan,
+    Affine, FeatureMap, Form, MapBuilder, MapData, StructuredFeatures,
+    builder::drawn,
+    structured::{BYTES, Plan},
 };
 use crate::{
     Result,
+    device::room,
     kernels::Kernel,
     ops::structured::Mixing,
     seed::{Seed, Stream},
@@ -90,7 +92,9 @@ impl Fastfood {
             seed: self.seed,
         };
         let n = input.columns().next_power_of_two().max(2);
-        let blocks = self.form.frequencies(self.features)?.div_ceil(n);
+        let s = self.form.frequencies(self.features)?;
+        room::ask(BYTES * s as u128, || format!("a map of {s} frequencies"))?;
+        let blocks = s.div_ceil(n);
         let mut gaussian_bn = Array2::zeros((blocks, n));
         let mut permutation_bn = Array2::zeros((blocks, n));
         // |G|_F sqrt n, from G as it is used: rounded.

@@ -3,6 +3,7 @@
 use super::{Affine, FeatureMap, Form, LoadedMap};
 use crate::{
     Device, Error, Matrix, Result,
+    device::room,
     error::Remedy,
     kernels::{Kernel, SpectralMeasure},
     ops::{
@@ -25,6 +26,9 @@ pub struct StructuredFeatures {
     pub(super) input: Affine,
     pub(super) map: StructuredMap,
 }
+
+/// What a frequency takes, in bytes: its radius, its signs, and what a map adds to them.
+pub(super) const BYTES: u128 = 24;
 
 /// What the builders have in common.
 pub(super) struct Plan<'a> {
@@ -57,6 +61,7 @@ impl Plan<'_> {
         };
         let measure = self.kernel.spectrum().ok_or_else(unsupported)?;
         let s = self.form.frequencies(self.features)?;
+        room::ask(BYTES * s as u128, || format!("a map of {s} frequencies"))?;
         let depth = input.columns();
         let n = depth.next_power_of_two().max(2);
         let blocks = s.div_ceil(n);

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::{
     Error, Result,
+    device::room,
     error::Remedy,
     features::FeatureMap,
     progress::Step,
@@ -150,6 +151,7 @@ impl Fit for FalkonOptions {
                 remedies: vec![Remedy::words("use fewer landmarks")],
             });
         }
+        room::ask_square(m, 16, || format!("the factors of {m} landmarks"))?;
         if source.targets() == 0 {
             return Err(Error::missing("the data has no targets to fit").help(Remedy::NameTargets));
         }

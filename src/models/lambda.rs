@@ -4,6 +4,7 @@ use super::{FitTimes, LinearModel};
 use crate::{
     Error, Result,
     data::ChunkSource,
+    device::room,
     features::FeatureMap,
     flow::Run,
     normal::{NormalEquations, Targets},
@@ -166,6 +167,9 @@ pub(super) fn fit(
 ) -> Result<LinearModel> {
     const SEED: u64 = 0;
     let lambdas = ascending(of)?;
+    let features = map.output_dim();
+    let what = || format!("a path of penalties of {features} features");
+    room::ask_square(features, 24, what)?;
     let start = Instant::now();
     let folds = match by {
         HeldOut::LeaveOneOut => None,

@@ -4,6 +4,7 @@
 use crate::{
     Error, Result,
     data::{Chunk, ChunkSource},
+    device::room,
     error::Remedy,
     features::{FeatureMap, Leaf, leaves, require_dense},
     flow::{RowNeeds, Run, for_each_chunk, watch_chunks},
@@ -122,6 +123,9 @@ impl<'a> Returning<'a> {
         let pairs = require_dense(map).is_ok() && map.output_dim() <= MOST_PAIRS;
         let (rows, sums, binned) = match pairs {
             true => {
+                let features = map.output_dim();
+                let what = || format!("a covariance of {features} features and its factor");
+                room::ask_square(features, 16, what)?;
                 let sums = NormalEquations::accumulate(map, &mut keeping, fitted, run)?;
                 (sums.rows, Some(sums), Vec::new())
             }

@@ -4,6 +4,7 @@ use super::{NormalEquations, Targets};
 use crate::{
     Error, Matrix, Result,
     data::{Chunk, ChunkSource},
+    device::room,
     error::Remedy,
     features::{End, FeatureMap, Featurizer, Lane, OnDevice},
     flow::Run,
@@ -40,6 +41,18 @@ impl<'a> Accumulation<'a> {
             targets,
             run: run.into(),
             copy_every,
+        }
+    }
+
+    /// The sums of all rows of `source`; nothing is kept after an error.
+    pub(crate) fn all(&self, source: &mut dyn ChunkSource) -> Result<NormalEquations> {
+        match self.sum(source, 0, &mut None) {
+            Ok(sums) => Ok(sums.expect("no row is skipped")),
+            Err(Error::DeviceLost { reason, .. }) => Err(Error::DeviceLost {
+                reason,
+                rows_kept: 0,
+            }),
+            Err(error) => Err(error),
         }
     }
 
@@ -89,6 +102,10 @@ impl<'a> Accumulation<'a> {
             return Err(Error::missing("the data has no targets to fit").help(Remedy::NameTargets));
         }
         let (features, outputs) = (self.map.output_dim(), self.targets.outputs());
+        // On the CPU one triangle is summed, then written out as a square; a GPU's sums are read
+        // back by panels.
+        let gram = || format!("the Gram matrix of {features} features");
+        room::ask_square(features, 12, gram)?;
         let end = End::Device {
             beside: outputs + 1,
         };

@@ -12,6 +12,8 @@ mod jobs;
 mod losses;
 mod machines;
 mod maps;
+#[cfg(target_os = "linux")]
+mod room;
 mod rows;
 mod standardize;
 mod usage;

@@ -3,6 +3,7 @@
 use super::landmarks;
 use crate::{
     Error, Result,
+    device::room,
     kernels::{Kernel, gram},
     ops::kernel_block::Level,
 };
@@ -43,8 +44,9 @@ impl Whitening {
         rank: Option<usize>,
         symmetric: bool,
     ) -> Result<Self> {
+        let m = landmarks_md.nrows();
+        room::ask_square(m, 24, || format!("the eigenvectors of {m} landmarks"))?;
         let k_mm = gram(kernel, landmarks_md);
-        let m = k_mm.nrows();
         let not_finite = || landmarks::not_finite("the landmarks");
         if k_mm.iter().any(|k| !k.is_finite()) {
             return Err(not_finite());
