@@ -268,7 +268,7 @@ fn batches_of_clusters_are_those_of_their_definition() {
             .standardize(Standardize::No)
             .device(device);
         let z = features
-            .fit(&part(0, 150))
+            .fit(part(0, 150))
             .expect("draws")
             .transform(&x)
             .expect("runs");

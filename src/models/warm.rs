@@ -12,7 +12,7 @@ use crate::{
 };
 
 impl<L: Fit, T> Learner<L, T> {
-    fn from_start(&self, model: &LinearModel, source: &mut dyn ChunkSource) -> Result<LinearModel> {
+    fn begin_at(&self, model: &LinearModel, source: &mut dyn ChunkSource) -> Result<LinearModel> {
         if !self.own.takes_start() {
             return Err(Error::unsupported(
                 "this learner does not go on from a model; fit it anew, or keep its sums by \
@@ -60,7 +60,7 @@ impl<L: Fit> Learner<L, Numbers> {
         model: &Model<D::Predicted>,
         data: D,
     ) -> Result<Model<D::Predicted>> {
-        let fitted = self.from_start(model.linear(), data.into_source()?.as_mut())?;
+        let fitted = self.begin_at(model.linear(), data.into_source()?.as_mut())?;
         let run = self.setup.run()?;
         Ok(Model::new(fitted, run.device, run.memory))
     }
@@ -86,7 +86,7 @@ impl<L: Fit> Learner<L, Labels> {
         data: D,
     ) -> Result<Model<Vec<D::Label>>> {
         let names = model.linear().class_names.as_deref();
-        let fitted = self.from_start(model.linear(), renumbered(data, names)?.as_mut())?;
+        let fitted = self.begin_at(model.linear(), renumbered(data, names)?.as_mut())?;
         let run = self.setup.run()?;
         Ok(Model::new(fitted, run.device, run.memory))
     }
