@@ -11,6 +11,7 @@
 
 mod arrays;
 mod checked;
+mod choice;
 mod csv;
 mod file;
 mod memory;
@@ -24,6 +25,8 @@ mod survey;
 
 pub use self::arrays::{Number, ToRows, ToTargets};
 pub(crate) use self::checked::next_checked;
+pub use self::choice::ColumnChoice;
+pub(crate) use self::choice::names_tell;
 pub use self::csv::{CsvOptions, CsvSource, TargetUse};
 pub use self::file::DataFile;
 pub use self::memory::MemorySource;
@@ -82,6 +85,10 @@ pub trait ChunkSource: Send {
     fn column_names(&self) -> Option<Vec<String>> {
         None
     }
+    /// Names of the target columns, where the source has any.
+    fn target_names(&self) -> Option<Vec<String>> {
+        None
+    }
     /// The next at most `max_rows` rows; `None` at the end. Never an empty chunk;
     /// [`Error::Parameter`] for `max_rows` = 0.
     fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>>;
@@ -121,6 +128,9 @@ macro_rules! forward {
             }
             fn column_names(&self) -> Option<Vec<String>> {
                 (**self).column_names()
+            }
+            fn target_names(&self) -> Option<Vec<String>> {
+                (**self).target_names()
             }
             fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
                 (**self).next_chunk(max_rows)

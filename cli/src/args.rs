@@ -8,8 +8,9 @@ use crate::{
 use anyhow::Result;
 use bochner::{
     Device, DeviceChoice, Error, Run,
-    data::{ChunkSource, OpenOptions, TargetUse, open},
+    data::{ChunkSource, ColumnChoice, OpenOptions, TargetUse, open},
     device::CpuDevice,
+    models::LinearModel,
 };
 use clap::Args;
 use indicatif::BinaryBytes;
@@ -28,25 +29,54 @@ pub(crate) struct DataArgs {
     /// Targets of a .npy input: [rows] or [rows, targets]
     #[arg(long, value_name = "FILE.npy")]
     targets: Option<PathBuf>,
+    /// Columns of a .csv that are features, in this order, instead of all that are no target
+    #[arg(
+        long,
+        value_name = "COLUMN,..",
+        value_delimiter = ',',
+        conflicts_with = "ignore"
+    )]
+    columns: Vec<String>,
+    /// Columns of a .csv that are neither features nor targets and are not read
+    #[arg(long, value_name = "COLUMN,..", value_delimiter = ',')]
+    ignore: Vec<String>,
 }
 
 impl DataArgs {
     /// Opens a source; with targets required it must have some.
     pub(crate) fn open(&self, input: &Path, target_use: TargetUse) -> Result<Box<dyn ChunkSource>> {
-        self.open_beside(input, self.targets.as_deref(), target_use)
+        self.open_beside(input, self.targets.as_deref(), (target_use, None))
     }
 
-    /// As [`Self::open`], with another file of targets.
+    /// Opens rows for a model: columns by the names that it knows.
+    pub(crate) fn open_for(
+        &self,
+        model: &LinearModel,
+        input: &Path,
+        target_use: TargetUse,
+    ) -> Result<Box<dyn ChunkSource>> {
+        let columns = model.column_names.clone().map(ColumnChoice::Matching);
+        self.open_beside(input, self.targets.as_deref(), (target_use, columns))
+    }
+
+    /// As [`Self::open`], with another file of targets, and columns by their names instead of those
+    /// that were asked for.
     pub(crate) fn open_beside(
         &self,
         input: &Path,
         targets: Option<&Path>,
-        target_use: TargetUse,
+        (target_use, columns): (TargetUse, Option<ColumnChoice>),
     ) -> Result<Box<dyn ChunkSource>> {
+        let asked = || match (&self.columns[..], &self.ignore[..]) {
+            ([], []) => ColumnChoice::All,
+            ([], ignore) => ColumnChoice::AllBut(ignore.to_vec()),
+            (columns, _) => ColumnChoice::These(columns.to_vec()),
+        };
         let options = OpenOptions {
             targets: targets.map(Path::to_owned),
             target: self.target.clone(),
             target_use,
+            columns: columns.unwrap_or_else(asked),
         };
         let source = open(input, &options)?;
         if target_use == TargetUse::Required && source.targets() == 0 {

@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let console = args.run.start()?;
     let mut report = Report::default();
     let model = LinearModel::load(&args.model)?;
-    let mut source = args.data.open(&args.input, TargetUse::Required)?;
+    let mut source = (args.data).open_for(&model, &args.input, TargetUse::Required)?;
     check_columns(&model, source.as_ref(), &args.input)?;
     let wanted = match &model.targets {
         Targets::Real { columns, .. } => *columns,
@@ -45,6 +45,17 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             "has {} target columns, but the model predicts {wanted}; name those that it was fitted \
              on",
             source.targets()
+        );
+        return Err(Error::data(&args.input, problem).into());
+    }
+    if let (Some(fitted), Some(given)) = (&model.target_names, source.target_names())
+        && *fitted != given
+    {
+        let problem = format!(
+            "has the targets {}, but the model predicts {}; name those with --target, in this \
+             order",
+            given.join(", "),
+            fitted.join(", ")
         );
         return Err(Error::data(&args.input, problem).into());
     }

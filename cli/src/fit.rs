@@ -19,7 +19,7 @@ use crate::{
 use anyhow::Result;
 use bochner::{
     Error, Run, Step,
-    data::{AtomicFile, ChunkSource, Part, Split, Survey, TargetUse},
+    data::{AtomicFile, ChunkSource, ColumnChoice, Part, Split, Survey, TargetUse},
     features::Standardize,
     models::{Conformal, Fit, FitData, LinearModel, WithProbabilities},
     seed::Seed,
@@ -139,9 +139,12 @@ impl Args {
         let Some(path) = &self.test_input else {
             return Ok((train, None));
         };
-        let test =
-            self.data
-                .open_beside(path, self.test_targets.as_deref(), TargetUse::Required)?;
+        let columns = train.column_names().map(ColumnChoice::Matching);
+        let test = self.data.open_beside(
+            path,
+            self.test_targets.as_deref(),
+            (TargetUse::Required, columns),
+        )?;
         for (what, test, train) in [
             ("feature", test.columns(), train.columns()),
             ("target", test.targets(), train.targets()),
@@ -219,7 +222,7 @@ impl Args {
             _ => {}
         });
         let data = FitData {
-            source: train,
+            source: &mut *train,
             survey,
             targets,
             kernel: Some(built.scaled_kernel()),
@@ -228,10 +231,12 @@ impl Args {
             run: &run,
         };
         let fit = chosen.fit.as_ref();
-        Ok(match chosen.probabilities {
+        let mut model = match chosen.probabilities {
             true => WithProbabilities(fit).fit(built.map, data)?,
             false => fit.fit(built.map, data)?,
-        })
+        };
+        model.name_columns(train);
+        Ok(model)
     }
 }
 

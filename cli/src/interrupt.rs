@@ -103,6 +103,9 @@ impl<S: ChunkSource> ChunkSource for Interruptible<S> {
     fn column_names(&self) -> Option<Vec<String>> {
         self.0.column_names()
     }
+    fn target_names(&self) -> Option<Vec<String>> {
+        self.0.target_names()
+    }
     fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
         match status() {
             None => self.0.next_chunk(max_rows),

@@ -58,6 +58,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let options = OpenOptions {
         target: args.target.clone(),
         target_use: TargetUse::Ignored,
+        columns: model.columns(),
         ..OpenOptions::default()
     };
     let mut source: Box<dyn ChunkSource> = Box::new(Interruptible(open(&args.input, &options)?));

@@ -1,5 +1,6 @@
 //! .csv files as a source, streamed.
 
+use super::choice::ColumnChoice;
 use super::open::{open_file, shortened};
 use super::rows::EXACT;
 use super::{Chunk, ChunkSource, Rows, require_rows};
@@ -17,6 +18,8 @@ pub struct CsvOptions {
     pub target: Vec<String>,
     /// Whether they must be there.
     pub target_use: TargetUse,
+    /// Which of the others are features.
+    pub columns: ColumnChoice,
 }
 
 /// What becomes of target columns.
@@ -41,9 +44,9 @@ pub enum TargetUse {
 /// empty name is called by its index.
 ///
 /// Fields may be quoted, and white space around them does not count. Every field but those of
-/// ignored targets must be a finite number: text, empty and missing values are errors with the line
-/// (the file's first is 1) and the column's name. Features are f64: a warning names the first whole
-/// number that it rounds, which in a target is an error.
+/// ignored targets and of columns left out must be a finite number: text, empty and missing values
+/// are errors with the line (the file's first is 1) and the column's name. Features are f64: a
+/// warning names the first whole number that it rounds, which in a target is an error.
 #[derive(Debug)]
 pub struct CsvSource {
     path: PathBuf,
@@ -178,14 +181,13 @@ impl CsvSource {
                 (None, _) => missing = true,
             }
         }
-        self.features = (0..self.names.len())
-            .filter(|j| !found.contains(j))
-            .collect();
+        self.features = options.columns.among(&self.names, &found, &self.path)?;
         if self.features.is_empty() {
-            return Err(Error::data(
-                &self.path,
-                "has only target columns; at least one column of features is needed",
-            ));
+            let problem = match options.columns {
+                ColumnChoice::AllBut(_) => "has no column left; leave out fewer",
+                _ => "has only target columns; at least one column of features is needed",
+            };
+            return Err(Error::data(&self.path, problem));
         }
         if !missing && options.target_use != TargetUse::Ignored {
             self.targets = found;
@@ -273,6 +275,10 @@ impl ChunkSource for CsvSource {
     }
     fn column_names(&self) -> Option<Vec<String>> {
         let names = self.features.iter().map(|&j| self.names[j].clone());
+        Some(names.collect())
+    }
+    fn target_names(&self) -> Option<Vec<String>> {
+        let names = self.targets.iter().map(|&j| self.names[j].clone());
         Some(names.collect())
     }
     fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {

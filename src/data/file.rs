@@ -1,6 +1,6 @@
 //! A file with its targets, opened when it is needed.
 
-use super::{ChunkSource, OpenOptions, open};
+use super::{ChunkSource, ColumnChoice, OpenOptions, open};
 use crate::{Error, Result, error::Remedy};
 use std::path::{Path, PathBuf};
 
@@ -30,6 +30,12 @@ impl DataFile {
     /// One more target column of a .csv, by its name.
     pub fn target(mut self, column: impl Into<String>) -> Self {
         self.options.target.push(column.into());
+        self
+    }
+
+    /// Which columns of a .csv are features; all that are not targets, until said otherwise.
+    pub fn columns(mut self, columns: ColumnChoice) -> Self {
+        self.options.columns = columns;
         self
     }
 

@@ -1,6 +1,6 @@
 //! A source by the name of its file.
 
-use super::{ChunkSource, CsvOptions, CsvSource, NpySource, NpzSource, TargetUse};
+use super::{ChunkSource, ColumnChoice, CsvOptions, CsvSource, NpySource, NpzSource, TargetUse};
 use crate::error::{Error, Result};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,8 @@ pub struct OpenOptions {
     pub target: Vec<String>,
     /// For .csv: whether the target columns must be there.
     pub target_use: TargetUse,
+    /// For .csv: which of the other columns are features.
+    pub columns: ColumnChoice,
 }
 
 /// Opens `path` by its extension: .npy, .npz or .csv, in any case.
@@ -48,6 +50,15 @@ pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Box<dyn Chu
             "a target column is named, but .{extension} has no column names; {remedy}"
         ));
     }
+    let named = !matches!(
+        options.columns,
+        ColumnChoice::All | ColumnChoice::Matching(_)
+    );
+    if named && matches!(&*extension, "npy" | "npz") {
+        return refuse(format!(
+            "columns are named, but .{extension} has no column names; save it without the others"
+        ));
+    }
     Ok(match &*extension {
         "npy" => Box::new(NpySource::open(path, options.targets.as_deref())?),
         "npz" => Box::new(NpzSource::open(path)?),
@@ -56,6 +67,7 @@ pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Box<dyn Chu
             CsvOptions {
                 target: options.target.clone(),
                 target_use: options.target_use,
+                columns: options.columns.clone(),
             },
         )?),
         "" => return refuse("the name has no extension; .npy, .npz and .csv can be read".into()),

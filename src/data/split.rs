@@ -144,6 +144,9 @@ impl<S: ChunkSource> ChunkSource for Split<S> {
     fn column_names(&self) -> Option<Vec<String>> {
         self.source.column_names()
     }
+    fn target_names(&self) -> Option<Vec<String>> {
+        self.source.target_names()
+    }
     fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
         require_rows(max_rows)?;
         // A small part of a chunk would make small chunks, which are slow: fill at least half of

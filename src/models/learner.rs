@@ -119,13 +119,14 @@ impl<L: Fit, T> Learner<L, T> {
         let data = FitData {
             kernel: prepared.kernel,
             start: None,
-            source,
+            source: &mut *source,
             targets: targets(&prepared.survey)?,
             survey: &prepared.survey,
             seed: self.setup.seed.unwrap_or_default(),
             run: &prepared.run,
         };
-        let model = fit.fit(prepared.map, data)?;
+        let mut model = fit.fit(prepared.map, data)?;
+        model.name_columns(source);
         Ok(Fitted {
             model,
             run: prepared.run,

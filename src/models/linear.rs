@@ -3,7 +3,7 @@
 use super::{Conformal, FitTimes, LambdaCurve, Link, Principal, Probabilities};
 use crate::{
     Device, Error, Result,
-    data::{Chunk, ChunkSource, Rows},
+    data::{Chunk, ChunkSource, ColumnChoice, Rows, names_tell},
     features::{self, End, FeatureMap, Featurizer, Lane},
     flow::Run,
     normal::Targets,
@@ -17,6 +17,9 @@ use std::{collections::BTreeMap, path::Path};
 const KIND: &str = "model";
 /// The learner of files that name none.
 const RIDGE: &str = "ridge";
+/// Names of columns and of targets.
+const COLUMNS: &str = "column_names";
+const TARGETS: &str = "target_names";
 /// Names and figures of a fit.
 const FACTS: &str = "facts";
 
@@ -32,6 +35,10 @@ pub struct LinearModel {
     /// What classes are called if their labels are text, which the numbers in [`Self::targets`]
     /// then count from 0.
     pub class_names: Option<Vec<String>>,
+    /// What the columns of the data were called, as many as the map takes, if they had names.
+    pub column_names: Option<Vec<String>>,
+    /// What the columns of the targets were called, if they had names.
+    pub target_names: Option<Vec<String>>,
     /// What fitted it, by the name that `fit --model` takes.
     pub learner: String,
     /// Figures that the fit found, by name, such as `effective_dimension`: for reports.
@@ -71,6 +78,8 @@ impl LinearModel {
             coefficients,
             targets,
             class_names: None,
+            column_names: None,
+            target_names: None,
             learner: RIDGE.into(),
             facts: BTreeMap::new(),
             lambda_curve: None,
@@ -83,6 +92,23 @@ impl LinearModel {
             rows: 0,
             device: device.describe(),
             times: None,
+        }
+    }
+
+    /// Keeps what the columns of the data are called, where that is not just numbers.
+    pub fn name_columns(&mut self, of: &dyn ChunkSource) {
+        let telling = |names: Option<Vec<String>>| names.filter(|names| names_tell(names));
+        self.column_names =
+            telling(of.column_names()).filter(|names| names.len() == self.map.input_dim());
+        self.target_names = telling(of.target_names());
+    }
+
+    /// How to [`open`](crate::data::open) rows to predict: columns by their names, in any order and
+    /// beside others, where the model and the file have names.
+    pub fn columns(&self) -> ColumnChoice {
+        match &self.column_names {
+            Some(names) => ColumnChoice::Matching(names.clone()),
+            None => ColumnChoice::All,
         }
     }
 
@@ -116,6 +142,11 @@ impl LinearModel {
         }
         if let Some(names) = &self.class_names {
             store.set("class_names", serde_json::json!(names));
+        }
+        for (name, names) in [(COLUMNS, &self.column_names), (TARGETS, &self.target_names)] {
+            if let Some(names) = names {
+                store.set(name, serde_json::json!(names));
+            }
         }
         store.set("learner", &self.learner);
         if !self.facts.is_empty() {
@@ -183,8 +214,24 @@ impl LinearModel {
             true => store.text("learner")?.to_owned(),
             false => RIDGE.into(),
         };
+        let list = |name| match store.has_property(name) {
+            true => read_list(store, name).map(Some),
+            false => Ok(None),
+        };
+        let column_names = list(COLUMNS)?;
+        if let Some(names) = &column_names
+            && names.len() != map.input_dim()
+        {
+            return Err(Error::format(format!(
+                "{} names for {} columns",
+                names.len(),
+                map.input_dim()
+            )));
+        }
         Ok(Self {
             map,
+            column_names,
+            target_names: list(TARGETS)?,
             class_names,
             spread: read_spread(store, (features, outputs))?,
             conformal: Conformal::read(store, outputs)?,

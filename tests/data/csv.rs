@@ -1,7 +1,7 @@
 use crate::{assert_says, opened, place, read_all, read_in_every_way};
 use bochner::Result;
 use bochner::data::{
-    Chunk, ChunkSource, CsvOptions, CsvSource, OpenOptions, Rows, TargetUse, open,
+    Chunk, ChunkSource, ColumnChoice, CsvOptions, CsvSource, OpenOptions, Rows, TargetUse, open,
 };
 use ndarray::{Array2, array};
 use std::fs;
@@ -16,7 +16,14 @@ fn source(
     let target = target.iter().map(|&name| name.to_owned()).collect();
     (
         directory,
-        CsvSource::open(&path, CsvOptions { target, target_use }),
+        CsvSource::open(
+            &path,
+            CsvOptions {
+                target,
+                target_use,
+                ..CsvOptions::default()
+            },
+        ),
     )
 }
 
@@ -254,4 +261,80 @@ fn whole_numbers_that_f64_rounds_are_no_targets() {
     // Not hidden by a feature before it.
     let text = format!("a,id\n1,2\n{rounded},{rounded}\n");
     assert_says(read(&text, &["id"]), &["column \"id\"", "renumber"]);
+}
+
+#[test]
+fn features_are_chosen_by_name() {
+    let (_directory, path) = place("data.csv");
+    fs::write(&path, "a,id,b,y\n1,x,2,3\n4,z,5,6\n").unwrap();
+    let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+    let with = |columns| {
+        let target = vec!["y".to_owned()];
+        let target_use = TargetUse::Required;
+        CsvSource::open(
+            &path,
+            CsvOptions {
+                target,
+                target_use,
+                columns,
+            },
+        )
+    };
+    // Text in a column that is left out is not read.
+    for (choice, expected) in [
+        (
+            ColumnChoice::These(names(&["b", "a"])),
+            [[2.0, 1.0], [5.0, 4.0]],
+        ),
+        (
+            ColumnChoice::Matching(names(&["b", "a"])),
+            [[2.0, 1.0], [5.0, 4.0]],
+        ),
+        (
+            ColumnChoice::AllBut(names(&["id"])),
+            [[1.0, 2.0], [4.0, 5.0]],
+        ),
+    ] {
+        let mut source = opened(with(choice.clone()));
+        let chunk = source.next_chunk(9).unwrap().unwrap();
+        assert_eq!(chunk.x.into_f64(), ndarray::arr2(&expected), "{choice:?}");
+        assert_eq!(chunk.y, ndarray::arr2(&[[3.0], [6.0]]));
+        assert_eq!(source.target_names(), ["y"]);
+    }
+    let mut swapped = opened(with(ColumnChoice::These(names(&["b", "a"]))));
+    assert_eq!(swapped.feature_names(), ["b", "a"]);
+    swapped.rewind().unwrap();
+    // Names that are numbers only say where columns are.
+    let all = opened(with(ColumnChoice::Matching(names(&["0", "1"]))));
+    assert_eq!(all.columns(), 3);
+    for (choice, says) in [
+        (
+            ColumnChoice::These(names(&["a", "c"])),
+            ["\"c\"", "a, id, b, y"],
+        ),
+        (
+            ColumnChoice::Matching(names(&["a", "c"])),
+            ["\"c\"", "which the model was fitted on"],
+        ),
+        (
+            ColumnChoice::AllBut(names(&["c"])),
+            ["\"c\"", "to leave out"],
+        ),
+        (ColumnChoice::These(names(&["a", "a"])), ["\"a\"", "twice"]),
+        (
+            ColumnChoice::These(names(&["a", "y"])),
+            ["\"y\"", "is a target"],
+        ),
+        (
+            ColumnChoice::AllBut(names(&["a", "b", "id"])),
+            ["no column left", "fewer"],
+        ),
+    ] {
+        assert_says(with(choice), &says);
+    }
+    let options = OpenOptions {
+        columns: ColumnChoice::These(names(&["a"])),
+        ..Default::default()
+    };
+    assert_says(open("x.npy", &options), &["x.npy", "no column names"]);
 }

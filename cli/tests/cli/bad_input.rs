@@ -233,6 +233,8 @@ fn models() {
     let here = directory(&[
         ("good.csv", "a,b,label\n1,2,0\n3,4,1\n5,7,1\n"),
         ("wide.csv", "a,b,c,label\n1,2,3,0\n"),
+        ("nameless.csv", "1,2,3\n"),
+        ("narrow.csv", "a,c,label\n1,2,0\n"),
         ("text.model", "not a model at all"),
         ("empty.model", ""),
         ("bad.csv", "a,b\n1,2\n3,x\n"),
@@ -277,12 +279,12 @@ fn models() {
                 &["--device"],
             ),
             (
-                "predict good.model good.csv --device cpu -o old.npy",
+                "predict good.model nameless.csv --device cpu -o old.npy",
                 &["3 feature columns", "2", "--target"],
             ),
             (
-                "predict good.model wide.csv --target label --device cpu -o old.npy",
-                &["3 feature columns", "2"],
+                "predict good.model narrow.csv --device cpu -o old.npy",
+                &["\"b\"", "fitted on", "a, c, label"],
             ),
             (
                 "predict good.model bad.csv --device cpu -o old.npy",
@@ -297,8 +299,8 @@ fn models() {
                 &["out.txt", ".npy or .csv"],
             ),
             (
-                "evaluate good.model wide.csv --target label --device cpu",
-                &["3 feature columns", "2"],
+                "evaluate good.model narrow.csv --target label --device cpu",
+                &["\"b\"", "fitted on", "a, c, label"],
             ),
             (
                 "evaluate good.model wide.csv --target c,label --device cpu",

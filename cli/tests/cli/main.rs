@@ -3,6 +3,7 @@
 mod auto;
 mod bad_input;
 mod bench;
+mod columns;
 mod devices;
 mod drift;
 #[cfg(unix)]

@@ -1,0 +1,73 @@
+//! Columns by their names, from the fit to predictions.
+
+use crate::{bochner, here, number};
+use std::{fmt::Write, fs};
+
+/// Rows of a, b and y = a + noise of id, in the order asked for.
+fn table(columns: &str) -> String {
+    let mut text = format!("{columns}\n");
+    for i in 0..60 {
+        let (a, b) = (f64::from(i % 7), f64::from(i % 5));
+        let value = |name: &str| match name {
+            "a" => a,
+            "b" => 10.0 * b,
+            "y" => a - b + 0.5,
+            _ => f64::from(1000 * i),
+        };
+        let row: Vec<_> = columns
+            .split(',')
+            .map(|name| value(name).to_string())
+            .collect();
+        writeln!(text, "{}", row.join(",")).expect("a string");
+    }
+    text
+}
+
+#[test]
+fn a_model_finds_its_columns_by_name() {
+    let here = here();
+    let write =
+        |name: &str, columns| fs::write(here.path().join(name), table(columns)).expect(name);
+    let read = |name: &str| fs::read_to_string(here.path().join(name)).expect(name);
+    let run = |arguments: &str| bochner(here.path(), arguments, &[]);
+    write("train.csv", "id,a,b,y");
+    write("same.csv", "a,b");
+    write("other.csv", "b,id,y,a,more");
+    write("missing.csv", "a,c,y");
+    write("two.csv", "a,b,y,z");
+    let fit = "fit train.csv --target y --features 64 --sigma 2 --device cpu --quiet";
+    let fitted = run(&format!(
+        "{fit} --ignore id -o m.model --test-input other.csv --json"
+    ));
+    assert_eq!(fitted.code, Some(0), "{fitted:?}");
+    let report = fitted.json();
+    assert_eq!(report["columns"], 2);
+    // Rows that were fitted, in another order of columns.
+    assert!(number(&report, "relative_error") < 0.1, "{report}");
+    for name in ["train", "same", "other"] {
+        let predict = format!("predict m.model {name}.csv -o {name}.out.csv --device cpu");
+        assert_eq!(run(&predict).code, Some(0));
+        assert_eq!(
+            read("train.out.csv"),
+            read(&format!("{name}.out.csv")),
+            "{name}"
+        );
+    }
+    let predict = "predict m.model missing.csv -o no.csv --device cpu";
+    run(predict).fails(&["missing.csv", "\"b\"", "a, c, y"]);
+    assert!(!here.path().join("no.csv").exists());
+    let evaluate = "evaluate m.model two.csv --device cpu --target";
+    assert_eq!(run(&format!("{evaluate} y")).code, Some(0));
+    run(&format!("{evaluate} z")).fails(&["two.csv", "targets z", "predicts y"]);
+    // The same two columns, asked for by name.
+    let asked = run(&format!("{fit} --columns a,b -o n.model"));
+    assert_eq!(asked.code, Some(0), "{asked:?}");
+    assert_eq!(
+        run("predict n.model other.csv -o n.csv --device cpu").code,
+        Some(0)
+    );
+    assert_eq!(read("n.csv"), read("other.out.csv"));
+    run(&format!("{fit} --columns a,nn")).fails(&["\"nn\"", "id, a, b, y"]);
+    run(&format!("{fit} --ignore nn")).fails(&["\"nn\"", "to leave out"]);
+    run(&format!("{fit} --ignore a --columns b")).fails(&["--ignore", "--columns"]);
+}
