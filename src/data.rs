@@ -2,9 +2,10 @@
 //! rows.
 //!
 //! [`open`] picks the source by the file's extension: [`NpySource`], [`NpzSource`] or
-//! [`CsvSource`]; [`MemorySource`] holds arrays. [`Split`] yields the training or the test part of
-//! any source, [`Survey`] reads a source once and returns what standardisation and bandwidth rules
-//! need. [`AtomicFile`], [`NpyWriter`] and [`CsvWriter`] write results.
+//! [`CsvSource`]; [`MemorySource`] holds arrays, and [`SparseRows`] rows that are mostly zeros.
+//! [`Split`] yields the training or the test part of any source, [`Survey`] reads a source once
+//! and returns what standardisation and bandwidth rules need. [`AtomicFile`], [`NpyWriter`] and
+//! [`CsvWriter`] write results.
 //!
 //! Rows and columns of arrays are counted from 0 in every message; a CSV file is described by the
 //! line (the first line of the file is 1) and the column's name.
@@ -20,6 +21,7 @@ mod npz;
 mod open;
 mod output;
 mod rows;
+mod sparse;
 mod split;
 mod survey;
 
@@ -34,6 +36,7 @@ pub use self::npy::NpySource;
 pub use self::npz::NpzSource;
 pub use self::open::{OpenOptions, open};
 pub use self::output::{AtomicFile, CsvWriter, NpyValue, NpyWriter};
+pub use self::sparse::SparseRows;
 pub use self::split::{Part, Split};
 pub use self::survey::{Survey, TargetStats, median_distance};
 

@@ -20,6 +20,7 @@ mod scaled_kernel;
 mod scaling;
 pub mod select;
 pub mod sorf;
+mod sparse;
 pub mod spec;
 mod standardize;
 pub mod structured;
@@ -49,6 +50,7 @@ pub use scaled_kernel::ScaledKernel;
 pub use scaling::Scaling;
 pub use select::{Auto, MapCost, Selection};
 pub use sorf::{Radii, Sorf};
+pub use sparse::SparseInput;
 pub use spec::{LeverageSpec, MapChoice, MapKind, MapPart, MapSpec};
 pub use standardize::Standardize;
 pub use structured::StructuredFeatures;
@@ -189,6 +191,13 @@ pub trait LoadedMap: Debug + Send {
     /// [`Self::featurize`].
     fn featurize_to(&mut self, x_nd: &Matrix, z_nd: &mut [f32]) -> Result<bool> {
         let _ = (x_nd, z_nd);
+        Ok(false)
+    }
+
+    /// As [`Self::featurize_to`] for sparse rows, without their zeros. A map that does not take
+    /// them writes nothing, and is given the rows with their zeros.
+    fn featurize_sparse(&mut self, x: &SparseInput, z_nd: &mut [f32]) -> Result<bool> {
+        let _ = (x, z_nd);
         Ok(false)
     }
 }

@@ -12,6 +12,7 @@ mod half;
 mod hint;
 mod pack;
 mod rows;
+mod sparse;
 mod tile;
 mod triangle;
 
@@ -20,4 +21,5 @@ pub(crate) use half::HalfPanels;
 pub(crate) use hint::{PastCache, Sink, ThroughCache, prefetch};
 pub(crate) use pack::{Panels, PanelsView};
 pub(crate) use rows::{Epilogue, for_each_row, rows_per_block};
+pub(crate) use sparse::{Entries, for_each_sparse_row};
 pub(crate) use triangle::Triangle;

@@ -3,7 +3,7 @@
 use crate::scan::{FileSource, HeldRows, Scan};
 use bochner::{
     Error, Result,
-    data::{Chunk, ChunkSource, DataFile, Rows},
+    data::{Chunk, ChunkSource, DataFile, Rows, SparseRows},
 };
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, s};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
@@ -162,6 +162,34 @@ impl<T: Copy + Default + std::ops::AddAssign, I: Copy + TryInto<usize>> Csr<'_, 
     }
 }
 
+impl<T: Copy + Into<f64>, I: Copy + TryInto<usize>> Csr<'_, T, I> {
+    /// Some rows as the library takes sparse ones.
+    fn sparse(&self, rows: Range<usize>) -> Result<SparseRows> {
+        let wrong = || Error::format("the sparse rows hold indices beyond their ends");
+        let place = |i: I| i.try_into().map_err(|_| wrong());
+        let starts = (self.starts.slice(s![rows.start..=rows.end]).iter())
+            .map(|&start| place(start))
+            .collect::<Result<Vec<usize>>>()?;
+        let (first, last) = (starts[0], starts[rows.len()]);
+        if first > last || last > self.columns.len() || last > self.values.len() {
+            return Err(wrong());
+        }
+        let column = |&j: &I| u32::try_from(place(j)?).map_err(|_| wrong());
+        let columns = self.columns.slice(s![first..last]);
+        SparseRows::new(
+            starts
+                .iter()
+                .map(|start| start.checked_sub(first).ok_or_else(wrong))
+                .collect::<Result<_>>()?,
+            columns.iter().map(column).collect::<Result<_>>()?,
+            (self.values.slice(s![first..last]).iter())
+                .map(|&v| v.into())
+                .collect(),
+            self.width,
+        )
+    }
+}
+
 /// Rows in memory of Python.
 #[derive(Clone, Copy)]
 pub(crate) enum TableView<'a> {
@@ -194,6 +222,17 @@ impl TableView<'_> {
             Self::SparseSingleLong(x) => x.width,
             Self::SparseDoubleLong(x) => x.width,
         }
+    }
+
+    /// A copy of some rows that are sparse; `None` of others.
+    pub(crate) fn sparse_part(&self, rows: Range<usize>) -> Result<Option<SparseRows>> {
+        Ok(match self {
+            Self::Single(_) | Self::Double(_) => None,
+            Self::SparseSingle(x) => Some(x.sparse(rows)?),
+            Self::SparseDouble(x) => Some(x.sparse(rows)?),
+            Self::SparseSingleLong(x) => Some(x.sparse(rows)?),
+            Self::SparseDoubleLong(x) => Some(x.sparse(rows)?),
+        })
     }
 
     /// A copy of some rows, as the library takes them.

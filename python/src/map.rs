@@ -14,7 +14,7 @@ use bochner::{
     kernels,
     sampling::Frequencies,
 };
-use ndarray::{Array2, ArrayViewMut2};
+use ndarray::{Array2, ArrayViewMut2, s};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2, PyReadwriteArray2};
 use pyo3::{
     exceptions::PyValueError,
@@ -94,7 +94,10 @@ impl FeatureMap {
                 other.insert((key, cell))
             }
         };
-        let result =
+        let sparse = !matches!(x, TableView::Single(_) | TableView::Double(_));
+        let result = if sparse {
+            cell.with_dependent_mut(|_, transformer| sparse_rows(transformer, x, z_nd, interrupt))
+        } else {
             cell.with_dependent_mut(
                 |_, transformer| match x.rows() * x.columns() <= FEW_VALUES {
                     true => transformer.rows(&x.part(0..x.rows())?, z_nd),
@@ -106,13 +109,36 @@ impl FeatureMap {
                             .map(drop)
                     }
                 },
-            );
+            )
+        };
         if result.is_err() {
             // A device that failed is opened anew.
             *loaded = None;
         }
         result
     }
+}
+
+/// Sparse rows that are handed over at a time.
+const SPARSE_ROWS: usize = 1 << 14;
+
+/// z(x) of sparse rows, which stay so where the map takes them.
+fn sparse_rows<T: FeatureValue>(
+    transformer: &mut Transformer<'_>,
+    x: TableView<'_>,
+    mut z_nd: ArrayViewMut2<'_, T>,
+    interrupt: &Interrupt,
+) -> Result<()> {
+    for from in (0..x.rows()).step_by(SPARSE_ROWS) {
+        interrupt.check()?;
+        let rows = from..x.rows().min(from + SPARSE_ROWS);
+        let z = z_nd.slice_mut(s![rows.clone(), ..]);
+        match x.sparse_part(rows.clone())? {
+            Some(part) => transformer.sparse_rows(&part, z)?,
+            None => transformer.rows(&x.part(rows)?, z)?,
+        }
+    }
+    Ok(())
 }
 
 #[pymethods]

@@ -1,7 +1,7 @@
 //! Dense maps: one matrix of frequencies, then a nonlinearity. Fourier and arc-cosine maps and
 //! those of a user's own nonlinearity build one of these.
 
-use super::{Affine, FeatureMap, LoadedMap, custom};
+use super::{Affine, FeatureMap, LoadedMap, SparseInput, custom};
 use crate::{
     Device, Error, Matrix, Result,
     ops::{
@@ -141,5 +141,9 @@ impl LoadedMap for Projection {
 
     fn featurize_to(&mut self, x_nd: &Matrix, z_nd: &mut [f32]) -> Result<bool> {
         self.run_to(x_nd, z_nd)
+    }
+
+    fn featurize_sparse(&mut self, x: &SparseInput, z_nd: &mut [f32]) -> Result<bool> {
+        self.run_sparse(&x.base_d, x.entries(), z_nd)
     }
 }

@@ -10,7 +10,7 @@ mod work;
 use super::{FeatureMap, require_dense};
 use crate::{
     Error, Matrix, Result,
-    data::{Chunk, ChunkSource, Rows},
+    data::{Chunk, ChunkSource, Rows, SparseRows},
     device::{Reading, gpu::Pace},
     flow::{Portions, ReadBehind, Run, watch_chunks},
     progress::Step,
@@ -261,6 +261,12 @@ impl<'m> Featurizer<'m> {
         let mut behind = ReadBehind::default();
         self.send_to(x, 0, &mut behind, to)?;
         behind.finish(|z, range| to.take(range, z[0]))
+    }
+
+    /// As [`Self::write_rows`] for sparse rows, which stay so where the map takes them; returns
+    /// whether it did.
+    pub(crate) fn write_sparse(&mut self, x: &SparseRows, z_nd: &mut [f32]) -> Result<bool> {
+        self.work.run_sparse(x, z_nd)
     }
 
     /// Sends the rows `x`, the first of which is row `first`, to `to` in portions.

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    data::{ChunkSource, Rows},
+    data::{ChunkSource, Rows, SparseRows},
     flow::Run,
 };
 use ndarray::{ArrayView2, ArrayViewMut2, Axis, s};
@@ -109,6 +109,76 @@ impl<'m> Transformer<'m> {
         };
         into.check(Some(x.nrows()))?;
         self.featurizer.write_rows(x, &mut into)
+    }
+}
+
+/// Denser rows than this are cheaper with their zeros.
+const DENSE: f64 = 0.15;
+/// Values that are held at a time: features before they are another type, rows with their zeros.
+const HELD: usize = 1 << 22;
+
+impl Transformer<'_> {
+    /// As [`Self::rows`] for sparse rows. Dense maps on the CPU multiply only what is there, if
+    /// that is little; elsewhere rows are filled with zeros, some at a time.
+    ///
+    /// Errors with [`Error::Shape`] unless `z_nd` has their shape and the rows as many columns as
+    /// the map takes, and as devices do.
+    pub fn sparse_rows<T: FeatureValue>(
+        &mut self,
+        x: &SparseRows,
+        mut z_nd: ArrayViewMut2<'_, T>,
+    ) -> Result<()> {
+        if x.density() > DENSE {
+            return self.filled(x, z_nd);
+        }
+        let mut into = Place {
+            z_nd: z_nd.view_mut(),
+            proceed: &mut || Ok(()),
+            columns: self.columns,
+        };
+        into.check(Some(x.nrows()))?;
+        if let Some(z) = into.lend(0..x.nrows()) {
+            return match self.featurizer.write_sparse(x, z)? {
+                true => Ok(()),
+                false => self.filled(x, z_nd),
+            };
+        }
+        let most = (HELD / self.columns.max(1)).max(1);
+        let mut held = Vec::new();
+        for from in (0..x.nrows()).step_by(most) {
+            let rows = from..x.nrows().min(from + most);
+            held.resize(rows.len() * self.columns, 0.0);
+            if !self
+                .featurizer
+                .write_sparse(&x.slice(rows.clone()), &mut held)?
+            {
+                return self.filled(x, z_nd);
+            }
+            let z = ArrayView2::from_shape((rows.len(), self.columns), &held);
+            into.take(rows, z.map_err(|e| Error::shape(e.to_string()))?)?;
+        }
+        Ok(())
+    }
+
+    /// Sparse rows with their zeros, some at a time.
+    fn filled<T: FeatureValue>(
+        &mut self,
+        x: &SparseRows,
+        mut z_nd: ArrayViewMut2<'_, T>,
+    ) -> Result<()> {
+        let place = Place {
+            z_nd: z_nd.view_mut(),
+            proceed: &mut || Ok(()),
+            columns: self.columns,
+        };
+        place.check(Some(x.nrows()))?;
+        let most = (HELD / x.ncols().max(1)).max(1);
+        for from in (0..x.nrows()).step_by(most) {
+            let rows = from..x.nrows().min(from + most);
+            let z_nd = z_nd.slice_mut(s![rows.clone(), ..]);
+            self.rows(&x.slice(rows).to_rows(), z_nd)?;
+        }
+        Ok(())
     }
 }
 
@@ -246,6 +316,97 @@ mod tests {
                     assert_eq!(part.mapv(|z| z as f32), expected, "{}", map.name());
                 }
             }
+        }
+    }
+
+    /// Rows of these columns of which so many in a hundred are there.
+    fn sparse(rows: usize, columns: usize, percent: usize) -> SparseRows {
+        let x = crate::check::normal(rows, columns, 3);
+        let there = |i: usize, j: usize| (i * 31 + j * 17 + i * j * 7) % 100 < percent;
+        let (mut starts, mut places, mut values) = (vec![0], Vec::new(), Vec::new());
+        for i in 0..rows {
+            for j in (0..columns).filter(|&j| there(i, j)) {
+                places.push(j as u32);
+                values.push(f64::from(x[[i, j]]));
+            }
+            starts.push(values.len());
+        }
+        SparseRows::new(starts, places, values, columns).expect("fits")
+    }
+
+    /// Sparse rows and the same with their zeros, by every map that takes them so and others,
+    /// centred and not, of more and of fewer rows than a block.
+    #[test]
+    fn sparse_rows_have_the_features_of_dense_ones() {
+        let mut devices = crate::under_test::gpus();
+        devices.push(Device::cpu());
+        for (rows, columns, percent) in [(1, 90, 5), (1300, 90, 5), (40, 90, 0), (40, 9, 50)] {
+            let x = sparse(rows, columns, percent);
+            let Rows::F64(dense) = x.to_rows() else {
+                unreachable!("sparse rows are f64");
+            };
+            let center = (0..columns).map(|j| 0.1 * (j % 5) as f64).collect();
+            let scale = (0..columns).map(|j| 0.2 + 0.01 * j as f64).collect();
+            let input = Affine::of(center, scale).expect("finite");
+            for device in &devices {
+                for input in [Affine::identity(columns), input.clone()] {
+                    let fourier = Fourier::new(Gaussian).features(70);
+                    let phases = fourier.clone().form(Form::Phase).build(input.clone());
+                    let maps: [Box<dyn FeatureMap>; 4] = [
+                        Box::new(fourier.build(input.clone()).expect("draws")),
+                        Box::new(phases.expect("draws")),
+                        Box::new(
+                            ArcCosine::new()
+                                .features(33)
+                                .build(input.clone())
+                                .expect("draws"),
+                        ),
+                        Box::new(
+                            Fastfood::new(Gaussian)
+                                .features(16)
+                                .build(input.clone())
+                                .expect("draws"),
+                        ),
+                    ];
+                    for map in &maps {
+                        let mut transformer =
+                            Transformer::new(map.as_ref(), device).expect("loads");
+                        let mut z = Array2::from_elem((rows, map.output_dim()), f32::NAN);
+                        let mut expected = z.clone();
+                        let wanted = Rows::F64(dense.clone());
+                        transformer
+                            .rows(&wanted, expected.view_mut())
+                            .expect("runs");
+                        transformer.sparse_rows(&x, z.view_mut()).expect("runs");
+                        let error = (&z - &expected).iter().fold(0.0_f32, |m, e| m.max(e.abs()));
+                        let largest = expected.iter().fold(1.0_f32, |m, e| m.max(e.abs()));
+                        assert!(error < 3e-6 * largest, "{} {rows}: {error:e}", map.name());
+                        let mut double = Array2::from_elem(z.dim(), f64::NAN);
+                        transformer
+                            .sparse_rows(&x, double.view_mut())
+                            .expect("runs");
+                        assert_eq!(double.mapv(|z| z as f32), z, "{}", map.name());
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sparse_rows_of_other_shapes_are_errors() {
+        let map = Fourier::new(Gaussian)
+            .features(8)
+            .build(Affine::identity(9));
+        let map = map.expect("draws");
+        let mut transformer = Transformer::new(&map, &Device::cpu()).expect("loads");
+        for (x, shape, said) in [
+            (sparse(4, 9, 10), (3, 8), "4 rows of 8"),
+            (sparse(4, 9, 90), (3, 8), "4 rows of 8"),
+            (sparse(4, 7, 10), (4, 8), "7 columns"),
+        ] {
+            let error = transformer.sparse_rows(&x, Array2::<f32>::zeros(shape).view_mut());
+            let error = error.expect_err("shape").to_string();
+            assert!(error.contains(said), "{error}");
         }
     }
 

@@ -15,7 +15,10 @@ use crate::{
     Error, Result,
     device::{Device, Matrix},
     form::DenseForm,
-    simd::cos2pi::{reference_cos, reference_sin},
+    simd::{
+        Entries,
+        cos2pi::{reference_cos, reference_sin},
+    },
 };
 use ndarray::{Array2, ArrayView2};
 
@@ -190,6 +193,30 @@ impl Projection {
             )));
         }
         map.run(x_nd.cpu("x")?, z_nd);
+        Ok(true)
+    }
+
+    /// As [`Self::run_to`], for rows `base_d + x` with sparse x. `false` on a GPU.
+    pub(crate) fn run_sparse(
+        &self,
+        base_d: &[f32],
+        x: Entries<'_>,
+        z_nd: &mut [f32],
+    ) -> Result<bool> {
+        let Loaded::Cpu(map) = &self.loaded else {
+            return Ok(false);
+        };
+        let rows = x.starts.len().saturating_sub(1);
+        if base_d.len() != self.depth || z_nd.len() != rows * self.outputs {
+            return Err(Error::shape(format!(
+                "{rows} sparse rows of {} columns do not go to {} values of a map of {} columns to {}",
+                base_d.len(),
+                z_nd.len(),
+                self.depth,
+                self.outputs
+            )));
+        }
+        map.run_sparse(base_d, x, z_nd);
         Ok(true)
     }
 

@@ -4,7 +4,7 @@
 use super::{End, Lane};
 use crate::{
     Device, Error, Matrix, Result,
-    data::Rows,
+    data::{Rows, SparseRows},
     device::{Reading, gpu::Pace},
     features::LoadedMap,
     flow::RowNeeds,
@@ -175,6 +175,18 @@ impl<'m> Work<'m> {
         };
         lane.map.input().load(x, x_nd)?;
         map.featurize_to(x_nd, z_nd)
+    }
+
+    /// As [`Self::run_to`] for sparse rows.
+    pub(super) fn run_sparse(&mut self, x: &SparseRows, z_nd: &mut [f32]) -> Result<bool> {
+        self.load()?;
+        let (Some(Loaded { maps, .. }), Device::Cpu(_)) = (&mut self.loaded, &self.device) else {
+            return Ok(false);
+        };
+        match (&self.lanes[..], &mut maps[..]) {
+            ([lane], [(map, None)]) => map.featurize_sparse(&lane.map.input().sparse(x)?, z_nd),
+            _ => Ok(false),
+        }
     }
 
     pub(super) fn buffers(&self) -> Result<&Buffers> {

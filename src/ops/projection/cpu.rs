@@ -8,9 +8,9 @@ use crate::{
     device::CpuDevice,
     ops::Nonlinearity,
     simd::{
-        Epilogue, Panels, PanelsView, PastCache, Sink, ThroughCache,
+        Entries, Epilogue, Panels, PanelsView, PastCache, Sink, ThroughCache,
         cos2pi::{cos2pi, cosines, cosines_and_sines, sin2pi},
-        for_each_row, rows_per_block,
+        for_each_row, for_each_sparse_row, rows_per_block,
     },
 };
 use pulp::{Simd, WithSimd};
@@ -35,6 +35,8 @@ pub(in crate::ops) struct Map {
 
 /// Fewer products than this are not worth waking another thread.
 const WORTH_A_THREAD: usize = 1 << 18;
+/// Sparse rows that pass a panel of frequencies together.
+const SPARSE_ROWS: usize = 512;
 /// How long a thread that has done its part waits for others before it sleeps.
 const NEARLY_DONE: Duration = Duration::from_micros(50);
 
@@ -105,6 +107,41 @@ impl Map {
         } else {
             self.project(x, panels, Features::through_cache(map, z));
         }
+    }
+
+    /// Writes the features of `base_d + x` for sparse rows x.
+    pub(in crate::ops) fn run_sparse(&self, base_d: &[f32], x: Entries<'_>, z: &mut [f32]) {
+        let outputs = self.outputs();
+        let rows = z.len() / outputs;
+        if rows == 0 {
+            return;
+        }
+        let cpu = &self.cpu;
+        let mut base_s = vec![0.0; self.freqs()];
+        if base_d.iter().any(|&b| b != 0.0) {
+            let (t, width) = (&mut base_s[..], self.freqs());
+            self.project(base_d, self.panels.all(), Copy { t, width });
+        }
+        let past = size_of_val(z) >= PastCache::BYTES;
+        let block = rows.div_ceil(cpu.threads()).clamp(1, SPARSE_ROWS);
+        cpu.call();
+        cpu.install(|| {
+            let blocks = z.par_chunks_mut(block * outputs).enumerate();
+            blocks.for_each(|(i, z)| {
+                let from = i * block;
+                let x = Entries {
+                    starts: &x.starts[from..=from + z.len() / outputs],
+                    ..x
+                };
+                let (map, panels) = (self, self.panels.all());
+                if past {
+                    let sink = &PastCache::new();
+                    for_each_sparse_row(x, &base_s, panels, Features { map, z, sink });
+                } else {
+                    for_each_sparse_row(x, &base_s, panels, Features::through_cache(map, z));
+                }
+            });
+        });
     }
 
     /// A few rows: threads share the frequencies. This one starts at once, on the first part, while
