@@ -207,7 +207,7 @@ class FalkonRegressor(_Falkon, Numbers):
     Parameters
     ----------
     n_components : int, default=1000
-        Number of landmarks m, drawn among the rows, or all of them if they are fewer; three matrices
+        Number of landmarks m, drawn among the rows, or all of them if they are fewer; two matrices
         of ``8 m^2`` bytes are held.
 
     penalty : float, default=1e-6
