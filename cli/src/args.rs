@@ -43,6 +43,11 @@ pub(crate) struct DataArgs {
 }
 
 impl DataArgs {
+    /// The file of targets, which is read beside the input.
+    pub(crate) fn targets(&self) -> Option<&Path> {
+        self.targets.as_deref()
+    }
+
     /// Opens a source; with targets required it must have some.
     pub(crate) fn open(&self, input: &Path, target_use: TargetUse) -> Result<Box<dyn ChunkSource>> {
         self.open_beside(input, self.targets.as_deref(), (target_use, None))

@@ -4,6 +4,7 @@ use crate::{
     args::{DataArgs, RunArgs},
     interrupt::writing,
     map::MapArgs,
+    outputs::keep_apart,
     report::{Report, Usage},
 };
 use anyhow::Result;
@@ -47,6 +48,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         );
         return Err(Usage(problem).into());
     }
+    let read = [Some(args.input.as_path()), args.data.targets()];
+    keep_apart([Some(args.output.as_path())], read)?;
     let mut report = Report::default();
     let mut source = args.data.open(&args.input, TargetUse::Ignored)?;
     let run = args.run.open(&console)?;

@@ -14,6 +14,7 @@ use crate::{
     evaluate::score,
     interrupt::writing,
     map::{BuiltMap, MapArgs},
+    outputs::keep_apart,
     report::{Console, Report, Usage, counted, six_digits},
 };
 use anyhow::Result;
@@ -258,6 +259,9 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     let chosen = args.learner.choose(dense, &console)?;
     args.map.kernel.rule = Some(chosen.fit.bandwidth());
     let args = args;
+    let read = [Some(args.input.as_path()), args.data.targets()];
+    let tested = [&args.test_input, &args.test_targets].map(Option::as_deref);
+    keep_apart([args.output.as_deref()], read.into_iter().chain(tested))?;
     let mut report = Report::default();
     let Sources {
         mut train,

@@ -14,6 +14,7 @@ mod independence;
 mod interrupt;
 mod kernel_error;
 mod map;
+mod outputs;
 mod predict;
 mod report;
 mod verdict;

@@ -3,6 +3,7 @@
 use crate::{
     args::{RunArgs, fraction},
     interrupt::{Interruptible, writing},
+    outputs::keep_apart,
     report::{Report, Usage},
 };
 use anyhow::Result;
@@ -54,6 +55,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let console = args.run.start()?;
     let mut report = Report::default();
     let format = Format::of(&args.output)?;
+    keep_apart(
+        [Some(args.output.as_path()), args.probabilities.as_deref()],
+        [Some(args.model.as_path()), Some(args.input.as_path())],
+    )?;
     let model = LinearModel::load(&args.model)?;
     let options = OpenOptions {
         target: args.target.clone(),

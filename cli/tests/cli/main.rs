@@ -13,6 +13,7 @@ mod jobs;
 mod losses;
 mod machines;
 mod maps;
+mod outputs;
 #[cfg(target_os = "linux")]
 mod room;
 mod rows;
