@@ -11,8 +11,10 @@ pub mod dense;
 pub mod fastfood;
 mod featurizer;
 pub mod fourier;
+mod gradient;
 pub mod kernel_columns;
 mod leverage;
+mod mixed;
 pub mod nystrom;
 mod random_projection;
 mod readers;
@@ -41,8 +43,10 @@ pub use fastfood::Fastfood;
 pub use featurizer::featurize;
 pub(crate) use featurizer::{End, Featurizer, Lane, OnDevice};
 pub use fourier::{Form, Fourier};
+pub use gradient::{Gradient, PartGradient};
 pub use kernel_columns::{KernelColumns, KernelColumnsMap};
 pub use leverage::leverage_scores;
+pub use mixed::Mixed;
 pub use nystrom::{Landmarks, Nystrom, NystromFeatures};
 pub use random_projection::{Entries, RandomProjection};
 pub use readers::{Reader, read, register};
@@ -59,6 +63,7 @@ pub(crate) use union::{Leaf, leaves};
 pub use union::{Union, UnionBuilder};
 
 use crate::{Device, Error, Matrix, Result, error::Remedy};
+use ndarray::Array2;
 use std::fmt::Debug;
 
 /// A feature map with all its parameters drawn: what a model keeps.
@@ -80,6 +85,20 @@ pub trait FeatureMap: Debug + Send + Sync {
     /// [`Error::Unsupported`] when the map holds code that no file can keep: a kernel of the user's
     /// own, or a nonlinearity that has not been [registered](Custom::register).
     fn write(&self, store: &mut Store) -> Result<()>;
+
+    /// How z(u) depends on the prepared row u, for gradients of what is fitted to it. Errors with
+    /// [`Error::Unsupported`] for maps of which none is known, as it is until said otherwise, and
+    /// for those that are not smooth.
+    fn gradient(&self) -> Result<Gradient> {
+        Err(gradient::unknown(self.name()))
+    }
+
+    /// The same map of columns that `input` prepares and `root_de` mixes, `z(R'u)`, without the
+    /// product, if it can take R into its own parameters; this map centres no column.
+    fn after(&self, input: &Affine, root_de: &Array2<f64>) -> Option<Box<dyn FeatureMap>> {
+        let _ = (input, root_de);
+        None
+    }
 
     /// What a user should know of how the map came out, a line each: for reports, not kept in
     /// files.
@@ -131,6 +150,12 @@ impl FeatureMap for std::sync::Arc<dyn FeatureMap> {
     }
     fn write(&self, store: &mut Store) -> Result<()> {
         (**self).write(store)
+    }
+    fn gradient(&self) -> Result<Gradient> {
+        (**self).gradient()
+    }
+    fn after(&self, input: &Affine, root_de: &Array2<f64>) -> Option<Box<dyn FeatureMap>> {
+        (**self).after(input, root_de)
     }
     fn remarks(&self) -> Vec<String> {
         (**self).remarks()

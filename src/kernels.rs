@@ -73,6 +73,20 @@ pub trait Kernel: Debug + Send + Sync {
         Some((lengthscale / one).powf(power))
     }
 
+    /// Writes the gradient of k(x, y) by x to `out`, three slices of one length, at unit scale: 0
+    /// at the kink of a kernel that has one. Returns false, and writes nothing, where no closed
+    /// form is known.
+    ///
+    /// ```
+    /// use bochner::kernels::{Gaussian, Kernel};
+    /// let mut gradient = [0.0];
+    /// assert!(Gaussian.gradient(&[1.0], &[0.0], &mut gradient));
+    /// assert!((gradient[0] + (-0.5_f64).exp()).abs() < 1e-15);
+    /// ```
+    fn gradient(&self, _x: &[f64], _y: &[f64], _out: &mut [f64]) -> bool {
+        false
+    }
+
     /// Whether k(x, y) depends on x - y alone, so that columns can be centred without a change.
     /// Every kernel with a spectral measure does.
     fn is_shift_invariant(&self) -> bool {
@@ -205,6 +219,14 @@ fn canonical_ratio(ln_roughness: f64, variance: f64, d: usize) -> f64 {
     libm::exp(ln_ratio / (d + 4.0))
 }
 
+/// The gradient by x of a function of |x - y| whose derivative over the distance is `slope`.
+fn along(slope: f64, x: &[f64], y: &[f64], out: &mut [f64]) -> bool {
+    for (out, (x, y)) in out.iter_mut().zip(x.iter().zip(y)) {
+        *out = slope * (x - y);
+    }
+    true
+}
+
 /// The answer of a kernel whose formula has no gamma.
 fn no_gamma(kernel: &str) -> Result<f64> {
     let problem = format!("the {kernel} kernel is written with a lengthscale, not with gamma");
@@ -213,7 +235,7 @@ fn no_gamma(kernel: &str) -> Result<f64> {
 
 /// Whether directions under `measure` are uniform for d columns: [`SpectralMeasure::radius`], tried
 /// on a throw-away stream.
-fn is_isotropic(measure: &dyn SpectralMeasure, d: usize) -> bool {
+pub(crate) fn is_isotropic(measure: &dyn SpectralMeasure, d: usize) -> bool {
     let mut scratch = Seed(0).stream(Stream::Radii, 0);
     measure.radius(d, &mut scratch).is_some()
 }

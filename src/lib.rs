@@ -25,6 +25,7 @@
 //! | [`prelude`] | what most programs need |
 //! | [`models`] | learners, such as [`Ridge`](models::Ridge), and the models that they give |
 //! | [`features`] | the maps: Fourier, Fastfood, SORF, Nystrom and more; scales, bandwidths |
+//! | [`metric`] | which directions of the rows matter to a model |
 //! | [`kernels`] | exact k(x, y) and spectral measures; a kernel of your own is one trait |
 //! | [`sampling`] | how frequencies are drawn: at random, orthogonal, evenly, by leverage |
 //! | [`data`] | arrays, .npy, .npz and .csv in chunks; splits, surveys, writers |
@@ -79,4 +80,5 @@ mod under_test;
 pub use device::{Device, DeviceChoice, Matrix};
 pub use error::{Error, Result};
 pub use flow::Run;
+pub use models::metric;
 pub use progress::Step;

@@ -24,6 +24,7 @@ mod learner;
 mod linear;
 mod link;
 mod logistic;
+pub mod metric;
 mod minimise;
 mod model;
 mod one_class;
@@ -32,6 +33,7 @@ mod probabilities;
 mod returning;
 mod ridge;
 mod scores;
+mod search;
 mod setup;
 mod spectral;
 mod stagewise;
@@ -67,6 +69,7 @@ pub use probabilities::{Probabilities, WithProbabilities};
 pub use returning::ClassWeights;
 pub use ridge::{FitOptions, FitTimes, Ridge, RidgeClassifier, RidgeOptions, Solver};
 pub use scores::Scores;
+pub use search::{Budget, Found, Search, SearchData, Trial};
 pub(crate) use setup::Setup;
 pub use spectral::{
     SpectralClustering, SpectralClusteringOptions, SpectralEmbedding, SpectralEmbeddingOptions,

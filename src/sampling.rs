@@ -18,7 +18,7 @@ pub use sobol::Sobol;
 use crate::{
     device::room,
     error::{Error, Result},
-    kernels::SpectralMeasure,
+    kernels::{Kernel, SpectralMeasure},
     seed::{Draws, Seed, Stream},
 };
 use ndarray::Array2;
@@ -76,6 +76,16 @@ pub struct Frequencies {
 }
 
 impl Sampling {
+    /// The same for a kernel that it may not be for: only isotropic ones have orthogonal
+    /// directions, and the others take independent draws in their place.
+    pub fn beside(self, kernel: &dyn Kernel) -> Self {
+        let isotropic = |measure| crate::kernels::is_isotropic(measure, 2);
+        match self {
+            Self::Orthogonal if !kernel.spectrum().is_some_and(isotropic) => Self::MonteCarlo,
+            _ => self,
+        }
+    }
+
     /// Every sampling, in the order of its spellings.
     pub fn all() -> impl Iterator<Item = Self> {
         SPELLINGS.iter().map(|&(sampling, _)| sampling)

@@ -7,13 +7,14 @@ mod learner;
 mod losses;
 mod remaining;
 mod rows;
+mod search;
 mod stages;
 
 use crate::{
     args::{DataArgs, RunArgs, fraction},
     evaluate::score,
     interrupt::writing,
-    map::{BuiltMap, MapArgs},
+    map::{BuiltMap, KernelArgs, MapArgs},
     outputs::keep_apart,
     report::{Console, Report, Usage, counted, six_digits},
 };
@@ -30,6 +31,7 @@ use chosen::{Chosen, Takes};
 use clap::ValueEnum;
 use learner::{Ground, LearnerArgs};
 use remaining::Remaining;
+use search::SearchArgs;
 use std::path::PathBuf;
 
 /// Arguments of `bochner fit`.
@@ -64,6 +66,8 @@ pub(crate) struct Args {
     task: Task,
     #[command(flatten)]
     learner: LearnerArgs,
+    #[command(flatten)]
+    search: SearchArgs,
     #[command(flatten)]
     map: MapArgs,
     #[command(flatten)]
@@ -250,13 +254,15 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
         Ground::Landmarks(landmarks) => Some(landmarks),
     };
     let dense = match landmarks {
-        None => args.map.check(&console)?.is_dense(),
+        None => args.map.check_searched(&console)?.is_dense(),
         Some(landmarks) => {
             args.map.check_columns(&args.learner.name(), landmarks)?;
             true
         }
     };
-    let chosen = args.learner.choose(dense, &console)?;
+    let mut chosen = args.learner.choose(dense, &console)?;
+    args.search.check(&args.map, &chosen)?;
+    let searches = args.search.is_wanted(&args.map);
     args.map.kernel.rule = Some(chosen.fit.bandwidth());
     let args = args;
     let read = [Some(args.input.as_path()), args.data.targets()];
@@ -275,7 +281,14 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     }
     let run = args.run.open(&console)?;
     let (survey, seconds) = match landmarks {
-        None => args.map.survey(&mut train, &console)?,
+        None => {
+            let rows = if searches {
+                KernelArgs::SEARCHED_ROWS
+            } else {
+                0
+            };
+            args.map.survey_at_least(rows, &mut train, &console)?
+        }
         Some(landmarks) => args.map.survey_columns(landmarks, &mut train, &console)?,
     };
     report.seconds("survey", seconds);
@@ -289,7 +302,20 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
         Takes::NumbersOrLabels | Takes::Numbers => Targets::real(&survey),
         Takes::Rows(_) => Targets::none(),
     };
+    let mut found = None;
     let (built, seconds) = match landmarks {
+        None if searches => {
+            let rows = search::Rows {
+                train: &mut train,
+                survey: &survey,
+                targets: &targets,
+                run: &run,
+                console: &console,
+            };
+            let (built, chose) = args.search.run(&args.map, &mut chosen, rows, &mut report)?;
+            found = Some(chose);
+            (built, 0.0)
+        }
         None => {
             let how = (&console, Standardize::Auto);
             args.map.build(&mut train, Some(&survey), &run, how)?
@@ -307,6 +333,10 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     }
     let how = (&chosen, targets);
     let mut model = args.fit(built, &mut train, &survey, how, (&run, &console))?;
+    if let Some(found) = &found {
+        found.keep(&mut model);
+        search::describe(found, &survey, args.output.as_ref(), &mut report);
+    }
     describe(&model, chosen.takes, &mut report);
     if !matches!(chosen.takes, Takes::Rows(_)) {
         report.set("intercept", args.learner.intercept());

@@ -99,6 +99,7 @@ impl Args {
             sampling,
             self.kernel.seed,
         );
+        self.kernel.refuse_auto()?;
         self.kernel.check(spec.kernel.as_ref())?;
         spec.check().map_err(|error| match error {
             Error::Parameter(_) => Usage(format!("--features: {}", flags::explain(&error))),

@@ -227,6 +227,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         Listed::All => MapKind::Fourier.into(),
     };
     let kernel = args.kernel.kernel_of(&first);
+    args.kernel.refuse_auto()?;
     args.kernel.check(kernel.as_ref())?;
     let (lines, left_out) = args.lines(&kernel)?;
     let mut source = args.data.open(&args.input, TargetUse::Ignored)?;

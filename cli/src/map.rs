@@ -15,9 +15,11 @@ use bochner::{
     Error, Run,
     data::{ChunkSource, Survey},
     features::{
-        FeatureMap, Form, MapChoice, MapKind, MapSpec, ScaledKernel, Selection, Standardize,
+        FeatureMap, Form, MapChoice, MapKind, MapSpec, ScaledKernel, Scaling, Selection,
+        Standardize,
     },
     kernels::Kernel,
+    models::Found,
     sampling::Sampling,
 };
 use clap::Args;
@@ -101,6 +103,12 @@ impl MapArgs {
 
     /// The spec, unless it has errors that need no data; options without effect are noted.
     pub(crate) fn check(&self, console: &Console) -> Result<MapSpec> {
+        self.kernel.refuse_auto()?;
+        self.check_searched(console)
+    }
+
+    /// As [`Self::check`], where a kernel or a bandwidth may be chosen.
+    pub(crate) fn check_searched(&self, console: &Console) -> Result<MapSpec> {
         let spec = self.spec();
         self.kernel.check(spec.kernel.as_ref())?;
         spec.check().map_err(|error| match error {
@@ -142,8 +150,63 @@ impl MapArgs {
         source: &mut dyn ChunkSource,
         console: &Console,
     ) -> Result<(Survey, f64)> {
-        let rows = self.kernel.sample_rows().max(self.spec().sample_rows());
-        self.kernel.survey(source, rows, console)
+        self.survey_at_least(0, source, console)
+    }
+
+    /// As [`Self::survey`], with at least so many sampled rows if there are as many.
+    pub(crate) fn survey_at_least(
+        &self,
+        rows: usize,
+        source: &mut dyn ChunkSource,
+        console: &Console,
+    ) -> Result<(Survey, f64)> {
+        let own = self.kernel.sample_rows().max(self.spec().sample_rows());
+        self.kernel.survey(source, own.max(rows), console)
+    }
+
+    /// The map, `auto` resolved.
+    pub(crate) fn chosen(
+        &self,
+        columns: usize,
+        run: &Run,
+        console: &Console,
+    ) -> Result<(MapSpec, Option<Selection>)> {
+        let mut spec = self.spec();
+        let mut selection = None;
+        if self.map() == MapOption::Auto {
+            let found = spec.select(columns, &run.device)?;
+            note(&found, console);
+            spec.map = found.kind.into();
+            selection = Some(found);
+        }
+        Ok((spec, selection))
+    }
+
+    /// Whether it is said how frequencies are drawn.
+    pub(crate) fn is_sampling_given(&self) -> bool {
+        self.sampling.is_some()
+    }
+
+    /// A map that a search found.
+    pub(crate) fn searched(
+        &self,
+        map: Box<dyn FeatureMap>,
+        found: &Found,
+        scaling: Scaling,
+        selection: Option<Selection>,
+    ) -> Result<BuiltMap> {
+        let scale = Scale::searched(found.kernel.as_ref(), scaling, found.lengthscale)?;
+        let choice = match &selection {
+            Some(selection) => selection.kind.into(),
+            None => self.map().named(),
+        };
+        Ok(BuiltMap {
+            map,
+            kernel: found.kernel.clone(),
+            scale,
+            selection,
+            choice: Some(choice),
+        })
     }
 
     /// Draws the map; binning reads the source once more. `otherwise` is for who did not say
@@ -155,15 +218,8 @@ impl MapArgs {
         run: &Run,
         (console, otherwise): (&Console, Standardize),
     ) -> Result<(BuiltMap, f64)> {
-        let mut spec = self.spec();
         let columns = source.columns();
-        let mut selection = None;
-        if self.map() == MapOption::Auto {
-            let found = spec.select(columns, &run.device)?;
-            note(&found, console);
-            spec.map = found.kind.into();
-            selection = Some(found);
-        }
+        let (spec, selection) = self.chosen(columns, run, console)?;
         let scale = self
             .kernel
             .scale(spec.kernel.as_ref(), columns, survey, otherwise)?;

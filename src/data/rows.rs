@@ -78,7 +78,7 @@ impl Rows {
 
     /// `parts` one below the other; in double precision if any part is. Errors with
     /// [`Error::Shape`] if the parts differ in their columns or there is none.
-    pub(super) fn stack(mut parts: Vec<Self>) -> Result<Self> {
+    pub(crate) fn stack(mut parts: Vec<Self>) -> Result<Self> {
         if parts.len() == 1 {
             return Ok(parts.remove(0));
         }

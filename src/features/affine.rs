@@ -125,7 +125,7 @@ impl Affine {
     }
 
     /// What each column is then multiplied by.
-    pub(super) fn scale(&self) -> &[f64] {
+    pub(crate) fn scale(&self) -> &[f64] {
         &self.scale
     }
 

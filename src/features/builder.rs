@@ -7,6 +7,7 @@ use crate::{
     data::{ChunkSource, Survey},
     flow::Run,
     kernels::Kernel,
+    sampling::Sampling,
     seed::Seed,
 };
 use std::{fmt::Debug, sync::Arc};
@@ -36,6 +37,23 @@ pub trait MapBuilder: Debug + Send + Sync {
     /// How many rows of the data, drawn uniformly, [`MapData::survey`] must have for the map.
     fn sample_rows(&self) -> usize {
         0
+    }
+
+    /// D, the number of features, if it is decided before the data are seen.
+    fn features(&self) -> Option<usize> {
+        None
+    }
+
+    /// How frequencies are drawn, if they are.
+    fn sampling(&self) -> Option<Sampling> {
+        None
+    }
+
+    /// The same map of another kernel and another number of features, which searches try; `None`
+    /// for maps that are not made of a kernel, or of given parts.
+    fn variant(&self, kernel: Arc<dyn Kernel>, features: usize) -> Option<Box<dyn MapBuilder>> {
+        let _ = (kernel, features);
+        None
     }
 
     /// Draws the map, looking at the data where the map needs that. Errors as the map's own `build`
@@ -77,6 +95,19 @@ macro_rules! forward {
             fn sample_rows(&self) -> usize {
                 (**self).sample_rows()
             }
+            fn features(&self) -> Option<usize> {
+                (**self).features()
+            }
+            fn sampling(&self) -> Option<Sampling> {
+                (**self).sampling()
+            }
+            fn variant(
+                &self,
+                kernel: Arc<dyn Kernel>,
+                features: usize,
+            ) -> Option<Box<dyn MapBuilder>> {
+                (**self).variant(kernel, features)
+            }
             fn build_from(&self, data: MapData<'_>) -> Result<Box<dyn FeatureMap>> {
                 (**self).build_from(data)
             }
@@ -91,6 +122,16 @@ macro_rules! drawn {
         impl MapBuilder for $map {
             fn kernel(&self) -> Option<Arc<dyn Kernel>> {
                 Some(self.kernel.clone())
+            }
+            fn features(&self) -> Option<usize> {
+                Some(self.features)
+            }
+            fn variant(
+                &self,
+                kernel: Arc<dyn Kernel>,
+                features: usize,
+            ) -> Option<Box<dyn MapBuilder>> {
+                self.varied(kernel, features).map(|map| Box::new(map) as _)
             }
             fn build_from(&self, data: MapData<'_>) -> Result<Box<dyn FeatureMap>> {
                 let map = self.clone().seed(data.seed.unwrap_or(self.seed));

@@ -1,7 +1,7 @@
 //! Dense maps: one matrix of frequencies, then a nonlinearity. Fourier and arc-cosine maps and
 //! those of a user's own nonlinearity build one of these.
 
-use super::{Affine, FeatureMap, LoadedMap, SparseInput, custom};
+use super::{Affine, FeatureMap, Gradient, LoadedMap, SparseInput, custom};
 use crate::{
     Device, Error, Matrix, Result,
     ops::{
@@ -9,9 +9,11 @@ use crate::{
         predict::Predict,
         projection::{DenseMap, Projection},
     },
+    sampling::round_to_11_bits,
     store::Store,
     text::counted,
 };
+use ndarray::Array2;
 
 /// A dense map with its parameters drawn.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,6 +100,33 @@ impl FeatureMap for DenseFeatures {
 
     fn fourier(&self) -> Option<&DenseFeatures> {
         (self.name == super::fourier::NAME).then_some(self)
+    }
+
+    fn gradient(&self) -> Result<Gradient> {
+        Gradient::dense(&self.dense, self.name)
+    }
+
+    /// `W'(R'u) = (R W)'u`. A scale that all columns share stays with the input, so that
+    /// frequencies stay at unit scale.
+    fn after(&self, input: &Affine, root_de: &Array2<f64>) -> Option<Box<dyn FeatureMap>> {
+        let scale = self.input.scale();
+        let common = match scale.iter().all(|s| *s == scale[0]) {
+            true => scale[0],
+            false => 1.0,
+        };
+        let mut w_es = self.dense.w_ds.mapv(f64::from);
+        for (mut row, scale) in w_es.rows_mut().into_iter().zip(scale) {
+            row *= scale / common;
+        }
+        Some(Box::new(Self {
+            name: self.name,
+            origin: format!("{}, mixed by a metric", self.origin),
+            input: input.clone().times(common),
+            dense: DenseMap {
+                w_ds: root_de.dot(&w_es).mapv(round_to_11_bits),
+                ..self.dense.clone()
+            },
+        }))
     }
 
     fn load(&self, device: &Device) -> Result<Box<dyn LoadedMap>> {

@@ -77,6 +77,15 @@ impl Fastfood {
         self
     }
 
+    /// Of another kernel and size.
+    fn varied(&self, kernel: Arc<dyn Kernel>, features: usize) -> Option<Self> {
+        Some(Self {
+            kernel,
+            features,
+            ..self.clone()
+        })
+    }
+
     /// Draws the map. `input` takes raw columns to unit lengthscale.
     ///
     /// # Errors

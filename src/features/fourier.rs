@@ -176,6 +176,16 @@ impl Fourier {
         self
     }
 
+    /// Of another kernel and size; orthogonal directions only where the kernel has them.
+    fn varied(&self, kernel: Arc<dyn Kernel>, features: usize) -> Option<Self> {
+        self.given.is_none().then(|| Self {
+            sampling: self.sampling.beside(kernel.as_ref()),
+            kernel,
+            features,
+            ..self.clone()
+        })
+    }
+
     /// Draws the map. `input` takes raw columns to unit lengthscale.
     ///
     /// Errors when D is zero or odd for the paired form, when the kernel has no spectral measure,

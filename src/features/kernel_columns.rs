@@ -1,7 +1,7 @@
 //! Columns of the kernel matrix as they are: the kernel of a row with landmark rows, for learners
 //! that penalise functions by the kernel itself.
 
-use super::{Affine, FeatureMap, Landmarks, LoadedMap, MapBuilder, MapData, Structure};
+use super::{Affine, FeatureMap, Gradient, Landmarks, LoadedMap, MapBuilder, MapData, Structure};
 use crate::{
     Device, Error, Matrix, Result,
     data::Rows,
@@ -239,6 +239,10 @@ impl FeatureMap for KernelColumnsMap {
 
     fn output_dim(&self) -> usize {
         self.level.columns(self.landmarks_md.nrows())
+    }
+
+    fn gradient(&self) -> Result<Gradient> {
+        Gradient::kernel(&self.kernel, self.landmarks(), None)
     }
 
     fn load(&self, device: &Device) -> Result<Box<dyn LoadedMap>> {

@@ -7,7 +7,7 @@ mod whitening;
 pub use landmarks::Landmarks;
 pub(super) use landmarks::not_finite;
 
-use super::{Affine, FeatureMap, LoadedMap, MapBuilder, MapData};
+use super::{Affine, FeatureMap, Gradient, LoadedMap, MapBuilder, MapData};
 use crate::{
     Device, Error, Matrix, Result,
     data::Rows,
@@ -184,6 +184,20 @@ impl MapBuilder for Nystrom {
         self.landmarks.candidates(self.features)
     }
 
+    fn features(&self) -> Option<usize> {
+        Some(self.features)
+    }
+
+    fn variant(&self, kernel: Arc<dyn Kernel>, features: usize) -> Option<Box<dyn MapBuilder>> {
+        let given = matches!(self.landmarks, Landmarks::Rows(_));
+        let varied = || Self {
+            kernel,
+            features,
+            ..self.clone()
+        };
+        (!given).then(|| Box::new(varied()) as _)
+    }
+
     fn build_from(&self, data: MapData<'_>) -> Result<Box<dyn FeatureMap>> {
         let map = self.clone().seed(data.seed.unwrap_or(self.seed));
         Ok(Box::new(map.build(data.input, &data.survey.sample)?))
@@ -268,6 +282,11 @@ impl FeatureMap for NystromFeatures {
 
     fn output_dim(&self) -> usize {
         self.root_br.ncols()
+    }
+
+    /// A block from the top has the same gradient: k(0) is constant.
+    fn gradient(&self) -> Result<Gradient> {
+        Gradient::kernel(&self.kernel, self.landmarks(), Some(self.root()))
     }
 
     fn load(&self, device: &Device) -> Result<Box<dyn LoadedMap>> {

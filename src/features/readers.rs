@@ -1,9 +1,9 @@
 //! From files to maps: readers by the name that a map has written.
 
 use super::{
-    BinningMap, DenseFeatures, FeatureMap, KernelColumnsMap, NystromFeatures, StructuredFeatures,
-    Union, arc_cosine, binning, custom, fastfood, fourier, kernel_columns, nystrom,
-    random_projection, sorf, union,
+    BinningMap, DenseFeatures, FeatureMap, KernelColumnsMap, Mixed, NystromFeatures,
+    StructuredFeatures, Union, arc_cosine, binning, custom, fastfood, fourier, kernel_columns,
+    mixed, nystrom, random_projection, sorf, union,
 };
 use crate::{Error, Result, error::Remedy, store::Store};
 use std::{
@@ -32,6 +32,7 @@ fn built_in(name: &str) -> Option<Reader> {
             )?))
         },
         kernel_columns::NAME => |store| Ok(Box::new(KernelColumnsMap::read(store)?)),
+        mixed::NAME => |store| Ok(Box::new(Mixed::read(store)?)),
         nystrom::NAME => |store| Ok(Box::new(NystromFeatures::read(store)?)),
         fastfood::NAME => |store| {
             Ok(Box::new(StructuredFeatures::read(

@@ -193,6 +193,16 @@ impl MapBuilder for Auto {
         Some(self.0.kernel.clone())
     }
 
+    fn features(&self) -> Option<usize> {
+        Some(self.0.features)
+    }
+
+    fn variant(&self, kernel: Arc<dyn Kernel>, features: usize) -> Option<Box<dyn MapBuilder>> {
+        let mut map = self.clone();
+        (map.0.kernel, map.0.features) = (kernel, features);
+        Some(Box::new(map))
+    }
+
     fn build_from(&self, data: MapData<'_>) -> Result<Box<dyn FeatureMap>> {
         let mut spec = self.0.clone();
         let selection = spec.select(data.input.columns(), &data.run.device)?;

@@ -287,6 +287,28 @@ impl MapBuilder for MapSpec {
         Self::sample_rows(self)
     }
 
+    fn features(&self) -> Option<usize> {
+        Some(self.features)
+    }
+
+    /// None where leverage scores choose.
+    fn sampling(&self) -> Option<Sampling> {
+        let mut kinds = self.map.parts().iter().map(|part| part.kind);
+        let drawn = kinds.any(MapKind::takes_sampling) && self.leverage.is_none();
+        drawn.then_some(self.sampling)
+    }
+
+    fn variant(&self, kernel: Arc<dyn Kernel>, features: usize) -> Option<Box<dyn MapBuilder>> {
+        let arc_cosine = self.map.has(MapKind::ArcCosine);
+        let varied = || Self {
+            sampling: self.sampling.beside(kernel.as_ref()),
+            kernel,
+            features,
+            ..self.clone()
+        };
+        (!arc_cosine).then(|| Box::new(varied()) as _)
+    }
+
     fn build_from(&self, data: MapData<'_>) -> Result<Box<dyn FeatureMap>> {
         let mut spec = self.clone();
         spec.seed = data.seed.unwrap_or(self.seed);

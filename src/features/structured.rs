@@ -1,6 +1,6 @@
 //! Structured maps with their parameters drawn: what the Fastfood and SORF builders make.
 
-use super::{Affine, FeatureMap, Form, LoadedMap};
+use super::{Affine, FeatureMap, Form, Gradient, LoadedMap};
 use crate::{
     Device, Error, Matrix, Result,
     device::room,
@@ -180,6 +180,10 @@ impl FeatureMap for StructuredFeatures {
 
     fn output_dim(&self) -> usize {
         self.map.outputs()
+    }
+
+    fn gradient(&self) -> Result<Gradient> {
+        Gradient::structured(&self.map, self.name)
     }
 
     fn load(&self, device: &Device) -> Result<Box<dyn LoadedMap>> {

@@ -2,8 +2,8 @@
 //! `sum_i w_i k_i(x, y)`.
 
 use super::{
-    Affine, BinningMap, FeatureMap, LoadedMap, MapBuilder, MapData, Structure, builder::part_seed,
-    require_dense,
+    Affine, BinningMap, FeatureMap, Gradient, LoadedMap, MapBuilder, MapData, PartGradient,
+    Structure, builder::part_seed, require_dense,
 };
 use crate::{
     Device, Error, Matrix, Result,
@@ -190,6 +190,19 @@ impl FeatureMap for Union {
         Structure::Union(self)
     }
 
+    /// Where every part has one.
+    fn gradient(&self) -> Result<Gradient> {
+        let parts = self.parts.iter().map(|part| {
+            Ok(PartGradient {
+                columns: part.map.output_dim(),
+                root: part.weight.sqrt(),
+                rescale: part.rescale.clone(),
+                gradient: part.map.gradient()?,
+            })
+        });
+        Ok(Gradient::Union(parts.collect::<Result<_>>()?))
+    }
+
     fn load(&self, device: &Device) -> Result<Box<dyn LoadedMap>> {
         let parts = self.parts.iter().map(|part| {
             let root = part.weight.sqrt() as f32;
@@ -313,7 +326,7 @@ impl fmt::Debug for LoadedUnion {
 }
 
 /// A matrix with room for `rows` rows, kept from call to call.
-fn room<'a>(
+pub(super) fn room<'a>(
     kept: &'a mut Option<Matrix>,
     device: &Device,
     rows: usize,

@@ -17,6 +17,15 @@ impl Kernel for Cauchy {
         x.iter().zip(y).map(factor).product()
     }
 
+    fn gradient(&self, x: &[f64], y: &[f64], out: &mut [f64]) -> bool {
+        let k = self.evaluate(x, y);
+        for (out, (x, y)) in out.iter_mut().zip(x.iter().zip(y)) {
+            let delta = x - y;
+            *out = -2.0 * delta / (1.0 + delta * delta) * k;
+        }
+        true
+    }
+
     fn spectrum(&self) -> Option<&dyn SpectralMeasure> {
         Some(self)
     }

@@ -16,6 +16,10 @@ impl Kernel for Exponential {
         libm::exp(-squared_distance(x, y).sqrt())
     }
 
+    fn gradient(&self, x: &[f64], y: &[f64], out: &mut [f64]) -> bool {
+        Matern::HALF.gradient(x, y, out)
+    }
+
     fn spectrum(&self) -> Option<&dyn SpectralMeasure> {
         Some(&Matern::HALF)
     }

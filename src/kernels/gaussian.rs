@@ -1,4 +1,6 @@
-use super::{BlockForm, ColumnFactor, Kernel, SpectralMeasure, checked_gamma, squared_distance};
+use super::{
+    BlockForm, ColumnFactor, Kernel, SpectralMeasure, along, checked_gamma, squared_distance,
+};
 use crate::{error::Result, seed::Draws, special};
 use std::f64::consts::{FRAC_PI_2, PI, SQRT_2, TAU};
 
@@ -14,6 +16,10 @@ impl Kernel for Gaussian {
 
     fn evaluate(&self, x: &[f64], y: &[f64]) -> f64 {
         libm::exp(-0.5 * squared_distance(x, y))
+    }
+
+    fn gradient(&self, x: &[f64], y: &[f64], out: &mut [f64]) -> bool {
+        along(-self.evaluate(x, y), x, y, out)
     }
 
     fn spectrum(&self) -> Option<&dyn SpectralMeasure> {

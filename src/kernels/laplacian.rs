@@ -20,6 +20,17 @@ impl Kernel for Laplacian {
         libm::exp(-l1_distance(x, y))
     }
 
+    fn gradient(&self, x: &[f64], y: &[f64], out: &mut [f64]) -> bool {
+        let k = self.evaluate(x, y);
+        for (out, (x, y)) in out.iter_mut().zip(x.iter().zip(y)) {
+            *out = match x == y {
+                true => 0.0,
+                false => -k * (x - y).signum(),
+            };
+        }
+        true
+    }
+
     fn spectrum(&self) -> Option<&dyn SpectralMeasure> {
         Some(self)
     }

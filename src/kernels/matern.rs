@@ -1,10 +1,12 @@
-use super::{BlockForm, Kernel, SpectralMeasure, canonical_ratio, no_gamma, squared_distance};
+use super::{
+    BlockForm, Kernel, SpectralMeasure, along, canonical_ratio, no_gamma, squared_distance,
+};
 use crate::{
     error::{Error, Result},
     seed::Draws,
     special,
 };
-use std::f64::consts::{PI, TAU};
+use std::f64::consts::{LN_2, PI, TAU};
 
 /// The Matern kernel of smoothness nu > 0, k(x, y) = 2^(1-nu)/Gamma(nu) z^nu K_nu(z) with z =
 /// sqrt(2 nu) |x - y| / l (Rasmussen & Williams 2006, eq. 4.14).
@@ -68,6 +70,23 @@ impl Kernel for Matern {
             Self::FIVE_HALVES => (1.0 + z + z * z / 3.0) * libm::exp(-z),
             Self { nu } => special::matern(nu, z),
         }
+    }
+
+    /// From `d/dz z^nu K_nu(z) = -z^nu K_(nu-1)(z)` (DLMF 10.29.4).
+    fn gradient(&self, x: &[f64], y: &[f64], out: &mut [f64]) -> bool {
+        let z = (2.0 * self.nu).sqrt() * squared_distance(x, y).sqrt();
+        // The derivative by z over z, which is finite at 0 for nu > 1.
+        let over_z = match *self {
+            _ if z == 0.0 => 0.0,
+            Self::HALF => -libm::exp(-z) / z,
+            Self::THREE_HALVES => -libm::exp(-z),
+            Self::FIVE_HALVES => -(1.0 + z) / 3.0 * libm::exp(-z),
+            Self { nu } => {
+                let log_factor = (1.0 - nu) * LN_2 - libm::lgamma(nu) + (nu - 1.0) * libm::log(z);
+                -special::weighted_bessel_k((nu - 1.0).abs(), z, log_factor)
+            }
+        };
+        along(2.0 * self.nu * over_z, x, y, out)
     }
 
     fn spectrum(&self) -> Option<&dyn SpectralMeasure> {

@@ -132,6 +132,24 @@ impl Kernel for Mixture {
         self.components.iter().map(part).sum()
     }
 
+    /// Where every component has one.
+    fn gradient(&self, x: &[f64], y: &[f64], out: &mut [f64]) -> bool {
+        let mut sum = vec![0.0; out.len()];
+        let mut part = vec![0.0; out.len()];
+        for c in &self.components {
+            let (x, y) = (scaled(x, c.lengthscale), scaled(y, c.lengthscale));
+            if !c.kernel.gradient(&x, &y, &mut part) {
+                return false;
+            }
+            let weight = c.weight / self.total / c.lengthscale;
+            sum.iter_mut()
+                .zip(&part)
+                .for_each(|(s, p)| *s += weight * p);
+        }
+        out.copy_from_slice(&sum);
+        true
+    }
+
     fn spectrum(&self) -> Option<&dyn SpectralMeasure> {
         Some(self)
     }

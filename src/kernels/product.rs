@@ -64,6 +64,29 @@ impl Kernel for Product {
         self.factors.iter().map(factor).product()
     }
 
+    /// Where every factor has one.
+    fn gradient(&self, x: &[f64], y: &[f64], out: &mut [f64]) -> bool {
+        let mut sum = vec![0.0; out.len()];
+        let mut part = vec![0.0; out.len()];
+        let at = |l: f64| (scaled(x, l), scaled(y, l));
+        for (i, (kernel, l)) in self.factors.iter().enumerate() {
+            let (x, y) = at(*l);
+            if !kernel.gradient(&x, &y, &mut part) {
+                return false;
+            }
+            let others = self.factors.iter().enumerate().filter(|(j, _)| *j != i);
+            let others = others.map(|(_, (kernel, l))| {
+                let (x, y) = at(*l);
+                kernel.evaluate(&x, &y)
+            });
+            let others: f64 = others.product();
+            let parts = sum.iter_mut().zip(&part);
+            parts.for_each(|(s, p)| *s += others * p / l);
+        }
+        out.copy_from_slice(&sum);
+        true
+    }
+
     fn spectrum(&self) -> Option<&dyn SpectralMeasure> {
         Some(self)
     }

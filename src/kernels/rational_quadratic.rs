@@ -1,4 +1,4 @@
-use super::{BlockForm, Kernel, SpectralMeasure, no_gamma, squared_distance};
+use super::{BlockForm, Kernel, SpectralMeasure, along, no_gamma, squared_distance};
 use crate::{
     error::{Error, Result},
     seed::Draws,
@@ -45,6 +45,12 @@ impl Kernel for RationalQuadratic {
     fn evaluate(&self, x: &[f64], y: &[f64]) -> f64 {
         let ratio = squared_distance(x, y) / (2.0 * self.alpha);
         libm::exp(-self.alpha * libm::log1p(ratio))
+    }
+
+    fn gradient(&self, x: &[f64], y: &[f64], out: &mut [f64]) -> bool {
+        let ratio = squared_distance(x, y) / (2.0 * self.alpha);
+        let slope = -libm::exp(-(self.alpha + 1.0) * libm::log1p(ratio));
+        along(slope, x, y, out)
     }
 
     fn spectrum(&self) -> Option<&dyn SpectralMeasure> {

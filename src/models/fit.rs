@@ -1,6 +1,6 @@
 //! What a learner does once its map is drawn: from rows to a model.
 
-use super::{LinearModel, Predicted};
+use super::{LinearModel, Predicted, RidgeOptions};
 use crate::{
     Result,
     data::{ChunkSource, Survey},
@@ -32,6 +32,12 @@ pub trait Fit: fmt::Debug + Send + Sync {
     /// How wide the kernel is where nobody says so.
     fn bandwidth(&self) -> Bandwidth {
         Bandwidth::Scale
+    }
+
+    /// Its options, if it is ridge regression, whose choices a [`Search`](super::Search) makes;
+    /// `None` for all others.
+    fn ridge(&self) -> Option<&RidgeOptions> {
+        None
     }
 
     /// Fits to the rows of `data` on the features of `map`.

@@ -107,15 +107,31 @@ impl<L: Fit, T> Learner<L, T> {
     pub(super) fn linear(
         &self,
         source: &mut dyn ChunkSource,
-        targets: impl FnOnce(&Survey) -> Result<Targets>,
-        fit: &dyn Fit,
+        targets: impl Fn(&Survey) -> Result<Targets>,
+        probabilities: bool,
     ) -> Result<Fitted> {
         if source.is_weighted() && !self.own.takes_weights() {
             return Err(Error::unsupported("this learner takes no weights of rows"));
         }
-        let bandwidth = self.setup.bandwidth.clone();
-        let bandwidth = bandwidth.unwrap_or_else(|| self.own.bandwidth());
-        let prepared = self.setup.prepare_for(source, bandwidth)?;
+        let searched = self.setup.search.as_ref().zip(self.own.ridge());
+        let (prepared, found) = match searched {
+            None => {
+                let bandwidth = self.setup.bandwidth.clone();
+                let bandwidth = bandwidth.unwrap_or_else(|| self.own.bandwidth());
+                (self.setup.prepare_for(source, bandwidth)?, None)
+            }
+            Some((search, options)) => {
+                let (prepared, found) = self.setup.search(search, source, &targets, options)?;
+                let options = found.options(options);
+                (prepared, Some((found, options)))
+            }
+        };
+        let own: &dyn Fit = match &found {
+            None => &self.own,
+            Some((_, options)) => options,
+        };
+        let with = WithProbabilities(own);
+        let fit: &dyn Fit = if probabilities { &with } else { own };
         let data = FitData {
             kernel: prepared.kernel,
             start: None,
@@ -127,6 +143,9 @@ impl<L: Fit, T> Learner<L, T> {
         };
         let mut model = fit.fit(prepared.map, data)?;
         model.name_columns(source);
+        if let Some((found, _)) = &found {
+            found.keep(&mut model);
+        }
         Ok(Fitted {
             model,
             run: prepared.run,
@@ -145,11 +164,11 @@ impl<L: Fit> Learner<L, Numbers> {
         let source = source.as_mut();
         let targets = |survey: &Survey| Ok(Targets::real(survey));
         let Some(fraction) = self.setup.calibrate else {
-            return Ok(self.linear(source, targets, &self.own)?.door());
+            return Ok(self.linear(source, targets, false)?.door());
         };
         let seed = self.setup.seed.unwrap_or_default().0;
         let mut fitted = Split::new(&mut *source, Part::Train, fraction, seed)?;
-        let mut fitted = self.linear(&mut fitted, targets, &self.own)?;
+        let mut fitted = self.linear(&mut fitted, targets, false)?;
         source.rewind()?;
         let mut kept_back = Split::new(source, Part::Test, fraction, seed)?;
         fitted
@@ -175,12 +194,8 @@ impl<L: Fit> Learner<L, Labels> {
     /// a thousand.
     pub fn fit<D: LabelledData>(&self, data: D) -> Result<Model<Vec<D::Label>>> {
         let (mut source, names) = data.into_labelled()?;
-        let calibrated = WithProbabilities(&self.own);
-        let fit: &dyn Fit = match self.setup.probabilities {
-            true => &calibrated,
-            false => &self.own,
-        };
-        let mut fitted = self.linear(source.as_mut(), Targets::classes, fit)?;
+        let probabilities = self.setup.probabilities;
+        let mut fitted = self.linear(source.as_mut(), Targets::classes, probabilities)?;
         fitted.model.class_names = names;
         Ok(fitted.door())
     }
@@ -203,7 +218,7 @@ impl<L: FitRows> Learner<L, RowsAlone> {
     /// learner's own [`Fit::fit`] does.
     pub fn fit<D: RowData>(&self, rows: D) -> Result<Model<L::Predicted>> {
         let mut source = rows.into_rows()?;
-        let fitted = self.linear(source.as_mut(), |_| Ok(Targets::none()), &self.own)?;
+        let fitted = self.linear(source.as_mut(), |_| Ok(Targets::none()), false)?;
         Ok(fitted.door())
     }
 }

@@ -1,6 +1,8 @@
 //! A linear model on random features, and its predictor on a device.
 
-use super::{Conformal, FitTimes, LambdaCurve, Link, Principal, Probabilities};
+use super::{
+    Conformal, FitTimes, LambdaCurve, Link, Principal, Probabilities, metric::LearnedMetric,
+};
 use crate::{
     Device, Error, Result,
     data::{Chunk, ChunkSource, ColumnChoice, Rows, names_tell},
@@ -53,6 +55,8 @@ pub struct LinearModel {
     pub conformal: Option<Conformal>,
     /// What kernel PCA knows beside its components; `None` for all other learners.
     pub principal: Option<Principal>,
+    /// The metric that its map compares rows by, if one was learnt.
+    pub metric: Option<LearnedMetric>,
     /// What becomes of raw scores; `None` where they are what the model says.
     pub link: Option<Link>,
     /// The penalty per sample that the fit used; 0 if it has none.
@@ -87,6 +91,7 @@ impl LinearModel {
             spread: None,
             conformal: None,
             principal: None,
+            metric: None,
             link: None,
             lambda: 0.0,
             rows: 0,
@@ -169,6 +174,9 @@ impl LinearModel {
         if let Some(principal) = &self.principal {
             principal.write(&mut store);
         }
+        if let Some(metric) = &self.metric {
+            metric.write(&mut store);
+        }
         if let Some(link) = self.link {
             link.write(&mut store);
         }
@@ -209,6 +217,14 @@ impl LinearModel {
             other => return Err(Error::format(format!("the task {other:?} is not known"))),
         };
         let class_names = read_names(store, &targets)?;
+        let metric = LearnedMetric::read(store)?;
+        if let Some(metric) = metric.as_ref().filter(|m| m.columns() != map.input_dim()) {
+            return Err(Error::format(format!(
+                "a metric of {} columns for a map of {}",
+                metric.columns(),
+                map.input_dim()
+            )));
+        }
         // Files from before there were other learners name none.
         let learner = match store.has_property("learner") {
             true => store.text("learner")?.to_owned(),
@@ -245,6 +261,7 @@ impl LinearModel {
             lambda_curve: LambdaCurve::read(store)?,
             probabilities: Probabilities::read(store, outputs)?,
             principal: Principal::read(store, (features, outputs))?,
+            metric,
             link,
             lambda: store.get("lambda")?,
             rows: store.get("rows")?,

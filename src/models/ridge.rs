@@ -1,9 +1,10 @@
 //! Ridge regression and ridge classification on random features.
 
 use super::{
-    Fit, FitData, HeldOut, Labels, Lambda, Learner, LinearModel, Numbers, dual,
+    Fit, FitData, HeldOut, Labels, Lambda, Learner, LinearModel, Numbers, Search, dual,
     iterative::{self, Way},
     lambda,
+    metric::MetricOptions,
 };
 use crate::{
     Error, Result,
@@ -269,6 +270,39 @@ impl<T> Learner<RidgeOptions, T> {
         })
     }
 
+    /// Has what `search` names chosen by rows held out before the fit: kernel, bandwidth, penalty,
+    /// a metric ([`LinearModel::metric`]). What it does not name stays as it is here.
+    pub fn search(mut self, search: Search) -> Self {
+        self.setup.search = Some(search);
+        self
+    }
+
+    /// Learns a metric from the gradients of the fit, and fits again with a kernel that compares
+    /// rows by it, in turn, as long as rows held out gain: recursive feature machines
+    /// (Radhakrishnan, Beaglehole, Pandit & Belkin 2024). Bandwidth and penalty are found anew each
+    /// time, unless they are given by [`Self::search`].
+    ///
+    /// ```
+    /// use bochner::{metric::Metric, prelude::*};
+    /// use ndarray::Array;
+    /// let x = Array::from_shape_fn((300, 4), |(i, j)| ((i * (3 * j + 7)) % 31) as f64 / 31.0);
+    /// let y: Vec<f64> = x.rows().into_iter().map(|x| (6.0 * x[2]).sin()).collect();
+    /// let ridge = Ridge::on(Fourier::new(Gaussian).features(100)).metric(Metric::Diagonal);
+    /// let model = ridge.device(&Device::cpu()).fit((&x, &y))?;
+    /// let metric = model.linear().metric.as_ref().expect("was asked for");
+    /// assert!(metric.importance()[2] > 0.9);
+    /// # Ok::<(), bochner::Error>(())
+    /// ```
+    pub fn metric(self, metric: impl Into<MetricOptions>) -> Self {
+        self.search(Search {
+            bandwidth: true,
+            lambda: true,
+            metrics: vec![metric.into()],
+            metric_required: true,
+            ..Search::default()
+        })
+    }
+
     /// Whether an intercept is fitted, which is never penalised; it is, until said otherwise.
     pub fn intercept(mut self, intercept: bool) -> Self {
         self.own.intercept = intercept;
@@ -285,6 +319,10 @@ impl<T> Learner<RidgeOptions, T> {
 impl Fit for RidgeOptions {
     fn takes_weights(&self) -> bool {
         true
+    }
+
+    fn ridge(&self) -> Option<&RidgeOptions> {
+        Some(self)
     }
 
     /// As [`LinearModel::fit`]; with [`Lambda::Best`] errors also with [`Error::Unsupported`] when

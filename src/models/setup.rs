@@ -1,12 +1,14 @@
 //! What every learner needs beside its own options: a map, and how the data come to it.
 
+use super::{Found, RidgeOptions, Search, SearchData, Trial, metric::Ground};
 use crate::{
-    Device, Result,
+    Device, Error, Result,
     data::{ChunkSource, Survey},
     features::{Bandwidth, FeatureMap, MapBuilder, MapData, ScaledKernel, Standardize},
     flow::Run,
     kernels::Gaussian,
-    progress::Progress,
+    normal::Targets,
+    progress::{Progress, Step},
     seed::Seed,
 };
 use std::sync::Arc;
@@ -27,6 +29,7 @@ pub(crate) struct Setup {
     pub(crate) probabilities: bool,
     pub(crate) calibrate: Option<f64>,
     pub(crate) progress: Progress,
+    pub(crate) search: Option<Search>,
 }
 
 /// A map drawn for the data, and what was found on the way.
@@ -50,6 +53,7 @@ impl Setup {
             probabilities: false,
             calibrate: None,
             progress: Progress::default(),
+            search: None,
         }
     }
 
@@ -122,5 +126,64 @@ impl Setup {
             map,
             kernel: own.map(|kernel| ScaledKernel { kernel, input }),
         })
+    }
+    /// As [`Self::prepare`], with the choices that `search` makes; what they are comes second.
+    pub(crate) fn search(
+        &self,
+        search: &Search,
+        source: &mut dyn ChunkSource,
+        targets: impl FnOnce(&Survey) -> Result<Targets>,
+        options: &RidgeOptions,
+    ) -> Result<(Prepared, Found)> {
+        let run = self.run()?;
+        let bandwidth = self.bandwidth();
+        let rows = self.sample_rows(&self.map).max(MEDIAN_ROWS);
+        let seed = self.seed.unwrap_or_default();
+        let survey = Survey::watched(source, rows, seed.0, &|step| run.say(step))?;
+        let shift_invariant = self.map.is_shift_invariant();
+        let scaling = self
+            .standardize
+            .beside(&bandwidth)
+            .decide(&survey, shift_invariant);
+        let kernel = self.map.kernel().unwrap_or_else(|| Arc::new(Gaussian));
+        let lengthscales = bandwidth.lengthscales(kernel.as_ref(), &survey, &scaling)?;
+        let &[lengthscale] = lengthscales.as_slice() else {
+            return Err(Error::unsupported(
+                "a search takes one lengthscale for all columns; leave those of each to the metric",
+            ));
+        };
+        let targets = targets(&survey)?;
+        let data = SearchData {
+            source: &mut *source,
+            survey: &survey,
+            scaling: &scaling,
+            lengthscale,
+            targets: &targets,
+            options,
+            seed,
+            run: &run,
+        };
+        let mut tried = 0;
+        let mut hear = |_: &Trial, best| {
+            tried += 1;
+            run.say(Step::Trial(tried, best));
+        };
+        let found = search.run(&self.map, data, &mut hear)?;
+        let map = found.draw(Ground {
+            source,
+            survey: &survey,
+            scaling: &scaling,
+            run: &run,
+            seed: Some(seed),
+        })?;
+        let described = map.describe();
+        log::info!("{described} on {}, scales {scaling}", run.device.describe());
+        let prepared = Prepared {
+            run,
+            survey,
+            map,
+            kernel: None,
+        };
+        Ok((prepared, found))
     }
 }

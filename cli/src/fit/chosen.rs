@@ -1,6 +1,6 @@
 //! A learner that was chosen, and what its targets are.
 
-use bochner::models::Fit;
+use bochner::models::{Fit, RidgeOptions};
 
 /// What the targets of a learner are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +26,10 @@ pub(super) struct Chosen {
     pub(super) iterates: bool,
     /// How it solves, for the report.
     pub(super) solver: &'static str,
+    /// Its options, if it is ridge regression, whose choices can be searched.
+    pub(super) ridge: Option<RidgeOptions>,
+    /// Whether a penalty, or some, are given.
+    pub(super) lambda_given: bool,
     /// Whether it is to have probabilities.
     pub(super) probabilities: bool,
 }

@@ -64,6 +64,10 @@ impl LambdaArgs {
         self.lambda.is_some()
     }
 
+    pub(super) fn is_auto(&self) -> bool {
+        self.lambda == Some(Penalty::Auto)
+    }
+
     /// Whether it is 0, which few learners take.
     pub(super) fn is_zero(&self) -> bool {
         self.lambda == Some(Penalty::One(0.0))

@@ -303,6 +303,8 @@ impl LearnerArgs {
                 Name::Lasso | Name::KernelRidge | Name::Greedy | Name::Boosting
             ),
             solver,
+            ridge: None,
+            lambda_given: self.lambda.is_given(),
             probabilities: self.probabilities,
         })
     }
@@ -325,6 +327,8 @@ impl LearnerArgs {
             takes: Takes::Numbers,
             iterates: false,
             solver: "eigen",
+            ridge: None,
+            lambda_given: false,
             probabilities: false,
         })
     }
@@ -342,15 +346,18 @@ impl LearnerArgs {
             }
             _ => "eigen",
         };
+        let options = RidgeOptions {
+            lambda,
+            intercept: self.intercept(),
+            solver,
+        };
         Ok(Chosen {
-            fit: Box::new(RidgeOptions {
-                lambda,
-                intercept: self.intercept(),
-                solver,
-            }),
+            fit: Box::new(options.clone()),
             takes: Takes::NumbersOrLabels,
             iterates: iterates || !dense,
             solver: direct,
+            ridge: Some(options),
+            lambda_given: self.lambda.is_given() && !self.lambda.is_auto(),
             probabilities: self.probabilities,
         })
     }

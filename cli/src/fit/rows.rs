@@ -137,6 +137,8 @@ impl RowsArgs {
             takes: Takes::Rows("components"),
             iterates: false,
             solver: said,
+            ridge: None,
+            lambda_given: false,
             probabilities: false,
         })
     }
@@ -151,6 +153,8 @@ impl RowsArgs {
             takes: Takes::Rows("densities"),
             iterates: false,
             solver: "mean",
+            ridge: None,
+            lambda_given: false,
             probabilities: false,
         }
     }
@@ -166,6 +170,8 @@ impl RowsArgs {
             takes: Takes::Rows("clusters"),
             iterates: true,
             solver: "lloyd",
+            ridge: None,
+            lambda_given: false,
             probabilities: false,
         }
     }
@@ -180,6 +186,8 @@ impl RowsArgs {
             takes: Takes::Rows("sources"),
             iterates: true,
             solver: "fast-ica",
+            ridge: None,
+            lambda_given: false,
             probabilities: false,
         }
     }
@@ -193,6 +201,8 @@ impl RowsArgs {
             takes: Takes::Rows("coordinates"),
             iterates: false,
             solver: "laplacian",
+            ridge: None,
+            lambda_given: false,
             probabilities: false,
         }
     }
@@ -209,6 +219,8 @@ impl RowsArgs {
             takes: Takes::Rows("clusters"),
             iterates: true,
             solver: "laplacian",
+            ridge: None,
+            lambda_given: false,
             probabilities: false,
         }
     }

@@ -28,6 +28,7 @@ impl MapArgs {
             );
             return Err(Usage(problem).into());
         }
+        self.kernel.refuse_auto()?;
         self.kernel.check(self.columns(landmarks).1.as_ref())
     }
 

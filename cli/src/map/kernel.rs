@@ -17,10 +17,11 @@ use std::sync::Arc;
 #[command(next_help_heading = "Map options")]
 pub(crate) struct KernelArgs {
     /// gaussian, laplacian, exponential, matern32, matern52, cauchy, rational-quadratic,
-    /// arc-cosine:ORDER, linear; an unknown name lists all [default: gaussian; laplacian with
-    /// binning, arc-cosine:1 with arc-cosine, linear with projection]
-    #[arg(long, value_name = "KERNEL", value_parser = kernels::parse)]
-    kernel: Option<Arc<dyn Kernel>>,
+    /// arc-cosine:ORDER, linear; an unknown name lists all; of `fit` also `auto`, the best of five
+    /// on rows held out [default: gaussian; laplacian with binning, arc-cosine:1 with arc-cosine,
+    /// linear with projection]
+    #[arg(long, value_name = "KERNEL", value_parser = kernel_option)]
+    kernel: Option<KernelOption>,
     /// Gamma of the kernel's formula, exp(-gamma |x-y|^2) for the Gaussian: a number, `median`,
     /// `scale`, or for densities `scott` or `silverman` [default: scale; scott of density]
     #[arg(
@@ -31,9 +32,10 @@ pub(crate) struct KernelArgs {
     )]
     #[arg(value_parser = Bandwidth::from_gamma)]
     gamma: Option<Bandwidth>,
-    /// Lengthscale: a number, a comma list with one for each column, or a rule as with --gamma
-    #[arg(long, value_name = "S", allow_hyphen_values = true, value_parser = Bandwidth::from_sigma)]
-    sigma: Option<Bandwidth>,
+    /// Lengthscale: a number, a comma list with one for each column, or a rule as with --gamma; of
+    /// `fit` also `auto`, the best on rows held out
+    #[arg(long, value_name = "S", allow_hyphen_values = true, value_parser = sigma_option)]
+    sigma: Option<SigmaOption>,
     /// The rule of what is fitted, where none of both is given.
     #[arg(skip)]
     pub(crate) rule: Option<Bandwidth>,
@@ -51,6 +53,34 @@ pub(crate) struct KernelArgs {
         default_missing_value = "yes"
     )]
     standardize: Option<Standardize>,
+}
+
+/// A kernel, or what is chosen by rows held out.
+#[derive(Debug, Clone)]
+enum KernelOption {
+    Auto,
+    Named(Arc<dyn Kernel>),
+}
+
+fn kernel_option(text: &str) -> std::result::Result<KernelOption, bochner::Error> {
+    match text {
+        "auto" => Ok(KernelOption::Auto),
+        _ => Ok(KernelOption::Named(kernels::parse(text)?)),
+    }
+}
+
+/// A lengthscale, or what is chosen by rows held out.
+#[derive(Debug, Clone)]
+enum SigmaOption {
+    Auto,
+    Given(Bandwidth),
+}
+
+fn sigma_option(text: &str) -> std::result::Result<SigmaOption, bochner::Error> {
+    match text {
+        "auto" => Ok(SigmaOption::Auto),
+        _ => Ok(SigmaOption::Given(Bandwidth::from_sigma(text)?)),
+    }
 }
 
 /// Rows that the `median` rule looks at.
@@ -80,14 +110,68 @@ impl KernelArgs {
                 () => Arc::new(kernels::Gaussian),
             }
         };
-        self.kernel.clone().unwrap_or_else(suitable)
+        match &self.kernel {
+            Some(KernelOption::Named(kernel)) => kernel.clone(),
+            _ => suitable(),
+        }
     }
 
     /// How wide the kernel is.
     pub(crate) fn bandwidth(&self) -> Bandwidth {
-        let given = self.gamma.as_ref().or(self.sigma.as_ref());
-        let given = given.or(self.rule.as_ref());
-        given.cloned().unwrap_or(Bandwidth::Scale)
+        match (&self.gamma, &self.sigma) {
+            (Some(given), _) | (None, Some(SigmaOption::Given(given))) => given.clone(),
+            _ => self.rule.clone().unwrap_or(Bandwidth::Scale),
+        }
+    }
+
+    /// Whether the kernel is to be chosen.
+    pub(crate) fn is_auto(&self) -> bool {
+        matches!(self.kernel, Some(KernelOption::Auto))
+    }
+
+    /// Whether the bandwidth is to be chosen.
+    pub(crate) fn is_sigma_auto(&self) -> bool {
+        matches!(self.sigma, Some(SigmaOption::Auto))
+    }
+
+    /// Whether either is.
+    pub(crate) fn has_auto(&self) -> bool {
+        self.is_auto() || self.is_sigma_auto()
+    }
+
+    /// Whether a kernel is named.
+    pub(crate) fn is_given(&self) -> bool {
+        matches!(self.kernel, Some(KernelOption::Named(_)))
+    }
+
+    /// Whether there is a number or a rule for the bandwidth.
+    pub(crate) fn is_bandwidth_given(&self) -> bool {
+        self.gamma.is_some() || matches!(self.sigma, Some(SigmaOption::Given(_)))
+    }
+
+    /// How columns are prepared for a search, and the lengthscale if it is not chosen.
+    pub(crate) fn prepared(&self, kernel: &dyn Kernel, survey: &Survey) -> Result<(Scaling, f64)> {
+        let bandwidth = self.bandwidth();
+        if matches!(bandwidth, Bandwidth::SigmaPerColumn(_)) {
+            let problem = "one --sigma for each column leaves no metric to learn; give one for all";
+            return Err(Usage(problem.into()).into());
+        }
+        let standardize = self.standardize.unwrap_or(Standardize::Auto);
+        let scaling = standardize.decide(survey, kernel.is_shift_invariant());
+        let lengthscales = bandwidth.lengthscales(kernel, survey, &scaling)?;
+        Ok((scaling, lengthscales[0]))
+    }
+
+    /// Errors where a kernel or a bandwidth is to be chosen: `fit` alone has targets for that.
+    pub(crate) fn refuse_auto(&self) -> Result<()> {
+        match self.has_auto() {
+            true => {
+                let problem = "--kernel auto and --sigma auto are for `fit` with --model ridge, \
+                    which chooses by its targets; name them here";
+                Err(Usage(problem.into()).into())
+            }
+            false => Ok(()),
+        }
     }
 
     /// Whether to standardise, for who said so.
@@ -115,6 +199,9 @@ impl KernelArgs {
             _ => 0,
         }
     }
+
+    /// How many rows a search looks at for medians.
+    pub(crate) const SEARCHED_ROWS: usize = MEDIAN_ROWS;
 
     /// Reads the source once.
     pub(crate) fn survey(
@@ -199,6 +286,20 @@ impl KernelArgs {
 }
 
 impl Scale {
+    /// Of what a search found.
+    pub(super) fn searched(
+        kernel: &dyn Kernel,
+        scaling: Scaling,
+        lengthscale: f64,
+    ) -> Result<Self> {
+        Ok(Self {
+            input: scaling.input(&[lengthscale])?,
+            lengthscales: vec![lengthscale],
+            gamma: kernel.gamma_of_lengthscale(lengthscale),
+            scaling: Some(scaling),
+        })
+    }
+
     /// One line for who leaves columns as they are though their scales differ widely.
     pub(crate) fn hint(&self, console: &Console) {
         // Lengthscales of each column are scales of its own.

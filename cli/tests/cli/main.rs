@@ -17,6 +17,7 @@ mod outputs;
 #[cfg(target_os = "linux")]
 mod room;
 mod rows;
+mod search;
 mod standardize;
 mod usage;
 

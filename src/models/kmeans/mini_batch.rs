@@ -51,8 +51,7 @@ impl KMeans {
     /// Errors as the fit does.
     pub fn start<D: RowData>(&self, rows: D) -> Result<GrowingClusters> {
         let mut source = rows.into_rows()?;
-        let Fitted { model, run } =
-            self.linear(source.as_mut(), |_| Ok(Targets::none()), &self.own)?;
+        let Fitted { model, run } = self.linear(source.as_mut(), |_| Ok(Targets::none()), false)?;
         let centres_kd = model.coefficients.beta_dt.t().to_owned();
         let centres_kd = centres_kd.as_standard_layout().into_owned();
         let mut growing = GrowingClusters {

@@ -1,0 +1,150 @@
+//! `--auto`, `--metric`: what is tried, chosen and said.
+
+use crate::{bochner, digits, here, number};
+use std::{fmt::Write, path::Path};
+
+/// A table of y = sin(3 b) beside two columns of noise.
+fn table(here: &Path) {
+    let mut text = String::from("a,b,c,y\n");
+    for i in 0..400_u32 {
+        let of = |k: u32| f64::from(i.wrapping_mul(k) % 199) / 100.0 - 1.0;
+        let (a, b, c) = (of(7919), of(104_729), of(1_299_709));
+        writeln!(text, "{a},{b},{c},{}", (3.0 * b).sin()).expect("a string");
+    }
+    std::fs::write(here.join("t.csv"), text).expect("writes");
+}
+
+/// The command of the report gives the model of the report.
+#[test]
+fn auto_says_what_gives_the_same_without_searching() {
+    let here = here();
+    table(here.path());
+    let fit = "fit t.csv --target y --features 100 --seed 3 --device cpu";
+    for options in [
+        "--auto",
+        "--auto --budget 9",
+        "--metric full --kernel matern52",
+        "--sigma auto",
+    ] {
+        let first = format!("{fit} {options} -o first.model --json");
+        let report = bochner(here.path(), &first, &[]).json();
+        let trials = report["trials"].as_array().expect("trials");
+        assert!(!trials.is_empty());
+        if options.contains("budget") {
+            assert_eq!(trials.len(), 9);
+        }
+        assert!(
+            trials.iter().all(|trial| trial["error"].is_number()),
+            "{report}"
+        );
+        let command = report["command"].as_str().expect("a command");
+        let arguments = command.strip_prefix("bochner ").expect("ours");
+        for decided in ["--auto", "--budget", "auto", "full"] {
+            assert!(!arguments.contains(decided), "{arguments}");
+        }
+        let first = std::fs::read(here.path().join("first.model")).expect("a model");
+        bochner(here.path(), arguments, &[]).ok();
+        let again = std::fs::read(here.path().join("first.model")).expect("a model");
+        assert!(first == again, "{options}: {arguments}");
+        // The same search finds the same.
+        bochner(
+            here.path(),
+            &format!("{fit} {options} -o second.model"),
+            &[],
+        )
+        .ok();
+        let second = std::fs::read(here.path().join("second.model")).expect("a model");
+        assert!(first == second, "{options}");
+    }
+}
+
+#[test]
+fn a_metric_names_the_columns_that_matter() {
+    let here = here();
+    table(here.path());
+    let fit = "fit t.csv --target y --features 100 --device cpu --metric diagonal --test 0.3";
+    let report = bochner(here.path(), &format!("{fit} -o m --json"), &[]).json();
+    assert_eq!(report["metric"]["kind"], "diagonal");
+    let first = &report["metric"]["importance"][0];
+    assert_eq!(first["column"], "b");
+    assert!(number(first, "importance") > 0.95, "{report}");
+    assert!(number(&report, "relative_error") < 0.05, "{report}");
+    let said = bochner(here.path(), fit, &[]).ok().stdout;
+    assert!(
+        said.contains("metric") && said.contains("diagonal: b "),
+        "{said}"
+    );
+    assert!(said.contains("the same without searching") && said.contains("--metric-from MODEL"));
+    let predict = bochner(
+        here.path(),
+        "evaluate m t.csv --target y --device cpu --json",
+        &[],
+    );
+    assert!(number(&predict.json(), "relative_error") < 0.05);
+}
+
+#[test]
+fn a_search_of_digits_is_no_worse_than_the_default() {
+    let here = here();
+    let fit = format!(
+        "fit {} --target label --features 400 --test 0.5 --device cpu --json",
+        digits()
+    );
+    let plain = bochner(here.path(), &fit, &[]).json();
+    let auto = bochner(here.path(), &format!("{fit} --auto --budget 20"), &[]).json();
+    let (plain, auto) = (number(&plain, "accuracy"), number(&auto, "accuracy"));
+    assert!(auto > plain - 0.01, "{auto} for {plain}");
+}
+
+#[test]
+fn what_cannot_be_searched_is_refused() {
+    let here = here();
+    table(here.path());
+    let plain = "fit t.csv --target y --features 20 --device cpu";
+    bochner(here.path(), &format!("{plain} -o plain.model"), &[]).ok();
+    for (arguments, code, says) in [
+        (format!("{plain} --budget 3"), 2, "--budget ends a search"),
+        (
+            format!("{plain} --metric-power 0.5"),
+            2,
+            "--metric-power is for --metric",
+        ),
+        (
+            format!("{plain} --auto --model lasso"),
+            2,
+            "for --model ridge",
+        ),
+        (
+            format!("{plain} --kernel auto --model svr"),
+            2,
+            "for --model ridge",
+        ),
+        (format!("{plain} --metric sideways"), 2, "diagonal"),
+        (format!("{plain} --auto --budget 0"), 2, "number of trials"),
+        (
+            format!("{plain} --metric full --sigma 1,2,3"),
+            2,
+            "one --sigma",
+        ),
+        (
+            format!("{plain} --metric-from plain.model"),
+            1,
+            "has learnt no metric",
+        ),
+        (format!("{plain} --metric full --map binning"), 1, "binning"),
+        (
+            "featurize t.csv --sigma auto -o z.npy".into(),
+            2,
+            "`fit` with --model ridge",
+        ),
+        (
+            "fit t.csv --target y --model kernel-ridge --kernel auto".into(),
+            2,
+            "--model ridge",
+        ),
+    ] {
+        let run = bochner(here.path(), &arguments, &[]);
+        assert_eq!(run.code, Some(code), "{arguments}: {}", run.stderr);
+        assert!(run.stderr.contains(says), "{arguments}: {}", run.stderr);
+    }
+}
