@@ -38,6 +38,7 @@ pub use self::open::{OpenOptions, open};
 pub use self::output::{AtomicFile, CsvWriter, NpyValue, NpyWriter};
 pub use self::sparse::SparseRows;
 pub use self::split::{Part, Split};
+pub(crate) use self::survey::RowSample;
 pub use self::survey::{Survey, TargetStats, median_distance};
 
 use crate::error::{Error, Result};

@@ -4,3 +4,4 @@ pub(crate) mod cholesky;
 pub(crate) mod eigen;
 pub(crate) mod leading;
 pub(crate) mod nystrom;
+pub(crate) mod products;

@@ -1,12 +1,14 @@
 //! Solvers: from normal equations, or from products with Z alone, to coefficients.
 
 mod admm;
+mod ascent;
 mod cholesky;
 mod conjugate_gradients;
 mod coordinates;
 mod curvature;
 mod dual;
 pub(crate) mod falkon;
+mod feature_evidence;
 mod features;
 mod folds;
 mod kernel_ridge;
@@ -24,10 +26,12 @@ mod stagewise;
 mod tests;
 
 pub(crate) use admm::Admm;
+pub(crate) use ascent::Ascent;
 pub use cholesky::{Cholesky, Coefficients};
 pub use conjugate_gradients::{ConjugateGradients, Preconditioning, Solution};
 pub(crate) use coordinates::{Quadratic, Separable};
 pub use dual::Dual;
+pub(crate) use feature_evidence::FeatureEvidence;
 pub use features::{Between, BinnedRows, FeatureProducts, SideBySide, StreamedRows, TakeBlock};
 pub(crate) use features::{Block, binned_sums};
 pub use folds::FoldSums;

@@ -4,6 +4,7 @@ mod chosen;
 mod kernel_machines;
 mod lambda;
 mod learner;
+mod lengthscales;
 mod losses;
 mod remaining;
 mod rows;
@@ -217,6 +218,9 @@ impl Args {
         let run = run.clone().progress(move |step| match step {
             Step::Rows(rows) if iterates => bar.say(format!("{rows} rows of {all}")),
             Step::Rows(rows) => bar.set_position(rows),
+            Step::Iteration(i, gained) if !iterates => {
+                bar.say(format!("step {i} gained {gained:.1e}"));
+            }
             Step::Iteration(i, residual) => {
                 let left = remaining
                     .as_ref()
@@ -380,6 +384,9 @@ fn describe(model: &LinearModel, takes: Takes, report: &mut Report) {
     report.set("lambda", model.lambda);
     if let Some(curve) = &model.lambda_curve {
         lambda::describe(curve, report);
+    }
+    if let Some(found) = &model.lengthscales {
+        lengthscales::describe(found, report);
     }
     for (name, &value) in &model.facts {
         report.set(name, value);

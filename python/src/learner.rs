@@ -148,6 +148,7 @@ impl Options<'_, '_> {
             noise: self.get("noise_variance")?,
             signal: self.get("signal_variance")?,
             intercept: self.intercept()?,
+            ..GaussianProcessOptions::default()
         })
     }
 

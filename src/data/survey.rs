@@ -2,9 +2,11 @@
 //! before the fit.
 
 mod moments;
+mod row_sample;
 mod sample;
 mod targets;
 
+pub(crate) use row_sample::RowSample;
 pub use sample::median_distance;
 pub use targets::TargetStats;
 

@@ -39,6 +39,27 @@ impl DenseFeatures {
         }
     }
 
+    /// The same frequencies for lengthscales that are longer by these factors, one for all columns
+    /// or one for each: `z(x; l)` takes `x / l`, so that only the scale of the input changes.
+    ///
+    /// ```
+    /// use bochner::{features::{Affine, FeatureMap, Fourier}, kernels::Gaussian};
+    /// let map = Fourier::new(Gaussian).features(8).build(Affine::identity(2))?;
+    /// let longer = map.stretched(&[2.0, 3.0])?;
+    /// assert_eq!(longer.parameters(), map.parameters());
+    /// assert_ne!(longer.input(), map.input());
+    /// # Ok::<(), bochner::Error>(())
+    /// ```
+    ///
+    /// Errors with [`Error::Shape`] on another number of factors, and with [`Error::Parameter`]
+    /// unless they are positive and finite.
+    pub fn stretched(&self, factors: &[f64]) -> Result<Self> {
+        Ok(Self {
+            input: self.input.clone().lengthscales(factors)?,
+            ..self.clone()
+        })
+    }
+
     pub(super) fn read(store: &Store, name: &'static str) -> Result<Self> {
         let nonlinearity = read_nonlinearity(store)?;
         let w_ds = store.f32("frequencies")?;

@@ -17,7 +17,7 @@ use crate::{
 };
 use std::{f64::consts::TAU, fmt, str::FromStr, sync::Arc};
 
-pub(super) const NAME: &str = "fourier";
+pub(crate) const NAME: &str = "fourier";
 
 /// The two forms of a Fourier feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,7 +1,8 @@
 //! A linear model on random features, and its predictor on a device.
 
 use super::{
-    Conformal, FitTimes, LambdaCurve, Link, Principal, Probabilities, metric::LearnedMetric,
+    Conformal, FitTimes, FoundLengthscales, LambdaCurve, Link, Principal, Probabilities,
+    metric::LearnedMetric,
 };
 use crate::{
     Device, Error, Result,
@@ -47,6 +48,8 @@ pub struct LinearModel {
     pub facts: BTreeMap<String, f64>,
     /// The held-out errors by which the penalty was chosen, if it was.
     pub lambda_curve: Option<LambdaCurve>,
+    /// The lengthscales that a Gaussian process found, if it looked for any.
+    pub lengthscales: Option<FoundLengthscales>,
     /// How scores become probabilities, of classifiers that have some.
     pub probabilities: Option<Probabilities>,
     /// The covariance of the coefficients, of a Gaussian process.
@@ -87,6 +90,7 @@ impl LinearModel {
             learner: RIDGE.into(),
             facts: BTreeMap::new(),
             lambda_curve: None,
+            lengthscales: None,
             probabilities: None,
             spread: None,
             conformal: None,
@@ -161,6 +165,9 @@ impl LinearModel {
         }
         if let Some(curve) = &self.lambda_curve {
             curve.write(&mut store);
+        }
+        if let Some(lengthscales) = &self.lengthscales {
+            lengthscales.write(&mut store);
         }
         if let Some(probabilities) = &self.probabilities {
             probabilities.write(&mut store);
@@ -245,6 +252,7 @@ impl LinearModel {
             )));
         }
         Ok(Self {
+            lengthscales: FoundLengthscales::read(store, map.input_dim())?,
             map,
             column_names,
             target_names: list(TARGETS)?,
@@ -411,7 +419,7 @@ fn read_facts(store: &Store) -> Result<BTreeMap<String, f64>> {
 }
 
 /// A property that is a list of names.
-fn read_list(store: &Store, name: &str) -> Result<Vec<String>> {
+pub(super) fn read_list(store: &Store, name: &str) -> Result<Vec<String>> {
     serde_json::from_str(store.text(name)?)
         .map_err(|fault| Error::format(format!("property {name:?} is no list of names: {fault}")))
 }

@@ -14,7 +14,9 @@ use crate::{
 };
 use anyhow::Result;
 use bochner::{
-    models::{self, FalkonOptions, Fit, GaussianProcessOptions, Lambda, RidgeOptions},
+    models::{
+        self, FalkonOptions, Fit, GaussianProcessOptions, Lambda, Lengthscales, RidgeOptions,
+    },
     solve::ConjugateGradients,
 };
 use clap::{Args, ValueEnum};
@@ -56,6 +58,10 @@ pub(super) struct LearnerArgs {
     #[arg(long, value_name = "S", value_parser = positive)]
     #[arg(allow_hyphen_values = true)]
     signal: Option<f64>,
+    /// Lengthscales that --model gaussian-process finds by the gradient of the likelihood, from
+    /// those of --gamma or --sigma on; --map fourier
+    #[arg(long, value_enum, default_value_t = Scales::Fixed)]
+    lengthscales: Scales,
     #[command(flatten)]
     loss: LossArgs,
     #[command(flatten)]
@@ -110,6 +116,16 @@ enum Solver {
     Cholesky,
     Dual,
     Cg,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Scales {
+    /// None
+    Fixed,
+    /// One factor for all columns
+    One,
+    /// One for each column: those that say nothing grow
+    PerColumn,
 }
 
 /// What a learner stands on.
@@ -201,6 +217,11 @@ impl LearnerArgs {
             ),
             ("--noise", self.noise.is_some(), &["gaussian-process"]),
             ("--signal", self.signal.is_some(), &["gaussian-process"]),
+            (
+                "--lengthscales",
+                self.lengthscales != Scales::Fixed,
+                &["gaussian-process"],
+            ),
         ]);
         for (option, given, takers) in options {
             if given && !takers.contains(&name) {
@@ -323,6 +344,11 @@ impl LearnerArgs {
                 noise: self.noise.map(|deviation| deviation * deviation),
                 signal: self.signal.map(|deviation| deviation * deviation),
                 intercept: self.intercept(),
+                lengthscales: match self.lengthscales {
+                    Scales::Fixed => Lengthscales::Fixed,
+                    Scales::One => Lengthscales::One,
+                    Scales::PerColumn => Lengthscales::PerColumn,
+                },
             }),
             takes: Takes::Numbers,
             iterates: false,

@@ -14,6 +14,7 @@ mod losses;
 mod machines;
 mod maps;
 mod outputs;
+mod processes;
 #[cfg(target_os = "linux")]
 mod room;
 mod rows;

@@ -1,0 +1,232 @@
+//! The top of a smooth function of few variables in a box: limited-memory quasi-Newton directions
+//! and bounded steps.
+
+use crate::Result;
+use std::collections::VecDeque;
+
+/// Pairs of steps and changes of the gradient that directions are made of.
+const PAIRS: usize = 10;
+/// A step is taken if it gains this share of what the slope promises (Armijo).
+const GAIN: f64 = 1e-4;
+/// The largest change of a variable in a step along the bare gradient, of whose scale nothing is
+/// known.
+const FIRST: f64 = 0.3;
+/// Shorter steps that are tried along one direction.
+const TRIALS: usize = 20;
+
+/// Ascent by L-BFGS directions (Nocedal & Wright 2006, algorithm 7.4), projected on a box, with
+/// steps that are halved until they gain. The value never falls.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Ascent {
+    /// Done when two iterations in turn have gained less than this.
+    pub(crate) tolerance: f64,
+    /// Most iterations.
+    pub(crate) max_iterations: usize,
+    /// The largest change of a variable in one step.
+    pub(crate) longest: f64,
+}
+
+/// What an ascent reached.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Summit {
+    pub(crate) at: Vec<f64>,
+    pub(crate) value: f64,
+    pub(crate) iterations: usize,
+    /// Whether it ended by the tolerance.
+    pub(crate) converged: bool,
+}
+
+/// A step and how far the gradient fell on it.
+type Pair = (Vec<f64>, Vec<f64>);
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn add(to: &mut [f64], factor: f64, from: &[f64]) {
+    to.iter_mut()
+        .zip(from)
+        .for_each(|(to, from)| *to += factor * from);
+}
+
+fn largest(a: &[f64]) -> f64 {
+    a.iter().fold(0.0, |m, v| v.abs().max(m))
+}
+
+/// The inverse of the curvature that the pairs have seen, times `gradient`.
+fn direction(pairs: &VecDeque<Pair>, gradient: &[f64]) -> Vec<f64> {
+    let mut d = gradient.to_vec();
+    let mut alphas = Vec::with_capacity(pairs.len());
+    for (s, y) in pairs.iter().rev() {
+        let alpha = dot(s, &d) / dot(s, y);
+        add(&mut d, -alpha, y);
+        alphas.push(alpha);
+    }
+    if let Some((s, y)) = pairs.back() {
+        let scale = dot(s, y) / dot(y, y);
+        d.iter_mut().for_each(|v| *v *= scale);
+    }
+    for ((s, y), alpha) in pairs.iter().zip(alphas.iter().rev()) {
+        let beta = dot(y, &d) / dot(s, y);
+        add(&mut d, alpha - beta, s);
+    }
+    d
+}
+
+impl Ascent {
+    /// Climbs from `start`, which lies in the box: each variable between the two ends in `bounds`.
+    /// `evaluate` gives value and gradient; a value that is not finite is one that lies too far.
+    /// `hear` gets the number of iterations and what the last one gained.
+    ///
+    /// Errors as `evaluate` does.
+    pub(crate) fn climb(
+        &self,
+        start: Vec<f64>,
+        bounds: &[(f64, f64)],
+        evaluate: &mut dyn FnMut(&[f64]) -> Result<(f64, Vec<f64>)>,
+        hear: &mut dyn FnMut(usize, f64),
+    ) -> Result<Summit> {
+        let mut at = start;
+        let (mut value, mut gradient) = evaluate(&at)?;
+        let mut pairs: VecDeque<Pair> = VecDeque::new();
+        let (mut iterations, mut small, mut converged) = (0, 0, false);
+        while iterations < self.max_iterations && !converged {
+            // What would only leave the box stays where it is.
+            let held: Vec<bool> = (at.iter().zip(&gradient).zip(bounds))
+                .map(|((x, g), (low, high))| (x <= low && *g < 0.0) || (x >= high && *g > 0.0))
+                .collect();
+            let free = |mut v: Vec<f64>| {
+                v.iter_mut().zip(&held).for_each(|(v, held)| {
+                    if *held {
+                        *v = 0.0;
+                    }
+                });
+                v
+            };
+            let uphill = free(gradient.clone());
+            let mut d = free(direction(&pairs, &uphill));
+            let rises = dot(&d, &uphill) > 0.0;
+            if !rises {
+                pairs.clear();
+                d = uphill;
+            }
+            let most = if pairs.is_empty() {
+                FIRST
+            } else {
+                self.longest
+            };
+            let size = largest(&d);
+            if size == 0.0 {
+                converged = true;
+                break;
+            }
+            if size > most || pairs.is_empty() {
+                d.iter_mut().for_each(|v| *v *= most / size);
+            }
+            let mut step = 1.0;
+            let mut taken = None;
+            for _ in 0..TRIALS {
+                let trial: Vec<f64> = (at.iter().zip(&d).zip(bounds))
+                    .map(|((x, d), (low, high))| (x + step * d).clamp(*low, *high))
+                    .collect();
+                let moved: Vec<f64> = trial.iter().zip(&at).map(|(a, b)| a - b).collect();
+                let (reached, slope) = evaluate(&trial)?;
+                if reached >= value + GAIN * dot(&moved, &gradient) && reached.is_finite() {
+                    taken = Some((trial, moved, reached, slope));
+                    break;
+                }
+                step *= 0.5;
+            }
+            let Some((trial, moved, reached, slope)) = taken else {
+                // A direction of old pairs may be at fault, the gradient is not.
+                if pairs.is_empty() {
+                    converged = true;
+                }
+                pairs.clear();
+                continue;
+            };
+            iterations += 1;
+            let fall: Vec<f64> = gradient.iter().zip(&slope).map(|(a, b)| a - b).collect();
+            let curved = dot(&moved, &fall);
+            if curved > 1e-10 * (dot(&moved, &moved) * dot(&fall, &fall)).sqrt() {
+                if pairs.len() == PAIRS {
+                    pairs.pop_front();
+                }
+                pairs.push_back((moved, fall));
+            }
+            let gained = reached - value;
+            (at, value, gradient) = (trial, reached, slope);
+            small = if gained < self.tolerance {
+                small + 1
+            } else {
+                0
+            };
+            converged = small == 2;
+            hear(iterations, gained);
+        }
+        Ok(Summit {
+            at,
+            value,
+            iterations,
+            converged,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ASCENT: Ascent = Ascent {
+        tolerance: 1e-12,
+        max_iterations: 500,
+        longest: 1.0,
+    };
+
+    /// Minus Rosenbrock's valley, whose top is (1, 1).
+    fn valley(x: &[f64]) -> Result<(f64, Vec<f64>)> {
+        let (a, b) = (1.0 - x[0], x[1] - x[0] * x[0]);
+        let gradient = vec![2.0 * a + 400.0 * b * x[0], -200.0 * b];
+        Ok((-a * a - 100.0 * b * b, gradient))
+    }
+
+    #[test]
+    fn the_top_of_a_curved_ridge_is_found_and_no_step_falls() {
+        let (mut gains, mut longest) = (Vec::new(), 0.0_f64);
+        let mut last = vec![-1.2, 1.0];
+        let mut evaluate = |x: &[f64]| {
+            longest = longest.max(
+                x.iter()
+                    .zip(&last)
+                    .fold(0.0, |m, (a, b)| (a - b).abs().max(m)),
+            );
+            last = x.to_vec();
+            valley(x)
+        };
+        let bounds = [(-5.0, 5.0); 2];
+        let mut hear = |_, gained| gains.push(gained);
+        let top = ASCENT.climb(vec![-1.2, 1.0], &bounds, &mut evaluate, &mut hear);
+        let top = top.expect("climbs");
+        assert!(top.converged, "{top:?}");
+        assert!(top.at.iter().all(|x| (x - 1.0).abs() < 1e-5), "{top:?}");
+        assert!(gains.iter().all(|g| *g >= 0.0), "{gains:?}");
+        assert_eq!(gains.len(), top.iterations);
+        assert!((gains.iter().sum::<f64>() - 24.2 - top.value).abs() < 1e-10);
+        // From a step to a trial at its other side at most.
+        assert!(longest <= 2.0 * ASCENT.longest, "{longest}");
+    }
+
+    #[test]
+    fn bounds_hold_and_what_is_not_finite_is_too_far() {
+        let bounds = [(-5.0, 0.5), (-5.0, 5.0)];
+        let mut evaluate = |x: &[f64]| match x[1] > 2.0 {
+            true => Ok((f64::NAN, vec![f64::NAN; 2])),
+            false => valley(x),
+        };
+        let top = ASCENT.climb(vec![-1.2, 1.0], &bounds, &mut evaluate, &mut |_, _| {});
+        let top = top.expect("climbs");
+        // Where x_0 is held at 1/2 the ridge is at 1/4.
+        assert_eq!(top.at[0], 0.5, "{top:?}");
+        assert!((top.at[1] - 0.25).abs() < 1e-5, "{top:?}");
+    }
+}
