@@ -203,7 +203,7 @@ fn few_directions(n: usize, seed: u64, turned: bool) -> (Array2<f64>, Array1<f64
     let x = rows(n, 12, seed);
     let direction = |k: usize, x: ndarray::ArrayView1<'_, f64>| match turned {
         true => (0..12)
-            .map(|j| if (j + k) % 3 == 0 { 0.5 } else { 0.0 } * x[j])
+            .map(|j| if (j + k).is_multiple_of(3) { 0.5 } else { 0.0 } * x[j])
             .sum(),
         false => x[3 * k + 1],
     };

@@ -187,6 +187,16 @@ pub(super) fn find(
     Ok((Box::new(map), found))
 }
 
+/// Where an ascent may begin.
+struct Foothold {
+    at: Vec<f64>,
+    /// The logarithm of the ratio of the variances, and its ends.
+    log_ratio: f64,
+    ends: (f64, f64),
+    /// The logarithm of the marginal likelihood there.
+    value: f64,
+}
+
 /// Where an ascent of the evidence has led.
 struct Climbed {
     /// By how much lengthscales are longer than at the start, `[d]`.
@@ -264,9 +274,8 @@ impl Landscape {
         (slope.value, gradient)
     }
 
-    /// The likeliest variances with all lengthscales longer by a factor: where that is among the
-    /// variables, the ends of the ratio's logarithm, and the evidence.
-    fn along(&self, factor: f64) -> Result<(Vec<f64>, f64, (f64, f64), f64)> {
+    /// The likeliest variances with all lengthscales longer by a factor.
+    fn along(&self, factor: f64) -> Result<Foothold> {
         let features = self
             .stretched
             .features(&vec![factor; self.stretched.columns()]);
@@ -277,14 +286,19 @@ impl Landscape {
             at.push(log_ratio);
         }
         let (value, _) = self.at(&at, log_ratio);
-        Ok((at, log_ratio, ends, value))
+        Ok(Foothold {
+            at,
+            log_ratio,
+            ends,
+            value,
+        })
     }
 
     /// The likeliest of some factors of all lengthscales; 1 where none has a likelihood.
     fn best(&self, factors: &[f64]) -> Result<f64> {
         let mut best = (1.0, f64::NEG_INFINITY);
         for &factor in factors {
-            let (_, _, _, value) = self.along(factor)?;
+            let value = self.along(factor)?.value;
             if value > best.1 {
                 best = (factor, value);
             }
@@ -296,18 +310,23 @@ impl Landscape {
     /// are likelier.
     fn climb(&self, start: f64, hear: &mut dyn FnMut(usize, f64)) -> Result<Climbed> {
         let mut from = self.along(1.0)?;
-        let before = from.3;
+        let before = from.value;
         if !before.is_finite() {
             let problem = "the likelihood at the first lengthscales is lost to rounding";
             return Err(Error::numerical(problem).help(Remedy::LargerLengthscale));
         }
         if start != 1.0 {
             let other = self.along(start)?;
-            if other.3 > before {
+            if other.value > before {
                 from = other;
             }
         }
-        let (at, log_ratio, ends, _) = from;
+        let Foothold {
+            at,
+            log_ratio,
+            ends,
+            ..
+        } = from;
         let mut bounds = vec![(-FARTHEST.ln(), FARTHEST.ln()); self.scales()];
         if self.moves_ratio {
             bounds.push(ends);

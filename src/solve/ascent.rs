@@ -36,6 +36,9 @@ pub(crate) struct Summit {
     pub(crate) converged: bool,
 }
 
+/// A function of some variables: its value and its gradient.
+type Function<'a> = dyn FnMut(&[f64]) -> Result<(f64, Vec<f64>)> + 'a;
+
 /// A step and how far the gradient fell on it.
 type Pair = (Vec<f64>, Vec<f64>);
 
@@ -83,7 +86,7 @@ impl Ascent {
         &self,
         start: Vec<f64>,
         bounds: &[(f64, f64)],
-        evaluate: &mut dyn FnMut(&[f64]) -> Result<(f64, Vec<f64>)>,
+        evaluate: &mut Function<'_>,
         hear: &mut dyn FnMut(usize, f64),
     ) -> Result<Summit> {
         let mut at = start;
