@@ -285,7 +285,8 @@ impl<T> Learner<RidgeOptions, T> {
     /// ```
     /// use bochner::{metric::Metric, prelude::*};
     /// use ndarray::Array;
-    /// let x = Array::from_shape_fn((300, 4), |(i, j)| ((i * (3 * j + 7)) % 31) as f64 / 31.0);
+    /// let places = |(i, j)| ((7 * i) % [97, 101, 103, 107][j]) as f64 / 100.0;
+    /// let x = Array::from_shape_fn((400, 4), places);
     /// let y: Vec<f64> = x.rows().into_iter().map(|x| (6.0 * x[2]).sin()).collect();
     /// let ridge = Ridge::on(Fourier::new(Gaussian).features(100)).metric(Metric::Diagonal);
     /// let model = ridge.device(&Device::cpu()).fit((&x, &y))?;

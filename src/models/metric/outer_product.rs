@@ -32,7 +32,7 @@ const BLOCKS: usize = 16;
 /// ```
 /// use bochner::{metric::average_gradient_outer_product, prelude::*};
 /// use ndarray::Array;
-/// let x = Array::from_shape_fn((300, 2), |(i, j)| ((i * (3 * j + 7)) % 31) as f64 / 31.0);
+/// let x = Array::from_shape_fn((900, 2), |(i, j)| ((7 * i) % [97, 101][j]) as f64 / 100.0);
 /// let y: Vec<f64> = x.rows().into_iter().map(|x| 2.0 * x[0]).collect();
 /// let ridge = Ridge::on(Fourier::new(Gaussian).features(200)).device(&Device::cpu());
 /// let model = ridge.fit((&x, &y))?;
