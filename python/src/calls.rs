@@ -73,7 +73,7 @@ impl Interrupt {
             Err(error) => {
                 *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                 self.stop.store(true, Ordering::Relaxed);
-                Err(crate::arrays::interrupted())
+                Err(interrupted())
             }
         }
     }
@@ -215,4 +215,9 @@ pub(crate) fn devices(py: Python<'_>) -> (String, String, Vec<String>) {
         let adapters = report.adapters.iter().map(|adapter| adapter.describe());
         (report.auto.0, report.cpu.clone(), adapters.collect())
     })
+}
+
+/// Work that a signal ended.
+pub(crate) fn interrupted() -> Error {
+    Error::io("the work", std::io::ErrorKind::Interrupted.into())
 }

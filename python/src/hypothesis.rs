@@ -1,9 +1,10 @@
 //! Tests of two samples, of independence and of conditional independence.
 
 use crate::{
-    arrays::{Source, Table, TableView, interrupted},
-    calls::{Interrupt, device, without_gil},
+    arrays::Table,
+    calls::{Interrupt, device, interrupted, without_gil},
     options::{Options, Prepared},
+    views::{Source, TableView},
 };
 use bochner::{
     Error, Result, Run,

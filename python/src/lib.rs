@@ -12,6 +12,7 @@ mod options;
 mod rows;
 mod scan;
 mod state;
+mod views;
 
 use pyo3::prelude::*;
 

@@ -1,9 +1,10 @@
 //! `FeatureMap`: a map with its parameters drawn, and loaded where it was last used.
 
 use crate::{
-    arrays::{Source, Table, TableView},
+    arrays::Table,
     calls::{Interrupt, device, exception, run, without_gil},
     options::{Options, Prepared},
+    views::{Source, TableView},
 };
 use bochner::{
     Result, Run,

@@ -1,9 +1,10 @@
 //! `Model`: a fitted model, and loaded where it was last used.
 
 use crate::{
-    arrays::{Source, Table},
+    arrays::Table,
     calls::{device, exception, run, without_gil},
     options::{Options, Prepared},
+    views::Source,
 };
 use bochner::{
     Result, Run,

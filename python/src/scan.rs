@@ -1,8 +1,8 @@
 //! Files that are read chunk by chunk, and never by Python.
 
 use crate::{
-    arrays::{TableView, interrupted},
-    calls::{exception, without_gil},
+    calls::{exception, interrupted, without_gil},
+    views::TableView,
 };
 use bochner::{
     Error, Result,

@@ -1,5 +1,6 @@
 //! Choices that validation makes: kernel, bandwidth, penalty and metric of ridge regression.
 
+mod course;
 mod ground;
 mod plan;
 
@@ -16,8 +17,9 @@ use crate::{
     sampling::Sampling,
     seed::Seed,
 };
+use course::Course;
 use ground::Sample;
-use plan::{Course, Plan};
+use plan::Plan;
 use std::{
     fmt,
     sync::Arc,
