@@ -13,7 +13,7 @@ use bochner::{
 use ndarray::{Array2, Axis};
 use std::{path::Path, time::Instant};
 
-/// A data set, its first rows, its lengthscale, its classes (0 for amounts), and its map.
+/// A data set, how many of its first rows, their lengthscale, and the map.
 struct Case {
     name: &'static str,
     data: &'static str,
