@@ -39,7 +39,7 @@ pub use self::output::{AtomicFile, CsvWriter, NpyValue, NpyWriter};
 pub use self::sparse::SparseRows;
 pub use self::split::{Part, Split};
 pub(crate) use self::survey::RowSample;
-pub use self::survey::{Survey, TargetStats, median_distance};
+pub use self::survey::{Survey, SurveyPart, TargetStats, median_distance};
 
 use crate::error::{Error, Result};
 use ndarray::{Array1, Array2};

@@ -2,20 +2,19 @@
 //! before the fit.
 
 mod moments;
+mod part;
 mod row_sample;
 mod sample;
 mod targets;
 
+pub use part::SurveyPart;
 pub(crate) use row_sample::RowSample;
 pub use sample::median_distance;
 pub use targets::TargetStats;
 
-use super::{ChunkSource, next_checked};
+use super::ChunkSource;
 use crate::{Error, Result, progress::Step};
-use moments::Moments;
 use ndarray::Array2;
-use sample::Reservoir;
-use targets::TargetSurvey;
 
 /// What one pass over a source found. Every field is the same for chunks of any size.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,55 +66,7 @@ impl Survey {
         seed: u64,
         hear: &dyn Fn(Step),
     ) -> Result<Self> {
-        let (columns, target_columns) = (source.columns(), source.targets());
-        let mut features = Moments::new(columns);
-        let mut reservoir = Reservoir::new(columns, sample_rows, seed);
-        let mut targets: Vec<_> = (0..target_columns)
-            .map(|_| TargetSurvey::default())
-            .collect();
-        let mut row = vec![0.0; columns];
-        let names = source.column_names();
-        let names = names.filter(|names| names.len() == columns);
-        source.rewind()?;
-        let rows = (CHUNK_VALUES / columns.max(1)).max(1);
-        let mut read = 0;
-        while let Some(chunk) = next_checked(source, rows, read)? {
-            for i in 0..chunk.x.nrows() {
-                let weight = chunk.weights.as_ref().map_or(1.0, |weights| weights[i]);
-                for (survey, &value) in targets.iter_mut().zip(chunk.y.row(i)) {
-                    survey.add(value, weight);
-                }
-                if weight > 0.0 {
-                    chunk.x.copy_row(i, &mut row);
-                    reservoir.offer((read + i) as u64, &row);
-                    features.add(&row, weight);
-                }
-            }
-            read += chunk.x.nrows();
-            hear(Step::Survey(read as u64));
-        }
-        source.rewind()?;
-        if read == 0 {
-            return Err(Error::shape("the data has no rows; give at least one"));
-        }
-        if features.rows() == 0 {
-            return Err(Error::data("weights", "all rows have weight 0"));
-        }
-        let (sample, sample_index) = reservoir.finish()?;
-        let survey = Self {
-            rows: read as u64,
-            mean: features.mean(),
-            variance: features.variance(),
-            binary: features.binary(),
-            names,
-            min: features.min,
-            max: features.max,
-            sample,
-            sample_index,
-            targets: targets.into_iter().map(TargetSurvey::finish).collect(),
-        };
-        survey.check()?;
-        Ok(survey)
+        SurveyPart::watched(source, 0, sample_rows, seed, hear)?.finish()
     }
 
     fn check(&self) -> Result<()> {

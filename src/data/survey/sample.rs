@@ -3,13 +3,14 @@
 use crate::data::split::hash;
 use crate::error::{Error, Result};
 use crate::kernels::Norm;
+use crate::store::Store;
 use ndarray::{Array2, ArrayView2, Axis};
 use rayon::prelude::*;
 use std::collections::BinaryHeap;
 
 /// Keeps the rows with the smallest `hash(seed, index)`: a uniform sample without replacement that
 /// does not depend on how rows come in chunks.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Reservoir {
     columns: usize,
     most: usize,
@@ -46,6 +47,55 @@ impl Reservoir {
             *top = (key, index, place);
             self.values[place * self.columns..][..self.columns].copy_from_slice(row);
         }
+    }
+
+    /// Offers the rows that another one kept. Errors when it keeps others by another rule.
+    pub(super) fn merge(&mut self, other: &Self) -> Result<()> {
+        let rule = |it: &Self| (it.columns, it.most, it.seed);
+        if rule(self) != rule(other) {
+            return Err(Error::shape(
+                "parts of a survey sample by other seeds or numbers of rows; give all the same",
+            ));
+        }
+        for &(_, index, place) in &other.kept {
+            self.offer(index, &other.values[place * self.columns..][..self.columns]);
+        }
+        Ok(())
+    }
+
+    pub(super) fn store(&self) -> Store {
+        let mut store = Store::default();
+        store.set("most", self.most);
+        store.set("seed", self.seed);
+        let kept: Vec<_> = self.kept.iter().collect();
+        let index = Array2::from_shape_fn((kept.len(), 2), |(i, half)| {
+            (kept[i].1 >> (32 * half)) as u32
+        });
+        let values = Array2::from_shape_fn((kept.len(), self.columns), |(i, j)| {
+            self.values[kept[i].2 * self.columns + j]
+        });
+        store.put_u32("index", index.view());
+        store.put_f64("values", values.view());
+        store
+    }
+
+    pub(super) fn read(store: &Store, columns: usize) -> Result<Self> {
+        let (most, seed) = (store.get("most")?, store.get("seed")?);
+        let (index, values) = (store.u32("index")?, store.f64("values")?);
+        let rows = index.nrows();
+        if index.ncols() != 2 || values.dim() != (rows, columns) || rows > most {
+            return Err(Error::format("the sample of a survey is damaged"));
+        }
+        let index = |i: usize| u64::from(index[[i, 0]]) | u64::from(index[[i, 1]]) << 32;
+        Ok(Self {
+            columns,
+            most,
+            seed,
+            kept: (0..rows)
+                .map(|i| (hash(seed, index(i)), index(i), i))
+                .collect(),
+            values: values.into_iter().collect(),
+        })
     }
 
     /// The rows kept, in the order of the source, and their indices.

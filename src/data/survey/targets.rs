@@ -1,6 +1,7 @@
 //! What is known of a target column after one pass.
 
 use super::moments::Moments;
+use crate::{Error, Result, store::Store};
 
 /// One target column.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,7 +26,7 @@ impl TargetStats {
 }
 
 /// [`TargetStats`] in the making.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct TargetSurvey {
     moments: Moments,
     whole: bool,
@@ -50,6 +51,11 @@ impl TargetSurvey {
             self.moments.add(&[value], weight);
         }
         self.whole &= value.fract() == 0.0;
+        self.see(value);
+    }
+
+    /// Counts `value` among the different ones.
+    fn see(&mut self, value: f64) {
         if let Some(values) = &mut self.distinct
             && let Err(at) = values.binary_search_by(|other| other.total_cmp(&value))
         {
@@ -70,5 +76,41 @@ impl TargetSurvey {
             whole: self.whole,
             distinct: self.distinct,
         }
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.moments.merge(&other.moments);
+        self.whole &= other.whole;
+        match &other.distinct {
+            Some(values) => values.iter().for_each(|&value| self.see(value)),
+            None => self.distinct = None,
+        }
+    }
+
+    pub(super) fn store(&self) -> Store {
+        let mut store = Store::default();
+        store.nest("moments", self.moments.store());
+        store.set("whole", self.whole);
+        if let Some(values) = &self.distinct {
+            store.put_vector("distinct", values);
+        }
+        store
+    }
+
+    pub(super) fn read(store: &Store) -> Result<Self> {
+        let moments = Moments::read(&store.nested("moments"))?;
+        let distinct = match store.has("distinct") {
+            true => Some(store.f64("distinct")?.into_iter().collect::<Vec<_>>()),
+            false => None,
+        };
+        let ascend = |values: &Vec<f64>| values.is_sorted_by(|a, b| a < b);
+        if moments.columns() != 1 || !distinct.as_ref().is_none_or(ascend) {
+            return Err(Error::format("the survey of a target is damaged"));
+        }
+        Ok(Self {
+            moments,
+            whole: store.get("whole")?,
+            distinct,
+        })
     }
 }
