@@ -4,7 +4,8 @@
 //! [`open`] picks the source by the file's extension: [`NpySource`], [`NpzSource`] or
 //! [`CsvSource`]; [`MemorySource`] holds arrays, and [`SparseRows`] rows that are mostly zeros.
 //! [`Split`] yields the training or the test part of any source, [`Survey`] reads a source once
-//! and returns what standardisation and bandwidth rules need. [`AtomicFile`], [`NpyWriter`] and
+//! and returns what standardisation and bandwidth rules need. A [`Table`] has columns of text and
+//! truth values too, a [`CsvTable`] being one. [`AtomicFile`], [`NpyWriter`] and
 //! [`CsvWriter`] write results.
 //!
 //! Rows and columns of arrays are counted from 0 in every message; a CSV file is described by the
@@ -24,12 +25,13 @@ mod rows;
 mod sparse;
 mod split;
 mod survey;
+mod table;
 
 pub use self::arrays::{Number, ToRows, ToTargets};
 pub(crate) use self::checked::next_checked;
 pub use self::choice::ColumnChoice;
 pub(crate) use self::choice::names_tell;
-pub use self::csv::{CsvOptions, CsvSource, TargetUse};
+pub use self::csv::{CsvOptions, CsvSource, CsvTable, TargetUse};
 pub use self::file::DataFile;
 pub use self::memory::MemorySource;
 pub use self::npy::NpySource;
@@ -40,6 +42,7 @@ pub use self::sparse::SparseRows;
 pub use self::split::{Part, Split};
 pub(crate) use self::survey::RowSample;
 pub use self::survey::{Survey, SurveyPart, TargetStats, median_distance};
+pub use self::table::{Batch, Column, Table, Texts};
 
 use crate::error::{Error, Result};
 use ndarray::{Array1, Array2};

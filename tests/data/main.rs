@@ -7,6 +7,7 @@ mod npz;
 mod output;
 mod stream;
 mod survey;
+mod table;
 
 use bochner::Result;
 use bochner::data::{Chunk, ChunkSource, Rows};
