@@ -62,6 +62,8 @@ pub enum Stream {
     Data = 17,
     /// Functions drawn from the posterior of a Gaussian process; block = the target.
     Posterior = 18,
+    /// The prior and the noise of functions drawn by Matheron's rule; block = the function.
+    Paths = 19,
     /// Exchanges of rows under a null hypothesis; block = the exchange.
     Exchange = 24,
 }

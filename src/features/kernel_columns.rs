@@ -155,6 +155,11 @@ impl KernelColumnsMap {
         ))
     }
 
+    /// The kernel, at unit scale.
+    pub(crate) fn kernel(&self) -> Arc<dyn Kernel> {
+        self.kernel.clone()
+    }
+
     /// The landmarks at unit scale, `[m, d]`.
     pub fn landmarks(&self) -> ArrayView2<'_, f32> {
         self.landmarks_md.view()

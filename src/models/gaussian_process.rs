@@ -228,6 +228,10 @@ impl LinearModel {
     /// Functions drawn from the posterior of target `target`: a model with one output for each of
     /// `samples`. Equal seeds draw equal functions.
     ///
+    /// They vary as the features do: with hardly more features than the effective dimension they
+    /// have nothing left to vary by, even away from the rows.
+    /// [`PosteriorFunctions`](super::PosteriorFunctions) return to the prior there.
+    ///
     /// Errors with [`Error::Unsupported`] unless the model is of a [`GaussianProcess`], and with
     /// [`Error::Parameter`] when there is no such target or nothing to draw.
     pub fn sample(self, target: usize, samples: usize, seed: Seed) -> Result<Self> {

@@ -118,7 +118,11 @@ impl Fit for KernelRidgeOptions {
 }
 
 /// All rows with their targets, in f64. Errors as soon as there are more than memory allows.
-fn read(source: &mut dyn ChunkSource, targets: &Targets, run: &Run) -> Result<(Rows, Array2<f64>)> {
+pub(super) fn read(
+    source: &mut dyn ChunkSource,
+    targets: &Targets,
+    run: &Run,
+) -> Result<(Rows, Array2<f64>)> {
     if source.targets() == 0 {
         return Err(Error::missing("the data has no targets to fit").help(Remedy::NameTargets));
     }

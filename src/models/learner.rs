@@ -12,6 +12,7 @@ use crate::{
     progress::{Progress, Step},
     seed::Seed,
 };
+use ndarray::Array2;
 use std::{marker::PhantomData, sync::Arc};
 
 /// Something that learns on the features of a map: [`Ridge`](super::Ridge),
@@ -36,6 +37,10 @@ pub struct Numbers;
 /// Targets are labels.
 #[derive(Debug, Clone, Copy)]
 pub struct Labels;
+
+/// Targets are amounts, and predictions are functions drawn, a column each.
+#[derive(Debug, Clone, Copy)]
+pub struct Functions;
 
 /// There are no targets.
 #[derive(Debug, Clone, Copy)]
@@ -183,6 +188,18 @@ impl<L: Fit> Learner<L, Numbers> {
     pub fn calibrate(mut self, fraction: f64) -> Self {
         self.setup.calibrate = Some(fraction);
         self
+    }
+}
+
+impl<L: Fit> Learner<L, Functions> {
+    /// Fits to arrays `(&x, &y)`, a [`DataFile`](crate::data::DataFile), or `&mut source` of a
+    /// [`ChunkSource`]. Predictions are `[n, functions]`, of one target.
+    ///
+    /// Errors as a learner of numbers does.
+    pub fn fit<D: TrainingData>(&self, data: D) -> Result<Model<Array2<f64>>> {
+        let mut source = data.into_source()?;
+        let targets = |survey: &Survey| Ok(Targets::real(survey));
+        Ok(self.linear(source.as_mut(), targets, false)?.door())
     }
 }
 

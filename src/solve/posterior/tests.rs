@@ -236,6 +236,48 @@ fn samples_have_the_mean_and_variance_of_the_posterior() {
     }
 }
 
+/// Drawn functions vary together as the exact process does: `k** - k*'K^-1 k*`, Rasmussen &
+/// Williams (2.24).
+#[test]
+fn samples_have_the_covariance_of_the_exact_process() {
+    let (z, y) = data();
+    let evidence = Evidence::of(&sums(&z, &y), false).expect("decomposes");
+    let (noise, signal) = (0.2, 0.5);
+    let variances = Variances {
+        ratio: noise / signal,
+        noise_t: Array1::from(vec![noise; 2]),
+    };
+    let Posterior {
+        coefficients,
+        spread,
+    } = evidence.posterior(&variances).expect("posterior");
+    let mut draws = Seed(5).stream(Stream::Data, 1);
+    let new = Array2::from_shape_simple_fn((4, 5), || draws.normal());
+    let mut k_nn = z.dot(&z.t()) * signal;
+    k_nn.diag_mut().mapv_inplace(|v| v + noise);
+    let exact = Exact::of(&k_nn);
+    let mut rooted = (z.dot(&new.t()) * signal).as_standard_layout().into_owned();
+    exact.factor.solve(&mut rooted);
+    let expected = new.dot(&new.t()) * signal - rooted.t().dot(&rooted);
+    let count = 40_000;
+    let drawn = spread.sample(&coefficients, 1, count, Seed(2));
+    let f = new.dot(&drawn.beta_dt);
+    let away = &f
+        - &f.mean_axis(Axis(1))
+            .expect("functions")
+            .insert_axis(Axis(1));
+    let found = away.dot(&away.t()) / count as f64;
+    for i in 0..4 {
+        for j in 0..=i {
+            let own = expected[[i, i]] * expected[[j, j]];
+            // Four standard errors of a covariance.
+            let bound = 4.0 * ((own + expected[[i, j]].powi(2)) / count as f64).sqrt();
+            let off = found[[i, j]] - expected[[i, j]];
+            assert!(off.abs() < bound, "{i} {j}: {found} {expected}");
+        }
+    }
+}
+
 #[test]
 fn what_says_nothing_is_an_error() {
     let (z, y) = data();
