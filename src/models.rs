@@ -29,6 +29,7 @@ pub mod metric;
 mod minimise;
 mod model;
 mod one_class;
+mod partial;
 mod pathwise;
 mod pca;
 mod probabilities;
@@ -40,6 +41,7 @@ mod setup;
 mod spectral;
 mod stagewise;
 mod state;
+mod sums;
 mod support_vector;
 #[cfg(test)]
 mod tests;
@@ -51,7 +53,7 @@ pub use density::{Density, DensityOptions, Embedding};
 pub use falkon::{Falkon, FalkonClassifier, FalkonOptions};
 pub use fit::{Fit, FitData, FitRows};
 pub use gaussian_process::{GaussianProcess, GaussianProcessOptions};
-pub use growing::{FitSums, Growing, Known, Summed, Sums};
+pub use growing::{FitSums, Growing, Known, Summed};
 pub use ica::{KernelIca, KernelIcaOptions};
 pub use intervals::{IntervalPredictor, Intervals};
 pub use kernel_ridge::{KernelRidge, KernelRidgeClassifier, KernelRidgeOptions};
@@ -67,6 +69,7 @@ pub use logistic::{LogisticOptions, LogisticRegression};
 pub use minimise::Stopping;
 pub use model::{FittedFeatures, LoadedModel, Model, Predicted};
 pub use one_class::{OneClass, OneClassOptions};
+pub use partial::{Basis, Partial};
 pub use pathwise::{PathwiseOptions, PosteriorFunctions};
 pub use pca::{Components, KernelPca, KernelPcaOptions, PcaSolver, Principal};
 pub use probabilities::{Probabilities, WithProbabilities};
@@ -83,6 +86,7 @@ pub use stagewise::{
     GreedyRegressor, HeldOutSums,
 };
 pub use state::RidgeState;
+pub use sums::{AnySums, Sums};
 pub use support_vector::{
     MarginLoss, ResidualLoss, ResidualOptions, SupportVectorClassifier, SupportVectorOptions,
     SupportVectorRegressor,

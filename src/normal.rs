@@ -12,6 +12,9 @@ use std::{path::Path, time::Duration};
 
 const KIND: &str = "normal-equations";
 
+/// The lower triangle of the Gram matrix in a file.
+const TRIANGLE: &str = "gram_triangle";
+
 /// What the target columns mean.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Targets {
@@ -140,6 +143,16 @@ impl NormalEquations {
         Accumulation::new(map, targets, run, Duration::MAX).all(source)
     }
 
+    /// As [`Self::accumulate`] of a part of the rows, which may be none, or all of weight 0.
+    pub(crate) fn of_part(
+        map: &dyn FeatureMap,
+        source: &mut dyn ChunkSource,
+        targets: &Targets,
+        run: impl Into<Run>,
+    ) -> Result<Self> {
+        Accumulation::new(map, targets, run, Duration::MAX).part(source)
+    }
+
     /// Adds the rows of `source` after the first [`Self::rows`], which are counted already;
     /// otherwise as [`Self::accumulate`], with the same map, targets and source every time.
     ///
@@ -253,9 +266,20 @@ impl NormalEquations {
 
     fn store(&self) -> Store {
         let mut store = Store::default();
+        self.write(&mut store);
+        store
+    }
+
+    /// Puts the sums under names of their own: of the Gram matrix the lower triangle, row after
+    /// row.
+    pub(crate) fn write(&self, store: &mut Store) {
         store.set("rows", self.rows);
         store.set("weight", self.weight);
-        store.put_f64("gram", self.gram_dd.view());
+        let rows = self.gram_dd.rows().into_iter().enumerate();
+        let triangle: Vec<f64> = rows
+            .flat_map(|(i, row)| row.into_iter().take(i + 1).copied())
+            .collect();
+        store.put_vector(TRIANGLE, &triangle);
         store.put_f64("zty", self.zty_dt.view());
         for (name, vector) in [
             ("z_sum", &self.z_sum_d),
@@ -264,7 +288,6 @@ impl NormalEquations {
         ] {
             store.put_vector(name, &vector.to_vec());
         }
-        store
     }
 
     /// Reads what [`Self::save`] wrote.
@@ -274,10 +297,15 @@ impl NormalEquations {
         Self::read(&store).map_err(|e| Error::in_model(path, &e))
     }
 
-    fn read(store: &Store) -> Result<Self> {
+    /// What [`Self::write`] wrote.
+    pub(crate) fn read(store: &Store) -> Result<Self> {
         let zty_dt = store.f64("zty")?;
         let (features, targets) = zty_dt.dim();
-        let gram_dd = store.f64("gram")?;
+        // Older files have the whole square.
+        let gram_dd = match store.has(TRIANGLE) {
+            true => square(store, features)?,
+            false => store.f64("gram")?,
+        };
         if gram_dd.dim() != (features, features) {
             return Err(Error::format(format!(
                 "a Gram matrix of shape {:?} does not go with {features} features",
@@ -299,4 +327,22 @@ impl NormalEquations {
             y_square_t: store.vector("y_square", targets)?,
         })
     }
+}
+
+/// The lower triangle that a file has, in a square of zeros.
+fn square(store: &Store, features: usize) -> Result<Array2<f64>> {
+    let entries = features
+        .checked_add(1)
+        .and_then(|f| f.checked_mul(features));
+    let entries = entries.ok_or_else(|| Error::format("too many features for this machine"))?;
+    let triangle = store.vector(TRIANGLE, entries / 2)?;
+    let mut gram_dd = Array2::zeros((features, features));
+    let mut values = triangle.into_iter();
+    for (i, mut row) in gram_dd.rows_mut().into_iter().enumerate() {
+        // The numbers go together: one for each place.
+        for (entry, value) in row.iter_mut().take(i + 1).zip(&mut values) {
+            *entry = value;
+        }
+    }
+    Ok(gram_dd)
 }

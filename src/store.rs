@@ -97,6 +97,45 @@ impl Store {
         }
     }
 
+    /// All properties by their names.
+    pub(crate) fn properties(&self) -> &BTreeMap<String, String> {
+        &self.properties
+    }
+
+    /// The first thing that two stores do not have in common, in words; `None` if they are the
+    /// same.
+    pub(crate) fn difference(&self, other: &Self) -> Option<String> {
+        let names = self.properties.keys().chain(other.properties.keys());
+        let mut names: Vec<_> = names.collect();
+        names.sort();
+        names.dedup();
+        for name in names {
+            match (self.properties.get(name), other.properties.get(name)) {
+                (Some(own), Some(other)) if own == other => {}
+                (Some(own), Some(other)) => {
+                    return Some(format!("{name} is {own} in one and {other} in the other"));
+                }
+                (own, other) => {
+                    let value = own.or(other).map_or("", |v| v);
+                    return Some(format!(
+                        "{name} is {value} in one and not given in the other"
+                    ));
+                }
+            }
+        }
+        let names = self.arrays.keys().chain(other.arrays.keys());
+        let differ = |name: &&String| self.arrays.get(*name) != other.arrays.get(*name);
+        let name = names.into_iter().find(differ)?;
+        let shape = |store: &Self| store.arrays.get(name).map(|stored| stored.shape.clone());
+        Some(match (shape(self), shape(other)) {
+            (Some(own), Some(other)) if own == other => format!("{name} holds other numbers"),
+            (Some(own), Some(other)) => {
+                format!("{name} has shape {own:?} in one and {other:?} in the other")
+            }
+            _ => format!("{name} is in one alone"),
+        })
+    }
+
     fn put(&mut self, name: &str, dtype: Dtype, shape: &[usize], bytes: Vec<u8>) {
         let shape = shape.to_vec();
         let stored = Stored {

@@ -307,3 +307,68 @@ fn stagewise_edges() {
         .fit((&twice, &y_twice));
     model.expect("fits");
 }
+
+/// Parts that other processes sum come together as the one that sees all rows, and those that were
+/// not made alike are told apart.
+#[test]
+fn parts_merge_as_one_and_are_told_apart() {
+    let (x, y) = data(300, 0);
+    let part = |from: usize, to: usize| {
+        (
+            x.slice(s![from..to, ..]).to_owned(),
+            y.slice(s![from..to]).to_owned(),
+        )
+    };
+    for device in common::devices() {
+        let process = |signal: f64| {
+            let process = GaussianProcess::on(map())
+                .device(device)
+                .signal(signal)
+                .noise(0.1);
+            process.bandwidth(Bandwidth::Sigma(1.0))
+        };
+        let (x_0, y_0) = part(0, 100);
+        let mut here = process(2.0).start((&x_0, &y_0)).expect("starts");
+        let plan = here.without_rows().expect("is the same without");
+        assert_eq!(plan.rows(), 0);
+        assert!(matches!(plan.model(), Err(Error::Shape(_))));
+        let plan = plan.to_bytes().expect("writes");
+        for (from, to) in [(100, 101), (101, 300)] {
+            let mut there = process(2.0).go_on(&plan).expect("goes on");
+            let (x, y) = part(from, to);
+            there.add((&x, &y)).expect("adds");
+            let bytes = there.to_bytes().expect("writes");
+            here.merge(&process(2.0).go_on(&bytes).expect("goes on"))
+                .expect("merges");
+        }
+        assert_eq!(here.rows(), 300);
+        let mut one = process(2.0).start((&x_0, &y_0)).expect("starts");
+        let (rest_x, rest_y) = part(100, 300);
+        one.add((&rest_x, &rest_y)).expect("adds");
+        let (merged, one) = (here.model().expect("fits"), one.model().expect("fits"));
+        let off = differ(&merged, &one, &x);
+        // Values are about 10.
+        assert!(off < 1e-5, "{device:?}: {off:e}");
+        // Those of half the rows are not.
+        let half = process(2.0).start((&x_0, &y_0)).expect("starts");
+        assert!(differ(&half.model().expect("fits"), &one, &x) > 1e-3);
+        let message = process(3.0)
+            .go_on::<Array1<f64>>(&plan)
+            .expect_err("other")
+            .to_string();
+        assert!(
+            message.contains("learner is GaussianProcessOptions"),
+            "{message}"
+        );
+        let other = |seed: u64| {
+            let map = Fourier::new(Gaussian).features(64).seed(Seed(seed));
+            let process = GaussianProcess::on(map).device(device).signal(2.0);
+            let process = process.bandwidth(Bandwidth::Sigma(1.0));
+            process.start((&x_0, &y_0)).expect("starts")
+        };
+        let message = here.merge(&other(9)).expect_err("another map").to_string();
+        assert!(message.contains("not made alike"), "{message}");
+        assert!(!message.contains('\n'), "{message}");
+        assert_eq!(here.rows(), 300);
+    }
+}

@@ -28,8 +28,12 @@ pub struct Split<S> {
     source: S,
     rule: Rule,
     seed: u64,
-    /// Index in the source of the next row.
+    /// Index in the whole of the first row.
+    first: u64,
+    /// That of the next row.
     next: u64,
+    /// Whether no rows are no error.
+    may_be_empty: bool,
     /// Whether this pass has yielded a row.
     any: bool,
     rows: Option<usize>,
@@ -65,6 +69,26 @@ impl<S: ChunkSource> Split<S> {
         Self::by(source, Rule::Part(part, fraction), seed)
     }
 
+    /// As [`Self::new`] of a piece of a source whose first row is row `first` of the whole. The
+    /// part may have no rows.
+    pub(crate) fn of_piece(
+        source: S,
+        part: Part,
+        fraction: f64,
+        (seed, first): (u64, u64),
+    ) -> Self {
+        Self {
+            source,
+            rule: Rule::Part(part, fraction),
+            seed,
+            first,
+            next: first,
+            may_be_empty: true,
+            any: false,
+            rows: None,
+        }
+    }
+
     /// Fold `k` of `folds`, counted from 0: the rows whose `h(seed, i)` is k modulo `folds`. Every
     /// row is in one fold, and each fold has its share of the rows on average.
     ///
@@ -84,7 +108,9 @@ impl<S: ChunkSource> Split<S> {
             source,
             rule,
             seed,
+            first: 0,
             next: 0,
+            may_be_empty: false,
             any: false,
             rows: None,
         };
@@ -154,7 +180,7 @@ impl<S: ChunkSource> ChunkSource for Split<S> {
         let (mut xs, mut ys, mut rows) = (Vec::<Rows>::new(), Vec::<Array2<f64>>::new(), 0);
         let mut weights = Vec::new();
         while rows <= max_rows / 2 {
-            let read = usize::try_from(self.next).unwrap_or(usize::MAX);
+            let read = usize::try_from(self.next - self.first).unwrap_or(usize::MAX);
             let Some(chunk) = next_checked(&mut self.source, max_rows - rows, read)? else {
                 break;
             };
@@ -174,7 +200,7 @@ impl<S: ChunkSource> ChunkSource for Split<S> {
             }
         }
         if rows == 0 {
-            return if self.any {
+            return if self.any || self.may_be_empty {
                 Ok(None)
             } else {
                 Err(self.no_rows())
@@ -193,7 +219,7 @@ impl<S: ChunkSource> ChunkSource for Split<S> {
         }))
     }
     fn rewind(&mut self) -> Result<()> {
-        (self.next, self.any) = (0, false);
+        (self.next, self.any) = (self.first, false);
         self.source.rewind()
     }
     fn is_checked(&self) -> bool {

@@ -170,7 +170,7 @@ impl FitSums for GaussianProcessOptions {
                  once, and start with what it finds as the bandwidth",
             ));
         }
-        NormalEquations::accumulate(map, data.source, data.targets, data.run)
+        NormalEquations::of_part(map, data.source, data.targets, data.run)
     }
 
     fn model(

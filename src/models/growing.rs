@@ -1,52 +1,25 @@
 //! Learners that grow: sums that rows are added to and forgotten from, with a model at any time.
 
 use super::{
-    Fit, FitData, FitRows, FromLabel, LabelledData, Labels, Learner, LinearModel, Model, Numbers,
-    Predicted, RowData, RowsAlone, TrainingData, state::renumbered,
+    Basis, Fit, FitData, FitRows, FromLabel, LabelledData, Labels, Learner, LinearModel, Model,
+    Numbers, Partial, Predicted, RowData, RowsAlone, Sums, TrainingData, state::renumbered,
 };
 use crate::{
     Error, Result,
     data::{ChunkSource, Survey},
     features::{FeatureMap, ScaledKernel},
     flow::Run,
-    normal::{NormalEquations, Targets},
+    normal::Targets,
     seed::Seed,
 };
-use std::{fmt::Debug, marker::PhantomData, sync::Arc};
-
-/// Sums over rows, to which those of other rows are added, and from which they are taken again.
-pub trait Sums: Clone + Debug + Send + Sync {
-    /// Number of rows.
-    fn rows(&self) -> u64;
-
-    /// Adds the sums of other rows. Errors when they are of another shape.
-    fn merge(&mut self, other: &Self) -> Result<()>;
-
-    /// Takes the sums of some of the rows out again. Errors when they are of another shape or of
-    /// more rows.
-    fn subtract(&mut self, other: &Self) -> Result<()>;
-}
-
-impl Sums for NormalEquations {
-    fn rows(&self) -> u64 {
-        self.rows
-    }
-
-    fn merge(&mut self, other: &Self) -> Result<()> {
-        Self::merge(self, other)
-    }
-
-    fn subtract(&mut self, other: &Self) -> Result<()> {
-        Self::subtract(self, other)
-    }
-}
+use std::{collections::BTreeMap, fmt::Debug, marker::PhantomData, sync::Arc};
 
 /// A learner to whom rows are nothing but sums.
 pub trait FitSums: Fit {
     /// What is summed.
     type Sums: Sums;
 
-    /// The sums of the rows of `data`.
+    /// The sums of the rows of `data`, which may be none.
     fn sum(&self, map: &dyn FeatureMap, data: Summed<'_>) -> Result<Self::Sums>;
 
     /// The model of sums, but for the names of classes.
@@ -68,6 +41,8 @@ pub struct Summed<'a> {
     pub kernel: Option<&'a ScaledKernel>,
     /// The seed of what the learner draws itself.
     pub seed: Seed,
+    /// The place of the first row among all rows, of which these are a piece.
+    pub first_row: u64,
     /// Where, with how much memory, and who hears of it.
     pub run: &'a Run,
 }
@@ -114,12 +89,8 @@ pub struct Known<'a> {
 #[derive(Debug)]
 pub struct Growing<L: FitSums, T, P> {
     learner: L,
-    map: Arc<dyn FeatureMap>,
-    kernel: Option<ScaledKernel>,
-    targets: Targets,
-    names: Option<Vec<String>>,
+    basis: Basis,
     sums: L::Sums,
-    seed: Seed,
     run: Run,
     predicts: PhantomData<(T, P)>,
 }
@@ -132,7 +103,7 @@ impl<L: FitSums, T, P: Predicted> Growing<L, T, P> {
 
     /// The map that the first rows gave.
     pub fn map(&self) -> &dyn FeatureMap {
-        self.map.as_ref()
+        self.basis.map.as_ref()
     }
 
     /// The sums, to merge or keep elsewhere.
@@ -142,30 +113,81 @@ impl<L: FitSums, T, P: Predicted> Growing<L, T, P> {
 
     /// The model of the rows so far. Errors as the learner's fit does.
     pub fn model(&self) -> Result<Model<P>> {
+        self.sums.check()?;
         let known = Known {
-            targets: &self.targets,
-            kernel: self.kernel.as_ref(),
+            targets: &self.basis.targets,
+            kernel: self.basis.kernel.as_ref(),
             run: &self.run,
         };
-        let map = Box::new(self.map.clone());
+        let map = Box::new(self.basis.map.clone());
         let model = LinearModel {
-            class_names: self.names.clone(),
+            class_names: self.basis.class_names.clone(),
             ..self.learner.model(map, self.sums.clone(), known)?
         };
+        P::check(&model)?;
         let device = self.run.device.clone();
         Ok(Model::new(model, device, self.run.memory))
+    }
+
+    /// Adds what another learner has seen that goes on from the same start, on another machine say.
+    /// Errors when it does not, with the difference.
+    pub fn merge(&mut self, other: &Self) -> Result<()> {
+        self.basis.check_same(&other.basis)?;
+        self.sums.merge(&other.sums)
+    }
+
+    /// The same map and targets, of no rows: for others to add theirs and to be
+    /// [merged](Self::merge).
+    pub fn without_rows(&self) -> Result<Self>
+    where
+        L: Clone,
+    {
+        let mut sums = self.sums.clone();
+        sums.subtract(&self.sums)?;
+        Ok(Self {
+            learner: self.learner.clone(),
+            basis: self.basis.clone(),
+            sums,
+            run: self.run.clone(),
+            predicts: PhantomData,
+        })
+    }
+
+    /// What it knows as bytes, to go on elsewhere by [`Learner::go_on`]: those of a [`Partial`].
+    ///
+    /// ```
+    /// use bochner::prelude::*;
+    /// use ndarray::{Array2, s};
+    /// let x = Array2::from_shape_fn((300, 2), |(i, j)| ((i * (7 * j + 3)) % 23) as f64 / 23.0);
+    /// let pca = || KernelPca::on(Fourier::new(Gaussian).features(64)).components(2);
+    /// let mut here = pca().start(&x.slice(s![..100, ..]))?;
+    /// // Another process, which gets no rows of this one.
+    /// let mut there = pca().go_on(&here.without_rows()?.to_bytes()?)?;
+    /// there.add(&x.slice(s![100.., ..]))?;
+    /// here.merge(&pca().go_on(&there.to_bytes()?)?)?;
+    /// assert_eq!(here.rows(), 300);
+    /// # Ok::<(), bochner::Error>(())
+    /// ```
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let partial = Partial {
+            basis: self.basis.clone(),
+            sums: self.sums.clone(),
+            parts: Vec::new(),
+        };
+        partial.to_bytes()
     }
 
     fn summed(&self, source: &mut dyn ChunkSource) -> Result<L::Sums> {
         check_weights(&self.learner, source)?;
         let data = Summed {
             source,
-            targets: &self.targets,
-            kernel: self.kernel.as_ref(),
-            seed: self.seed,
+            targets: &self.basis.targets,
+            kernel: self.basis.kernel.as_ref(),
+            seed: self.basis.seed,
+            first_row: 0,
             run: &self.run,
         };
-        self.learner.sum(self.map.as_ref(), data)
+        self.learner.sum(self.basis.map.as_ref(), data)
     }
 
     fn take_up(&mut self, source: &mut dyn ChunkSource) -> Result<()> {
@@ -211,21 +233,52 @@ impl<L: FitSums + Clone, T> Learner<L, T> {
             targets: &targets,
             kernel: prepared.kernel.as_ref(),
             seed,
+            first_row: 0,
             run: &prepared.run,
         };
         let map: Arc<dyn FeatureMap> = Arc::from(prepared.map);
         Ok(Growing {
             sums: self.own.sum(map.as_ref(), data)?,
             learner: self.own.clone(),
-            map,
-            kernel: prepared.kernel,
-            targets,
-            names,
-            seed,
+            basis: Basis {
+                kernel: prepared.kernel,
+                class_names: names,
+                seed,
+                options: options_of(&self.own),
+                ..Basis::new(map, targets)
+            },
             run: prepared.run,
             predicts: PhantomData,
         })
     }
+}
+
+impl<L: FitSums + Clone, T> Learner<L, T> {
+    /// Goes on with what [`Growing::to_bytes`] gave, on the device and in the memory of this
+    /// learner.
+    ///
+    /// Errors with [`Error::Format`] on other bytes, and when this learner has other options than
+    /// the one that began, with the difference.
+    pub fn go_on<P: Predicted>(&self, bytes: &[u8]) -> Result<Growing<L, T, P>> {
+        let Partial {
+            mut basis, sums, ..
+        } = Partial::from_bytes(bytes)?;
+        let read = basis.clone();
+        basis.options = options_of(&self.own);
+        basis.check_same(&read)?;
+        Ok(Growing {
+            learner: self.own.clone(),
+            basis,
+            sums,
+            run: self.setup.run()?,
+            predicts: PhantomData,
+        })
+    }
+}
+
+/// The options of a learner, as sums keep them.
+pub(super) fn options_of(learner: &dyn Fit) -> BTreeMap<String, String> {
+    [("learner".to_owned(), format!("{learner:?}"))].into()
 }
 
 impl<L: FitSums + Clone> Learner<L, Numbers> {
@@ -271,14 +324,14 @@ impl<L: FitSums, P: Predicted> Growing<L, Numbers, P> {
 impl<L: FitSums, N: FromLabel> Growing<L, Labels, Vec<N>> {
     /// Adds rows. Errors as for numbers, and on a label that the first rows did not have.
     pub fn add<D: LabelledData<Label = N>>(&mut self, data: D) -> Result<()> {
-        let mut source = renumbered(data, self.names.as_deref())?;
+        let mut source = renumbered(data, self.basis.class_names.as_deref())?;
         self.take_up(source.as_mut())
     }
 
     /// Forgets rows that were added. Errors as [`Self::add`] does, and when there are fewer rows
     /// than that.
     pub fn forget<D: LabelledData<Label = N>>(&mut self, data: D) -> Result<()> {
-        let mut source = renumbered(data, self.names.as_deref())?;
+        let mut source = renumbered(data, self.basis.class_names.as_deref())?;
         self.take_out(source.as_mut())
     }
 }
@@ -309,9 +362,11 @@ pub(super) fn fit_sums<L: FitSums>(
         targets: &data.targets,
         kernel: data.kernel.as_ref(),
         seed: data.seed,
+        first_row: 0,
         run: data.run,
     };
     let sums = learner.sum(map.as_ref(), summed)?;
+    sums.check()?;
     let accumulate = start.elapsed();
     let known = Known {
         targets: &data.targets,

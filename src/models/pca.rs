@@ -225,7 +225,7 @@ impl FitSums for KernelPcaOptions {
     fn sum(&self, map: &dyn FeatureMap, data: Summed<'_>) -> Result<NormalEquations> {
         match self.solver {
             PcaSolver::Covariance => {
-                NormalEquations::accumulate(map, data.source, data.targets, data.run)
+                NormalEquations::of_part(map, data.source, data.targets, data.run)
             }
             PcaSolver::Randomized { .. } => Err(Error::unsupported(
                 "the randomized solver keeps no sums that rows could be added to; use the \

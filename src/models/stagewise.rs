@@ -10,6 +10,7 @@ use crate::{
     features::FeatureMap,
     normal::NormalEquations,
     solve::{Boosting, Greedy, Stagewise},
+    store::Store,
 };
 
 /// A greedy fit to the features of a map (Jones 1992; Barron 1993): step by step the feature that
@@ -168,6 +169,9 @@ impl<T> Learner<BoostingOptions, T> {
 /// Steps without a smaller error on rows held out after which there is none to come.
 const PATIENCE: usize = 50;
 
+/// Rows held out in a file of sums.
+const HELD_OUT: &str = "held_out";
+
 /// The sums of rows that are fitted and of those that are held out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeldOutSums {
@@ -178,15 +182,16 @@ pub struct HeldOutSums {
 }
 
 impl HeldOutSums {
-    /// Sums rows, of which this share is held out: which ones is decided by their place among the
-    /// rows of this call. Errors as [`NormalEquations::accumulate`] does, and with
-    /// [`Error::Parameter`] on a share that is none.
+    /// Sums rows, of which this share is held out: which ones is decided by their places in the
+    /// whole. Errors as [`NormalEquations::accumulate`] does, and with [`Error::Parameter`] on a
+    /// share that is none.
     fn of(share: f64, map: &dyn FeatureMap, data: Summed<'_>) -> Result<Self> {
         let Summed {
             source,
             targets,
             seed,
             run,
+            first_row,
             ..
         } = data;
         if !(0.0..1.0).contains(&share) {
@@ -195,7 +200,7 @@ impl HeldOutSums {
             )));
         }
         let sum =
-            |source: &mut dyn ChunkSource| NormalEquations::accumulate(map, source, targets, run);
+            |source: &mut dyn ChunkSource| NormalEquations::of_part(map, source, targets, run);
         if share == 0.0 {
             return Ok(Self {
                 fitted: sum(source)?,
@@ -206,7 +211,7 @@ impl HeldOutSums {
         let seed = seed.0 ^ u64::from_le_bytes(*b"stages..");
         let part = |part, source: &mut dyn ChunkSource| {
             source.rewind()?;
-            sum(&mut Split::new(source, part, share, seed)?)
+            sum(&mut Split::of_piece(source, part, share, (seed, first_row)))
         };
         Ok(Self {
             fitted: part(Part::Train, &mut *source)?,
@@ -216,6 +221,8 @@ impl HeldOutSums {
 }
 
 impl Sums for HeldOutSums {
+    const NAME: &'static str = "held-out-sums";
+
     fn rows(&self) -> u64 {
         self.fitted.rows + self.held_out.as_ref().map_or(0, |held| held.rows)
     }
@@ -236,6 +243,55 @@ impl Sums for HeldOutSums {
         }
         self.fitted = fitted;
         Ok(())
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.rows() == 0 {
+            return self.fitted.check();
+        }
+        let none = |part| {
+            move |_| {
+                Error::shape(format!(
+                    "the part that is {part} has no rows that count; hold out another share"
+                ))
+            }
+        };
+        self.fitted.check().map_err(none("fitted"))?;
+        let held = self.held_out.as_ref();
+        held.map_or(Ok(()), |held| held.check().map_err(none("held out")))
+    }
+
+    fn are_of(&self, features: usize, outputs: usize) -> bool {
+        self.fitted.are_of(features, outputs)
+    }
+
+    fn write(&self, store: &mut Store) {
+        let parts = [
+            ("fitted", Some(&self.fitted)),
+            (HELD_OUT, self.held_out.as_ref()),
+        ];
+        for (name, sums) in parts {
+            if let Some(sums) = sums {
+                let mut inner = Store::default();
+                sums.write(&mut inner);
+                store.nest(name, inner);
+            }
+        }
+    }
+
+    fn read(store: &Store) -> Result<Self> {
+        let fitted = NormalEquations::read(&store.nested("fitted"))?;
+        let inner = store.nested(HELD_OUT);
+        let held_out = match inner.has_property("rows") {
+            true => Some(NormalEquations::read(&inner)?),
+            false => None,
+        };
+        match &held_out {
+            Some(held) if held.zty_dt.dim() != fitted.zty_dt.dim() => Err(Error::format(
+                "the sums of rows that are fitted and held out do not go together",
+            )),
+            _ => Ok(Self { fitted, held_out }),
+        }
     }
 }
 

@@ -56,6 +56,16 @@ impl<'a> Accumulation<'a> {
         }
     }
 
+    /// As [`Self::all`] of a part of the rows, which may be none, or all of weight 0.
+    pub(crate) fn part(&self, source: &mut dyn ChunkSource) -> Result<NormalEquations> {
+        let (summed, seen) = self.sum_any(source, 0, &mut None)?;
+        let none = || NormalEquations::zero(self.map.output_dim(), self.targets.outputs());
+        Ok(match seen {
+            0 => none(),
+            _ => summed.unwrap_or_else(none),
+        })
+    }
+
     /// Adds the rows of `source` that `equations` does not hold. After an error it holds those of
     /// the last copy.
     pub(crate) fn add(
@@ -98,6 +108,23 @@ impl<'a> Accumulation<'a> {
         skip: u64,
         copy: &mut Option<NormalEquations>,
     ) -> Result<Option<NormalEquations>> {
+        let (sums, seen) = self.sum_any(source, skip, copy)?;
+        match &sums {
+            _ if seen == 0 => Err(Error::shape("the data has no rows")),
+            Some(sums) if sums.weight == 0.0 => {
+                Err(Error::data("weights", "all rows have weight 0"))
+            }
+            _ => Ok(sums),
+        }
+    }
+
+    /// As [`Self::sum`], and how many rows there are, which may be none, or all of weight 0.
+    fn sum_any(
+        &self,
+        source: &mut dyn ChunkSource,
+        skip: u64,
+        copy: &mut Option<NormalEquations>,
+    ) -> Result<(Option<NormalEquations>, u64)> {
         if source.targets() == 0 && self.targets.outputs() > 0 {
             return Err(Error::missing("the data has no targets to fit").help(Remedy::NameTargets));
         }
@@ -128,19 +155,13 @@ impl<'a> Accumulation<'a> {
             copy_every: self.copy_every,
         };
         let seen = featurizer.on_device(source, &mut running)?;
-        if seen == 0 {
-            return Err(Error::shape("the data has no rows"));
-        }
-        if running.left > 0 {
+        if seen > 0 && running.left > 0 {
             return Err(Error::shape(format!(
                 "the sums are of {skip} rows, but the data has {seen}; go on with the same data"
             )));
         }
         if running.rows == 0 {
-            return Ok(None);
-        }
-        if running.weight == 0.0 {
-            return Err(Error::data("weights", "all rows have weight 0"));
+            return Ok((None, seen));
         }
         let rest = running.of_targets();
         let equations = rest.beside(running.sums.finish()?, self.targets);
@@ -149,7 +170,7 @@ impl<'a> Accumulation<'a> {
             let problem = "the sums are not finite: the features or targets are too large";
             return Err(Error::numerical(problem).help(Remedy::Standardize));
         }
-        Ok(Some(equations))
+        Ok((Some(equations), seen))
     }
 }
 

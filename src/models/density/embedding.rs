@@ -5,9 +5,10 @@ use crate::{
     data::{Chunk, ChunkSource},
     features::{BinningMap, End, FeatureMap, Featurizer, Lane, Structure},
     flow::{RowNeeds, Run, watch_chunks},
-    models::Sums,
+    models::{Sums, sums::check_some},
     progress::Step,
     solve::{BinnedRows, FeatureProducts},
+    store::Store,
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use rayon::prelude::*;
@@ -43,28 +44,37 @@ impl Embedding {
         }
     }
 
-    /// The sums of the rows of `source`, in one pass. Features are summed on the host, so that a
-    /// GPU reads them back.
+    /// The sums of the rows of `source`, in one pass; there may be none. Features are summed on the
+    /// host, so that a GPU reads them back.
     ///
-    /// Errors on weights that are all 0, and as sources and devices do.
+    /// Errors as sources and devices do.
     pub(in crate::models) fn accumulate(
         map: &dyn FeatureMap,
         source: &mut dyn ChunkSource,
         run: &Run,
     ) -> Result<Self> {
-        let sums = match map.structure() {
-            Structure::Binning(map) => Self::of_bins(map, source, run)?,
+        match map.structure() {
+            Structure::Binning(map) => Self::of_bins(map, source, run),
             _ => {
-                let mut sums = Self::of_each(&[map], source, run)?;
-                sums.pop().unwrap_or_else(|| Self::zero(0))
+                let mut sums = Self::of_any(&[map], source, run)?;
+                Ok(sums.pop().unwrap_or_else(|| Self::zero(0)))
             }
-        };
-        sums.check()?;
-        Ok(sums)
+        }
     }
 
     /// The same of several maps whose features are stored, in one pass for all of them.
     pub(super) fn of_each(
+        maps: &[&dyn FeatureMap],
+        source: &mut dyn ChunkSource,
+        run: &Run,
+    ) -> Result<Vec<Self>> {
+        let sums = Self::of_any(maps, source, run)?;
+        sums.iter().try_for_each(Self::check)?;
+        Ok(sums)
+    }
+
+    /// As [`Self::of_each`], of rows that may be none.
+    fn of_any(
         maps: &[&dyn FeatureMap],
         source: &mut dyn ChunkSource,
         run: &Run,
@@ -82,7 +92,6 @@ impl Embedding {
             }
             Ok(())
         })?;
-        sums.iter().try_for_each(Self::check)?;
         Ok(sums)
     }
 
@@ -140,14 +149,6 @@ impl Embedding {
         self.own = own.iter().fold(self.own, |sum, own| sum + own);
     }
 
-    fn check(&self) -> Result<()> {
-        match () {
-            () if self.rows == 0 => Err(Error::shape("the data has no rows")),
-            () if self.weight == 0.0 => Err(Error::data("weights", "all rows have weight 0")),
-            () => Ok(()),
-        }
-    }
-
     /// The mean of the features, `[D]`. Errors with [`Error::Shape`] when there are no rows.
     pub fn mean(&self) -> Result<Array1<f64>> {
         self.check()?;
@@ -156,6 +157,8 @@ impl Embedding {
 }
 
 impl Sums for Embedding {
+    const NAME: &'static str = "embedding";
+
     fn rows(&self) -> u64 {
         self.rows
     }
@@ -185,6 +188,40 @@ impl Sums for Embedding {
         self.sum_d -= &other.sum_d;
         self.own -= other.own;
         Ok(())
+    }
+
+    fn check(&self) -> Result<()> {
+        check_some(self.rows, self.weight)
+    }
+
+    fn are_of(&self, features: usize, _: usize) -> bool {
+        self.sum_d.len() == features
+    }
+
+    fn write(&self, store: &mut Store) {
+        store.set("rows", self.rows);
+        store.set("weight", self.weight);
+        store.set("weight_squares", self.weight_squares);
+        store.set("own", self.own);
+        store.put_vector("z_sum", &self.sum_d.to_vec());
+    }
+
+    fn read(store: &Store) -> Result<Self> {
+        let sum_1d = store.f64("z_sum")?;
+        let figure = |name| {
+            let value: f64 = store.get(name)?;
+            match value.is_finite() {
+                true => Ok(value),
+                false => Err(Error::format(format!("property {name:?} is not finite"))),
+            }
+        };
+        Ok(Self {
+            rows: store.get("rows")?,
+            weight: figure("weight")?,
+            weight_squares: figure("weight_squares")?,
+            sum_d: store.vector("z_sum", sum_1d.ncols())?,
+            own: figure("own")?,
+        })
     }
 }
 
