@@ -111,7 +111,7 @@ class Learner(BaseEstimator):
         if form == "paired" and map in ("fourier", "fastfood", "sorf"):
             # A cosine and a sine for each frequency.
             size += size % 2
-        rows = X.n_samples if isinstance(X, Scan) else X.shape[0]
+        rows = X.n_samples if hasattr(X, "n_samples") else X.shape[0]
         drawn = map == "nystrom" or self._ground == "landmarks"
         if drawn and rows is not None and size > rows:
             warnings.warn(
@@ -273,6 +273,8 @@ def _varies(X):
     """Whether any two rows differ; nobody looks through a file for that."""
     if isinstance(X, Scan):
         return True
+    if hasattr(X, "varies"):
+        return X.varies
     if sparse.issparse(X):
         return (X != sparse.vstack([X[:1]] * X.shape[0])).nnz > 0
     first = X[:1]

@@ -54,7 +54,8 @@ class PartialRidge:
                 f"this {type(self).__name__} was fitted by fit, which keeps no sums; use partial_fit"
             )
 
-    def _add(self, X, y, weights, *, classes=None, names=None):
+    def _require_sums_alone(self, asker):
+        """Errors where the parameters ask for more than sums that merge."""
         for name, wrong in (
             ("penalty", not isinstance(self.penalty, Real)),
             ("solver", self.solver == "cg"),
@@ -62,9 +63,12 @@ class PartialRidge:
         ):
             if wrong:
                 raise ValueError(
-                    f"{name}={getattr(self, name)!r} needs all rows at once, by fit; partial_fit "
-                    "takes a number for penalty, another solver than 'cg', and no probability"
+                    f"{name}={getattr(self, name)!r} needs all rows at once, by fit; {asker} takes a "
+                    "number for penalty, another solver than 'cg', and no probability"
                 )
+
+    def _add(self, X, y, weights, *, classes=None, names=None):
+        self._require_sums_alone("partial_fit")
         state = getattr(self, "_state", None)
         if state is None:
             state = _native.RidgeState.begin(

@@ -413,13 +413,18 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
                 f"{list(self.classes_)}"
             )
         codes = np.searchsorted(self.classes_, y)
+        weights = self._weights_of_labels(codes, sample_weight, X)
+        numbers, _ = numbers_of(self.classes_)
+        return X, numbers[codes][:, None], weights
+
+    def _weights_of_labels(self, codes, sample_weight, X):
+        """What rows of these classes, by number, count; None if all count the same."""
         weights = None if sample_weight is None else weights_of(sample_weight, X)
         if isinstance(self.class_weight, str):
             raise ValueError(
                 "class_weight='balanced' needs all rows at once; give a dict to partial_fit"
             )
-        if self.class_weight is not None:
-            factor = self._class_factors(codes, weights)[codes]
-            weights = factor if weights is None else weights * factor
-        numbers, _ = numbers_of(self.classes_)
-        return X, numbers[codes][:, None], weights
+        if self.class_weight is None:
+            return weights
+        factor = self._class_factors(codes, weights)[codes]
+        return factor if weights is None else weights * factor

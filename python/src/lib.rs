@@ -9,6 +9,7 @@ mod learner;
 mod map;
 mod model;
 mod options;
+mod parts;
 mod rows;
 mod scan;
 mod state;
@@ -29,6 +30,8 @@ mod _native {
     use super::model::Model;
     #[pymodule_export]
     use super::options::lengthscale;
+    #[pymodule_export]
+    use super::parts::{SurveyPart, merge_sums};
     #[pymodule_export]
     use super::scan::{Chunks, HeldRows, Scan, Writer};
     #[pymodule_export]

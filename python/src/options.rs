@@ -153,29 +153,48 @@ impl Prepared {
         source: &mut dyn ChunkSource,
         run: &Run,
     ) -> Result<(Box<dyn FeatureMap>, Survey)> {
-        let columns = self.columns();
-        let builder: &dyn MapBuilder = match &columns {
-            Some(columns) => columns,
-            None => &self.spec,
-        };
+        let (rows, seed) = (self.sampled_rows(), self.spec.seed.0);
+        let survey = Survey::watched(source, rows, seed, &|step| run.say(step))?;
+        let map = self.draw(&survey, source, run)?;
+        Ok((map, survey))
+    }
+
+    /// Rows that the bandwidth and the map want to see.
+    pub(crate) fn sampled_rows(&self) -> usize {
         let rows = match self.bandwidth {
             Bandwidth::Median => MEDIAN_ROWS,
             _ => 0,
         };
-        let rows = rows.max(builder.sample_rows());
-        let survey = Survey::watched(source, rows, self.spec.seed.0, &|step| run.say(step))?;
+        let drawn = match self.columns() {
+            Some(columns) => columns.sample_rows(),
+            None => self.spec.sample_rows(),
+        };
+        rows.max(drawn)
+    }
+
+    /// Decides on scales and draws the map, of rows that were surveyed.
+    pub(crate) fn draw(
+        &self,
+        survey: &Survey,
+        source: &mut dyn ChunkSource,
+        run: &Run,
+    ) -> Result<Box<dyn FeatureMap>> {
+        let columns = self.columns();
+        let shift_invariant = match &columns {
+            Some(columns) => columns.is_shift_invariant(),
+            None => self.spec.is_shift_invariant(),
+        };
         let scaling = self
             .standardize
             .beside(&self.bandwidth)
-            .decide(&survey, builder.is_shift_invariant());
+            .decide(survey, shift_invariant);
         let kernel = self.spec.kernel.as_ref();
-        let lengthscales = self.bandwidth.lengthscales(kernel, &survey, &scaling)?;
+        let lengthscales = self.bandwidth.lengthscales(kernel, survey, &scaling)?;
         let input = scaling.input(&lengthscales)?;
-        let map = match columns {
+        Ok(match columns {
             Some(columns) => Box::new(columns.build(input, &survey.sample)?),
             None => self.spec.build(input, &survey.sample, source, run)?,
-        };
-        Ok((map, survey))
+        })
     }
 }
 

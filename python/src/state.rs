@@ -5,6 +5,7 @@ use crate::{
     calls::{Interrupt, exception, run, without_gil},
     model::Model,
     options::{Options, Prepared},
+    parts::{Elsewhere, SurveyPart},
 };
 use bochner::{
     Error, Result,
@@ -33,8 +34,8 @@ pub(crate) struct RidgeState {
 }
 
 /// Targets and weights of rows.
-type Y<'py> = Option<PyReadonlyArray2<'py, f64>>;
-type Weights<'py> = Option<PyReadonlyArray1<'py, f64>>;
+pub(crate) type Y<'py> = Option<PyReadonlyArray2<'py, f64>>;
+pub(crate) type Weights<'py> = Option<PyReadonlyArray1<'py, f64>>;
 
 impl RidgeState {
     fn of(map: Arc<dyn FeatureMap>, targets: Targets, names: Option<Vec<String>>) -> Self {
@@ -98,6 +99,47 @@ impl RidgeState {
             None => Targets::real(&survey),
         };
         Ok(Self::of(Arc::from(map), targets, names))
+    }
+
+    /// No rows yet, on the map that `options` describe for rows that were surveyed.
+    #[staticmethod]
+    #[pyo3(signature = (part, options, *, classes=None, names=None))]
+    fn of_survey(
+        py: Python<'_>,
+        part: &SurveyPart,
+        options: &Bound<'_, PyDict>,
+        classes: Option<Vec<f64>>,
+        names: Option<Vec<String>>,
+    ) -> PyResult<Self> {
+        let options = Options(options);
+        let prepared = Prepared::read(&options)?;
+        let (name, memory): (String, _) = (options.need("device")?, options.get("memory")?);
+        let (map, survey) = without_gil(py, |interrupt| {
+            let run = run(&name, memory, interrupt, None)?;
+            let survey = part.0.clone().finish()?;
+            let mut rows = Elsewhere {
+                columns: survey.mean.len(),
+                targets: survey.targets.len(),
+            };
+            Ok((prepared.draw(&survey, &mut rows, &run)?, survey))
+        })?;
+        let targets = match classes {
+            Some(classes) => Targets::Classes(classes),
+            None => Targets::real(&survey),
+        };
+        Ok(Self::of(Arc::from(map), targets, names))
+    }
+
+    /// The sums alone, without the map.
+    fn sums<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.locked().to_bytes().map_err(|e| exception(&e))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Adds sums of rows on the same map.
+    fn add_sums(&self, bytes: &[u8]) -> PyResult<()> {
+        let more = NormalEquations::from_bytes(bytes).map_err(|e| exception(&e))?;
+        self.locked().merge(&more).map_err(|e| exception(&e))
     }
 
     /// Adds rows; sums them on the device of this name.

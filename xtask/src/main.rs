@@ -24,6 +24,8 @@ Usage: cargo xtask COMMAND
                every test on the CPU and on every adapter; ARGS go to `cargo test --release
                --workspace`; without ARGS the tests of the Python package, too
   python       these alone, in a virtual environment under target/
+  engines      fits of the Python package on local clusters of Dask, Ray and Spark; their packages
+               take 600 MB
   wheel        the Python package as it is handed out, and its size
   checks       everything in `ci` but the tests: formatting, columns, dependencies, MSRV, shaders,
                paths, documents, clippy, documentation, the examples and the README's first command
@@ -80,6 +82,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         "portability" => portability::run_all(!rest.is_empty()),
         "dist" => dist::build(),
         "python" => python::test(),
+        "engines" => python::engines(),
         "wheel" => python::wheel(),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");

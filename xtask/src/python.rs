@@ -8,7 +8,9 @@ use std::process::Command;
 use std::{env, fs};
 
 /// What the tests need; the package itself needs numpy and scikit-learn.
-const REQUIREMENTS: [&str; 7] = [
+const REQUIREMENTS: [&str; 9] = [
+    "dask[array,dataframe]",
+    "distributed",
     "mypy",
     "numpy",
     "pandas",
@@ -17,6 +19,8 @@ const REQUIREMENTS: [&str; 7] = [
     "pytest",
     "scikit-learn",
 ];
+/// What the tests of engines need beside that; Spark also needs Java.
+const ENGINES: [&str; 2] = ["pyspark", "ray"];
 /// What a wheel may weigh, bytes.
 const MOST: u64 = 25_000_000;
 const ADVICE: &str = "apt-get install --yes python3 python3-venv";
@@ -25,7 +29,7 @@ const ADVICE: &str = "apt-get install --yes python3 python3-venv";
 ///
 /// Where there is no Python that makes one it says so, and errs if `CI` is set.
 pub(crate) fn test() -> Result<()> {
-    let python = match environment(&REQUIREMENTS) {
+    let python = match environment("environment", &REQUIREMENTS) {
         Ok(python) => python,
         Err(reason) if env::var_os("CI").is_none() => {
             println!("the Python package was not tested: {reason:#}");
@@ -33,18 +37,26 @@ pub(crate) fn test() -> Result<()> {
         }
         Err(reason) => return Err(reason),
     };
+    pytest(&python, &["python/tests"])
+}
+
+/// Runs fits and predictions on real clusters of two workers: of Dask, Ray and Spark.
+pub(crate) fn engines() -> Result<()> {
+    if let Err(reason) = capture(Command::new("java").arg("-version")) {
+        bail!("Spark needs Java ({reason:#}); install it:\napt-get install default-jre-headless");
+    }
+    let python = environment("engines", &[&REQUIREMENTS[..], &ENGINES].concat())?;
+    pytest(&python, &["python/engines", "python/tests/test_dask.py"])
+}
+
+/// Puts the package together, and runs the tests of these folders and files.
+fn pytest(python: &Path, tests: &[&str]) -> Result<()> {
     let package = stage()?;
-    let mut tests = Command::new(&python);
-    tests.args([
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "--disable-warnings",
-    ]);
-    tests.arg(root().join("python/tests")).current_dir(root());
-    run(tests
+    let mut pytest = Command::new(python);
+    pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]);
+    pytest.arg("--disable-warnings").args(tests);
+    run(pytest
+        .current_dir(root())
         .env("PYTHONPATH", &package)
         .env("PYTHONDONTWRITEBYTECODE", "1"))
 }
@@ -52,7 +64,7 @@ pub(crate) fn test() -> Result<()> {
 /// Builds the wheel as it is handed out, and errs if it is too large or cannot be imported where it
 /// is installed.
 pub(crate) fn wheel() -> Result<()> {
-    let python = environment(&REQUIREMENTS)?;
+    let python = environment("environment", &REQUIREMENTS)?;
     run(Command::new(&python).args(["-m", "pip", "install", "--quiet", "maturin"]))?;
     let out = target_dir().join("wheels");
     let _ = fs::remove_dir_all(&out);
@@ -95,9 +107,9 @@ pub(crate) fn wheel() -> Result<()> {
     run(Command::new(&python).args(["-m", "pip", "uninstall", "--quiet", "--yes", "bochner"]))
 }
 
-/// The interpreter of the virtual environment, made where there is none, with these packages.
-fn environment(requirements: &[&str]) -> Result<PathBuf> {
-    let folder = target_dir().join("python/environment");
+/// The interpreter of a virtual environment, made where there is none, with these packages.
+fn environment(name: &str, requirements: &[&str]) -> Result<PathBuf> {
+    let folder = target_dir().join("python").join(name);
     let python = match cfg!(windows) {
         true => folder.join("Scripts/python.exe"),
         false => folder.join("bin/python"),

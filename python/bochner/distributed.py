@@ -1,0 +1,458 @@
+"""One fit of rows that lie in several processes, whatever engine moves them.
+
+`bochner.dask`, `bochner.ray` and `bochner.spark` are this module with an engine's own calls around
+it, and it serves any other engine in the same steps::
+
+    begun = distributed.begin(estimator)
+    counts = [distributed.count(begun, *rows) for rows in everywhere]        # on the workers
+    begun, first = distributed.counted(begun, counts)
+    parts = [distributed.survey(begun, *rows, first_row=row) for ...]        # on the workers
+    plan = distributed.plan(begun, distributed.merge(parts))
+    sums = [distributed.sums(plan, *rows) for rows in everywhere]            # on the workers
+    distributed.adopt(estimator, distributed.finish(plan, distributed.merge(sums)))
+
+The pass that counts is left out unless `needs_counts`. What travels is small and pickles: of the
+survey means, spreads and a sample of the rows, of the sums a triangle of n_components columns. Parts
+and sums merge in any grouping. The features' parameters do not travel: each worker draws them again,
+from the seed. Each worker computes on the device that it has.
+"""
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Any
+from numbers import Integral
+from uuid import uuid4
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing, check_random_state, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from . import _native
+from ._arrays import FLOATS, seed_of, table
+from ._bases import Classifier, numbers_of
+from ._partial import PartialRidge
+
+
+def begin(estimator):
+    """A copy to survey rows with, whose seed is drawn.
+
+    Parameters
+    ----------
+    estimator : KernelRidgeRegressor or KernelRidgeClassifier
+        With a number for ``penalty``, as `partial_fit` takes it.
+
+    Returns
+    -------
+    estimator : object
+        Not fitted.
+    """
+    if not isinstance(estimator, PartialRidge):
+        raise TypeError(
+            f"a fit in several processes needs sums that merge, which {type(estimator).__name__} has "
+            "not; take KernelRidgeRegressor or KernelRidgeClassifier"
+        )
+    estimator._validate_params()
+    estimator._require_sums_alone("a fit in several processes")
+    begun = clone(estimator)
+    if not isinstance(begun.random_state, Integral):
+        begun.random_state = seed_of(check_random_state(begun.random_state))
+    return begun
+
+
+def needs_counts(estimator):
+    """Whether its fit needs a pass that counts, before the survey.
+
+    Parameters
+    ----------
+    estimator : object
+        From `begin`.
+
+    Returns
+    -------
+    bool
+        True with ``gamma='median'`` and with maps that are drawn from rows, which sample rows by
+        their numbers, and with ``class_weight='balanced'``.
+    """
+    balanced = isinstance(getattr(estimator, "class_weight", None), str)
+    return balanced or _native.SurveyPart.sampled_rows(estimator._options(_Facts())) > 0
+
+
+@dataclass
+class Count:
+    """How many rows there are, without those of weight 0, and what the rows of each label count.
+
+    Attributes
+    ----------
+    rows : int
+
+    labels : dict
+        Of a classifier.
+    """
+
+    rows: int
+    labels: dict
+
+    def __add__(self, other):
+        return Count(self.rows + other.rows, _added(self.labels, other.labels))
+
+
+def count(estimator, X, y, sample_weight=None):
+    """Count rows, and the labels of a classifier.
+
+    Parameters
+    ----------
+    estimator : object
+        From `begin`.
+
+    X, y, sample_weight
+        Some of the rows, as in `survey`.
+
+    Returns
+    -------
+    count : Count
+    """
+    X, y, weights = _that_count(X, y, sample_weight)
+    return Count(
+        rows_that_count(X), _labels(y, weights) if isinstance(estimator, Classifier) else {}
+    )
+
+
+def counted(estimator, counts):
+    """Decide on weights of classes, and number the rows.
+
+    Parameters
+    ----------
+    estimator : object
+        From `begin`.
+
+    counts : list of Count
+        Of all parts, in the order of their rows.
+
+    Returns
+    -------
+    estimator : object
+        To survey with.
+
+    first_rows : list of int
+        The number of the first row of each part.
+    """
+    first = np.cumsum([0, *(count.rows for count in counts)], dtype=np.int64)[:-1].tolist()
+    if isinstance(getattr(estimator, "class_weight", None), str):
+        estimator, labels = clone(estimator), merge(counts).labels
+        total = sum(labels.values())
+        estimator.class_weight = {
+            label: total / (len(labels) * weight) for label, weight in labels.items()
+        }
+    return estimator, first
+
+
+@dataclass
+class Part:
+    """What is known of some of the rows; `merge` joins parts.
+
+    Attributes
+    ----------
+    n_features : int
+        Columns of X.
+
+    names : list of str or None
+        Their names.
+
+    labels : set or None
+        Of a classifier.
+    """
+
+    _survey: Any
+    n_features: int
+    names: Any
+    labels: Any
+    _one_target: bool
+
+    def __add__(self, other):
+        if (self.n_features, self.names) != (other.n_features, other.names):
+            raise ValueError(
+                f"parts of the rows differ in their columns: {_columns(self)}, and {_columns(other)}"
+            )
+        labels = None if self.labels is None else self.labels | other.labels
+        survey = self._survey.merge(other._survey)
+        one_target = self._one_target and other._one_target
+        return Part(survey, self.n_features, self.names, labels, one_target)
+
+
+@dataclass
+class Sums:
+    """Sums of the features of some of the rows; `merge` joins them.
+
+    Attributes
+    ----------
+    triangle : bytes
+        As the library writes them, one half of what is symmetric.
+    """
+
+    triangle: bytes
+
+    def __add__(self, other):
+        return Sums(_native.merge_sums(self.triangle, other.triangle))
+
+
+def survey(estimator, X, y, sample_weight=None, *, first_row=0):
+    """What the fit needs to know of rows before it draws features.
+
+    Parameters
+    ----------
+    estimator : object
+        From `begin`.
+
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Some of the rows.
+
+    y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        Their targets.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        What each counts.
+
+    first_row : int, default=0
+        The number of the first of them among all rows, from `counted`; of no matter where
+        `needs_counts` is False.
+
+    Returns
+    -------
+    part : Part or None
+        None of no rows.
+    """
+    X, y, sample_weight = _that_count(X, y, sample_weight)
+    if len_of(X) == 0:
+        return None
+    estimator, labels = clone(estimator), None
+    if isinstance(estimator, Classifier):
+        X, y = validate_data(estimator, X, y, accept_sparse="csr", dtype=FLOATS)
+        y = column_or_1d(y)
+        check_classification_targets(y)
+        estimator.classes_, codes = np.unique(y, return_inverse=True)
+        labels = set(estimator.classes_.tolist())
+        weights = estimator._weights_of_labels(codes, sample_weight, X)
+        y, one_target = np.empty((X.shape[0], 0)), True
+    else:
+        X, y, weights = estimator._validated(X, y, sample_weight)
+        one_target = estimator._one_target
+    native = _native.SurveyPart.of(
+        table(X), np.ascontiguousarray(y), weights, first_row, estimator._options(_Facts())
+    )
+    names = getattr(estimator, "feature_names_in_", None)
+    return Part(native, X.shape[1], None if names is None else names.tolist(), labels, one_target)
+
+
+@dataclass
+class Plan:
+    """What every worker needs to form sums: the survey and the options, but no parameters.
+
+    Attributes
+    ----------
+    estimator : object
+        With all but the sums.
+    """
+
+    estimator: Any
+    _survey: Any
+    _options: dict
+    _labels: dict
+    _token: str = field(default_factory=lambda: uuid4().hex)
+
+
+def plan(estimator, part):
+    """Decide on classes, scales and seed.
+
+    Parameters
+    ----------
+    estimator : object
+        From `begin`.
+
+    part : Part
+        Of all rows.
+
+    Returns
+    -------
+    plan : Plan
+    """
+    if part is None:
+        raise ValueError("there are no rows to fit, or all have sample_weight 0")
+    fitted, labels = clone(estimator), {}
+    if part.labels is not None:
+        fitted.classes_, labels = _classes(fitted, part.labels)
+    fitted._one_target = part._one_target
+    fitted.n_features_in_ = part.n_features
+    if part.names is not None:
+        fitted.feature_names_in_ = np.array(part.names, dtype=object)
+    rows, varies = part._survey.facts()
+    options = estimator._options(_Facts(rows, varies))
+    return Plan(fitted, part._survey, options, labels)
+
+
+def sums(plan, X, y, sample_weight=None):
+    """Sums of the features of rows, on this process's device.
+
+    Parameters
+    ----------
+    plan : Plan
+        From `plan`.
+
+    X, y, sample_weight
+        Rows, as `survey` saw them.
+
+    Returns
+    -------
+    sums : Sums or None
+        None of no rows.
+    """
+    X, y, sample_weight = _that_count(X, y, sample_weight)
+    if len_of(X) == 0:
+        return None
+    estimator = plan.estimator
+    if isinstance(estimator, Classifier):
+        X, y, weights = estimator._rows_of_labels(X, y, sample_weight, reset=False)
+    else:
+        X, y, weights = estimator._validated(X, y, sample_weight, reset=False)
+    state = _state(plan).empty()
+    state.add(table(X), y, weights, estimator.device, estimator.memory)
+    return Sums(state.sums())
+
+
+def finish(plan, sums):
+    """The fitted estimator.
+
+    Parameters
+    ----------
+    plan : Plan
+        From `plan`.
+
+    sums : Sums
+        Of all rows.
+
+    Returns
+    -------
+    estimator : object
+        It can go on by `partial_fit`.
+    """
+    fitted = clone(plan.estimator)
+    fitted.__dict__.update(plan.estimator.__dict__)
+    fitted._state = _state(plan).empty()
+    fitted._state.add_sums(sums.triangle)
+    fitted._changed()
+    return fitted
+
+
+def merge(parts):
+    """One of several parts or sums; those of no rows are None, and left out.
+
+    Parameters
+    ----------
+    parts : iterable of Count, Part, Sums or None
+        All of one kind.
+
+    Returns
+    -------
+    Count, Part, Sums or None
+    """
+    merged = None
+    for part in parts:
+        merged = part if merged is None else merged if part is None else merged + part
+    return merged
+
+
+def adopt(estimator, fitted):
+    """Give an estimator what a copy of it learned, and return it.
+
+    Parameters
+    ----------
+    estimator : object
+        The one that `begin` was given.
+
+    fitted : object
+        From `finish`.
+
+    Returns
+    -------
+    estimator : object
+    """
+    parameters = estimator.get_params(deep=False)
+    for name in [name for name in vars(estimator) if name not in parameters]:
+        delattr(estimator, name)
+    learned = {name: of for name, of in vars(fitted).items() if name not in parameters}
+    vars(estimator).update(learned)
+    return estimator
+
+
+def len_of(X):
+    """Number of rows of an array, a table or a sparse matrix."""
+    return X.shape[0] if hasattr(X, "shape") else len(X)
+
+
+def rows_that_count(X, sample_weight=None):
+    """Number of rows, without those of weight 0."""
+    return len_of(X) if sample_weight is None else int(np.count_nonzero(sample_weight))
+
+
+def _that_count(X, y, sample_weight):
+    """Rows without those of weight 0, which a fit in one process leaves out, too."""
+    if sample_weight is None:
+        return X, y, None
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if (weights < 0).any():
+        raise ValueError("Negative values in sample_weight")
+    kept = np.flatnonzero(weights != 0)
+    if len(kept) == len(weights):
+        return X, y, weights
+    return _safe_indexing(X, kept), _safe_indexing(y, kept), weights[kept]
+
+
+class _Facts:
+    """What a learner's options ask of rows that are elsewhere."""
+
+    def __init__(self, n_samples=None, varies=True):
+        self.n_samples, self.varies = n_samples, varies
+
+
+def _labels(y, weights):
+    """What the rows of each label count, together."""
+    labels, codes = np.unique(column_or_1d(y), return_inverse=True)
+    return dict(zip(labels.tolist(), np.bincount(codes, weights=weights).tolist()))
+
+
+def _added(labels, more):
+    return {
+        label: labels.get(label, 0.0) + more.get(label, 0.0)
+        for label in labels.keys() | more.keys()
+    }
+
+
+def _classes(estimator, labels):
+    """The classes in order, and what the native half calls them."""
+    classes = np.array(sorted(labels))
+    if len(classes) < 2:
+        raise ValueError(
+            f"{type(estimator).__name__} needs at least 2 classes, and the data has one class"
+        )
+    numbers, names = numbers_of(classes)
+    return classes, {"classes": numbers.tolist(), "names": names}
+
+
+#: States without rows, of the last plans that this process worked for.
+_STATES = OrderedDict()
+
+
+def _state(plan):
+    """The features of a plan without rows, drawn once in each process."""
+    state = _STATES.pop(plan._token, None)
+    if state is None:
+        state = _native.RidgeState.of_survey(plan._survey, plan._options, **plan._labels)
+        while len(_STATES) >= 2:
+            _STATES.popitem(last=False)
+    _STATES[plan._token] = state
+    return state
+
+
+def _columns(part):
+    return f"{part.n_features} of no name" if part.names is None else ", ".join(part.names)

@@ -1,0 +1,130 @@
+//! Rows that lie in several processes: what each says of its own, and how that merges.
+
+use crate::{
+    arrays::Table,
+    calls::{Interrupt, exception, without_gil},
+    options::{Options, Prepared},
+    state::{Weights, Y},
+};
+use bochner::{
+    Error, Result,
+    data::{self, Chunk, ChunkSource},
+    solve::NormalEquations,
+};
+use pyo3::{
+    prelude::*,
+    types::{PyBytes, PyDict},
+};
+
+/// What is known of some of the rows. Parts merge, in any order.
+#[pyclass(frozen, module = "bochner._native")]
+pub(crate) struct SurveyPart(pub(crate) data::SurveyPart);
+
+#[pymethods]
+impl SurveyPart {
+    /// Of these rows, whose numbers among all begin with `first_row`. A file's own targets are read
+    /// where `y` is None.
+    #[staticmethod]
+    fn of(
+        py: Python<'_>,
+        x: Table<'_>,
+        y: Y<'_>,
+        weights: Weights<'_>,
+        first_row: u64,
+        options: &Bound<'_, PyDict>,
+    ) -> PyResult<Self> {
+        let prepared = Prepared::read(&Options(options))?;
+        let (given, y) = (x.given(), y.as_ref().map(|y| y.as_array()));
+        let weights = weights.as_ref().map(|weights| weights.as_array());
+        given.check(y, weights)?;
+        let part = without_gil(py, |interrupt: &Interrupt| {
+            let mut source = given.source(y, weights, interrupt.flag())?;
+            let (rows, seed) = (prepared.sampled_rows(), prepared.spec.seed.0);
+            data::SurveyPart::of(source.as_mut(), first_row, rows, seed)
+        })?;
+        Ok(Self(part))
+    }
+
+    /// How many rows fits with these options sample: of 0 nobody asks which row is the first.
+    #[staticmethod]
+    fn sampled_rows(options: &Bound<'_, PyDict>) -> PyResult<usize> {
+        Ok(Prepared::read(&Options(options))?.sampled_rows())
+    }
+
+    /// A part of the rows of both.
+    fn merge(&self, other: &Self) -> PyResult<Self> {
+        let mut both = self.0.clone();
+        both.merge(&other.0).map_err(|e| exception(&e))?;
+        Ok(Self(both))
+    }
+
+    /// Number of rows, and whether any two differ.
+    fn facts(&self) -> PyResult<(u64, bool)> {
+        let survey = self.0.clone().finish().map_err(|e| exception(&e))?;
+        let columns = 0..survey.mean.len();
+        let varies = columns.into_iter().any(|j| !survey.is_constant(j));
+        Ok((survey.rows, varies))
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let read = py.get_type::<Self>().getattr("from_bytes")?;
+        let bytes = self.0.to_bytes().map_err(|e| exception(&e))?;
+        Ok((read, (PyBytes::new(py, &bytes),)))
+    }
+
+    /// What pickle kept.
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        let part = data::SurveyPart::from_bytes(bytes);
+        part.map(Self).map_err(|e| exception(&e))
+    }
+}
+
+/// Sums of the rows of both: bytes in, bytes out, in any order and grouping.
+#[pyfunction]
+pub(crate) fn merge_sums<'py>(
+    py: Python<'py>,
+    a: &[u8],
+    b: &[u8],
+) -> PyResult<Bound<'py, PyBytes>> {
+    let bytes = without_gil(py, |_| {
+        let mut sums = NormalEquations::from_bytes(a)?;
+        sums.merge(&NormalEquations::from_bytes(b)?)?;
+        sums.to_bytes()
+    })?;
+    Ok(PyBytes::new(py, &bytes))
+}
+
+/// Rows that are elsewhere: a map that needs a pass over them cannot be drawn here.
+pub(crate) struct Elsewhere {
+    pub(crate) columns: usize,
+    pub(crate) targets: usize,
+}
+
+impl ChunkSource for Elsewhere {
+    fn columns(&self) -> usize {
+        self.columns
+    }
+
+    fn targets(&self) -> usize {
+        self.targets
+    }
+
+    fn rows(&self) -> Option<usize> {
+        None
+    }
+
+    fn next_chunk(&mut self, _: usize) -> Result<Option<Chunk>> {
+        Err(Error::unsupported(
+            "a binning map is made by a pass over all rows, which lie in several processes; take \
+             another map, or fit in one process",
+        ))
+    }
+
+    fn rewind(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
