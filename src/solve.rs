@@ -12,6 +12,7 @@ mod feature_evidence;
 mod features;
 mod folds;
 mod kernel_ridge;
+mod laplace;
 mod leave_one_out;
 pub(crate) mod loss;
 pub(crate) mod metric;
@@ -36,6 +37,8 @@ pub use features::{Between, BinnedRows, FeatureProducts, SideBySide, StreamedRow
 pub(crate) use features::{Block, binned_sums};
 pub use folds::FoldSums;
 pub use kernel_ridge::{KernelSolution, kernel_ridge};
+pub use laplace::Laplace;
+pub(crate) use laplace::mean_sigmoid;
 pub use path::{Intercept, LambdaPath};
 pub use posterior::{Evidence, KnownVariances, Posterior, Spread, Variances};
 pub(crate) use proximal::Accelerated;

@@ -168,15 +168,18 @@ pub(crate) fn score(
                 Some(held)
             }
             false => {
-                model.on(&run)?.stream_scores(source, |raw_nt, y_nt| {
-                    if let (Targets::Classes(labels), Some(probabilities)) =
-                        (&model.targets, &model.probabilities)
-                    {
-                        let p_nt = probabilities.of(raw_nt.to_owned());
-                        scores.add_probabilities(p_nt.view(), labels, y_nt)?;
+                match &model.targets {
+                    Targets::Classes(labels) if model.probabilities.is_some() => {
+                        let mut predictor = model.probabilities_on(&run)?;
+                        predictor.stream(source, |raw_nt, p_nt, y_nt| {
+                            scores.add_probabilities(p_nt, labels, y_nt)?;
+                            scores.add(model.decide(raw_nt.to_owned()).view(), y_nt)
+                        })?
                     }
-                    scores.add(model.decide(raw_nt.to_owned()).view(), y_nt)
-                })?;
+                    _ => model
+                        .on(&run)?
+                        .stream(source, |found, y| scores.add(found, y))?,
+                };
                 None
             }
         };
@@ -193,6 +196,6 @@ fn has_intervals(model: &LinearModel) -> bool {
     match &model.conformal {
         // What calibration reaches, with a row to spare.
         Some(conformal) => conformal.rows() as f64 * (1.0 - LEVEL) >= 1.0,
-        None => model.spread.is_some(),
+        None => model.spread.is_some() && matches!(model.targets, Targets::Real { .. }),
     }
 }

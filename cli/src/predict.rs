@@ -88,6 +88,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         bochner::Result::Ok((predictor, level))
     });
     let mut with_bounds = with_bounds.transpose()?;
+    let mut with_probabilities = match &args.probabilities {
+        Some(_) => Some(model.probabilities_on(&quiet)?),
+        None => None,
+    };
     let names: &[&str] = match with_bounds {
         Some(_) => &["prediction", "lower", "upper"],
         None => &["prediction"],
@@ -113,13 +117,17 @@ pub(crate) fn run(args: &Args) -> Result<()> {
                     writer.write_rows(errors.insert_axis(Axis(1)))
                 })?
             }
-            None => model.on(&quiet)?.stream_scores(&mut source, |raw_nt, _| {
-                if let Some(writer) = &mut probabilities {
-                    let p_nt = model.probabilities_of(raw_nt.to_owned())?;
-                    writer.write_rows(p_nt.view())?;
+            None => match (&mut with_probabilities, &mut probabilities) {
+                (Some(predictor), Some(beside)) => {
+                    predictor.stream(&mut source, |raw_nt, p_nt, _| {
+                        beside.write_rows(p_nt)?;
+                        writer.write_rows(model.decide(raw_nt.to_owned()).view())
+                    })?
                 }
-                writer.write_rows(model.decide(raw_nt.to_owned()).view())
-            })?,
+                _ => {
+                    (model.on(&quiet)?).stream(&mut source, |found, _| writer.write_rows(found))?
+                }
+            },
             Some((predictor, level)) => predictor.stream(&mut source, *level, |found, _| {
                 let parts = [&found.predicted_nt, &found.lower_nt, &found.upper_nt];
                 // Prediction and bounds of a target beside each other.
@@ -224,8 +232,6 @@ impl Writer {
                 Usage("this model predicts amounts, which have no probabilities".into()).into(),
             );
         };
-        // Says what to do about a model that has none.
-        model.probabilities_of(ndarray::Array2::zeros((0, classes.len())))?;
         Ok(match Format::of(path)? {
             Format::Npy => Self::Npy(NpyWriter::create(path, classes.len())?),
             Format::Csv => {

@@ -80,6 +80,7 @@ impl Options<'_, '_> {
             intercept: self.intercept()?,
             class_weights: ClassWeights::Equal,
             stopping: self.stopping(default.stopping)?,
+            laplace: default.laplace,
         })
     }
 

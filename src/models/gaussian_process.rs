@@ -235,7 +235,11 @@ impl LinearModel {
     /// Errors with [`Error::Unsupported`] unless the model is of a [`GaussianProcess`], and with
     /// [`Error::Parameter`] when there is no such target or nothing to draw.
     pub fn sample(self, target: usize, samples: usize, seed: Seed) -> Result<Self> {
-        let Some(spread) = &self.spread else {
+        let spread = match &self.targets {
+            Targets::Real { .. } => self.spread.as_ref(),
+            Targets::Classes(_) => None,
+        };
+        let Some(spread) = spread else {
             return Err(Error::unsupported(format!(
                 "a model of {} has no posterior to draw from; fit a GaussianProcess",
                 self.learner

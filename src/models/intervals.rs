@@ -9,6 +9,7 @@ use crate::{
     features::{End, Featurizer, Lane},
     flow::Run,
     normal::Targets,
+    solve::Spread,
     special::normal_quantile,
     text::counted,
 };
@@ -96,6 +97,23 @@ impl LinearModel {
     }
 }
 
+/// Scores, and beside them `root'z(x)` of a spread.
+pub(super) fn with_spread<'m>(
+    model: &'m LinearModel,
+    spread: Option<&'m Spread>,
+    run: &Run,
+) -> Result<Featurizer<'m>> {
+    let map = model.map.as_ref();
+    let beta_dt = &model.coefficients.beta_dt;
+    let mut lanes = vec![Lane::outputs(map, beta_dt)];
+    if let Some(spread) = spread {
+        lanes.push(Lane::outputs(map, &spread.root_dd));
+    }
+    let mut featurizer = Featurizer::new(lanes, beta_dt.ncols(), End::Host, run)?;
+    featurizer.load()?;
+    Ok(featurizer)
+}
+
 /// Predictions, and their standard deviations if the model has them.
 struct Raw {
     predicted_nt: Array2<f64>,
@@ -104,14 +122,7 @@ struct Raw {
 
 impl<'m> IntervalPredictor<'m> {
     fn new(model: &'m LinearModel, run: &Run) -> Result<Self> {
-        let map = model.map.as_ref();
-        let beta_dt = &model.coefficients.beta_dt;
-        let mut lanes = vec![Lane::outputs(map, beta_dt)];
-        if let Some(spread) = &model.spread {
-            lanes.push(Lane::outputs(map, &spread.root_dd));
-        }
-        let mut featurizer = Featurizer::new(lanes, beta_dt.ncols(), End::Host, run)?;
-        featurizer.load()?;
+        let featurizer = with_spread(model, model.spread.as_ref(), run)?;
         Ok(Self { model, featurizer })
     }
 

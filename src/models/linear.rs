@@ -52,7 +52,7 @@ pub struct LinearModel {
     pub lengthscales: Option<FoundLengthscales>,
     /// How scores become probabilities, of classifiers that have some.
     pub probabilities: Option<Probabilities>,
-    /// The covariance of the coefficients, of a Gaussian process.
+    /// The covariance of the coefficients, of a Gaussian process or a Laplace approximation.
     pub spread: Option<Spread>,
     /// What it was off by on rows that [`Self::calibrate`] saw.
     pub conformal: Option<Conformal>,

@@ -1,7 +1,7 @@
 //! Logistic regression, of two classes and of more.
 
 use super::{
-    ClassWeights, Fit, FitData, Labels, Learner, LinearModel, Probabilities, Stopping,
+    ClassWeights, Fit, FitData, Labels, Learner, LinearModel, Probabilities, Stopping, laplace,
     minimise::{AnyLoss, Objective, both_sides, not_negative, one_side, positive},
 };
 use crate::{
@@ -10,6 +10,7 @@ use crate::{
     normal::Targets,
     solve::{Separable, loss::Logistic, risk::RowLoss},
 };
+use std::time::Instant;
 
 /// The likeliest class by a linear model of log odds on random features, with probabilities
 /// ([`Model::predict_probabilities`](super::Model::predict_probabilities)).
@@ -47,11 +48,13 @@ pub struct LogisticOptions {
     pub class_weights: ClassWeights,
     /// When the solver ends.
     pub stopping: Stopping,
+    /// Whether probabilities are averaged over the posterior of the coefficients.
+    pub laplace: bool,
 }
 
 impl Default for LogisticOptions {
     /// lambda = 1e-5 without l1, an intercept, equal classes; a share of 1e-4 of the gradient in
-    /// 200 passes at most.
+    /// 200 passes at most; probabilities of the likeliest coefficients alone.
     fn default() -> Self {
         Self {
             lambda: 1e-5,
@@ -63,6 +66,7 @@ impl Default for LogisticOptions {
                 tolerance: 1e-4,
                 max_passes: 200,
             },
+            laplace: false,
         }
     }
 }
@@ -101,6 +105,35 @@ impl Learner<LogisticOptions, Labels> {
     /// When the solver ends.
     pub fn stopping(mut self, stopping: Stopping) -> Self {
         self.own.stopping = stopping;
+        self
+    }
+
+    /// Whether probabilities are averaged over the posterior of the coefficients, by the Laplace
+    /// approximation (MacKay 1992; Rasmussen & Williams 2006, section 3.4): the mode is that of
+    /// logistic regression, where the prior is `beta ~ N(0, I / (lambda n))`, and the covariance
+    /// the inverse of the Hessian there, of [`Laplace::of`](crate::solve::Laplace::of). They are
+    /// `E 1 / (1 + exp(-s))` with s normal around the log odds, by quadrature to about 1e-9: nearer
+    /// 1/2 the less the rows say, and on rows like those of the fit often too near (Kuss &
+    /// Rasmussen 2005, "Assessing approximate inference for binary Gaussian process
+    /// classification"). Labels stay as they are. It is of two classes and of squares alone, and
+    /// not until said otherwise.
+    ///
+    /// It takes two more passes, `D^3` operations and `24 D^2` bytes; the model keeps `8 D^2`, and
+    /// a probability takes `D^2` operations. The fact `log_marginal_likelihood` compares penalties
+    /// and bandwidths; a row of weight w counts as w rows.
+    ///
+    /// ```
+    /// use bochner::{models::LogisticRegression, prelude::*};
+    /// let x = ndarray::array![[0.0], [0.1], [0.3], [2.0], [2.1], [2.4]];
+    /// let labels = ["low", "low", "low", "high", "high", "high"];
+    /// let plain = LogisticRegression::on(Fourier::new(Gaussian)).lambda(1e-2);
+    /// let [at_mode, averaged] = [plain.clone(), plain.laplace(true)]
+    ///     .map(|learner| learner.fit((&x, labels)).and_then(|m| m.predict_probabilities(&x)));
+    /// assert!(averaged?[[0, 1]] < at_mode?[[0, 1]]);
+    /// # Ok::<(), bochner::Error>(())
+    /// ```
+    pub fn laplace(mut self, laplace: bool) -> Self {
+        self.own.laplace = laplace;
         self
     }
 }
@@ -151,9 +184,13 @@ impl Fit for LogisticOptions {
     }
 
     /// Errors with [`Error::Parameter`] on options outside their domain and with
-    /// [`Error::Unsupported`] on amounts, and with l1 on maps whose features cannot be stored.
+    /// [`Error::Unsupported`] on amounts, with l1 or `laplace` on maps whose features cannot be
+    /// stored, and with `laplace` beside l1, a bound or more than two classes.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         let classes = require_classes(&data.targets)?;
+        if self.laplace {
+            laplace::check(self, map.as_ref(), classes)?;
+        }
         let objective = Objective {
             loss: AnyLoss::Smooth(match classes {
                 2 => RowLoss::Each(Box::new(Logistic)),
@@ -170,12 +207,27 @@ impl Fit for LogisticOptions {
             }),
         };
         let targets = data.targets.clone();
+        let FitData { source, run, .. } = data;
+        let data = FitData {
+            source: &mut *source,
+            ..data
+        };
         let mut model = objective.minimise("logistic", map, data, Some(targets))?;
+        if self.laplace {
+            let start = Instant::now();
+            laplace::approximate(&mut model, source, self, run)?;
+            if let Some(times) = &mut model.times {
+                times.solve += start.elapsed();
+            }
+        }
         if classes == 2 {
             // The difference of both scores is the log odds.
             model.coefficients = both_sides(&model.coefficients, 0.5);
         }
-        model.probabilities = Some(Probabilities::Softmax);
+        model.probabilities = Some(match self.laplace {
+            true => Probabilities::Averaged,
+            false => Probabilities::Softmax,
+        });
         Ok(model)
     }
 }

@@ -1,12 +1,16 @@
 //! Probabilities of classes from their scores.
 
+mod predictor;
 #[cfg(test)]
 mod tests;
+
+pub use predictor::ProbabilityPredictor;
 
 use super::{Fit, FitData, FromLabel, LinearModel, Model, Predicted};
 use crate::{
     Error, Result,
     data::{Part, Split, ToRows},
+    error::Remedy,
     features::{FeatureMap, Structure},
     normal::Targets,
     store::Store,
@@ -26,6 +30,9 @@ pub enum Probabilities {
         /// `[t]`.
         offset_t: Vec<f64>,
     },
+    /// Means of sigmoids over log odds that are normal: around those of the scores, with the
+    /// variance that [`LinearModel::spread`] gives each row. [`ProbabilityPredictor`] has them.
+    Averaged,
 }
 
 /// The share of rows that probabilities are fitted to, and the seed that chooses them.
@@ -35,11 +42,12 @@ const SEED: u64 = 0x9e37;
 const FEWEST: u64 = 20;
 
 impl Probabilities {
-    /// Probabilities from scores `[n, t]`; every row sums to 1.
+    /// Probabilities from scores `[n, t]`; every row sums to 1. Of [`Self::Averaged`], those of
+    /// the scores alone, as if nothing varied.
     pub fn of(&self, mut scores_nt: Array2<f64>) -> Array2<f64> {
         for mut row in scores_nt.rows_mut() {
             match self {
-                Self::Softmax => {
+                Self::Softmax | Self::Averaged => {
                     let top = row.fold(f64::NEG_INFINITY, |m, &s| m.max(s));
                     row.mapv_inplace(|s| (s - top).exp());
                 }
@@ -72,6 +80,7 @@ impl Probabilities {
     pub(super) fn write(&self, store: &mut Store) {
         match self {
             Self::Softmax => store.set("probabilities", "softmax"),
+            Self::Averaged => store.set("probabilities", "averaged"),
             Self::Sigmoids { slope_t, offset_t } => {
                 store.set("probabilities", "sigmoids");
                 store.put_vector("sigmoid_slopes", slope_t);
@@ -88,6 +97,7 @@ impl Probabilities {
         }
         Ok(Some(match store.text(NAME)? {
             "softmax" => Self::Softmax,
+            "averaged" if outputs == 2 && store.has("spread_root") => Self::Averaged,
             "sigmoids" => Self::Sigmoids {
                 slope_t: store.vector("sigmoid_slopes", outputs)?.to_vec(),
                 offset_t: store.vector("sigmoid_offsets", outputs)?.to_vec(),
@@ -245,17 +255,24 @@ impl Fit for WithProbabilities<'_> {
 
 impl LinearModel {
     /// Probabilities from scores `[n, t]`. Errors with [`Error::Unsupported`] when the model has
-    /// none.
+    /// none, and when they take the rows: [`Self::probabilities_on`] gives those of any model.
     pub fn probabilities_of(&self, scores_nt: Array2<f64>) -> Result<Array2<f64>> {
-        match &self.probabilities {
-            Some(probabilities) => Ok(probabilities.of(scores_nt)),
-            None => {
-                let remedy = "fit logistic regression, or any classifier with probabilities";
-                let problem = "this model has no probabilities";
-                let remedy = crate::error::Remedy::words(remedy);
-                Err(Error::unsupported(problem).help(remedy))
+        match self.has_probabilities()? {
+            Probabilities::Averaged => {
+                let problem = "probabilities averaged over a posterior are not of scores alone";
+                let remedy = "take those of the rows, by probabilities_on";
+                Err(Error::unsupported(problem).help(Remedy::words(remedy)))
             }
+            probabilities => Ok(probabilities.of(scores_nt)),
         }
+    }
+
+    fn has_probabilities(&self) -> Result<&Probabilities> {
+        self.probabilities.as_ref().ok_or_else(|| {
+            let remedy = "fit logistic regression, or any classifier with probabilities";
+            let problem = "this model has no probabilities";
+            Error::unsupported(problem).help(Remedy::words(remedy))
+        })
     }
 }
 
@@ -277,7 +294,7 @@ impl<L: FromLabel> Model<Vec<L>> {
     where
         Vec<L>: Predicted,
     {
-        let scores_nt = self.loaded()?.scores(x_nd)?;
-        self.linear().probabilities_of(scores_nt)
+        let mut predictor = self.linear().probabilities_on(self.run()?)?;
+        predictor.predict(&x_nd.to_rows())
     }
 }

@@ -41,7 +41,7 @@ pub enum ClassWeights {
 }
 
 /// A source that keeps the targets and weights that pass, and weighs rows by their classes.
-struct Keeping<'a> {
+pub(super) struct Keeping<'a> {
     source: &'a mut dyn ChunkSource,
     /// What a row of each class counts, by its label.
     classes: Option<(&'a [f64], Vec<f64>)>,
@@ -91,6 +91,36 @@ impl ChunkSource for Keeping<'_> {
     }
 }
 
+impl<'a> Keeping<'a> {
+    /// Keeps nothing yet. Weights that balance classes take a look at all labels.
+    pub(super) fn new(
+        source: &'a mut dyn ChunkSource,
+        targets: Option<&'a Targets>,
+        weights: &ClassWeights,
+        run: &Run,
+    ) -> Result<Self> {
+        let classes = match targets {
+            Some(Targets::Classes(labels)) => {
+                let weight_k = weights.of(labels, source, run)?;
+                weight_k.map(|weight_k| (labels.as_slice(), weight_k))
+            }
+            _ => None,
+        };
+        Ok(Self {
+            classes,
+            source,
+            y: Vec::new(),
+            weight_n: Vec::new(),
+        })
+    }
+
+    /// Targets and weights of the rows that passed; without weights every row counts 1.
+    pub(super) fn kept(self) -> (Vec<f64>, Option<Vec<f64>>) {
+        let weighted = self.is_weighted();
+        (self.y, weighted.then_some(self.weight_n))
+    }
+}
+
 impl<'a> Returning<'a> {
     /// Reads `source` once. Without `targets` nothing is fitted but the rows themselves.
     ///
@@ -105,19 +135,7 @@ impl<'a> Returning<'a> {
         if targets.is_some() && source.targets() == 0 {
             return Err(Error::missing("the data has no targets to fit").help(Remedy::NameTargets));
         }
-        let classes = match targets {
-            Some(Targets::Classes(labels)) => {
-                let weight_k = weights.of(labels, source, run)?;
-                weight_k.map(|weight_k| (labels.as_slice(), weight_k))
-            }
-            _ => None,
-        };
-        let mut keeping = Keeping {
-            classes,
-            source,
-            y: Vec::new(),
-            weight_n: Vec::new(),
-        };
+        let mut keeping = Keeping::new(source, targets, weights, run)?;
         let none = Targets::none();
         let fitted = targets.unwrap_or(&none);
         let pairs = require_dense(map).is_ok() && map.output_dim() <= MOST_PAIRS;

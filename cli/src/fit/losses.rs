@@ -35,6 +35,10 @@ pub(super) struct LossArgs {
     #[arg(long, value_name = "C", value_parser = positive, allow_hyphen_values = true)]
     #[arg(conflicts_with = "l1")]
     bound: Option<f64>,
+    /// Of logistic with two classes: average probabilities over the posterior of the coefficients,
+    /// by the Laplace approximation, and report the marginal likelihood
+    #[arg(long, conflicts_with_all = ["l1", "bound"])]
+    laplace: bool,
     /// Of one-class: about the share of rows that are left outside [default: 0.1]
     #[arg(long, value_name = "SHARE", value_parser = fraction, allow_hyphen_values = true)]
     nu: Option<f64>,
@@ -96,6 +100,7 @@ impl LossArgs {
             ("--quantile", self.quantile.is_some(), &["svr"]),
             ("--l1", self.l1.is_some(), &["logistic", "lasso"]),
             ("--bound", self.bound.is_some(), &["logistic"]),
+            ("--laplace", self.laplace, &["logistic"]),
             ("--nu", self.nu.is_some(), &["one-class"]),
             (
                 "--class-weights",
@@ -132,6 +137,7 @@ impl LossArgs {
             intercept: shared.intercept,
             class_weights: self.weights(),
             stopping: shared.stopping(default.stopping),
+            laplace: self.laplace,
         })
     }
 

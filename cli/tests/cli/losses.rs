@@ -86,6 +86,68 @@ fn regressions_and_novelty_fit() {
     assert!((40..80).contains(&novel), "{novel} of 300");
 }
 
+/// Probabilities averaged over the posterior: those of `predict` have the log loss that `evaluate`
+/// prints, and are between those of the mode and one half.
+#[test]
+fn probabilities_are_averaged_over_a_posterior() {
+    let here = TempDir::new().expect("a temporary directory");
+    let here = here.path();
+    let digits = std::fs::read_to_string(digits()).expect("digits");
+    let mut table = String::new();
+    for (i, line) in digits.lines().enumerate().take(401) {
+        let (pixels, label) = line.rsplit_once(',').expect("columns");
+        let label = match i {
+            0 => "label",
+            _ if matches!(label, "3" | "5" | "8" | "9") => "1",
+            _ => "0",
+        };
+        table += &format!("{pixels},{label}\n");
+    }
+    std::fs::write(here.join("two.csv"), table).expect("writes");
+    let column = |name: &str| -> Vec<f64> {
+        let text = std::fs::read_to_string(here.join(name)).expect("probabilities");
+        let mut lines = text.lines();
+        assert_eq!(lines.next(), Some("0,1"));
+        let first = |line: &str| line.split(',').next().and_then(|p| p.parse().ok());
+        lines.map(|line| first(line).expect("a number")).collect()
+    };
+    let mut found = Vec::new();
+    for (name, options) in [("mode.csv", ""), ("mean.csv", "--laplace")] {
+        let fit = format!(
+            "fit two.csv --target label --features 150 --gamma scale --model logistic --lambda \
+             1e-3 --device cpu -q --json -o m {options}"
+        );
+        let fitted = bochner(here, &fit, &[]).json();
+        let evidence = fitted["log_marginal_likelihood"].is_number();
+        assert_eq!(evidence, !options.is_empty(), "{fitted}");
+        let on = "two.csv --target label --device cpu -q";
+        let predict = format!("predict m {on} -o p.csv --probabilities {name}");
+        bochner(here, &predict, &[]).ok();
+        let evaluated = bochner(here, &format!("evaluate m {on} --json"), &[]).json();
+        let p = column(name);
+        let two = std::fs::read_to_string(here.join("two.csv")).expect("rows");
+        let rows = two.lines().skip(1).zip(&p);
+        let losses = rows.map(|(row, p)| match row.ends_with(",0") {
+            true => -p.ln(),
+            false => -(1.0 - p).ln(),
+        });
+        let loss = losses.sum::<f64>() / p.len() as f64;
+        let printed = evaluated["log_loss"].as_f64().expect("a loss");
+        assert!((loss / printed - 1.0).abs() < 1e-6, "{loss} {printed}");
+        found.push(p);
+    }
+    for (mode, mean) in found[0].iter().zip(&found[1]) {
+        let (far, near) = ((mode - 0.5).abs(), (mean - 0.5).abs());
+        assert!(
+            near < far && (mode - 0.5) * (mean - 0.5) > 0.0,
+            "{mode} {mean}"
+        );
+    }
+    let refused = "fit two.csv --target label --model logistic --laplace --l1 0.1";
+    let refused = bochner(here, refused, &[]);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+}
+
 #[test]
 fn options_of_other_models_are_usage_errors() {
     let here = TempDir::new().expect("a temporary directory");
@@ -98,6 +160,10 @@ fn options_of_other_models_are_usage_errors() {
         (
             "--model svm --l1 0.1",
             "--l1 belongs to --model logistic, lasso, not to --model svm",
+        ),
+        (
+            "--model svm --laplace",
+            "--laplace belongs to --model logistic, not to --model svm",
         ),
         ("--model svm --loss huber", "squared-hinge or hinge"),
         ("--model svr --loss huber", "--epsilon"),
