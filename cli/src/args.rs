@@ -8,7 +8,7 @@ use crate::{
 use anyhow::Result;
 use bochner::{
     Device, DeviceChoice, Error, Run,
-    data::{ChunkSource, ColumnChoice, OpenOptions, TargetUse, open},
+    data::{ChunkSource, ColumnChoice, Format, OpenOptions, TargetUse, open},
     device::CpuDevice,
     models::LinearModel,
 };
@@ -40,6 +40,10 @@ pub(crate) struct DataArgs {
     /// Columns of a .csv that are neither features nor targets and are not read
     #[arg(long, value_name = "COLUMN,..", value_delimiter = ',')]
     ignore: Vec<String>,
+    /// What separates the columns of a .csv: a character or `tab` [default: what its first line has
+    /// most of]
+    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
+    delimiter: Option<char>,
 }
 
 impl DataArgs {
@@ -82,13 +86,13 @@ impl DataArgs {
             target: self.target.clone(),
             target_use,
             columns: columns.unwrap_or_else(asked),
+            delimiter: self.delimiter,
         };
         let source = open(input, &options)?;
         if target_use == TargetUse::Required && source.targets() == 0 {
-            let extension = input.extension().map(|e| e.to_ascii_lowercase());
-            let remedy = match extension.as_deref().and_then(|e| e.to_str()) {
-                Some("csv") => "name a column with --target COLUMN",
-                Some("npz") => "save them in it as array y",
+            let remedy = match Format::of(input) {
+                Some(Format::Csv) => "name a column with --target COLUMN",
+                Some(Format::Npz) => "save them in it as array y",
                 _ => "give them with --targets FILE.npy (--test-targets for a test input)",
             };
             return Err(Error::data(input, format!("has no targets; {remedy}")).into());
@@ -215,6 +219,16 @@ fn bytes(text: &str) -> Result<u64, String> {
         return Ok(value as u64);
     }
     Err("must be a positive number of bytes, such as 256M or 1.5GiB".into())
+}
+
+/// One character, or the name of the tab, which shells make hard to type.
+pub(crate) fn delimiter(text: &str) -> Result<char, String> {
+    let mut characters = text.chars();
+    match (text, characters.next(), characters.next()) {
+        ("tab" | "\\t", ..) => Ok('\t'),
+        (_, Some(one), None) => Ok(one),
+        _ => Err("must be one character, or tab".into()),
+    }
 }
 
 /// A positive finite number.

@@ -2,7 +2,7 @@
 //! do when others are given.
 
 use crate::{
-    args::{RunArgs, at_least_one, positive},
+    args::{RunArgs, at_least_one, delimiter, positive},
     flags,
     interrupt::Interruptible,
     map::{Drawing, KernelArgs, MapOption, TuningArgs},
@@ -50,6 +50,10 @@ pub(crate) struct Args {
     /// Columns z that are given: tests independence of x and y where z is the same
     #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
     given: Vec<String>,
+    /// What separates the columns of a .csv: a character or `tab` [default: what its first line has
+    /// most of]
+    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
+    delimiter: Option<char>,
     #[command(flatten)]
     test: TestArgs,
     /// With --given: rcot, or rcit, which takes features of x and z together
@@ -123,7 +127,11 @@ pub(crate) fn run(args: &Args) -> Result<()> {
                        given";
         return Err(Usage(problem.into()).into());
     }
-    let mut source = Interruptible(open(&args.input, &OpenOptions::default())?);
+    let options = OpenOptions {
+        delimiter: args.delimiter,
+        ..OpenOptions::default()
+    };
+    let mut source = Interruptible(open(&args.input, &options)?);
     let groups = [("--x", &args.x), ("--y", &args.y), ("--given", &args.given)];
     let mut found = Vec::new();
     for (flag, names) in groups {

@@ -1,7 +1,7 @@
 //! `bochner predict`: predictions of a fitted model.
 
 use crate::{
-    args::{RunArgs, fraction},
+    args::{RunArgs, delimiter, fraction},
     interrupt::{Interruptible, writing},
     outputs::keep_apart,
     report::{Report, Usage},
@@ -37,6 +37,10 @@ pub(crate) struct Args {
     /// the option
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     target: Vec<String>,
+    /// What separates the columns of a .csv: a character or `tab` [default: what its first line has
+    /// most of]
+    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
+    delimiter: Option<char>,
     /// Of a model of kernel PCA: write how far each row is, squared and in feature space, from what
     /// its components span, instead of its components. Rows unlike those of the fit are far
     #[arg(long, conflicts_with = "interval")]
@@ -64,6 +68,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         target: args.target.clone(),
         target_use: TargetUse::Ignored,
         columns: model.columns(),
+        delimiter: args.delimiter,
         ..OpenOptions::default()
     };
     let mut source: Box<dyn ChunkSource> = Box::new(Interruptible(open(&args.input, &options)?));

@@ -1,12 +1,16 @@
 //! .csv files as a source, streamed.
 
 mod cells;
+mod decimal;
+mod delimiter;
+mod lines;
 mod number;
 mod records;
 
 pub use self::cells::CsvTable;
 pub(super) use self::number::number;
 
+use self::decimal::{Decimals, Slot};
 use self::records::Records;
 use super::choice::ColumnChoice;
 use super::open::shortened;
@@ -25,6 +29,9 @@ pub struct CsvOptions {
     pub target_use: TargetUse,
     /// Which of the others are features.
     pub columns: ColumnChoice,
+    /// What separates columns, one character of ASCII. `None`: what the first line has most of,
+    /// among comma, tab, semicolon and vertical bar. A blank stands for any number of blanks.
+    pub delimiter: Option<char>,
 }
 
 /// What becomes of target columns.
@@ -41,7 +48,8 @@ pub enum TargetUse {
     Ignored,
 }
 
-/// A comma-separated file with one row per sample.
+/// A file of separated columns with one row per sample: comma-separated, tab-separated and the
+/// like, plain or compressed by gzip or Zstandard, which its first bytes tell.
 ///
 /// The first row holds the column names. Only if all its fields are numbers is it data, and the
 /// columns are then named "0", "1" and so on; a first row of at least four fields that counts 0, 1,
@@ -55,6 +63,9 @@ pub enum TargetUse {
 #[derive(Debug)]
 pub struct CsvSource {
     records: Records,
+    /// Where the numbers of each column go.
+    slots: Vec<Slot>,
+    decimals: Decimals,
     features: Vec<usize>,
     targets: Vec<usize>,
     /// Rows of the last chunk: what the next one reserves.
@@ -67,18 +78,27 @@ impl CsvSource {
     /// Opens `path`, reads its first row and finds the targets.
     ///
     /// Errors with [`Error::Io`] if the file cannot be opened, with [`Error::Parameter`] if a
-    /// target is named twice, and with [`Error::Data`] if the file is empty or has no row after the
-    /// names, a required target is not there or not unique, or no feature column is left. What a
-    /// row holds is checked when its chunk is read.
+    /// target is named twice or the delimiter is none, and with [`Error::Data`] if the file is
+    /// empty or has no row after the names, a required target is not there or not unique, or no
+    /// feature column is left. What a row holds is checked when its chunk is read.
     pub fn open(path: impl AsRef<Path>, options: CsvOptions) -> Result<Self> {
         let mut source = Self {
-            records: Records::open(path.as_ref())?,
+            records: Records::open(path.as_ref(), options.delimiter)?,
+            slots: Vec::new(),
+            decimals: Decimals::default(),
             features: Vec::new(),
             targets: Vec::new(),
             expected: 0,
             warned: false,
         };
         source.choose(&options)?;
+        source.slots = vec![Slot::Skipped; source.records.names.len()];
+        for (k, &j) in source.features.iter().enumerate() {
+            source.slots[j] = Slot::Feature(k);
+        }
+        for (k, &j) in source.targets.iter().enumerate() {
+            source.slots[j] = Slot::Target(k);
+        }
         source.records.require_row()?;
         Ok(source)
     }
@@ -121,7 +141,7 @@ impl CsvSource {
                     let problem = format!(
                         "has several columns called {target:?}; give the target a name of its own"
                     );
-                    return Err(Error::data(&self.records.path, problem));
+                    return Err(Error::data(self.records.path(), problem));
                 }
                 (None, _) if options.target_use == TargetUse::Required => {
                     let shown: Vec<_> = self.records.names.iter().map(|name| short(name)).collect();
@@ -130,20 +150,20 @@ impl CsvSource {
                         target,
                         shortened(&shown)
                     );
-                    return Err(Error::data(&self.records.path, problem));
+                    return Err(Error::data(self.records.path(), problem));
                 }
                 (None, _) => missing = true,
             }
         }
         self.features = options
             .columns
-            .among(&self.records.names, &found, &self.records.path)?;
+            .among(&self.records.names, &found, self.records.path())?;
         if self.features.is_empty() {
             let problem = match options.columns {
                 ColumnChoice::AllBut(_) => "has no column left; leave out fewer",
                 _ => "has only target columns; at least one column of features is needed",
             };
-            return Err(Error::data(&self.records.path, problem));
+            return Err(Error::data(self.records.path(), problem));
         }
         if !missing && options.target_use != TargetUse::Ignored {
             self.targets = found;
@@ -151,8 +171,9 @@ impl CsvSource {
         Ok(())
     }
 
-    /// Appends the chosen columns of `self.record` to `x` and `y`.
-    fn take_record(&mut self, x: &mut Vec<f64>, y: &mut Vec<f64>) -> Result<()> {
+    /// Writes the chosen columns of the record to `x` and `y`, field by field.
+    fn take_record(&mut self, x: &mut [f64], y: &mut [f64]) -> Result<()> {
+        self.records.split();
         let records = &self.records;
         records.require_fields()?;
         let of_column = |j: usize, says: &str| {
@@ -160,10 +181,10 @@ impl CsvSource {
         };
         let mut rounded = None;
         for (columns, out) in [(&self.features, x), (&self.targets, y)] {
-            for &j in columns {
+            for (&j, out) in columns.iter().zip(out) {
                 let (value, exact) =
                     number(records.field(j)).map_err(|problem| of_column(j, &problem))?;
-                out.push(value);
+                *out = value;
                 if exact {
                     continue;
                 }
@@ -210,8 +231,17 @@ impl ChunkSource for CsvSource {
         let mut x = Vec::with_capacity(expected * self.features.len());
         let mut y = Vec::with_capacity(expected * self.targets.len());
         let mut rows = 0;
-        while rows < max_rows && self.records.next()? {
-            self.take_record(&mut x, &mut y)?;
+        let (features, targets) = (self.features.len(), self.targets.len());
+        while rows < max_rows && self.records.find()? {
+            x.resize((rows + 1) * features, 0.0);
+            y.resize((rows + 1) * targets, 0.0);
+            let (x, y) = (&mut x[rows * features..], &mut y[rows * targets..]);
+            let plain = self
+                .records
+                .take(&mut self.decimals, &self.slots, (&mut *x, &mut *y));
+            if !plain {
+                self.take_record(x, y)?;
+            }
             rows += 1;
         }
         if rows == 0 {
@@ -220,7 +250,7 @@ impl ChunkSource for CsvSource {
         self.expected = rows;
         let array = |values, columns| {
             Array2::from_shape_vec((rows, columns), values)
-                .map_err(|error| Error::data(&self.records.path, error.to_string()))
+                .map_err(|error| Error::data(self.records.path(), error.to_string()))
         };
         Ok(Some(Chunk {
             x: Rows::F64(array(x, self.features.len())?),

@@ -5,7 +5,7 @@ use crate::{Error, Result, error::Remedy};
 use std::path::{Path, PathBuf};
 
 /// A data file: .npy with a file of targets, .npz with arrays X and y, or .csv with named target
-/// columns. It is opened when something is fitted to it.
+/// columns, compressed or not. It is opened when something is fitted to it.
 ///
 /// ```no_run
 /// use bochner::prelude::*;

@@ -1,5 +1,6 @@
 //! A source by the name of its file.
 
+use super::input::packed_extension;
 use super::{ChunkSource, ColumnChoice, CsvOptions, CsvSource, NpySource, NpzSource, TargetUse};
 use crate::error::{Error, Result};
 use std::fs::File;
@@ -16,67 +17,125 @@ pub struct OpenOptions {
     pub target_use: TargetUse,
     /// For .csv: which of the other columns are features.
     pub columns: ColumnChoice,
+    /// For .csv: what separates columns; `None` where the first line tells.
+    pub delimiter: Option<char>,
 }
 
-/// Opens `path` by its extension: .npy, .npz or .csv, in any case.
+/// Opens `path` by its extension, in any case: .npy, .npz, or .csv, .tsv and .txt, which may be
+/// compressed and then end in .gz or .zst as well.
 ///
 /// Errors with [`Error::Unsupported`] for another extension or for an option that does not go with
 /// this one, and as [`NpySource::open`], [`NpzSource::open`] and [`CsvSource::open`] do.
 pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Box<dyn ChunkSource>> {
     let path = path.as_ref();
-    let extension = path
-        .extension()
-        .map(|extension| extension.to_string_lossy().to_lowercase())
-        .unwrap_or_default();
-    let refuse =
-        |problem: String| Err(Error::unsupported(format!("{}: {problem}", path.display())));
-    if options.targets.is_some() && matches!(&*extension, "npz" | "csv") {
-        let remedy = if extension == "npz" {
-            "save the targets as array y"
-        } else {
-            "name a target column"
-        };
-        return refuse(format!(
-            "a targets file goes with .npy, not with .{extension}; {remedy}"
-        ));
-    }
-    if !options.target.is_empty() && matches!(&*extension, "npy" | "npz") {
-        let remedy = if extension == "npz" {
-            "save the targets as array y"
-        } else {
-            "give a targets file"
-        };
-        return refuse(format!(
-            "a target column is named, but .{extension} has no column names; {remedy}"
-        ));
-    }
-    let named = !matches!(
-        options.columns,
-        ColumnChoice::All | ColumnChoice::Matching(_)
-    );
-    if named && matches!(&*extension, "npy" | "npz") {
-        return refuse(format!(
-            "columns are named, but .{extension} has no column names; save it without the others"
-        ));
-    }
-    Ok(match &*extension {
-        "npy" => Box::new(NpySource::open(path, options.targets.as_deref())?),
-        "npz" => Box::new(NpzSource::open(path)?),
-        "csv" => Box::new(CsvSource::open(
+    let refuse = |problem| Error::unsupported(format!("{}: {problem}", path.display()));
+    let Some(format) = Format::of(path) else {
+        return Err(refuse(match extension(path) {
+            "" => format!("the name has no extension; {READ} can be read"),
+            other => format!(".{other} cannot be read; {READ} can: convert the file"),
+        }));
+    };
+    options.check(format, extension(path)).map_err(refuse)?;
+    Ok(match format {
+        Format::Npy => Box::new(NpySource::open(path, options.targets.as_deref())?),
+        Format::Npz => Box::new(NpzSource::open(path)?),
+        Format::Csv => Box::new(CsvSource::open(
             path,
             CsvOptions {
                 target: options.target.clone(),
                 target_use: options.target_use,
                 columns: options.columns.clone(),
+                delimiter: options.delimiter,
             },
         )?),
-        "" => return refuse("the name has no extension; .npy, .npz and .csv can be read".into()),
-        other => {
-            return refuse(format!(
-                ".{other} cannot be read; .npy, .npz and .csv can: convert the file"
+    })
+}
+
+/// What a file is, as its name says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// A numpy array: .npy.
+    Npy,
+    /// An archive of numpy arrays: .npz.
+    Npz,
+    /// Separated columns: .csv, .tsv or .txt, also with .gz or .zst behind.
+    Csv,
+}
+
+/// What [`Format::of`] knows, for messages.
+const READ: &str = ".npy, .npz and .csv";
+
+impl Format {
+    /// Of the file that is called so; `None` for any other name.
+    ///
+    /// ```
+    /// use bochner::data::Format;
+    /// assert_eq!(Format::of("a/X.NPY"), Some(Format::Npy));
+    /// assert_eq!(Format::of("rows.tsv.gz"), Some(Format::Csv));
+    /// assert_eq!(Format::of("rows.gz"), None);
+    /// ```
+    pub fn of(path: impl AsRef<Path>) -> Option<Self> {
+        let path = path.as_ref();
+        let packed = packed_extension(path).is_some();
+        Some(match (&*extension(path).to_ascii_lowercase(), packed) {
+            ("npy", false) => Self::Npy,
+            ("npz", false) => Self::Npz,
+            ("csv" | "tsv" | "txt", _) => Self::Csv,
+            _ => return None,
+        })
+    }
+
+    /// Whether its columns have names.
+    fn is_named(self) -> bool {
+        matches!(self, Self::Csv)
+    }
+}
+
+/// The extension that says what a file holds: the one before .gz or .zst.
+fn extension(path: &Path) -> &str {
+    let inner = match packed_extension(path) {
+        Some(_) => path.file_stem().map(Path::new).unwrap_or(path),
+        None => path,
+    };
+    inner.extension().and_then(|e| e.to_str()).unwrap_or("")
+}
+
+impl OpenOptions {
+    /// Errors with what is wrong unless a file of this format can have all of this.
+    fn check(&self, format: Format, extension: &str) -> std::result::Result<(), String> {
+        let remedy = match format {
+            Format::Npz => "save the targets as array y",
+            Format::Npy => "give a targets file",
+            _ => "name a target column",
+        };
+        if self.targets.is_some() && format != Format::Npy {
+            return Err(format!(
+                "a targets file goes with .npy, not with .{extension}; {remedy}"
             ));
         }
-    })
+        if format.is_named() {
+            return Ok(());
+        }
+        if !self.target.is_empty() {
+            return Err(format!(
+                "a target column is named, but .{extension} has no column names; {remedy}"
+            ));
+        }
+        let named = !matches!(self.columns, ColumnChoice::All | ColumnChoice::Matching(_));
+        if named {
+            return Err(format!(
+                "columns are named, but .{extension} has no column names; save it without the \
+                 others"
+            ));
+        }
+        if self.delimiter.is_some() {
+            return Err(format!(
+                "a delimiter is given, which .{extension} does not have; leave it out"
+            ));
+        }
+        Ok(())
+    }
 }
 
 /// Opens a regular file: sources are read more than once, which a pipe cannot be.

@@ -114,7 +114,16 @@ fn refuses_with_line_and_column() {
     assert_says(read("a,b\n1,2,3\n", &[]), &["line 2 has 3 fields"]);
     assert_says(
         read("a,b\n1,\"2\n3,4\n5,6\n", &[]),
-        &["line 2, column \"b\"", "text"],
+        &["line 2 has a quote left open", "close it"],
+    );
+    // The quote, and not the record, is what has to be found.
+    assert_says(
+        read("a,b\n\"1\n\",\"2\n3,4\n5,6\n", &[]),
+        &["line 3 has a quote left open"],
+    );
+    assert_says(
+        read("a,b\n1,\"2\n3\"4,5\n5,6\n", &[]),
+        &["line 2 has 3 fields", "quote left open"],
     );
     assert_says(
         read("a,b\n1,2\n\"3,4\n5,6\n", &[]),
@@ -137,7 +146,6 @@ fn refuses_with_line_and_column() {
         &["line 2, column \"b\": is not UTF-8"],
     );
     assert_says(read(b"a,\xff\n1,2\n", &[]), &["column 1 is not UTF-8"]);
-    assert_says(read("a;b\n1;2\n", &[]), &["';'", "commas"]);
     assert_says(
         read("a,y\n1,cat\n", &["y"]),
         &["line 2, column \"y\"", "\"cat\""],
@@ -226,6 +234,49 @@ fn extensions() {
         ..Default::default()
     };
     assert_says(open(&path, &options), &["goes with .npy"]);
+    let options = OpenOptions {
+        delimiter: Some(';'),
+        ..Default::default()
+    };
+    assert_says(open("a.npy", &options), &["delimiter", "leave it out"]);
+    for name in ["rows.npy.gz", "rows.gz", "rows.tar.zst"] {
+        assert_says(
+            open(name, &OpenOptions::default()),
+            &["read", ".npz and .csv"],
+        );
+    }
+}
+
+#[test]
+fn columns_are_separated_as_the_first_line_tells() {
+    let expected = array![[1.0, -2.5], [3.0, 4.0]];
+    for (name, text) in [
+        ("x.tsv", "a\tb\n1\t-2.5\n3\t4\n"),
+        ("x.csv", "a;b\n1;-2.5\n3;4\n"),
+        ("x.txt", "1 -2.5\n 3   4 \n"),
+        ("x.txt", "a|b\n1 | -2.5\n3|\"4\"\n"),
+    ] {
+        let (_directory, path) = place(name);
+        fs::write(&path, text).unwrap();
+        let mut source = opened(open(&path, &OpenOptions::default()));
+        let chunk = read_in_every_way(source.as_mut());
+        assert_eq!(chunk.x, Rows::F64(expected.clone()), "{name} {text:?}");
+    }
+    // Or as is asked for, also of what has commas.
+    let (_directory, path) = place("x.csv");
+    fs::write(&path, "a,0;b,1;c\n1;2;3\n").unwrap();
+    let with = |delimiter| {
+        let options = OpenOptions {
+            delimiter: Some(delimiter),
+            ..Default::default()
+        };
+        open(&path, &options)
+    };
+    let names = opened(with(';')).column_names().unwrap();
+    assert_eq!(names, ["a,0", "b,1", "c"]);
+    for wrong in ['"', '\n', 'é', '1', '-', '.', 'e'] {
+        assert_says(with(wrong), &["cannot separate", "comma or a tab"]);
+    }
 }
 
 #[test]
@@ -277,6 +328,7 @@ fn features_are_chosen_by_name() {
                 target,
                 target_use,
                 columns,
+                ..CsvOptions::default()
             },
         )
     };

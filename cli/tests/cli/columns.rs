@@ -70,4 +70,17 @@ fn a_model_finds_its_columns_by_name() {
     run(&format!("{fit} --columns a,nn")).fails(&["\"nn\"", "id, a, b, y"]);
     run(&format!("{fit} --ignore nn")).fails(&["\"nn\"", "to leave out"]);
     run(&format!("{fit} --ignore a --columns b")).fails(&["--ignore", "--columns"]);
+    // Separated otherwise, which is found or said.
+    fs::write(
+        here.path().join("other.tsv"),
+        table("b,id,y,a").replace(',', "\t"),
+    )
+    .expect("written");
+    for delimiter in ["", "--delimiter tab"] {
+        let predict = format!("predict m.model other.tsv -o t.csv --device cpu {delimiter}");
+        assert_eq!(run(&predict).code, Some(0));
+        assert_eq!(read("t.csv"), read("other.out.csv"));
+    }
+    run(&format!("{fit} --delimiter ;")).fails(&["\"y\"", "its columns are \"id,a,b,y\""]);
+    run(&format!("{fit} --delimiter ab")).fails(&["--delimiter", "one character"]);
 }

@@ -6,7 +6,7 @@ use crate::data::table::{Batch, Column, Table, Texts, require_columns, short};
 use crate::error::Result;
 use std::path::Path;
 
-/// A comma-separated file whose fields are read as text, without the white space around them.
+/// A file of separated columns whose fields are read as text, without the white space around them.
 ///
 /// Names and rows are found as [`CsvSource`](super::CsvSource) finds them. Nothing of a field is
 /// missing here: an empty one is empty text.
@@ -22,7 +22,16 @@ impl CsvTable {
     /// Errors with [`Error::Io`](crate::Error::Io) if the file cannot be opened, and with
     /// [`Error::Data`](crate::Error::Data) if it is empty or has no row after the names.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        let mut records = Records::open(path.as_ref())?;
+        Self::open_with(path, None)
+    }
+
+    /// As [`Self::open`]; what separates columns is given as in
+    /// [`CsvOptions::delimiter`](super::CsvOptions::delimiter).
+    ///
+    /// Errors, besides, with [`Error::Parameter`](crate::Error::Parameter) on a character that
+    /// cannot separate.
+    pub fn open_with(path: impl AsRef<Path>, delimiter: Option<char>) -> Result<Self> {
+        let mut records = Records::open(path.as_ref(), delimiter)?;
         records.require_row()?;
         Ok(Self {
             columns: (0..records.names.len()).collect(),
@@ -32,7 +41,8 @@ impl CsvTable {
 
     /// The line of a row, as far as the file is as it was.
     fn line(&self, row: u64) -> Option<u64> {
-        let mut records = Records::open(&self.records.path).ok()?;
+        let mut records =
+            Records::open(self.records.path(), Some(self.records.delimiter())).ok()?;
         records.require_row().ok()?;
         for _ in 0..=row {
             records.next().ok().filter(|more| *more)?;
@@ -43,7 +53,7 @@ impl CsvTable {
 
 impl Table for CsvTable {
     fn path(&self) -> &Path {
-        &self.records.path
+        self.records.path()
     }
     fn names(&self) -> &[String] {
         &self.records.names

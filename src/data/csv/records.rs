@@ -1,37 +1,29 @@
 //! The rows of a .csv file as fields, and the names of its columns.
 
-use crate::data::open::open_file;
+use super::decimal::{Decimals, Slot};
+use super::lines::{FIELDS, Lines};
 use crate::error::{Error, Result};
-use ::csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
-use std::fs::File;
-use std::io::{BufRead, BufReader, Seek};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A file at one of its rows.
 #[derive(Debug)]
 pub(super) struct Records {
-    pub(super) path: PathBuf,
-    file: File,
-    reader: Reader<File>,
-    record: ByteRecord,
+    lines: Lines,
     header: bool,
     pub(super) names: Vec<String>,
 }
 
 impl Records {
-    /// Opens `path`, reads the names of its columns and stands before the first row.
+    /// Opens `path`, reads the names of its columns and stands before the second record. Without a
+    /// delimiter the first line tells it.
     ///
-    /// Errors with [`Error::Io`] if the file cannot be opened, and with [`Error::Data`] if it is
-    /// empty or has no row after the names.
-    pub(super) fn open(path: &Path) -> Result<Self> {
-        let path = path.to_owned();
-        let file = open_file(&path)?;
-        let reader = read_from_start(&path, &file)?;
+    /// Errors with [`Error::Io`] if the file cannot be opened, with [`Error::Parameter`] on a
+    /// delimiter that cannot separate, and with [`Error::Data`] if the file is empty or its first
+    /// record cannot be names.
+    pub(super) fn open(path: &Path, delimiter: Option<char>) -> Result<Self> {
+        let delimiter = delimiter.map(checked).transpose()?;
         let mut records = Self {
-            path,
-            file,
-            reader,
-            record: ByteRecord::new(),
+            lines: Lines::open(path, delimiter)?,
             header: true,
             names: Vec::new(),
         };
@@ -39,11 +31,21 @@ impl Records {
         Ok(records)
     }
 
+    /// The file.
+    pub(super) fn path(&self) -> &Path {
+        self.lines.path()
+    }
+
+    /// What separates the fields.
+    pub(super) fn delimiter(&self) -> char {
+        char::from(self.lines.delimiter())
+    }
+
     /// Errors unless there is a row, and stands before it.
     pub(super) fn require_row(&mut self) -> Result<()> {
-        if self.header && !self.next()? {
+        if self.header && !self.lines.find()? {
             return Err(Error::data(
-                &self.path,
+                self.path(),
                 "has no rows after the column names; add at least one",
             ));
         }
@@ -52,45 +54,63 @@ impl Records {
 
     /// Back to the first row.
     pub(super) fn rewind(&mut self) -> Result<()> {
-        self.reader = read_from_start(&self.path, &self.file)?;
+        self.lines.rewind()?;
         if self.header {
-            self.next()?;
+            self.lines.find()?;
         }
         Ok(())
     }
 
     /// Reads the next row; false at the end.
     pub(super) fn next(&mut self) -> Result<bool> {
-        match self.reader.read_byte_record(&mut self.record) {
-            Ok(more) => Ok(more),
-            Err(error) => Err(match error.into_kind() {
-                ErrorKind::Io(error) => Error::io(&self.path, error),
-                other => Error::data(
-                    &self.path,
-                    format!("cannot be read as CSV: {other:?}; write it again"),
-                ),
-            }),
+        let more = self.find()?;
+        if more {
+            self.split();
         }
+        Ok(more)
+    }
+
+    /// As [`Self::next`], but the fields of the row are told apart by [`Self::split`].
+    pub(super) fn find(&mut self) -> Result<bool> {
+        self.lines.find()
+    }
+
+    /// Tells the fields of the row apart.
+    pub(super) fn split(&mut self) {
+        self.lines.split();
+    }
+
+    /// Reads the numbers of the row, which [`Self::find`] found, in one go; false if it has to be
+    /// read field by field.
+    pub(super) fn take(
+        &self,
+        decimals: &mut Decimals,
+        slots: &[Slot],
+        rows: (&mut [f64], &mut [f64]),
+    ) -> bool {
+        (self.lines.plain())
+            .is_some_and(|text| decimals.take(text, self.lines.delimiter(), slots, rows))
     }
 
     /// Field `j` of the row.
     pub(super) fn field(&self, j: usize) -> &[u8] {
-        &self.record[j]
+        self.lines.field(j)
     }
 
     /// Errors unless the row has a field under each name.
     pub(super) fn require_fields(&self) -> Result<()> {
-        if self.record.len() == self.names.len() {
+        let count = self.lines.len();
+        if count == self.names.len() {
             return Ok(());
         }
-        let hint = if self.record.iter().any(|field| field.contains(&b'\n')) {
+        let kept = count.min(FIELDS);
+        let hint = if (0..kept).any(|j| self.field(j).contains(&b'\n')) {
             " (is a quote left open?)"
         } else {
             ""
         };
         Err(self.problem(format!(
-            "has {} fields, but the first row has {}{hint}; give every row the same columns",
-            self.record.len(),
+            "has {count} fields, but the first row has {}{hint}; give every row the same columns",
             self.names.len()
         )))
     }
@@ -98,25 +118,26 @@ impl Records {
     fn read_names(&mut self) -> Result<()> {
         if !self.next()? {
             return Err(Error::data(
-                &self.path,
+                self.path(),
                 "is empty; its first line must hold the column names",
             ));
         }
-        let mut names = Vec::new();
-        for (j, field) in self.record.iter().enumerate() {
-            let name = std::str::from_utf8(field).map_err(|_| {
+        let count = self.lines.len();
+        if count > FIELDS {
+            let problem = format!(
+                "has {count} columns, and {FIELDS} can be read; is it a table of samples in rows?"
+            );
+            return Err(Error::data(self.path(), problem));
+        }
+        let mut names = Vec::with_capacity(count);
+        for j in 0..count {
+            let name = std::str::from_utf8(self.field(j)).map_err(|_| {
                 Error::data(
-                    &self.path,
+                    self.path(),
                     format!("the name of column {j} is not UTF-8 text; save the file as UTF-8"),
                 )
             })?;
             names.push(name.trim().to_owned());
-        }
-        if let [only] = &names[..]
-            && let Some(found) = only.chars().find(|c| matches!(c, ';' | '\t'))
-        {
-            let problem = format!("separates its columns by {found:?}; separate them by commas");
-            return Err(Error::data(&self.path, problem));
         }
         let counts = names.len() >= 4
             && names
@@ -135,49 +156,28 @@ impl Records {
 
     /// `what` reads on from the line of the current record.
     pub(super) fn problem(&self, what: String) -> Error {
-        let line = self.line();
-        let gap = if what.starts_with(',') { "" } else { " " };
-        Error::data(&self.path, format!("line {line}{gap}{what}"))
+        self.lines.problem(&what)
     }
 
     /// The line on which the row begins, the first of the file being 1.
     pub(super) fn line(&self) -> u64 {
-        self.record.position().map_or(0, |position| {
-            line_at(&self.path, position.byte()).unwrap_or_else(|_| position.line())
-        })
+        self.lines.number()
     }
 }
 
-fn read_from_start(path: &Path, file: &File) -> Result<Reader<File>> {
-    let mut file = file.try_clone().map_err(|error| Error::io(path, error))?;
-    file.rewind().map_err(|error| Error::io(path, error))?;
-    Ok(ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .buffer_capacity(256 * 1024)
-        .from_reader(file))
-}
-
-/// The line, counted from 1, of the record that begins at `byte`. The csv crate's own count starts
-/// before the blank lines and the second half of a line ending that come first, so this counts
-/// again; only errors need it.
-fn line_at(path: &Path, byte: u64) -> std::io::Result<u64> {
-    let mut reader = BufReader::with_capacity(1 << 18, File::open(path)?);
-    let (mut line, mut at, mut previous) = (1, 0, 0);
-    loop {
-        let buffer = reader.fill_buf()?;
-        let length = buffer.len();
-        if length == 0 {
-            return Ok(line);
+/// A delimiter of one byte that is none of a number's and ends no line.
+fn checked(delimiter: char) -> Result<u8> {
+    match u8::try_from(delimiter) {
+        Ok(byte)
+            if byte.is_ascii()
+                && !byte.is_ascii_alphanumeric()
+                && !b"\"\r\n+-.".contains(&byte) =>
+        {
+            Ok(byte)
         }
-        for &b in buffer {
-            if at >= byte && !matches!(b, b'\r' | b'\n') {
-                return Ok(line);
-            }
-            line += u64::from(b == b'\r' || (b == b'\n' && previous != b'\r'));
-            previous = b;
-            at += 1;
-        }
-        reader.consume(length);
+        _ => Err(Error::parameter(format!(
+            "{delimiter:?} cannot separate columns; take one character of ASCII that numbers do not \
+             have, such as a comma or a tab"
+        ))),
     }
 }
