@@ -5,6 +5,7 @@
 //! [`Model`]. Below lie [`LinearModel`], which is fitted to a map that is drawn, and its
 //! [`Predictor`].
 
+mod any_sums;
 mod conformal;
 mod density;
 mod dual;
@@ -49,6 +50,7 @@ mod tests;
 mod train;
 mod warm;
 
+pub use any_sums::{FitAnySums, OneOfSums};
 pub use conformal::Conformal;
 pub use density::{Density, DensityOptions, Embedding};
 pub use falkon::{Falkon, FalkonClassifier, FalkonOptions};

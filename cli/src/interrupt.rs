@@ -1,14 +1,12 @@
-//! Ctrl-C. A run that is writing ends at its next chunk, so that no half-written file stays; any
-//! other ends at once, and so does any run at the second Ctrl-C.
+//! Ctrl-C, requests to end, a terminal that closes. A run that is writing ends at its next chunk,
+//! so that no half-written file stays; any other ends at once, and so does any run at the second
+//! signal.
 
 use bochner::{
     Error, Result,
     data::{Chunk, ChunkSource},
 };
-use signal_hook::{
-    consts::{SIGINT, SIGTERM},
-    flag,
-};
+use signal_hook::{consts, flag};
 use std::{
     io,
     sync::{
@@ -16,6 +14,16 @@ use std::{
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
 };
+
+#[cfg(unix)]
+const SIGNALS: &[i32] = &[
+    consts::SIGINT,
+    consts::SIGTERM,
+    consts::SIGHUP,
+    consts::SIGQUIT,
+];
+#[cfg(not(unix))]
+const SIGNALS: &[i32] = &[consts::SIGINT, consts::SIGTERM];
 
 /// What came, and what is to be lost.
 #[derive(Debug, Default)]
@@ -45,7 +53,10 @@ pub(crate) fn listen() {
         signal, at_once, ..
     } = state();
     at_once.store(true, Ordering::SeqCst);
-    for number in [SIGINT, SIGTERM] {
+    for &number in SIGNALS {
+        if is_ignored(number) {
+            continue;
+        }
         let value = usize::try_from(number).unwrap_or(1);
         let status = status_of(value).into();
         // In this order: the second signal finds what the first one set.
@@ -56,6 +67,19 @@ pub(crate) fn listen() {
             log::debug!("signal {number} is not handled: {e}");
         }
     }
+}
+
+/// Whether who started the process has it ignore a signal, as `nohup` does: that stays. Where the
+/// system does not tell, a terminal that closes is left alone.
+fn is_ignored(number: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    let Some(mask) = mask else {
+        return ![consts::SIGINT, consts::SIGTERM].contains(&number);
+    };
+    let bit = u32::try_from(number - 1).ok();
+    bit.and_then(|bit| mask.checked_shr(bit)).unwrap_or(0) & 1 == 1
 }
 
 /// The exit status of a run that was interrupted; `None` if it was not.

@@ -139,3 +139,93 @@ fn csv_round_trip() {
     assert_eq!(source.feature_names(), ["label", "a, \"b\""]);
     assert_eq!(read_all(&mut source, 3).unwrap().x.into_f64(), values);
 }
+
+/// A link may point to a file that is not there yet: it is written, and the link stays.
+#[cfg(unix)]
+#[test]
+fn links_to_nothing_are_written_through() {
+    use std::os::unix::fs::symlink;
+    let (directory, path) = place("out.txt");
+    let at = |name: &str| directory.path().join(name);
+    symlink("second", at("first")).unwrap();
+    symlink("out.txt", at("second")).unwrap();
+    let mut file = opened(AtomicFile::create(at("first")));
+    file.write_all(b"through").unwrap();
+    opened(file.finish());
+    assert_eq!(fs::read_to_string(&path).unwrap(), "through");
+    assert!(fs::symlink_metadata(at("first")).unwrap().is_symlink());
+    assert!(fs::symlink_metadata(at("second")).unwrap().is_symlink());
+    symlink("missing/out.txt", at("nowhere")).unwrap();
+    assert_says(
+        AtomicFile::create(at("nowhere")),
+        &["no directory", "missing"],
+    );
+    symlink("round", at("around")).unwrap();
+    symlink("around", at("round")).unwrap();
+    assert!(AtomicFile::create(at("around")).is_err());
+}
+
+/// Every name that the system takes is taken; one that is too long is known at once.
+#[cfg(target_os = "linux")]
+#[test]
+fn names_are_as_long_as_the_system_takes() {
+    for length in [240, 246, 255] {
+        let (_directory, path) = place(&"n".repeat(length));
+        let mut file = opened(AtomicFile::create(&path));
+        file.write_all(b"x").unwrap();
+        opened(file.finish());
+        assert_eq!(fs::read(&path).unwrap(), b"x", "{length}");
+    }
+    let (directory, path) = place(&"n".repeat(256));
+    assert_says(AtomicFile::create(&path), &["too long"]);
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+}
+
+/// A file that is kept goes on where it was marked, whatever was written after that.
+#[test]
+fn a_kept_file_goes_on_where_it_was_marked() {
+    use bochner::data::Done;
+    let (directory, path) = place("z.npy");
+    let part = directory.path().join("part");
+    let rows = |from: usize, to: usize| {
+        Array2::from_shape_fn((to - from, 3), |(i, j)| ((from + i) * 3 + j) as f64)
+    };
+    let mut whole = opened(NpyWriter::<f64>::create(&path, 3));
+    whole.write_rows(rows(0, 9).view()).unwrap();
+    opened(whole.finish());
+    let expected = fs::read(&path).unwrap();
+    fs::remove_file(&path).unwrap();
+    let mut done = Done::default();
+    for (from, to) in [(0, 4), (4, 5), (5, 9)] {
+        let file = opened(AtomicFile::keep(&path, &part, done.bytes));
+        let mut writer = opened(NpyWriter::<f64>::go_on(file, Some(3), done));
+        writer.write_rows(rows(from, to).view()).unwrap();
+        done = opened(writer.mark());
+        assert_eq!(done.rows, to as u64);
+        // Killed later on.
+        writer.write_rows(rows(100, 130).view()).unwrap();
+        drop(writer);
+        assert!(part.exists() && !path.exists());
+    }
+    let file = opened(AtomicFile::keep(&path, &part, done.bytes));
+    let writer = opened(NpyWriter::<f64>::go_on(file, Some(3), done));
+    assert_eq!(opened(writer.finish()), 9);
+    assert!(fs::read(&path).unwrap() == expected && !part.exists());
+    fs::write(&part, "short").unwrap();
+    assert_says(
+        AtomicFile::keep(&path, &part, 6),
+        &["5 bytes", "6 were written"],
+    );
+    let names = ["a", "b"];
+    let mut done = Done::default();
+    for k in [1.0, 2.0] {
+        let file = opened(AtomicFile::keep(&path, &part, done.bytes));
+        let mut writer = opened(CsvWriter::go_on(file, &names, done));
+        writer
+            .write_rows(Array2::from_elem((1, 2), k).view())
+            .unwrap();
+        done = opened(writer.mark());
+        drop(writer);
+    }
+    assert_eq!(fs::read_to_string(&part).unwrap(), "a,b\n1,1\n2,2\n");
+}

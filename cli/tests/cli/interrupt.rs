@@ -48,9 +48,13 @@ fn signal(child: &Child, name: &str) {
     assert!(sent.expect("kill is there").success());
 }
 
-/// Interrupts the command once its temporary file has `begun`, and returns its status and what it
-/// said.
-fn interrupted(folder: &Path, arguments: &str, begun: u64) -> (Option<i32>, String) {
+/// Sends the command a signal once its temporary file has `begun`, and returns its status and what
+/// it said.
+fn interrupted(
+    folder: &Path,
+    arguments: &str,
+    (name, begun): (&str, u64),
+) -> (Option<i32>, String) {
     let before = names(folder);
     let mut child = start(folder, arguments);
     let deadline = Instant::now() + Duration::from_secs(60);
@@ -67,7 +71,7 @@ fn interrupted(folder: &Path, arguments: &str, begun: u64) -> (Option<i32>, Stri
         );
         sleep(Duration::from_millis(1));
     }
-    signal(&child, "-INT");
+    signal(&child, name);
     let output = child.wait_with_output().expect("waits");
     assert!(output.stdout.is_empty(), "{output:?}");
     assert_eq!(names(folder), before, "{arguments}");
@@ -80,8 +84,10 @@ fn an_interrupted_run_leaves_no_file_and_an_old_one_as_it_was() {
     let here = here();
     let said = "error: interrupted; no output was written\n";
     let featurize = "featurize x.npy -o z.npy --features 1024 --gamma 0.1 --memory 4M";
-    let run = interrupted(here.path(), featurize, 1 << 20);
-    assert_eq!(run, (Some(130), said.to_owned()));
+    for (name, status) in [("-INT", 130), ("-HUP", 129), ("-QUIT", 131)] {
+        let run = interrupted(here.path(), featurize, (name, 1 << 20));
+        assert_eq!(run, (Some(status), said.to_owned()));
+    }
     let fit = "fit x.npy --targets y.npy --task regression --features 512 --gamma 0.1 -q --device \
      cpu -o model";
     bochner(here.path(), fit, &[]).ok();
@@ -89,7 +95,7 @@ fn an_interrupted_run_leaves_no_file_and_an_old_one_as_it_was() {
     let run = interrupted(
         here.path(),
         "predict model x.npy -o p.csv --memory 1M",
-        1 << 18,
+        ("-INT", 1 << 18),
     );
     assert_eq!(run, (Some(130), said.to_owned()));
     let old = std::fs::read_to_string(here.path().join("p.csv"));
@@ -110,4 +116,57 @@ fn what_writes_nothing_yet_ends_at_once() {
         assert_eq!(output.status.code(), Some(status), "{output:?}");
         assert_eq!(names(here.path()), before);
     }
+}
+
+/// What nobody can clean up after is swept by the next run there, and a live run's file is not.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_killed_run_left_goes_with_the_next() {
+    let here = here();
+    let before = names(here.path());
+    let temporary = || {
+        let names = names(here.path()).into_iter();
+        let names = names.filter(|name| name.ends_with(".tmp"));
+        names.collect::<Vec<_>>()
+    };
+    let arguments = "featurize x.npy -o z.npy --features 1024 --gamma 0.1 --memory 4M";
+    let begin = || {
+        let child = start(here.path(), arguments);
+        let own = format!("-{}-", child.id());
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !temporary().iter().any(|name| name.contains(&own)) {
+            assert!(Instant::now() < deadline, "nothing to kill");
+            sleep(Duration::from_millis(1));
+        }
+        child
+    };
+    let (mut killed, mut live) = (begin(), begin());
+    assert_eq!(temporary().len(), 2);
+    killed.kill().expect("kills");
+    killed.wait().expect("waits");
+    assert_eq!(temporary().len(), 2, "it stays");
+    let fit = "fit x.npy --targets y.npy --task regression --features 4 --gamma 0.1 -q -o m";
+    bochner(here.path(), fit, &[]).ok();
+    assert_eq!(temporary().len(), 1, "that of the live run");
+    live.kill().expect("kills");
+    live.wait().expect("waits");
+    bochner(here.path(), fit, &[]).ok();
+    std::fs::remove_file(here.path().join("m")).expect("is there");
+    assert_eq!(names(here.path()), before);
+}
+
+/// As `nohup` has it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_signal_that_is_ignored_stays_so() {
+    let here = here();
+    let binary = env!("CARGO_BIN_EXE_bochner");
+    let script = format!(
+        "trap '' HUP; {binary} featurize x.npy -o z.npy --features 32 --gamma 0.1 --memory 4M -q \
+         --device cpu & sleep 0.3; kill -HUP $!; wait $!"
+    );
+    let mut shell = Command::new("sh");
+    shell.current_dir(here.path()).args(["-c", &script]);
+    assert!(shell.status().expect("runs").success());
+    assert!(here.path().join("z.npy").exists());
 }

@@ -1,9 +1,9 @@
 //! .csv files, row by row.
 
-use super::AtomicFile;
+use super::{AtomicFile, Done};
 use crate::error::{Error, Result};
 use ndarray::ArrayView2;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, Seek, Write};
 use std::path::Path;
 
 /// Writes rows of numbers under column names to a .csv file.
@@ -22,11 +22,20 @@ impl CsvWriter {
     /// Begins a file at `path` with the row of `names`, quoted where they need it. Errors as
     /// [`AtomicFile::create`] does.
     pub fn create(path: impl AsRef<Path>, names: &[impl AsRef<str>]) -> Result<Self> {
+        Self::go_on(AtomicFile::create(path)?, names, Done::default())
+    }
+
+    /// Begins a file that is [kept](AtomicFile::keep) between runs, or goes on with one, `done`
+    /// being what [`Self::mark`] said last. Errors with [`Error::Io`].
+    pub fn go_on(file: AtomicFile, names: &[impl AsRef<str>], done: Done) -> Result<Self> {
         let mut writer = Self {
-            file: BufWriter::with_capacity(256 * 1024, AtomicFile::create(path)?),
+            file: BufWriter::with_capacity(256 * 1024, file),
             columns: names.len(),
-            rows: 0,
+            rows: done.rows,
         };
+        if done.bytes > 0 {
+            return Ok(writer);
+        }
         let mut line = String::new();
         for (j, name) in names.iter().enumerate() {
             if j > 0 {
@@ -42,6 +51,19 @@ impl CsvWriter {
         line.push('\n');
         writer.write(&line)?;
         Ok(writer)
+    }
+
+    /// Writes all rows so far through to the disk, and says how far the file is. Errors with
+    /// [`Error::Io`].
+    pub fn mark(&mut self) -> Result<Done> {
+        let path = self.file.get_ref().path().to_owned();
+        let fail = |error| Error::io(&path, error);
+        self.file.flush().map_err(fail)?;
+        self.file.get_ref().sync()?;
+        Ok(Done {
+            rows: self.rows,
+            bytes: self.file.stream_position().map_err(fail)?,
+        })
     }
 
     fn write(&mut self, text: &str) -> Result<()> {

@@ -1,6 +1,6 @@
 //! .npy files, row by row.
 
-use super::AtomicFile;
+use super::{AtomicFile, Done};
 use crate::error::{Error, Result};
 use ndarray::ArrayView2;
 use std::io::{BufWriter, Seek, SeekFrom, Write};
@@ -58,15 +58,53 @@ impl<T: NpyValue> NpyWriter<T> {
     }
 
     fn begin(path: &Path, columns: Option<usize>) -> Result<Self> {
-        let file = BufWriter::with_capacity(256 * 1024, AtomicFile::create(path)?);
+        Self::go_on(AtomicFile::create(path)?, columns, Done::default())
+    }
+
+    /// Begins an array in a file that is [kept](AtomicFile::keep) between runs, or goes on with
+    /// one: `columns` is `None` for a 1-D array, `done` what [`Self::mark`] said last.
+    ///
+    /// Errors with [`Error::Io`].
+    ///
+    /// ```
+    /// use bochner::data::{AtomicFile, Done, NpyWriter};
+    /// let folder = tempfile::tempdir().expect("a folder");
+    /// let (path, part) = (folder.path().join("z.npy"), folder.path().join("z.part"));
+    /// let rows = ndarray::array![[1.0_f32], [2.0]];
+    /// let file = AtomicFile::keep(&path, &part, 0)?;
+    /// let mut writer = NpyWriter::go_on(file, None, Done::default())?;
+    /// writer.write_rows(rows.view())?;
+    /// let done = writer.mark()?;
+    /// drop(writer);
+    /// let file = AtomicFile::keep(&path, &part, done.bytes)?;
+    /// let mut writer = NpyWriter::go_on(file, None, done)?;
+    /// writer.write_rows(rows.view())?;
+    /// assert_eq!(writer.finish()?, 4);
+    /// # Ok::<(), bochner::Error>(())
+    /// ```
+    pub fn go_on(file: AtomicFile, columns: Option<usize>, done: Done) -> Result<Self> {
         let mut writer = Self {
-            file,
+            file: BufWriter::with_capacity(256 * 1024, file),
             columns,
-            rows: 0,
+            rows: done.rows,
             value: PhantomData,
         };
-        writer.write_header()?;
+        if done.bytes == 0 {
+            writer.write_header()?;
+        }
         Ok(writer)
+    }
+
+    /// Writes all rows so far through to the disk, and says how far the file is. Errors with
+    /// [`Error::Io`].
+    pub fn mark(&mut self) -> Result<Done> {
+        self.file.flush().map_err(|error| self.fail(error))?;
+        self.file.get_ref().sync()?;
+        let bytes = self.file.stream_position();
+        Ok(Done {
+            rows: self.rows,
+            bytes: bytes.map_err(|error| self.fail(error))?,
+        })
     }
 
     fn fail(&self, error: std::io::Error) -> Error {
