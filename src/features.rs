@@ -10,8 +10,8 @@ pub mod custom;
 pub mod dense;
 pub mod fastfood;
 mod featurizer;
+mod formula;
 pub mod fourier;
-mod gradient;
 pub mod kernel_columns;
 mod leverage;
 mod mixed;
@@ -43,8 +43,8 @@ pub use dense::DenseFeatures;
 pub use fastfood::Fastfood;
 pub use featurizer::featurize;
 pub(crate) use featurizer::{End, Featurizer, Lane, OnDevice};
+pub use formula::{Formula, PartFormula};
 pub use fourier::{Form, Fourier};
-pub use gradient::{Gradient, PartGradient};
 pub use kernel_columns::{KernelColumns, KernelColumnsMap};
 pub use leverage::leverage_scores;
 pub use mixed::Mixed;
@@ -88,11 +88,12 @@ pub trait FeatureMap: Debug + Send + Sync {
     /// own, or a nonlinearity that has not been [registered](Custom::register).
     fn write(&self, store: &mut Store) -> Result<()>;
 
-    /// How z(u) depends on the prepared row u, for gradients of what is fitted to it. Errors with
-    /// [`Error::Unsupported`] for maps of which none is known, as it is until said otherwise, and
-    /// for those that are not smooth.
-    fn gradient(&self) -> Result<Gradient> {
-        Err(gradient::unknown(self.name()))
+    /// How z(u) depends on the prepared row u, for gradients of what is fitted to it and for other
+    /// runtimes. Errors with [`Error::Unsupported`] for maps of which no formula is known, as it is
+    /// until said otherwise.
+    fn formula(&self) -> Result<Formula> {
+        let problem = format!("no formula of a {} map is known", self.name());
+        Err(Error::unsupported(problem).help(Remedy::UseMap(fourier::NAME)))
     }
 
     /// The same map of columns that `input` prepares and `root_de` mixes, `z(R'u)`, without the
@@ -153,8 +154,8 @@ impl FeatureMap for std::sync::Arc<dyn FeatureMap> {
     fn write(&self, store: &mut Store) -> Result<()> {
         (**self).write(store)
     }
-    fn gradient(&self) -> Result<Gradient> {
-        (**self).gradient()
+    fn formula(&self) -> Result<Formula> {
+        (**self).formula()
     }
     fn after(&self, input: &Affine, root_de: &Array2<f64>) -> Option<Box<dyn FeatureMap>> {
         (**self).after(input, root_de)

@@ -216,7 +216,7 @@ fn maps_without_a_gradient_say_so() {
         .order(0)
         .features(4)
         .build(Affine::identity(2));
-    assert!(of(Box::new(step.expect("draws"))).contains("no gradient of a arc-cosine map"));
+    assert!(of(Box::new(step.expect("draws"))).contains("no gradient of features that are steps"));
     let own = Custom::new("tanh-of-metrics", f32::tanh)
         .features(4)
         .build(Affine::identity(2));

@@ -1,7 +1,7 @@
 //! Dense maps: one matrix of frequencies, then a nonlinearity. Fourier and arc-cosine maps and
 //! those of a user's own nonlinearity build one of these.
 
-use super::{Affine, FeatureMap, Gradient, LoadedMap, SparseInput, custom};
+use super::{Affine, FeatureMap, Formula, LoadedMap, SparseInput, custom};
 use crate::{
     Device, Error, Matrix, Result,
     ops::{
@@ -123,8 +123,8 @@ impl FeatureMap for DenseFeatures {
         (self.name == super::fourier::NAME).then_some(self)
     }
 
-    fn gradient(&self) -> Result<Gradient> {
-        Gradient::dense(&self.dense, self.name)
+    fn formula(&self) -> Result<Formula> {
+        Ok(Formula::dense(&self.dense))
     }
 
     /// `W'(R'u) = (R W)'u`. A scale that all columns share stays with the input, so that

@@ -1,7 +1,7 @@
 //! Columns of the kernel matrix as they are: the kernel of a row with landmark rows, for learners
 //! that penalise functions by the kernel itself.
 
-use super::{Affine, FeatureMap, Gradient, Landmarks, LoadedMap, MapBuilder, MapData, Structure};
+use super::{Affine, FeatureMap, Formula, Landmarks, LoadedMap, MapBuilder, MapData, Structure};
 use crate::{
     Device, Error, Matrix, Result,
     data::Rows,
@@ -246,8 +246,13 @@ impl FeatureMap for KernelColumnsMap {
         self.level.columns(self.landmarks_md.nrows())
     }
 
-    fn gradient(&self) -> Result<Gradient> {
-        Gradient::kernel(&self.kernel, self.landmarks(), None)
+    fn formula(&self) -> Result<Formula> {
+        Ok(Formula::kernel(
+            &self.kernel,
+            self.landmarks(),
+            self.level,
+            None,
+        ))
     }
 
     fn load(&self, device: &Device) -> Result<Box<dyn LoadedMap>> {

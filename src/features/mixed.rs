@@ -1,7 +1,7 @@
 //! Columns mixed by a matrix before a map sees them: kernels of a learned metric.
 
 use super::{
-    Affine, FeatureMap, Gradient, LoadedMap, MapBuilder, MapData, require_dense, union::room,
+    Affine, FeatureMap, Formula, LoadedMap, MapBuilder, MapData, require_dense, union::room,
 };
 use crate::{
     Device, Error, Matrix, Result,
@@ -127,10 +127,10 @@ impl FeatureMap for Mixed {
         self.inner.output_dim()
     }
 
-    fn gradient(&self) -> Result<Gradient> {
-        Ok(Gradient::Mixed {
+    fn formula(&self) -> Result<Formula> {
+        Ok(Formula::Mixed {
             root_de: self.root_de.mapv(f64::from),
-            inner: Box::new(self.inner.gradient()?),
+            inner: Box::new(self.inner.formula()?),
         })
     }
 

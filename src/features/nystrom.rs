@@ -7,7 +7,7 @@ mod whitening;
 pub use landmarks::Landmarks;
 pub(super) use landmarks::not_finite;
 
-use super::{Affine, FeatureMap, Gradient, LoadedMap, MapBuilder, MapData};
+use super::{Affine, FeatureMap, Formula, LoadedMap, MapBuilder, MapData};
 use crate::{
     Device, Error, Matrix, Result,
     data::Rows,
@@ -284,9 +284,14 @@ impl FeatureMap for NystromFeatures {
         self.root_br.ncols()
     }
 
-    /// A block from the top has the same gradient: k(0) is constant.
-    fn gradient(&self) -> Result<Gradient> {
-        Gradient::kernel(&self.kernel, self.landmarks(), Some(self.root()))
+    fn formula(&self) -> Result<Formula> {
+        let root = Some(self.root_br.view());
+        Ok(Formula::kernel(
+            &self.kernel,
+            self.landmarks(),
+            self.level,
+            root,
+        ))
     }
 
     fn load(&self, device: &Device) -> Result<Box<dyn LoadedMap>> {

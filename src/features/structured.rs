@@ -1,6 +1,6 @@
 //! Structured maps with their parameters drawn: what the Fastfood and SORF builders make.
 
-use super::{Affine, FeatureMap, Form, Gradient, LoadedMap};
+use super::{Affine, FeatureMap, Form, Formula, LoadedMap};
 use crate::{
     Device, Error, Matrix, Result,
     device::room,
@@ -182,8 +182,8 @@ impl FeatureMap for StructuredFeatures {
         self.map.outputs()
     }
 
-    fn gradient(&self) -> Result<Gradient> {
-        Gradient::structured(&self.map, self.name)
+    fn formula(&self) -> Result<Formula> {
+        Ok(Formula::structured(&self.map))
     }
 
     fn load(&self, device: &Device) -> Result<Box<dyn LoadedMap>> {

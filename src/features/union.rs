@@ -2,7 +2,7 @@
 //! `sum_i w_i k_i(x, y)`.
 
 use super::{
-    Affine, BinningMap, FeatureMap, Gradient, LoadedMap, MapBuilder, MapData, PartGradient,
+    Affine, BinningMap, FeatureMap, Formula, LoadedMap, MapBuilder, MapData, PartFormula,
     Structure, builder::part_seed, require_dense,
 };
 use crate::{
@@ -191,16 +191,16 @@ impl FeatureMap for Union {
     }
 
     /// Where every part has one.
-    fn gradient(&self) -> Result<Gradient> {
+    fn formula(&self) -> Result<Formula> {
         let parts = self.parts.iter().map(|part| {
-            Ok(PartGradient {
+            Ok(PartFormula {
                 columns: part.map.output_dim(),
                 root: part.weight.sqrt(),
                 rescale: part.rescale.clone(),
-                gradient: part.map.gradient()?,
+                formula: part.map.formula()?,
             })
         });
-        Ok(Gradient::Union(parts.collect::<Result<_>>()?))
+        Ok(Formula::Union(parts.collect::<Result<_>>()?))
     }
 
     fn load(&self, device: &Device) -> Result<Box<dyn LoadedMap>> {

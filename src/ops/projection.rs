@@ -20,7 +20,7 @@ use crate::{
         cos2pi::{reference_cos, reference_sin},
     },
 };
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array1, Array2, ArrayView2};
 
 /// The parameters of a dense map, on the host.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,18 +73,26 @@ impl DenseMap {
 
 /// `z = amplitude * f(x W + phase)` in f64, from the f32 inputs that the op sees.
 pub fn reference(map: &DenseMap, x_nd: ArrayView2<'_, f32>) -> Array2<f64> {
-    let s = map.freqs();
-    let mut z = Array2::zeros((x_nd.nrows(), map.outputs()));
-    for (x, mut z) in x_nd.rows().into_iter().zip(z.rows_mut()) {
-        for l in 0..s {
-            let dot: f64 = x
-                .iter()
-                .zip(map.w_ds.column(l))
-                .map(|(&x, &w)| f64::from(x) * f64::from(w))
-                .sum();
-            let t = dot + f64::from(map.phase_s[l]);
-            let a = f64::from(map.amplitude_s[l]);
-            match &map.nonlinearity {
+    let t_ns = Array2::from_shape_fn((x_nd.nrows(), map.freqs()), |(i, l)| {
+        let pairs = x_nd.row(i).into_iter().zip(map.w_ds.column(l));
+        let dot: f64 = pairs.map(|(&x, &w)| f64::from(x) * f64::from(w)).sum();
+        dot + f64::from(map.phase_s[l])
+    });
+    let amplitude_s = map.amplitude_s.iter().map(|&a| f64::from(a)).collect();
+    applied(&map.nonlinearity, &t_ns, &amplitude_s)
+}
+
+/// `amplitude * f(t)` in f64, of projections t `[n, s]` with their phases.
+pub(crate) fn applied(
+    nonlinearity: &Nonlinearity,
+    t_ns: &Array2<f64>,
+    amplitude_s: &Array1<f64>,
+) -> Array2<f64> {
+    let s = t_ns.ncols();
+    let mut z = Array2::zeros((t_ns.nrows(), s * nonlinearity.outputs()));
+    for (t, mut z) in t_ns.rows().into_iter().zip(z.rows_mut()) {
+        for (l, (&t, &a)) in t.iter().zip(amplitude_s).enumerate() {
+            match nonlinearity {
                 Nonlinearity::CosSin => {
                     z[l] = a * reference_cos(t);
                     z[s + l] = a * reference_sin(t);

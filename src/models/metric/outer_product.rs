@@ -3,7 +3,7 @@
 use crate::{
     Error, Result,
     data::{ChunkSource, Rows, Survey},
-    features::{Affine, FeatureMap, Gradient},
+    features::{Affine, FeatureMap, Formula},
     flow::Run,
     models::{LinearModel, linear::check_columns},
     normal::{NormalEquations, Targets},
@@ -53,11 +53,12 @@ pub fn average_gradient_outer_product(
     check_columns(model, source)?;
     let run = run.into();
     let map = model.map.as_ref();
-    let gradient = map.gradient()?;
+    let formula = map.formula()?;
+    formula.require_smooth()?;
     let beta_dt = model.coefficients.beta_dt.view();
-    let inner = if gradient.is_in_span() {
+    let inner = if formula.is_in_span() {
         let sums = NormalEquations::accumulate(map, source, &Targets::none(), &run)?;
-        of_sums(&gradient, &sums, beta_dt)
+        of_sums(&formula, &sums, beta_dt)
     } else {
         None
     };
@@ -65,7 +66,7 @@ pub fn average_gradient_outer_product(
         Some(inner) => inner,
         None => {
             let survey = Survey::watched(source, MOST_ROWS, 0, &|step| run.say(step))?;
-            of_rows(map, &gradient, &survey.sample, beta_dt)?
+            of_rows(map, &formula, &survey.sample, beta_dt)?
         }
     };
     Ok(by_columns(&inner, map.input().scale()))
@@ -73,11 +74,11 @@ pub fn average_gradient_outer_product(
 
 /// M by the prepared columns of `map`, from the sums over its features, if they give it.
 fn of_sums(
-    gradient: &Gradient,
+    formula: &Formula,
     sums: &NormalEquations,
     beta_dt: ArrayView2<'_, f64>,
 ) -> Option<Array2<f64>> {
-    let sum = gradient.outer_product_of_sums(&sums.gram_dd, beta_dt)?;
+    let sum = formula.outer_product_of_sums(&sums.gram_dd, beta_dt)?;
     // Symmetric to the last bit.
     Some((&sum + &sum.t()) / (2.0 * sums.weight))
 }
@@ -85,7 +86,7 @@ fn of_sums(
 /// M by the prepared columns of `map`, of raw rows `[n, d]`.
 fn of_rows(
     map: &dyn FeatureMap,
-    gradient: &Gradient,
+    formula: &Formula,
     rows: &Array2<f64>,
     beta_dt: ArrayView2<'_, f64>,
 ) -> Result<Array2<f64>> {
@@ -97,7 +98,7 @@ fn of_rows(
     let one = |start: usize| -> Result<Array2<f64>> {
         let block = u_nd.slice(s![start..(start + BLOCK).min(n), ..]);
         let mut sum = Array2::zeros((d, d));
-        for g_nd in gradient.of(block, beta_dt)? {
+        for g_nd in formula.gradient(block, beta_dt)? {
             sum += &g_nd.t().dot(&g_nd);
         }
         Ok(sum)
@@ -126,10 +127,11 @@ pub(in crate::models) fn by_prepared(
     (sums, rows): (&NormalEquations, &Array2<f64>),
     prepared: &Affine,
 ) -> Result<Array2<f64>> {
-    let gradient = map.gradient()?;
-    let inner = match of_sums(&gradient, sums, beta_dt) {
+    let formula = map.formula()?;
+    formula.require_smooth()?;
+    let inner = match of_sums(&formula, sums, beta_dt) {
         Some(inner) => inner,
-        None => of_rows(map, &gradient, rows, beta_dt)?,
+        None => of_rows(map, &formula, rows, beta_dt)?,
     };
     let scales = map.input().scale().iter().zip(prepared.scale());
     let ratio: Vec<f64> = scales

@@ -1,152 +1,46 @@
 //! Gradients of z(u)'beta in closed form, one for each family of maps.
 
-use super::fourier;
-use crate::{
-    Error, Result,
-    error::Remedy,
-    kernels::Kernel,
-    ops::{Nonlinearity, projection::DenseMap, structured::StructuredMap},
-};
+use super::Formula;
+use crate::{Error, Result, error::Remedy, features::fourier, kernels::Kernel, ops::Nonlinearity};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use rayon::prelude::*;
-use std::{f64::consts::TAU, sync::Arc};
+use std::f64::consts::TAU;
 
-/// How the features of a map depend on its prepared row u, as far as gradients need to know.
-///
-/// ```
-/// use bochner::{features::{Affine, FeatureMap, Fourier}, kernels::Gaussian};
-/// let map = Fourier::new(Gaussian).features(2).build(Affine::identity(1))?;
-/// let gradient = map.gradient()?;
-/// // z = [cos 2 pi w u, sin 2 pi w u], and beta takes the sine.
-/// let (u_nd, beta_dt) = (ndarray::array![[0.0]], ndarray::array![[0.0], [1.0]]);
-/// let w = f64::from(map.parameters().w_ds[[0, 0]]);
-/// let slope = gradient.of(u_nd.view(), beta_dt.view())?[0][[0, 0]];
-/// assert!((slope - std::f64::consts::TAU * w).abs() < 1e-6 * slope.abs());
-/// # Ok::<(), bochner::Error>(())
-/// ```
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub enum Gradient {
-    /// `z = amplitude f(u W + phase)`: dense and structured maps.
-    Projected {
-        /// `[d, s]`.
-        w_ds: Array2<f64>,
-        /// `[s]`; in turns for cosines.
-        phase_s: Array1<f64>,
-        /// `[s]`.
-        amplitude_s: Array1<f64>,
-        /// f, one with a derivative.
-        nonlinearity: Nonlinearity,
-    },
-    /// `z = root' k_m(u)`: kernels with landmarks.
-    Kernel {
-        /// The kernel, one with a [gradient](Kernel::gradient).
-        kernel: Arc<dyn Kernel>,
-        /// At unit scale, `[m, d]`.
-        landmarks_md: Array2<f64>,
-        /// `[m, D]`; the landmarks' kernel values themselves without it.
-        root_mr: Option<Array2<f64>>,
-    },
-    /// `z(R'u)` of a map of other columns.
-    Mixed {
-        /// R, `[d, columns of the map]`.
-        root_de: Array2<f64>,
-        /// The map's own.
-        inner: Box<Self>,
-    },
-    /// Maps side by side.
-    Union(Vec<PartGradient>),
-}
-
-/// One of several maps side by side.
-#[derive(Debug, Clone)]
-pub struct PartGradient {
-    /// Features of the part.
-    pub columns: usize,
-    /// What multiplies its features.
-    pub root: f64,
-    /// Scale and shift from the common row to that of the part, one for each column.
-    pub rescale: Option<Vec<[f32; 2]>>,
-    /// Its own.
-    pub gradient: Gradient,
-}
-
-impl Gradient {
-    /// Of a dense map. Errors with [`Error::Unsupported`] where its nonlinearity has no derivative
-    /// that is known.
-    pub(super) fn dense(map: &DenseMap, name: &str) -> Result<Self> {
-        let of = |values: &[f32]| values.iter().map(|&v| f64::from(v)).collect();
-        Self::projected(
-            map.w_ds.mapv(f64::from),
-            (of(&map.phase_s), of(&map.amplitude_s)),
-            map.nonlinearity.clone(),
-            name,
-        )
-    }
-
-    /// Of a structured map, whose frequencies are written out for it.
-    pub(super) fn structured(map: &StructuredMap, name: &str) -> Result<Self> {
-        Self::projected(
-            map.materialize(),
-            (
-                map.phase_s.iter().map(|&v| f64::from(v)).collect(),
-                Array1::from_elem(map.freqs(), f64::from(map.amplitude)),
-            ),
-            map.nonlinearity.clone(),
-            name,
-        )
-    }
-
-    fn projected(
-        w_ds: Array2<f64>,
-        (phase_s, amplitude_s): (Array1<f64>, Array1<f64>),
-        nonlinearity: Nonlinearity,
-        name: &str,
-    ) -> Result<Self> {
-        match nonlinearity {
-            Nonlinearity::CosSin
-            | Nonlinearity::Cos
-            | Nonlinearity::Identity
-            | Nonlinearity::Relu
-            | Nonlinearity::ReluSquared => Ok(Self::Projected {
-                w_ds,
-                phase_s,
-                amplitude_s,
-                nonlinearity,
-            }),
-            Nonlinearity::Step | Nonlinearity::Custom(_) => Err(unknown(name)),
+impl Formula {
+    /// Errors with [`Error::Unsupported`] where a nonlinearity or a kernel has no gradient that is
+    /// known; [`Self::gradient`] is of the others.
+    pub fn require_smooth(&self) -> Result<()> {
+        match self {
+            Self::Projected { nonlinearity, .. } => match nonlinearity {
+                Nonlinearity::CosSin
+                | Nonlinearity::Cos
+                | Nonlinearity::Identity
+                | Nonlinearity::Relu
+                | Nonlinearity::ReluSquared => Ok(()),
+                Nonlinearity::Step => Err(unknown("features that are steps")),
+                Nonlinearity::Custom(_) => Err(unknown("features of a user's own")),
+            },
+            Self::Kernel { kernel, .. } => match kernel.gradient(&[1.0], &[0.0], &mut [0.0]) {
+                true => Ok(()),
+                false => Err(unknown(&format!("the kernel {}", kernel.spec()))),
+            },
+            Self::Mixed { inner, .. } => inner.require_smooth(),
+            Self::Union(parts) => parts.iter().try_for_each(|p| p.formula.require_smooth()),
         }
-    }
-
-    /// Of a kernel with landmarks, whose columns a root whitens. Errors with
-    /// [`Error::Unsupported`] where the kernel has no gradient that is known.
-    pub(super) fn kernel(
-        kernel: &Arc<dyn Kernel>,
-        landmarks_md: ArrayView2<'_, f32>,
-        root_mr: Option<ArrayView2<'_, f32>>,
-    ) -> Result<Self> {
-        let mut none = [0.0];
-        if !kernel.gradient(&[1.0], &[0.0], &mut none) {
-            let problem = format!("no gradient of the kernel {} is known", kernel.spec());
-            return Err(Error::unsupported(problem).help(Remedy::UseMap(fourier::NAME)));
-        }
-        Ok(Self::Kernel {
-            kernel: kernel.clone(),
-            landmarks_md: landmarks_md.mapv(f64::from),
-            root_mr: root_mr.map(|root| root.mapv(f64::from)),
-        })
     }
 
     /// The gradients of `z(u)'beta` by u for rows `[n, d]` and coefficients `[D, t]`: for each
     /// output one row each, `[n, d]`.
     ///
-    /// Errors with [`Error::Shape`] when rows or coefficients do not fit the map.
-    pub fn of(
+    /// Errors with [`Error::Shape`] when rows or coefficients do not fit the map, and as
+    /// [`Self::require_smooth`].
+    pub fn gradient(
         &self,
         u_nd: ArrayView2<'_, f64>,
         beta_dt: ArrayView2<'_, f64>,
     ) -> Result<Vec<Array2<f64>>> {
         self.check(u_nd.ncols(), beta_dt.nrows())?;
+        self.require_smooth()?;
         match self {
             Self::Projected {
                 w_ds,
@@ -164,18 +58,19 @@ impl Gradient {
             Self::Kernel {
                 kernel,
                 landmarks_md,
-                root_mr,
+                root_br,
+                ..
             } => {
                 let m = landmarks_md.nrows();
                 // A column of ones beside the landmarks has no gradient.
-                let alpha_mt = match root_mr {
-                    Some(root) => root.dot(&beta_dt),
+                let alpha_mt = match root_br {
+                    Some(root) => root.slice(s![..m, ..]).dot(&beta_dt),
                     None => beta_dt.slice(s![..m, ..]).to_owned(),
                 };
                 Ok(of_kernel(kernel.as_ref(), landmarks_md, &alpha_mt, u_nd))
             }
             Self::Mixed { root_de, inner } => {
-                let all = inner.of(u_nd.dot(root_de).view(), beta_dt)?;
+                let all = inner.gradient(u_nd.dot(root_de).view(), beta_dt)?;
                 Ok(all.iter().map(|g| g.dot(&root_de.t())).collect())
             }
             Self::Union(parts) => {
@@ -194,7 +89,7 @@ impl Gradient {
                         let shift: Array1<f64> = rescale.iter().map(|r| f64::from(r[1])).collect();
                         u += &shift;
                     }
-                    let of_part = part.gradient.of(u.view(), own)?;
+                    let of_part = part.formula.gradient(u.view(), own)?;
                     for (sum, one) in sums.iter_mut().zip(of_part) {
                         *sum += &(one * &scale * part.root);
                     }
@@ -202,43 +97,6 @@ impl Gradient {
                 Ok(sums)
             }
         }
-    }
-
-    /// The columns of a row.
-    fn columns(&self) -> Option<usize> {
-        match self {
-            Self::Projected { w_ds, .. } => Some(w_ds.nrows()),
-            Self::Kernel { landmarks_md, .. } => Some(landmarks_md.ncols()),
-            Self::Mixed { root_de, .. } => Some(root_de.nrows()),
-            Self::Union(parts) => parts.iter().find_map(|part| part.gradient.columns()),
-        }
-    }
-
-    /// Whether there may be so many features.
-    fn fits(&self, features: usize) -> bool {
-        match self {
-            Self::Projected {
-                w_ds, nonlinearity, ..
-            } => w_ds.ncols() * nonlinearity.outputs() == features,
-            Self::Kernel {
-                root_mr: Some(root),
-                ..
-            } => root.ncols() == features,
-            Self::Kernel { landmarks_md, .. } => {
-                (landmarks_md.nrows()..=landmarks_md.nrows() + 1).contains(&features)
-            }
-            Self::Mixed { inner, .. } => inner.fits(features),
-            Self::Union(parts) => parts.iter().map(|p| p.columns).sum::<usize>() == features,
-        }
-    }
-
-    fn check(&self, columns: usize, features: usize) -> Result<()> {
-        if self.columns().is_none_or(|own| own == columns) && self.fits(features) {
-            return Ok(());
-        }
-        Err(Error::shape(format!(
-            "rows of {columns} columns and {features} coefficients do not fit the map"
-        )))
     }
 
     /// `sum_i sum_t grad f_t(u_i) grad f_t(u_i)'`, `[d, d]`, of the rows whose `Z'Z` is `gram_dd`
@@ -306,7 +164,7 @@ fn slopes(nonlinearity: &Nonlinearity, t_ns: &Array2<f64>, beta: Vec<f64>) -> Ar
                 Nonlinearity::Identity => beta[k],
                 Nonlinearity::Relu => beta[k] * f64::from(u8::from(*t > 0.0)),
                 Nonlinearity::ReluSquared => beta[k] * 2.0 * t.max(0.0),
-                // Refused when the gradient was made.
+                // `require_smooth` refuses them.
                 Nonlinearity::Step | Nonlinearity::Custom(_) => 0.0,
             };
         }
@@ -350,8 +208,6 @@ fn of_kernel(
     (0..outputs).map(of).collect()
 }
 
-/// No gradient is known of a map.
-pub(super) fn unknown(name: &str) -> Error {
-    Error::unsupported(format!("no gradient of a {name} map is known"))
-        .help(Remedy::UseMap(fourier::NAME))
+fn unknown(of: &str) -> Error {
+    Error::unsupported(format!("no gradient of {of} is known")).help(Remedy::UseMap(fourier::NAME))
 }
