@@ -1,11 +1,11 @@
 //! Rows in: a [`ChunkSource`] yields a dataset chunk by chunk, so that memory does not grow with
 //! rows.
 //!
-//! [`open`] picks the source by the file's extension: [`NpySource`], [`NpzSource`] or
-//! [`CsvSource`]; [`MemorySource`] holds arrays, and [`SparseRows`] rows that are mostly zeros.
-//! [`Split`] yields the training or the test part of any source, [`Survey`] reads a source once
-//! and returns what standardisation and bandwidth rules need. A [`Table`] has columns of text and
-//! truth values too, a [`CsvTable`] being one. [`AtomicFile`], [`NpyWriter`] and
+//! [`open`] picks the source by the file's extension: [`NpySource`], [`NpzSource`], [`CsrSource`],
+//! [`CsvSource`] or [`LibsvmSource`]; [`MemorySource`] holds arrays, and [`SparseRows`] rows that
+//! are mostly zeros. [`Split`] yields the training or the test part of any source, [`Survey`] reads
+//! a source once and returns what standardisation and bandwidth rules need. A [`Table`] has columns
+//! of text and truth values too, a [`CsvTable`] being one. [`AtomicFile`], [`NpyWriter`] and
 //! [`CsvWriter`] write results.
 //!
 //! Rows and columns of arrays are counted from 0 in every message; a CSV file is described by the
@@ -14,9 +14,11 @@
 mod arrays;
 mod checked;
 mod choice;
+mod csr;
 mod csv;
 mod file;
 mod input;
+mod libsvm;
 mod memory;
 mod npy;
 mod npz;
@@ -33,8 +35,10 @@ pub use self::arrays::{Number, ToRows, ToTargets};
 pub(crate) use self::checked::next_checked;
 pub use self::choice::ColumnChoice;
 pub(crate) use self::choice::names_tell;
+pub use self::csr::CsrSource;
 pub use self::csv::{CsvOptions, CsvSource, CsvTable, TargetUse};
 pub use self::file::DataFile;
+pub use self::libsvm::{LibsvmOptions, LibsvmSource};
 pub use self::memory::MemorySource;
 pub use self::npy::NpySource;
 pub use self::npz::NpzSource;

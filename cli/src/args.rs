@@ -44,6 +44,12 @@ pub(crate) struct DataArgs {
     /// most of]
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
     delimiter: Option<char>,
+    /// Columns of a .libsvm, where its rows have not all of them [default: its largest index]
+    #[arg(long, value_name = "D", value_parser = at_least_one)]
+    width: Option<usize>,
+    /// Indices of a .libsvm count from 0, and not from 1
+    #[arg(long)]
+    zero_based: bool,
 }
 
 impl DataArgs {
@@ -54,7 +60,7 @@ impl DataArgs {
 
     /// Opens a source; with targets required it must have some.
     pub(crate) fn open(&self, input: &Path, target_use: TargetUse) -> Result<Box<dyn ChunkSource>> {
-        self.open_beside(input, self.targets.as_deref(), (target_use, None))
+        self.open_beside(input, self.targets.as_deref(), (target_use, None), None)
     }
 
     /// Opens rows for a model: columns by the names that it knows.
@@ -65,16 +71,18 @@ impl DataArgs {
         target_use: TargetUse,
     ) -> Result<Box<dyn ChunkSource>> {
         let columns = model.column_names.clone().map(ColumnChoice::Matching);
-        self.open_beside(input, self.targets.as_deref(), (target_use, columns))
+        let width = Some(model.map.input_dim());
+        self.open_beside(input, self.targets.as_deref(), (target_use, columns), width)
     }
 
-    /// As [`Self::open`], with another file of targets, and columns by their names instead of those
-    /// that were asked for.
+    /// As [`Self::open`], with another file of targets, columns by their names instead of those
+    /// that were asked for, and of so many columns, where the file does not say.
     pub(crate) fn open_beside(
         &self,
         input: &Path,
         targets: Option<&Path>,
         (target_use, columns): (TargetUse, Option<ColumnChoice>),
+        width: Option<usize>,
     ) -> Result<Box<dyn ChunkSource>> {
         let asked = || match (&self.columns[..], &self.ignore[..]) {
             ([], []) => ColumnChoice::All,
@@ -87,6 +95,8 @@ impl DataArgs {
             target_use,
             columns: columns.unwrap_or_else(asked),
             delimiter: self.delimiter,
+            width: width.or(self.width),
+            zero_based: self.zero_based,
         };
         let source = open(input, &options)?;
         if target_use == TargetUse::Required && source.targets() == 0 {

@@ -150,6 +150,7 @@ impl Args {
             path,
             self.test_targets.as_deref(),
             (TargetUse::Required, columns),
+            Some(train.columns()),
         )?;
         for (what, test, train) in [
             ("feature", test.columns(), train.columns()),

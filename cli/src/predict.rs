@@ -41,6 +41,9 @@ pub(crate) struct Args {
     /// most of]
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
     delimiter: Option<char>,
+    /// Indices of a .libsvm count from 0, and not from 1
+    #[arg(long)]
+    zero_based: bool,
     /// Of a model of kernel PCA: write how far each row is, squared and in feature space, from what
     /// its components span, instead of its components. Rows unlike those of the fit are far
     #[arg(long, conflicts_with = "interval")]
@@ -69,6 +72,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         target_use: TargetUse::Ignored,
         columns: model.columns(),
         delimiter: args.delimiter,
+        width: Some(model.map.input_dim()),
+        zero_based: args.zero_based,
         ..OpenOptions::default()
     };
     let mut source: Box<dyn ChunkSource> = Box::new(Interruptible(open(&args.input, &options)?));

@@ -8,9 +8,11 @@ mod number;
 mod records;
 
 pub use self::cells::CsvTable;
+pub(super) use self::decimal::Decimals;
+pub(super) use self::lines::Lines;
 pub(super) use self::number::number;
 
-use self::decimal::{Decimals, Slot};
+use self::decimal::Slot;
 use self::records::Records;
 use super::choice::ColumnChoice;
 use super::open::shortened;

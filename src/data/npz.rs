@@ -77,7 +77,23 @@ fn names(path: &Path) -> Result<String> {
 
 /// The array `name`, which lies in the entry of this name plus `.npy`; each has its own file
 /// handle.
-fn array(path: &Path, name: &str, role: Role) -> Result<Option<ArrayReader>> {
+pub(super) fn array(path: &Path, name: &str, role: Role) -> Result<Option<ArrayReader>> {
+    let place = place(path, name);
+    match entry(path, name)? {
+        Some(entry) => ArrayReader::new(place, Input::Entry(entry), role).map(Some),
+        None => Ok(None),
+    }
+}
+
+fn place(path: &Path, name: &str) -> Place {
+    Place {
+        path: path.to_owned(),
+        array: Some(name.to_owned()),
+    }
+}
+
+/// The bytes of the array `name`.
+pub(super) fn entry(path: &Path, name: &str) -> Result<Option<Entry>> {
     let mut archive = archive(path)?;
     let Some(index) = archive
         .index_for_name(&format!("{name}.npy"))
@@ -85,10 +101,7 @@ fn array(path: &Path, name: &str, role: Role) -> Result<Option<ArrayReader>> {
     else {
         return Ok(None);
     };
-    let place = Place {
-        path: path.to_owned(),
-        array: Some(name.to_owned()),
-    };
+    let place = place(path, name);
     let description = Description::of(
         &archive
             .by_index_raw(index)
@@ -96,7 +109,7 @@ fn array(path: &Path, name: &str, role: Role) -> Result<Option<ArrayReader>> {
     )
     .map_err(|problem| place.problem(problem))?;
     let entry = Entry::open(archive.into_inner(), description).map_err(|error| place.io(error))?;
-    ArrayReader::new(place, Input::Entry(entry), role).map(Some)
+    Ok(Some(entry))
 }
 
 impl ChunkSource for NpzSource {

@@ -1,7 +1,10 @@
 //! A source by the name of its file.
 
 use super::input::packed_extension;
-use super::{ChunkSource, ColumnChoice, CsvOptions, CsvSource, NpySource, NpzSource, TargetUse};
+use super::{
+    ChunkSource, ColumnChoice, CsrSource, CsvOptions, CsvSource, LibsvmOptions, LibsvmSource,
+    NpySource, NpzSource, TargetUse,
+};
 use crate::error::{Error, Result};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -19,10 +22,16 @@ pub struct OpenOptions {
     pub columns: ColumnChoice,
     /// For .csv: what separates columns; `None` where the first line tells.
     pub delimiter: Option<char>,
+    /// For .libsvm: number of feature columns; `None`: the largest index of the file. A model
+    /// predicts rows of as many as it was fitted on.
+    pub width: Option<usize>,
+    /// For .libsvm: whether indices count from 0, and not from 1.
+    pub zero_based: bool,
 }
 
-/// Opens `path` by its extension, in any case: .npy, .npz, or .csv, .tsv and .txt, which may be
-/// compressed and then end in .gz or .zst as well.
+/// Opens `path` by its extension, in any case: .npy, .npz (arrays, or a matrix of scipy), or text,
+/// which may be compressed and then ends in .gz or .zst as well: .csv, .tsv and .txt, or .libsvm,
+/// .svm and .svmlight.
 ///
 /// Errors with [`Error::Unsupported`] for another extension or for an option that does not go with
 /// this one, and as [`NpySource::open`], [`NpzSource::open`] and [`CsvSource::open`] do.
@@ -38,7 +47,25 @@ pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Box<dyn Chu
     options.check(format, extension(path)).map_err(refuse)?;
     Ok(match format {
         Format::Npy => Box::new(NpySource::open(path, options.targets.as_deref())?),
+        Format::Npz if CsrSource::is_one(path)? => {
+            Box::new(CsrSource::open(path, options.targets.as_deref())?)
+        }
+        Format::Npz if options.targets.is_some() => {
+            return Err(refuse(
+                "a targets file goes with .npy and not with arrays in .npz; save the targets as \
+                 array y"
+                    .into(),
+            ));
+        }
         Format::Npz => Box::new(NpzSource::open(path)?),
+        Format::Libsvm => Box::new(LibsvmSource::open(
+            path,
+            LibsvmOptions {
+                width: options.width,
+                zero_based: options.zero_based,
+                target_use: options.target_use,
+            },
+        )?),
         Format::Csv => Box::new(CsvSource::open(
             path,
             CsvOptions {
@@ -57,14 +84,16 @@ pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Box<dyn Chu
 pub enum Format {
     /// A numpy array: .npy.
     Npy,
-    /// An archive of numpy arrays: .npz.
+    /// An archive of numpy arrays, or of a sparse matrix of scipy: .npz.
     Npz,
     /// Separated columns: .csv, .tsv or .txt, also with .gz or .zst behind.
     Csv,
+    /// Labels and sparse rows: .libsvm, .svm or .svmlight, also with .gz or .zst behind.
+    Libsvm,
 }
 
 /// What [`Format::of`] knows, for messages.
-const READ: &str = ".npy, .npz and .csv";
+const READ: &str = ".npy, .npz, .csv and .libsvm";
 
 impl Format {
     /// Of the file that is called so; `None` for any other name.
@@ -82,6 +111,7 @@ impl Format {
             ("npy", false) => Self::Npy,
             ("npz", false) => Self::Npz,
             ("csv" | "tsv" | "txt", _) => Self::Csv,
+            ("libsvm" | "svm" | "svmlight", _) => Self::Libsvm,
             _ => return None,
         })
     }
@@ -107,9 +137,10 @@ impl OpenOptions {
         let remedy = match format {
             Format::Npz => "save the targets as array y",
             Format::Npy => "give a targets file",
+            Format::Libsvm => "the labels are what each line begins with",
             _ => "name a target column",
         };
-        if self.targets.is_some() && format != Format::Npy {
+        if self.targets.is_some() && !matches!(format, Format::Npy | Format::Npz) {
             return Err(format!(
                 "a targets file goes with .npy, not with .{extension}; {remedy}"
             ));

@@ -84,3 +84,35 @@ fn a_model_finds_its_columns_by_name() {
     run(&format!("{fit} --delimiter ;")).fails(&["\"y\"", "its columns are \"id,a,b,y\""]);
     run(&format!("{fit} --delimiter ab")).fails(&["--delimiter", "one character"]);
 }
+
+/// Rows without their last columns are those of the model all the same.
+#[test]
+fn sparse_rows_have_the_columns_of_the_model() {
+    let here = here();
+    let run = |arguments: &str| bochner(here.path(), arguments, &[]);
+    let (mut text, mut dense) = (String::new(), String::from("a,b,c,y\n"));
+    for i in 0..60 {
+        let (a, b, c) = (i % 7, i % 5, i % 2);
+        writeln!(text, "{} 1:{a} 2:{b} 3:{c}", a - b).expect("a string");
+        writeln!(dense, "{a},{b},{c},{}", a - b).expect("a string");
+    }
+    fs::write(here.path().join("rows.svm"), text).expect("written");
+    fs::write(here.path().join("rows.csv"), dense).expect("written");
+    fs::write(here.path().join("few.svm"), "1 1:3\n0\n").expect("written");
+    fs::write(here.path().join("few.csv"), "3,0,0\n0,0,0\n").expect("written");
+    let fit = "--features 64 --sigma 2 --task regression --device cpu --quiet";
+    let fits = [
+        format!("fit rows.svm {fit} -o s.model --test-input few.svm"),
+        format!("fit rows.csv --target y {fit} -o d.model"),
+        "predict s.model few.svm -o s.csv --device cpu".into(),
+        "predict d.model few.csv -o d.csv --device cpu".into(),
+    ];
+    for command in fits {
+        let ran = run(&command);
+        assert_eq!(ran.code, Some(0), "{command}: {ran:?}");
+    }
+    let read = |name: &str| fs::read_to_string(here.path().join(name)).expect(name);
+    assert_eq!(read("s.csv"), read("d.csv"));
+    fs::write(here.path().join("wide.svm"), "1 4:3\n").expect("written");
+    run("predict s.model wide.svm -o s.csv --device cpu").fails(&["wide.svm", "the 3 columns"]);
+}

@@ -1,5 +1,6 @@
 //! Numbers in plain records, read in one go with what separates them.
 
+use super::number::number;
 use crate::data::rows::EXACT;
 use memchr::memchr;
 
@@ -16,7 +17,7 @@ pub(super) enum Slot {
 
 /// Reads the numbers of records without quotes.
 #[derive(Debug, Default)]
-pub(super) struct Decimals {
+pub(in crate::data) struct Decimals {
     /// Whether the last number had more digits than the short way takes.
     long: bool,
 }
@@ -67,6 +68,14 @@ impl Decimals {
             }
         }
         at == record.len()
+    }
+
+    /// The finite number that `text` is; otherwise what is wrong and what to do.
+    pub(in crate::data) fn of(&mut self, text: &[u8]) -> Result<f64, String> {
+        match self.number(text) {
+            Some((value, length)) if length == text.len() => Ok(value),
+            _ => number(text).map(|(value, _)| value),
+        }
     }
 
     /// The number with which `text` begins, and how long it is.

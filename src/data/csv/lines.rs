@@ -3,7 +3,7 @@
 use super::delimiter::sniffed;
 use crate::data::input::Input;
 use crate::error::{Error, Result};
-use memchr::{memchr, memchr3};
+use memchr::{memchr, memchr2, memchr3};
 use std::path::Path;
 
 /// The longest record, in bytes. A longer one is a quote that was left open, or no table.
@@ -19,9 +19,11 @@ const BUFFER: usize = 256 * 1024;
 /// none. A field that begins with a quote goes on to the next one that is not doubled. With the
 /// delimiter `' '` any number of blanks in a row are one.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(in crate::data) struct Lines {
     input: Input,
     delimiter: u8,
+    /// Whether quotes are quotes, or a character like others.
+    quotes: bool,
     buffer: Vec<u8>,
     /// What of the buffer is filled.
     filled: usize,
@@ -66,18 +68,7 @@ impl Lines {
     /// Opens the file at `path` before its first record. Without a delimiter, that is what the
     /// first line has most of, or else a comma.
     pub(super) fn open(path: &Path, delimiter: Option<u8>) -> Result<Self> {
-        let mut lines = Self {
-            input: Input::open(path)?,
-            delimiter: b',',
-            buffer: vec![0; BUFFER],
-            filled: 0,
-            next: 0,
-            before: 0,
-            ended: false,
-            record: Record::default(),
-            longest: RECORD,
-        };
-        lines.begin()?;
+        let mut lines = Self::begun(path)?;
         lines.delimiter = match delimiter {
             Some(delimiter) => delimiter,
             None => {
@@ -91,8 +82,32 @@ impl Lines {
         Ok(lines)
     }
 
+    /// As [`Self::open`], for lines in which quotes mean nothing.
+    pub(in crate::data) fn open_unquoted(path: &Path) -> Result<Self> {
+        let mut lines = Self::begun(path)?;
+        lines.quotes = false;
+        Ok(lines)
+    }
+
+    fn begun(path: &Path) -> Result<Self> {
+        let mut lines = Self {
+            input: Input::open(path)?,
+            delimiter: b',',
+            quotes: true,
+            buffer: vec![0; BUFFER],
+            filled: 0,
+            next: 0,
+            before: 0,
+            ended: false,
+            record: Record::default(),
+            longest: RECORD,
+        };
+        lines.begin()?;
+        Ok(lines)
+    }
+
     /// The file.
-    pub(super) fn path(&self) -> &Path {
+    pub(in crate::data) fn path(&self) -> &Path {
         self.input.path()
     }
 
@@ -102,7 +117,7 @@ impl Lines {
     }
 
     /// Back to before the first record.
-    pub(super) fn rewind(&mut self) -> Result<()> {
+    pub(in crate::data) fn rewind(&mut self) -> Result<()> {
         self.input.rewind()?;
         self.begin()
     }
@@ -144,7 +159,7 @@ impl Lines {
 
     /// Goes to the next record, whose fields are not yet told apart unless it has quotes; false at
     /// the end.
-    pub(super) fn find(&mut self) -> Result<bool> {
+    pub(in crate::data) fn find(&mut self) -> Result<bool> {
         loop {
             let rest = &self.buffer[self.next..self.filled];
             match rest.iter().position(|b| !matches!(b, b'\r' | b'\n')) {
@@ -163,9 +178,13 @@ impl Lines {
         let mut seen = 0;
         loop {
             let rest = &self.buffer[self.next..self.filled];
-            let found = memchr3(b'\n', b'\r', b'"', &rest[seen..]).map(|at| seen + at);
+            let found = match self.quotes {
+                true => memchr3(b'\n', b'\r', b'"', &rest[seen..]),
+                false => memchr2(b'\n', b'\r', &rest[seen..]),
+            };
+            let found = found.map(|at| seen + at);
             match found {
-                Some(at) if rest[at] == b'"' => return self.find_quoted(),
+                Some(at) if self.quotes && rest[at] == b'"' => return self.find_quoted(),
                 Some(at) => {
                     self.set(at, false);
                     return Ok(true);
@@ -264,7 +283,7 @@ impl Lines {
     }
 
     /// The whole record, if it has no quotes.
-    pub(super) fn plain(&self) -> Option<&[u8]> {
+    pub(in crate::data) fn plain(&self) -> Option<&[u8]> {
         let (start, end) = self.line();
         (!self.record.quoted).then(|| &self.buffer[start..end])
     }
@@ -288,7 +307,7 @@ impl Lines {
     }
 
     /// `what` about the line of the record.
-    pub(super) fn problem(&self, what: &str) -> Error {
+    pub(in crate::data) fn problem(&self, what: &str) -> Error {
         let gap = if what.starts_with(',') { "" } else { " " };
         let path = self.input.path();
         Error::data(path, format!("line {}{gap}{what}", self.number()))

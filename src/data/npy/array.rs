@@ -162,6 +162,21 @@ impl ArrayReader {
         })
     }
 
+    /// Number of rows.
+    pub(in crate::data) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub(in crate::data) fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Where the array lies.
+    pub(in crate::data) fn place(&self) -> &Place {
+        &self.place
+    }
+
     /// The next `rows` rows (no more than are left), each value through `from`.
     fn read<T: Copy + Default>(
         &mut self,
@@ -245,7 +260,7 @@ impl ArrayReader {
         Ok(())
     }
 
-    fn rewind(&mut self) -> Result<()> {
+    pub(in crate::data) fn rewind(&mut self) -> Result<()> {
         self.next = 0;
         match &mut self.input {
             Input::File(file) => file.seek(SeekFrom::Start(self.start)).map(drop),
@@ -297,7 +312,8 @@ impl ArrayReader {
         }
     }
 
-    fn read_targets(&mut self, rows: usize) -> Result<Array2<f64>> {
+    /// The next `rows` rows as finite numbers that f64 holds exactly.
+    pub(in crate::data) fn read_targets(&mut self, rows: usize) -> Result<Array2<f64>> {
         let first = self.next;
         let y = self.read(rows, |v| v)?;
         if let Some((i, j, value)) = first_non_finite(&y, f64::is_finite) {
