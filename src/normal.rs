@@ -14,6 +14,8 @@ const KIND: &str = "normal-equations";
 
 /// The lower triangle of the Gram matrix in a file.
 const TRIANGLE: &str = "gram_triangle";
+/// The sum of logarithms of weights, as text: JSON has no word for an infinite number.
+const LOG_WEIGHT: &str = "log_weight";
 
 /// What the target columns mean.
 #[derive(Debug, Clone, PartialEq)]
@@ -99,6 +101,9 @@ pub struct NormalEquations {
     /// The sum of the rows' weights, which is the n of every formula; without weights, their
     /// number. Every sum below counts a row of weight w as often as that.
     pub weight: f64,
+    /// The sum of the logarithms of the weights, of which only a likelihood asks: minus infinity
+    /// where a row has weight 0, and NaN where nobody knows.
+    pub log_weight: f64,
     /// `Z'Z`, `[D, D]`, lower triangle.
     pub gram_dd: Array2<f64>,
     /// `Z'Y`, `[D, t]`.
@@ -117,6 +122,7 @@ impl NormalEquations {
         Self {
             rows: 0,
             weight: 0.0,
+            log_weight: 0.0,
             gram_dd: Array2::zeros((features, features)),
             zty_dt: Array2::zeros((features, targets)),
             z_sum_d: Array1::zeros(features),
@@ -205,6 +211,7 @@ impl NormalEquations {
         }
         self.rows += other.rows;
         self.weight += other.weight;
+        self.log_weight += other.log_weight;
         self.gram_dd += &other.gram_dd;
         self.zty_dt += &other.zty_dt;
         self.z_sum_d += &other.z_sum_d;
@@ -234,6 +241,7 @@ impl NormalEquations {
         }
         self.rows -= other.rows;
         self.weight = (self.weight - other.weight).max(0.0);
+        self.log_weight -= other.log_weight;
         self.gram_dd -= &other.gram_dd;
         self.zty_dt -= &other.zty_dt;
         self.z_sum_d -= &other.z_sum_d;
@@ -281,6 +289,7 @@ impl NormalEquations {
             .collect();
         store.put_vector(TRIANGLE, &triangle);
         store.put_f64("zty", self.zty_dt.view());
+        store.set(LOG_WEIGHT, self.log_weight.to_string());
         for (name, vector) in [
             ("z_sum", &self.z_sum_d),
             ("y_sum", &self.y_sum_t),
@@ -313,13 +322,24 @@ impl NormalEquations {
             )));
         }
         let rows: u64 = store.get("rows")?;
+        // Files from before there were weights have none.
+        let weight = match store.has_property("weight") {
+            true => store.get("weight")?,
+            false => rows as f64,
+        };
+        let log_weight = match store.has_property(LOG_WEIGHT) {
+            true => {
+                let text = store.text(LOG_WEIGHT)?;
+                let problem = || Error::format(format!("{LOG_WEIGHT} is {text:?}, no number"));
+                text.parse().map_err(|_| problem())?
+            }
+            false if weight == rows as f64 => 0.0,
+            false => f64::NAN,
+        };
         Ok(Self {
             rows,
-            // Files from before there were weights have none.
-            weight: match store.has_property("weight") {
-                true => store.get("weight")?,
-                false => rows as f64,
-            },
+            weight,
+            log_weight,
             gram_dd,
             zty_dt,
             z_sum_d: store.vector("z_sum", features)?,

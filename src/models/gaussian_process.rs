@@ -1,5 +1,8 @@
 //! Gaussian process regression on random features.
 
+#[cfg(test)]
+mod tests;
+
 use super::{
     Fit, FitData, FitSums, FitTimes, Known, Learner, Lengthscales, LinearModel, Numbers, Summed,
     growing::fit_sums, lengthscales,
@@ -20,6 +23,10 @@ use std::time::Instant;
 /// `f = z(x)'beta` with `beta ~ N(0, signal I)` has the covariance `signal z(x)'z(y)`, about
 /// `signal k(x, y)`; `y = f + e`, `e ~ N(0, noise)` (Rasmussen & Williams 2006, chapters 2 and 5).
 /// One pass over the rows, `O(n D^2 + D^3)` operations, `8 D^2` bytes a matrix.
+///
+/// A row of weight w has the noise `noise / w`, as scikit-learn's `alpha = noise / w` says it:
+/// the mean of w readings, or one that is known that much better. `noise` is that of a row of
+/// weight 1, which intervals are for. Weights are positive.
 ///
 /// ```
 /// use bochner::prelude::*;
@@ -118,6 +125,10 @@ impl<T> Learner<GaussianProcessOptions, T> {
 }
 
 impl Fit for GaussianProcessOptions {
+    fn takes_weights(&self) -> bool {
+        true
+    }
+
     /// Errors as [`NormalEquations::accumulate`] and [`Evidence::maximize`] do, and with
     /// [`Error::Unsupported`] when lengthscales are to be found of other maps than Fourier's.
     fn fit(&self, map: Box<dyn FeatureMap>, mut data: FitData<'_>) -> Result<LinearModel> {
@@ -187,7 +198,7 @@ impl FitSums for GaussianProcessOptions {
         let posterior = evidence.posterior(&variances)?;
         let mut model = LinearModel {
             learner: "gaussian-process".into(),
-            lambda: variances.ratio / sums.rows as f64,
+            lambda: variances.ratio / sums.weight,
             rows: sums.rows,
             spread: Some(posterior.spread),
             ..LinearModel::new(

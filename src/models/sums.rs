@@ -253,6 +253,7 @@ mod tests {
         NormalEquations {
             rows: 7 + from as u64,
             weight: 9.5 + from,
+            log_weight: -2.5 - from,
             gram_dd,
             zty_dt: Array2::from_shape_fn((features, targets), |(i, k)| -entry(i + 100 * k)),
             z_sum_d: Array1::from_shape_fn(features, |i| entry(i + 1000)),

@@ -148,6 +148,7 @@ impl<'a> Accumulation<'a> {
             sums: GramAccumulator::new(&self.run.device, features, outputs + 1)?,
             rows: 0,
             weight: 0.0,
+            log_weight: 0.0,
             y_sum_t: Array1::zeros(outputs),
             y_square_t: Array1::zeros(outputs),
             copy,
@@ -191,6 +192,7 @@ struct Running<'a> {
     sums: GramAccumulator,
     rows: u64,
     weight: f64,
+    log_weight: f64,
     y_sum_t: Array1<f64>,
     y_square_t: Array1<f64>,
     /// The sums up to some chunk, in case the device is lost, and when they were copied.
@@ -234,6 +236,7 @@ impl OnDevice for Running<'_> {
             .zip(&self.weights_n.slice(s![rows.clone()]))
         {
             self.weight += w;
+            self.log_weight += w.ln();
             for (k, &v) in row.iter().enumerate() {
                 let raw = v + self.targets.shift(k);
                 self.y_sum_t[k] += w * raw;
@@ -261,6 +264,7 @@ impl Running<'_> {
         OfTargets {
             rows: self.rows,
             weight: self.weight,
+            log_weight: self.log_weight,
             y_sum_t: self.y_sum_t.clone(),
             y_square_t: self.y_square_t.clone(),
         }
@@ -288,6 +292,7 @@ impl Running<'_> {
 struct OfTargets {
     rows: u64,
     weight: f64,
+    log_weight: f64,
     y_sum_t: Array1<f64>,
     y_square_t: Array1<f64>,
 }
@@ -304,6 +309,7 @@ impl OfTargets {
         NormalEquations {
             rows: self.rows,
             weight: self.weight,
+            log_weight: self.log_weight,
             gram_dd: sums.gram_dd,
             zty_dt,
             z_sum_d,
@@ -427,6 +433,8 @@ mod tests {
             let repeated = sums_of(pick(&copies)).expect("sums");
             assert_eq!((weighted.rows, repeated.rows), (40, copies.len() as u64));
             assert_eq!((weighted.weight, repeated.weight), (60.0, 60.0));
+            assert_eq!(weighted.log_weight, f64::NEG_INFINITY);
+            assert_eq!(repeated.log_weight, 0.0);
             // As above; what is rounded once more are the products with the roots.
             let close = |name: &str, worst: f64| {
                 assert!(worst < 1e-4, "{name} on {device:?}: {worst}");

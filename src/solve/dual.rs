@@ -199,6 +199,7 @@ mod tests {
                 let sums = NormalEquations {
                     rows: rows as u64,
                     weight: weights.sum(),
+                    log_weight: weights.iter().map(|w: &f64| w.ln()).sum(),
                     gram_dd: z.t().dot(&wz),
                     zty_dt: z.t().dot(&wy),
                     z_sum_d: wz.sum_axis(Axis(0)),

@@ -110,6 +110,7 @@ impl FeatureEvidence {
         let sums = NormalEquations {
             rows: rows as u64,
             weight: rows as f64,
+            log_weight: 0.0,
             zty_dt: product(&z_dn, &self.y_nt),
             gram_dd: lower_outer(&z_dn),
             y_square_t: self.square_t.clone(),
@@ -239,6 +240,7 @@ mod tests {
         let sums = NormalEquations {
             rows: 13,
             weight: 13.0,
+            log_weight: 0.0,
             gram_dd: z_dn.dot(&z_dn.t()),
             zty_dt: z_dn.dot(&y_nt),
             z_sum_d: z_dn.sum_axis(Axis(1)),

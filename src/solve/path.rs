@@ -249,6 +249,7 @@ mod tests {
         NormalEquations {
             rows: z.nrows() as u64,
             weight: z.nrows() as f64,
+            log_weight: 0.0,
             // Only the lower triangle counts.
             gram_dd: {
                 let mut gram = z.t().dot(z);

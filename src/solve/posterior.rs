@@ -20,6 +20,10 @@ use std::f64::consts::TAU;
 ///
 /// With an intercept, which has a flat prior, the likelihood is that of the contrasts of y, the
 /// n - 1 combinations that no constant moves (restricted maximum likelihood).
+///
+/// A row of weight w has the noise `noise / w`: with R the diagonal of the roots of the weights,
+/// R y is a process on the features R Z with the noise of all rows, and densities of y are those of
+/// R y times `|R|`. It is one row of the n, whatever its weight.
 #[derive(Debug, Clone)]
 pub struct Evidence {
     /// What it shares with ridge regression.
@@ -28,6 +32,8 @@ pub struct Evidence {
     square_t: Array1<f64>,
     /// Rows that the likelihood counts.
     counted: f64,
+    /// What the weights of the rows add to the logarithm of the likelihood of a target.
+    of_weights: f64,
     /// The smallest ratio that the sums can tell from none.
     least: f64,
     intercept: bool,
@@ -67,17 +73,23 @@ impl Evidence {
     /// Decomposes the sums. Directions whose eigenvalue is at most [`LambdaPath::CUTOFF`] of the
     /// trace count as if the features did not vary along them.
     ///
-    /// Errors when there are no rows (one is too few beside an intercept), and on sums that are not
-    /// finite.
+    /// Errors when there are no rows (one is too few beside an intercept), with [`Error::Data`]
+    /// when one has weight 0, and on sums that are not finite.
     pub fn of(sums: &NormalEquations, intercept: bool) -> Result<Self> {
-        let n = sums.weight;
-        let counted = if intercept { n - 1.0 } else { n };
+        let (n, rows) = (sums.weight, sums.rows as f64);
+        let counted = if intercept { rows - 1.0 } else { rows };
         if counted < 1.0 {
             return Err(Error::shape(format!(
-                "{n} rows say nothing of a variance; give at least {}",
+                "{rows} rows say nothing of a variance; give at least {}",
                 if intercept { 2 } else { 1 }
             )));
         }
+        if !sums.log_weight.is_finite() {
+            let problem = "a row of weight 0 has a noise without bound; leave it out";
+            return Err(Error::data("weights", problem));
+        }
+        // One constant is taken out of R y along R 1, and out of y along 1.
+        let along = if intercept { (n / rows).ln() } else { 0.0 };
         let mut path = LambdaPath::of(sums, intercept)?;
         // A smooth kernel has a few large eigenvalues and then, of sums of f32, rounding: as large
         // as their trace is, whatever the largest. Taken for features, these directions would fit
@@ -94,6 +106,7 @@ impl Evidence {
             square_t: &sums.y_square_t - &(&path.y_mean_t * &path.y_mean_t * n),
             path,
             counted,
+            of_weights: 0.5 * (sums.log_weight - along),
             least,
             intercept,
         })
@@ -121,7 +134,8 @@ impl Evidence {
     }
 
     /// `log p(y | x)`, summed over targets:
-    /// `-1/2 (y'K^-1 y + log |K| + N log 2 pi)`, `K = signal Z Z' + noise I`.
+    /// `-1/2 (y'K^-1 y + log |K| + N log 2 pi)`, `K = signal Z Z' + noise W^-1` with W the diagonal
+    /// of the weights.
     pub fn log_marginal_likelihood(&self, variances: &Variances) -> f64 {
         let Variances { ratio, noise_t } = variances;
         let stretch: f64 = self
@@ -136,7 +150,7 @@ impl Evidence {
             .iter()
             .zip(noise_t)
             .map(|(misfit, noise)| -0.5 * (misfit + self.counted * (TAU * noise).ln() + stretch));
-        each.sum()
+        each.map(|target| target + self.of_weights).sum()
     }
 
     /// The variances of the largest marginal likelihood, of those that are not known. The ratio is
