@@ -17,8 +17,8 @@ pub use ceilings::Ceilings;
 pub use clock::{Clock, Sample};
 pub use crossing::{CROSSING_DIMS, CROSSING_FEATURES, Crossed, crossing};
 pub(crate) use table::{
-    BESIDE, BINNING, CEILING, FEW, GRAM, KERNEL_BLOCK, PLACE, PREDICT, PRODUCT, PROJECTION,
-    STRUCTURED, WALSH_HADAMARD,
+    ADDITIVE_CHI2, BESIDE, BINNING, CEILING, COMPLEX_PRODUCT, FEW, GRAM, KERNEL_BLOCK, PLACE,
+    PREDICT, PRODUCT, PROJECTION, STRUCTURED, WALSH_HADAMARD,
 };
 pub use table::{OpBench, Size};
 

@@ -1,6 +1,7 @@
 //! Feature maps: z(x) with z(x)'z(y) close to k(x, y). A map is kernel x sampling x nonlinearity;
 //! one file per map.
 
+mod additive_chi2;
 mod affine;
 pub mod arc_cosine;
 mod bandwidth;
@@ -21,16 +22,19 @@ mod readers;
 mod scaled_kernel;
 mod scaling;
 pub mod select;
+mod skewed_chi2;
 pub mod sorf;
 mod sparse;
 pub mod spec;
 mod standardize;
 mod stretch;
 pub mod structured;
+mod tensor_sketch;
 mod transformer;
 mod union;
 
 pub use crate::store::Store;
+pub use additive_chi2::{AdditiveChi2Features, AdditiveChi2Map};
 pub use affine::Affine;
 pub use arc_cosine::ArcCosine;
 pub use bandwidth::Bandwidth;
@@ -54,12 +58,14 @@ pub use readers::{Reader, read, register};
 pub use scaled_kernel::ScaledKernel;
 pub use scaling::Scaling;
 pub use select::{Auto, MapCost, Selection};
+pub use skewed_chi2::SkewedChi2;
 pub use sorf::{Radii, Sorf};
 pub use sparse::SparseInput;
 pub use spec::{LeverageSpec, MapChoice, MapKind, MapPart, MapSpec};
 pub use standardize::Standardize;
 pub(crate) use stretch::Stretched;
 pub use structured::StructuredFeatures;
+pub use tensor_sketch::{Hashes, TensorSketch, TensorSketchMap};
 pub use transformer::{FeatureValue, Transformer};
 pub(crate) use union::{Leaf, leaves};
 pub use union::{Union, UnionBuilder};
@@ -228,4 +234,24 @@ pub trait LoadedMap: Debug + Send {
         let _ = (x, z_nd);
         Ok(false)
     }
+}
+
+/// A matrix of `columns` columns with a row for each of `x_nd`, on its device: the one kept, unless
+/// it is too small.
+fn scratch<'m>(
+    kept: &'m mut Option<Matrix>,
+    x_nd: &Matrix,
+    columns: usize,
+) -> Result<&'m mut Matrix> {
+    let fits = |m: &Matrix| m.capacity_rows() >= x_nd.rows() && m.cols() == columns;
+    if !kept.as_ref().is_some_and(fits) {
+        // The old one first, so that a pool can hand it out again.
+        *kept = None;
+    }
+    let scratch = match kept {
+        Some(there) => there,
+        none => none.insert(Matrix::new(x_nd.device(), x_nd.capacity_rows(), columns)?),
+    };
+    scratch.set_rows(x_nd.rows())?;
+    Ok(scratch)
 }

@@ -3,7 +3,9 @@
 mod arc_cosine;
 mod block_form;
 mod cauchy;
+mod chi2;
 mod custom;
+mod domain;
 mod exponential;
 mod factor;
 mod gaussian;
@@ -14,13 +16,16 @@ mod matern;
 mod matrix;
 mod mixture;
 mod parse;
+mod polynomial;
 mod product;
 mod rational_quadratic;
 
 pub use arc_cosine::ArcCosineKernel;
 pub use block_form::BlockForm;
 pub use cauchy::Cauchy;
+pub use chi2::{AdditiveChi2, SkewedChi2Kernel};
 pub use custom::CustomKernel;
+pub use domain::Domain;
 pub use exponential::Exponential;
 pub use factor::ColumnFactor;
 pub use gaussian::Gaussian;
@@ -31,6 +36,7 @@ pub use matern::Matern;
 pub use matrix::{cross, gram};
 pub use mixture::{Component, Mixture};
 pub use parse::parse;
+pub use polynomial::Polynomial;
 pub use product::Product;
 pub use rational_quadratic::RationalQuadratic;
 
@@ -140,6 +146,21 @@ pub trait Kernel: Debug + Send + Sync {
     /// The arc-cosine kernel that this is; `None` for all others.
     fn arc_cosine(&self) -> Option<ArcCosineKernel> {
         None
+    }
+
+    /// The polynomial kernel that this is; `None` for all others.
+    fn polynomial(&self) -> Option<Polynomial> {
+        None
+    }
+
+    /// The skewed chi-squared kernel that this is; `None` for all others.
+    fn skewed_chi2(&self) -> Option<SkewedChi2Kernel> {
+        None
+    }
+
+    /// The values that its columns may hold, at unit scale.
+    fn domain(&self) -> Domain {
+        Domain::Any
     }
 
     /// The closed form that blocks of the kernel matrix are computed by in f32; `None` leaves them
@@ -274,7 +295,7 @@ fn scaled(x: &[f64], lengthscale: f64) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cauchy, Gaussian, Kernel, Laplacian, Matern, Norm, parse};
+    use super::{Cauchy, Gaussian, Kernel, Laplacian, Matern, Norm, Polynomial, parse};
 
     /// The distance that a kernel sees, and so the rows that its median bandwidth is near.
     #[test]
@@ -327,6 +348,8 @@ mod tests {
             "product:gaussian@1*laplacian@2",
             "hat",
             "arc-cosine:1",
+            "additive-chi2",
+            "skewed-chi2",
         ] {
             let kernel = parse(spec).expect("known");
             let error = kernel.lengthscale_of_gamma(1.0).expect_err("has no gamma");
@@ -336,7 +359,8 @@ mod tests {
 
     #[test]
     fn gamma_and_lengthscale_are_inverses() {
-        let kernels: [&dyn Kernel; 3] = [&Gaussian, &Laplacian, &Cauchy];
+        let polynomial = Polynomial::new(3, 1.0).expect("a kernel");
+        let kernels: [&dyn Kernel; 4] = [&Gaussian, &Laplacian, &Cauchy, &polynomial];
         for kernel in kernels {
             for gamma in [1e-6, 0.3, 1.0, 7.0, 1e6] {
                 let lengthscale = kernel.lengthscale_of_gamma(gamma).expect("has a gamma");

@@ -2,7 +2,9 @@
 //! `reference`, then cpu.rs and gpu.rs) and the shader of the same stem. Its check.rs compares it
 //! with the reference, on parameters drawn there: maps are made of ops, not ops of maps.
 
+pub mod additive_chi2;
 pub mod binning;
+pub mod complex_product;
 pub(crate) mod dispatch;
 pub mod few;
 pub mod gram;

@@ -9,8 +9,8 @@ use crate::{
     device::GpuDevice,
     form::Contest,
     ops::{
-        binning, few, gram, kernel_block, place, predict, product, projection, structured,
-        walsh_hadamard,
+        additive_chi2, binning, complex_product, few, gram, kernel_block, place, predict, product,
+        projection, structured, walsh_hadamard,
     },
 };
 
@@ -90,6 +90,18 @@ pub const REGISTRY: &[Row] = &[
         shaders: &[&place::OP],
         check: place::check::run,
         bench: bench::PLACE,
+    },
+    Row {
+        op: "complex-product",
+        shaders: &[&complex_product::OP],
+        check: complex_product::check::run,
+        bench: bench::COMPLEX_PRODUCT,
+    },
+    Row {
+        op: "additive-chi2",
+        shaders: &[&additive_chi2::OP],
+        check: additive_chi2::check::run,
+        bench: bench::ADDITIVE_CHI2,
     },
     // tests/tiles.rs holds the naive projection, which benchmarks alone use.
     Row {

@@ -20,6 +20,7 @@ use crate::{
     error::{Error, Result},
     kernels::{Kernel, SpectralMeasure},
     seed::{Draws, Seed, Stream},
+    text::counted,
 };
 use ndarray::Array2;
 use quasi::Sequence;
@@ -73,6 +74,39 @@ pub struct Frequencies {
     /// What each frequency counts for in k^ = (1/s) sum_l weight_l cos(omega_l . Delta); `None`
     /// stands for all ones.
     pub weights: Option<Vec<f64>>,
+}
+
+impl Frequencies {
+    /// The same, if they are `s` of `d` columns, with an offset each where they are `phased`.
+    pub(crate) fn checked(&self, (s, d): (usize, usize), phased: bool) -> Result<Self> {
+        let wrong = |problem: String| Err(Error::shape(problem));
+        if self.omega_sd.dim() != (s, d) {
+            return wrong(format!(
+                "the given frequencies are {:?}, and the map's are {:?}",
+                self.omega_sd.dim(),
+                (s, d)
+            ));
+        }
+        let phases = self.phases.as_ref().map(Vec::len);
+        if phases.is_some_and(|given| given != s) || (phased && phases.is_none()) {
+            return wrong(format!(
+                "there are {} of {s} frequencies; give one each",
+                counted(phases.unwrap_or(0), "offset")
+            ));
+        }
+        if self
+            .weights
+            .as_ref()
+            .is_some_and(|weights| weights.len() != s)
+        {
+            return wrong(format!("{s} frequencies take as many weights"));
+        }
+        let offsets = self.phases.iter().chain(&self.weights).flatten();
+        if !self.omega_sd.iter().chain(offsets).all(|v| v.is_finite()) {
+            return Err(Error::parameter("a given frequency is not finite"));
+        }
+        Ok(self.clone())
+    }
 }
 
 impl Sampling {

@@ -64,6 +64,8 @@ pub enum Stream {
     Posterior = 18,
     /// The prior and the noise of functions drawn by Matheron's rule; block = the function.
     Paths = 19,
+    /// Hash functions of a sketch; block = the sketch.
+    Hashes = 21,
     /// Exchanges of rows under a null hypothesis; block = the exchange.
     Exchange = 24,
 }

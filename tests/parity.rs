@@ -31,7 +31,16 @@ fn agrees_on(op: &str, device: &Device) {
 fn ops_agree_with_f64_on_any_number_of_threads() {
     for threads in [1, 3, 5] {
         let device = Device::Cpu(CpuDevice::with_threads(threads).expect("starts"));
-        for op in ["projection", "gram", "predict", "product", "few", "binning"] {
+        for op in [
+            "projection",
+            "gram",
+            "predict",
+            "product",
+            "few",
+            "binning",
+            "complex-product",
+            "additive-chi2",
+        ] {
             agrees_on(op, &device);
         }
     }
@@ -88,6 +97,16 @@ fn moved_blocks_agree_with_f64() {
 }
 
 #[test]
+fn complex_products_agree_with_f64() {
+    agrees("complex-product");
+}
+
+#[test]
+fn additive_chi2_agrees_with_f64() {
+    agrees("additive-chi2");
+}
+
+#[test]
 fn ceilings_agree_with_f64() {
     agrees("ceiling");
 }
@@ -105,6 +124,8 @@ fn every_op_has_its_test() {
         "kernel-block",
         "binning",
         "place",
+        "complex-product",
+        "additive-chi2",
         "ceiling",
     ];
     let suites: Vec<_> = REGISTRY.iter().map(|row| row.op).collect();

@@ -30,19 +30,19 @@ use std::sync::Arc;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Map options")]
 pub(crate) struct MapArgs {
-    /// fourier, fastfood, sorf, arc-cosine, nystrom, binning, projection, or several side by side:
-    /// binning+fourier, 0.3*binning:200+0.7*fourier (weight, map, features); `auto` times fourier,
-    /// fastfood and sorf, those that serve the kernel, on the device and takes the cheapest
-    /// [default: fourier]
+    /// fourier, fastfood, sorf, arc-cosine, nystrom, binning, projection, tensor-sketch,
+    /// skewed-chi2, additive-chi2, or several side by side: binning+fourier,
+    /// 0.3*binning:200+0.7*fourier (weight, map, features); `auto` times fourier, fastfood and
+    /// sorf, those that serve the kernel, on the device and takes the cheapest [default: fourier]
     #[arg(long, value_name = "MAP")]
     map: Option<MapOption>,
     /// Number of features, real output columns: for nystrom of landmarks, chosen among ten times as
-    /// many sampled rows (at least 2,000, at most 20,000), for binning of grids; maps side by side
-    /// share them evenly [default: 1000]
+    /// many sampled rows (at least 2,000, at most 20,000), for binning of grids, for
+    /// additive-chi2 at most; maps side by side share them evenly [default: 1000]
     #[arg(long, value_name = "D", value_parser = whole::<usize>)]
     features: Option<usize>,
     /// `paired` (cosine and sine of D/2 frequencies) or `phase` (cosine with a random phase of D);
-    /// fourier, fastfood, sorf [default: paired]
+    /// fourier, fastfood, sorf, skewed-chi2 [default: paired]
     #[arg(long, value_name = "FORM")]
     form: Option<Form>,
     /// How frequencies are drawn: monte-carlo, orthogonal, halton, sobol, lattice, digital-net, and

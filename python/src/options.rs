@@ -180,13 +180,14 @@ impl Prepared {
         run: &Run,
     ) -> Result<Box<dyn FeatureMap>> {
         let columns = self.columns();
-        let shift_invariant = match &columns {
-            Some(columns) => columns.is_shift_invariant(),
-            None => self.spec.is_shift_invariant(),
+        let (shift_invariant, domain) = match &columns {
+            Some(columns) => (columns.is_shift_invariant(), columns.domain()),
+            None => (self.spec.is_shift_invariant(), self.spec.domain()),
         };
         let scaling = self
             .standardize
             .beside(&self.bandwidth)
+            .within(domain)
             .decide(survey, shift_invariant);
         let kernel = self.spec.kernel.as_ref();
         let lengthscales = self.bandwidth.lengthscales(kernel, survey, &scaling)?;

@@ -10,7 +10,7 @@ mod structured;
 pub(super) use cholesky::cholesky;
 pub(super) use kernels::{binning, kernel_block, nystrom};
 pub(super) use map::{predict, projection_paired, projection_phase};
-pub(super) use moves::{copy, place};
+pub(super) use moves::{additive_chi2, complex_product, copy, place};
 pub(super) use structured::{fastfood, fastfood_predict, sorf, walsh_hadamard};
 
 use super::{MEMORY, Shape, TARGETS};

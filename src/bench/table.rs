@@ -145,6 +145,14 @@ const MOVES: [&[[usize; 3]]; 4] = [
     &[[ROWS, 0, 4096]],
 ];
 
+/// As those, of features that come in threes.
+const MOVES_OF_THREE: [&[[usize; 3]]; 4] = [
+    &[[1024, 0, 1023]],
+    &[[8192, 0, 1023]],
+    &[[65536, 0, 1023]],
+    &[[ROWS, 0, 4095]],
+];
+
 /// Features of dense maps.
 pub(crate) const PROJECTION: &[OpBench] = &[
     OpBench {
@@ -384,6 +392,30 @@ pub(crate) const PLACE: &[OpBench] = &[OpBench {
     },
     prepare: jobs::place,
     shapes: MOVES,
+}];
+
+/// What joins the two factors of a tensor sketch of degree 2.
+pub(crate) const COMPLEX_PRODUCT: &[OpBench] = &[OpBench {
+    name: "complex-product",
+    host_only: false,
+    work: |Shape { rows, features, .. }| Work {
+        flops: 0.0,
+        bytes: 12.0 * rows as f64 * features as f64,
+    },
+    prepare: jobs::complex_product,
+    shapes: MOVES,
+}];
+
+/// Two samples of the additive chi-squared spectrum: three features a column.
+pub(crate) const ADDITIVE_CHI2: &[OpBench] = &[OpBench {
+    name: "additive-chi2",
+    host_only: false,
+    work: |Shape { rows, features, .. }| Work {
+        flops: 0.0,
+        bytes: 4.0 * rows as f64 * (features / 3 + features) as f64,
+    },
+    prepare: jobs::additive_chi2,
+    shapes: MOVES_OF_THREE,
 }];
 
 /// The copy that the others are held against: its share is what the table reads of a ceiling.

@@ -4,6 +4,7 @@ use crate::{
     Error, Matrix, Result,
     data::{Rows, Survey},
     error::Remedy,
+    kernels::Domain,
     store::Store,
     text::counted,
 };
@@ -17,20 +18,22 @@ pub(super) const LARGEST: f32 = 1e30;
 /// `u_j = (x_j - center_j) * scale_j`, in f64 on the host, before anything is rounded to f32.
 ///
 /// Standardisation, lengthscales and a map's own factor (1/(2 pi) for phases in turns) fold into
-/// it, so that frequencies stay at unit scale.
+/// it, so that frequencies stay at unit scale. For kernels that are not defined everywhere it
+/// refuses other values ([`Self::within`]), and for those of ratios it takes the logarithm
+/// ([`Self::logarithm`]).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Affine {
     center: Vec<f64>,
     scale: Vec<f64>,
+    domain: Domain,
+    /// The f in `f ln(u - bound)`, of values above a bound.
+    logarithm: Option<f64>,
 }
 
 impl Affine {
     /// Leaves `columns` columns as they are.
     pub fn identity(columns: usize) -> Self {
-        Self {
-            center: vec![0.0; columns],
-            scale: vec![1.0; columns],
-        }
+        Self::new(vec![0.0; columns], vec![1.0; columns])
     }
 
     /// `(x_j - center_j) * scale_j`, one of each for every column. Errors with [`Error::Shape`] on
@@ -54,7 +57,44 @@ impl Affine {
     /// `(x_j - center_j) * scale_j` for vectors of one length.
     pub(super) fn new(center: Vec<f64>, scale: Vec<f64>) -> Self {
         debug_assert_eq!(center.len(), scale.len());
-        Self { center, scale }
+        Self {
+            center,
+            scale,
+            domain: Domain::Any,
+            logarithm: None,
+        }
+    }
+
+    /// Refuses rows with a value outside of `domain` after centring and scaling, by row and column.
+    ///
+    /// ```
+    /// use bochner::{data::Rows, features::Affine, kernels::Domain};
+    /// let input = Affine::identity(2).within(Domain::NonNegative);
+    /// let error = input.apply(&Rows::from(ndarray::array![[0.0, 1.0], [2.0, -3.0]]));
+    /// let message = error.expect_err("a negative value").to_string();
+    /// assert!(message.starts_with("row 1, column 1 (counted from 0) holds -3"), "{message}");
+    /// ```
+    pub fn within(mut self, domain: Domain) -> Self {
+        self.domain = domain;
+        self
+    }
+
+    /// Refuses values that are not above `bound`, and takes `ln(u - bound)` of the others.
+    /// Lengthscales divide what the logarithm is taken of.
+    pub fn logarithm(mut self, bound: f64) -> Self {
+        self.domain = Domain::Above(bound);
+        self.logarithm = Some(1.0);
+        self
+    }
+
+    /// The values that it takes, after centring and scaling.
+    pub(super) fn domain(&self) -> Domain {
+        self.domain
+    }
+
+    /// Whether it takes more than centring and scaling.
+    pub(super) fn is_logarithm(&self) -> bool {
+        self.logarithm.is_some()
     }
 
     /// Centres every column and divides it by its standard deviation; a constant column becomes
@@ -66,10 +106,7 @@ impl Affine {
                 false => 1.0 / survey.variance[j].sqrt(),
             })
             .collect();
-        Self {
-            center: survey.mean.clone(),
-            scale,
-        }
+        Self::new(survey.mean.clone(), scale)
     }
 
     /// Divides the result by a lengthscale. Errors unless it is positive and finite.
@@ -100,14 +137,21 @@ impl Affine {
 
     /// Multiplies the result by `factor`.
     pub(crate) fn times(mut self, factor: f64) -> Self {
-        self.scale.iter_mut().for_each(|s| *s *= factor);
+        match &mut self.logarithm {
+            Some(own) => *own *= factor,
+            None => self.scale.iter_mut().for_each(|s| *s *= factor),
+        }
         self
     }
 
     /// The same for `columns`, one after the other, among `all` columns, of which the others become
     /// zero.
     pub(crate) fn among(&self, columns: &[usize], all: usize) -> Self {
-        let mut whole = Self::new(vec![0.0; all], vec![0.0; all]);
+        let mut whole = Self {
+            center: vec![0.0; all],
+            scale: vec![0.0; all],
+            ..self.clone()
+        };
         for (k, &j) in columns.iter().enumerate() {
             (whole.center[j], whole.scale[j]) = (self.center[k], self.scale[k]);
         }
@@ -145,8 +189,8 @@ impl Affine {
     }
 
     /// Scale and shift of each column that take what `base` gives to what this map gives; `None`
-    /// when they are equal. Errors when the numbers of columns differ, and when `base` drops a
-    /// column that this map keeps.
+    /// when they are equal. Errors when the numbers of columns differ, when `base` drops a column
+    /// that this map keeps, and when one takes logarithms and the other does not take the same.
     pub(crate) fn relative_to(&self, base: &Self) -> Result<Option<Vec<[f32; 2]>>> {
         if self.columns() != base.columns() {
             return Err(Error::shape(format!(
@@ -155,8 +199,16 @@ impl Affine {
                 self.columns()
             )));
         }
-        if self == base {
+        let same = self.logarithm == base.logarithm
+            && (self.domain == base.domain || !self.is_logarithm())
+            && (&self.center, &self.scale) == (&base.center, &base.scale);
+        if same {
             return Ok(None);
+        }
+        if self.is_logarithm() || base.is_logarithm() {
+            return Err(Error::unsupported(
+                "a map of logarithms does not go beside one of other values; fit them one by one",
+            ));
         }
         let columns = (0..self.columns()).map(|j| match (self.scale[j], base.scale[j]) {
             (0.0, _) => Ok([0.0, 0.0]),
@@ -172,13 +224,63 @@ impl Affine {
         columns.collect::<Result<_>>().map(Some)
     }
 
+    /// Errors with [`Error::Parameter`] on the first value outside of the domain; `first` is the
+    /// number of the first of these rows.
+    pub(super) fn admit(&self, rows: &Rows, first: usize) -> Result<()> {
+        if self.domain == Domain::Any {
+            return Ok(());
+        }
+        match rows {
+            Rows::F32(x) => self.admit_rows(x, first),
+            Rows::F64(x) => self.admit_rows(x, first),
+        }
+    }
+
+    fn admit_rows<T: Copy + Into<f64>>(&self, x_nd: &Array2<T>, first: usize) -> Result<()> {
+        for (i, row) in x_nd.rows().into_iter().enumerate() {
+            for (j, &x) in row.iter().enumerate() {
+                self.admit_value(x.into(), first + i, j)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`Self::admit`], of one value.
+    pub(super) fn admit_value(&self, x: f64, row: usize, column: usize) -> Result<()> {
+        let u = (x - self.center[column]) * self.scale[column];
+        if self.domain.holds(u) {
+            return Ok(());
+        }
+        let scaled = match u == x {
+            true => String::new(),
+            false => format!(", {u} after scaling"),
+        };
+        let problem = format!(
+            "row {row}, column {column} (counted from 0) holds {x}{scaled}; the kernel takes values \
+             of {}",
+            self.domain
+        );
+        Err(Error::parameter(problem).help(Remedy::words(
+            "leave the column out or shift it, and do not standardise",
+        )))
+    }
+
+    /// What is left to do after centring and scaling.
+    fn finish(&self, u: f64) -> f64 {
+        match (self.logarithm, self.domain) {
+            (Some(factor), Domain::Above(bound)) => factor * libm::log(u - bound),
+            _ => u,
+        }
+    }
+
     /// Applies the map in f64, shape `[rows, d]`.
     pub fn apply(&self, rows: &Rows) -> Result<Array2<f64>> {
         self.check(rows)?;
+        self.admit(rows, 0)?;
         let mut u = rows.clone().into_f64();
         for mut row in u.rows_mut() {
             for ((u, c), s) in row.iter_mut().zip(&self.center).zip(&self.scale) {
-                *u = (*u - c) * s;
+                *u = self.finish((*u - c) * s);
             }
         }
         Ok(u)
@@ -188,6 +290,7 @@ impl Affine {
     /// takes their number.
     pub fn load(&self, rows: &Rows, x_nd: &mut Matrix) -> Result<()> {
         self.check(rows)?;
+        self.admit(rows, 0)?;
         x_nd.set_rows(rows.nrows())?;
         let stride = x_nd.stride();
         let mut worst = Ok(());
@@ -214,7 +317,7 @@ impl Affine {
                 let affine = self.center.iter().zip(&self.scale);
                 let mut largest = 0.0_f32;
                 for ((o, &x), (c, s)) in body.iter_mut().zip(row(i)).zip(affine) {
-                    *o = ((x.into() - c) * s) as f32;
+                    *o = self.finish((x.into() - c) * s) as f32;
                     largest = largest.max(o.abs());
                 }
                 padding.fill(0.0);
@@ -247,18 +350,42 @@ impl Affine {
         )))
     }
 
-    /// Stores both vectors, as `input.center` and `input.scale`.
+    /// Stores both vectors, as `input.center` and `input.scale`, and the domain where there is one.
     pub fn write(&self, store: &mut Store) {
         store.put_vector("input.center", &self.center);
         store.put_vector("input.scale", &self.scale);
+        match self.domain {
+            Domain::Any => {}
+            Domain::NonNegative => store.set("input.domain", "non-negative"),
+            Domain::Above(bound) => {
+                store.set("input.domain", "above");
+                store.set("input.bound", bound);
+            }
+        }
+        if let Some(factor) = self.logarithm {
+            store.set("input.logarithm", factor);
+        }
     }
 
     /// Reads what [`Self::write`] stored.
     pub fn read(store: &Store) -> Result<Self> {
         let columns = store.f64("input.center")?.ncols();
+        let domain = match store.text("input.domain") {
+            Err(Error::Missing(_)) => Domain::Any,
+            Ok("non-negative") => Domain::NonNegative,
+            Ok("above") => Domain::Above(store.get("input.bound")?),
+            Ok(other) => return Err(Error::format(format!("the domain {other:?} is not known"))),
+            Err(error) => return Err(error),
+        };
+        let logarithm = match store.get("input.logarithm") {
+            Err(Error::Missing(_)) => None,
+            factor => Some(factor?),
+        };
         Ok(Self {
             center: store.vector("input.center", columns)?.to_vec(),
             scale: store.vector("input.scale", columns)?.to_vec(),
+            domain,
+            logarithm,
         })
     }
 }

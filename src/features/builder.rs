@@ -6,7 +6,7 @@ use crate::{
     Result,
     data::{ChunkSource, Survey},
     flow::Run,
-    kernels::Kernel,
+    kernels::{Domain, Kernel},
     sampling::Sampling,
     seed::Seed,
 };
@@ -32,6 +32,12 @@ pub trait MapBuilder: Debug + Send + Sync {
     fn is_shift_invariant(&self) -> bool {
         self.kernel()
             .is_some_and(|kernel| kernel.is_shift_invariant())
+    }
+
+    /// The values at unit lengthscale that the map takes. Where these are not all,
+    /// [`Standardize::Auto`](super::Standardize::Auto) leaves columns as they are.
+    fn domain(&self) -> Domain {
+        self.kernel().map_or(Domain::Any, |kernel| kernel.domain())
     }
 
     /// How many rows of the data, drawn uniformly, [`MapData::survey`] must have for the map.
@@ -91,6 +97,9 @@ macro_rules! forward {
             }
             fn is_shift_invariant(&self) -> bool {
                 (**self).is_shift_invariant()
+            }
+            fn domain(&self) -> Domain {
+                (**self).domain()
             }
             fn sample_rows(&self) -> usize {
                 (**self).sample_rows()

@@ -123,13 +123,23 @@ impl FeatureMap for DenseFeatures {
         (self.name == super::fourier::NAME).then_some(self)
     }
 
+    /// Of logarithms there is none: the formula is of rows that are centred and scaled.
     fn formula(&self) -> Result<Formula> {
-        Ok(Formula::dense(&self.dense))
+        match self.input.is_logarithm() {
+            true => Err(Error::unsupported(format!(
+                "no formula of a {} map is known",
+                self.name
+            ))),
+            false => Ok(Formula::dense(&self.dense)),
+        }
     }
 
     /// `W'(R'u) = (R W)'u`. A scale that all columns share stays with the input, so that
     /// frequencies stay at unit scale.
     fn after(&self, input: &Affine, root_de: &Array2<f64>) -> Option<Box<dyn FeatureMap>> {
+        if self.input.is_logarithm() {
+            return None;
+        }
         let scale = self.input.scale();
         let common = match scale.iter().all(|s| *s == scale[0]) {
             true => scale[0],

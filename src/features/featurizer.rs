@@ -180,7 +180,10 @@ impl<'m> Featurizer<'m> {
         } = self;
         let mut pace = Pace::default();
         let hear = |rows| run.say(Step::Rows(rows));
+        let mut first = 0;
         watch_chunks(source, rows, hear, |chunk| {
+            work.admit(&chunk.x, first)?;
+            first += chunk.x.nrows();
             let left_out = sums.begin(&chunk)?;
             portions.each(
                 chunk.x.nrows() - left_out,
@@ -213,7 +216,10 @@ impl<'m> Featurizer<'m> {
         let mut behind = ReadBehind::default();
         let run = self.run.clone();
         let hear = |rows| run.say(Step::Rows(rows));
+        let mut first = 0;
         let rows = watch_chunks(source, rows, hear, |chunk| {
+            self.work.admit(&chunk.x, first)?;
+            first += chunk.x.nrows();
             let with = |range| with(&chunk, range);
             self.send(&chunk.x, &mut behind, with, &mut take)
         })?;
@@ -229,6 +235,7 @@ impl<'m> Featurizer<'m> {
         mut take: impl FnMut(&[ArrayView2<'_, f32>], Range<usize>) -> Result<()>,
     ) -> Result<()> {
         let mut behind = ReadBehind::default();
+        self.work.admit(x, 0)?;
         self.send(x, &mut behind, |range| range, &mut take)?;
         behind.finish(take)
     }
@@ -278,6 +285,7 @@ impl<'m> Featurizer<'m> {
         to: &mut dyn HostRows,
     ) -> Result<()> {
         let Self { work, portions, .. } = self;
+        work.admit(x, first)?;
         let place = |range: &Range<usize>| first + range.start..first + range.end;
         portions.each(
             x.nrows(),

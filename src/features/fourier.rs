@@ -214,7 +214,7 @@ impl Fourier {
                 .draw(measure, input.columns(), count, with_phases, self.seed)
         };
         let drawn = match (&self.given, &self.leverage) {
-            (Some(given), _) => self.checked(given, (s, input.columns()))?,
+            (Some(given), _) => given.checked((s, input.columns()), with_phases)?,
             (None, None) => draw(s)?,
             (None, Some(leverage)) => {
                 leverage.resample(&draw(leverage.pool)?, self.form, &input, s, self.seed)?
@@ -253,41 +253,6 @@ impl Fourier {
             input: input.times(1.0 / TAU),
             dense,
         })
-    }
-
-    /// The given frequencies, if they are `s` of `d` columns as the form wants them.
-    fn checked(&self, given: &Frequencies, (s, d): (usize, usize)) -> Result<Frequencies> {
-        let wrong = |problem: String| Err(Error::shape(problem));
-        if given.omega_sd.dim() != (s, d) {
-            return wrong(format!(
-                "the frequencies are {:?}, and {} of {} in the {} form are {:?}",
-                given.omega_sd.dim(),
-                counted(self.features, "feature"),
-                counted(d, "column"),
-                self.form,
-                (s, d)
-            ));
-        }
-        let phases = given.phases.as_ref().map(Vec::len);
-        let phased = self.form == Form::Phase;
-        if phases.is_some_and(|given| given != s) || (phased && phases.is_none()) {
-            return wrong(format!(
-                "there are {} of {s} frequencies; give one each",
-                counted(phases.unwrap_or(0), "offset")
-            ));
-        }
-        if given
-            .weights
-            .as_ref()
-            .is_some_and(|weights| weights.len() != s)
-        {
-            return wrong(format!("{s} frequencies take as many weights"));
-        }
-        let offsets = given.phases.iter().chain(&given.weights).flatten();
-        if !given.omega_sd.iter().chain(offsets).all(|v| v.is_finite()) {
-            return Err(Error::parameter("a given frequency is not finite"));
-        }
-        Ok(given.clone())
     }
 }
 

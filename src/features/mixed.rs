@@ -6,6 +6,7 @@ use super::{
 use crate::{
     Device, Error, Matrix, Result,
     data::{Rows, Survey},
+    kernels::Domain,
     ops::product::product,
     store::Store,
     text::counted,
@@ -28,7 +29,8 @@ impl Mixed {
     /// centres none. Dense maps take R into their frequencies: what comes back is one.
     ///
     /// Errors with [`Error::Shape`] when these do not fit together, and with
-    /// [`Error::Unsupported`] when `inner` centres its columns or its features cannot be stored.
+    /// [`Error::Unsupported`] when `inner` centres its columns, does not take every number, or its
+    /// features cannot be stored.
     pub fn of(
         input: Affine,
         root_de: &Array2<f64>,
@@ -47,6 +49,13 @@ impl Mixed {
             return Err(Error::unsupported(
                 "a map of mixed columns cannot centre them; centre before they are mixed",
             ));
+        }
+        if inner.input().domain() != Domain::Any {
+            return Err(Error::unsupported(format!(
+                "{} features take values of {} and mixed columns hold any; use another map",
+                inner.name(),
+                inner.input().domain()
+            )));
         }
         if let Some(folded) = inner.after(&input, root_de) {
             return Ok(folded);

@@ -1,9 +1,10 @@
 //! From files to maps: readers by the name that a map has written.
 
 use super::{
-    BinningMap, DenseFeatures, FeatureMap, KernelColumnsMap, Mixed, NystromFeatures,
-    StructuredFeatures, Union, arc_cosine, binning, custom, fastfood, fourier, kernel_columns,
-    mixed, nystrom, random_projection, sorf, union,
+    AdditiveChi2Map, BinningMap, DenseFeatures, FeatureMap, KernelColumnsMap, Mixed,
+    NystromFeatures, StructuredFeatures, TensorSketchMap, Union, additive_chi2, arc_cosine,
+    binning, custom, fastfood, fourier, kernel_columns, mixed, nystrom, random_projection,
+    skewed_chi2, sorf, tensor_sketch, union,
 };
 use crate::{Error, Result, error::Remedy, store::Store};
 use std::{
@@ -31,6 +32,9 @@ fn built_in(name: &str) -> Option<Reader> {
                 random_projection::NAME,
             )?))
         },
+        skewed_chi2::NAME => |store| Ok(Box::new(DenseFeatures::read(store, skewed_chi2::NAME)?)),
+        additive_chi2::NAME => |store| Ok(Box::new(AdditiveChi2Map::read(store)?)),
+        tensor_sketch::NAME => |store| Ok(Box::new(TensorSketchMap::read(store)?)),
         kernel_columns::NAME => |store| Ok(Box::new(KernelColumnsMap::read(store)?)),
         mixed::NAME => |store| Ok(Box::new(Mixed::read(store)?)),
         nystrom::NAME => |store| Ok(Box::new(NystromFeatures::read(store)?)),

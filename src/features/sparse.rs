@@ -38,7 +38,17 @@ impl Affine {
                 self.columns()
             )));
         }
+        if self.is_logarithm() {
+            return Err(Error::unsupported(
+                "logarithms of sparse rows are not sparse",
+            ));
+        }
         let (starts, columns, values) = rows.parts();
+        for (row, ends) in starts.windows(2).enumerate() {
+            for at in ends[0]..ends[1] {
+                self.admit_value(values[at], row, columns[at] as usize)?;
+            }
+        }
         let scale = self.scale();
         let value = |(&j, &v): (&u32, &f64)| (v * scale[j as usize]) as f32;
         let input = SparseInput {

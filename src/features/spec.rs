@@ -6,15 +6,16 @@ mod choice;
 pub use choice::{MapChoice, MapKind, MapPart};
 
 use super::{
-    Affine, ArcCosine, Binning, Entries, Fastfood, FeatureMap, Form, Fourier, Landmarks,
-    MapBuilder, MapData, Nystrom, RandomProjection, Sorf, Union, builder::part_seed, sorf::Radii,
+    AdditiveChi2Features, Affine, ArcCosine, Binning, Entries, Fastfood, FeatureMap, Form, Fourier,
+    Landmarks, MapBuilder, MapData, Nystrom, RandomProjection, SkewedChi2, Sorf, TensorSketch,
+    Union, builder::part_seed, sorf::Radii,
 };
 use crate::{
     Error, Result,
     data::ChunkSource,
     error::Remedy,
     flow::Run,
-    kernels::{Kernel, Linear},
+    kernels::{AdditiveChi2, Kernel, Linear},
     sampling::{Sampling, Sobol},
     seed::Seed,
     text::counted,
@@ -50,16 +51,20 @@ pub struct MapSpec {
     pub map: MapChoice,
     /// The kernel, the same for all.
     pub kernel: Arc<dyn Kernel>,
-    /// D, the number of real output columns; landmarks for Nystrom, grids for binning.
+    /// D, the number of real output columns, at most for additive chi-squared features; landmarks
+    /// for Nystrom, grids for binning.
     pub features: usize,
-    /// Paired or with phases: Fourier, Fastfood, SORF.
+    /// Paired or with phases: Fourier, Fastfood, SORF, skewed chi-squared.
     pub form: Form,
-    /// How frequencies are drawn: Fourier, arc-cosine, random projections.
+    /// How frequencies are drawn: Fourier, arc-cosine, random projections, skewed chi-squared.
     pub sampling: Sampling,
     /// Whether Fourier features are then chosen by leverage score.
     pub leverage: Option<LeverageSpec>,
     /// The entries of random projections.
     pub entries: Entries,
+    /// The distance of samples of the additive chi-squared spectrum; `None` for what suits their
+    /// number.
+    pub interval: Option<f64>,
     /// The norms of SORF's frequencies.
     pub radii: Radii,
     /// How Nystrom's landmarks are chosen.
@@ -86,6 +91,7 @@ impl MapSpec {
             sampling: Sampling::default(),
             leverage: None,
             entries: Entries::default(),
+            interval: None,
             radii: Radii::default(),
             landmarks: Landmarks::default(),
             rank: None,
@@ -215,6 +221,14 @@ impl MapSpec {
             .seed(self.seed)
     }
 
+    /// A map that has a kernel of its own.
+    fn other_kernel(&self, what: &str, known: &str, usual: &'static str) -> Error {
+        let problem = format!("{what} have the kernel {known}, not {}", self.kernel.spec());
+        Error::unsupported(problem)
+            .help(Remedy::UseKernel(usual))
+            .help(Remedy::UseMap(super::fourier::NAME))
+    }
+
     /// The maps that are drawn without any data.
     fn drawn(&self, kind: MapKind, features: usize, input: Affine) -> Result<Box<dyn FeatureMap>> {
         Ok(match kind {
@@ -235,12 +249,7 @@ impl MapSpec {
             ),
             MapKind::ArcCosine => {
                 let kernel = self.kernel.arc_cosine().ok_or_else(|| {
-                    Error::unsupported(format!(
-                        "arc-cosine features have the kernel arc-cosine:ORDER, not {}",
-                        self.kernel.spec()
-                    ))
-                    .help(Remedy::UseKernel("arc-cosine:1"))
-                    .help(Remedy::UseMap(super::fourier::NAME))
+                    self.other_kernel("arc-cosine features", "arc-cosine:ORDER", "arc-cosine:1")
                 })?;
                 Box::new(
                     ArcCosine::new()
@@ -254,12 +263,7 @@ impl MapSpec {
             }
             MapKind::Projection => {
                 if self.kernel.spec() != Linear.spec() {
-                    return Err(Error::unsupported(format!(
-                        "random projections have the kernel linear, not {}",
-                        self.kernel.spec()
-                    ))
-                    .help(Remedy::UseKernel("linear"))
-                    .help(Remedy::UseMap(super::fourier::NAME)));
+                    return Err(self.other_kernel("random projections", "linear", "linear"));
                 }
                 Box::new(
                     RandomProjection::new()
@@ -269,6 +273,46 @@ impl MapSpec {
                         .seed(self.seed)
                         .build(input)?,
                 )
+            }
+            MapKind::TensorSketch => {
+                let kernel = self.kernel.polynomial().ok_or_else(|| {
+                    let known = "polynomial:DEGREE:CONSTANT";
+                    self.other_kernel("tensor sketches", known, "polynomial:2:1")
+                })?;
+                Box::new(
+                    TensorSketch::new(kernel.degree(), kernel.constant())
+                        .features(features)
+                        .seed(self.seed)
+                        .build(input)?,
+                )
+            }
+            MapKind::SkewedChi2 => {
+                let kernel = self.kernel.skewed_chi2().ok_or_else(|| {
+                    let known = "skewed-chi2:SKEWEDNESS";
+                    self.other_kernel("skewed chi-squared features", known, "skewed-chi2:1")
+                })?;
+                Box::new(
+                    SkewedChi2::new()
+                        .skewedness(kernel.skewedness())
+                        .features(features)
+                        .form(self.form)
+                        .sampling(self.sampling)
+                        .seed(self.seed)
+                        .build(input)?,
+                )
+            }
+            MapKind::AdditiveChi2 => {
+                let own = AdditiveChi2.spec();
+                if self.kernel.spec() != own {
+                    let what = "additive chi-squared features";
+                    return Err(self.other_kernel(what, &own, "additive-chi2"));
+                }
+                let map = AdditiveChi2Features::new().features(features);
+                let map = match self.interval {
+                    Some(interval) => map.interval(interval),
+                    None => map,
+                };
+                Box::new(map.build(input)?)
             }
             MapKind::Fourier => Box::new(self.fourier(features).build(input)?),
             MapKind::Nystrom | MapKind::Binning => {
@@ -299,14 +343,21 @@ impl MapBuilder for MapSpec {
     }
 
     fn variant(&self, kernel: Arc<dyn Kernel>, features: usize) -> Option<Box<dyn MapBuilder>> {
-        let arc_cosine = self.map.has(MapKind::ArcCosine);
+        let has_own = |kind: &MapKind| self.map.has(*kind);
+        let own_kernel = [
+            MapKind::ArcCosine,
+            MapKind::TensorSketch,
+            MapKind::SkewedChi2,
+            MapKind::AdditiveChi2,
+        ];
+        let own_kernel = own_kernel.iter().any(has_own);
         let varied = || Self {
             sampling: self.sampling.beside(kernel.as_ref()),
             kernel,
             features,
             ..self.clone()
         };
-        (!arc_cosine).then(|| Box::new(varied()) as _)
+        (!own_kernel).then(|| Box::new(varied()) as _)
     }
 
     fn build_from(&self, data: MapData<'_>) -> Result<Box<dyn FeatureMap>> {
@@ -357,6 +408,10 @@ mod tests {
             ("arc-cosine", "gaussian", "arc-cosine:1"),
             ("projection", "gaussian", "linear"),
             ("fourier", "linear", "spectral measure"),
+            ("fourier", "polynomial", "spectral measure"),
+            ("tensor-sketch", "gaussian", "polynomial:2:1"),
+            ("skewed-chi2", "additive-chi2", "skewed-chi2:1"),
+            ("additive-chi2", "skewed-chi2", "additive-chi2"),
             ("binning+sorf", "laplacian", "direction"),
         ] {
             let error = spec(map, kernel).check().expect_err(map).to_string();

@@ -1,6 +1,6 @@
 //! Which raw columns are standardised: as told, or as a survey of them suggests.
 
-use crate::{Error, Result, data::Survey};
+use crate::{Error, Result, data::Survey, kernels::Domain};
 use std::{fmt, str::FromStr};
 
 /// Whether columns are divided by their standard deviations.
@@ -44,6 +44,15 @@ pub(super) struct Decision {
 }
 
 impl Standardize {
+    /// The same for a kernel that takes the values of `domain`: standardised columns hold both
+    /// signs, so [`Self::Auto`] is [`Self::No`] where not every number is taken.
+    pub fn within(self, domain: Domain) -> Self {
+        match (self, domain) {
+            (Self::Auto, Domain::NonNegative | Domain::Above(_)) => Self::No,
+            _ => self,
+        }
+    }
+
     /// What is done with the columns of `survey`: [`Self::decide`] has the rule.
     pub(super) fn decision(self, survey: &Survey) -> Decision {
         let columns = survey.mean.len();

@@ -250,7 +250,9 @@ mod tests {
     use crate::{
         Device,
         data::MemorySource,
-        features::{Affine, ArcCosine, Fastfood, Form, Fourier, Nystrom, Union, featurize},
+        features::{
+            Affine, ArcCosine, Fastfood, Form, Fourier, Nystrom, TensorSketch, Union, featurize,
+        },
         kernels::Gaussian,
     };
     use ndarray::Array2;
@@ -352,7 +354,7 @@ mod tests {
                 for input in [Affine::identity(columns), input.clone()] {
                     let fourier = Fourier::new(Gaussian).features(70);
                     let phases = fourier.clone().form(Form::Phase).build(input.clone());
-                    let maps: [Box<dyn FeatureMap>; 4] = [
+                    let maps: [Box<dyn FeatureMap>; 5] = [
                         Box::new(fourier.build(input.clone()).expect("draws")),
                         Box::new(phases.expect("draws")),
                         Box::new(
@@ -364,6 +366,12 @@ mod tests {
                         Box::new(
                             Fastfood::new(Gaussian)
                                 .features(16)
+                                .build(input.clone())
+                                .expect("draws"),
+                        ),
+                        Box::new(
+                            TensorSketch::new(2, 0.5)
+                                .features(21)
                                 .build(input.clone())
                                 .expect("draws"),
                         ),

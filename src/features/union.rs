@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     Device, Error, Matrix, Result,
-    kernels::Kernel,
+    kernels::{Domain, Kernel},
     ops::place::{Place, Spot},
     store::Store,
 };
@@ -61,7 +61,14 @@ impl Union {
         // rows prepared have.
         let centred = || parts.iter().find(|(map, _)| map.input().centres());
         let base = exact.or_else(centred).map_or(first, |(map, _)| map);
+        // What one part refuses, all refuse.
+        let domain = |(map, _): &(Box<dyn FeatureMap>, f64)| map.input().domain();
+        let narrow = parts.iter().map(domain).find(|&d| d != Domain::Any);
         let input = base.input().clone();
+        let input = match input.is_logarithm() {
+            true => input,
+            false => input.within(narrow.unwrap_or_default()),
+        };
         let parts = parts.into_iter().map(|(map, weight)| {
             let rescale = map.input().relative_to(&input)?;
             if rescale.is_some() && require_dense(map.as_ref()).is_err() {
@@ -140,6 +147,12 @@ impl MapBuilder for UnionBuilder {
 
     fn is_shift_invariant(&self) -> bool {
         self.parts.iter().all(|(map, _)| map.is_shift_invariant())
+    }
+
+    /// That of the first part which does not take every number.
+    fn domain(&self) -> Domain {
+        let mut parts = self.parts.iter().map(|(map, _)| map.domain());
+        parts.find(|&d| d != Domain::Any).unwrap_or_default()
     }
 
     fn sample_rows(&self) -> usize {

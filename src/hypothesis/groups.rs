@@ -61,6 +61,7 @@ impl Drawn {
             let scaling = setup
                 .standardize
                 .beside(&bandwidth)
+                .within(group.map.domain())
                 .decide(&own, group.map.is_shift_invariant());
             let kernel = group.map.kernel().unwrap_or_else(|| Arc::new(Gaussian));
             let lengthscales = bandwidth.lengthscales(kernel.as_ref(), &own, &scaling)?;

@@ -1,8 +1,8 @@
 //! Kernels from text.
 
 use super::{
-    ArcCosineKernel, Cauchy, Component, Exponential, Gaussian, Hat, Kernel, Laplacian, Linear,
-    Matern, Mixture, Product, RationalQuadratic,
+    AdditiveChi2, ArcCosineKernel, Cauchy, Component, Exponential, Gaussian, Hat, Kernel,
+    Laplacian, Linear, Matern, Mixture, Polynomial, Product, RationalQuadratic, SkewedChi2Kernel,
 };
 use crate::error::{Error, Result};
 use std::sync::Arc;
@@ -12,6 +12,7 @@ use std::sync::Arc;
 ///
 /// `gaussian`, `laplacian`, `exponential`, `matern32`, `matern52`, `matern:NU`, `cauchy`,
 /// `rational-quadratic[:ALPHA]` (1), `arc-cosine[:ORDER[:BIAS]]` (1, 0), `hat`, `linear`,
+/// `polynomial[:DEGREE[:CONSTANT]]` (2, 1), `additive-chi2`, `skewed-chi2[:SKEWEDNESS]` (1),
 /// `mixture:WEIGHT*KERNEL@LENGTHSCALE+...` and `product:KERNEL@LENGTHSCALE*...`, where
 /// `@LENGTHSCALE` may be left out for 1, and a mixture or product inside another goes in
 /// parentheses.
@@ -59,6 +60,21 @@ pub fn parse(spec: &str) -> Result<Arc<dyn Kernel>> {
         }
         ("hat", None) => Arc::new(Hat),
         ("linear", None) => Arc::new(Linear),
+        ("polynomial", degree) => {
+            let (degree, constant) = match degree.unwrap_or("2").split_once(':') {
+                Some((degree, constant)) => (degree, number(constant, "polynomial's constant")?),
+                None => (degree.unwrap_or("2"), 1.0),
+            };
+            let degree = degree.trim().parse().map_err(|_| {
+                Error::parameter(format!("'{spec}': a polynomial has a degree from 1 to 64"))
+            })?;
+            Arc::new(Polynomial::new(degree, constant)?)
+        }
+        ("additive-chi2", None) => Arc::new(AdditiveChi2),
+        ("skewed-chi2", skewedness) => {
+            let skewedness = number(skewedness.unwrap_or("1"), "the skewedness of skewed-chi2")?;
+            Arc::new(SkewedChi2Kernel::new(skewedness)?)
+        }
         ("mixture", Some(parts)) => Arc::new(Mixture::new(
             split(parts, '+')?
                 .into_iter()
@@ -79,8 +95,10 @@ pub fn parse(spec: &str) -> Result<Arc<dyn Kernel>> {
         }
         _ => {
             return Err(Error::parameter(format!(
-                "unknown kernel '{spec}'; use gaussian, laplacian, exponential, matern32, matern52, matern:NU, cauchy, \
-                 rational-quadratic[:ALPHA], arc-cosine[:ORDER[:BIAS]], hat, linear, mixture:W*KERNEL@L+... or product:KERNEL@L*..."
+                "unknown kernel '{spec}'; use gaussian, laplacian, exponential, matern32, \
+                 matern52, matern:NU, cauchy, rational-quadratic[:ALPHA], \
+                 arc-cosine[:ORDER[:BIAS]], hat, linear, polynomial[:DEGREE[:CONSTANT]], \
+                 additive-chi2, skewed-chi2[:SKEWEDNESS], mixture:W*KERNEL@L+... or product:KERNEL@L*..."
             )));
         }
     };

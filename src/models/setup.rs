@@ -103,6 +103,7 @@ impl Setup {
         let scaling = self
             .standardize
             .beside(&bandwidth)
+            .within(self.map.domain())
             .decide(&survey, self.map.is_shift_invariant());
         // What is made of no kernel takes rows at the scale that a Gaussian would.
         let kernel = own.clone().unwrap_or_else(|| Arc::new(Gaussian));
@@ -144,6 +145,7 @@ impl Setup {
         let scaling = self
             .standardize
             .beside(&bandwidth)
+            .within(self.map.domain())
             .decide(&survey, shift_invariant);
         let kernel = self.map.kernel().unwrap_or_else(|| Arc::new(Gaussian));
         let lengthscales = bandwidth.lengthscales(kernel.as_ref(), &survey, &scaling)?;

@@ -17,9 +17,10 @@ use std::sync::Arc;
 #[command(next_help_heading = "Map options")]
 pub(crate) struct KernelArgs {
     /// gaussian, laplacian, exponential, matern32, matern52, cauchy, rational-quadratic,
-    /// arc-cosine:ORDER, linear; an unknown name lists all; of `fit` also `auto`, the best of five
-    /// on rows held out [default: gaussian; laplacian with binning, arc-cosine:1 with arc-cosine,
-    /// linear with projection]
+    /// arc-cosine:ORDER, linear, polynomial:DEGREE:CONSTANT, additive-chi2,
+    /// skewed-chi2:SKEWEDNESS; an unknown name lists all; of `fit` also `auto`, the best of five on
+    /// rows held out [default: gaussian; laplacian with binning, arc-cosine:1 with arc-cosine,
+    /// linear with projection, polynomial:2:1 with tensor-sketch, skewed-chi2:1, additive-chi2]
     #[arg(long, value_name = "KERNEL", value_parser = kernel_option)]
     kernel: Option<KernelOption>,
     /// Gamma of the kernel's formula, exp(-gamma |x-y|^2) for the Gaussian: a number, `median`,
@@ -62,6 +63,13 @@ enum KernelOption {
     Named(Arc<dyn Kernel>),
 }
 
+fn or_gaussian(kernel: bochner::Result<impl Kernel + 'static>) -> Arc<dyn Kernel> {
+    match kernel {
+        Ok(kernel) => Arc::new(kernel),
+        Err(_) => Arc::new(kernels::Gaussian),
+    }
+}
+
 fn kernel_option(text: &str) -> std::result::Result<KernelOption, bochner::Error> {
     match text {
         "auto" => Ok(KernelOption::Auto),
@@ -101,12 +109,16 @@ impl KernelArgs {
     pub(crate) fn kernel_of(&self, map: &MapChoice) -> Arc<dyn Kernel> {
         let suitable = || -> Arc<dyn Kernel> {
             match () {
-                () if map.has(MapKind::ArcCosine) => match kernels::ArcCosineKernel::new(1) {
-                    Ok(kernel) => Arc::new(kernel),
-                    Err(_) => Arc::new(kernels::Gaussian),
-                },
+                () if map.has(MapKind::ArcCosine) => or_gaussian(kernels::ArcCosineKernel::new(1)),
                 () if map.has(MapKind::Binning) => Arc::new(kernels::Laplacian),
                 () if map.has(MapKind::Projection) => Arc::new(kernels::Linear),
+                () if map.has(MapKind::AdditiveChi2) => Arc::new(kernels::AdditiveChi2),
+                () if map.has(MapKind::SkewedChi2) => {
+                    or_gaussian(kernels::SkewedChi2Kernel::new(1.0))
+                }
+                () if map.has(MapKind::TensorSketch) => {
+                    or_gaussian(kernels::Polynomial::new(2, 1.0))
+                }
                 () => Arc::new(kernels::Gaussian),
             }
         };
@@ -157,6 +169,7 @@ impl KernelArgs {
             return Err(Usage(problem.into()).into());
         }
         let standardize = self.standardize.unwrap_or(Standardize::Auto);
+        let standardize = standardize.within(kernel.domain());
         let scaling = standardize.decide(survey, kernel.is_shift_invariant());
         let lengthscales = bandwidth.lengthscales(kernel, survey, &scaling)?;
         Ok((scaling, lengthscales[0]))
@@ -225,6 +238,7 @@ impl KernelArgs {
     ) -> Result<Scale> {
         let bandwidth = self.bandwidth();
         let standardize = self.standardize.unwrap_or(otherwise).beside(&bandwidth);
+        let standardize = standardize.within(kernel.domain());
         let scaling = survey.map(|survey| standardize.decide(survey, kernel.is_shift_invariant()));
         let lengthscales = match (survey.zip(scaling.as_ref()), bandwidth.fixed(kernel)?) {
             (_, Some(fixed)) => fixed,

@@ -89,6 +89,10 @@ pub(crate) struct TuningArgs {
     /// (S the root of the columns) [default: gaussian]
     #[arg(long, value_name = "ENTRIES")]
     entries: Option<Entries>,
+    /// Additive chi-squared: distance of the samples of the spectrum [default: what suits their
+    /// number]
+    #[arg(long, value_name = "L", value_parser = positive)]
+    sample_interval: Option<f64>,
     /// SORF: norms of the frequencies, `drawn` from the kernel's law or the paper's `constant`
     /// [default: drawn]
     #[arg(long, value_name = "RADII")]
@@ -145,6 +149,7 @@ impl TuningArgs {
             }
         }
         spec.entries = self.entries.unwrap_or_default();
+        spec.interval = self.sample_interval;
         spec.radii = self.sorf_radii.unwrap_or_default();
         spec.landmarks = self.landmarks_choice();
         spec.rank = self.rank;
@@ -158,12 +163,13 @@ impl TuningArgs {
 
     /// Options that a learner on the kernel itself does not take, and whether they are given; it
     /// may have landmarks.
-    pub(super) fn idle_of_columns(&self, landmarks: bool) -> [(&'static str, bool); 6] {
+    pub(super) fn idle_of_columns(&self, landmarks: bool) -> [(&'static str, bool); 7] {
         let choice = self.landmarks_choice.is_some() && !landmarks;
         [
             ("--landmarks-choice", choice),
             ("--rank", self.rank.is_some()),
             ("--entries", self.entries.is_some()),
+            ("--sample-interval", self.sample_interval.is_some()),
             ("--sorf-radii", self.sorf_radii.is_some()),
             ("--leverage-lambda", self.leverage_lambda.is_some()),
             ("--leverage-pool", self.leverage_pool.is_some()),
@@ -182,6 +188,10 @@ impl TuningArgs {
             (
                 self.entries.is_some() && !map.has(MapKind::Projection),
                 "--entries",
+            ),
+            (
+                self.sample_interval.is_some() && !map.has(MapKind::AdditiveChi2),
+                "--sample-interval",
             ),
             (self.sorf_radii.is_some() && !sorf, "--sorf-radii"),
             (

@@ -63,6 +63,24 @@ fn every_map_fits_saves_predicts_and_scores() {
             0.85,
         ),
         ("arc-cosine", "--features 300 --kernel arc-cosine:2", 0.92),
+        ("tensor-sketch", "--features 600", 0.92),
+        (
+            "tensor-sketch",
+            "--features 601 --kernel polynomial:3:0.5 --gamma scale",
+            0.92,
+        ),
+        ("skewed-chi2", "--features 300", 0.9),
+        (
+            "skewed-chi2",
+            "--features 300 --kernel skewed-chi2:0.5 --form phase",
+            0.9,
+        ),
+        ("additive-chi2", "--features 200", 0.92),
+        (
+            "additive-chi2",
+            "--features 200 --sample-interval 0.7 --lambda 1e-3",
+            0.92,
+        ),
         ("nystrom", "--features 200", 0.95),
         (
             "nystrom",
@@ -206,6 +224,30 @@ fn what_cannot_go_together_is_one_line() {
         (
             "fit --map arc-cosine --kernel arc-cosine:3",
             &["0, 1 and 2"],
+        ),
+        (
+            "fit --map tensor-sketch --kernel gaussian",
+            &["--kernel polynomial:2:1"],
+        ),
+        (
+            "fit --map tensor-sketch --kernel polynomial:0",
+            &["degree", "1 to 64"],
+        ),
+        (
+            "fit --map skewed-chi2 --kernel additive-chi2",
+            &["--kernel skewed-chi2:1"],
+        ),
+        (
+            "fit --map additive-chi2 --kernel linear",
+            &["--kernel additive-chi2"],
+        ),
+        (
+            "fit --map additive-chi2 --standardize",
+            &["row 0, column 1", "at least 0", "do not standardise"],
+        ),
+        (
+            "fit --map additive-chi2 --sample-interval 0",
+            &["--sample-interval"],
         ),
         (
             "fit --kernel laplacian --sampling orthogonal",

@@ -1,10 +1,15 @@
-//! What only moves numbers: blocks to their places, and the copy of the ceilings.
+//! What little more than moves numbers: blocks to their places, products and features of single
+//! numbers, and the copy of the ceilings.
 
 use super::{Job, block_rows, blocks, draw, head, relative, way};
 use crate::{
-    Device, Matrix, Result,
+    Device, Error, Matrix, Result,
     bench::{Shape, ceiling},
-    ops::place::{self, Spot},
+    ops::{
+        additive_chi2::{self, Samples},
+        complex_product,
+        place::{self, Spot},
+    },
 };
 use ndarray::Array2;
 
@@ -20,6 +25,10 @@ struct Move {
 enum What {
     /// Scaled and shifted by column.
     Place(place::Place, Vec<[f32; 2]>),
+    /// Of two factors side by side.
+    Product,
+    /// Of numbers that are not negative.
+    Chi2(Samples),
     Copy,
 }
 
@@ -34,14 +43,41 @@ pub(in crate::bench) fn copy(device: &Device, shape: Shape) -> Result<Box<dyn Jo
     job(device, shape, What::Copy)
 }
 
+pub(in crate::bench) fn complex_product(device: &Device, shape: Shape) -> Result<Box<dyn Job>> {
+    job(device, shape, What::Product)
+}
+
+pub(in crate::bench) fn additive_chi2(device: &Device, shape: Shape) -> Result<Box<dyn Job>> {
+    let samples = Samples {
+        count: 2,
+        interval: 0.5,
+    };
+    if !shape.features.is_multiple_of(samples.outputs()) {
+        return Err(Error::parameter(format!(
+            "{} features of chi-squared are not three of each column",
+            shape.features
+        )));
+    }
+    job(device, shape, What::Chi2(samples))
+}
+
 fn job(device: &Device, shape: Shape, what: What) -> Result<Box<dyn Job>> {
     let cols = shape.features;
-    let block = block_rows(device, shape.rows, cols, 2 * cols)?;
+    let from = match &what {
+        What::Place(..) | What::Copy => cols,
+        What::Product => 2 * cols,
+        What::Chi2(samples) => cols / samples.outputs(),
+    };
+    let block = block_rows(device, shape.rows, cols.max(from), cols + from)?;
+    let mut source = draw(block, from, 1.0, 3);
+    if let What::Chi2(_) = what {
+        source.mapv_inplace(f32::abs);
+    }
     Ok(Box::new(Move {
         what,
         rows: shape.rows,
         block,
-        source_nd: Matrix::upload(device, draw(block, cols, 1.0, 3).view())?,
+        source_nd: Matrix::upload(device, source.view())?,
         place_nd: Matrix::new(device, block, cols)?,
     }))
 }
@@ -59,6 +95,8 @@ impl Move {
                 };
                 op.run(spot, source, place)
             }
+            What::Product => complex_product::complex_product(source, 2, place),
+            What::Chi2(samples) => additive_chi2::additive_chi2(*samples, source, place),
             What::Copy => ceiling::copy(source, place, 1),
         }
     }
@@ -86,6 +124,8 @@ impl Job for Move {
                 let nothing = Array2::zeros(source.dim());
                 place::reference(factors, spot, source.view(), nothing.view())
             }
+            What::Product => complex_product::reference(source.view(), 2),
+            What::Chi2(samples) => additive_chi2::reference(*samples, source.view()),
             What::Copy => source.mapv(f64::from),
         };
         Ok(relative(got.view(), reference.view()))

@@ -51,6 +51,12 @@ impl<'m> Work<'m> {
         &self.lanes
     }
 
+    /// Errors on a row that a map does not take; `first` is the number of the first of them.
+    pub(super) fn admit(&self, x: &Rows, first: usize) -> Result<()> {
+        let mut lanes = self.lanes.iter();
+        lanes.try_for_each(|lane| lane.map.input().admit(x, first))
+    }
+
     /// Ends a step of work that is not waited for.
     pub(super) fn step(&self, pace: &mut Pace) -> Result<()> {
         self.device.step(pace)
@@ -184,6 +190,8 @@ impl<'m> Work<'m> {
             return Ok(false);
         };
         match (&self.lanes[..], &mut maps[..]) {
+            // The logarithms of zeros are no zeros.
+            ([lane], _) if lane.map.input().is_logarithm() => Ok(false),
             ([lane], [(map, None)]) => map.featurize_sparse(&lane.map.input().sparse(x)?, z_nd),
             _ => Ok(false),
         }

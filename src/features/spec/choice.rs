@@ -2,7 +2,10 @@
 
 use crate::{
     Error, Result,
-    features::{arc_cosine, binning, fastfood, fourier, nystrom, random_projection, sorf},
+    features::{
+        additive_chi2, arc_cosine, binning, fastfood, fourier, nystrom, random_projection,
+        skewed_chi2, sorf, tensor_sketch,
+    },
 };
 use std::{fmt, str::FromStr};
 
@@ -24,11 +27,17 @@ pub enum MapKind {
     Binning,
     /// [`RandomProjection`](crate::features::RandomProjection).
     Projection,
+    /// [`TensorSketch`](crate::features::TensorSketch).
+    TensorSketch,
+    /// [`SkewedChi2`](crate::features::SkewedChi2).
+    SkewedChi2,
+    /// [`AdditiveChi2Features`](crate::features::AdditiveChi2Features).
+    AdditiveChi2,
 }
 
 impl MapKind {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 10] = [
         Self::Fourier,
         Self::Fastfood,
         Self::Sorf,
@@ -36,16 +45,25 @@ impl MapKind {
         Self::Nystrom,
         Self::Binning,
         Self::Projection,
+        Self::TensorSketch,
+        Self::SkewedChi2,
+        Self::AdditiveChi2,
     ];
 
     /// Whether the map comes as cosines, so that a [`Form`](crate::features::Form) matters.
     pub fn takes_form(self) -> bool {
-        matches!(self, Self::Fourier | Self::Fastfood | Self::Sorf)
+        matches!(
+            self,
+            Self::Fourier | Self::Fastfood | Self::Sorf | Self::SkewedChi2
+        )
     }
 
     /// Whether a [`Sampling`](crate::sampling::Sampling) matters.
     pub fn takes_sampling(self) -> bool {
-        matches!(self, Self::Fourier | Self::ArcCosine | Self::Projection)
+        matches!(
+            self,
+            Self::Fourier | Self::ArcCosine | Self::Projection | Self::SkewedChi2
+        )
     }
 }
 
@@ -59,6 +77,9 @@ impl fmt::Display for MapKind {
             Self::Nystrom => nystrom::NAME,
             Self::Binning => binning::NAME,
             Self::Projection => random_projection::NAME,
+            Self::TensorSketch => tensor_sketch::NAME,
+            Self::SkewedChi2 => skewed_chi2::NAME,
+            Self::AdditiveChi2 => additive_chi2::NAME,
         })
     }
 }
