@@ -2,17 +2,21 @@
 
 use crate::{
     args::{DataArgs, RunArgs},
-    interrupt::writing,
-    map::MapArgs,
+    checkpoint::{CheckpointArgs, Progress},
+    given,
+    interrupt::{steps, writing},
+    map::{BuiltMap, MapArgs},
     outputs::keep_apart,
     report::{Report, Usage},
 };
 use anyhow::Result;
 use bochner::{
-    data::{ChunkSource, MemorySource, NpyWriter, Survey, TargetUse},
+    Run,
+    data::{AtomicFile, ChunkSource, Done, MemorySource, NpyWriter, Pieces, Survey, TargetUse},
     features::{self, Standardize},
 };
-use std::path::PathBuf;
+use ndarray::ArrayView2;
+use std::{path::PathBuf, sync::Arc};
 
 /// Arguments of `bochner featurize`.
 #[derive(Debug, clap::Args)]
@@ -26,6 +30,8 @@ pub(crate) struct Args {
     map: MapArgs,
     #[command(flatten)]
     data: DataArgs,
+    #[command(flatten)]
+    steps: CheckpointArgs,
     #[command(flatten)]
     pub(crate) run: RunArgs,
 }
@@ -72,25 +78,63 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     )?;
     report.seconds("map", seconds);
     let _writing = writing();
-    let mut writer = NpyWriter::<f32>::create(&args.output, built.map.output_dim())?;
+    let columns = Some(built.map.output_dim());
+    let mut kept = args.kept(&built, &run)?;
+    let (file, done) = match &kept {
+        Some(kept) => {
+            // A place that cannot be written is better known now than at the end.
+            drop(AtomicFile::create(&args.output)?);
+            kept.note(&console);
+            kept.output(0, &args.output)?
+        }
+        None => (AtomicFile::create(&args.output)?, Done::default()),
+    };
+    let mut writer = NpyWriter::<f32>::go_on(file, columns, done)?;
     let known = survey.map(|survey| survey.rows);
     let known = known.or(source.rows().map(|rows| rows as u64));
-    let bar = console.bar("featurize", known);
+    let bar = Arc::new(console.bar("featurize", known));
+    let _steps = kept.as_ref().map(|_| steps());
     let (rows, seconds) = console.timed(|| {
-        let rows = features::featurize(
-            built.map.as_ref(),
-            &mut source,
-            run.clone().progress(bar.follow()),
-            |z| writer.write_rows(z),
-        )?;
-        writer.finish().map(|_| rows)
+        let (mut rows, step) = (done.rows, args.steps.step());
+        let mut pieces = Pieces::of(&mut source)?;
+        loop {
+            let run = run.clone().progress(bar.follow_from(rows));
+            let mut piece = pieces.piece(rows, step);
+            let sink = |z: ArrayView2<'_, f32>| writer.write_rows(z);
+            let more = features::featurize(built.map.as_ref(), &mut piece, run, sink)?;
+            rows += more;
+            if let Some(kept) = &mut kept {
+                kept.keep(vec![writer.mark()?])?;
+            }
+            if more < step {
+                break;
+            }
+        }
+        writer.finish().map_err(anyhow::Error::new)
     })?;
+    if let Some(kept) = kept {
+        kept.finish();
+    }
     report.seconds("featurize", seconds);
     report.throughput(rows, seconds);
     report.device(&run.device);
     args.map.describe(&built, &mut report);
     report.output("features", &args.output);
     args.run.print(&report)
+}
+
+impl Args {
+    /// What a checkpoint has of this run, if there is to be one.
+    fn kept(&self, built: &BuiltMap, run: &Run) -> Result<Option<Progress>> {
+        let Some(folder) = self.steps.open()? else {
+            return Ok(None);
+        };
+        let mut given = given::options(&[]);
+        given.insert("file".into(), given::file(&self.input)?);
+        given.insert("map".into(), built.map.describe());
+        given.insert("device".into(), run.device.describe());
+        Ok(Some(Progress::open(folder, given, 1)?))
+    }
 }
 
 /// Rows that tell whether columns lie far from 0.

@@ -6,6 +6,7 @@ mod lambda;
 mod learner;
 mod lengthscales;
 mod losses;
+mod parts;
 mod remaining;
 mod rows;
 mod search;
@@ -13,6 +14,7 @@ mod stages;
 
 use crate::{
     args::{DataArgs, RunArgs, fraction},
+    checkpoint::CheckpointArgs,
     evaluate::score,
     interrupt::writing,
     map::{BuiltMap, KernelArgs, MapArgs},
@@ -31,6 +33,8 @@ use bochner::{
 use chosen::{Chosen, Takes};
 use clap::ValueEnum;
 use learner::{Ground, LearnerArgs};
+use parts::PartArgs;
+pub(crate) use parts::{Shard, of_sums};
 use remaining::Remaining;
 use search::SearchArgs;
 use std::path::PathBuf;
@@ -73,6 +77,10 @@ pub(crate) struct Args {
     map: MapArgs,
     #[command(flatten)]
     data: DataArgs,
+    #[command(flatten)]
+    part: PartArgs,
+    #[command(flatten)]
+    steps: CheckpointArgs,
     #[command(flatten)]
     pub(crate) run: RunArgs,
 }
@@ -268,18 +276,20 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     let mut chosen = args.learner.choose(dense, &console)?;
     args.search.check(&args.map, &chosen)?;
     let searches = args.search.is_wanted(&args.map);
+    args.check_parts(&chosen, searches)?;
     args.map.kernel.rule = Some(chosen.fit.bandwidth());
     let args = args;
     let read = [Some(args.input.as_path()), args.data.targets()];
     let tested = [&args.test_input, &args.test_targets].map(Option::as_deref);
-    keep_apart([args.output.as_deref()], read.into_iter().chain(tested))?;
+    let written = [args.output.as_deref(), args.part.partial.as_deref()];
+    keep_apart(written, read.into_iter().chain(tested))?;
     let mut report = Report::default();
     let Sources {
         mut train,
         kept_back,
         test,
     } = args.sources(chosen.takes)?;
-    if let Some(path) = &args.output {
+    for path in written.into_iter().flatten() {
         // A place that cannot be written is better known now than after the fit.
         let _writing = writing();
         drop(AtomicFile::create(path)?);
@@ -337,7 +347,29 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
         return Err(Usage(problem.into()).into());
     }
     let how = (&chosen, targets);
-    let mut model = args.fit(built, &mut train, &survey, how, (&run, &console))?;
+    let mut summed = None;
+    let mut model = match args.is_in_parts() {
+        false => args.fit(built, &mut train, &survey, how, (&run, &console))?,
+        true => {
+            let sum = || args.sum(built, &mut train, &survey, how, (&run, &console));
+            let (summing, seconds) = console.timed(sum)?;
+            report.seconds("fit", seconds);
+            if let Some(path) = &args.part.partial {
+                let _writing = writing();
+                summing.save(path, &mut report)?;
+                report.device(&run.device);
+                return args.run.print(&report);
+            }
+            let learner = chosen.fit.of_sums();
+            let learner = learner.ok_or_else(|| Usage("this learner sums no rows".into()))?;
+            let mut model = summing.model(learner, &run)?;
+            if let Some(times) = &mut model.times {
+                times.accumulate = std::time::Duration::from_secs_f64(seconds);
+            }
+            summed = Some(summing);
+            model
+        }
+    };
     if let Some(found) = &found {
         found.keep(&mut model);
         search::describe(found, &survey, args.output.as_ref(), &mut report);
@@ -376,6 +408,9 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
         let _writing = writing();
         model.save(path)?;
         report.output("model", path);
+    }
+    if let Some(summed) = summed {
+        summed.finish();
     }
     args.run.print(&report)
 }

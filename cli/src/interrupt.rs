@@ -10,7 +10,7 @@ use signal_hook::{consts, flag};
 use std::{
     io,
     sync::{
-        Arc, OnceLock,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
 };
@@ -34,6 +34,10 @@ struct State {
     at_once: Arc<AtomicBool>,
     /// Outputs that are being written.
     outputs: AtomicUsize,
+    /// Whether a step is finished before the run ends.
+    steps: AtomicBool,
+    /// What is said in place of what was lost.
+    kept: Mutex<Option<String>>,
 }
 
 fn state() -> &'static State {
@@ -111,6 +115,44 @@ impl Drop for Writing {
     }
 }
 
+/// While it lives a run is made in steps, each of which is finished; who makes them asks
+/// [`status`] between two.
+#[derive(Debug)]
+pub(crate) struct Steps {
+    _writing: Writing,
+}
+
+/// Steps begin, each of which is kept.
+pub(crate) fn steps() -> Steps {
+    state().steps.store(true, Ordering::SeqCst);
+    Steps {
+        _writing: writing(),
+    }
+}
+
+impl Drop for Steps {
+    fn drop(&mut self) {
+        state().steps.store(false, Ordering::SeqCst);
+    }
+}
+
+/// From now on an interrupted run says this.
+pub(crate) fn keeps(said: Option<String>) {
+    *state().kept.lock().unwrap_or_else(PoisonError::into_inner) = said;
+}
+
+/// What an interrupted run says.
+pub(crate) fn said() -> String {
+    let kept = state().kept.lock().unwrap_or_else(PoisonError::into_inner);
+    let kept = kept.as_deref().unwrap_or("no output was written");
+    format!("interrupted; {kept}")
+}
+
+/// The error of a run that ends because it was interrupted.
+pub(crate) fn error() -> Error {
+    Error::io("input", io::ErrorKind::Interrupted.into())
+}
+
 /// A source that ends with an error once the run is interrupted.
 pub(crate) struct Interruptible<S>(pub(crate) S);
 
@@ -132,8 +174,8 @@ impl<S: ChunkSource> ChunkSource for Interruptible<S> {
     }
     fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
         match status() {
-            None => self.0.next_chunk(max_rows),
-            Some(_) => Err(Error::io("input", io::ErrorKind::Interrupted.into())),
+            Some(_) if !state().steps.load(Ordering::SeqCst) => Err(error()),
+            _ => self.0.next_chunk(max_rows),
         }
     }
     fn rewind(&mut self) -> Result<()> {

@@ -2,6 +2,7 @@
 
 mod args;
 mod bench;
+mod checkpoint;
 mod completions;
 mod devices;
 mod drift;
@@ -10,10 +11,12 @@ mod evaluate;
 mod featurize;
 mod fit;
 mod flags;
+mod given;
 mod independence;
 mod interrupt;
 mod kernel_error;
 mod map;
+mod merge;
 mod outputs;
 mod predict;
 mod report;
@@ -24,6 +27,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind}
 use report::OutputArgs;
 use report::Usage;
 use std::{
+    ffi::OsString,
     panic::{AssertUnwindSafe, catch_unwind},
     process::ExitCode,
     sync::atomic::{AtomicBool, Ordering},
@@ -49,6 +53,8 @@ enum Command {
     Featurize(featurize::Args),
     /// Fit a ridge regressor or classifier on random features, streaming the data
     Fit(Box<fit::Args>),
+    /// Merge the sums of `fit --shard` into the model of all rows
+    Merge(merge::Args),
     /// Predict with a fitted model, on any device
     Predict(predict::Args),
     /// Score a fitted model: accuracy, or RMSE and relative error
@@ -83,7 +89,11 @@ impl Cli {
     }
 
     fn parse_arguments() -> Result<Self, clap::Error> {
-        Self::from_arg_matches(&Self::definition().try_get_matches()?)
+        Self::parse_from_words(std::env::args_os())
+    }
+
+    fn parse_from_words(words: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
+        Self::from_arg_matches(&Self::definition().try_get_matches_from(words)?)
     }
 }
 
@@ -94,6 +104,7 @@ impl Command {
             Self::Devices(args) => Some(&args.output),
             Self::Featurize(args) => Some(args.run.output()),
             Self::Fit(args) => Some(args.run.output()),
+            Self::Merge(args) => Some(args.run.output()),
             Self::Predict(args) => Some(args.run.output()),
             Self::Evaluate(args) => Some(args.run.output()),
             Self::Bench(args) => Some(&args.output),
@@ -116,7 +127,7 @@ fn main() -> ExitCode {
     // Unwinding, not the hook, ends a run that panics: half-written files are removed on the way.
     let result = catch_unwind(AssertUnwindSafe(|| run(cli.command)));
     if let (Ok(Err(_)), Some(status)) = (&result, interrupt::status()) {
-        report::to_stderr("error: interrupted; no output was written");
+        report::to_stderr(&format!("error: {}", interrupt::said()));
         return ExitCode::from(status);
     }
     match result {
@@ -136,6 +147,7 @@ fn run(command: Command) -> Result<()> {
         Command::Devices(args) => devices::run(&args),
         Command::Featurize(args) => featurize::run(&args),
         Command::Fit(args) => fit::run(*args),
+        Command::Merge(args) => merge::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Bench(args) => bench::run(&args),

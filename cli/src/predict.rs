@@ -2,21 +2,29 @@
 
 use crate::{
     args::{RunArgs, delimiter, fraction},
-    interrupt::{Interruptible, writing},
+    checkpoint::{CheckpointArgs, Progress},
+    given,
+    interrupt::{Interruptible, steps, writing},
     outputs::keep_apart,
     report::{Report, Usage},
 };
 use anyhow::Result;
 use bochner::{
-    Error,
-    data::{AtomicFile, ChunkSource, CsvWriter, NpyWriter, OpenOptions, TargetUse, open},
+    Error, Run, Step,
+    data::{
+        AtomicFile, ChunkSource, CsvWriter, Done, NpyWriter, OpenOptions, Pieces, TargetUse, open,
+    },
     models::{Label, LinearModel},
     solve::Targets,
 };
 use ndarray::{Array2, ArrayView2, Axis};
 use std::{
-    io::{BufWriter, Write},
+    io::{BufWriter, Seek, Write},
     path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 /// Arguments of `bochner predict`.
@@ -54,6 +62,8 @@ pub(crate) struct Args {
     #[arg(allow_hyphen_values = true)]
     interval: Option<f64>,
     #[command(flatten)]
+    steps: CheckpointArgs,
+    #[command(flatten)]
     pub(crate) run: RunArgs,
 }
 
@@ -90,8 +100,17 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         _ => 1,
     };
     let run = args.run.open(&console)?;
-    let bar = console.bar("predict", source.rows().map(|rows| rows as u64));
-    let quiet = run.clone().progress(bar.follow());
+    let bar = Arc::new(console.bar("predict", source.rows().map(|rows| rows as u64)));
+    // Where a step begins among all rows.
+    let before = Arc::new(AtomicU64::new(0));
+    let quiet = {
+        let (bar, before) = (bar.clone(), before.clone());
+        run.clone().progress(move |step| {
+            if let Step::Rows(rows) = step {
+                bar.set_position(before.load(Ordering::Relaxed) + rows);
+            }
+        })
+    };
     // What cannot be had is known before the output is begun.
     let with_bounds = args.interval.map(|level| {
         let predictor = model.intervals_on(&quiet)?;
@@ -107,9 +126,21 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         None => &["prediction"],
     };
     let _writing = writing();
+    let mut kept = args.kept(&run)?;
+    if let Some(kept) = &kept {
+        kept.note(&console);
+    }
+    let open = |output, path: &Path| -> Result<_> {
+        let fresh = AtomicFile::create(path)?;
+        match &kept {
+            // A place that cannot be written is better known now than at the end.
+            Some(kept) => Ok(kept.output(output, path)?),
+            None => Ok((fresh, Done::default())),
+        }
+    };
     let mut writer = match (&model.class_names, format) {
-        (None, _) => Writer::create(&args.output, format, (names, columns))?,
-        (Some(names), Format::Csv) => Writer::names(&args.output, names)?,
+        (None, _) => Writer::create(open(0, &args.output)?, format, (names, columns))?,
+        (Some(names), Format::Csv) => Writer::names(open(0, &args.output)?, names)?,
         (Some(_), Format::Npy) => {
             let problem =
                 "the labels of this model are text, which .npy does not hold; name a .csv";
@@ -117,42 +148,70 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         }
     };
     let mut probabilities = match &args.probabilities {
-        Some(path) => Some(Writer::probabilities(path, &model)?),
+        Some(path) => Some(Writer::probabilities(path, open(1, path)?, &model)?),
         None => None,
     };
+    let mut rows = kept.as_ref().map_or(0, Progress::rows);
+    let step = args.steps.step();
+    let _steps = kept.as_ref().map(|_| steps());
+    let plain = !args.reconstruction_error && with_bounds.is_none();
+    let mut with_scores = match plain && with_probabilities.is_none() {
+        true => Some(model.on(&quiet)?),
+        false => None,
+    };
+    let mut pieces = Pieces::of(&mut source)?;
     let (rows, seconds) = console.timed(|| {
-        let rows = match &mut with_bounds {
-            None if args.reconstruction_error => {
-                model.reconstruction_errors(&mut source, &quiet, |errors| {
-                    writer.write_rows(errors.insert_axis(Axis(1)))
-                })?
-            }
-            None => match (&mut with_probabilities, &mut probabilities) {
-                (Some(predictor), Some(beside)) => {
-                    predictor.stream(&mut source, |raw_nt, p_nt, _| {
-                        beside.write_rows(p_nt)?;
-                        writer.write_rows(model.decide(raw_nt.to_owned()).view())
+        loop {
+            before.store(rows, Ordering::Relaxed);
+            let mut source = pieces.piece(rows, step);
+            let more = match (&mut with_bounds, &mut with_scores) {
+                (Some((predictor, level)), _) => {
+                    predictor.stream(&mut source, *level, |found, _| {
+                        let parts = [&found.predicted_nt, &found.lower_nt, &found.upper_nt];
+                        // Prediction and bounds of a target beside each other.
+                        let side_by_side =
+                            Array2::from_shape_fn((parts[0].nrows(), 3 * columns), |(i, j)| {
+                                parts[j % 3][[i, j / 3]]
+                            });
+                        writer.write_rows(side_by_side.view())
                     })?
                 }
-                _ => {
-                    (model.on(&quiet)?).stream(&mut source, |found, _| writer.write_rows(found))?
+                (None, Some(predictor)) => {
+                    predictor.stream(&mut source, |found, _| writer.write_rows(found))?
                 }
-            },
-            Some((predictor, level)) => predictor.stream(&mut source, *level, |found, _| {
-                let parts = [&found.predicted_nt, &found.lower_nt, &found.upper_nt];
-                // Prediction and bounds of a target beside each other.
-                let side_by_side =
-                    Array2::from_shape_fn((parts[0].nrows(), 3 * columns), |(i, j)| {
-                        parts[j % 3][[i, j / 3]]
-                    });
-                writer.write_rows(side_by_side.view())
-            })?,
-        };
+                (None, None) => match (&mut with_probabilities, &mut probabilities) {
+                    (Some(predictor), Some(beside)) => {
+                        predictor.stream(&mut source, |raw_nt, p_nt, _| {
+                            beside.write_rows(p_nt)?;
+                            writer.write_rows(model.decide(raw_nt.to_owned()).view())
+                        })?
+                    }
+                    _ => model.reconstruction_errors(&mut source, &quiet, |errors| {
+                        writer.write_rows(errors.insert_axis(Axis(1)))
+                    })?,
+                },
+            };
+            rows += more;
+            if let Some(kept) = &mut kept {
+                let mut done = vec![writer.mark()?];
+                if let Some(beside) = &mut probabilities {
+                    done.push(beside.mark()?);
+                }
+                kept.keep(done)?;
+            }
+            if more < step {
+                break;
+            }
+        }
         if let Some(writer) = probabilities {
             writer.finish()?;
         }
-        writer.finish().map(|_| rows)
+        writer.finish()?;
+        Ok::<_, anyhow::Error>(rows)
     })?;
+    if let Some(kept) = kept {
+        kept.finish();
+    }
     report.seconds("predict", seconds);
     report.throughput(rows, seconds);
     report.device(&run.device);
@@ -164,6 +223,28 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         report.output("probabilities", path);
     }
     args.run.print(&report)
+}
+
+impl Args {
+    /// What a checkpoint has of this run, if there is to be one.
+    fn kept(&self, run: &Run) -> Result<Option<Progress>> {
+        let Some(folder) = self.steps.open()? else {
+            return Ok(None);
+        };
+        let mut given = given::options(&[]);
+        given.insert("file".into(), given::file(&self.input)?);
+        given.insert("model".into(), given::file(&self.model)?);
+        given.insert("device".into(), run.device.describe());
+        // What they are written as hangs on their names.
+        let outputs = [Some(&self.output), self.probabilities.as_ref()];
+        for (name, path) in ["output", "probabilities"].into_iter().zip(outputs) {
+            if let Some(path) = path {
+                given.insert(name.into(), path.display().to_string());
+            }
+        }
+        let outputs = outputs.into_iter().flatten().count();
+        Ok(Some(Progress::open(folder, given, outputs)?))
+    }
 }
 
 /// Errors unless the data has the columns that the model was fitted on.
@@ -219,55 +300,62 @@ enum Writer {
 impl Writer {
     /// For columns of each name, `columns` of them numbered where there are several.
     fn create(
-        path: &Path,
+        (file, done): (AtomicFile, Done),
         format: Format,
         (names, columns): (&[&str], usize),
     ) -> bochner::Result<Self> {
         Ok(match (format, names.len() * columns) {
-            (Format::Npy, 1) => Self::Npy(NpyWriter::create_1d(path)?),
-            (Format::Npy, all) => Self::Npy(NpyWriter::create(path, all)?),
-            (Format::Csv, _) if columns == 1 => Self::Csv(CsvWriter::create(path, names)?),
+            (Format::Npy, 1) => Self::Npy(NpyWriter::go_on(file, None, done)?),
+            (Format::Npy, all) => Self::Npy(NpyWriter::go_on(file, Some(all), done)?),
+            (Format::Csv, _) if columns == 1 => Self::Csv(CsvWriter::go_on(file, names, done)?),
             (Format::Csv, _) => {
                 let numbered = |k| names.iter().map(move |name| format!("{name}_{k}"));
                 let names: Vec<_> = (0..columns).flat_map(numbered).collect();
-                Self::Csv(CsvWriter::create(path, &names)?)
+                Self::Csv(CsvWriter::go_on(file, &names, done)?)
             }
         })
     }
 
     /// One column per class, under its label in a .csv. Errors on a model without probabilities.
-    fn probabilities(path: &Path, model: &LinearModel) -> Result<Self> {
+    fn probabilities(
+        path: &Path,
+        (file, done): (AtomicFile, Done),
+        model: &LinearModel,
+    ) -> Result<Self> {
         let Targets::Classes(classes) = &model.targets else {
             return Err(
                 Usage("this model predicts amounts, which have no probabilities".into()).into(),
             );
         };
         Ok(match Format::of(path)? {
-            Format::Npy => Self::Npy(NpyWriter::create(path, classes.len())?),
+            Format::Npy => Self::Npy(NpyWriter::go_on(file, Some(classes.len()), done)?),
             Format::Csv => {
                 let name = |&class: &f64| match model.label(class) {
                     Label::Number(number) => number.to_string(),
                     Label::Text(text) => text.to_owned(),
                 };
                 let names: Vec<_> = classes.iter().map(name).collect();
-                Self::Csv(CsvWriter::create(path, &names)?)
+                Self::Csv(CsvWriter::go_on(file, &names, done)?)
             }
         })
     }
 
     /// A .csv of one column of labels by their names.
-    fn names(path: &Path, names: &[String]) -> bochner::Result<Self> {
-        let mut file = BufWriter::new(AtomicFile::create(path)?);
-        file.write_all(b"prediction\n")
-            .map_err(|e| Error::io(path, e))?;
+    fn names((file, done): (AtomicFile, Done), names: &[String]) -> bochner::Result<Self> {
+        let path = file.path().to_owned();
+        let mut file = BufWriter::new(file);
+        if done.bytes == 0 {
+            file.write_all(b"prediction\n")
+                .map_err(|e| Error::io(&path, e))?;
+        }
         let quoted = names.iter();
         Ok(Self::Names {
-            path: path.to_owned(),
+            path,
             file,
             quoted: quoted
                 .map(|name| format!("\"{}\"\n", name.replace('"', "\"\"")))
                 .collect(),
-            rows: 0,
+            rows: done.rows,
         })
     }
 
@@ -290,6 +378,23 @@ impl Writer {
             }
             Self::Npy(writer) => writer.write_rows(rows),
             Self::Csv(writer) => writer.write_rows(rows),
+        }
+    }
+
+    /// Writes all rows so far through to the disk, and says how far the file is.
+    fn mark(&mut self) -> bochner::Result<Done> {
+        match self {
+            Self::Names {
+                path, file, rows, ..
+            } => {
+                let fail = |error| Error::io(&*path, error);
+                file.flush().map_err(fail)?;
+                file.get_ref().sync()?;
+                let bytes = file.stream_position().map_err(fail)?;
+                Ok(Done { rows: *rows, bytes })
+            }
+            Self::Npy(writer) => writer.mark(),
+            Self::Csv(writer) => writer.mark(),
         }
     }
 

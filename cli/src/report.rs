@@ -11,7 +11,7 @@ use std::{
     fmt,
     io::{self, Write},
     path::Path,
-    sync::Mutex,
+    sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
@@ -197,6 +197,20 @@ impl Bar {
     pub(crate) fn follow(self) -> impl Fn(Step) + Send + Sync {
         move |step| match step {
             Step::Survey(rows) | Step::Map(rows) | Step::Rows(rows) => self.set_position(rows),
+            _ => {}
+        }
+    }
+
+    /// As [`Self::follow`], of steps of some work: each tells where it begins.
+    pub(crate) fn follow_from(
+        self: &Arc<Self>,
+        before: u64,
+    ) -> impl Fn(Step) + Send + Sync + use<> {
+        let bar = self.clone();
+        move |step| match step {
+            Step::Survey(rows) | Step::Map(rows) | Step::Rows(rows) => {
+                bar.set_position(before + rows);
+            }
             _ => {}
         }
     }

@@ -5,8 +5,11 @@ use super::rows::{first_non_finite, not_finite};
 use super::{Chunk, ChunkSource, Rows, require_rows};
 use crate::error::{Error, Result};
 use crate::text::counted;
-use ndarray::{Array1, Array2, s};
+use ndarray::{Array1, Array2, Axis, s};
 use std::path::Path;
+
+/// Rows that are taken over at a time.
+const HELD: usize = 8192;
 
 /// A dataset held in memory.
 ///
@@ -65,6 +68,31 @@ impl MemorySource {
             weights: None,
             next: 0,
         })
+    }
+
+    /// All rows of a source, from its first. Errors as sources do, and when there are none.
+    pub fn of(source: &mut dyn ChunkSource) -> Result<Self> {
+        source.rewind()?;
+        let (mut xs, mut ys, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+        while let Some(chunk) = source.next_chunk(HELD)? {
+            xs.push(chunk.x);
+            ys.push(chunk.y);
+            weights.extend(chunk.weights.into_iter().flatten());
+        }
+        let views: Vec<_> = ys.iter().map(|y| y.view()).collect();
+        let y = match views.as_slice() {
+            [] => Array2::zeros((0, 0)),
+            views => ndarray::concatenate(Axis(0), views)
+                .map_err(|error| Error::shape(error.to_string()))?,
+        };
+        let all = match xs.is_empty() {
+            true => return Err(Error::shape("the data has no rows")),
+            false => Self::new(Rows::stack(xs)?, Some(y))?,
+        };
+        match source.is_weighted() {
+            true => all.with_weights(weights),
+            false => Ok(all),
+        }
     }
 
     /// The same rows, each with what it counts for, `[rows]`.

@@ -2,7 +2,7 @@
 
 use super::{
     AnySums, Embedding, Fit, FitSums, FitTimes, HeldOutSums, Known, Lambda, LinearModel,
-    RidgeOptions, Solver, Summed,
+    RidgeOptions, Solver, Summed, Sums,
 };
 use crate::{
     Error, Result,
@@ -41,6 +41,11 @@ pub trait FitAnySums: Fit {
     /// these options need the rows themselves.
     fn sum_any(&self, map: &dyn FeatureMap, data: Summed<'_>) -> Result<AnySums>;
 
+    /// Whether [`Self::sum_any`] reads its rows twice.
+    fn reads_twice(&self) -> bool {
+        false
+    }
+
     /// The model of sums, but for the names of classes.
     ///
     /// Errors with [`Error::Format`] on sums of another learner, with [`Error::Shape`] on no rows,
@@ -54,7 +59,7 @@ pub trait FitAnySums: Fit {
 }
 
 /// Sums of one kind among all.
-pub trait OneOfSums: super::Sums {
+pub trait OneOfSums: Sums {
     /// As one of all kinds.
     fn any(self) -> AnySums;
 
@@ -99,6 +104,10 @@ impl<L: FitSums> FitAnySums for L
 where
     L::Sums: OneOfSums,
 {
+    fn reads_twice(&self) -> bool {
+        L::Sums::NAME == HeldOutSums::NAME
+    }
+
     fn sum_any(&self, map: &dyn FeatureMap, data: Summed<'_>) -> Result<AnySums> {
         Ok(self.sum(map, data)?.any())
     }

@@ -6,8 +6,8 @@ mod embedding;
 pub use embedding::Embedding;
 
 use super::{
-    Fit, FitData, FitRows, FitSums, FitTimes, Known, Learner, LinearModel, Link, RowsAlone, Summed,
-    growing::fit_sums, pca::scores,
+    Fit, FitAnySums, FitData, FitRows, FitSums, FitTimes, Known, Learner, LinearModel, Link,
+    RowsAlone, Summed, growing::fit_sums, pca::scores,
 };
 use crate::{
     Error, Result,
@@ -94,6 +94,10 @@ impl FitRows for DensityOptions {
 }
 
 impl Fit for DensityOptions {
+    fn of_sums(&self) -> Option<&dyn FitAnySums> {
+        Some(self)
+    }
+
     fn takes_weights(&self) -> bool {
         true
     }

@@ -1,6 +1,6 @@
 //! What a learner does once its map is drawn: from rows to a model.
 
-use super::{LinearModel, Predicted, RidgeOptions};
+use super::{FitAnySums, LinearModel, Predicted, RidgeOptions};
 use crate::{
     Result,
     data::{ChunkSource, Survey},
@@ -37,6 +37,11 @@ pub trait Fit: fmt::Debug + Send + Sync {
     /// Its options, if it is ridge regression, whose choices a [`Search`](super::Search) makes;
     /// `None` for all others.
     fn ridge(&self) -> Option<&RidgeOptions> {
+        None
+    }
+
+    /// Itself, if rows are nothing but sums to it, which parts of them have, too.
+    fn of_sums(&self) -> Option<&dyn FitAnySums> {
         None
     }
 

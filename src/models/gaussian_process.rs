@@ -4,8 +4,8 @@
 mod tests;
 
 use super::{
-    Fit, FitData, FitSums, FitTimes, Known, Learner, Lengthscales, LinearModel, Numbers, Summed,
-    growing::fit_sums, lengthscales,
+    Fit, FitAnySums, FitData, FitSums, FitTimes, Known, Learner, Lengthscales, LinearModel,
+    Numbers, Summed, growing::fit_sums, lengthscales,
 };
 use crate::{
     Error, Result,
@@ -127,6 +127,10 @@ impl<T> Learner<GaussianProcessOptions, T> {
 impl Fit for GaussianProcessOptions {
     fn takes_weights(&self) -> bool {
         true
+    }
+
+    fn of_sums(&self) -> Option<&dyn FitAnySums> {
+        Some(self)
     }
 
     /// Errors as [`NormalEquations::accumulate`] and [`Evidence::maximize`] do, and with

@@ -3,6 +3,7 @@
 use super::{Sums, linear::read_list, sums};
 use crate::{
     Error, Result,
+    data::{ChunkSource, names_tell},
     features::{self, Affine, FeatureMap, ScaledKernel},
     kernels,
     normal::Targets,
@@ -55,6 +56,14 @@ impl Basis {
             seed: Seed::default(),
             options: BTreeMap::new(),
         }
+    }
+
+    /// Keeps what the columns of the data are called, where that is not just numbers.
+    pub fn name_columns(&mut self, of: &dyn ChunkSource) {
+        let telling = |names: Option<Vec<String>>| names.filter(|names| names_tell(names));
+        self.column_names =
+            telling(of.column_names()).filter(|names| names.len() == self.map.input_dim());
+        self.target_names = telling(of.target_names());
     }
 
     fn store(&self) -> Result<Store> {
@@ -135,13 +144,28 @@ impl Basis {
         })
     }
 
+    /// The first thing in which two are not alike, in words. Errors when a map holds code that no
+    /// file can keep.
+    pub fn difference(&self, other: &Self) -> Result<Option<String>> {
+        // What somebody chose says more than the numbers that followed.
+        let options = |basis: &Self| {
+            let mut store = Store::default();
+            for (name, value) in &basis.options {
+                store.set(name, value);
+            }
+            store
+        };
+        match options(self).difference(&options(other)) {
+            None => Ok(self.store()?.difference(&other.store()?)),
+            some => Ok(some),
+        }
+    }
+
     /// Errors unless sums on both grounds may be added, with what differs.
     pub fn check_same(&self, other: &Self) -> Result<()> {
-        let Some(difference) = self.store()?.difference(&other.store()?) else {
+        let Some(difference) = self.difference(other)? else {
             return Ok(());
         };
-        let of_options = format!("{OPTIONS}.");
-        let difference = difference.strip_prefix(&of_options).unwrap_or(&difference);
         Err(Error::format(format!(
             "these sums were not made alike: {difference}; sum all parts with the same options \
              and the same plan"

@@ -6,8 +6,8 @@ mod randomized;
 pub(super) use covariance::Covariance;
 
 use super::{
-    Fit, FitData, FitRows, FitSums, FitTimes, Known, Learner, LinearModel, Model, RowsAlone,
-    Summed, growing::fit_sums,
+    Fit, FitAnySums, FitData, FitRows, FitSums, FitTimes, Known, Learner, LinearModel, Model,
+    RowsAlone, Summed, growing::fit_sums,
 };
 use crate::{
     Error, Result,
@@ -183,6 +183,10 @@ impl FitRows for KernelPcaOptions {
 }
 
 impl Fit for KernelPcaOptions {
+    fn of_sums(&self) -> Option<&dyn FitAnySums> {
+        Some(self)
+    }
+
     /// Errors with [`Error::Unsupported`] on maps whose features cannot be stored, with
     /// [`Error::Parameter`] on no components or more than features, on no passes, and on a share
     /// of the variance for the randomized solver, and with [`Error::Numerical`] when the rows

@@ -1,7 +1,7 @@
 //! Ridge regression and ridge classification on random features.
 
 use super::{
-    Fit, FitData, HeldOut, Labels, Lambda, Learner, LinearModel, Numbers, Search, dual,
+    Fit, FitAnySums, FitData, HeldOut, Labels, Lambda, Learner, LinearModel, Numbers, Search, dual,
     iterative::{self, Way},
     lambda,
     metric::MetricOptions,
@@ -318,6 +318,10 @@ impl<T> Learner<RidgeOptions, T> {
 }
 
 impl Fit for RidgeOptions {
+    fn of_sums(&self) -> Option<&dyn FitAnySums> {
+        Some(self)
+    }
+
     fn takes_weights(&self) -> bool {
         true
     }

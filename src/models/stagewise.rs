@@ -1,7 +1,7 @@
 //! Learners that grow feature by feature or block by block, beside a fit to all features at once.
 
 use super::{
-    Fit, FitData, FitSums, Known, Labels, Learner, LinearModel, Numbers, Summed, Sums,
+    Fit, FitAnySums, FitData, FitSums, Known, Labels, Learner, LinearModel, Numbers, Summed, Sums,
     growing::fit_sums,
 };
 use crate::{
@@ -296,6 +296,10 @@ impl Sums for HeldOutSums {
 }
 
 impl Fit for GreedyOptions {
+    fn of_sums(&self) -> Option<&dyn FitAnySums> {
+        Some(self)
+    }
+
     fn takes_weights(&self) -> bool {
         true
     }
@@ -331,6 +335,10 @@ impl FitSums for GreedyOptions {
 }
 
 impl Fit for BoostingOptions {
+    fn of_sums(&self) -> Option<&dyn FitAnySums> {
+        Some(self)
+    }
+
     fn takes_weights(&self) -> bool {
         true
     }

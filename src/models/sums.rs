@@ -146,6 +146,11 @@ pub enum AnySums {
 }
 
 impl AnySums {
+    /// Nothing yet, of no features.
+    pub fn of_none() -> Self {
+        Self::Normal(Box::new(NormalEquations::zero(0, 0)))
+    }
+
     /// Sums of these rows are of this kind.
     fn name(&self) -> &'static str {
         match self {

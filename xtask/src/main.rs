@@ -5,6 +5,7 @@ mod checks;
 mod dependencies;
 mod dist;
 mod documents;
+mod endurance;
 mod icd;
 mod metadata;
 mod msrv;
@@ -26,6 +27,7 @@ Usage: cargo xtask COMMAND
   python       these alone, in a virtual environment under target/
   engines      fits of the Python package on local clusters of Dask, Ray and Spark; their packages
                take 600 MB
+  kills        kill each command that keeps checkpoints twenty times, and compare the bits
   wheel        the Python package as it is handed out, and its size
   checks       everything in `ci` but the tests: formatting, columns, dependencies, MSRV, shaders,
                paths, documents, clippy, documentation, the examples and the README's first command
@@ -83,6 +85,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         "dist" => dist::build(),
         "python" => python::test(),
         "engines" => python::engines(),
+        "kills" => endurance::kills(),
         "wheel" => python::wheel(),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");

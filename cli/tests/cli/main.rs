@@ -10,6 +10,8 @@ mod drift;
 mod interrupt;
 mod intervals;
 mod jobs;
+#[cfg(unix)]
+mod kept;
 mod losses;
 mod machines;
 mod maps;
@@ -19,6 +21,7 @@ mod processes;
 mod room;
 mod rows;
 mod search;
+mod shards;
 mod standardize;
 mod usage;
 

@@ -1,0 +1,227 @@
+//! Runs in steps, what is done of which is kept: `--checkpoint` and `--every`.
+
+use crate::{
+    given::{self, Given},
+    interrupt,
+    report::{Console, Usage, counted},
+};
+use anyhow::Result;
+use bochner::{
+    Error,
+    data::{AtomicFile, Done},
+};
+use std::{
+    fs::{File, TryLockError},
+    io::{Read, Write},
+    path::{Path, PathBuf},
+};
+
+/// Rows between two checkpoints where nobody says.
+const EVERY: u64 = 100_000;
+/// A state has few words; a file that is longer is none.
+const LONGEST: u64 = 1 << 20;
+
+/// How often what is done is kept, and where.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Run options")]
+pub(crate) struct CheckpointArgs {
+    /// Keep what is done in this folder: a run that ends early, in whatever way, goes on when the
+    /// same command is given again, and writes the same to the last bit
+    #[arg(long, value_name = "DIR")]
+    pub(crate) checkpoint: Option<PathBuf>,
+    /// Rows between two checkpoints [default: 100000]
+    #[arg(long, value_name = "N", value_parser = rows, requires = "checkpoint")]
+    #[arg(allow_hyphen_values = true)]
+    every: Option<u64>,
+}
+
+fn rows(text: &str) -> Result<u64, String> {
+    let rows = crate::args::at_least_one(text)?;
+    u64::try_from(rows).map_err(|error| error.to_string())
+}
+
+impl CheckpointArgs {
+    /// Rows of a step: all of them where nothing is kept.
+    pub(crate) fn step(&self) -> u64 {
+        match self.checkpoint {
+            Some(_) => self.every.unwrap_or(EVERY),
+            None => u64::MAX,
+        }
+    }
+
+    /// The folder, made and locked; `None` where nothing is kept.
+    pub(crate) fn open(&self) -> Result<Option<Folder>> {
+        let Some(path) = &self.checkpoint else {
+            return Ok(None);
+        };
+        Ok(Some(Folder::open(path)?))
+    }
+}
+
+/// A folder of one run at a time.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    path: PathBuf,
+    lock: File,
+}
+
+impl Folder {
+    fn open(path: &Path) -> Result<Self> {
+        let fail = |error| Error::io(path, error);
+        if !path.is_dir() {
+            std::fs::create_dir(path).map_err(fail)?;
+        }
+        let lock = File::create(path.join("lock")).map_err(fail)?;
+        if let Err(TryLockError::WouldBlock) = lock.try_lock() {
+            let problem = "is used by a run that has not ended; wait for it, or name another";
+            return Err(Error::data(path, problem).into());
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            lock,
+        })
+    }
+
+    /// A file in it.
+    pub(crate) fn at(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// After a step: what an interrupted run says from now on, and its end if it is interrupted.
+    pub(crate) fn stepped(&self, rows: u64) -> Result<()> {
+        interrupt::keeps(Some(format!(
+            "{} are done and kept in {}: the same command goes on",
+            counted(rows, "row"),
+            self.path.display()
+        )));
+        match interrupt::status() {
+            Some(_) => Err(interrupt::error().into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Says where a run goes on.
+    pub(crate) fn note(&self, rows: u64, console: &Console) {
+        if rows > 0 {
+            let (rows, path) = (counted(rows, "row"), self.path.display());
+            console.note(&format!("goes on after {rows}, which {path} has"));
+        }
+    }
+
+    /// An error that says in what a checkpoint is of another run.
+    pub(crate) fn differs(&self, difference: &str) -> anyhow::Error {
+        let problem = format!(
+            "{}: is of another run: {difference}; give the same, or name another folder",
+            self.path.display()
+        );
+        Usage(problem).into()
+    }
+
+    /// All is done: these files go, and with them the folder if nothing else is there.
+    pub(crate) fn finish(self, names: &[&str]) {
+        // What stays does no harm but to take room.
+        for name in names.iter().chain(&["lock"]) {
+            let _ = std::fs::remove_file(self.path.join(name));
+        }
+        drop(self.lock);
+        let _ = std::fs::remove_dir(&self.path);
+        interrupt::keeps(None);
+    }
+}
+
+/// How far outputs are that are written row after row.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    folder: Folder,
+    given: Given,
+    done: Vec<Done>,
+}
+
+/// The state in the folder.
+const STATE: &str = "state.json";
+
+impl Progress {
+    /// Goes on where the folder says, or begins: for so many outputs of a run that was given this.
+    pub(crate) fn open(folder: Folder, given: Given, outputs: usize) -> Result<Self> {
+        let mut progress = Self {
+            folder,
+            given,
+            done: vec![Done::default(); outputs],
+        };
+        let path = progress.folder.at(STATE);
+        if !path.try_exists().map_err(|e| Error::io(&path, e))? {
+            return Ok(progress);
+        }
+        let (given, done) = read(&path, outputs)?;
+        if let Some(difference) = given::difference(&given, &progress.given) {
+            return Err(progress.folder.differs(&difference));
+        }
+        // A part without its file was finished and got its name.
+        if (0..outputs).all(|output| progress.part(output).exists()) {
+            progress.done = done;
+        }
+        Ok(progress)
+    }
+
+    fn part(&self, output: usize) -> PathBuf {
+        self.folder.at(&format!("output-{output}.part"))
+    }
+
+    /// Rows that are done.
+    pub(crate) fn rows(&self) -> u64 {
+        self.done.first().map_or(0, |done| done.rows)
+    }
+
+    /// Says where the run goes on.
+    pub(crate) fn note(&self, console: &Console) {
+        self.folder.note(self.rows(), console);
+    }
+
+    /// An output where it was left.
+    pub(crate) fn output(&self, output: usize, path: &Path) -> bochner::Result<(AtomicFile, Done)> {
+        let done = self.done.get(output).copied().unwrap_or_default();
+        let file = AtomicFile::keep(path, self.part(output), done.bytes)?;
+        Ok((file, done))
+    }
+
+    /// Keeps how far all outputs are, which are on the disk. Errors when the run is interrupted.
+    pub(crate) fn keep(&mut self, done: Vec<Done>) -> Result<()> {
+        self.done = done;
+        let done: Vec<_> = self.done.iter().map(|d| [d.rows, d.bytes]).collect();
+        let state = serde_json::json!({"given": self.given, "done": done});
+        let path = self.folder.at(STATE);
+        let mut file = AtomicFile::create(&path)?;
+        file.write_all(state.to_string().as_bytes())
+            .map_err(|e| Error::io(&path, e))?;
+        file.finish()?;
+        self.folder.stepped(self.rows())
+    }
+
+    /// All outputs have their names.
+    pub(crate) fn finish(self) {
+        self.folder.finish(&[STATE]);
+    }
+}
+
+/// A state that [`Progress::keep`] wrote. Errors with [`Error::Data`] on anything else.
+fn read(path: &Path, outputs: usize) -> bochner::Result<(Given, Vec<Done>)> {
+    let fail = |error| Error::io(path, error);
+    let none = || Error::data(path, "is no checkpoint; remove the folder to begin again");
+    if !std::fs::metadata(path).map_err(fail)?.is_file() {
+        return Err(none());
+    }
+    let mut text = String::new();
+    let file = File::open(path).map_err(fail)?;
+    file.take(LONGEST)
+        .read_to_string(&mut text)
+        .map_err(|_| none())?;
+    let state: serde_json::Value = serde_json::from_str(&text).map_err(|_| none())?;
+    let given: Given = serde_json::from_value(state["given"].clone()).map_err(|_| none())?;
+    let done: Vec<[u64; 2]> = serde_json::from_value(state["done"].clone()).map_err(|_| none())?;
+    let rows = done.first().map(|[rows, _]| *rows);
+    if done.len() != outputs || done.iter().any(|[of, _]| Some(*of) != rows) {
+        return Err(none());
+    }
+    let done = done.into_iter().map(|[rows, bytes]| Done { rows, bytes });
+    Ok((given, done.collect()))
+}

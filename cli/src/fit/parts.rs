@@ -1,0 +1,360 @@
+//! Fits by sums of parts of the rows: steps that are kept, and shards of several processes.
+
+use super::{Args, Source, chosen::Chosen, describe};
+use crate::{
+    checkpoint::Folder,
+    given, interrupt,
+    map::BuiltMap,
+    report::{Console, Report, Usage, counted},
+};
+use anyhow::Result;
+use bochner::{
+    Error, Run,
+    data::{MemorySource, Pieces, Survey},
+    features::FeatureMap,
+    models::{AnySums, Basis, FitAnySums, Known, LinearModel, Partial, Summed, Sums},
+    seed::Seed,
+    solve::Targets,
+};
+use std::{fmt, path::PathBuf, str::FromStr, sync::Arc};
+
+/// Which part of the rows is summed, and where the sums go.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Run options")]
+pub(crate) struct PartArgs {
+    /// Sum part I of N of the rows alone, I from 1: for `bochner merge`, with --partial
+    #[arg(long, value_name = "I/N", requires = "partial")]
+    #[arg(conflicts_with_all = ["output", "test", "test_input", "calibrate", "probabilities"])]
+    pub(crate) shard: Option<Shard>,
+    /// Where the sums of a --shard go
+    #[arg(long, value_name = "FILE", requires = "shard")]
+    pub(crate) partial: Option<PathBuf>,
+}
+
+/// Part `index` of `count`, from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Shard {
+    pub(crate) index: u64,
+    pub(crate) count: u64,
+}
+
+impl Shard {
+    /// All rows.
+    const WHOLE: Self = Self { index: 1, count: 1 };
+
+    /// Its rows among all, from the first to before the last.
+    fn rows(self, all: u64) -> (u64, u64) {
+        let at = |index: u64| {
+            let row = u128::from(all) * u128::from(index) / u128::from(self.count);
+            u64::try_from(row).unwrap_or(all)
+        };
+        (at(self.index - 1), at(self.index))
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.index, self.count)
+    }
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let problem = || "must be I/N, such as 2/8: part I of N, I from 1 to N".to_owned();
+        let (index, count) = text.split_once('/').ok_or_else(problem)?;
+        let number = |text: &str| text.trim().parse::<u64>().map_err(|_| problem());
+        let (index, count) = (number(index)?, number(count)?);
+        match index >= 1 && index <= count {
+            true => Ok(Self { index, count }),
+            false => Err(problem()),
+        }
+    }
+}
+
+/// The options of a shard that says how many there are.
+pub(crate) const SHARDS: &str = "number of shards";
+/// The file of sums in a checkpoint.
+const SUMS: &str = "sums";
+
+impl Args {
+    /// Whether rows are summed in parts.
+    pub(super) fn is_in_parts(&self) -> bool {
+        self.part.shard.is_some() || self.steps.checkpoint.is_some()
+    }
+
+    /// Errors on options that need the rows themselves.
+    pub(super) fn check_parts(&self, chosen: &Chosen, searches: bool) -> Result<()> {
+        if !self.is_in_parts() {
+            return Ok(());
+        }
+        let problem = match () {
+            () if chosen.fit.of_sums().is_none() => format!(
+                "--checkpoint and --shard sum rows, which --model {} does not; leave them out",
+                self.learner.name()
+            ),
+            () if searches || chosen.probabilities => "--checkpoint and --shard sum rows once; \
+                leave out what reads them again: a search, --probabilities"
+                .into(),
+            () => return Ok(()),
+        };
+        Err(Usage(problem).into())
+    }
+
+    /// The sums of the rows of this run, step by step.
+    pub(super) fn sum(
+        &self,
+        built: BuiltMap,
+        train: &mut Source,
+        survey: &Survey,
+        (chosen, targets): (&Chosen, Targets),
+        (run, console): (&Run, &Console),
+    ) -> Result<Summing> {
+        let problem = || Usage("this learner does not sum rows".into());
+        let learner = chosen.fit.of_sums().ok_or_else(problem)?;
+        let kernel = Some(built.scaled_kernel());
+        let shard = self.part.shard.unwrap_or(Shard::WHOLE);
+        let mut basis = Basis {
+            kernel,
+            seed: Seed(self.map.kernel.seed),
+            options: given::options(&["--memory", "--every", "--test-input", "--test-targets"]),
+            ..Basis::new(Arc::from(built.map), targets)
+        };
+        basis.name_columns(train.as_ref());
+        let digest = given::digest(format!("{survey:?}").as_bytes());
+        let data = format!("{}, digest {digest}", counted(survey.rows, "row"));
+        basis.options.insert("data".into(), data);
+        basis
+            .options
+            .insert(SHARDS.to_owned(), shard.count.to_string());
+        // Bits hang on more than sums that merge.
+        let mut of_steps = basis.clone();
+        of_steps.options.extend(given::options(&[]));
+        for (name, value) in [
+            ("file", given::file(&self.input)?),
+            ("device", run.device.describe()),
+            ("shard", shard.to_string()),
+        ] {
+            of_steps.options.insert(name.into(), value);
+        }
+        if let Some(targets) = self.data.targets() {
+            let value = given::file(targets)?;
+            of_steps.options.insert("file of targets".into(), value);
+        }
+        let folder = self.steps.open()?;
+        let (first, end) = shard.rows(survey.rows);
+        let (run, step) = (run.clone(), self.steps.step());
+        let mut summing = Summing {
+            partial: Partial {
+                basis: of_steps,
+                sums: AnySums::of_none(),
+                parts: vec![shard.to_string()],
+            },
+            folder,
+        };
+        let begun = summing.resume()?;
+        if let Some(folder) = &summing.folder {
+            folder.note(summing.partial.sums.rows(), console);
+        }
+        let bar = Arc::new(console.bar("fit", Some(end - first)));
+        let _steps = summing.folder.as_ref().map(|_| interrupt::steps());
+        let mut pieces = Pieces::of(train)?;
+        let mut done = summing.partial.sums.rows();
+        let mut any = begun;
+        while !any || first + done < end {
+            let rows = step.min(end - first - done);
+            let at = first + done;
+            let sums = {
+                let run = run.clone().progress(bar.follow_from(done));
+                summing.step(learner, &mut pieces, (at, rows), &run)?
+            };
+            if sums.rows() != rows {
+                let problem = format!(
+                    "had {} when it was surveyed and has others now; leave it alone while it is \
+                     read",
+                    counted(survey.rows, "row")
+                );
+                return Err(Error::data(&self.input, problem).into());
+            }
+            match any {
+                true => summing.partial.sums.merge(&sums)?,
+                false => summing.partial.sums = sums,
+            }
+            any = true;
+            done += rows;
+            summing.keep(done)?;
+        }
+        summing.partial.basis = basis;
+        Ok(summing)
+    }
+}
+
+/// Sums, and where they are kept on the way.
+#[derive(Debug)]
+pub(super) struct Summing {
+    partial: Partial<AnySums>,
+    folder: Option<Folder>,
+}
+
+impl Summing {
+    /// Takes up what is there, and says whether there was some.
+    fn resume(&mut self) -> Result<bool> {
+        let Some(folder) = &self.folder else {
+            return Ok(false);
+        };
+        let path = folder.at(SUMS);
+        if !path.try_exists().map_err(|e| Error::io(&path, e))? {
+            return Ok(false);
+        }
+        let kept = Partial::<AnySums>::load(&path)?;
+        let own = &self.partial.basis;
+        if let Some(difference) = given::difference(&kept.basis.options, &own.options) {
+            return Err(folder.differs(&difference));
+        }
+        if let Some(difference) = kept.basis.difference(own)? {
+            return Err(folder.differs(&difference));
+        }
+        self.partial.sums = kept.sums;
+        Ok(true)
+    }
+
+    /// The sums of some rows.
+    fn step(
+        &self,
+        learner: &dyn FitAnySums,
+        pieces: &mut Pieces<&mut Source>,
+        (first_row, rows): (u64, u64),
+        run: &Run,
+    ) -> Result<AnySums> {
+        let Basis {
+            map,
+            targets,
+            kernel,
+            seed,
+            ..
+        } = &self.partial.basis;
+        let mut piece = pieces.piece(first_row, rows);
+        let mut data = Summed {
+            source: &mut piece,
+            targets,
+            kernel: kernel.as_ref(),
+            seed: *seed,
+            first_row,
+            run,
+        };
+        // Rows that are read twice are held meanwhile, not read again from the first.
+        let mut held;
+        if self.folder.is_some() && learner.reads_twice() && rows > 0 {
+            held = MemorySource::of(data.source)?;
+            data.source = &mut held;
+        }
+        Ok(learner.sum_any(map.as_ref(), data)?)
+    }
+
+    /// Writes the sums so far. Errors when the run is interrupted.
+    fn keep(&self, rows: u64) -> Result<()> {
+        let Some(folder) = &self.folder else {
+            return Ok(());
+        };
+        self.partial.save(folder.at(SUMS))?;
+        folder.stepped(rows)
+    }
+
+    /// The model of all rows, when they are.
+    pub(super) fn model(
+        &self,
+        learner: &dyn FitAnySums,
+        run: &Run,
+    ) -> bochner::Result<LinearModel> {
+        solve(learner, &self.partial, run)
+    }
+
+    /// Writes the sums of a shard, and what there is to say of them.
+    pub(super) fn save(self, path: &std::path::Path, report: &mut Report) -> Result<()> {
+        self.partial.save(path)?;
+        report.set("rows", self.partial.sums.rows());
+        report.set("shard", self.partial.parts[0].as_str());
+        report.line("rows", counted(self.partial.sums.rows(), "row"));
+        report.output("sums", path);
+        self.finish();
+        Ok(())
+    }
+
+    /// What was kept is not needed any more.
+    pub(super) fn finish(self) {
+        if let Some(folder) = self.folder {
+            folder.finish(&[SUMS]);
+        }
+    }
+}
+
+/// From sums to a model.
+fn solve(
+    learner: &dyn FitAnySums,
+    partial: &Partial<AnySums>,
+    run: &Run,
+) -> bochner::Result<LinearModel> {
+    let basis = &partial.basis;
+    let known = Known {
+        targets: &basis.targets,
+        kernel: basis.kernel.as_ref(),
+        run,
+    };
+    let map: Box<dyn FeatureMap> = Box::new(basis.map.clone());
+    let model = learner.model_of(map, partial.sums.clone(), known)?;
+    Ok(LinearModel {
+        class_names: basis.class_names.clone(),
+        column_names: basis.column_names.clone(),
+        target_names: basis.target_names.clone(),
+        ..model
+    })
+}
+
+/// The model of sums that `--shard` wrote, by the options that it was given.
+pub(crate) fn of_sums(
+    all: &Partial<AnySums>,
+    run: &Run,
+    (console, report): (&Console, &mut Report),
+) -> Result<LinearModel> {
+    let given = &all.basis.options;
+    let own = env!("CARGO_PKG_VERSION");
+    let version = given.get(given::VERSION).map_or("unknown", |v| v);
+    if version != own {
+        let problem = format!("sums of bochner {version}, and this is {own}; sum the rows again");
+        return Err(Usage(problem).into());
+    }
+    let args = given::fit(given)?;
+    let chosen = args.learner.choose(true, console)?;
+    let learner = chosen.fit.of_sums();
+    let learner = learner.ok_or_else(|| Usage("this learner sums no rows".into()))?;
+    let model = solve(learner, all, run)?;
+    report.line("map", model.map.describe());
+    report.set("map", model.map.describe());
+    report.set("solver", chosen.solver);
+    describe(&model, chosen.takes, report);
+    Ok(model)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_cover_all_rows_once() {
+        for (all, count) in [(10, 3), (2, 5), (0, 2), (1 << 60, 7)] {
+            let mut next = 0;
+            for index in 1..=count {
+                let (first, end) = Shard { index, count }.rows(all);
+                assert_eq!(first, next);
+                assert!(end - first <= all / count + 1);
+                next = end;
+            }
+            assert_eq!(next, all);
+        }
+        assert_eq!("2/8".parse(), Ok(Shard { index: 2, count: 8 }));
+        for text in ["0/2", "3/2", "2", "a/b", "-1/2", "1/0", ""] {
+            assert!(text.parse::<Shard>().is_err(), "{text}");
+        }
+    }
+}

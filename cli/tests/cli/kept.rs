@@ -1,0 +1,338 @@
+//! Runs that are killed go on, and end in the same bits.
+
+use crate::{bochner, command, finish, here};
+use bochner::data::NpyWriter;
+use ndarray::Array2;
+use std::{
+    fs,
+    path::Path,
+    process::{Child, Command, Stdio},
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+/// How often each run is killed: more where the environment says so.
+fn kills() -> usize {
+    let given = std::env::var("BOCHNER_KILLS").ok();
+    given.map_or(3, |given| given.parse().expect("BOCHNER_KILLS is a number"))
+}
+
+/// Moments that are drawn, the same in every run of the test.
+struct Moments(u64);
+
+impl Moments {
+    /// Between nothing and `most`.
+    fn next(&mut self, most: Duration) -> Duration {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        most.mul_f64((self.0 >> 40) as f64 / 2.0_f64.powi(24))
+    }
+}
+
+fn data(folder: &Path, rows: usize) {
+    let x = Array2::from_shape_fn((rows, 5), |(i, j)| {
+        ((i * (7 + j) + 3 * j) % 101) as f32 / 25.0
+    });
+    let y = Array2::from_shape_fn((rows, 1), |(i, _)| x[[i, 0]].sin() + x[[i, 1]]);
+    for (name, rows) in [("x.npy", &x), ("y.npy", &y)] {
+        let mut file = NpyWriter::create(folder.join(name), rows.ncols()).expect("creates");
+        file.write_rows(rows.view()).expect("writes");
+        file.finish().expect("finishes");
+    }
+}
+
+fn start(folder: &Path, arguments: &str) -> Child {
+    let mut command = command(folder);
+    let command = command.args(arguments.split(' ')).stdout(Stdio::null());
+    command.stderr(Stdio::piped()).spawn().expect("starts")
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("is there").flatten();
+    let mut names: Vec<_> = entries
+        .map(|entry| entry.file_name().into_string().expect("UTF-8"))
+        .collect();
+    names.sort();
+    names
+}
+
+const FIT: &str = "fit x.npy --targets y.npy --task regression --features 48 --gamma 0.1 --device \
+    cpu -o model --checkpoint kept --every 500";
+const BOOST: &str = "fit x.npy --targets y.npy --task regression --features 48 --gamma 0.1 \
+    --device cpu --model boosting -o model --checkpoint kept --every 700";
+const FEATURIZE: &str = "featurize x.npy --features 64 --gamma 0.1 --device cpu -o z.npy \
+    --checkpoint kept --every 600";
+const PREDICT: &str = "predict base x.npy --device cpu -o p.csv --checkpoint kept --every 600";
+const CLASSES: &str = "predict classes x.npy --device cpu -o p.npy --probabilities q.csv \
+    --checkpoint kept --every 800";
+
+/// Data, a regression and a classifier with probabilities.
+fn prepare(folder: &Path) {
+    data(folder, 12_000);
+    let fit = "fit x.npy --targets y.npy --task regression --features 32 --gamma 0.1 -q --device \
+        cpu -o base";
+    bochner(folder, fit, &[]).ok();
+    let few = folder.join("few");
+    fs::create_dir(&few).expect("makes");
+    let x = Array2::from_shape_fn((200, 5), |(i, j)| {
+        ((i * (7 + j) + 3 * j) % 101) as f32 / 25.0
+    });
+    let y = x
+        .column(0)
+        .mapv(|v| f32::from(v > 2.0))
+        .insert_axis(ndarray::Axis(1));
+    for (name, rows) in [("x.npy", &x), ("y.npy", &y.to_owned())] {
+        let mut file = NpyWriter::create(few.join(name), rows.ncols()).expect("creates");
+        file.write_rows(rows.view()).expect("writes");
+        file.finish().expect("finishes");
+    }
+    let fit = "fit few/x.npy --targets few/y.npy --model logistic --features 16 --gamma 0.1 -q \
+        --device cpu -o classes";
+    bochner(folder, fit, &[]).ok();
+}
+
+#[test]
+fn killed_runs_go_on_to_the_same_bits() {
+    let here = here();
+    let folder = here.path();
+    prepare(folder);
+    let mut moments = Moments(9);
+    for (arguments, outputs) in [
+        (FIT, &["model"] as &[&str]),
+        (BOOST, &["model"]),
+        (FEATURIZE, &["z.npy"]),
+        (PREDICT, &["p.csv"]),
+        (CLASSES, &["p.npy", "q.csv"]),
+    ] {
+        let bytes = || -> Vec<_> {
+            let read = |name| fs::read(folder.join(name)).expect("reads");
+            outputs.iter().map(read).collect()
+        };
+        let begin = Instant::now();
+        bochner(folder, arguments, &[]).ok();
+        let took = begin.elapsed();
+        let expected = bytes();
+        for name in outputs {
+            fs::remove_file(folder.join(name)).expect("is there");
+        }
+        let before = names(folder);
+        let (mut went_on, mut killed) = (0, 0);
+        while killed < kills() || (went_on == 0 && killed < 50) {
+            let mut child = start(folder, arguments);
+            sleep(moments.next(took));
+            child.kill().expect("kills");
+            let output = child.wait_with_output().expect("waits");
+            killed += 1;
+            let said = String::from_utf8_lossy(&output.stderr);
+            went_on += usize::from(said.contains("goes on after"));
+            if output.status.success() {
+                // It was done before; another begins.
+                assert_eq!(bytes(), expected, "{arguments}");
+                for name in outputs {
+                    fs::remove_file(folder.join(name)).expect("is there");
+                }
+            }
+        }
+        let last = bochner(folder, arguments, &[]).ok();
+        went_on += usize::from(last.stderr.contains("goes on after"));
+        assert!(went_on > 0, "{arguments}: nothing was gone on with");
+        assert!(bytes() == expected, "{arguments}: other bits");
+        for name in outputs {
+            fs::remove_file(folder.join(name)).expect("is there");
+        }
+        assert_eq!(names(folder), before, "nothing stays");
+    }
+}
+
+/// In steps the sums come otherwise, so that they are the same but for rounding; rows that are
+/// written are the same to the last bit.
+#[test]
+fn steps_change_nothing_but_rounding() {
+    let here = here();
+    let folder = here.path();
+    prepare(folder);
+    for arguments in [FEATURIZE, PREDICT] {
+        let name = if arguments == FEATURIZE {
+            "z.npy"
+        } else {
+            "p.csv"
+        };
+        let bytes = || fs::read(folder.join(name)).expect("reads");
+        bochner(folder, arguments, &[]).ok();
+        let steps = bytes();
+        let at_once = arguments.split(" --checkpoint").next().expect("begins");
+        bochner(folder, at_once, &[]).ok();
+        assert!(bytes() == steps, "{arguments}");
+    }
+    let numbers = |fit: &str| -> Vec<f64> {
+        bochner(folder, fit, &[]).ok();
+        bochner(folder, "predict model x.npy -q --device cpu -o p.csv", &[]).ok();
+        let text = fs::read_to_string(folder.join("p.csv")).expect("reads");
+        let fields = text.lines().skip(1);
+        fields
+            .map(|field| field.parse().expect("a number"))
+            .collect()
+    };
+    let steps = numbers(FIT);
+    let at_once = numbers(FIT.split(" --checkpoint").next().expect("begins"));
+    let off = steps.iter().zip(&at_once);
+    let off = off.fold(0.0_f64, |m, (a, b)| m.max((a - b).abs()));
+    // The penalty of 1e-6 leaves some of the rounding of f32 features.
+    assert!(off < 1e-4, "{off:e}");
+}
+
+#[test]
+fn interrupted_runs_finish_a_step_and_say_how_to_go_on() {
+    let here = here();
+    let folder = here.path();
+    prepare(folder);
+    for arguments in [FIT, FEATURIZE] {
+        let name = if arguments == FIT { "model" } else { "z.npy" };
+        bochner(folder, arguments, &[]).ok();
+        let expected = fs::read(folder.join(name)).expect("reads");
+        fs::remove_file(folder.join(name)).expect("is there");
+        let child = start(folder, arguments);
+        let state = folder.join("kept");
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !state.join("sums").exists() && !state.join("state.json").exists() {
+            assert!(Instant::now() < deadline, "nothing is kept");
+            sleep(Duration::from_millis(1));
+        }
+        let sent = Command::new("kill")
+            .args(["-TERM", &child.id().to_string()])
+            .status();
+        assert!(sent.expect("kill is there").success());
+        let output = child.wait_with_output().expect("waits");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        if output.status.success() {
+            continue;
+        }
+        assert_eq!(output.status.code(), Some(143), "{said}");
+        let last = said.lines().last().unwrap_or_default();
+        assert!(
+            last.contains("are done and kept in kept: the same command goes on"),
+            "{said}"
+        );
+        assert!(!folder.join(name).exists());
+        let again = bochner(folder, arguments, &[]).ok();
+        assert!(again.stderr.contains("goes on after"), "{again:?}");
+        assert!(fs::read(folder.join(name)).expect("reads") == expected);
+    }
+}
+
+/// Leaves a checkpoint of a run behind.
+fn leave(folder: &Path, arguments: &str, name: &str) {
+    let mut child = start(folder, arguments);
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !folder.join("kept").join(name).exists() {
+        assert!(Instant::now() < deadline, "nothing is kept");
+        sleep(Duration::from_millis(1));
+    }
+    child.kill().expect("kills");
+    child.wait().expect("waits");
+    assert!(folder.join("kept").join(name).exists(), "it ended before");
+}
+
+#[test]
+fn checkpoints_of_other_runs_are_told_apart() {
+    let here = here();
+    let folder = here.path();
+    data(folder, 12_000);
+    let refused = |arguments: &str, says: &str| {
+        bochner(folder, &format!("{arguments} -q"), &[]).fails(&["is of another run", says]);
+    };
+    leave(folder, FIT, "sums");
+    refused(&FIT.replace("48", "32"), "--features was 48 and is 32");
+    refused(&FIT.replace("500", "900"), "--every was 500 and is 900");
+    refused(
+        &format!("{FIT} --lambda 1e-2"),
+        "--lambda was not given and is 1e-2",
+    );
+    refused(
+        &format!("{FIT} --memory 3M"),
+        "--memory was not given and is 3M",
+    );
+    bochner(folder, &format!("{BOOST} -q"), &[]).fails(&["--every was 500 and is 700"]);
+    // Locked by a live run.
+    let lock = fs::File::create(folder.join("kept/lock")).expect("opens");
+    lock.try_lock().expect("locks");
+    bochner(folder, &format!("{FIT} -q"), &[]).fails(&["has not ended"]);
+    drop(lock);
+    // The same rows under another date are other data, as far as a file tells.
+    let y = fs::read(folder.join("y.npy")).expect("reads");
+    fs::write(folder.join("y.npy"), y).expect("writes");
+    refused(FIT, "file of targets was ");
+    fs::remove_dir_all(folder.join("kept")).expect("removes");
+    leave(folder, FEATURIZE, "state.json");
+    refused(
+        &FEATURIZE.replace("0.1", "0.2"),
+        "--gamma was 0.1 and is 0.2",
+    );
+    let x = fs::read(folder.join("x.npy")).expect("reads");
+    fs::write(folder.join("x.npy"), &x).expect("writes");
+    refused(FEATURIZE, "file was ");
+}
+
+/// Whatever a kill leaves in the folder, the run goes on or begins again; what nothing of ours
+/// leaves is refused.
+#[test]
+fn every_state_of_a_folder_is_gone_on_from_or_refused() {
+    let here = here();
+    let folder = here.path();
+    data(folder, 6_000);
+    let kept = folder.join("kept");
+    bochner(folder, FEATURIZE, &[]).ok();
+    let expected = fs::read(folder.join("z.npy")).expect("reads");
+    let ends_well = |what: &str| {
+        let _ = fs::remove_file(folder.join("z.npy"));
+        bochner(folder, FEATURIZE, &[]).ok();
+        let found = fs::read(folder.join("z.npy")).expect("reads");
+        assert!(found == expected, "{what}");
+        assert!(!kept.exists(), "{what}");
+    };
+    // Before the first state: a part alone, and the half of a state's temporary file.
+    fs::create_dir(&kept).expect("makes");
+    fs::write(kept.join("output-0.part"), vec![7; 9999]).expect("writes");
+    fs::write(kept.join(".bochner-4000000001-abcdef.tmp"), "{\"giv").expect("writes");
+    ends_well("before the first state");
+    // Rows beyond the state.
+    leave(folder, FEATURIZE, "state.json");
+    let part = kept.join("output-0.part");
+    let mut bytes = fs::read(&part).expect("reads");
+    bytes.extend([1; 12_345]);
+    fs::write(&part, bytes).expect("writes");
+    ends_well("rows beyond the state");
+    // The output has its name and the state is still there.
+    leave(folder, FEATURIZE, "state.json");
+    fs::remove_file(&part).expect("removes");
+    ends_well("after the rename");
+    // What is none of ours.
+    leave(folder, FEATURIZE, "state.json");
+    let state = fs::read_to_string(kept.join("state.json")).expect("reads");
+    fs::write(&part, "short").expect("writes");
+    let run = || bochner(folder, &format!("{FEATURIZE} -q"), &[]);
+    run().fails(&["output-0.part", "were written"]);
+    for text in [
+        "",
+        "{",
+        "[]",
+        "{\"given\":{},\"done\":[]}",
+        "{\"given\":{},\"done\":[[-1,2]]}",
+        "{\"given\":3,\"done\":[[1,2]]}",
+        &state[..state.len() / 2],
+        &"[".repeat(100_000),
+    ] {
+        fs::write(kept.join("state.json"), text).expect("writes");
+        run().fails(&["state.json", "is no checkpoint"]);
+    }
+    fs::remove_file(kept.join("state.json")).expect("removes");
+    let fifo = Command::new("mkfifo").arg(kept.join("state.json")).status();
+    assert!(fifo.expect("mkfifo is there").success());
+    run().fails(&["is no checkpoint"]);
+    fs::remove_dir_all(&kept).expect("removes");
+    fs::create_dir(&kept).expect("makes");
+    fs::write(kept.join("sums"), "nothing").expect("writes");
+    finish(command(folder).args(FIT.split(' ')).arg("-q")).fails(&["not a file of bochner"]);
+}
