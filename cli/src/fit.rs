@@ -261,6 +261,7 @@ impl Args {
 /// Surveys, fits, scores, saves.
 pub(crate) fn run(mut args: Args) -> Result<()> {
     let console = args.run.start()?;
+    args.map.usual = args.search.features();
     let landmarks = match args.learner.ground() {
         Ground::Features => None,
         Ground::AllRows => Some(0),

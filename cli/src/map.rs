@@ -38,7 +38,8 @@ pub(crate) struct MapArgs {
     map: Option<MapOption>,
     /// Number of features, real output columns: for nystrom of landmarks, chosen among ten times as
     /// many sampled rows (at least 2,000, at most 20,000), for binning of grids, for
-    /// additive-chi2 at most; maps side by side share them evenly [default: 1000]
+    /// additive-chi2 at most; maps side by side share them evenly [default: 1000, with --auto
+    /// 2000]
     #[arg(long, value_name = "D", value_parser = whole::<usize>)]
     features: Option<usize>,
     /// `paired` (cosine and sine of D/2 frequencies) or `phase` (cosine with a random phase of D);
@@ -53,6 +54,9 @@ pub(crate) struct MapArgs {
     pub(crate) kernel: KernelArgs,
     #[command(flatten)]
     tuning: TuningArgs,
+    /// D of what is fitted, where none is given.
+    #[arg(skip)]
+    pub(crate) usual: Option<usize>,
 }
 
 /// A map with what was resolved on the way.
@@ -84,7 +88,7 @@ impl MapArgs {
         self.tuning.spec(
             map.clone(),
             self.kernel.kernel_of(&map),
-            self.features.unwrap_or(1000),
+            self.features.or(self.usual).unwrap_or(1000),
             self.form.unwrap_or_default(),
             self.drawing(),
             self.kernel.seed,

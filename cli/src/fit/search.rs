@@ -19,6 +19,9 @@ use bochner::{
 use clap::Args;
 use std::{path::PathBuf, str::FromStr, sync::Arc, time::Duration};
 
+/// Features of `--auto`, as the library's `Auto` has them.
+const AUTOMATIC: usize = 2000;
+
 /// What is searched for.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Search options")]
@@ -99,6 +102,11 @@ impl SearchArgs {
             .metric
             .is_some_and(|metric| metric != MetricOption::None);
         self.auto || metric || map.kernel.has_auto() || self.metric_from.is_some()
+    }
+
+    /// D where none is given.
+    pub(super) fn features(&self) -> Option<usize> {
+        self.auto.then_some(AUTOMATIC)
     }
 
     /// Errors on options that have no effect.
@@ -396,6 +404,12 @@ fn command(
         if !decided.any(joined) {
             kept.push(quoted(argument));
         }
+    }
+    // --auto has another number than fits without it.
+    if let Some(features) = found.builder.features()
+        && !kept.iter().any(|kept| kept.starts_with("--features"))
+    {
+        kept.push(format!("--features {features}"));
     }
     kept.push(format!(
         "--kernel {} --sigma {} --lambda {}",

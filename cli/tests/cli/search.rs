@@ -58,6 +58,18 @@ fn auto_says_what_gives_the_same_without_searching() {
     }
 }
 
+/// Without a number of features it is 2,000, and the command says so.
+#[test]
+fn auto_has_features_of_its_own() {
+    let here = here();
+    table(here.path());
+    let fit = "fit t.csv --target y --device cpu --auto --budget 1 --json";
+    let report = bochner(here.path(), fit, &[]).json();
+    assert_eq!(number(&report, "features"), 2000.0);
+    let command = report["command"].as_str().expect("a command");
+    assert!(command.contains(" --features 2000 "), "{command}");
+}
+
 #[test]
 fn a_metric_names_the_columns_that_matter() {
     let here = here();

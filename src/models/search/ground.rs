@@ -1,6 +1,6 @@
 //! The rows of a search: a sample in memory, of which a fifth is held out, and one trial on them.
 
-use super::{SearchData, plan::Plan};
+use super::{SearchData, loss, plan::Plan};
 use crate::{
     Error, Result, Run,
     data::{ChunkSource, MemorySource, Part, Rows, Split, median_distance},
@@ -11,6 +11,7 @@ use crate::{
         metric::{self, Ground, LearnedMetric, MetricOptions, by_prepared},
     },
     normal::{NormalEquations, Targets},
+    seed::Seed,
     solve::{Cholesky, Coefficients},
 };
 use ndarray::{Array1, Array2, Axis, concatenate, s};
@@ -40,8 +41,6 @@ pub(super) enum Extent {
 pub(super) struct Sample<'a> {
     data: SearchData<'a>,
     rows: MemorySource,
-    /// Whether the sample is all rows.
-    whole: bool,
     /// Columns before any lengthscale.
     prepared: Affine,
     /// Sampled rows of the survey, prepared.
@@ -89,7 +88,6 @@ impl<'a> Sample<'a> {
         Ok(Self {
             data,
             rows,
-            whole,
             prepared,
             v_nd,
             variance_t,
@@ -98,11 +96,6 @@ impl<'a> Sample<'a> {
 
     pub(super) fn data(&self) -> &SearchData<'a> {
         &self.data
-    }
-
-    /// Whether trials see all rows.
-    pub(super) fn is_whole(&self) -> bool {
-        self.whole
     }
 
     /// The median distance of rows as `metric` compares them; where most rows are the same, the
@@ -153,7 +146,7 @@ impl<'a> Sample<'a> {
             }
             _ => &mut self.rows,
         };
-        let seed = seed.0.wrapping_add(3);
+        let seed = split_seed(seed);
         let mut fitted = Split::new(&mut *source, Part::Train, HELD_OUT, seed)?;
         let sums = NormalEquations::accumulate(map.as_ref(), &mut fitted, targets, &silent)?;
         source.rewind()?;
@@ -169,8 +162,10 @@ impl<'a> Sample<'a> {
         let errors = errors(&model, &mut held_out, (targets, &self.variance_t), &silent)?;
         source.rewind()?;
         let ranked = errors.iter().enumerate();
-        let best = ranked.min_by(|(_, a), (_, b)| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-        let Some((at, &(error, squared))) = best.filter(|(_, errors)| errors.1.is_finite()) else {
+        let losses = ranked.filter(|(_, errors)| errors.1.is_finite());
+        let losses = losses.map(|(at, &(error, squared))| (at, loss(error, squared)));
+        let best = losses.min_by(|(_, a), (_, b)| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        let Some((at, (error, squared))) = best.map(|(at, _)| (at, errors[at])) else {
             return Err(Error::numerical("no penalty has a finite held-out error"));
         };
         let beta_dt = model.coefficients.beta_dt;
@@ -186,6 +181,32 @@ impl<'a> Sample<'a> {
         })
     }
 
+    /// The penalty of what was tried, times the least power of ten that the sums over all rows
+    /// bear. Few features may have passed trials by luck, and their sums cost little; of many,
+    /// some direction has shown that there is no room.
+    pub(super) fn bearable(&mut self, tried: &Tried) -> Result<f64> {
+        let mut lambda = tried.lambda;
+        if lambda >= AMPLE || tried.features() > FEW_FEATURES {
+            return Ok(lambda);
+        }
+        let SearchData {
+            targets,
+            options,
+            run,
+            ..
+        } = self.data;
+        let source = &mut *self.data.source;
+        let map = tried.map.as_ref();
+        let sums = NormalEquations::accumulate(map, source, targets, run.silent())?;
+        source.rewind()?;
+        let intercept = options.intercept;
+        let bears = |lambda: f64| (Cholesky { lambda, intercept }).solve(&sums).is_ok();
+        while lambda < 1.0 && !bears(lambda) {
+            lambda *= 10.0;
+        }
+        Ok(lambda)
+    }
+
     /// The metric of the gradients of what was tried.
     pub(super) fn learn(&self, tried: &Tried, options: MetricOptions) -> Result<LearnedMetric> {
         let survey = self.data.survey;
@@ -197,6 +218,11 @@ impl<'a> Sample<'a> {
         )?;
         Ok(LearnedMetric::of(&m_dd, options)?.named(survey.names.clone()))
     }
+}
+
+/// What decides which rows are held out: other draws than those of other splits by the same seed.
+fn split_seed(seed: Seed) -> u64 {
+    seed.0.wrapping_add(3)
 }
 
 /// All rows of a source, in memory.
@@ -219,6 +245,10 @@ fn gather(source: &mut dyn ChunkSource) -> Result<MemorySource> {
 /// Several penalties must leave so much room below them: the fit to all rows takes one of them, and
 /// must not fail where the trial just did not.
 const ROOM: f64 = 0.1;
+/// Penalties that have that room: far above the rounding of sums of f32.
+const AMPLE: f64 = 1e-6;
+/// Features whose sums over all rows are taken once more before the fit.
+const FEW_FEATURES: usize = 500;
 
 /// Penalties, ascending, that can be solved for, and their coefficients side by side.
 fn solve(
@@ -229,7 +259,7 @@ fn solve(
     let (mut kept, mut solved, mut refused) = (Vec::new(), Vec::new(), None);
     let at = |lambda: f64| (Cholesky { lambda, intercept }).solve(sums);
     let mut has_room = match lambdas {
-        [several, _, ..] => at(ROOM * several).is_ok(),
+        [several, _, ..] if *several < AMPLE => at(ROOM * several).is_ok(),
         _ => true,
     };
     for &lambda in lambdas {
