@@ -8,7 +8,7 @@ use crate::{
 use anyhow::Result;
 use bochner::{
     Device, DeviceChoice, Error, Run,
-    data::{ChunkSource, ColumnChoice, Format, OpenOptions, TargetUse, open},
+    data::{ChunkSource, ColumnChoice, Format, OpenOptions, TargetUse, open, parts},
     device::CpuDevice,
     models::LinearModel,
 };
@@ -40,6 +40,9 @@ pub(crate) struct DataArgs {
     /// Columns of a .csv that are neither features nor targets and are not read
     #[arg(long, value_name = "COLUMN,..", value_delimiter = ',')]
     ignore: Vec<String>,
+    /// What the input is, where its name does not say: csv, libsvm, npy or npz
+    #[arg(long, value_name = "FORMAT", value_parser = format)]
+    format: Option<Format>,
     /// What separates the columns of a .csv: a character or `tab` [default: what its first line has
     /// most of]
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
@@ -90,6 +93,7 @@ impl DataArgs {
             (columns, _) => ColumnChoice::These(columns.to_vec()),
         };
         let options = OpenOptions {
+            format: self.format,
             targets: targets.map(Path::to_owned),
             target: self.target.clone(),
             target_use,
@@ -100,7 +104,10 @@ impl DataArgs {
         };
         let source = open(input, &options)?;
         if target_use == TargetUse::Required && source.targets() == 0 {
-            let remedy = match Format::of(input) {
+            let first = |files: Vec<PathBuf>| files.first().and_then(Format::of);
+            let named = || parts(input).ok().and_then(first);
+            let remedy = match self.format.or_else(named) {
+                None if input == Path::new("-") => "name a column with --target COLUMN",
                 Some(Format::Csv) => "name a column with --target COLUMN",
                 Some(Format::Npz) => "save them in it as array y",
                 _ => "give them with --targets FILE.npy (--test-targets for a test input)",
@@ -229,6 +236,12 @@ fn bytes(text: &str) -> Result<u64, String> {
         return Ok(value as u64);
     }
     Err("must be a positive number of bytes, such as 256M or 1.5GiB".into())
+}
+
+/// A format by the extension of its files.
+pub(crate) fn format(text: &str) -> Result<Format, String> {
+    let known = Format::of(format!("input.{}", text.trim()));
+    known.ok_or_else(|| "must be csv, libsvm, npy or npz".into())
 }
 
 /// One character, or the name of the tab, which shells make hard to type.

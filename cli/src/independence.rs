@@ -2,7 +2,7 @@
 //! do when others are given.
 
 use crate::{
-    args::{RunArgs, at_least_one, delimiter, positive},
+    args::{self, RunArgs, at_least_one, delimiter, positive},
     flags,
     interrupt::Interruptible,
     map::{Drawing, KernelArgs, MapOption, TuningArgs},
@@ -12,7 +12,7 @@ use crate::{
 use anyhow::Result;
 use bochner::{
     Error, Step,
-    data::{ChunkSource, OpenOptions, open},
+    data::{ChunkSource, Format, OpenOptions, open},
     features::{Form, Fourier, MapSpec, Standardize},
     hypothesis::{ConditionalIndependence, Independence, Null, Variant},
     sampling::Sampling,
@@ -50,6 +50,9 @@ pub(crate) struct Args {
     /// Columns z that are given: tests independence of x and y where z is the same
     #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
     given: Vec<String>,
+    /// What the input is, where its name does not say: csv, libsvm, npy or npz
+    #[arg(long, value_name = "FORMAT", value_parser = args::format)]
+    format: Option<Format>,
     /// What separates the columns of a .csv: a character or `tab` [default: what its first line has
     /// most of]
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
@@ -128,6 +131,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         return Err(Usage(problem.into()).into());
     }
     let options = OpenOptions {
+        format: args.format,
         delimiter: args.delimiter,
         ..OpenOptions::default()
     };

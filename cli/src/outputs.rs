@@ -2,6 +2,7 @@
 
 use crate::report::Usage;
 use anyhow::Result;
+use bochner::data;
 use std::path::{Path, PathBuf};
 
 /// Errors when two of these are the same file: an output and an input, or two outputs. Paths that
@@ -10,7 +11,10 @@ pub(crate) fn keep_apart<'a>(
     outputs: impl IntoIterator<Item = Option<&'a Path>>,
     inputs: impl IntoIterator<Item = Option<&'a Path>>,
 ) -> Result<()> {
-    let inputs: Vec<_> = inputs.into_iter().flatten().map(real).collect();
+    // What a folder or a pattern stands for is read, too.
+    let files = |input: &Path| data::parts(input).unwrap_or_else(|_| vec![input.to_owned()]);
+    let inputs = inputs.into_iter().flatten().flat_map(files);
+    let inputs: Vec<_> = inputs.map(|input| real(&input)).collect();
     let mut written: Vec<PathBuf> = Vec::new();
     for output in outputs.into_iter().flatten() {
         let place = real(output);

@@ -1,7 +1,7 @@
 //! `bochner predict`: predictions of a fitted model.
 
 use crate::{
-    args::{RunArgs, delimiter, fraction},
+    args::{self, RunArgs, delimiter, fraction},
     checkpoint::{CheckpointArgs, Progress},
     given,
     interrupt::{Interruptible, steps, writing},
@@ -12,7 +12,8 @@ use anyhow::Result;
 use bochner::{
     Error, Run, Step,
     data::{
-        AtomicFile, ChunkSource, CsvWriter, Done, NpyWriter, OpenOptions, Pieces, TargetUse, open,
+        self, AtomicFile, ChunkSource, CsvWriter, Done, NpyWriter, OpenOptions, Pieces, TargetUse,
+        open,
     },
     models::{Label, LinearModel},
     solve::Targets,
@@ -45,6 +46,9 @@ pub(crate) struct Args {
     /// the option
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     target: Vec<String>,
+    /// What the input is, where its name does not say: csv, libsvm, npy or npz
+    #[arg(long, value_name = "FORMAT", value_parser = args::format)]
+    format: Option<data::Format>,
     /// What separates the columns of a .csv: a character or `tab` [default: what its first line has
     /// most of]
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
@@ -81,6 +85,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         target: args.target.clone(),
         target_use: TargetUse::Ignored,
         columns: model.columns(),
+        format: args.format,
         delimiter: args.delimiter,
         width: Some(model.map.input_dim()),
         zero_based: args.zero_based,

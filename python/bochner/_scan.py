@@ -71,7 +71,8 @@ def scan(path, target=None, targets=None):
     Parameters
     ----------
     path : str or path
-        A .npy, .npz (arrays X and y) or .csv file of numbers.
+        A .npy, .npz (arrays X and y, or a matrix of ``scipy.sparse.save_npz``), .csv or .libsvm
+        file of numbers, text perhaps compressed (.gz, .zst); a folder or a pattern of them.
 
     target : str or list of str, default=None
         Columns of a .csv file that are targets.

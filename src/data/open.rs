@@ -1,6 +1,9 @@
 //! A source by the name of its file.
 
 use super::input::packed_extension;
+use super::joined::Joined;
+use super::parts::parts;
+use super::stdin::{Spool, Spooled};
 use super::{
     ChunkSource, ColumnChoice, CsrSource, CsvOptions, CsvSource, LibsvmOptions, LibsvmSource,
     NpySource, NpzSource, TargetUse,
@@ -12,6 +15,8 @@ use std::path::{Path, PathBuf};
 /// Where [`open`] finds the targets. The default: array `y` of a .npz archive, none elsewhere.
 #[derive(Debug, Clone, Default)]
 pub struct OpenOptions {
+    /// What the file is; `None`: what its name says.
+    pub format: Option<Format>,
     /// For .npy: the file of the targets.
     pub targets: Option<PathBuf>,
     /// For .csv: the columns that are targets, by name, in this order.
@@ -33,12 +38,33 @@ pub struct OpenOptions {
 /// which may be compressed and then ends in .gz or .zst as well: .csv, .tsv and .txt, or .libsvm,
 /// .svm and .svmlight.
 ///
+/// A folder, or a pattern such as `rows-*.csv`, is all its files as one dataset, as [`parts`] finds
+/// them: their rows follow each other, and their columns must be the same. `-` is standard input,
+/// which is copied into a temporary folder first, for data is read more than once; what its first
+/// bytes do not tell is .csv, unless [`OpenOptions::format`] says otherwise. The copy goes away
+/// with the source, or the last of several that were open at once.
+///
 /// Errors with [`Error::Unsupported`] for another extension or for an option that does not go with
-/// this one, and as [`NpySource::open`], [`NpzSource::open`] and [`CsvSource::open`] do.
+/// this one, as [`parts`] does, and as [`NpySource::open`], [`NpzSource::open`],
+/// [`CsvSource::open`] and [`LibsvmSource::open`] do.
 pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Box<dyn ChunkSource>> {
     let path = path.as_ref();
+    if path == Path::new("-") {
+        let spool = Spool::take(options.format)?;
+        let source = open_file_as(&spool.path(), options)?;
+        return Ok(Box::new(Spooled::new(source, spool)));
+    }
+    let files = parts(path)?;
+    Ok(match &files[..] {
+        [one] => open_file_as(one, options)?,
+        _ => Box::new(Joined::open(files, options)?),
+    })
+}
+
+/// Opens one file.
+pub(super) fn open_file_as(path: &Path, options: &OpenOptions) -> Result<Box<dyn ChunkSource>> {
     let refuse = |problem| Error::unsupported(format!("{}: {problem}", path.display()));
-    let Some(format) = Format::of(path) else {
+    let Some(format) = options.format_of(path) else {
         return Err(refuse(match extension(path) {
             "" => format!("the name has no extension; {READ} can be read"),
             other => format!(".{other} cannot be read; {READ} can: convert the file"),
@@ -93,7 +119,7 @@ pub enum Format {
 }
 
 /// What [`Format::of`] knows, for messages.
-const READ: &str = ".npy, .npz, .csv and .libsvm";
+pub(super) const READ: &str = ".npy, .npz, .csv and .libsvm";
 
 impl Format {
     /// Of the file that is called so; `None` for any other name.
@@ -132,6 +158,11 @@ fn extension(path: &Path) -> &str {
 }
 
 impl OpenOptions {
+    /// The format of a file: what is asked for, or what its name says.
+    pub(super) fn format_of(&self, path: &Path) -> Option<Format> {
+        self.format.or_else(|| Format::of(path))
+    }
+
     /// Errors with what is wrong unless a file of this format can have all of this.
     fn check(&self, format: Format, extension: &str) -> std::result::Result<(), String> {
         let remedy = match format {

@@ -6,6 +6,7 @@ mod csv;
 mod npy;
 mod npz;
 mod output;
+mod parts;
 mod sparse;
 mod stream;
 mod survey;

@@ -116,3 +116,60 @@ fn sparse_rows_have_the_columns_of_the_model() {
     fs::write(here.path().join("wide.svm"), "1 4:3\n").expect("written");
     run("predict s.model wide.svm -o s.csv --device cpu").fails(&["wide.svm", "the 3 columns"]);
 }
+
+/// The binary with a file as its standard input.
+fn piped(directory: &std::path::Path, arguments: &str, input: &str) -> crate::Run {
+    let input = fs::File::open(directory.join(input)).expect("is there");
+    let mut command = crate::command(directory);
+    command.env("TMPDIR", directory.join("spool"));
+    crate::finish(command.args(arguments.split(' ')).stdin(input))
+}
+
+#[test]
+fn standard_input_and_folders_are_read_like_files() {
+    let here = here();
+    let read = |name: &str| fs::read_to_string(here.path().join(name)).expect(name);
+    for folder in ["spool", "parts"] {
+        fs::create_dir(here.path().join(folder)).expect("a folder");
+    }
+    let all = table("a,b,y");
+    fs::write(here.path().join("all.csv"), &all).expect("written");
+    let lines: Vec<_> = all.lines().collect();
+    for (name, rows) in [
+        ("parts/1.csv", &lines[1..21]),
+        ("parts/2.csv", &lines[21..]),
+    ] {
+        let text = format!("{}\n{}\n", lines[0], rows.join("\n"));
+        fs::write(here.path().join(name), text).expect("written");
+    }
+    let fit = "--target y --features 64 --sigma 2 --device cpu --quiet --test 0.3 --json";
+    let fitted = |input: &str| {
+        let ran = piped(here.path(), &format!("fit {input} {fit}"), "all.csv");
+        assert_eq!(ran.code, Some(0), "{input}: {ran:?}");
+        let report = ran.json();
+        (number(&report, "relative_error"), report["rows"].clone())
+    };
+    let file = fitted("all.csv");
+    // A split reads standard input as two parts.
+    for input in ["-", "parts", "parts/*.csv"] {
+        assert_eq!(fitted(input), file, "{input}");
+    }
+    let model = bochner(here.path(), &format!("fit all.csv {fit} -o m.model"), &[]);
+    assert_eq!(model.code, Some(0), "{model:?}");
+    for (input, output) in [("all.csv", "f.csv"), ("-", "s.csv")] {
+        let predict = format!("predict m.model {input} --target y -o {output} --device cpu");
+        let ran = piped(here.path(), &predict, "all.csv");
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+    }
+    assert_eq!(read("s.csv"), read("f.csv"));
+    // Nothing of it stays.
+    let left = fs::read_dir(here.path().join("spool"))
+        .expect("a folder")
+        .count();
+    assert_eq!(left, 0);
+    fs::write(here.path().join("none"), "").expect("written");
+    piped(here.path(), &format!("fit - {fit}"), "none").fails(&["standard input", "is empty"]);
+    piped(here.path(), &format!("fit - {fit} --format tar"), "none").fails(&["--format", "libsvm"]);
+    let over = "predict m.model parts --target y -o parts/2.csv --device cpu";
+    bochner(here.path(), over, &[]).fails(&["2.csv", "would be replaced"]);
+}
