@@ -5,8 +5,9 @@
 //! [`CsvSource`] or [`LibsvmSource`]; [`MemorySource`] holds arrays, and [`SparseRows`] rows that
 //! are mostly zeros. [`Split`] yields the training or the test part of any source, [`Survey`] reads
 //! a source once and returns what standardisation and bandwidth rules need. A [`Table`] has columns
-//! of text and truth values too, a [`CsvTable`] being one. [`AtomicFile`], [`NpyWriter`] and
-//! [`CsvWriter`] write results.
+//! of text and truth values too, a [`CsvTable`] being one; a [`Schema`] says what numbers they
+//! become, and a [`TableSource`] yields these. [`AtomicFile`], [`NpyWriter`] and [`CsvWriter`]
+//! write results.
 //!
 //! Rows and columns of arrays are counted from 0 in every message; a CSV file is described by the
 //! line (the first line of the file is 1) and the column's name.
@@ -28,11 +29,13 @@ mod output;
 mod parts;
 mod pieces;
 mod rows;
+mod schema;
 mod sparse;
 mod split;
 mod stdin;
 mod survey;
 mod table;
+mod table_source;
 
 pub use self::arrays::{Number, ToRows, ToTargets};
 pub(crate) use self::checked::next_checked;
@@ -40,7 +43,7 @@ pub use self::choice::ColumnChoice;
 pub(crate) use self::choice::names_tell;
 pub use self::csr::CsrSource;
 pub use self::csv::{CsvOptions, CsvSource, CsvTable, TargetUse};
-pub use self::file::DataFile;
+pub use self::file::{DataFile, TextLabelled};
 pub use self::libsvm::{LibsvmOptions, LibsvmSource};
 pub use self::memory::MemorySource;
 pub use self::npy::NpySource;
@@ -49,11 +52,13 @@ pub use self::open::{Format, OpenOptions, open};
 pub use self::output::{AtomicFile, CsvWriter, Done, NpyValue, NpyWriter};
 pub use self::parts::parts;
 pub use self::pieces::{Piece, Pieces};
+pub use self::schema::{Field, Kind, Missing, Schema, TableOptions};
 pub use self::sparse::SparseRows;
 pub use self::split::{Part, Split};
 pub(crate) use self::survey::RowSample;
 pub use self::survey::{Survey, SurveyPart, TargetStats, median_distance};
 pub use self::table::{Batch, Column, Table, Texts};
+pub use self::table_source::TableSource;
 
 use crate::error::{Error, Result};
 use ndarray::{Array1, Array2};
@@ -112,6 +117,20 @@ pub trait ChunkSource: Send {
     fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>>;
     /// Back to the first row.
     fn rewind(&mut self) -> Result<()>;
+    /// Makes up its mind about columns that are not numbers, by a pass over the rows that `takes`
+    /// says yes to, which is asked of each in order. [`Survey::of`] calls it before its pass, and
+    /// again with `failed` when that ends with an [`Error::Data`]. Returns whether a pass from the
+    /// first row may now come further, with other [`Self::columns`]. A source of numbers has
+    /// nothing to decide.
+    fn settle(&mut self, failed: bool, takes: &mut dyn FnMut(u64) -> bool) -> Result<bool> {
+        let _ = (failed, takes);
+        Ok(false)
+    }
+    /// What its columns are made of, once that is settled; `None` where they are numbers as they
+    /// are.
+    fn schema(&self) -> Option<&Schema> {
+        None
+    }
     /// Whether the source itself refuses values that are not finite, as those of this module do, so
     /// that nobody looks twice.
     fn is_checked(&self) -> bool {
@@ -155,6 +174,12 @@ macro_rules! forward {
             }
             fn rewind(&mut self) -> Result<()> {
                 (**self).rewind()
+            }
+            fn settle(&mut self, failed: bool, takes: &mut dyn FnMut(u64) -> bool) -> Result<bool> {
+                (**self).settle(failed, takes)
+            }
+            fn schema(&self) -> Option<&Schema> {
+                (**self).schema()
             }
             fn is_checked(&self) -> bool {
                 (**self).is_checked()

@@ -3,12 +3,16 @@
 use crate::{
     drivers::quietly,
     interrupt::Interruptible,
-    report::{Console, OutputArgs, Report, counted},
+    names::{Names, names},
+    report::{Console, OutputArgs, Report, Usage, counted},
 };
 use anyhow::Result;
 use bochner::{
     Device, DeviceChoice, Error, Run,
-    data::{ChunkSource, ColumnChoice, Format, OpenOptions, TargetUse, open, parts},
+    data::{
+        ChunkSource, ColumnChoice, Format, Missing, OpenOptions, TableOptions, TargetUse, open,
+        parts,
+    },
     device::CpuDevice,
     models::LinearModel,
 };
@@ -23,23 +27,33 @@ use std::{
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Data options")]
 pub(crate) struct DataArgs {
-    /// Target column of a .csv; several in a comma list or by repeating the option
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
-    target: Vec<String>,
+    /// Target column of a .csv; several in a comma list or by repeating the option. A name with a
+    /// comma stands in double quotes, in this list as in the others
+    #[arg(long, value_name = "COLUMN", value_parser = names)]
+    target: Vec<Names>,
     /// Targets of a .npy input: [rows] or [rows, targets]
     #[arg(long, value_name = "FILE.npy")]
     targets: Option<PathBuf>,
     /// Columns of a .csv that are features, in this order, instead of all that are no target
-    #[arg(
-        long,
-        value_name = "COLUMN,..",
-        value_delimiter = ',',
-        conflicts_with = "ignore"
-    )]
-    columns: Vec<String>,
+    #[arg(long, value_name = "COLUMN,..", value_parser = names, conflicts_with = "ignore")]
+    columns: Vec<Names>,
     /// Columns of a .csv that are neither features nor targets and are not read
-    #[arg(long, value_name = "COLUMN,..", value_delimiter = ',')]
-    ignore: Vec<String>,
+    #[arg(long, value_name = "COLUMN,..", value_parser = names)]
+    ignore: Vec<Names>,
+    /// What stands for missing values of features (empty, NA, NaN, null, ?): `error` (nothing),
+    /// `mean`, `median`, or `indicator`, a column that says where they are missing
+    #[arg(long, value_name = "WHAT", default_value_t, value_parser = str::parse::<Missing>)]
+    missing: Missing,
+    /// Columns whose values are names of categories though they look like numbers or dates
+    #[arg(long, value_name = "COLUMN,..", value_parser = names)]
+    categorical: Vec<Names>,
+    /// A column of text becomes one column per category up to so many, and beyond it this many by
+    /// hashing [default: 64]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    most_categories: Option<usize>,
+    /// The column that says what each row counts for, which `fit` has an option for.
+    #[arg(skip)]
+    pub(crate) weight: Option<String>,
     /// What the input is, where its name does not say: csv, libsvm, npy or npz
     #[arg(long, value_name = "FORMAT", value_parser = format)]
     format: Option<Format>,
@@ -66,16 +80,51 @@ impl DataArgs {
         self.open_beside(input, self.targets.as_deref(), (target_use, None), None)
     }
 
-    /// Opens rows for a model: columns by the names that it knows.
+    /// Opens rows for a model: columns by the names that it knows, or those that are asked for.
     pub(crate) fn open_for(
         &self,
         model: &LinearModel,
         input: &Path,
         target_use: TargetUse,
     ) -> Result<Box<dyn ChunkSource>> {
-        let columns = model.column_names.clone().map(ColumnChoice::Matching);
+        if self.table() != TableOptions::default() {
+            let problem = "--missing, --categorical and --most-categories are for `fit`: a model \
+                           reads files as its fit did";
+            return Err(Usage(problem.into()).into());
+        }
+        let asked = self.choice();
+        let columns = match (asked, &model.schema) {
+            (ColumnChoice::All, _) => model.columns(),
+            (_, Some(_)) => {
+                let problem = "--columns and --ignore are for `fit`: this model takes its columns \
+                               by their names";
+                return Err(Usage(problem.into()).into());
+            }
+            (asked, None) => asked,
+        };
         let width = Some(model.map.input_dim());
-        self.open_beside(input, self.targets.as_deref(), (target_use, columns), width)
+        let targets = self.targets.as_deref();
+        self.open_beside(input, targets, (target_use, Some(columns)), width)
+    }
+
+    /// The columns that are asked for.
+    fn choice(&self) -> ColumnChoice {
+        match (&self.columns[..], &self.ignore[..]) {
+            ([], []) => ColumnChoice::All,
+            ([], ignore) => ColumnChoice::AllBut(Names::of(ignore)),
+            (columns, _) => ColumnChoice::These(Names::of(columns)),
+        }
+    }
+
+    /// How cells are read.
+    fn table(&self) -> TableOptions {
+        let default = TableOptions::default();
+        TableOptions {
+            missing: self.missing,
+            categorical: Names::of(&self.categorical),
+            most_categories: self.most_categories.unwrap_or(default.most_categories),
+            weight: self.weight.clone(),
+        }
     }
 
     /// As [`Self::open`], with another file of targets, columns by their names instead of those
@@ -87,17 +136,13 @@ impl DataArgs {
         (target_use, columns): (TargetUse, Option<ColumnChoice>),
         width: Option<usize>,
     ) -> Result<Box<dyn ChunkSource>> {
-        let asked = || match (&self.columns[..], &self.ignore[..]) {
-            ([], []) => ColumnChoice::All,
-            ([], ignore) => ColumnChoice::AllBut(ignore.to_vec()),
-            (columns, _) => ColumnChoice::These(columns.to_vec()),
-        };
         let options = OpenOptions {
             format: self.format,
             targets: targets.map(Path::to_owned),
-            target: self.target.clone(),
+            target: Names::of(&self.target),
             target_use,
-            columns: columns.unwrap_or_else(asked),
+            columns: columns.unwrap_or_else(|| self.choice()),
+            table: self.table(),
             delimiter: self.delimiter,
             width: width.or(self.width),
             zero_based: self.zero_based,

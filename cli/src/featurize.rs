@@ -11,7 +11,7 @@ use crate::{
 };
 use anyhow::Result;
 use bochner::{
-    Run,
+    Error, Run,
     data::{AtomicFile, ChunkSource, Done, MemorySource, NpyWriter, Pieces, Survey, TargetUse},
     features::{self, Standardize},
 };
@@ -141,9 +141,18 @@ impl Args {
 const FIRST_ROWS: usize = 1000;
 
 /// A map of a fixed bandwidth is the same for every file, so its columns are not centred: the
-/// library warns where that costs digits, as far as the first rows tell.
+/// library warns where that costs digits, as far as the first rows tell. They also tell whether
+/// columns are numbers.
 fn note_far(source: &mut dyn ChunkSource) -> Result<()> {
-    if let Some(first) = source.next_chunk(FIRST_ROWS)? {
+    source.settle(false, &mut |_| true)?;
+    let first = match source.next_chunk(FIRST_ROWS) {
+        Err(Error::Data { path, problem }) => match source.settle(true, &mut |_| true)? {
+            true => source.next_chunk(FIRST_ROWS)?,
+            false => return Err(Error::Data { path, problem }.into()),
+        },
+        first => first?,
+    };
+    if let Some(first) = first {
         let mut first = MemorySource::new(first.x, None)?;
         let survey = Survey::of(&mut first, 0, 0)?;
         Standardize::No.decide(&survey, false);

@@ -24,7 +24,7 @@ use crate::{
 use anyhow::Result;
 use bochner::{
     Error, Run, Step,
-    data::{AtomicFile, ChunkSource, ColumnChoice, Part, Split, Survey, TargetUse},
+    data::{AtomicFile, ChunkSource, ColumnChoice, Part, Schema, Split, Survey, TargetUse},
     features::Standardize,
     models::{Conformal, Fit, FitData, LinearModel, WithProbabilities},
     seed::Seed,
@@ -66,7 +66,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FRACTION", value_parser = fraction)]
     #[arg(allow_hyphen_values = true)]
     calibrate: Option<f64>,
-    /// What the targets are; `auto` takes one column of at most 32 whole numbers for class labels
+    /// Column of a .csv that says what each row counts for, which is no feature
+    #[arg(long, value_name = "COLUMN")]
+    weight: Option<String>,
+    /// What the targets are; `auto` takes one column of text, or of at most 32 whole numbers, for
+    /// class labels
     #[arg(long, value_enum, default_value_t = Task::Auto)]
     task: Task,
     #[command(flatten)]
@@ -105,9 +109,9 @@ struct Sources {
 }
 
 impl Args {
-    /// Where rows come from.
-    fn sources(&self, takes: Takes) -> Result<Sources> {
-        let (train, test) = self.train_and_test(takes)?;
+    /// Where rows come from; what their columns are made of, if that is known.
+    fn sources(&self, takes: Takes, known: Option<&Schema>) -> Result<Sources> {
+        let (train, test) = self.train_and_test(takes, known)?;
         let Some(fraction) = self.calibrate else {
             let kept_back = None;
             return Ok(Sources {
@@ -118,7 +122,7 @@ impl Args {
         };
         // Other draws than those of --test, whose rows are gone already.
         let seed = self.map.kernel.seed.wrapping_add(1);
-        let (again, _) = self.train_and_test(takes)?;
+        let (again, _) = self.train_and_test(takes, known)?;
         Ok(Sources {
             train: Box::new(Split::new(train, Part::Train, fraction, seed)?),
             kept_back: Some(Box::new(Split::new(again, Part::Test, fraction, seed)?)),
@@ -127,7 +131,12 @@ impl Args {
     }
 
     /// Training rows, and test rows where asked for.
-    fn train_and_test(&self, takes: Takes) -> Result<(Source, Option<Source>)> {
+    fn train_and_test(
+        &self,
+        takes: Takes,
+        known: Option<&Schema>,
+    ) -> Result<(Source, Option<Source>)> {
+        let known = || known.map(|schema| ColumnChoice::Known(Box::new(schema.clone())));
         if let Takes::Rows(found) = takes {
             if self.test.is_some() || self.test_input.is_some() || self.calibrate.is_some() {
                 let problem = format!(
@@ -138,7 +147,8 @@ impl Args {
             }
             return Ok((self.data.open(&self.input, TargetUse::Ignored)?, None));
         }
-        let open = || self.data.open(&self.input, TargetUse::Required);
+        let how = || (TargetUse::Required, known());
+        let open = || (self.data).open_beside(&self.input, self.data.targets(), how(), None);
         if let Some(fraction) = self.test {
             let part = |part| {
                 Split::new(open()?, part, fraction, self.map.kernel.seed)
@@ -154,6 +164,7 @@ impl Args {
             return Ok((train, None));
         };
         let columns = train.column_names().map(ColumnChoice::Matching);
+        let columns = known().or(columns);
         let test = self.data.open_beside(
             path,
             self.test_targets.as_deref(),
@@ -176,8 +187,8 @@ impl Args {
         Ok((train, Some(test)))
     }
 
-    /// Whether to classify; says so if nobody asked for it.
-    fn classifies(&self, survey: &Survey, console: &Console) -> bool {
+    /// Whether to classify; says so if nobody asked for it. A target of text has so many kinds.
+    fn classifies(&self, survey: &Survey, text: Option<usize>, console: &Console) -> bool {
         let few = match survey.targets.as_slice() {
             [only] if only.whole => only
                 .distinct
@@ -189,6 +200,13 @@ impl Args {
         match (self.task, few) {
             (Task::Regression, _) => false,
             (Task::Classification, _) => true,
+            (Task::Auto, _) if text.is_some() => {
+                let classes = text.unwrap_or(0);
+                console.note(&format!(
+                    "classification: the target is text of {classes} kinds"
+                ));
+                true
+            }
             (Task::Auto, Some(classes)) => {
                 console.note(&format!(
                     "classification: the target has {classes} values, all whole numbers (--task \
@@ -279,6 +297,7 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     let searches = args.search.is_wanted(&args.map);
     args.check_parts(&chosen, searches)?;
     args.map.kernel.rule = Some(chosen.fit.bandwidth());
+    args.data.weight = args.weight.clone();
     let args = args;
     let read = [Some(args.input.as_path()), args.data.targets()];
     let tested = [&args.test_input, &args.test_targets].map(Option::as_deref);
@@ -287,9 +306,13 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     let mut report = Report::default();
     let Sources {
         mut train,
-        kept_back,
-        test,
-    } = args.sources(chosen.takes)?;
+        mut kept_back,
+        mut test,
+    } = args.sources(chosen.takes, None)?;
+    if train.is_weighted() && !chosen.fit.takes_weights() {
+        let problem = "--weight is not for this --model, to which all rows count alike";
+        return Err(Usage(problem.into()).into());
+    }
     for path in written.into_iter().flatten() {
         // A place that cannot be written is better known now than after the fit.
         let _writing = writing();
@@ -308,9 +331,26 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
         Some(landmarks) => args.map.survey_columns(landmarks, &mut train, &console)?,
     };
     report.seconds("survey", seconds);
+    if let Some(schema) = train.schema() {
+        if args.is_in_parts() {
+            let problem = "--checkpoint and --shard take files of numbers, without --missing and \
+                           --categorical";
+            return Err(Usage(problem.into()).into());
+        }
+        // What the training rows made of the columns holds for the others.
+        let others = args.sources(chosen.takes, Some(schema))?;
+        (kept_back, test) = (others.kept_back, others.test);
+        report.line("columns", format!("{schema}: {} in all", schema.width()));
+    }
+    let text = train
+        .schema()
+        .and_then(Schema::classes)
+        .map(<[String]>::len);
     let targets = match chosen.takes {
         Takes::Labels => Targets::classes(&survey)?,
-        Takes::NumbersOrLabels if args.classifies(&survey, &console) => Targets::classes(&survey)?,
+        Takes::NumbersOrLabels if args.classifies(&survey, text, &console) => {
+            Targets::classes(&survey)?
+        }
         Takes::Numbers if args.task == Task::Classification => {
             let problem = "--task classification is not for this --model, which takes amounts";
             return Err(Usage(problem.into()).into());
@@ -318,6 +358,9 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
         Takes::NumbersOrLabels | Takes::Numbers => Targets::real(&survey),
         Takes::Rows(_) => Targets::none(),
     };
+    if let (Targets::Real { columns: 1.., .. }, Some(schema)) = (&targets, train.schema()) {
+        schema.require_amounts()?;
+    }
     let mut found = None;
     let (built, seconds) = match landmarks {
         None if searches => {
@@ -451,7 +494,10 @@ fn describe(model: &LinearModel, takes: Takes, report: &mut Report) {
         }
         Targets::Classes(labels) => {
             report.set("task", "classification");
-            report.set("classes", labels.as_slice());
+            match &model.class_names {
+                Some(names) => report.set("classes", names.as_slice()),
+                None => report.set("classes", labels.as_slice()),
+            }
         }
     }
 }

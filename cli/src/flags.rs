@@ -26,12 +26,22 @@ fn flag(remedy: &Remedy) -> String {
         Remedy::Calibrate => "fit it with --calibrate 0.2",
         Remedy::MoreTime => "ask for it with --full",
         Remedy::NameTargets => "name them with --target or --targets",
+        Remedy::FillMissing => "let --missing indicator (or mean, median) stand for it",
+        Remedy::Categorical(name) => return format!("name it with --categorical {}", listed(name)),
         Remedy::UseMap(name) => return format!("use --map {name}"),
         Remedy::UseKernel(spec) => return format!("use --kernel {spec}"),
         // Words, and what a later library knows: it says so itself.
         other => return other.to_string(),
     };
     said.to_owned()
+}
+
+/// A name as it is written in a list: in quotes where it has a comma or a quote.
+pub(crate) fn listed(name: &str) -> String {
+    match name.contains([',', '"']) {
+        true => format!("'\"{}\"'", name.replace('"', "\"\"")),
+        false => name.to_owned(),
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use crate::{
     flags,
     interrupt::Interruptible,
     map::{Drawing, KernelArgs, MapOption, TuningArgs},
+    names::{Names, names},
     report::{Report, Usage},
     verdict::{NullOption, TestArgs},
 };
@@ -32,24 +33,14 @@ pub(crate) struct Args {
     /// Rows: .npy, .npz or .csv
     input: PathBuf,
     /// Columns x, by name or counted from 0, in a comma list
-    #[arg(
-        long,
-        value_name = "COLUMN,...",
-        value_delimiter = ',',
-        required = true
-    )]
-    x: Vec<String>,
+    #[arg(long, value_name = "COLUMN,...", value_parser = names, required = true)]
+    x: Vec<Names>,
     /// Columns y
-    #[arg(
-        long,
-        value_name = "COLUMN,...",
-        value_delimiter = ',',
-        required = true
-    )]
-    y: Vec<String>,
+    #[arg(long, value_name = "COLUMN,...", value_parser = names, required = true)]
+    y: Vec<Names>,
     /// Columns z that are given: tests independence of x and y where z is the same
-    #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
-    given: Vec<String>,
+    #[arg(long, value_name = "COLUMN,...", value_parser = names)]
+    given: Vec<Names>,
     /// What the input is, where its name does not say: csv, libsvm, npy or npz
     #[arg(long, value_name = "FORMAT", value_parser = args::format)]
     format: Option<Format>,
@@ -139,7 +130,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let groups = [("--x", &args.x), ("--y", &args.y), ("--given", &args.given)];
     let mut found = Vec::new();
     for (flag, names) in groups {
-        found.push(columns(flag, names, &source, &args.input)?);
+        found.push(columns(flag, &Names::of(names), &source, &args.input)?);
     }
     let [x, y, given] = [&found[0], &found[1], &found[2]];
     let run = args.run.open(&console)?;

@@ -4,7 +4,7 @@
 
 use bochner::{
     Error, Result,
-    data::{Chunk, ChunkSource},
+    data::{Chunk, ChunkSource, Schema},
 };
 use signal_hook::{consts, flag};
 use std::{
@@ -180,6 +180,15 @@ impl<S: ChunkSource> ChunkSource for Interruptible<S> {
     }
     fn rewind(&mut self) -> Result<()> {
         self.0.rewind()
+    }
+    fn is_weighted(&self) -> bool {
+        self.0.is_weighted()
+    }
+    fn settle(&mut self, failed: bool, takes: &mut dyn FnMut(u64) -> bool) -> Result<bool> {
+        self.0.settle(failed, takes)
+    }
+    fn schema(&self) -> Option<&Schema> {
+        self.0.schema()
     }
     fn is_checked(&self) -> bool {
         self.0.is_checked()

@@ -17,6 +17,7 @@ mod interrupt;
 mod kernel_error;
 mod map;
 mod merge;
+mod names;
 mod outputs;
 mod predict;
 mod report;

@@ -5,6 +5,7 @@ use crate::{
     checkpoint::{CheckpointArgs, Progress},
     given,
     interrupt::{Interruptible, steps, writing},
+    names::{Names, names},
     outputs::keep_apart,
     report::{Report, Usage},
 };
@@ -44,8 +45,8 @@ pub(crate) struct Args {
     probabilities: Option<PathBuf>,
     /// Column of a .csv that is no feature and is left out; several in a comma list or by repeating
     /// the option
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
-    target: Vec<String>,
+    #[arg(long, value_name = "COLUMN", value_parser = names)]
+    target: Vec<Names>,
     /// What the input is, where its name does not say: csv, libsvm, npy or npz
     #[arg(long, value_name = "FORMAT", value_parser = args::format)]
     format: Option<data::Format>,
@@ -82,7 +83,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     )?;
     let model = LinearModel::load(&args.model)?;
     let options = OpenOptions {
-        target: args.target.clone(),
+        target: Names::of(&args.target),
         target_use: TargetUse::Ignored,
         columns: model.columns(),
         format: args.format,

@@ -10,12 +10,11 @@ mod records;
 pub use self::cells::CsvTable;
 pub(super) use self::decimal::Decimals;
 pub(super) use self::lines::Lines;
-pub(super) use self::number::number;
+pub(super) use self::number::{BEYOND, ROUNDED, number};
 
 use self::decimal::Slot;
 use self::records::Records;
-use super::choice::ColumnChoice;
-use super::open::shortened;
+use super::choice::{self, ColumnChoice};
 use super::table::short;
 use super::{Chunk, ChunkSource, Rows, require_rows};
 use crate::error::{Error, Result};
@@ -123,50 +122,10 @@ impl CsvSource {
 
     /// Tells features and targets apart.
     fn choose(&mut self, options: &CsvOptions) -> Result<()> {
-        let mut found = Vec::new();
-        let mut missing = false;
-        for (k, target) in options.target.iter().enumerate() {
-            let target = target.trim();
-            if options.target[..k]
-                .iter()
-                .any(|other| other.trim() == target)
-            {
-                return Err(Error::parameter(format!(
-                    "target column {target:?} is named twice; name it once"
-                )));
-            }
-            let mut columns =
-                (0..self.records.names.len()).filter(|&j| self.records.names[j] == target);
-            match (columns.next(), columns.next()) {
-                (Some(j), None) => found.push(j),
-                (Some(_), Some(_)) => {
-                    let problem = format!(
-                        "has several columns called {target:?}; give the target a name of its own"
-                    );
-                    return Err(Error::data(self.records.path(), problem));
-                }
-                (None, _) if options.target_use == TargetUse::Required => {
-                    let shown: Vec<_> = self.records.names.iter().map(|name| short(name)).collect();
-                    let problem = format!(
-                        "has no column {:?} for the target; its columns are {}",
-                        target,
-                        shortened(&shown)
-                    );
-                    return Err(Error::data(self.records.path(), problem));
-                }
-                (None, _) => missing = true,
-            }
-        }
-        self.features = options
-            .columns
-            .among(&self.records.names, &found, self.records.path())?;
-        if self.features.is_empty() {
-            let problem = match options.columns {
-                ColumnChoice::AllBut(_) => "has no column left; leave out fewer",
-                _ => "has only target columns; at least one column of features is needed",
-            };
-            return Err(Error::data(self.records.path(), problem));
-        }
+        let (names, path) = (&self.records.names, self.records.path());
+        let found = choice::targets(&options.target, options.target_use, names, path)?;
+        let missing = found.len() < options.target.len();
+        self.features = options.columns.features(names, &found, path)?;
         if !missing && options.target_use != TargetUse::Ignored {
             self.targets = found;
         }
@@ -191,18 +150,13 @@ impl CsvSource {
                     continue;
                 }
                 if self.targets.contains(&j) {
-                    // Two labels could become one.
-                    let says = "is a whole number beyond 2^53, which f64 cannot hold exactly; \
-                                renumber the targets";
-                    return Err(of_column(j, says));
+                    return Err(of_column(j, BEYOND));
                 }
                 rounded = rounded.or(Some(j));
             }
         }
         if let Some(j) = rounded.filter(|_| !self.warned) {
-            let says = "is a whole number beyond 2^53, of which f64 keeps 15 digits; subtract an \
-                        offset before saving if the last ones matter";
-            log::warn!("{}", of_column(j, says));
+            log::warn!("{}", of_column(j, ROUNDED));
             self.warned = true;
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! A file with its targets, opened when it is needed.
 
-use super::{ChunkSource, ColumnChoice, OpenOptions, open};
+use super::{ChunkSource, ColumnChoice, Missing, OpenOptions, open};
 use crate::{Error, Result, error::Remedy};
 use std::path::{Path, PathBuf};
 
@@ -16,6 +16,16 @@ use std::path::{Path, PathBuf};
 pub struct DataFile {
     path: PathBuf,
     options: OpenOptions,
+}
+
+/// A [`DataFile`] whose labels are text: [`DataFile::with_text_labels`].
+#[derive(Debug, Clone)]
+pub struct TextLabelled(DataFile);
+
+impl TextLabelled {
+    pub(crate) fn file(&self) -> &DataFile {
+        &self.0
+    }
 }
 
 impl DataFile {
@@ -37,6 +47,50 @@ impl DataFile {
     pub fn columns(mut self, columns: ColumnChoice) -> Self {
         self.options.columns = columns;
         self
+    }
+
+    /// What stands for missing values of a .csv; they are an error, until said otherwise.
+    pub fn missing(mut self, missing: Missing) -> Self {
+        self.options.table.missing = missing;
+        self
+    }
+
+    /// One more column of a .csv whose values are names of categories, though they look like
+    /// numbers.
+    pub fn categorical(mut self, column: impl Into<String>) -> Self {
+        self.options.table.categorical.push(column.into());
+        self
+    }
+
+    /// A column of text becomes one column per category up to so many, and beyond it this many by
+    /// hashing; 64, until said otherwise.
+    pub fn most_categories(mut self, count: usize) -> Self {
+        self.options.table.most_categories = count;
+        self
+    }
+
+    /// The column of a .csv that says what each row counts for.
+    pub fn weight(mut self, column: impl Into<String>) -> Self {
+        self.options.table.weight = Some(column.into());
+        self
+    }
+
+    /// The same file for a classifier of labels that are text:
+    ///
+    /// ```
+    /// use bochner::prelude::*;
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("flats.csv");
+    /// std::fs::write(&path, "rooms,city,kind\n2,Bern,flat\n6,Basel,house\n1,Bern,flat\n")?;
+    /// let rows = DataFile::at(&path).target("kind").with_text_labels();
+    /// let model = RidgeClassifier::on(Fourier::new(Gaussian)).fit(rows)?;
+    /// let mut new = model.open(&path)?;
+    /// let labels: Vec<String> = model.predict_source(new.as_mut())?;
+    /// assert_eq!(labels, ["flat", "house", "flat"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_text_labels(self) -> TextLabelled {
+        TextLabelled(self)
     }
 
     /// The .npy file of the targets of a .npy file: `[n]` or `[n, t]`.

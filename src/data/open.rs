@@ -5,8 +5,8 @@ use super::joined::Joined;
 use super::parts::parts;
 use super::stdin::{Spool, Spooled};
 use super::{
-    ChunkSource, ColumnChoice, CsrSource, CsvOptions, CsvSource, LibsvmOptions, LibsvmSource,
-    NpySource, NpzSource, TargetUse,
+    ChunkSource, ColumnChoice, CsrSource, CsvSource, CsvTable, LibsvmOptions, LibsvmSource,
+    NpySource, NpzSource, TableOptions, TableSource, TargetUse,
 };
 use crate::error::{Error, Result};
 use std::fs::File;
@@ -32,6 +32,8 @@ pub struct OpenOptions {
     pub width: Option<usize>,
     /// For .libsvm: whether indices count from 0, and not from 1.
     pub zero_based: bool,
+    /// For .csv: how cells are read that are no numbers.
+    pub table: TableOptions,
 }
 
 /// Opens `path` by its extension, in any case: .npy, .npz (arrays, or a matrix of scipy), or text,
@@ -57,6 +59,15 @@ pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Box<dyn Chu
     let files = parts(path)?;
     Ok(match &files[..] {
         [one] => open_file_as(one, options)?,
+        _ if options.table != TableOptions::default() => {
+            let problem = format!(
+                "{}: missing values, categories and weights are read of one file; join the {} \
+                 that there are",
+                path.display(),
+                files.len()
+            );
+            return Err(Error::unsupported(problem));
+        }
         _ => Box::new(Joined::open(files, options)?),
     })
 }
@@ -92,15 +103,11 @@ pub(super) fn open_file_as(path: &Path, options: &OpenOptions) -> Result<Box<dyn
                 target_use: options.target_use,
             },
         )?),
-        Format::Csv => Box::new(CsvSource::open(
-            path,
-            CsvOptions {
-                target: options.target.clone(),
-                target_use: options.target_use,
-                columns: options.columns.clone(),
-                delimiter: options.delimiter,
-            },
-        )?),
+        Format::Csv => {
+            let numbers = |csv| CsvSource::open(path, csv);
+            let table = Box::new(CsvTable::open_with(path, options.delimiter)?);
+            Box::new(TableSource::new(table, options, Some(numbers))?)
+        }
     })
 }
 
@@ -184,11 +191,20 @@ impl OpenOptions {
                 "a target column is named, but .{extension} has no column names; {remedy}"
             ));
         }
-        let named = !matches!(self.columns, ColumnChoice::All | ColumnChoice::Matching(_));
+        let named = matches!(
+            self.columns,
+            ColumnChoice::These(_) | ColumnChoice::AllBut(_)
+        );
         if named {
             return Err(format!(
                 "columns are named, but .{extension} has no column names; save it without the \
                  others"
+            ));
+        }
+        if self.table != TableOptions::default() {
+            return Err(format!(
+                "missing values, categories and weights are asked for, and .{extension} has \
+                 numbers alone; leave them out"
             ));
         }
         if self.delimiter.is_some() {

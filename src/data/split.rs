@@ -1,7 +1,7 @@
 //! Training and test rows of one source, told apart as they stream by.
 
 use super::rows::stack;
-use super::{Chunk, ChunkSource, Rows, next_checked, require_rows};
+use super::{Chunk, ChunkSource, Rows, Schema, next_checked, require_rows};
 use crate::error::{Error, Result};
 use ndarray::{Array2, Axis};
 
@@ -46,6 +46,19 @@ enum Rule {
     Part(Part, f64),
     /// Those whose hash leaves this remainder by the number of folds.
     Fold(u64, u64),
+}
+
+impl Rule {
+    fn takes(self, seed: u64, row: u64) -> bool {
+        let hash = hash(seed, row);
+        match self {
+            Self::Fold(k, folds) => hash % folds == k,
+            Self::Part(part, fraction) => {
+                let uniform = (hash >> 11) as f64 * 2_f64.powi(-53);
+                (uniform < fraction) == (part == Part::Test)
+            }
+        }
+    }
 }
 
 /// Rows that are counted before any is read: some hundredths of a second.
@@ -126,14 +139,7 @@ impl<S: ChunkSource> Split<S> {
     }
 
     fn takes(&self, row: u64) -> bool {
-        let hash = hash(self.seed, row);
-        match self.rule {
-            Rule::Fold(k, folds) => hash % folds == k,
-            Rule::Part(part, fraction) => {
-                let uniform = (hash >> 11) as f64 * 2_f64.powi(-53);
-                (uniform < fraction) == (part == Part::Test)
-            }
-        }
+        self.rule.takes(self.seed, row)
     }
 
     fn no_rows(&self) -> Error {
@@ -221,6 +227,25 @@ impl<S: ChunkSource> ChunkSource for Split<S> {
     fn rewind(&mut self) -> Result<()> {
         (self.next, self.any) = (self.first, false);
         self.source.rewind()
+    }
+    fn settle(&mut self, failed: bool, takes: &mut dyn FnMut(u64) -> bool) -> Result<bool> {
+        let (rule, seed) = (self.rule, self.seed);
+        // Who takes of this part counts its rows alone.
+        let mut own = 0;
+        let mut both = |row: u64| {
+            rule.takes(seed, row) && {
+                own += 1;
+                takes(own - 1)
+            }
+        };
+        let settled = self.source.settle(failed, &mut both)?;
+        if settled {
+            (self.next, self.any) = (0, false);
+        }
+        Ok(settled)
+    }
+    fn schema(&self) -> Option<&Schema> {
+        self.source.schema()
     }
     fn is_checked(&self) -> bool {
         true

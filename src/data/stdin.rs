@@ -118,6 +118,12 @@ impl ChunkSource for Spooled {
     fn rewind(&mut self) -> Result<()> {
         self.source.rewind()
     }
+    fn settle(&mut self, failed: bool, takes: &mut dyn FnMut(u64) -> bool) -> Result<bool> {
+        self.source.settle(failed, takes)
+    }
+    fn schema(&self) -> Option<&super::Schema> {
+        self.source.schema()
+    }
     fn is_checked(&self) -> bool {
         self.source.is_checked()
     }

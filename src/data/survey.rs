@@ -9,6 +9,7 @@ mod targets;
 
 pub use part::SurveyPart;
 pub(crate) use row_sample::RowSample;
+pub(in crate::data) use sample::Reservoir;
 pub use sample::median_distance;
 pub use targets::TargetStats;
 
@@ -46,7 +47,8 @@ const CHUNK_VALUES: usize = 1 << 19;
 
 impl Survey {
     /// Reads `source` once from its first row on and rewinds it. Up to `sample_rows` rows are
-    /// sampled by `seed`.
+    /// sampled by `seed`. A source that is to make up its mind about its columns does so now
+    /// ([`ChunkSource::settle`]).
     ///
     /// Rows count by their weights in means and variances; of rows of weight 0 nothing is seen but
     /// which values their targets take. Means and variances are Welford's in f64 on values shifted
@@ -66,7 +68,17 @@ impl Survey {
         seed: u64,
         hear: &dyn Fn(Step),
     ) -> Result<Self> {
-        SurveyPart::watched(source, 0, sample_rows, seed, hear)?.finish()
+        source.settle(false, &mut |_| true)?;
+        let pass = |source: &mut dyn ChunkSource| {
+            SurveyPart::watched(source, 0, sample_rows, seed, hear)?.finish()
+        };
+        match pass(source) {
+            Err(Error::Data { path, problem }) => match source.settle(true, &mut |_| true)? {
+                true => pass(source),
+                false => Err(Error::Data { path, problem }),
+            },
+            done => done,
+        }
     }
 
     fn check(&self) -> Result<()> {

@@ -47,6 +47,10 @@ pub enum Remedy {
     NameTargets,
     /// Intervals calibrated on rows that are kept back from the fit.
     Calibrate,
+    /// Something that stands for missing values.
+    FillMissing,
+    /// Treat the values of this column as names of categories.
+    Categorical(String),
     /// Advice that is the same in every front end, with its verb: `run again`.
     Words(Cow<'static, str>),
 }
@@ -80,6 +84,10 @@ impl fmt::Display for Remedy {
             Self::UseKernel(spec) => return write!(f, "use the {spec} kernel"),
             Self::MoreTime => "give it more seconds",
             Self::NameTargets => "name the target column, or give y beside x",
+            Self::FillMissing => "let .missing(Missing::Mean) stand for it",
+            Self::Categorical(name) => {
+                return write!(f, "name it with .categorical({name:?})");
+            }
             Self::Words(advice) => advice,
         })
     }

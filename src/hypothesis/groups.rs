@@ -48,6 +48,10 @@ impl Drawn {
         let sample = sample.max().unwrap_or(0);
         let seed = setup.seed.unwrap_or_default();
         let survey = Survey::watched(source, sample, seed.0, &|step| run.say(step))?;
+        if source.columns() != all {
+            let problem = "this test takes columns of numbers, and some hold text or dates";
+            return Err(Error::unsupported(problem));
+        }
         let bandwidth = setup.bandwidth();
         let mut maps = Vec::with_capacity(groups.len());
         for (i, group) in groups.iter().enumerate() {

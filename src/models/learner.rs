@@ -137,11 +137,15 @@ impl<L: Fit, T> Learner<L, T> {
         };
         let with = WithProbabilities(own);
         let fit: &dyn Fit = if probabilities { &with } else { own };
+        let targets = targets(&prepared.survey)?;
+        if let (Targets::Real { columns: 1.., .. }, Some(schema)) = (&targets, source.schema()) {
+            schema.require_amounts()?;
+        }
         let data = FitData {
             kernel: prepared.kernel,
             start: None,
             source: &mut *source,
-            targets: targets(&prepared.survey)?,
+            targets,
             survey: &prepared.survey,
             seed: self.setup.seed.unwrap_or_default(),
             run: &prepared.run,
@@ -213,7 +217,11 @@ impl<L: Fit> Learner<L, Labels> {
         let (mut source, names) = data.into_labelled()?;
         let probabilities = self.setup.probabilities;
         let mut fitted = self.linear(source.as_mut(), Targets::classes, probabilities)?;
-        fitted.model.class_names = names;
+        if names.is_some() {
+            fitted.model.class_names = names;
+        }
+        // Text where numbers are expected is told now rather than at a prediction.
+        Vec::<D::Label>::check(&fitted.model)?;
         Ok(fitted.door())
     }
 

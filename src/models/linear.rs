@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     Device, Error, Result,
-    data::{Chunk, ChunkSource, ColumnChoice, Rows, names_tell},
+    data::{Chunk, ChunkSource, ColumnChoice, Rows, Schema, names_tell},
     features::{self, End, FeatureMap, Featurizer, Lane},
     flow::Run,
     normal::Targets,
@@ -38,8 +38,11 @@ pub struct LinearModel {
     /// What classes are called if their labels are text, which the numbers in [`Self::targets`]
     /// then count from 0.
     pub class_names: Option<Vec<String>>,
-    /// What the columns of the data were called, as many as the map takes, if they had names.
+    /// What the columns of the data were called, as many as the map takes, if they had names; with
+    /// a [`Self::schema`] those that it makes.
     pub column_names: Option<Vec<String>>,
+    /// What the columns of the map are made of, where a table held more than numbers.
+    pub schema: Option<Schema>,
     /// What the columns of the targets were called, if they had names.
     pub target_names: Option<Vec<String>>,
     /// What fitted it, by the name that `fit --model` takes.
@@ -86,6 +89,7 @@ impl LinearModel {
             targets,
             class_names: None,
             column_names: None,
+            schema: None,
             target_names: None,
             learner: RIDGE.into(),
             facts: BTreeMap::new(),
@@ -104,20 +108,27 @@ impl LinearModel {
         }
     }
 
-    /// Keeps what the columns of the data are called, where that is not just numbers.
+    /// Keeps what the columns of the data are called, where that is not just the numbers from 0 on,
+    /// and what they are made of; the names of classes if labels are text.
     pub fn name_columns(&mut self, of: &dyn ChunkSource) {
         let telling = |names: Option<Vec<String>>| names.filter(|names| names_tell(names));
-        self.column_names =
-            telling(of.column_names()).filter(|names| names.len() == self.map.input_dim());
+        let columns = of.column_names();
+        let chosen = columns.filter(|names| names_tell(names) || !count_up(names));
+        self.column_names = chosen.filter(|names| names.len() == self.map.input_dim());
         self.target_names = telling(of.target_names());
+        self.schema = of.schema().cloned();
+        if let (Some(schema), Targets::Classes(_)) = (&self.schema, &self.targets) {
+            self.class_names = schema.classes().map(<[String]>::to_vec);
+        }
     }
 
     /// How to [`open`](crate::data::open) rows to predict: columns by their names, in any order and
     /// beside others, where the model and the file have names.
     pub fn columns(&self) -> ColumnChoice {
-        match &self.column_names {
-            Some(names) => ColumnChoice::Matching(names.clone()),
-            None => ColumnChoice::All,
+        match (&self.schema, &self.column_names) {
+            (Some(schema), _) => ColumnChoice::Known(Box::new(schema.clone())),
+            (None, Some(names)) => ColumnChoice::Matching(names.clone()),
+            (None, None) => ColumnChoice::All,
         }
     }
 
@@ -156,6 +167,9 @@ impl LinearModel {
             if let Some(names) = names {
                 store.set(name, serde_json::json!(names));
             }
+        }
+        if let Some(schema) = &self.schema {
+            schema.write(&mut store);
         }
         store.set("learner", &self.learner);
         if !self.facts.is_empty() {
@@ -253,6 +267,7 @@ impl LinearModel {
         }
         Ok(Self {
             lengthscales: FoundLengthscales::read(store, map.input_dim())?,
+            schema: Schema::read(store, map.input_dim())?,
             map,
             column_names,
             target_names: list(TARGETS)?,
@@ -369,6 +384,14 @@ impl<'m> Predictor<'m> {
     }
 }
 
+/// Whether names are the numbers from 0 on, which a file without names gets.
+fn count_up(names: &[String]) -> bool {
+    names
+        .iter()
+        .enumerate()
+        .all(|(j, name)| *name == j.to_string())
+}
+
 /// Errors unless `source` has the columns that `model` was fitted on.
 pub(super) fn check_columns(model: &LinearModel, source: &dyn ChunkSource) -> Result<()> {
     if source.columns() == model.map.input_dim() {
@@ -431,11 +454,10 @@ fn read_names(store: &Store, targets: &Targets) -> Result<Option<Vec<String>>> {
         return Ok(None);
     }
     let names = read_list(store, NAME)?;
-    let counts = |classes: &[f64]| classes.iter().enumerate().all(|(i, &c)| c == i as f64);
+    // Classes count the names, of which some may have had no row.
+    let counts = |&class: &f64| class.fract() == 0.0 && (0.0..names.len() as f64).contains(&class);
     match targets {
-        Targets::Classes(classes) if classes.len() == names.len() && counts(classes) => {
-            Ok(Some(names))
-        }
+        Targets::Classes(classes) if classes.iter().all(counts) => Ok(Some(names)),
         _ => Err(Error::format(format!(
             "{} names do not go with the classes {targets:?}",
             names.len()

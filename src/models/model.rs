@@ -3,13 +3,13 @@
 use super::{FromLabel, Intervals, Label, LinearModel, Predictor};
 use crate::{
     Device, Error, Result,
-    data::{ChunkSource, MemorySource, ToRows},
+    data::{ChunkSource, MemorySource, OpenOptions, TargetUse, ToRows, open},
     features::{self, FeatureMap, featurize, require_dense},
     flow::Run,
     normal::Targets,
     store::Store,
 };
-use ndarray::{Array1, Array2, ArrayView2, s};
+use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
 use std::{marker::PhantomData, path::Path};
 
 /// A fitted model that predicts `Y`: an `Array1<f64>` or `Array2<f64>` of values, or a `Vec` of
@@ -204,6 +204,29 @@ impl<Y: Predicted> Model<Y> {
     pub fn intervals(&self, x_nd: impl ToRows, level: f64) -> Result<Intervals> {
         let mut predictor = self.linear.intervals_on(self.run()?)?;
         predictor.predict(&x_nd.to_rows(), level)
+    }
+
+    /// Opens a file of rows to predict, as [`open`] does: columns by the names that the model
+    /// knows, read as in the fit, and without targets.
+    pub fn open(&self, path: impl AsRef<Path>) -> Result<Box<dyn ChunkSource>> {
+        let options = OpenOptions {
+            target_use: TargetUse::Ignored,
+            columns: self.linear.columns(),
+            ..OpenOptions::default()
+        };
+        open(path, &options)
+    }
+
+    /// Predictions for all rows of a source, such as one that [`Self::open`] gave.
+    pub fn predict_source(&self, source: &mut dyn ChunkSource) -> Result<Y> {
+        let mut parts = Vec::new();
+        self.stream(source, |y_nt, _| {
+            parts.push(y_nt.to_owned());
+            Ok(())
+        })?;
+        let views: Vec<_> = parts.iter().map(|part| part.view()).collect();
+        let y_nt = concatenate(Axis(0), &views).map_err(|e| Error::shape(e.to_string()))?;
+        Y::from_predictions(&self.linear, y_nt)
     }
 
     /// Streams a source: `sink` gets predictions, `[n, t]`, and targets of each chunk, in order;

@@ -3,7 +3,7 @@
 use super::{FromLabel, Predicted, ToLabels};
 use crate::{
     Error, Result,
-    data::{ChunkSource, DataFile, MemorySource, ToRows, ToTargets},
+    data::{ChunkSource, DataFile, MemorySource, TextLabelled, ToRows, ToTargets},
 };
 use ndarray::{Array1, Array2};
 
@@ -162,6 +162,18 @@ impl LabelledData for DataFile {
         Self: 'a,
     {
         Ok((self.open_with_targets()?, None))
+    }
+}
+
+/// Labels are text.
+impl LabelledData for TextLabelled {
+    type Label = String;
+
+    fn into_labelled<'a>(self) -> Result<(Box<dyn ChunkSource + 'a>, Option<Vec<String>>)>
+    where
+        Self: 'a,
+    {
+        Ok((self.file().open_with_targets()?, None))
     }
 }
 

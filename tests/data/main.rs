@@ -7,6 +7,7 @@ mod npy;
 mod npz;
 mod output;
 mod parts;
+mod schema;
 mod sparse;
 mod stream;
 mod survey;

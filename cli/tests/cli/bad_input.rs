@@ -82,7 +82,10 @@ fn csv() {
             (fit!("ragged.csv"), &["line 3", "2 fields", "3"]),
             (fit!("empty.csv"), &["is empty"]),
             (fit!("names.csv"), &["no rows"]),
-            (fit!("text.csv"), &["line 3", "\"b\"", "\"blue\"", "encode"]),
+            (
+                fit!("text.csv"),
+                &["line 3", "\"b\"", "\"blue\"", "correct it"],
+            ),
             (fit!("gap.csv"), &["line 2", "\"b\"", "empty"]),
             (fit!("same.csv"), &["no spread", "--gamma"]),
             (fit!("one.csv"), &["labels are the same"]),

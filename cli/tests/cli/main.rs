@@ -23,6 +23,7 @@ mod rows;
 mod search;
 mod shards;
 mod standardize;
+mod tables;
 mod usage;
 
 use serde_json::Value;

@@ -2,6 +2,13 @@
 
 use crate::data::{rows::EXACT, table::short};
 
+/// What is said of a whole number that f64 rounds, in a feature and in a target.
+pub(in crate::data) const ROUNDED: &str = "is a whole number beyond 2^53, of which f64 keeps 15 \
+    digits; subtract an offset before saving if the last ones matter";
+/// Two labels could become one.
+pub(in crate::data) const BEYOND: &str = "is a whole number beyond 2^53, which f64 cannot hold \
+    exactly; renumber the targets";
+
 /// The finite number that a field holds, and whether it is no whole number that f64 had to round;
 /// otherwise what is wrong and what to do.
 pub(in crate::data) fn number(field: &[u8]) -> std::result::Result<(f64, bool), String> {

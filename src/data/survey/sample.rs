@@ -11,7 +11,7 @@ use std::collections::BinaryHeap;
 /// Keeps the rows with the smallest `hash(seed, index)`: a uniform sample without replacement that
 /// does not depend on how rows come in chunks.
 #[derive(Debug, Clone)]
-pub(super) struct Reservoir {
+pub(in crate::data) struct Reservoir {
     columns: usize,
     most: usize,
     seed: u64,
@@ -21,7 +21,7 @@ pub(super) struct Reservoir {
 }
 
 impl Reservoir {
-    pub(super) fn new(columns: usize, most: usize, seed: u64) -> Self {
+    pub(in crate::data) fn new(columns: usize, most: usize, seed: u64) -> Self {
         // Not the hash that splits training from test rows with the same seed: the kept rows would
         // share a trait.
         let seed = hash(seed, u64::from_le_bytes(*b"survey.."));
@@ -35,7 +35,7 @@ impl Reservoir {
     }
 
     /// Offers row `index` of the source.
-    pub(super) fn offer(&mut self, index: u64, row: &[f64]) {
+    pub(in crate::data) fn offer(&mut self, index: u64, row: &[f64]) {
         let key = hash(self.seed, index);
         if self.kept.len() < self.most {
             self.kept.push((key, index, self.kept.len()));
@@ -99,7 +99,7 @@ impl Reservoir {
     }
 
     /// The rows kept, in the order of the source, and their indices.
-    pub(super) fn finish(self) -> Result<(Array2<f64>, Vec<u64>)> {
+    pub(in crate::data) fn finish(self) -> Result<(Array2<f64>, Vec<u64>)> {
         let mut kept: Vec<_> = self
             .kept
             .into_iter()

@@ -1,0 +1,153 @@
+//! Tables as people have them: text, gaps, labels that are words, weights.
+
+use crate::{bochner, here, number};
+use std::{fmt::Write, fs, path::Path};
+
+/// People with a job, hours and an age of which some are not known; the income follows from them.
+fn people(path: &Path, columns: &str, rows: usize) {
+    let mut text = format!("{}\n", columns.replace('|', ","));
+    for i in 0..rows {
+        let job = ["Sales", "Craft", "?", "Exec"][(i * 5 + i / 7) % 4];
+        let (hours, age) = (20 + (i * 13) % 40, 18 + (i * 29) % 50);
+        let rich = job == "Exec" || (hours > 45 && age > 30);
+        let row = columns.split('|').map(|name| match name {
+            "job" => job.to_owned(),
+            "hours" => hours.to_string(),
+            "age" if i % 17 == 3 => String::new(),
+            "age" => age.to_string(),
+            "since" => format!("20{:02}-03-01", i % 24),
+            "\"a, b\"" => if rich { "1.5" } else { "0.5" }.to_owned(),
+            "weight" => (i % 3).to_string(),
+            "income" => if rich { ">50K" } else { "<=50K" }.to_owned(),
+            _ => i.to_string(),
+        });
+        let row: Vec<_> = row.collect();
+        writeln!(text, "{}", row.join(", ")).expect("a string");
+    }
+    fs::write(path, text).expect("written");
+}
+
+#[test]
+fn a_table_of_text_and_gaps_is_fitted_by_one_command() {
+    let here = here();
+    let at = |name: &str| here.path().join(name);
+    let run = |arguments: &str| bochner(here.path(), arguments, &["--device", "cpu"]);
+    people(&at("train.csv"), "age|job|hours|since|income", 500);
+    people(&at("test.csv"), "id|since|income|hours|job|age", 200);
+    let fit = "fit train.csv --target income --features 200 --lambda 1e-5 --json -o m.model";
+    let report = run(&format!("{fit} --missing indicator --test-input test.csv"));
+    assert!(report.stderr.contains("text of 2 kinds"), "{report:?}");
+    let report = report.json();
+    assert_eq!(report["columns"], 8, "{report}");
+    assert_eq!(report["classes"], serde_json::json!(["<=50K", ">50K"]));
+    assert!(number(&report, "accuracy") > 0.85, "{report}");
+    // What the model says of a file is what the fit said of it.
+    let evaluated = run("evaluate m.model test.csv --json").json();
+    assert_eq!(evaluated["accuracy"], report["accuracy"]);
+    run("predict m.model test.csv -o p.csv").ok();
+    let predicted = fs::read_to_string(at("p.csv")).expect("written");
+    let rows = fs::read_to_string(at("test.csv")).expect("written");
+    let label = |line: &str| line.split(", ").nth(2).map(|l| format!("\"{l}\""));
+    let pairs = predicted.lines().skip(1).zip(rows.lines().skip(1));
+    let right = pairs
+        .filter(|(p, row)| Some((*p).to_owned()) == label(row))
+        .count();
+    assert_eq!(right as f64 / 200.0, number(&report, "accuracy"));
+    // Rows held out are read as the fit read its own.
+    let held = run(&format!(
+        "{fit} --missing mean --test 0.3 --calibrate 0.2 --quiet"
+    ));
+    held.fails(&["--calibrate", "labels"]);
+    let held = run(&format!("{fit} --missing median --test 0.3")).json();
+    assert!(number(&held, "accuracy") > 0.8, "{held}");
+    // A job that the fit never saw counts as none, and says so.
+    let text = rows.replace("Craft", "Clergy");
+    fs::write(at("new.csv"), text).expect("written");
+    let said = run("predict m.model new.csv -o p.csv").ok().stderr;
+    assert!(
+        said.contains("note: new.csv, line") && said.contains("\"Clergy\""),
+        "{said}"
+    );
+    for (arguments, fragments) in [
+        (
+            format!("{fit} --quiet"),
+            vec!["line 5, column \"age\"", "--missing indicator"],
+        ),
+        (
+            format!("{fit} --missing most"),
+            vec!["--missing", "error, mean, median, indicator"],
+        ),
+        (
+            format!("{fit} --missing mean --task regression -q"),
+            vec!["\"income\" holds text"],
+        ),
+        (
+            format!("{fit} --missing mean --model svr -q"),
+            vec!["\"income\" holds text"],
+        ),
+        (
+            format!("{fit} --missing mean --categorical town"),
+            vec!["\"town\"", "categories"],
+        ),
+        (
+            "evaluate m.model test.csv --missing mean".into(),
+            vec!["--missing", "fit"],
+        ),
+        (
+            "evaluate m.model test.csv --columns age".into(),
+            vec!["--columns", "fit"],
+        ),
+        (
+            "evaluate m.model test.csv --target job".into(),
+            vec!["targets job", "predicts income"],
+        ),
+    ] {
+        run(&arguments).fails(&fragments);
+    }
+    people(&at("short.csv"), "age|hours|since", 9);
+    run("predict m.model short.csv -o p.csv").fails(&["short.csv", "\"job\"", "age, hours, since"]);
+}
+
+#[test]
+fn names_with_commas_weights_and_codes_are_columns_as_others() {
+    let here = here();
+    let run = |arguments: &str, more: &[&str]| bochner(here.path(), arguments, more);
+    people(
+        &here.path().join("train.csv"),
+        "hours|weight|id|\"a, b\"",
+        300,
+    );
+    let fit = "fit train.csv --features 50 --task regression --device cpu --json --ignore id";
+    let target = ["--target", "\"a, b\""];
+    let report = run(fit, &target).json();
+    assert_eq!(
+        (&report["columns"], &report["targets"]),
+        (&2.into(), &1.into())
+    );
+    let report = run(&format!("{fit} --weight weight"), &target).json();
+    assert_eq!(report["columns"], 1);
+    run(
+        "fit train.csv --weight weight --model kernel-ridge --task regression -q",
+        &target,
+    )
+    .fails(&["--weight", "--model"]);
+    run(&format!("{fit} --weight job"), &target).fails(&["\"job\"", "weights"]);
+    run(fit, &["--target", "\"a, b"]).fails(&["--target", "quote"]);
+    run(fit, &["--target", "a, b"]).fails(&["\"a\"", "target"]);
+    // Whole numbers as categories: 40 hours are 40 columns, or as many as are allowed.
+    let report = run(&format!("{fit} --categorical hours"), &target).json();
+    assert_eq!(report["columns"], 41);
+    let report = run(
+        &format!("{fit} --categorical hours --most-categories 8"),
+        &target,
+    )
+    .json();
+    assert_eq!(report["columns"], 9);
+    let featurize = "featurize train.csv -o z.npy --features 20 --sigma 3 --json --device cpu";
+    let report = run(
+        &format!("{featurize} --categorical hours"),
+        &["--ignore", "\"a, b\""],
+    )
+    .json();
+    assert_eq!(report["columns"], 42);
+}

@@ -1,0 +1,320 @@
+//! What the columns of a table become: numbers, the same ones in the fit and at predictions.
+
+mod cell;
+mod date;
+mod encode;
+mod store;
+mod survey;
+
+use crate::error::{Error, Remedy, Result};
+use std::{fmt, str::FromStr};
+
+pub(super) use encode::Encoder;
+pub(super) use survey::{NO_WEIGHT, Places, survey};
+
+/// How the cells of a table are read where they are not all numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TableOptions {
+    /// What stands for values that are missing.
+    pub missing: Missing,
+    /// Columns whose values are names of categories though they look like numbers or dates: postal
+    /// codes, codes of products.
+    pub categorical: Vec<String>,
+    /// A column of text becomes one column per category up to so many, and beyond it this many
+    /// columns by hashing; at least 1.
+    pub most_categories: usize,
+    /// The column of what each row counts for, which is no feature.
+    pub weight: Option<String>,
+}
+
+impl Default for TableOptions {
+    fn default() -> Self {
+        Self {
+            missing: Missing::Error,
+            categorical: Vec::new(),
+            most_categories: 64,
+            weight: None,
+        }
+    }
+}
+
+impl TableOptions {
+    /// Whether a schema is wanted of a file of numbers too.
+    pub(super) fn asks_for_schema(&self) -> bool {
+        self.missing != Missing::Error || !self.categorical.is_empty()
+    }
+}
+
+/// What stands for a feature that is missing: in text an empty cell, `NA`, `NaN`, `null` (in any
+/// case) or `?`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Missing {
+    /// Nothing: it is an error.
+    #[default]
+    Error,
+    /// The mean, over the rows that have the value, of each column that it becomes: of a category
+    /// the shares of all of them.
+    Mean,
+    /// The median likewise; of more than 65,536 rows that of a sample of so many. Of a category, 1
+    /// for one that more than half of the rows have, and else 0.
+    Median,
+    /// The mean of a number, and 0 for all categories, with one more column that is 1 where the
+    /// value is missing and else 0. Only columns that miss a value in the rows surveyed get one;
+    /// to others it does as [`Self::Mean`].
+    Indicator,
+}
+
+impl FromStr for Missing {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "error" => Ok(Self::Error),
+            "mean" => Ok(Self::Mean),
+            "median" => Ok(Self::Median),
+            "indicator" => Ok(Self::Indicator),
+            _ => Err(Error::parameter(format!(
+                "{text:?} is none of error, mean, median, indicator"
+            ))),
+        }
+    }
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Error => "error",
+            Self::Mean => "mean",
+            Self::Median => "median",
+            Self::Indicator => "indicator",
+        })
+    }
+}
+
+/// What the columns of a table become. It is made by the pass over the rows of a fit
+/// ([`Survey::of`](super::Survey::of)) and kept with the model
+/// ([`LinearModel::schema`](crate::models::LinearModel::schema)), which reads other files by it:
+/// columns by their names, in any order and beside others.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Schema {
+    features: Vec<Field>,
+    targets: Vec<Field>,
+    weight: Option<String>,
+}
+
+/// One column of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Field {
+    name: String,
+    kind: Kind,
+    fill: Option<Fill>,
+}
+
+/// What the values of a column are.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// Numbers, as they are; truth values of a typed table among numbers as 0 and 1.
+    Number,
+    /// Dates and times: days since 1970-01-01, in UTC where they name an offset.
+    Date,
+    /// Truth values: 0 and 1.
+    Boolean,
+    /// One of these, in ascending order: a column for each, which is 1 for its own category and
+    /// else 0. Another category has 0 in all. Of a target: its classes.
+    Categories(Vec<String>),
+    /// One of more categories than that: so many columns, of which the hash of the text takes one
+    /// and puts 1 or -1 there, so that different categories are orthogonal on average (Weinberger
+    /// et al. 2009, section 2).
+    Hashed(usize),
+}
+
+/// What stands for a missing value.
+#[derive(Debug, Clone, PartialEq)]
+struct Fill {
+    /// One for each column.
+    values: Vec<f64>,
+    /// Whether one more column says that it is missing.
+    indicator: bool,
+}
+
+impl Field {
+    /// A column of numbers, of which none is missing.
+    fn number(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            kind: Kind::Number,
+            fill: None,
+        }
+    }
+
+    /// What the file calls it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What its values are.
+    pub fn kind(&self) -> &Kind {
+        &self.kind
+    }
+
+    /// Whether values may be missing.
+    pub fn may_miss(&self) -> bool {
+        self.fill.is_some()
+    }
+
+    /// Whether one of its columns says where values are missing.
+    pub fn has_indicator(&self) -> bool {
+        self.fill.as_ref().is_some_and(|fill| fill.indicator)
+    }
+
+    /// How many columns it becomes.
+    pub fn width(&self) -> usize {
+        self.kind.width() + usize::from(self.has_indicator())
+    }
+
+    /// What the columns are called that it becomes.
+    fn columns(&self) -> Vec<String> {
+        let name = &self.name;
+        let mut columns = match &self.kind {
+            Kind::Number | Kind::Date | Kind::Boolean => vec![name.clone()],
+            Kind::Categories(all) => all.iter().map(|c| format!("{name}={c}")).collect(),
+            Kind::Hashed(count) => (0..*count).map(|k| format!("{name}#{k}")).collect(),
+        };
+        if self.has_indicator() {
+            columns.push(format!("{name} is missing"));
+        }
+        columns
+    }
+}
+
+impl Kind {
+    fn width(&self) -> usize {
+        match self {
+            Self::Number | Self::Date | Self::Boolean => 1,
+            Self::Categories(all) => all.len(),
+            Self::Hashed(count) => *count,
+        }
+    }
+
+    /// What it is called in reports.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Number => "number",
+            Self::Date => "date",
+            Self::Boolean => "boolean",
+            Self::Categories(_) => "categories",
+            Self::Hashed(_) => "hashed",
+        }
+    }
+}
+
+impl Schema {
+    /// Features and targets that are numbers, none missing.
+    pub(super) fn of_numbers(
+        features: &[String],
+        targets: &[String],
+        weight: Option<&str>,
+    ) -> Self {
+        let numbers = |names: &[String]| names.iter().map(|n| Field::number(n)).collect();
+        Self {
+            features: numbers(features),
+            targets: numbers(targets),
+            weight: weight.map(str::to_owned),
+        }
+    }
+
+    /// The columns that are features, in the order of the columns that they become.
+    pub fn features(&self) -> &[Field] {
+        &self.features
+    }
+
+    /// The columns that are targets.
+    pub fn targets(&self) -> &[Field] {
+        &self.targets
+    }
+
+    /// The column of weights.
+    pub fn weight(&self) -> Option<&str> {
+        self.weight.as_deref()
+    }
+
+    /// Number of columns that the features become.
+    pub fn width(&self) -> usize {
+        self.features.iter().map(Field::width).sum()
+    }
+
+    /// What the columns are called that the features become: `age`, `city=Bern`, `city#3`,
+    /// `age is missing`.
+    pub fn column_names(&self) -> Vec<String> {
+        self.features.iter().flat_map(Field::columns).collect()
+    }
+
+    /// The classes that the target names by text, if it is one column of such; as a number each is
+    /// its place among them.
+    pub fn classes(&self) -> Option<&[String]> {
+        match &self.targets[..] {
+            [
+                Field {
+                    kind: Kind::Categories(classes),
+                    ..
+                },
+            ] => Some(classes),
+            _ => None,
+        }
+    }
+
+    /// Errors with [`Error::Unsupported`] where a target is text, which is no amount.
+    pub fn require_amounts(&self) -> Result<()> {
+        let text = |field: &&Field| matches!(field.kind, Kind::Categories(_));
+        match self.targets.iter().find(text) {
+            None => Ok(()),
+            Some(field) => {
+                let problem = format!("target {:?} holds text, and amounts are fitted", field.name);
+                let help = Remedy::words("fit a classifier, or name another target");
+                Err(Error::unsupported(problem).help(help))
+            }
+        }
+    }
+
+    /// The names of the features, as the file has them.
+    pub(super) fn feature_names(&self) -> Vec<String> {
+        self.features.iter().map(|f| f.name.clone()).collect()
+    }
+
+    /// The names of the targets.
+    pub(super) fn target_names(&self) -> Vec<String> {
+        self.targets.iter().map(|f| f.name.clone()).collect()
+    }
+
+    /// Leaves out the targets that are none of these.
+    pub(super) fn keep_targets(&mut self, names: &[String]) {
+        self.targets.retain(|field| names.contains(&field.name));
+    }
+
+    /// Whether it does nothing that a file of numbers needs.
+    pub(super) fn is_plain(&self) -> bool {
+        let plain = |f: &Field| f.kind == Kind::Number && f.fill.is_none();
+        self.features.iter().chain(&self.targets).all(plain)
+    }
+}
+
+/// How many columns are of each kind: `6 number, 8 categories, 2 with missing values`.
+impl fmt::Display for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut said = Vec::new();
+        for kind in ["number", "date", "boolean", "categories", "hashed"] {
+            let all = self.features.iter();
+            let count = all.filter(|field| field.kind.name() == kind).count();
+            if count > 0 {
+                said.push(format!("{count} {kind}"));
+            }
+        }
+        let missing = self.features.iter().filter(|field| field.has_indicator());
+        match missing.count() {
+            0 => {}
+            count => said.push(format!("{count} with missing values")),
+        }
+        f.write_str(&said.join(", "))
+    }
+}

@@ -1,0 +1,96 @@
+//! Single values of a table.
+
+use crate::data::table::Column;
+use crate::error::{Error, Remedy};
+
+/// One value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Cell<'a> {
+    /// None; in a table without types what is written there.
+    Missing(&'a str),
+    Number(f64),
+    Boolean(bool),
+    Text(&'a str),
+}
+
+/// Calls `take` with each row and value of `column`, up to the first error. What text says nothing
+/// is missing where the table has no types.
+pub(super) fn each<E>(
+    column: &Column,
+    is_typed: bool,
+    mut take: impl FnMut(usize, Cell<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    match column {
+        Column::Numbers(values) => values.iter().enumerate().try_for_each(|(i, &v)| {
+            take(
+                i,
+                if v.is_nan() {
+                    Cell::Missing("")
+                } else {
+                    Cell::Number(v)
+                },
+            )
+        }),
+        Column::Booleans(values) => values
+            .iter()
+            .enumerate()
+            .try_for_each(|(i, v)| take(i, v.map_or(Cell::Missing(""), Cell::Boolean))),
+        Column::Text(texts) => texts.iter().enumerate().try_for_each(|(i, text)| {
+            take(
+                i,
+                match text {
+                    None => Cell::Missing(""),
+                    Some(text) if !is_typed && says_missing(text) => Cell::Missing(text),
+                    Some(text) => Cell::Text(text),
+                },
+            )
+        }),
+    }
+}
+
+/// Whether text says that there is no value.
+fn says_missing(text: &str) -> bool {
+    matches!(text, "" | "?")
+        || ["na", "nan", "null"]
+            .iter()
+            .any(|w| text.eq_ignore_ascii_case(w))
+}
+
+/// What is said of a value that is missing, of which the file has this text.
+pub(super) fn missing(text: &str) -> String {
+    match text {
+        "" => "is empty".to_owned(),
+        text if text.eq_ignore_ascii_case("nan") => "is NaN".to_owned(),
+        text => format!("is {text}, which stands for no value"),
+    }
+}
+
+/// The error of a value that is missing, with what helps whatever the column is.
+pub(super) fn refused(error: Error) -> Error {
+    let error = error.help(Remedy::words("remove the row"));
+    error.help(Remedy::words("fill in a value"))
+}
+
+/// A truth value that text says.
+pub(super) fn boolean(text: &str) -> Option<bool> {
+    match () {
+        () if text.eq_ignore_ascii_case("true") => Some(true),
+        () if text.eq_ignore_ascii_case("false") => Some(false),
+        () => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_says_nothing_is_missing() {
+        for text in ["", "?", "NA", "na", "NaN", "nan", "null", "NULL"] {
+            assert!(says_missing(text), "{text}");
+        }
+        for text in ["0", "-", "none", "??", "nand", "n", " "] {
+            assert!(!says_missing(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Dates and times as numbers.
+
+/// Days since 1970-01-01, of a date by ISO 8601 in the Gregorian calendar: `2024-02-29`, with a
+/// time `T13:45`, `T13:45:01` or `T13:45:01.5` after it (or a blank in the place of T), and after
+/// that `Z` or an offset `+01:00`, which is subtracted. `None` if it is no such date.
+///
+/// A leap second counts as the first of the next minute.
+pub(super) fn days(text: &str) -> Option<f64> {
+    let bytes = text.as_bytes();
+    if bytes.len() < 10 || !text.is_ascii() || bytes[4] != b'-' || bytes[7] != b'-' {
+        return None;
+    }
+    let (year, month, day) = (
+        digits(&text[..4])?,
+        digits(&text[5..7])?,
+        digits(&text[8..10])?,
+    );
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let length = match month {
+        2 => 28 + i64::from(leap),
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => return None,
+    };
+    if !(1..=length).contains(&day) {
+        return None;
+    }
+    let date = civil(year, month, day) as f64;
+    match text[10..].strip_prefix(['T', 't', ' ']) {
+        _ if bytes.len() == 10 => Some(date),
+        Some(rest) => Some(date + seconds(rest)? / 86_400.0),
+        None => None,
+    }
+}
+
+/// Days from 1970-01-01 to a day of the Gregorian calendar. A year of 400 has 146,097 days; years
+/// are counted from March, so that a leap day is their last.
+fn civil(year: i64, month: i64, day: i64) -> i64 {
+    let year = year - i64::from(month <= 2);
+    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
+/// Seconds since midnight in UTC.
+fn seconds(text: &str) -> Option<f64> {
+    let (time, offset) = match text.find(['Z', 'z', '+', '-']) {
+        None => (text, 0),
+        Some(at) => (&text[..at], offset(&text[at..])?),
+    };
+    let mut parts = time.splitn(3, ':');
+    let (hours, minutes) = (digits(two(parts.next()?)?)?, digits(two(parts.next()?)?)?);
+    let seconds = match parts.next() {
+        None => 0.0,
+        Some(text) => {
+            let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+            digits(fraction)?;
+            digits(two(whole)?)?;
+            text.parse::<f64>().ok()?
+        }
+    };
+    let fits = hours < 24 && minutes < 60 && seconds < 61.0;
+    fits.then(|| (3600 * hours + 60 * (minutes - offset)) as f64 + seconds)
+}
+
+/// Minutes that a time lies ahead of UTC: `Z`, `+01:00`, `+0100`, `+01`.
+fn offset(text: &str) -> Option<i64> {
+    if text.eq_ignore_ascii_case("z") {
+        return Some(0);
+    }
+    let (sign, rest) = text.split_at(1);
+    let (hours, minutes) = match rest.len() {
+        2 => (rest, "00"),
+        4 => rest.split_at(2),
+        5 => rest.split_once(':')?,
+        _ => return None,
+    };
+    let minutes = 60 * digits(two(hours)?)? + digits(two(minutes)?)?;
+    Some(if sign == "-" { -minutes } else { minutes })
+}
+
+fn two(text: &str) -> Option<&str> {
+    (text.len() == 2).then_some(text)
+}
+
+/// The number of one to eighteen digits and nothing else.
+fn digits(text: &str) -> Option<i64> {
+    let all = (1..=18).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
+    all.then(|| text.parse().ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_counted_from_1970() {
+        for (text, wanted) in [
+            ("1970-01-01", 0.0),
+            ("1970-01-02", 1.0),
+            ("1969-12-31", -1.0),
+            // Known from `date -u -d DATE +%s`, divided by 86,400.
+            ("2000-02-29", 11_016.0),
+            ("2000-03-01", 11_017.0),
+            ("2024-12-31", 20_088.0),
+            ("1900-03-01", -25_508.0),
+            ("0001-01-01", -719_162.0),
+            ("9999-12-31", 2_932_896.0),
+            ("1970-01-01T12:00", 0.5),
+            ("1970-01-01 12:00:00", 0.5),
+            ("1970-01-01T00:00:43.2", 0.0005),
+            ("1970-01-01T12:00Z", 0.5),
+            ("1970-01-01T01:30:00+01:30", 0.0),
+            ("1970-01-01T01:00-0100", 2.0 / 24.0),
+            ("1970-01-01T01:00+01", 0.0),
+            ("1970-01-01T23:59:60", 1.0),
+        ] {
+            assert_eq!(days(text), Some(wanted), "{text}");
+        }
+    }
+
+    /// Every day of four centuries follows the one before it.
+    #[test]
+    fn calendars_have_no_gaps() {
+        let mut next = days("1800-01-01").expect("a date");
+        for year in 1800..2200 {
+            for month in 1..=12 {
+                for day in 1..=31 {
+                    if let Some(found) = days(&format!("{year:04}-{month:02}-{day:02}")) {
+                        assert_eq!(found, next, "{year}-{month}-{day}");
+                        next += 1.0;
+                    }
+                }
+            }
+        }
+        assert_eq!(Some(next), days("2200-01-01"));
+        assert_eq!(next - days("1800-01-01").expect("a date"), 146_097.0);
+    }
+
+    #[test]
+    fn what_is_no_date_is_none() {
+        for text in [
+            "",
+            "2024",
+            "2024-1-1",
+            "2024-13-01",
+            "2024-00-01",
+            "2023-02-29",
+            "1900-02-29",
+            "2024-04-31",
+            "2024-01-00",
+            "2024/01/01",
+            "2024-01-01T",
+            "2024-01-01T24:00",
+            "2024-01-01T12:60",
+            "2024-01-01T12",
+            "2024-01-01T12:00:61",
+            "2024-01-01T12:00:1",
+            "2024-01-01T12:00:00.",
+            "2024-01-01T12:00+1",
+            "2024-01-01x12:00",
+            "2024-01-01T-1:00",
+            "2024-01-0é",
+            "01.02.2024",
+        ] {
+            assert_eq!(days(text), None, "{text}");
+        }
+    }
+}

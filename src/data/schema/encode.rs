@@ -1,0 +1,274 @@
+//! Batches of a table as the numbers that a schema makes of them.
+
+use super::{
+    Field, Kind, Schema,
+    cell::{self, Cell},
+    date,
+    survey::{Places, weight},
+};
+use crate::data::{
+    Batch, Chunk, Column, Rows, Table,
+    csv::{BEYOND, ROUNDED, number},
+    split::hash,
+    table::short,
+};
+use crate::error::{Error, Remedy, Result};
+use ndarray::{Array1, Array2, ArrayViewMut2, s};
+
+/// Makes chunks of batches.
+#[derive(Debug)]
+pub(in crate::data) struct Encoder {
+    schema: Schema,
+    places: Places,
+    /// Whether it was said that a category is unknown, that a label is, and that a number was
+    /// rounded.
+    said: [bool; 3],
+}
+
+const UNKNOWN: &str = "is a category that the fit did not see, so it counts as none of them";
+
+impl Encoder {
+    /// For a table whose columns are at these places.
+    pub(in crate::data) fn new(schema: Schema, places: Places) -> Self {
+        Self {
+            schema,
+            places,
+            said: [false; 3],
+        }
+    }
+
+    pub(in crate::data) fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    pub(in crate::data) fn places(&self) -> &Places {
+        &self.places
+    }
+
+    /// The numbers of a batch of the selected columns, whose first row has the number `first` in
+    /// the table.
+    ///
+    /// Errors with [`Error::Data`] at a value that the schema makes nothing of.
+    pub(in crate::data) fn chunk(
+        &mut self,
+        table: &dyn Table,
+        batch: &Batch,
+        first: u64,
+    ) -> Result<Chunk> {
+        let rows = batch.rows;
+        let mut x = Array2::zeros((rows, self.schema.width()));
+        let mut y = Array2::zeros((rows, self.places.targets.len()));
+        let mut columns = batch.columns.iter();
+        let mut at = 0;
+        let read = Reading {
+            table,
+            is_typed: table.is_typed(),
+            first,
+        };
+        for (field, &j) in self.schema.features.iter().zip(&self.places.features) {
+            let Some(column) = columns.next() else { break };
+            let end = at + field.width();
+            let out_nw = x.slice_mut(s![.., at..end]);
+            read.feature(field, j, column, &mut self.said, out_nw)?;
+            at = end;
+        }
+        for (k, &j) in self.places.targets.iter().enumerate() {
+            let Some(column) = columns.next() else { break };
+            let field = &self.schema.targets[k];
+            read.target(field, j, column, &mut self.said, |i, value| {
+                y[[i, k]] = value
+            })?;
+        }
+        let mut weights = None;
+        if let (Some(j), Some(column)) = (self.places.weight, columns.next()) {
+            let mut found = Array1::zeros(rows);
+            cell::each(column, read.is_typed, |i, cell| {
+                found[i] = weight(cell).map_err(|says| read.fault(i, j, says))?;
+                Ok::<_, Error>(())
+            })?;
+            weights = Some(found);
+        }
+        Ok(Chunk {
+            x: Rows::F64(x),
+            y,
+            weights,
+        })
+    }
+}
+
+/// A batch in its table.
+struct Reading<'a> {
+    table: &'a dyn Table,
+    is_typed: bool,
+    first: u64,
+}
+
+impl Reading<'_> {
+    fn fault(&self, i: usize, j: usize, says: &str) -> Error {
+        self.table.fault(self.first + i as u64, j, says)
+    }
+
+    fn warn(&self, (i, j): (usize, usize), said: &mut bool, says: &str) {
+        if !std::mem::replace(said, true) {
+            let place = self.table.place(self.first + i as u64, j);
+            log::warn!("{}, {place}: {says}", self.table.path().display());
+        }
+    }
+
+    /// The finite number of a cell, if it is one.
+    fn number(&self, (i, j): (usize, usize), cell: Cell<'_>, said: &mut bool) -> Result<f64> {
+        let says = match cell {
+            Cell::Number(value) if value.is_finite() => return Ok(value),
+            Cell::Number(_) => "is infinite; remove the row or fill in a finite value".into(),
+            Cell::Boolean(value) => return Ok(f64::from(u8::from(value))),
+            Cell::Missing(text) => cell::missing(text),
+            Cell::Text(text) => match number(text.as_bytes()) {
+                Ok((value, exact)) => {
+                    if !exact {
+                        self.warn((i, j), said, ROUNDED);
+                    }
+                    return Ok(value);
+                }
+                Err(says) => says,
+            },
+        };
+        Err(self.fault(i, j, &says))
+    }
+
+    /// Writes what becomes of a feature into its columns, which are all 0.
+    fn feature(
+        &self,
+        field: &Field,
+        j: usize,
+        column: &Column,
+        said: &mut [bool; 3],
+        mut out_nw: ArrayViewMut2<'_, f64>,
+    ) -> Result<()> {
+        let width = field.kind.width();
+        let [unknown, _, rounded] = said;
+        cell::each(column, self.is_typed, |i, cell| {
+            if let (Cell::Missing(_), Some(fill)) = (cell, &field.fill) {
+                for (k, &value) in fill.values.iter().enumerate() {
+                    out_nw[[i, k]] = value;
+                }
+                if fill.indicator {
+                    out_nw[[i, width]] = 1.0;
+                }
+                return Ok(());
+            }
+            if let Cell::Missing(text) = cell {
+                let error = cell::refused(self.fault(i, j, &cell::missing(text)));
+                return Err(error.help(Remedy::FillMissing));
+            }
+            let (at, value) = match &field.kind {
+                Kind::Number => (0, self.number((i, j), cell, rounded)?),
+                Kind::Date => (0, self.date((i, j), cell)?),
+                Kind::Boolean => (0, self.boolean((i, j), cell)?),
+                Kind::Categories(all) => {
+                    let place = text_of(cell, |text| all.binary_search_by(|c| (**c).cmp(text)));
+                    match place {
+                        Ok(at) => (at, 1.0),
+                        Err(_) => {
+                            text_of(cell, |text| {
+                                self.warn((i, j), unknown, &format!("{} {UNKNOWN}", short(text)));
+                            });
+                            return Ok(());
+                        }
+                    }
+                }
+                Kind::Hashed(count) => text_of(cell, |text| place_of(text, *count)),
+            };
+            out_nw[[i, at]] = value;
+            Ok(())
+        })
+    }
+
+    fn date(&self, (i, j): (usize, usize), cell: Cell<'_>) -> Result<f64> {
+        let found = match cell {
+            Cell::Number(value) => Some(value),
+            Cell::Text(text) => date::days(text),
+            _ => None,
+        };
+        found.ok_or_else(|| {
+            let says = "is no date, as it was in the fit; write it as 2024-12-31";
+            self.fault(i, j, says)
+        })
+    }
+
+    fn boolean(&self, (i, j): (usize, usize), cell: Cell<'_>) -> Result<f64> {
+        let found = match cell {
+            Cell::Boolean(value) => Some(value),
+            Cell::Text(text) => cell::boolean(text),
+            _ => None,
+        };
+        let found = found.ok_or_else(|| {
+            let says = "is neither true nor false, as it was in the fit; write one of them";
+            self.fault(i, j, says)
+        })?;
+        Ok(f64::from(u8::from(found)))
+    }
+
+    /// Hands over what becomes of a target.
+    fn target(
+        &self,
+        field: &Field,
+        j: usize,
+        column: &Column,
+        said: &mut [bool; 3],
+        mut put: impl FnMut(usize, f64),
+    ) -> Result<()> {
+        let [_, unknown, _] = said;
+        cell::each(column, self.is_typed, |i, cell| {
+            if let Cell::Missing(text) = cell {
+                return Err(cell::refused(self.fault(i, j, &cell::missing(text))));
+            }
+            let value = match &field.kind {
+                Kind::Categories(all) => {
+                    let place = text_of(cell, |text| all.binary_search_by(|c| (**c).cmp(text)));
+                    let none = |_| {
+                        text_of(cell, |text| {
+                            let says = "is none of the classes of the model";
+                            self.warn((i, j), unknown, &format!("{} {says}", short(text)));
+                        });
+                        all.len()
+                    };
+                    place.unwrap_or_else(none) as f64
+                }
+                Kind::Date => self.date((i, j), cell)?,
+                _ => self.exact((i, j), cell)?,
+            };
+            put(i, value);
+            Ok(())
+        })
+    }
+
+    /// A number that f64 holds: labels that it rounds would be told apart no more.
+    fn exact(&self, at: (usize, usize), cell: Cell<'_>) -> Result<f64> {
+        let mut rounded = true;
+        let value = self.number(at, cell, &mut rounded)?;
+        if let Cell::Text(text) = cell
+            && number(text.as_bytes()).is_ok_and(|(_, exact)| !exact)
+        {
+            return Err(self.fault(at.0, at.1, BEYOND));
+        }
+        Ok(value)
+    }
+}
+
+/// Calls `take` with a value as text.
+fn text_of<T>(cell: Cell<'_>, take: impl FnOnce(&str) -> T) -> T {
+    match cell {
+        Cell::Text(text) | Cell::Missing(text) => take(text),
+        Cell::Number(value) => take(&value.to_string()),
+        Cell::Boolean(value) => take(&value.to_string()),
+    }
+}
+
+/// The column of `count` that a text takes, and the sign that it has there: by FNV-1a of its bytes
+/// and a finaliser, the same on every machine.
+pub(super) fn place_of(text: &str, count: usize) -> (usize, f64) {
+    let fold = |h: u64, &byte: &u8| (h ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    let mixed = hash(text.as_bytes().iter().fold(0xcbf2_9ce4_8422_2325, fold), 0);
+    let place = (mixed >> 1) % count.max(1) as u64;
+    (place as usize, if mixed & 1 == 0 { 1.0 } else { -1.0 })
+}

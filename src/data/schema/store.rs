@@ -1,0 +1,210 @@
+//! A schema as a property of a model file.
+
+use super::{Field, Fill, Kind, Schema};
+use crate::{
+    error::{Error, Result},
+    store::Store,
+};
+use serde_json::{Value, json};
+
+/// The property, and the version of what it holds.
+const NAME: &str = "schema";
+const VERSION: u64 = 1;
+
+impl Schema {
+    pub(crate) fn write(&self, store: &mut Store) {
+        let fields = |fields: &[Field]| fields.iter().map(Field::to_json).collect::<Vec<_>>();
+        let value = json!({
+            "version": VERSION,
+            "features": fields(&self.features),
+            "targets": fields(&self.targets),
+            "weight": self.weight,
+        });
+        store.set(NAME, value);
+    }
+
+    /// What [`Self::write`] wrote, whose features become so many columns; `None` in a file without.
+    pub(crate) fn read(store: &Store, columns: usize) -> Result<Option<Self>> {
+        if !store.has_property(NAME) {
+            return Ok(None);
+        }
+        let damaged = |what: &str| Error::format(format!("the schema of its columns {what}"));
+        let value: Value = serde_json::from_str(store.text(NAME)?)
+            .map_err(|fault| damaged(&format!("is damaged: {fault}")))?;
+        match value["version"].as_u64() {
+            Some(1..=VERSION) => {}
+            Some(version) => {
+                return Err(damaged(&format!(
+                    "has version {version}, and this bochner reads up to {VERSION}: use a newer one"
+                )));
+            }
+            None => return Err(damaged("has no version")),
+        }
+        let fields = |of: &str| -> Result<Vec<Field>> {
+            let list = value[of].as_array();
+            let list = list.ok_or_else(|| damaged(&format!("has no list of {of}")))?;
+            let read = list.iter().map(|v| Field::from_json(v, columns));
+            let read: Option<Vec<_>> = read.collect();
+            read.ok_or_else(|| damaged(&format!("has {of} that it cannot have")))
+        };
+        let (features, targets) = (fields("features")?, fields("targets")?);
+        // No width exceeds `columns`, and there are no more of them than bytes of the file.
+        let width = features
+            .iter()
+            .try_fold(0_usize, |sum, f| sum.checked_add(f.width()));
+        if width != Some(columns) {
+            return Err(damaged(&format!("does not make {columns} columns")));
+        }
+        let is_target = |f: &Field| f.kind.width() == 1 || matches!(f.kind, Kind::Categories(_));
+        if !targets.iter().all(|f| f.fill.is_none() && is_target(f)) {
+            return Err(damaged("has targets that it cannot have"));
+        }
+        Ok(Some(Self {
+            features,
+            targets,
+            weight: value["weight"].as_str().map(str::to_owned),
+        }))
+    }
+}
+
+impl Field {
+    fn to_json(&self) -> Value {
+        let mut value = json!({"name": self.name, "kind": self.kind.name()});
+        match &self.kind {
+            Kind::Categories(all) => value["categories"] = json!(all),
+            Kind::Hashed(count) => value["columns"] = json!(count),
+            Kind::Number | Kind::Date | Kind::Boolean => {}
+        }
+        if let Some(fill) = &self.fill {
+            // As bits, which every reader reads alike.
+            let bits: Vec<u64> = fill.values.iter().map(|v| v.to_bits()).collect();
+            value["fill"] = json!(bits);
+            value["indicator"] = json!(fill.indicator);
+        }
+        value
+    }
+
+    /// `None` of a value that is no field of at most so many columns.
+    fn from_json(value: &Value, columns: usize) -> Option<Self> {
+        let kind = match value["kind"].as_str()? {
+            "number" => Kind::Number,
+            "date" => Kind::Date,
+            "boolean" => Kind::Boolean,
+            "categories" => {
+                let all = value["categories"].as_array()?.iter();
+                let all = all.map(|text| text.as_str().map(str::to_owned));
+                let all: Vec<String> = all.collect::<Option<_>>()?;
+                let ascend = !all.is_empty() && all.is_sorted_by(|a, b| a < b);
+                ascend.then_some(Kind::Categories(all))?
+            }
+            "hashed" => {
+                let count = usize::try_from(value["columns"].as_u64()?).ok()?;
+                (1..=columns)
+                    .contains(&count)
+                    .then_some(Kind::Hashed(count))?
+            }
+            _ => return None,
+        };
+        let fill = match value.get("fill") {
+            None => None,
+            Some(values) => {
+                let values = values.as_array()?.iter();
+                let values = values.map(|v| v.as_u64().map(f64::from_bits));
+                let values: Vec<f64> = values.collect::<Option<_>>()?;
+                let fits = values.len() == kind.width() && values.iter().all(|v| v.is_finite());
+                let indicator = value["indicator"].as_bool()?;
+                fits.then_some(Some(Fill { values, indicator }))?
+            }
+        };
+        Some(Self {
+            name: value["name"].as_str()?.to_owned(),
+            kind,
+            fill,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schema() -> Schema {
+        let field = |name: &str, kind, fill| Field {
+            name: name.into(),
+            kind,
+            fill,
+        };
+        let categories = Kind::Categories(vec!["a".into(), "b, \"c\"".into()]);
+        let fill = |values: &[f64], indicator| {
+            let values = values.to_vec();
+            Some(Fill { values, indicator })
+        };
+        Schema {
+            features: vec![
+                field("x", Kind::Number, None),
+                field("day", Kind::Date, fill(&[0.1], false)),
+                field("lift", Kind::Boolean, fill(&[1.0 / 3.0], true)),
+                field("city", categories.clone(), fill(&[0.5, -0.0], true)),
+                field("zip", Kind::Hashed(5), None),
+            ],
+            targets: vec![field("y", categories, None)],
+            weight: Some("w".into()),
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_to_the_bit() {
+        let mut store = Store::default();
+        assert_eq!(Schema::read(&store, 3).expect("none"), None);
+        schema().write(&mut store);
+        assert_eq!(schema().width(), 12);
+        assert_eq!(Schema::read(&store, 12).expect("reads"), Some(schema()));
+    }
+
+    /// No number of the file is believed before it is held against what there is.
+    #[test]
+    fn damaged_schemas_are_refused() {
+        let mut store = Store::default();
+        schema().write(&mut store);
+        let text = store.text(NAME).expect("written").to_owned();
+        for (from, to, says) in [
+            ("{", "", "damaged"),
+            ("\"version\":1", "\"version\":2", "version 2"),
+            ("\"version\":1", "\"version\":\"1\"", "no version"),
+            ("\"features\":[", "\"features\":[7,", "features"),
+            (
+                "\"columns\":5",
+                "\"columns\":18446744073709551615",
+                "features",
+            ),
+            ("\"columns\":5", "\"columns\":13", "features"),
+            ("\"columns\":5", "\"columns\":12", "12 columns"),
+            ("\"columns\":5", "\"columns\":0", "features"),
+            ("\"kind\":\"date\"", "\"kind\":\"data\"", "features"),
+            ("[\"a\",", "[\"c\",", "features"),
+            ("[\"a\",", "[7,", "features"),
+            ("\"indicator\":true", "\"indicator\":1", "features"),
+            // Infinity by its bits.
+            ("\"fill\":[", "\"fill\":[9218868437227405312,", "features"),
+            ("\"fill\":[", "\"fill\":[0,", "features"),
+            (
+                "\"targets\":[",
+                "\"targets\":[{\"name\":\"z\",\"kind\":\"hashed\",\"columns\":3},",
+                "targets",
+            ),
+        ] {
+            let broken = text.replacen(from, to, 1);
+            assert_ne!(broken, text, "{from}");
+            store.set(NAME, broken);
+            let error = Schema::read(&store, 12).expect_err(to).to_string();
+            assert!(
+                error.contains(says) && error.len() < 200,
+                "{from} {to}: {error}"
+            );
+        }
+        store.set(NAME, text);
+        for columns in [0, 11, 13] {
+            assert!(Schema::read(&store, columns).is_err(), "{columns}");
+        }
+    }
+}

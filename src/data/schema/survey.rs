@@ -1,0 +1,338 @@
+//! The pass over a table that finds what its columns hold.
+
+use super::{
+    Field, Fill, Kind, Missing, Schema, TableOptions,
+    cell::{self, Cell},
+    date,
+    encode::place_of,
+};
+use crate::data::{Table, TargetStats, survey::Reservoir, table::short};
+use crate::error::{Error, Remedy, Result};
+use std::collections::BTreeMap;
+
+/// Rows that are read at a time.
+const ROWS: usize = 4096;
+/// Classes that a target may name.
+const MOST_CLASSES: usize = TargetStats::MOST_DISTINCT;
+/// Values that a median looks at.
+const MEDIAN_VALUES: usize = 1 << 16;
+
+/// Which columns of a table are what, by their places.
+#[derive(Debug, Clone, Default)]
+pub(in crate::data) struct Places {
+    pub(in crate::data) features: Vec<usize>,
+    pub(in crate::data) targets: Vec<usize>,
+    pub(in crate::data) weight: Option<usize>,
+}
+
+impl Places {
+    /// All of them, in the order of the batches.
+    pub(in crate::data) fn all(&self) -> Vec<usize> {
+        let each = self.features.iter().chain(&self.targets);
+        each.chain(&self.weight).copied().collect()
+    }
+}
+
+/// Reads `table` once and says what becomes of its columns: of the rows that `takes` says yes to,
+/// which is asked of each in order.
+///
+/// Rows of weight 0 are seen for what their targets hold alone. Errors with [`Error::Data`] at a
+/// number that is not finite, at a value that is missing though nothing stands for it, where a
+/// column holds numbers and text, or none, and as the table does.
+pub(in crate::data) fn survey(
+    table: &mut dyn Table,
+    places: &Places,
+    options: &TableOptions,
+    takes: &mut dyn FnMut(u64) -> bool,
+) -> Result<Schema> {
+    let is_typed = table.is_typed();
+    let all = places.all();
+    let (features, targets) = (places.features.len(), places.targets.len());
+    let mut tallies: Vec<Tally> = (all.iter().enumerate())
+        .map(|(k, &j)| Tally::new(table.names()[j].clone(), k < features, options))
+        .collect();
+    table.select(&all)?;
+    let (mut first, mut any) = (0_u64, false);
+    while let Some(batch) = table.next_batch(ROWS)? {
+        let mut weights = vec![0.0; batch.rows];
+        for (i, weight) in weights.iter_mut().enumerate() {
+            if takes(first + i as u64) {
+                *weight = 1.0;
+                any = true;
+            }
+        }
+        let taken = weights.clone();
+        if let Some(j) = places.weight {
+            cell::each(&batch.columns[features + targets], is_typed, |i, cell| {
+                let row = first + i as u64;
+                let weight = weight(cell).map_err(|says| table.fault(row, j, says))?;
+                weights[i] *= weight;
+                Ok::<_, Error>(())
+            })?;
+        }
+        for (k, tally) in tallies[..features + targets].iter_mut().enumerate() {
+            let counts = if k < features { &weights } else { &taken };
+            cell::each(&batch.columns[k], is_typed, |i, cell| {
+                if counts[i] == 0.0 {
+                    return Ok(());
+                }
+                let row = first + i as u64;
+                tally
+                    .add(row, cell, counts[i])
+                    .map_err(|says| table.fault(row, all[k], &says))
+            })?;
+        }
+        first += batch.rows as u64;
+    }
+    table.rewind()?;
+    if !any {
+        return Err(Error::shape("the data has no rows; give at least one"));
+    }
+    let mut fields = Vec::with_capacity(all.len());
+    for (tally, &j) in tallies.into_iter().zip(&all).take(features + targets) {
+        fields.push(tally.finish(table, j, options)?);
+    }
+    let targets = fields.split_off(features);
+    Ok(Schema {
+        features: fields,
+        targets,
+        weight: options.weight.clone(),
+    })
+}
+
+/// What is wrong with another one.
+pub(in crate::data) const NO_WEIGHT: &str =
+    "is no weight; weights are finite numbers and not negative";
+
+/// A weight, or what is wrong with it.
+pub(super) fn weight(cell: Cell<'_>) -> std::result::Result<f64, &'static str> {
+    let found = match cell {
+        Cell::Number(value) => Some(value),
+        Cell::Text(text) => text.parse().ok(),
+        _ => None,
+    };
+    match found {
+        Some(value) if value >= 0.0 && value.is_finite() => Ok(value),
+        _ => Err(NO_WEIGHT),
+    }
+}
+
+/// What is known of one column.
+struct Tally {
+    name: String,
+    is_feature: bool,
+    as_text: bool,
+    /// First rows with a number, a date, a truth value and other text, and what they hold.
+    first: [Option<(u64, String)>; 4],
+    /// First row with none, and what is written there.
+    missing: Option<(u64, String)>,
+    /// Weight and mean of numbers, dates or truth values.
+    weight: f64,
+    mean: f64,
+    sample: Option<Reservoir>,
+    levels: Levels,
+}
+
+impl Tally {
+    fn new(name: String, is_feature: bool, options: &TableOptions) -> Self {
+        let median = is_feature && options.missing == Missing::Median;
+        Self {
+            as_text: options.categorical.contains(&name),
+            name,
+            is_feature,
+            first: [const { None }; 4],
+            missing: None,
+            weight: 0.0,
+            mean: 0.0,
+            sample: median.then(|| Reservoir::new(1, MEDIAN_VALUES, 0)),
+            levels: Levels::new(match is_feature {
+                true => options.most_categories,
+                false => MOST_CLASSES,
+            }),
+        }
+    }
+
+    /// Takes the value of a row; says what is wrong with it.
+    fn add(&mut self, row: u64, cell: Cell<'_>, weight: f64) -> std::result::Result<(), String> {
+        let (kind, value, text) = match cell {
+            Cell::Missing(text) => {
+                self.missing.get_or_insert_with(|| (row, text.to_owned()));
+                return Ok(());
+            }
+            Cell::Number(value) if self.as_text => (3, None, value.to_string()),
+            Cell::Boolean(value) if self.as_text => (3, None, value.to_string()),
+            Cell::Text(text) if self.as_text => (3, None, text.to_owned()),
+            Cell::Number(value) => (0, Some(value), String::new()),
+            Cell::Boolean(value) => (2, Some(f64::from(u8::from(value))), value.to_string()),
+            Cell::Text(text) => {
+                match (text.parse::<f64>(), date::days(text), cell::boolean(text)) {
+                    (Ok(value), ..) => (0, Some(value), String::new()),
+                    (_, Some(days), _) => (1, Some(days), text.to_owned()),
+                    (.., Some(truth)) => (2, Some(f64::from(u8::from(truth))), text.to_owned()),
+                    _ => (3, None, text.to_owned()),
+                }
+            }
+        };
+        self.first[kind].get_or_insert_with(|| match cell {
+            Cell::Number(value) => (row, value.to_string()),
+            Cell::Text(text) | Cell::Missing(text) => (row, text.to_owned()),
+            Cell::Boolean(value) => (row, value.to_string()),
+        });
+        if let Some(value) = value {
+            if !value.is_finite() {
+                return Err("is infinite; remove the row or fill in a finite value".into());
+            }
+            self.weight += weight;
+            self.mean += weight / self.weight * (value - self.mean);
+            if let Some(sample) = &mut self.sample {
+                sample.offer(row, &[value]);
+            }
+        }
+        if kind > 0 {
+            self.levels.add(&text, weight);
+        }
+        Ok(())
+    }
+
+    /// What the column becomes.
+    fn finish(self, table: &dyn Table, j: usize, options: &TableOptions) -> Result<Field> {
+        let [number, date, truth, text] = &self.first;
+        if let Some(number) = number
+            && let Some(other) = [date, truth, text].into_iter().flatten().min()
+        {
+            // The one that came later is the stranger.
+            let (row, says) = match other.0 > number.0 {
+                true => (
+                    other.0,
+                    format!("holds the text {} among numbers", short(&other.1)),
+                ),
+                false => (
+                    number.0,
+                    format!("holds the number {} among text", number.1),
+                ),
+            };
+            let error = table.fault(row, j, &says).help(Remedy::words("correct it"));
+            return Err(error.help(Remedy::Categorical(self.name)));
+        }
+        if let Some((row, text)) = &self.missing
+            && (!self.is_feature || options.missing == Missing::Error)
+        {
+            let error = cell::refused(table.fault(*row, j, &cell::missing(text)));
+            return Err(match self.is_feature {
+                true => error.help(Remedy::FillMissing),
+                false => error,
+            });
+        }
+        if self.first.iter().all(Option::is_none) {
+            let problem = format!("column {} has no value in any row", short(&self.name));
+            let help = Remedy::words("leave it out");
+            return Err(Error::data(table.path(), problem).help(help));
+        }
+        let kind = match (number, date, truth, text) {
+            (Some(_), ..) => Kind::Number,
+            (_, Some(_), None, None) => Kind::Date,
+            (_, None, Some(_), None) if self.is_feature => Kind::Boolean,
+            _ => self.levels.kind(),
+        };
+        if !self.is_feature && matches!(kind, Kind::Hashed(_)) {
+            let problem = format!(
+                "target {} holds more than {MOST_CLASSES} different texts, which are no classes",
+                short(&self.name)
+            );
+            return Err(Error::data(table.path(), problem));
+        }
+        let name = self.name.clone();
+        let fill = match self.is_feature {
+            true => self.fill(&kind, options.missing)?,
+            false => None,
+        };
+        Ok(Field { name, kind, fill })
+    }
+
+    fn fill(self, kind: &Kind, missing: Missing) -> Result<Option<Fill>> {
+        let indicator = missing == Missing::Indicator && self.missing.is_some();
+        let median = missing == Missing::Median;
+        let values = match kind {
+            _ if missing == Missing::Error => return Ok(None),
+            Kind::Number | Kind::Date | Kind::Boolean => vec![match self.sample {
+                Some(sample) => middle(sample)?,
+                None => self.mean,
+            }],
+            Kind::Categories(all) if indicator => vec![0.0; all.len()],
+            Kind::Hashed(count) if indicator => vec![0.0; *count],
+            _ => self.levels.shares(median),
+        };
+        Ok(Some(Fill { values, indicator }))
+    }
+}
+
+/// The median of one column; of an even number of values the mean of the middle two.
+fn middle(sample: Reservoir) -> Result<f64> {
+    let mut values: Vec<f64> = sample.finish()?.0.into_iter().collect();
+    values.sort_unstable_by(f64::total_cmp);
+    let [below, above] = [(values.len() - 1) / 2, values.len() / 2];
+    Ok(values[below] / 2.0 + values[above] / 2.0)
+}
+
+/// Texts of a column with their weights; too many of them by their hashes alone.
+struct Levels {
+    most: usize,
+    counts: BTreeMap<String, f64>,
+    /// Of each column the weights of those that put 1 and of those that put -1 there; empty while
+    /// the texts are few.
+    hashed: Vec<[f64; 2]>,
+}
+
+impl Levels {
+    fn new(most: usize) -> Self {
+        Self {
+            most: most.max(1),
+            counts: BTreeMap::new(),
+            hashed: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, text: &str, weight: f64) {
+        if !self.hashed.is_empty() {
+            self.hash(text, weight);
+        } else if let Some(sum) = self.counts.get_mut(text) {
+            *sum += weight;
+        } else if self.counts.len() < self.most {
+            self.counts.insert(text.to_owned(), weight);
+        } else {
+            self.hashed = vec![[0.0; 2]; self.most];
+            for (text, sum) in std::mem::take(&mut self.counts) {
+                self.hash(&text, sum);
+            }
+            self.hash(text, weight);
+        }
+    }
+
+    fn hash(&mut self, text: &str, weight: f64) {
+        let (place, sign) = place_of(text, self.most);
+        self.hashed[place][usize::from(sign < 0.0)] += weight;
+    }
+
+    fn kind(&self) -> Kind {
+        match self.hashed.is_empty() {
+            true => Kind::Categories(self.counts.keys().cloned().collect()),
+            false => Kind::Hashed(self.most),
+        }
+    }
+
+    /// The mean or the median of each column.
+    fn shares(&self, median: bool) -> Vec<f64> {
+        let sums: Vec<[f64; 2]> = match self.hashed.is_empty() {
+            true => self.counts.values().map(|&sum| [sum, 0.0]).collect(),
+            false => self.hashed.clone(),
+        };
+        let all: f64 = sums.iter().flatten().sum();
+        let share = |[plus, minus]: [f64; 2]| match median {
+            false => (plus - minus) / all,
+            true if plus > all / 2.0 => 1.0,
+            true if minus > all / 2.0 => -1.0,
+            true => 0.0,
+        };
+        sums.into_iter().map(share).collect()
+    }
+}

@@ -1,0 +1,273 @@
+//! The rows of a table as numbers, by a schema.
+
+use super::schema::{Encoder, NO_WEIGHT, Places, survey};
+use super::{
+    Chunk, ChunkSource, ColumnChoice, CsvOptions, CsvSource, OpenOptions, Schema, Table, TargetUse,
+    choice, require_rows,
+};
+use crate::error::{Error, Result};
+use ndarray::s;
+
+/// A table as a source, of whatever its columns hold.
+///
+/// As long as nothing but numbers was met it reads numbers, in one pass with the survey. Where the
+/// survey ends at something else, [`ChunkSource::settle`] reads the file once to make up a
+/// [`Schema`], by which all passes from then on read it. A schema of a model is there from the
+/// first. Rows that are more or fewer in a later pass than in the first are an error: a fit that
+/// was surveyed on other rows fits something else.
+pub struct TableSource {
+    table: Box<dyn Table>,
+    reader: Reader,
+    options: OpenOptions,
+    /// Whether the schema is what the rows or a model said, and not a guess.
+    settled: bool,
+    /// Rows read in this pass, and in the first that came to the end.
+    read: u64,
+    counted: Option<u64>,
+}
+
+enum Reader {
+    /// Numbers of a .csv, whose last target is the weight if there is one.
+    Numbers(Box<CsvSource>, Places),
+    Encoded(Encoder),
+}
+
+impl std::fmt::Debug for TableSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "TableSource({})", self.table.path().display())
+    }
+}
+
+impl TableSource {
+    /// The columns of `table` that `options` name; `numbers` opens a .csv for numbers alone.
+    ///
+    /// Errors with [`Error::Data`] when a column is not there or several have its name, and with
+    /// [`Error::Parameter`] when one is named for two purposes.
+    pub(super) fn new(
+        mut table: Box<dyn Table>,
+        options: &OpenOptions,
+        numbers: Option<impl FnOnce(CsvOptions) -> Result<CsvSource>>,
+    ) -> Result<Self> {
+        let places = choose(table.as_ref(), options)?;
+        let names = |of: &[usize]| {
+            of.iter()
+                .map(|&j| table.names()[j].clone())
+                .collect::<Vec<_>>()
+        };
+        let (schema, settled) = match &options.columns {
+            ColumnChoice::Known(schema) => {
+                let mut schema = (**schema).clone();
+                schema.keep_targets(&names(&places.targets));
+                (schema, true)
+            }
+            _ => {
+                let weight = options.table.weight.as_deref();
+                let (features, targets) = (names(&places.features), names(&places.targets));
+                (Schema::of_numbers(&features, &targets, weight), false)
+            }
+        };
+        let reader = match numbers {
+            Some(numbers) if !settled && reads_numbers(options) => {
+                let mut target = options.target.clone();
+                target.extend(options.table.weight.clone());
+                let numbers = numbers(CsvOptions {
+                    target,
+                    target_use: options.target_use,
+                    columns: options.columns.clone(),
+                    delimiter: options.delimiter,
+                })?;
+                Reader::Numbers(Box::new(numbers), places)
+            }
+            _ => {
+                table.select(&places.all())?;
+                Reader::Encoded(Encoder::new(schema, places))
+            }
+        };
+        Ok(Self {
+            table,
+            reader,
+            options: options.clone(),
+            settled,
+            read: 0,
+            counted: None,
+        })
+    }
+
+    fn places(&self) -> &Places {
+        match &self.reader {
+            Reader::Numbers(_, places) => places,
+            Reader::Encoded(encoder) => encoder.places(),
+        }
+    }
+
+    fn names(&self, of: &[usize]) -> Vec<String> {
+        of.iter().map(|&j| self.table.names()[j].clone()).collect()
+    }
+
+    /// Counts the rows of a chunk, or the end of a pass.
+    fn count(&mut self, rows: Option<usize>) -> Result<()> {
+        let changed = |now: u64, before: u64, more: &str| {
+            let problem = format!(
+                "has {more}{now} rows and had {before} when it was read before; it must not \
+                 change while it is in use"
+            );
+            Err(Error::data(self.table.path(), problem))
+        };
+        match (rows, self.counted) {
+            (Some(rows), counted) => {
+                let now = self.read + rows as u64;
+                if let Some(before) = counted.filter(|&before| now > before) {
+                    return changed(now, before, "at least ");
+                }
+                self.read = now;
+            }
+            (None, None) => self.counted = Some(self.read),
+            (None, Some(before)) if before != self.read => return changed(self.read, before, ""),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// Whether a .csv is read as numbers until it turns out to hold others: a weight is read as the
+/// last of the targets then, so they have to be there.
+fn reads_numbers(options: &OpenOptions) -> bool {
+    let read = options.target_use == TargetUse::Required;
+    !options.table.asks_for_schema() && (read || options.table.weight.is_none())
+}
+
+/// Which columns are what.
+fn choose(table: &dyn Table, options: &OpenOptions) -> Result<Places> {
+    let (names, path) = (table.names(), table.path());
+    let known = match &options.columns {
+        ColumnChoice::Known(schema) => Some(schema),
+        _ => None,
+    };
+    let mut wanted = options.target.clone();
+    if let Some(schema) = known {
+        if wanted.is_empty() {
+            wanted = schema.target_names();
+        } else if options.target_use == TargetUse::Required && wanted != schema.target_names() {
+            let problem = format!(
+                "has the targets {}, but the model predicts {}; name those",
+                wanted.join(", "),
+                schema.target_names().join(", ")
+            );
+            return Err(Error::data(path, problem));
+        }
+    }
+    let targets = choice::targets(&wanted, options.target_use, names, path)?;
+    let weight = match &options.table.weight {
+        None => None,
+        Some(name) => {
+            let found = choice::find(names, name, " of weights", path)?;
+            if targets.contains(&found) {
+                let problem = format!("column {name:?} is a target and no weight");
+                return Err(Error::parameter(problem));
+            }
+            Some(found)
+        }
+    };
+    for name in &options.table.categorical {
+        choice::find(names, name, " of categories", path)?;
+    }
+    if options.table.most_categories == 0 {
+        return Err(Error::parameter(
+            "0 categories leave no column; allow at least 1",
+        ));
+    }
+    let taken: Vec<usize> = targets.iter().chain(&weight).copied().collect();
+    let features = options.columns.features(names, &taken, path)?;
+    let read = match options.target_use {
+        TargetUse::Ignored => Vec::new(),
+        TargetUse::IfPresent if targets.len() < wanted.len() => Vec::new(),
+        _ => targets,
+    };
+    Ok(Places {
+        features,
+        targets: read,
+        weight,
+    })
+}
+
+impl ChunkSource for TableSource {
+    fn columns(&self) -> usize {
+        match &self.reader {
+            Reader::Numbers(_, places) => places.features.len(),
+            Reader::Encoded(encoder) => encoder.schema().width(),
+        }
+    }
+    fn targets(&self) -> usize {
+        self.places().targets.len()
+    }
+    fn is_weighted(&self) -> bool {
+        self.places().weight.is_some()
+    }
+    fn rows(&self) -> Option<usize> {
+        self.table.rows()
+    }
+    fn column_names(&self) -> Option<Vec<String>> {
+        Some(match &self.reader {
+            Reader::Numbers(_, places) => self.names(&places.features),
+            Reader::Encoded(encoder) => encoder.schema().column_names(),
+        })
+    }
+    fn target_names(&self) -> Option<Vec<String>> {
+        Some(self.names(&self.places().targets))
+    }
+    fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
+        require_rows(max_rows)?;
+        let chunk = match &mut self.reader {
+            Reader::Numbers(numbers, places) => {
+                let mut chunk = numbers.next_chunk(max_rows)?;
+                if let (Some(chunk), Some(j)) = (&mut chunk, places.weight) {
+                    let last = chunk.y.ncols() - 1;
+                    let weights = chunk.y.column(last).to_owned();
+                    if let Some(i) = weights.iter().position(|&w| w < 0.0) {
+                        return Err(self.table.fault(self.read + i as u64, j, NO_WEIGHT));
+                    }
+                    chunk.y = chunk.y.slice(s![.., ..last]).to_owned();
+                    chunk.weights = Some(weights);
+                }
+                chunk
+            }
+            Reader::Encoded(encoder) => match self.table.next_batch(max_rows)? {
+                None => None,
+                Some(batch) => Some(encoder.chunk(self.table.as_ref(), &batch, self.read)?),
+            },
+        };
+        self.count(chunk.as_ref().map(|chunk| chunk.x.nrows()))?;
+        Ok(chunk)
+    }
+    fn settle(&mut self, failed: bool, takes: &mut dyn FnMut(u64) -> bool) -> Result<bool> {
+        let asks = self.options.table.asks_for_schema();
+        if self.settled || !(failed || asks) {
+            return Ok(false);
+        }
+        let places = self.places().clone();
+        let schema = survey(self.table.as_mut(), &places, &self.options.table, takes)?;
+        if schema.is_plain() && !asks {
+            // Something else is wrong with the file.
+            return Ok(false);
+        }
+        self.reader = Reader::Encoded(Encoder::new(schema, places));
+        (self.settled, self.read, self.counted) = (true, 0, None);
+        Ok(true)
+    }
+    fn schema(&self) -> Option<&Schema> {
+        match &self.reader {
+            Reader::Encoded(encoder) if self.settled => Some(encoder.schema()),
+            _ => None,
+        }
+    }
+    fn rewind(&mut self) -> Result<()> {
+        self.read = 0;
+        match &mut self.reader {
+            Reader::Numbers(numbers, _) => numbers.rewind(),
+            Reader::Encoded(_) => self.table.rewind(),
+        }
+    }
+    fn is_checked(&self) -> bool {
+        true
+    }
+}

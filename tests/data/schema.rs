@@ -1,0 +1,445 @@
+//! What columns of text, truth values, dates and missing values become.
+
+use crate::{assert_says, opened, place, read_all, read_in_every_way};
+use bochner::data::{
+    Chunk, ChunkSource, ColumnChoice, CsvOptions, CsvSource, Kind, Missing, OpenOptions, Part,
+    Schema, Split, Survey, TableOptions, TargetUse, open,
+};
+use bochner::{Error, Result};
+use ndarray::{Array2, array};
+use std::{fs, path::Path};
+
+fn options(target: &str, table: TableOptions) -> OpenOptions {
+    let target = target.split_whitespace().map(str::to_owned).collect();
+    OpenOptions {
+        target,
+        table,
+        ..OpenOptions::default()
+    }
+}
+
+fn missing(missing: Missing) -> TableOptions {
+    TableOptions {
+        missing,
+        ..TableOptions::default()
+    }
+}
+
+/// Opens a file with this text, and surveys it.
+fn surveyed(path: &Path, text: &str, options: &OpenOptions) -> Result<Box<dyn ChunkSource>> {
+    fs::write(path, text).unwrap();
+    let mut source = open(path, options)?;
+    Survey::of(source.as_mut(), 0, 0)?;
+    Ok(source)
+}
+
+fn x_of(chunk: Chunk) -> Array2<f64> {
+    chunk.x.into_f64()
+}
+
+const FLATS: &str = "size, city ,lift,built,price,kind\n\
+                     50,Bern,true,1970-01-03,5,flat\n\
+                     20,Basel,FALSE,1970-01-01T12:00,4,room\n\
+                     80,\"Bern\",False,1969-12-31,9,flat\n";
+
+#[test]
+fn each_kind_of_column_becomes_its_numbers() {
+    let (_directory, path) = place("flats.csv");
+    let mut source = opened(surveyed(
+        &path,
+        FLATS,
+        &options("price kind", TableOptions::default()),
+    ));
+    let chunk = read_in_every_way(source.as_mut());
+    assert_eq!(chunk.y, array![[5.0, 0.0], [4.0, 1.0], [9.0, 0.0]]);
+    let x = array![
+        [50.0, 0.0, 1.0, 1.0, 2.0],
+        [20.0, 1.0, 0.0, 0.0, 0.5],
+        [80.0, 0.0, 1.0, 0.0, -1.0]
+    ];
+    assert_eq!(x_of(chunk), x);
+    let names = ["size", "city=Basel", "city=Bern", "lift", "built"];
+    assert_eq!(source.column_names().unwrap(), names);
+    assert_eq!(source.target_names().unwrap(), ["price", "kind"]);
+    let schema = source.schema().expect("text").clone();
+    assert_eq!(
+        schema.to_string(),
+        "1 number, 1 date, 1 boolean, 1 categories"
+    );
+    let kinds: Vec<_> = schema.features().iter().map(|f| f.kind().clone()).collect();
+    let cities = Kind::Categories(vec!["Basel".into(), "Bern".into()]);
+    assert_eq!(kinds, [Kind::Number, cities, Kind::Boolean, Kind::Date]);
+    // Another file by the same schema: columns by name, a new city, no targets.
+    let known = OpenOptions {
+        target_use: TargetUse::Ignored,
+        columns: ColumnChoice::Known(Box::new(schema.clone())),
+        ..OpenOptions::default()
+    };
+    let text = "built,id,city,size,lift\n1970-01-02,7,Chur,3,true\n1970-01-02,8,Basel,4,true\n";
+    fs::write(&path, text).unwrap();
+    let mut other = opened(open(&path, &known));
+    let x = array![[3.0, 0.0, 0.0, 1.0, 1.0], [4.0, 1.0, 0.0, 1.0, 1.0]];
+    assert_eq!(x_of(read_in_every_way(other.as_mut())), x);
+    for (text, says) in [
+        (
+            "built,city,size\n1970-01-02,Bern,3\n",
+            ["\"lift\"", "fitted on"],
+        ),
+        (
+            "built,city,size,lift\n1970,Bern,3,true\n",
+            ["line 2, column \"built\"", "date"],
+        ),
+        (
+            "built,city,size,lift\n1970-01-02,Bern,3,1\n",
+            ["column \"lift\"", "true nor false"],
+        ),
+        (
+            "built,city,size,lift\n1970-01-02,Bern,x,true\n",
+            ["column \"size\"", "\"x\""],
+        ),
+        (
+            "built,city,size,lift\n1970-01-02,Bern,inf,true\n",
+            ["column \"size\"", "infinite"],
+        ),
+        (
+            "built,city,size,lift\n1970-01-02,Bern,,true\n",
+            ["column \"size\"", "is empty"],
+        ),
+        (
+            "built,city,size,lift\n1970-01-02,?,1,true\n",
+            ["column \"city\"", "is ?,"],
+        ),
+    ] {
+        fs::write(&path, text).unwrap();
+        let read = open(&path, &known).and_then(|mut s| read_all(s.as_mut(), 10));
+        assert_says(read, &says);
+    }
+    // With targets: a class that the schema has not is a number beyond them.
+    let known = OpenOptions {
+        target_use: TargetUse::Required,
+        ..known
+    };
+    let text = FLATS.replace("4,room", "4,barn");
+    fs::write(&path, text).unwrap();
+    let chunk = read_all(opened(open(&path, &known)).as_mut(), 10).unwrap();
+    assert_eq!(chunk.y.column(1).to_vec(), [0.0, 2.0, 0.0]);
+}
+
+#[test]
+fn what_stands_for_missing_values_is_as_documented() {
+    let (_directory, path) = place("gaps.csv");
+    let text = "a,c,t,y\n1,u,true,1\n,u,true,2\n4,?,NA,3\n10,v,false,4\nNaN,u,true,5\n";
+    let read = |how: Missing| {
+        let mut source = opened(surveyed(&path, text, &options("y", missing(how))));
+        let names = source.column_names().unwrap();
+        (x_of(read_in_every_way(source.as_mut())), names)
+    };
+    let (x, names) = read(Missing::Mean);
+    assert_eq!(names, ["a", "c=u", "c=v", "t"]);
+    let mean = array![
+        [1.0, 1.0, 0.0, 1.0],
+        [5.0, 1.0, 0.0, 1.0],
+        [4.0, 0.75, 0.25, 0.75],
+        [10.0, 0.0, 1.0, 0.0],
+        [5.0, 1.0, 0.0, 1.0]
+    ];
+    assert!((x - mean).iter().all(|d| d.abs() < 1e-15));
+    let (x, _) = read(Missing::Median);
+    assert_eq!(x.row(1).to_vec(), [4.0, 1.0, 0.0, 1.0]);
+    assert_eq!(x.row(2).to_vec(), [4.0, 1.0, 0.0, 1.0]);
+    let (x, names) = read(Missing::Indicator);
+    let all = [
+        "a",
+        "a is missing",
+        "c=u",
+        "c=v",
+        "c is missing",
+        "t",
+        "t is missing",
+    ];
+    assert_eq!(names, all);
+    assert_eq!(x.row(0).to_vec(), [1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0]);
+    assert_eq!(x.row(1).to_vec(), [5.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0]);
+    assert_eq!(x.row(2).to_vec(), [4.0, 0.0, 0.0, 0.0, 1.0, 0.75, 1.0]);
+    let refused = surveyed(&path, text, &options("y", TableOptions::default()));
+    assert_says(
+        refused,
+        &["line 3, column \"a\"", "is empty", "Missing::Mean"],
+    );
+    // Whatever stands for it, a target is there or the row is none.
+    let gap = text.replace("v,false,4", "v,false,");
+    let refused = surveyed(&path, &gap, &options("y", missing(Missing::Mean)));
+    assert_says(refused, &["line 5, column \"y\"", "is empty"]);
+    // A file of numbers in which nothing is missing can miss something later.
+    let source = opened(surveyed(
+        &path,
+        "a,y\n1,1\n2,2\n",
+        &options("y", missing(Missing::Indicator)),
+    ));
+    assert_eq!(source.columns(), 1);
+    let schema = source.schema().expect("asked for").clone();
+    fs::write(&path, "a\n\n?\n").unwrap();
+    let known = OpenOptions {
+        columns: ColumnChoice::Known(Box::new(schema)),
+        target_use: TargetUse::Ignored,
+        ..OpenOptions::default()
+    };
+    assert_eq!(
+        x_of(read_all(opened(open(&path, &known)).as_mut(), 9).unwrap()),
+        array![[1.5]]
+    );
+}
+
+/// Means and medians count rows by their weights, and rows of weight 0 not at all.
+#[test]
+fn weights_weigh_what_stands_for_missing_values() {
+    let (_directory, path) = place("weighed.csv");
+    let text = "a,w,c,y\n1,3,u,1\n5,1,v,2\n9,0,x,3\n?,1,?,4\n";
+    let table = TableOptions {
+        weight: Some("w".into()),
+        ..missing(Missing::Mean)
+    };
+    let mut source = opened(surveyed(&path, text, &options("y", table.clone())));
+    assert_eq!(source.column_names().unwrap(), ["a", "c=u", "c=v"]);
+    let chunk = read_in_every_way(source.as_mut());
+    assert_eq!(
+        chunk.weights.clone().unwrap().to_vec(),
+        [3.0, 1.0, 0.0, 1.0]
+    );
+    assert_eq!(x_of(chunk).row(3).to_vec(), [2.0, 0.75, 0.25]);
+    // Numbers alone are read in one pass, weights beside them.
+    let plain = TableOptions {
+        missing: Missing::Error,
+        ..table
+    };
+    let numbers = "a,w,y\n1,3,1\n5,0.5,2\n";
+    let mut source = opened(surveyed(&path, numbers, &options("y", plain.clone())));
+    assert!(source.schema().is_none());
+    let chunk = read_in_every_way(source.as_mut());
+    assert_eq!(chunk.weights.unwrap().to_vec(), [3.0, 0.5]);
+    assert_eq!(
+        (chunk.y, chunk.x.into_f64()),
+        (array![[1.0], [2.0]], array![[1.0], [5.0]])
+    );
+    for (text, says) in [
+        ("a,w,y\n1,-1,1\n", ["line 2, column \"w\"", "no weight"]),
+        ("a,w,y\nu,-1,1\n", ["line 2, column \"w\"", "no weight"]),
+        ("a,w,y\nu,?,1\n", ["line 2, column \"w\"", "no weight"]),
+        ("a,y\n1,1\n", ["\"w\"", "weights"]),
+    ] {
+        assert_says(surveyed(&path, text, &options("y", plain.clone())), &says);
+    }
+    let both = TableOptions {
+        weight: Some("y".into()),
+        ..plain
+    };
+    assert_says(
+        surveyed(&path, numbers, &options("y", both)),
+        &["\"y\"", "no weight"],
+    );
+}
+
+#[test]
+fn more_categories_than_allowed_are_hashed() {
+    let (_directory, path) = place("many.csv");
+    let text = |count: usize| {
+        let rows = (0..count).map(|i| format!("k{i},{i}\n"));
+        format!("c,y\n{}", rows.collect::<String>())
+    };
+    let table = |most_categories| TableOptions {
+        most_categories,
+        ..TableOptions::default()
+    };
+    for (count, most, names) in [(5, 5, "c=k0"), (6, 5, "c#0"), (300, 64, "c#0")] {
+        let mut source = opened(surveyed(&path, &text(count), &options("y", table(most))));
+        assert_eq!(source.columns(), most, "{count}");
+        assert_eq!(source.column_names().unwrap()[0], names);
+        let x = x_of(read_in_every_way(source.as_mut()));
+        // Each row has one entry, 1 or -1.
+        for row in x.rows() {
+            assert_eq!(row.iter().map(|v| v.abs()).sum::<f64>(), 1.0);
+            assert_eq!(row.iter().filter(|v| **v != 0.0).count(), 1);
+        }
+        if count == 300 {
+            // Signs and places are even: sums of 300 signs, and of inner products of pairs, are
+            // within four deviations of 0.
+            assert!(x.sum().abs() < 4.0 * 300_f64.sqrt(), "{}", x.sum());
+            let gram = x.dot(&x.t());
+            let pairs = (gram.sum() - 300.0) / 2.0;
+            let deviation = (300.0 * 299.0 / 2.0 / 64.0_f64).sqrt();
+            assert!(pairs.abs() < 4.0 * deviation, "{pairs} {deviation}");
+            let taken = x
+                .columns()
+                .into_iter()
+                .filter(|c| c.iter().any(|v| *v != 0.0));
+            assert!(taken.count() > 55);
+        }
+    }
+    // A category that the fit did not see has a place too, and a missing one what stands for it.
+    let gaps = text(20) + "?,1\nk3,2\n";
+    let all = TableOptions {
+        missing: Missing::Mean,
+        ..table(4)
+    };
+    let mut source = opened(surveyed(&path, &gaps, &options("y", all)));
+    let x = x_of(read_in_every_way(source.as_mut()));
+    let rows = x.nrows();
+    let mut mean = (&x.sum_axis(ndarray::Axis(0)) - &x.row(rows - 2)) / 21.0;
+    mean -= &x.row(rows - 2);
+    assert!(mean.iter().all(|d| d.abs() < 1e-15), "{mean}");
+    assert_eq!(x.row(3), x.row(rows - 1));
+}
+
+/// Numbers among text, and text among numbers, are a slip until somebody says otherwise.
+#[test]
+fn columns_of_two_kinds_are_refused_or_named() {
+    let (_directory, path) = place("mixed.csv");
+    let read = |text: &str, table| surveyed(&path, text, &options("y", table));
+    let plain = TableOptions::default;
+    for (text, says) in [
+        (
+            "a,y\n1,1\nx,2\n",
+            ["line 3, column \"a\"", "the text \"x\" among numbers"],
+        ),
+        (
+            "a,y\nx,1\n1,2\n",
+            ["line 3, column \"a\"", "the number 1 among text"],
+        ),
+        (
+            "a,y\n1,1\ntrue,2\n",
+            ["line 3, column \"a\"", ".categorical(\"a\")"],
+        ),
+        ("a,y\n1,1\n2,\n", ["line 3, column \"y\"", "is empty"]),
+        ("a,y\n1,1\n2,x\n", ["line 3, column \"y\"", "among numbers"]),
+        ("a,y\n1,1\ninf,x\n", ["line 3, column \"a\"", "infinite"]),
+        ("a,y\nx,1\nu,1e999\n", ["line 3, column \"y\"", "infinite"]),
+    ] {
+        assert_says(read(text, plain()), &says);
+    }
+    let empty = TableOptions {
+        ..missing(Missing::Mean)
+    };
+    assert_says(read("a,b,y\n1,,1\n2,?,2\n", empty), &["\"b\"", "no value"]);
+    let named = TableOptions {
+        categorical: vec!["a".into()],
+        ..plain()
+    };
+    let mut source = opened(read("a,y\n1,1\nx,2\n01,3\n", named.clone()));
+    assert_eq!(source.column_names().unwrap(), ["a=01", "a=1", "a=x"]);
+    assert_eq!(read_all(source.as_mut(), 9).unwrap().y.nrows(), 3);
+    let unknown = TableOptions {
+        categorical: vec!["b".into()],
+        ..plain()
+    };
+    assert_says(read("a,y\n1,1\n", unknown), &["\"b\"", "categories"]);
+    // Dates among text are text.
+    let source = opened(read("a,y\n2024-01-01,1\nsoon,2\n", plain()));
+    assert_eq!(source.column_names().unwrap(), ["a=2024-01-01", "a=soon"]);
+    // Labels too: truth values are text, and numbers stay numbers.
+    let source = opened(read("a,y\n1,true\n2,false\n", plain()));
+    assert_eq!(
+        source.schema().unwrap().classes().unwrap(),
+        ["false", "true"]
+    );
+}
+
+/// What rows that are held out hold is not known to the fit.
+#[test]
+fn only_rows_of_the_part_are_looked_at() {
+    let (_directory, path) = place("parts.csv");
+    let rows = (0..200).map(|i| format!("{},c{},{i}\n", i * i, i));
+    let text = format!("a,c,y\n{}?,c0,0\n", rows.collect::<String>());
+    fs::write(&path, text).unwrap();
+    let table = TableOptions {
+        most_categories: 500,
+        ..missing(Missing::Indicator)
+    };
+    let options = options("y", table);
+    let whole = || opened(open(&path, &options));
+    let mut all = whole();
+    Survey::of(all.as_mut(), 0, 0).unwrap();
+    let y = read_all(all.as_mut(), 50).unwrap().y;
+    assert_eq!(all.columns(), 202);
+    // A part of a part: its own rows, whichever those are.
+    let outer = Split::new(whole(), Part::Train, 0.3, 5).unwrap();
+    let mut inner = Split::new(outer, Part::Train, 0.4, 6).unwrap();
+    Survey::of(&mut inner, 0, 0).unwrap();
+    let chunk = read_in_every_way(&mut inner);
+    let taken: Vec<f64> = chunk.y.column(0).to_vec();
+    assert!(taken.len() > 50 && taken.len() < 120 && y.nrows() == 201);
+    let mut names: Vec<_> = taken.iter().map(|i| format!("c=c{i}")).collect();
+    // The last row repeats the first.
+    names.sort();
+    names.dedup();
+    let found = inner.column_names().unwrap();
+    let found: Vec<_> = found.into_iter().filter(|n| n.starts_with("c=")).collect();
+    assert_eq!(found, names);
+}
+
+#[test]
+fn numbers_keep_their_bits_and_cost_no_pass() {
+    let (_directory, path) = place("numbers.csv");
+    let rows = (0..300).map(|i| format!("{},{:e},{i}\n", f64::from(i).sqrt(), f64::from(i).sin()));
+    fs::write(&path, format!("a,b,y\n{}", rows.collect::<String>())).unwrap();
+    let mut source = opened(open(&path, &options("y", TableOptions::default())));
+    let survey = Survey::of(source.as_mut(), 20, 3).unwrap();
+    assert!(source.schema().is_none());
+    let csv = CsvOptions {
+        target: vec!["y".into()],
+        ..CsvOptions::default()
+    };
+    let mut numbers = opened(CsvSource::open(&path, csv));
+    assert_eq!(survey, Survey::of(&mut numbers, 20, 3).unwrap());
+    let whole = read_in_every_way(&mut numbers);
+    assert_eq!(read_in_every_way(source.as_mut()), whole);
+    // Read as a table the same bits come out.
+    let mut table = opened(open(&path, &options("y", missing(Missing::Mean))));
+    Survey::of(table.as_mut(), 0, 0).unwrap();
+    assert!(table.schema().is_some());
+    assert_eq!(read_in_every_way(table.as_mut()), whole);
+}
+
+/// A file that has other rows after the survey is refused, be it of numbers or of text, and as long
+/// as it was.
+#[test]
+fn files_of_other_rows_in_a_later_pass_are_refused() {
+    let (_directory, path) = place("grows.csv");
+    for cell in ["1", "u"] {
+        let short = format!("a,y\n{}", format!("{cell},1\n").repeat(10));
+        let long = format!("a,y\n{}", format!("{},1\n", cell.repeat(5)).repeat(5));
+        assert_eq!(short.len(), long.len());
+        for (before, now, says) in [
+            (&long, &short, "10 rows and had 5"),
+            (&short, &long, "has 5 rows and had 10"),
+        ] {
+            let mut source = opened(surveyed(
+                &path,
+                before,
+                &options("y", TableOptions::default()),
+            ));
+            assert!(read_all(source.as_mut(), 4).is_ok());
+            // As old as it was, too: nothing but its rows tells.
+            let modified = fs::metadata(&path).unwrap().modified().unwrap();
+            fs::write(&path, now).unwrap();
+            let file = fs::File::options().write(true).open(&path).unwrap();
+            file.set_modified(modified).unwrap();
+            let read = read_all(source.as_mut(), 100);
+            assert_says(read, &["grows.csv", says, "must not change"]);
+        }
+    }
+}
+
+#[test]
+fn a_schema_without_rows_to_make_it_of_is_an_error() {
+    let (_directory, path) = place("none.csv");
+    fs::write(&path, "a,y\nu,1\n").unwrap();
+    let mut source = opened(open(&path, &options("y", TableOptions::default())));
+    let settled = source.settle(true, &mut |_| false);
+    assert!(matches!(settled, Err(Error::Shape(_))), "{settled:?}");
+    let none = TableOptions {
+        most_categories: 0,
+        ..TableOptions::default()
+    };
+    assert_says(open(&path, &options("y", none)), &["0 categories"]);
+    let _: Option<&Schema> = source.schema();
+}
