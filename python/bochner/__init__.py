@@ -1,7 +1,8 @@
 """Kernel methods at the cost of linear ones, on any GPU.
 
-`RBFSampler` and `Nystroem` take the place of scikit-learn's: same parameters, attributes and shapes,
-and every kernel, map and sampling of the library beside. The learners fit something linear to such
+`RBFSampler`, `Nystroem`, `PolynomialCountSketch`, `SkewedChi2Sampler` and `AdditiveChi2Sampler` take
+the place of scikit-learn's: same parameters, attributes and shapes, and every kernel, map and sampling
+of the library beside. The learners fit something linear to such
 features while the rows stream by: ridge regression and classification, Gaussian processes, logistic
 regression, support vectors, the elastic net, greedy fits and boosting. Exact kernel ridge regression
 and Falkon stand on the kernel itself. Rows without targets have components, clusters, coordinates and
@@ -15,7 +16,13 @@ from .cluster import KernelKMeans, SpectralClustering
 from .decomposition import KernelICA, KernelPCA, SpectralEmbedding
 from .gaussian_process import GaussianProcessRegressor
 from .hypothesis import TestResult, hsic_test, mmd_test, rcot_test
-from .kernel_approximation import Nystroem, RBFSampler
+from .kernel_approximation import (
+    AdditiveChi2Sampler,
+    Nystroem,
+    PolynomialCountSketch,
+    RBFSampler,
+    SkewedChi2Sampler,
+)
 from .kernel_machines import (
     ExactKernelRidgeClassifier,
     ExactKernelRidgeRegressor,
@@ -28,6 +35,7 @@ from .ridge import KernelRidgeClassifier, KernelRidgeRegressor
 from .stagewise import BoostingClassifier, BoostingRegressor, GreedyClassifier, GreedyRegressor
 
 __all__ = [
+    "AdditiveChi2Sampler",
     "BoostingClassifier",
     "BoostingRegressor",
     "ExactKernelRidgeClassifier",
@@ -48,8 +56,10 @@ __all__ = [
     "KernelSVR",
     "Nystroem",
     "OneClassSVM",
+    "PolynomialCountSketch",
     "RBFSampler",
     "Scan",
+    "SkewedChi2Sampler",
     "SpectralClustering",
     "SpectralEmbedding",
     "TestResult",

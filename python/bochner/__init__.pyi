@@ -5,7 +5,13 @@ from .cluster import KernelKMeans, SpectralClustering
 from .decomposition import KernelICA, KernelPCA, SpectralEmbedding
 from .gaussian_process import GaussianProcessRegressor
 from .hypothesis import TestResult, hsic_test, mmd_test, rcot_test
-from .kernel_approximation import Nystroem, RBFSampler
+from .kernel_approximation import (
+    AdditiveChi2Sampler,
+    Nystroem,
+    PolynomialCountSketch,
+    RBFSampler,
+    SkewedChi2Sampler,
+)
 from .kernel_machines import (
     ExactKernelRidgeClassifier,
     ExactKernelRidgeRegressor,

@@ -33,6 +33,20 @@ class FeatureMap:
         kernel: str, landmarks: NDArray[np.float64], center: list[float], scale: list[float]
     ) -> FeatureMap: ...
     @staticmethod
+    def from_hashes(
+        constant: float,
+        n_components: int,
+        places: NDArray[np.int64],
+        signs: NDArray[np.float64],
+        scale: list[float],
+    ) -> FeatureMap: ...
+    @staticmethod
+    def from_logarithms(
+        skewedness: float, omega: NDArray[np.float64], phases: list[float]
+    ) -> FeatureMap: ...
+    @staticmethod
+    def additive_chi2(n_features: int, samples: int, interval: float) -> FeatureMap: ...
+    @staticmethod
     def draw(x: _Table, options: dict[str, Any]) -> FeatureMap: ...
     @staticmethod
     def from_bytes(bytes: bytes) -> FeatureMap: ...

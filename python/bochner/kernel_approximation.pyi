@@ -76,3 +76,57 @@ class Nystroem(_Transformer):
         device: str = "auto",
         memory: int | None = None,
     ) -> None: ...
+
+class PolynomialCountSketch(_Transformer):
+    gamma: float
+    degree: int
+    coef0: float
+    n_components: int
+    random_state: _Random
+    device: str
+    memory: int | None
+    indexHash_: NDArray[np.int64]
+    bitHash_: NDArray[np.int64]
+    def __init__(
+        self,
+        *,
+        gamma: float = 1.0,
+        degree: int = 2,
+        coef0: float = 0.0,
+        n_components: int = 100,
+        random_state: _Random = None,
+        device: str = "auto",
+        memory: int | None = None,
+    ) -> None: ...
+
+class SkewedChi2Sampler(_Transformer):
+    skewedness: float
+    n_components: int
+    random_state: _Random
+    device: str
+    memory: int | None
+    random_weights_: NDArray[Any]
+    random_offset_: NDArray[Any]
+    def __init__(
+        self,
+        *,
+        skewedness: float = 1.0,
+        n_components: int = 100,
+        random_state: _Random = None,
+        device: str = "auto",
+        memory: int | None = None,
+    ) -> None: ...
+
+class AdditiveChi2Sampler(_Transformer):
+    sample_steps: int
+    sample_interval: float | None
+    device: str
+    memory: int | None
+    def __init__(
+        self,
+        *,
+        sample_steps: int = 2,
+        sample_interval: float | None = None,
+        device: str = "auto",
+        memory: int | None = None,
+    ) -> None: ...

@@ -9,8 +9,8 @@ use crate::{
 use bochner::{
     Result, Run,
     features::{
-        self, Affine, DenseFeatures, FeatureValue, Form, Fourier, Landmarks, Nystrom, Store,
-        Transformer,
+        self, AdditiveChi2Features, Affine, DenseFeatures, FeatureValue, Form, Fourier, Hashes,
+        Landmarks, Nystrom, SkewedChi2, Store, TensorSketch, Transformer,
     },
     kernels,
     sampling::Frequencies,
@@ -202,6 +202,65 @@ impl FeatureMap {
             root: Some(map.root().to_owned()),
         };
         Ok(Self::of(Arc::new(map), parts))
+    }
+
+    /// The tensor sketch of `(x'y + constant)^degree` with these hashes, `[degree, d]` or, with a
+    /// constant, `[degree, d + 1]`, of rows `x * scale`.
+    #[staticmethod]
+    fn from_hashes(
+        constant: f64,
+        n_components: usize,
+        places: PyReadonlyArray2<'_, i64>,
+        signs: PyReadonlyArray2<'_, f64>,
+        scale: Vec<f64>,
+    ) -> PyResult<Self> {
+        let hashes = Hashes {
+            // A negative place is none below D.
+            places: (places.as_array()).mapv(|p| usize::try_from(p).unwrap_or(usize::MAX)),
+            signs: signs.as_array().to_owned(),
+        };
+        let degree = u32::try_from(hashes.places.nrows()).unwrap_or(u32::MAX);
+        let build = || {
+            TensorSketch::new(degree, constant)
+                .features(n_components)
+                .hashes(hashes)
+                .build(Affine::of(vec![0.0; scale.len()], scale)?)
+        };
+        let map = build().map_err(|e| exception(&e))?;
+        Ok(Self::of(Arc::new(map), Parts::default()))
+    }
+
+    /// Skewed chi-squared features with these frequencies, `[s, d]`, and offsets in turns.
+    #[staticmethod]
+    fn from_logarithms(
+        skewedness: f64,
+        omega: PyReadonlyArray2<'_, f64>,
+        phases: Vec<f64>,
+    ) -> PyResult<Self> {
+        let omega_sd = omega.as_array().to_owned();
+        let (s, d) = omega_sd.dim();
+        let map = SkewedChi2::new()
+            .skewedness(skewedness)
+            .features(s)
+            .form(Form::Phase)
+            .frequencies(Frequencies {
+                omega_sd,
+                phases: Some(phases),
+                weights: None,
+            });
+        let map = map.build(Affine::identity(d)).map_err(|e| exception(&e))?;
+        Ok(Self::of(Arc::new(map), Parts::default()))
+    }
+
+    /// So many samples of the additive chi-squared spectrum, at this distance.
+    #[staticmethod]
+    fn additive_chi2(n_features: usize, samples: usize, interval: f64) -> PyResult<Self> {
+        let map = AdditiveChi2Features::new()
+            .samples(samples)
+            .interval(interval);
+        let map = map.build(Affine::identity(n_features));
+        let map = map.map_err(|e| exception(&e))?;
+        Ok(Self::of(Arc::new(map), Parts::default()))
     }
 
     /// The map that `options` describe, drawn for the rows of `x`.

@@ -12,7 +12,14 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bochner import Nystroem, RBFSampler, devices
+from bochner import (
+    AdditiveChi2Sampler,
+    Nystroem,
+    PolynomialCountSketch,
+    RBFSampler,
+    SkewedChi2Sampler,
+    devices,
+)
 
 TRANSFORMERS = [
     RBFSampler(),
@@ -21,10 +28,14 @@ TRANSFORMERS = [
     Nystroem(),
     Nystroem("matern52"),
     Nystroem("polynomial"),
+    PolynomialCountSketch(),
+    PolynomialCountSketch(degree=3, coef0=1.0, gamma=0.5),
+    # The checks have rows of both signs.
+    SkewedChi2Sampler(skewedness=40.0),
 ]
 
 
-@parametrize_with_checks(TRANSFORMERS)
+@parametrize_with_checks([*TRANSFORMERS, SkewedChi2Sampler(), AdditiveChi2Sampler()])
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 

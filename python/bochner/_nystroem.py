@@ -1,0 +1,252 @@
+"""The kernel with some of the rows."""
+
+import warnings
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.metrics.pairwise import KERNEL_PARAMS, PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from . import _native
+from ._arrays import FLOATS, dense, lengthscale
+from ._scan import Scan, checked, of_scans, seen
+from ._transformer import MEMORY, Transformer
+
+
+class Nystroem(Transformer):
+    """The kernel with some of the rows: the drop-in for `sklearn.kernel_approximation.Nystroem`.
+
+    Kernels of the library run on the device of ``device``, in float32 with a root of the landmarks'
+    kernel in float64. Every other kernel of scikit-learn, a function, and ``'precomputed'`` are
+    computed as scikit-learn computes them.
+
+    Parameters
+    ----------
+    kernel : str or callable, default='rbf'
+        ``'rbf'`` or ``'laplacian'``, any kernel of the library (``'matern52'``, ``'cauchy'``, ...,
+        see `RBFSampler`), any other of scikit-learn, a function of two rows, or ``'precomputed'``.
+
+    gamma : float, default=None
+        Of rbf, laplacian and the library's kernels: None for 1 / n_features. Of others as
+        scikit-learn has it.
+
+    coef0 : float, default=None
+        Of polynomial and sigmoid kernels.
+
+    degree : float, default=None
+        Of the polynomial kernel.
+
+    kernel_params : dict, default=None
+        Keyword arguments of a function given as kernel.
+
+    n_components : int, default=100
+        Number of landmarks, and of features.
+
+    random_state : int, RandomState instance or None, default=None
+        The generator that draws landmarks, uniformly without replacement, as scikit-learn does.
+
+    n_jobs : int, default=None
+        Of kernels that scikit-learn computes. The library's take all threads.
+
+    device : str, default='auto'
+        ``'auto'`` (the best GPU, else the CPU), ``'cpu'``, ``'gpu'``, or part of an adapter's name.
+
+    memory : int, default=None
+        Bytes for chunks of rows; None for 128 MiB.
+
+    Attributes
+    ----------
+    components_ : ndarray or CSR matrix of shape (n_components, n_features)
+        The landmarks.
+
+    component_indices_ : ndarray of shape (n_components,)
+        Their places in the training rows.
+
+    normalization_ : ndarray of shape (n_components, n_components)
+        The inverse square root of their kernel.
+
+    n_features_in_ : int
+        Number of features seen in fit.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if all are strings.
+
+    References
+    ----------
+    C. K. I. Williams and M. Seeger, "Using the Nystroem method to speed up kernel machines",
+    NIPS 2001.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import Nystroem
+    >>> X = np.random.RandomState(0).normal(size=(40, 2))
+    >>> Z = Nystroem(gamma=0.5, n_components=40, random_state=0).fit_transform(X)
+    >>> K = np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(axis=2))
+    >>> bool(abs(Z @ Z.T - K).max() < 1e-3)
+    True
+    """
+
+    _parameter_constraints = {
+        "kernel": [str, callable],
+        "gamma": [Interval(Real, 0, None, closed="left"), None],
+        "coef0": [Interval(Real, None, None, closed="neither"), None],
+        "degree": [Interval(Real, 1, None, closed="left"), None],
+        "kernel_params": [dict, None],
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+        "device": [str],
+        "memory": MEMORY,
+    }
+
+    def __init__(
+        self,
+        kernel="rbf",
+        *,
+        gamma=None,
+        coef0=None,
+        degree=None,
+        kernel_params=None,
+        n_components=100,
+        random_state=None,
+        n_jobs=None,
+        device="auto",
+        memory=None,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.degree = degree
+        self.kernel_params = kernel_params
+        self.n_components = n_components
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.device = device
+        self.memory = memory
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None):
+        """Choose landmarks among the rows, and take the root of their kernel.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        y : Ignored
+            For pipelines.
+
+        Returns
+        -------
+        self : object
+        """
+        if isinstance(X, Scan):
+            seen(self, X)
+            n_samples = X.n_samples or X._native.moments()[0]
+        else:
+            X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS)
+            n_samples = X.shape[0]
+        random_state = check_random_state(self.random_state)
+        n_components = min(n_samples, self.n_components)
+        if n_components < self.n_components:
+            warnings.warn(
+                f"n_components={self.n_components} is more than the {n_samples} rows there are, "
+                f"and was set to {n_samples}"
+            )
+        self.component_indices_ = random_state.permutation(n_samples)[:n_components]
+        if isinstance(X, Scan):
+            order = np.argsort(self.component_indices_)
+            rows = X._native.take(self.component_indices_[order].tolist()).numpy()
+            self.components_ = rows[np.argsort(order)]
+            self._dtype = np.dtype(np.float32)
+        else:
+            self.components_ = X[self.component_indices_]
+            self._dtype = X.dtype
+        self._map = None
+        if self._is_native():
+            self._map = self._native_map()
+            root = self._map.root().T
+        else:
+            basis = pairwise_kernels(
+                self.components_,
+                metric=self.kernel,
+                filter_params=True,
+                n_jobs=self.n_jobs,
+                **self._kernel_params(),
+            )
+            U, S, V = np.linalg.svd(basis)
+            root = U / np.sqrt(np.maximum(S, 1e-12)) @ V
+        self.normalization_ = root.astype(self.components_.dtype, copy=False)
+        self._n_features_out = n_components
+        return self
+
+    @of_scans
+    def transform(self, X):
+        """Features of rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_components)
+            Of float32 if both these rows and those of fit are, else of float64.
+        """
+        check_is_fitted(self)
+        X = checked(self, X)
+        if self._map is not None:
+            return self._features(X, np.result_type(X.dtype, self._dtype))
+        if isinstance(X, _native.HeldRows):
+            X = X.numpy()
+        embedded = pairwise_kernels(
+            X,
+            self.components_,
+            metric=self.kernel,
+            filter_params=True,
+            n_jobs=self.n_jobs,
+            **self._kernel_params(),
+        )
+        return embedded @ self.normalization_.T
+
+    def _is_native(self):
+        """Whether the library computes the kernel."""
+        if callable(self.kernel) or self.kernel == "precomputed":
+            if any(value is not None for value in (self.gamma, self.coef0, self.degree)):
+                raise ValueError(
+                    "Don't pass gamma, coef0 or degree to Nystroem if using a callable or "
+                    "precomputed kernel"
+                )
+            return False
+        return self.kernel in ("rbf", "laplacian") or self.kernel not in PAIRWISE_KERNEL_FUNCTIONS
+
+    def _native_map(self):
+        kernel = "gaussian" if self.kernel == "rbf" else self.kernel
+        landmarks = dense(self.components_)
+        gamma = 1.0 / landmarks.shape[1] if self.gamma is None else self.gamma
+        # At gamma 0 all rows are one.
+        scale = 1.0 / lengthscale(kernel, gamma) if gamma else 0.0
+        shifts = not kernel.startswith("arc-cosine")
+        center = landmarks.mean(axis=0) if shifts else np.zeros(landmarks.shape[1])
+        return _native.FeatureMap.from_landmarks(
+            kernel, landmarks, center.tolist(), [scale] * landmarks.shape[1]
+        )
+
+    def _kernel_params(self):
+        """Keyword arguments of a kernel that scikit-learn computes."""
+        params = dict(self.kernel_params or {})
+        if not callable(self.kernel):
+            for name in KERNEL_PARAMS.get(self.kernel, ()):
+                if getattr(self, name) is not None:
+                    params[name] = getattr(self, name)
+        return params
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags

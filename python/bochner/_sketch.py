@@ -1,0 +1,158 @@
+"""Sketches of the polynomial kernel."""
+
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from . import _native
+from ._arrays import FLOATS
+from ._scan import Scan, checked, of_scans, seen
+from ._transformer import MEMORY, Transformer
+
+
+class PolynomialCountSketch(Transformer):
+    """Tensor sketches of the kernel ``(gamma x'y + coef0)^degree``: the drop-in for
+    `sklearn.kernel_approximation.PolynomialCountSketch`.
+
+    Hashes are those of scikit-learn for the same ``random_state``. Features are the Fourier
+    transform of scikit-learn's, as real numbers, so that inner products and distances are the
+    same; nothing is transformed back.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        Of the kernel.
+
+    degree : int, default=2
+        Of the kernel: from 1 to 64.
+
+    coef0 : float, default=0.0
+        Of the kernel: not negative.
+
+    n_components : int, default=100
+        Number of features.
+
+    random_state : int, RandomState instance or None, default=None
+        The generator of all draws.
+
+    device : str, default='auto'
+        ``'auto'`` (the best GPU, else the CPU), ``'cpu'``, ``'gpu'``, or part of an adapter's name.
+
+    memory : int, default=None
+        Bytes for chunks of rows; None for 128 MiB.
+
+    Attributes
+    ----------
+    indexHash_ : ndarray of shape (degree, n_features) or (degree, n_features + 1), dtype=int64
+        Where each column goes; the last is the constant's where there is one.
+
+    bitHash_ : ndarray of the same shape
+        With which sign.
+
+    n_features_in_ : int
+        Number of features seen in fit.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if all are strings.
+
+    References
+    ----------
+    N. Pham and R. Pagh, "Fast and scalable polynomial kernels via explicit feature maps", KDD 2013.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import PolynomialCountSketch
+    >>> X = np.random.RandomState(0).normal(size=(50, 3))
+    >>> Z = PolynomialCountSketch(coef0=1, n_components=9000, random_state=0).fit_transform(X)
+    >>> K = (X @ X.T + 1) ** 2
+    >>> bool(abs(Z @ Z.T - K).mean() < 0.02 * K.mean())
+    True
+    """
+
+    _parameter_constraints = {
+        "gamma": [Interval(Real, 0, None, closed="left")],
+        "degree": [Interval(Integral, 1, None, closed="left")],
+        "coef0": [Interval(Real, None, None, closed="neither")],
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+        "device": [str],
+        "memory": MEMORY,
+    }
+
+    def __init__(
+        self,
+        *,
+        gamma=1.0,
+        degree=2,
+        coef0=0.0,
+        n_components=100,
+        random_state=None,
+        device="auto",
+        memory=None,
+    ):
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_components = n_components
+        self.random_state = random_state
+        self.device = device
+        self.memory = memory
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None):
+        """Draw the hashes for rows of this width.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        y : Ignored
+            For pipelines.
+
+        Returns
+        -------
+        self : object
+        """
+        if isinstance(X, Scan):
+            seen(self, X)
+        else:
+            X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS)
+        random_state = check_random_state(self.random_state)
+        columns = self.n_features_in_ + (self.coef0 != 0)
+        shape = (self.degree, columns)
+        self.indexHash_ = random_state.randint(0, high=self.n_components, size=shape)
+        self.bitHash_ = random_state.choice(a=[-1, 1], size=shape)
+        self._map = _native.FeatureMap.from_hashes(
+            self.coef0,
+            self.n_components,
+            self.indexHash_.astype(np.int64),
+            self.bitHash_.astype(np.float64),
+            [float(self.gamma) ** 0.5] * self.n_features_in_,
+        )
+        self._dtype = np.dtype(np.float32) if isinstance(X, Scan) else X.dtype
+        self._n_features_out = self.n_components
+        return self
+
+    @of_scans
+    def transform(self, X):
+        """Features of rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_components)
+            Of float32 if both these rows and those of fit are, else of float64.
+        """
+        check_is_fitted(self)
+        X = checked(self, X)
+        return self._features(X, np.result_type(X.dtype, self._dtype))

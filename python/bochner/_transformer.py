@@ -1,0 +1,62 @@
+"""What feature maps share: rows go through a native map, into an output allocated once."""
+
+from numbers import Integral
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    _fit_context,
+)
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import validate_data
+
+from ._arrays import FLOATS, table
+
+MEMORY = [Interval(Integral, 1, None, closed="left"), None]
+
+
+def round_to_11_bits(values):
+    """To nearest with 11 significant bits: exact in half precision after a scaling by a power of 2."""
+    mantissa, exponent = np.frexp(values)
+    return np.ldexp(np.rint(mantissa * 2048.0) / 2048.0, exponent)
+
+
+class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """A map with `transform`, from its native half `_map`."""
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X, y=None):
+        """Fit to the first rows; later ones are checked, and change nothing.
+
+        The map is drawn once: nothing of it is refined by more rows. With this, pipelines that go on
+        by `partial_fit` can begin with it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        y : Ignored
+            For pipelines.
+
+        Returns
+        -------
+        self : object
+        """
+        if not hasattr(self, "_n_features_out"):
+            return self.fit(X, y)
+        validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+        return self
+
+    def _features(self, X, dtype):
+        out = np.empty((X.shape[0], self._map.n_components), dtype=dtype)
+        self._map.transform(table(X), out, self.device, self.memory)
+        return out
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
