@@ -247,7 +247,7 @@ def draw_classifiers(f):
         if name in f["shares"]:
             right.line(f["shares"][name], kind, dots=True)
     right.text(505, 88, "logistic regression", 'class="ours"')
-    right.text(505, 106, "ridge, sigmoids", 'class="other"')
+    right.text(505, 106, "ridge, softmax", 'class="other"')
     save(
         "pictures/classifiers.svg",
         [left, right],

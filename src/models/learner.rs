@@ -227,8 +227,8 @@ impl<L: Fit> Learner<L, Labels> {
 
     /// Whether the model is to have probabilities
     /// ([`Model::predict_probabilities`]) where it has none of its own, as logistic regression
-    /// does: sigmoids on the scores of a fifth of the rows, by a second fit to the others. It is
-    /// not, until said otherwise.
+    /// does: sigmoids on the scores of a fifth of the rows, of more than two classes one softmax,
+    /// by a second fit to the others. It is not, until said otherwise.
     pub fn probabilities(mut self, wanted: bool) -> Self {
         self.setup.probabilities = wanted;
         self

@@ -1,6 +1,7 @@
 //! Probabilities of classes from their scores.
 
 mod predictor;
+mod tempered;
 #[cfg(test)]
 mod tests;
 
@@ -30,6 +31,14 @@ pub enum Probabilities {
         /// `[t]`.
         offset_t: Vec<f64>,
     },
+    /// `softmax(slope s_k + offset_k)`: one slope for the scores of all classes (temperature
+    /// scaling, Guo et al. 2017).
+    Tempered {
+        /// Of all scores.
+        slope: f64,
+        /// `[t]`.
+        offset_t: Vec<f64>,
+    },
     /// Means of sigmoids over log odds that are normal: around those of the scores, with the
     /// variance that [`LinearModel::spread`] gives each row. [`ProbabilityPredictor`] has them.
     Averaged,
@@ -45,9 +54,14 @@ impl Probabilities {
     /// Probabilities from scores `[n, t]`; every row sums to 1. Of [`Self::Averaged`], those of
     /// the scores alone, as if nothing varied.
     pub fn of(&self, mut scores_nt: Array2<f64>) -> Array2<f64> {
+        if let Self::Tempered { slope, offset_t } = self {
+            for (mut column, offset) in scores_nt.columns_mut().into_iter().zip(offset_t) {
+                column.mapv_inplace(|s| slope * s + offset);
+            }
+        }
         for mut row in scores_nt.rows_mut() {
             match self {
-                Self::Softmax | Self::Averaged => {
+                Self::Softmax | Self::Tempered { .. } | Self::Averaged => {
                     let top = row.fold(f64::NEG_INFINITY, |m, &s| m.max(s));
                     row.mapv_inplace(|s| (s - top).exp());
                 }
@@ -68,7 +82,17 @@ impl Probabilities {
         scores_nt
     }
 
-    /// Sigmoids for scores `[n, t]` of rows that the fit did not see, with their classes.
+    /// For scores `[n, t]` of rows that the fit did not see, with their classes: sigmoids of two,
+    /// one softmax of more. Sigmoids of many classes, each right by itself, say twice what speaks
+    /// against a row's other classes when they are brought to a sum of 1.
+    fn fitted(scores_nt: &Array2<f64>, class_n: &[usize]) -> Self {
+        if scores_nt.ncols() == 2 {
+            return Self::sigmoids(scores_nt, class_n);
+        }
+        let (slope, offset_t) = tempered::tempered(scores_nt, class_n);
+        Self::Tempered { slope, offset_t }
+    }
+
     fn sigmoids(scores_nt: &Array2<f64>, class_n: &[usize]) -> Self {
         let columns = scores_nt.axis_iter(Axis(1)).enumerate();
         let (slope_t, offset_t) = columns
@@ -80,6 +104,11 @@ impl Probabilities {
     pub(super) fn write(&self, store: &mut Store) {
         match self {
             Self::Softmax => store.set("probabilities", "softmax"),
+            Self::Tempered { slope, offset_t } => {
+                store.set("probabilities", "tempered");
+                store.set("softmax_slope", slope);
+                store.put_vector("softmax_offsets", offset_t);
+            }
             Self::Averaged => store.set("probabilities", "averaged"),
             Self::Sigmoids { slope_t, offset_t } => {
                 store.set("probabilities", "sigmoids");
@@ -97,6 +126,10 @@ impl Probabilities {
         }
         Ok(Some(match store.text(NAME)? {
             "softmax" => Self::Softmax,
+            "tempered" => Self::Tempered {
+                slope: store.get("softmax_slope")?,
+                offset_t: store.vector("softmax_offsets", outputs)?.to_vec(),
+            },
             "averaged" if outputs == 2 && store.has("spread_root") => Self::Averaged,
             "sigmoids" => Self::Sigmoids {
                 slope_t: store.vector("sigmoid_slopes", outputs)?.to_vec(),
@@ -169,7 +202,8 @@ fn platt(scores: ArrayView1<'_, f64>, is: impl Fn(usize) -> bool) -> (f64, f64) 
 }
 
 /// A classifier with probabilities. Beside one that has none of its own another is fitted to four
-/// rows of five, and sigmoids to its scores of the fifth, which it has not seen.
+/// rows of five, and sigmoids (of more than two classes, a softmax) to its scores of the fifth,
+/// which it has not seen.
 #[derive(Debug)]
 pub struct WithProbabilities<'a>(pub &'a dyn Fit);
 
@@ -244,7 +278,7 @@ impl Fit for WithProbabilities<'_> {
             })?;
         let scores_nt = Array2::from_shape_vec((class_n.len(), labels.len()), all);
         let scores_nt = scores_nt.map_err(|e| Error::shape(e.to_string()))?;
-        model.probabilities = Some(Probabilities::sigmoids(&scores_nt, &class_n));
+        model.probabilities = Some(Probabilities::fitted(&scores_nt, &class_n));
         model.map = match own {
             Some(columns) => Box::new(columns),
             None => most.map,

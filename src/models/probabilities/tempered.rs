@@ -1,0 +1,96 @@
+//! One softmax for the scores of many classes: a slope for all of them, an offset for each.
+
+use crate::linalg::cholesky::Lower;
+use ndarray::{Array1, Array2, Axis, s};
+
+/// Newton's steps at most; some ten are enough.
+const STEPS: usize = 100;
+/// Done when a step would gain so little of the logarithm of the likelihood.
+const FINE: f64 = 1e-9;
+
+/// The slope and the offsets with the greatest likelihood of `softmax(slope s_k + offset_k)` for
+/// scores `[n, t]` of rows of these classes (Guo, Pleiss, Sun & Weinberger 2017, "On calibration of
+/// modern neural networks", section 4.2; with offsets Alexandari, Kundaje & Shrikumar 2020).
+///
+/// As Platt (1999) has it for two classes, nothing is certain: of each row so much is taken for a
+/// draw among all classes that it makes one row in all, which keeps the slope finite where every
+/// row is right. Offsets have a normal prior of variance 1, which is next to nothing beside some
+/// tens of rows and keeps that of a class that is not among them.
+pub(super) fn tempered(scores_nt: &Array2<f64>, class_n: &[usize]) -> (f64, Vec<f64>) {
+    let (rows, classes) = scores_nt.dim();
+    let doubt = 1.0 / (rows as f64 + 1.0);
+    let target =
+        |i: usize, k: usize| f64::from(class_n[i] == k) * (1.0 - doubt) + doubt / classes as f64;
+    // What is minimised at `[slope, offsets]`, and the probabilities there.
+    let cost = |at: &Array1<f64>| {
+        let offset_t = at.slice(s![1..]);
+        let mut p_nt = scores_nt * at[0] + offset_t;
+        let mut sum = 0.5 * offset_t.dot(&offset_t);
+        for (i, mut row) in p_nt.rows_mut().into_iter().enumerate() {
+            let top = row.fold(f64::NEG_INFINITY, |m, &u| m.max(u));
+            row -= top;
+            let log = row.iter().map(|u| u.exp()).sum::<f64>().ln();
+            row -= log;
+            for (k, log_p) in row.iter().enumerate() {
+                sum -= target(i, k) * log_p;
+            }
+            row.mapv_inplace(f64::exp);
+        }
+        (sum, p_nt)
+    };
+    let mut at = Array1::zeros(classes + 1);
+    at[0] = 1.0;
+    let (mut value, mut p_nt) = cost(&at);
+    for _ in 0..STEPS {
+        let mut gradient = Array2::zeros((classes + 1, 1));
+        let mut hessian = Array2::zeros((classes + 1, classes + 1));
+        for k in 0..classes {
+            gradient[[k + 1, 0]] = at[k + 1];
+            hessian[[k + 1, k + 1]] = 1.0;
+        }
+        // Scores that are all the same leave the slope where it is.
+        hessian[[0, 0]] = 1e-12;
+        for (i, p) in p_nt.rows().into_iter().enumerate() {
+            let scores = scores_nt.row(i);
+            let mean = p.dot(&scores);
+            for k in 0..classes {
+                let off = p[k] - target(i, k);
+                gradient[[0, 0]] += off * scores[k];
+                gradient[[k + 1, 0]] += off;
+                hessian[[0, 0]] += p[k] * (scores[k] - mean).powi(2);
+                hessian[[k + 1, 0]] += p[k] * (scores[k] - mean);
+            }
+        }
+        let mut among = hessian.slice_mut(s![1.., 1..]);
+        among -= &p_nt.t().dot(&p_nt);
+        among.diag_mut().scaled_add(1.0, &p_nt.sum_axis(Axis(0)));
+        let mut factor = Lower::take(hessian);
+        if !factor.factor() {
+            break;
+        }
+        let mut step = gradient.clone();
+        factor.solve(&mut step);
+        factor.solve_transposed(&mut step);
+        let gain = gradient.column(0).dot(&step.column(0));
+        if gain.is_nan() || gain <= FINE {
+            break;
+        }
+        let mut share = 1.0;
+        let next = loop {
+            let there = &at - &(&step.column(0) * share);
+            let (next, p_nt) = cost(&there);
+            if next <= value - 1e-4 * share * gain {
+                break Some((there, next, p_nt));
+            }
+            share *= 0.5;
+            if share < 1e-10 {
+                break None;
+            }
+        };
+        let Some(next) = next else {
+            break;
+        };
+        (at, value, p_nt) = next;
+    }
+    (at[0], at.slice(s![1..]).to_vec())
+}
