@@ -6,13 +6,20 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::{
     collections::{BTreeMap, HashMap},
-    io::Write,
+    fs::File,
+    io::{Read, Write},
     path::Path,
+    sync::Arc,
 };
 
 /// The version of the format. A reader refuses files of a later one.
 const FORMAT_VERSION: u32 = 1;
 const FORMAT: &str = "bochner";
+
+/// So deep maps lie in each other at most, and whatever else is nested.
+const DEEPEST: usize = 32;
+/// So many bytes say at most what is in a file.
+const LONGEST_HEADER: u64 = 32 << 20;
 
 /// Arrays and properties under names, in memory.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -25,7 +32,8 @@ pub struct Store {
 struct Stored {
     dtype: Dtype,
     shape: Vec<usize>,
-    bytes: Vec<u8>,
+    /// Shared, so that a part of a store costs no copy of what is large.
+    bytes: Arc<Vec<u8>>,
 }
 
 impl Store {
@@ -141,7 +149,7 @@ impl Store {
         let stored = Stored {
             dtype,
             shape,
-            bytes,
+            bytes: Arc::new(bytes),
         };
         self.arrays.insert(name.to_owned(), stored);
     }
@@ -223,7 +231,7 @@ impl Store {
             .arrays
             .iter()
             .map(|(name, a)| {
-                let view = TensorView::new(a.dtype, a.shape.clone(), &a.bytes)
+                let view = TensorView::new(a.dtype, a.shape.clone(), a.bytes.as_slice())
                     .map_err(|e| Error::format(e.to_string()))?;
                 Ok((name.as_str(), view))
             })
@@ -268,11 +276,17 @@ impl Store {
             return Err(no(&format!("holds {found}, not {kind}; name another file")));
         }
         let tensors = SafeTensors::deserialize(bytes).map_err(|e| damaged(&e))?;
+        let deep = |name: &str| name.matches('.').nth(DEEPEST).is_some();
+        if properties.keys().any(|name| deep(name)) || tensors.names().iter().any(|n| deep(n)) {
+            return Err(no(&format!(
+                "holds things that lie in each other more than {DEEPEST} deep; name another file"
+            )));
+        }
         let arrays = tensors.iter().map(|(name, view)| {
             let stored = Stored {
                 dtype: view.dtype(),
                 shape: view.shape().to_vec(),
-                bytes: view.data().to_vec(),
+                bytes: Arc::new(view.data().to_vec()),
             };
             (name.to_owned(), stored)
         });
@@ -290,11 +304,59 @@ impl Store {
         file.finish()
     }
 
-    /// Reads a file, naming it in every error.
+    /// Reads a file, naming it in every error. Nothing is read whose length the file does not have.
     pub fn load(kind: &str, path: &Path) -> Result<Self> {
-        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        let fail = |error| Error::io(path, error);
+        // Asked first, because opening a pipe that nobody writes to waits forever.
+        let found = std::fs::metadata(path).map_err(fail)?;
+        if !found.is_file() && !found.is_dir() {
+            return Err(Error::in_model(
+                path,
+                &Error::format("is not a regular file; name one that bochner wrote"),
+            ));
+        }
+        let mut file = File::open(path).map_err(fail)?;
+        let mut bytes = vec![0; 8];
+        let short = found.len() < 8 && found.is_file();
+        if !short {
+            file.read_exact(&mut bytes).map_err(fail)?;
+            let header = bytes
+                .iter()
+                .rev()
+                .fold(0, |n, &byte| n << 8 | u64::from(byte));
+            let fits = (2..=LONGEST_HEADER.min(found.len() - 8)).contains(&header);
+            if !fits {
+                let none = Error::format(
+                    "truncated, or not a file of bochner; fit again, or name another file",
+                );
+                return Err(Error::in_model(path, &none));
+            }
+            // What is behind it is as long as it says, or the file is none of ours.
+            let mut text = vec![0; usize::try_from(header).unwrap_or(0)];
+            file.read_exact(&mut text).map_err(fail)?;
+            let expected = data_bytes(&text);
+            if expected != Some(found.len() - 8 - header) {
+                let none = Error::format(
+                    "truncated, or not a file of bochner; fit again, or name another file",
+                );
+                return Err(Error::in_model(path, &none));
+            }
+            bytes.append(&mut text);
+        }
+        file.take(found.len())
+            .read_to_end(&mut bytes)
+            .map_err(fail)?;
         Self::from_bytes(&bytes, kind).map_err(|e| Error::in_model(path, &e))
     }
+}
+
+/// How many bytes of arrays a header announces.
+fn data_bytes(header: &[u8]) -> Option<u64> {
+    let entries: BTreeMap<String, serde_json::Value> = serde_json::from_slice(header).ok()?;
+    let ends = entries
+        .values()
+        .filter_map(|entry| entry["data_offsets"][1].as_u64());
+    Some(ends.max().unwrap_or(0))
 }
 
 fn missing(name: &str) -> Error {

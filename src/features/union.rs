@@ -98,6 +98,10 @@ impl Union {
 
     pub(super) fn read(store: &Store) -> Result<Self> {
         let count: usize = store.get("parts")?;
+        if count > MOST_PARTS {
+            let problem = format!("a union of {count} maps; {MOST_PARTS} are read at most");
+            return Err(Error::format(problem));
+        }
         let weights = store.vector("weights", count)?;
         let parts = weights
             .iter()
@@ -106,6 +110,9 @@ impl Union {
         Self::new(parts.collect::<Result<_>>()?)
     }
 }
+
+/// More parts than anybody writes, which would take long to tell apart.
+const MOST_PARTS: usize = 1024;
 
 /// Builds a [`Union`] of maps that are still to be drawn: they share rows, bandwidth and
 /// standardisation. The seed of a learner gives each part numbers of its own; parts that keep their

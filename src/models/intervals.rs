@@ -1,7 +1,10 @@
 //! Prediction intervals: of Gaussian processes by their variance, of any regression by what it was
 //! off by on rows that it did not see.
 
-use super::{Conformal, LinearModel, linear::check_columns};
+use super::{
+    Conformal, LinearModel,
+    linear::{check_columns, require_finite},
+};
 use crate::{
     Error, Result,
     data::{Chunk, ChunkSource, Rows},
@@ -171,7 +174,9 @@ impl<'m> IntervalPredictor<'m> {
         let targets = |chunk: &Chunk, range| chunk.y.slice(s![range, ..]).to_owned();
         self.featurizer
             .on_host(source, targets, |lanes, y_nt: Array2<f64>| {
-                sink(raw(model, lanes), y_nt.view())
+                let raw = raw(model, lanes);
+                require_finite(&raw.predicted_nt)?;
+                sink(raw, y_nt.view())
             })
     }
 }

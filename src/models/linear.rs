@@ -226,9 +226,16 @@ impl LinearModel {
                 map.output_dim()
             )));
         }
+        if features == 0 || outputs == 0 {
+            return Err(Error::format("coefficients of no features or no outputs"));
+        }
         let intercept_t = store.vector("intercept", outputs)?;
         let link = Link::read(store, outputs)?;
-        let columns = outputs - link.map_or(0, Link::hidden);
+        let hidden = link.map_or(0, Link::hidden);
+        let columns = outputs.saturating_sub(hidden);
+        if columns == 0 {
+            return Err(Error::format("a link that leaves no outputs"));
+        }
         let targets = match store.text("task")? {
             "regression" => Targets::Real {
                 columns,
@@ -342,6 +349,7 @@ impl<'m> Predictor<'m> {
         let mut all = Array2::zeros((rows.nrows(), intercept.len()));
         self.featurizer.rows(rows, |y, range| {
             let y = y[0].mapv(f64::from) + intercept;
+            require_finite(&y)?;
             all.slice_mut(s![range, ..]).assign(&y);
             Ok(())
         })?;
@@ -379,6 +387,7 @@ impl<'m> Predictor<'m> {
         self.featurizer
             .on_host(source, targets, |scores, y: Array2<f64>| {
                 let scores = scores[0].mapv(f64::from) + &model.coefficients.intercept_t;
+                require_finite(&scores)?;
                 sink(scores.view(), y.view())
             })
     }
@@ -390,6 +399,17 @@ fn count_up(names: &[String]) -> bool {
         .iter()
         .enumerate()
         .all(|(j, name)| *name == j.to_string())
+}
+
+/// Errors on outputs that are not numbers: nobody asked for them.
+pub(super) fn require_finite(outputs: &Array2<f64>) -> Result<()> {
+    match outputs.iter().all(|v| v.is_finite()) {
+        true => Ok(()),
+        false => Err(Error::numerical(
+            "the model predicts values that are not finite: rows are too far from those it was \
+             fitted to, or the file is damaged",
+        )),
+    }
 }
 
 /// Errors unless `source` has the columns that `model` was fitted on.

@@ -69,7 +69,7 @@ fn shards_merge_to_the_model_of_one_process() {
             "",
         ),
         (
-            "--target y --ignore label --model boosting --steps 20",
+            "--target y --ignore label --model boosting --steps 20 --lambda 1e-2",
             2,
             "",
         ),
