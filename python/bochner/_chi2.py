@@ -19,7 +19,7 @@ from ._scan import Scan, of_scans, seen
 from ._transformer import MEMORY, Transformer, round_to_11_bits
 
 #: Distances of one, two and three samples, as scikit-learn has them.
-_INTERVALS = {1: 0.8, 2: 0.5, 3: 0.4}
+INTERVALS = {1: 0.8, 2: 0.5, 3: 0.4}
 
 
 class SkewedChi2Sampler(Transformer):
@@ -288,11 +288,11 @@ class AdditiveChi2Sampler(Transformer):
     def _interval(self):
         if self.sample_interval is not None:
             return self.sample_interval
-        if self.sample_steps not in _INTERVALS:
+        if self.sample_steps not in INTERVALS:
             raise ValueError(
                 "If sample_steps is not in [1, 2, 3], you need to provide sample_interval"
             )
-        return _INTERVALS[self.sample_steps]
+        return INTERVALS[self.sample_steps]
 
     def get_feature_names_out(self, input_features=None):
         """Names of the features: of each column its root, then cosines and sines.

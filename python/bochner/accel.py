@@ -14,12 +14,13 @@ from functools import wraps
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from scipy import sparse
+from scipy import fft, sparse
 from sklearn.utils._set_output import _wrap_method_output
 from sklearn.utils.validation import check_is_fitted
 
 from . import _native
 from ._arrays import dense, lengthscale, means, table
+from ._chi2 import INTERVALS
 from ._scan import checked
 
 __all__ = ["install", "profile", "uninstall"]
@@ -28,7 +29,14 @@ __all__ = ["install", "profile", "uninstall"]
 _LEARNT = {
     "RBFSampler": ("random_weights_", "random_offset_"),
     "Nystroem": ("components_", "normalization_"),
+    "PolynomialCountSketch": ("indexHash_", "bitHash_"),
+    "SkewedChi2Sampler": ("random_weights_", "random_offset_"),
+    "AdditiveChi2Sampler": (),
 }
+#: Whose features are of differences of rows.
+_CENTRED = ("RBFSampler", "Nystroem")
+#: Rows of sketches that are transformed back at a time.
+_BACK = 1 << 13
 _MODULE = "sklearn.kernel_approximation"
 #: Phases of rows farther from where a map is centred than this lose digits in float32.
 _FAR = 100.0
@@ -74,16 +82,79 @@ def _nystroem(estimator, center):
     )
 
 
-_BUILD = {"RBFSampler": _sampler, "Nystroem": _nystroem}
+def _sketch(estimator, center):
+    """The transform of the sketch with the hashes of the fit."""
+    return _native.FeatureMap.from_hashes(
+        estimator.coef0,
+        estimator.n_components,
+        estimator.indexHash_.astype(np.int64),
+        estimator.bitHash_.astype(np.float64),
+        [float(estimator.gamma) ** 0.5] * len(center),
+    )
+
+
+def _skewed(estimator, center):
+    """Features of logarithms with the frequencies of the fit."""
+    weights = estimator.random_weights_.astype(np.float64)
+    turns = estimator.random_offset_ / (2 * np.pi)
+    return _native.FeatureMap.from_logarithms(
+        estimator.skewedness, np.ascontiguousarray(weights.T), turns.tolist()
+    )
+
+
+def _additive(estimator, center):
+    """Samples of the spectrum at scikit-learn's distances."""
+    steps, interval = estimator.sample_steps, estimator.sample_interval
+    interval = INTERVALS[steps] if interval is None else interval
+    return _native.FeatureMap.additive_chi2(len(center), steps, interval)
+
+
+def _back(Z):
+    """Sketches from their transforms."""
+    components = Z.shape[1]
+    real = components // 2 + 1
+    root = np.full(real, 0.5**0.5)
+    root[0] = 1.0
+    if components % 2 == 0:
+        root[-1] = 1.0
+    for first in range(0, len(Z), _BACK):
+        rows = Z[first : first + _BACK]
+        turned = (rows[:, :real] * root).astype(np.complex128)
+        turned.imag[:, 1 : (components + 1) // 2] = rows[:, real:] * -(0.5**0.5)
+        rows[:] = fft.irfft(turned, n=components, axis=1, norm="ortho")
+
+
+_BUILD = {
+    "RBFSampler": _sampler,
+    "Nystroem": _nystroem,
+    "PolynomialCountSketch": _sketch,
+    "SkewedChi2Sampler": _skewed,
+    "AdditiveChi2Sampler": _additive,
+}
+
+
+def _dtype(name, estimator, given, rows):
+    """The type of scikit-learn's features of these rows."""
+    if name == "AdditiveChi2Sampler":
+        # Those of integers are cut to integers there.
+        if getattr(given, "dtype", rows.dtype) != rows.dtype:
+            raise _NotCovered(f"rows of {given.dtype}")
+        return rows.dtype
+    if name == "PolynomialCountSketch" or (name == "Nystroem" and estimator.kernel == "laplacian"):
+        # In float64 there.
+        return np.float64
+    return np.result_type(rows.dtype, getattr(estimator, _LEARNT[name][0]).dtype)
 
 
 def _map_of(name, estimator, X):
     """The native map of what an estimator has learnt, drawn again once that is something else."""
     learnt = [getattr(estimator, attribute) for attribute in _LEARNT[name]]
-    center = np.zeros(X.shape[1]) if sparse.issparse(X) else means(X)
+    centred = name in _CENTRED and not sparse.issparse(X)
+    center = means(X) if centred else np.zeros(X.shape[1])
     kept = _maps.get(estimator)
     if kept is not None:
         same = all(a is b for a, b in zip(kept[0], learnt)) and kept[1] == estimator.get_params()
+        same = same and len(center) == len(kept[2])
         if same and (abs(center - kept[2]) * kept[3] <= _FAR).all():
             return kept[4]
     native = _BUILD[name](estimator, center)
@@ -101,13 +172,14 @@ def _transform_of(name, theirs):
         try:
             check_is_fitted(self)
             rows = checked(self, X)
+            if name.endswith("Chi2Sampler") and sparse.issparse(rows):
+                raise _NotCovered("sparse rows")
+            dtype = _dtype(name, self, X, rows)
             native = _map_of(name, self, rows)
-            dtype = np.result_type(rows.dtype, getattr(self, _LEARNT[name][0]).dtype)
-            if name == "Nystroem" and self.kernel == "laplacian":
-                # Distances of scikit-learn are in float64 there.
-                dtype = np.float64
             out = np.empty((rows.shape[0], native.n_components), dtype=dtype)
             native.transform(table(rows), out, "auto")
+            if name == "PolynomialCountSketch":
+                _back(out)
         except Exception as reason:
             # Errors are scikit-learn's to say.
             start = time.perf_counter()
@@ -133,7 +205,7 @@ def install(*names):
     Parameters
     ----------
     *names : str
-        ``'RBFSampler'``, ``'Nystroem'``; both if none is named.
+        Of `sklearn.kernel_approximation`; all classes there if none is named.
 
     Examples
     --------
@@ -190,16 +262,16 @@ def profile():
 
 
 def _report(file):
-    print(f"{'transform of':<14}{'computed by':<14}{'calls':>6}{'seconds':>10}", file=file)
+    print(f"{'transform of':<22}{'computed by':<14}{'calls':>6}{'seconds':>10}", file=file)
     for call in profile():
-        line = "{class:<14}{where:<14}{calls:>6}{seconds:>10.3f}".format(**call)
+        line = "{class:<22}{where:<14}{calls:>6}{seconds:>10.3f}".format(**call)
         print(line + (f"  {call['reason']}" if call["reason"] else ""), file=file)
 
 
 def _main():
     parser = argparse.ArgumentParser(
         prog="python -m bochner.accel",
-        description="Runs a script with scikit-learn's RBFSampler and Nystroem computed by bochner.",
+        description="Runs a script with sklearn.kernel_approximation computed by bochner.",
     )
     parser.add_argument("--profile", action="store_true", help="print what was called, on stderr")
     parser.add_argument("-m", dest="module", action="store_true", help="script is a module's name")

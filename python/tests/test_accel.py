@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
-from sklearn.kernel_approximation import Nystroem, RBFSampler
+from sklearn.kernel_approximation import (
+    AdditiveChi2Sampler,
+    Nystroem,
+    PolynomialCountSketch,
+    RBFSampler,
+    SkewedChi2Sampler,
+)
 
 from bochner import accel
 
@@ -94,7 +100,13 @@ def test_sparse_rows_and_data_frames(X, installed):
 SCRIPT = """
 import sys
 import numpy as np
-from sklearn.kernel_approximation import Nystroem, RBFSampler
+from sklearn.kernel_approximation import (
+    AdditiveChi2Sampler,
+    Nystroem,
+    PolynomialCountSketch,
+    RBFSampler,
+    SkewedChi2Sampler,
+)
 X = np.random.RandomState(0).normal(size=(300, 4))
 print(RBFSampler(random_state=0).fit_transform(X).sum())
 print(Nystroem("cosine", n_components=10, random_state=0).fit_transform(X).shape)
@@ -129,3 +141,45 @@ def test_an_error_of_the_script_is_seen(tmp_path):
     command = [sys.executable, "-m", "bochner.accel", "--profile", str(script)]
     run = subprocess.run(command, capture_output=True, text=True)
     assert run.returncode == 3 and "transform of" in run.stderr
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    "model",
+    [
+        PolynomialCountSketch(degree=2, coef0=1.0, gamma=0.3, n_components=50, random_state=0),
+        PolynomialCountSketch(degree=3, n_components=51, random_state=0),
+        SkewedChi2Sampler(skewedness=0.5, n_components=40, random_state=0),
+        AdditiveChi2Sampler(sample_steps=3),
+        AdditiveChi2Sampler(sample_steps=5, sample_interval=0.3),
+    ],
+    ids=str,
+)
+def test_sketches_and_histograms_are_scikit_learn_s(X, dtype, model, installed):
+    X = abs(X).astype(dtype)
+    Z = model.fit(X).transform(X)
+    accel.uninstall()
+    expected = model.transform(X)
+    assert (Z.dtype, Z.shape) == (expected.dtype, expected.shape)
+    # 11 bits of the weights.
+    bound = 4e-3 if isinstance(model, SkewedChi2Sampler) else 2e-6 * abs(expected).max()
+    assert_allclose(Z, expected, atol=bound)
+
+
+def test_what_is_not_covered_of_them_falls_through(X, installed):
+    X = abs(X)
+    thin = sparse.csr_array(X)
+    assert sparse.issparse(AdditiveChi2Sampler().fit_transform(thin))
+    assert (AdditiveChi2Sampler().transform(np.array([[1, 4]])) == [[0, 1, 0, 0, 0, 0]]).all()
+    with pytest.raises(ValueError, match="Negative values"):
+        AdditiveChi2Sampler().fit(X).transform(-X)
+    with pytest.raises(ValueError, match="smaller than -skewedness"):
+        SkewedChi2Sampler().fit(X).transform(-9 * X)
+    assert set(where()) == {"scikit-learn"}
+    # Sparse sketches are covered, and one estimator of no fit takes rows of any width.
+    sketch = PolynomialCountSketch(random_state=0).fit(thin)
+    assert_allclose(sketch.transform(thin), sketch.transform(X), atol=1e-5)
+    additive = AdditiveChi2Sampler()
+    assert additive.transform(X).shape == (200, 21)
+    assert additive.transform(X[:, :2]).shape == (200, 6)
+    assert where().count("bochner") == 2
