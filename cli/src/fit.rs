@@ -332,9 +332,9 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     };
     report.seconds("survey", seconds);
     if let Some(schema) = train.schema() {
-        if args.is_in_parts() {
-            let problem = "--checkpoint and --shard take files of numbers, without --missing and \
-                           --categorical";
+        if args.part.shard.is_some() {
+            let problem = "--shard takes files of numbers: sums do not say what columns of text \
+                           became; fit this table in one process, with --checkpoint";
             return Err(Usage(problem.into()).into());
         }
         // What the training rows made of the columns holds for the others.
@@ -407,6 +407,7 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
             let learner = chosen.fit.of_sums();
             let learner = learner.ok_or_else(|| Usage("this learner sums no rows".into()))?;
             let mut model = summing.model(learner, &run)?;
+            model.name_columns(train.as_ref());
             if let Some(times) = &mut model.times {
                 times.accumulate = std::time::Duration::from_secs_f64(seconds);
             }

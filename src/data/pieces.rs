@@ -1,6 +1,6 @@
 //! Pieces of a source, one after the other: what is done when a run is cut into steps.
 
-use super::{Chunk, ChunkSource, checked::next_checked};
+use super::{Chunk, ChunkSource, Schema, checked::next_checked};
 use crate::error::Result;
 
 /// Rows of a source that are skipped at a time.
@@ -108,6 +108,9 @@ impl<S: ChunkSource> ChunkSource for Piece<'_, S> {
     }
     fn rewind(&mut self) -> Result<()> {
         self.pieces.seek(self.first)
+    }
+    fn schema(&self) -> Option<&Schema> {
+        self.pieces.source.schema()
     }
     fn is_checked(&self) -> bool {
         // Chunks are checked as they pass.

@@ -336,3 +336,36 @@ fn every_state_of_a_folder_is_gone_on_from_or_refused() {
     fs::write(kept.join("sums"), "nothing").expect("writes");
     finish(command(folder).args(FIT.split(' ')).arg("-q")).fails(&["not a file of bochner"]);
 }
+
+/// A model of a table knows what its text became, however it was fitted.
+#[test]
+fn tables_of_text_are_fitted_in_steps() {
+    let here = here();
+    let folder = here.path();
+    let mut text = String::from("job,hours,income\n");
+    for i in 0..300 {
+        let (job, hours) = (["sales", "craft", "exec"][i * 5 % 3], 20 + i * 13 % 40);
+        let income = if job == "exec" || hours > 45 {
+            "high"
+        } else {
+            "low"
+        };
+        text += &format!("{job},{hours},{income}\n");
+    }
+    fs::write(folder.join("t.csv"), text).expect("writes");
+    let fit = "fit t.csv --target income --features 40 --lambda 1e-3 -q --device cpu -o m";
+    let predicted = |more: &[&str]| {
+        bochner(folder, fit, more).ok();
+        let predict = "predict m t.csv --target income -q --device cpu -o p.csv";
+        bochner(folder, predict, &[]).ok();
+        fs::read_to_string(folder.join("p.csv")).expect("reads")
+    };
+    let at_once = predicted(&[]);
+    assert!(at_once.contains("high"), "{at_once}");
+    assert_eq!(
+        predicted(&["--checkpoint", "kept", "--every", "70"]),
+        at_once
+    );
+    let shard = fit.replace("-o m", "--shard 1/2 --partial s");
+    bochner(folder, &shard, &[]).fails(&["columns of text", "--checkpoint"]);
+}
