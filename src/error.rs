@@ -200,6 +200,36 @@ impl Error {
         self
     }
 
+    /// The same error with another remedy in the place of one, or without it: who knows more of the
+    /// case than who raised it says what helps there.
+    ///
+    /// ```
+    /// use bochner::{Error, error::Remedy};
+    /// let error = Error::numerical("too large").help(Remedy::Standardize);
+    /// assert_eq!(error.instead(&Remedy::Standardize, None).to_string(), "too large");
+    /// ```
+    #[must_use]
+    pub fn instead(mut self, of: &Remedy, other: Option<Remedy>) -> Self {
+        let remedies = match &mut self {
+            Self::Shape(problem)
+            | Self::Parameter(problem)
+            | Self::Unsupported(problem)
+            | Self::Missing(problem)
+            | Self::Format(problem)
+            | Self::Device(problem)
+            | Self::Shader(problem)
+            | Self::Numerical(problem)
+            | Self::Data { problem, .. }
+            | Self::Model { problem, .. } => &mut problem.remedies,
+            Self::Limit { remedies, .. } | Self::HostMemory { remedies, .. } => remedies,
+            Self::OutOfMemory { .. } | Self::DeviceLost { .. } | Self::Io { .. } => return self,
+        };
+        if let Some(at) = remedies.iter().position(|remedy| remedy == of) {
+            remedies.splice(at..=at, other);
+        }
+        self
+    }
+
     /// What helps, best first. Some errors say it in their words and have none.
     pub fn remedies(&self) -> Vec<Remedy> {
         self.parts().remedies

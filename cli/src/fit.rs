@@ -267,10 +267,12 @@ impl Args {
             run: &run,
         };
         let fit = chosen.fit.as_ref();
-        let mut model = match chosen.probabilities {
-            true => WithProbabilities(fit).fit(built.map, data)?,
-            false => fit.fit(built.map, data)?,
+        let standardized = built.is_standardized();
+        let fitted = match chosen.probabilities {
+            true => WithProbabilities(fit).fit(built.map, data),
+            false => fit.fit(built.map, data),
         };
+        let mut model = fitted.map_err(|error| BuiltMap::advise(standardized, error))?;
         model.name_columns(train);
         Ok(model)
     }

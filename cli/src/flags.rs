@@ -12,6 +12,7 @@ fn flag(remedy: &Remedy) -> String {
         Remedy::LessMemory => "use less --memory",
         Remedy::MoreMemory => "use more --memory",
         Remedy::FewerFeatures => "use fewer --features",
+        Remedy::FewerLandmarks => "use fewer --landmarks",
         Remedy::UseCpu => "use --device cpu",
         Remedy::NameAdapter => "name an adapter to use it all the same",
         Remedy::Standardize => "use --standardize",
@@ -58,5 +59,12 @@ mod tests {
             explain(&error),
             "the matrix is singular; use a larger --lambda, --map nystrom, or run again"
         );
+        let error = error.instead(&Remedy::LargerLambda, Some(Remedy::FewerLandmarks));
+        let error = error.instead(&Remedy::words("run again"), Some(Remedy::FillMissing));
+        let error = error.instead(&Remedy::UseMap("nystrom"), None);
+        let comma = Remedy::Categorical("a, b".into());
+        let said = "the matrix is singular; use fewer --landmarks, let --missing indicator (or \
+                    mean, median) stand for it, or name it with --categorical '\"a, b\"'";
+        assert_eq!(explain(&error.help(comma)), said);
     }
 }

@@ -14,6 +14,7 @@ use anyhow::Result;
 use bochner::{
     Error, Run,
     data::{ChunkSource, Survey},
+    error::Remedy,
     features::{
         FeatureMap, Form, MapChoice, MapKind, MapSpec, ScaledKernel, Scaling, Selection,
         Standardize,
@@ -72,6 +73,19 @@ pub(crate) struct BuiltMap {
 }
 
 impl BuiltMap {
+    /// The error without the advice to standardise, where that is done.
+    pub(crate) fn advise(standardized: bool, error: Error) -> Error {
+        match standardized {
+            true => error.instead(&Remedy::Standardize, None),
+            false => error,
+        }
+    }
+
+    /// Whether columns are standardised.
+    pub(crate) fn is_standardized(&self) -> bool {
+        self.scale.is_standardized()
+    }
+
     /// The kernel on raw rows.
     pub(crate) fn scaled_kernel(&self) -> ScaledKernel {
         ScaledKernel {
@@ -290,4 +304,22 @@ pub(crate) fn selected(selection: &Selection) -> Value {
         "seconds_per_row": costs,
         "kept": selection.kept,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is done already is no advice.
+    #[test]
+    fn standardised_columns_are_not_to_be_standardised() {
+        for (standardized, said) in [
+            (false, "singular; use --standardize or a larger --lambda"),
+            (true, "singular; use a larger --lambda"),
+        ] {
+            let error = Error::numerical("singular").help(Remedy::Standardize);
+            let error = BuiltMap::advise(standardized, error.help(Remedy::LargerLambda));
+            assert_eq!(flags::explain(&error), said);
+        }
+    }
 }

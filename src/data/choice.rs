@@ -14,7 +14,8 @@ pub enum ColumnChoice {
     These(Vec<String>),
     /// All but these, which must be there.
     AllBut(Vec<String>),
-    /// These, in this order, where the file has names that are not just numbers; else all. For rows
+    /// These, in this order, where the file has names that are not just numbers, or more columns
+    /// than these; else all. For rows
     /// that a model is to predict: [`LinearModel::columns`](crate::models::LinearModel::columns).
     Matching(Vec<String>),
     /// Those of a schema, by which they are read, with its targets.
@@ -122,12 +123,20 @@ impl ColumnChoice {
             }
             Ok(found)
         };
-        let others = |left_out: &[usize]| {
+        let others = |left_out: &[usize]| -> Vec<usize> {
             let free = |j: &usize| !targets.contains(j) && !left_out.contains(j);
             (0..names.len()).filter(free).collect()
         };
         let chosen = match self {
             Self::Matching(wanted) if names_tell(names) && names_tell(wanted) => {
+                return each(wanted, ", which the model was fitted on");
+            }
+            // Places, where the file has more columns than those.
+            Self::Matching(wanted)
+                if !names_tell(names)
+                    && !names_tell(wanted)
+                    && others(&[]).len() > wanted.len() =>
+            {
                 return each(wanted, ", which the model was fitted on");
             }
             Self::Known(schema) => {

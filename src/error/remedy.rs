@@ -15,6 +15,8 @@ pub enum Remedy {
     MoreMemory,
     /// Fewer features (grids, landmarks).
     FewerFeatures,
+    /// Fewer landmarks of Falkon.
+    FewerLandmarks,
     /// The CPU backend instead of a GPU.
     UseCpu,
     /// An adapter by its name, which software adapters need.
@@ -68,6 +70,7 @@ impl fmt::Display for Remedy {
             Self::LessMemory => "use less .memory(..)",
             Self::MoreMemory => "use more .memory(..)",
             Self::FewerFeatures => "use fewer .features(..)",
+            Self::FewerLandmarks => "use fewer .landmarks(..)",
             Self::UseCpu => "use Device::cpu()",
             Self::NameAdapter => "use DeviceChoice::Named(..) with an adapter's name",
             Self::Standardize => "use .standardize(Standardize::Yes)",

@@ -148,10 +148,11 @@ impl Fit for FalkonOptions {
                 what: format!("the kernel of {}", counted(m, "landmark")),
                 needed: human_bytes(factor_bytes(m)),
                 allowed: human_bytes(MOST_BYTES),
-                remedies: vec![Remedy::words("use fewer landmarks")],
+                remedies: vec![Remedy::FewerLandmarks],
             });
         }
-        room::ask_square(m, 16, || format!("the factors of {m} landmarks"))?;
+        room::ask_square(m, 16, || format!("the factors of {m} landmarks"))
+            .map_err(|error| error.instead(&Remedy::FewerFeatures, Some(Remedy::FewerLandmarks)))?;
         if source.targets() == 0 {
             return Err(Error::missing("the data has no targets to fit").help(Remedy::NameTargets));
         }

@@ -300,6 +300,11 @@ impl KernelArgs {
 }
 
 impl Scale {
+    /// Whether columns are standardised.
+    pub(super) fn is_standardized(&self) -> bool {
+        self.scaling.as_ref().is_some_and(Scaling::is_standardized)
+    }
+
     /// Of what a search found.
     pub(super) fn searched(
         kernel: &dyn Kernel,

@@ -67,6 +67,15 @@ fn a_model_finds_its_columns_by_name() {
         Some(0)
     );
     assert_eq!(read("n.csv"), read("other.out.csv"));
+    // Columns of other names are told by --columns, which goes before the names of the model.
+    let text = table("a,b,y").replacen("a,b,y", "first,second,y", 1);
+    fs::write(here.path().join("renamed.csv"), text).expect("written");
+    let renamed = "evaluate m.model renamed.csv --device cpu --target y --json";
+    run(renamed).fails(&["renamed.csv", "\"a\"", "first, second, y"]);
+    let rmse = |arguments: &str| number(&run(arguments).json(), "rmse");
+    let own = rmse("evaluate m.model train.csv --device cpu --target y --json");
+    assert_eq!(rmse(&format!("{renamed} --columns first,second")), own);
+    assert!(rmse(&format!("{renamed} --columns second,first")) > 2.0 * own);
     run(&format!("{fit} --columns a,nn")).fails(&["\"nn\"", "id, a, b, y"]);
     run(&format!("{fit} --ignore nn")).fails(&["\"nn\"", "to leave out"]);
     run(&format!("{fit} --ignore a --columns b")).fails(&["--ignore", "--columns"]);
@@ -172,4 +181,27 @@ fn standard_input_and_folders_are_read_like_files() {
     piped(here.path(), &format!("fit - {fit} --format tar"), "none").fails(&["--format", "libsvm"]);
     let over = "predict m.model parts --target y -o parts/2.csv --device cpu";
     bochner(here.path(), over, &[]).fails(&["2.csv", "would be replaced"]);
+}
+
+/// Columns that were chosen by their places in a file without names are found there again.
+#[test]
+fn a_model_of_some_places_predicts_the_whole_file() {
+    let here = here();
+    let write = |name: &str, columns: &str| {
+        let text = table(columns);
+        let rows = text.split_once('\n').expect("names").1;
+        fs::write(here.path().join(name), rows).expect(name);
+    };
+    let run = |arguments: &str| bochner(here.path(), arguments, &["--device", "cpu"]).ok();
+    write("train.csv", "a,id,b,y");
+    write("own.csv", "a,b");
+    let fit = "fit train.csv --target 3 --task regression --features 64 --sigma 2 --quiet";
+    run(&format!("{fit} --columns 0,2 -o m.model"));
+    for (rows, out) in [("train.csv", "whole.csv"), ("own.csv", "own.out.csv")] {
+        run(&format!("predict m.model {rows} -o {out}"));
+    }
+    run("predict m.model train.csv --target 3 -o without.csv");
+    let read = |name: &str| fs::read_to_string(here.path().join(name)).expect(name);
+    assert_eq!(read("whole.csv"), read("own.out.csv"));
+    assert_eq!(read("whole.csv"), read("without.csv"));
 }
