@@ -2,7 +2,7 @@
 
 use crate::{Cli, Command, fit, report::Usage};
 use anyhow::Result;
-use bochner::Error;
+use bochner::{Error, data::parts};
 use clap::parser::ValueSource;
 use std::{
     collections::BTreeMap,
@@ -82,8 +82,20 @@ pub(crate) fn fit(given: &Given) -> Result<Box<fit::Args>> {
     }
 }
 
-/// What tells a file from others: its length, when it was changed, and both of its ends.
+/// What tells a file from others: its length, when it was changed, and both of its ends. Of a
+/// folder or a pattern, that of each file.
 pub(crate) fn file(path: &Path) -> bochner::Result<String> {
+    if path == Path::new("-") {
+        return Err(Error::unsupported(
+            "standard input is gone when work is taken up again; save it to a file first",
+        ));
+    }
+    let files = parts(path)?;
+    let told: bochner::Result<Vec<_>> = files.iter().map(|file| one(file)).collect();
+    Ok(told?.join("; "))
+}
+
+fn one(path: &Path) -> bochner::Result<String> {
     const END: u64 = 1 << 16;
     let fail = |error| Error::io(path, error);
     let found = std::fs::metadata(path).map_err(fail)?;

@@ -213,7 +213,7 @@ fn extensions() {
         open(&path, &OpenOptions::default()),
         &[
             "data.parquet: .parquet cannot be read",
-            ".npy, .npz and .csv",
+            ".npy, .npz, .csv and .libsvm",
         ],
     );
     assert_says(
@@ -242,7 +242,7 @@ fn extensions() {
     for name in ["rows.npy.gz", "rows.gz", "rows.tar.zst"] {
         assert_says(
             open(name, &OpenOptions::default()),
-            &["read", ".npz and .csv"],
+            &["read", ".csv and .libsvm"],
         );
     }
 }

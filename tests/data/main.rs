@@ -3,6 +3,7 @@
 
 mod compressed;
 mod csv;
+mod fuzz;
 mod npy;
 mod npz;
 mod output;

@@ -261,3 +261,24 @@ fn a_file_that_shrinks_is_truncated() {
         .unwrap();
     assert_says(read_all(&mut source, 8), &["truncated"]);
 }
+
+/// A sparse file of a few rows that no memory holds.
+#[test]
+fn too_many_columns_are_refused_before_anything_of_their_size_is_held() {
+    let (_directory, path) = place("x.npy");
+    let dict = "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 1000000000), }";
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((dict.len() as u16).to_le_bytes());
+    bytes.extend(dict.as_bytes());
+    fs::write(&path, &bytes).unwrap();
+    let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.set_len(bytes.len() as u64 + 2_000_000_000).unwrap();
+    assert_says(
+        NpySource::open(&path, None),
+        &[
+            "has 1000000000 columns",
+            "16777216 can be read",
+            "transpose",
+        ],
+    );
+}

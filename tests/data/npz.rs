@@ -1,8 +1,9 @@
 use crate::{assert_says, opened, place, read_all, read_in_every_way};
 use bochner::data::{ChunkSource, NpzSource, OpenOptions, Rows, open};
 use ndarray::{Array1, Array2, ShapeBuilder};
-use ndarray_npy::NpzWriter;
+use ndarray_npy::{NpzWriter, WriteNpyExt};
 use std::fs::{self, File};
+use std::io::Write;
 use std::path::Path;
 
 /// Values that deflate only in part.
@@ -123,5 +124,39 @@ fn damage_never_passes_and_never_panics() {
                 Err(error) => assert!(!error.to_string().contains('\n'), "{error}"),
             }
         }
+    }
+}
+
+/// A few packed bytes may unpack to more than any disk holds: nothing is unpacked beyond what the
+/// directory says, neither into memory nor into the copy of an array that is stored by columns.
+#[test]
+fn no_more_is_unpacked_than_the_directory_says() {
+    let (_directory, path) = place("data.npz");
+    let mut by_columns = Array2::<f32>::zeros((2, 16).f());
+    by_columns.fill(1.0);
+    for x in [Array2::zeros((2, 16)), by_columns] {
+        let mut array = Vec::new();
+        x.write_npy(&mut array).unwrap();
+        let length = array.len() as u32;
+        array.resize(64 << 20, 0);
+        let mut zip = zip::ZipWriter::new(File::create(&path).unwrap());
+        zip.start_file("X.npy", zip::write::SimpleFileOptions::default())
+            .unwrap();
+        zip.write_all(&array).unwrap();
+        zip.finish().unwrap();
+        let mut bytes = fs::read(&path).unwrap();
+        assert!(bytes.len() < 1 << 17);
+        // The directory at the end, and in it the length.
+        let entry = bytes.windows(4).rposition(|w| w == b"PK\x01\x02").unwrap();
+        bytes[entry + 24..entry + 28].copy_from_slice(&length.to_le_bytes());
+        fs::write(&path, bytes).unwrap();
+        let read = NpzSource::open(&path).and_then(|mut source| read_all(&mut source, 1));
+        assert_says(
+            read,
+            &[
+                "array X is damaged",
+                "more than the archive's directory says",
+            ],
+        );
     }
 }

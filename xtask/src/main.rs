@@ -6,6 +6,7 @@ mod dependencies;
 mod dist;
 mod documents;
 mod endurance;
+mod fuzz;
 mod icd;
 mod metadata;
 mod msrv;
@@ -41,6 +42,8 @@ Usage: cargo xtask COMMAND
                compile the library for ARM Linux, macOS, Windows and the browser as far as
                toolchains reach, and run ARM's tests where qemu-user is installed; takes half an
                hour
+  fuzz [N]     every reader of files against N files that are damaged at random, of each kind
+               [default: 1000000, which takes an hour or more]
   dist         the program as it is handed out, and its size
   help         this text
 
@@ -65,6 +68,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
     };
     let takes_arguments = match command {
         "test" => true,
+        "fuzz" => rest.len() <= 1,
         "portability" => rest.iter().all(|argument| argument == "--no-tests"),
         _ => false,
     };
@@ -82,6 +86,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         "tools" => dependencies::install(),
         "msrv" => msrv::check(),
         "portability" => portability::run_all(!rest.is_empty()),
+        "fuzz" => fuzz::run_many(rest.first().map_or("1000000", String::as_str)),
         "dist" => dist::build(),
         "python" => python::test(),
         "engines" => python::engines(),

@@ -86,6 +86,9 @@ pub(in crate::data) enum Role {
 /// Bytes read at a time: within second-level caches, large against the cost of a read.
 const BUFFER: usize = 256 * 1024;
 
+/// The most columns: one row of f64 takes 128 MiB.
+const MOST_COLUMNS: usize = 1 << 24;
+
 /// An array `[rows, columns]` that is read in order.
 #[derive(Debug)]
 pub(in crate::data) struct ArrayReader {
@@ -122,6 +125,12 @@ impl ArrayReader {
                      holds: its header is damaged; write it again"
                 ))
             })?;
+        if columns > MOST_COLUMNS {
+            return Err(place.problem(format!(
+                "has {columns} columns, and {MOST_COLUMNS} can be read; is it stored with samples \
+                 in columns? Save its transpose"
+            )));
+        }
         let (need, have) = (
             header.start + bytes as u64,
             input.len().map_err(|error| place.io(error))?,

@@ -63,6 +63,8 @@ pub(in crate::data) struct Entry {
     file: File,
     description: Description,
     body: Box<dyn Read + Send>,
+    /// Bytes read.
+    read: u64,
     crc: Crc,
 }
 
@@ -83,6 +85,7 @@ impl Entry {
             file,
             description,
             body,
+            read: 0,
             crc: Crc::new(),
         })
     }
@@ -95,7 +98,7 @@ impl Entry {
     /// Back to the first byte.
     pub(in crate::data) fn rewind(&mut self) -> io::Result<()> {
         self.body = body(&self.file, self.description)?;
-        self.crc = Crc::new();
+        (self.read, self.crc) = (0, Crc::new());
         Ok(())
     }
 
@@ -127,20 +130,26 @@ fn body(file: &File, description: Description) -> io::Result<Box<dyn Read + Send
 impl Read for Entry {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.body.read(buffer)?;
+        self.read += read as u64;
+        // A few packed bytes may unpack to more than any disk holds.
+        if self.read > self.description.unpacked {
+            return Err(invalid(
+                "it unpacks to more than the archive's directory says",
+            ));
+        }
         self.crc.update(&buffer[..read]);
-        // Crc counts modulo 2^32, and two lengths that agree there with one CRC are damage of no
-        // practical kind.
         if read == 0 && !buffer.is_empty() {
-            if self.crc.amount() != self.description.unpacked as u32 {
+            if self.read != self.description.unpacked {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
             if self.crc.sum() != self.description.crc {
-                return Err(io::Error::new(
-                    io::ErrorKind::InvalidData,
-                    "its checksum does not match",
-                ));
+                return Err(invalid("its checksum does not match"));
             }
         }
         Ok(read)
     }
+}
+
+fn invalid(problem: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, problem)
 }

@@ -1,0 +1,249 @@
+//! Files that were damaged at random: each is refused in one line or read as what it then says, in
+//! bounded memory and without a panic.
+//!
+//! `BOCHNER_FUZZ` is how many of each kind there are (`cargo xtask fuzz` asks for a million);
+//! `BOCHNER_FUZZ_SEED` where the draws begin.
+
+use crate::read_all;
+use bochner::data::{OpenOptions, open};
+use flate2::{Compression, write::GzEncoder};
+use ndarray::{Array1, Array2, ShapeBuilder};
+use ndarray_npy::WriteNpyExt;
+use rand_chacha::ChaCha8Rng;
+use rand_core::{Rng, SeedableRng};
+use std::fs;
+use std::io::{Cursor, Read, Write};
+use zip::{CompressionMethod, ZipArchive, ZipWriter, write::SimpleFileOptions};
+
+/// Of each kind, where nothing else is asked for.
+const SHORT: u64 = 2_000;
+/// What no damage may make the readers hold, in KiB.
+const MOST: u64 = 1 << 20;
+
+/// A number below `n`.
+fn below(draw: &mut ChaCha8Rng, n: usize) -> usize {
+    (draw.next_u64() % n.max(1) as u64) as usize
+}
+
+/// Damages bytes in one to four places.
+fn mutate(bytes: &mut Vec<u8>, draw: &mut ChaCha8Rng) {
+    const TOKENS: [&[u8]; 24] = [
+        b"\"",
+        b",",
+        b"\n",
+        b"\r",
+        b"\t",
+        b":",
+        b"0",
+        b"-",
+        b"e",
+        b"nan",
+        b"inf",
+        b"1e999",
+        b"99999999999",
+        b"18446744073709551616",
+        b"4294967295",
+        b"\0",
+        b"\xff",
+        b"\xff\xff\xff\xff",
+        b"\x80",
+        b"(",
+        b"}",
+        b"#",
+        b"PK\x03\x04",
+        b"\x1f\x8b",
+    ];
+    for _ in 0..1 + below(draw, 4) {
+        let at = below(draw, bytes.len() + 1);
+        let end = (at + 1 + below(draw, 16)).min(bytes.len());
+        match below(draw, 8) {
+            0 => bytes.truncate(at),
+            1 => drop(bytes.drain(at..end)),
+            2 => {
+                let piece = bytes[at..end].to_vec();
+                let to = below(draw, bytes.len() + 1);
+                bytes.splice(to..to, piece);
+            }
+            3 | 4 => {
+                let token = TOKENS[below(draw, TOKENS.len())];
+                let over = match below(draw, 2) {
+                    0 => at,
+                    _ => (at + token.len()).min(bytes.len()),
+                };
+                bytes.splice(at..over, token.iter().copied());
+            }
+            _ if at < bytes.len() => match below(draw, 2) {
+                0 => bytes[at] ^= 1 << below(draw, 8),
+                _ => bytes[at] = draw.next_u32() as u8,
+            },
+            _ => {}
+        }
+    }
+}
+
+/// The most memory that this process has held, in KiB, where the system tells.
+fn most_held() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM"))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// Reads what `damaged` makes of each of many draws, under this name.
+fn fuzz(name: &str, mut damaged: impl FnMut(&mut ChaCha8Rng) -> Vec<u8>) {
+    let number = |name: &str| {
+        std::env::var(name)
+            .ok()
+            .map(|n| n.parse().expect("a number"))
+    };
+    let (count, seed) = (
+        number("BOCHNER_FUZZ").unwrap_or(SHORT),
+        number("BOCHNER_FUZZ_SEED"),
+    );
+    let mut draw = ChaCha8Rng::seed_from_u64(seed.unwrap_or(1));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    let mut read = 0;
+    for k in 0..count {
+        let bytes = damaged(&mut draw);
+        fs::write(&path, &bytes).unwrap();
+        let found = open(&path, &OpenOptions::default())
+            .and_then(|mut source| read_all(source.as_mut(), 5));
+        match found {
+            Ok(chunk) => {
+                assert!(chunk.x.nrows() > 0 && chunk.x.ncols() > 0, "{name} {k}");
+                assert!(
+                    chunk.x.into_f64().iter().all(|v| v.is_finite()),
+                    "{name} {k}"
+                );
+                assert!(chunk.y.iter().all(|v| v.is_finite()), "{name} {k}");
+                read += 1;
+            }
+            Err(error) => {
+                let says = error.to_string();
+                assert!(
+                    !says.contains('\n') && says.len() < 2_000,
+                    "{name} {k}: {says}"
+                );
+            }
+        }
+    }
+    println!("{name}: {read} of {count} read");
+    assert!(read < count, "{name}: no damage was noticed");
+    if let Some(held) = most_held() {
+        assert!(held < MOST, "{name}: {held} KiB were held");
+    }
+}
+
+/// [`fuzz`] of these bytes.
+fn fuzz_bytes(name: &str, bytes: &[u8]) {
+    fuzz(name, |draw| {
+        let mut bytes = bytes.to_vec();
+        mutate(&mut bytes, draw);
+        bytes
+    });
+}
+
+/// [`fuzz`] of what these bytes pack, packed again so that lengths and checksums are right.
+fn fuzz_packed(name: &str, bytes: &[u8], pack: impl Fn(&[u8]) -> Vec<u8>) {
+    fuzz(name, |draw| {
+        let mut bytes = bytes.to_vec();
+        mutate(&mut bytes, draw);
+        pack(&bytes)
+    });
+}
+
+const CSV: &str = "a,\"b \"\"x\"\"\",c\r\n1,2.5,-3e2\r\n\r\n\"4\",5,6\r\n7, 8 ,.125\r\n";
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn npy(write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write(&mut bytes);
+    bytes
+}
+
+/// The entries of an archive, by name.
+type Entries = Vec<(String, Vec<u8>)>;
+
+fn entries(archive: &[u8]) -> Entries {
+    let mut archive = ZipArchive::new(Cursor::new(archive)).unwrap();
+    let mut entries = Vec::new();
+    for k in 0..archive.len() {
+        let mut file = archive.by_index(k).unwrap();
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).unwrap();
+        entries.push((file.name().to_owned(), bytes));
+    }
+    entries
+}
+
+fn archive(entries: &Entries, method: CompressionMethod) -> Vec<u8> {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in entries {
+        let options = SimpleFileOptions::default().compression_method(method);
+        zip.start_file(name, options).unwrap();
+        zip.write_all(bytes).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+/// [`fuzz`] of an archive, and of one of its arrays in an archive that is whole.
+fn fuzz_archive(name: &str, whole: &Entries) {
+    for method in [CompressionMethod::Stored, CompressionMethod::Deflated] {
+        fuzz_bytes(name, &archive(whole, method));
+    }
+    fuzz(name, |draw| {
+        let mut entries = whole.clone();
+        let k = below(draw, entries.len());
+        mutate(&mut entries[k].1, draw);
+        archive(&entries, CompressionMethod::Stored)
+    });
+}
+
+#[test]
+fn fuzzed_text() {
+    fuzz_bytes("x.csv", CSV.as_bytes());
+    fuzz_bytes("x.tsv", CSV.replace(',', "\t").as_bytes());
+    fuzz_bytes("x.txt", b"1 2\n3 4\n 5  6 \n");
+    fuzz_bytes("x.svm", b"1 1:2 3:-4e-1\n-1 qid:3 2:5 # six\n0\n1 7:1\n");
+}
+
+#[test]
+fn fuzzed_compression() {
+    fuzz_bytes("x.csv.gz", &gzip(CSV.as_bytes()));
+    fuzz_packed("x.csv.gz", CSV.as_bytes(), gzip);
+    fuzz_bytes("x.csv.zst", include_bytes!("../fixtures/rows.csv.zst"));
+}
+
+#[test]
+fn fuzzed_arrays() {
+    let x = Array2::from_shape_fn((4, 3), |(i, j)| i as f32 - 0.5 * j as f32);
+    fuzz_bytes("x.npy", &npy(|bytes| x.write_npy(bytes).unwrap()));
+    let mut by_columns = Array2::<i64>::zeros((4, 3).f());
+    by_columns[(2, 1)] = 5;
+    fuzz_bytes("x.npy", &npy(|bytes| by_columns.write_npy(bytes).unwrap()));
+}
+
+#[test]
+fn fuzzed_archives() {
+    let x = Array2::from_shape_fn((4, 3), |(i, j)| i as f64 - 0.5 * j as f64);
+    let mut by_columns = Array2::zeros((4, 3).f());
+    by_columns.assign(&x);
+    let y = Array1::from_vec(vec![1_u8, 0, 1, 1]);
+    let y = npy(|bytes| y.write_npy(bytes).unwrap());
+    for x in [x, by_columns] {
+        let x = npy(|bytes| x.write_npy(bytes).unwrap());
+        fuzz_archive(
+            "x.npz",
+            &vec![("X.npy".into(), x), ("y.npy".into(), y.clone())],
+        );
+    }
+    fuzz_archive(
+        "x.npz",
+        &entries(include_bytes!("../fixtures/matrix_csr.npz")),
+    );
+}
