@@ -411,7 +411,13 @@ fn chi2_maps_are_made_by_name() {
         let map = map.expect("builds");
         assert!(map.describe().contains(said), "{}", map.describe());
     }
-    for (samples, interval) in [(0, 0.5), (2, 0.0), (2, -1.0), (2, f64::NAN)] {
+    for (samples, interval) in [
+        (0, 0.5),
+        (2, 0.0),
+        (2, -1.0),
+        (2, f64::NAN),
+        (usize::MAX, 0.5),
+    ] {
         let map = AdditiveChi2Features::new()
             .samples(samples)
             .interval(interval);

@@ -243,6 +243,10 @@ fn sketches_are_made_by_name_and_refuse_what_is_none() {
     assert!(matches!(sketch(2, -1.0, 4), Err(Error::Parameter(_))));
     assert!(matches!(sketch(2, f64::NAN, 4), Err(Error::Parameter(_))));
     assert!(matches!(sketch(2, 1.0, 0), Err(Error::Shape(_))));
+    if cfg!(target_os = "linux") {
+        let error = sketch(2, 1.0, 1 << 60).expect_err("no memory");
+        assert!(matches!(error, Error::HostMemory { .. }), "{error}");
+    }
     let with = |places: Array2<usize>, signs: Array2<f64>| {
         let map = TensorSketch::new(1, 0.0).features(4);
         map.hashes(Hashes { places, signs })

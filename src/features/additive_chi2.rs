@@ -36,6 +36,14 @@ pub struct AdditiveChi2Features {
     interval: Option<f64>,
 }
 
+/// Samples beyond these have no weight in f32.
+const MOST: usize = 4096;
+
+fn usable(samples: Samples) -> bool {
+    let interval = samples.interval > 0.0 && samples.interval.is_finite();
+    interval && (1..=MOST).contains(&samples.count)
+}
+
 /// How many samples there are.
 #[derive(Debug, Clone, Copy)]
 enum Size {
@@ -91,17 +99,18 @@ impl AdditiveChi2Features {
         }
         let count = match self.size {
             Size::Samples(count) => count,
-            Size::Features(features) => (features / d).div_ceil(2).max(1),
+            Size::Features(features) => (features / d).div_ceil(2).clamp(1, MOST),
         };
         let interval = self.interval.unwrap_or_else(|| best_interval(count));
-        if count == 0 || !(interval > 0.0 && interval.is_finite()) {
+        let samples = Samples { count, interval };
+        if !usable(samples) {
             return Err(Error::parameter(format!(
-                "{count} samples at intervals of {interval}; use one or more, and a positive \
+                "{count} samples at intervals of {interval}; use 1 to {MOST}, and a positive \
                  interval"
             )));
         }
         Ok(AdditiveChi2Map {
-            samples: Samples { count, interval },
+            samples,
             input: input.within(Domain::NonNegative),
         })
     }
@@ -145,7 +154,7 @@ impl AdditiveChi2Map {
             count: store.get("samples")?,
             interval: store.get("interval")?,
         };
-        if samples.count == 0 || !(samples.interval > 0.0 && samples.interval.is_finite()) {
+        if !usable(samples) {
             return Err(Error::format(format!("{samples:?} are no samples")));
         }
         Ok(Self {

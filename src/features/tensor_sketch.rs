@@ -3,6 +3,7 @@
 use super::{Affine, FeatureMap, LoadedMap, MapBuilder, MapData, SparseInput};
 use crate::{
     Device, Error, Matrix, Result,
+    device::room,
     kernels::{Kernel, Polynomial},
     ops::{
         Nonlinearity,
@@ -94,7 +95,8 @@ impl TensorSketch {
     ///
     /// # Errors
     /// [`Error::Parameter`] on a degree outside of 1 to 64, a negative constant, and hashes beyond
-    /// D; [`Error::Shape`] when D or d is 0, or given hashes are for other numbers of columns.
+    /// D; [`Error::HostMemory`] when their matrix would not fit; [`Error::Shape`] when D or d is 0,
+    /// or given hashes are for other numbers of columns.
     pub fn build(&self, input: Affine) -> Result<TensorSketchMap> {
         let kernel = Polynomial::new(self.degree, self.constant)?;
         let (d, s, degree) = (input.columns(), self.features, self.degree as usize);
@@ -103,6 +105,10 @@ impl TensorSketch {
                 "a sketch of {d} columns to {s} features; give at least one of each"
             )));
         }
+        let bytes = 4 * d as u128 * degree as u128 * s as u128;
+        room::ask(bytes, || {
+            format!("a sketch of {d} columns to {degree} times {s} features")
+        })?;
         let columns = d + usize::from(self.constant != 0.0);
         let hashes = match &self.given {
             Some(given) => given.checked((degree, columns), s)?,
