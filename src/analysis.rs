@@ -8,7 +8,7 @@ mod variance;
 pub use crate::sampling::box_discrepancy;
 pub use bounds::{
     BinningBound, Bound, NystromNorm, failure_probability, features_for, nystrom_excess,
-    nystrom_landmarks,
+    nystrom_landmarks, rudi_rosasco,
 };
 pub use kernel_error::{
     ErrorSummary, ExactKernel, KernelError, approximate_gram, features_of, kernel_error,

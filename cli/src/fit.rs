@@ -24,6 +24,7 @@ use crate::{
 use anyhow::Result;
 use bochner::{
     Error, Run, Step,
+    analysis::rudi_rosasco,
     data::{AtomicFile, ChunkSource, ColumnChoice, Part, Schema, Split, Survey, TargetUse},
     features::Standardize,
     models::{Conformal, Fit, FitData, LinearModel, WithProbabilities},
@@ -299,8 +300,12 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     let searches = args.search.is_wanted(&args.map);
     args.check_parts(&chosen, searches)?;
     args.map.kernel.rule = Some(chosen.fit.bandwidth());
+    if args.map.is_by_rows() && (chosen.ridge.is_none() || args.is_in_parts()) {
+        let problem = "--features rudi-rosasco is for --model ridge on all rows in one go; give a \
+            number";
+        return Err(Usage(problem.into()).into());
+    }
     args.data.weight = args.weight.clone();
-    let args = args;
     let read = [Some(args.input.as_path()), args.data.targets()];
     let tested = [&args.test_input, &args.test_targets].map(Option::as_deref);
     let written = [args.output.as_deref(), args.part.partial.as_deref()];
@@ -333,6 +338,12 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
         Some(landmarks) => args.map.survey_columns(landmarks, &mut train, &console)?,
     };
     report.seconds("survey", seconds);
+    if args.map.is_by_rows() {
+        let (features, lambda) = rudi_rosasco(survey.rows)?;
+        args.map.usual = Some(features);
+        chosen.penalise(lambda);
+    }
+    let args = args;
     if let Some(schema) = train.schema() {
         if args.part.shard.is_some() {
             let problem = "--shard takes files of numbers: sums do not say what columns of text \

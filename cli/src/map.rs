@@ -27,6 +27,20 @@ use clap::Args;
 use ndarray::Array2;
 use std::sync::Arc;
 
+/// A number of features, or a rule of the rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FeaturesOption {
+    Number(usize),
+    RudiRosasco,
+}
+
+fn features_option(text: &str) -> std::result::Result<FeaturesOption, String> {
+    match text {
+        "rudi-rosasco" => Ok(FeaturesOption::RudiRosasco),
+        _ => whole::<usize>(text).map(FeaturesOption::Number),
+    }
+}
+
 /// Which feature map.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Map options")]
@@ -39,10 +53,11 @@ pub(crate) struct MapArgs {
     map: Option<MapOption>,
     /// Number of features, real output columns: for nystrom of landmarks, chosen among ten times as
     /// many sampled rows (at least 2,000, at most 20,000), for binning of grids, for
-    /// additive-chi2 at most; maps side by side share them evenly [default: 1000, with --auto
-    /// 2000]
-    #[arg(long, value_name = "D", value_parser = whole::<usize>)]
-    features: Option<usize>,
+    /// additive-chi2 at most; maps side by side share them evenly; of `fit --model ridge` also
+    /// `rudi-rosasco`: sqrt(n) ln n for n rows, with the penalty 1 / sqrt(n) unless one is given
+    /// or searched for [default: 1000, with --auto 2000]
+    #[arg(long, value_name = "D", value_parser = features_option)]
+    features: Option<FeaturesOption>,
     /// `paired` (cosine and sine of D/2 frequencies) or `phase` (cosine with a random phase of D);
     /// fourier, fastfood, sorf, skewed-chi2 [default: paired]
     #[arg(long, value_name = "FORM")]
@@ -102,11 +117,24 @@ impl MapArgs {
         self.tuning.spec(
             map.clone(),
             self.kernel.kernel_of(&map),
-            self.features.or(self.usual).unwrap_or(1000),
+            self.count(),
             self.form.unwrap_or_default(),
             self.drawing(),
             self.kernel.seed,
         )
+    }
+
+    /// D.
+    fn count(&self) -> usize {
+        match self.features {
+            Some(FeaturesOption::Number(features)) => features,
+            _ => self.usual.unwrap_or(1000),
+        }
+    }
+
+    /// Whether D goes by the number of rows.
+    pub(crate) fn is_by_rows(&self) -> bool {
+        self.features == Some(FeaturesOption::RudiRosasco)
     }
 
     fn map(&self) -> MapOption {
@@ -122,6 +150,11 @@ impl MapArgs {
     /// The spec, unless it has errors that need no data; options without effect are noted.
     pub(crate) fn check(&self, console: &Console) -> Result<MapSpec> {
         self.kernel.refuse_auto()?;
+        if self.is_by_rows() {
+            let problem = "--features rudi-rosasco is for `fit --model ridge`, whose training rows \
+                it counts; give a number";
+            return Err(Usage(problem.into()).into());
+        }
         self.check_searched(console)
     }
 

@@ -3,9 +3,11 @@
 
 mod binning;
 mod nystrom;
+mod ridge;
 
 pub use binning::BinningBound;
 pub use nystrom::{NystromNorm, nystrom_excess, nystrom_landmarks};
+pub use ridge::rudi_rosasco;
 
 use crate::{Error, Result, error::Remedy, features::Form, kernels::Kernel};
 

@@ -1,6 +1,6 @@
 //! A learner that was chosen, and what its targets are.
 
-use bochner::models::{Fit, RidgeOptions};
+use bochner::models::{Fit, Lambda, RidgeOptions};
 
 /// What the targets of a learner are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,4 +32,16 @@ pub(super) struct Chosen {
     pub(super) lambda_given: bool,
     /// Whether it is to have probabilities.
     pub(super) probabilities: bool,
+}
+
+impl Chosen {
+    /// Ridge regression takes this penalty, unless one is given.
+    pub(super) fn penalise(&mut self, lambda: f64) {
+        if let Some(ridge) = &mut self.ridge
+            && !self.lambda_given
+        {
+            ridge.lambda = Lambda::Fixed(lambda);
+            self.fit = Box::new(ridge.clone());
+        }
+    }
 }

@@ -70,6 +70,23 @@ fn auto_has_features_of_its_own() {
     assert!(command.contains(" --features 2000 "), "{command}");
 }
 
+/// sqrt(400) ln 400 = 119.8 features, and lambda = 1 / 20.
+#[test]
+fn features_can_go_by_the_rows() {
+    let here = here();
+    table(here.path());
+    let fit = "fit t.csv --target y --device cpu --features rudi-rosasco --json";
+    let report = bochner(here.path(), fit, &[]).json();
+    assert_eq!(number(&report, "features"), 120.0);
+    assert_eq!(number(&report, "lambda"), 0.05);
+    let given = bochner(here.path(), &format!("{fit} --lambda 1e-3"), &[]).json();
+    assert_eq!(number(&given, "lambda"), 1e-3);
+    let other = bochner(here.path(), &format!("{fit} --model lasso"), &[]);
+    other.fails(&["rudi-rosasco", "--model ridge"]);
+    let command = "featurize t.csv --features rudi-rosasco -o z.npy";
+    bochner(here.path(), command, &[]).fails(&["rudi-rosasco", "give a number"]);
+}
+
 #[test]
 fn a_metric_names_the_columns_that_matter() {
     let here = here();
