@@ -49,6 +49,7 @@ pub mod check;
 pub mod data;
 pub mod device;
 pub mod error;
+pub mod export;
 #[cfg(test)]
 mod faults;
 pub mod features;

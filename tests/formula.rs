@@ -68,7 +68,8 @@ fn maps() -> Vec<(&'static str, Box<dyn FeatureMap>)> {
             .build(input, &x);
         maps.push((name, Box::new(map.expect("chooses"))));
     }
-    let other = input().lengthscale(2.0).expect("positive");
+    // Another centre, too: parts rescale and shift what is common.
+    let other = Affine::of(vec![0.5; D], vec![0.4, 0.3, 0.2, 0.5, 0.6]).expect("finite");
     let part = |form, input| boxed(fourier(form).build(input));
     let parts = vec![
         (part(Form::Paired, input()), 0.3),

@@ -8,6 +8,7 @@ mod devices;
 mod drift;
 mod drivers;
 mod evaluate;
+mod export;
 mod featurize;
 mod fit;
 mod flags;
@@ -60,6 +61,8 @@ enum Command {
     Predict(predict::Args),
     /// Score a fitted model: accuracy, or RMSE and relative error
     Evaluate(evaluate::Args),
+    /// Write a fitted model as an ONNX file, which other runtimes predict with
+    Export(export::Args),
     /// Measure a device's ceilings and every op against them; with --check, every op against f64 on
     /// every device
     Bench(bench::Args),
@@ -108,6 +111,7 @@ impl Command {
             Self::Merge(args) => Some(args.run.output()),
             Self::Predict(args) => Some(args.run.output()),
             Self::Evaluate(args) => Some(args.run.output()),
+            Self::Export(args) => Some(&args.report),
             Self::Bench(args) => Some(&args.output),
             Self::KernelError(args) => Some(args.run.output()),
             Self::Drift(args) => Some(args.run.output()),
@@ -151,6 +155,7 @@ fn run(command: Command) -> Result<()> {
         Command::Merge(args) => merge::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
+        Command::Export(args) => export::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::KernelError(args) => kernel_error::run(&args),
         Command::Drift(args) => drift::run(&args),

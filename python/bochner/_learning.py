@@ -3,6 +3,7 @@
 import warnings
 from inspect import Parameter, Signature
 from numbers import Integral, Real
+from pathlib import Path
 
 import numpy as np
 from scipy import sparse
@@ -199,6 +200,32 @@ class Learner(BaseEstimator):
         """
         check_is_fitted(self)
         self._current().save(path)
+
+    def to_onnx(self, path=None, *, double=False):
+        """The model in ONNX, of standard operators (opset 17), for other runtimes.
+
+        Its input is ``X``. Regressors and learners without classes give ``values``; classifiers
+        ``label``, ``scores`` and, where the scores alone give them, ``probabilities``.
+
+        Parameters
+        ----------
+        path : str or path, default=None
+            A file that is written, too.
+
+        double : bool, default=False
+            Whether X and what comes out are float64: for columns whose numbers are large beside
+            what tells them apart.
+
+        Returns
+        -------
+        model : bytes
+            What ``onnxruntime.InferenceSession`` takes.
+        """
+        check_is_fitted(self)
+        model = self._current().to_onnx(double)
+        if path is not None:
+            Path(path).write_bytes(model)
+        return model
 
     @classmethod
     def load(cls, path, **parameters):

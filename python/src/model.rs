@@ -8,6 +8,7 @@ use crate::{
 };
 use bochner::{
     Result, Run,
+    export::onnx::Input,
     models::{FitData, LinearModel, Predictor, WithProbabilities},
     solve::Targets,
 };
@@ -298,6 +299,16 @@ impl Model {
     /// Writes the model file of the command line.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         without_gil(py, |_| self.model.save(path))
+    }
+
+    /// Writes an ONNX file.
+    fn to_onnx<'py>(&self, py: Python<'py>, double: bool) -> PyResult<Bound<'py, PyBytes>> {
+        let input = match double {
+            true => Input::Double,
+            false => Input::Single,
+        };
+        let bytes = without_gil(py, |_| self.model.to_onnx(input))?;
+        Ok(PyBytes::new(py, &bytes))
     }
 
     /// Reads a model file, of this package, the library or the command line.

@@ -159,7 +159,7 @@ impl Affine {
     }
 
     /// What is subtracted from each column.
-    pub(super) fn center(&self) -> &[f64] {
+    pub(crate) fn center(&self) -> &[f64] {
         &self.center
     }
 

@@ -8,11 +8,12 @@ use std::process::Command;
 use std::{env, fs};
 
 /// What the tests need; the package itself needs numpy and scikit-learn.
-const REQUIREMENTS: [&str; 9] = [
+const REQUIREMENTS: [&str; 10] = [
     "dask[array,dataframe]",
     "distributed",
     "mypy",
     "numpy",
+    "onnxruntime",
     "pandas",
     "polars",
     "pyarrow",

@@ -6,6 +6,7 @@ mod bench;
 mod columns;
 mod devices;
 mod drift;
+mod export;
 #[cfg(unix)]
 mod interrupt;
 mod intervals;

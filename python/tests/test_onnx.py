@@ -1,0 +1,171 @@
+"""Models in another runtime predict as they do here."""
+
+
+import numpy as np
+import onnxruntime as onnx
+import pytest
+from sklearn.datasets import load_digits
+
+from bochner import (
+    BoostingRegressor,
+    ExactKernelRidgeRegressor,
+    FalkonClassifier,
+    GaussianProcessRegressor,
+    GreedyClassifier,
+    KernelKMeans,
+    KernelLogisticRegression,
+    KernelPCA,
+    KernelRidgeClassifier,
+    KernelRidgeRegressor,
+    KernelSVC,
+    OneClassSVM,
+)
+
+
+def run(model, X, double=False):
+    session = onnx.InferenceSession(
+        model.to_onnx(double=double), providers=["CPUExecutionProvider"]
+    )
+    (given,) = session.get_inputs()
+    assert given.name == "X" and given.shape == ["rows", X.shape[1]]
+    there = [output.name for output in session.get_outputs()]
+    return dict(zip(there, session.run(None, {"X": X})))
+
+
+@pytest.fixture(scope="module")
+def rows():
+    random = np.random.RandomState(0)
+    X = (random.normal(size=(700, 4)) * [1.0, 3.0, 0.5, 2.0] + [0.0, 5.0, -2.0, 1.0]).astype("f4")
+    y = 10 + np.sin(X[:, 0]) + 0.3 * X[:, 1] * X[:, 2] + 0.1 * random.normal(size=700)
+    return X, y
+
+
+MAPS = [
+    {"form": "paired"},
+    {"form": "phase", "kernel": "matern52"},
+    {"sampling": "orthogonal"},
+    {"sampling": "halton"},
+    {"map": "fastfood", "n_components": 64},
+    {"map": "sorf", "n_components": 64},
+    {"map": "arc-cosine", "kernel": "arc-cosine:0"},
+    {"map": "arc-cosine", "kernel": "arc-cosine:1"},
+    {"map": "arc-cosine", "kernel": "arc-cosine:2"},
+    {"map": "projection", "kernel": "linear"},
+    {"map": "nystrom"},
+    {"map": "nystrom", "gamma": 1e-3},
+    {"map": "nystrom", "kernel": "exponential"},
+    {"map": "nystrom", "kernel": "matern32"},
+    {"map": "nystrom", "kernel": "matern52"},
+    {"map": "nystrom", "kernel": "rational-quadratic:0.7"},
+    {"map": "nystrom", "kernel": "laplacian"},
+    {"map": "nystrom", "kernel": "cauchy"},
+    {"map": "fourier+fastfood", "n_components": 96},
+]
+
+
+@pytest.mark.parametrize("options", MAPS, ids=lambda options: " ".join(map(str, options.values())))
+def test_maps(rows, options):
+    X, y = rows
+    # A small penalty magnifies the rounding of the library's own kernel values, which are f32.
+    penalty = 0.1 if options.get("map") == "nystrom" else 1e-3
+    options = {"n_components": 60, "random_state": 0, "penalty": penalty, **options}
+    model = KernelRidgeRegressor(**options).fit(X, np.stack([y, 3 - y], axis=1))
+    here = model.predict(X)
+    there = run(model, X)["values"]
+    assert there.dtype == np.float32 and there.shape == (700, 2)
+    scale = np.abs(here).max()
+    # Steps jump where a rounding puts a row on the other side.
+    far = np.abs(there - here).max(axis=1) > 2e-6 * scale
+    assert far.mean() <= (0.01 if options.get("kernel") == "arc-cosine:0" else 0.0), (
+        np.abs(there - here).max() / scale
+    )
+    # One row, and none, go as well.
+    assert np.allclose(run(model, X[:1])["values"], there[:1], rtol=1e-6)
+    assert run(model, X[:0])["values"].shape == (0, 2)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        KernelRidgeClassifier(n_components=200, probability=True),
+        KernelRidgeClassifier(n_components=200),
+        KernelLogisticRegression(n_components=200),
+        KernelSVC(n_components=200, probability=True),
+        GreedyClassifier(),
+        FalkonClassifier(n_components=100, penalty=1e-2),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.parametrize("label", ["int", "text", "bool"])
+def test_classifiers(model, label):
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:600].astype(np.float32), y[:600]
+    labels = {
+        "int": y * 3 - 4,
+        "text": np.array([f"digit {k}" for k in range(10)])[y],
+        "bool": y > 4,
+    }[label]
+    model = model.set_params(random_state=0).fit(X, labels)
+    there = run(model, X)
+    predicted = model.predict(X)
+    assert there["label"].shape == (600,)
+    assert (there["label"] == (predicted.astype(int) if label == "bool" else predicted)).all()
+    scores = model._scores(X)
+    assert np.abs(there["scores"] - scores).max() <= 2e-6 * max(np.abs(scores).max(), 1.0)
+    assert ("probabilities" in there) == hasattr(model, "predict_proba")
+    if "probabilities" in there:
+        assert np.abs(there["probabilities"] - model.predict_proba(X)).max() < 2e-6
+        assert np.abs(there["probabilities"].sum(axis=1) - 1).max() < 1e-6
+
+
+@pytest.mark.parametrize(
+    "model, of",
+    [
+        (GaussianProcessRegressor(n_components=64), "predict"),
+        (ExactKernelRidgeRegressor(penalty=0.1), "predict"),
+        (BoostingRegressor(random_state=0), "predict"),
+        (KernelPCA(n_components=3, random_state=0), "transform"),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_other_learners(rows, model, of):
+    X, y = rows
+    model = model.fit(X, y)
+    here = np.asarray(getattr(model, of)(X)).reshape(700, -1)
+    there = run(model, X)["values"]
+    assert np.abs(there - here).max() <= 3e-6 * np.abs(here).max()
+
+
+@pytest.mark.parametrize("model", [KernelKMeans(n_clusters=3), OneClassSVM()])
+def test_clusters_and_novelties_are_labels(rows, model):
+    X, _ = rows
+    model = model.set_params(random_state=0).fit(X)
+    labels = run(model, X)["label"]
+    assert len(set(labels)) > 1 and (labels == model.predict(X)).all()
+
+
+def test_doubles_keep_what_floats_lose(rows):
+    X, y = rows
+    X = X.astype(np.float64)
+    # Seconds since 1970, of some minutes.
+    X[:, 0] += 1.7e9
+    model = KernelRidgeRegressor(n_components=60, random_state=0, penalty=1e-3).fit(X, y)
+    here, scale = model.predict(X), np.abs(y).max()
+    there = run(model, X, double=True)["values"]
+    assert there.dtype == np.float64
+    assert np.abs(there[:, 0] - here).max() <= 2e-6 * scale
+    rough = run(model, X.astype(np.float32))["values"][:, 0]
+    assert np.abs(rough - here).max() > 1e-2 * scale
+
+
+def test_what_has_no_operators_is_refused(rows, tmp_path):
+    X, y = rows
+    model = KernelRidgeRegressor(map="binning", kernel="laplacian", n_components=20).fit(X, y)
+    with pytest.raises(NotImplementedError, match="binning"):
+        model.to_onnx()
+    model = KernelRidgeRegressor(map="nystrom", kernel="arc-cosine:1", n_components=20).fit(X, y)
+    with pytest.raises(NotImplementedError, match="arc-cosine:1"):
+        model.to_onnx()
+    model = KernelRidgeRegressor(n_components=20, random_state=0).fit(X, y)
+    path = tmp_path / "model.onnx"
+    assert model.to_onnx(path) == path.read_bytes()

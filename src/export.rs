@@ -1,0 +1,3 @@
+//! Fitted models for other runtimes.
+
+pub mod onnx;
