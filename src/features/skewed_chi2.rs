@@ -93,8 +93,9 @@ impl SkewedChi2 {
     /// Draws the map. `input` prepares raw columns; of them the logarithm is taken in f64.
     ///
     /// # Errors
-    /// [`Error::Parameter`] on a skewedness that is not finite and on an odd D of the paired form,
-    /// [`Error::Shape`] when D or d is 0 or given frequencies do not fit, and as the sampling does.
+    /// [`Error::Parameter`](crate::Error::Parameter) on a skewedness that is not finite and on an
+    /// odd D of the paired form, [`Error::Shape`](crate::Error::Shape) when D or d is 0 or given
+    /// frequencies do not fit, and as the sampling does.
     pub fn build(&self, input: Affine) -> Result<DenseFeatures> {
         let kernel = SkewedChi2Kernel::new(self.skewedness)?;
         let s = self.form.frequencies(self.features)?;
