@@ -1,12 +1,10 @@
 //! What a run was given, in words: to be compared with what another one was given.
 
-use crate::{Cli, Command, fit, report::Usage};
-use anyhow::Result;
+use crate::Cli;
 use bochner::{Error, data::parts};
 use clap::parser::ValueSource;
 use std::{
     collections::BTreeMap,
-    ffi::OsString,
     io::{Read, Seek, SeekFrom},
     path::Path,
     time::UNIX_EPOCH,
@@ -58,28 +56,6 @@ pub(crate) fn options(others: &[&str]) -> Given {
     }
     given.insert(VERSION.into(), env!("CARGO_PKG_VERSION").into());
     given
-}
-
-/// The arguments of `fit` that were [given](options) to another run.
-pub(crate) fn fit(given: &Given) -> Result<Box<fit::Args>> {
-    let definition = Cli::definition();
-    let command = definition.find_subcommand("fit");
-    let mut words: Vec<OsString> = ["bochner", "fit", "-"].map(OsString::from).into();
-    for argument in command.into_iter().flat_map(clap::Command::get_arguments) {
-        let Some(long) = argument.get_long().map(|long| format!("--{long}")) else {
-            continue;
-        };
-        let takes = argument.get_action().takes_values();
-        match given.get(&long) {
-            Some(value) if takes => words.push(format!("{long}={value}").into()),
-            Some(_) => words.push(long.into()),
-            None => {}
-        }
-    }
-    match Cli::parse_from_words(words).map(|cli| cli.command) {
-        Ok(Command::Fit(args)) => Ok(args),
-        _ => Err(Usage("its options are none of `fit`; sum the rows again".into()).into()),
-    }
 }
 
 /// What tells a file from others: its length, when it was changed, and both of its ends. Of a

@@ -240,8 +240,8 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
         What a row of each class counts; ``'balanced'`` makes all classes count the same.
 
     probability : bool, default=False
-        Whether there is `predict_proba`, by sigmoids on scores of a fifth of the rows, from a second
-        fit to the others.
+        Whether there is `predict_proba`, by a sigmoid, or of more classes a softmax, on scores of a
+        fifth of the rows, from a second fit to the others.
 
     Attributes
     ----------

@@ -24,6 +24,10 @@ type Sparse<'py, T, I> = (
     usize,
 );
 
+/// Targets and weights of rows.
+pub(crate) type Y<'py> = Option<PyReadonlyArray2<'py, f64>>;
+pub(crate) type Weights<'py> = Option<PyReadonlyArray1<'py, f64>>;
+
 /// What Python hands over as X.
 #[derive(FromPyObject)]
 pub(crate) enum Table<'py> {

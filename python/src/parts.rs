@@ -1,10 +1,9 @@
 //! Rows that lie in several processes: what each says of its own, and how that merges.
 
 use crate::{
-    arrays::Table,
+    arrays::{Table, Weights, Y},
     calls::{Interrupt, exception, without_gil},
     options::{Options, Prepared},
-    state::{Weights, Y},
 };
 use bochner::{
     Error, Result,

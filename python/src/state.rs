@@ -1,7 +1,7 @@
 //! `RidgeState`: sums of a ridge regression that goes on, with the map that its first rows gave.
 
 use crate::{
-    arrays::Table,
+    arrays::{Table, Weights, Y},
     calls::{Interrupt, exception, run, without_gil},
     model::Model,
     options::{Options, Prepared},
@@ -13,7 +13,6 @@ use bochner::{
     models::LinearModel,
     solve::{Cholesky, NormalEquations, Targets},
 };
-use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::{
     prelude::*,
     types::{PyBytes, PyDict},
@@ -32,10 +31,6 @@ pub(crate) struct RidgeState {
     names: Option<Vec<String>>,
     sums: Mutex<NormalEquations>,
 }
-
-/// Targets and weights of rows.
-pub(crate) type Y<'py> = Option<PyReadonlyArray2<'py, f64>>;
-pub(crate) type Weights<'py> = Option<PyReadonlyArray1<'py, f64>>;
 
 impl RidgeState {
     fn of(map: Arc<dyn FeatureMap>, targets: Targets, names: Option<Vec<String>>) -> Self {

@@ -1,9 +1,9 @@
 //! Sparse matrices of scipy as a source, streamed.
 
+use super::input::open_file;
 use super::libsvm::MOST;
 use super::npy::{ArrayReader, Input, Place, Role};
 use super::npz::{array, entry};
-use super::open::open_file;
 use super::{Chunk, ChunkSource, Rows, require_rows};
 use crate::error::{Error, Result};
 use crate::text::counted;

@@ -2,7 +2,6 @@
 
 mod zstd;
 
-use super::open::open_file;
 use crate::error::{Error, Result};
 use flate2::read::MultiGzDecoder;
 use std::fs::File;
@@ -143,6 +142,22 @@ impl Input {
             _ => Error::io(&self.path, error),
         }
     }
+}
+
+/// Opens a regular file: sources are read more than once, which a pipe cannot be.
+pub(super) fn open_file(path: &Path) -> Result<File> {
+    // Asked first, because opening a pipe that nobody writes to waits forever.
+    let metadata = std::fs::metadata(path).map_err(|error| Error::io(path, error))?;
+    if metadata.is_dir() {
+        return Err(Error::data(path, "is a directory; name a file in it"));
+    }
+    if !metadata.is_file() {
+        return Err(Error::data(
+            path,
+            "is not a regular file, and data is read more than once; save it to a file first",
+        ));
+    }
+    File::open(path).map_err(|error| Error::io(path, error))
 }
 
 /// The last extension of a name if it says that the file is packed.

@@ -8,7 +8,7 @@ mod header;
 pub(in crate::data) use array::{ArrayReader, Arrays, Input, Place, Role};
 pub(in crate::data) use entry::{Description, Entry};
 
-use super::open::open_file;
+use super::input::open_file;
 use super::{Chunk, ChunkSource};
 use crate::error::Result;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! .npz archives as a source, streamed.
 
+use super::input::open_file;
 use super::npy::{ArrayReader, Arrays, Description, Entry, Input, Place, Role};
-use super::open::open_file;
 use super::{Chunk, ChunkSource};
 use crate::error::{Error, Result};
 use std::path::Path;

@@ -9,7 +9,6 @@ use super::{
     NpySource, NpzSource, TableOptions, TableSource, TargetUse,
 };
 use crate::error::{Error, Result};
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// Where [`open`] finds the targets. The default: array `y` of a .npz archive, none elsewhere.
@@ -214,22 +213,6 @@ impl OpenOptions {
         }
         Ok(())
     }
-}
-
-/// Opens a regular file: sources are read more than once, which a pipe cannot be.
-pub(super) fn open_file(path: &Path) -> Result<File> {
-    // Asked first, because opening a pipe that nobody writes to waits forever.
-    let metadata = std::fs::metadata(path).map_err(|error| Error::io(path, error))?;
-    if metadata.is_dir() {
-        return Err(Error::data(path, "is a directory; name a file in it"));
-    }
-    if !metadata.is_file() {
-        return Err(Error::data(
-            path,
-            "is not a regular file, and data is read more than once; save it to a file first",
-        ));
-    }
-    File::open(path).map_err(|error| Error::io(path, error))
 }
 
 /// The first few names, and how many follow.

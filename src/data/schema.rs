@@ -3,6 +3,7 @@
 mod cell;
 mod date;
 mod encode;
+mod hashed;
 mod store;
 mod survey;
 

@@ -2,8 +2,10 @@
 
 use super::{Args, Source, chosen::Chosen, describe};
 use crate::{
+    Cli, Command,
     checkpoint::Folder,
-    given, interrupt,
+    given::{self, Given},
+    interrupt,
     map::BuiltMap,
     report::{Console, Report, Usage, counted},
 };
@@ -16,7 +18,7 @@ use bochner::{
     seed::Seed,
     solve::Targets,
 };
-use std::{fmt, path::PathBuf, str::FromStr, sync::Arc};
+use std::{ffi::OsString, fmt, path::PathBuf, str::FromStr, sync::Arc};
 
 /// Which part of the rows is summed, and where the sums go.
 #[derive(Debug, clap::Args)]
@@ -324,7 +326,7 @@ pub(crate) fn of_sums(
         let problem = format!("sums of bochner {version}, and this is {own}; sum the rows again");
         return Err(Usage(problem).into());
     }
-    let args = given::fit(given)?;
+    let args = arguments_of(given)?;
     let chosen = args.learner.choose(true, console)?;
     let learner = chosen.fit.of_sums();
     let learner = learner.ok_or_else(|| Usage("this learner sums no rows".into()))?;
@@ -334,6 +336,28 @@ pub(crate) fn of_sums(
     report.set("solver", chosen.solver);
     describe(&model, chosen.takes, report);
     Ok(model)
+}
+
+/// The arguments of `fit` that were [given](given::options) to another run.
+fn arguments_of(given: &Given) -> Result<Box<Args>> {
+    let definition = Cli::definition();
+    let command = definition.find_subcommand("fit");
+    let mut words: Vec<OsString> = ["bochner", "fit", "-"].map(OsString::from).into();
+    for argument in command.into_iter().flat_map(clap::Command::get_arguments) {
+        let Some(long) = argument.get_long().map(|long| format!("--{long}")) else {
+            continue;
+        };
+        let takes = argument.get_action().takes_values();
+        match given.get(&long) {
+            Some(value) if takes => words.push(format!("{long}={value}").into()),
+            Some(_) => words.push(long.into()),
+            None => {}
+        }
+    }
+    match Cli::parse_from_words(words).map(|cli| cli.command) {
+        Ok(Command::Fit(args)) => Ok(args),
+        _ => Err(Usage("its options are none of `fit`; sum the rows again".into()).into()),
+    }
 }
 
 #[cfg(test)]

@@ -4,12 +4,12 @@ use super::{
     Field, Kind, Schema,
     cell::{self, Cell},
     date,
+    hashed::place_of,
     survey::{Places, weight},
 };
 use crate::data::{
     Batch, Chunk, Column, Rows, Table,
     csv::{BEYOND, ROUNDED, number},
-    split::hash,
     table::short,
 };
 use crate::error::{Error, Remedy, Result};
@@ -262,13 +262,4 @@ fn text_of<T>(cell: Cell<'_>, take: impl FnOnce(&str) -> T) -> T {
         Cell::Number(value) => take(&value.to_string()),
         Cell::Boolean(value) => take(&value.to_string()),
     }
-}
-
-/// The column of `count` that a text takes, and the sign that it has there: by FNV-1a of its bytes
-/// and a finaliser, the same on every machine.
-pub(super) fn place_of(text: &str, count: usize) -> (usize, f64) {
-    let fold = |h: u64, &byte: &u8| (h ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    let mixed = hash(text.as_bytes().iter().fold(0xcbf2_9ce4_8422_2325, fold), 0);
-    let place = (mixed >> 1) % count.max(1) as u64;
-    (place as usize, if mixed & 1 == 0 { 1.0 } else { -1.0 })
 }

@@ -4,7 +4,7 @@ use super::{
     Field, Fill, Kind, Missing, Schema, TableOptions,
     cell::{self, Cell},
     date,
-    encode::place_of,
+    hashed::place_of,
 };
 use crate::data::{Table, TargetStats, survey::Reservoir, table::short};
 use crate::error::{Error, Remedy, Result};
