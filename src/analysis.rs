@@ -3,6 +3,7 @@
 
 mod bounds;
 mod kernel_error;
+mod needed;
 mod variance;
 
 pub use crate::sampling::box_discrepancy;
@@ -14,4 +15,5 @@ pub use kernel_error::{
     ErrorSummary, ExactKernel, KernelError, approximate_gram, features_of, kernel_error,
     kernel_errors,
 };
+pub use needed::expected_features;
 pub use variance::{Estimates, estimates, variance};

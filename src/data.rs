@@ -15,9 +15,12 @@
 mod arrays;
 mod checked;
 mod choice;
+#[cfg(feature = "parquet")]
+mod columnar;
 mod csr;
 mod csv;
 mod file;
+mod gaps;
 mod input;
 mod joined;
 mod libsvm;
@@ -41,15 +44,24 @@ pub use self::arrays::{Number, ToRows, ToTargets};
 pub(crate) use self::checked::next_checked;
 pub use self::choice::ColumnChoice;
 pub(crate) use self::choice::names_tell;
+#[cfg(feature = "parquet")]
+pub use self::columnar::{ColumnarTable, is_guarded};
 pub use self::csr::CsrSource;
-pub use self::csv::{CsvOptions, CsvSource, CsvTable, TargetUse};
+pub use self::csv::{CsvOptions, CsvSource, CsvTable, Header, TargetUse};
 pub use self::file::{DataFile, TextLabelled};
+pub use self::gaps::{Gaps, NanRows, Refill};
+#[cfg(target_family = "wasm")]
+pub use self::input::page::PageFile;
 pub use self::libsvm::{LibsvmOptions, LibsvmSource};
 pub use self::memory::MemorySource;
 pub use self::npy::NpySource;
 pub use self::npz::NpzSource;
 pub use self::open::{Format, OpenOptions, open};
-pub use self::output::{AtomicFile, CsvWriter, Done, NpyValue, NpyWriter};
+#[cfg(feature = "parquet")]
+pub use self::output::ParquetWriter;
+pub use self::output::{
+    AtomicFile, CsvWriter, Done, NpyValue, NpyWriter, RawWriter, RowWriter, WriteBehind,
+};
 pub use self::parts::parts;
 pub use self::pieces::{Piece, Pieces};
 pub use self::schema::{Field, Kind, Missing, Schema, TableOptions};

@@ -13,10 +13,13 @@ pub mod fastfood;
 mod featurizer;
 mod formula;
 pub mod fourier;
+pub mod identity;
 pub mod kernel_columns;
+mod leaves;
 mod leverage;
 mod mixed;
 pub mod nystrom;
+pub mod precomputed;
 mod random_projection;
 mod readers;
 mod scaled_kernel;
@@ -45,14 +48,18 @@ pub use builder::{MapBuilder, MapData};
 pub use custom::Custom;
 pub use dense::DenseFeatures;
 pub use fastfood::Fastfood;
-pub use featurizer::featurize;
 pub(crate) use featurizer::{End, Featurizer, Lane, OnDevice};
+pub use featurizer::{featurize, featurize_behind};
 pub use formula::{Formula, PartFormula};
 pub use fourier::{Form, Fourier};
+pub use identity::{Identity, IdentityMap};
 pub use kernel_columns::{KernelColumns, KernelColumnsMap};
+pub use leaves::LeafFeatures;
+pub(crate) use leaves::{Child, Cut, DEEPEST, MOST_LEAVES, Tree, project};
 pub use leverage::leverage_scores;
 pub use mixed::Mixed;
 pub use nystrom::{Landmarks, Nystrom, NystromFeatures};
+pub use precomputed::{Precomputed, PrecomputedMap};
 pub use random_projection::{Entries, RandomProjection};
 pub use readers::{Reader, read, register};
 pub use scaled_kernel::ScaledKernel;
@@ -106,6 +113,12 @@ pub trait FeatureMap: Debug + Send + Sync {
     /// product, if it can take R into its own parameters; this map centres no column.
     fn after(&self, input: &Affine, root_de: &Array2<f64>) -> Option<Box<dyn FeatureMap>> {
         let _ = (input, root_de);
+        None
+    }
+
+    /// z of a row of zeros, `[D]`, where feature j depends on column j alone, so that rows of few
+    /// values other than 0 differ from it in as few features.
+    fn of_zeros(&self) -> Option<Vec<f32>> {
         None
     }
 
@@ -166,6 +179,9 @@ impl FeatureMap for std::sync::Arc<dyn FeatureMap> {
     fn after(&self, input: &Affine, root_de: &Array2<f64>) -> Option<Box<dyn FeatureMap>> {
         (**self).after(input, root_de)
     }
+    fn of_zeros(&self) -> Option<Vec<f32>> {
+        (**self).of_zeros()
+    }
     fn remarks(&self) -> Vec<String> {
         (**self).remarks()
     }
@@ -191,14 +207,17 @@ pub enum Structure<'a> {
     Kernel(&'a KernelColumnsMap),
     /// Maps side by side.
     Union(&'a Union),
+    /// A map in each leaf of a tree; Z is never stored.
+    Leaves(&'a LeafFeatures),
 }
 
 /// Errors with [`Error::Unsupported`] unless the features of `map` can be stored, as normal
-/// equations and files of features need. Only maps with a binning part cannot.
+/// equations and files of features need. Only maps with a binning part and trees of leaves cannot.
 pub fn require_dense(map: &dyn FeatureMap) -> Result<()> {
     match map.structure() {
         Structure::Dense | Structure::Kernel(_) => Ok(()),
         Structure::Binning(_) => Err(not_dense(map.name())),
+        Structure::Leaves(_) => Err(leaves::not_stored()),
         Structure::Union(union) => union.parts().try_for_each(|(part, _)| require_dense(part)),
     }
 }

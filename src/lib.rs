@@ -46,6 +46,7 @@ pub mod analysis;
 pub mod bench;
 #[doc(hidden)]
 pub mod check;
+mod clock;
 pub mod data;
 pub mod device;
 pub mod error;
@@ -77,6 +78,7 @@ mod store;
 mod text;
 #[cfg(test)]
 mod under_test;
+mod wait;
 
 pub use device::{Device, DeviceChoice, Matrix};
 pub use error::{Error, Result};

@@ -6,6 +6,8 @@
 //! [`Predictor`].
 
 mod any_sums;
+mod centred;
+mod class_weights;
 mod conformal;
 mod density;
 mod dual;
@@ -23,6 +25,7 @@ mod lambda;
 mod laplace;
 mod lasso;
 mod learner;
+mod leaves;
 mod lengthscales;
 mod linear;
 mod link;
@@ -34,6 +37,7 @@ mod one_class;
 mod partial;
 mod pathwise;
 mod pca;
+mod plan;
 mod probabilities;
 mod returning;
 mod ridge;
@@ -50,12 +54,14 @@ mod tests;
 mod train;
 mod warm;
 
+pub use crate::solve::OwnLoss;
 pub use any_sums::{FitAnySums, OneOfSums};
+pub use class_weights::{ClassWeights, WithClassWeights};
 pub use conformal::Conformal;
 pub use density::{Density, DensityOptions, Embedding};
 pub use falkon::{Falkon, FalkonClassifier, FalkonOptions};
 pub use fit::{Fit, FitData, FitRows};
-pub use gaussian_process::{GaussianProcess, GaussianProcessOptions};
+pub use gaussian_process::{GaussianProcess, GaussianProcessOptions, RowWeights};
 pub use growing::{FitSums, Growing, Known, Summed};
 pub use ica::{KernelIca, KernelIcaOptions};
 pub use intervals::{IntervalPredictor, Intervals};
@@ -63,8 +69,9 @@ pub use kernel_ridge::{KernelRidge, KernelRidgeClassifier, KernelRidgeOptions};
 pub use kmeans::{GrowingClusters, KMeans, KMeansOptions};
 pub use labels::{FromLabel, IsLabel, Label, ToLabels};
 pub use lambda::{HeldOut, Lambda, LambdaCurve, LambdaPoint};
-pub use lasso::{Lasso, LassoOptions};
+pub use lasso::{Lasso, LassoClassifier, LassoOptions};
 pub use learner::{Features, Functions, Labels, Learner, Numbers, OfRows, RowsAlone};
+pub use leaves::Leaves;
 pub use lengthscales::{FoundLengthscales, Lengthscales};
 pub use linear::{LinearModel, Predictor};
 pub use link::Link;
@@ -75,11 +82,12 @@ pub use one_class::{OneClass, OneClassOptions};
 pub use partial::{Basis, Partial};
 pub use pathwise::{PathwiseOptions, PosteriorFunctions};
 pub use pca::{Components, KernelPca, KernelPcaOptions, PcaSolver, Principal};
+pub use plan::MemoryPlan;
 pub use probabilities::{Probabilities, ProbabilityPredictor, WithProbabilities};
-pub use returning::ClassWeights;
 pub use ridge::{FitOptions, FitTimes, Ridge, RidgeClassifier, RidgeOptions, Solver};
 pub use scores::Scores;
-pub use search::{Budget, Found, Search, SearchData, Trial};
+use search::Plan;
+pub use search::{Budget, Enough, Found, Search, SearchData, Size, Trial};
 pub(crate) use setup::Setup;
 pub use spectral::{
     SpectralClustering, SpectralClusteringOptions, SpectralEmbedding, SpectralEmbeddingOptions,

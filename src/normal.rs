@@ -2,9 +2,10 @@
 //! anywhere merge.
 
 mod accumulation;
+mod sparse;
 
-pub(crate) use accumulation::Accumulation;
 pub use accumulation::COPY_EVERY;
+pub(crate) use accumulation::{Accumulation, SUM_BYTES};
 
 use crate::{Error, Result, data::ChunkSource, features::FeatureMap, flow::Run, store::Store};
 use ndarray::{Array1, Array2, ArrayView2};

@@ -68,6 +68,8 @@ pub enum Stream {
     Hashes = 21,
     /// Exchanges of rows under a null hypothesis; block = the exchange.
     Exchange = 24,
+    /// Seeds of the leaves of a tree, and from 2^32 on of its nodes; block = which.
+    Leaves = 25,
 }
 
 impl Seed {

@@ -2,15 +2,23 @@
 //! epilogue per row.
 //!
 //! pulp gives the vector types and picks AVX-512, AVX2, NEON or plain code at run time; all is safe
-//! Rust but for two hints to the memory system, in a file of their own. An element is always summed
+//! Rust but for two hints to the memory system and the matrix unit of some processors (AMX), each
+//! in a file of its own. An element is always summed
 //! in the same order, whatever the batch, the thread count or the tile that happens to hold it, so
 //! a row gives the same bits in every batch.
 
+#[cfg(target_arch = "x86_64")]
+mod amx;
+#[cfg(target_arch = "x86_64")]
+mod codes;
 pub(crate) mod cos2pi;
 #[cfg(target_arch = "x86_64")]
 mod half;
 mod hint;
+pub(crate) mod mixed;
 mod pack;
+#[cfg(target_arch = "x86_64")]
+mod pieces;
 mod rows;
 mod sparse;
 mod tile;
@@ -19,7 +27,9 @@ mod triangle;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use half::HalfPanels;
 pub(crate) use hint::{PastCache, Sink, ThroughCache, prefetch};
-pub(crate) use pack::{Panels, PanelsView};
+pub(crate) use pack::{Panels, PanelsView, Parts};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use pieces::PiecePanels;
 pub(crate) use rows::{Epilogue, for_each_row, rows_per_block};
 pub(crate) use sparse::{Entries, for_each_sparse_row};
 pub(crate) use triangle::Triangle;

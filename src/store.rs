@@ -18,6 +18,8 @@ const FORMAT: &str = "bochner";
 
 /// So deep maps lie in each other at most, and whatever else is nested.
 const DEEPEST: usize = 32;
+/// Characters of a file that an error cites at most.
+const CITED: usize = 200;
 /// So many bytes say at most what is in a file.
 const LONGEST_HEADER: u64 = 32 << 20;
 
@@ -248,8 +250,11 @@ impl Store {
     pub fn from_bytes(bytes: &[u8], kind: &str) -> Result<Self> {
         let no = |what: &str| Error::format(what);
         let damaged = |e: &dyn std::fmt::Display| {
+            // It cites the file, which may hold lines and any number of words.
+            let cited: String = e.to_string().chars().take(CITED).collect();
+            let cited = cited.replace(char::is_control, " ");
             no(&format!(
-                "truncated, or not a file of bochner ({e}); fit again, or name another file"
+                "truncated, or not a file of bochner ({cited}); fit again, or name another file"
             ))
         };
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(|e| damaged(&e))?;

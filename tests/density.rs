@@ -554,6 +554,18 @@ fn what_has_no_density_is_refused_in_one_line() {
             on(Box::new(ArcCosine::new())).bandwidth(sigma()).fit(&x),
             "arc-cosine",
         ),
+        // By the rule, too, which is not what is wrong.
+        (
+            on(Box::new(ArcCosine::new())).fit(&x),
+            "arc-cosine:1 has no finite integral",
+        ),
+        (
+            on(Box::new(ArcCosine::new()))
+                .bandwidth(sigma())
+                .multiples(&[1.0])
+                .fit(&x),
+            "arc-cosine:1 has no finite integral",
+        ),
         (
             on(Box::new(Custom::new("t", f32::tanh)))
                 .bandwidth(sigma())

@@ -4,7 +4,7 @@ use bochner::{
     data::{MemorySource, Rows, Survey, ToRows},
     error::Remedy,
     features::{Affine, FeatureMap, LeverageSpec, MapKind, MapSpec, featurize, fourier::Form},
-    models::{FitOptions, LinearModel, Scores},
+    models::{FitOptions, LinearModel, LogisticRegression, Scores, Solver},
     prelude::*,
     solve::Targets,
 };
@@ -274,6 +274,19 @@ fn wrong_shapes_are_one_line_with_what_to_do() {
     holed[[4, 1]] = f64::NAN;
     let text = line(fit().fit((&holed, &y)).expect_err("NaN"));
     assert!(text.contains("row 4, column 1"), "{text}");
+    let text = line(model.predict(&holed).expect_err("NaN"));
+    assert!(text.contains("row 4, column 1"), "{text}");
+    let calibrated = fit().calibrate(0.3).fit((&x, &y)).expect("fits");
+    let text = line(calibrated.intervals(&holed, 0.5).expect_err("NaN"));
+    assert!(text.contains("row 4, column 1"), "{text}");
+    let labels: Vec<i32> = (0..30).map(|i| i % 2).collect();
+    let logistic = LogisticRegression::on(Fourier::new(Gaussian).features(8));
+    let likely = logistic
+        .device(&Device::cpu())
+        .fit((&x, &labels))
+        .expect("fits");
+    let text = line(likely.predict_probabilities(&holed).expect_err("NaN"));
+    assert!(text.contains("row 4, column 1"), "{text}");
     let text = line(classifier().fit((&x, ["one"; 30])).expect_err("one class"));
     assert!(text.contains("two classes"), "{text}");
     let text = line(classifier().fit((&x, ["a", "b"])).expect_err("two labels"));
@@ -437,7 +450,12 @@ fn progress_is_heard_from_every_stage() {
     let (x, y) = data(250);
     let heard = Arc::new(Mutex::new(Vec::new()));
     let steps = heard.clone();
+    // Left to itself it would take the dual: so few rows have no iterations.
     ridge(Binning::new(Laplacian).grids(20))
+        .solver(Solver::ConjugateGradients {
+            tolerance: 1e-6,
+            max_iterations: 1000,
+        })
         .progress(move |step| steps.lock().expect("whole").push(step))
         .fit((&x, &y))
         .expect("fits");

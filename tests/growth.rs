@@ -7,8 +7,8 @@ use bochner::{
     data::MemorySource,
     features::{Affine, FeatureMap, MapData},
     models::{
-        BoostingClassifier, BoostingRegressor, Density, GreedyClassifier, GreedyRegressor,
-        LinearModel, PcaSolver,
+        BoostingClassifier, BoostingRegressor, Density, GreedyClassifier, GreedyRegressor, Lasso,
+        LassoClassifier, LinearModel, PcaSolver,
     },
     prelude::*,
     seed::Stream,
@@ -125,6 +125,8 @@ fn rows_are_added_and_forgotten_as_if_they_had_been_there_or_never() {
         let classes = on!(BoostingClassifier).block(16).stages(40).lambda(1e-2);
         grows!(classes.held_out(0.0), labelled, 1e-3);
         grows!(on!(GreedyClassifier).steps(8), labelled, 1e-3);
+        grows!(on!(Lasso).l1(1e-2).tolerance(1e-9), with_y, 1e-3);
+        grows!(on!(LassoClassifier).l1(1e-2).lambda(1e-3), labelled, 1e-3);
     }
 }
 

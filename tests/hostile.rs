@@ -1,14 +1,17 @@
 //! Files that nobody of good will wrote: each is refused in one line, or predicts numbers.
 
 mod common;
+#[path = "common/samples.rs"]
+mod samples;
 
 use bochner::{
     data::MemorySource,
-    models::{AnySums, LinearModel, LogisticRegression, Partial},
+    models::{AnySums, LinearModel, Partial},
     prelude::*,
     solve::NormalEquations,
 };
-use ndarray::{Array1, Array2};
+use ndarray::Array2;
+use samples::{changed, data, models, with_array};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Draws the same numbers in every run.
@@ -22,46 +25,6 @@ impl Draws {
             .wrapping_add(1_442_695);
         (self.0 >> 33) as usize % end
     }
-}
-
-fn data() -> (Array2<f64>, Array1<f64>, Vec<&'static str>) {
-    let x = Array2::from_shape_fn((90, 2), |(i, j)| ((i * (7 * j + 5)) % 23) as f64 / 9.0);
-    let y = x.column(0).mapv(f64::sin) + x.column(1);
-    let labels = y.iter().map(|y| if *y > 1.5 { "high" } else { "low" });
-    let labels = labels.collect();
-    (x, y, labels)
-}
-
-/// Models of every kind of map, and of learners that keep something of their own.
-fn models() -> Vec<Vec<u8>> {
-    let (x, y, labels) = data();
-    let cpu = Device::cpu();
-    let mut bytes = Vec::new();
-    let union = UnionBuilder::new()
-        .part(0.5, Fourier::new(Laplacian).features(8))
-        .part(0.5, Nystrom::new(Laplacian).features(4));
-    let maps: [Box<dyn MapBuilder>; 6] = [
-        Box::new(Fourier::new(Gaussian).features(8)),
-        Box::new(Fastfood::new(Gaussian).features(8)),
-        Box::new(Sorf::new(Gaussian).features(8)),
-        Box::new(Nystrom::new(Gaussian).features(6)),
-        Box::new(Binning::new(Laplacian).grids(4)),
-        Box::new(union),
-    ];
-    for map in maps {
-        let model = Ridge::on(map).device(&cpu).fit((&x, &y)).expect("fits");
-        bytes.push(model.linear().to_bytes().expect("writes"));
-    }
-    let map = || Fourier::new(Gaussian).features(8);
-    let process = GaussianProcess::on(map()).device(&cpu).fit((&x, &y));
-    bytes.push(process.expect("fits").linear().to_bytes().expect("writes"));
-    let logistic = LogisticRegression::on(map())
-        .device(&cpu)
-        .fit((&x, &labels));
-    bytes.push(logistic.expect("fits").linear().to_bytes().expect("writes"));
-    let pca = KernelPca::on(map()).components(2).device(&cpu).fit(&x);
-    bytes.push(pca.expect("fits").linear().to_bytes().expect("writes"));
-    bytes
 }
 
 /// Reads and predicts. Errors are one line; what is predicted is finite.
@@ -82,30 +45,6 @@ fn tries(bytes: &[u8], what: &str) -> bool {
             false
         }
     }
-}
-
-/// The properties of a file, changed, in a file with the same arrays.
-fn changed(
-    bytes: &[u8],
-    change: impl Fn(&mut serde_json::Map<String, serde_json::Value>),
-) -> Vec<u8> {
-    let n = u64::from_le_bytes(bytes[..8].try_into().expect("eight")) as usize;
-    let mut header: serde_json::Value = serde_json::from_slice(&bytes[8..8 + n]).expect("JSON");
-    let text = header["__metadata__"]["bochner"]
-        .as_str()
-        .expect("is there");
-    let mut properties: serde_json::Map<_, _> = serde_json::from_str(text).expect("JSON");
-    change(&mut properties);
-    let text = serde_json::Value::Object(properties).to_string();
-    header["__metadata__"]["bochner"] = text.into();
-    let mut header = header.to_string();
-    while !header.len().is_multiple_of(8) {
-        header.push(' ');
-    }
-    let mut all = (header.len() as u64).to_le_bytes().to_vec();
-    all.extend(header.bytes());
-    all.extend(&bytes[8 + n..]);
-    all
 }
 
 #[test]
@@ -165,8 +104,48 @@ fn changed_models_are_refused_or_predict_numbers() {
     assert!(read > 100, "some changes do no harm: {read}");
 }
 
+/// How many damaged files there are of each kind: `cargo xtask fuzz` says so by `BOCHNER_FUZZ`.
+fn fuzzed() -> usize {
+    let given = std::env::var("BOCHNER_FUZZ").ok();
+    given.map_or(300, |n| n.parse().expect("BOCHNER_FUZZ is a number"))
+}
+
+/// Changes one to four bytes or bits, moves some, or cuts the end off.
+fn damaged(bytes: &[u8], draws: &mut Draws) -> Vec<u8> {
+    let mut other = bytes.to_vec();
+    for _ in 0..1 + draws.below(4) {
+        let at = draws.below(other.len().max(1));
+        match draws.below(6) {
+            0 => other.truncate(at),
+            1 => drop(other.drain(at..(at + 1 + draws.below(16)).min(other.len()))),
+            2 => other.insert(at, draws.below(256) as u8),
+            3 if at < other.len() => other[at] = draws.below(256) as u8,
+            // What says how much there is stands at the front.
+            4 if !other.is_empty() => {
+                let front = draws.below(other.len().min(1200));
+                other[front] = b"0123456789-e[]{}\",:\xff\0"[draws.below(21)];
+            }
+            _ if at < other.len() => other[at] ^= 1 << draws.below(8),
+            _ => {}
+        }
+    }
+    other
+}
+
 #[test]
-fn changed_sums_are_refused_in_one_line() {
+fn fuzzed_models() {
+    let (models, mut draws) = (models(), Draws(fuzzed() as u64));
+    let mut read = 0;
+    for trial in 0..fuzzed() {
+        let k = trial % models.len();
+        let other = damaged(&models[k], &mut draws);
+        read += usize::from(tries(&other, &format!("model {k}, trial {trial}")));
+    }
+    println!("models: {read} of {} read", fuzzed());
+}
+
+#[test]
+fn fuzzed_sums_are_refused_in_one_line() {
     let (x, y, _) = data();
     let process = GaussianProcess::on(Fourier::new(Gaussian).features(8));
     let process = process.device(&Device::cpu());
@@ -186,6 +165,9 @@ fn changed_sums_are_refused_in_one_line() {
             assert!(!error.to_string().contains('\n'), "{error}");
         }
     };
+    for _ in 0..fuzzed() {
+        tries(&damaged(&bytes, &mut draws));
+    }
     for trial in 0..600 {
         let mut other = bytes.clone();
         let at = draws.below(bytes.len());
@@ -257,38 +239,6 @@ fn files_that_never_end_are_refused_at_once() {
         .expect_err("refused")
         .to_string();
     assert!(error.contains("32 deep"), "{error}");
-}
-
-/// The file with another array of f64 under a name.
-fn with_array(bytes: &[u8], name: &str, shape: [usize; 2], values: &[f64]) -> Vec<u8> {
-    let n = u64::from_le_bytes(bytes[..8].try_into().expect("eight")) as usize;
-    let header: serde_json::Map<String, serde_json::Value> =
-        serde_json::from_slice(&bytes[8..8 + n]).expect("JSON");
-    let (mut other, mut data) = (serde_json::Map::new(), Vec::new());
-    for (key, mut entry) in header {
-        if key == "__metadata__" {
-            other.insert(key, entry);
-            continue;
-        }
-        let offset = |k: usize| entry["data_offsets"][k].as_u64().expect("a number") as usize;
-        let mut own = bytes[8 + n + offset(0)..8 + n + offset(1)].to_vec();
-        if key == name {
-            own = values.iter().flat_map(|v| v.to_le_bytes()).collect();
-            entry["shape"] = serde_json::json!(shape);
-        }
-        let from = data.len();
-        data.extend(own);
-        entry["data_offsets"] = serde_json::json!([from, data.len()]);
-        other.insert(key, entry);
-    }
-    let mut header = serde_json::Value::Object(other).to_string();
-    while !header.len().is_multiple_of(8) {
-        header.push(' ');
-    }
-    let mut all = (header.len() as u64).to_le_bytes().to_vec();
-    all.extend(header.bytes());
-    all.extend(data);
-    all
 }
 
 #[test]

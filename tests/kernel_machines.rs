@@ -4,7 +4,7 @@ mod common;
 
 use bochner::{
     error::Remedy,
-    features::{KernelColumns, KernelColumnsMap, Structure},
+    features::{KernelColumns, KernelColumnsMap, Landmarks, Structure},
     kernels::{cross, gram},
     models::{Falkon, FalkonClassifier, KernelRidge, KernelRidgeClassifier},
     prelude::*,
@@ -175,6 +175,68 @@ fn falkon_is_the_direct_solution_on_every_device() {
                 let most = if sigma < 1.0 { 1e-4 } else { 2e-2 };
                 assert!(error < most, "{sigma} {lambda} {device:?}: {error:e}");
                 assert!(model.linear().facts["iterations"] < 40.0);
+            }
+        }
+    }
+}
+
+/// The identity.
+fn eye(n: usize) -> Array2<f64> {
+    Array2::eye(n)
+}
+
+/// Columns of the solution of several right-hand sides.
+fn solve_all(a: &Array2<f64>, b: &Array2<f64>) -> Array2<f64> {
+    let columns = b
+        .columns()
+        .into_iter()
+        .map(|c| solve(a.clone(), c.to_owned()));
+    let columns: Vec<Array1<f64>> = columns.collect();
+    Array2::from_shape_fn(b.dim(), |(i, j)| columns[j][i])
+}
+
+/// Kernel ridge regression with the approximate kernel `C H^-1 C'`, C = K_nm and H = K_mm, by
+/// Woodbury's formula `(C H^-1 C' + r I)^-1 = (I - C (r H + C'C)^-1 C') / r`, r = lambda n: ridge
+/// regression on Nystrom features is that, and so is Falkon on the same landmarks.
+#[test]
+fn nystrom_ridge_and_falkon_are_woodburys_formula() {
+    let ((x, y), (new, _)) = (data(150, 0), data(40, 500));
+    let landmarks = x.slice(s![..144;12, ..]).to_owned();
+    for (sigma, lambda) in [(0.6, 1e-3), (0.6, 1e-5), (1.5, 1e-2)] {
+        let (rows, at, of) = (x.mapv(|v| v / sigma), &new / sigma, &landmarks / sigma);
+        let c = cross(&Gaussian, rows.view(), of.view());
+        let h = gram(&Gaussian, of.view());
+        let r = lambda * 150.0;
+        let inner = &h * r + c.t().dot(&c);
+        let inverse = (eye(150) - c.dot(&solve_all(&inner, &c.t().to_owned()))) / r;
+        // The formula itself, against the matrix that it inverts.
+        let approximate = c.dot(&solve_all(&h, &c.t().to_owned()));
+        let identity = inverse.dot(&(&approximate + &(eye(150) * r)));
+        let off = (&identity - &eye(150)).fold(0.0, |m: f64, v| m.max(v.abs()));
+        assert!(off < 1e-4, "{off:e}");
+        let alpha = inverse.dot(&y);
+        let of_new = cross(&Gaussian, at.view(), of.view());
+        let expected = of_new.dot(&solve(h.clone(), c.t().dot(&alpha)));
+        let chosen = || Landmarks::Rows(landmarks.clone());
+        for device in common::devices() {
+            let ridge = Ridge::on(Nystrom::new(Gaussian).landmarks(chosen()).features(12))
+                .bandwidth(Bandwidth::Sigma(sigma))
+                .standardize(Standardize::No)
+                .intercept(false)
+                .device(device);
+            let ridge = ridge.lambda(lambda).fit((&x, &y)).expect("fits");
+            let columns = KernelColumns::new(Gaussian).landmarks(12).choice(chosen());
+            let falkon = Falkon::on(columns)
+                .bandwidth(Bandwidth::Sigma(sigma))
+                .standardize(Standardize::No)
+                .intercept(false)
+                .tolerance(1e-9)
+                .device(device);
+            let falkon = falkon.lambda(lambda).fit((&x, &y)).expect("fits");
+            for (model, name) in [(ridge, "ridge"), (falkon, "falkon")] {
+                let error = worst(&model.predict(&new).expect("predicts"), &expected);
+                // Of targets of about 10.
+                assert!(error < 5e-3, "{name} {sigma} {lambda}: {error:e}");
             }
         }
     }

@@ -450,8 +450,8 @@ fn mistakes_are_one_clear_line() {
     let new = || Nystrom::new(Gaussian);
     let leverage = Landmarks::RidgeLeverage { lambda: 0.0 };
     for (error, part) in [
-        (attempt(new().features(11), 2), "use 1 to 10 features"),
-        (attempt(new().features(0), 2), "use 1 to 10 features"),
+        (attempt(new().features(11), 2), "use 1 to 10"),
+        (attempt(new().features(0), 2), "use 1 to 10"),
         (attempt(new().features(5).rank(0), 2), "the rank is 0"),
         (attempt(new().features(5), 3), "2 columns"),
         (

@@ -306,6 +306,12 @@ fn odd_columns_and_other_maps_do_no_harm() {
             let metric = model.linear().metric.clone().expect("was asked for");
             let share = metric.importance();
             assert_eq!(share[1], 0.0, "{name}: {share:?}");
+            // A column that says nothing keeps a lengthscale: the floor leaves it this much.
+            let root = metric.root();
+            let least = (1e-3_f64 / 1.001).sqrt();
+            for own in root.diag() {
+                assert!(own.is_finite() && *own >= 0.999 * least, "{name}: {root}");
+            }
             assert!(share[4] + share[5] < 0.05, "{name}: {share:?}");
             let (learned, plain) = (
                 error(&model.predict(&x).expect("predicts"), &y),

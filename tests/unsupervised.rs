@@ -3,7 +3,8 @@
 mod common;
 
 use bochner::{
-    Run, data::MemorySource, kernels::gram, models::LinearModel, prelude::*, seed::Stream,
+    Run, data::MemorySource, features::Landmarks, kernels::gram, models::LinearModel, prelude::*,
+    seed::Stream,
 };
 use common::devices;
 use ndarray::{Array1, Array2, ArrayView1, Axis, s};
@@ -84,6 +85,53 @@ fn with_every_row_a_landmark_components_are_those_of_the_kernel_matrix() {
         let difference = signed(scores.column(k), expected.view()) - &expected;
         let worst = difference.fold(0.0, |m: f64, v| m.max(v.abs()));
         assert!(worst < 2e-3, "scores {k}: {worst}");
+    }
+}
+
+/// A kernel of distances sees no turn, no shift and no mirror; components are of the kernel alone,
+/// have no mean and no covariance with each other, and as much variance as is said.
+#[test]
+fn components_turn_and_move_with_the_rows() {
+    let x = cloud(60);
+    let fit = |x: &Array2<f64>| {
+        let landmarks = Nystrom::new(Gaussian).landmarks(Landmarks::Rows(x.clone()));
+        let model = KernelPca::on(landmarks.features(60))
+            .bandwidth(Bandwidth::Sigma(2.0))
+            .standardize(Standardize::No)
+            .device(&Device::cpu())
+            .components(3)
+            .fit(x)
+            .expect("fits");
+        let variances = model
+            .linear()
+            .principal
+            .as_ref()
+            .expect("kept")
+            .variance_t
+            .clone();
+        (model.predict(x).expect("predicts"), variances)
+    };
+    let (scores, variances) = fit(&x);
+    let (sin, cos) = 0.7_f64.sin_cos();
+    let turn = ndarray::array![[cos, sin, 0.0], [-sin, cos, 0.0], [0.0, 0.0, -1.0]];
+    let (moved, of_moved) = fit(&(x.dot(&turn) + &ndarray::array![3.0, -2.0, 5.0]));
+    for k in 0..3 {
+        assert!(
+            (of_moved[k] / variances[k] - 1.0).abs() < 1e-4,
+            "{of_moved:?} {variances:?}"
+        );
+        let own = signed(moved.column(k), scores.column(k));
+        let off = (&own - &scores.column(k)).fold(0.0, |m: f64, v| m.max(v.abs()));
+        assert!(off < 2e-3, "{k}: {off}");
+        assert!(scores.column(k).mean().expect("rows").abs() < 1e-5);
+        for j in 0..3 {
+            let covariance = scores.column(j).dot(&scores.column(k)) / 59.0;
+            let expected = if j == k { variances[k] } else { 0.0 };
+            assert!(
+                (covariance - expected).abs() < 1e-4 * variances[0],
+                "{j} {k}"
+            );
+        }
     }
 }
 

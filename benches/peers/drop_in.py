@@ -1,8 +1,10 @@
 """RBFSampler of the Python package beside scikit-learn's: the same calls in turn, in one process.
 
-    PYTHONPATH=target/python/package python benches/peers/drop_in.py [--rounds N]
+    PYTHONPATH=target/python/package python benches/peers/drop_in.py [--rounds N] [--processor]
 
 Each call validates its rows and allocates its output, on both sides. OPENBLAS_* must not be set.
+With --processor the time is that of processors, which other work on the machine disturbs less; threads
+that wait for others by turning count, too.
 """
 
 import argparse
@@ -19,26 +21,26 @@ from bochner import RBFSampler as Ours
 SHAPES = [(8192, 784, 4096), (65_536, 32, 1024), (1_000_000, 8, 256), (1, 784, 4096)]
 
 
-def median_times(calls, rounds):
+def median_times(calls, rounds, clock):
     """The median seconds of each call, which take turns; the first round warms up."""
     times = [[] for _ in calls]
     for turn in range(rounds + 1):
         for call, seconds in zip(calls, times):
-            start = time.perf_counter()
+            start = clock()
             call()
             if turn:
-                seconds.append(time.perf_counter() - start)
+                seconds.append(clock() - start)
     return [statistics.median(seconds) for seconds in times]
 
 
-def compare(name, X, features, rounds):
+def compare(name, X, features, rounds, clock):
     theirs = Theirs(gamma=0.01, n_components=features, random_state=0).fit(X)
     phase = Ours(gamma=0.01, n_components=features, random_state=0, device="cpu").fit(X)
     paired = Ours(
         gamma=0.01, n_components=features, random_state=0, device="cpu", form="paired"
     ).fit(X)
     calls = [lambda t=t: t.transform(X) for t in (theirs, phase, paired)]
-    theirs, phase, paired = median_times(calls, rounds)
+    theirs, phase, paired = median_times(calls, rounds, clock)
     print(
         f"| {name} | {1e3 * theirs:.3g} | {1e3 * phase:.3g} | {theirs / phase:.2f} "
         f"| {theirs / paired:.2f} |"
@@ -48,7 +50,10 @@ def compare(name, X, features, rounds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--processor", action="store_true")
+    options = parser.parse_args()
+    rounds = options.rounds
+    clock = time.process_time if options.processor else time.perf_counter
     preset = [name for name in os.environ if name.startswith("OPENBLAS_")]
     if preset:
         raise SystemExit(f"unset {' '.join(preset)}")
@@ -60,9 +65,9 @@ def main():
         for rows, d, features in SHAPES:
             X = random.normal(size=(rows, d)).astype(dtype)
             turns = 20 * rounds if rows == 1 else rounds
-            compare(f"{rows} x {d} -> {features}, {X.dtype}", X, features, turns)
+            compare(f"{rows} x {d} -> {features}, {X.dtype}", X, features, turns, clock)
     X = sparse.random(8192, 784, density=0.01, random_state=0, format="csr", dtype=np.float32)
-    compare("8192 x 784 -> 4096, CSR of density 0.01, float32", X, 4096, rounds)
+    compare("8192 x 784 -> 4096, CSR of density 0.01, float32", X, 4096, rounds, clock)
 
 
 if __name__ == "__main__":

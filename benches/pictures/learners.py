@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures and draws the pictures of docs/learners.md, docs/tests.md and the guide, by the command
+"""Measures and draws the pictures of the pages of learners and of docs/tests.md, by the command
 line, on the digits in data/ and on made rows.
 
     python3 benches/pictures/learners.py measure --bochner target/release/bochner [--only NAME]
@@ -18,6 +18,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import machines
 from draw import DOCS, Panel, save
 
 DIGITS = DOCS.parent / "data" / "digits.csv"
@@ -370,6 +371,7 @@ PICTURES = {
     "classifiers": (measure_classifiers, draw_classifiers),
     "unlabelled": (measure_unlabelled, draw_unlabelled),
     "tests": (measure_tests, draw_tests),
+    **machines.PICTURES,
 }
 
 

@@ -1,5 +1,7 @@
 //! Runs in steps, what is done of which is kept: `--checkpoint` and `--every`.
 
+mod state;
+
 use crate::{
     given::{self, Given},
     interrupt,
@@ -10,6 +12,7 @@ use bochner::{
     Error,
     data::{AtomicFile, Done},
 };
+use state::State;
 use std::{
     fs::{File, TryLockError},
     io::{Read, Write},
@@ -133,8 +136,7 @@ impl Folder {
 #[derive(Debug)]
 pub(crate) struct Progress {
     folder: Folder,
-    given: Given,
-    done: Vec<Done>,
+    state: State,
 }
 
 /// The state in the folder.
@@ -145,20 +147,22 @@ impl Progress {
     pub(crate) fn open(folder: Folder, given: Given, outputs: usize) -> Result<Self> {
         let mut progress = Self {
             folder,
-            given,
-            done: vec![Done::default(); outputs],
+            state: State {
+                given,
+                done: vec![Done::default(); outputs],
+            },
         };
         let path = progress.folder.at(STATE);
         if !path.try_exists().map_err(|e| Error::io(&path, e))? {
             return Ok(progress);
         }
-        let (given, done) = read(&path, outputs)?;
-        if let Some(difference) = given::difference(&given, &progress.given) {
+        let State { given, done } = read(&path, outputs)?;
+        if let Some(difference) = given::difference(&given, &progress.state.given) {
             return Err(progress.folder.differs(&difference));
         }
         // A part without its file was finished and got its name.
         if (0..outputs).all(|output| progress.part(output).exists()) {
-            progress.done = done;
+            progress.state.done = done;
         }
         Ok(progress)
     }
@@ -169,7 +173,7 @@ impl Progress {
 
     /// Rows that are done.
     pub(crate) fn rows(&self) -> u64 {
-        self.done.first().map_or(0, |done| done.rows)
+        self.state.done.first().map_or(0, |done| done.rows)
     }
 
     /// Says where the run goes on.
@@ -179,19 +183,17 @@ impl Progress {
 
     /// An output where it was left.
     pub(crate) fn output(&self, output: usize, path: &Path) -> bochner::Result<(AtomicFile, Done)> {
-        let done = self.done.get(output).copied().unwrap_or_default();
+        let done = self.state.done.get(output).copied().unwrap_or_default();
         let file = AtomicFile::keep(path, self.part(output), done.bytes)?;
         Ok((file, done))
     }
 
     /// Keeps how far all outputs are, which are on the disk. Errors when the run is interrupted.
     pub(crate) fn keep(&mut self, done: Vec<Done>) -> Result<()> {
-        self.done = done;
-        let done: Vec<_> = self.done.iter().map(|d| [d.rows, d.bytes]).collect();
-        let state = serde_json::json!({"given": self.given, "done": done});
+        self.state.done = done;
         let path = self.folder.at(STATE);
         let mut file = AtomicFile::create(&path)?;
-        file.write_all(state.to_string().as_bytes())
+        file.write_all(self.state.text().as_bytes())
             .map_err(|e| Error::io(&path, e))?;
         file.finish()?;
         self.folder.stepped(self.rows())
@@ -204,24 +206,17 @@ impl Progress {
 }
 
 /// A state that [`Progress::keep`] wrote. Errors with [`Error::Data`] on anything else.
-fn read(path: &Path, outputs: usize) -> bochner::Result<(Given, Vec<Done>)> {
+fn read(path: &Path, outputs: usize) -> bochner::Result<State> {
     let fail = |error| Error::io(path, error);
     let none = || Error::data(path, "is no checkpoint; remove the folder to begin again");
     if !std::fs::metadata(path).map_err(fail)?.is_file() {
         return Err(none());
     }
-    let mut text = String::new();
+    let mut text = Vec::new();
     let file = File::open(path).map_err(fail)?;
     file.take(LONGEST)
-        .read_to_string(&mut text)
+        .read_to_end(&mut text)
         .map_err(|_| none())?;
-    let state: serde_json::Value = serde_json::from_str(&text).map_err(|_| none())?;
-    let given: Given = serde_json::from_value(state["given"].clone()).map_err(|_| none())?;
-    let done: Vec<[u64; 2]> = serde_json::from_value(state["done"].clone()).map_err(|_| none())?;
-    let rows = done.first().map(|[rows, _]| *rows);
-    if done.len() != outputs || done.iter().any(|[of, _]| Some(*of) != rows) {
-        return Err(none());
-    }
-    let done = done.into_iter().map(|[rows, bytes]| Done { rows, bytes });
-    Ok((given, done.collect()))
+    let state = State::read(&text).filter(|state| state.done.len() == outputs);
+    state.ok_or_else(none)
 }

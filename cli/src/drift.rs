@@ -3,6 +3,7 @@
 use crate::{
     args::{DataArgs, RunArgs, at_least_one},
     map::MapArgs,
+    outputs::keep_apart,
     report::{Report, Usage, Value, six_digits},
     verdict::{NullOption, TestArgs, watched},
 };
@@ -41,8 +42,12 @@ pub(crate) struct Args {
 }
 
 /// Surveys both files as one, draws the map, tests, and looks at single columns.
-pub(crate) fn run(args: &Args) -> Result<()> {
+pub(crate) fn run(mut args: Args) -> Result<()> {
+    let read = [Some(args.a.as_path()), Some(&args.b), args.data.targets()];
+    keep_apart([args.run.page()], read)?;
     let console = args.run.start()?;
+    let (data, a) = (&args.data, &args.a);
+    args.map.settle(None, || data.open(a, TargetUse::Ignored))?;
     if !args.map.check(&console)?.is_dense() {
         let problem = "the columns of binning are too many for a test; use another --map";
         return Err(Usage(problem.into()).into());
@@ -90,6 +95,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     args.test
         .describe(&found.outcome, ("drift", verdicts), &mut report);
     columns(&shifts, args.columns, &mut report);
+    args.data.describe_gaps(&mut report);
     args.run.print(&report)
 }
 

@@ -2,6 +2,7 @@
 
 use crate::{
     args::{DataArgs, RunArgs},
+    outputs::keep_apart,
     predict::check_columns,
     report::{Console, Report, six_digits},
 };
@@ -31,6 +32,12 @@ pub(crate) struct Args {
 
 /// Scores a model on a file.
 pub(crate) fn run(args: &Args) -> Result<()> {
+    let read = [
+        Some(args.model.as_path()),
+        Some(&args.input),
+        args.data.targets(),
+    ];
+    keep_apart([args.run.page()], read)?;
     let console = args.run.start()?;
     let mut report = Report::default();
     let model = LinearModel::load(&args.model)?;
@@ -62,6 +69,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let run = args.run.open(&console)?;
     let (scores, seconds) = score(&model, &run, &mut source, (&console, "evaluate"))?;
     scores.describe(&mut report, "rows");
+    args.data.describe_gaps(&mut report);
     report.seconds("evaluate", seconds);
     report.throughput(scores.rows(), seconds);
     report.device(&run.device);

@@ -1,9 +1,11 @@
 //! `bochner featurize`: the feature matrix.
 
+mod output;
+
 use crate::{
     args::{DataArgs, RunArgs},
     checkpoint::{CheckpointArgs, Progress},
-    given,
+    columnar, given,
     interrupt::{steps, writing},
     map::{BuiltMap, MapArgs},
     outputs::keep_apart,
@@ -12,10 +14,15 @@ use crate::{
 use anyhow::Result;
 use bochner::{
     Error, Run,
-    data::{AtomicFile, ChunkSource, Done, MemorySource, NpyWriter, Pieces, Survey, TargetUse},
+    data::{
+        AtomicFile, ChunkSource, Done, MemorySource, Pieces, Refill, RowWriter, Survey, TargetUse,
+        WriteBehind,
+    },
     features::{self, Standardize},
+    models::MemoryPlan,
 };
 use ndarray::ArrayView2;
+use output::{Format, Writer};
 use std::{path::PathBuf, sync::Arc};
 
 /// Arguments of `bochner featurize`.
@@ -23,8 +30,9 @@ use std::{path::PathBuf, sync::Arc};
 pub(crate) struct Args {
     /// Rows to featurize; target columns are left out
     input: PathBuf,
-    /// The feature matrix [rows, D], f32
-    #[arg(long, short, value_name = "Z.npy")]
+    /// The feature matrix [rows, D], f32: .npy, .csv, .parquet with one column of lists, or .f32
+    /// (.raw), which is little-endian numbers row after row
+    #[arg(long, short, value_name = "OUT")]
     output: PathBuf,
     #[command(flatten)]
     map: MapArgs,
@@ -37,28 +45,34 @@ pub(crate) struct Args {
 }
 
 /// Streams the input through the map into the output file.
-pub(crate) fn run(args: &Args) -> Result<()> {
+pub(crate) fn run(mut args: Args) -> Result<()> {
     let console = args.run.start()?;
+    let (data, input) = (&args.data, &args.input);
+    args.map
+        .settle(None, || data.open(input, TargetUse::Ignored))?;
     if !args.map.check(&console)?.is_dense() {
         let problem = "the columns of binning are too many to write; use another --map";
         return Err(Usage(problem.into()).into());
     }
-    if !args
-        .output
-        .extension()
-        .is_some_and(|e| e.eq_ignore_ascii_case("npy"))
-    {
-        let problem = format!(
-            "{}: features are written as .npy; name such a file",
-            args.output.display()
-        );
-        return Err(Usage(problem).into());
+    let format = Format::of(&args.output)?;
+    let gaps = args.data.list_gaps();
+    if gaps.is_some() && args.steps.checkpoint.is_some() {
+        let problem = "--nan drop does not go with --checkpoint; remove the rows first";
+        return Err(Usage(problem.into()).into());
     }
+    let mut refill = Refill::new(gaps);
+    columnar::require_one_run(&args.output, args.steps.checkpoint.as_deref())?;
     let read = [Some(args.input.as_path()), args.data.targets()];
-    keep_apart([Some(args.output.as_path())], read)?;
+    keep_apart([Some(args.output.as_path()), args.run.page()], read)?;
     let mut report = Report::default();
     let mut source = args.data.open(&args.input, TargetUse::Ignored)?;
     let run = args.run.open(&console)?;
+    let plan = MemoryPlan::of_features(&args.map.spec(), source.columns(), &run);
+    plan.require_map()?;
+    let chunks = args.run.within(|bytes| plan.within(bytes))?;
+    console.detail(&format!("plan: {plan}"));
+    // What is written behind is no part of the chunks that are featurized.
+    let run = run.memory(plan.without_copies(chunks));
     let survey = match args.map.needs_survey() {
         true => {
             let (survey, seconds) = args.map.survey(&mut source, &console)?;
@@ -78,7 +92,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     )?;
     report.seconds("map", seconds);
     let _writing = writing();
-    let columns = Some(built.map.output_dim());
+    let columns = built.map.output_dim();
     let mut kept = args.kept(&built, &run)?;
     let (file, done) = match &kept {
         Some(kept) => {
@@ -89,7 +103,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         }
         None => (AtomicFile::create(&args.output)?, Done::default()),
     };
-    let mut writer = NpyWriter::<f32>::go_on(file, columns, done)?;
+    let mut writer = Writer::create(format, (file, done), columns)?;
     let known = survey.map(|survey| survey.rows);
     let known = known.or(source.rows().map(|rows| rows as u64));
     let bar = Arc::new(console.bar("featurize", known));
@@ -100,8 +114,21 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         loop {
             let run = run.clone().progress(bar.follow_from(rows));
             let mut piece = pieces.piece(rows, step);
-            let sink = |z: ArrayView2<'_, f32>| writer.write_rows(z);
-            let more = features::featurize(built.map.as_ref(), &mut piece, run, sink)?;
+            let mut behind = WriteBehind::new(writer)?;
+            let map = built.map.as_ref();
+            let more = match args.data.drops_rows() {
+                false => features::featurize_behind(map, &mut piece, run, &mut behind)?,
+                true => {
+                    let sink = |z: ArrayView2<'_, f32>| match refill.places(z.nrows()) {
+                        None => behind.write_rows(z),
+                        Some(places) => {
+                            behind.write_rows(Refill::filled(z, &places, f32::NAN).view())
+                        }
+                    };
+                    features::featurize(map, &mut piece, run, sink)?
+                }
+            };
+            writer = behind.into_inner()?;
             rows += more;
             if let Some(kept) = &mut kept {
                 kept.keep(vec![writer.mark()?])?;
@@ -110,6 +137,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
                 break;
             }
         }
+        let none = ArrayView2::from_shape((0, columns), &[]).map_err(anyhow::Error::new)?;
+        writer.write_rows(Refill::filled(none, &refill.rest(), f32::NAN).view())?;
         writer.finish().map_err(anyhow::Error::new)
     })?;
     if let Some(kept) = kept {
@@ -119,6 +148,14 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     report.throughput(rows, seconds);
     report.device(&run.device);
     args.map.describe(&built, &mut report);
+    args.data.describe_gaps(&mut report);
+    if format == Format::Raw {
+        report.line(
+            "shape",
+            format!("{rows} x {columns}, little-endian f32, row after row"),
+        );
+    }
+    report.set("shape", vec![rows, columns as u64]);
     report.output("features", &args.output);
     args.run.print(&report)
 }
@@ -137,17 +174,19 @@ impl Args {
     }
 }
 
-/// Rows that tell whether columns lie far from 0.
+/// Rows that tell whether columns lie far from 0, and values.
 const FIRST_ROWS: usize = 1000;
+const FIRST_VALUES: usize = 1 << 20;
 
 /// A map of a fixed bandwidth is the same for every file, so its columns are not centred: the
 /// library warns where that costs digits, as far as the first rows tell. They also tell whether
 /// columns are numbers.
 fn note_far(source: &mut dyn ChunkSource) -> Result<()> {
     source.settle(false, &mut |_| true)?;
-    let first = match source.next_chunk(FIRST_ROWS) {
+    let rows = (FIRST_VALUES / source.columns().max(1)).clamp(1, FIRST_ROWS);
+    let first = match source.next_chunk(rows) {
         Err(Error::Data { path, problem }) => match source.settle(true, &mut |_| true)? {
-            true => source.next_chunk(FIRST_ROWS)?,
+            true => source.next_chunk(rows)?,
             false => return Err(Error::Data { path, problem }.into()),
         },
         first => first?,

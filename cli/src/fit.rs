@@ -1,16 +1,21 @@
 //! `bochner fit`: from data to a model, and its score on rows held out.
 
 mod chosen;
+mod describe;
 mod kernel_machines;
 mod lambda;
 mod learner;
+mod leaves;
 mod lengthscales;
 mod losses;
 mod parts;
+mod plan;
 mod remaining;
 mod rows;
 mod search;
+mod sources;
 mod stages;
+mod task;
 
 use crate::{
     args::{DataArgs, RunArgs, fraction},
@@ -19,26 +24,31 @@ use crate::{
     interrupt::writing,
     map::{BuiltMap, KernelArgs, MapArgs},
     outputs::keep_apart,
-    report::{Console, Report, Usage, counted, six_digits},
+    report::{Console, Report, Usage, counted},
 };
 use anyhow::Result;
 use bochner::{
-    Error, Run, Step,
+    Run, Step,
     analysis::rudi_rosasco,
-    data::{AtomicFile, ChunkSource, ColumnChoice, Part, Schema, Split, Survey, TargetUse},
+    data::{AtomicFile, ChunkSource, Schema, Survey, TargetUse},
     features::Standardize,
-    models::{Conformal, Fit, FitData, LinearModel, WithProbabilities},
+    models::{
+        ClassWeights, Conformal, Fit, FitData, Lambda, LinearModel, WithClassWeights,
+        WithProbabilities,
+    },
     seed::Seed,
     solve::Targets,
 };
 use chosen::{Chosen, Takes};
-use clap::ValueEnum;
+use describe::describe;
 use learner::{Ground, LearnerArgs};
 use parts::PartArgs;
 pub(crate) use parts::{Shard, of_sums};
 use remaining::Remaining;
 use search::SearchArgs;
+use sources::{Source, Sources};
 use std::path::PathBuf;
+use task::Task;
 
 /// Arguments of `bochner fit`.
 #[derive(Debug, clap::Args)]
@@ -90,142 +100,6 @@ pub(crate) struct Args {
     pub(crate) run: RunArgs,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Task {
-    Auto,
-    Regression,
-    Classification,
-}
-
-/// A column of at most so many whole numbers is taken for labels.
-const MOST_CLASSES: usize = 32;
-
-type Source = Box<dyn ChunkSource>;
-
-/// Rows to fit, rows that intervals are calibrated on, rows that are scored.
-struct Sources {
-    train: Source,
-    kept_back: Option<Source>,
-    test: Option<Source>,
-}
-
-impl Args {
-    /// Where rows come from; what their columns are made of, if that is known.
-    fn sources(&self, takes: Takes, known: Option<&Schema>) -> Result<Sources> {
-        let (train, test) = self.train_and_test(takes, known)?;
-        let Some(fraction) = self.calibrate else {
-            let kept_back = None;
-            return Ok(Sources {
-                train,
-                kept_back,
-                test,
-            });
-        };
-        // Other draws than those of --test, whose rows are gone already.
-        let seed = self.map.kernel.seed.wrapping_add(1);
-        let (again, _) = self.train_and_test(takes, known)?;
-        Ok(Sources {
-            train: Box::new(Split::new(train, Part::Train, fraction, seed)?),
-            kept_back: Some(Box::new(Split::new(again, Part::Test, fraction, seed)?)),
-            test,
-        })
-    }
-
-    /// Training rows, and test rows where asked for.
-    fn train_and_test(
-        &self,
-        takes: Takes,
-        known: Option<&Schema>,
-    ) -> Result<(Source, Option<Source>)> {
-        let known = || known.map(|schema| ColumnChoice::Known(Box::new(schema.clone())));
-        if let Takes::Rows(found) = takes {
-            if self.test.is_some() || self.test_input.is_some() || self.calibrate.is_some() {
-                let problem = format!(
-                    "--test, --test-input and --calibrate compare predictions with targets, and \
-                     {found} have none; leave them out"
-                );
-                return Err(Usage(problem).into());
-            }
-            return Ok((self.data.open(&self.input, TargetUse::Ignored)?, None));
-        }
-        let how = || (TargetUse::Required, known());
-        let open = || (self.data).open_beside(&self.input, self.data.targets(), how(), None);
-        if let Some(fraction) = self.test {
-            let part = |part| {
-                Split::new(open()?, part, fraction, self.map.kernel.seed)
-                    .map_err(anyhow::Error::new)
-            };
-            return Ok((
-                Box::new(part(Part::Train)?),
-                Some(Box::new(part(Part::Test)?)),
-            ));
-        }
-        let train = open()?;
-        let Some(path) = &self.test_input else {
-            return Ok((train, None));
-        };
-        let columns = train.column_names().map(ColumnChoice::Matching);
-        let columns = known().or(columns);
-        let test = self.data.open_beside(
-            path,
-            self.test_targets.as_deref(),
-            (TargetUse::Required, columns),
-            Some(train.columns()),
-        )?;
-        for (what, test, train) in [
-            ("feature", test.columns(), train.columns()),
-            ("target", test.targets(), train.targets()),
-        ] {
-            if test != train {
-                let test = counted(test as u64, &format!("{what} column"));
-                let problem = format!(
-                    "has {test}, but {} has {train}; give both the same columns",
-                    self.input.display()
-                );
-                return Err(Error::data(path, problem).into());
-            }
-        }
-        Ok((train, Some(test)))
-    }
-
-    /// Whether to classify; says so if nobody asked for it. A target of text has so many kinds.
-    fn classifies(&self, survey: &Survey, text: Option<usize>, console: &Console) -> bool {
-        let few = match survey.targets.as_slice() {
-            [only] if only.whole => only
-                .distinct
-                .as_ref()
-                .map(Vec::len)
-                .filter(|&n| n <= MOST_CLASSES),
-            _ => None,
-        };
-        match (self.task, few) {
-            (Task::Regression, _) => false,
-            (Task::Classification, _) => true,
-            (Task::Auto, _) if text.is_some() => {
-                let classes = text.unwrap_or(0);
-                console.note(&format!(
-                    "classification: the target is text of {classes} kinds"
-                ));
-                true
-            }
-            (Task::Auto, Some(classes)) => {
-                console.note(&format!(
-                    "classification: the target has {classes} values, all whole numbers (--task \
-                     regression if they are amounts)"
-                ));
-                true
-            }
-            (Task::Auto, None) => {
-                console.note(
-                    "regression: the targets are not a few whole numbers (--task \
-                     classification if they are labels)",
-                );
-                false
-            }
-        }
-    }
-}
-
 impl Args {
     /// From a map that is drawn to a model.
     fn fit(
@@ -269,9 +143,11 @@ impl Args {
         };
         let fit = chosen.fit.as_ref();
         let standardized = built.is_standardized();
-        let fitted = match chosen.probabilities {
-            true => WithProbabilities(fit).fit(built.map, data),
-            false => fit.fit(built.map, data),
+        let with = WithProbabilities(fit);
+        let fit = if chosen.probabilities { &with } else { fit };
+        let fitted = match &chosen.class_weights {
+            ClassWeights::Equal => fit.fit(built.map, data),
+            weights => WithClassWeights(fit, weights).fit(built.map, data),
         };
         let mut model = fitted.map_err(|error| BuiltMap::advise(standardized, error))?;
         model.name_columns(train);
@@ -299,16 +175,27 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     args.search.check(&args.map, &chosen)?;
     let searches = args.search.is_wanted(&args.map);
     args.check_parts(&chosen, searches)?;
-    args.map.kernel.rule = Some(chosen.fit.bandwidth());
+    args.check_leaves(&chosen, dense, searches)?;
+    if searches || args.search.leaves.is_some() || args.is_in_parts() || args.map.is_by_rows() {
+        chosen.leave_usual();
+    }
+    args.data.weight = args.weight.clone();
+    let rule = Some(chosen.fit.bandwidth());
+    let (data, input) = (&args.data, &args.input);
+    args.map
+        .settle(rule, || data.open(input, TargetUse::Ignored))?;
     if args.map.is_by_rows() && (chosen.ridge.is_none() || args.is_in_parts()) {
         let problem = "--features rudi-rosasco is for --model ridge on all rows in one go; give a \
             number";
         return Err(Usage(problem.into()).into());
     }
-    args.data.weight = args.weight.clone();
     let read = [Some(args.input.as_path()), args.data.targets()];
     let tested = [&args.test_input, &args.test_targets].map(Option::as_deref);
-    let written = [args.output.as_deref(), args.part.partial.as_deref()];
+    let written = [
+        args.output.as_deref(),
+        args.part.partial.as_deref(),
+        args.run.page(),
+    ];
     keep_apart(written, read.into_iter().chain(tested))?;
     let mut report = Report::default();
     let Sources {
@@ -326,9 +213,11 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
         drop(AtomicFile::create(path)?);
     }
     let run = args.run.open(&console)?;
+    args.fit_search(&chosen, &train, (&run, &console));
+    let mut run = args.plan_choice((&mut chosen, dense), &mut train, (run, &console))?;
     let (survey, seconds) = match landmarks {
         None => {
-            let rows = if searches {
+            let rows = if searches || args.search.leaves.is_some() {
                 KernelArgs::SEARCHED_ROWS
             } else {
                 0
@@ -338,10 +227,12 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
         Some(landmarks) => args.map.survey_columns(landmarks, &mut train, &console)?,
     };
     report.seconds("survey", seconds);
+    args.data.describe_gaps(&mut report);
+    let landmarks = landmarks.map(|m| args.learner.landmarks_among(m, survey.rows));
     if args.map.is_by_rows() {
         let (features, lambda) = rudi_rosasco(survey.rows)?;
         args.map.usual = Some(features);
-        chosen.penalise(lambda);
+        chosen.penalise(Lambda::Fixed(lambda));
     }
     let args = args;
     if let Some(schema) = train.schema() {
@@ -374,6 +265,17 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     if let (Targets::Real { columns: 1.., .. }, Some(schema)) = (&targets, train.schema()) {
         schema.require_amounts()?;
     }
+    run = args.plan_rows(&chosen, (survey.rows, targets.outputs()), &mut train, run)?;
+    if args.search.leaves.is_some() {
+        let rows = search::Rows {
+            train: &mut train,
+            survey: &survey,
+            targets: &targets,
+            run: &run,
+            console: &console,
+        };
+        return args.fit_leaves(&chosen, rows, test, report);
+    }
     let mut found = None;
     let (built, seconds) = match landmarks {
         None if searches => {
@@ -386,6 +288,7 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
             };
             let (built, chose) = args.search.run(&args.map, &mut chosen, rows, &mut report)?;
             found = Some(chose);
+            run = args.plan_found((&chosen, built.map.output_dim()), &mut train, run)?;
             (built, 0.0)
         }
         None => {
@@ -399,6 +302,7 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     };
     report.seconds("map", seconds);
     args.map.describe(&built, &mut report);
+    chosen.choose_if_cheap(built.map.output_dim(), targets.outputs());
     if matches!(targets, Targets::Classes(_)) && kept_back.is_some() {
         let problem = "--calibrate is for regressions; labels have no intervals";
         return Err(Usage(problem.into()).into());
@@ -430,9 +334,10 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     };
     if let Some(found) = &found {
         found.keep(&mut model);
-        search::describe(found, &survey, args.output.as_ref(), &mut report);
+        let how = (args.output.as_ref(), args.search.tries(&args.map));
+        search::describe(found, &survey, how, &mut report);
     }
-    describe(&model, chosen.takes, &mut report);
+    describe(&model, &chosen, &mut report);
     if !matches!(chosen.takes, Takes::Rows(_)) {
         report.set("intercept", args.learner.intercept());
     }
@@ -471,47 +376,4 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
         summed.finish();
     }
     args.run.print(&report)
-}
-
-fn describe(model: &LinearModel, takes: Takes, report: &mut Report) {
-    report.set("learner", &*model.learner);
-    report.set("lambda", model.lambda);
-    if let Some(curve) = &model.lambda_curve {
-        lambda::describe(curve, report);
-    }
-    if let Some(found) = &model.lengthscales {
-        lengthscales::describe(found, report);
-    }
-    for (name, &value) in &model.facts {
-        report.set(name, value);
-        // Counts are whole numbers, and read as such.
-        let text = match value.fract() == 0.0 && value.abs() < 1e9 {
-            true => format!("{value}"),
-            false => six_digits(value),
-        };
-        report.line(name.replace('_', " "), text);
-    }
-    if let Some(times) = model.times {
-        report.seconds("fit", times.accumulate.as_secs_f64());
-        report.seconds("solve", times.solve.as_secs_f64());
-        report.throughput(model.rows, times.accumulate.as_secs_f64());
-        report.line("solve", format!("{:.3} s", times.solve.as_secs_f64()));
-    }
-    if let Takes::Rows(found) = takes {
-        report.set("task", found);
-        return;
-    }
-    match &model.targets {
-        Targets::Real { columns, .. } => {
-            report.set("task", "regression");
-            report.set("targets", *columns);
-        }
-        Targets::Classes(labels) => {
-            report.set("task", "classification");
-            match &model.class_names {
-                Some(names) => report.set("classes", names.as_slice()),
-                None => report.set("classes", labels.as_slice()),
-            }
-        }
-    }
 }

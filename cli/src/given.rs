@@ -21,6 +21,7 @@ const WITHOUT_EFFECT: &[&str] = &[
     "--json",
     "--quiet",
     "--verbose",
+    "--progress-every",
     "--threads",
     "--device",
     "--output",

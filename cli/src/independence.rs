@@ -7,13 +7,15 @@ use crate::{
     interrupt::Interruptible,
     map::{Drawing, KernelArgs, MapOption, TuningArgs},
     names::{Names, names},
+    outputs::keep_apart,
     report::{Report, Usage},
     verdict::{NullOption, TestArgs},
 };
 use anyhow::Result;
 use bochner::{
     Error, Step,
-    data::{ChunkSource, Format, OpenOptions, open},
+    data::{ChunkSource, Format, Header, NanRows, OpenOptions, open},
+    error::Remedy,
     features::{Form, Fourier, MapSpec, Standardize},
     hypothesis::{ConditionalIndependence, Independence, Null, Variant},
     sampling::Sampling,
@@ -48,6 +50,14 @@ pub(crate) struct Args {
     /// most of]
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
     delimiter: Option<char>,
+    /// Whether the first line of a .csv holds the names of its columns: yes, no (they are called
+    /// 0, 1 and so on), or `auto`, which takes a line of numbers alone for data
+    #[arg(long, value_name = "WHETHER", default_value_t, value_parser = str::parse::<Header>)]
+    header: Header,
+    /// What becomes of rows in which a value is NaN, infinite, or missing where --missing lets
+    /// nothing stand for it: `error`, or `drop`, which leaves them out and counts them
+    #[arg(long, value_name = "WHAT", default_value_t, value_parser = str::parse::<NanRows>)]
+    nan: NanRows,
     #[command(flatten)]
     test: TestArgs,
     /// With --given: rcot, or rcit, which takes features of x and z together
@@ -113,6 +123,7 @@ impl Args {
 
 /// Finds the columns, tests, prints.
 pub(crate) fn run(args: &Args) -> Result<()> {
+    keep_apart([args.run.page()], [Some(args.input.as_path())])?;
     let console = args.run.start()?;
     let spec = args.spec()?;
     let null = args.test.null(NullOption::Asymptotic)?;
@@ -124,6 +135,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let options = OpenOptions {
         format: args.format,
         delimiter: args.delimiter,
+        header: args.header,
+        nan: args.nan.clone(),
         ..OpenOptions::default()
     };
     let mut source = Interruptible(open(&args.input, &options)?);
@@ -153,7 +166,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
                 .memory(run.memory)
                 .progress(hear)
                 .null(null);
-            let found = test.test_columns(&mut source, x, y)?;
+            let found = test.test_columns(&mut source, x, y).map_err(of_numbers)?;
             return Ok((found.outcome, found.rows, "HSIC"));
         }
         let (variant, how) = match args.variant.unwrap_or(VariantOption::Rcot) {
@@ -171,7 +184,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             .variant(variant)
             .outer(outer.features(args.outer_features.unwrap_or(5)))
             .lambda(args.lambda.unwrap_or(1e-10));
-        let found = test.test_columns(&mut source, [x, y, given])?;
+        let found = test.test_columns(&mut source, [x, y, given]);
+        let found = found.map_err(of_numbers)?;
         Ok((found.outcome, found.rows, how))
     })?;
     report.seconds("test", seconds);
@@ -194,7 +208,14 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     };
     args.test
         .describe(&outcome, ("dependent", verdicts), &mut report);
+    args::describe_gaps(&args.nan, &mut report);
     args.run.print(&report)
+}
+
+/// The error with what helps here: this test has columns of numbers alone, of whole rows.
+fn of_numbers(error: Error) -> Error {
+    let rows = Remedy::words("let --nan drop leave such rows out");
+    error.instead(&Remedy::FillMissing, Some(rows))
 }
 
 /// The numbers of columns that are named, or numbered from 0.

@@ -71,6 +71,12 @@ pub(crate) fn listen() {
             log::debug!("signal {number} is not handled: {e}");
         }
     }
+    // A write beyond the limit on files is an error then, as one to a full disk is, and not the
+    // end of the process.
+    #[cfg(unix)]
+    if let Err(e) = flag::register(consts::SIGXFSZ, Arc::default()) {
+        log::debug!("the limit on files is not handled: {e}");
+    }
 }
 
 /// Whether who started the process has it ignore a signal, as `nohup` does: that stays. Where the

@@ -4,6 +4,7 @@ use crate::{
     args::{DataArgs, RunArgs, at_least_one},
     flags,
     map::{self, Drawing, KernelArgs, MapOption, TuningArgs},
+    outputs::keep_apart,
     report::{Console, Report, Usage, Value, counted},
 };
 use anyhow::Result;
@@ -98,9 +99,12 @@ impl Args {
     /// all were asked for, whose labels come second.
     fn lines(&self, kernel: &Arc<dyn Kernel>) -> Result<(Vec<Line>, Vec<String>)> {
         let maps: Vec<MapOption> = match &self.map {
+            // What draws nothing has no error of its own.
             Listed::All => MapKind::ALL
+                .into_iter()
+                .filter(|kind| kind.takes_features())
                 .map(|kind| MapOption::Named(kind.into()))
-                .into(),
+                .collect(),
             Listed::Some(maps) => maps.clone(),
         };
         let drawings: Vec<Drawing> = match &self.sampling {
@@ -216,6 +220,8 @@ fn label(spec: &MapSpec, drawing: Option<Drawing>) -> String {
 
 /// Samples rows, computes the exact kernel once, and compares.
 pub(crate) fn run(args: &Args) -> Result<()> {
+    let read = [Some(args.input.as_path()), args.data.targets()];
+    keep_apart([args.run.page()], read)?;
     let console = args.run.start()?;
     let mut report = Report::default();
     if args.rows < 2 || args.rows > MOST_ROWS {
@@ -244,7 +250,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let (survey, seconds) = args.kernel.survey(&mut source, sample, &console)?;
     report.seconds("survey", seconds);
     let scale = args.kernel.scale(
-        kernel.as_ref(),
+        (kernel.as_ref(), kernel.is_shift_invariant()),
         source.columns(),
         Some(&survey),
         Standardize::No,

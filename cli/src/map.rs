@@ -2,6 +2,7 @@
 
 mod columns;
 mod kernel;
+mod landmark_kernel;
 mod tuning;
 
 pub(crate) use kernel::{KernelArgs, Scale};
@@ -16,8 +17,8 @@ use bochner::{
     data::{ChunkSource, Survey},
     error::Remedy,
     features::{
-        FeatureMap, Form, MapChoice, MapKind, MapSpec, ScaledKernel, Scaling, Selection,
-        Standardize,
+        FeatureMap, Form, MapBuilder, MapChoice, MapKind, MapSpec, ScaledKernel, Scaling,
+        Selection, Standardize,
     },
     kernels::Kernel,
     models::Found,
@@ -32,11 +33,13 @@ use std::sync::Arc;
 enum FeaturesOption {
     Number(usize),
     RudiRosasco,
+    Auto,
 }
 
 fn features_option(text: &str) -> std::result::Result<FeaturesOption, String> {
     match text {
         "rudi-rosasco" => Ok(FeaturesOption::RudiRosasco),
+        "auto" => Ok(FeaturesOption::Auto),
         _ => whole::<usize>(text).map(FeaturesOption::Number),
     }
 }
@@ -46,7 +49,8 @@ fn features_option(text: &str) -> std::result::Result<FeaturesOption, String> {
 #[command(next_help_heading = "Map options")]
 pub(crate) struct MapArgs {
     /// fourier, fastfood, sorf, arc-cosine, nystrom, binning, projection, tensor-sketch,
-    /// skewed-chi2, additive-chi2, or several side by side: binning+fourier,
+    /// skewed-chi2, additive-chi2, identity (the columns themselves), precomputed (columns that are
+    /// kernel values), or several side by side: binning+fourier,
     /// 0.3*binning:200+0.7*fourier (weight, map, features); `auto` times fourier, fastfood and
     /// sorf, those that serve the kernel, on the device and takes the cheapest [default: fourier]
     #[arg(long, value_name = "MAP")]
@@ -55,7 +59,8 @@ pub(crate) struct MapArgs {
     /// many sampled rows (at least 2,000, at most 20,000), for binning of grids, for
     /// additive-chi2 at most; maps side by side share them evenly; of `fit --model ridge` also
     /// `rudi-rosasco`: sqrt(n) ln n for n rows, with the penalty 1 / sqrt(n) unless one is given
-    /// or searched for [default: 1000, with --auto 2000]
+    /// or searched for, and `auto`: as many as --kernel-error or --accuracy-loss ask for [default:
+    /// 1000, with --auto 2000]
     #[arg(long, value_name = "D", value_parser = features_option)]
     features: Option<FeaturesOption>,
     /// `paired` (cosine and sine of D/2 frequencies) or `phase` (cosine with a random phase of D);
@@ -132,9 +137,19 @@ impl MapArgs {
         }
     }
 
+    /// Whether D, or a way to choose it, is given.
+    pub(crate) fn is_count_given(&self) -> bool {
+        self.features.is_some()
+    }
+
     /// Whether D goes by the number of rows.
     pub(crate) fn is_by_rows(&self) -> bool {
         self.features == Some(FeaturesOption::RudiRosasco)
+    }
+
+    /// Whether D is chosen by an error.
+    pub(crate) fn is_by_error(&self) -> bool {
+        self.features == Some(FeaturesOption::Auto)
     }
 
     fn map(&self) -> MapOption {
@@ -153,6 +168,11 @@ impl MapArgs {
         if self.is_by_rows() {
             let problem = "--features rudi-rosasco is for `fit --model ridge`, whose training rows \
                 it counts; give a number";
+            return Err(Usage(problem.into()).into());
+        }
+        if self.is_by_error() {
+            let problem = "--features auto is for `fit --model ridge`, where an error says what is \
+                enough; give a number";
             return Err(Usage(problem.into()).into());
         }
         self.check_searched(console)
@@ -183,6 +203,9 @@ impl MapArgs {
         if self.sampling.is_some() && !kinds().any(MapKind::takes_sampling) {
             idle.push("--sampling");
         }
+        if self.features.is_some() && !kinds().any(MapKind::takes_features) {
+            idle.push("--features");
+        }
         if !idle.is_empty() {
             let idle = idle.join(", ");
             console.note(&format!("no effect with --map {map}: {idle}"));
@@ -211,8 +234,13 @@ impl MapArgs {
         source: &mut dyn ChunkSource,
         console: &Console,
     ) -> Result<(Survey, f64)> {
-        let own = self.kernel.sample_rows().max(self.spec().sample_rows());
-        self.kernel.survey(source, own.max(rows), console)
+        self.kernel
+            .survey(source, self.sample_rows().max(rows), console)
+    }
+
+    /// How many rows a survey samples for the bandwidth and the map.
+    pub(crate) fn sample_rows(&self) -> usize {
+        self.kernel.sample_rows().max(self.spec().sample_rows())
     }
 
     /// The map, `auto` resolved.
@@ -271,9 +299,12 @@ impl MapArgs {
     ) -> Result<(BuiltMap, f64)> {
         let columns = source.columns();
         let (spec, selection) = self.chosen(columns, run, console)?;
-        let scale = self
-            .kernel
-            .scale(spec.kernel.as_ref(), columns, survey, otherwise)?;
+        let scale = self.kernel.scale(
+            (spec.kernel.as_ref(), spec.is_shift_invariant()),
+            columns,
+            survey,
+            otherwise,
+        )?;
         scale.hint(console);
         let none = Array2::zeros((0, columns));
         let sample = survey.map_or(&none, |survey| &survey.sample);

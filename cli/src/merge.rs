@@ -36,7 +36,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<()> {
     let console = args.run.start()?;
     let read = args.partial.iter().map(|path| Some(path.as_path()));
-    keep_apart([Some(args.output.as_path())], read)?;
+    keep_apart([Some(args.output.as_path()), args.run.page()], read)?;
     drop(AtomicFile::create(&args.output)?);
     let mut report = Report::default();
     let (all, seconds) = console.timed(|| merged(&args.partial))?;

@@ -11,6 +11,15 @@ impl Names {
     }
 }
 
+/// As a shell reads it back.
+pub(crate) fn quoted(argument: String) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    match !argument.is_empty() && argument.chars().all(plain) {
+        true => argument,
+        false => format!("'{}'", argument.replace('\'', "'\\''")),
+    }
+}
+
 /// Names with commas between them. One that has a comma or begins with a quote stands in quotes,
 /// where two quotes are one, as in a .csv: `a,"b, c"`.
 pub(crate) fn names(text: &str) -> Result<Names, String> {
@@ -56,6 +65,13 @@ pub(crate) fn names(text: &str) -> Result<Names, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn arguments_are_quoted_for_a_shell() {
+        assert_eq!(quoted("a-b_c=1".into()), "a-b_c=1");
+        assert_eq!(quoted("it's".into()), "'it'\\''s'");
+        assert_eq!(quoted(String::new()), "''");
+    }
 
     #[test]
     fn names_are_lists_with_quotes_as_in_a_csv() {

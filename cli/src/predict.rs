@@ -1,9 +1,11 @@
 //! `bochner predict`: predictions of a fitted model.
 
+mod output;
+
 use crate::{
-    args::{self, RunArgs, delimiter, fraction},
+    args::{self, RunArgs, delimiter, describe_gaps, fraction},
     checkpoint::{CheckpointArgs, Progress},
-    given,
+    columnar, given,
     interrupt::{Interruptible, steps, writing},
     names::{Names, names},
     outputs::keep_apart,
@@ -13,15 +15,15 @@ use anyhow::Result;
 use bochner::{
     Error, Run, Step,
     data::{
-        self, AtomicFile, ChunkSource, CsvWriter, Done, NpyWriter, OpenOptions, Pieces, TargetUse,
-        open,
+        self, AtomicFile, ChunkSource, Done, Gaps, Header, NanRows, OpenOptions, Pieces, Refill,
+        TargetUse, open,
     },
-    models::{Label, LinearModel},
+    models::{LinearModel, MemoryPlan},
     solve::Targets,
 };
-use ndarray::{Array2, ArrayView2, Axis};
+use ndarray::{Array2, Axis};
+use output::{Format, Writer};
 use std::{
-    io::{BufWriter, Seek, Write},
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -36,24 +38,33 @@ pub(crate) struct Args {
     model: PathBuf,
     /// Rows to predict
     input: PathBuf,
-    /// Predictions, f64: .npy [rows] (or [rows, targets]) or .csv
+    /// Predictions, f64: .npy [rows] (or [rows, targets]), .csv or .parquet
     #[arg(long, short, value_name = "OUT")]
     output: PathBuf,
-    /// Probabilities of the classes of a classifier that has some: .npy or .csv, one column per
-    /// class
+    /// Probabilities of the classes of a classifier that has some: .npy, .csv or .parquet, one
+    /// column per class
     #[arg(long, value_name = "OUT", conflicts_with = "interval")]
     probabilities: Option<PathBuf>,
     /// Column of a .csv that is no feature and is left out; several in a comma list or by repeating
     /// the option
     #[arg(long, value_name = "COLUMN", value_parser = names)]
     target: Vec<Names>,
-    /// What the input is, where its name does not say: csv, libsvm, npy or npz
+    /// What the input is, where its name does not say: csv, libsvm, npy, npz, parquet or arrow
     #[arg(long, value_name = "FORMAT", value_parser = args::format)]
     format: Option<data::Format>,
     /// What separates the columns of a .csv: a character or `tab` [default: what its first line has
     /// most of]
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
     delimiter: Option<char>,
+    /// Whether the first line of a .csv holds the names of its columns: yes, no (they are called
+    /// 0, 1 and so on), or `auto`, which takes a line of numbers alone for data
+    #[arg(long, value_name = "WHETHER", default_value_t, value_parser = str::parse::<Header>)]
+    header: Header,
+    /// What becomes of rows in which a value is NaN, infinite, or missing where --missing lets
+    /// nothing stand for it: `error`, or `drop`, which leaves them out and counts them; their
+    /// predictions are NaN, or empty where labels are text
+    #[arg(long, value_name = "WHAT", default_value_t, value_parser = str::parse::<NanRows>)]
+    nan: NanRows,
     /// Indices of a .libsvm count from 0, and not from 1
     #[arg(long)]
     zero_based: bool,
@@ -77,17 +88,38 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let console = args.run.start()?;
     let mut report = Report::default();
     let format = Format::of(&args.output)?;
+    for output in [Some(&args.output), args.probabilities.as_ref()]
+        .into_iter()
+        .flatten()
+    {
+        columnar::require_one_run(output, args.steps.checkpoint.as_deref())?;
+    }
     keep_apart(
-        [Some(args.output.as_path()), args.probabilities.as_deref()],
+        [
+            Some(args.output.as_path()),
+            args.probabilities.as_deref(),
+            args.run.page(),
+        ],
         [Some(args.model.as_path()), Some(args.input.as_path())],
     )?;
     let model = LinearModel::load(&args.model)?;
+    let nan = match args.nan.gaps() {
+        Some(_) => NanRows::Drop(Gaps::listed()),
+        None => NanRows::Error,
+    };
+    if nan.gaps().is_some() && args.steps.checkpoint.is_some() {
+        let problem = "--nan drop does not go with --checkpoint; remove the rows first";
+        return Err(Usage(problem.into()).into());
+    }
+    let mut refill = Refill::new(nan.gaps().cloned());
     let options = OpenOptions {
         target: Names::of(&args.target),
         target_use: TargetUse::Ignored,
         columns: model.columns(),
         format: args.format,
         delimiter: args.delimiter,
+        header: args.header,
+        nan: nan.clone(),
         width: Some(model.map.input_dim()),
         zero_based: args.zero_based,
         ..OpenOptions::default()
@@ -106,6 +138,11 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         _ => 1,
     };
     let run = args.run.open(&console)?;
+    let bytes = std::fs::metadata(&args.model).map_or(0, |file| file.len());
+    let plan = MemoryPlan::of_predictions(&model, bytes, source.targets(), &run);
+    let chunks = args.run.within(|bytes| plan.within(bytes))?;
+    console.detail(&format!("plan: {plan}"));
+    let run = run.memory(chunks);
     let bar = Arc::new(console.bar("predict", source.rows().map(|rows| rows as u64)));
     // Where a step begins among all rows.
     let before = Arc::new(AtomicU64::new(0));
@@ -147,9 +184,13 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let mut writer = match (&model.class_names, format) {
         (None, _) => Writer::create(open(0, &args.output)?, format, (names, columns))?,
         (Some(names), Format::Csv) => Writer::names(open(0, &args.output)?, names)?,
+        (Some(names), Format::Parquet) => {
+            let file = columnar::Writer::texts(open(0, &args.output)?.0, "prediction")?;
+            Writer::ParquetNames(file, names.clone())
+        }
         (Some(_), Format::Npy) => {
-            let problem =
-                "the labels of this model are text, which .npy does not hold; name a .csv";
+            let problem = "the labels of this model are text, which .npy does not hold; name a .csv or a \
+                 .parquet";
             return Err(Error::data(&args.output, problem).into());
         }
     };
@@ -179,21 +220,23 @@ pub(crate) fn run(args: &Args) -> Result<()> {
                             Array2::from_shape_fn((parts[0].nrows(), 3 * columns), |(i, j)| {
                                 parts[j % 3][[i, j / 3]]
                             });
-                        writer.write_rows(side_by_side.view())
+                        writer.refilled(side_by_side.view(), refill.places(side_by_side.nrows()))
                     })?
                 }
-                (None, Some(predictor)) => {
-                    predictor.stream(&mut source, |found, _| writer.write_rows(found))?
-                }
+                (None, Some(predictor)) => predictor.stream(&mut source, |found, _| {
+                    writer.refilled(found, refill.places(found.nrows()))
+                })?,
                 (None, None) => match (&mut with_probabilities, &mut probabilities) {
                     (Some(predictor), Some(beside)) => {
                         predictor.stream(&mut source, |raw_nt, p_nt, _| {
-                            beside.write_rows(p_nt)?;
-                            writer.write_rows(model.decide(raw_nt.to_owned()).view())
+                            let places = refill.places(p_nt.nrows());
+                            beside.refilled(p_nt, places.clone())?;
+                            writer.refilled(model.decide(raw_nt.to_owned()).view(), places)
                         })?
                     }
                     _ => model.reconstruction_errors(&mut source, &quiet, |errors| {
-                        writer.write_rows(errors.insert_axis(Axis(1)))
+                        let places = refill.places(errors.len());
+                        writer.refilled(errors.insert_axis(Axis(1)), places)
                     })?,
                 },
             };
@@ -209,9 +252,12 @@ pub(crate) fn run(args: &Args) -> Result<()> {
                 break;
             }
         }
-        if let Some(writer) = probabilities {
+        let rest = refill.rest();
+        if let Some(mut writer) = probabilities {
+            writer.blank(rest.len())?;
             writer.finish()?;
         }
+        writer.blank(rest.len())?;
         writer.finish()?;
         Ok::<_, anyhow::Error>(rows)
     })?;
@@ -224,6 +270,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     report.set("model", args.model.display().to_string());
     report.set("map", model.map.describe());
     report.line("map", model.map.describe());
+    describe_gaps(&nan, &mut report);
     report.output("predictions", &args.output);
     if let Some(path) = &args.probabilities {
         report.output("probabilities", path);
@@ -268,154 +315,4 @@ pub(crate) fn check_columns(
          columns of labels with --target"
     );
     Err(Error::data(input, problem).into())
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Format {
-    Npy,
-    Csv,
-}
-
-impl Format {
-    fn of(path: &Path) -> Result<Self> {
-        let extension = path.extension().map(|e| e.to_ascii_lowercase());
-        match extension.as_deref().and_then(|e| e.to_str()) {
-            Some("npy") => Ok(Self::Npy),
-            Some("csv") => Ok(Self::Csv),
-            _ => Err(Usage(format!(
-                "{}: predictions are written as .npy or .csv; name such a file",
-                path.display()
-            ))
-            .into()),
-        }
-    }
-}
-
-enum Writer {
-    Npy(NpyWriter<f64>),
-    Csv(CsvWriter),
-    /// Text labels: what each number stands for, quoted.
-    Names {
-        path: PathBuf,
-        file: BufWriter<AtomicFile>,
-        quoted: Vec<String>,
-        rows: u64,
-    },
-}
-
-impl Writer {
-    /// For columns of each name, `columns` of them numbered where there are several.
-    fn create(
-        (file, done): (AtomicFile, Done),
-        format: Format,
-        (names, columns): (&[&str], usize),
-    ) -> bochner::Result<Self> {
-        Ok(match (format, names.len() * columns) {
-            (Format::Npy, 1) => Self::Npy(NpyWriter::go_on(file, None, done)?),
-            (Format::Npy, all) => Self::Npy(NpyWriter::go_on(file, Some(all), done)?),
-            (Format::Csv, _) if columns == 1 => Self::Csv(CsvWriter::go_on(file, names, done)?),
-            (Format::Csv, _) => {
-                let numbered = |k| names.iter().map(move |name| format!("{name}_{k}"));
-                let names: Vec<_> = (0..columns).flat_map(numbered).collect();
-                Self::Csv(CsvWriter::go_on(file, &names, done)?)
-            }
-        })
-    }
-
-    /// One column per class, under its label in a .csv. Errors on a model without probabilities.
-    fn probabilities(
-        path: &Path,
-        (file, done): (AtomicFile, Done),
-        model: &LinearModel,
-    ) -> Result<Self> {
-        let Targets::Classes(classes) = &model.targets else {
-            return Err(
-                Usage("this model predicts amounts, which have no probabilities".into()).into(),
-            );
-        };
-        Ok(match Format::of(path)? {
-            Format::Npy => Self::Npy(NpyWriter::go_on(file, Some(classes.len()), done)?),
-            Format::Csv => {
-                let name = |&class: &f64| match model.label(class) {
-                    Label::Number(number) => number.to_string(),
-                    Label::Text(text) => text.to_owned(),
-                };
-                let names: Vec<_> = classes.iter().map(name).collect();
-                Self::Csv(CsvWriter::go_on(file, &names, done)?)
-            }
-        })
-    }
-
-    /// A .csv of one column of labels by their names.
-    fn names((file, done): (AtomicFile, Done), names: &[String]) -> bochner::Result<Self> {
-        let path = file.path().to_owned();
-        let mut file = BufWriter::new(file);
-        if done.bytes == 0 {
-            file.write_all(b"prediction\n")
-                .map_err(|e| Error::io(&path, e))?;
-        }
-        let quoted = names.iter();
-        Ok(Self::Names {
-            path,
-            file,
-            quoted: quoted
-                .map(|name| format!("\"{}\"\n", name.replace('"', "\"\"")))
-                .collect(),
-            rows: done.rows,
-        })
-    }
-
-    fn write_rows(&mut self, rows: ArrayView2<'_, f64>) -> bochner::Result<()> {
-        match self {
-            Self::Names {
-                path,
-                file,
-                quoted,
-                rows: done,
-            } => {
-                for &label in rows.column(0) {
-                    // Labels count the names from 0.
-                    let line = quoted.get(label as usize).map_or("", String::as_str);
-                    file.write_all(line.as_bytes())
-                        .map_err(|e| Error::io(&*path, e))?;
-                    *done += 1;
-                }
-                Ok(())
-            }
-            Self::Npy(writer) => writer.write_rows(rows),
-            Self::Csv(writer) => writer.write_rows(rows),
-        }
-    }
-
-    /// Writes all rows so far through to the disk, and says how far the file is.
-    fn mark(&mut self) -> bochner::Result<Done> {
-        match self {
-            Self::Names {
-                path, file, rows, ..
-            } => {
-                let fail = |error| Error::io(&*path, error);
-                file.flush().map_err(fail)?;
-                file.get_ref().sync()?;
-                let bytes = file.stream_position().map_err(fail)?;
-                Ok(Done { rows: *rows, bytes })
-            }
-            Self::Npy(writer) => writer.mark(),
-            Self::Csv(writer) => writer.mark(),
-        }
-    }
-
-    fn finish(self) -> bochner::Result<u64> {
-        match self {
-            Self::Names {
-                path, file, rows, ..
-            } => {
-                let file = file.into_inner();
-                let file = file.map_err(|e| Error::io(&path, e.into_error()))?;
-                file.finish()?;
-                Ok(rows)
-            }
-            Self::Npy(writer) => writer.finish(),
-            Self::Csv(writer) => writer.finish(),
-        }
-    }
 }

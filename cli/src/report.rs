@@ -1,9 +1,9 @@
 //! What people and programs read: results on stdout, notes, progress and errors on stderr.
 
-use crate::{drivers, flags};
+use crate::{drivers, flags, progress::Bar};
 use anyhow::Result;
-use bochner::{Error, Step};
-use indicatif::{HumanCount, ProgressBar, ProgressStyle};
+use bochner::Error;
+use indicatif::HumanCount;
 pub(crate) use serde_json::Value;
 use std::{
     borrow::Cow,
@@ -11,7 +11,7 @@ use std::{
     fmt,
     io::{self, Write},
     path::Path,
-    sync::{Arc, Mutex},
+    sync::Mutex,
     time::{Duration, Instant},
 };
 
@@ -22,9 +22,12 @@ pub(crate) struct OutputArgs {
     /// Print one JSON object on stdout and nothing else there
     #[arg(long)]
     pub(crate) json: bool,
-    /// No notes and no progress bars; errors only
+    /// No notes and no progress; errors only
     #[arg(long, short)]
     pub(crate) quiet: bool,
+    /// Where stderr is no terminal, say every so many seconds how far long work is; 0 for each step
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    pub(crate) progress_every: u32,
     /// Say how the work is done: device and why, map, chunks, solver; and let drivers speak
     #[arg(long, short, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
@@ -42,11 +45,13 @@ impl fmt::Display for Usage {
 
 impl std::error::Error for Usage {}
 
-/// Notes and progress bars.
+/// Notes and progress.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Console {
     quiet: bool,
     verbose: bool,
+    /// Between lines of progress.
+    every: Duration,
 }
 
 /// Makes notes of what the library warns of, and with `-v` shows all that it says of its work.
@@ -100,6 +105,7 @@ impl Console {
         Self {
             quiet: output.quiet,
             verbose: output.verbose,
+            every: Duration::from_secs(output.progress_every.into()),
         }
     }
 
@@ -122,54 +128,22 @@ impl Console {
         }
     }
 
-    /// A bar over rows, or a spinner where their number is not known. It shows only on a terminal,
-    /// and goes when dropped.
+    /// A bar over rows, or a spinner where their number is not known. Elsewhere than on a
+    /// terminal it is a line now and then. It goes when dropped.
     pub(crate) fn bar(&self, stage: &'static str, rows: Option<u64>) -> Bar {
         if self.quiet {
-            return Bar(ProgressBar::hidden());
+            return Bar::silent();
         }
-        let (bar, template) = match rows {
-            Some(rows) => (
-                ProgressBar::new(rows),
-                "{prefix:>9} [{bar:32}] {human_pos} of {human_len} rows, {per_sec}, {eta} left",
-            ),
-            None => (
-                ProgressBar::new_spinner(),
-                "{prefix:>9} {spinner} {human_pos} rows, {per_sec}",
-            ),
-        };
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style.progress_chars("=> ").with_key(
-                "per_sec",
-                |state: &indicatif::ProgressState, out: &mut dyn fmt::Write| {
-                    let _ = write!(out, "{} rows/s", HumanCount(state.per_sec() as u64));
-                },
-            ));
-        }
-        bar.set_prefix(stage);
-        bar.enable_steady_tick(Duration::from_millis(100));
-        Bar(bar)
+        Bar::rows(stage, rows, self.every)
     }
 
-    /// A bar over `total` steps that says what it is at, or a spinner. It shows only on a terminal,
-    /// and goes when dropped.
+    /// A bar over `total` steps that says what it is at, or a spinner. Elsewhere than on a
+    /// terminal it is a line now and then. It goes when dropped.
     pub(crate) fn steps(&self, stage: &'static str, total: Option<u64>) -> Bar {
         if self.quiet {
-            return Bar(ProgressBar::hidden());
+            return Bar::silent();
         }
-        let (bar, template) = match total {
-            Some(total) => (
-                ProgressBar::new(total),
-                "{prefix:>9} [{bar:32}] {pos} of {len}, {eta} left: {msg}",
-            ),
-            None => (ProgressBar::new_spinner(), "{prefix:>9} {spinner} {msg}"),
-        };
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style.progress_chars("=> "));
-        }
-        bar.set_prefix(stage);
-        bar.enable_steady_tick(Duration::from_millis(100));
-        Bar(bar)
+        Bar::steps(stage, total, self.every)
     }
 
     /// The result of `work` and the seconds it took.
@@ -180,55 +154,6 @@ impl Console {
         let start = Instant::now();
         let result = work().map_err(Into::into)?;
         Ok((result, start.elapsed().as_secs_f64()))
-    }
-}
-
-/// A progress bar that leaves nothing behind.
-#[derive(Debug)]
-pub(crate) struct Bar(ProgressBar);
-
-impl Bar {
-    /// So many rows are done.
-    pub(crate) fn set_position(&self, rows: u64) {
-        self.0.set_position(rows);
-    }
-
-    /// Follows the rows of some work, for as long as that work can be heard of.
-    pub(crate) fn follow(self) -> impl Fn(Step) + Send + Sync {
-        move |step| match step {
-            Step::Survey(rows) | Step::Map(rows) | Step::Rows(rows) => self.set_position(rows),
-            _ => {}
-        }
-    }
-
-    /// As [`Self::follow`], of steps of some work: each tells where it begins.
-    pub(crate) fn follow_from(
-        self: &Arc<Self>,
-        before: u64,
-    ) -> impl Fn(Step) + Send + Sync + use<> {
-        let bar = self.clone();
-        move |step| match step {
-            Step::Survey(rows) | Step::Map(rows) | Step::Rows(rows) => {
-                bar.set_position(before + rows);
-            }
-            _ => {}
-        }
-    }
-
-    /// What is at work.
-    pub(crate) fn say(&self, text: impl Into<String>) {
-        self.0.set_message(text.into());
-    }
-
-    /// A note that does not disturb the bar.
-    pub(crate) fn above(&self, note: impl FnOnce()) {
-        self.0.suspend(note);
-    }
-}
-
-impl Drop for Bar {
-    fn drop(&mut self) {
-        self.0.finish_and_clear();
     }
 }
 
@@ -294,15 +219,30 @@ impl Report {
         self.line(label, path.display().to_string());
     }
 
+    /// All that programs read.
+    pub(crate) fn object(&self) -> Value {
+        let mut object = self.object.clone();
+        if !self.seconds.is_empty() {
+            object.insert("seconds".into(), self.seconds.clone().into());
+        }
+        Value::Object(object)
+    }
+
+    /// What people read: labels with what they are of.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.lines.iter().map(|(label, text)| (&**label, &**text))
+    }
+
+    /// The table for people, below the lines.
+    pub(crate) fn text_table(&self) -> &str {
+        &self.table
+    }
+
     /// Writes everything to stdout.
     pub(crate) fn print(&self, as_json: bool) -> Result<()> {
         let mut text = String::new();
         if as_json {
-            let mut object = self.object.clone();
-            if !self.seconds.is_empty() {
-                object.insert("seconds".into(), self.seconds.clone().into());
-            }
-            text = Value::Object(object).to_string();
+            text = self.object().to_string();
             text.push('\n');
         } else {
             let width = self.lines.iter().map(|(label, _)| label.len()).max();

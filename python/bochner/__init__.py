@@ -11,9 +11,11 @@ novelties, and tests say whether laws differ and columns depend on each other.
 
 from ._native import __version__, devices as _devices
 from ._scan import Scan, scan
-from .classifiers import KernelLogisticRegression, KernelSVC
+from .automatic import AutoClassifier, AutoRegressor
+from .classifiers import KernelElasticNetClassifier, KernelLogisticRegression, KernelSVC
 from .cluster import KernelKMeans, SpectralClustering
 from .decomposition import KernelICA, KernelPCA, SpectralEmbedding
+from .density import KernelDensity
 from .gaussian_process import GaussianProcessRegressor
 from .hypothesis import TestResult, hsic_test, mmd_test, rcot_test
 from .kernel_approximation import (
@@ -36,6 +38,8 @@ from .stagewise import BoostingClassifier, BoostingRegressor, GreedyClassifier, 
 
 __all__ = [
     "AdditiveChi2Sampler",
+    "AutoClassifier",
+    "AutoRegressor",
     "BoostingClassifier",
     "BoostingRegressor",
     "ExactKernelRidgeClassifier",
@@ -45,7 +49,9 @@ __all__ = [
     "GaussianProcessRegressor",
     "GreedyClassifier",
     "GreedyRegressor",
+    "KernelDensity",
     "KernelElasticNet",
+    "KernelElasticNetClassifier",
     "KernelICA",
     "KernelKMeans",
     "KernelLogisticRegression",

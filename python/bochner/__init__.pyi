@@ -1,8 +1,10 @@
 from ._native import __version__
 from ._scan import Scan, scan
-from .classifiers import KernelLogisticRegression, KernelSVC
+from .automatic import AutoClassifier, AutoRegressor
+from .classifiers import KernelElasticNetClassifier, KernelLogisticRegression, KernelSVC
 from .cluster import KernelKMeans, SpectralClustering
 from .decomposition import KernelICA, KernelPCA, SpectralEmbedding
+from .density import KernelDensity
 from .gaussian_process import GaussianProcessRegressor
 from .hypothesis import TestResult, hsic_test, mmd_test, rcot_test
 from .kernel_approximation import (
@@ -24,6 +26,9 @@ from .ridge import KernelRidgeClassifier, KernelRidgeRegressor
 from .stagewise import BoostingClassifier, BoostingRegressor, GreedyClassifier, GreedyRegressor
 
 __all__ = [
+    "AdditiveChi2Sampler",
+    "AutoClassifier",
+    "AutoRegressor",
     "BoostingClassifier",
     "BoostingRegressor",
     "ExactKernelRidgeClassifier",
@@ -33,7 +38,9 @@ __all__ = [
     "GaussianProcessRegressor",
     "GreedyClassifier",
     "GreedyRegressor",
+    "KernelDensity",
     "KernelElasticNet",
+    "KernelElasticNetClassifier",
     "KernelICA",
     "KernelKMeans",
     "KernelLogisticRegression",
@@ -44,8 +51,10 @@ __all__ = [
     "KernelSVR",
     "Nystroem",
     "OneClassSVM",
+    "PolynomialCountSketch",
     "RBFSampler",
     "Scan",
+    "SkewedChi2Sampler",
     "SpectralClustering",
     "SpectralEmbedding",
     "TestResult",

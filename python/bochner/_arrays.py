@@ -72,3 +72,18 @@ def lengthscale(kernel, gamma):
         return _native.lengthscale(kernel, gamma)
     except NotImplementedError:
         return (0.5 / gamma) ** 0.5
+
+
+def lengthscales(kernel, gamma, columns):
+    """The lengthscale of a kernel for a gamma; one for each column where there is one for each.
+
+    Columns are None where nobody has counted them yet.
+    """
+    gammas = np.asarray(gamma, dtype=np.float64)
+    if gammas.ndim == 0:
+        return [lengthscale(kernel, float(gammas))]
+    fits = gammas.ndim == 1 and columns in (None, len(gammas))
+    if not (fits and (np.isfinite(gammas) & (gammas > 0)).all()):
+        features = "feature" if columns is None else f"of the {columns} features"
+        raise ValueError(f"gamma is {gamma!r}; give a positive number, or one for each {features}")
+    return [lengthscale(kernel, each) for each in gammas.tolist()]

@@ -4,10 +4,12 @@ import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
+from sklearn.utils.validation import check_is_fitted
 
+from . import _score
 from ._arrays import FLOATS
+from ._dlpack import host, validated
 from ._learning import Learner, scan_weights, weights_of
 from ._scan import Scan, of_scans, seen
 
@@ -19,7 +21,7 @@ class Regressor(MultiOutputMixin, RegressorMixin, Learner):
         """Rows, targets of shape (n_samples, n_targets), weights or None."""
         if isinstance(X, Scan):
             return self._scanned(X, y, sample_weight, reset)
-        X, y = validate_data(
+        X, y = validated(
             self,
             X,
             y,
@@ -45,7 +47,7 @@ class Regressor(MultiOutputMixin, RegressorMixin, Learner):
             require_targets(X)
             one = X.n_targets == 1
         else:
-            y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+            y = check_array(host(y, "y"), ensure_2d=False, dtype=np.float64, input_name="y")
             one = y.ndim == 1
             y = y.reshape(len(y), -1)
         if reset:
@@ -77,6 +79,29 @@ class Regressor(MultiOutputMixin, RegressorMixin, Learner):
         scores = self._scores(X)
         return scores[:, 0] if self._one_target else scores
 
+    def score(self, X, y=None, sample_weight=None):
+        """The coefficient of determination R^2 of predictions.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
+            Rows.
+
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), default=None
+            Targets; None for those of the file of a `Scan`.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts.
+
+        Returns
+        -------
+        score : float
+        """
+        if isinstance(X, Scan):
+            check_is_fitted(self)
+            return _score.r2(self, X, y, sample_weight)
+        return super().score(X, host(y, "y"), host(sample_weight, "sample_weight"))
+
 
 class Classifier(ClassifierMixin, Learner):
     """Labels: text, numbers or booleans."""
@@ -91,8 +116,8 @@ class Classifier(ClassifierMixin, Learner):
         if scanned:
             seen(self, X)
         else:
-            X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS)
-        y = column_or_1d(y, warn=True)
+            X, y = validated(self, X, y, accept_sparse="csr", dtype=FLOATS)
+        y = column_or_1d(host(y, "y"), warn=True)
         check_classification_targets(y)
         weights = None
         if scanned:
@@ -122,6 +147,57 @@ class Classifier(ClassifierMixin, Learner):
         self._learn(X, None, scan_weights(sample_weight), classes=True)
         self._loaded()
         return self
+
+    def _part_of_labels(self, X, y, classes, sample_weight):
+        """Rows that are added to those of earlier calls, and the classes that all have."""
+        first = self._is_first()
+        if first and classes is not None:
+            self.__dict__.pop("classes_", None)
+        _check_partial_fit_first_call(self, classes)
+        rows = self._rows_of_labels(X, y, sample_weight, reset=first)
+        numbers, names = numbers_of(self.classes_)
+        return rows, {"classes": numbers.tolist(), "names": names}
+
+    def _rows_of_labels(self, X, y, sample_weight, reset):
+        """Rows, the numbers of their labels of shape (n_samples, 1), weights or None."""
+        scanned = isinstance(X, Scan)
+        if scanned:
+            if reset:
+                seen(self, X)
+            if y is None:
+                if self.class_weight is not None:
+                    raise ValueError(
+                        "class_weight needs labels; give an array of them beside the scan"
+                    )
+                require_targets(X)
+                return X, None, scan_weights(sample_weight)
+        else:
+            X, y = validated(self, X, y, accept_sparse="csr", dtype=FLOATS, reset=reset)
+        y = column_or_1d(host(y, "y"), warn=True)
+        unknown = ~np.isin(y, self.classes_)
+        if unknown.any():
+            raise ValueError(
+                f"y has the label {y[unknown][0]!r}, which is none of the classes of the first call: "
+                f"{list(self.classes_)}"
+            )
+        codes = np.searchsorted(self.classes_, y)
+        weights = None
+        if sample_weight is not None:
+            weights = scan_weights(sample_weight) if scanned else weights_of(sample_weight, X)
+        weights = self._weights_of_labels(codes, weights)
+        numbers, _ = numbers_of(self.classes_)
+        return X, numbers[codes][:, None], weights
+
+    def _weights_of_labels(self, codes, weights):
+        """What rows of these classes, by number, count; None if all count the same."""
+        if isinstance(self.class_weight, str):
+            raise ValueError(
+                "class_weight='balanced' needs all rows at once; give a dict to partial_fit"
+            )
+        if self.class_weight is None:
+            return weights
+        factor = self._class_factors(codes, weights)[codes]
+        return factor if weights is None else weights * factor
 
     def _class_factors(self, codes, weights):
         """What a row of each class counts."""
@@ -174,6 +250,29 @@ class Classifier(ClassifierMixin, Learner):
         best = self._scores(X).argmax(axis=1)
         return self.classes_[best]
 
+    def score(self, X, y=None, sample_weight=None):
+        """The share of rows whose label is predicted.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
+            Rows.
+
+        y : array-like of shape (n_samples,), default=None
+            Labels; None for those of the file of a `Scan`.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts.
+
+        Returns
+        -------
+        score : float
+        """
+        if isinstance(X, Scan):
+            check_is_fitted(self)
+            return _score.accuracy(self, X, y, sample_weight)
+        return super().score(X, host(y, "y"), host(sample_weight, "sample_weight"))
+
     def _has_probabilities(self):
         return self._learner == "logistic" or self.probability
 
@@ -192,8 +291,11 @@ class Classifier(ClassifierMixin, Learner):
         p : ndarray of shape (n_samples, n_classes)
             In the order of ``classes_``; each row sums to 1.
         """
-        scores = self._scores(X)
-        return self._current().probabilities(scores)
+        check_is_fitted(self)
+        model = self._current()
+        if model.is_averaged:
+            return self._asked("row_probabilities", X)
+        return model.probabilities(self._scores(X))
 
 
 def numbers_of(classes):

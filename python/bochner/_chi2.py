@@ -6,15 +6,15 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import (
     _check_feature_names_in,
     check_is_fitted,
-    validate_data,
 )
 
 from . import _native
-from ._arrays import FLOATS, table
+from ._arrays import FLOATS, seed_of, table
+from ._dlpack import validated
 from ._scan import Scan, of_scans, seen
 from ._transformer import MEMORY, Transformer, round_to_11_bits
 
@@ -42,6 +42,13 @@ class SkewedChi2Sampler(Transformer):
     random_state : int, RandomState instance or None, default=None
         The generator of all draws.
 
+    sampling : str, default='monte-carlo'
+        How frequencies are drawn, as of `RBFSampler`.
+
+    form : {'phase', 'paired'}, default='phase'
+        One cosine with a random offset for each frequency, as scikit-learn has it, or a cosine and a
+        sine, which has the lower variance; n_components is even then.
+
     device : str, default='auto'
         ``'auto'`` (the best GPU, else the CPU), ``'cpu'``, ``'gpu'``, or part of an adapter's name.
 
@@ -50,11 +57,11 @@ class SkewedChi2Sampler(Transformer):
 
     Attributes
     ----------
-    random_weights_ : ndarray of shape (n_features, n_components)
-        Frequencies.
+    random_weights_ : ndarray of shape (n_features, n_frequencies)
+        Frequencies. Only of Monte Carlo sampling.
 
-    random_offset_ : ndarray of shape (n_components,)
-        Offsets in [0, 2 pi).
+    random_offset_ : ndarray of shape (n_frequencies,)
+        Offsets in [0, 2 pi); zeros in the paired form. Only where there are ``random_weights_``.
 
     n_features_in_ : int
         Number of features seen in fit.
@@ -83,16 +90,28 @@ class SkewedChi2Sampler(Transformer):
         "skewedness": [Interval(Real, None, None, closed="neither")],
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
+        "sampling": [str],
+        "form": [StrOptions({"phase", "paired"})],
         "device": [str],
         "memory": MEMORY,
     }
 
     def __init__(
-        self, *, skewedness=1.0, n_components=100, random_state=None, device="auto", memory=None
+        self,
+        *,
+        skewedness=1.0,
+        n_components=100,
+        random_state=None,
+        sampling="monte-carlo",
+        form="phase",
+        device="auto",
+        memory=None,
     ):
         self.skewedness = skewedness
         self.n_components = n_components
         self.random_state = random_state
+        self.sampling = sampling
+        self.form = form
         self.device = device
         self.memory = memory
 
@@ -115,20 +134,46 @@ class SkewedChi2Sampler(Transformer):
         if isinstance(X, Scan):
             seen(self, X)
         else:
-            X = validate_data(self, X, dtype=FLOATS)
+            X = validated(self, X, dtype=FLOATS)
         random_state = check_random_state(self.random_state)
-        uniform = random_state.uniform(size=(self.n_features_in_, self.n_components))
-        weights = round_to_11_bits(np.log(np.tan(np.pi / 2.0 * uniform)) / np.pi)
-        offset = random_state.uniform(0, 2 * np.pi, size=self.n_components)
-        self._map = _native.FeatureMap.from_logarithms(
-            self.skewedness, np.ascontiguousarray(weights.T), (offset / (2 * np.pi)).tolist()
-        )
+        paired = self.form == "paired"
+        if paired and self.n_components % 2:
+            raise ValueError(
+                f"n_components={self.n_components} cannot be paired; use an even number or form='phase'"
+            )
+        for name in ("random_weights_", "random_offset_"):
+            self.__dict__.pop(name, None)
+        if self.sampling == "monte-carlo":
+            self._draw(random_state, paired, np.float64 if isinstance(X, Scan) else X.dtype)
+        else:
+            self._map = _native.FeatureMap.skewed_chi2(
+                self.n_features_in_,
+                self.skewedness,
+                self.n_components,
+                self.sampling,
+                self.form,
+                seed_of(random_state),
+            )
         self._dtype = np.dtype(np.float32) if isinstance(X, Scan) else X.dtype
-        dtype = np.float64 if isinstance(X, Scan) else X.dtype
-        self.random_weights_ = weights.astype(dtype, copy=False)
-        self.random_offset_ = offset.astype(dtype, copy=False)
         self._n_features_out = self.n_components
         return self
+
+    def _draw(self, random_state, paired, dtype):
+        """The weights and offsets that scikit-learn would draw."""
+        frequencies = self.n_components // 2 if paired else self.n_components
+        uniform = random_state.uniform(size=(self.n_features_in_, frequencies))
+        weights = round_to_11_bits(np.log(np.tan(np.pi / 2.0 * uniform)) / np.pi)
+        offset = np.zeros(frequencies)
+        if not paired:
+            offset = random_state.uniform(0, 2 * np.pi, size=frequencies)
+        self._map = _native.FeatureMap.from_logarithms(
+            self.skewedness,
+            self.form,
+            np.ascontiguousarray(weights.T),
+            (offset / (2 * np.pi)).tolist(),
+        )
+        self.random_weights_ = weights.astype(dtype, copy=False)
+        self.random_offset_ = offset.astype(dtype, copy=False)
 
     @of_scans
     def transform(self, X):
@@ -146,7 +191,7 @@ class SkewedChi2Sampler(Transformer):
         """
         check_is_fitted(self)
         if not isinstance(X, _native.HeldRows):
-            X = validate_data(self, X, dtype=FLOATS, reset=False)
+            X = validated(self, X, dtype=FLOATS, reset=False)
             if (X <= -self.skewedness).any():
                 row, column = np.argwhere(X <= -self.skewedness)[0]
                 raise ValueError(
@@ -239,7 +284,7 @@ class AdditiveChi2Sampler(Transformer):
         if isinstance(X, Scan):
             seen(self, X)
         else:
-            X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, ensure_non_negative=True)
+            X = validated(self, X, accept_sparse="csr", dtype=FLOATS, ensure_non_negative=True)
         self._interval()
         self._n_features_out = self.n_features_in_ * (2 * self.sample_steps - 1)
         return self
@@ -259,7 +304,7 @@ class AdditiveChi2Sampler(Transformer):
             Sparse if the rows are: features of 0 are 0. Of the type of the rows.
         """
         if not isinstance(X, _native.HeldRows):
-            X = validate_data(
+            X = validated(
                 self,
                 X,
                 accept_sparse="csr",

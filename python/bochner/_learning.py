@@ -10,10 +10,11 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _native
-from ._arrays import FLOATS, dense, lengthscale, seed_of, table
+from ._arrays import FLOATS, dense, lengthscale, lengthscales, seed_of, table
+from ._dlpack import host, validated
 from ._progress import heard
 from ._scan import Scan, checked, seen
 
@@ -24,7 +25,7 @@ COUNT = Interval(Integral, 1, None, closed="left")
 #: Constraints of the parameters that all of them have.
 SHARED = {
     "kernel": [str],
-    "gamma": [StrOptions({"scale", "median"}), POSITIVE],
+    "gamma": [StrOptions({"scale", "median"}), POSITIVE, "array-like"],
     "n_components": [COUNT],
     "map": [str],
     "sampling": [str],
@@ -35,6 +36,7 @@ SHARED = {
     "memory": [COUNT, None],
     "fit_intercept": ["boolean"],
     "verbose": ["verbose"],
+    "importances": ["boolean"],
 }
 
 #: Defaults of those parameters.
@@ -51,6 +53,7 @@ DEFAULTS = {
     "device": "auto",
     "memory": None,
     "verbose": False,
+    "importances": False,
 }
 
 
@@ -106,7 +109,7 @@ class Learner(BaseEstimator):
     _ground = None
 
     def _options(self, X):
-        kernel = "gaussian" if self.kernel == "rbf" else self.kernel
+        kernel, gamma = self._kernel(), self._gamma()
         map, form = getattr(self, "map", None), getattr(self, "form", None)
         size = getattr(self, self._size, None)
         if form == "paired" and map in ("fourier", "fastfood", "sorf"):
@@ -133,16 +136,31 @@ class Learner(BaseEstimator):
             "seed": seed_of(check_random_state(self.random_state)),
             "device": self.device,
             "memory": self.memory,
+            "columns": self._names(),
+            "importances": getattr(self, "importances", None),
         }
         options.update({name: getattr(self, name) for name in self._own})
-        if self.gamma in ("scale", "median"):
-            options["gamma"] = self.gamma
+        if isinstance(gamma, str):
+            options["gamma"] = gamma
             if not _varies(X):
                 # Rows without any spread have no scale; scikit-learn takes 1, too.
                 options["lengthscales"] = [lengthscale(kernel, 1.0)]
         else:
-            options["lengthscales"] = [lengthscale(kernel, self.gamma)]
+            options["lengthscales"] = lengthscales(kernel, gamma, getattr(self, "n_features_in_", None))
         return options
+
+    def _names(self):
+        """What the columns are called, if they have names."""
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else [str(name) for name in names]
+
+    def _kernel(self):
+        """The kernel as the native half calls it."""
+        return "gaussian" if self.kernel == "rbf" else self.kernel
+
+    def _gamma(self):
+        """A number, or a rule."""
+        return self.gamma
 
     def _learn(self, X, y, weights, *, classes=False, names=None):
         """Fit the native model to y of shape (n_samples, n_targets), as float64.
@@ -150,23 +168,43 @@ class Learner(BaseEstimator):
         Of a scan y can be None: its file has targets then.
         """
         scanned = isinstance(X, Scan)
+        labels = {"classes": classes, "names": names}
         if weights is not None and not scanned:
             kept = weights > 0
             if not kept.all():
                 X, y, weights = X[kept], y[kept], weights[kept]
         if not scanned and self._takes_weights() and X.shape[0] <= FEW_ROWS:
             X, y, weights = _in_order(X, y, weights)
+        if self._goes_on(y, names):
+            labels["start"] = self._model
         with heard(self.verbose, X.n_samples if scanned else X.shape[0]) as progress:
-            self._model = _native.Model.fit(
-                self._learner_of_fit(),
-                table(X),
+            self._model = self._native_fit(
+                X,
                 None if y is None else np.ascontiguousarray(y),
                 weights,
                 {**self._options(X), "progress": progress},
-                classes=classes,
-                names=names,
+                **labels,
             )
+        if scanned:
+            self._widened()
         self._facts()
+
+    def _native_fit(self, X, y, weights, options, **labels):
+        return _native.Model.fit(self._learner_of_fit(), table(X), y, weights, options, **labels)
+
+    def _goes_on(self, y, names):
+        """Whether a fit begins at the model that is there: one of the same columns and targets."""
+        if not getattr(self, "warm_start", False) or not hasattr(self, "_model"):
+            return False
+        if y is None:
+            # The targets of a file, which the native half looks at.
+            return True
+        if self._model.n_features != self.n_features_in_:
+            return False
+        numbers, known = self._model.labels()
+        if numbers is None:
+            return y.shape[1] == len(self._model.coefficients()[1])
+        return known == names and np.array_equal(np.unique(y), numbers)
 
     def _learner_of_fit(self):
         return self._learner
@@ -175,16 +213,35 @@ class Learner(BaseEstimator):
         """Whether rows count by weights, and equal ones may be one row."""
         return True
 
+    def _widened(self):
+        """Notes the columns that a table became."""
+        if self._model.has_schema:
+            self.n_features_in_ = self._model.n_features
+            self.feature_names_in_ = np.array(self._model.column_names, dtype=object)
+
     def _facts(self):
         """Attributes that the fit found."""
         facts = self._model.facts()
+        if hasattr(self, "importances"):
+            self.__dict__.pop("feature_importances_", None)
+            if self.importances:
+                found = self._model.importance
+                self.feature_importances_ = None if found is None else np.array(found)
         for name in ("passes", "sweeps", "iterations", "steps", "stages"):
             if name in facts:
                 self.n_iter_ = max(int(facts[name]), 1)
 
     def _scores(self, X):
         check_is_fitted(self)
-        return self._current().scores(table(checked(self, X)), self.device, self.memory)
+        return self._asked("scores", X)
+
+    def _asked(self, what, X):
+        """What the native model says of rows, by its method of this name."""
+        rows = checked(self, X)
+        total = rows.shape[0] if hasattr(rows, "shape") else None
+        with heard(getattr(self, "verbose", False), total) as progress:
+            method = getattr(self._current(), what)
+            return method(table(rows), self.device, self.memory, progress)
 
     def _current(self):
         """The native model."""
@@ -250,6 +307,8 @@ class Learner(BaseEstimator):
         self = cls(**parameters)
         self._model = model
         self.n_features_in_ = model.n_features
+        if model.column_names is not None:
+            self.feature_names_in_ = np.array(model.column_names, dtype=object)
         self._loaded()
         self._facts()
         return self
@@ -267,7 +326,9 @@ class Learner(BaseEstimator):
 
 
 #: Those of learners of rows alone, which have scikit-learn's n_components for results.
-ROWS = tuple(name for name in DEFAULTS if name not in ("n_components", "fit_intercept"))
+ROWS = tuple(
+    name for name in DEFAULTS if name not in ("n_components", "fit_intercept", "importances")
+)
 
 
 class RowsLearner(Learner):
@@ -280,17 +341,27 @@ class RowsLearner(Learner):
 
     def _learn_rows(self, X, weights=None, at_least=2):
         """Fit to validated rows, which are returned."""
+        X, y, weights = self._rows_alone(X, weights, at_least)
+        self._learn(X, y, weights)
+        return X
+
+    def _add_rows(self, X, weights=None):
+        """Add rows to those that came before."""
+        first = self._is_first()
+        self._add(*self._rows_alone(X, weights, at_least=1, reset=first))
+
+    def _rows_alone(self, X, weights, at_least, reset=True):
+        """Rows, targets that are none, weights or None."""
         if isinstance(X, Scan):
-            seen(self, X)
-            self._learn(X, None, scan_weights(weights))
-            return X
-        X = validate_data(
-            self, X, accept_sparse="csr", dtype=FLOATS, ensure_min_samples=at_least
+            if reset:
+                seen(self, X)
+            return X, None, scan_weights(weights)
+        X = validated(
+            self, X, accept_sparse="csr", dtype=FLOATS, ensure_min_samples=at_least, reset=reset
         )
         if weights is not None:
             weights = weights_of(weights, X)
-        self._learn(X, np.empty((X.shape[0], 0)), weights)
-        return X
+        return X, np.empty((X.shape[0], 0)), weights
 
     def _loaded(self):
         pass
@@ -324,12 +395,12 @@ def scan_weights(sample_weight):
     """Weights of the rows of a scan, which are counted when they are read."""
     if sample_weight is None:
         return None
-    return _proper(check_array(sample_weight, ensure_2d=False, dtype=np.float64, ensure_min_samples=1))
+    return _proper(check_array(host(sample_weight, "sample_weight"), ensure_2d=False, dtype=np.float64, ensure_min_samples=1))
 
 
 def weights_of(sample_weight, X):
     """Weights of rows that are there."""
-    return _proper(_check_sample_weight(sample_weight, X, dtype=np.float64))
+    return _proper(_check_sample_weight(host(sample_weight, "sample_weight"), X, dtype=np.float64))
 
 
 def _proper(weights):

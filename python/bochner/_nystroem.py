@@ -7,11 +7,12 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.metrics.pairwise import KERNEL_PARAMS, PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from . import _native
-from ._arrays import FLOATS, dense, lengthscale
+from ._arrays import FLOATS, dense, entry_variance, lengthscale, seed_of, table
+from ._dlpack import validated
 from ._scan import Scan, checked, of_scans, seen
 from ._transformer import MEMORY, Transformer
 
@@ -29,9 +30,10 @@ class Nystroem(Transformer):
         ``'rbf'`` or ``'laplacian'``, any kernel of the library (``'matern52'``, ``'cauchy'``, ...,
         see `RBFSampler`), any other of scikit-learn, a function of two rows, or ``'precomputed'``.
 
-    gamma : float, default=None
-        Of rbf, laplacian and the library's kernels: None for 1 / n_features. Of others as
-        scikit-learn has it.
+    gamma : float, 'scale', 'auto' or 'median', default=None
+        Of rbf, laplacian and the library's kernels: None and ``'auto'`` for 1 / n_features,
+        ``'scale'`` for 1 / (n_features * X.var()), ``'median'`` for the median distance between up to
+        2,000 rows as the lengthscale. Of others as scikit-learn has it, or a rule but the last.
 
     coef0 : float, default=None
         Of polynomial and sigmoid kernels.
@@ -92,7 +94,11 @@ class Nystroem(Transformer):
 
     _parameter_constraints = {
         "kernel": [str, callable],
-        "gamma": [Interval(Real, 0, None, closed="left"), None],
+        "gamma": [
+            StrOptions({"scale", "auto", "median"}),
+            Interval(Real, 0, None, closed="left"),
+            None,
+        ],
         "coef0": [Interval(Real, None, None, closed="neither"), None],
         "degree": [Interval(Real, 1, None, closed="left"), None],
         "kernel_params": [dict, None],
@@ -148,7 +154,7 @@ class Nystroem(Transformer):
             seen(self, X)
             n_samples = X.n_samples or X._native.moments()[0]
         else:
-            X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS)
+            X = validated(self, X, accept_sparse="csr", dtype=FLOATS)
             n_samples = X.shape[0]
         random_state = check_random_state(self.random_state)
         n_components = min(n_samples, self.n_components)
@@ -167,6 +173,7 @@ class Nystroem(Transformer):
             self.components_ = X[self.component_indices_]
             self._dtype = X.dtype
         self._map = None
+        self._rule(X, random_state)
         if self._is_native():
             self._map = self._native_map()
             root = self._map.root().T
@@ -225,12 +232,36 @@ class Nystroem(Transformer):
             return False
         return self.kernel in ("rbf", "laplacian") or self.kernel not in PAIRWISE_KERNEL_FUNCTIONS
 
+    def _rule(self, X, random_state):
+        """The number that gamma stands for, and the lengthscale of the median rule."""
+        self._gamma, self._lengthscale = self.gamma, None
+        if self.gamma == "auto":
+            self._gamma = 1.0 / self.n_features_in_
+        elif self.gamma == "scale":
+            variance = entry_variance(X)
+            self._gamma = 1.0 / (self.n_features_in_ * variance) if variance != 0 else 1.0
+        elif self.gamma == "median":
+            if not self._is_native():
+                raise ValueError(
+                    f"gamma='median' is for kernels of distances, not kernel={self.kernel!r}; give a "
+                    "number"
+                )
+            self._lengthscale = _native.lengthscale_of_rows(
+                table(X), self._native_kernel(), seed_of(random_state), self.device, self.memory
+            )
+
+    def _native_kernel(self):
+        return "gaussian" if self.kernel == "rbf" else self.kernel
+
     def _native_map(self):
-        kernel = "gaussian" if self.kernel == "rbf" else self.kernel
+        kernel = self._native_kernel()
         landmarks = dense(self.components_)
-        gamma = 1.0 / landmarks.shape[1] if self.gamma is None else self.gamma
-        # At gamma 0 all rows are one.
-        scale = 1.0 / lengthscale(kernel, gamma) if gamma else 0.0
+        gamma = 1.0 / landmarks.shape[1] if self._gamma is None else self._gamma
+        if self._lengthscale is not None:
+            scale = 1.0 / self._lengthscale
+        else:
+            # At gamma 0 all rows are one.
+            scale = 1.0 / lengthscale(kernel, gamma) if gamma else 0.0
         shifts = not kernel.startswith("arc-cosine")
         center = landmarks.mean(axis=0) if shifts else np.zeros(landmarks.shape[1])
         return _native.FeatureMap.from_landmarks(
@@ -242,8 +273,9 @@ class Nystroem(Transformer):
         params = dict(self.kernel_params or {})
         if not callable(self.kernel):
             for name in KERNEL_PARAMS.get(self.kernel, ()):
-                if getattr(self, name) is not None:
-                    params[name] = getattr(self, name)
+                value = self._gamma if name == "gamma" else getattr(self, name)
+                if value is not None:
+                    params[name] = value
         return params
 
     def __sklearn_tags__(self):

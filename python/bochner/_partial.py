@@ -1,16 +1,154 @@
-"""Ridge regression whose rows come bit by bit: from sums to a model, whenever one is asked for."""
+"""Learners whose rows come bit by bit: from sums to a model, whenever one is asked for."""
 
 import warnings
 from copy import copy
 from numbers import Real
 
+import numpy as np
+from sklearn.base import _fit_context
 from sklearn.utils.validation import check_is_fitted
 
 from . import _native
 from ._arrays import table
+from ._progress import heard
+from ._scan import Scan
 
 
-class PartialRidge:
+class Streaming:
+    """What learners share whose rows may come bit by bit."""
+
+    def _is_first(self):
+        """Whether `partial_fit` begins."""
+        if getattr(self, "_state", None) is not None:
+            return False
+        if hasattr(self, "_model"):
+            warnings.warn(
+                f"fit kept no sums to add rows to; partial_fit of this {type(self).__name__} begins "
+                "anew",
+                stacklevel=4,
+            )
+        return True
+
+    def _learn(self, X, y, weights, **labels):
+        super()._learn(X, y, weights, **labels)
+        self._state = None
+
+
+class Growing(Streaming):
+    """Learners to whom rows are sums, beside ridge regression.
+
+    ``_state`` has the sums where rows came by `partial_fit`, with the options of the first call, and
+    ``_model`` is None until somebody asks for the model of the rows so far, or for what it found.
+    """
+
+    def _add(self, X, y, weights, *, classes=None, names=None):
+        for name in ("probability", "importances", "fit_inverse_transform"):
+            if getattr(self, name, False):
+                raise ValueError(f"{name}=True needs all rows at once, by fit")
+        y = None if y is None else np.ascontiguousarray(y)
+        state, options = getattr(self, "_state", None) or (None, self._options(X))
+        with heard(self.verbose, X.n_samples if isinstance(X, Scan) else X.shape[0]) as progress:
+            rows, heeded = (table(X), y, weights), {**options, "progress": progress}
+            if state is None:
+                labels = {"classes": classes, "names": names}
+                state = _native.GrowingState.begin(self._learner, *rows, heeded, **labels)
+            else:
+                state.add(self._learner, *rows, heeded)
+        self._state, self._model = (state, options), None
+        for name in [name for name in vars(self) if _is_found(name)]:
+            delattr(self, name)
+
+    def _current(self):
+        if self._model is None:
+            state, options = self._state
+            self._model = state.model(self._learner, options)
+            self._facts()
+        return self._model
+
+    def __getattr__(self, name):
+        # What a fit finds is found here when somebody asks.
+        pending = self.__dict__.get("_state") is not None and self.__dict__.get("_model") is None
+        if pending and _is_found(name):
+            self._current()
+            if name in self.__dict__:
+                return self.__dict__[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+class GrowingNumbers(Growing):
+    """A regressor to whom rows are sums."""
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X, y=None, sample_weight=None):
+        """Add rows to those of earlier calls; the result is that of one `fit` to all of them.
+
+        The first rows decide scales, bandwidth and map, which then stay, as do the parameters. `fit`
+        keeps no sums: after it this begins anew, and warns.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
+            Rows.
+
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), default=None
+            Targets; None for those of the file of a `Scan`.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts.
+
+        Returns
+        -------
+        self : object
+        """
+        first = self._is_first()
+        self._add(*self._validated(X, y, sample_weight, reset=first))
+        return self
+
+
+class GrowingLabels(Growing):
+    """A classifier to whom rows are sums."""
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X, y=None, classes=None, sample_weight=None):
+        """Add rows to those of earlier calls; the result is that of one `fit` to all of them.
+
+        The first rows decide scales, bandwidth and map, which then stay, as do the parameters;
+        ``class_weight`` is None or a dict. `fit` keeps no sums: after it this begins anew, and warns.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
+            Rows.
+
+        y : array-like of shape (n_samples,), default=None
+            Labels; None for those of the file of a `Scan`, which are numbers.
+
+        classes : array-like of shape (n_classes,), default=None
+            All labels there will be; the first call needs them.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts.
+
+        Returns
+        -------
+        self : object
+        """
+        rows, labels = self._part_of_labels(X, y, classes, sample_weight)
+        self._add(*rows, **labels)
+        return self
+
+
+#: What is known of rows before a model is.
+_OF_ROWS = ("n_features_in_", "feature_names_in_", "classes_")
+
+
+def _is_found(name):
+    """Whether an attribute is what the model of the rows so far says."""
+    learnt = name.endswith("_") and not name.startswith("_")
+    return name == "_n_features_out" or (learnt and name not in _OF_ROWS)
+
+
+class PartialRidge(Streaming):
     """What ridge regression and classification share: penalties, and sums that grow.
 
     ``_state`` has the sums where rows came by `partial_fit`, and ``_model`` is None until somebody
@@ -31,22 +169,6 @@ class PartialRidge:
         super()._facts()
         self.penalty_ = self._model.penalty
 
-    def _learn(self, X, y, weights, **labels):
-        super()._learn(X, y, weights, **labels)
-        self._state = None
-
-    def _is_first(self):
-        """Whether `partial_fit` begins."""
-        if getattr(self, "_state", None) is not None:
-            return False
-        if hasattr(self, "_model"):
-            warnings.warn(
-                f"fit kept no sums to add rows to; partial_fit of this {type(self).__name__} begins "
-                "anew",
-                stacklevel=4,
-            )
-        return True
-
     def _require_state(self):
         check_is_fitted(self)
         if getattr(self, "_state", None) is None:
@@ -60,11 +182,12 @@ class PartialRidge:
             ("penalty", not isinstance(self.penalty, Real)),
             ("solver", self.solver == "cg"),
             ("probability", getattr(self, "probability", False)),
+            ("importances", getattr(self, "importances", False)),
         ):
             if wrong:
                 raise ValueError(
                     f"{name}={getattr(self, name)!r} needs all rows at once, by fit; {asker} takes a "
-                    "number for penalty, another solver than 'cg', and no probability"
+                    "number for penalty, another solver than 'cg', and neither probability nor importances"
                 )
 
     def _add(self, X, y, weights, *, classes=None, names=None):
@@ -120,5 +243,7 @@ class PartialRidge:
 
     def _current(self):
         if self._model is None:
-            self._model = self._state.model(self.penalty_, self.fit_intercept, self.device)
+            self._model = self._state.model(
+                self.penalty_, self.fit_intercept, self.device, self._names()
+            )
         return self._model

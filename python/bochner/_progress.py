@@ -31,6 +31,10 @@ def heard(verbose, total=None):
         progress.close()
 
 
+#: What is counted but rows, and what its number says.
+_STEPS = {"iteration": "{:.1e} left", "trial": "{:.4f} at best"}
+
+
 class _Bar:
     """A bar for each pass."""
 
@@ -38,15 +42,15 @@ class _Bar:
         self._tqdm, self._total, self._what, self._bar = tqdm, total, None, None
 
     def __call__(self, what, done, left=None):
-        iterates = what == "iteration"
+        steps = what in _STEPS
         if what != self._what or done < self._bar.n:
             self.close()
-            total, unit = (None, " iterations") if iterates else (self._total, " rows")
+            total, unit = (None, f" {what}s") if steps else (self._total, " rows")
             self._bar = self._tqdm(total=total, desc=what, unit=unit, file=sys.stderr)
             self._what = what
         self._bar.update(done - self._bar.n)
         if left is not None:
-            self._bar.set_postfix_str(f"{left:.1e} left")
+            self._bar.set_postfix_str(_STEPS[what].format(left))
 
     def close(self):
         if self._bar is not None:
@@ -61,8 +65,8 @@ class _Line:
         self._said = False
 
     def __call__(self, what, done, left=None):
-        if what == "iteration":
-            text = f"iteration {done}: {left:.1e} left"
+        if what in _STEPS:
+            text = f"{what} {done}: {_STEPS[what].format(left)}"
         else:
             text = f"{what}: {done:,}{self._of} rows"
         print(f"\r{text:<60}", end="", file=sys.stderr, flush=True)

@@ -1,14 +1,22 @@
 """Files that estimators take in the place of arrays, and that Python never reads."""
 
 import os
+from copy import copy
 from functools import wraps
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from . import _native
 from ._arrays import FLOATS
+from ._dlpack import validated
 
+#: Files whose rows name the columns that are not zero, and no other.
+_SPARSE = tuple(
+    ending + packed
+    for ending in (".libsvm", ".svm", ".svmlight")
+    for packed in ("", ".gz", ".zst")
+)
 #: Bytes for chunks of rows unless ``memory`` says otherwise.
 MEMORY = 128 << 20
 
@@ -39,11 +47,31 @@ class Scan:
     <20 rows of 3 features in rows.npy>
     """
 
-    def __init__(self, path, target=None, targets=None):
+    def __init__(
+        self,
+        path,
+        target=None,
+        targets=None,
+        columns=None,
+        width=None,
+        *,
+        missing="error",
+        categorical=None,
+        most_categories=64,
+        weight=None,
+    ):
         names = [target] if isinstance(target, str) else list(target or ())
         self._path = os.fspath(path)
         targets = None if targets is None else os.fspath(targets)
-        self._native = _native.Scan(self._path, names, targets)
+        columns = [columns] if isinstance(columns, str) else columns
+        columns = None if columns is None else list(columns)
+        categories = [categorical] if isinstance(categorical, str) else list(categorical or ())
+        cells = (missing, categories, most_categories, weight)
+        self._given = (self._path, names, targets, columns, False, width, cells)
+        self._open(_native.Scan(*self._given))
+
+    def _open(self, native):
+        self._native = native
         self.n_features = self._native.n_features
         self.n_targets = self._native.n_targets
         self.n_samples = self._native.n_samples
@@ -52,6 +80,27 @@ class Scan:
     def __repr__(self):
         rows = "rows" if self.n_samples is None else f"{self.n_samples} rows"
         return f"<{rows} of {self.n_features} features in {os.path.basename(self._path)}>"
+
+    def _for(self, estimator):
+        """The same file with the columns that an estimator was fitted to."""
+        model = getattr(estimator, "_model", None)
+        if model is not None and model.has_schema:
+            other = copy(self)
+            other._open(self._native.for_model(model))
+            return other
+        path, target, targets, columns, _, width, cells = self._given
+        names = getattr(estimator, "feature_names_in_", None)
+        named = columns is None and names is not None and self.feature_names is not None
+        wider = width is None and self._path.lower().endswith(_SPARSE)
+        if not (named and self.feature_names != list(names)) and not (
+            wider and self.n_features < estimator.n_features_in_
+        ):
+            return self
+        other = copy(self)
+        width = estimator.n_features_in_ if wider else width
+        columns = list(names) if named else columns
+        other._open(_native.Scan(path, target, targets, columns, named, width, cells))
+        return other
 
     def chunks(self, memory=None):
         """Rows in order, in chunks that Rust holds.
@@ -65,26 +114,61 @@ class Scan:
         return self._native.chunks(max(1, min(rows, 1 << 16)))
 
 
-def scan(path, target=None, targets=None):
+def scan(
+    path,
+    target=None,
+    targets=None,
+    columns=None,
+    width=None,
+    *,
+    missing="error",
+    categorical=None,
+    most_categories=64,
+    weight=None,
+):
     """A file as rows for estimators, read when they need it and never held whole.
 
     Parameters
     ----------
     path : str or path
-        A .npy, .npz (arrays X and y, or a matrix of ``scipy.sparse.save_npz``), .csv or .libsvm
-        file of numbers, text perhaps compressed (.gz, .zst); a folder or a pattern of them.
+        A .npy, .npz (arrays X and y, or a matrix of ``scipy.sparse.save_npz``), .csv, .libsvm,
+        .parquet or Arrow (.arrow, .feather) file, text perhaps compressed (.gz, .zst); a folder or a
+        pattern of them. Learners take tables with columns of text, dates and truth values, too, and
+        labels of text; maps take numbers alone.
 
     target : str or list of str, default=None
-        Columns of a .csv file that are targets.
+        Columns of a .csv, .parquet or Arrow file that are targets.
 
     targets : str or path, default=None
         The .npy file of the targets of a .npy file.
 
+    columns : str or list of str, default=None
+        Columns of such a file that are features, in this order; None for all that are no targets, and
+        where rows are predicted for those of the fit, by their names.
+
+    width : int, default=None
+        Number of features of a .libsvm file; None for the largest index in it, and where rows are
+        predicted for that of the fit.
+
+    missing : {'error', 'mean', 'median', 'indicator'}, default='error'
+        What stands for missing values of a table: its column's mean or median, or the mean with one
+        more column that is 1 where the value is missing.
+
+    categorical : str or list of str, default=None
+        Columns of a table whose values are names of categories, though they look like numbers.
+
+    most_categories : int, default=64
+        A column of text becomes a column for each category up to so many, and beyond it this many
+        by hashing.
+
+    weight : str, default=None
+        The column of a table that says what each row counts for.
+
     Returns
     -------
     scan : Scan
-        What ``fit``, ``predict`` and ``transform`` take in the place of X. ``fit`` takes the file's
-        targets, or those given to it.
+        What ``fit``, ``predict``, ``transform``, ``score`` and the tests take in the place of X.
+        ``fit`` takes the file's targets, or those given to it.
 
     Examples
     --------
@@ -102,14 +186,55 @@ def scan(path, target=None, targets=None):
     >>> bool(abs(predicted - np.sin(x)).max() < 0.01)
     True
     """
-    return Scan(path, target, targets)
+    return Scan(
+        path,
+        target,
+        targets,
+        columns,
+        width,
+        missing=missing,
+        categorical=categorical,
+        most_categories=most_categories,
+        weight=weight,
+    )
 
 
 def checked(estimator, X):
     """Rows of a fitted estimator, validated; those of a scan were when they were read."""
-    if isinstance(X, _native.HeldRows):
+    if isinstance(X, _native.HeldRows) or _plainly_valid(estimator, X):
         return X
-    return validate_data(estimator, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+    return validated(estimator, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+
+
+def fitted_rows(estimator, X):
+    """As `checked`, for a map that has to be fitted."""
+    if "_map" in vars(estimator) and _plainly_valid(estimator, X):
+        return X
+    check_is_fitted(estimator)
+    return checked(estimator, X)
+
+
+#: Values that are looked at here, before scikit-learn's validation, which takes as long as features
+#: of a row.
+FEW_VALUES = 1 << 14
+
+
+def _plainly_valid(estimator, X):
+    """Whether scikit-learn's validation would hand back this X without a word.
+
+    What is not plain, faults among it, is for that validation to say.
+    """
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.dtype in FLOATS
+        and 0 < X.size <= FEW_VALUES
+        and X.shape[1] == getattr(estimator, "n_features_in_", None)
+        and not hasattr(estimator, "feature_names_in_")
+        # Neither is so of NaN.
+        and X.min() > -np.inf
+        and X.max() < np.inf
+    )
 
 
 def seen(estimator, X):
@@ -130,6 +255,7 @@ def of_scans(method):
                 raise TypeError("output= is for a bochner.scan; of an array the result is returned")
             return method(self, X, *args, **options)
         check_is_fitted(self)
+        X = X._for(self)
         if X.n_features != self.n_features_in_:
             raise ValueError(
                 f"X has {X.n_features} features, but {type(self).__name__} is expecting "

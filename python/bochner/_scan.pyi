@@ -13,6 +13,13 @@ class Scan:
         path: str | PathLike[str],
         target: str | Sequence[str] | None = None,
         targets: str | PathLike[str] | None = None,
+        columns: str | Sequence[str] | None = None,
+        width: int | None = None,
+        *,
+        missing: str = "error",
+        categorical: str | Sequence[str] | None = None,
+        most_categories: int = 64,
+        weight: str | None = None,
     ) -> None: ...
     def chunks(self, memory: int | None = None) -> Iterator[_native.HeldRows]: ...
 
@@ -20,4 +27,11 @@ def scan(
     path: str | PathLike[str],
     target: str | Sequence[str] | None = None,
     targets: str | PathLike[str] | None = None,
+    columns: str | Sequence[str] | None = None,
+    width: int | None = None,
+    *,
+    missing: str = "error",
+    categorical: str | Sequence[str] | None = None,
+    most_categories: int = 64,
+    weight: str | None = None,
 ) -> Scan: ...

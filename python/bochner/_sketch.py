@@ -5,11 +5,12 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from . import _native
-from ._arrays import FLOATS
+from ._arrays import FLOATS, entry_variance
+from ._dlpack import validated
 from ._scan import Scan, checked, of_scans, seen
 from ._transformer import MEMORY, Transformer
 
@@ -24,8 +25,8 @@ class PolynomialCountSketch(Transformer):
 
     Parameters
     ----------
-    gamma : float, default=1.0
-        Of the kernel.
+    gamma : float, 'scale' or 'auto', default=1.0
+        Of the kernel: ``'scale'`` is 1 / (n_features * X.var()), and ``'auto'`` is 1 / n_features.
 
     degree : int, default=2
         Of the kernel: from 1 to 64.
@@ -75,7 +76,7 @@ class PolynomialCountSketch(Transformer):
     """
 
     _parameter_constraints = {
-        "gamma": [Interval(Real, 0, None, closed="left")],
+        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0, None, closed="left")],
         "degree": [Interval(Integral, 1, None, closed="left")],
         "coef0": [Interval(Real, None, None, closed="neither")],
         "n_components": [Interval(Integral, 1, None, closed="left")],
@@ -122,7 +123,13 @@ class PolynomialCountSketch(Transformer):
         if isinstance(X, Scan):
             seen(self, X)
         else:
-            X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS)
+            X = validated(self, X, accept_sparse="csr", dtype=FLOATS)
+        gamma = self.gamma
+        if gamma == "scale":
+            variance = entry_variance(X)
+            gamma = 1.0 / (self.n_features_in_ * variance) if variance != 0 else 1.0
+        elif gamma == "auto":
+            gamma = 1.0 / self.n_features_in_
         random_state = check_random_state(self.random_state)
         columns = self.n_features_in_ + (self.coef0 != 0)
         shape = (self.degree, columns)
@@ -133,7 +140,7 @@ class PolynomialCountSketch(Transformer):
             self.n_components,
             self.indexHash_.astype(np.int64),
             self.bitHash_.astype(np.float64),
-            [float(self.gamma) ** 0.5] * self.n_features_in_,
+            [float(gamma) ** 0.5] * self.n_features_in_,
         )
         self._dtype = np.dtype(np.float32) if isinstance(X, Scan) else X.dtype
         self._n_features_out = self.n_components

@@ -10,9 +10,11 @@ from sklearn.base import (
     _fit_context,
 )
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import validate_data
 
 from ._arrays import FLOATS, table
+from ._dlpack import validated
+from ._memory import empty
+from ._scan import Scan
 
 MEMORY = [Interval(Integral, 1, None, closed="left"), None]
 
@@ -35,7 +37,7 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
             Rows.
 
         y : Ignored
@@ -47,11 +49,17 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         """
         if not hasattr(self, "_n_features_out"):
             return self.fit(X, y)
-        validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+        if not isinstance(X, Scan):
+            validated(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+        elif X._for(self).n_features != self.n_features_in_:
+            raise ValueError(
+                f"X has {X.n_features} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input"
+            )
         return self
 
     def _features(self, X, dtype):
-        out = np.empty((X.shape[0], self._map.n_components), dtype=dtype)
+        out = empty(X.shape[0], self._map.n_components, dtype)
         self._map.transform(table(X), out, self.device, self.memory)
         return out
 

@@ -1,8 +1,10 @@
 """Scikit-learn's classes computed by this package, in programs that name scikit-learn alone.
 
 ``python -m bochner.accel script.py`` runs a script so, and `install` does the same from within.
-Instances stay of scikit-learn's classes, and are fitted by scikit-learn; `transform` runs here, on
-what the fit learnt. What this package does not cover falls through to scikit-learn.
+Instances stay of scikit-learn's classes. Those of `sklearn.kernel_approximation` are fitted by
+scikit-learn; `transform` runs here, on what the fit learnt. KernelRidge and KernelPCA are taken where
+they are asked for, and then are approximations: the kernel at some of the rows takes the place of that
+at all. What this package does not cover falls through to scikit-learn.
 """
 
 import argparse
@@ -18,9 +20,12 @@ from scipy import fft, sparse
 from sklearn.utils._set_output import _wrap_method_output
 from sklearn.utils.validation import check_is_fitted
 
+from . import _accel_machines as machines
 from . import _native
+from ._accel_machines import NotCovered as _NotCovered
 from ._arrays import dense, lengthscale, means, table
 from ._chi2 import INTERVALS
+from ._memory import empty
 from ._scan import checked
 
 __all__ = ["install", "profile", "uninstall"]
@@ -41,13 +46,18 @@ _MODULE = "sklearn.kernel_approximation"
 #: Phases of rows farther from where a map is centred than this lose digits in float32.
 _FAR = 100.0
 
+#: Approximations, by where scikit-learn has them.
+_MACHINES = {
+    "KernelRidge": ("sklearn.kernel_ridge", ("fit", "predict")),
+    "KernelPCA": ("sklearn.decomposition", ("fit", "fit_transform", "transform")),
+}
+#: Landmarks of approximations unless somebody says otherwise.
+_LANDMARKS = 4000
+
 _theirs = {}
+_fitted = WeakKeyDictionary()
 _calls = {}
 _maps = WeakKeyDictionary()
-
-
-class _NotCovered(Exception):
-    """Why scikit-learn does it."""
 
 
 def _sampler(estimator, center):
@@ -98,7 +108,7 @@ def _skewed(estimator, center):
     weights = estimator.random_weights_.astype(np.float64)
     turns = estimator.random_offset_ / (2 * np.pi)
     return _native.FeatureMap.from_logarithms(
-        estimator.skewedness, np.ascontiguousarray(weights.T), turns.tolist()
+        estimator.skewedness, "phase", np.ascontiguousarray(weights.T), turns.tolist()
     )
 
 
@@ -176,7 +186,7 @@ def _transform_of(name, theirs):
                 raise _NotCovered("sparse rows")
             dtype = _dtype(name, self, X, rows)
             native = _map_of(name, self, rows)
-            out = np.empty((rows.shape[0], native.n_components), dtype=dtype)
+            out = empty(rows.shape[0], native.n_components, dtype)
             native.transform(table(rows), out, "auto")
             if name == "PolynomialCountSketch":
                 _back(out)
@@ -193,19 +203,62 @@ def _transform_of(name, theirs):
     return transform
 
 
+def _machine(name, method, theirs, landmarks):
+    """A method of KernelRidge or KernelPCA, here or there."""
+
+    def here(self, X, *arguments, **named):
+        if method == "predict":
+            return machines.predict_ridge(self, X, _fitted.get(self))
+        if method == "transform":
+            return machines.transform_components(self, X, _fitted.get(self))
+        _fitted.pop(self, None)
+        if name == "KernelRidge":
+            y, sample_weight = (*arguments, None)[:2] if arguments else (None, None)
+            y, sample_weight = named.get("y", y), named.get("sample_weight", sample_weight)
+            _fitted[self] = machines.fit_ridge(self, X, y, sample_weight, landmarks)
+            return self
+        _fitted[self] = machines.fit_components(self, X, landmarks)
+        # As there, for rows of the fit.
+        return self if method == "fit" else self.eigenvectors_ * np.sqrt(self.eigenvalues_)
+
+    @wraps(theirs)
+    def either(self, X, *arguments, **named):
+        start = time.perf_counter()
+        try:
+            result = here(self, X, *arguments, **named)
+        except Exception as reason:
+            # Errors are scikit-learn's to say.
+            start = time.perf_counter()
+            try:
+                return theirs(self, X, *arguments, **named)
+            finally:
+                _note(f"{name}.{method}", "scikit-learn", start, str(reason).split("\n")[0])
+        _note(f"{name}.{method}", "bochner", start, f"{landmarks} landmarks")
+        return result
+
+    return either
+
+
 def _note(name, where, start, reason=None):
     kept = _calls.setdefault((name, where, reason), [0, 0.0])
     kept[0] += 1
     kept[1] += time.perf_counter() - start
 
 
-def install(*names):
-    """Let this package compute `transform` of scikit-learn's classes from now on.
+def install(*names, n_components=_LANDMARKS):
+    """Let this package compute for scikit-learn's classes from now on.
 
     Parameters
     ----------
     *names : str
-        Of `sklearn.kernel_approximation`; all classes there if none is named.
+        Classes of `sklearn.kernel_approximation`, whose `transform` is computed; all of them if none
+        is named. Of ``'KernelRidge'`` and ``'KernelPCA'`` fits and predictions are approximated, with
+        the kernels rbf and laplacian, and more rows than landmarks.
+
+    n_components : int, default=4000
+        Landmarks of these approximations: rows at which the kernel stands for that at all. Fits take
+        n n_components^2 operations and no n^2 numbers, in the place of n^3 and those. With fewer rows
+        scikit-learn is exact, and does it.
 
     Examples
     --------
@@ -222,27 +275,31 @@ def install(*names):
     [('RBFSampler', 'bochner')]
     >>> accel.uninstall()
     """
-    module = importlib.import_module(_MODULE)
     for name in names or _LEARNT:
-        if name not in _LEARNT:
-            raise ValueError(f"{name!r} is none of {', '.join(_LEARNT)}")
-        if name in _theirs:
+        if name not in _LEARNT and name not in _MACHINES:
+            raise ValueError(f"{name!r} is none of {', '.join([*_LEARNT, *_MACHINES])}")
+        module, methods = _MACHINES.get(name, (_MODULE, ("transform",)))
+        kind = getattr(importlib.import_module(module), name)
+        if (kind, methods[0]) in _theirs:
             continue
-        kind = getattr(module, name)
-        _theirs[name] = kind.transform
-        # Without the wrapper that makes data frames, which goes around the new one.
-        own = _transform_of(name, getattr(kind.transform, "__wrapped__", kind.transform))
-        kind.transform = _wrap_method_output(own, "transform")
+        for method in methods:
+            theirs = _theirs[kind, method] = kind.__dict__[method]
+            # Without the wrapper that makes data frames, which goes around the new one.
+            frames = method in ("transform", "fit_transform")
+            plain = getattr(theirs, "__wrapped__", theirs) if frames else theirs
+            if name in _LEARNT:
+                own = _transform_of(name, plain)
+            else:
+                own = _machine(name, method, plain, n_components)
+            setattr(kind, method, _wrap_method_output(own, "transform") if frames else own)
 
 
 def uninstall():
     """Leave scikit-learn as it was, and forget what was called."""
-    module = importlib.import_module(_MODULE)
-    for name, transform in _theirs.items():
-        getattr(module, name).transform = transform
-    _theirs.clear()
-    _calls.clear()
-    _maps.clear()
+    for (kind, method), theirs in _theirs.items():
+        setattr(kind, method, theirs)
+    for kept in (_theirs, _calls, _maps, _fitted):
+        kept.clear()
 
 
 def profile():
@@ -251,8 +308,9 @@ def profile():
     Returns
     -------
     calls : list of dict
-        ``class``, ``where`` (``'bochner'`` or ``'scikit-learn'``), ``reason`` (of scikit-learn),
-        ``calls`` and ``seconds``.
+        ``class`` (of approximations with the method), ``where`` (``'bochner'`` or
+        ``'scikit-learn'``), ``reason`` (why scikit-learn did it, or by how many landmarks it was
+        approximated), ``calls`` and ``seconds``.
     """
     names = ("class", "where", "reason")
     return [
@@ -262,9 +320,9 @@ def profile():
 
 
 def _report(file):
-    print(f"{'transform of':<22}{'computed by':<14}{'calls':>6}{'seconds':>10}", file=file)
+    print(f"{'what':<24}{'computed by':<14}{'calls':>6}{'seconds':>10}", file=file)
     for call in profile():
-        line = "{class:<22}{where:<14}{calls:>6}{seconds:>10.3f}".format(**call)
+        line = "{class:<24}{where:<14}{calls:>6}{seconds:>10.3f}".format(**call)
         print(line + (f"  {call['reason']}" if call["reason"] else ""), file=file)
 
 
@@ -274,11 +332,26 @@ def _main():
         description="Runs a script with sklearn.kernel_approximation computed by bochner.",
     )
     parser.add_argument("--profile", action="store_true", help="print what was called, on stderr")
+    parser.add_argument(
+        "--also",
+        metavar="CLASSES",
+        type=lambda text: text.split(","),
+        default=[],
+        help="KernelRidge, KernelPCA or both with a comma: approximated by some of the rows",
+    )
+    parser.add_argument(
+        "--components", metavar="D", type=int, default=_LANDMARKS, help="landmarks of --also [4000]"
+    )
     parser.add_argument("-m", dest="module", action="store_true", help="script is a module's name")
     parser.add_argument("script")
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
     options = parser.parse_args()
+    unknown = [name for name in options.also if name not in _MACHINES]
+    if unknown:
+        parser.error(f"--also takes {' and '.join(_MACHINES)}, and not {unknown[0]}")
     install()
+    if options.also:
+        install(*options.also, n_components=options.components)
     sys.argv = [options.script, *options.arguments]
     try:
         if options.module:

@@ -8,9 +8,11 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import StrOptions
 
 from ._bases import Classifier
-from ._learning import COUNT, NOT_NEGATIVE, POSITIVE, SHARED
+from ._learning import COUNT, NOT_NEGATIVE, POSITIVE, SHARED, takes
+from ._partial import GrowingLabels
+from .kernel_machines import LABELS, Labels
 
-__all__ = ["KernelLogisticRegression", "KernelSVC"]
+__all__ = ["KernelElasticNetClassifier", "KernelLogisticRegression", "KernelSVC"]
 
 
 class KernelLogisticRegression(Classifier):
@@ -28,14 +30,27 @@ class KernelLogisticRegression(Classifier):
     l1 : float, default=0.0
         The penalty of absolute values, which makes coefficients zero.
 
+    bound : float, default=None
+        Where every coefficient stays: ``sqrt(n_features_out) * abs(coefficient) <= bound``, as in
+        [1]_; in the place of `l1`, and `penalty` may then be 0.
+
     tol : float, default=1e-4
         The solver ends when the gradient is this share of the first.
 
-    max_iter : int, default=200
+    max_iter : int, default=1000
         Most passes over the rows.
 
     class_weight : dict, 'balanced' or None, default=None
         What a row of each class counts; ``'balanced'`` makes all classes count the same.
+
+    laplace : bool, default=False
+        Whether `predict_proba` averages over the posterior of the coefficients, by the Laplace
+        approximation; without `l1`. Of more than two classes the likeliest can then be another than
+        what `predict` says, which stays that of the mode.
+
+    warm_start : bool, default=False
+        Whether a fit begins at the coefficients of the one before, on its map and scales, where the
+        columns and the classes are the same.
 
     Attributes
     ----------
@@ -45,11 +60,22 @@ class KernelLogisticRegression(Classifier):
     n_iter_ : int
         Passes over the rows.
 
+    log_marginal_likelihood_ : float
+        By which penalties and bandwidths compare. Only with ``laplace``.
+
+    feature_importances_ : ndarray of shape (n_features_in_,) or None
+        With ``importances``: the share of each column, as ``standardize`` leaves it, in the squared
+        gradient of the fit. None where the map has no gradient.
+
     n_features_in_ : int
         Number of features seen in fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, if all are strings.
+
+    References
+    ----------
+    .. [1] Rahimi and Recht, "Weighted sums of random kitchen sinks", NIPS 2008, algorithm 1.
 
     Examples
     --------
@@ -62,15 +88,18 @@ class KernelLogisticRegression(Classifier):
     """
 
     _learner = "logistic"
-    _own = ("penalty", "l1", "tol", "max_iter",)
+    _own = ("penalty", "l1", "bound", "tol", "max_iter", "laplace",)
     _margin = 1.0
     _parameter_constraints = {
         **SHARED,
         "penalty": [NOT_NEGATIVE],
         "l1": [NOT_NEGATIVE],
+        "bound": [POSITIVE, None],
         "tol": [POSITIVE],
         "max_iter": [COUNT],
         "class_weight": [dict, StrOptions({"balanced"}), None],
+        "laplace": ["boolean"],
+        "warm_start": ["boolean"],
     }
 
     def __init__(
@@ -85,14 +114,18 @@ class KernelLogisticRegression(Classifier):
         standardize="auto",
         penalty=1e-5,
         l1=0.0,
+        bound=None,
         tol=1e-4,
-        max_iter=200,
+        max_iter=1000,
         class_weight=None,
+        laplace=False,
+        warm_start=False,
         fit_intercept=True,
         random_state=None,
         device="auto",
         memory=None,
         verbose=False,
+        importances=False,
     ):
         self.kernel = kernel
         self.gamma = gamma
@@ -103,14 +136,18 @@ class KernelLogisticRegression(Classifier):
         self.standardize = standardize
         self.penalty = penalty
         self.l1 = l1
+        self.bound = bound
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
+        self.laplace = laplace
+        self.warm_start = warm_start
         self.fit_intercept = fit_intercept
         self.random_state = random_state
         self.device = device
         self.memory = memory
         self.verbose = verbose
+        self.importances = importances
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None, sample_weight=None):
@@ -133,6 +170,12 @@ class KernelLogisticRegression(Classifier):
         """
         return self._fit_labels(X, y, sample_weight)
 
+    def _facts(self):
+        super()._facts()
+        found = self._model.facts().get("log_marginal_likelihood")
+        if found is not None:
+            self.log_marginal_likelihood_ = found
+
 
 class KernelSVC(Classifier):
     """A linear support vector machine on random features; of several classes one against all.
@@ -149,10 +192,11 @@ class KernelSVC(Classifier):
     loss : {'squared_hinge', 'hinge'}, default='squared_hinge'
         What rows on the wrong side of the margin cost.
 
-    tol : float, default=1e-3
-        The solver ends when the gradient is this share of the first.
+    tol : float, default=None
+        The solver ends when the gradient is this share of the first; None for 1e-4 with the
+        squared hinge and 1e-3 with the hinge.
 
-    max_iter : int, default=200
+    max_iter : int, default=1000
         Most passes over the rows.
 
     class_weight : dict, 'balanced' or None, default=None
@@ -162,6 +206,10 @@ class KernelSVC(Classifier):
         Whether there is `predict_proba`, by a sigmoid, or of more classes a softmax, on scores of a
         fifth of the rows, from a second fit to the others.
 
+    warm_start : bool, default=False
+        Whether a fit begins at the coefficients of the one before, on its map and scales, where the
+        columns and the classes are the same.
+
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
@@ -169,6 +217,10 @@ class KernelSVC(Classifier):
 
     n_iter_ : int
         Passes over the rows.
+
+    feature_importances_ : ndarray of shape (n_features_in_,) or None
+        With ``importances``: the share of each column, as ``standardize`` leaves it, in the squared
+        gradient of the fit. None where the map has no gradient.
 
     n_features_in_ : int
         Number of features seen in fit.
@@ -192,10 +244,11 @@ class KernelSVC(Classifier):
         **SHARED,
         "penalty": [POSITIVE],
         "loss": [StrOptions({"squared_hinge", "hinge"})],
-        "tol": [POSITIVE],
+        "tol": [POSITIVE, None],
         "max_iter": [COUNT],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "probability": ["boolean"],
+        "warm_start": ["boolean"],
     }
 
     def __init__(
@@ -210,15 +263,17 @@ class KernelSVC(Classifier):
         standardize="auto",
         penalty=1e-5,
         loss="squared_hinge",
-        tol=1e-3,
-        max_iter=200,
+        tol=None,
+        max_iter=1000,
         class_weight=None,
         probability=False,
+        warm_start=False,
         fit_intercept=True,
         random_state=None,
         device="auto",
         memory=None,
         verbose=False,
+        importances=False,
     ):
         self.kernel = kernel
         self.gamma = gamma
@@ -233,11 +288,13 @@ class KernelSVC(Classifier):
         self.max_iter = max_iter
         self.class_weight = class_weight
         self.probability = probability
+        self.warm_start = warm_start
         self.fit_intercept = fit_intercept
         self.random_state = random_state
         self.device = device
         self.memory = memory
         self.verbose = verbose
+        self.importances = importances
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None, sample_weight=None):
@@ -259,3 +316,76 @@ class KernelSVC(Classifier):
         self : object
         """
         return self._fit_labels(X, y, sample_weight)
+
+
+@takes(l1=1e-3, penalty=0.0, tol=1e-6, max_iter=100_000, class_weight=None, probability=False)
+class KernelElasticNetClassifier(GrowingLabels, Labels):
+    """Sparse least squares against -1 and 1 for each class, on random features; the largest wins.
+
+    Beside its own it takes the parameters of `KernelRidgeRegressor`: kernel, gamma, n_components,
+    map, sampling, form, standardize, fit_intercept, random_state, device, memory, verbose and
+    importances.
+
+    Parameters
+    ----------
+    l1 : float, default=1e-3
+        The penalty of absolute values, as in `KernelElasticNet`.
+
+    penalty : float, default=0.0
+        Of squares, per sample.
+
+    tol : float, default=1e-6
+        Done when a sweep changes no slope by more than this share of the first.
+
+    max_iter : int, default=100000
+        Most sweeps over the coefficients.
+
+    class_weight : dict, 'balanced' or None, default=None
+        What a row of each class counts; ``'balanced'`` makes all classes count the same.
+
+    probability : bool, default=False
+        Whether there is `predict_proba`, by a second fit, as of `KernelRidgeClassifier`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, in order.
+
+    n_iter_ : int
+        Sweeps over the coefficients.
+
+    feature_importances_ : ndarray of shape (n_features_in_,) or None
+        With ``importances``: the share of each column, as ``standardize`` leaves it, in the squared
+        gradient of the fit. None where the map has no gradient.
+
+    n_features_in_ : int
+        Number of features seen in fit.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if all are strings.
+
+    References
+    ----------
+    H. Zou and T. Hastie, "Regularization and variable selection via the elastic net", Journal of the
+    Royal Statistical Society B 67, 2005.
+
+    Examples
+    --------
+    >>> from bochner import KernelElasticNetClassifier
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = KernelElasticNetClassifier(n_components=500, random_state=0)
+    >>> bool(model.fit(X[:1000], y[:1000]).score(X[1000:], y[1000:]) > 0.9)
+    True
+    """
+
+    _learner = "lasso"
+    _own = ("l1", "penalty", "tol", "max_iter", "probability")
+    _parameter_constraints = {
+        **SHARED,
+        "l1": [POSITIVE],
+        "penalty": [NOT_NEGATIVE],
+        "tol": [POSITIVE],
+        "max_iter": [COUNT],
+        **LABELS,
+    }

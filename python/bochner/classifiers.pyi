@@ -1,11 +1,12 @@
 from typing import Any
 
 from ._bases import Classifier
-from .kernel_approximation import _Random
+from ._partial import GrowingLabels
+from .kernel_approximation import _Gamma, _Random
 
 class KernelLogisticRegression(Classifier):
     kernel: str
-    gamma: float | str
+    gamma: _Gamma
     n_components: int
     map: str
     sampling: str
@@ -13,19 +14,24 @@ class KernelLogisticRegression(Classifier):
     standardize: str
     penalty: float
     l1: float
+    bound: float | None
     tol: float
     max_iter: int
     class_weight: dict[Any, float] | str | None
+    laplace: bool
+    warm_start: bool
     fit_intercept: bool
     random_state: _Random
     device: str
     memory: int | None
     verbose: bool | int
+    importances: bool
+    log_marginal_likelihood_: float
     def __init__(
         self,
         *,
         kernel: str = "gaussian",
-        gamma: float | str = "scale",
+        gamma: _Gamma = "scale",
         n_components: int = 1000,
         map: str = "fourier",
         sampling: str = "monte-carlo",
@@ -33,19 +39,23 @@ class KernelLogisticRegression(Classifier):
         standardize: str = "auto",
         penalty: float = 1e-05,
         l1: float = 0.0,
+        bound: float | None = None,
         tol: float = 0.0001,
-        max_iter: int = 200,
+        max_iter: int = 1000,
         class_weight: dict[Any, float] | str | None = None,
+        laplace: bool = False,
+        warm_start: bool = False,
         fit_intercept: bool = True,
         random_state: _Random = None,
         device: str = "auto",
         memory: int | None = None,
         verbose: bool | int = False,
+        importances: bool = False,
     ) -> None: ...
 
 class KernelSVC(Classifier):
     kernel: str
-    gamma: float | str
+    gamma: _Gamma
     n_components: int
     map: str
     sampling: str
@@ -53,20 +63,22 @@ class KernelSVC(Classifier):
     standardize: str
     penalty: float
     loss: str
-    tol: float
+    tol: float | None
     max_iter: int
     class_weight: dict[Any, float] | str | None
     probability: bool
+    warm_start: bool
     fit_intercept: bool
     random_state: _Random
     device: str
     memory: int | None
     verbose: bool | int
+    importances: bool
     def __init__(
         self,
         *,
         kernel: str = "gaussian",
-        gamma: float | str = "scale",
+        gamma: _Gamma = "scale",
         n_components: int = 1000,
         map: str = "fourier",
         sampling: str = "monte-carlo",
@@ -74,13 +86,59 @@ class KernelSVC(Classifier):
         standardize: str = "auto",
         penalty: float = 1e-05,
         loss: str = "squared_hinge",
-        tol: float = 0.001,
-        max_iter: int = 200,
+        tol: float | None = None,
+        max_iter: int = 1000,
         class_weight: dict[Any, float] | str | None = None,
         probability: bool = False,
+        warm_start: bool = False,
         fit_intercept: bool = True,
         random_state: _Random = None,
         device: str = "auto",
         memory: int | None = None,
         verbose: bool | int = False,
+        importances: bool = False,
+    ) -> None: ...
+
+class KernelElasticNetClassifier(GrowingLabels, Classifier):
+    kernel: str
+    gamma: _Gamma
+    n_components: int
+    map: str
+    sampling: str
+    form: str
+    standardize: str
+    fit_intercept: bool
+    random_state: _Random
+    device: str
+    memory: int | None
+    verbose: bool | int
+    importances: bool
+    l1: float
+    penalty: float
+    tol: float
+    max_iter: int
+    class_weight: dict[Any, float] | str | None
+    probability: bool
+    def __init__(
+        self,
+        *,
+        kernel: str = "gaussian",
+        gamma: _Gamma = "scale",
+        n_components: int = 1000,
+        map: str = "fourier",
+        sampling: str = "monte-carlo",
+        form: str = "paired",
+        standardize: str = "auto",
+        fit_intercept: bool = True,
+        random_state: _Random = None,
+        device: str = "auto",
+        memory: int | None = None,
+        verbose: bool | int = False,
+        importances: bool = False,
+        l1: float = 0.001,
+        penalty: float = 0.0,
+        tol: float = 1e-06,
+        max_iter: int = 100000,
+        class_weight: dict[Any, float] | str | None = None,
+        probability: bool = False,
     ) -> None: ...

@@ -5,10 +5,16 @@ row can be given its cluster, not those of the fit alone.
 """
 
 import numpy as np
-from sklearn.base import ClusterMixin, _fit_context
+from sklearn.base import (
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+    _fit_context,
+)
+from sklearn.utils.validation import check_is_fitted
 
 from ._learning import COUNT, NOT_NEGATIVE, ROWS, SHARED, RowsLearner, takes
-from ._scan import Scan, of_scans
+from ._scan import Scan, checked, of_scans
 
 __all__ = ["KernelKMeans", "SpectralClustering"]
 
@@ -68,7 +74,7 @@ class _Clusters(ClusterMixin, RowsLearner):
 
 
 @takes(*ROWS, map_components=1000, n_clusters=8, n_init=1, tol=1e-4, max_iter=300)
-class KernelKMeans(_Clusters):
+class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clusters):
     """Kernel k-means, by random features: clusters around centres in feature space.
 
     Each start seeds by k-means++ and runs on a sample of rows that fills half of ``memory``; the best
@@ -127,6 +133,50 @@ class KernelKMeans(_Clusters):
 
     _learner = "kmeans"
     _parameter_constraints = _CONSTRAINTS
+
+    def _facts(self):
+        super()._facts()
+        self._n_features_out = self._model.n_outputs
+
+    @of_scans
+    def transform(self, X):
+        """Distances to the centres, in feature space.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_samples, n_clusters)
+            ``|z(x) - c|``; `predict` gives the place of the least.
+        """
+        check_is_fitted(self)
+        rows = checked(self, X)
+        norms = self._asked("squared_norms", rows)
+        # The scores are z(x)'c - |c|^2 / 2.
+        squares = norms[:, None] - 2.0 * self._asked("scores", rows)
+        return np.sqrt(np.maximum(squares, 0.0))
+
+    def score(self, X, y=None):
+        """The opposite of the sum of squared distances to the nearest centres.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
+            Rows.
+
+        y : Ignored
+            For pipelines.
+
+        Returns
+        -------
+        score : float
+        """
+        parts = self.transform(X)
+        parts = parts if isinstance(X, Scan) else [parts]
+        return -float(sum((distances.min(axis=1) ** 2).sum() for distances in parts))
 
 
 @takes(*ROWS, map="nystrom", map_components=500, n_clusters=8, n_init=10, tol=1e-4, max_iter=300)

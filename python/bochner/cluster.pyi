@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._learning import RowsLearner
-from .kernel_approximation import _Random
+from .kernel_approximation import _Gamma, _Random
 
 class _Clusters(RowsLearner):
     labels_: NDArray[np.intp]
@@ -15,7 +15,7 @@ class _Clusters(RowsLearner):
 
 class KernelKMeans(_Clusters):
     kernel: str
-    gamma: float | str
+    gamma: _Gamma
     map: str
     sampling: str
     form: str
@@ -33,7 +33,7 @@ class KernelKMeans(_Clusters):
         self,
         *,
         kernel: str = "gaussian",
-        gamma: float | str = "scale",
+        gamma: _Gamma = "scale",
         map: str = "fourier",
         sampling: str = "monte-carlo",
         form: str = "paired",
@@ -48,10 +48,15 @@ class KernelKMeans(_Clusters):
         tol: float = 0.0001,
         max_iter: int = 300,
     ) -> None: ...
+    def transform(self, X: Any, *, output: Any = None) -> Any: ...
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any: ...
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]: ...
+    def set_output(self, *, transform: str | None = None) -> Self: ...
+    def score(self, X: Any, y: Any = None) -> float: ...
 
 class SpectralClustering(_Clusters):
     kernel: str
-    gamma: float | str
+    gamma: _Gamma
     map: str
     sampling: str
     form: str
@@ -69,7 +74,7 @@ class SpectralClustering(_Clusters):
         self,
         *,
         kernel: str = "gaussian",
-        gamma: float | str = "scale",
+        gamma: _Gamma = "scale",
         map: str = "nystrom",
         sampling: str = "monte-carlo",
         form: str = "paired",

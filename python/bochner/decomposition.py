@@ -4,16 +4,25 @@ Each class draws a feature map z with z(x)'z(y) close to k(x, y), streams the ro
 finds directions among the features. Any row can be transformed, not those of the fit alone.
 """
 
+from numbers import Integral
+
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
-from sklearn.utils._param_validation import Interval, RealNotInt
+from sklearn.exceptions import NotFittedError
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ._arrays import table
+from ._arrays import dense
 from ._learning import COUNT, POSITIVE, ROWS, SHARED, RowsLearner, takes
-from ._scan import checked, of_scans
+from ._partial import Growing
+from ._scan import Scan, of_scans
+from .ridge import KernelRidgeRegressor
 
 __all__ = ["KernelICA", "KernelPCA", "SpectralEmbedding"]
+
+#: Rows that are made dense at a time.
+_BLOCK = 1 << 13
 
 _CONSTRAINTS = {**{name: SHARED[name] for name in ROWS}, "map_components": [COUNT]}
 
@@ -61,8 +70,17 @@ class _Components(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsLearner
         return self._scores(X)
 
 
-@takes(*ROWS, n_components=0.95, map_components=1000)
-class KernelPCA(_Components):
+@takes(
+    *ROWS,
+    n_components=0.95,
+    map_components=1000,
+    solver="covariance",
+    oversampling=10,
+    passes=3,
+    fit_inverse_transform=False,
+    alpha=1.0,
+)
+class KernelPCA(Growing, _Components):
     """Kernel principal components, by random features: one pass, and memory without rows.
 
     Components are ``(z(x) - mean)'V`` with the leading eigenvectors V of the features' covariance;
@@ -78,6 +96,23 @@ class KernelPCA(_Components):
 
     map_components : int, default=1000
         Number of features of the map.
+
+    solver : {'covariance', 'randomized'}, default='covariance'
+        ``'covariance'`` sums the features' covariance in one pass, in 8 map_components^2 bytes;
+        ``'randomized'`` multiplies it by a few directions in ``passes`` passes, so that many features
+        and few components take little memory. n_components is a number of components then.
+
+    oversampling : int, default=10
+        Directions beside the components, of ``'randomized'``.
+
+    passes : int, default=3
+        Passes over the rows, of ``'randomized'``.
+
+    fit_inverse_transform : bool, default=False
+        Whether to learn `inverse_transform`, for which the rows are read once more.
+
+    alpha : float, default=1.0
+        The penalty of the ridge regression that learns it, as scikit-learn's.
 
     Attributes
     ----------
@@ -118,7 +153,13 @@ class KernelPCA(_Components):
     _parameter_constraints = {
         **_CONSTRAINTS,
         "n_components": [COUNT, Interval(RealNotInt, 0.0, 1.0, closed="right")],
+        "solver": [StrOptions({"covariance", "randomized"})],
+        "oversampling": [Interval(Integral, 0, None, closed="left")],
+        "passes": [COUNT],
+        "fit_inverse_transform": ["boolean"],
+        "alpha": [POSITIVE],
     }
+    _own = ("solver", "oversampling", "passes")
 
     def _facts(self):
         super()._facts()
@@ -126,6 +167,101 @@ class KernelPCA(_Components):
         self.explained_variance_ = np.array(variances)
         self.explained_variance_ratio_ = self.explained_variance_ / total
         self.eigenvalues_ = self.explained_variance_ * (self._model.rows - 1)
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None):
+        """Fit to rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
+            Rows.
+
+        y : Ignored
+            For pipelines.
+
+        Returns
+        -------
+        self : object
+        """
+        rows = self._learn_rows(X)
+        self.__dict__.pop("_back", None)
+        if self.fit_inverse_transform:
+            self._back = self._learn_back(rows)
+        return self
+
+    @available_if(lambda self: self.solver == "covariance")
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X, y=None):
+        """Add rows to those of earlier calls; the result is that of one `fit` to all of them.
+
+        The first rows decide scales, bandwidth and map, which then stay, as do the parameters. Not
+        with ``solver='randomized'``, nor with ``fit_inverse_transform=True``. `fit` keeps no sums:
+        after it this begins anew, and warns.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
+            Rows.
+
+        y : Ignored
+            For pipelines.
+
+        Returns
+        -------
+        self : object
+        """
+        self._add_rows(X)
+        return self
+
+    def _learn_back(self, X):
+        """A ridge regression of the rows on Gaussian features of their components."""
+        back = KernelRidgeRegressor(
+            # That of `gamma='scale'` on the components, whose means are 0.
+            gamma=1.0 / self.explained_variance_.sum(),
+            n_components=self.map_components,
+            penalty=self.alpha / self._model.rows,
+            standardize="no",
+            random_state=0,
+            device=self.device,
+            memory=self.memory,
+        )
+        if isinstance(X, Scan):
+            parts = (part.numpy() for part in X.chunks(self.memory))
+        else:
+            # Dense a block at a time, where the rows are sparse.
+            parts = (dense(X[i : i + _BLOCK]) for i in range(0, X.shape[0], _BLOCK))
+        for part in parts:
+            back.partial_fit(self._model.scores(part, self.device, self.memory), part)
+        return back
+
+    def inverse_transform(self, X):
+        """Rows whose components are near these: the pre-images, learnt as scikit-learn learns them.
+
+        A ridge regression leads from components to rows: on random features of a Gaussian kernel of
+        the components, where scikit-learn takes the kernel itself. Needs
+        ``fit_inverse_transform=True``; a model file does not hold it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            Components.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_samples, n_features)
+
+        References
+        ----------
+        G. H. Bakir, J. Weston and B. Schoelkopf, "Learning to find pre-images", NIPS 2003.
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "_back"):
+            raise NotFittedError(
+                "inverse_transform is not learnt; set fit_inverse_transform=True before fit"
+            )
+        rows = self._back.predict(X)
+        return rows.reshape(len(rows), -1)
 
     @of_scans
     def reconstruction_errors(self, X):
@@ -144,7 +280,7 @@ class KernelPCA(_Components):
             ``|z(x) - mean|^2 - |transform(x)|^2``.
         """
         check_is_fitted(self)
-        return self._model.reconstruction_errors(table(checked(self, X)), self.device, self.memory)
+        return self._asked("reconstruction_errors", X)
 
 
 @takes(*ROWS, n_components=2, map_components=1000, tol=1e-6, max_iter=500)

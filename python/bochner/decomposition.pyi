@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._learning import RowsLearner
-from .kernel_approximation import _Random
+from .kernel_approximation import _Gamma, _Random
 
 class _Components(RowsLearner):
     def fit(self, X: Any, y: Any = None) -> Self: ...
@@ -15,7 +15,7 @@ class _Components(RowsLearner):
 
 class KernelPCA(_Components):
     kernel: str
-    gamma: float | str
+    gamma: _Gamma
     map: str
     sampling: str
     form: str
@@ -26,6 +26,11 @@ class KernelPCA(_Components):
     verbose: bool | int
     n_components: int | float
     map_components: int
+    solver: str
+    oversampling: int
+    passes: int
+    fit_inverse_transform: bool
+    alpha: float
     explained_variance_: NDArray[np.float64]
     explained_variance_ratio_: NDArray[np.float64]
     eigenvalues_: NDArray[np.float64]
@@ -33,7 +38,7 @@ class KernelPCA(_Components):
         self,
         *,
         kernel: str = "gaussian",
-        gamma: float | str = "scale",
+        gamma: _Gamma = "scale",
         map: str = "fourier",
         sampling: str = "monte-carlo",
         form: str = "paired",
@@ -44,12 +49,19 @@ class KernelPCA(_Components):
         verbose: bool | int = False,
         n_components: int | float = 0.95,
         map_components: int = 1000,
+        solver: str = "covariance",
+        oversampling: int = 10,
+        passes: int = 3,
+        fit_inverse_transform: bool = False,
+        alpha: float = 1.0,
     ) -> None: ...
+    def partial_fit(self, X: Any, y: Any = None) -> Self: ...
+    def inverse_transform(self, X: Any) -> NDArray[np.float64]: ...
     def reconstruction_errors(self, X: Any, *, output: Any = None) -> Any: ...
 
 class KernelICA(_Components):
     kernel: str
-    gamma: float | str
+    gamma: _Gamma
     map: str
     sampling: str
     form: str
@@ -66,7 +78,7 @@ class KernelICA(_Components):
         self,
         *,
         kernel: str = "gaussian",
-        gamma: float | str = "scale",
+        gamma: _Gamma = "scale",
         map: str = "fourier",
         sampling: str = "monte-carlo",
         form: str = "paired",
@@ -83,7 +95,7 @@ class KernelICA(_Components):
 
 class SpectralEmbedding(_Components):
     kernel: str
-    gamma: float | str
+    gamma: _Gamma
     map: str
     sampling: str
     form: str
@@ -98,7 +110,7 @@ class SpectralEmbedding(_Components):
         self,
         *,
         kernel: str = "gaussian",
-        gamma: float | str = "scale",
+        gamma: _Gamma = "scale",
         map: str = "nystrom",
         sampling: str = "monte-carlo",
         form: str = "paired",

@@ -18,21 +18,20 @@ from the seed. Each worker computes on the device that it has.
 """
 
 from collections import OrderedDict
-from dataclasses import dataclass, field
-from typing import Any
 from numbers import Integral
-from uuid import uuid4
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from . import _native
 from ._arrays import FLOATS, seed_of, table
 from ._bases import Classifier, numbers_of
+from ._dlpack import validated
+from ._learning import weights_of
 from ._partial import PartialRidge
+from ._travelling import Count, Part, Plan, Sums, merge
 
 
 def begin(estimator):
@@ -77,25 +76,6 @@ def needs_counts(estimator):
     """
     balanced = isinstance(getattr(estimator, "class_weight", None), str)
     return balanced or _native.SurveyPart.sampled_rows(estimator._options(_Facts())) > 0
-
-
-@dataclass
-class Count:
-    """How many rows there are, without those of weight 0, and what the rows of each label count.
-
-    Attributes
-    ----------
-    rows : int
-
-    labels : dict
-        Of a classifier.
-    """
-
-    rows: int
-    labels: dict
-
-    def __add__(self, other):
-        return Count(self.rows + other.rows, _added(self.labels, other.labels))
 
 
 def count(estimator, X, y, sample_weight=None):
@@ -148,55 +128,6 @@ def counted(estimator, counts):
     return estimator, first
 
 
-@dataclass
-class Part:
-    """What is known of some of the rows; `merge` joins parts.
-
-    Attributes
-    ----------
-    n_features : int
-        Columns of X.
-
-    names : list of str or None
-        Their names.
-
-    labels : set or None
-        Of a classifier.
-    """
-
-    _survey: Any
-    n_features: int
-    names: Any
-    labels: Any
-    _one_target: bool
-
-    def __add__(self, other):
-        if (self.n_features, self.names) != (other.n_features, other.names):
-            raise ValueError(
-                f"parts of the rows differ in their columns: {_columns(self)}, and {_columns(other)}"
-            )
-        labels = None if self.labels is None else self.labels | other.labels
-        survey = self._survey.merge(other._survey)
-        one_target = self._one_target and other._one_target
-        return Part(survey, self.n_features, self.names, labels, one_target)
-
-
-@dataclass
-class Sums:
-    """Sums of the features of some of the rows; `merge` joins them.
-
-    Attributes
-    ----------
-    triangle : bytes
-        As the library writes them, one half of what is symmetric.
-    """
-
-    triangle: bytes
-
-    def __add__(self, other):
-        return Sums(_native.merge_sums(self.triangle, other.triangle))
-
-
 def survey(estimator, X, y, sample_weight=None, *, first_row=0):
     """What the fit needs to know of rows before it draws features.
 
@@ -228,12 +159,13 @@ def survey(estimator, X, y, sample_weight=None, *, first_row=0):
         return None
     estimator, labels = clone(estimator), None
     if isinstance(estimator, Classifier):
-        X, y = validate_data(estimator, X, y, accept_sparse="csr", dtype=FLOATS)
+        X, y = validated(estimator, X, y, accept_sparse="csr", dtype=FLOATS)
         y = column_or_1d(y)
         check_classification_targets(y)
         estimator.classes_, codes = np.unique(y, return_inverse=True)
         labels = set(estimator.classes_.tolist())
-        weights = estimator._weights_of_labels(codes, sample_weight, X)
+        weights = None if sample_weight is None else weights_of(sample_weight, X)
+        weights = estimator._weights_of_labels(codes, weights)
         y, one_target = np.empty((X.shape[0], 0)), True
     else:
         X, y, weights = estimator._validated(X, y, sample_weight)
@@ -243,23 +175,6 @@ def survey(estimator, X, y, sample_weight=None, *, first_row=0):
     )
     names = getattr(estimator, "feature_names_in_", None)
     return Part(native, X.shape[1], None if names is None else names.tolist(), labels, one_target)
-
-
-@dataclass
-class Plan:
-    """What every worker needs to form sums: the survey and the options, but no parameters.
-
-    Attributes
-    ----------
-    estimator : object
-        With all but the sums.
-    """
-
-    estimator: Any
-    _survey: Any
-    _options: dict
-    _labels: dict
-    _token: str = field(default_factory=lambda: uuid4().hex)
 
 
 def plan(estimator, part):
@@ -344,24 +259,6 @@ def finish(plan, sums):
     return fitted
 
 
-def merge(parts):
-    """One of several parts or sums; those of no rows are None, and left out.
-
-    Parameters
-    ----------
-    parts : iterable of Count, Part, Sums or None
-        All of one kind.
-
-    Returns
-    -------
-    Count, Part, Sums or None
-    """
-    merged = None
-    for part in parts:
-        merged = part if merged is None else merged if part is None else merged + part
-    return merged
-
-
 def adopt(estimator, fitted):
     """Give an estimator what a copy of it learned, and return it.
 
@@ -421,13 +318,6 @@ def _labels(y, weights):
     return dict(zip(labels.tolist(), np.bincount(codes, weights=weights).tolist()))
 
 
-def _added(labels, more):
-    return {
-        label: labels.get(label, 0.0) + more.get(label, 0.0)
-        for label in labels.keys() | more.keys()
-    }
-
-
 def _classes(estimator, labels):
     """The classes in order, and what the native half calls them."""
     classes = np.array(sorted(labels))
@@ -454,5 +344,3 @@ def _state(plan):
     return state
 
 
-def _columns(part):
-    return f"{part.n_features} of no name" if part.names is None else ", ".join(part.names)

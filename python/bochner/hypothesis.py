@@ -12,7 +12,9 @@ from sklearn.utils._param_validation import Interval, StrOptions, validate_param
 
 from . import _native
 from ._arrays import FLOATS, lengthscale, seed_of, table
-from ._learning import SHARED
+from ._dlpack import host
+from ._learning import POSITIVE, SHARED
+from ._scan import Scan
 
 __all__ = ["TestResult", "hsic_test", "mmd_test", "rcot_test"]
 
@@ -43,20 +45,26 @@ _CONSTRAINTS = {
     for name in ("kernel", "gamma", "n_components", "map", "sampling", "random_state", "device")
 }
 _CONSTRAINTS["memory"] = SHARED["memory"]
+_CONSTRAINTS["gamma"] = [StrOptions({"scale", "median"}), POSITIVE]
+_ROWS = ["array-like", "sparse matrix", Scan]
 _PERMUTATIONS = [Interval(Integral, 0, None, closed="left")]
 
 
 def _tables(**arrays):
     """Rows of each, as the native half takes them."""
     checked = {
-        name: check_array(rows, accept_sparse="csr", dtype=FLOATS, input_name=name)
+        name: rows
+        if isinstance(rows, Scan)
+        else check_array(host(rows, name), accept_sparse="csr", dtype=FLOATS, input_name=name)
         for name, rows in arrays.items()
     }
     return checked, [table(rows) for rows in checked.values()]
 
 
 def _same_rows(checked):
-    rows = {name: x.shape[0] for name, x in checked.items()}
+    # Of some files rows are counted when they are read.
+    rows = {name: x.n_samples if isinstance(x, Scan) else x.shape[0] for name, x in checked.items()}
+    rows = {name: n for name, n in rows.items() if n is not None}
     if len(set(rows.values())) > 1:
         counts = ", ".join(f"{name} has {n}" for name, n in rows.items())
         raise ValueError(f"{counts} rows; give one row of each for each row of X")
@@ -82,8 +90,8 @@ def _options(kernel, gamma, n_components, map, sampling, random_state, device, m
 
 @validate_params(
     {
-        "X": ["array-like", "sparse matrix"],
-        "Y": ["array-like", "sparse matrix"],
+        "X": _ROWS,
+        "Y": _ROWS,
         **_CONSTRAINTS,
         "permutations": _PERMUTATIONS,
     },
@@ -110,7 +118,7 @@ def mmd_test(
 
     Parameters
     ----------
-    X, Y : {array-like, sparse matrix} of shape (n_samples, n_features)
+    X, Y : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
         The samples, which may differ in their rows.
 
     kernel, gamma, n_components, map, sampling, random_state, device, memory
@@ -147,8 +155,8 @@ def mmd_test(
 
 @validate_params(
     {
-        "X": ["array-like", "sparse matrix"],
-        "Y": ["array-like", "sparse matrix"],
+        "X": _ROWS,
+        "Y": _ROWS,
         **_CONSTRAINTS,
         "permutations": _PERMUTATIONS,
     },
@@ -175,7 +183,7 @@ def hsic_test(
 
     Parameters
     ----------
-    X, Y : {array-like, sparse matrix} of shape (n_samples, n_features)
+    X, Y : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
         The same rows of each; they may differ in their columns.
 
     kernel, gamma, n_components, map, sampling, random_state, device, memory
@@ -213,9 +221,9 @@ def hsic_test(
 
 @validate_params(
     {
-        "X": ["array-like", "sparse matrix"],
-        "Y": ["array-like", "sparse matrix"],
-        "Z": ["array-like", "sparse matrix"],
+        "X": _ROWS,
+        "Y": _ROWS,
+        "Z": _ROWS,
         **_CONSTRAINTS,
         "n_outer": [Interval(Integral, 1, None, closed="left")],
         "variant": [StrOptions({"rcot", "rcit"})],
@@ -244,7 +252,7 @@ def rcot_test(
 
     Parameters
     ----------
-    X, Y, Z : {array-like, sparse matrix} of shape (n_samples, n_features)
+    X, Y, Z : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
         The same rows of each; they may differ in their columns.
 
     kernel, gamma, n_components, map, sampling, random_state, device, memory

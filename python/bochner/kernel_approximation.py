@@ -6,13 +6,13 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _native
 from ._arrays import FLOATS, entry_variance, lengthscale, means, seed_of, table
 from ._chi2 import AdditiveChi2Sampler, SkewedChi2Sampler
+from ._dlpack import validated
 from ._nystroem import Nystroem
-from ._scan import Scan, checked, of_scans, seen
+from ._scan import Scan, fitted_rows, of_scans, seen
 from ._sketch import PolynomialCountSketch
 from ._transformer import MEMORY, Transformer, round_to_11_bits
 
@@ -158,7 +158,7 @@ class RBFSampler(Transformer):
         if isinstance(X, Scan):
             seen(self, X)
         else:
-            X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS)
+            X = validated(self, X, accept_sparse="csr", dtype=FLOATS)
         random_state = check_random_state(self.random_state)
         kernel = "gaussian" if self.kernel == "rbf" else self.kernel
         own = (kernel, self.map, self.sampling) == ("gaussian", "fourier", "monte-carlo")
@@ -240,6 +240,6 @@ class RBFSampler(Transformer):
         Z : ndarray of shape (n_samples, n_components)
             Of float32 if both these rows and those of fit are, else of float64.
         """
-        check_is_fitted(self)
-        X = checked(self, X)
-        return self._features(X, np.result_type(X.dtype, self._dtype))
+        X = fitted_rows(self, X)
+        dtype = X.dtype if X.dtype == self._dtype else np.result_type(X.dtype, self._dtype)
+        return self._features(X, dtype)

@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+_Gamma = float | str | Sequence[float] | NDArray[Any]
 _Random = int | np.random.RandomState | None
 
 class _Estimator:
@@ -50,7 +51,7 @@ class RBFSampler(_Transformer):
 
 class Nystroem(_Transformer):
     kernel: str | Callable[..., float]
-    gamma: float | None
+    gamma: float | str | None
     coef0: float | None
     degree: float | None
     kernel_params: dict[str, Any] | None
@@ -66,7 +67,7 @@ class Nystroem(_Transformer):
         self,
         kernel: str | Callable[..., float] = "rbf",
         *,
-        gamma: float | None = None,
+        gamma: float | str | None = None,
         coef0: float | None = None,
         degree: float | None = None,
         kernel_params: dict[str, Any] | None = None,
@@ -78,7 +79,7 @@ class Nystroem(_Transformer):
     ) -> None: ...
 
 class PolynomialCountSketch(_Transformer):
-    gamma: float
+    gamma: float | str
     degree: int
     coef0: float
     n_components: int
@@ -90,7 +91,7 @@ class PolynomialCountSketch(_Transformer):
     def __init__(
         self,
         *,
-        gamma: float = 1.0,
+        gamma: float | str = 1.0,
         degree: int = 2,
         coef0: float = 0.0,
         n_components: int = 100,
@@ -103,6 +104,8 @@ class SkewedChi2Sampler(_Transformer):
     skewedness: float
     n_components: int
     random_state: _Random
+    sampling: str
+    form: str
     device: str
     memory: int | None
     random_weights_: NDArray[Any]
@@ -113,6 +116,8 @@ class SkewedChi2Sampler(_Transformer):
         skewedness: float = 1.0,
         n_components: int = 100,
         random_state: _Random = None,
+        sampling: str = "monte-carlo",
+        form: str = "phase",
         device: str = "auto",
         memory: int | None = None,
     ) -> None: ...

@@ -17,7 +17,7 @@ __all__ = [
 ]
 
 _SHARED = ("kernel", "gamma", "standardize", "fit_intercept", "random_state", "device", "memory")
-_SHARED += ("verbose",)
+_SHARED += ("verbose", "importances")
 _EXACT = {**{name: SHARED[name] for name in _SHARED}, "penalty": [NOT_NEGATIVE]}
 _FALKON = {
     **{name: SHARED[name] for name in _SHARED},
@@ -83,33 +83,10 @@ class _Exact:
     _learner = "kernel-ridge"
     _ground = "all rows"
     _own = ("penalty",)
-    #: Classes all count the same a row.
-    class_weight = None
-
-    def _takes_weights(self):
-        return False
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
-        """Fit to rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-
-        y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Targets, or labels.
-
-        Returns
-        -------
-        self : object
-        """
-        return self._fit_exactly(X, y)
 
 
 @takes(*_SHARED, penalty=1e-6)
-class ExactKernelRidgeRegressor(_Exact, Regressor):
+class ExactKernelRidgeRegressor(_Exact, Numbers):
     """Kernel ridge regression without approximation, for few rows: it holds their kernel.
 
     Rows whose kernel, ``8 * n_samples**2`` bytes, does not fit into ``memory`` are refused. Beside
@@ -124,6 +101,10 @@ class ExactKernelRidgeRegressor(_Exact, Regressor):
 
     Attributes
     ----------
+    feature_importances_ : ndarray of shape (n_features_in_,) or None
+        With ``importances``: the share of each column, as ``standardize`` leaves it, in the squared
+        gradient of the fit. None where the map has no gradient.
+
     n_features_in_ : int
         Number of features seen in fit.
 
@@ -142,12 +123,9 @@ class ExactKernelRidgeRegressor(_Exact, Regressor):
 
     _parameter_constraints = _EXACT
 
-    def _fit_exactly(self, X, y):
-        return self._fit_numbers(X, y, None)
 
-
-@takes(*_SHARED, penalty=1e-6, probability=False)
-class ExactKernelRidgeClassifier(_Exact, Classifier):
+@takes(*_SHARED, penalty=1e-6, class_weight=None, probability=False)
+class ExactKernelRidgeClassifier(_Exact, Labels):
     """One exact kernel ridge regression against -1 and 1 for each class; the largest wins.
 
     Beside its own it takes the parameters of `KernelRidgeRegressor`: kernel, gamma, standardize,
@@ -158,6 +136,9 @@ class ExactKernelRidgeClassifier(_Exact, Classifier):
     penalty : float, default=1e-6
         Of squares, per sample, as in `ExactKernelRidgeRegressor`.
 
+    class_weight : dict, 'balanced' or None, default=None
+        What a row of each class counts; ``'balanced'`` makes all classes count the same.
+
     probability : bool, default=False
         Whether there is `predict_proba`, by a second fit.
 
@@ -165,6 +146,10 @@ class ExactKernelRidgeClassifier(_Exact, Classifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels, in order.
+
+    feature_importances_ : ndarray of shape (n_features_in_,) or None
+        With ``importances``: the share of each column, as ``standardize`` leaves it, in the squared
+        gradient of the fit. None where the map has no gradient.
 
     n_features_in_ : int
         Number of features seen in fit.
@@ -183,10 +168,7 @@ class ExactKernelRidgeClassifier(_Exact, Classifier):
     """
 
     _own = ("penalty", "probability")
-    _parameter_constraints = {**_EXACT, "probability": ["boolean"]}
-
-    def _fit_exactly(self, X, y):
-        return self._fit_labels(X, y, None)
+    _parameter_constraints = {**_EXACT, **LABELS}
 
 
 class _Falkon:
@@ -223,6 +205,10 @@ class FalkonRegressor(_Falkon, Numbers):
     ----------
     n_iter_ : int
         Iterations.
+
+    feature_importances_ : ndarray of shape (n_features_in_,) or None
+        With ``importances``: the share of each column, as ``standardize`` leaves it, in the squared
+        gradient of the fit. None where the map has no gradient.
 
     n_features_in_ : int
         Number of features seen in fit.
@@ -276,6 +262,10 @@ class FalkonClassifier(_Falkon, Labels):
 
     n_iter_ : int
         Iterations.
+
+    feature_importances_ : ndarray of shape (n_features_in_,) or None
+        With ``importances``: the share of each column, as ``standardize`` leaves it, in the squared
+        gradient of the fit. None where the map has no gradient.
 
     n_features_in_ : int
         Number of features seen in fit.

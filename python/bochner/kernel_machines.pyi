@@ -1,74 +1,79 @@
-from typing import Any, Self
+from typing import Any
 
 from ._bases import Classifier, Regressor
-from .kernel_approximation import _Random
+from .kernel_approximation import _Gamma, _Random
 
 LABELS: dict[str, Any]
 
 class Numbers(Regressor): ...
 class Labels(Classifier): ...
 
-class ExactKernelRidgeRegressor(Regressor):
+class ExactKernelRidgeRegressor(Numbers):
     kernel: str
-    gamma: float | str
+    gamma: _Gamma
     standardize: str
     fit_intercept: bool
     random_state: _Random
     device: str
     memory: int | None
     verbose: bool | int
+    importances: bool
     penalty: float
     def __init__(
         self,
         *,
         kernel: str = "gaussian",
-        gamma: float | str = "scale",
+        gamma: _Gamma = "scale",
         standardize: str = "auto",
         fit_intercept: bool = True,
         random_state: _Random = None,
         device: str = "auto",
         memory: int | None = None,
         verbose: bool | int = False,
+        importances: bool = False,
         penalty: float = 1e-06,
     ) -> None: ...
-    def fit(self, X: Any, y: Any = None) -> Self: ...  # type: ignore[override]
 
-class ExactKernelRidgeClassifier(Classifier):
+class ExactKernelRidgeClassifier(Labels):
     kernel: str
-    gamma: float | str
+    gamma: _Gamma
     standardize: str
     fit_intercept: bool
     random_state: _Random
     device: str
     memory: int | None
     verbose: bool | int
+    importances: bool
     penalty: float
+    class_weight: dict[Any, float] | str | None
     probability: bool
     def __init__(
         self,
         *,
         kernel: str = "gaussian",
-        gamma: float | str = "scale",
+        gamma: _Gamma = "scale",
         standardize: str = "auto",
         fit_intercept: bool = True,
         random_state: _Random = None,
         device: str = "auto",
         memory: int | None = None,
         verbose: bool | int = False,
+        importances: bool = False,
         penalty: float = 1e-06,
+        class_weight: dict[Any, float] | str | None = None,
         probability: bool = False,
     ) -> None: ...
-    def fit(self, X: Any, y: Any = None) -> Self: ...  # type: ignore[override]
 
 class FalkonRegressor(Numbers):
     kernel: str
-    gamma: float | str
+    gamma: _Gamma
     standardize: str
     fit_intercept: bool
     random_state: _Random
     device: str
     memory: int | None
     verbose: bool | int
+    importances: bool
     n_components: int
     penalty: float
     tol: float
@@ -77,13 +82,14 @@ class FalkonRegressor(Numbers):
         self,
         *,
         kernel: str = "gaussian",
-        gamma: float | str = "scale",
+        gamma: _Gamma = "scale",
         standardize: str = "auto",
         fit_intercept: bool = True,
         random_state: _Random = None,
         device: str = "auto",
         memory: int | None = None,
         verbose: bool | int = False,
+        importances: bool = False,
         n_components: int = 1000,
         penalty: float = 1e-06,
         tol: float = 1e-05,
@@ -92,13 +98,14 @@ class FalkonRegressor(Numbers):
 
 class FalkonClassifier(Labels):
     kernel: str
-    gamma: float | str
+    gamma: _Gamma
     standardize: str
     fit_intercept: bool
     random_state: _Random
     device: str
     memory: int | None
     verbose: bool | int
+    importances: bool
     n_components: int
     penalty: float
     tol: float
@@ -109,13 +116,14 @@ class FalkonClassifier(Labels):
         self,
         *,
         kernel: str = "gaussian",
-        gamma: float | str = "scale",
+        gamma: _Gamma = "scale",
         standardize: str = "auto",
         fit_intercept: bool = True,
         random_state: _Random = None,
         device: str = "auto",
         memory: int | None = None,
         verbose: bool | int = False,
+        importances: bool = False,
         n_components: int = 1000,
         penalty: float = 1e-06,
         tol: float = 1e-05,

@@ -4,11 +4,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._learning import RowsLearner
-from .kernel_approximation import _Random
+from .kernel_approximation import _Gamma, _Random
 
 class OneClassSVM(RowsLearner):
     kernel: str
-    gamma: float | str
+    gamma: _Gamma
     map: str
     sampling: str
     form: str
@@ -26,7 +26,7 @@ class OneClassSVM(RowsLearner):
         self,
         *,
         kernel: str = "gaussian",
-        gamma: float | str = "scale",
+        gamma: _Gamma = "scale",
         map: str = "fourier",
         sampling: str = "monte-carlo",
         form: str = "paired",

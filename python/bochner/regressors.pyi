@@ -1,9 +1,10 @@
 from ._bases import Regressor
-from .kernel_approximation import _Random
+from ._partial import GrowingNumbers
+from .kernel_approximation import _Gamma, _Random
 
 class KernelSVR(Regressor):
     kernel: str
-    gamma: float | str
+    gamma: _Gamma
     n_components: int
     map: str
     sampling: str
@@ -13,18 +14,20 @@ class KernelSVR(Regressor):
     loss: str
     epsilon: float | None
     quantile: float
-    tol: float
+    tol: float | None
     max_iter: int
+    warm_start: bool
     fit_intercept: bool
     random_state: _Random
     device: str
     memory: int | None
     verbose: bool | int
+    importances: bool
     def __init__(
         self,
         *,
         kernel: str = "gaussian",
-        gamma: float | str = "scale",
+        gamma: _Gamma = "scale",
         n_components: int = 1000,
         map: str = "fourier",
         sampling: str = "monte-carlo",
@@ -34,18 +37,20 @@ class KernelSVR(Regressor):
         loss: str = "epsilon_insensitive",
         epsilon: float | None = None,
         quantile: float = 0.5,
-        tol: float = 0.001,
-        max_iter: int = 200,
+        tol: float | None = None,
+        max_iter: int = 1000,
+        warm_start: bool = False,
         fit_intercept: bool = True,
         random_state: _Random = None,
         device: str = "auto",
         memory: int | None = None,
         verbose: bool | int = False,
+        importances: bool = False,
     ) -> None: ...
 
-class KernelElasticNet(Regressor):
+class KernelElasticNet(GrowingNumbers, Regressor):
     kernel: str
-    gamma: float | str
+    gamma: _Gamma
     n_components: int
     map: str
     sampling: str
@@ -60,11 +65,12 @@ class KernelElasticNet(Regressor):
     device: str
     memory: int | None
     verbose: bool | int
+    importances: bool
     def __init__(
         self,
         *,
         kernel: str = "gaussian",
-        gamma: float | str = "scale",
+        gamma: _Gamma = "scale",
         n_components: int = 1000,
         map: str = "fourier",
         sampling: str = "monte-carlo",
@@ -79,4 +85,5 @@ class KernelElasticNet(Regressor):
         device: str = "auto",
         memory: int | None = None,
         verbose: bool | int = False,
+        importances: bool = False,
     ) -> None: ...

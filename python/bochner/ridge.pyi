@@ -2,11 +2,11 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from ._bases import Classifier, Regressor
-from .kernel_approximation import _Random
+from .kernel_approximation import _Gamma, _Random
 
 class KernelRidgeRegressor(Regressor):
     kernel: str
-    gamma: float | str
+    gamma: _Gamma
     n_components: int
     map: str
     sampling: str
@@ -20,12 +20,13 @@ class KernelRidgeRegressor(Regressor):
     device: str
     memory: int | None
     verbose: bool | int
+    importances: bool
     penalty_: float
     def __init__(
         self,
         *,
         kernel: str = "gaussian",
-        gamma: float | str = "scale",
+        gamma: _Gamma = "scale",
         n_components: int = 1000,
         map: str = "fourier",
         sampling: str = "monte-carlo",
@@ -39,6 +40,7 @@ class KernelRidgeRegressor(Regressor):
         device: str = "auto",
         memory: int | None = None,
         verbose: bool | int = False,
+        importances: bool = False,
     ) -> None: ...
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self: ...
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self: ...
@@ -47,7 +49,7 @@ class KernelRidgeRegressor(Regressor):
 
 class KernelRidgeClassifier(Classifier):
     kernel: str
-    gamma: float | str
+    gamma: _Gamma
     n_components: int
     map: str
     sampling: str
@@ -63,12 +65,13 @@ class KernelRidgeClassifier(Classifier):
     device: str
     memory: int | None
     verbose: bool | int
+    importances: bool
     penalty_: float
     def __init__(
         self,
         *,
         kernel: str = "gaussian",
-        gamma: float | str = "scale",
+        gamma: _Gamma = "scale",
         n_components: int = 1000,
         map: str = "fourier",
         sampling: str = "monte-carlo",
@@ -84,6 +87,7 @@ class KernelRidgeClassifier(Classifier):
         device: str = "auto",
         memory: int | None = None,
         verbose: bool | int = False,
+        importances: bool = False,
     ) -> None: ...
     def partial_fit(
         self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None

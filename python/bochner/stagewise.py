@@ -8,6 +8,7 @@ from numbers import Real
 from sklearn.utils._param_validation import Interval
 
 from ._learning import COUNT, POSITIVE, SHARED, takes
+from ._partial import GrowingLabels, GrowingNumbers
 from .kernel_machines import LABELS, Labels, Numbers
 
 __all__ = ["BoostingClassifier", "BoostingRegressor", "GreedyClassifier", "GreedyRegressor"]
@@ -34,7 +35,7 @@ class _Greedy:
 
 
 @takes(steps=200, held_out=0.0)
-class GreedyRegressor(_Greedy, Numbers):
+class GreedyRegressor(_Greedy, GrowingNumbers, Numbers):
     """A greedy fit: step by step the feature of a pool that leaves least, all weighed anew.
 
     Beside its own it takes the parameters of `KernelRidgeRegressor`: kernel, gamma, n_components (of
@@ -53,6 +54,10 @@ class GreedyRegressor(_Greedy, Numbers):
     ----------
     n_iter_ : int
         Steps.
+
+    feature_importances_ : ndarray of shape (n_features_in_,) or None
+        With ``importances``: the share of each column, as ``standardize`` leaves it, in the squared
+        gradient of the fit. None where the map has no gradient.
 
     n_features_in_ : int
         Number of features seen in fit.
@@ -80,7 +85,7 @@ class GreedyRegressor(_Greedy, Numbers):
 
 
 @takes(steps=200, held_out=0.0, class_weight=None, probability=False)
-class GreedyClassifier(_Greedy, Labels):
+class GreedyClassifier(_Greedy, GrowingLabels, Labels):
     """One greedy fit against -1 and 1 for each class, on the same features; the largest wins.
 
     Beside its own it takes the parameters of `GreedyRegressor`.
@@ -100,6 +105,10 @@ class GreedyClassifier(_Greedy, Labels):
 
     n_iter_ : int
         Steps.
+
+    feature_importances_ : ndarray of shape (n_features_in_,) or None
+        With ``importances``: the share of each column, as ``standardize`` leaves it, in the squared
+        gradient of the fit. None where the map has no gradient.
 
     n_features_in_ : int
         Number of features seen in fit.
@@ -131,7 +140,7 @@ class _Boosting:
 
 
 @takes(block=50, shrinkage=0.1, penalty=1e-6, stages=2000, held_out=0.2)
-class BoostingRegressor(_Boosting, Numbers):
+class BoostingRegressor(_Boosting, GrowingNumbers, Numbers):
     """Boosting of squared errors, with blocks of random features for weak learners.
 
     At each stage every block is fitted to the residual by ridge regression, and a share of the one
@@ -161,6 +170,10 @@ class BoostingRegressor(_Boosting, Numbers):
     ----------
     n_iter_ : int
         Stages.
+
+    feature_importances_ : ndarray of shape (n_features_in_,) or None
+        With ``importances``: the share of each column, as ``standardize`` leaves it, in the squared
+        gradient of the fit. None where the map has no gradient.
 
     n_features_in_ : int
         Number of features seen in fit.
@@ -195,7 +208,7 @@ class BoostingRegressor(_Boosting, Numbers):
     class_weight=None,
     probability=False,
 )
-class BoostingClassifier(_Boosting, Labels):
+class BoostingClassifier(_Boosting, GrowingLabels, Labels):
     """One boosted fit against -1 and 1 for each class, on the same blocks; the largest wins.
 
     Beside its own it takes the parameters of `BoostingRegressor`.
@@ -215,6 +228,10 @@ class BoostingClassifier(_Boosting, Labels):
 
     n_iter_ : int
         Stages.
+
+    feature_importances_ : ndarray of shape (n_features_in_,) or None
+        With ``importances``: the share of each column, as ``standardize`` leaves it, in the squared
+        gradient of the fit. None where the map has no gradient.
 
     n_features_in_ : int
         Number of features seen in fit.

@@ -1,11 +1,12 @@
 from typing import Any
 
-from .kernel_approximation import _Random
+from ._partial import GrowingLabels, GrowingNumbers
+from .kernel_approximation import _Gamma, _Random
 from .kernel_machines import Labels, Numbers
 
-class GreedyRegressor(Numbers):
+class GreedyRegressor(GrowingNumbers, Numbers):
     kernel: str
-    gamma: float | str
+    gamma: _Gamma
     n_components: int
     map: str
     sampling: str
@@ -16,13 +17,14 @@ class GreedyRegressor(Numbers):
     device: str
     memory: int | None
     verbose: bool | int
+    importances: bool
     steps: int
     held_out: float
     def __init__(
         self,
         *,
         kernel: str = "gaussian",
-        gamma: float | str = "scale",
+        gamma: _Gamma = "scale",
         n_components: int = 1000,
         map: str = "fourier",
         sampling: str = "monte-carlo",
@@ -33,13 +35,14 @@ class GreedyRegressor(Numbers):
         device: str = "auto",
         memory: int | None = None,
         verbose: bool | int = False,
+        importances: bool = False,
         steps: int = 200,
         held_out: float = 0.0,
     ) -> None: ...
 
-class GreedyClassifier(Labels):
+class GreedyClassifier(GrowingLabels, Labels):
     kernel: str
-    gamma: float | str
+    gamma: _Gamma
     n_components: int
     map: str
     sampling: str
@@ -50,6 +53,7 @@ class GreedyClassifier(Labels):
     device: str
     memory: int | None
     verbose: bool | int
+    importances: bool
     steps: int
     held_out: float
     class_weight: dict[Any, float] | str | None
@@ -58,7 +62,7 @@ class GreedyClassifier(Labels):
         self,
         *,
         kernel: str = "gaussian",
-        gamma: float | str = "scale",
+        gamma: _Gamma = "scale",
         n_components: int = 1000,
         map: str = "fourier",
         sampling: str = "monte-carlo",
@@ -69,15 +73,16 @@ class GreedyClassifier(Labels):
         device: str = "auto",
         memory: int | None = None,
         verbose: bool | int = False,
+        importances: bool = False,
         steps: int = 200,
         held_out: float = 0.0,
         class_weight: dict[Any, float] | str | None = None,
         probability: bool = False,
     ) -> None: ...
 
-class BoostingRegressor(Numbers):
+class BoostingRegressor(GrowingNumbers, Numbers):
     kernel: str
-    gamma: float | str
+    gamma: _Gamma
     n_components: int
     map: str
     sampling: str
@@ -88,6 +93,7 @@ class BoostingRegressor(Numbers):
     device: str
     memory: int | None
     verbose: bool | int
+    importances: bool
     block: int
     shrinkage: float
     penalty: float
@@ -97,7 +103,7 @@ class BoostingRegressor(Numbers):
         self,
         *,
         kernel: str = "gaussian",
-        gamma: float | str = "scale",
+        gamma: _Gamma = "scale",
         n_components: int = 1000,
         map: str = "fourier",
         sampling: str = "monte-carlo",
@@ -108,6 +114,7 @@ class BoostingRegressor(Numbers):
         device: str = "auto",
         memory: int | None = None,
         verbose: bool | int = False,
+        importances: bool = False,
         block: int = 50,
         shrinkage: float = 0.1,
         penalty: float = 1e-06,
@@ -115,9 +122,9 @@ class BoostingRegressor(Numbers):
         held_out: float = 0.2,
     ) -> None: ...
 
-class BoostingClassifier(Labels):
+class BoostingClassifier(GrowingLabels, Labels):
     kernel: str
-    gamma: float | str
+    gamma: _Gamma
     n_components: int
     map: str
     sampling: str
@@ -128,6 +135,7 @@ class BoostingClassifier(Labels):
     device: str
     memory: int | None
     verbose: bool | int
+    importances: bool
     block: int
     shrinkage: float
     penalty: float
@@ -139,7 +147,7 @@ class BoostingClassifier(Labels):
         self,
         *,
         kernel: str = "gaussian",
-        gamma: float | str = "scale",
+        gamma: _Gamma = "scale",
         n_components: int = 1000,
         map: str = "fourier",
         sampling: str = "monte-carlo",
@@ -150,6 +158,7 @@ class BoostingClassifier(Labels):
         device: str = "auto",
         memory: int | None = None,
         verbose: bool | int = False,
+        importances: bool = False,
         block: int = 50,
         shrinkage: float = 0.1,
         penalty: float = 1e-06,

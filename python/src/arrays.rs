@@ -1,7 +1,8 @@
 //! Arrays of numpy and sparse rows of scipy as rows of the library, where they lie.
 
 use crate::{
-    scan::{FileSource, HeldRows, Scan},
+    file::FileSource,
+    scan::{HeldRows, Scan},
     views::{Csr, Source, TableView},
 };
 use bochner::{
@@ -9,7 +10,7 @@ use bochner::{
     data::{ChunkSource, DataFile},
 };
 use ndarray::{ArrayView1, ArrayView2};
-use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::{
     exceptions::{PyTypeError, PyValueError},
     prelude::*,
@@ -29,16 +30,37 @@ pub(crate) type Y<'py> = Option<PyReadonlyArray2<'py, f64>>;
 pub(crate) type Weights<'py> = Option<PyReadonlyArray1<'py, f64>>;
 
 /// What Python hands over as X.
-#[derive(FromPyObject)]
 pub(crate) enum Table<'py> {
     Single(PyReadonlyArray2<'py, f32>),
     Double(PyReadonlyArray2<'py, f64>),
+    Other(Other<'py>),
+}
+
+/// What is no array.
+#[derive(FromPyObject)]
+pub(crate) enum Other<'py> {
     SparseSingle(Sparse<'py, f32, i32>),
     SparseDouble(Sparse<'py, f64, i32>),
     SparseSingleLong(Sparse<'py, f32, i64>),
     SparseDoubleLong(Sparse<'py, f64, i64>),
     Held(PyRef<'py, HeldRows>),
     File(PyRef<'py, Scan>),
+}
+
+/// Arrays are found without the errors that derived extraction makes of every type before: for one
+/// row they take longer than its conversion.
+impl<'py> FromPyObject<'_, 'py> for Table<'py> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(x) = object.cast::<PyArray2<f32>>() {
+            return Ok(Self::Single(x.try_readonly()?));
+        }
+        if let Ok(x) = object.cast::<PyArray2<f64>>() {
+            return Ok(Self::Double(x.try_readonly()?));
+        }
+        object.extract().map(Self::Other)
+    }
 }
 
 /// Rows that are there, or the file that has them.
@@ -89,6 +111,21 @@ impl<'a> Given<'a> {
             }
         })
     }
+
+    /// As [`Self::source`]; columns of a file that are no numbers become some.
+    pub(crate) fn table(
+        self,
+        y: Option<ArrayView2<'a, f64>>,
+        weights: Option<ArrayView1<'a, f64>>,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Box<dyn ChunkSource + 'a>> {
+        let Self::File(file) = self else {
+            return self.source(y, weights, stop);
+        };
+        let mut source = FileSource::open(file, stop)?.of_any_columns();
+        (source.y, source.weights) = (y, weights);
+        Ok(Box::new(source))
+    }
 }
 
 impl Table<'_> {
@@ -97,12 +134,7 @@ impl Table<'_> {
         match self {
             Self::Single(x) => Given::Rows(TableView::Single(x.as_array())),
             Self::Double(x) => Given::Rows(TableView::Double(x.as_array())),
-            Self::SparseSingle(x) => Given::Rows(TableView::SparseSingle(sparse(x))),
-            Self::SparseDouble(x) => Given::Rows(TableView::SparseDouble(sparse(x))),
-            Self::SparseSingleLong(x) => Given::Rows(TableView::SparseSingleLong(sparse(x))),
-            Self::SparseDoubleLong(x) => Given::Rows(TableView::SparseDoubleLong(sparse(x))),
-            Self::Held(rows) => Given::Rows(rows.view()),
-            Self::File(scan) => Given::File(scan.file()),
+            Self::Other(other) => other.given(),
         }
     }
 
@@ -113,6 +145,19 @@ impl Table<'_> {
             Given::File(_) => Err(PyTypeError::new_err(
                 "this takes rows in memory, and no scan of a file",
             )),
+        }
+    }
+}
+
+impl Other<'_> {
+    fn given(&self) -> Given<'_> {
+        match self {
+            Self::SparseSingle(x) => Given::Rows(TableView::SparseSingle(sparse(x))),
+            Self::SparseDouble(x) => Given::Rows(TableView::SparseDouble(sparse(x))),
+            Self::SparseSingleLong(x) => Given::Rows(TableView::SparseSingleLong(sparse(x))),
+            Self::SparseDoubleLong(x) => Given::Rows(TableView::SparseDoubleLong(sparse(x))),
+            Self::Held(rows) => Given::Rows(rows.view()),
+            Self::File(scan) => Given::File(scan.file()),
         }
     }
 }

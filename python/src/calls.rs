@@ -68,6 +68,10 @@ impl Interrupt {
 
     /// Looks for signals; only the main thread of Python sees any. The error ends the work.
     pub(crate) fn check(&self) -> Result<()> {
+        // A signal is seen once, perhaps by who hears the steps.
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(interrupted());
+        }
         match Python::attach(|py| py.check_signals()) {
             Ok(()) => Ok(()),
             Err(error) => {
@@ -90,22 +94,31 @@ impl Interrupt {
     /// `run` that looks for signals with every step, and ends at the next chunk after one; it says
     /// its steps to `progress`.
     fn heard_by(&self, run: Run, progress: Option<Py<PyAny>>) -> Run {
+        run.progress(self.teller(progress))
+    }
+
+    /// What looks for signals with every step that it is told, and says it to `progress`.
+    pub(crate) fn teller(
+        &self,
+        progress: Option<Py<PyAny>>,
+    ) -> impl Fn(Step) + Send + Sync + 'static {
         let hear = self.hear();
-        let Some(progress) = progress else {
-            return run.progress(move |_| hear());
-        };
         let (said, raised, stop) = (
             Mutex::new(None::<(&str, Instant)>),
             self.raised.clone(),
             self.stop.clone(),
         );
-        run.progress(move |step| {
+        move |step| {
             hear();
+            let Some(progress) = &progress else {
+                return;
+            };
             let told = match step {
                 Step::Survey(rows) => ("survey", rows, None),
                 Step::Map(rows) => ("map", rows, None),
                 Step::Rows(rows) => ("rows", rows, None),
                 Step::Iteration(i, left) => ("iteration", i as u64, Some(left)),
+                Step::Trial(i, best) => ("trial", i as u64, Some(best)),
                 _ => return,
             };
             let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
@@ -117,7 +130,7 @@ impl Interrupt {
                 *raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                 stop.store(true, Ordering::Relaxed);
             }
-        })
+        }
     }
 }
 

@@ -1,10 +1,9 @@
 //! Tests of two samples, of independence and of conditional independence.
 
 use crate::{
-    arrays::Table,
-    calls::{Interrupt, device, interrupted, without_gil},
+    arrays::{Given, Table},
+    calls::{Interrupt, device, without_gil},
     options::{Options, Prepared},
-    views::{Source, TableView},
 };
 use bochner::{
     Error, Result, Run,
@@ -19,14 +18,7 @@ use bochner::{
 };
 use ndarray::{Array2, Axis, concatenate};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
-use std::{
-    collections::BTreeMap,
-    ops::Range,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-};
+use std::{collections::BTreeMap, ops::Range};
 
 /// Statistic, p-value and other figures, by name.
 type Found = BTreeMap<&'static str, f64>;
@@ -39,63 +31,84 @@ fn found(outcome: Outcome) -> Found {
     .into()
 }
 
-/// Tables of the same rows, the columns of one after those of another.
+/// Tables and files of the same rows, the columns of one after those of another.
 struct Beside<'a> {
-    parts: Vec<TableView<'a>>,
-    stop: Arc<AtomicBool>,
-    next: usize,
+    parts: Vec<Box<dyn ChunkSource + 'a>>,
 }
 
-impl Beside<'_> {
+impl<'a> Beside<'a> {
+    fn of(parts: &[Given<'a>], interrupt: &Interrupt) -> Result<Self> {
+        let open = |part: &Given<'a>| part.source(None, None, interrupt.flag());
+        let parts = parts.iter().map(open).collect::<Result<_>>()?;
+        Ok(Self { parts })
+    }
+
     /// The columns of each part.
     fn groups(&self) -> Vec<Vec<usize>> {
         let mut from = 0;
-        let group = |part: &TableView<'_>| {
-            let own: Range<usize> = from..from + part.columns();
+        let group = |columns: usize| {
+            let own: Range<usize> = from..from + columns;
             from = own.end;
             own.collect()
         };
-        self.parts.iter().map(group).collect()
+        let columns = self.parts.iter().map(|part| part.columns());
+        columns.map(group).collect()
+    }
+}
+
+/// The next rows of a source, so many unless it ends before.
+fn next_rows(source: &mut dyn ChunkSource, rows: usize) -> Result<Array2<f64>> {
+    let (mut taken, mut left) = (Vec::new(), rows);
+    while left > 0
+        && let Some(chunk) = source.next_chunk(left)?
+    {
+        left -= chunk.x.nrows();
+        taken.push(chunk.x.into_f64());
+    }
+    let views: Vec<_> = taken.iter().map(|rows| rows.view()).collect();
+    match views.is_empty() {
+        true => Ok(Array2::zeros((0, source.columns()))),
+        false => concatenate(Axis(0), &views).map_err(|e| Error::shape(e.to_string())),
     }
 }
 
 impl ChunkSource for Beside<'_> {
     fn columns(&self) -> usize {
-        self.parts.iter().map(TableView::columns).sum()
+        self.parts.iter().map(|part| part.columns()).sum()
     }
     fn targets(&self) -> usize {
         0
     }
     fn rows(&self) -> Option<usize> {
-        self.parts.first().map(TableView::rows)
+        self.parts.iter().find_map(|part| part.rows())
     }
     fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
-        if self.stop.load(Ordering::Relaxed) {
-            return Err(interrupted());
+        let parts = self.parts.iter_mut();
+        let parts = parts.map(|part| next_rows(part.as_mut(), max_rows));
+        let parts = parts.collect::<Result<Vec<_>>>()?;
+        let rows = parts.first().map_or(0, Array2::nrows);
+        if parts.iter().any(|part| part.nrows() != rows) {
+            return Err(Error::shape(
+                "X, Y and Z differ in their rows; give one row of each for each row of X",
+            ));
         }
-        let all = self.rows().unwrap_or(0);
-        let rows = self.next..all.min(self.next.saturating_add(max_rows));
-        if rows.is_empty() {
+        if rows == 0 {
             return Ok(None);
         }
-        self.next = rows.end;
-        let part = |view: &TableView<'_>| view.part(rows.clone()).map(Rows::into_f64);
-        let parts = self.parts.iter().map(part).collect::<Result<Vec<_>>>()?;
         let views: Vec<_> = parts.iter().map(|part| part.view()).collect();
         let x = concatenate(Axis(1), &views).map_err(|e| Error::shape(e.to_string()))?;
         Ok(Some(Chunk {
             x: Rows::F64(x),
-            y: Array2::zeros((rows.len(), 0)),
+            y: Array2::zeros((rows, 0)),
             weights: None,
         }))
     }
     fn rewind(&mut self) -> Result<()> {
-        self.next = 0;
-        Ok(())
+        self.parts.iter_mut().try_for_each(|part| part.rewind())
     }
-    // Python has looked already.
+    // Python has looked at tables already.
     fn is_checked(&self) -> bool {
-        true
+        self.parts.iter().all(|part| part.is_checked())
     }
 }
 
@@ -142,15 +155,15 @@ pub(crate) fn two_sample(
     options: &Bound<'_, PyDict>,
 ) -> PyResult<Found> {
     let setting = Setting::read(&Options(options))?;
-    let (a, b) = (a.view()?, b.view()?);
+    let (a, b) = (a.given(), b.given());
     without_gil(py, |interrupt| {
         let mut test: TwoSample = setting.on(interrupt)?;
         if let Some(null) = setting.null {
             test = test.null(null);
         }
-        let mut a = Source::new(a, interrupt.flag());
-        let mut b = Source::new(b, interrupt.flag());
-        let outcome = test.test_sources(&mut a, &mut b)?;
+        let mut a = a.source(None, None, interrupt.flag())?;
+        let mut b = b.source(None, None, interrupt.flag())?;
+        let outcome = test.test_sources(a.as_mut(), b.as_mut())?;
         let mut all = found(outcome.outcome);
         all.extend([("biased", outcome.biased), ("unbiased", outcome.unbiased)]);
         Ok(all)
@@ -166,13 +179,13 @@ pub(crate) fn independence(
     options: &Bound<'_, PyDict>,
 ) -> PyResult<Found> {
     let setting = Setting::read(&Options(options))?;
-    let parts = vec![x.view()?, y.view()?];
+    let parts = [x.given(), y.given()];
     without_gil(py, |interrupt| {
         let mut test: Independence = setting.on(interrupt)?;
         if let Some(null) = setting.null {
             test = test.null(null);
         }
-        let mut source = beside(parts, interrupt);
+        let mut source = Beside::of(&parts, interrupt)?;
         let groups = source.groups();
         let outcome = test.test_columns(&mut source, &groups[0], &groups[1])?;
         let mut all = found(outcome.outcome);
@@ -202,7 +215,7 @@ pub(crate) fn conditional_independence(
         }
     };
     let outer: Option<usize> = options.get("n_outer")?;
-    let parts = vec![x.view()?, y.view()?, z.view()?];
+    let parts = [x.given(), y.given(), z.given()];
     without_gil(py, |interrupt| {
         let test: ConditionalIndependence = setting.on::<ConditionalOptions>(interrupt)?;
         let mut test = test.variant(variant);
@@ -210,17 +223,9 @@ pub(crate) fn conditional_independence(
             let map = Fourier::new(Gaussian).form(Form::Phase).features(features);
             test = test.outer(map);
         }
-        let mut source = beside(parts, interrupt);
+        let mut source = Beside::of(&parts, interrupt)?;
         let groups = source.groups();
         let [x, y, z] = [&groups[0], &groups[1], &groups[2]].map(Vec::as_slice);
         Ok(found(test.test_columns(&mut source, [x, y, z])?.outcome))
     })
-}
-
-fn beside<'a>(parts: Vec<TableView<'a>>, interrupt: &Interrupt) -> Beside<'a> {
-    Beside {
-        parts,
-        stop: interrupt.flag(),
-        next: 0,
-    }
 }

@@ -3,8 +3,8 @@
 use crate::options::Options;
 use bochner::models::{
     ClassWeights, Fit, GaussianProcessOptions, HeldOut, KMeansOptions, Lambda, LassoOptions,
-    LogisticOptions, MarginLoss, ResidualLoss, ResidualOptions, RidgeOptions, Solver,
-    SpectralClusteringOptions, Stopping, SupportVectorOptions,
+    Lengthscales, LogisticOptions, MarginLoss, ResidualLoss, ResidualOptions, RidgeOptions,
+    RowWeights, Solver, SpectralClusteringOptions, Stopping, SupportVectorOptions,
 };
 use pyo3::{exceptions::PyValueError, prelude::*};
 
@@ -36,7 +36,7 @@ impl Options<'_, '_> {
         })
     }
 
-    fn ridge(&self) -> PyResult<RidgeOptions> {
+    pub(crate) fn ridge(&self) -> PyResult<RidgeOptions> {
         let default = RidgeOptions::default();
         let by = match self.get("folds")? {
             None => HeldOut::LeaveOneOut,
@@ -57,10 +57,11 @@ impl Options<'_, '_> {
         let solver = match solver.as_deref() {
             None | Some("auto") => Solver::Auto,
             Some("cholesky") => Solver::Cholesky,
+            Some("dual") => Solver::Dual,
             Some("cg") => Solver::conjugate_gradients(),
             Some(other) => {
                 return wrong(format!(
-                    "solver is {other:?}; use 'auto', 'cholesky' or 'cg'"
+                    "solver is {other:?}; use 'auto', 'cholesky', 'dual' or 'cg'"
                 ));
             }
         };
@@ -76,29 +77,31 @@ impl Options<'_, '_> {
         Ok(LogisticOptions {
             lambda: self.one_penalty(default.lambda)?,
             l1: self.get("l1")?.unwrap_or(default.l1),
-            bound: None,
+            bound: self.get("bound")?,
             intercept: self.intercept()?,
             class_weights: ClassWeights::Equal,
             stopping: self.stopping(default.stopping)?,
-            laplace: default.laplace,
+            laplace: self.get("laplace")?.unwrap_or(default.laplace),
         })
     }
 
     fn support_vectors(&self) -> PyResult<SupportVectorOptions> {
         let default = SupportVectorOptions::default();
         let loss: Option<String> = self.get("loss")?;
+        let loss = match loss.as_deref() {
+            None | Some("squared_hinge") => MarginLoss::SquaredHinge,
+            Some("hinge") => MarginLoss::Hinge,
+            Some(other) => {
+                return wrong(format!("loss is {other:?}; use 'squared_hinge' or 'hinge'"));
+            }
+        };
         Ok(SupportVectorOptions {
-            loss: match loss.as_deref() {
-                None | Some("squared_hinge") => MarginLoss::SquaredHinge,
-                Some("hinge") => MarginLoss::Hinge,
-                Some(other) => {
-                    return wrong(format!("loss is {other:?}; use 'squared_hinge' or 'hinge'"));
-                }
-            },
+            loss,
             lambda: self.one_penalty(default.lambda)?,
+            bound: self.get("bound")?,
             intercept: self.intercept()?,
             class_weights: ClassWeights::Equal,
-            stopping: self.stopping(default.stopping)?,
+            stopping: Some(self.stopping(loss.stopping())?),
         })
     }
 
@@ -110,26 +113,30 @@ impl Options<'_, '_> {
             Some(epsilon) => Ok(epsilon),
             None => wrong("this loss takes its width from epsilon; give it".into()),
         };
+        let loss = match loss.as_deref() {
+            None | Some("epsilon_insensitive") => epsilon.map(ResidualLoss::EpsilonInsensitive),
+            Some("squared_epsilon_insensitive") => {
+                Some(ResidualLoss::SquaredEpsilonInsensitive(width()?))
+            }
+            Some("huber") => Some(ResidualLoss::Huber(width()?)),
+            Some("quantile") => Some(ResidualLoss::Quantile(self.get("quantile")?.unwrap_or(0.5))),
+            Some(other) => {
+                return wrong(format!(
+                    "loss is {other:?}; use 'epsilon_insensitive', \
+                     'squared_epsilon_insensitive', 'huber' or 'quantile'"
+                ));
+            }
+        };
+        // Without a loss it is one of this kind, of a width that the targets tell.
+        let stopping = loss
+            .unwrap_or(ResidualLoss::EpsilonInsensitive(0.0))
+            .stopping();
         Ok(ResidualOptions {
-            loss: match loss.as_deref() {
-                None | Some("epsilon_insensitive") => epsilon.map(ResidualLoss::EpsilonInsensitive),
-                Some("squared_epsilon_insensitive") => {
-                    Some(ResidualLoss::SquaredEpsilonInsensitive(width()?))
-                }
-                Some("huber") => Some(ResidualLoss::Huber(width()?)),
-                Some("quantile") => {
-                    Some(ResidualLoss::Quantile(self.get("quantile")?.unwrap_or(0.5)))
-                }
-                Some(other) => {
-                    return wrong(format!(
-                        "loss is {other:?}; use 'epsilon_insensitive', \
-                         'squared_epsilon_insensitive', 'huber' or 'quantile'"
-                    ));
-                }
-            },
+            loss,
             lambda: self.one_penalty(default.lambda)?,
+            bound: self.get("bound")?,
             intercept: self.intercept()?,
-            stopping: self.stopping(default.stopping)?,
+            stopping: Some(self.stopping(stopping)?),
         })
     }
 
@@ -145,11 +152,33 @@ impl Options<'_, '_> {
     }
 
     fn gaussian_process(&self) -> PyResult<GaussianProcessOptions> {
+        let which: Option<String> = self.get("which_lengthscales")?;
+        let lengthscales = match which.as_deref() {
+            None | Some("fixed") => Lengthscales::Fixed,
+            Some("one") => Lengthscales::One,
+            Some("per-column") => Lengthscales::PerColumn,
+            Some(other) => {
+                return wrong(format!(
+                    "lengthscales is {other:?}; use 'fixed', 'one' or 'per-column'"
+                ));
+            }
+        };
+        let weights: Option<String> = self.get("weights")?;
+        let weights = match weights.as_deref() {
+            None | Some("precisions") => RowWeights::Precisions,
+            Some("counts") => RowWeights::Counts,
+            Some(other) => {
+                return wrong(format!(
+                    "weights is {other:?}; use 'counts' or 'precisions'"
+                ));
+            }
+        };
         Ok(GaussianProcessOptions {
             noise: self.get("noise_variance")?,
             signal: self.get("signal_variance")?,
             intercept: self.intercept()?,
-            ..GaussianProcessOptions::default()
+            lengthscales,
+            weights,
         })
     }
 
@@ -166,6 +195,7 @@ impl Options<'_, '_> {
             "falkon" => Box::new(self.falkon()?),
             "greedy" => Box::new(self.greedy()?),
             "boosting" => Box::new(self.boosting()?),
+            "density" => Box::new(self.density()?),
             "pca" => Box::new(self.pca()?),
             "ica" => Box::new(self.ica()?),
             "kmeans" => Box::new(self.kmeans(KMeansOptions::default())?),

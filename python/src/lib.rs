@@ -3,6 +3,9 @@
 
 mod arrays;
 mod calls;
+mod file;
+mod fitting;
+mod growing;
 mod hypothesis;
 mod kernel_machines;
 mod learner;
@@ -10,8 +13,10 @@ mod map;
 mod model;
 mod options;
 mod parts;
+mod predictions;
 mod rows;
 mod scan;
+mod search;
 mod state;
 mod views;
 
@@ -23,17 +28,21 @@ mod _native {
     #[pymodule_export]
     use super::calls::devices;
     #[pymodule_export]
+    use super::growing::GrowingState;
+    #[pymodule_export]
     use super::hypothesis::{conditional_independence, independence, two_sample};
     #[pymodule_export]
     use super::map::FeatureMap;
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]
-    use super::options::lengthscale;
+    use super::options::{lengthscale, lengthscale_of_rows};
     #[pymodule_export]
     use super::parts::{SurveyPart, merge_sums};
     #[pymodule_export]
     use super::scan::{Chunks, HeldRows, Scan, Writer};
+    #[pymodule_export]
+    use super::search::fit_searched;
     #[pymodule_export]
     use super::state::RidgeState;
     use pyo3::prelude::*;

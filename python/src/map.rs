@@ -7,16 +7,17 @@ use crate::{
     views::{Source, TableView},
 };
 use bochner::{
-    Result, Run,
+    Error, Result, Run,
     features::{
         self, AdditiveChi2Features, Affine, DenseFeatures, FeatureValue, Form, Fourier, Hashes,
         Landmarks, Nystrom, SkewedChi2, Store, TensorSketch, Transformer,
     },
     kernels,
     sampling::Frequencies,
+    seed::Seed,
 };
 use ndarray::{Array2, ArrayViewMut2, s};
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2, PyReadwriteArray2};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyReadwriteArray2};
 use pyo3::{
     exceptions::PyValueError,
     prelude::*,
@@ -60,10 +61,23 @@ struct Parts {
 }
 
 /// Where and what to write.
-#[derive(FromPyObject)]
 enum Output<'py> {
     Single(PyReadwriteArray2<'py, f32>),
     Double(PyReadwriteArray2<'py, f64>),
+}
+
+/// As that of [`Table`].
+impl<'py> FromPyObject<'_, 'py> for Output<'py> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match object.cast::<PyArray2<f32>>() {
+            Ok(out) => Ok(Self::Single(out.try_readwrite()?)),
+            Err(_) => Ok(Self::Double(
+                object.cast::<PyArray2<f64>>()?.try_readwrite()?,
+            )),
+        }
+    }
 }
 
 impl FeatureMap {
@@ -234,21 +248,50 @@ impl FeatureMap {
     #[staticmethod]
     fn from_logarithms(
         skewedness: f64,
+        form: &str,
         omega: PyReadonlyArray2<'_, f64>,
         phases: Vec<f64>,
     ) -> PyResult<Self> {
         let omega_sd = omega.as_array().to_owned();
         let (s, d) = omega_sd.dim();
+        let form: Form = form.parse().map_err(|e: Error| exception(&e))?;
+        let outputs = match form {
+            Form::Phase => 1,
+            Form::Paired => 2,
+        };
         let map = SkewedChi2::new()
             .skewedness(skewedness)
-            .features(s)
-            .form(Form::Phase)
+            .features(outputs * s)
+            .form(form)
             .frequencies(Frequencies {
                 omega_sd,
                 phases: Some(phases),
                 weights: None,
             });
         let map = map.build(Affine::identity(d)).map_err(|e| exception(&e))?;
+        Ok(Self::of(Arc::new(map), Parts::default()))
+    }
+
+    /// Skewed chi-squared features with frequencies of a sampling.
+    #[staticmethod]
+    fn skewed_chi2(
+        n_features: usize,
+        skewedness: f64,
+        n_components: usize,
+        sampling: &str,
+        form: &str,
+        seed: u64,
+    ) -> PyResult<Self> {
+        let build = || -> Result<DenseFeatures> {
+            SkewedChi2::new()
+                .skewedness(skewedness)
+                .features(n_components)
+                .sampling(sampling.parse()?)
+                .form(form.parse()?)
+                .seed(Seed(seed))
+                .build(Affine::identity(n_features))
+        };
+        let map = build().map_err(|e| exception(&e))?;
         Ok(Self::of(Arc::new(map), Parts::default()))
     }
 

@@ -2,17 +2,16 @@
 
 use crate::{
     arrays::Table,
-    calls::{device, exception, run, without_gil},
+    calls::{exception, run, without_gil},
+    fitting::{Fitting, keep_names},
     options::{Options, Prepared},
-    views::Source,
+    predictions::Asked,
 };
 use bochner::{
-    Result, Run,
     export::onnx::Input,
-    models::{FitData, LinearModel, Predictor, WithProbabilities},
+    models::{LinearModel, Predictor, Probabilities},
     solve::Targets,
 };
-use ndarray::{Array2, s};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::{
     exceptions::PyNotImplementedError,
@@ -22,20 +21,14 @@ use pyo3::{
 use self_cell::self_cell;
 use std::{
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
-
-/// Fewer values than this are copied at once, and no thread reads ahead.
-const FEW_VALUES: usize = 1 << 16;
-
-/// Any level will do where only deviations are looked at.
-const LEVEL: f64 = 0.5;
 
 type Held = Arc<LinearModel>;
 
 self_cell!(
     /// A model beside itself on a device.
-    struct Loaded {
+    pub(crate) struct Loaded {
         owner: Held,
         #[not_covariant]
         dependent: Predictor,
@@ -45,14 +38,16 @@ self_cell!(
 /// A fitted model.
 #[pyclass(frozen, module = "bochner._native")]
 pub(crate) struct Model {
-    model: Held,
-    loaded: Mutex<Option<(String, Loaded)>>,
+    pub(crate) model: Held,
+    importance: Option<Vec<f64>>,
+    pub(crate) loaded: Mutex<Option<(String, Loaded)>>,
 }
 
 impl Model {
     pub(crate) fn of(model: LinearModel) -> Self {
         Self {
             model: Arc::new(model),
+            importance: None,
             loaded: Mutex::new(None),
         }
     }
@@ -63,12 +58,13 @@ impl Model {
     /// Fits the learner of this name to rows `x`, targets `y` `[n, t]` and weights `[n]`, with the
     /// map that `options` describe. A file without `y` has targets of its own. `classes` says that
     /// targets are labels, and `names` what numbers from 0 on stand for if the labels are text.
+    /// A fit begins at `start`, on its map, if there is one.
     #[staticmethod]
     #[expect(
         clippy::too_many_arguments,
         reason = "what a fit takes, by name from Python"
     )]
-    #[pyo3(signature = (learner, x, y, weights, options, *, classes=false, names=None))]
+    #[pyo3(signature = (learner, x, y, weights, options, *, classes=false, names=None, start=None))]
     fn fit(
         py: Python<'_>,
         learner: &str,
@@ -78,6 +74,7 @@ impl Model {
         options: &Bound<'_, PyDict>,
         classes: bool,
         names: Option<Vec<String>>,
+        start: Option<&Self>,
     ) -> PyResult<Self> {
         let options = Options(options);
         let prepared = Prepared::read(&options)?;
@@ -85,6 +82,8 @@ impl Model {
         let probabilities = options.get("probability")?.unwrap_or(false);
         let (name, memory): (String, _) = (options.need("device")?, options.get("memory")?);
         let progress = options.get("progress")?;
+        let columns = options.get("columns")?;
+        let importances = options.get("importances")?.unwrap_or(false);
         let (given, y) = (x.given(), y.as_ref().map(|y| y.as_array()));
         let weights = weights.as_ref().map(|weights| weights.as_array());
         given.check(y, weights)?;
@@ -92,82 +91,68 @@ impl Model {
             let problem = format!("{learner} takes no weights of rows");
             return Err(PyNotImplementedError::new_err(problem));
         }
-        let model = without_gil(py, |interrupt| {
+        if start.is_some() && !fit.takes_start() {
+            let problem = format!("{learner} does not go on from a model");
+            return Err(PyNotImplementedError::new_err(problem));
+        }
+        let own_targets = y.is_none();
+        let fitting = Fitting {
+            learner,
+            fit: fit.as_ref(),
+            prepared: &prepared,
+            start: start.map(|start| start.model.as_ref()),
+            classes,
+            own_targets,
+            probabilities,
+            importances,
+        };
+        let (model, importance) = without_gil(py, |interrupt| {
             let run = run(&name, memory, interrupt, progress)?;
-            let mut source = given.source(y, weights, interrupt.flag())?;
-            let source = source.as_mut();
-            let (map, survey) = prepared.build(source, &run)?;
-            let data = FitData {
-                targets: match classes {
-                    true => Targets::classes(&survey)?,
-                    false => Targets::real(&survey),
-                },
-                source,
-                survey: &survey,
-                // Only densities ask for it.
-                kernel: None,
-                start: None,
-                seed: prepared.spec.seed,
-                run: &run,
-            };
-            match probabilities {
-                true => {
-                    use bochner::models::Fit;
-                    WithProbabilities(fit.as_ref()).fit(map, data)
-                }
-                false => fit.fit(map, data),
-            }
+            let mut source = given.table(y, weights, interrupt.flag())?;
+            let (mut model, importance) = fitting.of(source.as_mut(), &run)?;
+            keep_names(&mut model, source.as_ref(), (names, own_targets), columns);
+            Ok((model, importance))
         })?;
-        Ok(Self::of(LinearModel {
-            class_names: names,
-            ..model
-        }))
+        Ok(Self {
+            importance,
+            ..Self::of(model)
+        })
+    }
+
+    /// The share of each column in the squared gradient of the fit, if it was asked for and the map
+    /// has a gradient.
+    #[getter]
+    fn importance(&self) -> Option<Vec<f64>> {
+        self.importance.clone()
+    }
+
+    /// Whether the columns are made of others, such as text.
+    #[getter]
+    fn has_schema(&self) -> bool {
+        self.model.schema.is_some()
     }
 
     /// Outputs for rows `x`, `[n, t]`: predicted values, or one score per class.
-    #[pyo3(signature = (x, device, memory=None))]
+    #[pyo3(signature = (x, device, memory=None, progress=None))]
     fn scores<'py>(
         &self,
         py: Python<'py>,
         x: Table<'_>,
         device: &str,
         memory: Option<u64>,
+        progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let view = x.view()?;
-        let scores = without_gil(py, |interrupt| {
-            let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-            let key = format!("{device} {memory:?}");
-            let (_, cell) = match &mut *loaded {
-                Some(there) if there.0 == key => there,
-                other => other.insert((key, self.load(device, memory)?)),
+        let found = without_gil(py, |interrupt| {
+            let asked = Asked {
+                device,
+                memory,
+                interrupt,
+                progress,
             };
-            let result = cell.with_dependent_mut(|_, predictor| -> Result<Array2<f64>> {
-                let finished = |scores_nt: Array2<f64>| match &self.model.targets {
-                    Targets::Real { .. } => self.model.decide(scores_nt),
-                    Targets::Classes(_) => scores_nt,
-                };
-                if view.rows() * view.columns() <= FEW_VALUES {
-                    return predictor.scores(&view.part(0..view.rows())?).map(finished);
-                }
-                let outputs = self.model.targets.outputs();
-                let mut all = Array2::zeros((view.rows(), outputs));
-                let mut at = 0;
-                let mut source = Source::new(view, interrupt.flag());
-                predictor.stream_scores(&mut source, |scores_nt, _| {
-                    let rows = at..at + scores_nt.nrows();
-                    at = rows.end;
-                    all.slice_mut(s![rows, ..])
-                        .assign(&finished(scores_nt.to_owned()));
-                    interrupt.check()
-                })?;
-                Ok(all)
-            });
-            if result.is_err() {
-                *loaded = None;
-            }
-            result
+            self.scores_of(view, asked)
         })?;
-        Ok(scores.into_pyarray(py))
+        Ok(found.into_pyarray(py))
     }
 
     /// Probabilities of scores, `[n, t]`.
@@ -180,55 +165,126 @@ impl Model {
         Ok(probabilities.map_err(|e| exception(&e))?.into_pyarray(py))
     }
 
+    /// Probabilities for rows `x`, `[n, t]`: those of models whose scores do not tell them, too.
+    #[pyo3(signature = (x, device, memory=None, progress=None))]
+    fn row_probabilities<'py>(
+        &self,
+        py: Python<'py>,
+        x: Table<'_>,
+        device: &str,
+        memory: Option<u64>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let view = x.view()?;
+        let found = without_gil(py, |interrupt| {
+            let asked = Asked {
+                device,
+                memory,
+                interrupt,
+                progress,
+            };
+            self.row_probabilities_of(view, asked)
+        })?;
+        Ok(found.into_pyarray(py))
+    }
+
+    /// Whether probabilities are averaged over a posterior, which takes the rows.
+    #[getter]
+    fn is_averaged(&self) -> bool {
+        self.model.probabilities == Some(Probabilities::Averaged)
+    }
+
     /// Predictions of a Gaussian process for rows `x` and the standard deviations of new targets,
     /// each `[n, t]`.
     #[expect(clippy::type_complexity, reason = "a pair of arrays, used once")]
+    #[pyo3(signature = (x, device, memory=None, progress=None))]
     fn deviations<'py>(
         &self,
         py: Python<'py>,
         x: Table<'_>,
         device: &str,
+        memory: Option<u64>,
+        progress: Option<Py<PyAny>>,
     ) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>)> {
         let view = x.view()?;
-        let (predicted, deviation) = without_gil(py, |_| {
-            let run = Run::on(&crate::calls::device(device)?);
-            let mut predictor = self.model.intervals_on(run)?;
-            let intervals = predictor.predict(&view.part(0..view.rows())?, LEVEL)?;
-            let deviation = intervals
-                .deviation_nt
-                .ok_or_else(|| bochner::Error::unsupported("this model has no deviations"))?;
-            Ok((intervals.predicted_nt, deviation))
+        let [predicted, deviation] = without_gil(py, |interrupt| {
+            let asked = Asked {
+                device,
+                memory,
+                interrupt,
+                progress,
+            };
+            self.deviations_of(view, asked)
         })?;
         Ok((predicted.into_pyarray(py), deviation.into_pyarray(py)))
     }
 
     /// How far rows `x` are, in feature space, from what principal components span, squared, `[n]`.
-    #[pyo3(signature = (x, device, memory=None))]
+    #[pyo3(signature = (x, device, memory=None, progress=None))]
     fn reconstruction_errors<'py>(
         &self,
         py: Python<'py>,
         x: Table<'_>,
         device: &str,
         memory: Option<u64>,
+        progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let view = x.view()?;
-        let errors = without_gil(py, |interrupt| {
-            let run = run(device, memory, interrupt, None)?;
-            let mut all = Vec::with_capacity(view.rows());
-            let mut source = Source::new(view, interrupt.flag());
-            (self.model).reconstruction_errors(&mut source, run, |errors_n| {
-                all.extend(&errors_n);
-                Ok(())
-            })?;
-            Ok(all)
+        let found = without_gil(py, |interrupt| {
+            let asked = Asked {
+                device,
+                memory,
+                interrupt,
+                progress,
+            };
+            self.reconstruction_errors_of(view, asked)
         })?;
-        Ok(errors.into_pyarray(py))
+        Ok(found.into_pyarray(py))
+    }
+
+    /// `|z(x)|^2` of rows `x`, `[n]`.
+    #[pyo3(signature = (x, device, memory=None, progress=None))]
+    fn squared_norms<'py>(
+        &self,
+        py: Python<'py>,
+        x: Table<'_>,
+        device: &str,
+        memory: Option<u64>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let view = x.view()?;
+        let found = without_gil(py, |interrupt| {
+            let asked = Asked {
+                device,
+                memory,
+                interrupt,
+                progress,
+            };
+            self.squared_norms_of(view, asked)
+        })?;
+        Ok(found.into_pyarray(py))
     }
 
     /// The variances along principal components, largest first, and in all directions.
     fn variances(&self) -> Option<(Vec<f64>, f64)> {
         let principal = self.model.principal.as_ref()?;
         Some((principal.variance_t.clone(), principal.total_variance))
+    }
+
+    /// The metric that was learnt: its kind, `R^2` with rows compared by `|R (x - y)|`, `[d, d]`,
+    /// and the share of each column in the squared gradient.
+    fn metric<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> Option<(String, Bound<'py, PyArray2<f64>>, Vec<f64>)> {
+        let metric = self.model.metric.as_ref()?;
+        let root = metric.root();
+        let squared = root.dot(&root).into_pyarray(py);
+        Some((
+            metric.kind().to_string(),
+            squared,
+            metric.importance().to_vec(),
+        ))
     }
 
     /// Coefficients of the features, `[D, t]`, and the intercept, `[t]`.
@@ -268,6 +324,12 @@ impl Model {
         self.model.lambda
     }
 
+    /// What the columns of the rows are called, if they have names.
+    #[getter]
+    fn column_names(&self) -> Option<Vec<String>> {
+        self.model.column_names.clone()
+    }
+
     /// Columns of the rows that it takes.
     #[getter]
     fn n_features(&self) -> usize {
@@ -289,6 +351,18 @@ impl Model {
     /// Figures that the fit found, by name.
     fn facts(&self) -> std::collections::BTreeMap<String, f64> {
         self.model.facts.clone()
+    }
+
+    /// The lengthscale of each column that a Gaussian process found, and how relevant it is;
+    /// nothing where it did not look.
+    #[expect(clippy::type_complexity, reason = "two arrays, or nothing")]
+    fn found_lengthscales<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> Option<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
+        let found = self.model.lengthscales.as_ref()?;
+        let array = |values: &[f64]| PyArray1::from_slice(py, values);
+        Some((array(&found.lengthscale_d), array(&found.relevance_d)))
     }
 
     /// Map, kernel, sampling and sizes in one line.
@@ -340,8 +414,8 @@ impl Model {
 }
 
 impl Model {
-    fn load(&self, name: &str, memory: Option<u64>) -> Result<Loaded> {
-        let run = Run::on(&device(name)?).memory(memory.unwrap_or(Run::DEFAULT_MEMORY));
-        Loaded::try_new(self.model.clone(), |model| model.on(&run))
+    /// What was fitted.
+    pub(crate) fn held(&self) -> &LinearModel {
+        &self.model
     }
 }

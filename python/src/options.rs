@@ -3,7 +3,10 @@
 use bochner::{
     Error, Result, Run,
     data::{ChunkSource, Survey},
-    features::{Bandwidth, FeatureMap, KernelColumns, MapBuilder, MapSpec, Standardize},
+    features::{
+        Bandwidth, FeatureMap, KernelColumns, MapBuilder, MapSpec, ScaledKernel, Scaling,
+        Standardize,
+    },
     kernels,
     seed::Seed,
 };
@@ -14,7 +17,10 @@ use pyo3::{
 };
 use std::str::FromStr;
 
-use crate::calls::exception;
+use crate::{
+    arrays::Table,
+    calls::{exception, run, without_gil},
+};
 
 /// Rows that the median rule looks at.
 const MEDIAN_ROWS: usize = 2000;
@@ -172,15 +178,9 @@ impl Prepared {
         rows.max(drawn)
     }
 
-    /// Decides on scales and draws the map, of rows that were surveyed.
-    pub(crate) fn draw(
-        &self,
-        survey: &Survey,
-        source: &mut dyn ChunkSource,
-        run: &Run,
-    ) -> Result<Box<dyn FeatureMap>> {
-        let columns = self.columns();
-        let (shift_invariant, domain) = match &columns {
+    /// How columns are prepared, and the lengthscales after that: one, or one for each column.
+    pub(crate) fn scales(&self, survey: &Survey) -> Result<(Scaling, Vec<f64>)> {
+        let (shift_invariant, domain) = match &self.columns() {
             Some(columns) => (columns.is_shift_invariant(), columns.domain()),
             None => (self.spec.is_shift_invariant(), self.spec.domain()),
         };
@@ -191,12 +191,57 @@ impl Prepared {
             .decide(survey, shift_invariant);
         let kernel = self.spec.kernel.as_ref();
         let lengthscales = self.bandwidth.lengthscales(kernel, survey, &scaling)?;
+        Ok((scaling, lengthscales))
+    }
+
+    /// The kernel that the map estimates, on raw rows; `None` of maps that are made of none.
+    pub(crate) fn scaled_kernel(&self, survey: &Survey) -> Result<Option<ScaledKernel>> {
+        let Some(kernel) = self.spec.kernel() else {
+            return Ok(None);
+        };
+        let (scaling, lengthscales) = self.scales(survey)?;
         let input = scaling.input(&lengthscales)?;
-        Ok(match columns {
+        Ok(Some(ScaledKernel { kernel, input }))
+    }
+
+    /// Decides on scales and draws the map, of rows that were surveyed.
+    pub(crate) fn draw(
+        &self,
+        survey: &Survey,
+        source: &mut dyn ChunkSource,
+        run: &Run,
+    ) -> Result<Box<dyn FeatureMap>> {
+        let (scaling, lengthscales) = self.scales(survey)?;
+        let input = scaling.input(&lengthscales)?;
+        Ok(match self.columns() {
             Some(columns) => Box::new(columns.build(input, &survey.sample)?),
             None => self.spec.build(input, &survey.sample, source, run)?,
         })
     }
+}
+
+/// The lengthscale of a kernel by the median distance between rows.
+#[pyfunction]
+#[pyo3(signature = (x, kernel, seed, device, memory=None))]
+pub(crate) fn lengthscale_of_rows(
+    py: Python<'_>,
+    x: Table<'_>,
+    kernel: &str,
+    seed: u64,
+    device: &str,
+    memory: Option<u64>,
+) -> PyResult<f64> {
+    let kernel = kernels::parse(kernel).map_err(|e| exception(&e))?;
+    let given = x.given();
+    without_gil(py, |interrupt| {
+        let run = run(device, memory, interrupt, None)?;
+        let mut source = given.source(None, None, interrupt.flag())?;
+        let hear = |step| run.say(step);
+        let survey = Survey::watched(source.as_mut(), MEDIAN_ROWS, seed, &hear)?;
+        let scaling = Standardize::No.decide(&survey, kernel.is_shift_invariant());
+        let found = Bandwidth::Median.lengthscales(kernel.as_ref(), &survey, &scaling)?;
+        Ok(found[0])
+    })
 }
 
 /// The lengthscale of a kernel whose formula has this gamma.

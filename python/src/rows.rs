@@ -2,16 +2,23 @@
 
 use crate::options::Options;
 use bochner::models::{
-    Components, KMeansOptions, KernelIcaOptions, KernelPcaOptions, OneClassOptions,
-    SpectralEmbeddingOptions,
+    Components, DensityOptions, KMeansOptions, KernelIcaOptions, KernelPcaOptions, OneClassOptions,
+    PcaSolver, SpectralEmbeddingOptions,
 };
-use pyo3::prelude::*;
+use pyo3::{exceptions::PyValueError, prelude::*};
 
 /// So many components, or as many as explain a share of the variance.
 #[derive(FromPyObject)]
 enum Wanted {
     Count(usize),
     Share(f64),
+}
+
+/// Multiples of a bandwidth, or the word for those that serve where nothing is known.
+#[derive(FromPyObject)]
+enum Multiples {
+    These(Vec<f64>),
+    Some(String),
 }
 
 impl Options<'_, '_> {
@@ -22,7 +29,47 @@ impl Options<'_, '_> {
                 Some(Wanted::Share(share)) => Components::Variance(share),
                 None => KernelPcaOptions::default().components,
             },
-            ..KernelPcaOptions::default()
+            solver: self.pca_solver()?,
+        })
+    }
+
+    fn pca_solver(&self) -> PyResult<PcaSolver> {
+        let solver: Option<String> = self.get("solver")?;
+        match solver.as_deref() {
+            None | Some("covariance") => Ok(PcaSolver::Covariance),
+            Some("randomized") => {
+                let PcaSolver::Randomized {
+                    oversampling,
+                    passes,
+                } = PcaSolver::randomized()
+                else {
+                    return Err(PyValueError::new_err("no randomized solver"));
+                };
+                Ok(PcaSolver::Randomized {
+                    oversampling: self.get("oversampling")?.unwrap_or(oversampling),
+                    passes: self.get("passes")?.unwrap_or(passes),
+                })
+            }
+            Some(other) => Err(PyValueError::new_err(format!(
+                "solver is {other:?}; use 'covariance' or 'randomized'"
+            ))),
+        }
+    }
+
+    pub(crate) fn density(&self) -> PyResult<DensityOptions> {
+        let multiples = match self.get("multiples")? {
+            None => Vec::new(),
+            Some(Multiples::These(these)) => these,
+            Some(Multiples::Some(word)) if word == "auto" => DensityOptions::some_multiples(),
+            Some(Multiples::Some(word)) => {
+                return Err(PyValueError::new_err(format!(
+                    "multiples is {word:?}; use numbers, 'auto' or None"
+                )));
+            }
+        };
+        Ok(DensityOptions {
+            log: true,
+            multiples,
         })
     }
 

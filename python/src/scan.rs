@@ -1,32 +1,50 @@
 //! Files that are read chunk by chunk, and never by Python.
 
 use crate::{
-    calls::{exception, interrupted, without_gil},
+    calls::{exception, without_gil},
+    file::FileSource,
+    model::Model,
     views::TableView,
 };
 use bochner::{
     Error, Result,
-    data::{Chunk, ChunkSource, CsvWriter, DataFile, NpyWriter, Rows, Survey},
+    data::{
+        Chunk, ChunkSource, ColumnChoice, CsvWriter, DataFile, NpyWriter, Rows, Survey, TargetUse,
+    },
 };
-use ndarray::{Array1, ArrayView1, ArrayView2, Axis, concatenate, s};
-use numpy::{IntoPyArray, PyReadonlyArray2};
+use ndarray::{Array1, Array2, Axis, concatenate};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
 use pyo3::{
     exceptions::{PyRuntimeError, PyValueError},
     prelude::*,
 };
 use std::{
     path::PathBuf,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Mutex, PoisonError},
 };
+
+/// What a scan is made of: the file, its target columns, the file of its targets, its feature
+/// columns, whether these are asked for only where the file has such names, how many there are, and
+/// how cells are read that are no numbers.
+type Parts = (
+    PathBuf,
+    Vec<String>,
+    Option<PathBuf>,
+    Option<Vec<String>>,
+    bool,
+    Option<usize>,
+    Option<Cells>,
+);
+
+/// What stands for missing values, columns of categories that look like numbers, most categories of
+/// a column, and the column of weights.
+type Cells = (String, Vec<String>, usize, Option<String>);
 
 /// A data file, opened when it is read.
 #[pyclass(frozen, module = "bochner._native")]
 pub(crate) struct Scan {
     file: DataFile,
-    parts: (PathBuf, Vec<String>, Option<PathBuf>),
+    parts: Parts,
     columns: usize,
     targets: usize,
     rows: Option<usize>,
@@ -34,6 +52,18 @@ pub(crate) struct Scan {
 }
 
 impl Scan {
+    fn of(py: Python<'_>, file: DataFile, parts: Parts) -> PyResult<Self> {
+        let source = without_gil(py, |_| file.open())?;
+        Ok(Self {
+            columns: source.columns(),
+            targets: source.targets(),
+            rows: source.rows(),
+            names: source.column_names(),
+            file,
+            parts,
+        })
+    }
+
     pub(crate) fn file(&self) -> &DataFile {
         &self.file
     }
@@ -45,13 +75,25 @@ const ROWS: usize = 1 << 14;
 #[pymethods]
 impl Scan {
     /// The file at `path`, of whose columns those named in `target` are targets; `targets` is the
-    /// file of the targets of a .npy file.
+    /// file of the targets of a .npy file. Features are the columns of a .csv that are named,
+    /// `matching` says where it has such names, or so many of a .libsvm file.
     #[new]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "what a file is, by place from Python"
+    )]
+    #[pyo3(signature = (
+        path, target, targets, columns=None, matching=false, width=None, cells=None
+    ))]
     fn new(
         py: Python<'_>,
         path: PathBuf,
         target: Vec<String>,
         targets: Option<PathBuf>,
+        columns: Option<Vec<String>>,
+        matching: bool,
+        width: Option<usize>,
+        cells: Option<Cells>,
     ) -> PyResult<Self> {
         let mut file = DataFile::at(&path);
         for column in &target {
@@ -60,15 +102,38 @@ impl Scan {
         if let Some(targets) = &targets {
             file = file.targets(targets);
         }
-        let source = without_gil(py, |_| file.open())?;
-        Ok(Self {
-            columns: source.columns(),
-            targets: source.targets(),
-            rows: source.rows(),
-            names: source.column_names(),
-            file,
-            parts: (path, target, targets),
-        })
+        if let Some(columns) = &columns {
+            file = file.columns(match matching {
+                true => ColumnChoice::Matching(columns.clone()),
+                false => ColumnChoice::These(columns.clone()),
+            });
+        }
+        if let Some(width) = width {
+            file = file.width(width);
+        }
+        if let Some((missing, categorical, most, weight)) = &cells {
+            file = file.missing(missing.parse().map_err(|e| exception(&e))?);
+            file = file.most_categories(*most);
+            for column in categorical {
+                file = file.categorical(column);
+            }
+            if let Some(weight) = weight {
+                file = file.weight(weight);
+            }
+        }
+        let parts = (path, target, targets, columns, matching, width, cells);
+        Self::of(py, file, parts)
+    }
+
+    /// The same file with the columns that a model makes of a table; its targets are read if they
+    /// are there.
+    fn for_model(&self, py: Python<'_>, model: &Model) -> PyResult<Self> {
+        let choice = model.held().columns();
+        let mut file = self.file.clone().columns(choice);
+        if self.parts.1.is_empty() {
+            file = file.target_use(TargetUse::IfPresent);
+        }
+        Self::of(py, file, self.parts.clone())
     }
 
     #[getter]
@@ -124,7 +189,11 @@ impl Scan {
                 false => Err(Error::shape(format!("the file has {first} rows"))),
             }
         })?;
-        Ok(HeldRows { x })
+        Ok(HeldRows {
+            y: Array2::zeros((x.nrows(), 0)),
+            x,
+            weights: None,
+        })
     }
 
     /// The feature rows in order, at most `rows` at a time.
@@ -136,10 +205,7 @@ impl Scan {
         })
     }
 
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> (Bound<'py, PyAny>, (PathBuf, Vec<String>, Option<PathBuf>)) {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyAny>, Parts) {
         (py.get_type::<Self>().into_any(), self.parts.clone())
     }
 }
@@ -164,6 +230,8 @@ fn stacked(parts: Vec<Rows>) -> Result<Rows> {
 #[pyclass(frozen, module = "bochner._native")]
 pub(crate) struct HeldRows {
     x: Rows,
+    y: Array2<f64>,
+    weights: Option<Array1<f64>>,
 }
 
 impl HeldRows {
@@ -189,6 +257,16 @@ impl HeldRows {
             Rows::F32(_) => "float32",
             Rows::F64(_) => "float64",
         }
+    }
+
+    /// A copy of their targets, `[n, t]`.
+    fn targets<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
+        self.y.clone().into_pyarray(py)
+    }
+
+    /// What each counts, if the file says it.
+    fn weights<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
+        Some(self.weights.clone()?.into_pyarray(py))
     }
 
     /// A copy for numpy, in the type of the values.
@@ -218,87 +296,7 @@ impl Chunks {
             let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
             source.next_chunk(self.rows)
         })?;
-        Ok(chunk.map(|chunk| HeldRows { x: chunk.x }))
-    }
-}
-
-/// A file as a source, with targets and weights of Python in the place of its own if there are any.
-/// It ends with an error once `stop` is set.
-pub(crate) struct FileSource<'a> {
-    file: Box<dyn ChunkSource>,
-    pub(crate) y: Option<ArrayView2<'a, f64>>,
-    pub(crate) weights: Option<ArrayView1<'a, f64>>,
-    stop: Arc<AtomicBool>,
-    next: usize,
-}
-
-impl FileSource<'_> {
-    pub(crate) fn open(file: &DataFile, stop: Arc<AtomicBool>) -> Result<Self> {
-        Ok(Self {
-            file: file.open()?,
-            y: None,
-            weights: None,
-            stop,
-            next: 0,
-        })
-    }
-
-    /// Errors unless targets and weights are of so many rows, or of more while there are some left.
-    fn check(&self, rows: usize, ended: bool) -> Result<()> {
-        let y = self.y.map(|y| ("y", y.nrows()));
-        let weights = self.weights.map(|w| ("sample_weight", w.len()));
-        for (name, there) in [y, weights].into_iter().flatten() {
-            if there < rows || (ended && there != rows) {
-                let least = if ended { "" } else { "at least " };
-                return Err(Error::shape(format!(
-                    "{name} has {there} rows, the file {least}{rows}"
-                )));
-            }
-        }
-        Ok(())
-    }
-}
-
-impl ChunkSource for FileSource<'_> {
-    fn columns(&self) -> usize {
-        self.file.columns()
-    }
-    fn targets(&self) -> usize {
-        self.y.map_or_else(|| self.file.targets(), |y| y.ncols())
-    }
-    fn rows(&self) -> Option<usize> {
-        self.file.rows()
-    }
-    fn column_names(&self) -> Option<Vec<String>> {
-        self.file.column_names()
-    }
-    fn is_weighted(&self) -> bool {
-        self.weights.is_some()
-    }
-    fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
-        if self.stop.load(Ordering::Relaxed) {
-            return Err(interrupted());
-        }
-        let Some(mut chunk) = self.file.next_chunk(max_rows)? else {
-            self.check(self.next, true)?;
-            return Ok(None);
-        };
-        let rows = self.next..self.next + chunk.x.nrows();
-        self.check(rows.end, false)?;
-        self.next = rows.end;
-        if let Some(y) = self.y {
-            chunk.y = y.slice(s![rows.clone(), ..]).to_owned();
-        }
-        chunk.weights = (self.weights).map(|w| -> Array1<f64> { w.slice(s![rows]).to_owned() });
-        Ok(Some(chunk))
-    }
-    fn rewind(&mut self) -> Result<()> {
-        self.next = 0;
-        self.file.rewind()
-    }
-    fn is_checked(&self) -> bool {
-        // Targets of Python were looked at there.
-        self.file.is_checked()
+        Ok(chunk.map(|Chunk { x, y, weights }| HeldRows { x, y, weights }))
     }
 }
 

@@ -179,13 +179,16 @@ impl RidgeState {
         Self::of(self.map.clone(), self.targets.clone(), self.names.clone())
     }
 
-    /// The ridge regression of the rows so far, with this penalty per sample.
+    /// The ridge regression of the rows so far, with this penalty per sample; `columns` is what
+    /// those of the rows are called.
+    #[pyo3(signature = (penalty, fit_intercept, device, columns=None))]
     fn model(
         &self,
         py: Python<'_>,
         penalty: f64,
         fit_intercept: bool,
         device: &str,
+        columns: Option<Vec<String>>,
     ) -> PyResult<Model> {
         let model = without_gil(py, |_| -> Result<LinearModel> {
             let sums = self.locked();
@@ -200,6 +203,7 @@ impl RidgeState {
                 lambda: penalty,
                 rows: sums.rows,
                 class_names: self.names.clone(),
+                column_names: columns,
                 ..LinearModel::new(map, coefficients, self.targets.clone(), &on)
             };
             let name = "effective_dimension".to_owned();

@@ -84,3 +84,38 @@ def test_devices():
     assert found["cpu"].startswith("CPU") and isinstance(found["adapters"], list)
     with pytest.raises(RuntimeError, match="no adapter is called"):
         RBFSampler(device="no such device").fit([[0.0], [1.0]]).transform([[0.0]])
+
+
+def test_few_rows_are_checked_as_many_are():
+    rows = np.random.RandomState(0).normal(size=(5000, 8))
+    fitted = RBFSampler(n_components=16, random_state=0, device="cpu").fit(rows)
+
+    def said(X):
+        try:
+            return fitted.transform(X)
+        except ValueError as error:
+            return type(error), str(error)
+
+    for fault in (np.nan, np.inf, -np.inf):
+        few, many = rows[:3].copy(), rows.copy()
+        few[1, 7] = many[1, 7] = fault
+        for dtype in (np.float32, np.float64):
+            assert said(few.astype(dtype)) == said(many.astype(dtype))
+            assert said(few.astype(dtype))[0] is ValueError
+    for faulty in (rows[:3, :7], rows[0], rows[:0], rows[:3, :, np.newaxis]):
+        assert said(faulty)[0] is ValueError
+    assert said(rows[:3, :7]) == said(rows[:, :7])
+    plain = said(rows[:3])
+    for same in (rows[:3].tolist(), rows[:3].astype(">f8"), np.asfortranarray(rows[:3])):
+        np.testing.assert_array_equal(said(same), plain)
+    # Large values are no fault, though their sum is no number.
+    large = RBFSampler(gamma=1e-76, n_components=16, random_state=0, device="cpu").fit(rows)
+    assert np.isfinite(large.transform(np.full((3, 8), 3e38, dtype=np.float32))).all()
+
+
+def test_names_of_columns_are_missed_in_few_rows():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(np.eye(4), columns=list("abcd"))
+    fitted = RBFSampler(n_components=16, random_state=0, device="cpu").fit(table)
+    with pytest.warns(UserWarning, match="valid feature names"):
+        fitted.transform(np.eye(4))

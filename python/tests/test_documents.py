@@ -51,6 +51,7 @@ def test_mypy_accepts_the_types(tmp_path):
     use.write_text(
         "import numpy as np\n"
         "from bochner import KernelKMeans, KernelPCA, KernelRidgeClassifier, Nystroem, RBFSampler\n"
+        "from bochner import AutoRegressor, KernelDensity\n"
         "from bochner import devices, mmd_test\n"
         "X = np.zeros((3, 2))\n"
         "Z = RBFSampler(gamma='scale', n_components=10, random_state=0).fit(X).transform(X)\n"
@@ -59,6 +60,8 @@ def test_mypy_accepts_the_types(tmp_path):
         "y = KernelRidgeClassifier(penalty=[1e-3, 1e-2]).fit(X, [0, 1, 0]).predict(X)\n"
         "part = KernelPCA(n_components=0.9).fit(X).explained_variance_ratio_.sum()\n"
         "clusters = KernelKMeans(n_clusters=2).fit_predict(X)\n"
+        "trials = AutoRegressor(budget='60s').fit(X, y).results_['error'].min()\n"
+        "density: float = KernelDensity(gamma=[1.0, 2.0]).fit(X).score(X)\n"
         "p: float = mmd_test(X, X, permutations=9).pvalue\n"
         "where: str = devices()['cpu']  # type: ignore[assignment]\n"
     )

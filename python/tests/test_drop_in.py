@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
-from bochner import Nystroem, RBFSampler
+from bochner import Nystroem, PolynomialCountSketch, RBFSampler
 
 
 @pytest.fixture
@@ -92,6 +92,36 @@ def test_gamma_rules(X):
     K = rbf_kernel(X, gamma=0.5 / np.median(distances) ** 2)
     Z = median.transform(X)
     assert abs((Z @ Z.T - K).mean()) < 0.005
+
+
+def test_gamma_rules_of_the_others(X):
+    d = X.shape[1]
+    distances = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))[np.triu_indices(200, 1)]
+    numbers = {
+        "auto": 1 / d,
+        "scale": 1 / (d * X.var()),
+        "median": 0.5 / np.median(distances) ** 2,
+    }
+    for rule, gamma in numbers.items():
+        own = Nystroem(gamma=rule, n_components=200, random_state=0).fit_transform(X)
+        K = rbf_kernel(X, gamma=gamma)
+        assert abs(own @ own.T - K).max() < 2e-3, rule
+        # One that is 3 % off would show.
+        assert abs(rbf_kernel(X, gamma=1.03 * gamma) - K).max() > 4e-3
+        expected = theirs.Nystroem(gamma=gamma, n_components=50, random_state=0).fit(X)
+        same = Nystroem(gamma=rule, n_components=50, random_state=0).fit(X)
+        assert (same.component_indices_ == expected.component_indices_).all()
+        assert_allclose(same.transform(X), expected.transform(X), atol=1e-3)
+        thin = Nystroem(gamma=rule, n_components=50, random_state=0)
+        assert_allclose(thin.fit_transform(sparse.csr_array(X)), same.transform(X), atol=1e-4)
+        if rule == "median":
+            with pytest.raises(ValueError, match="kernels of distances"):
+                Nystroem("polynomial", gamma=rule).fit(X)
+            continue
+        for kind, more in ((Nystroem, {"kernel": "polynomial"}), (PolynomialCountSketch, {})):
+            one = kind(gamma=rule, n_components=30, random_state=0, **more).fit_transform(X)
+            other = kind(gamma=gamma, n_components=30, random_state=0, **more).fit_transform(X)
+            assert_allclose(one, other, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

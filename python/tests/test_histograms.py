@@ -57,6 +57,13 @@ def test_skewed_features_are_scikit_learn_s(X, dtype):
     assert_allclose(Z, expected, atol=4e-3)
     turned = np.log(X.astype(float) + 0.1) @ own.random_weights_ + own.random_offset_
     assert_allclose(Z, np.sqrt(2 / 64) * np.cos(turned), atol=2e-6)
+    paired = SkewedChi2Sampler(skewedness=0.1, n_components=64, form="paired", random_state=5).fit(X)
+    turned = np.log(X.astype(float) + 0.1) @ paired.random_weights_
+    expected = np.sqrt(2 / 64) * np.hstack([np.cos(turned), np.sin(turned)])
+    assert paired.transform(X).shape == (150, 64) and (paired.random_offset_ == 0).all()
+    assert_allclose(paired.transform(X), expected, atol=2e-6)
+    other = SkewedChi2Sampler(skewedness=0.1, n_components=64, sampling="sobol", random_state=5)
+    assert other.fit_transform(X).shape == (150, 64) and not hasattr(other, "random_weights_")
     X[7, 2] = -0.1
     with pytest.raises(ValueError, match="Row 7, column 2"):
         own.transform(X)

@@ -18,6 +18,7 @@ from bochner import (
     FalkonRegressor,
     GreedyClassifier,
     GreedyRegressor,
+    KernelKMeans,
     KernelRidgeRegressor,
 )
 
@@ -112,10 +113,35 @@ def test_digits(model, tmp_path):
 def test_weights_are_refused_where_they_would_be_left_out(wave):
     from bochner._native import Model
 
+    X, _ = wave
+    options = KernelKMeans()._options(X)
+    with pytest.raises(NotImplementedError, match="kmeans takes no weights"):
+        Model.fit("kmeans", X, np.empty((200, 0)), np.ones(200), options)
+
+
+def test_weights_of_the_exact_kernel(wave):
     X, y = wave
-    options = ExactKernelRidgeRegressor()._options(X)
-    with pytest.raises(NotImplementedError, match="kernel-ridge takes no weights"):
-        Model.fit("kernel-ridge", X, y[:, None], np.ones(200), options)
+    weights = np.random.RandomState(1).uniform(0.0, 3.0, size=len(X))
+    weights[::7] = 0.0
+    penalty = 1e-3
+    theirs = KernelRidge(kernel="rbf", gamma=0.7, alpha=penalty * weights.sum())
+    exact = theirs.fit(X, y, sample_weight=weights).predict(X)
+    own = ExactKernelRidgeRegressor(
+        gamma=0.7, penalty=penalty, fit_intercept=False, standardize="no"
+    )
+    assert_allclose(own.fit(X, y, sample_weight=weights).predict(X), exact, atol=2e-5)
+    # Weights and a penalty that is 3 % off would show.
+    assert abs(own.fit(X, y).predict(X) - exact).max() > 1e-3
+    own.set_params(penalty=1.03 * penalty).fit(X, y, sample_weight=weights)
+    assert abs(own.predict(X) - exact).max() > 2e-4
+    labels = (y > 0.5).astype(int)
+    counts = {0: 1.0, 1: 3.0}
+    options = {"gamma": 0.7, "penalty": 1e-2}
+    by_class = ExactKernelRidgeClassifier(class_weight=counts, **options).fit(X, labels)
+    by_row = ExactKernelRidgeClassifier(**options).fit(X, labels, 1.0 + 2.0 * labels)
+    assert_allclose(by_class.decision_function(X), by_row.decision_function(X), atol=1e-6)
+    plain = ExactKernelRidgeClassifier(**options).fit(X, labels)
+    assert abs(plain.decision_function(X) - by_row.decision_function(X)).max() > 1e-2
 
 
 def test_memory_of_the_exact_kernel():

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from joblib import Parallel, delayed
 from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn.base import clone
@@ -11,11 +12,15 @@ from sklearn.datasets import load_digits
 from sklearn.gaussian_process import GaussianProcessRegressor as TheirGaussianProcess
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.kernel_ridge import KernelRidge
+from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bochner import (
+    ExactKernelRidgeRegressor,
+    FalkonRegressor,
     GaussianProcessRegressor,
     KernelElasticNet,
+    KernelElasticNetClassifier,
     KernelLogisticRegression,
     KernelRidgeClassifier,
     KernelRidgeRegressor,
@@ -23,7 +28,12 @@ from bochner import (
     KernelSVR,
 )
 
-CLASSIFIERS = [KernelRidgeClassifier, KernelLogisticRegression, KernelSVC]
+CLASSIFIERS = [
+    KernelRidgeClassifier,
+    KernelLogisticRegression,
+    KernelSVC,
+    KernelElasticNetClassifier,
+]
 REGRESSORS = [KernelRidgeRegressor, KernelSVR, KernelElasticNet, GaussianProcessRegressor]
 
 
@@ -81,12 +91,15 @@ def test_weights_count_rows():
 def test_digits(kind, digits):
     X, y, X_test, y_test = digits
     names = np.array("zero one two three four five six seven eight nine".split())
-    model = kind(n_components=600, gamma=0.03, random_state=0).fit(X, names[y])
+    options = {"n_components": 600, "gamma": 0.03, "random_state": 0}
+    # Few features are less right.
+    options |= {"l1": 1e-4} if kind is KernelElasticNetClassifier else {}
+    model = kind(**options).fit(X, names[y])
     assert model.score(X_test, names[y_test]) > 0.92
     assert list(model.classes_) == sorted(names)
     scores = model.decision_function(X_test)
     assert (model.classes_[scores.argmax(axis=1)] == model.predict(X_test)).all()
-    again = kind(n_components=600, gamma=0.03, random_state=0).fit(X.astype(np.float32), y)
+    again = kind(**options).fit(X.astype(np.float32), y)
     assert again.predict(X_test).dtype == y.dtype
     if kind is KernelLogisticRegression:
         p = model.predict_proba(X_test)
@@ -186,6 +199,43 @@ def test_gaussian_process_is_scikit_learn_s():
     assert 0.15 < found.noise_deviation_ < 0.25
 
 
+def test_weights_of_a_gaussian_process_divide_its_noise():
+    X, y = wave(300, noise=0.2)
+    options = {"n_components": 80, "gamma": 1.0, "random_state": 0, "noise_variance": 0.04}
+    options |= {"signal_variance": 0.8, "fit_intercept": False, "standardize": "no"}
+    weights = np.random.RandomState(1).randint(0, 4, size=300)
+    own = GaussianProcessRegressor(**options).fit(X, y, sample_weight=weights)
+    # The same by rows that are there as often, since the noise is given.
+    rows = np.repeat(np.arange(300), weights)
+    repeated = GaussianProcessRegressor(**options).fit(X[rows], y[rows])
+    for one, other in zip(own.predict(X, return_std=True), repeated.predict(X, return_std=True)):
+        assert_allclose(one, other, atol=1e-4)
+    plain = GaussianProcessRegressor(**options).fit(X, y)
+    assert abs(plain.predict(X) - own.predict(X)).max() > 1e-2
+    with pytest.raises(ValueError, match="Negative"):
+        own.fit(X, y, sample_weight=weights - 1.0)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_probabilities_over_the_posterior(classes, digits, tmp_path):
+    X, y, X_test, y_test = (part[::4] for part in digits)
+    y, y_test = y % classes, y_test % classes
+    options = {"n_components": 100, "gamma": 0.03, "penalty": 1e-3, "random_state": 0}
+    mode = KernelLogisticRegression(**options).fit(X, y)
+    mean = KernelLogisticRegression(laplace=True, **options).fit(X, y)
+    assert not hasattr(mode, "log_marginal_likelihood_")
+    assert mean.log_marginal_likelihood_ < 0
+    assert (mode.predict(X_test) == mean.predict(X_test)).all()
+    p, q = mode.predict_proba(X_test), mean.predict_proba(X_test)
+    assert_allclose(q.sum(axis=1), 1.0)
+    # An average is less sure, and not of another opinion.
+    assert (q.max(axis=1) < p.max(axis=1) + 1e-3).mean() > 0.97
+    assert (q.argmax(axis=1) == y_test).mean() > 0.75
+    mean.save(tmp_path / "mean.model")
+    again = KernelLogisticRegression.load(tmp_path / "mean.model")
+    assert_allclose(again.predict_proba(X_test), q, atol=1e-12)
+
+
 def test_losses():
     X, y = wave(300, noise=0.0)
     spoilt = y.copy()
@@ -220,3 +270,159 @@ def test_warnings_of_the_library_are_python_s():
         model.fit(X, X[:, 0])
     with pytest.raises(NotImplementedError, match="use map='nystrom'"):
         KernelRidgeRegressor(kernel="hat").fit(X, X[:, 0])
+
+
+def test_a_gamma_for_each_column():
+    random = np.random.RandomState(0)
+    X, gamma = random.normal(size=(200, 3)), [0.1, 0.7, 2.0]
+    y = np.sin(X.sum(axis=1))
+    # That of columns which are scaled by hand.
+    scaled = X * np.sqrt(gamma)
+    options = {"fit_intercept": False, "standardize": "no", "penalty": 1e-3, "random_state": 0}
+    expected = KernelRidge(kernel="rbf", gamma=1.0, alpha=0.2).fit(scaled, y).predict(scaled)
+    own = KernelRidgeRegressor(gamma=gamma, map="nystrom", n_components=200, **options)
+    assert_allclose(own.fit(X, y).predict(X), expected, atol=1e-3)
+    assert_allclose(clone(own).set_params(gamma=np.array(gamma)).fit(X, y).predict(X), own.predict(X))
+    # One of them 3 % off would show.
+    off = clone(own).set_params(gamma=[0.1, 0.7 * 1.03, 2.0]).fit(X, y).predict(X)
+    assert abs(off - expected).max() > 2e-3
+    laplacian = KernelRidgeRegressor(gamma=gamma, kernel="laplacian", map="nystrom", **options)
+    laplacian.set_params(n_components=200).fit(X, y)
+    weighed = KernelRidge(kernel="laplacian", gamma=1.0, alpha=0.2).fit(X * gamma, y)
+    assert_allclose(laplacian.predict(X), weighed.predict(X * gamma), atol=1e-3)
+    for wrong in ([0.1, 0.7], [0.1, 0.7, -2.0], [[0.1, 0.7, 2.0]]):
+        with pytest.raises(ValueError, match="gamma is .* one for each of the 3 features"):
+            clone(own).set_params(gamma=wrong).fit(X, y)
+
+
+def test_the_dual_is_the_same_ridge():
+    X, y = wave(150)
+    options = {"n_components": 400, "penalty": 1e-3, "random_state": 0}
+    primal = KernelRidgeRegressor(solver="cholesky", **options).fit(X, y)
+    dual = KernelRidgeRegressor(solver="dual", **options).fit(X, y)
+    assert_allclose(dual.predict(X), primal.predict(X), atol=1e-4)
+
+
+def test_grid_search_in_processes():
+    X, y = wave(300, noise=0.3)
+    grid = {"penalty": [1e-12, 1e-3, 1e3], "gamma": [0.5]}
+    search = GridSearchCV(KernelRidgeRegressor(n_components=60, random_state=0), grid, cv=3, n_jobs=2)
+    assert search.fit(X, y).best_params_["penalty"] == 1e-3
+    # Threads share a fitted model, too.
+    model, rows = search.best_estimator_, np.array_split(X, 8)
+    own = Parallel(n_jobs=2, prefer="threads")(delayed(model.predict)(part) for part in rows)
+    assert_allclose(np.concatenate(own), model.predict(X), atol=1e-9)
+
+
+def test_a_gaussian_process_finds_what_columns_say():
+    random = np.random.RandomState(0)
+    X = random.uniform(-3, 3, size=(400, 3)) * [1.0, 10.0, 0.1]
+    y = np.sin(X[:, 0]) + 0.05 * random.normal(size=400)
+    options = dict(n_components=200, random_state=0)
+    fixed = GaussianProcessRegressor(**options).fit(X, y)
+    assert not hasattr(fixed, "lengthscales_")
+    found = GaussianProcessRegressor(lengthscales="per-column", **options).fit(X, y)
+    assert_allclose(found.feature_importances_.sum(), 1.0)
+    assert found.feature_importances_[0] > 0.8
+    # Relevance is the deviation of a column over its lengthscale.
+    relevance = X.std(axis=0) / found.lengthscales_
+    assert_allclose(relevance / relevance.sum(), found.feature_importances_, rtol=1e-2)
+    assert found.log_marginal_likelihood_ > fixed.log_marginal_likelihood_ + 10
+    again = pickle.loads(pickle.dumps(found))
+    assert (again.predict(X) == found.predict(X)).all()
+    one = GaussianProcessRegressor(lengthscales="one", **options).fit(X, y)
+    scales = one.lengthscales_ / X.std(axis=0)
+    assert_allclose(scales, scales[0], rtol=1e-2)
+    with pytest.raises(ValueError, match="lengthscales"):
+        GaussianProcessRegressor(lengthscales="some", **options).fit(X, y)
+
+
+def test_bounds_of_logistic_regression(digits):
+    X, y, X_test, y_test = digits
+    free = KernelLogisticRegression(n_components=100, gamma=0.03, random_state=0).fit(X, y)
+    bound = 0.5 * np.sqrt(100) * abs(free._model.coefficients()[0]).max()
+    held = clone(free).set_params(bound=bound, penalty=0.0).fit(X, y)
+    largest = np.sqrt(100) * abs(held._model.coefficients()[0]).max()
+    # The bound is reached, and kept.
+    assert 0.99 * bound < largest <= bound * (1 + 1e-6)
+    assert held.score(X_test, y_test) > 0.8
+    with pytest.raises(ValueError, match="l1"):
+        clone(held).set_params(l1=1e-3).fit(X, y)
+
+
+@pytest.mark.parametrize("kind", [KernelLogisticRegression, KernelSVC, KernelSVR])
+def test_fits_begin_where_the_one_before_ended(kind, digits):
+    X, y, _, _ = digits
+    options = dict(n_components=100, gamma=0.03, random_state=0, tol=1e-4)
+    options.update(loss="huber", epsilon=1.0) if kind is KernelSVR else None
+    warm = kind(warm_start=True, **options).fit(X, y)
+    cold = warm.n_iter_
+    warm.fit(X, y)
+    assert warm.n_iter_ < cold / 2
+    fresh = kind(**options).fit(X, y)
+    assert fresh.fit(X, y).n_iter_ == cold
+    scores = "predict" if kind is KernelSVR else "decision_function"
+    ours, theirs = getattr(warm, scores)(X), getattr(fresh, scores)(X)
+    assert abs(ours - theirs).max() < 0.1 * abs(theirs).max()
+    # Other columns, or other classes, begin anew.
+    warm.fit(X[:, :20], y)
+    if kind is not KernelSVR:
+        kept = y < 5
+        warm.fit(X[kept, :20], y[kept])
+        assert list(warm.classes_) == [0, 1, 2, 3, 4]
+
+
+def test_importances_are_shares_of_squared_gradients():
+    X = np.random.RandomState(0).uniform(-1, 1, size=(1500, 2))
+    X[:, 1] *= 10
+    # Gradients 1 and 0.2, of columns with deviations 1 and 10: as 1 to 4 once they are divided.
+    y = X[:, 0] + 0.2 * X[:, 1]
+    divided = {"standardize": "yes", "gamma": 0.1, "importances": True, "random_state": 0}
+    raw = {**divided, "standardize": "no", "gamma": [0.3, 0.003]}
+    for model in (
+        KernelRidgeRegressor(n_components=200),
+        KernelRidgeRegressor(n_components=200, map="nystrom"),
+        KernelSVR(n_components=200, loss="huber", epsilon=0.5),
+        GaussianProcessRegressor(n_components=200),
+        FalkonRegressor(n_components=100),
+        ExactKernelRidgeRegressor(penalty=1e-6),
+    ):
+        # Rounding of exact solutions magnifies.
+        shares = model.set_params(**divided).fit(X, y).feature_importances_
+        assert_allclose(shares, [0.2, 0.8], atol=0.006, err_msg=str(model))
+        shares = clone(model).set_params(**raw).fit(X, y).feature_importances_
+        assert_allclose(shares, [25 / 26, 1 / 26], atol=0.006, err_msg=str(model))
+        again = pickle.loads(pickle.dumps(model))
+        assert (again.feature_importances_ == model.feature_importances_).all()
+        assert not hasattr(clone(model).set_params(importances=False).fit(X, y), "feature_importances_")
+    # Binning has no gradient.
+    binned = KernelRidgeRegressor(map="binning", kernel="laplacian", n_components=50, importances=True)
+    assert binned.fit(X, y).feature_importances_ is None
+
+
+@pytest.mark.parametrize("kind", CLASSIFIERS)
+def test_importances_of_classes(kind):
+    X = np.random.RandomState(0).normal(size=(800, 4))
+    labels = np.where(X[:, 2] + 0.1 * X[:, 0] > 0, "yes", "no")
+    model = kind(n_components=200, gamma=0.1, importances=True, random_state=0).fit(X, labels)
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+    assert model.feature_importances_.argmax() == 2 and model.feature_importances_[2] > 0.8
+
+
+def test_the_elastic_net_of_classes_is_one_for_each():
+    random = np.random.RandomState(0)
+    X = random.normal(size=(2500, 2))
+    y = np.where(X[:, 0] * X[:, 1] > 0, "up", "down")
+    options = {"n_components": 40, "gamma": 0.5, "standardize": "no", "random_state": 0}
+    own = KernelElasticNetClassifier(l1=0.02, penalty=0.01, **options).fit(X, y)
+    beta, intercept = own._model.coefficients()
+    # One lasso for each class, against -1 and 1.
+    one_against = KernelElasticNet(l1=0.02, penalty=0.01, **options)
+    amounts = one_against.fit(X, np.where(y == "up", 1.0, -1.0))
+    assert_allclose(own.decision_function(X), amounts.predict(X), atol=1e-4)
+    assert 0 < (beta[:, 1] != 0).sum() < 40
+    assert intercept.shape == (2,)
+    assert list(own.classes_) == ["down", "up"] and own.score(X, y) > 0.9
+    p = clone(own).set_params(probability=True).fit(X, y).predict_proba(X)
+    assert_allclose(p.sum(axis=1), 1.0)
+    assert ((p[:, 1] > 0.5) == (y == "up")).mean() > 0.9

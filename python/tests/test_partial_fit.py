@@ -8,7 +8,21 @@ from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 
-from bochner import KernelRidgeClassifier, KernelRidgeRegressor, Nystroem, RBFSampler
+from bochner import (
+    BoostingClassifier,
+    BoostingRegressor,
+    GaussianProcessRegressor,
+    GreedyClassifier,
+    GreedyRegressor,
+    KernelDensity,
+    KernelElasticNet,
+    KernelElasticNetClassifier,
+    KernelPCA,
+    KernelRidgeClassifier,
+    KernelRidgeRegressor,
+    Nystroem,
+    RBFSampler,
+)
 
 OPTIONS = {"n_components": 120, "gamma": 0.7, "standardize": "no", "random_state": 0, "penalty": 1e-4}
 
@@ -149,3 +163,113 @@ def test_maps_are_those_of_the_first_rows(wave, kind):
     assert (model.partial_fit(X[300:]).transform(X) == expected).all()
     with pytest.raises(ValueError, match="features"):
         model.partial_fit(X[:, :1])
+
+
+GROWING = [
+    KernelElasticNet(n_components=60, l1=1e-3, random_state=0),
+    KernelElasticNetClassifier(n_components=60, l1=1e-3, random_state=0),
+    GaussianProcessRegressor(n_components=60, random_state=0),
+    GaussianProcessRegressor(n_components=60, weights="precisions", random_state=0),
+    GreedyRegressor(n_components=60, steps=20, random_state=0),
+    GreedyRegressor(n_components=60, steps=20, held_out=0.3, random_state=0),
+    GreedyClassifier(n_components=60, steps=20, random_state=0),
+    BoostingRegressor(n_components=60, block=10, stages=50, random_state=0),
+    BoostingClassifier(n_components=60, block=10, stages=50, random_state=0),
+    KernelPCA(n_components=3, map_components=60, random_state=0),
+    KernelDensity(map_components=60, random_state=0),
+]
+
+
+def says(model, X):
+    for way in ("decision_function", "transform", "score_samples", "predict"):
+        if hasattr(model, way):
+            return getattr(model, way)(X)
+
+
+@pytest.mark.parametrize("model", GROWING, ids=lambda model: type(model).__name__)
+def test_sums_of_other_learners_grow(model, tmp_path):
+    random = np.random.RandomState(0)
+    parts = random.uniform(0, 5, size=(4, 600, 2))
+    # Of one mean, so that the first rows centre the map as all do: which feature is which depends on
+    # it, and so does what takes few of them.
+    X = (parts - parts.mean(axis=1, keepdims=True)).reshape(-1, 2) + 2.5
+    y = np.sin(2 * X[:, 0]) * X[:, 1] + 0.1 * random.normal(size=2400)
+    options = {"gamma": 0.7, "standardize": "no"}
+    is_classifier = hasattr(model, "decision_function")
+    if is_classifier:
+        y = np.where(y > 1, "high", np.where(y > -1, "mid", "low"))
+    first = {"classes": np.unique(y)} if is_classifier else {}
+    # More rows than are put in order, of which the parts are the same held out.
+    whole = clone(model).set_params(**options).fit(X, y)
+    parts = in_parts(clone(model).set_params(**options), X, y, **first)
+    expected = says(whole, X)
+    bound = 5e-4 * abs(expected).max()
+    assert_allclose(says(parts, X), expected, atol=bound)
+    # A part that is missing shows, after a model was asked for, too.
+    fewer = in_parts(clone(model).set_params(**options), X[:600], y[:600], 1, **first)
+    assert abs(says(fewer, X) - expected).max() > 4 * bound
+    fewer = pickle.loads(pickle.dumps(fewer))
+    fewer.partial_fit(X[600:], y[600:])
+    assert_allclose(says(fewer, X), expected, atol=bound)
+    # So do attributes, which nobody has to predict for.
+    found = [name for name in vars(whole) if name.endswith("_") and not name.startswith("_")]
+    growing = in_parts(clone(model).set_params(**options), X[:600], y[:600], 1, **first)
+    for name in found:
+        getattr(growing, name)
+    growing.partial_fit(X[600:], y[600:])
+    for name in found:
+        ours, theirs = getattr(growing, name), getattr(whole, name)
+        if isinstance(theirs, np.ndarray) and theirs.dtype.kind in "OU":
+            assert list(ours) == list(theirs)
+        else:
+            assert_allclose(ours, theirs, rtol=0.02, err_msg=name)
+    if hasattr(whole, "get_feature_names_out"):
+        unasked = in_parts(clone(model).set_params(**options), X, y)
+        assert len(unasked.get_feature_names_out()) == 3
+    growing.save(tmp_path / "grown.model")
+    again = type(model).load(tmp_path / "grown.model")
+    assert_allclose(says(again, X), says(growing, X), atol=1e-9)
+    with pytest.raises(ValueError, match="features"):
+        growing.partial_fit(X[:, :1], y)
+    with pytest.warns(UserWarning, match="begins anew"):
+        anew = clone(whole).fit(X[:50], y[:50])
+        anew.partial_fit(X, y, **first)
+    assert_allclose(says(anew, X), says(in_parts(clone(whole), X, y, 1, **first), X), atol=1e-9)
+
+
+def test_weights_of_parts_that_grow(wave):
+    X, y = wave
+    w = np.random.RandomState(1).randint(0, 4, size=900).astype(float)
+    for model in (
+        KernelElasticNet(n_components=60, l1=1e-3, random_state=0, gamma=0.7, standardize="no"),
+        KernelDensity(map_components=60, random_state=0, gamma=0.7, standardize="no"),
+    ):
+        rows = clone(model)
+        for part in (slice(0, 500), slice(500, 900)):
+            counts = w[part].astype(int)
+            rows.partial_fit(X[part].repeat(counts, axis=0), y[part].repeat(counts))
+        parts = clone(model).partial_fit(X[:500], y[:500], sample_weight=w[:500])
+        parts.partial_fit(X[500:], y[500:], sample_weight=w[500:])
+        plain = clone(model).partial_fit(X[:500], y[:500]).partial_fit(X[500:], y[500:])
+        expected = says(rows, X)
+        assert_allclose(says(parts, X), expected, atol=1e-3 * abs(expected).max())
+        assert abs(says(plain, X) - expected).max() > 4e-3 * abs(expected).max()
+
+
+def test_what_needs_all_rows_has_no_parts(wave):
+    X, y = wave
+    for model in (
+        GaussianProcessRegressor(lengthscales="per-column"),
+        KernelPCA(solver="randomized", n_components=2),
+        KernelDensity(multiples="auto"),
+    ):
+        assert not hasattr(model, "partial_fit")
+    for model in (
+        KernelPCA(fit_inverse_transform=True),
+        KernelElasticNet(importances=True),
+        KernelRidgeRegressor(importances=True),
+        BoostingClassifier(probability=True),
+    ):
+        labels = {"classes": [False, True]} if isinstance(model, BoostingClassifier) else {}
+        with pytest.raises(ValueError, match="all rows at once"):
+            model.partial_fit(X, y > 0 if labels else y, **labels)

@@ -5,16 +5,22 @@ import pickle
 import numpy as np
 import pytest
 import sklearn.decomposition
+import sklearn.neighbors
 import sklearn.svm
 from numpy.testing import assert_allclose
+from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_moons
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bochner import (
+    KernelDensity,
     KernelICA,
     KernelKMeans,
     KernelPCA,
+    KernelRidgeRegressor,
     OneClassSVM,
     SpectralClustering,
     SpectralEmbedding,
@@ -26,14 +32,15 @@ EXACT = {"map": "nystrom", "gamma": GAMMA, "standardize": "no", "random_state": 
 
 COMPONENTS = [
     KernelPCA(n_components=2, map_components=60),
-    # Rows of checks can be Gaussian, whose sources are any.
-    KernelICA(n_components=2, map_components=60, tol=1e-3, max_iter=5000),
+    KernelPCA(n_components=2, map_components=60, solver="randomized"),
+    KernelICA(n_components=2, map_components=60),
     SpectralEmbedding(n_components=2, map_components=60),
 ]
 OTHERS = [
     KernelKMeans(map_components=60),
     SpectralClustering(map_components=60),
     OneClassSVM(map_components=60),
+    KernelDensity(map_components=200),
 ]
 
 
@@ -138,7 +145,8 @@ def test_files_and_pickles(model, X, tmp_path):
     model.set_params(random_state=0).fit(X)
     path = tmp_path / "rows.model"
     model.save(path)
-    says = "transform" if hasattr(model, "transform") else "predict"
+    ways = ("transform", "predict", "score_samples")
+    says = next(way for way in ways if hasattr(model, way))
     for again in (type(model).load(path), pickle.loads(pickle.dumps(model))):
         assert (getattr(again, says)(X) == getattr(model, says)(X)).all()
     other = KernelPCA if not isinstance(model, KernelPCA) else OneClassSVM
@@ -152,3 +160,112 @@ def test_unknown_parameters_are_refused():
     assert "n_components=0.95" in str(__import__("inspect").signature(KernelPCA))
     with pytest.raises(ValueError, match="n_components"):
         KernelPCA(n_components=1.5).fit([[0.0], [1.0]])
+
+
+def test_density_is_scikit_learn_s(X):
+    own = KernelDensity(map="nystrom", map_components=150, standardize="no", random_state=0)
+    h = 0.7
+    other = sklearn.neighbors.KernelDensity(bandwidth=h).fit(X)
+    own.set_params(gamma=1 / (2 * h**2)).fit(X)
+    expected = np.exp(other.score_samples(X))
+    # Logarithms are taken of no less than what cosines would be off by.
+    told = expected > 0.006
+    assert told.mean() > 0.8
+    assert_allclose(np.exp(own.score_samples(X))[told], expected[told], rtol=2e-3)
+    # A bandwidth that is 3 % off would show.
+    wrong = sklearn.neighbors.KernelDensity(bandwidth=1.03 * h).fit(X)
+    assert abs(np.exp(wrong.score_samples(X)) / expected - 1).max() > 0.03
+    assert own.score(X) == pytest.approx(own.score_samples(X).sum())
+    assert own.score(X) == pytest.approx(other.score(X), rel=0.02)
+    # Cosines are off by about the deviation that is said.
+    cosines = KernelDensity(gamma=1 / (2 * h**2), map_components=2000, random_state=0).fit(X)
+    away = np.exp(cosines.score_samples(X)) - expected
+    assert 0.3 < np.sqrt((away**2).mean()) / cosines.noise_deviation_ < 2.0
+    assert cosines.bandwidth_multiple_ == 1.0
+    # Weights count rows.
+    weights = np.random.RandomState(1).randint(0, 3, size=150)
+    repeated = clone(own).fit(X.repeat(weights, axis=0)).score_samples(X)
+    assert_allclose(own.fit(X, sample_weight=weights).score_samples(X), repeated, atol=2e-3)
+
+
+def test_bandwidths_of_densities():
+    X = np.random.RandomState(0).normal(size=(3000, 1))
+    true = np.exp(-X[:, 0] ** 2 / 2) / np.sqrt(2 * np.pi)
+    errors = {}
+    for gamma, multiples in (("scott", None), ("silverman", None), (200.0, None), (0.02, "auto")):
+        model = KernelDensity(gamma=gamma, multiples=multiples, random_state=0)
+        if gamma == 0.02:
+            # A bandwidth of 5, of which a sixteenth or so is right.
+            assert model.fit(X).bandwidth_multiple_ < 0.2
+        errors[gamma] = abs(np.exp(model.fit(X).score_samples(X)) - true).mean()
+    assert max(errors["scott"], errors["silverman"], errors[0.02]) < 0.015
+    assert errors[200.0] > 0.015
+    chosen = KernelDensity(multiples=[0.5, 1.0], random_state=0).fit(X).bandwidth_multiple_
+    assert chosen in (0.5, 1.0)
+    with pytest.raises(ValueError, match="multiples"):
+        KernelDensity(multiples="some").fit(X)
+
+
+def test_distances_to_centres_are_those_of_the_kernel(X):
+    model = KernelKMeans(n_clusters=3, map_components=150, **EXACT).fit(X)
+    new = np.random.RandomState(5).normal(size=(40, 3))
+    inside = [model.labels_ == c for c in range(3)]
+    K, own = rbf_kernel(X, gamma=GAMMA), rbf_kernel(new, X, gamma=GAMMA)
+    squares = [
+        1.0 - 2 * own[:, rows].mean(axis=1) + K[np.ix_(rows, rows)].mean() for rows in inside
+    ]
+    # Nystrom features of new rows are shorter than 1: what no landmark spans is left out.
+    spanned = np.einsum("ij,ji->i", own, np.linalg.solve(K + 1e-10 * np.eye(150), own.T))
+    expected = np.sqrt(np.stack(squares, axis=1) - 1.0 + spanned[:, None])
+    distances = model.transform(new)
+    assert_allclose(distances, expected, atol=3e-3)
+    assert (distances.argmin(axis=1) == model.predict(new)).all()
+    assert model.score(X) == pytest.approx(-model.inertia_, rel=1e-3)
+    assert list(model.get_feature_names_out()) == [f"kernelkmeans{i}" for i in range(3)]
+
+
+def test_randomized_components_are_those_of_the_covariance(X):
+    options = {"map_components": 400, "gamma": GAMMA, "standardize": "no", "random_state": 0}
+    all_of = KernelPCA(n_components=4, **options).fit(X)
+    few = KernelPCA(n_components=4, solver="randomized", passes=8, **options).fit(X)
+    assert_allclose(few.explained_variance_, all_of.explained_variance_, rtol=1e-3)
+    assert_allclose(few.explained_variance_ratio_, all_of.explained_variance_ratio_, rtol=1e-3)
+    assert_allclose(*up_to_signs(few.transform(X), all_of.transform(X)), atol=0.02)
+    # One pass gives an approximation alone.
+    rough = KernelPCA(n_components=4, solver="randomized", passes=1, oversampling=0, **options)
+    assert rough.fit(X).explained_variance_.sum() < 0.99 * all_of.explained_variance_.sum()
+    with pytest.raises(ValueError, match="a number of components"):
+        few.set_params(n_components=0.5).fit(X)
+
+
+def test_pre_images_are_a_ridge_regression(X):
+    options = {"n_components": 3, "map_components": 500, "gamma": GAMMA, "standardize": "no"}
+    pca = KernelPCA(fit_inverse_transform=True, alpha=0.5, random_state=0, **options).fit(X)
+    T = pca.transform(X)
+    # Ridge regression on the kernel of the components, whose intercept has no penalty.
+    gamma = 1.0 / pca.explained_variance_.sum()
+    K, one = rbf_kernel(T, gamma=gamma), np.ones((150, 1))
+    system = np.block([[K + 0.5 * np.eye(150), one], [one.T, np.zeros((1, 1))]])
+    solved = np.linalg.solve(system, np.vstack([X, np.zeros((1, 3))]))
+    expected = K @ solved[:150] + solved[150]
+    back = pca.inverse_transform(T)
+    assert back.shape == X.shape
+    assert np.sqrt(((back - expected) ** 2).mean()) < 0.1
+    # The same features, to which a parameter that is 3 % off would show.
+    ridge = {"n_components": 500, "standardize": "no", "random_state": 0}
+    for off, least, most in ((1.0, 0.0, 1e-3), (1.03, 2e-3, 1.0)):
+        for parameters in (
+            {"gamma": off * gamma, "penalty": 0.5 / 150},
+            {"gamma": gamma, "penalty": off * 0.5 / 150},
+        ):
+            same = KernelRidgeRegressor(**parameters, **ridge).fit(T, X).predict(T)
+            assert least <= abs(back - same).max() < most
+    # It leads back: nearer to the rows than their means are.
+    assert ((back - X) ** 2).mean() < 0.3 * X.var()
+    with pytest.raises(NotFittedError, match="fit_inverse_transform=True"):
+        KernelPCA(n_components=2).fit(X).inverse_transform(T[:, :2])
+    again = pickle.loads(pickle.dumps(pca))
+    assert (again.inverse_transform(T) == back).all()
+    sparse_rows = KernelPCA(fit_inverse_transform=True, alpha=0.5, random_state=0, **options)
+    sparse_rows.fit(sparse.csr_matrix(X))
+    assert_allclose(sparse_rows.inverse_transform(T), back, atol=1e-3)

@@ -34,7 +34,7 @@ def rows():
     return X, y
 
 
-@pytest.fixture(scope="module", params=["npy", "npz", "csv"])
+@pytest.fixture(scope="module", params=["npy", "npz", "csv", "parquet", "arrow"])
 def scan(rows, request, tmp_path_factory):
     X, y = rows
     folder = tmp_path_factory.mktemp("rows")
@@ -46,6 +46,16 @@ def scan(rows, request, tmp_path_factory):
     if request.param == "npz":
         np.savez(path, X=X, y=y)
         return bochner.scan(str(path))
+    if request.param in ("parquet", "arrow"):
+        pyarrow = pytest.importorskip("pyarrow")
+        columns = {name: X[:, i] for i, name in enumerate("abcd")}
+        table = pyarrow.table({**columns, "y": y})
+        if request.param == "parquet":
+            pytest.importorskip("pyarrow.parquet").write_table(table, path, row_group_size=700)
+        else:
+            with pyarrow.ipc.new_file(path, table.schema) as file:
+                file.write_table(table, max_chunksize=700)
+        return bochner.scan(path, target="y")
     table = np.column_stack([X, y])
     np.savetxt(path, table, "%.17g", ",", header="a,b,c,d,y", comments="")
     return bochner.scan(path, target="y")
@@ -174,15 +184,12 @@ def test_errors_say_what_to_do(rows, scan, tmp_path):
         model.predict(X[:, :3], output=tmp_path / "p.npy")
     with pytest.raises(OSError, match="missing.npy"):
         bochner.scan(tmp_path / "missing.npy")
-    with pytest.raises(NotImplementedError, match="parquet"):
+    with pytest.raises(ValueError, match="x.parquet: cannot be read .*too small"):
         (tmp_path / "x.parquet").write_bytes(b"")
         bochner.scan(tmp_path / "x.parquet")
     model = KernelRidgeRegressor(n_components=20).fit(X, y)
     with pytest.raises(ValueError, match="ends in .npy or .csv"):
         model.predict(bare, output=tmp_path / "p.txt")
-    with pytest.raises(TypeError, match="in memory"):
-        options = {"kernel": "gaussian", "map": "fourier", "seed": 0, "device": "cpu"}
-        bochner._native.two_sample(bare._native, bare._native, options)
     assert pickle.loads(pickle.dumps(bare)).n_samples == N
     assert repr(bare) == "<5000 rows of 4 features in x.npy>"
 
@@ -243,3 +250,302 @@ def test_progress(rows, capsys, monkeypatch):
     whats = {what for what, _ in Bar.said}
     assert "survey" in whats or "rows" in whats
     assert all(n > 0 for _, n in Bar.said)
+
+
+def test_progress_of_predictions(rows, capsys, monkeypatch):
+    X, y = rows
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    options = {"n_components": 300, "random_state": 0, "memory": 1 << 18}
+    model = KernelRidgeRegressor(**options).fit(X, y)
+    many = np.tile(X, (20, 1))
+    quiet = model.predict(many)
+    assert capsys.readouterr().err == ""
+    model.set_params(verbose=True)
+    assert (model.predict(many) == quiet).all()
+    assert f" of {len(many):,} rows" in capsys.readouterr().err
+    # A row or two are not worth a word.
+    model.predict(X[:2])
+    assert capsys.readouterr().err == ""
+
+
+def test_columns_are_found_by_their_names(rows, tmp_path):
+    X, y = rows
+    X, y = X[:500], y[:500]
+    path = tmp_path / "rows.csv"
+    np.savetxt(path, np.column_stack([X, y]), "%.17g", ",", header="a,b,c,d,y", comments="")
+    other = tmp_path / "other.csv"
+    # In another order, with the target among them and a column that nobody asked for.
+    table = np.column_stack([y, X[:, 2], X[:, 0], np.zeros(500), X[:, 1], X[:, 3]])
+    np.savetxt(other, table, "%.17g", ",", header="y,c,a,e,b,d", comments="")
+    model = KernelRidgeRegressor(n_components=50, random_state=0).fit(bochner.scan(path, target="y"))
+    expected = np.concatenate(list(model.predict(bochner.scan(path, target="y"))))
+    for again in (bochner.scan(other), bochner.scan(other, target="y"), pickle.loads(pickle.dumps(bochner.scan(other)))):
+        assert (np.concatenate(list(model.predict(again))) == expected).all()
+    pandas = pytest.importorskip("pandas")
+    framed = clone(model).fit(pandas.DataFrame(X, columns=list("abcd")), y)
+    assert_allclose(np.concatenate(list(framed.predict(bochner.scan(other)))), expected, atol=1e-4)
+    # The file of the model keeps the names.
+    model.save(tmp_path / "rows.model")
+    loaded = KernelRidgeRegressor.load(tmp_path / "rows.model")
+    assert list(loaded.feature_names_in_) == list("abcd")
+    assert (np.concatenate(list(loaded.predict(bochner.scan(other)))) == expected).all()
+    framed.save(tmp_path / "framed.model")
+    assert list(KernelRidgeRegressor.load(tmp_path / "framed.model").feature_names_in_) == list("abcd")
+    np.savetxt(other, table, "%.17g", ",", header="y,c,a,e,b,f", comments="")
+    with pytest.raises(ValueError, match="no column .d."):
+        model.predict(bochner.scan(other))
+    few = bochner.scan(path, target="y", columns=["c", "a"])
+    assert few.feature_names == ["c", "a"] and few.n_features == 2
+    assert pickle.loads(pickle.dumps(few)).feature_names == ["c", "a"]
+    assert clone(model).fit(few).n_features_in_ == 2
+
+
+def test_scores_of_files(rows, scan, tmp_path):
+    X, y = rows
+    options = {"n_components": 60, "gamma": 0.2, "random_state": 0, "memory": 1 << 18}
+    model = KernelRidgeRegressor(**options).fit(X, y)
+    if scan.feature_names is not None:
+        model.fit(scan)
+    w = np.linspace(0.1, 3.0, N)
+    assert model.score(scan) == pytest.approx(model.score(X, y), abs=1e-6)
+    assert model.score(scan, y + X[:, 1], w) == pytest.approx(model.score(X, y + X[:, 1], w), abs=1e-6)
+    far = KernelRidgeRegressor(**options).fit(X, np.stack([y + 1e6, X[:, 1]], axis=1))
+    Y = np.stack([y + 1e6, X[:, 2]], axis=1)
+    assert far.score(scan, Y) == pytest.approx(far.score(X, Y), abs=1e-6)
+    labels = np.where(y > 0, "up", "down")
+    classes = KernelRidgeClassifier(**options).fit(X, labels)
+    assert classes.score(scan, labels, w) == pytest.approx(classes.score(X, labels, w))
+    np.savez(tmp_path / "signs.npz", X=X, y=np.sign(y))
+    signs = KernelRidgeClassifier(**options).fit(bochner.scan(tmp_path / "signs.npz"))
+    assert signs.score(bochner.scan(tmp_path / "signs.npz")) == signs.score(X, np.sign(y))
+    np.save(tmp_path / "x.npy", X)
+    with pytest.raises(ValueError, match="has no targets and y is None"):
+        model.score(bochner.scan(tmp_path / "x.npy"))
+    with pytest.raises(ValueError, match="y has"):
+        model.score(scan, y[:-1])
+    with pytest.raises(ValueError, match="y has"):
+        model.score(scan, np.append(y, 0.0))
+
+
+def test_tests_of_files(rows, scan, tmp_path):
+    X, _ = rows
+    Y = X[:, :2] + 0.1
+    np.savetxt(tmp_path / "y.csv", Y, "%.17g", ",", header="a,b", comments="")
+    other = bochner.scan(tmp_path / "y.csv")
+    options = {"n_components": 40, "gamma": 0.3, "random_state": 0, "memory": 1 << 18}
+    for test, arrays, files in (
+        (bochner.mmd_test, (X, X + 0.05), (scan, X + 0.05)),
+        (bochner.hsic_test, (X, Y), (scan, other)),
+        (bochner.rcot_test, (X, Y, X[:, :1]), (scan, other, X[:, :1])),
+    ):
+        found, expected = test(*files, **options), test(*arrays, **options)
+        assert found.statistic == pytest.approx(expected.statistic, rel=1e-4)
+        assert found.pvalue == pytest.approx(expected.pvalue, abs=1e-3)
+    np.savetxt(tmp_path / "y.csv", Y[:-1], "%.17g", ",", header="a,b", comments="")
+    with pytest.raises(ValueError, match="differ in their rows"):
+        bochner.hsic_test(scan, bochner.scan(tmp_path / "y.csv"), **options)
+
+
+def test_the_width_of_sparse_files(tmp_path):
+    random = np.random.RandomState(0)
+    X = random.normal(size=(300, 5))
+    y = X[:, 0]
+    train, new = tmp_path / "train.libsvm", tmp_path / "new.libsvm"
+    def write(path, rows, columns):
+        lines = [f"{t} " + " ".join(f"{j + 1}:{x[j]}" for j in range(columns)) for x, t in zip(rows, y)]
+        path.write_text("\n".join(lines) + "\n")
+    write(train, X, 5)
+    write(new, X, 3)
+    model = KernelRidgeRegressor(n_components=50, random_state=0).fit(bochner.scan(train))
+    X[:, 3:] = 0.0
+    narrow = bochner.scan(new)
+    assert narrow.n_features == 3 and bochner.scan(new, width=7).n_features == 7
+    assert_allclose(np.concatenate(list(model.predict(narrow))), model.predict(X), atol=1e-6)
+    assert model.score(narrow) == pytest.approx(model.score(X, y))
+    with pytest.raises(ValueError, match="X has 7 features"):
+        model.predict(bochner.scan(new, width=7))
+
+
+@pytest.fixture(params=["csv", "parquet", "arrow"])
+def table(request, tmp_path):
+    """A table with text, of which labels, amounts and weights are columns; and its parts."""
+    pyarrow = pytest.importorskip("pyarrow")
+    random = np.random.RandomState(0)
+    n = 1200
+    city = np.array(["Basel", "Bern", "Chur"])[random.randint(0, 3, size=n)]
+    size = random.uniform(10, 100, size=n)
+    price = 3 * size + 50 * (city == "Bern") - 80 * (city == "Chur") + random.normal(size=n)
+    kind = np.where(price > 200, "dear", "cheap")
+    count = random.randint(0, 3, size=n).astype(float)
+    parts = {"size": size, "city": city, "price": price, "kind": kind, "count": count}
+
+    def write(name, rows, without=()):
+        path = tmp_path / f"{name}.{request.param}"
+        columns = {key: of[rows] for key, of in parts.items() if key not in without}
+        if request.param == "csv":
+            lines = [",".join(columns)] + [",".join(map(str, row)) for row in zip(*columns.values())]
+            path.write_text("\n".join(lines) + "\n")
+            return path
+        made = pyarrow.table(columns)
+        if request.param == "parquet":
+            pytest.importorskip("pyarrow.parquet").write_table(made, path)
+        else:
+            with pyarrow.ipc.new_file(path, made.schema) as file:
+                file.write_table(made)
+        return path
+
+    return write, parts
+
+
+def test_columns_of_text(table, tmp_path):
+    write, parts = table
+    everything = slice(None)
+    path = write("houses", everything)
+    cities = ["Basel", "Bern", "Chur"]
+    X = np.column_stack([parts["size"]] + [parts["city"] == city for city in cities])
+    options = {"n_components": 100, "random_state": 0, "memory": 1 << 18}
+    scan = bochner.scan(path, target="price", columns=["size", "city"])
+    model = KernelRidgeRegressor(**options).fit(scan)
+    expected = KernelRidgeRegressor(**options).fit(X, parts["price"])
+    assert list(model.feature_names_in_) == ["size", "city=Basel", "city=Bern", "city=Chur"]
+    assert model.n_features_in_ == 4
+    found = np.concatenate(list(model.predict(scan)))
+    assert_allclose(found, expected.predict(X), atol=1e-3 * parts["price"].std())
+    assert model.score(scan) == pytest.approx(expected.score(X, parts["price"]), abs=1e-5)
+    # New rows, without the target and with one city alone.
+    some = np.flatnonzero(parts["city"] == "Chur")
+    new = bochner.scan(write("new", some, without=["price"]))
+    assert_allclose(np.concatenate(list(model.predict(new))), found[some], atol=1e-9)
+    model.save(tmp_path / "houses.model")
+    for again in (
+        KernelRidgeRegressor.load(tmp_path / "houses.model"),
+        pickle.loads(pickle.dumps(model)),
+    ):
+        assert_allclose(np.concatenate(list(again.predict(new))), found[some], atol=1e-9)
+    chosen = bochner.AutoRegressor(n_components=50, budget=2, random_state=0).fit(scan)
+    assert list(chosen.feature_names_in_) == list(model.feature_names_in_)
+    assert chosen.score(scan) > 0.9 and len(chosen.feature_importances_) == 4
+    with pytest.raises(NotImplementedError, match="holds text, and amounts are fitted"):
+        KernelRidgeRegressor(**options).fit(bochner.scan(path, target="kind"))
+    with pytest.raises(ValueError, match="city"):
+        RBFSampler().fit(bochner.scan(path, columns=["size", "city"])).transform(
+            bochner.scan(path, columns=["size", "city"])
+        )
+
+
+def test_labels_of_text(table, tmp_path):
+    write, parts = table
+    path = write("houses", slice(None))
+    scan = bochner.scan(path, target="kind", columns=["size", "city"])
+    cities = ["Basel", "Bern", "Chur"]
+    X = np.column_stack([parts["size"]] + [parts["city"] == city for city in cities])
+    options = {"n_components": 100, "random_state": 0, "memory": 1 << 18}
+    for kind in (KernelRidgeClassifier, KernelLogisticRegression, bochner.BoostingClassifier):
+        model = kind(**options).fit(scan)
+        assert list(model.classes_) == ["cheap", "dear"]
+        found = np.concatenate(list(model.predict(scan)))
+        expected = kind(**options).fit(X, parts["kind"]).predict(X)
+        assert (found == expected).mean() > 0.98
+        assert model.score(scan) == pytest.approx((found == parts["kind"]).mean())
+        assert model.score(scan, parts["kind"]) == pytest.approx(model.score(scan))
+        model.save(tmp_path / "kinds.model")
+        again = kind.load(tmp_path / "kinds.model")
+        assert (np.concatenate(list(again.predict(scan))) == found).all()
+        assert again.score(scan) == pytest.approx(model.score(scan))
+
+
+def test_missing_values_categories_and_weights(table):
+    write, parts = table
+    path = write("houses", slice(None))
+    options = {"n_components": 100, "random_state": 0, "penalty": 1e-3, "memory": 1 << 18}
+    columns = {"target": "price", "columns": ["size"]}
+    weighed = KernelRidgeRegressor(**options).fit(bochner.scan(path, weight="count", **columns))
+    X = parts["size"][:, None]
+    expected = KernelRidgeRegressor(**options).fit(X, parts["price"], parts["count"])
+    assert_allclose(weighed.predict(X), expected.predict(X), atol=1e-3)
+    plain = KernelRidgeRegressor(**options).fit(bochner.scan(path, **columns))
+    assert abs(plain.predict(X) - expected.predict(X)).max() > 0.1
+    counted = bochner.scan(path, weight="count", **columns)
+    score = expected.score(X, parts["price"], parts["count"])
+    assert weighed.score(counted) == pytest.approx(score, abs=1e-6)
+    with pytest.raises(NotImplementedError, match="takes no weights"):
+        bochner.KernelKMeans(n_clusters=2).fit(counted)
+    # A number that is a name.
+    named = bochner.scan(path, target="price", columns=["size", "count"], categorical="count")
+    model = KernelRidgeRegressor(**options).fit(named)
+    assert [name.split("=")[0] for name in model.feature_names_in_] == ["size"] + ["count"] * 3
+    hashed = bochner.scan(path, target="price", columns=["city"], most_categories=2)
+    assert list(KernelRidgeRegressor(**options).fit(hashed).feature_names_in_) == ["city#0", "city#1"]
+    if path.suffix != ".csv":
+        return
+    lines = path.read_text().split("\n")
+    _, rest = lines[1].split(",", 1)
+    lines[1] = "," + rest
+    path.write_text("\n".join(lines))
+    with pytest.raises(ValueError, match="missing"):
+        KernelRidgeRegressor(**options).fit(bochner.scan(path, **columns))
+    for missing in ("mean", "median"):
+        scan = bochner.scan(path, missing=missing, **columns)
+        model = KernelRidgeRegressor(**options).fit(scan)
+        stands = getattr(np, missing)(parts["size"][1:])
+        first = next(iter(model.predict(scan)))[0]
+        assert first == pytest.approx(model.predict([[stands]])[0], rel=1e-4)
+    shown = bochner.scan(path, missing="indicator", **columns)
+    model = KernelRidgeRegressor(**options).fit(shown)
+    assert list(model.feature_names_in_) == ["size", "size is missing"]
+    with pytest.raises(ValueError, match="none of error, mean"):
+        bochner.scan(path, missing="some", **columns)
+
+
+def test_warm_starts_on_files(rows, tmp_path):
+    X, y = rows
+    labels = np.where(y > 0.5, 7, np.where(y > -0.5, 2, -1))
+    options = {"n_components": 60, "gamma": 0.2, "random_state": 0, "tol": 1e-4}
+    np.savez(tmp_path / "classes.npz", X=X, y=labels)
+    np.savez(tmp_path / "two.npz", X=X, y=labels > 0)
+    np.savez(tmp_path / "amounts.npz", X=X, y=y)
+    cases = [
+        (KernelLogisticRegression(warm_start=True, **options), "classes.npz"),
+        (bochner.KernelSVC(warm_start=True, **options), "classes.npz"),
+        (bochner.KernelSVR(warm_start=True, loss="huber", epsilon=0.1, **options), "amounts.npz"),
+    ]
+    for warm, name in cases:
+        scan = bochner.scan(tmp_path / name)
+        cold = warm.fit(scan).n_iter_
+        assert cold > 3
+        warm.fit(scan)
+        assert warm.n_iter_ < cold / 2
+        # From an array to a file, too.
+        warm.fit(X, labels if name == "classes.npz" else y)
+        assert warm.n_iter_ < cold / 2
+        # Other classes begin anew.
+        if name == "classes.npz":
+            assert list(warm.fit(bochner.scan(tmp_path / "two.npz")).classes_) == [0, 1]
+            assert warm.score(bochner.scan(tmp_path / "two.npz")) > 0.9
+
+
+def test_parts_of_classes_from_files(rows, tmp_path):
+    X, y = rows
+    np.save(tmp_path / "x.npy", X)
+    scan = bochner.scan(tmp_path / "x.npy")
+    names, weights = np.where(y > 0, "up", "down"), np.linspace(0.1, 2.0, N)
+    options = {"n_components": 60, "gamma": 0.2, "penalty": 1e-2, "random_state": 0}
+    options |= {"class_weight": {"up": 3.0}, "standardize": "no"}
+    own = KernelRidgeClassifier(**options)
+    own.partial_fit(scan, names, classes=["down", "up"], sample_weight=weights)
+    expected = KernelRidgeClassifier(**options).partial_fit(X, names, ["down", "up"], weights)
+    assert_allclose(own.decision_function(X), expected.decision_function(X), atol=1e-5)
+    # The factors of classes are weights of their rows.
+    by_hand = KernelRidgeClassifier(**{**options, "class_weight": None})
+    factors = weights * np.where(y > 0, 3.0, 1.0)
+    by_hand.partial_fit(scan, names, classes=["down", "up"], sample_weight=factors)
+    assert_allclose(own.decision_function(X), by_hand.decision_function(X), atol=1e-5)
+    own.forget(scan, names, weights)
+    with pytest.raises(ValueError, match="none of the classes"):
+        own.partial_fit(scan, np.where(y > 0, "up", "left"))
+    for kind in (RBFSampler, Nystroem):
+        sampler = kind(n_components=8, random_state=0).partial_fit(scan).partial_fit(scan)
+        assert sampler.transform(X).shape == (N, 8)
+        np.save(tmp_path / "thin.npy", X[:, :2])
+        with pytest.raises(ValueError, match="X has 2 features"):
+            sampler.partial_fit(bochner.scan(tmp_path / "thin.npy"))

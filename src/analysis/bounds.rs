@@ -145,7 +145,7 @@ fn positive(value: f64) -> bool {
     value > 0.0 && value.is_finite()
 }
 
-fn require_error(error: f64) -> Result<()> {
+pub(super) fn require_error(error: f64) -> Result<()> {
     match positive(error) {
         true => Ok(()),
         false => Err(Error::parameter(format!(

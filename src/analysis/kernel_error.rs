@@ -133,7 +133,8 @@ impl ExactKernel {
         Self::of(exact_nn, rows.clone())
     }
 
-    fn of(exact_nn: Array2<f64>, rows: Rows) -> Result<Self> {
+    /// Of a matrix that was computed, `[n, n]` of raw rows.
+    pub(crate) fn of(exact_nn: Array2<f64>, rows: Rows) -> Result<Self> {
         if exact_nn.is_empty() {
             return Err(Error::shape(
                 "there are no rows to compare kernels on; give at least one",

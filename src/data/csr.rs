@@ -31,6 +31,8 @@ pub struct CsrSource {
     next: usize,
     /// Where the next row begins.
     start: usize,
+    /// Whether other values are refused.
+    finite: bool,
 }
 
 impl CsrSource {
@@ -118,6 +120,7 @@ impl CsrSource {
             y,
             next: 0,
             start: 0,
+            finite: true,
         };
         source.begin()?;
         Ok(source)
@@ -180,7 +183,7 @@ impl CsrSource {
         if self.next == self.rows && self.start != all {
             return Err(self.damaged(format!("rows end at {}, values at {all}", self.start)));
         }
-        match x.iter().all(|value| value.is_finite()) {
+        match !self.finite || x.iter().all(|value| value.is_finite()) {
             true => Ok(()),
             false => Err(self.damaged("entries of one place exceed f64".into())),
         }
@@ -200,6 +203,16 @@ fn format(path: &Path) -> Result<String> {
     let text = bytes.split_off(end.map_or(0, |end| end + 1));
     let text: Vec<_> = text.into_iter().filter(|&byte| byte != 0).collect();
     Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+impl CsrSource {
+    /// Values that are not finite are read as they are, and not refused.
+    pub(super) fn any_values(mut self) -> Self {
+        self.finite = false;
+        self.values = self.values.any_values();
+        self.y = self.y.map(ArrayReader::any_values);
+        self
+    }
 }
 
 impl ChunkSource for CsrSource {

@@ -3,12 +3,14 @@
 mod cells;
 mod decimal;
 mod delimiter;
+mod header;
 mod lines;
 mod number;
 mod records;
 
 pub use self::cells::CsvTable;
 pub(super) use self::decimal::Decimals;
+pub use self::header::Header;
 pub(super) use self::lines::Lines;
 pub(super) use self::number::{BEYOND, ROUNDED, number};
 
@@ -33,6 +35,8 @@ pub struct CsvOptions {
     /// What separates columns, one character of ASCII. `None`: what the first line has most of,
     /// among comma, tab, semicolon and vertical bar. A blank stands for any number of blanks.
     pub delimiter: Option<char>,
+    /// Whether the first row holds names.
+    pub header: Header,
 }
 
 /// What becomes of target columns.
@@ -84,7 +88,7 @@ impl CsvSource {
     /// feature column is left. What a row holds is checked when its chunk is read.
     pub fn open(path: impl AsRef<Path>, options: CsvOptions) -> Result<Self> {
         let mut source = Self {
-            records: Records::open(path.as_ref(), options.delimiter)?,
+            records: Records::open(path.as_ref(), options.delimiter, options.header)?,
             slots: Vec::new(),
             decimals: Decimals::default(),
             features: Vec::new(),

@@ -1,6 +1,6 @@
 //! A file with its targets, opened when it is needed.
 
-use super::{ChunkSource, ColumnChoice, Missing, OpenOptions, open};
+use super::{ChunkSource, ColumnChoice, Missing, OpenOptions, TargetUse, open};
 use crate::{Error, Result, error::Remedy};
 use std::path::{Path, PathBuf};
 
@@ -46,6 +46,20 @@ impl DataFile {
     /// Which columns of a .csv are features; all that are not targets, until said otherwise.
     pub fn columns(mut self, columns: ColumnChoice) -> Self {
         self.options.columns = columns;
+        self
+    }
+
+    /// What becomes of target columns of a .csv; they are read and have to be there, until said
+    /// otherwise.
+    pub fn target_use(mut self, target_use: TargetUse) -> Self {
+        self.options.target_use = target_use;
+        self
+    }
+
+    /// Number of feature columns of a .libsvm file; the largest index of the file, until said
+    /// otherwise.
+    pub fn width(mut self, columns: usize) -> Self {
+        self.options.width = Some(columns);
         self
     }
 

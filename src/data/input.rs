@@ -1,11 +1,20 @@
 //! A file as a stream of plain bytes, packed or not, which starts again as often as needed.
 
+#[cfg(not(target_family = "wasm"))]
+mod disk;
+#[cfg(target_family = "wasm")]
+pub(in crate::data) mod page;
 mod zstd;
+
+#[cfg(not(target_family = "wasm"))]
+use disk as origin;
+#[cfg(target_family = "wasm")]
+use page as origin;
 
 use crate::error::{Error, Result};
 use flate2::read::MultiGzDecoder;
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek};
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -15,7 +24,7 @@ pub(in crate::data) type Stream = Box<dyn Read + Send>;
 /// A file whose bytes are unpacked as they are read; its first bytes tell how.
 pub(in crate::data) struct Input {
     path: PathBuf,
-    file: File,
+    file: origin::Origin,
     packing: Packing,
     stamp: Stamp,
     stream: Stream,
@@ -47,9 +56,9 @@ impl Input {
     /// Errors with [`Error::Io`] if it cannot be opened, and with [`Error::Data`] if it is no
     /// regular file, or is named .gz or .zst and is not packed so.
     pub(in crate::data) fn open(path: &Path) -> Result<Self> {
-        let mut file = open_file(path)?;
+        let mut file = origin::open(path)?;
         let fail = |error| Error::io(path, error);
-        let stamp = Stamp::of(&file).map_err(fail)?;
+        let stamp = origin::stamp(&file).map_err(fail)?;
         let mut magic = Vec::new();
         (&mut file).take(4).read_to_end(&mut magic).map_err(fail)?;
         let packing = match &magic[..] {
@@ -93,11 +102,7 @@ impl Input {
     }
 
     fn start(&mut self) -> Result<()> {
-        let file = self.file.try_clone().and_then(|mut file| {
-            file.rewind()?;
-            Ok(file)
-        });
-        let file = file.map_err(|error| self.io(error))?;
+        let file = origin::again(&self.file).map_err(|error| self.io(error))?;
         self.stream = match self.packing {
             Packing::Plain => Box::new(file),
             Packing::Gzip => Box::new(MultiGzDecoder::new(BufReader::with_capacity(BUFFER, file))),
@@ -124,7 +129,7 @@ impl Input {
     /// Errors if the file has changed since it was opened: passes over it would not see the same
     /// rows.
     fn require_unchanged(&self) -> Result<()> {
-        let now = Stamp::of(&self.file).map_err(|error| self.io(error))?;
+        let now = origin::stamp(&self.file).map_err(|error| self.io(error))?;
         now.require(&self.stamp, &self.path)
     }
 
@@ -177,6 +182,7 @@ pub(in crate::data) struct Stamp {
 }
 
 impl Stamp {
+    #[cfg(any(not(target_family = "wasm"), feature = "parquet"))]
     pub(in crate::data) fn of(file: &File) -> io::Result<Self> {
         let metadata = file.metadata()?;
         Ok(Self {

@@ -45,6 +45,13 @@ impl NpySource {
     }
 }
 
+impl NpySource {
+    /// Values that are not finite are read as they are, and not refused.
+    pub(super) fn any_values(self) -> Self {
+        Self(self.0.any_values())
+    }
+}
+
 impl ChunkSource for NpySource {
     fn columns(&self) -> usize {
         self.0.columns()

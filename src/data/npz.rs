@@ -112,6 +112,13 @@ pub(super) fn entry(path: &Path, name: &str) -> Result<Option<Entry>> {
     Ok(Some(entry))
 }
 
+impl NpzSource {
+    /// Values that are not finite are read as they are, and not refused.
+    pub(super) fn any_values(self) -> Self {
+        Self(self.0.any_values())
+    }
+}
+
 impl ChunkSource for NpzSource {
     fn columns(&self) -> usize {
         self.0.columns()

@@ -1,12 +1,13 @@
 //! A source by the name of its file.
 
+use super::gaps::GaplessSource;
 use super::input::packed_extension;
 use super::joined::Joined;
 use super::parts::parts;
 use super::stdin::{Spool, Spooled};
 use super::{
-    ChunkSource, ColumnChoice, CsrSource, CsvSource, CsvTable, LibsvmOptions, LibsvmSource,
-    NpySource, NpzSource, TableOptions, TableSource, TargetUse,
+    ChunkSource, ColumnChoice, CsrSource, CsvSource, CsvTable, Header, LibsvmOptions, LibsvmSource,
+    NanRows, NpySource, NpzSource, TableOptions, TableSource, TargetUse,
 };
 use crate::error::{Error, Result};
 use std::path::{Path, PathBuf};
@@ -26,18 +27,23 @@ pub struct OpenOptions {
     pub columns: ColumnChoice,
     /// For .csv: what separates columns; `None` where the first line tells.
     pub delimiter: Option<char>,
+    /// For .csv: whether the first line holds the names of the columns.
+    pub header: Header,
     /// For .libsvm: number of feature columns; `None`: the largest index of the file. A model
     /// predicts rows of as many as it was fitted on.
     pub width: Option<usize>,
     /// For .libsvm: whether indices count from 0, and not from 1.
     pub zero_based: bool,
+    /// What becomes of rows with values that are missing or not finite.
+    pub nan: NanRows,
     /// For .csv: how cells are read that are no numbers.
     pub table: TableOptions,
 }
 
 /// Opens `path` by its extension, in any case: .npy, .npz (arrays, or a matrix of scipy), or text,
 /// which may be compressed and then ends in .gz or .zst as well: .csv, .tsv and .txt, or .libsvm,
-/// .svm and .svmlight.
+/// .svm and .svmlight; with the feature `parquet` .parquet and Arrow's .arrow, .feather, .ipc and
+/// .arrows.
 ///
 /// A folder, or a pattern such as `rows-*.csv`, is all its files as one dataset, as [`parts`] finds
 /// them: their rows follow each other, and their columns must be the same. `-` is standard input,
@@ -82,9 +88,19 @@ pub(super) fn open_file_as(path: &Path, options: &OpenOptions) -> Result<Box<dyn
     };
     options.check(format, extension(path)).map_err(refuse)?;
     Ok(match format {
-        Format::Npy => Box::new(NpySource::open(path, options.targets.as_deref())?),
+        Format::Npy => {
+            let source = NpySource::open(path, options.targets.as_deref())?;
+            match options.nan.gaps() {
+                None => Box::new(source),
+                Some(gaps) => Box::new(GaplessSource::new(source.any_values(), path, gaps)),
+            }
+        }
         Format::Npz if CsrSource::is_one(path)? => {
-            Box::new(CsrSource::open(path, options.targets.as_deref())?)
+            let source = CsrSource::open(path, options.targets.as_deref())?;
+            match options.nan.gaps() {
+                None => Box::new(source),
+                Some(gaps) => Box::new(GaplessSource::new(source.any_values(), path, gaps)),
+            }
         }
         Format::Npz if options.targets.is_some() => {
             return Err(refuse(
@@ -93,7 +109,13 @@ pub(super) fn open_file_as(path: &Path, options: &OpenOptions) -> Result<Box<dyn
                     .into(),
             ));
         }
-        Format::Npz => Box::new(NpzSource::open(path)?),
+        Format::Npz => {
+            let source = NpzSource::open(path)?;
+            match options.nan.gaps() {
+                None => Box::new(source),
+                Some(gaps) => Box::new(GaplessSource::new(source.any_values(), path, gaps)),
+            }
+        }
         Format::Libsvm => Box::new(LibsvmSource::open(
             path,
             LibsvmOptions {
@@ -104,10 +126,35 @@ pub(super) fn open_file_as(path: &Path, options: &OpenOptions) -> Result<Box<dyn
         )?),
         Format::Csv => {
             let numbers = |csv| CsvSource::open(path, csv);
-            let table = Box::new(CsvTable::open_with(path, options.delimiter)?);
+            let table = Box::new(CsvTable::open_headed(
+                path,
+                options.delimiter,
+                options.header,
+            )?);
             Box::new(TableSource::new(table, options, Some(numbers))?)
         }
+        Format::Parquet | Format::Arrow => open_columnar(path, format, options)?,
     })
+}
+
+#[cfg(feature = "parquet")]
+fn open_columnar(
+    path: &Path,
+    format: Format,
+    options: &OpenOptions,
+) -> Result<Box<dyn ChunkSource>> {
+    let table = Box::new(super::ColumnarTable::open(path, format)?);
+    let numbers: Option<fn(super::CsvOptions) -> Result<CsvSource>> = None;
+    Ok(Box::new(TableSource::new(table, options, numbers)?))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn open_columnar(path: &Path, _: Format, _: &OpenOptions) -> Result<Box<dyn ChunkSource>> {
+    let problem = "was built without the feature `parquet`; build it with it, or convert the file";
+    Err(Error::unsupported(format!(
+        "{}: this program {problem}",
+        path.display()
+    )))
 }
 
 /// What a file is, as its name says.
@@ -122,10 +169,15 @@ pub enum Format {
     Csv,
     /// Labels and sparse rows: .libsvm, .svm or .svmlight, also with .gz or .zst behind.
     Libsvm,
+    /// Columns of types: .parquet or .pq. Read with the feature `parquet`.
+    Parquet,
+    /// Arrow's columns of types: .arrow, .feather or .ipc, and .arrows. Read with the feature
+    /// `parquet`.
+    Arrow,
 }
 
 /// What [`Format::of`] knows, for messages.
-pub(super) const READ: &str = ".npy, .npz, .csv and .libsvm";
+pub(super) const READ: &str = ".npy, .npz, .csv, .libsvm, .parquet and .arrow";
 
 impl Format {
     /// Of the file that is called so; `None` for any other name.
@@ -144,13 +196,15 @@ impl Format {
             ("npz", false) => Self::Npz,
             ("csv" | "tsv" | "txt", _) => Self::Csv,
             ("libsvm" | "svm" | "svmlight", _) => Self::Libsvm,
+            ("parquet" | "pq", false) => Self::Parquet,
+            ("arrow" | "feather" | "ipc" | "arrows", false) => Self::Arrow,
             _ => return None,
         })
     }
 
     /// Whether its columns have names.
     fn is_named(self) -> bool {
-        matches!(self, Self::Csv)
+        matches!(self, Self::Csv | Self::Parquet | Self::Arrow)
     }
 }
 
@@ -182,6 +236,23 @@ impl OpenOptions {
                 "a targets file goes with .npy, not with .{extension}; {remedy}"
             ));
         }
+        if format == Format::Libsvm && self.nan.gaps().is_some() {
+            return Err(format!(
+                "rows with missing values are to be left out, and .{extension} has none; remove the \
+                 lines"
+            ));
+        }
+        if self.delimiter.is_some() && format != Format::Csv {
+            return Err(format!(
+                "a delimiter is given, which .{extension} does not have; leave it out"
+            ));
+        }
+        if self.header != Header::Auto && format != Format::Csv {
+            return Err(format!(
+                "it is said whether the first line holds names, and .{extension} has none; leave \
+                 that out"
+            ));
+        }
         if format.is_named() {
             return Ok(());
         }
@@ -204,11 +275,6 @@ impl OpenOptions {
             return Err(format!(
                 "missing values, categories and weights are asked for, and .{extension} has \
                  numbers alone; leave them out"
-            ));
-        }
-        if self.delimiter.is_some() {
-            return Err(format!(
-                "a delimiter is given, which .{extension} does not have; leave it out"
             ));
         }
         Ok(())

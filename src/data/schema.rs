@@ -10,6 +10,7 @@ mod survey;
 use crate::error::{Error, Remedy, Result};
 use std::{fmt, str::FromStr};
 
+pub(super) use cell::says_nothing;
 pub(super) use encode::Encoder;
 pub(super) use survey::{NO_WEIGHT, Places, survey};
 

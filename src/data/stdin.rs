@@ -1,17 +1,27 @@
 //! Standard input as a file, for it is read more than once.
 
+#[cfg(unix)]
+use super::output::sweep;
+use super::output::{COPY, PREFIX, SUFFIX};
 use super::{ChunkSource, Format};
 use crate::error::{Error, Result};
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use tempfile::TempDir;
 
 /// What standard input held, in a temporary folder that goes away with the last who reads it.
+///
+/// On Linux the copy itself has no name, so that it goes away with the process, however that ends:
+/// in the folder is a link to where the process has it open. What a killed run leaves of the folder
+/// is swept by the next one that reads standard input.
 #[derive(Debug)]
 pub(super) struct Spool {
     folder: TempDir,
     name: &'static str,
+    /// The copy, and the folder, whose lock says that it is in use.
+    _held: Vec<File>,
 }
 
 /// That of this process.
@@ -49,17 +59,38 @@ impl Spool {
             Format::Npz => "standard input.npz",
             Format::Libsvm => "standard input.svm",
             Format::Csv => "standard input.csv",
+            Format::Parquet => "standard input.parquet",
+            Format::Arrow => "standard input.arrow",
         };
-        let folder = tempfile::Builder::new().prefix("bochner-").tempdir();
+        debug_assert!(name.starts_with(COPY));
+        let place = std::env::temp_dir();
+        #[cfg(unix)]
+        sweep(&place);
+        let prefix = format!("{PREFIX}{}-", std::process::id());
+        let mut builder = tempfile::Builder::new();
+        let folder = builder.prefix(&prefix).suffix(SUFFIX).tempdir_in(place);
         let folder = folder.map_err(fail)?;
         let path = folder.path().join(name);
-        let write = |input: &mut dyn Read| -> io::Result<()> {
-            let mut file = std::fs::File::create(&path)?;
-            file.write_all(&first)?;
-            io::copy(input, &mut file).map(drop)
+        let write = |input: &mut dyn Read| -> io::Result<Vec<File>> {
+            let mut held = Vec::new();
+            #[cfg(unix)]
+            {
+                held.push(File::open(folder.path())?);
+                // Some file systems know no locks.
+                let _ = held[0].try_lock();
+            }
+            let mut copy = created(&path)?;
+            copy.write_all(&first)?;
+            io::copy(input, &mut copy)?;
+            held.push(copy);
+            Ok(held)
         };
-        write(input).map_err(|error| Error::io(&path, error))?;
-        Ok(Self { folder, name })
+        let held = write(input).map_err(|error| Error::io(&path, error))?;
+        Ok(Self {
+            folder,
+            name,
+            _held: held,
+        })
     }
 
     /// The file.
@@ -68,11 +99,35 @@ impl Spool {
     }
 }
 
+/// A new file. On Linux it goes away with the process, and what has its name is a link to where the
+/// process has it open.
+fn created(path: &Path) -> io::Result<File> {
+    let file = File::create_new(path)?;
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::{fd::AsRawFd, unix::fs::symlink};
+        std::fs::remove_file(path)?;
+        // Not every system lets a file that has no name be opened again.
+        if symlink(format!("/proc/self/fd/{}", file.as_raw_fd()), path).is_ok() {
+            if File::open(path).is_ok() {
+                return Ok(file);
+            }
+            std::fs::remove_file(path)?;
+        }
+        File::create_new(path)
+    }
+    #[cfg(not(target_os = "linux"))]
+    Ok(file)
+}
+
 /// The format of what begins so.
 fn told(first: &[u8]) -> Format {
     match first {
         [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => Format::Npy,
         [b'P', b'K', 3 | 5, 4 | 6, ..] => Format::Npz,
+        [b'P', b'A', b'R', b'1', ..] => Format::Parquet,
+        // A file, and a stream of messages.
+        [b'A', b'R', b'R', b'O', b'W', b'1', ..] | [0xff, 0xff, 0xff, 0xff, ..] => Format::Arrow,
         _ => Format::Csv,
     }
 }
@@ -141,6 +196,9 @@ mod tests {
             (b"\x93NUMPY\x01\x00more", "npy"),
             (b"PK\x03\x04", "npz"),
             (b"1", "csv"),
+            (b"PAR1", "parquet"),
+            (b"ARROW1\0\0", "arrow"),
+            (b"\xff\xff\xff\xff\x10\0\0\0", "arrow"),
         ] {
             let spool = Spool::of(&mut { bytes }, None).unwrap();
             let path = spool.path();

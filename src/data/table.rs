@@ -38,6 +38,11 @@ pub trait Table: Send {
     fn rows(&self) -> Option<usize> {
         None
     }
+    /// The names of the columns that a column of lists became, which the file calls so.
+    fn parts(&self, name: &str) -> Option<Vec<String>> {
+        let _ = name;
+        None
+    }
     /// Which columns the batches hold from now on, in this order; all, until said otherwise. The
     /// table is at its first row again.
     ///
@@ -70,11 +75,14 @@ pub struct Batch {
     pub columns: Vec<Column>,
 }
 
-/// One column of a [`Batch`]. A table of types has the same type in every batch.
+/// One column of a [`Batch`]. A table of types has the same type in every batch, but for whole
+/// numbers that f64 does not hold: a batch with such is text.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Column {
-    /// Numbers; NaN where one is missing. Days since 1970-01-01, for dates and times.
+    /// Numbers; NaN where one is missing.
     Numbers(Vec<f64>),
+    /// Dates and times: days since 1970-01-01; NaN where one is missing.
+    Dates(Vec<f64>),
     /// Truth values; `None` where one is missing.
     Booleans(Vec<Option<bool>>),
     /// Text.
@@ -85,7 +93,7 @@ impl Column {
     /// Number of rows.
     pub fn len(&self) -> usize {
         match self {
-            Self::Numbers(values) => values.len(),
+            Self::Numbers(values) | Self::Dates(values) => values.len(),
             Self::Booleans(values) => values.len(),
             Self::Text(texts) => texts.len(),
         }

@@ -1,12 +1,13 @@
 //! The rows of a table as numbers, by a schema.
 
+use super::gaps::GaplessTable;
 use super::schema::{Encoder, NO_WEIGHT, Places, survey};
 use super::{
-    Chunk, ChunkSource, ColumnChoice, CsvOptions, CsvSource, OpenOptions, Schema, Table, TargetUse,
-    choice, require_rows,
+    Chunk, ChunkSource, ColumnChoice, CsvOptions, CsvSource, Missing, OpenOptions, Rows, Schema,
+    Table, TargetUse, choice, require_rows,
 };
 use crate::error::{Error, Result};
-use ndarray::s;
+use ndarray::{Array1, Array2, s};
 
 /// A table as a source, of whatever its columns hold.
 ///
@@ -24,6 +25,8 @@ pub struct TableSource {
     /// Rows read in this pass, and in the first that came to the end.
     read: u64,
     counted: Option<u64>,
+    /// Rows of the last chunk: what the next one reserves.
+    expected: usize,
 }
 
 enum Reader {
@@ -48,6 +51,7 @@ impl TableSource {
         options: &OpenOptions,
         numbers: Option<impl FnOnce(CsvOptions) -> Result<CsvSource>>,
     ) -> Result<Self> {
+        let options = &with_parts(table.as_ref(), options);
         let places = choose(table.as_ref(), options)?;
         let names = |of: &[usize]| {
             of.iter()
@@ -66,6 +70,10 @@ impl TableSource {
                 (Schema::of_numbers(&features, &targets, weight), false)
             }
         };
+        if let Some(gaps) = options.nan.gaps() {
+            let needed = needed(&places, &schema, settled, options);
+            table = Box::new(GaplessTable::new(table, gaps, needed)?);
+        }
         let reader = match numbers {
             Some(numbers) if !settled && reads_numbers(options) => {
                 let mut target = options.target.clone();
@@ -75,6 +83,7 @@ impl TableSource {
                     target_use: options.target_use,
                     columns: options.columns.clone(),
                     delimiter: options.delimiter,
+                    header: options.header,
                 })?;
                 Reader::Numbers(Box::new(numbers), places)
             }
@@ -90,6 +99,7 @@ impl TableSource {
             settled,
             read: 0,
             counted: None,
+            expected: 0,
         })
     }
 
@@ -129,11 +139,93 @@ impl TableSource {
     }
 }
 
+/// Values of a batch: few beside those of a chunk, for they are there as text and as numbers.
+const VALUES: usize = 1 << 16;
+
+/// The next rows, at most so many: a batch at a time, so that little is there twice. The first has
+/// the number `first`; `expected` is how many there were last.
+fn encoded(
+    encoder: &mut Encoder,
+    table: &mut dyn Table,
+    first: u64,
+    (max_rows, expected): (usize, usize),
+) -> Result<Option<Chunk>> {
+    let (width, targets) = (encoder.schema().width(), encoder.places().targets.len());
+    let step = (VALUES / (width + targets).max(1)).clamp(1, max_rows);
+    let expected = expected.min(max_rows);
+    let mut x = Vec::with_capacity(expected * width);
+    let mut y = Vec::with_capacity(expected * targets);
+    let (mut weights, mut rows) = (None, 0);
+    while rows < max_rows {
+        let Some(batch) = table.next_batch(step.min(max_rows - rows))? else {
+            break;
+        };
+        let chunk = encoder.chunk(table, &batch, first + rows as u64)?;
+        match chunk.x {
+            Rows::F64(more) => x.extend(more),
+            Rows::F32(more) => x.extend(more.iter().map(|&v| f64::from(v))),
+        }
+        y.extend(chunk.y);
+        if let Some(more) = chunk.weights {
+            weights.get_or_insert_with(Vec::new).extend(more);
+        }
+        rows += batch.rows;
+    }
+    if rows == 0 {
+        return Ok(None);
+    }
+    let array = |values, columns| {
+        Array2::from_shape_vec((rows, columns), values)
+            .map_err(|error| Error::data(table.path(), error.to_string()))
+    };
+    Ok(Some(Chunk {
+        x: Rows::F64(array(x, width)?),
+        y: array(y, targets)?,
+        weights: weights.map(Array1::from),
+    }))
+}
+
 /// Whether a .csv is read as numbers until it turns out to hold others: a weight is read as the
 /// last of the targets then, so they have to be there.
 fn reads_numbers(options: &OpenOptions) -> bool {
     let read = options.target_use == TargetUse::Required;
-    !options.table.asks_for_schema() && (read || options.table.weight.is_none())
+    let all_rows = options.nan.gaps().is_none();
+    all_rows && !options.table.asks_for_schema() && (read || options.table.weight.is_none())
+}
+
+/// The columns of which every row needs a value: those for which nothing stands where they miss
+/// one.
+fn needed(places: &Places, schema: &Schema, settled: bool, options: &OpenOptions) -> Vec<usize> {
+    let fills = options.table.missing != Missing::Error;
+    let fields = schema.features().iter();
+    let needs = fields.map(|field| match settled {
+        true => !field.may_miss(),
+        false => !fills,
+    });
+    let features = places.features.iter().zip(needs);
+    let features = features.filter(|(_, needs)| *needs).map(|(j, _)| j);
+    let others = places.targets.iter().chain(&places.weight);
+    features.chain(others).copied().collect()
+}
+
+/// The options with the columns that lists became in the place of the names of the lists.
+fn with_parts(table: &dyn Table, options: &OpenOptions) -> OpenOptions {
+    let all = |names: &[String]| -> Vec<String> {
+        let parts = |name: &String| {
+            table
+                .parts(name.trim())
+                .unwrap_or_else(|| vec![name.clone()])
+        };
+        names.iter().flat_map(parts).collect()
+    };
+    let mut options = options.clone();
+    options.target = all(&options.target);
+    options.columns = match &options.columns {
+        ColumnChoice::These(names) => ColumnChoice::These(all(names)),
+        ColumnChoice::AllBut(names) => ColumnChoice::AllBut(all(names)),
+        other => other.clone(),
+    };
+    options
 }
 
 /// Which columns are what.
@@ -231,12 +323,14 @@ impl ChunkSource for TableSource {
                 }
                 chunk
             }
-            Reader::Encoded(encoder) => match self.table.next_batch(max_rows)? {
-                None => None,
-                Some(batch) => Some(encoder.chunk(self.table.as_ref(), &batch, self.read)?),
-            },
+            Reader::Encoded(encoder) => {
+                let all = (max_rows, self.expected);
+                encoded(encoder, self.table.as_mut(), self.read, all)?
+            }
         };
-        self.count(chunk.as_ref().map(|chunk| chunk.x.nrows()))?;
+        let rows = chunk.as_ref().map(|chunk| chunk.x.nrows());
+        self.expected = rows.unwrap_or(self.expected);
+        self.count(rows)?;
         Ok(chunk)
     }
     fn settle(&mut self, failed: bool, takes: &mut dyn FnMut(u64) -> bool) -> Result<bool> {

@@ -3,7 +3,10 @@
 
 use super::{
     CpuDevice, Device,
-    gpu::{AdapterKind, AdapterReport, WeakGpu, open_adapter, visible_adapters},
+    gpu::{
+        AdapterKind, AdapterReport, Found, WeakGpu, adapters_later, open_adapter, open_later,
+        visible_adapters,
+    },
 };
 use crate::{Error, Result, error::Remedy};
 use std::{
@@ -67,18 +70,36 @@ impl Device {
         if choice == DeviceChoice::Cpu {
             return Ok((Self::cpu(), None));
         }
-        let (mut found, reason) = visible_adapters();
-        let reports: Vec<_> = found.iter().map(|(_, report)| report).collect();
-        match pick(&choice, &reports, reason.as_deref())? {
-            Pick::Adapter(index) => {
-                let (adapter, report) = found.swap_remove(index);
-                Ok((Self::Gpu(open_adapter(&adapter, report)?), None))
+        match take(&choice, visible_adapters())? {
+            Taken::Adapter(adapter, report) => {
+                Ok((Self::Gpu(open_adapter(&adapter, *report)?), None))
             }
-            Pick::Cpu { why } => {
-                let cpu = Self::cpu();
-                let note = format!("device: {} ({why})", cpu.describe());
-                Ok((cpu, Some(note)))
+            Taken::Cpu(note) => Ok((Self::cpu(), Some(note))),
+        }
+    }
+
+    /// As [`Self::open`] without waiting on the spot. In a browser, whose GPU is never there at
+    /// once, the only way to one; what is [`DeviceChoice::Named`] there is any that has the text in
+    /// what the browser tells of it, which may be nothing.
+    ///
+    /// ```
+    /// # use bochner::{Device, DeviceChoice};
+    /// # async fn page() -> bochner::Result<()> {
+    /// let (device, _) = Device::open_later(&DeviceChoice::Auto).await?;
+    /// println!("{}", device.describe());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn open_later(choice: &DeviceChoice) -> Result<(Self, Option<String>)> {
+        let (choice, _) = choice.resolve();
+        if choice == DeviceChoice::Cpu {
+            return Ok((Self::cpu(), None));
+        }
+        match take(&choice, adapters_later().await)? {
+            Taken::Adapter(adapter, report) => {
+                Ok((Self::Gpu(open_later(&adapter, *report).await?), None))
             }
+            Taken::Cpu(note) => Ok((Self::cpu(), Some(note))),
         }
     }
 
@@ -163,6 +184,25 @@ impl Device {
             auto,
         }
     }
+}
+
+/// What is opened.
+enum Taken {
+    Adapter(wgpu::Adapter, Box<AdapterReport>),
+    /// The CPU, with a note of why.
+    Cpu(String),
+}
+
+/// What a choice, which is not the CPU, takes of what was found.
+fn take(choice: &DeviceChoice, (mut found, reason): Found) -> Result<Taken> {
+    let reports: Vec<_> = found.iter().map(|(_, report)| report).collect();
+    Ok(match pick(choice, &reports, reason.as_deref())? {
+        Pick::Adapter(index) => {
+            let (adapter, report) = found.swap_remove(index);
+            Taken::Adapter(adapter, Box::new(report))
+        }
+        Pick::Cpu { why } => Taken::Cpu(format!("device: {} ({why})", Device::cpu().describe())),
+    })
 }
 
 /// What a choice comes to.

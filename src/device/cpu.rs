@@ -2,19 +2,30 @@
 
 use super::linger::{LINGERING, clock, cores};
 use crate::{Error, Result, text::counted};
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
 /// The CPU as a device. Results do not depend on the number of threads.
 #[derive(Clone)]
 pub struct CpuDevice {
     /// `None` is rayon's global pool.
     pool: Option<Arc<rayon::ThreadPool>>,
+    /// How many were [asked to help](Self::invite) and have not come yet.
+    invited: Arc<AtomicUsize>,
 }
 
 impl CpuDevice {
     /// The process-wide pool: one thread per core, or `RAYON_NUM_THREADS`.
     pub fn shared() -> Self {
-        Self { pool: None }
+        Self {
+            pool: None,
+            invited: Arc::default(),
+        }
     }
 
     /// The cores that this process may use, as the system counts them: more threads than that only
@@ -48,6 +59,7 @@ impl CpuDevice {
             .map_err(|e| Error::device(format!("cannot start {threads} threads: {e}")))?;
         Ok(Self {
             pool: Some(Arc::new(pool)),
+            invited: Arc::default(),
         })
     }
 
@@ -66,12 +78,31 @@ impl CpuDevice {
         }
     }
 
-    /// Runs `work` on the calling thread, with a scope whose spawns run on this device's threads.
-    pub(crate) fn scope<'s>(&self, work: impl FnOnce(&rayon::Scope<'s>)) {
-        match &self.pool {
-            Some(pool) => pool.in_place_scope(work),
-            None => rayon::in_place_scope(work),
+    /// Asks `others` of the pool to call `help` when they are awake, and waits for none. Nobody is
+    /// asked while as many as the pool has threads have not come yet.
+    pub(crate) fn invite(&self, others: usize, help: impl Fn() + Clone + Send + 'static) {
+        let most = self.threads();
+        for _ in 0..others {
+            if self.invited.load(Ordering::Relaxed) >= most {
+                return;
+            }
+            self.invited.fetch_add(1, Ordering::Relaxed);
+            let (invited, help) = (self.invited.clone(), help.clone());
+            let come = move || {
+                invited.fetch_sub(1, Ordering::Relaxed);
+                help();
+            };
+            match &self.pool {
+                Some(pool) => pool.spawn(come),
+                None => rayon::spawn(come),
+            }
         }
+    }
+
+    /// How many have been invited and have not come.
+    #[cfg(test)]
+    pub(crate) fn invited(&self) -> usize {
+        self.invited.load(Ordering::Relaxed)
     }
 
     /// Whether the calling thread is one of this device's: then others may be busy with the work of
@@ -99,7 +130,7 @@ impl CpuDevice {
 
     /// Sends threads that linger back to work.
     pub(crate) fn call(&self) {
-        LINGERING.call();
+        LINGERING.call(clock());
     }
 
     /// faer's parallelism for this pool; call inside [`Self::install`].

@@ -8,13 +8,16 @@ mod fault;
 pub(crate) mod op;
 mod pipeline;
 mod saved;
+mod scope;
 pub(crate) mod shader;
 mod submission;
 mod timing;
 mod transfer;
 
 pub use adapter::{AdapterKind, AdapterReport};
-pub(super) use adapter::{adapters as visible_adapters, open as open_adapter};
+pub(super) use adapter::{
+    Found, adapters as visible_adapters, adapters_later, open as open_adapter, open_later,
+};
 pub use buffer::PooledBuffer;
 pub(crate) use pipeline::Dispatch;
 pub(crate) use submission::even;

@@ -5,6 +5,7 @@
 //! itself put aside by the system sends everybody to sleep for a while, and more threads than cores
 //! never linger: they would wait for each other.
 
+use crate::clock::Instant;
 use std::{
     num::NonZero,
     sync::{
@@ -12,14 +13,12 @@ use std::{
         atomic::{AtomicU64, Ordering},
     },
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 /// How long a thread waits for more work before it sleeps: longer than a row takes, too short to be
 /// seen in a load.
 const LINGER: Duration = Duration::from_micros(200);
-/// Calls further apart than this find threads asleep: nobody waits for rare ones.
-const SOON: Duration = Duration::from_millis(1);
 /// A thread that spins looks at the clock every few microseconds. If this long has passed, another
 /// had its core.
 const PUT_ASIDE: Duration = Duration::from_micros(100);
@@ -38,6 +37,8 @@ pub(super) struct Lingering {
     calls: AtomicU64,
     /// When short work last ended.
     last: AtomicU64,
+    /// How long after that the last call came.
+    pause: AtomicU64,
     /// Until when nobody lingers.
     busy_until: AtomicU64,
 }
@@ -47,21 +48,24 @@ impl Lingering {
         Self {
             calls: AtomicU64::new(0),
             last: AtomicU64::new(0),
+            pause: AtomicU64::new(u64::MAX),
             busy_until: AtomicU64::new(0),
         }
     }
 
-    /// Work has come: those who linger may go.
-    pub(super) fn call(&self) {
+    /// Work has come at `now`: those who linger may go.
+    pub(super) fn call(&self, now: Duration) {
         self.calls.fetch_add(1, Ordering::Release);
+        let pause = micros(now).saturating_sub(self.last.load(Ordering::Relaxed));
+        self.pause.store(pause, Ordering::Relaxed);
     }
 
     /// Short work has ended at `now` on a pool of `threads`. What each of its threads should wait
-    /// for, if any should: the next call is likely to come at once, and every thread has a core
-    /// that nobody else wants.
+    /// for, if any should: who had lingered after the last work would have met this one, and every
+    /// thread has a core that nobody else wants.
     pub(super) fn after(&self, now: Duration, threads: usize) -> Option<Turn> {
-        let last = self.last.swap(micros(now), Ordering::Relaxed);
-        let soon = micros(now).saturating_sub(last) <= micros(SOON);
+        self.last.store(micros(now), Ordering::Relaxed);
+        let soon = self.pause.load(Ordering::Relaxed) <= micros(LINGER);
         let busy = micros(now) < self.busy_until.load(Ordering::Relaxed);
         (soon && !busy && threads <= cores()).then(|| Turn {
             seen: self.calls.load(Ordering::Acquire),
@@ -140,39 +144,44 @@ mod tests {
     #[test]
     fn threads_linger_for_calls_that_come_soon_and_no_longer_than_a_moment() {
         let lingering = Lingering::new();
+        lingering.call(at(50_000));
         assert!(
-            lingering.after(at(50_000), 1).is_none(),
+            lingering.after(at(52_000), 1).is_none(),
             "the first call for long"
         );
+        lingering.call(at(52_100));
         let turn = lingering
-            .after(at(50_500), 1)
-            .expect("the second comes soon");
+            .after(at(54_000), 1)
+            .expect("the second comes soon, however long it takes");
         let mut reads = 0;
-        let mut clock = ticking(50_500, &[5]);
+        let mut clock = ticking(54_000, &[5]);
         lingering.wait(turn, || {
             reads += 1;
             clock()
         });
         assert_eq!(reads, 40, "200 microseconds in steps of 5");
+        lingering.call(at(54_150));
         assert!(
-            lingering.after(at(51_000), 1).is_some(),
+            lingering.after(at(54_400), 1).is_some(),
             "nobody was put aside"
         );
+        lingering.call(at(54_700));
         assert!(
-            lingering.after(at(60_000), 1).is_none(),
-            "calls are rare again"
+            lingering.after(at(54_800), 1).is_none(),
+            "who lingers would be asleep by then"
         );
     }
 
     #[test]
     fn a_call_ends_it() {
         let lingering = Lingering::new();
+        lingering.call(at(50));
         let turn = lingering.after(at(100), 1).expect("soon");
         let mut reads = 0;
         lingering.wait(turn, || {
             reads += 1;
             if reads == 3 {
-                lingering.call();
+                lingering.call(at(110));
             }
             at(100)
         });
@@ -182,6 +191,7 @@ mod tests {
     #[test]
     fn nobody_lingers_for_a_while_on_a_machine_that_was_busy() {
         let lingering = Lingering::new();
+        lingering.call(at(0));
         let turn = lingering.after(at(100), 1).expect("soon");
         // Put aside for 3 ms on the second look at the clock.
         lingering.wait(turn, ticking(100, &[5, 5, 3000, 5]));
@@ -199,6 +209,7 @@ mod tests {
     #[test]
     fn more_threads_than_cores_never_linger() {
         let lingering = Lingering::new();
+        lingering.call(at(0));
         assert!(lingering.after(at(100), cores() + 1).is_none());
         assert!(lingering.after(at(200), cores()).is_some());
     }

@@ -251,11 +251,17 @@ pub(crate) struct Reading {
 
 impl Reading {
     /// Waits for the matrix, and lends it where it lies, without a copy.
+    #[cfg(test)]
     pub(crate) fn wait(self) -> Result<Arrived> {
+        crate::wait::wait(self.arrive())
+    }
+
+    /// The matrix where it lies, without a copy, when it is there.
+    pub(crate) async fn arrive(self) -> Result<Arrived> {
         Ok(Arrived {
             shape: self.shape,
             stride: self.stride,
-            mapped: self.readback.wait()?,
+            mapped: self.readback.arrive().await?,
         })
     }
 }

@@ -26,6 +26,18 @@ pub(crate) fn ask_square(columns: usize, entry: u32, what: impl FnOnce() -> Stri
     refuse(bytes, (free, most.map(two_digits)), what)
 }
 
+/// Bytes of this process in memory, if that is known.
+#[cfg(target_os = "linux")]
+pub(crate) fn resident() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    entry(&status, "VmRSS:").map(|kib| 1024 * kib)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn resident() -> Option<u64> {
+    None
+}
+
 fn refuse(
     bytes: u128,
     (free, enough_for): (Option<u64>, Option<u64>),

@@ -168,6 +168,12 @@ impl Affine {
         self.center.iter().any(|&c| c != 0.0)
     }
 
+    /// What a row of zeros becomes, rounded as [`Self::load`] does; for no logarithms.
+    pub(super) fn of_zeros(&self) -> Vec<f32> {
+        let both = self.center.iter().zip(&self.scale);
+        both.map(|(c, s)| ((0.0 - c) * s) as f32).collect()
+    }
+
     /// What each column is then multiplied by.
     pub(crate) fn scale(&self) -> &[f64] {
         &self.scale
@@ -293,11 +299,13 @@ impl Affine {
         self.admit(rows, 0)?;
         x_nd.set_rows(rows.nrows())?;
         let stride = x_nd.stride();
+        // A pool of one thread would only be handed the work.
+        let alone = x_nd.device().as_cpu().is_some_and(|cpu| cpu.threads() == 1);
         let mut worst = Ok(());
         x_nd.write_with(|out| {
             worst = match rows {
-                Rows::F32(x) => self.fill(stride, |i| x.row(i), out),
-                Rows::F64(x) => self.fill(stride, |i| x.row(i), out),
+                Rows::F32(x) => self.fill((stride, alone), |i| x.row(i), out),
+                Rows::F64(x) => self.fill((stride, alone), |i| x.row(i), out),
             };
         })?;
         worst
@@ -305,38 +313,58 @@ impl Affine {
 
     fn fill<'a, T: Copy + Into<f64> + Send + Sync + 'a>(
         &self,
-        stride: usize,
+        (stride, alone): (usize, bool),
         row: impl Fn(usize) -> ArrayView1<'a, T> + Sync,
         out: &mut [f32],
     ) -> Result<()> {
-        out.par_chunks_mut(stride.max(1))
-            .enumerate()
-            .with_min_len(64)
-            .try_for_each(|(i, out)| {
-                let (body, padding) = out.split_at_mut(self.columns());
-                let affine = self.center.iter().zip(&self.scale);
-                let mut largest = 0.0_f32;
-                for ((o, &x), (c, s)) in body.iter_mut().zip(row(i)).zip(affine) {
+        let stride = stride.max(1);
+        let fill = |(i, out): (usize, &mut [f32])| self.fill_row(row(i), out);
+        match alone {
+            true => out.chunks_mut(stride).enumerate().try_for_each(fill),
+            false => {
+                let rows = out.par_chunks_mut(stride).enumerate();
+                rows.with_min_len(64).try_for_each(fill)
+            }
+        }
+    }
+
+    /// One row.
+    fn fill_row<T: Copy + Into<f64>>(&self, row: ArrayView1<'_, T>, out: &mut [f32]) -> Result<()> {
+        let (body, padding) = out.split_at_mut(self.columns());
+        let affine = self.center.iter().zip(&self.scale);
+        let mut largest = 0.0_f32;
+        match (row.to_slice(), self.logarithm) {
+            // In vectors.
+            (Some(row), None) => {
+                for ((o, &x), (c, s)) in body.iter_mut().zip(row).zip(affine) {
+                    *o = ((x.into() - c) * s) as f32;
+                }
+                for o in body.iter() {
+                    largest = largest.max(o.abs());
+                }
+            }
+            _ => {
+                for ((o, &x), (c, s)) in body.iter_mut().zip(row).zip(affine) {
                     *o = self.finish((x.into() - c) * s) as f32;
                     largest = largest.max(o.abs());
                 }
-                padding.fill(0.0);
-                if largest <= LARGEST {
-                    return Ok(());
-                }
-                let column = body
-                    .iter()
-                    .position(|&o| o.abs() > LARGEST || o.is_nan())
-                    .unwrap_or(0);
-                let value: f64 = row(i)[column].into();
-                Err(Error::parameter(format!(
-                    "column {column} (counted from 0) holds {value:e}, beyond {LARGEST:e} after \
-                     scaling, where sums would leave the range of \
-                     f32"
-                ))
-                .help(Remedy::Standardize)
-                .help(Remedy::LargerLengthscale))
-            })
+            }
+        }
+        padding.fill(0.0);
+        if largest <= LARGEST {
+            return Ok(());
+        }
+        let column = body
+            .iter()
+            .position(|&o| o.abs() > LARGEST || o.is_nan())
+            .unwrap_or(0);
+        let value: f64 = row[column].into();
+        Err(Error::parameter(format!(
+            "column {column} (counted from 0) holds {value:e}, beyond {LARGEST:e} after scaling, \
+             where sums would leave the range of f32"
+        ))
+        .help(Remedy::Standardize)
+        .help(Remedy::LargerLengthscale))
     }
 
     fn check(&self, rows: &Rows) -> Result<()> {

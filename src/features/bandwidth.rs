@@ -134,6 +134,17 @@ impl Bandwidth {
         let varying = |s: &&Option<f64>| s.is_some();
         let d = deviations.iter().filter(varying).count();
         let smooths = kernel.smooths_as_gaussian(d).ok_or_else(|| {
+            if kernel.ln_integral(d).is_none() {
+                let problem = format!(
+                    "the kernel {} has no finite integral over {d} columns that is known, which a \
+                     density is divided by",
+                    kernel.spec()
+                );
+                return Error::unsupported(problem).help(match kernel.is_shift_invariant() {
+                    true => Remedy::UseKernel("gaussian"),
+                    false => Remedy::UseMap("fourier"),
+                });
+            }
             let problem = format!("{self} is not known for the kernel {}", kernel.spec());
             Error::unsupported(problem).help(Remedy::GiveLengthscale)
         })?;

@@ -1,7 +1,7 @@
 //! One face for every map that is still to be drawn: what it asks of the data, and what it makes of
 //! them.
 
-use super::{Affine, FeatureMap};
+use super::{Affine, Bandwidth, FeatureMap};
 use crate::{
     Result,
     data::{ChunkSource, Survey},
@@ -52,6 +52,11 @@ pub trait MapBuilder: Debug + Send + Sync {
 
     /// How frequencies are drawn, if they are.
     fn sampling(&self) -> Option<Sampling> {
+        None
+    }
+
+    /// The bandwidth where none is asked for; `None` leaves it to the learner.
+    fn usual_bandwidth(&self) -> Option<Bandwidth> {
         None
     }
 
@@ -109,6 +114,9 @@ macro_rules! forward {
             }
             fn sampling(&self) -> Option<Sampling> {
                 (**self).sampling()
+            }
+            fn usual_bandwidth(&self) -> Option<Bandwidth> {
+                (**self).usual_bandwidth()
             }
             fn variant(
                 &self,

@@ -5,6 +5,9 @@
 //! [`Featurizer`]. It alone knows what a row takes, loads maps, keeps the buffers of a chunk, and
 //! starts again with fewer rows when a device is full.
 
+#[cfg(test)]
+mod tests;
+mod to_writer;
 mod work;
 
 use super::{FeatureMap, require_dense};
@@ -14,9 +17,11 @@ use crate::{
     device::{Reading, gpu::Pace},
     flow::{Portions, ReadBehind, Run, watch_chunks},
     progress::Step,
+    wait::wait,
 };
-use ndarray::{Array2, ArrayView2};
+use ndarray::ArrayView2;
 use std::ops::Range;
+pub use to_writer::featurize_behind;
 use work::Work;
 
 /// Streams `source` through `map` on a device: `sink` gets z(x) of each chunk, `[rows, D]`, rows in
@@ -55,7 +60,7 @@ pub fn featurize(
 pub(crate) struct Lane<'m> {
     map: &'m dyn FeatureMap,
     /// Coefficients `[D, t]` of a lane that ends in z(x) beta; without them it ends in z(x).
-    beta_dt: Option<&'m Array2<f64>>,
+    beta_dt: Option<ArrayView2<'m, f64>>,
 }
 
 impl<'m> Lane<'m> {
@@ -66,17 +71,20 @@ impl<'m> Lane<'m> {
     }
 
     /// Outputs z(x) beta, `[rows, t]`, of any map.
-    pub(crate) fn outputs(map: &'m dyn FeatureMap, beta_dt: &'m Array2<f64>) -> Self {
+    pub(crate) fn outputs(
+        map: &'m dyn FeatureMap,
+        beta_dt: impl Into<ArrayView2<'m, f64>>,
+    ) -> Self {
         Self {
             map,
-            beta_dt: Some(beta_dt),
+            beta_dt: Some(beta_dt.into()),
         }
     }
 
     /// Columns of what it ends in.
     fn columns(&self) -> usize {
         self.beta_dt
-            .map_or_else(|| self.map.output_dim(), Array2::ncols)
+            .map_or_else(|| self.map.output_dim(), |beta_dt| beta_dt.ncols())
     }
 }
 
@@ -116,6 +124,11 @@ pub(crate) trait HostRows {
 
     /// The memory of some rows, if it holds f32 row after row.
     fn lend(&mut self, rows: Range<usize>) -> Option<&mut [f32]>;
+
+    /// Hears that the features of the rows are in the memory that it lent for them.
+    fn filled(&mut self) -> Result<()> {
+        Ok(())
+    }
 
     /// Takes the features of some rows, `[rows, D]`.
     fn take(&mut self, rows: Range<usize>, z_nd: ArrayView2<'_, f32>) -> Result<()>;
@@ -232,12 +245,21 @@ impl<'m> Featurizer<'m> {
     pub(crate) fn rows(
         &mut self,
         x: &Rows,
+        take: impl FnMut(&[ArrayView2<'_, f32>], Range<usize>) -> Result<()>,
+    ) -> Result<()> {
+        wait(self.rows_later(x, take))
+    }
+
+    /// As [`Self::rows`], in a browser too.
+    pub(crate) async fn rows_later(
+        &mut self,
+        x: &Rows,
         mut take: impl FnMut(&[ArrayView2<'_, f32>], Range<usize>) -> Result<()>,
     ) -> Result<()> {
         let mut behind = ReadBehind::default();
         self.work.admit(x, 0)?;
         self.send(x, &mut behind, |range| range, &mut take)?;
-        behind.finish(take)
+        behind.finish_later(take).await
     }
 
     /// Streams `source` through the only lane and hands `to` each portion: first for the host
@@ -263,11 +285,12 @@ impl<'m> Featurizer<'m> {
         Ok(rows)
     }
 
-    /// As [`Self::write`] for rows that are there.
-    pub(crate) fn write_rows(&mut self, x: &Rows, to: &mut dyn HostRows) -> Result<()> {
+    /// As [`Self::write`] for rows that are there, in a browser too.
+    pub(crate) async fn write_rows(&mut self, x: &Rows, to: &mut dyn HostRows) -> Result<()> {
         let mut behind = ReadBehind::default();
         self.send_to(x, 0, &mut behind, to)?;
-        behind.finish(|z, range| to.take(range, z[0]))
+        let take = |z: &[ArrayView2<'_, f32>], range| to.take(range, z[0]);
+        behind.finish_later(take).await
     }
 
     /// As [`Self::write_rows`] for sparse rows, which stay so where the map takes them; returns
@@ -304,7 +327,7 @@ impl<'m> Featurizer<'m> {
                 })
             },
             |(work, to), range, sent| match sent {
-                Sent::There => Ok(()),
+                Sent::There => to.filled(),
                 Sent::Here => to.take(place(&range), work.on_host()?[0]),
                 Sent::OnItsWay(readings) => {
                     behind.push(readings, place(&range), |z, at| to.take(at, z[0]))
@@ -348,177 +371,6 @@ impl<'m> Featurizer<'m> {
                 "the data has {has} columns, the map takes {}",
                 lane.map.input_dim()
             ))),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        Device,
-        data::{MemorySource, NpyWriter, OpenOptions, open},
-        features::{Affine, DenseFeatures, Fourier},
-        kernels::Gaussian,
-    };
-    use std::{path::Path, time::Instant};
-
-    fn fourier(columns: usize, features: usize) -> DenseFeatures {
-        let map = Fourier::new(Gaussian).features(features);
-        map.build(Affine::identity(columns)).expect("builds")
-    }
-
-    #[test]
-    fn a_gpu_works_on_one_chunk_while_the_host_takes_the_one_before() {
-        let map = fourier(3, 16);
-        let mut devices = crate::under_test::gpus();
-        devices.push(Device::cpu());
-        for device in devices {
-            let x = crate::check::normal(96, 3, 1);
-            let mut source = MemorySource::new(x, None).expect("a source");
-            // Chunks of 32 rows.
-            let lanes = vec![Lane::features(&map).expect("dense")];
-            let mut featurizer = Featurizer::new(lanes, 0, End::Host, &device);
-            let featurizer = featurizer.as_mut().expect("plans");
-            featurizer.portions = Portions::new(32);
-            let events = std::cell::RefCell::new(Vec::new());
-            let (sent, mut taken) = (std::cell::Cell::new(0), 0);
-            let with = |_: &Chunk, range: Range<usize>| {
-                assert_eq!(range, 0..32);
-                let count = sent.replace(sent.get() + 1);
-                events.borrow_mut().push(format!("sent {count}"));
-                count
-            };
-            featurizer
-                .on_host(&mut source, with, |z, sent| {
-                    assert_eq!((z[0].dim(), sent), ((32, 16), taken));
-                    events.borrow_mut().push(format!("took {taken}"));
-                    taken += 1;
-                    Ok(())
-                })
-                .expect("runs");
-            let expected = match device.as_gpu() {
-                Some(_) => ["sent 0", "sent 1", "took 0", "sent 2", "took 1", "took 2"],
-                None => ["sent 0", "took 0", "sent 1", "took 1", "sent 2", "took 2"],
-            };
-            assert_eq!(*events.borrow(), expected, "{device:?}");
-        }
-    }
-
-    #[test]
-    fn buffers_stay_for_rows_that_fit_and_double_for_more() {
-        let map = fourier(3, 16);
-        let lanes = vec![Lane::features(&map).expect("dense")];
-        let cpu = Device::cpu();
-        let mut featurizer = Featurizer::new(lanes, 0, End::Host, &cpu).expect("plans");
-        featurizer.portions = Portions::new(64);
-        for (rows, capacity) in [
-            (1, 1),
-            (1, 1),
-            (5, 5),
-            (2, 5),
-            (6, 10),
-            (11, 20),
-            (50, 50),
-            (90, 64),
-        ] {
-            let x = Rows::from(crate::check::normal(rows, 3, 1));
-            let mut taken = 0;
-            let take = |z: &[ArrayView2<'_, f32>], range: Range<usize>| {
-                assert_eq!((range.start, range.len()), (taken, z[0].nrows()));
-                taken = range.end;
-                Ok(())
-            };
-            featurizer.rows(&x, take).expect("runs");
-            assert_eq!(taken, rows);
-            let buffers = featurizer.work.buffers().expect("there");
-            assert_eq!(buffers.capacity(), capacity, "{rows} rows");
-        }
-    }
-
-    /// Seconds of each stage when one waits for the other: read, prepare and upload, compute, read
-    /// back, write.
-    fn stages(map: &dyn FeatureMap, device: &Device, input: &Path, chunk: usize) -> [f64; 5] {
-        let mut source = open(input, &OpenOptions::default()).expect("opens");
-        let mut loaded = map.load(device).expect("loads");
-        let mut x_nd = Matrix::new(device, chunk, map.input_dim()).expect("fits");
-        let mut z_nd = Matrix::new(device, chunk, map.output_dim()).expect("fits");
-        let output = input.with_extension("stages.npy");
-        let mut writer = NpyWriter::<f32>::create(&output, map.output_dim()).expect("creates");
-        let mut seconds = [0.0; 5];
-        let mut start = Instant::now();
-        let mut lap = |stage: usize| {
-            seconds[stage] += start.elapsed().as_secs_f64();
-            start = Instant::now();
-        };
-        while let Some(data) = source.next_chunk(chunk).expect("reads") {
-            lap(0);
-            map.input().load(&data.x, &mut x_nd).expect("uploads");
-            device.synchronize().expect("uploads");
-            lap(1);
-            z_nd.set_rows(x_nd.rows()).expect("fits");
-            loaded.featurize(&x_nd, &mut z_nd).expect("runs");
-            device.synchronize().expect("runs");
-            lap(2);
-            let z = z_nd.download().expect("reads back");
-            lap(3);
-            writer.write_rows(z.view()).expect("writes");
-            lap(4);
-        }
-        writer.finish().expect("writes");
-        lap(4);
-        seconds
-    }
-
-    #[test]
-    #[ignore = "a measurement: cargo test --release --lib stages_and_stream -- --ignored \
-     --nocapture"]
-    fn stages_and_stream() {
-        let folder = tempfile::tempdir().expect("a folder");
-        for (d, features, rows) in [(32, 512, 65_536), (784, 1024, 8192)] {
-            let input = folder.path().join("x.npy");
-            let mut writer = NpyWriter::<f32>::create(&input, d).expect("creates");
-            let x = crate::check::normal(rows, d, 3);
-            writer.write_rows(x.view()).expect("writes");
-            writer.finish().expect("writes");
-            let map = Fourier::new(Gaussian).features(features);
-            let map = map.build(Affine::identity(d)).expect("builds");
-            for device in crate::under_test::gpus() {
-                println!("{rows} x {d} to {features}, {}", device.describe());
-                let mut ratios = Vec::new();
-                for round in 0..12 {
-                    let mut parts = 0;
-                    let mut chunk = 0;
-                    let mut source = open(&input, &OpenOptions::default()).expect("opens");
-                    let output = input.with_extension("stream.npy");
-                    let mut writer = NpyWriter::<f32>::create(output, features).expect("creates");
-                    let start = Instant::now();
-                    featurize(&map, &mut source, Run::on(&device).memory(32 << 20), |z| {
-                        parts += 1;
-                        chunk = chunk.max(z.nrows());
-                        writer.write_rows(z)
-                    })
-                    .expect("runs");
-                    writer.finish().expect("writes");
-                    let total = start.elapsed().as_secs_f64();
-                    let stages = stages(&map, &device, &input, chunk);
-                    let sum: f64 = stages.iter().sum();
-                    let ms = stages.map(|s| (1e3 * s).round());
-                    println!(
-                        "  {round}: {parts} chunks, {:.0} ms, stages {ms:?} ms",
-                        1e3 * total
-                    );
-                    if round > 0 {
-                        // The first round compiles.
-                        ratios.push(total / sum);
-                    }
-                }
-                ratios.sort_by(f64::total_cmp);
-                println!(
-                    "  ratios {ratios:.2?}, median {:.2}",
-                    ratios[ratios.len() / 2]
-                );
-            }
         }
     }
 }

@@ -43,6 +43,8 @@ pub enum Formula {
         /// f.
         nonlinearity: Nonlinearity,
     },
+    /// `z = u`, of so many columns.
+    Identity(usize),
     /// `z = root' b(u)`: kernels with landmarks, b a row of the kernel block.
     Kernel {
         /// The kernel.
@@ -143,6 +145,7 @@ impl Formula {
                 let t_ns = u_nd.dot(w_ds) + phase_s;
                 Ok(projection::applied(nonlinearity, &t_ns, amplitude_s))
             }
+            Self::Identity(_) => Ok(u_nd.to_owned()),
             Self::Kernel {
                 kernel,
                 landmarks_md,
@@ -183,6 +186,7 @@ impl Formula {
             Self::Projected {
                 w_ds, nonlinearity, ..
             } => w_ds.ncols() * nonlinearity.outputs(),
+            Self::Identity(columns) => *columns,
             Self::Kernel {
                 root_br: Some(root),
                 ..
@@ -201,6 +205,7 @@ impl Formula {
     fn columns(&self) -> Option<usize> {
         match self {
             Self::Projected { w_ds, .. } => Some(w_ds.nrows()),
+            Self::Identity(columns) => Some(*columns),
             Self::Kernel { landmarks_md, .. } => Some(landmarks_md.ncols()),
             Self::Mixed { root_de, .. } => Some(root_de.nrows()),
             Self::Union(parts) => parts.iter().find_map(|part| part.formula.columns()),

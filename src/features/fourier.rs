@@ -65,7 +65,7 @@ impl Form {
             (Self::Paired, d) => Err(Error::parameter(format!(
                 "{} cannot be paired; use {} or the phase form",
                 counted(d, "feature"),
-                d + 1
+                d.checked_add(1).unwrap_or(d - 1)
             ))),
         }
     }

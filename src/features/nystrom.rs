@@ -22,7 +22,7 @@ use crate::{
 };
 use ndarray::{Array2, ArrayView2};
 use std::sync::Arc;
-use whitening::Whitening;
+pub(super) use whitening::Whitening;
 
 pub(super) const NAME: &str = "nystrom";
 

@@ -1,10 +1,11 @@
 //! From files to maps: readers by the name that a map has written.
 
 use super::{
-    AdditiveChi2Map, BinningMap, DenseFeatures, FeatureMap, KernelColumnsMap, Mixed,
-    NystromFeatures, StructuredFeatures, TensorSketchMap, Union, additive_chi2, arc_cosine,
-    binning, custom, fastfood, fourier, kernel_columns, mixed, nystrom, random_projection,
-    skewed_chi2, sorf, tensor_sketch, union,
+    AdditiveChi2Map, BinningMap, DenseFeatures, FeatureMap, IdentityMap, KernelColumnsMap,
+    LeafFeatures, Mixed, NystromFeatures, PrecomputedMap, StructuredFeatures, TensorSketchMap,
+    Union, additive_chi2, arc_cosine, binning, custom, fastfood, fourier, identity, kernel_columns,
+    leaves, mixed, nystrom, precomputed, random_projection, skewed_chi2, sorf, tensor_sketch,
+    union,
 };
 use crate::{Error, Result, error::Remedy, store::Store};
 use std::{
@@ -36,7 +37,10 @@ fn built_in(name: &str) -> Option<Reader> {
         additive_chi2::NAME => |store| Ok(Box::new(AdditiveChi2Map::read(store)?)),
         tensor_sketch::NAME => |store| Ok(Box::new(TensorSketchMap::read(store)?)),
         kernel_columns::NAME => |store| Ok(Box::new(KernelColumnsMap::read(store)?)),
+        leaves::NAME => |store| Ok(Box::new(LeafFeatures::read(store)?)),
         mixed::NAME => |store| Ok(Box::new(Mixed::read(store)?)),
+        identity::NAME => |store| Ok(Box::new(IdentityMap::read(store)?)),
+        precomputed::NAME => |store| Ok(Box::new(PrecomputedMap::read(store)?)),
         nystrom::NAME => |store| Ok(Box::new(NystromFeatures::read(store)?)),
         fastfood::NAME => |store| {
             Ok(Box::new(StructuredFeatures::read(

@@ -2,28 +2,24 @@
 //! command line and programs share.
 
 mod choice;
+mod drawn;
 
 pub use choice::{MapChoice, MapKind, MapPart};
 
 use super::{
-    AdditiveChi2Features, Affine, ArcCosine, Binning, Entries, Fastfood, FeatureMap, Form, Fourier,
-    Landmarks, MapBuilder, MapData, Nystrom, RandomProjection, SkewedChi2, Sorf, TensorSketch,
-    Union, builder::part_seed, sorf::Radii,
+    Affine, Bandwidth, Entries, FeatureMap, Form, Landmarks, MapBuilder, MapData, Precomputed,
+    sorf::Radii,
 };
 use crate::{
     Error, Result,
-    data::ChunkSource,
-    error::Remedy,
-    flow::Run,
-    kernels::{AdditiveChi2, Kernel, Linear},
+    kernels::Kernel,
     sampling::{Sampling, Sobol},
     seed::Seed,
     text::counted,
 };
-use ndarray::Array2;
 use std::sync::Arc;
 
-/// How a Fourier map draws by leverage score ([`Fourier::leverage`]).
+/// How a Fourier map draws by leverage score ([`Fourier::leverage`](super::Fourier::leverage)).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LeverageSpec {
     /// The penalty per sample.
@@ -71,6 +67,8 @@ pub struct MapSpec {
     pub landmarks: Landmarks,
     /// Nystrom's largest rank.
     pub rank: Option<usize>,
+    /// The landmarks' own kernel, which precomputed values need.
+    pub precomputed: Option<Precomputed>,
     /// The seed of all draws.
     pub seed: Seed,
 }
@@ -95,6 +93,7 @@ impl MapSpec {
             radii: Radii::default(),
             landmarks: Landmarks::default(),
             rank: None,
+            precomputed: None,
             seed: Seed(0),
         }
     }
@@ -114,6 +113,46 @@ impl MapSpec {
         all.max().unwrap_or(0)
     }
 
+    /// D for rows of so many columns; of Nystrom at most.
+    pub(crate) fn outputs(&self, columns: usize) -> usize {
+        let of_part = |(part, features): (MapPart, usize)| match part.kind {
+            MapKind::Identity => columns,
+            MapKind::Precomputed => self.rank.unwrap_or(columns).min(columns),
+            _ => features,
+        };
+        let all = self.map.shares(self.features).map(of_part);
+        all.fold(0, usize::saturating_add)
+    }
+
+    /// Bytes of the parameters while they are drawn, for rows of so many columns; what a sample of
+    /// the rows takes is not among them.
+    pub(crate) fn parameter_bytes(&self, columns: usize) -> u128 {
+        let d = columns as u128;
+        let of_part = |(part, features): (MapPart, usize)| {
+            let (all, frequencies) = (features as u128, self.form.frequencies(features));
+            let drawn = frequencies.map_or(all, |s| s as u128);
+            match part.kind {
+                MapKind::Fourier => {
+                    let pool = self.leverage.and_then(|leverage| leverage.pool);
+                    12 * d * pool.map_or(drawn, |pool| drawn.max(pool as u128))
+                }
+                MapKind::SkewedChi2 => 12 * d * drawn,
+                MapKind::Fastfood | MapKind::Sorf => 24 * drawn,
+                MapKind::ArcCosine | MapKind::Projection => 12 * d * all,
+                MapKind::Binning => 8 * d * all,
+                MapKind::TensorSketch => {
+                    let degree = self.kernel.polynomial().map_or(1, |k| k.degree());
+                    4 * d * all * u128::from(degree)
+                }
+                MapKind::Nystrom => 4 * d * all + 24 * all * all,
+                MapKind::Precomputed => 24 * d * d,
+                MapKind::AdditiveChi2 | MapKind::Identity => 0,
+            }
+        };
+        let all = self.map.shares(self.features).map(of_part);
+        all.fold(0, u128::saturating_add)
+    }
+
     /// Whether features can be written and solved by normal equations; not with random binning.
     pub fn is_dense(&self) -> bool {
         !self.map.has(MapKind::Binning)
@@ -123,6 +162,12 @@ impl MapSpec {
     /// features that a map cannot give.
     pub fn check(&self) -> Result<()> {
         for (part, features) in self.map.shares(self.features) {
+            if !part.kind.takes_features() {
+                if part.kind == MapKind::Identity {
+                    self.drawn(part.kind, 0, Affine::identity(1))?;
+                }
+                continue;
+            }
             if part.kind.takes_form() {
                 self.form.frequencies(features)?;
             }
@@ -152,179 +197,23 @@ impl MapSpec {
         }
         Ok(())
     }
-
-    /// Draws the map. `input` takes raw columns to unit lengthscale; `sample` has raw rows,
-    /// `[n, d]`, for landmarks and leverage scores ([`Self::sample_rows`]); `source` has all rows,
-    /// which binning reads once. `run` is a `&Device` or a [`Run`], which hears
-    /// [`Step::Map`](crate::Step::Map).
-    ///
-    /// Errors as the builders of the maps do.
-    pub fn build(
-        &self,
-        input: Affine,
-        sample: &Array2<f64>,
-        source: &mut dyn ChunkSource,
-        run: impl Into<Run>,
-    ) -> Result<Box<dyn FeatureMap>> {
-        let run = run.into();
-        let mut built = Vec::with_capacity(self.map.parts().len());
-        for (i, (part, features)) in self.map.shares(self.features).enumerate() {
-            let input = input.clone();
-            let mut one = self.clone();
-            one.seed = part_seed(one.seed, i);
-            let map: Box<dyn FeatureMap> = match part.kind {
-                MapKind::Fourier => {
-                    let mut map = one.fourier(features);
-                    if let Some(LeverageSpec { lambda, pool }) = one.leverage {
-                        let pool = pool.unwrap_or(4 * one.form.frequencies(features)?);
-                        map = map.leverage(sample, lambda, pool);
-                    }
-                    Box::new(map.build(input)?)
-                }
-                MapKind::Nystrom => {
-                    let map = Nystrom::of(one.kernel).landmarks(one.landmarks);
-                    let map = map.features(features).seed(one.seed);
-                    let map = match one.rank {
-                        Some(rank) => map.rank(rank),
-                        None => map,
-                    };
-                    Box::new(map.build(input, sample)?)
-                }
-                MapKind::Binning => {
-                    let map = one.binning(features);
-                    Box::new(map.fit(input, source, &run)?)
-                }
-                kind => one.drawn(kind, features, input)?,
-            };
-            built.push((map, part.weight));
-        }
-        match built.pop() {
-            Some((map, 1.0)) if built.is_empty() => Ok(map),
-            last => {
-                built.extend(last);
-                Ok(Box::new(Union::new(built)?))
-            }
-        }
-    }
-
-    fn fourier(&self, features: usize) -> Fourier {
-        Fourier::of(self.kernel.clone())
-            .features(features)
-            .form(self.form)
-            .sampling(self.sampling)
-            .seed(self.seed)
-    }
-
-    fn binning(&self, grids: usize) -> Binning {
-        Binning::of(self.kernel.clone())
-            .grids(grids)
-            .seed(self.seed)
-    }
-
-    /// A map that has a kernel of its own.
-    fn other_kernel(&self, what: &str, known: &str, usual: &'static str) -> Error {
-        let problem = format!("{what} have the kernel {known}, not {}", self.kernel.spec());
-        Error::unsupported(problem)
-            .help(Remedy::UseKernel(usual))
-            .help(Remedy::UseMap(super::fourier::NAME))
-    }
-
-    /// The maps that are drawn without any data.
-    fn drawn(&self, kind: MapKind, features: usize, input: Affine) -> Result<Box<dyn FeatureMap>> {
-        Ok(match kind {
-            MapKind::Fastfood => Box::new(
-                Fastfood::of(self.kernel.clone())
-                    .features(features)
-                    .form(self.form)
-                    .seed(self.seed)
-                    .build(input)?,
-            ),
-            MapKind::Sorf => Box::new(
-                Sorf::of(self.kernel.clone())
-                    .features(features)
-                    .radii(self.radii)
-                    .form(self.form)
-                    .seed(self.seed)
-                    .build(input)?,
-            ),
-            MapKind::ArcCosine => {
-                let kernel = self.kernel.arc_cosine().ok_or_else(|| {
-                    self.other_kernel("arc-cosine features", "arc-cosine:ORDER", "arc-cosine:1")
-                })?;
-                Box::new(
-                    ArcCosine::new()
-                        .order(kernel.order())
-                        .bias(kernel.bias())
-                        .features(features)
-                        .sampling(self.sampling)
-                        .seed(self.seed)
-                        .build(input)?,
-                )
-            }
-            MapKind::Projection => {
-                if self.kernel.spec() != Linear.spec() {
-                    return Err(self.other_kernel("random projections", "linear", "linear"));
-                }
-                Box::new(
-                    RandomProjection::new()
-                        .entries(self.entries)
-                        .features(features)
-                        .sampling(self.sampling)
-                        .seed(self.seed)
-                        .build(input)?,
-                )
-            }
-            MapKind::TensorSketch => {
-                let kernel = self.kernel.polynomial().ok_or_else(|| {
-                    let known = "polynomial:DEGREE:CONSTANT";
-                    self.other_kernel("tensor sketches", known, "polynomial:2:1")
-                })?;
-                Box::new(
-                    TensorSketch::new(kernel.degree(), kernel.constant())
-                        .features(features)
-                        .seed(self.seed)
-                        .build(input)?,
-                )
-            }
-            MapKind::SkewedChi2 => {
-                let kernel = self.kernel.skewed_chi2().ok_or_else(|| {
-                    let known = "skewed-chi2:SKEWEDNESS";
-                    self.other_kernel("skewed chi-squared features", known, "skewed-chi2:1")
-                })?;
-                Box::new(
-                    SkewedChi2::new()
-                        .skewedness(kernel.skewedness())
-                        .features(features)
-                        .form(self.form)
-                        .sampling(self.sampling)
-                        .seed(self.seed)
-                        .build(input)?,
-                )
-            }
-            MapKind::AdditiveChi2 => {
-                let own = AdditiveChi2.spec();
-                if self.kernel.spec() != own {
-                    let what = "additive chi-squared features";
-                    return Err(self.other_kernel(what, &own, "additive-chi2"));
-                }
-                let map = AdditiveChi2Features::new().features(features);
-                let map = match self.interval {
-                    Some(interval) => map.interval(interval),
-                    None => map,
-                };
-                Box::new(map.build(input)?)
-            }
-            MapKind::Fourier => Box::new(self.fourier(features).build(input)?),
-            MapKind::Nystrom | MapKind::Binning => {
-                return Err(Error::unsupported(format!("a {kind} map needs data")));
-            }
-        })
-    }
 }
 
 impl MapBuilder for MapSpec {
     fn kernel(&self) -> Option<Arc<dyn Kernel>> {
         Some(self.kernel.clone())
+    }
+
+    /// Columns as they are may be centred, too.
+    fn is_shift_invariant(&self) -> bool {
+        let mut kinds = self.map.parts().iter().map(|part| part.kind);
+        self.kernel.is_shift_invariant() || kinds.all(|kind| kind == MapKind::Identity)
+    }
+
+    fn usual_bandwidth(&self) -> Option<Bandwidth> {
+        let mut kinds = self.map.parts().iter().map(|part| part.kind);
+        let unscaled = kinds.all(|kind| !kind.takes_features());
+        unscaled.then_some(Bandwidth::Sigma(1.0))
     }
 
     fn sample_rows(&self) -> usize {
@@ -349,6 +238,8 @@ impl MapBuilder for MapSpec {
             MapKind::TensorSketch,
             MapKind::SkewedChi2,
             MapKind::AdditiveChi2,
+            MapKind::Identity,
+            MapKind::Precomputed,
         ];
         let own_kernel = own_kernel.iter().any(has_own);
         let varied = || Self {

@@ -8,6 +8,7 @@ use crate::{
     Error, Result,
     data::{ChunkSource, Rows, SparseRows},
     flow::Run,
+    wait::wait,
 };
 use ndarray::{ArrayView2, ArrayViewMut2, Axis, s};
 use rayon::prelude::*;
@@ -102,13 +103,22 @@ impl<'m> Transformer<'m> {
 
     /// As [`Self::stream`] for rows that are there: no thread reads ahead.
     pub fn rows<T: FeatureValue>(&mut self, x: &Rows, z_nd: ArrayViewMut2<'_, T>) -> Result<()> {
+        wait(self.rows_later(x, z_nd))
+    }
+
+    /// As [`Self::rows`] without waiting on the spot, which in a browser nobody can for a GPU.
+    pub async fn rows_later<T: FeatureValue>(
+        &mut self,
+        x: &Rows,
+        z_nd: ArrayViewMut2<'_, T>,
+    ) -> Result<()> {
         let mut into = Place {
             z_nd,
             proceed: &mut || Ok(()),
             columns: self.columns,
         };
         into.check(Some(x.nrows()))?;
-        self.featurizer.write_rows(x, &mut into)
+        self.featurizer.write_rows(x, &mut into).await
     }
 }
 

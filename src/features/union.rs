@@ -296,7 +296,7 @@ pub(crate) fn leaves(map: &dyn FeatureMap) -> Vec<(Leaf<'_>, usize, f64)> {
         out: &mut Vec<(Leaf<'a>, usize, f64)>,
     ) {
         let leaf = match map.structure() {
-            Structure::Dense | Structure::Kernel(_) => Leaf::Dense(map),
+            Structure::Dense | Structure::Kernel(_) | Structure::Leaves(_) => Leaf::Dense(map),
             Structure::Binning(bins) => Leaf::Binning(bins),
             Structure::Union(union) => {
                 for (part, weight) in union.parts() {

@@ -1,6 +1,6 @@
 //! Results on their way to the host, one chunk late, so that the device works meanwhile.
 
-use crate::{Result, device::Reading};
+use crate::{Result, device::Reading, wait::wait};
 use ndarray::ArrayView2;
 use std::collections::VecDeque;
 
@@ -28,26 +28,40 @@ impl<T> ReadBehind<T> {
         take: impl FnMut(&[ArrayView2<'_, f32>], T) -> Result<()>,
     ) -> Result<()> {
         self.0.push_back((readings, with));
-        self.settle(Self::AT_ONCE - 1, take)
+        // A page cannot wait here: there all portions are on their way until it does.
+        match cfg!(target_family = "wasm") {
+            true => Ok(()),
+            false => wait(self.settle(Self::AT_ONCE - 1, take)),
+        }
     }
 
     /// Hands all to `take`.
     pub(crate) fn finish(
+        self,
+        take: impl FnMut(&[ArrayView2<'_, f32>], T) -> Result<()>,
+    ) -> Result<()> {
+        wait(self.finish_later(take))
+    }
+
+    /// As [`Self::finish`], in a browser too.
+    pub(crate) async fn finish_later(
         mut self,
         take: impl FnMut(&[ArrayView2<'_, f32>], T) -> Result<()>,
     ) -> Result<()> {
-        self.settle(0, take)
+        self.settle(0, take).await
     }
 
-    fn settle(
+    async fn settle(
         &mut self,
         left: usize,
         mut take: impl FnMut(&[ArrayView2<'_, f32>], T) -> Result<()>,
     ) -> Result<()> {
         while self.0.len() > left {
             if let Some((readings, with)) = self.0.pop_front() {
-                let arrived = readings.into_iter().map(Reading::wait);
-                let arrived = arrived.collect::<Result<Vec<_>>>()?;
+                let mut arrived = Vec::with_capacity(readings.len());
+                for reading in readings {
+                    arrived.push(reading.arrive().await?);
+                }
                 let views: Vec<_> = arrived.iter().map(|a| a.view()).collect();
                 take(&views, with)?;
             }

@@ -42,6 +42,11 @@ impl RowNeeds {
         }
     }
 
+    /// Bytes of a row.
+    pub(crate) fn bytes(self) -> u64 {
+        self.bytes
+    }
+
     /// A matrix of `columns` columns on `device`.
     pub(crate) fn matrix(mut self, device: &Device, columns: usize) -> Self {
         self.widest = self.widest.max(columns);
@@ -157,6 +162,37 @@ mod tests {
         assert!(by_memory.is_multiple_of(4096) && by_memory * (16 * 32 + 4 * 1032) <= 64 << 20);
         let by_binding = chunk_rows(needs(), 4_000_000, 1 << 40).expect("fits");
         assert_eq!(by_binding, 768);
+    }
+
+    /// Whatever is asked: rows fit, are as many whole blocks as fit, or are refused rightly.
+    #[test]
+    fn any_needs_fit_or_are_refused() {
+        let mut draws = crate::seed::Seed(5).stream(crate::seed::Stream::Sample, 0);
+        let mut log = |least: f64, most: f64| (least + draws.uniform() * (most - least)).exp2();
+        for _ in 0..20_000 {
+            let widest = log(0.0, 24.0) as usize;
+            let needs = RowNeeds {
+                widest,
+                bytes: (4.0 * widest as f64 * log(0.0, 4.0)) as u64,
+            };
+            let (binding, memory) = (log(4.0, 36.0) as u64, log(0.0, 40.0) as u64);
+            let wide = 4 * (widest as u64).next_multiple_of(4);
+            let fits = |rows: u64| {
+                rows * needs.bytes <= memory && rows * wide <= binding && rows <= ENOUGH_ROWS
+            };
+            let Ok(rows) = chunk_rows(needs, binding, memory) else {
+                assert!(!fits(8), "{needs:?} in {memory} and {binding} is refused");
+                continue;
+            };
+            let rows = rows as u64;
+            assert!(fits(rows) && rows.is_multiple_of(8), "{rows} of {needs:?}");
+            // One block more would not fit, or makes larger blocks of all.
+            let block = [4096, 256, 8].into_iter().find(|&b| rows >= b).expect("8");
+            assert!(
+                !fits(rows + block),
+                "{rows} of {needs:?}, but {block} more fit"
+            );
+        }
     }
 
     #[test]

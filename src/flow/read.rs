@@ -3,8 +3,9 @@
 use crate::{
     Error, Result,
     data::{Chunk, ChunkSource, next_checked},
+    error::Remedy,
 };
-use std::sync::mpsc;
+use std::{sync::mpsc, thread};
 
 /// Rewinds `source` and hands its chunks of at most `rows` rows to `work`, in order, reading one
 /// ahead. Returns the number of rows. The first error of either side ends both.
@@ -28,10 +29,21 @@ pub(crate) fn watch_chunks(
 ) -> Result<u64> {
     source.rewind()?;
     let mut done = 0;
-    std::thread::scope(|scope| {
+    // A page has one thread.
+    if cfg!(target_family = "wasm") {
+        let mut row0 = 0;
+        while let Some(chunk) = next_checked(source, rows, row0)? {
+            row0 += chunk.x.nrows();
+            work(chunk)?;
+            done = row0 as u64;
+            hear(done);
+        }
+        return Ok(done);
+    }
+    thread::scope(|scope| {
         // Rendezvous: one chunk is read while another is in work, never more.
         let (sender, chunks) = mpsc::sync_channel(0);
-        let reader = scope.spawn(move || -> Result<()> {
+        let read = move || -> Result<()> {
             let mut row0 = 0;
             while let Some(chunk) = next_checked(source, rows, row0)? {
                 row0 += chunk.x.nrows();
@@ -40,7 +52,13 @@ pub(crate) fn watch_chunks(
                 }
             }
             Ok(())
-        });
+        };
+        let thread = thread::Builder::new().name("reader".into());
+        let reader = thread.spawn_scoped(scope, read).map_err(|error| {
+            let problem = format!("no thread could be started to read the data: {error}");
+            Error::numerical(problem)
+                .help(Remedy::words("end other programs, or allow more threads"))
+        })?;
         for chunk in &chunks {
             done += chunk.x.nrows() as u64;
             if let Err(e) = work(chunk) {
@@ -52,7 +70,14 @@ pub(crate) fn watch_chunks(
         }
         match reader.join() {
             Ok(result) => result,
-            Err(_) => Err(Error::numerical("reading the data panicked")),
+            Err(payload) => {
+                let said = payload.downcast_ref::<&str>().copied();
+                let said = said.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+                let what = said.unwrap_or("without a word").replace('\n', " ");
+                Err(Error::numerical(format!(
+                    "reading the data panicked: {what}"
+                )))
+            }
         }
     })?;
     Ok(done)

@@ -1,11 +1,9 @@
 //! Measuring the ways of a menu.
 
 use super::{Class, Menu, Way};
+use crate::clock::Instant;
 use crate::{Device, Error, Matrix, Result, device::GpuDevice};
-use std::{
-    sync::{Mutex, PoisonError},
-    time::Instant,
-};
+use std::sync::{Mutex, PoisonError};
 
 /// Rounds over all ways, after one that compiles.
 const ROUNDS: usize = 5;

@@ -14,6 +14,10 @@ pub(crate) struct Eigen {
     pub(crate) vectors_nn: Array2<f64>,
 }
 
+/// Bytes of each pair of rows at the peak of [`eigen`] of a matrix that is held twice: faer takes a
+/// copy, works beside it, and its eigenvectors are turned round. 43.8 were measured at 2,000 rows.
+pub(crate) const EIGEN_BYTES: u32 = 44;
+
 /// Decomposes a symmetric matrix, of which the lower triangle is read.
 ///
 /// Errors with [`Error::Numerical`] on entries that are not finite.

@@ -4,13 +4,14 @@ use super::{
     AnySums, Embedding, Fit, FitSums, FitTimes, HeldOutSums, Known, Lambda, LinearModel,
     RidgeOptions, Solver, Summed, Sums,
 };
+use crate::clock::Instant;
 use crate::{
     Error, Result,
     features::{FeatureMap, require_dense},
     normal::NormalEquations,
     solve::Cholesky,
 };
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A learner that can be fitted to sums of parts of the rows, made anywhere, at any time.
 ///

@@ -9,6 +9,7 @@ use super::{
     Fit, FitAnySums, FitData, FitRows, FitSums, FitTimes, Known, Learner, LinearModel, Link,
     RowsAlone, Summed, growing::fit_sums, pca::scores,
 };
+use crate::clock::Instant;
 use crate::{
     Error, Result,
     features::{Bandwidth, FeatureMap, ScaledKernel, Structure},
@@ -16,7 +17,7 @@ use crate::{
     solve::Coefficients,
 };
 use ndarray::{Array1, Axis};
-use std::{collections::BTreeMap, time::Instant};
+use std::collections::BTreeMap;
 
 /// The kernel density of rows: `f(x) = sum_i w_i k(x, x_i) / (I sum_i w_i)` with I the integral of
 /// the kernel (Rosenblatt 1956; Parzen 1962), on features `z(x)'m / I` with m the weighted mean of

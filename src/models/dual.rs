@@ -1,6 +1,7 @@
 //! Fits in the dual: features of all rows in memory, where they are fewer than features.
 
 use super::{FitTimes, LinearModel};
+use crate::clock::Instant;
 use crate::{
     Error, Result,
     data::{Chunk, ChunkSource},
@@ -12,7 +13,6 @@ use crate::{
     text::{counted, human_bytes},
 };
 use ndarray::{Array1, Array2, s};
-use std::time::Instant;
 
 /// What features of so many rows, and their products with each other, take.
 fn bytes(rows: u64, features: usize) -> u64 {

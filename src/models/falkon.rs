@@ -4,6 +4,7 @@ use super::{
     Fit, FitData, FitTimes, Labels, Learner, LinearModel, Numbers, iterative::read,
     kernel_ridge::columns_of,
 };
+use crate::clock::Instant;
 use crate::{
     Error, Result,
     device::room,
@@ -16,7 +17,6 @@ use crate::{
     },
     text::{counted, human_bytes},
 };
-use std::time::Instant;
 
 /// Falkon (Rudi, Carratino & Rosasco 2017): kernel ridge regression on the functions that m
 /// landmark rows span, of one target or of several, for any number of rows.
@@ -99,15 +99,27 @@ impl<T> Learner<FalkonOptions, T> {
     }
 }
 
+/// Bytes of each pair of landmarks: the factors of their kernel and of the problem.
+const FACTOR_BYTES: u32 = 16;
+
 /// Bytes of the factors of so many landmarks as this machine is trusted with.
 const MOST_BYTES: u64 = 1 << 38;
 
 /// The factors of the landmarks' kernel and of the problem.
 fn factor_bytes(landmarks: usize) -> u64 {
-    2 * 8 * (landmarks as u64).pow(2)
+    u64::from(FACTOR_BYTES) * (landmarks as u64).pow(2)
 }
 
 impl Fit for FalkonOptions {
+    /// Targets and the products of an iteration.
+    fn row_bytes(&self, outputs: usize) -> usize {
+        16 * outputs.max(1)
+    }
+
+    fn square_bytes(&self, _landmarks: usize) -> u32 {
+        FACTOR_BYTES
+    }
+
     fn takes_weights(&self) -> bool {
         true
     }
@@ -151,7 +163,7 @@ impl Fit for FalkonOptions {
                 remedies: vec![Remedy::FewerLandmarks],
             });
         }
-        room::ask_square(m, 16, || format!("the factors of {m} landmarks"))
+        room::ask_square(m, FACTOR_BYTES, || format!("the factors of {m} landmarks"))
             .map_err(|error| error.instead(&Remedy::FewerFeatures, Some(Remedy::FewerLandmarks)))?;
         if source.targets() == 0 {
             return Err(Error::missing("the data has no targets to fit").help(Remedy::NameTargets));

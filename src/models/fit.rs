@@ -40,6 +40,24 @@ pub trait Fit: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Bytes of each pair of so many features or landmarks at the peak, of sums and of what solves
+    /// for them: what is refused before a row is read. 0 where there are no pairs, or where that
+    /// depends on the rows.
+    fn square_bytes(&self, _features: usize) -> u32 {
+        0
+    }
+
+    /// Bytes that stay of each row until the fit ends, for so many outputs: targets, scores. 0 for
+    /// what sums rows and forgets them.
+    fn row_bytes(&self, _outputs: usize) -> usize {
+        0
+    }
+
+    /// Whether fewer rows than features may be solved in their own number.
+    fn solves_few_rows(&self) -> bool {
+        false
+    }
+
     /// Itself, if rows are nothing but sums to it, which parts of them have, too.
     fn of_sums(&self) -> Option<&dyn FitAnySums> {
         None

@@ -5,16 +5,17 @@ mod tests;
 
 use super::{
     Fit, FitAnySums, FitData, FitSums, FitTimes, Known, Learner, Lengthscales, LinearModel,
-    Numbers, Summed, growing::fit_sums, lengthscales,
+    Numbers, Summed, centred, growing::fit_sums, lengthscales,
 };
+use crate::clock::Instant;
 use crate::{
     Error, Result,
     features::FeatureMap,
+    linalg::eigen::EIGEN_BYTES,
     normal::{NormalEquations, Targets},
     seed::Seed,
     solve::{Evidence, KnownVariances},
 };
-use std::time::Instant;
 
 /// Gaussian process regression on random features: the mean of ridge regression, with variances,
 /// intervals and functions drawn from the posterior. The variances of signal and noise are those of
@@ -56,6 +57,20 @@ pub struct GaussianProcessOptions {
     pub intercept: bool,
     /// Which lengthscales are found.
     pub lengthscales: Lengthscales,
+    /// What weights of rows say.
+    pub weights: RowWeights,
+}
+
+/// What weights of rows say to a [`GaussianProcess`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RowWeights {
+    /// How well a target is known: a row of weight w is one with the noise `noise / w`.
+    #[default]
+    Precisions,
+    /// How often a row is there: one of weight w stands for w rows with noises of their own and
+    /// equal targets. The posterior at given variances is that of precisions; the likelihood is
+    /// that of as many rows as all weights together, so the likeliest noise is another.
+    Counts,
 }
 
 impl Default for GaussianProcessOptions {
@@ -66,6 +81,7 @@ impl Default for GaussianProcessOptions {
             signal: None,
             intercept: true,
             lengthscales: Lengthscales::Fixed,
+            weights: RowWeights::Precisions,
         }
     }
 }
@@ -122,9 +138,35 @@ impl<T> Learner<GaussianProcessOptions, T> {
         self.own.lengthscales = lengthscales;
         self
     }
+
+    /// What weights of rows say; precisions until said otherwise.
+    ///
+    /// ```
+    /// use bochner::{models::RowWeights, prelude::*};
+    /// use ndarray::{Array, Array1, Axis, concatenate};
+    /// let x = Array::from_shape_fn((60, 1), |(i, _)| i as f64 / 10.0);
+    /// let y = Array::from_shape_fn(60, |i| (i as f64 / 10.0).sin() + (i * 37 % 11) as f64 / 50.0);
+    /// let process = GaussianProcess::on(Fourier::new(Gaussian).features(50))
+    ///     .bandwidth(Bandwidth::Sigma(1.5))
+    ///     .weights(RowWeights::Counts);
+    /// let model = process.fit((&x, &y, &Array1::from_elem(60, 2.0)))?;
+    /// let twice = (concatenate![Axis(0), x, x], concatenate![Axis(0), y, y]);
+    /// let repeated = process.fit((&twice.0, &twice.1))?;
+    /// let [a, b] = [&model, &repeated].map(|m| m.linear().facts["noise_deviation"]);
+    /// assert!((a / b - 1.0).abs() < 1e-3);
+    /// # Ok::<(), bochner::Error>(())
+    /// ```
+    pub fn weights(mut self, weights: RowWeights) -> Self {
+        self.own.weights = weights;
+        self
+    }
 }
 
 impl Fit for GaussianProcessOptions {
+    fn square_bytes(&self, _features: usize) -> u32 {
+        EIGEN_BYTES
+    }
+
     fn takes_weights(&self) -> bool {
         true
     }
@@ -135,7 +177,15 @@ impl Fit for GaussianProcessOptions {
 
     /// Errors as [`NormalEquations::accumulate`] and [`Evidence::maximize`] do, and with
     /// [`Error::Unsupported`] when lengthscales are to be found of other maps than Fourier's.
-    fn fit(&self, map: Box<dyn FeatureMap>, mut data: FitData<'_>) -> Result<LinearModel> {
+    fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
+        let fit = |map, data: FitData<'_>| self.fit_centred(map, data);
+        centred::fit(self.intercept, map, data, fit)
+    }
+}
+
+impl GaussianProcessOptions {
+    /// To targets that do not lie far from 0.
+    fn fit_centred(&self, map: Box<dyn FeatureMap>, mut data: FitData<'_>) -> Result<LinearModel> {
         if self.lengthscales == Lengthscales::Fixed {
             return fit_sums(self, map, data);
         }
@@ -194,7 +244,10 @@ impl FitSums for GaussianProcessOptions {
         sums: NormalEquations,
         known: Known<'_>,
     ) -> Result<LinearModel> {
-        let evidence = Evidence::of(&sums, self.intercept)?;
+        let evidence = match self.weights {
+            RowWeights::Precisions => Evidence::of(&sums, self.intercept)?,
+            RowWeights::Counts => Evidence::counting(&sums, self.intercept)?,
+        };
         let variances = evidence.maximize(KnownVariances {
             noise: self.noise,
             signal: self.signal,

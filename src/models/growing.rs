@@ -223,6 +223,7 @@ impl<L: FitSums + Clone, T> Learner<L, T> {
         names: Option<Vec<String>>,
     ) -> Result<Growing<L, T, P>> {
         check_weights(&self.own, source)?;
+        self.setup.check_unweighted()?;
         let bandwidth = self.setup.bandwidth.clone();
         let bandwidth = bandwidth.unwrap_or_else(|| self.own.bandwidth());
         let prepared = self.setup.prepare_for(source, bandwidth)?;
@@ -356,7 +357,7 @@ pub(super) fn fit_sums<L: FitSums>(
     map: Box<dyn FeatureMap>,
     data: FitData<'_>,
 ) -> Result<LinearModel> {
-    let start = std::time::Instant::now();
+    let start = crate::clock::Instant::now();
     let summed = Summed {
         source: data.source,
         targets: &data.targets,

@@ -12,7 +12,6 @@ use crate::{
     features::{End, Featurizer, Lane},
     flow::Run,
     normal::Targets,
-    solve::Spread,
     special::normal_quantile,
     text::counted,
 };
@@ -100,17 +99,17 @@ impl LinearModel {
     }
 }
 
-/// Scores, and beside them `root'z(x)` of a spread.
+/// Scores, and beside them `root'z(x)` of the root of a spread.
 pub(super) fn with_spread<'m>(
     model: &'m LinearModel,
-    spread: Option<&'m Spread>,
+    root_dm: Option<&'m Array2<f64>>,
     run: &Run,
 ) -> Result<Featurizer<'m>> {
     let map = model.map.as_ref();
     let beta_dt = &model.coefficients.beta_dt;
     let mut lanes = vec![Lane::outputs(map, beta_dt)];
-    if let Some(spread) = spread {
-        lanes.push(Lane::outputs(map, &spread.root_dd));
+    if let Some(root_dm) = root_dm {
+        lanes.push(Lane::outputs(map, root_dm));
     }
     let mut featurizer = Featurizer::new(lanes, beta_dt.ncols(), End::Host, run)?;
     featurizer.load()?;
@@ -125,7 +124,11 @@ struct Raw {
 
 impl<'m> IntervalPredictor<'m> {
     fn new(model: &'m LinearModel, run: &Run) -> Result<Self> {
-        let featurizer = with_spread(model, model.spread.as_ref(), run)?;
+        let featurizer = with_spread(
+            model,
+            model.spread.as_ref().map(|spread| &spread.root_dd),
+            run,
+        )?;
         Ok(Self { model, featurizer })
     }
 
@@ -134,6 +137,7 @@ impl<'m> IntervalPredictor<'m> {
     ///
     /// Errors unless the level is between 0 and 1, and when it is higher than calibration reaches.
     pub fn predict(&mut self, rows: &Rows, level: f64) -> Result<Intervals> {
+        rows.require_finite()?;
         let (model, widths) = (self.model, Widths::of(self.model, level)?);
         let shape = (rows.nrows(), model.coefficients.intercept_t.len());
         let mut all = Raw {

@@ -1,7 +1,9 @@
 //! Fits of maps whose Gram matrix is not summed on a device: those with binning parts, by a
-//! Cholesky factor of their exact sums where that is cheaper, and any map by conjugate gradients.
+//! Cholesky factor of their exact sums or of their kernel matrix where that is cheaper, and any map
+//! by conjugate gradients.
 
 use super::{FitTimes, LinearModel};
+use crate::clock::Instant;
 use crate::{
     Error, Result,
     data::ChunkSource,
@@ -11,18 +13,20 @@ use crate::{
     normal::Targets,
     progress::Step,
     solve::{
-        BinnedRows, Cholesky, Coefficients, ConjugateGradients, SideBySide, StreamedRows,
-        binned_sums,
+        BinnedRows, Cholesky, Coefficients, ConjugateGradients, Dual, SideBySide, StreamedRows,
+        binned_kernel, binned_sums,
     },
 };
 use ndarray::{Array1, Array2, Axis};
-use std::{collections::BTreeMap, time::Instant};
+use std::collections::BTreeMap;
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
-    /// A Cholesky factor.
+    /// A Cholesky factor of the sums.
     Direct,
+    /// A Cholesky factor of the products of rows.
+    Dual,
     /// Conjugate gradients.
     Iterate,
     /// Whichever is cheaper.
@@ -31,12 +35,18 @@ pub(super) enum Way {
 
 /// Bytes of a Gram matrix up to which a direct solver is chosen.
 const DIRECT_BYTES: f64 = (1_u64 << 30) as f64;
-/// Bytes of a Gram matrix up to which a direct solver does as it is told.
+/// The same of products of rows.
+const DUAL_BYTES: f64 = (1_u64 << 31) as f64;
+/// Bytes of a matrix up to which a direct solver does as it is told.
 const MOST_BYTES: f64 = (1_u64 << 35) as f64;
 /// Iterations that conjugate gradients are expected to take.
 const EXPECTED: f64 = 300.0;
 /// A sum at a random place takes as long as so many operations of a factorisation.
 const SCATTERED: f64 = 4.0;
+/// A comparison of bins takes as long as so many operations of a factorisation.
+const COMPARED: f64 = 8.0;
+/// The same of what a product with a value and its place in an iteration takes.
+const GATHERED: f64 = 16.0;
 
 /// What the cost of a fit depends on.
 #[derive(Debug, Clone, Copy)]
@@ -48,31 +58,65 @@ struct Size {
 }
 
 impl Way {
-    /// Whether to solve directly. Errors when that is asked for and cannot be.
-    fn is_direct(self, size: Size, all_binned: bool) -> Result<bool> {
-        let columns = size.columns as f64;
-        let bytes = 8.0 * columns * columns;
-        match self {
-            Self::Iterate => Ok(false),
+    /// How to solve: never [`Self::Cheaper`]. Errors when what is asked for cannot be.
+    fn chosen(self, size: Size, all_binned: bool) -> Result<Self> {
+        let (columns, rows) = (size.columns as f64, size.rows as f64);
+        let bytes = |side: f64| 8.0 * side * side;
+        let (what, side, unit) = match self {
+            Self::Iterate => return Ok(self),
             Self::Cheaper => {
-                let products = 4.0 * size.rows as f64 * (size.grids * size.targets) as f64;
-                let pairs = (size.grids * size.grids / 2) as f64 * size.rows as f64;
-                let direct = columns.powi(3) / 3.0 + SCATTERED * pairs;
-                let iterations = EXPECTED * SCATTERED * products;
-                Ok(all_binned && bytes <= DIRECT_BYTES && direct <= iterations)
+                return Ok(if all_binned {
+                    size.cheapest()
+                } else {
+                    Self::Iterate
+                });
             }
-            Self::Direct if !all_binned => Err(Error::unsupported(
-                "a Cholesky factor needs a Gram matrix, which binning beside other maps has none of",
-            )
-            .help(Remedy::ConjugateGradients)),
-            Self::Direct if bytes > MOST_BYTES => Err(Error::Limit {
-                what: "a Gram matrix".into(),
-                needed: format!("{:.0} GB for {columns} bins", bytes / 1e9),
+            Self::Direct => ("a Gram matrix", columns, "bins"),
+            Self::Dual => ("the products of all rows", rows, "rows"),
+        };
+        if !all_binned {
+            return Err(Error::unsupported(format!(
+                "a Cholesky factor needs {what}, which binning beside other maps has none of"
+            ))
+            .help(Remedy::ConjugateGradients));
+        }
+        if bytes(side) > MOST_BYTES {
+            return Err(Error::Limit {
+                what: what.into(),
+                needed: format!("{:.0} GB for {side} {unit}", bytes(side) / 1e9),
                 allowed: format!("{:.0} GB", MOST_BYTES / 1e9),
                 remedies: vec![Remedy::ConjugateGradients, Remedy::FewerFeatures],
-            }),
-            Self::Direct => Ok(true),
+            });
         }
+        Ok(self)
+    }
+}
+
+impl Size {
+    /// The way of the fewest operations that fits into memory.
+    fn cheapest(self) -> Way {
+        let (columns, rows) = (self.columns as f64, self.rows as f64);
+        let grids = self.grids as f64;
+        let ways = [
+            (
+                Way::Direct,
+                columns.powi(3) / 3.0 + SCATTERED * rows * grids * grids / 2.0,
+                8.0 * columns * columns <= DIRECT_BYTES,
+            ),
+            (
+                Way::Dual,
+                rows.powi(3) / 3.0 + COMPARED * grids * rows * rows / 2.0,
+                8.0 * rows * rows <= DUAL_BYTES,
+            ),
+            (
+                Way::Iterate,
+                EXPECTED * GATHERED * 4.0 * rows * grids * self.targets as f64,
+                true,
+            ),
+        ];
+        let fit = ways.into_iter().filter(|(.., fits)| *fits);
+        let least = fit.min_by(|a, b| a.1.total_cmp(&b.1));
+        least.map_or(Way::Iterate, |(way, ..)| way)
     }
 }
 
@@ -160,6 +204,20 @@ impl Held<'_> {
         solver.solve_in_place(sums)
     }
 
+    /// By a Cholesky factor of the products of rows, with the effective dimension.
+    fn solve_dual(self, dual: Dual) -> Result<(Coefficients, BTreeMap<String, f64>)> {
+        let kernel_nn = binned_kernel(&self.binned);
+        let mut features = SideBySide::default();
+        for rows in self.binned {
+            features.push(rows)?;
+        }
+        let weights_n = self.weights_n.as_ref().map(|w| w.view());
+        let (coefficients, dimension) =
+            dual.solve_kernel(&mut features, kernel_nn, self.y_tn.view(), weights_n)?;
+        let facts = [("effective_dimension".to_owned(), dimension)];
+        Ok((coefficients, facts.into()))
+    }
+
     /// By conjugate gradients, with the figures of how they ended.
     fn iterate(
         self,
@@ -209,14 +267,18 @@ pub(super) fn fit(
     let (accumulate, rows) = (start.elapsed(), held.y_tn.ncols() as u64);
     let start = Instant::now();
     let size = held.size(map.output_dim());
-    let (coefficients, facts) = match way.is_direct(size, held.dense.is_empty())? {
-        true => {
+    let (lambda, intercept) = (solver.lambda, solver.intercept);
+    let (coefficients, facts) = match way.chosen(size, held.dense.is_empty())? {
+        Way::Direct => {
             log::info!("a Cholesky factor of the sums of {} bins", size.columns);
-            let (lambda, intercept) = (solver.lambda, solver.intercept);
             let solver = Cholesky { lambda, intercept };
             (held.solve_directly(solver)?, BTreeMap::new())
         }
-        false => held.iterate(source, solver, run)?,
+        Way::Dual => {
+            log::info!("a Cholesky factor of the products of {} rows", size.rows);
+            held.solve_dual(Dual { lambda, intercept })?
+        }
+        Way::Iterate | Way::Cheaper => held.iterate(source, solver, run)?,
     };
     Ok(LinearModel {
         times: Some(FitTimes {
@@ -284,6 +346,9 @@ mod tests {
                     fit(rows, exact, intercept),
                 );
                 close(&direct, &iterated);
+                let dual = fit(rows, Solver::Dual, intercept);
+                close(&direct, &dual);
+                assert!(dual.facts["effective_dimension"] > 1.0);
                 assert!(iterated.facts["iterations"] > 1.0 && direct.facts.is_empty());
             }
             let two = [&weighted, &repeated].map(|rows| fit(rows, exact, intercept));
@@ -307,23 +372,36 @@ mod tests {
             rows: 16_000,
             targets: 26,
         };
-        let cheaper = |size| Way::Cheaper.is_direct(size, true).expect("a way");
-        assert!(cheaper(letter));
-        assert!(!cheaper(Size {
+        let cheaper = |size| Way::Cheaper.chosen(size, true).expect("a way");
+        assert_eq!(cheaper(letter), Way::Direct);
+        let more = Size {
             columns: 20_000,
+            rows: 100_000,
             ..letter
-        }));
-        assert!(!cheaper(Size {
+        };
+        assert_eq!(cheaper(more), Way::Iterate);
+        // Of few rows their products are fewer than bins; of many there is no room for them.
+        let wide = Size {
+            columns: 730_000,
+            grids: 1000,
+            ..letter
+        };
+        assert_eq!(cheaper(wide), Way::Dual);
+        let rows = 20_000;
+        assert_eq!(cheaper(Size { rows, ..wide }), Way::Iterate);
+        let few = Size {
             rows: 1000,
             targets: 1,
             ..letter
-        }));
-        assert!(!Way::Cheaper.is_direct(letter, false).expect("a way"));
-        let union = Way::Direct
-            .is_direct(letter, false)
-            .expect_err("no Gram matrix");
-        assert!(union.to_string().contains("conjugate gradients"), "{union}");
-        let large = Way::Direct.is_direct(
+        };
+        assert_eq!(cheaper(few), Way::Dual);
+        let beside = Way::Cheaper.chosen(letter, false).expect("a way");
+        assert_eq!(beside, Way::Iterate);
+        for way in [Way::Direct, Way::Dual] {
+            let union = way.chosen(letter, false).expect_err("no matrix");
+            assert!(union.to_string().contains("conjugate gradients"), "{union}");
+        }
+        let large = Way::Direct.chosen(
             Size {
                 columns: 100_000,
                 ..letter

@@ -1,6 +1,7 @@
 //! Exact kernel ridge regression, for as many rows as a kernel matrix of all of them has room for.
 
 use super::{Fit, FitData, FitTimes, Labels, Learner, LinearModel, Numbers};
+use crate::clock::Instant;
 use crate::{
     Error, Result,
     data::{ChunkSource, Rows},
@@ -9,15 +10,16 @@ use crate::{
     flow::{RowNeeds, Run, watch_chunks},
     normal::Targets,
     progress::Step,
-    solve::kernel_ridge,
+    solve::weighted_kernel_ridge,
     text::{counted, human_bytes},
 };
 use ndarray::{Array1, Array2, Axis};
-use std::time::Instant;
 
 /// Kernel ridge regression without approximation, of one target or of several: the reference for
 /// few rows. It holds the kernel of all rows, `8 n^2` bytes, and takes `n^3 / 3` operations; rows
 /// for which that does not fit into [`memory`](Learner::memory) are refused.
+///
+/// Rows may have weights: one of weight 2 is one that is there twice.
 ///
 /// A prediction is `sum_i alpha_i k(x, x_i) + b`; coefficients are solved for in f64, and kernel
 /// values of a prediction are of f32, as everywhere.
@@ -83,22 +85,32 @@ pub(super) fn columns_of<'m>(
 }
 
 impl Fit for KernelRidgeOptions {
+    fn takes_weights(&self) -> bool {
+        true
+    }
+
     /// Whatever landmarks the map has, all rows are landmarks of the model.
     ///
     /// Errors with [`Error::Unsupported`] on a map other than
     /// [`KernelColumns`](crate::features::KernelColumns), with [`Error::Limit`] when the kernel of
-    /// all rows does not fit into the memory of the run, and as [`kernel_ridge`] does.
+    /// all rows does not fit into the memory of the run, and as [`weighted_kernel_ridge`] does.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         let columns = columns_of(map.as_ref(), "kernel ridge regression")?;
         let start = Instant::now();
-        let (x, y_nt) = read(data.source, &data.targets, data.run)?;
+        let (x, y_nt, weights_n) = read(data.source, &data.targets, data.run)?;
         let map = columns.with_all(&x)?;
         drop(x);
         let k_nn = map.gram()?;
         let accumulate = start.elapsed();
         let start = Instant::now();
         let rows = y_nt.nrows() as u64;
-        let solved = kernel_ridge(k_nn, y_nt.view(), self.lambda, self.intercept)?;
+        let solved = weighted_kernel_ridge(
+            k_nn,
+            y_nt.view(),
+            weights_n.view(),
+            self.lambda,
+            self.intercept,
+        )?;
         let mut coefficients = solved.coefficients;
         coefficients.beta_dt = map.lift(coefficients.beta_dt);
         let mut model = LinearModel {
@@ -117,40 +129,49 @@ impl Fit for KernelRidgeOptions {
     }
 }
 
-/// All rows with their targets, in f64. Errors as soon as there are more than memory allows.
+/// All rows with their targets, in f64, and what each counts. Errors as soon as there are more than
+/// memory allows.
 pub(super) fn read(
     source: &mut dyn ChunkSource,
     targets: &Targets,
     run: &Run,
-) -> Result<(Rows, Array2<f64>)> {
+) -> Result<(Rows, Array2<f64>, Array1<f64>)> {
     if source.targets() == 0 {
         return Err(Error::missing("the data has no targets to fit").help(Remedy::NameTargets));
     }
     let most = ((run.memory / 8) as f64).sqrt() as u64;
     let chunk = RowNeeds::read(source.columns() + source.targets()).rows_of(run)?;
     let columns = source.columns();
-    let (mut x, mut y) = (Vec::new(), Vec::new());
+    let refuse = |rows: u64| Error::Limit {
+        what: format!(
+            "the kernel matrix of more than {}",
+            counted(most as usize, "row")
+        ),
+        needed: format!("more than {}", human_bytes(8 * rows * rows)),
+        allowed: human_bytes(run.memory),
+        remedies: vec![
+            Remedy::MoreMemory,
+            Remedy::words("use Falkon, which holds the kernel of its landmarks alone"),
+        ],
+    };
+    if let Some(rows) = source.rows().map(|rows| rows as u64).filter(|&n| n > most) {
+        return Err(refuse(rows));
+    }
+    let (mut x, mut y, mut weights) = (Vec::new(), Vec::new(), Vec::new());
     let hear = |rows| run.say(Step::Rows(rows));
     let mut seen = 0;
     let rows = watch_chunks(source, chunk, hear, |chunk| {
         seen += chunk.x.nrows() as u64;
         if seen > most {
-            return Err(Error::Limit {
-                what: format!(
-                    "the kernel matrix of more than {}",
-                    counted(most as usize, "row")
-                ),
-                needed: format!("more than {}", human_bytes(8 * seen * seen)),
-                allowed: human_bytes(run.memory),
-                remedies: vec![
-                    Remedy::MoreMemory,
-                    Remedy::words("use Falkon, which holds the kernel of its landmarks alone"),
-                ],
-            });
+            return Err(refuse(seen));
         }
         let encoded = targets.encode(chunk.y.view())?;
         let shift: Array1<f64> = (0..targets.outputs()).map(|k| targets.shift(k)).collect();
         y.extend(encoded + &shift.insert_axis(Axis(0)));
+        weights.extend(match chunk.weights {
+            Some(weights) => weights,
+            None => Array1::ones(chunk.x.nrows()),
+        });
         x.extend(chunk.x.into_f64());
         Ok(())
     })?;
@@ -158,5 +179,5 @@ pub(super) fn read(
     let shape = |e: ndarray::ShapeError| Error::shape(e.to_string());
     let x = Array2::from_shape_vec((rows, columns), x).map_err(shape)?;
     let y_nt = Array2::from_shape_vec((rows, targets.outputs()), y).map_err(shape)?;
-    Ok((Rows::F64(x), y_nt))
+    Ok((Rows::F64(x), y_nt, weights.into()))
 }

@@ -10,6 +10,7 @@ pub use mini_batch::GrowingClusters;
 pub(super) use points::{Finish, Kept, Points, Streamed};
 
 use super::{Fit, FitData, FitRows, FitTimes, Learner, LinearModel, RowsAlone};
+use crate::clock::Instant;
 use crate::{
     Device, Error, Result,
     features::FeatureMap,
@@ -20,10 +21,7 @@ use crate::{
     text::counted,
 };
 use ndarray::{Array1, Array2};
-use std::{
-    collections::BTreeMap,
-    time::{Duration, Instant},
-};
+use std::{collections::BTreeMap, time::Duration};
 
 /// k-means on the features: approximate kernel k-means (Chitta, Jin and Jain 2012). A model
 /// predicts the cluster of a row, a number from 0.
@@ -195,6 +193,10 @@ pub(super) fn whole(accumulate: Duration) -> FitTimes {
 }
 
 impl Fit for KMeansOptions {
+    fn row_bytes(&self, _outputs: usize) -> usize {
+        16
+    }
+
     /// The nearest centre c is the one with the largest `z(x)'c - |c|^2/2`: a linear classifier.
     ///
     /// Errors with [`Error::Unsupported`] on maps whose features cannot be stored, with

@@ -1,18 +1,20 @@
 //! The penalty of ridge regression: one that is given, or the best of some by held-out errors.
 
 use super::{FitTimes, LinearModel};
+use crate::clock::Instant;
 use crate::{
     Error, Result,
-    data::ChunkSource,
+    data::{ChunkSource, Part, Split},
     device::room,
+    error::Remedy,
     features::FeatureMap,
     flow::Run,
+    linalg::eigen::EIGEN_BYTES,
     normal::{NormalEquations, Targets},
     solve::{FoldSums, LambdaPath},
     store::Store,
 };
 use ndarray::{Array1, Array2};
-use std::time::Instant;
 
 /// The penalty per sample.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,8 +57,21 @@ pub enum HeldOut {
     /// Each row in turn, by its leverage: a second pass over the rows.
     #[default]
     LeaveOneOut,
+    /// Each of about so many rows in turn, which are drawn uniformly: a second pass that featurizes
+    /// these alone.
+    LeaveSomeOut(usize),
     /// Each of so many folds in turn, by the sums alone: a Gram matrix in memory for each.
     Folds(usize),
+}
+
+impl HeldOut {
+    /// Of so many rows: some that are all of them are each row.
+    fn among(self, rows: u64) -> Self {
+        match self {
+            Self::LeaveSomeOut(most) if most as u64 >= rows => Self::LeaveOneOut,
+            by => by,
+        }
+    }
 }
 
 /// The errors by which a penalty was chosen.
@@ -94,11 +109,15 @@ impl LambdaCurve {
             [point.lambda, point.error, point.effective_dimension][j]
         });
         store.put_f64("lambda_curve", points.view());
-        let folds = match self.by {
-            HeldOut::LeaveOneOut => 0,
-            HeldOut::Folds(folds) => folds,
+        let (folds, rows) = match self.by {
+            HeldOut::LeaveOneOut => (0, None),
+            HeldOut::LeaveSomeOut(rows) => (0, Some(rows)),
+            HeldOut::Folds(folds) => (folds, None),
         };
         store.set("lambda_curve.folds", folds);
+        if let Some(rows) = rows {
+            store.set("lambda_curve.rows", rows);
+        }
     }
 
     /// Models that did not choose, and older files, have none.
@@ -117,6 +136,9 @@ impl LambdaCurve {
         });
         Ok(Some(Self {
             by: match store.get("lambda_curve.folds")? {
+                0 if store.has_property("lambda_curve.rows") => {
+                    HeldOut::LeaveSomeOut(store.get("lambda_curve.rows")?)
+                }
                 0 => HeldOut::LeaveOneOut,
                 folds => HeldOut::Folds(folds),
             },
@@ -169,10 +191,10 @@ pub(super) fn fit(
     let lambdas = ascending(of)?;
     let features = map.output_dim();
     let what = || format!("a path of penalties of {features} features");
-    room::ask_square(features, 24, what)?;
+    room::ask_square(features, EIGEN_BYTES, what)?;
     let start = Instant::now();
     let folds = match by {
-        HeldOut::LeaveOneOut => None,
+        HeldOut::LeaveOneOut | HeldOut::LeaveSomeOut(_) => None,
         HeldOut::Folds(folds) => Some(FoldSums::accumulate(
             map.as_ref(),
             source,
@@ -188,9 +210,18 @@ pub(super) fn fit(
     let accumulate = start.elapsed();
     let start = Instant::now();
     let path = LambdaPath::of(&sums, intercept)?;
-    let errors_lt = match &folds {
-        Some(folds) => folds.errors(&lambdas, intercept)?,
-        None => path.leave_one_out(&lambdas, map.as_ref(), source, &targets, run.silent())?,
+    let by = by.among(sums.rows);
+    let left_out = |rows: &mut dyn ChunkSource| {
+        path.leave_one_out(&lambdas, map.as_ref(), rows, &targets, run.silent())
+    };
+    let errors_lt = match (&folds, by) {
+        (Some(folds), _) => folds.errors(&lambdas, intercept)?,
+        (None, HeldOut::LeaveSomeOut(most)) => {
+            source.rewind()?;
+            let share = most as f64 / sums.rows as f64;
+            left_out(&mut Split::new(source, Part::Test, share, SEED)?)?
+        }
+        _ => left_out(source)?,
     };
     let relative_lt = errors_lt / &variances(&sums);
     let mut points = Vec::with_capacity(lambdas.len());
@@ -205,6 +236,17 @@ pub(super) fn fit(
     let best = curve.best();
     if !best.error.is_finite() {
         return Err(Error::numerical("no penalty has a finite held-out error"));
+    }
+    // Below rounding a penalty may still be the best, as errors on rows tell; worse than the means
+    // it is of no use.
+    if best.error > 1.0 && best.lambda <= path.rounding() {
+        let problem = format!(
+            "no penalty predicts better than the means do, and the normal equations are rounding \
+             alone at every lambda up to {:e}",
+            path.rounding()
+        );
+        let error = Error::numerical(problem).help(Remedy::Standardize);
+        return Err(error.help(Remedy::LargerLambda));
     }
     let coefficients = path.coefficients(best.lambda)?;
     let mut model = LinearModel {
@@ -231,6 +273,7 @@ pub(super) fn fit(
 mod tests {
     use super::*;
     use crate::prelude::*;
+    use ndarray::Axis;
 
     /// A curve with a valley is found by both ways of holding out, kept in the model and in its
     /// file, and its best is what a fit with that penalty gives.
@@ -281,6 +324,100 @@ mod tests {
                 .expect_err("refused")
                 .to_string();
             assert!(message.contains(says), "{message}");
+        }
+    }
+    /// Some rows left out tell what all do, to the noise of a sample; some that are all are all.
+    #[test]
+    fn some_rows_tell_what_all_do() {
+        let x = Array2::from_shape_fn((6000, 1), |(i, _)| (i * 37 % 6000) as f64 / 600.0);
+        let noise = |i: usize| ((i * 7919) % 101) as f64 / 101.0 - 0.5;
+        let y: Vec<f64> = (0..6000)
+            .map(|i| x[[i, 0]].sin() + 2.0 * noise(i))
+            .collect();
+        let fit = |by| {
+            let map = Fourier::new(Gaussian).features(60);
+            let ridge = Ridge::on(map).lambda(Lambda::auto(by));
+            let ridge = ridge.bandwidth(Bandwidth::Sigma(0.2));
+            ridge.device(&Device::cpu()).fit((&x, &y)).expect("fits")
+        };
+        let curve = |by| fit(by).linear().lambda_curve.clone().expect("a curve");
+        let all = curve(HeldOut::LeaveOneOut);
+        assert_eq!(curve(HeldOut::LeaveSomeOut(6000)), all);
+        let model = fit(HeldOut::LeaveSomeOut(2000));
+        let some = model.linear().lambda_curve.clone().expect("a curve");
+        assert_eq!(some.by, HeldOut::LeaveSomeOut(2000));
+        for (some, all) in some.points.iter().zip(&all.points) {
+            assert_eq!(some.effective_dimension, all.effective_dimension);
+            let ratio = some.error / all.error;
+            assert!(ratio != 1.0 && (ratio - 1.0).abs() < 0.05, "{ratio}");
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("m");
+        model.save(&path).expect("saves");
+        let loaded = LinearModel::load(&path).expect("loads");
+        assert_eq!(loaded.lambda_curve, Some(some));
+    }
+
+    /// Where rounding is larger than every penalty there is no choice to make.
+    #[test]
+    fn a_penalty_below_rounding_is_refused() {
+        let x = Array2::from_shape_fn((300, 1), |(i, _)| 1e8 + (i * 7 % 300) as f64 / 60.0);
+        let y: Vec<f64> = (0..300)
+            .map(|i| (1.2 * f64::from(i * 7 % 300) / 60.0).sin())
+            .collect();
+        let map = ArcCosine::new().features(50);
+        let ridge = Ridge::on(map).lambda(Lambda::auto(HeldOut::LeaveOneOut));
+        let ridge = ridge.standardize(Standardize::No).device(&Device::cpu());
+        let message = ridge.fit((&x, &y)).expect_err("refused").to_string();
+        assert!(message.contains("rounding alone"), "{message}");
+        assert!(message.contains("standardize"), "{message}");
+    }
+
+    /// Leave-one-out takes the penalty that as many fits as there are rows take, and has their
+    /// errors.
+    #[test]
+    fn leave_one_out_chooses_as_refitting_does() {
+        const N: usize = 50;
+        let x = Array2::from_shape_fn((N, 1), |(i, _)| i as f64 / 5.0);
+        let noise = |i: usize| ((i * 7919) % 101) as f64 / 101.0 - 0.5;
+        let y = Array1::from_shape_fn(N, |i| x[[i, 0]].sin() + noise(i));
+        let ridge = || {
+            let map = Fourier::new(Gaussian).features(30);
+            Ridge::on(map)
+                .bandwidth(Bandwidth::Sigma(0.3))
+                .standardize(Standardize::No)
+                .device(&Device::cpu())
+        };
+        let lambdas = [1e-5, 1e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 1.0];
+        let model = ridge().lambdas(&lambdas).fit((&x, &y)).expect("fits");
+        let refitted = lambdas.map(|lambda| {
+            let errors = (0..N).map(|left| {
+                let rest: Vec<usize> = (0..N).filter(|&i| i != left).collect();
+                let rows = (x.select(Axis(0), &rest), y.select(Axis(0), &rest));
+                // The same penalty as with all rows.
+                let lambda = lambda * N as f64 / rest.len() as f64;
+                let fit = ridge()
+                    .lambda(lambda)
+                    .fit((&rows.0, &rows.1))
+                    .expect("fits");
+                let own = x.select(Axis(0), &[left]);
+                (fit.predict(&own).expect("predicts")[0] - y[left]).powi(2)
+            });
+            errors.sum::<f64>() / N as f64
+        });
+        let ranked = lambdas.iter().zip(refitted);
+        let best = ranked
+            .min_by(|(_, a), (_, b)| a.total_cmp(b))
+            .expect("some")
+            .0;
+        let linear = model.linear();
+        assert_eq!(linear.lambda, *best, "{refitted:?}");
+        assert!(lambdas[0] < *best && *best < lambdas[7], "{refitted:?}");
+        let curve = linear.lambda_curve.as_ref().expect("a curve");
+        let of_variance = y.var(0.0);
+        for (point, refitted) in curve.points.iter().zip(refitted) {
+            let ratio = point.error * of_variance / refitted;
+            assert!((ratio - 1.0).abs() < 1e-2, "{point:?}: {ratio}");
         }
     }
 }

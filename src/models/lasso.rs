@@ -1,23 +1,23 @@
 //! Least squares with a penalty of absolute values, which most coefficients do not outweigh.
 
 use super::{
-    Fit, FitData, FitTimes, Learner, LinearModel, Numbers, logistic::absolute, minimise::positive,
+    Fit, FitAnySums, FitData, FitSums, Known, Labels, Learner, LinearModel, Numbers, Summed,
+    growing::fit_sums, logistic::absolute, minimise::positive,
 };
 use crate::{
     Error, Result,
     features::{FeatureMap, require_dense},
-    normal::NormalEquations,
+    normal::{NormalEquations, SUM_BYTES},
     solve::{
-        Quadratic,
+        Quadratic, Separable,
         metric::{Covariance, Point},
         risk::coefficients,
     },
 };
-use std::time::Instant;
 
 /// Sparse least squares on random features, of one target or of several: the lasso (Tibshirani
 /// 1996), and with `lambda` beside it the elastic net (Zou & Hastie 2005). One pass over the rows;
-/// coordinate descent on the sums finds the rest.
+/// coordinate descent on the sums finds the rest, and [`Learner::start`] keeps them.
 ///
 /// ```
 /// use bochner::prelude::*;
@@ -31,7 +31,10 @@ use std::time::Instant;
 /// ```
 pub type Lasso = Learner<LassoOptions, Numbers>;
 
-/// What [`Lasso`] has of its own.
+/// One [`Lasso`] against +-1 per class; the class of the largest value wins.
+pub type LassoClassifier = Learner<LassoOptions, Labels>;
+
+/// What [`Lasso`] and [`LassoClassifier`] have of their own.
 ///
 /// It minimises `|y - Z beta - b|^2 / (2 n) + l1 |beta|_1 + lambda/2 |beta|^2`, as scikit-learn's
 /// Lasso does with `alpha` for l1.
@@ -63,7 +66,7 @@ impl Default for LassoOptions {
     }
 }
 
-impl Learner<LassoOptions, Numbers> {
+impl<T> Learner<LassoOptions, T> {
     /// The penalty of absolute values; 1e-3 until said otherwise.
     pub fn l1(mut self, l1: f64) -> Self {
         self.own.l1 = l1;
@@ -81,9 +84,41 @@ impl Learner<LassoOptions, Numbers> {
         self.own.intercept = intercept;
         self
     }
+
+    /// The change of slopes at which sweeps end, as a share of the first; 1e-6 until said
+    /// otherwise.
+    pub fn tolerance(mut self, tolerance: f64) -> Self {
+        self.own.tolerance = tolerance;
+        self
+    }
+
+    /// Most sweeps over the coefficients; 100,000 until said otherwise.
+    pub fn max_sweeps(mut self, sweeps: usize) -> Self {
+        self.own.max_sweeps = sweeps;
+        self
+    }
+}
+
+impl LassoOptions {
+    /// Errors with [`Error::Parameter`] on options outside their domain; what each coefficient
+    /// costs.
+    fn cost(&self) -> Result<Separable> {
+        positive("l1", self.l1)?;
+        positive("the tolerance", self.tolerance)?;
+        let cost = absolute(self.lambda, self.l1)?;
+        cost.ok_or_else(|| Error::parameter("l1 is 0; the lasso needs a penalty"))
+    }
 }
 
 impl Fit for LassoOptions {
+    fn square_bytes(&self, _features: usize) -> u32 {
+        SUM_BYTES
+    }
+
+    fn of_sums(&self) -> Option<&dyn FitAnySums> {
+        Some(self)
+    }
+
     fn takes_weights(&self) -> bool {
         true
     }
@@ -92,16 +127,27 @@ impl Fit for LassoOptions {
     /// [`Error::Unsupported`] for maps whose features cannot be stored, and as
     /// [`NormalEquations::accumulate`] does. Classes are fitted as +-1, one against all.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
-        positive("l1", self.l1)?;
-        positive("the tolerance", self.tolerance)?;
-        let Some(cost) = absolute(self.lambda, self.l1)? else {
-            return Err(Error::parameter("l1 is 0; the lasso needs a penalty"));
-        };
-        require_dense(map.as_ref())?;
-        let start = Instant::now();
-        let sums = NormalEquations::accumulate(map.as_ref(), data.source, &data.targets, data.run)?;
-        let accumulate = start.elapsed();
-        let start = Instant::now();
+        fit_sums(self, map, data)
+    }
+}
+
+impl FitSums for LassoOptions {
+    type Sums = NormalEquations;
+
+    fn sum(&self, map: &dyn FeatureMap, data: Summed<'_>) -> Result<NormalEquations> {
+        // What is wrong with the options is known before the pass.
+        self.cost()?;
+        require_dense(map)?;
+        NormalEquations::of_part(map, data.source, data.targets, data.run)
+    }
+
+    fn model(
+        &self,
+        map: Box<dyn FeatureMap>,
+        sums: NormalEquations,
+        known: Known<'_>,
+    ) -> Result<LinearModel> {
+        let cost = self.cost()?;
         let (rows, n) = (sums.rows, sums.weight);
         let y_mean_t = &sums.y_sum_t / n;
         let y_square_t = &sums.y_square_t / n;
@@ -131,15 +177,12 @@ impl Fit for LassoOptions {
         }
         let coefficients = coefficients(&at, &mean_d);
         let kept = coefficients.beta_dt.iter().filter(|b| **b != 0.0).count();
+        let targets = known.targets.clone();
         let mut model = LinearModel {
             learner: "lasso".into(),
             lambda: self.lambda,
             rows,
-            times: Some(FitTimes {
-                accumulate,
-                solve: start.elapsed(),
-            }),
-            ..LinearModel::new(map, coefficients, data.targets, &data.run.device)
+            ..LinearModel::new(map, coefficients, targets, &known.run.device)
         };
         let facts = [
             ("sweeps", most as f64),

@@ -1,8 +1,8 @@
 //! The front door: a learner on a map, with a default for everything else.
 
 use super::{
-    Fit, FitData, FitRows, FittedFeatures, LabelledData, LinearModel, Model, Predicted, RowData,
-    TrainingData, WithProbabilities, setup::Setup,
+    ClassWeights, Fit, FitData, FitRows, FittedFeatures, LabelledData, LinearModel, Model,
+    Predicted, RowData, TrainingData, WithClassWeights, WithProbabilities, setup::Setup,
 };
 use crate::{
     Device, Error, Result, Run,
@@ -118,11 +118,26 @@ impl<L: Fit, T> Learner<L, T> {
         if source.is_weighted() && !self.own.takes_weights() {
             return Err(Error::unsupported("this learner takes no weights of rows"));
         }
+        let parted = self.setup.leaves.is_some() || self.setup.search.is_some();
+        if parted && self.setup.class_weights != ClassWeights::Equal {
+            return Err(Error::unsupported(
+                "a search and leaves take no class weights; give rows weights, or leave one out",
+            ));
+        }
+        if let Some((rows, options)) = self.setup.leaves.zip(self.own.ridge()) {
+            if probabilities {
+                return Err(Error::unsupported(
+                    "leaves have no probabilities; fit without one of both",
+                ));
+            }
+            let (mut model, run) = self.setup.leaves(rows, source, &targets, options)?;
+            model.name_columns(source);
+            return Ok(Fitted { model, run });
+        }
         let searched = self.setup.search.as_ref().zip(self.own.ridge());
         let (prepared, found) = match searched {
             None => {
-                let bandwidth = self.setup.bandwidth.clone();
-                let bandwidth = bandwidth.unwrap_or_else(|| self.own.bandwidth());
+                let bandwidth = self.setup.bandwidth_beside(self.own.bandwidth());
                 (self.setup.prepare_for(source, bandwidth)?, None)
             }
             Some((search, options)) => {
@@ -137,6 +152,11 @@ impl<L: Fit, T> Learner<L, T> {
         };
         let with = WithProbabilities(own);
         let fit: &dyn Fit = if probabilities { &with } else { own };
+        let weighed = WithClassWeights(fit, &self.setup.class_weights);
+        let fit: &dyn Fit = match self.setup.class_weights {
+            ClassWeights::Equal => fit,
+            _ => &weighed,
+        };
         let targets = targets(&prepared.survey)?;
         if let (Targets::Real { columns: 1.., .. }, Some(schema)) = (&targets, source.schema()) {
             schema.require_amounts()?;
@@ -172,6 +192,11 @@ impl<L: Fit> Learner<L, Numbers> {
         let mut source = data.into_source()?;
         let source = source.as_mut();
         let targets = |survey: &Survey| Ok(Targets::real(survey));
+        if self.setup.calibrate.is_some() && self.setup.leaves.is_some() {
+            return Err(Error::unsupported(
+                "leaves have no intervals; fit without one of both",
+            ));
+        }
         let Some(fraction) = self.setup.calibrate else {
             return Ok(self.linear(source, targets, false)?.door());
         };

@@ -1,6 +1,6 @@
 //! Lengthscales of a Gaussian process by the gradient of its marginal likelihood.
 
-use super::{FitData, GaussianProcessOptions};
+use super::{FitData, GaussianProcessOptions, RowWeights};
 use crate::{
     Error, Result,
     data::{RowSample, Rows},
@@ -227,10 +227,11 @@ impl Landscape {
             signal: options.signal,
         };
         let (y_nt, weights) = (sample.y_nt.clone(), sample.weights_n.as_ref());
+        let counts = options.weights == RowWeights::Counts;
         let rows = Rows::F64(sample.x_nd.clone());
         Ok(Self {
             stretched: Stretched::of(map, &rows, most_features)?,
-            evidence: FeatureEvidence::new(y_nt, weights, options.intercept, known),
+            evidence: FeatureEvidence::new(y_nt, (weights, counts), options.intercept, known),
             per_column: options.lengthscales == Lengthscales::PerColumn,
             moves_ratio: known.noise.is_none() || known.signal.is_none(),
         })

@@ -88,7 +88,14 @@ impl Link {
                 other => Err(Error::format(format!("the floor of a link is {other}"))),
             }
         };
-        let ln_integral = || store.get(LN_INTEGRAL);
+        let ln_integral = || -> Result<f64> {
+            match store.get::<f64>(LN_INTEGRAL)? {
+                value if value.is_finite() => Ok(value),
+                other => Err(Error::format(format!(
+                    "the logarithm of the integral of a link is {other}"
+                ))),
+            }
+        };
         Ok(Some(match (store.text(NAME)?, outputs) {
             (OVER_DEGREE, 1..) => Self::OverDegree { floor: floor()? },
             (DENSITY, 1) => Self::Density {

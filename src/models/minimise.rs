@@ -1,9 +1,11 @@
 //! What learners with a loss share: from a loss and a penalty to a model.
 
 use super::{ClassWeights, FitData, FitTimes, LinearModel, returning::Returning};
+use crate::clock::Instant;
 use crate::{
-    Device, Error, Result,
+    Error, Result,
     features::{FeatureMap, require_dense},
+    flow::Run,
     normal::Targets,
     progress::Step,
     solve::{
@@ -14,7 +16,6 @@ use crate::{
     },
 };
 use ndarray::{Array1, Array2, Axis, concatenate, s};
-use std::time::Instant;
 
 /// When a solver ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,6 +58,21 @@ pub(super) fn not_negative(name: &str, value: f64) -> Result<()> {
             "{name} is {value}; it must be 0 or positive, and finite"
         ))),
     }
+}
+
+/// Where coefficients of D features, which are of the size `1 / sqrt(D)`, have to stay, if
+/// anywhere; without a bound the penalty of squares has to be positive.
+pub(super) fn bounded(
+    bound: Option<f64>,
+    lambda: f64,
+    features: usize,
+) -> Result<Option<Separable>> {
+    let Some(bound) = bound else {
+        return positive("lambda", lambda).map(|()| None);
+    };
+    positive("the bound", bound)?;
+    not_negative("lambda", lambda)?;
+    Ok(Some(Separable::Bound(bound / (features as f64).sqrt())))
 }
 
 /// A loss of all outputs.
@@ -107,7 +123,7 @@ impl Objective<'_> {
         let start = Instant::now();
         let hear = &mut |passes, residual| run.say(Step::Iteration(passes, residual));
         let rows = returning.rows.rows as u64;
-        let reached = self.solve(&mut returning, &run.device, hear)?;
+        let reached = self.solve(&mut returning, run, hear)?;
         drop(returning);
         if !reached.converged {
             log::warn!(
@@ -179,7 +195,7 @@ impl Objective<'_> {
     fn solve(
         &self,
         returning: &mut Returning<'_>,
-        device: &Device,
+        run: &Run,
         hear: &mut dyn FnMut(usize, f64),
     ) -> Result<Reached> {
         let Returning {
@@ -205,7 +221,12 @@ impl Objective<'_> {
                     start,
                     tolerance,
                     max_passes,
-                    device: device.clone(),
+                    device: run.device.clone(),
+                    // Chunks take the other half, where somebody bounds them.
+                    memory: match run.memory {
+                        Run::DEFAULT_MEMORY => u64::MAX,
+                        bound => bound / 2,
+                    },
                 };
                 solver.solve(&mut risk, &metric, hear)
             }
@@ -233,12 +254,13 @@ impl Objective<'_> {
                     stiffness,
                     tilt,
                 },
-                _,
+                cost,
             ) => {
                 let solver = Admm {
                     lambda,
                     intercept,
                     tilt: *tilt,
+                    cost,
                     stiffness: *stiffness,
                     tolerance,
                     max_passes,

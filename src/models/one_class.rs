@@ -3,6 +3,7 @@
 use super::{
     ClassWeights, Fit, FitData, FitRows, Learner, LinearModel, RowsAlone, Stopping,
     minimise::{AnyLoss, Objective, both_sides},
+    returning::{loss_bytes, pair_bytes},
 };
 use crate::{Error, Result, features::FeatureMap, normal::Targets, solve::loss::Outside};
 
@@ -60,6 +61,14 @@ impl OneClass {
 }
 
 impl Fit for OneClassOptions {
+    fn row_bytes(&self, outputs: usize) -> usize {
+        loss_bytes(outputs)
+    }
+
+    fn square_bytes(&self, features: usize) -> u32 {
+        pair_bytes(features)
+    }
+
     fn takes_weights(&self) -> bool {
         true
     }

@@ -7,6 +7,7 @@ use super::{
     Fit, FitData, FitTimes, Functions, Learner, LinearModel,
     kernel_ridge::{columns_of, read},
 };
+use crate::clock::Instant;
 use crate::{
     Error, Result,
     features::{FeatureMap, Fourier, Union},
@@ -17,7 +18,6 @@ use crate::{
     text::counted,
 };
 use ndarray::{Array1, Array2, Axis};
-use std::time::Instant;
 
 /// Functions drawn from the posterior of a Gaussian process with the kernel of all rows, a column
 /// of predictions each (Wilson, Borovitskiy, Terenin, Mostowsky & Deisenroth 2020, "Efficiently
@@ -182,7 +182,7 @@ impl Fit for PathwiseOptions {
             ));
         }
         let start = Instant::now();
-        let (x, y_nt) = read(data.source, &data.targets, data.run)?;
+        let (x, y_nt, _) = read(data.source, &data.targets, data.run)?;
         let columns = columns.with_all(&x)?;
         let prior = Fourier::of(columns.kernel())
             .features(self.features)

@@ -9,12 +9,16 @@ use super::{
     Fit, FitAnySums, FitData, FitRows, FitSums, FitTimes, Known, Learner, LinearModel, Model,
     RowsAlone, Summed, growing::fit_sums,
 };
+use crate::clock::Instant;
 use crate::{
     Error, Result,
     data::{ChunkSource, MemorySource, ToRows},
     features::{End, FeatureMap, Featurizer, Lane},
     flow::Run,
-    linalg::eigen::Eigen,
+    linalg::{
+        eigen::{EIGEN_BYTES, Eigen},
+        leading::LEADING_BYTES,
+    },
     normal::{NormalEquations, Targets},
     solve::Coefficients,
     store::Store,
@@ -23,7 +27,7 @@ use crate::{
 use ndarray::{Array1, Array2, ArrayView1};
 use randomized::Sketch;
 use rayon::prelude::*;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Principal components of the features: approximate kernel PCA (Schoelkopf, Smola and Mueller
 /// 1998; on random features Lopez-Paz et al. 2014). The leading eigenvectors V of the covariance of
@@ -183,6 +187,14 @@ impl FitRows for KernelPcaOptions {
 }
 
 impl Fit for KernelPcaOptions {
+    fn square_bytes(&self, _features: usize) -> u32 {
+        match (self.solver, self.components) {
+            (PcaSolver::Randomized { .. }, _) => 0,
+            (_, Components::Count(_)) => LEADING_BYTES,
+            (_, Components::Variance(_)) => EIGEN_BYTES,
+        }
+    }
+
     fn of_sums(&self) -> Option<&dyn FitAnySums> {
         Some(self)
     }

@@ -14,6 +14,7 @@ use crate::{
     error::Remedy,
     features::{FeatureMap, Structure},
     normal::Targets,
+    solve::ClassSpread,
     store::Store,
 };
 use ndarray::{Array2, ArrayView1, Axis};
@@ -40,7 +41,8 @@ pub enum Probabilities {
         offset_t: Vec<f64>,
     },
     /// Means of sigmoids over log odds that are normal: around those of the scores, with the
-    /// variance that [`LinearModel::spread`] gives each row. [`ProbabilityPredictor`] has them.
+    /// variance that [`LinearModel::spread`] gives each row; of more than two classes means of
+    /// softmaxes, by [`LinearModel::class_spread`]. [`ProbabilityPredictor`] has them.
     Averaged,
 }
 
@@ -131,6 +133,7 @@ impl Probabilities {
                 offset_t: store.vector("softmax_offsets", outputs)?.to_vec(),
             },
             "averaged" if outputs == 2 && store.has("spread_root") => Self::Averaged,
+            "averaged" if outputs > 2 && ClassSpread::is_in(store) => Self::Averaged,
             "sigmoids" => Self::Sigmoids {
                 slope_t: store.vector("sigmoid_slopes", outputs)?.to_vec(),
                 offset_t: store.vector("sigmoid_offsets", outputs)?.to_vec(),
@@ -214,6 +217,18 @@ impl Fit for WithProbabilities<'_> {
 
     fn takes_start(&self) -> bool {
         self.0.takes_start()
+    }
+
+    fn row_bytes(&self, outputs: usize) -> usize {
+        self.0.row_bytes(outputs)
+    }
+
+    fn square_bytes(&self, features: usize) -> u32 {
+        self.0.square_bytes(features)
+    }
+
+    fn solves_few_rows(&self) -> bool {
+        self.0.solves_few_rows()
     }
 
     /// Errors as the classifier does, with [`Error::Unsupported`] on amounts and with

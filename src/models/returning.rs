@@ -1,13 +1,14 @@
 //! Rows for solvers that come back to them: one pass finds how features spread and keeps targets,
 //! every other one is a product.
 
+use super::class_weights::{ClassWeights, weigh};
 use crate::{
     Error, Result,
     data::{Chunk, ChunkSource},
     device::room,
     error::Remedy,
     features::{FeatureMap, Leaf, leaves, require_dense},
-    flow::{RowNeeds, Run, for_each_chunk, watch_chunks},
+    flow::{RowNeeds, Run, watch_chunks},
     normal::{NormalEquations, Targets},
     progress::Step,
     solve::{
@@ -16,28 +17,37 @@ use crate::{
         risk::{FittedRows, RowTargets},
     },
 };
-use ndarray::{Array1, Array2};
+use ndarray::Array2;
 
 /// More features than this have a diagonal for their covariance: all pairs take `16 D^2` bytes.
 const MOST_PAIRS: usize = 16_384;
+/// Bytes of each pair of them: the covariance and its factor.
+const PAIR_BYTES: u32 = 16;
+
+/// Bytes of each pair of so many features: none where there are too many for a covariance.
+pub(super) fn pair_bytes(features: usize) -> u32 {
+    match features <= MOST_PAIRS {
+        true => PAIR_BYTES,
+        false => 0,
+    }
+}
+
+/// Bytes that losses keep of each row: its target and weight, and of every output its score, its
+/// slope and their sums.
+pub(super) fn loss_bytes(outputs: usize) -> usize {
+    // Two classes have one score.
+    let scores = match outputs {
+        0..=2 => 1,
+        more => more,
+    };
+    16 + 24 * scores
+}
 
 /// Features that come again in every product, with what one pass found.
 pub(super) struct Returning<'a> {
     pub(super) features: SideBySide<'a>,
     pub(super) covariance: Covariance,
     pub(super) rows: FittedRows,
-}
-
-/// How much a class counts, for classifiers that weigh their rows.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub enum ClassWeights {
-    /// Every row counts 1.
-    #[default]
-    Equal,
-    /// A row of class c counts `n / (K n_c)`, so that all classes count the same.
-    Balanced,
-    /// A row counts this much, by the place of its class among all classes in order.
-    Of(Vec<f64>),
 }
 
 /// A source that keeps the targets and weights that pass, and weighs rows by their classes.
@@ -66,14 +76,7 @@ impl ChunkSource for Keeping<'_> {
         };
         self.y.extend(&chunk.y);
         if let Some((labels, weight_k)) = &self.classes {
-            let given = chunk.weights.take();
-            let mut weights = given.unwrap_or_else(|| Array1::ones(chunk.y.nrows()));
-            for (w, label) in weights.iter_mut().zip(&chunk.y) {
-                // A label that is no class is refused where classes are encoded.
-                let class = labels.iter().position(|l| l == label);
-                *w *= class.map_or(1.0, |class| weight_k[class]);
-            }
-            chunk.weights = Some(weights);
+            weigh(&mut chunk, labels, weight_k);
         }
         self.weight_n.extend(chunk.weights.iter().flatten());
         Ok(Some(chunk))
@@ -143,7 +146,7 @@ impl<'a> Returning<'a> {
             true => {
                 let features = map.output_dim();
                 let what = || format!("a covariance of {features} features and its factor");
-                room::ask_square(features, 16, what)?;
+                room::ask_square(features, PAIR_BYTES, what)?;
                 let sums = NormalEquations::accumulate(map, &mut keeping, fitted, run)?;
                 (sums.rows, Some(sums), Vec::new())
             }
@@ -225,55 +228,6 @@ fn bins(
         Ok(())
     })?;
     Ok((rows, binned.into_iter().map(|(_, rows)| rows).collect()))
-}
-
-impl ClassWeights {
-    /// What a row of each class counts; `None` if all count 1. Balanced ones take a look at all
-    /// labels.
-    fn of(
-        &self,
-        labels: &[f64],
-        source: &mut dyn ChunkSource,
-        run: &Run,
-    ) -> Result<Option<Vec<f64>>> {
-        match self {
-            Self::Equal => Ok(None),
-            Self::Of(weight_k) => {
-                let fine = |w: &f64| *w > 0.0 && w.is_finite();
-                if weight_k.len() == labels.len() && weight_k.iter().all(fine) {
-                    return Ok(Some(weight_k.clone()));
-                }
-                Err(Error::parameter(format!(
-                    "the class weights are {weight_k:?}; give one positive number for each of the \
-                     classes {labels:?}"
-                )))
-            }
-            Self::Balanced => {
-                let mut count_k = vec![0.0; labels.len()];
-                let chunk = RowNeeds::read(source.columns() + source.targets()).rows_of(run)?;
-                for_each_chunk(source, chunk, |chunk| {
-                    let weights = chunk.weights.as_ref();
-                    for (i, label) in chunk.y.iter().enumerate() {
-                        if let Some(class) = labels.iter().position(|l| l == label) {
-                            count_k[class] += weights.map_or(1.0, |w| w[i]);
-                        }
-                    }
-                    Ok(())
-                })?;
-                let all: f64 = count_k.iter().sum();
-                let classes = labels.len() as f64;
-                // A class without rows weighs nothing either way.
-                let weight = |&count: &f64| {
-                    if count > 0.0 {
-                        all / (classes * count)
-                    } else {
-                        1.0
-                    }
-                };
-                Ok(Some(count_k.iter().map(weight).collect()))
-            }
-        }
-    }
 }
 
 /// Targets as losses want them.

@@ -6,15 +6,17 @@ use super::{
     lambda,
     metric::MetricOptions,
 };
+use crate::clock::Instant;
 use crate::{
     Error, Result,
     data::{ChunkSource, Survey},
     features::{FeatureMap, require_dense},
     flow::Run,
-    normal::{NormalEquations, Targets},
+    linalg::eigen::EIGEN_BYTES,
+    normal::{NormalEquations, SUM_BYTES, Targets},
     solve::{Cholesky, ConjugateGradients, Dual},
 };
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How coefficients are found.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -22,7 +24,7 @@ use std::time::{Duration, Instant};
 pub enum Solver {
     /// A Cholesky factor, or the dual for fewer rows than features that fit into the memory of the
     /// run; for maps whose features cannot be stored (binning) conjugate gradients, unless a factor
-    /// is cheaper and its Gram matrix takes at most 1 GiB.
+    /// is cheaper: of a Gram matrix of at most 1 GiB, or of products of rows of at most 2 GiB.
     #[default]
     Auto,
     /// A Cholesky factor of the normal equations: one pass over the rows, `8 D^2` bytes. Binned
@@ -30,7 +32,7 @@ pub enum Solver {
     Cholesky,
     /// The features of all rows in memory, `8 n (n + D)` bytes, and a Cholesky factor of their
     /// products with each other ([`Dual`]). It takes lambda = 0, too: the smallest coefficients
-    /// that interpolate.
+    /// that interpolate. Of binned rows bins are counted instead, in `8 n^2` bytes.
     Dual,
     /// Conjugate gradients, which form no Gram matrix and featurize all rows in every iteration.
     ConjugateGradients {
@@ -93,9 +95,9 @@ impl LinearModel {
     /// [`Ridge`] does this with the map, too.
     ///
     /// Errors as [`NormalEquations::accumulate`] and the solvers do: with [`Error::Numerical`] when
-    /// the iteration does not converge, with [`Error::Unsupported`] when [`Solver::Cholesky`] is
-    /// asked of binning beside other maps or [`Solver::Dual`] of any binning, with [`Error::Limit`]
-    /// when [`Solver::Dual`] has no room for the rows.
+    /// the iteration does not converge, with [`Error::Unsupported`] when [`Solver::Cholesky`]
+    /// or [`Solver::Dual`] is asked of binning beside other maps, with [`Error::Limit`] when there
+    /// is no room for the matrix that they factor.
     pub fn fit(
         map: Box<dyn FeatureMap>,
         source: &mut dyn ChunkSource,
@@ -126,6 +128,7 @@ impl LinearModel {
                 };
                 Some((solver, Way::Iterate))
             }
+            Solver::Dual if require_dense(map.as_ref()).is_err() => Some((default, Way::Dual)),
             Solver::Dual => {
                 let dual = Dual { lambda, intercept };
                 return dual::fit(map, source, targets, dual, run);
@@ -277,6 +280,29 @@ impl<T> Learner<RidgeOptions, T> {
         self
     }
 
+    /// Parts the rows by a tree until at most so many are left in each leaf, which has a model of
+    /// its own: [`Leaves`](super::Leaves), with what [`Self::search`] names chosen inside each
+    /// leaf.
+    ///
+    /// ```
+    /// use bochner::{models::{Lambda, Search}, prelude::*};
+    /// use ndarray::Array;
+    /// let x = Array::from_shape_fn((800, 1), |(i, _)| i as f64 / 100.0 - 4.0);
+    /// let wave = |x: &f64| if *x < 0.0 { x.sin() } else { (20.0 * x).sin() };
+    /// let y: Vec<f64> = x.iter().map(wave).collect();
+    /// let chosen = Search { bandwidth: true, lambda: true, ..Search::default() };
+    /// let ridge = Ridge::on(Fourier::new(Gaussian).features(60)).search(chosen);
+    /// let model = ridge.leaves(200).device(&Device::cpu()).fit((&x, &y))?;
+    /// assert_eq!(model.linear().facts["leaves"], 4.0);
+    /// let predicted = model.predict(&x)?;
+    /// assert!(predicted.iter().zip(&y).all(|(p, y)| (p - y).abs() < 0.05));
+    /// # Ok::<(), bochner::Error>(())
+    /// ```
+    pub fn leaves(mut self, rows: usize) -> Self {
+        self.setup.leaves = Some(rows);
+        self
+    }
+
     /// Learns a metric from the gradients of the fit, and fits again with a kernel that compares
     /// rows by it, in turn, as long as rows held out gain: recursive feature machines
     /// (Radhakrishnan, Beaglehole, Pandit & Belkin 2024). Bandwidth and penalty are found anew each
@@ -324,6 +350,27 @@ impl Fit for RidgeOptions {
 
     fn takes_weights(&self) -> bool {
         true
+    }
+
+    /// Of the sums, or of the eigenvectors that a path of penalties takes.
+    /// Conjugate gradients keep targets and products.
+    fn row_bytes(&self, outputs: usize) -> usize {
+        match self.solver {
+            Solver::ConjugateGradients { .. } => 16 * outputs.max(1),
+            _ => 0,
+        }
+    }
+
+    fn square_bytes(&self, _features: usize) -> u32 {
+        match (self.solver, &self.lambda) {
+            (Solver::Dual | Solver::ConjugateGradients { .. }, _) => 0,
+            (_, Lambda::Fixed(_)) => SUM_BYTES,
+            (_, Lambda::Best { .. }) => EIGEN_BYTES,
+        }
+    }
+
+    fn solves_few_rows(&self) -> bool {
+        self.solver == Solver::Auto && matches!(self.lambda, Lambda::Fixed(_))
     }
 
     fn ridge(&self) -> Option<&RidgeOptions> {

@@ -3,11 +3,18 @@
 mod course;
 mod ground;
 mod plan;
+mod score;
+mod size;
+#[cfg(test)]
+mod tests;
+
+pub use size::{Enough, Size};
 
 use super::{
     Lambda, LinearModel, Ridge, RidgeClassifier, RidgeOptions,
     metric::{self, Ground, LearnedMetric, Metric, MetricOptions},
 };
+use crate::clock::Instant;
 use crate::{
     Error, Result, Run,
     data::{ChunkSource, Survey},
@@ -18,13 +25,9 @@ use crate::{
     seed::Seed,
 };
 use course::Course;
-use ground::Sample;
-use plan::Plan;
-use std::{
-    fmt,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+pub(super) use ground::{Extent, MOST_ROWS, Sample, Tried};
+pub(super) use plan::Plan;
+use std::{fmt, sync::Arc, time::Duration};
 
 /// What is chosen by rows held out; everything else stays as the learner has it.
 ///
@@ -40,7 +43,22 @@ use std::{
 ///    median distance anew, as long as that gains. Two other kernels of its norm are tried with
 ///    that metric.
 /// 3. The best is tried with all features on all rows, with penalties between, with the metric that
-///    is learnt from this fit, and at bandwidths to either side.
+///    is learnt from this fit, and at bandwidths to either side, in turn as long as that gains.
+///    Beyond 20,000 rows step 2 sees a sample: the best of both norms go on if they are close, the
+///    metric is learnt anew as long as that gains, and two other kernels are tried in the end.
+/// 4. As many features as [`Self::features`] asks for are found last.
+///
+/// ```
+/// use bochner::{models::{Enough, Search}, prelude::*};
+/// use ndarray::Array;
+/// let x = Array::from_shape_fn((200, 2), |(i, j)| ((i * (3 * j + 7)) % 31) as f64 / 31.0);
+/// let y: Vec<f64> = x.rows().into_iter().map(|x| (3.0 * x[0]).sin()).collect();
+/// let enough = Search { features: Some(Enough::KernelError(0.1)), ..Search::default() };
+/// let ridge = Ridge::on(Fourier::new(Gaussian)).device(&Device::cpu()).search(enough);
+/// let model = ridge.fit((&x, &y))?;
+/// assert!(model.linear().map.output_dim() < 1000);
+/// # Ok::<(), bochner::Error>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Search {
     /// Kernels to race beside the map's own.
@@ -53,6 +71,9 @@ pub struct Search {
     pub metrics: Vec<MetricOptions>,
     /// Whether one of [`Self::metrics`] is taken even if rows held out say that none is better.
     pub metric_required: bool,
+    /// What the number of features is chosen by, after everything else; all are tried within
+    /// `8 D^2` bytes of the memory of the run.
+    pub features: Option<Enough>,
     /// When it ends.
     pub budget: Budget,
 }
@@ -65,7 +86,9 @@ pub enum Budget {
     All,
     /// After so many trials, 1 at least.
     Trials(usize),
-    /// After the trial in which this time is over, so that the result may change from run to run.
+    /// Before the first trial that would end after this time, by what those before took, with the
+    /// fit to all rows, for which half of the time is kept at most. The result may change from run
+    /// to run.
     Time(Duration),
 }
 
@@ -79,6 +102,7 @@ impl Search {
             lambda: true,
             metrics: vec![Metric::Diagonal.into(), Metric::Full.into()],
             metric_required: false,
+            features: None,
             budget: Budget::All,
         }
     }
@@ -96,10 +120,16 @@ impl Search {
 
     /// Whether nothing is to be chosen.
     pub fn is_empty(&self) -> bool {
+        self.features.is_none() && self.is_only_size()
+    }
+
+    /// Whether nothing is to be chosen but the number of features.
+    fn is_only_size(&self) -> bool {
         self.kernels.is_empty() && !self.bandwidth && !self.lambda && self.metrics.is_empty()
     }
 
-    /// Tries and chooses. `hear` hears of every trial, with the best error so far.
+    /// Tries and chooses. `hear` hears of every trial, with the best error so far; an error that it
+    /// gives back ends the search.
     ///
     /// Errors with [`Error::Unsupported`] for maps that have no gradient where a metric is wanted,
     /// for those that cannot be stored, and as fits do; a trial that fails by itself is left out.
@@ -107,15 +137,31 @@ impl Search {
         &self,
         builder: &Arc<dyn MapBuilder>,
         data: SearchData<'_>,
-        hear: &mut dyn FnMut(&Trial, f64),
+        hear: &mut dyn FnMut(&Trial, f64) -> Result<()>,
     ) -> Result<Found> {
         let start = Instant::now();
+        if let Some(enough) = self.features {
+            size::check(enough)?;
+        }
+        let given = data.options.lambda.clone();
         let sample = Sample::of(data)?;
         let mut course = Course::new(self, builder, sample, start, hear);
-        let best = course.run()?;
+        let (best, size) = course.run()?;
         let mut trials = course.into_trials();
         trials.sort_by(Trial::cmp_to);
-        Ok(best.found(trials))
+        let lambda = match self.is_only_size() {
+            true => given,
+            false => Lambda::Fixed(best.lambda),
+        };
+        Ok(Found {
+            builder: best.builder,
+            kernel: best.kernel,
+            metric: best.metric,
+            lengthscale: best.lengthscale,
+            lambda,
+            size,
+            trials,
+        })
     }
 }
 
@@ -235,6 +281,8 @@ pub struct Found {
     pub lengthscale: f64,
     /// The penalty.
     pub lambda: Lambda,
+    /// How many features are enough, if that was asked for.
+    pub size: Option<Size>,
     /// What was tried: most features first, of these the best first.
     pub trials: Vec<Trial>,
 }
@@ -302,18 +350,4 @@ fn automatic() -> Fourier {
 /// The error of a map that cannot be searched.
 fn needs_kernel() -> Error {
     Error::unsupported("this map is not made of a kernel, so there is nothing to choose of it")
-}
-
-/// The plan that was best, as what is found.
-impl Plan {
-    fn found(self, trials: Vec<Trial>) -> Found {
-        Found {
-            builder: self.builder,
-            kernel: self.kernel,
-            metric: self.metric,
-            lengthscale: self.lengthscale,
-            lambda: Lambda::Fixed(self.lambda),
-            trials,
-        }
-    }
 }

@@ -1,10 +1,13 @@
 //! What every learner needs beside its own options: a map, and how the data come to it.
 
-use super::{Found, RidgeOptions, Search, SearchData, Trial, metric::Ground};
+use super::{
+    ClassWeights, Found, Leaves, LinearModel, RidgeOptions, Search, SearchData, Trial,
+    metric::Ground,
+};
 use crate::{
     Device, Error, Result,
     data::{ChunkSource, Survey},
-    features::{Bandwidth, FeatureMap, MapBuilder, MapData, ScaledKernel, Standardize},
+    features::{Bandwidth, FeatureMap, MapBuilder, MapData, ScaledKernel, Scaling, Standardize},
     flow::Run,
     kernels::Gaussian,
     normal::Targets,
@@ -27,9 +30,12 @@ pub(crate) struct Setup {
     pub(crate) memory: u64,
     pub(crate) seed: Option<Seed>,
     pub(crate) probabilities: bool,
+    pub(crate) class_weights: ClassWeights,
     pub(crate) calibrate: Option<f64>,
     pub(crate) progress: Progress,
     pub(crate) search: Option<Search>,
+    /// Most rows of a leaf, where rows are parted by a tree.
+    pub(crate) leaves: Option<usize>,
 }
 
 /// A map drawn for the data, and what was found on the way.
@@ -39,6 +45,14 @@ pub(crate) struct Prepared {
     pub(crate) survey: Survey,
     pub(crate) map: Box<dyn FeatureMap>,
     pub(crate) kernel: Option<ScaledKernel>,
+}
+
+/// Rows that are surveyed, and how they are prepared.
+struct Scaled {
+    run: Run,
+    survey: Survey,
+    scaling: Scaling,
+    lengthscale: f64,
 }
 
 impl Setup {
@@ -51,9 +65,21 @@ impl Setup {
             memory: Run::DEFAULT_MEMORY,
             seed: None,
             probabilities: false,
+            class_weights: ClassWeights::Equal,
             calibrate: None,
             progress: Progress::default(),
             search: None,
+            leaves: None,
+        }
+    }
+
+    /// Errors on class weights, which are of all rows at once.
+    pub(crate) fn check_unweighted(&self) -> Result<()> {
+        match self.class_weights {
+            ClassWeights::Equal => Ok(()),
+            _ => Err(Error::unsupported(
+                "class weights are of one fit; give rows weights where they come in parts",
+            )),
         }
     }
 
@@ -81,7 +107,13 @@ impl Setup {
 
     /// The bandwidth asked for, or that of most learners.
     pub(crate) fn bandwidth(&self) -> Bandwidth {
-        self.bandwidth.clone().unwrap_or(Bandwidth::Scale)
+        self.bandwidth_beside(Bandwidth::Scale)
+    }
+
+    /// The bandwidth asked for, or that of the map, or `own`.
+    pub(crate) fn bandwidth_beside(&self, own: Bandwidth) -> Bandwidth {
+        let usual = || self.map.usual_bandwidth();
+        self.bandwidth.clone().or_else(usual).unwrap_or(own)
     }
 
     /// Surveys `source`, decides on scales, and draws the map.
@@ -128,14 +160,9 @@ impl Setup {
             kernel: own.map(|kernel| ScaledKernel { kernel, input }),
         })
     }
-    /// As [`Self::prepare`], with the choices that `search` makes; what they are comes second.
-    pub(crate) fn search(
-        &self,
-        search: &Search,
-        source: &mut dyn ChunkSource,
-        targets: impl FnOnce(&Survey) -> Result<Targets>,
-        options: &RidgeOptions,
-    ) -> Result<(Prepared, Found)> {
+
+    /// What searches begin with.
+    fn scaled(&self, source: &mut dyn ChunkSource) -> Result<Scaled> {
         let run = self.run()?;
         let bandwidth = self.bandwidth();
         let rows = self.sample_rows(&self.map).max(MEDIAN_ROWS);
@@ -154,6 +181,53 @@ impl Setup {
                 "a search takes one lengthscale for all columns; leave those of each to the metric",
             ));
         };
+        Ok(Scaled {
+            run,
+            survey,
+            scaling,
+            lengthscale,
+        })
+    }
+
+    /// A tree with a model of ridge regression in each leaf.
+    pub(crate) fn leaves(
+        &self,
+        rows: usize,
+        source: &mut dyn ChunkSource,
+        targets: impl FnOnce(&Survey) -> Result<Targets>,
+        options: &RidgeOptions,
+    ) -> Result<(LinearModel, Run)> {
+        let scaled = self.scaled(source)?;
+        let search = self.search.clone().unwrap_or_default();
+        let data = SearchData {
+            source,
+            survey: &scaled.survey,
+            scaling: &scaled.scaling,
+            lengthscale: scaled.lengthscale,
+            targets: &targets(&scaled.survey)?,
+            options,
+            seed: self.seed.unwrap_or_default(),
+            run: &scaled.run,
+        };
+        let model = Leaves { rows, search }.fit(&self.map, data)?;
+        Ok((model, scaled.run))
+    }
+
+    /// As [`Self::prepare`], with the choices that `search` makes; what they are comes second.
+    pub(crate) fn search(
+        &self,
+        search: &Search,
+        source: &mut dyn ChunkSource,
+        targets: impl FnOnce(&Survey) -> Result<Targets>,
+        options: &RidgeOptions,
+    ) -> Result<(Prepared, Found)> {
+        let Scaled {
+            run,
+            survey,
+            scaling,
+            lengthscale,
+        } = self.scaled(source)?;
+        let seed = self.seed.unwrap_or_default();
         let targets = targets(&survey)?;
         let data = SearchData {
             source: &mut *source,
@@ -169,6 +243,7 @@ impl Setup {
         let mut hear = |_: &Trial, best| {
             tried += 1;
             run.say(Step::Trial(tried, best));
+            Ok(())
         };
         let found = search.run(&self.map, data, &mut hear)?;
         let map = found.draw(Ground {

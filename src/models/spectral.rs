@@ -5,13 +5,17 @@ use super::{
     kmeans::{Clusters, Finish, KMeansOptions, Points, Streamed, numbered, whole},
     pca::scores,
 };
+use crate::clock::Instant;
 use crate::{
     Device, Error, Matrix, Result,
     data::ChunkSource,
     error::Remedy,
     features::FeatureMap,
     flow::Run,
-    linalg::{eigen::Eigen, leading::leading},
+    linalg::{
+        eigen::Eigen,
+        leading::{LEADING_BYTES, leading},
+    },
     ops::gram::GramAccumulator,
     progress::Step,
     solve::Coefficients,
@@ -19,7 +23,6 @@ use crate::{
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
 use rayon::prelude::*;
-use std::time::Instant;
 
 /// Laplacian eigenmaps on the features (Belkin and Niyogi 2003; by random features Wu et al. 2018):
 /// rows that a walk along the kernel's edges mixes quickly lie close together. A model predicts the
@@ -260,6 +263,10 @@ fn add(sums: &mut GramAccumulator, device: &Device, z_nd: ArrayView2<'_, f32>) -
 }
 
 impl Fit for SpectralEmbeddingOptions {
+    fn square_bytes(&self, _features: usize) -> u32 {
+        LEADING_BYTES
+    }
+
     /// Errors with [`Error::Unsupported`] on maps whose features cannot be stored, with
     /// [`Error::Parameter`] on no coordinates or more than features less one, and with
     /// [`Error::Numerical`] when the rows have fewer.
@@ -284,6 +291,10 @@ impl Fit for SpectralEmbeddingOptions {
 }
 
 impl Fit for SpectralClusteringOptions {
+    fn square_bytes(&self, _features: usize) -> u32 {
+        LEADING_BYTES
+    }
+
     /// Errors as [`SpectralEmbedding`] and [`KMeans`](super::KMeans) do, and with
     /// [`Error::Parameter`] on fewer than two clusters.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {

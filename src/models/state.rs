@@ -4,6 +4,7 @@ use super::{
     FitTimes, FromLabel, LabelledData, Labels, Learner, LinearModel, Model, Numbers, Predicted,
     RidgeOptions, TrainingData,
 };
+use crate::clock::Instant;
 use crate::{
     Device, Error, Result,
     data::{Chunk, ChunkSource, Survey},
@@ -12,7 +13,7 @@ use crate::{
     normal::{NormalEquations, Targets},
     solve::Cholesky,
 };
-use std::{marker::PhantomData, sync::Arc, time::Instant};
+use std::{marker::PhantomData, sync::Arc};
 
 /// The sums of a ridge regression that goes on: [`Learner::start`] draws the map and decides what
 /// the targets are by the first rows, and both stay as they are. Adding rows takes what their fit
@@ -102,6 +103,7 @@ impl<T> Learner<RidgeOptions, T> {
         targets: impl FnOnce(&Survey) -> Result<Targets>,
         names: Option<Vec<String>>,
     ) -> Result<RidgeState<T, P>> {
+        self.setup.check_unweighted()?;
         let prepared = self.setup.prepare(source)?;
         let targets = targets(&prepared.survey)?;
         let map: Arc<dyn FeatureMap> = Arc::from(prepared.map);

@@ -1,19 +1,22 @@
 //! Support vector machines: classification and regression with losses that leave good rows alone.
 
 use super::{
-    ClassWeights, Fit, FitData, Labels, Learner, LinearModel, Numbers, Stopping,
+    ClassWeights, Fit, FitData, Labels, Learner, LinearModel, Numbers, Stopping, centred,
     logistic::require_classes,
-    minimise::{AnyLoss, Objective, both_sides, not_negative, one_side, positive},
+    minimise::{AnyLoss, Objective, both_sides, bounded, not_negative, one_side, positive},
+    returning::{loss_bytes, pair_bytes},
 };
 use crate::{
     Error, Result,
     features::FeatureMap,
     normal::Targets,
     solve::{
+        OwnLoss, Separable,
         loss::{
             EpsilonInsensitive, Hinge, Huber, Pinball, SmoothLoss, SquaredEpsilonInsensitive,
             SquaredHinge,
         },
+        own_loss::{OfMargin, OfResidual},
         risk::RowLoss,
     },
 };
@@ -40,6 +43,8 @@ pub enum MarginLoss {
     SquaredHinge,
     /// `max(0, 1 - y s)`.
     Hinge,
+    /// Any convex loss of `y s` whose slope is bounded.
+    Own(OwnLoss),
 }
 
 /// What [`SupportVectorClassifier`] has of its own.
@@ -51,39 +56,59 @@ pub enum MarginLoss {
 pub struct SupportVectorOptions {
     /// The loss.
     pub loss: MarginLoss,
-    /// The penalty of squares, > 0.
+    /// The penalty of squares, > 0; with `bound` it may be 0.
     pub lambda: f64,
+    /// Where every coefficient has to stay: `|beta_j| <= bound / sqrt(D)` (Rahimi & Recht 2008,
+    /// "Weighted sums of random kitchen sinks").
+    pub bound: Option<f64>,
     /// Whether an intercept is fitted, which is never penalised.
     pub intercept: bool,
     /// How much classes count; each machine sees the class of each row.
     pub class_weights: ClassWeights,
-    /// When the solver ends.
-    pub stopping: Stopping,
+    /// When the solver ends; without it as [`MarginLoss::stopping`] says.
+    pub stopping: Option<Stopping>,
 }
 
 impl Default for SupportVectorOptions {
-    /// The squared hinge, lambda = 1e-5, an intercept, equal classes; a share of 1e-3 in 200 passes
-    /// at most.
+    /// The squared hinge, lambda = 1e-5, an intercept, equal classes.
     fn default() -> Self {
         Self {
             loss: MarginLoss::SquaredHinge,
             lambda: 1e-5,
+            bound: None,
             intercept: true,
             class_weights: ClassWeights::Equal,
-            stopping: STOPPING,
+            stopping: None,
         }
     }
 }
 
-const STOPPING: Stopping = Stopping {
-    tolerance: 1e-3,
-    max_passes: 200,
-};
+impl MarginLoss {
+    /// When the solver ends if nothing else is said: the squared hinge at a share of 1e-4 (what a
+    /// thousandth leaves is several per cent of the objective where penalties are small), the hinge
+    /// and own losses at 1e-3, after 1000 passes at most.
+    pub fn stopping(self) -> Stopping {
+        stopping(self == Self::SquaredHinge)
+    }
+}
+
+fn stopping(smooth: bool) -> Stopping {
+    Stopping {
+        tolerance: if smooth { 1e-4 } else { 1e-3 },
+        max_passes: 1000,
+    }
+}
 
 impl Learner<SupportVectorOptions, Labels> {
     /// The loss; the squared hinge until said otherwise.
     pub fn loss(mut self, loss: MarginLoss) -> Self {
         self.own.loss = loss;
+        self
+    }
+
+    /// The bound of `sqrt(D) |beta_j|`; none until said otherwise.
+    pub fn bound(mut self, bound: f64) -> Self {
+        self.own.bound = Some(bound);
         self
     }
 
@@ -105,14 +130,22 @@ impl Learner<SupportVectorOptions, Labels> {
         self
     }
 
-    /// When the solver ends.
+    /// When the solver ends; as [`MarginLoss::stopping`] says until said otherwise.
     pub fn stopping(mut self, stopping: Stopping) -> Self {
-        self.own.stopping = stopping;
+        self.own.stopping = Some(stopping);
         self
     }
 }
 
 impl Fit for SupportVectorOptions {
+    fn row_bytes(&self, outputs: usize) -> usize {
+        loss_bytes(outputs)
+    }
+
+    fn square_bytes(&self, features: usize) -> u32 {
+        pair_bytes(features)
+    }
+
     fn takes_weights(&self) -> bool {
         true
     }
@@ -125,21 +158,26 @@ impl Fit for SupportVectorOptions {
     /// [`Error::Unsupported`] on amounts.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         let classes = require_classes(&data.targets)?;
-        positive("lambda", self.lambda)?;
+        let cost = bounded(self.bound, self.lambda, map.output_dim())?;
+        let kinked = |loss, slope: f64| AnyLoss::Kinked {
+            loss,
+            stiffness: slope,
+            tilt: 0.0,
+        };
         let objective = Objective {
             loss: match self.loss {
                 MarginLoss::SquaredHinge => smooth(SquaredHinge),
-                MarginLoss::Hinge => AnyLoss::Kinked {
-                    loss: Box::new(Hinge),
-                    stiffness: 1.0,
-                    tilt: 0.0,
-                },
+                MarginLoss::Hinge => kinked(Box::new(Hinge), 1.0),
+                MarginLoss::Own(own) => {
+                    own.check()?;
+                    kinked(Box::new(OfMargin(own)), own.slope())
+                }
             },
             lambda: self.lambda,
-            cost: None,
+            cost,
             intercept: self.intercept,
             weights: &self.class_weights,
-            stopping: self.stopping,
+            stopping: self.stopping.unwrap_or(self.loss.stopping()),
             start: data.start.map(|start| match classes {
                 2 => one_side(start, 1.0),
                 _ => start.clone(),
@@ -189,6 +227,8 @@ pub enum ResidualLoss {
     Huber(f64),
     /// The quantile of this level, between 0 and 1: `level max(0, -r) + (1 - level) max(0, r)`.
     Quantile(f64),
+    /// Any convex loss of r whose slope is bounded.
+    Own(OwnLoss),
 }
 
 /// What [`SupportVectorRegressor`] has of its own.
@@ -200,23 +240,26 @@ pub struct ResidualOptions {
     /// The loss; without one `EpsilonInsensitive` at a tenth of the standard deviation of the
     /// targets (of several, the mean).
     pub loss: Option<ResidualLoss>,
-    /// The penalty of squares, > 0.
+    /// The penalty of squares, > 0; with `bound` it may be 0.
     pub lambda: f64,
+    /// Where every coefficient has to stay: `|beta_j| <= bound / sqrt(D)`, in the unit of the
+    /// targets (Rahimi & Recht 2008, "Weighted sums of random kitchen sinks").
+    pub bound: Option<f64>,
     /// Whether an intercept is fitted, which is never penalised.
     pub intercept: bool,
-    /// When the solver ends.
-    pub stopping: Stopping,
+    /// When the solver ends; without it as [`ResidualLoss::stopping`] says.
+    pub stopping: Option<Stopping>,
 }
 
 impl Default for ResidualOptions {
-    /// The epsilon-insensitive loss, lambda = 1e-5, an intercept; a share of 1e-3 in 200 passes at
-    /// most.
+    /// The epsilon-insensitive loss, lambda = 1e-5, an intercept.
     fn default() -> Self {
         Self {
             loss: None,
             lambda: 1e-5,
+            bound: None,
             intercept: true,
-            stopping: STOPPING,
+            stopping: None,
         }
     }
 }
@@ -226,6 +269,12 @@ impl Learner<ResidualOptions, Numbers> {
     /// said otherwise.
     pub fn loss(mut self, loss: ResidualLoss) -> Self {
         self.own.loss = Some(loss);
+        self
+    }
+
+    /// The bound of `sqrt(D) |beta_j|`; none until said otherwise.
+    pub fn bound(mut self, bound: f64) -> Self {
+        self.own.bound = Some(bound);
         self
     }
 
@@ -241,21 +290,29 @@ impl Learner<ResidualOptions, Numbers> {
         self
     }
 
-    /// When the solver ends.
+    /// When the solver ends; as [`ResidualLoss::stopping`] says until said otherwise.
     pub fn stopping(mut self, stopping: Stopping) -> Self {
-        self.own.stopping = stopping;
+        self.own.stopping = Some(stopping);
         self
     }
 }
 
 impl ResidualLoss {
+    /// When the solver ends if nothing else is said: smooth losses at a share of 1e-4, those with a
+    /// kink (epsilon-insensitive, quantile) and own losses at 1e-3, after 1000 passes at most.
+    pub fn stopping(self) -> Stopping {
+        let smooth = matches!(self, Self::SquaredEpsilonInsensitive(_) | Self::Huber(_));
+        stopping(smooth)
+    }
+
     /// The loss of targets of about this size.
     fn of(self, size: f64) -> Result<AnyLoss> {
-        let kinked = |loss| AnyLoss::Kinked {
+        let steep = |loss, slope: f64| AnyLoss::Kinked {
             loss,
-            stiffness: 1.0 / size,
+            stiffness: slope / size,
             tilt: 0.0,
         };
+        let kinked = |loss| steep(loss, 1.0);
         let epsilon = |epsilon| not_negative("epsilon", epsilon).map(|()| epsilon);
         Ok(match self {
             Self::EpsilonInsensitive(e) => kinked(Box::new(EpsilonInsensitive {
@@ -267,6 +324,10 @@ impl ResidualLoss {
             Self::Huber(width) => {
                 positive("the width of Huber's loss", width)?;
                 smooth(Huber { width })
+            }
+            Self::Own(own) => {
+                own.check()?;
+                steep(Box::new(OfResidual(own)), own.slope())
             }
             Self::Quantile(level) if level > 0.0 && level < 1.0 => {
                 kinked(Box::new(Pinball { level }))
@@ -281,6 +342,14 @@ impl ResidualLoss {
 }
 
 impl Fit for ResidualOptions {
+    fn row_bytes(&self, outputs: usize) -> usize {
+        loss_bytes(outputs)
+    }
+
+    fn square_bytes(&self, features: usize) -> u32 {
+        pair_bytes(features)
+    }
+
     fn takes_weights(&self) -> bool {
         true
     }
@@ -296,19 +365,33 @@ impl Fit for ResidualOptions {
             let problem = "this learner is a regression, and the targets are labels";
             return Err(Error::unsupported(problem));
         }
-        positive("lambda", self.lambda)?;
+        let cost = bounded(self.bound, self.lambda, map.output_dim())?;
+        let fit = |map, data: FitData<'_>| self.fit_centred(map, cost, data);
+        centred::fit(self.intercept, map, data, fit)
+    }
+}
+
+impl ResidualOptions {
+    /// To targets that do not lie far from 0.
+    fn fit_centred(
+        &self,
+        map: Box<dyn FeatureMap>,
+        cost: Option<Separable>,
+        data: FitData<'_>,
+    ) -> Result<LinearModel> {
         let deviations = data.survey.targets.iter().map(|t| t.variance.sqrt());
         let mean = deviations.sum::<f64>() / data.survey.targets.len().max(1) as f64;
         // Targets that are all the same have no size of their own.
         let size = if mean > 0.0 { mean } else { 1.0 };
-        let loss = ResidualLoss::EpsilonInsensitive(0.1 * mean);
+        let loss = self.loss;
+        let loss = loss.unwrap_or(ResidualLoss::EpsilonInsensitive(0.1 * mean));
         let objective = Objective {
-            loss: self.loss.unwrap_or(loss).of(size)?,
+            loss: loss.of(size)?,
             lambda: self.lambda,
-            cost: None,
+            cost,
             intercept: self.intercept,
             weights: &ClassWeights::Equal,
-            stopping: self.stopping,
+            stopping: self.stopping.unwrap_or(loss.stopping()),
             start: data.start.cloned(),
         };
         let targets = data.targets.clone();

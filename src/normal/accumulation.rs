@@ -1,8 +1,9 @@
 //! Summing a stream of rows on a device, with copies for the case that the device is lost.
 
-use super::{NormalEquations, Targets};
+use super::{NormalEquations, Targets, sparse::SparseSums};
+use crate::clock::Instant;
 use crate::{
-    Error, Matrix, Result,
+    Device, Error, Matrix, Result,
     data::{Chunk, ChunkSource},
     device::room,
     error::Remedy,
@@ -11,10 +12,10 @@ use crate::{
     ops::gram::{GramAccumulator, GramSums},
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
-use std::{
-    ops::Range,
-    time::{Duration, Instant},
-};
+use std::{ops::Range, time::Duration};
+
+/// Bytes of each pair of features while rows are summed: a triangle in f64, then the square.
+pub(crate) const SUM_BYTES: u32 = 12;
 
 /// The sums of a GPU are copied to the host at most this often: a copy of 8192 features is half a
 /// gigabyte.
@@ -132,7 +133,7 @@ impl<'a> Accumulation<'a> {
         // On the CPU one triangle is summed, then written out as a square; a GPU's sums are read
         // back by panels.
         let gram = || format!("the Gram matrix of {features} features");
-        room::ask_square(features, 12, gram)?;
+        room::ask_square(features, SUM_BYTES, gram)?;
         let end = End::Device {
             beside: outputs + 1,
         };
@@ -146,6 +147,12 @@ impl<'a> Accumulation<'a> {
             roots_n: None,
             augmented: Array2::zeros((0, outputs + 1)),
             sums: GramAccumulator::new(&self.run.device, features, outputs + 1)?,
+            sparse: match &self.run.device {
+                Device::Cpu(_) => {
+                    (self.map.of_zeros()).map(|base_d| SparseSums::new(base_d, outputs + 1))
+                }
+                Device::Gpu(_) => None,
+            },
             rows: 0,
             weight: 0.0,
             log_weight: 0.0,
@@ -165,7 +172,11 @@ impl<'a> Accumulation<'a> {
             return Ok((None, seen));
         }
         let rest = running.of_targets();
-        let equations = rest.beside(running.sums.finish()?, self.targets);
+        let mut sums = running.sums.finish()?;
+        if let Some(sparse) = running.sparse {
+            sparse.add_to(&mut sums.gram_dd, &mut sums.zty_dt);
+        }
+        let equations = rest.beside(sums, self.targets);
         let mut values = equations.gram_dd.iter().chain(&equations.zty_dt);
         if values.any(|v| !v.is_finite()) {
             let problem = "the sums are not finite: the features or targets are too large";
@@ -190,6 +201,8 @@ struct Running<'a> {
     /// Z.
     augmented: Array2<f32>,
     sums: GramAccumulator,
+    /// The sums of rows that are mostly zeros, of maps that keep them so, on the CPU.
+    sparse: Option<SparseSums>,
     rows: u64,
     weight: f64,
     log_weight: f64,
@@ -241,6 +254,13 @@ impl OnDevice for Running<'_> {
                 let raw = v + self.targets.shift(k);
                 self.y_sum_t[k] += w * raw;
                 self.y_square_t[k] += w * raw * raw;
+            }
+        }
+        if let Some(sparse) = &mut self.sparse {
+            let weights_n = self.roots_n.is_some().then_some(&self.weights_n);
+            let weights_n = weights_n.map(|w| w.slice(s![rows.clone()]));
+            if sparse.add(z_nd, self.augmented.slice(s![rows.clone(), ..]), weights_n) {
+                return Ok(());
             }
         }
         if let Some(roots_n) = &self.roots_n {

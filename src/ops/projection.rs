@@ -5,6 +5,8 @@ pub(crate) mod check;
 pub(super) mod cpu;
 pub(super) mod gpu;
 pub(super) mod menu;
+mod products;
+mod shared;
 
 pub(crate) use menu::MENU;
 

@@ -3,7 +3,7 @@
 //! power of two, and the sums keep their bits.
 
 use super::{
-    Epilogue, Panels, PanelsView,
+    Epilogue, Panels, PanelsView, Parts,
     tile::{ABREAST, STRETCH, panel_columns},
 };
 use crate::device::Line;
@@ -31,16 +31,7 @@ impl HalfPanels {
         }
         let view = panels.all();
         let values = view.data();
-        let largest = values.iter().fold(0.0_f32, |m, v| m.max(v.abs()));
-        if largest == 0.0 {
-            return None;
-        }
-        // The largest value to [2^15, 2^16).
-        let scale = libm::scalbnf(1.0, 15 - libm::ilogbf(largest));
-        let unscale = 1.0 / scale;
-        if !scale.is_normal() || !unscale.is_normal() {
-            return None;
-        }
+        let (scale, unscale) = scale(values, 15)?;
         let mut data = vec![Line([0.0; 16]); values.len().div_ceil(32)];
         let halves: &mut [u16] = bytemuck::cast_slice_mut(&mut data);
         for (half, &value) in halves.iter_mut().zip(values) {
@@ -55,18 +46,19 @@ impl HalfPanels {
         })
     }
 
-    /// As [`super::for_each_row`] for at most two rows, on the columns of `part` of the same
-    /// matrix, with the same bits.
+    /// As [`super::for_each_row`] for at most two rows, with the same bits.
     pub(crate) fn for_each_row(
         &self,
         x: &[f32],
-        part: PanelsView<'_>,
+        parts: Parts<'_, '_>,
         mut epilogue: impl Epilogue,
     ) {
-        match x.len() / self.depth {
-            0 => {}
-            1 => self.run::<1>(x, part, &mut epilogue),
-            _ => self.run::<2>(x, part, &mut epilogue),
+        for part in parts {
+            match x.len() / self.depth {
+                0 => {}
+                1 => self.run::<1>(x, part, &mut epilogue),
+                _ => self.run::<2>(x, part, &mut epilogue),
+            }
         }
     }
 
@@ -78,7 +70,7 @@ impl HalfPanels {
     ) {
         self.token.vectorize(Product::<'_, _, ROWS> {
             panels: self,
-            start: part.start() / COLUMNS,
+            start: part.start(),
             columns: part.columns(),
             x,
             epilogue,
@@ -90,6 +82,18 @@ impl std::fmt::Debug for HalfPanels {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} x {} in 16 bits", self.depth, self.columns)
     }
+}
+
+/// The power of two that brings the largest value to [2^top, 2^(top + 1)), and its inverse; `None`
+/// when there is none or a power is no normal number.
+pub(super) fn scale(values: &[f32], top: i32) -> Option<(f32, f32)> {
+    let largest = values.iter().fold(0.0_f32, |m, v| m.max(v.abs()));
+    if largest == 0.0 {
+        return None;
+    }
+    let scale = libm::scalbnf(1.0, top - libm::ilogbf(largest));
+    let unscale = 1.0 / scale;
+    (scale.is_normal() && unscale.is_normal()).then_some((scale, unscale))
 }
 
 /// The f16 of a value that f16 holds exactly.
@@ -113,7 +117,7 @@ fn exact_half(value: f32) -> Option<u16> {
 
 struct Product<'a, E, const ROWS: usize> {
     panels: &'a HalfPanels,
-    /// The first panel, and how many columns from there on.
+    /// The first column, with which a panel begins, and how many from there on.
     start: usize,
     columns: usize,
     x: &'a [f32],
@@ -141,7 +145,7 @@ impl<E: Epilogue, const ROWS: usize> NullaryFnOnce for Product<'_, E, ROWS> {
             let count = columns.div_ceil(COLUMNS) - first / COLUMNS;
             // Panels beyond the last repeat it; what they give is not used.
             let at: [usize; ABREAST] =
-                std::array::from_fn(|p| (start + first / COLUMNS + p.min(count - 1)) * depth);
+                std::array::from_fn(|p| ((start + first) / COLUMNS + p.min(count - 1)) * depth);
             for from in (0..depth).step_by(STRETCH) {
                 let len = STRETCH.min(depth - from);
                 let x: [&[f32]; ROWS] = std::array::from_fn(|r| &x[r * depth + from..][..len]);
@@ -175,7 +179,7 @@ impl<E: Epilogue, const ROWS: usize> NullaryFnOnce for Product<'_, E, ROWS> {
                 let col = first + p * COLUMNS;
                 let used = COLUMNS.min(columns - col);
                 for (row, t) in products.iter().enumerate() {
-                    epilogue.row(token, row, col, &t[..used]);
+                    epilogue.row(token, row, start + col, &t[..used]);
                 }
             }
         }
@@ -220,8 +224,8 @@ mod tests {
             for rows in [1, 2] {
                 let x = &x[..rows * depth];
                 let (mut a, mut b) = (Collect(Vec::new()), Collect(Vec::new()));
-                super::super::for_each_row(x, panels.all(), &mut a);
-                half.for_each_row(x, panels.all(), &mut b);
+                super::super::for_each_row(x, &mut [panels.all()].into_iter(), &mut a);
+                half.for_each_row(x, &mut [panels.all()].into_iter(), &mut b);
                 a.0.sort();
                 b.0.sort();
                 assert_eq!(a.0, b.0, "{rows} x {depth} x {columns}");

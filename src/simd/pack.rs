@@ -1,6 +1,6 @@
 //! Packed operands.
 
-use super::tile::panel_columns;
+use super::tile::{ABREAST, panel_columns};
 use crate::device::Aligned;
 
 /// A matrix `[depth, columns]` in panels of as many columns as a register tile has, each panel
@@ -42,7 +42,6 @@ impl Panels {
     pub(crate) fn all(&self) -> PanelsView<'_> {
         PanelsView {
             depth: self.depth,
-            start: 0,
             first: 0,
             columns: self.columns,
             data: self.data.as_slice(),
@@ -55,12 +54,6 @@ impl Panels {
 pub(crate) struct PanelsView<'a> {
     depth: usize,
     /// The column of the matrix that this run of panels starts at.
-    #[cfg_attr(
-        not(target_arch = "x86_64"),
-        allow(dead_code, reason = "only 16-bit panels ask for it")
-    )]
-    start: usize,
-    /// The next column, counted from the start of the run.
     first: usize,
     columns: usize,
     data: &'a [f32],
@@ -69,6 +62,11 @@ pub(crate) struct PanelsView<'a> {
 impl<'a> PanelsView<'a> {
     pub(crate) fn depth(&self) -> usize {
         self.depth
+    }
+
+    /// Columns of the panels that a row or two are multiplied with at once.
+    pub(crate) fn abreast_columns() -> usize {
+        ABREAST * panel_columns()
     }
 
     /// All values, padding included.
@@ -93,9 +91,8 @@ impl<'a> PanelsView<'a> {
     }
 
     /// The column of the matrix that this run starts at.
-    #[cfg(target_arch = "x86_64")]
-    pub(super) fn start(&self) -> usize {
-        self.start
+    pub(crate) fn start(&self) -> usize {
+        self.first
     }
 
     /// The column after the last.
@@ -117,23 +114,20 @@ impl<'a> PanelsView<'a> {
         Some((first, panels))
     }
 
-    /// Cuts the panels into `parts` runs of whole panels, each with its first column.
-    pub(crate) fn split(self, parts: usize) -> impl Iterator<Item = (usize, Self)> {
-        let width = panel_columns();
-        let per_part = self.columns.div_ceil(width).div_ceil(parts.max(1));
-        let step = (per_part * width).max(1);
-        (0..self.columns).step_by(step).map(move |col| {
-            let part = Self {
-                depth: self.depth,
-                start: self.start + col,
-                first: 0,
-                columns: step.min(self.columns - col),
-                data: &self.data[col * self.depth..],
-            };
-            (col, part)
-        })
+    /// The columns from `from` to `to`, which begin with a panel, and end with one or with the last
+    /// column.
+    pub(crate) fn part(self, from: usize, to: usize) -> Self {
+        Self {
+            depth: self.depth,
+            first: self.first + from,
+            columns: to - from,
+            data: &self.data[from * self.depth..],
+        }
     }
 }
+
+/// Runs of panels that are multiplied with in turn: one, or what other threads leave.
+pub(crate) type Parts<'a, 'p> = &'a mut dyn Iterator<Item = PanelsView<'p>>;
 
 impl std::fmt::Debug for Panels {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -1,7 +1,7 @@
 //! Rows times packed columns, with an epilogue that takes each piece of a row while it is in cache.
 
 use super::{
-    PanelsView,
+    PanelsView, Parts,
     tile::{ABREAST, most_rows, multiply, multiply_abreast, tile_rows},
 };
 use crate::device::Aligned;
@@ -55,16 +55,19 @@ thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
-/// Calls `epilogue` for every row of `x` (row-major, as deep as `panels`) and every panel of
+/// Calls `epilogue` for every row of `x` (row-major, as deep as the panels) and every panel of
 /// columns, on this thread.
-pub(crate) fn for_each_row(x: &[f32], panels: PanelsView<'_>, epilogue: impl Epilogue) {
+pub(crate) fn for_each_row(x: &[f32], parts: Parts<'_, '_>, mut epilogue: impl Epilogue) {
     SCRATCH.with_borrow_mut(|scratch| {
-        pulp::Arch::new().dispatch(Product {
-            x,
-            panels,
-            scratch,
-            epilogue,
-        });
+        for panels in parts {
+            let (scratch, epilogue) = (&mut *scratch, &mut epilogue);
+            pulp::Arch::new().dispatch(Product {
+                x,
+                panels,
+                scratch,
+                epilogue,
+            });
+        }
     });
 }
 

@@ -2,8 +2,10 @@
 
 use super::{
     FeatureProducts,
+    coordinates::{Quadratic, Separable},
     loss::KinkedLoss,
-    metric::{Covariance, Point},
+    metric::{Covariance, Metric, Point},
+    proximal::{SWEEPS, WITHIN},
     quasi_newton::Reached,
     risk::{FittedRows, coefficients, not_finite},
 };
@@ -22,7 +24,8 @@ const UNEVEN: f64 = 3.0;
 /// `s_i = z_i'beta + b`, for each output, by alternating directions (Boyd et al. 2011, sec. 3 and
 /// 5.1; relaxed as in sec. 3.4.3): scores of their own take proximal steps, and coefficients go
 /// after them by `(rho C + lambda I)^-1` on the gradient, one factor for all outputs. Each
-/// iteration is one pass over the rows; it holds `24 t n` bytes.
+/// iteration is one pass over the rows; it holds `24 t n` bytes. With a cost of each coefficient
+/// by itself they go after the scores by coordinate descent instead, on a copy of C.
 ///
 /// The step on coefficients is one of Newton from where they are, so that rounding in the sums that
 /// C comes from changes the speed and not the result.
@@ -32,6 +35,8 @@ pub(crate) struct Admm {
     pub(crate) intercept: bool,
     /// What a unit of the intercept costs.
     pub(crate) tilt: f64,
+    /// What each coefficient costs by itself, or where it has to stay.
+    pub(crate) cost: Option<Separable>,
     /// The first rho, which follows the residuals: about the slope of the loss over the size of
     /// scores.
     pub(crate) stiffness: f64,
@@ -56,16 +61,20 @@ struct Sums {
 impl Sums {
     /// The relative residuals: primal and dual.
     fn residuals(&self) -> (f64, f64) {
-        let share = |part: f64, whole: f64| {
-            if part > 0.0 {
-                (part / whole).sqrt()
-            } else {
-                0.0
-            }
+        let share = |part: f64, whole: f64| match (part > 0.0, whole > 0.0) {
+            (true, true) => (part / whole).sqrt(),
+            (true, false) => 1.0,
+            (false, _) => 0.0,
+        };
+        // Where no row pulls, none costs anything: what moves then is beside the copies.
+        let pulled = if self.slopes > 0.0 {
+            self.slopes
+        } else {
+            self.copies
         };
         (
             share(self.apart, self.scores.max(self.copies)),
-            share(self.moved, self.slopes),
+            share(self.moved, pulled),
         )
     }
 }
@@ -111,7 +120,36 @@ impl Copies {
     }
 }
 
+/// How coefficients go after the scores that rows chose.
+enum Follow {
+    /// By one factor.
+    Factor(Metric),
+    /// Each at a cost of its own.
+    Each(Quadratic, Separable),
+}
+
+impl Follow {
+    fn step(&self, at: &mut Point, gradient: &Point, tolerance: f64) {
+        match self {
+            Self::Factor(metric) => at.add(-1.0, &metric.inverse(gradient)),
+            Self::Each(quadratic, cost) => {
+                *at = quadratic.step(at, gradient, *cost, (WITHIN * tolerance, SWEEPS));
+            }
+        }
+    }
+}
+
 impl Admm {
+    fn follow(&self, covariance: &Covariance, rho: f64) -> Result<Follow> {
+        Ok(match self.cost {
+            None => Follow::Factor(covariance.metric(rho, self.lambda)?),
+            Some(cost) => {
+                let (quadratic, _) = Quadratic::of(covariance.clone(), rho, self.lambda);
+                Follow::Each(quadratic, cost)
+            }
+        })
+    }
+
     /// Minimises. `hear` gets the number of passes and the larger relative residual.
     pub(crate) fn solve(
         &self,
@@ -124,7 +162,7 @@ impl Admm {
         let mean_d = &covariance.mean_d;
         let total = rows.total();
         let mut rho = self.stiffness;
-        let mut metric = covariance.metric(rho, self.lambda)?;
+        let mut follow = self.follow(covariance, rho)?;
         let mut copies = Copies {
             own_tn: Array2::zeros((outputs, rows.rows)),
             pull_tn: Array2::zeros((outputs, rows.rows)),
@@ -149,8 +187,11 @@ impl Admm {
             passes += 1;
             for (k, sums) in sums_t.iter().enumerate() {
                 let beta = at.beta_td.row(k);
-                let value =
-                    sums.loss / total + 0.5 * self.lambda * beta.dot(&beta) + self.tilt * shift[k];
+                let cost: f64 = self
+                    .cost
+                    .map_or(0.0, |c| beta.iter().map(|&b| c.of(b)).sum());
+                let square = 0.5 * self.lambda * beta.dot(&beta);
+                let value = sums.loss / total + square + cost + self.tilt * shift[k];
                 if !value.is_finite() {
                     return Err(not_finite());
                 }
@@ -176,7 +217,7 @@ impl Admm {
             if self.intercept {
                 gradient.intercept_t = mean_t * rho + self.tilt;
             }
-            at.add(-1.0, &metric.inverse(&gradient));
+            follow.step(&mut at, &gradient, self.tolerance);
 
             if passes % LOOK_EVERY == 0 && changes < MOST_CHANGES {
                 let factor = stiffer(&sums_t);
@@ -184,7 +225,10 @@ impl Admm {
                     changes += 1;
                     rho *= factor;
                     copies.pull_tn /= factor;
-                    metric = covariance.metric(rho, self.lambda)?;
+                    match &mut follow {
+                        Follow::Factor(metric) => *metric = covariance.metric(rho, self.lambda)?,
+                        Follow::Each(quadratic, _) => quadratic.rescale(rho),
+                    }
                 }
             }
         }

@@ -2,7 +2,7 @@
 //! never formed.
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use super::{
     Coefficients, FeatureProducts,

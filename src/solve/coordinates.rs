@@ -1,7 +1,7 @@
 //! Quadratics with a penalty of each coefficient by itself: coordinate descent on sums, which needs
 //! no rows.
 
-use super::metric::{Covariance, Spread};
+use super::metric::{Covariance, Point, Spread};
 use ndarray::{Array1, Array2, ArrayViewMut1};
 
 /// What each coefficient costs by itself, or where it has to stay.
@@ -108,6 +108,31 @@ impl Quadratic {
             }
         }
         (sweeps, false)
+    }
+
+    /// The same with another scale of C.
+    pub(crate) fn rescale(&mut self, scale: f64) {
+        self.scale = scale;
+    }
+
+    /// From a place with this gradient to the least of the quadratic that touches there, with the
+    /// cost: what a step by `H^-1` is without one. Intercepts have the curvature `scale`.
+    pub(crate) fn step(
+        &self,
+        at: &Point,
+        gradient: &Point,
+        cost: Separable,
+        stop: (f64, usize),
+    ) -> Point {
+        let mut next = at.clone();
+        let rows = next.beta_td.rows_mut().into_iter();
+        for ((mut x, beta), g) in rows.zip(at.beta_td.rows()).zip(gradient.beta_td.rows()) {
+            let c: Array1<f64> = self.times(&beta.to_owned()) - g;
+            self.minimise(&c, cost, &mut x, stop);
+        }
+        next.intercept_t
+            .scaled_add(-1.0 / self.scale, &gradient.intercept_t);
+        next
     }
 
     /// One sweep over the coefficients that `of` takes; the largest change of a slope.

@@ -10,11 +10,13 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 const ROWS_A_COLUMN: usize = 8;
 /// Bytes of factors up to which every output has its own.
 const SEVERAL_BYTES: usize = 1 << 30;
-/// So many terms of a Gram matrix take as long as one of a product with few outputs: an estimate,
-/// not measured.
+/// So many terms of a Gram matrix take as long as one of a product with few outputs, which reads
+/// each feature once for each of them where a Gram matrix has it in registers. Chosen by that
+/// thought, not measured: it and [`PASSES`] say only which of two metrics is taken, and so how long
+/// a fit takes. Steps in either end at the same least.
 const FASTER: f64 = 10.0;
-/// Passes that the factors of all outputs may take as long as; beyond that there is one for all. An
-/// estimate, not measured.
+/// Passes that the factors of all outputs may take as long as; beyond that there is one for all.
+/// About as many as logistic regression takes on digits: a metric that costs more cannot save it.
 const PASSES: f64 = 25.0;
 
 /// What the metric `(Z - 1 m')'W(Z - 1 m') / total + penalty I` has beside the weights W, with a
@@ -27,7 +29,18 @@ pub(super) struct Curvature<'a> {
     pub(super) total: f64,
     pub(super) penalty: f64,
     pub(super) intercept: bool,
+    /// Bytes that the sums of all outputs may take, where each has its own.
+    pub(super) memory: u64,
 }
+
+/// Bytes of the sums of one output on the CPU, at most about: a triangle in f64, and the rows that
+/// wait to be summed.
+fn sum_bytes(order: usize) -> usize {
+    4 * order * order + order * WAITING_BYTES
+}
+
+/// Bytes of 4,096 features, one a row.
+const WAITING_BYTES: usize = 4 * 4096;
 
 /// Rows with the roots of their weights, in order.
 type Kept = Vec<(usize, f32)>;
@@ -111,10 +124,21 @@ impl Curvature<'_> {
         (weight_tn, turn_tt): (ArrayView2<'_, f64>, Array2<f64>),
         device: &Device,
     ) -> Result<Option<Metric>> {
+        self.metric_of(features, (weight_tn, turn_tt), self.pays(weight_tn), device)
+    }
+
+    /// As [`Self::metric`], one for `each` output or one for all.
+    fn metric_of(
+        &self,
+        features: &mut (dyn FeatureProducts + '_),
+        (weight_tn, turn_tt): (ArrayView2<'_, f64>, Array2<f64>),
+        each: bool,
+        device: &Device,
+    ) -> Result<Option<Metric>> {
         let most = ROWS_A_COLUMN * (self.mean_d.len() + 1);
         let all = weight_tn.mean_axis(Axis(0));
         let kept = match all {
-            Some(mean_n) if !self.pays(weight_tn) => vec![kept(mean_n.view(), most)],
+            Some(mean_n) if !each => vec![kept(mean_n.view(), most)],
             _ => weight_tn
                 .rows()
                 .into_iter()
@@ -147,7 +171,9 @@ impl Curvature<'_> {
         let counted = n.min(ROWS_A_COLUMN as f64 * d);
         let sums = k * (counted + d) * d * d / FASTER;
         let pass = 4.0 * n * d * k;
-        outputs == 1 || (8 * outputs * order * order <= SEVERAL_BYTES && sums <= PASSES * pass)
+        let fit = outputs.saturating_mul(sum_bytes(order)) as u64 <= self.memory
+            && 8 * outputs * order * order <= SEVERAL_BYTES;
+        outputs == 1 || (fit && sums <= PASSES * pass)
     }
 
     /// The Cholesky factor of the metric. Where rounding leaves no positive definite matrix the
@@ -230,7 +256,8 @@ mod tests {
     }
 
     /// The metric times its inverse gives a gradient back, by sums of every single row in f64: with
-    /// and without an intercept, on every device.
+    /// and without an intercept, one for each output or one for all by the mean of their weights,
+    /// on every device.
     #[test]
     fn a_metric_is_that_of_the_weighted_rows() {
         let (n, d, total, penalty) = (50, 7, 60.0, 0.3);
@@ -238,7 +265,11 @@ mod tests {
         let weight_tn = Array2::from_shape_fn((2, n), |(k, i)| ((i + 3 * k) % 5) as f64 / 4.0);
         let mut devices = crate::under_test::gpus();
         devices.push(Device::cpu());
-        for (device, intercept) in devices.iter().flat_map(|d| [(d, true), (d, false)]) {
+        let ways = [(true, true), (false, true), (true, false), (false, false)];
+        let ways = ways
+            .into_iter()
+            .flat_map(|way| devices.iter().map(move |d| (d, way)));
+        for (device, (intercept, each)) in ways {
             let mean_d = match intercept {
                 true => Array1::from_shape_fn(d, |j| 0.2 * j as f64),
                 false => Array1::zeros(d),
@@ -248,11 +279,12 @@ mod tests {
                 total,
                 penalty,
                 intercept,
+                memory: u64::MAX,
             };
             // Directions among the outputs, one column each.
             let turn_tt = array![[0.6, 0.8], [0.8, -0.6]];
             let weights = (weight_tn.view(), turn_tt.clone());
-            let metric = of.metric(&mut Blocks(z.clone()), weights, device);
+            let metric = of.metric_of(&mut Blocks(z.clone()), weights, each, device);
             let metric = metric.expect("sums").expect("blocks");
             let mut gradient = Point::zero(2, d);
             gradient
@@ -271,7 +303,13 @@ mod tests {
                 let (beta, b) = (step.beta_td.row(k), step.intercept_t[k]);
                 let mut back = &beta * penalty;
                 let mut back_intercept = if intercept { penalty * b } else { 0.0 };
-                for (z, w) in z.rows().into_iter().zip(weight_tn.row(k)) {
+                let mean_n = weight_tn.mean_axis(Axis(0)).expect("outputs");
+                let weight_n = if each {
+                    weight_tn.row(k)
+                } else {
+                    mean_n.view()
+                };
+                for (z, w) in z.rows().into_iter().zip(weight_n) {
                     let z = z.mapv(f64::from) - &mean_d;
                     let along = w * (z.dot(&beta) + b) / total;
                     back.scaled_add(along, &z);
@@ -279,9 +317,32 @@ mod tests {
                 }
                 let off = (&back - &gradient.beta_td.row(k)).fold(0.0, |m: f64, v| m.max(v.abs()));
                 let off = off.max((back_intercept - gradient.intercept_t[k]).abs());
-                assert!(off < 1e-5, "output {k} on {device:?}: {off}");
+                assert!(off < 1e-5, "output {k} of {each} on {device:?}: {off}");
             }
         }
+    }
+
+    /// One for each output where that is cheap beside passes, one for all where features are many
+    /// more than rows or factors would not fit.
+    #[test]
+    fn several_metrics_are_taken_where_that_pays() {
+        let pays_in = |outputs: usize, rows: usize, features: usize, memory: u64| {
+            let mean_d = Array1::zeros(features);
+            let of = Curvature {
+                mean_d: &mean_d,
+                total: 1.0,
+                penalty: 0.1,
+                intercept: true,
+                memory,
+            };
+            of.pays(Array2::zeros((outputs, rows)).view())
+        };
+        let pays = |outputs, rows, features| pays_in(outputs, rows, features, u64::MAX);
+        assert!(pays(1, 10, 4000) && pays(10, 1800, 200) && pays(10, 60_000, 2000));
+        assert!(!pays(3, 50, 1000) && !pays(40, 60_000, 2000));
+        // 4 bytes of 40,401 pairs and 16,384 of 201 columns, ten times.
+        assert!(pays_in(10, 1800, 200, 34_600_000) && !pays_in(10, 1800, 200, 34_500_000));
+        assert!(pays_in(1, 1800, 200, 0));
     }
 
     /// All rows with a weight where they are few; of many, those with large weights and as many of

@@ -1,6 +1,6 @@
 //! Ridge regression in its dual: for fewer rows than features, which then lie in memory.
 
-use super::Coefficients;
+use super::{Coefficients, FeatureProducts};
 use crate::{
     Error, Result,
     device::CpuDevice,
@@ -14,7 +14,7 @@ use faer::{
         triangular::{self, BlockStructure},
     },
 };
-use ndarray::{Array1, Array2, ArrayView1, Axis};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 
 /// Ridge regression from all rows at once: `beta = Z'(Z Z' + lambda n I)^-1 y`, which equals
 /// `(Z'Z + lambda n I)^-1 Z'y` (Saunders, Gammerman & Vovk 1998), lambda PER SAMPLE as in
@@ -112,6 +112,68 @@ impl Dual {
     }
 }
 
+impl Dual {
+    /// As [`Self::solve`] for features of which there are products, with the lower triangle of
+    /// their kernel matrix `Z Z'`, `[n, n]`, and targets `[t, n]`. Centred, that matrix is
+    /// `K - k 1' - 1 k' + c`, `k = Z m` and `c = m'm` for the weighted mean m of the rows of Z.
+    pub(crate) fn solve_kernel(
+        &self,
+        features: &mut dyn FeatureProducts,
+        mut kernel_nn: Array2<f64>,
+        y_tn: ArrayView2<'_, f64>,
+        weights_n: Option<ArrayView1<'_, f64>>,
+    ) -> Result<(Coefficients, f64)> {
+        let Self { lambda, intercept } = *self;
+        let (targets, rows) = y_tn.dim();
+        let ones = Array1::ones(rows);
+        let weights_n = weights_n.unwrap_or(ones.view());
+        let n = weights_n.sum();
+        let roots_n = weights_n.mapv(f64::sqrt);
+        let mut mean_1d = Array2::zeros((1, features.columns()));
+        let mut y_nt = y_tn.t().as_standard_layout().into_owned();
+        let mut y_mean = Array1::zeros(targets);
+        if intercept {
+            features.transposed(weights_n.insert_axis(Axis(0)), &mut mean_1d)?;
+            mean_1d /= n;
+            let mut along_1n = Array2::zeros((1, rows));
+            features.add_product(mean_1d.view(), &mut along_1n)?;
+            let square = mean_1d.row(0).dot(&mean_1d.row(0));
+            for (i, mut row) in kernel_nn.rows_mut().into_iter().enumerate() {
+                let own = along_1n[[0, i]] - square;
+                let pairs = row.iter_mut().zip(&along_1n).take(i + 1);
+                pairs.for_each(|(k, other)| *k -= own + other);
+            }
+            y_mean = weights_n.dot(&y_nt) / n;
+            y_nt -= &y_mean;
+        }
+        for (mut row, root) in kernel_nn.rows_mut().into_iter().zip(&roots_n) {
+            let pairs = row.iter_mut().zip(&roots_n);
+            pairs.for_each(|(k, other)| *k *= root * other);
+        }
+        y_nt *= &roots_n.view().insert_axis(Axis(1));
+        if y_nt.iter().any(|v| !v.is_finite()) {
+            let problem = "the targets are too large";
+            return Err(Error::numerical(problem).help(Remedy::Standardize));
+        }
+        let (alpha_nt, dimension) = match lambda == 0.0 {
+            true => least(&kernel_nn, y_nt)?,
+            false => penalised(kernel_nn, y_nt, lambda * n)?,
+        };
+        let alpha_tn = (alpha_nt.reversed_axes() * &roots_n)
+            .as_standard_layout()
+            .into_owned();
+        // Z need not be centred: of centred targets alpha times the roots of the weights sums to 0.
+        let mut beta_td = Array2::zeros((targets, features.columns()));
+        features.transposed(alpha_tn.view(), &mut beta_td)?;
+        let intercept_t = y_mean - beta_td.dot(&mean_1d.row(0));
+        let coefficients = Coefficients {
+            beta_dt: beta_td.reversed_axes().as_standard_layout().into_owned(),
+            intercept_t,
+        };
+        Ok((coefficients, dimension))
+    }
+}
+
 fn matrix(a: &Array2<f64>) -> MatRef<'_, f64> {
     let (rows, cols) = a.dim();
     MatRef::from_row_major_slice(a.as_slice().expect("standard layout"), rows, cols)
@@ -176,7 +238,7 @@ mod tests {
     use crate::{
         normal::NormalEquations,
         seed::{Seed, Stream},
-        solve::Cholesky,
+        solve::{Cholesky, conjugate_gradients::tests::Stored},
     };
     use ndarray::s;
 
@@ -217,7 +279,20 @@ mod tests {
                     assert!(apart.iter().all(|e| *e < 1e-9), "{apart}");
                     let apart = (&primal.intercept_t - &dual.intercept_t).mapv(f64::abs);
                     assert!(apart.iter().all(|e| *e < 1e-9), "{apart}");
-                    assert!((dimension.expect("few") - of_dual).abs() < 1e-8);
+                    let dimension = dimension.expect("few");
+                    assert!((dimension - of_dual).abs() < 1e-8);
+                    let of_kernel = Dual { lambda, intercept }.solve_kernel(
+                        &mut Stored(z.clone()),
+                        z.dot(&z.t()),
+                        y.t(),
+                        Some(weights.view()),
+                    );
+                    let (by_kernel, of_kernel) = of_kernel.expect("solves");
+                    let apart = (&primal.beta_dt - &by_kernel.beta_dt).mapv(f64::abs);
+                    assert!(apart.iter().all(|e| *e < 1e-9), "{apart}");
+                    let apart = (&primal.intercept_t - &by_kernel.intercept_t).mapv(f64::abs);
+                    assert!(apart.iter().all(|e| *e < 1e-9), "{apart}");
+                    assert!((dimension - of_kernel).abs() < 1e-8);
                 }
             }
         }

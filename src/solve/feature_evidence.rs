@@ -31,6 +31,8 @@ pub(crate) struct FeatureEvidence {
     known: KnownVariances,
     /// What the weights add to the logarithm of the likelihood of one target.
     of_weights: f64,
+    /// Rows that the likelihood counts.
+    counted: f64,
 }
 
 /// The evidence at some features and what it changes by.
@@ -45,21 +47,27 @@ pub(crate) struct EvidenceSlope {
 }
 
 impl FeatureEvidence {
-    /// Of targets `[n, t]` and, where there are some, positive weights of the rows.
+    /// Of targets `[n, t]` and, where there are some, positive weights of the rows, which are their
+    /// precisions or, if they are `counts`, say how often a row is there.
     pub(crate) fn new(
         mut y_nt: Array2<f64>,
-        weights_n: Option<&Array1<f64>>,
+        (weights_n, counts): (Option<&Array1<f64>>, bool),
         intercept: bool,
         known: KnownVariances,
     ) -> Self {
         let n = y_nt.nrows() as f64;
         let roots_n = weights_n.map(|w| w.mapv(f64::sqrt));
         let mut of_weights = 0.0;
+        let mut rows = n;
         if let (Some(roots_n), Some(weights_n)) = (&roots_n, weights_n) {
             y_nt *= &roots_n.view().insert_axis(Axis(1));
-            of_weights = 0.5 * weights_n.mapv(f64::ln).sum();
-            if intercept {
-                of_weights -= 0.5 * (weights_n.sum() / n).ln();
+            if counts {
+                rows = weights_n.sum();
+            } else {
+                of_weights = 0.5 * weights_n.mapv(f64::ln).sum();
+                if intercept {
+                    of_weights -= 0.5 * (weights_n.sum() / n).ln();
+                }
             }
         }
         let along_n = intercept.then(|| match &roots_n {
@@ -77,13 +85,8 @@ impl FeatureEvidence {
             along_n,
             known,
             of_weights,
+            counted: if intercept { rows - 1.0 } else { rows },
         }
-    }
-
-    /// Rows that the likelihood counts.
-    fn counted(&self) -> f64 {
-        let intercept = if self.along_n.is_some() { 1.0 } else { 0.0 };
-        self.y_nt.nrows() as f64 - intercept
     }
 
     /// `R Z` without what an intercept takes out, from and to `[D, n]`.
@@ -109,7 +112,7 @@ impl FeatureEvidence {
         let (features, rows) = z_dn.dim();
         let sums = NormalEquations {
             rows: rows as u64,
-            weight: rows as f64,
+            weight: self.counted + if self.along_n.is_some() { 1.0 } else { 0.0 },
             log_weight: 0.0,
             zty_dt: product(&z_dn, &self.y_nt),
             gram_dd: lower_outer(&z_dn),
@@ -117,7 +120,7 @@ impl FeatureEvidence {
             ..NormalEquations::zero(features, self.y_nt.ncols())
         };
         let trace = sums.gram_dd.diag().sum();
-        let evidence = Evidence::of(&sums, self.along_n.is_some())?;
+        let evidence = Evidence::counting(&sums, self.along_n.is_some())?;
         let variances = evidence.maximize(self.known)?;
         let least = (LambdaPath::CUTOFF * trace).min(variances.ratio).ln();
         Ok((variances, (least, (trace * 1e4).ln())))
@@ -129,7 +132,7 @@ impl FeatureEvidence {
         match (self.known.noise, self.known.signal) {
             (Some(noise), _) => every(noise),
             (None, Some(signal)) => every(signal * ratio),
-            (None, None) => misfit_t / self.counted(),
+            (None, None) => misfit_t / self.counted,
         }
     }
 
@@ -162,7 +165,7 @@ impl FeatureEvidence {
         let mut misfit_t = &self.square_t - &explained_t;
         misfit_t.zip_mut_with(&self.square_t, |m, &y| *m = m.max(y * f64::EPSILON));
         let noise_t = self.noise_t(ratio, &misfit_t);
-        let counted = self.counted();
+        let counted = self.counted;
         let stretch = log_determinant - features as f64 * log_ratio;
         let each = misfit_t.iter().zip(&noise_t);
         let each = each.map(|(misfit, noise)| misfit / noise + counted * (TAU * noise).ln());
@@ -250,7 +253,7 @@ mod tests {
         for intercept in [true, false] {
             let evidence = Evidence::of(&sums, intercept).expect("decomposes");
             for known in known() {
-                let own = FeatureEvidence::new(y_nt.clone(), None, intercept, known);
+                let own = FeatureEvidence::new(y_nt.clone(), (None, false), intercept, known);
                 let (variances, _) = own.likeliest(z_dn.clone()).expect("found");
                 let expected = evidence.maximize(known).expect("found");
                 assert!((variances.ratio / expected.ratio - 1.0).abs() < 1e-5);
@@ -276,7 +279,7 @@ mod tests {
         for (intercept, weighted) in [(true, false), (false, false), (true, true), (false, true)] {
             for known in known() {
                 let weights = weighted.then_some(&weights_n);
-                let own = FeatureEvidence::new(y_nt.clone(), weights, intercept, known);
+                let own = FeatureEvidence::new(y_nt.clone(), (weights, false), intercept, known);
                 let at = |z_dn: &Array2<f64>, log_ratio: f64| {
                     let slope = own.slope(z_dn.clone(), log_ratio);
                     slope.expect("positive definite")
@@ -335,7 +338,8 @@ mod tests {
                 }
                 expected -= 0.5 * (square + determinant + counted * TAU.ln());
             }
-            let own = FeatureEvidence::new(y_nt.clone(), Some(&weights_n), intercept, known);
+            let own =
+                FeatureEvidence::new(y_nt.clone(), (Some(&weights_n), false), intercept, known);
             let slope = own.slope(z_dn.clone(), (noise / signal).ln());
             let found = slope.expect("positive definite").value;
             assert!((found - expected).abs() < 1e-10, "{found} {expected}");

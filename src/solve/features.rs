@@ -5,11 +5,13 @@
 //! own columns and leaves the others alone.
 
 mod binned;
+mod binned_kernel;
 mod binned_sums;
 mod block;
 mod streamed;
 
 pub use binned::BinnedRows;
+pub(crate) use binned_kernel::binned_kernel;
 pub(crate) use binned_sums::binned_sums;
 pub(crate) use block::Block;
 pub use streamed::StreamedRows;

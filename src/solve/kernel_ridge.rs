@@ -3,7 +3,7 @@
 
 use super::Coefficients;
 use crate::{Error, Result, error::Remedy, linalg::cholesky::Lower};
-use ndarray::{Array2, ArrayView2, Axis};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 
 /// Coefficients of the rows, and how many of their combinations the penalty leaves free.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,8 +37,39 @@ pub struct KernelSolution {
 /// # Ok::<(), bochner::Error>(())
 /// ```
 pub fn kernel_ridge(
+    k_nn: Array2<f64>,
+    y_nt: ArrayView2<'_, f64>,
+    lambda: f64,
+    intercept: bool,
+) -> Result<KernelSolution> {
+    let ones_n = Array1::ones(y_nt.nrows());
+    weighted_kernel_ridge(k_nn, y_nt, ones_n.view(), lambda, intercept)
+}
+
+/// As [`kernel_ridge`], of rows with weights c, `[n]`, whose sum is W: it minimises
+/// `sum_i c_i (y_i - f(x_i))^2 / W + lambda |f|^2`, so that a row of weight 2 is one that is there
+/// twice.
+///
+/// With `S = diag(sqrt(c))` the coefficients are `alpha = S a` of
+/// `(S K S + lambda W I) a = S (y - b)`, and `1'alpha = 0` still decides b.
+///
+/// # Errors
+/// Those of [`kernel_ridge`], and [`Error::Parameter`] on a weight that is negative or not finite,
+/// or where none is positive.
+///
+/// ```
+/// use bochner::solve::weighted_kernel_ridge;
+/// use ndarray::array;
+/// // One row of any weight is one row: (2 + 3) alpha = 10
+/// let (k, y, c) = (array![[2.0]], array![[10.0]], array![7.0]);
+/// let solved = weighted_kernel_ridge(k, y.view(), c.view(), 3.0, false)?;
+/// assert!((solved.coefficients.beta_dt[[0, 0]] - 2.0).abs() < 1e-12);
+/// # Ok::<(), bochner::Error>(())
+/// ```
+pub fn weighted_kernel_ridge(
     mut k_nn: Array2<f64>,
     y_nt: ArrayView2<'_, f64>,
+    weights_n: ArrayView1<'_, f64>,
     lambda: f64,
     intercept: bool,
 ) -> Result<KernelSolution> {
@@ -54,7 +85,23 @@ pub fn kernel_ridge(
             "lambda is {lambda}; it must be 0 or positive, and finite"
         )));
     }
-    let penalty = lambda * n as f64;
+    if weights_n.len() != n {
+        return Err(Error::shape(format!(
+            "{} weights do not go with {n} rows",
+            weights_n.len()
+        )));
+    }
+    let total = weights_n.sum();
+    if weights_n.iter().any(|&c| c < 0.0) || !(total > 0.0 && total.is_finite()) {
+        return Err(Error::parameter(
+            "weights of rows must be 0 or positive, and finite, and one of them positive",
+        ));
+    }
+    let root_n = weights_n.mapv(f64::sqrt);
+    for (mut row, &root) in k_nn.rows_mut().into_iter().zip(&root_n) {
+        row.zip_mut_with(&root_n, |k, &other| *k *= root * other);
+    }
+    let penalty = lambda * total;
     let largest = k_nn.diag().fold(0.0_f64, |m, &k| m.max(k));
     k_nn.diag_mut().mapv_inplace(|k| k + penalty);
     let mut factor = Lower::take(k_nn);
@@ -63,18 +110,23 @@ pub fn kernel_ridge(
     let smallest = (0..n).map(|i| factor.row(i)[i].powi(2));
     let smallest = smallest.fold(f64::INFINITY, f64::min);
     if !positive || smallest <= n as f64 * f64::EPSILON * largest {
-        let problem = format!("the kernel matrix is singular to rounding at lambda = {lambda:e}");
+        let problem = format!("the kernel matrix is singular to rounding at lambda = {lambda}");
         return Err(Error::numerical(problem).help(Remedy::LargerLambda));
     }
-    // The columns of y, and a column of ones beside them.
+    // The columns of S y, and S 1 beside them.
+    let root_n1 = root_n.view().insert_axis(Axis(1));
     let mut solved = Array2::ones((n, targets + 1));
     solved.slice_mut(ndarray::s![.., ..targets]).assign(&y_nt);
+    solved *= &root_n1;
     factor.solve(&mut solved);
     factor.solve_transposed(&mut solved);
     if solved.iter().any(|v| !v.is_finite()) {
         let problem = format!("the coefficients are not finite at lambda = {lambda:e}");
         return Err(Error::numerical(problem).help(Remedy::LargerLambda));
     }
+    // |M^-1 S 1|^2, with M what was factored.
+    let along = solved.column(targets).dot(&solved.column(targets));
+    solved *= &root_n1;
     let (u_nt, v_n) = (
         solved.slice(ndarray::s![.., ..targets]),
         solved.column(targets),
@@ -83,13 +135,13 @@ pub fn kernel_ridge(
     let (beta_dt, intercept_t, dimension) = match intercept {
         false => (
             u_nt.to_owned(),
-            ndarray::Array1::zeros(targets),
+            Array1::zeros(targets),
             n as f64 - penalty * trace,
         ),
         true => {
             let b_t = u_nt.sum_axis(Axis(0)) / v_n.sum();
+            let trace = trace - along / v_n.sum();
             let along = v_n.insert_axis(Axis(1));
-            let trace = trace - v_n.dot(&v_n) / v_n.sum();
             let dimension = n as f64 - 1.0 - penalty * trace;
             (&u_nt - &(&along * &b_t), b_t, dimension)
         }
@@ -111,7 +163,7 @@ mod tests {
         linalg::eigen::eigen,
         seed::{Seed, Stream},
     };
-    use ndarray::{Array1, array};
+    use ndarray::array;
 
     /// The equations that define it, by products alone, and the dimension by eigenvalues of the
     /// centred kernel.
@@ -141,6 +193,47 @@ mod tests {
                 assert!((solved.effective_dimension / free - 1.0).abs() < 1e-6);
             }
         }
+    }
+
+    /// Rows of weight c are rows that are there c times; any multiple of all weights is the same.
+    #[test]
+    fn weights_are_repetitions() {
+        let mut draws = Seed(4).stream(Stream::Data, 0);
+        let x = Array2::from_shape_simple_fn((30, 2), || draws.normal());
+        let y = Array2::from_shape_simple_fn((30, 2), || 5.0 + draws.normal());
+        let counts = Array1::from_shape_fn(30, |i| (i % 4) as f64);
+        let repeated: Vec<usize> = (0..30).flat_map(|i| vec![i; i % 4]).collect();
+        let (many_x, many_y) = (x.select(Axis(0), &repeated), y.select(Axis(0), &repeated));
+        let k = gram(&Gaussian, x.view());
+        for intercept in [true, false] {
+            let many = gram(&Gaussian, many_x.view());
+            let many = kernel_ridge(many, many_y.view(), 1e-2, intercept).expect("solves");
+            let mut alpha = Array2::<f64>::zeros((30, 2));
+            for (r, &i) in repeated.iter().enumerate() {
+                let mut row = alpha.row_mut(i);
+                row += &many.coefficients.beta_dt.row(r);
+            }
+            for times in [1.0, 0.3] {
+                let c = &counts * times;
+                let few = weighted_kernel_ridge(k.clone(), y.view(), c.view(), 1e-2, intercept);
+                let few = few.expect("solves");
+                let off = &few.coefficients.beta_dt - &alpha;
+                assert!(off.iter().all(|d| d.abs() < 1e-9), "{off}");
+                let off = &few.coefficients.intercept_t - &many.coefficients.intercept_t;
+                assert!(off.iter().all(|d| d.abs() < 1e-9), "{off}");
+                let ratio = few.effective_dimension / many.effective_dimension;
+                assert!((ratio - 1.0).abs() < 1e-9, "{ratio}");
+            }
+        }
+        for bad in [-1.0, f64::NAN, f64::INFINITY] {
+            let mut c = counts.clone();
+            c[3] = bad;
+            assert!(weighted_kernel_ridge(k.clone(), y.view(), c.view(), 1.0, true).is_err());
+        }
+        let none = Array1::zeros(30);
+        assert!(weighted_kernel_ridge(k.clone(), y.view(), none.view(), 1.0, true).is_err());
+        let short = Array1::ones(29);
+        assert!(weighted_kernel_ridge(k, y.view(), short.view(), 1.0, true).is_err());
     }
 
     #[test]

@@ -1,8 +1,12 @@
 //! The Laplace approximation of a posterior: a normal law around its mode, whose covariance is the
 //! inverse of the Hessian there, and what a sigmoid is on the average under it.
 
+mod classes;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use classes::{ClassHessian, MeanSoftmax, contrasts};
+pub use classes::{ClassLaplace, ClassSpread};
 
 use super::Spread;
 use crate::{

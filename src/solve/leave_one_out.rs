@@ -16,7 +16,7 @@ const BLOCK: usize = 256;
 /// A leverage of 1 leaves nothing to tell the row from: its residual is divided by this.
 const LEAST: f64 = 1e-12;
 
-/// Sums of squared leave-one-out residuals in the basis of a path's eigenvectors. A row with
+/// Squares of leave-one-out residuals in the basis of a path's eigenvectors. A row with
 /// residual r and leverage `h = w z'(Z'Z + lambda n I)^-1 z` (plus `w / n` for a free intercept)
 /// would have the residual `r / (1 - h)` if the fit had not seen it (Allen 1974; Golub, Heath &
 /// Wahba 1979).
@@ -30,7 +30,7 @@ struct Residuals<'a> {
 }
 
 impl Residuals<'_> {
-    /// Weighted sums of squares of some rows, `[L, t]`.
+    /// Weighted squares of some rows, `[m, L t]`.
     fn squares(
         &self,
         z_md: ArrayView2<'_, f32>,
@@ -42,17 +42,18 @@ impl Residuals<'_> {
         let leverage_ml = p_mp.mapv(|p| p * p).dot(&self.inverse_pl);
         let of_intercept = self.path.leverage_of_intercept();
         let (lambdas, targets) = (leverage_ml.ncols(), y_mt.ncols());
-        let mut squares_lt = Array2::zeros((lambdas, targets));
+        let mut squares_mc = fit_mc;
         for (i, &w) in weights_m.iter().enumerate() {
             for l in 0..lambdas {
                 let left = (1.0 - w * (leverage_ml[[i, l]] + of_intercept)).max(LEAST);
                 for k in 0..targets {
-                    let fitted = fit_mc[[i, l * targets + k]] + self.path.centre()[k];
-                    squares_lt[[l, k]] += w * ((y_mt[[i, k]] - fitted) / left).powi(2);
+                    let square = &mut squares_mc[[i, l * targets + k]];
+                    let residual = y_mt[[i, k]] - (*square + self.path.centre()[k]);
+                    *square = w * (residual / left).powi(2);
                 }
             }
         }
-        squares_lt
+        squares_mc
     }
 }
 
@@ -101,7 +102,8 @@ impl LambdaPath {
             inverse_pl: side_by_side(&columns)?,
             scaled_pc: side_by_side(&scaled)?,
         };
-        let mut sums = (Array2::zeros((lambdas.len(), targets.outputs())), 0.0);
+        let shape = (lambdas.len(), targets.outputs());
+        let mut sums = (Array1::zeros(shape.0 * shape.1), 0.0);
         each_row(
             map,
             source,
@@ -117,12 +119,15 @@ impl LambdaPath {
                         residuals.squares(z, y_mt.slice(s![rows.clone(), ..]), &weights_m[rows])
                     })
                     .collect();
-                // In the order of rows, so that threads do not matter.
-                of_blocks.iter().for_each(|squares| sums.0 += squares);
-                sums.1 += weights_m.iter().sum::<f64>();
+                // Row by row in their order, so that neither threads nor chunks matter.
+                for row in of_blocks.iter().flat_map(|squares_mc| squares_mc.rows()) {
+                    sums.0 += &row;
+                }
+                weights_m.iter().for_each(|w| sums.1 += w);
             },
         )?;
-        Ok(sums.0 / sums.1)
+        let squares_lt = sums.0.into_shape_with_order(shape);
+        Ok(squares_lt.map_err(|e| Error::shape(e.to_string()))? / sums.1)
     }
 }
 

@@ -6,7 +6,7 @@ use ndarray::{Array1, Array2, ArrayView2, Axis, Zip, s};
 use rayon::prelude::*;
 
 /// Means and covariances of features, or their second moments about zero if no intercept is fitted.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Covariance {
     /// `[D]`; zeros if no intercept is fitted.
     pub(crate) mean_d: Array1<f64>,
@@ -14,7 +14,7 @@ pub(crate) struct Covariance {
 }
 
 /// Covariances of all pairs, or of each feature with itself.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Spread {
     /// `[D, D]`, lower triangle.
     Pairs(Array2<f64>),

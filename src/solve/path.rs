@@ -59,6 +59,8 @@ pub struct LambdaPath {
     pub(super) z_mean_d: Array1<f64>,
     pub(super) y_mean_t: Array1<f64>,
     intercept: Intercept,
+    /// The penalty that outweighs what rounding left of the smallest eigenvalue.
+    rounding: f64,
 }
 
 impl LambdaPath {
@@ -108,6 +110,7 @@ impl LambdaPath {
         }
         let mut eigen = eigen(&gram_pp)?;
         // Sums of squares: what is below zero is rounding.
+        let rounding = eigen.values_n.fold(0.0_f64, |m, &s| m.max(-s)) / n;
         eigen.values_n.mapv_inplace(|s| s.max(0.0));
         Ok(Self {
             n,
@@ -116,7 +119,14 @@ impl LambdaPath {
             z_mean_d,
             y_mean_t,
             intercept,
+            rounding,
         })
+    }
+
+    /// The penalty up to which the rounding of the sums can outweigh it: Z'Z + lambda n I has no
+    /// Cholesky factor there.
+    pub fn rounding(&self) -> f64 {
+        self.rounding
     }
 
     /// The coefficients at `lambda`; at 0 those of the smallest norm among all that fit best, which

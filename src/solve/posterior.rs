@@ -76,15 +76,31 @@ impl Evidence {
     /// Errors when there are no rows (one is too few beside an intercept), with [`Error::Data`]
     /// when one has weight 0, and on sums that are not finite.
     pub fn of(sums: &NormalEquations, intercept: bool) -> Result<Self> {
-        let (n, rows) = (sums.weight, sums.rows as f64);
+        Self::of_rows(sums, sums.rows as f64, sums.log_weight, intercept)
+    }
+
+    /// As [`Self::of`] where weights count rows: one of weight w stands for w rows of weight 1 and
+    /// equal targets, N being the sum of all weights.
+    pub fn counting(sums: &NormalEquations, intercept: bool) -> Result<Self> {
+        Self::of_rows(sums, sums.weight, 0.0, intercept)
+    }
+
+    fn of_rows(
+        sums: &NormalEquations,
+        rows: f64,
+        log_weight: f64,
+        intercept: bool,
+    ) -> Result<Self> {
+        let n = sums.weight;
         let counted = if intercept { rows - 1.0 } else { rows };
         if counted < 1.0 {
             return Err(Error::shape(format!(
-                "{rows} rows say nothing of a variance; give at least {}",
+                "{rows} {} nothing of a variance; give at least {}",
+                if rows == 1.0 { "row says" } else { "rows say" },
                 if intercept { 2 } else { 1 }
             )));
         }
-        if !sums.log_weight.is_finite() {
+        if !log_weight.is_finite() {
             let problem = "a row of weight 0 has a noise without bound; leave it out";
             return Err(Error::data("weights", problem));
         }
@@ -94,7 +110,15 @@ impl Evidence {
         // A smooth kernel has a few large eigenvalues and then, of sums of f32, rounding: as large
         // as their trace is, whatever the largest. Taken for features, these directions would fit
         // any targets, and the likeliest noise would be none.
-        let least = LambdaPath::CUTOFF * path.eigen.values_n.sum();
+        let left = path.eigen.values_n.sum();
+        let all = sums.gram_dd.diag().sum();
+        // Of features that are the same in all rows centring leaves rounding alone.
+        let varies = left > LambdaPath::CUTOFF * all;
+        let least = if varies {
+            LambdaPath::CUTOFF * left
+        } else {
+            left
+        };
         let each = path.eigen.values_n.iter_mut();
         for (s, mut c) in each.zip(path.projected_pt.rows_mut()) {
             if *s <= least {
@@ -106,7 +130,7 @@ impl Evidence {
             square_t: &sums.y_square_t - &(&path.y_mean_t * &path.y_mean_t * n),
             path,
             counted,
-            of_weights: 0.5 * (sums.log_weight - along),
+            of_weights: 0.5 * (log_weight - along),
             least,
             intercept,
         })

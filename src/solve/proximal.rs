@@ -8,10 +8,11 @@ use super::{
     risk::Risk,
 };
 use crate::Result;
-use ndarray::Array1;
 
 /// Sweeps of coordinate descent within a step at most.
-const SWEEPS: usize = 200;
+pub(super) const SWEEPS: usize = 200;
+/// Within a step more than this share of its own distance from the end is waste.
+pub(super) const WITHIN: f64 = 0.1;
 
 /// Minimises a [`Risk`] plus a [`Separable`] cost of coefficients by accelerated proximal steps
 /// (Beck & Teboulle 2009) in the metric `H = curvature C + lambda I`, which lies above the loss
@@ -44,7 +45,8 @@ impl Accelerated {
             let (values, gradient) = risk.evaluate(&ahead, &mut scores)?;
             passes += 1;
             objective = values.iter().sum();
-            let next = self.step(quadratic, &ahead, &gradient, curvature);
+            let enough = (WITHIN * self.tolerance, SWEEPS);
+            let next = quadratic.step(&ahead, &gradient, self.cost, enough);
             let mut step = next.clone();
             step.add(-1.0, &ahead);
             let length = norm(quadratic, curvature, &step, &step).sqrt();
@@ -74,21 +76,6 @@ impl Accelerated {
             residual,
             converged: residual <= self.tolerance,
         })
-    }
-
-    /// The least of the quadratic above the risk at a place, with the cost.
-    fn step(&self, quadratic: &Quadratic, at: &Point, gradient: &Point, curvature: f64) -> Point {
-        let mut next = at.clone();
-        let rows = next.beta_td.rows_mut().into_iter();
-        for ((mut x, beta), g) in rows.zip(at.beta_td.rows()).zip(gradient.beta_td.rows()) {
-            let c: Array1<f64> = quadratic.times(&beta.to_owned()) - g;
-            // Within a step more than its own distance from the end is waste.
-            let enough = 0.1 * self.tolerance;
-            quadratic.minimise(&c, self.cost, &mut x, (enough, SWEEPS));
-        }
-        next.intercept_t
-            .scaled_add(-1.0 / curvature, &gradient.intercept_t);
-        next
     }
 }
 

@@ -35,6 +35,8 @@ pub(crate) struct QuasiNewton {
     pub(crate) max_passes: usize,
     /// Where Gram matrices are summed.
     pub(crate) device: Device,
+    /// Bytes that such sums for many outputs may take beside those of one.
+    pub(crate) memory: u64,
     /// Where to begin, if not at zero; what is done is measured from zero all the same.
     pub(crate) start: Option<Point>,
 }
@@ -268,7 +270,7 @@ impl QuasiNewton {
             passes = 2;
             // The curvature at zero says little of that here.
             if descents.iter().any(|d| !d.done) {
-                current = risk.metric(&scores, &self.device)?;
+                current = risk.metric(&scores, (&self.device, self.memory))?;
                 passes += usize::from(current.is_some());
                 wait = current.as_ref().map(|_| 2 * PASSES);
             }
@@ -314,7 +316,7 @@ impl QuasiNewton {
             {
                 // The old factors go before the new ones come.
                 drop(current.take());
-                current = risk.metric(&scores, &self.device)?;
+                current = risk.metric(&scores, (&self.device, self.memory))?;
                 anew = current.is_some();
                 wait = current.as_ref().map(|_| 2 * passes_now);
                 if anew {

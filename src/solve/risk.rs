@@ -316,11 +316,12 @@ impl<'a, 'f> Risk<'a, 'f> {
     }
 
     /// The metric of the curvature at a place with these scores, if the loss has one and the
-    /// features are there to be summed. One pass over the rows.
+    /// features are there to be summed, in so many bytes beside those of one output. One pass over
+    /// the rows.
     pub(crate) fn metric(
         &mut self,
         scores_tn: &Array2<f64>,
-        device: &Device,
+        (device, memory): (&Device, u64),
     ) -> Result<Option<Metric>> {
         self.slopes_tn.assign(scores_tn);
         let Some(turn_tt) = self.loss.bends(self.rows, &mut self.slopes_tn)? else {
@@ -331,6 +332,7 @@ impl<'a, 'f> Risk<'a, 'f> {
             total: self.rows.total(),
             penalty: self.lambda,
             intercept: self.intercept,
+            memory,
         };
         curvature.metric(self.features, (self.slopes_tn.view(), turn_tt), device)
     }

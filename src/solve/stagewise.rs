@@ -61,7 +61,12 @@ impl Centred {
             .and(&self.zty_td)
             .for_each(|&beta, &ztf, &zty| left += beta * (ztf - 2.0 * zty));
         let all = self.square_t.sum();
-        if all > 0.0 { 1.0 + left / all } else { 0.0 }
+        // Less than nothing is rounding.
+        if all > 0.0 {
+            (1.0 + left / all).max(0.0)
+        } else {
+            0.0
+        }
     }
 }
 

@@ -208,12 +208,12 @@ fn lines_are_those_of_the_file() {
 
 #[test]
 fn extensions() {
-    let (directory, path) = place("data.parquet");
+    let (directory, path) = place("data.xlsx");
     assert_says(
         open(&path, &OpenOptions::default()),
         &[
-            "data.parquet: .parquet cannot be read",
-            ".npy, .npz, .csv and .libsvm",
+            "data.xlsx: .xlsx cannot be read",
+            ".npy, .npz, .csv, .libsvm, .parquet and .arrow",
         ],
     );
     assert_says(
@@ -242,7 +242,7 @@ fn extensions() {
     for name in ["rows.npy.gz", "rows.gz", "rows.tar.zst"] {
         assert_says(
             open(name, &OpenOptions::default()),
-            &["read", ".csv and .libsvm"],
+            &["read", ".parquet and .arrow can"],
         );
     }
 }

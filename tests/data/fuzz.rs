@@ -4,89 +4,18 @@
 //! `BOCHNER_FUZZ` is how many of each kind there are (`cargo xtask fuzz` asks for a million);
 //! `BOCHNER_FUZZ_SEED` where the draws begin.
 
-use crate::read_all;
-use bochner::data::{OpenOptions, open};
+use crate::damage::{MOST, below, most_held, mutate};
+use crate::entries::is_read;
 use flate2::{Compression, write::GzEncoder};
 use ndarray::{Array1, Array2, ShapeBuilder};
 use ndarray_npy::WriteNpyExt;
 use rand_chacha::ChaCha8Rng;
-use rand_core::{Rng, SeedableRng};
-use std::fs;
+use rand_core::SeedableRng;
 use std::io::{Cursor, Read, Write};
 use zip::{CompressionMethod, ZipArchive, ZipWriter, write::SimpleFileOptions};
 
 /// Of each kind, where nothing else is asked for.
 const SHORT: u64 = 2_000;
-/// What no damage may make the readers hold, in KiB.
-const MOST: u64 = 1 << 20;
-
-/// A number below `n`.
-fn below(draw: &mut ChaCha8Rng, n: usize) -> usize {
-    (draw.next_u64() % n.max(1) as u64) as usize
-}
-
-/// Damages bytes in one to four places.
-fn mutate(bytes: &mut Vec<u8>, draw: &mut ChaCha8Rng) {
-    const TOKENS: [&[u8]; 24] = [
-        b"\"",
-        b",",
-        b"\n",
-        b"\r",
-        b"\t",
-        b":",
-        b"0",
-        b"-",
-        b"e",
-        b"nan",
-        b"inf",
-        b"1e999",
-        b"99999999999",
-        b"18446744073709551616",
-        b"4294967295",
-        b"\0",
-        b"\xff",
-        b"\xff\xff\xff\xff",
-        b"\x80",
-        b"(",
-        b"}",
-        b"#",
-        b"PK\x03\x04",
-        b"\x1f\x8b",
-    ];
-    for _ in 0..1 + below(draw, 4) {
-        let at = below(draw, bytes.len() + 1);
-        let end = (at + 1 + below(draw, 16)).min(bytes.len());
-        match below(draw, 8) {
-            0 => bytes.truncate(at),
-            1 => drop(bytes.drain(at..end)),
-            2 => {
-                let piece = bytes[at..end].to_vec();
-                let to = below(draw, bytes.len() + 1);
-                bytes.splice(to..to, piece);
-            }
-            3 | 4 => {
-                let token = TOKENS[below(draw, TOKENS.len())];
-                let over = match below(draw, 2) {
-                    0 => at,
-                    _ => (at + token.len()).min(bytes.len()),
-                };
-                bytes.splice(at..over, token.iter().copied());
-            }
-            _ if at < bytes.len() => match below(draw, 2) {
-                0 => bytes[at] ^= 1 << below(draw, 8),
-                _ => bytes[at] = draw.next_u32() as u8,
-            },
-            _ => {}
-        }
-    }
-}
-
-/// The most memory that this process has held, in KiB, where the system tells.
-fn most_held() -> Option<u64> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM"))?;
-    line.split_whitespace().nth(1)?.parse().ok()
-}
 
 /// Reads what `damaged` makes of each of many draws, under this name.
 fn fuzz(name: &str, mut damaged: impl FnMut(&mut ChaCha8Rng) -> Vec<u8>) {
@@ -101,31 +30,9 @@ fn fuzz(name: &str, mut damaged: impl FnMut(&mut ChaCha8Rng) -> Vec<u8>) {
     );
     let mut draw = ChaCha8Rng::seed_from_u64(seed.unwrap_or(1));
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join(name);
     let mut read = 0;
-    for k in 0..count {
-        let bytes = damaged(&mut draw);
-        fs::write(&path, &bytes).unwrap();
-        let found = open(&path, &OpenOptions::default())
-            .and_then(|mut source| read_all(source.as_mut(), 5));
-        match found {
-            Ok(chunk) => {
-                assert!(chunk.x.nrows() > 0 && chunk.x.ncols() > 0, "{name} {k}");
-                assert!(
-                    chunk.x.into_f64().iter().all(|v| v.is_finite()),
-                    "{name} {k}"
-                );
-                assert!(chunk.y.iter().all(|v| v.is_finite()), "{name} {k}");
-                read += 1;
-            }
-            Err(error) => {
-                let says = error.to_string();
-                assert!(
-                    !says.contains('\n') && says.len() < 2_000,
-                    "{name} {k}: {says}"
-                );
-            }
-        }
+    for _ in 0..count {
+        read += u64::from(is_read(folder.path(), name, &damaged(&mut draw)));
     }
     println!("{name}: {read} of {count} read");
     assert!(read < count, "{name}: no damage was noticed");
@@ -245,5 +152,32 @@ fn fuzzed_archives() {
     fuzz_archive(
         "x.npz",
         &entries(include_bytes!("../fixtures/matrix_csr.npz")),
+    );
+}
+
+/// What pyarrow and polars wrote, with every codec: all columns that are read, text too.
+#[cfg(feature = "parquet")]
+#[test]
+fn fuzzed_columns() {
+    for bytes in [
+        &include_bytes!("../fixtures/columnar/types.parquet")[..],
+        include_bytes!("../fixtures/columnar/lists-none.parquet"),
+        include_bytes!("../fixtures/columnar/lists-gzip.parquet"),
+        include_bytes!("../fixtures/columnar/lists-lz4.parquet"),
+        include_bytes!("../fixtures/columnar/polars.parquet"),
+    ] {
+        fuzz_bytes("x.parquet", bytes);
+    }
+    for bytes in [
+        &include_bytes!("../fixtures/columnar/types.arrow")[..],
+        include_bytes!("../fixtures/columnar/polars-uncompressed.arrow"),
+        include_bytes!("../fixtures/columnar/polars-lz4.arrow"),
+        include_bytes!("../fixtures/columnar/polars-zstd.arrow"),
+    ] {
+        fuzz_bytes("x.arrow", bytes);
+    }
+    fuzz_bytes(
+        "x.arrows",
+        include_bytes!("../fixtures/columnar/types.arrows"),
     );
 }

@@ -1,12 +1,21 @@
 //! The data layer: what the sources read, what they refuse and in which words, and that chunks do
 //! not matter.
 
+#[cfg(feature = "parquet")]
+mod columnar;
 mod compressed;
 mod csv;
+#[path = "../common/damage.rs"]
+mod damage;
+#[path = "../../fuzz/entries.rs"]
+mod entries;
 mod fuzz;
+mod gaps;
+mod merging;
 mod npy;
 mod npz;
 mod output;
+mod panics;
 mod parts;
 mod schema;
 mod sparse;

@@ -48,12 +48,14 @@ impl Environment {
 /// Errs, with the commands to type, where there is no adapter and none can be installed, and where
 /// a driver that was named or set up gives no adapter.
 pub(crate) fn prepare() -> Result<(Environment, Vec<Adapter>)> {
-    // Ahead of the listings, which are quiet: a first build takes minutes and should be seen to.
+    // The package set of the tests, so that no dependency is built twice, and ahead of the
+    // listings, which are quiet: a first build takes minutes and should be seen to.
     run(&mut cargo([
         "build",
         "--release",
-        "--package",
-        "bochner-cli",
+        "--workspace",
+        "--bins",
+        "--examples",
     ]))?;
     let mut environment = Environment {
         variables: vec![
@@ -182,16 +184,9 @@ fn runtime_dir() -> Result<PathBuf> {
 
 /// The adapters that the CLI sees; its CPU backend is none.
 fn list(environment: &Environment) -> Result<Vec<Adapter>> {
-    let mut command = cargo([
-        "run",
-        "--release",
-        "--quiet",
-        "--package",
-        "bochner-cli",
-        "--",
-        "devices",
-        "--json",
-    ]);
+    let name = format!("bochner{}", std::env::consts::EXE_SUFFIX);
+    let mut command = Command::new(target_dir().join("release").join(name));
+    command.args(["devices", "--json"]);
     let output = capture(environment.apply(&mut command))?;
     parse(&output).with_context(|| format!("`bochner devices --json` wrote {output:?}"))
 }

@@ -2,7 +2,7 @@
 
 use crate::metadata::collect;
 use crate::process::{capture, cargo, root, run, step, target_dir};
-use crate::{dependencies, documents, msrv};
+use crate::{dependencies, documents, header, msrv, web};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::process::Command;
@@ -18,6 +18,7 @@ pub(crate) fn run_all() -> Result<()> {
     step("shaders", shaders)?;
     step("paths", paths)?;
     step("documents", documents::check)?;
+    step("header", header::check)?;
     step("clippy", || {
         run(&mut cargo([
             "clippy",
@@ -34,6 +35,7 @@ pub(crate) fn run_all() -> Result<()> {
         let mut doc = cargo(["doc", "--release", "--no-deps", "--workspace"]);
         run(doc.env("RUSTDOCFLAGS", "-D warnings"))
     })?;
+    step("browser", web::check_if_possible)?;
     step("examples", examples)?;
     step("README's first command", readme)
 }
@@ -45,7 +47,7 @@ const COLUMNS: usize = 100;
 fn columns() -> Result<()> {
     let (mut files, mut found) = (Vec::new(), Vec::new());
     for folder in [
-        "src", "shaders", "cli", "python", "xtask", "tests", "benches", "examples",
+        "src", "shaders", "capi", "cli", "python", "web", "xtask", "tests", "benches", "examples",
     ] {
         collect(&root().join(folder), "rs", &mut files);
         collect(&root().join(folder), "wgsl", &mut files);
@@ -207,6 +209,7 @@ fn examples() -> Result<()> {
         "build",
         "--release",
         "--workspace",
+        "--bins",
         "--examples",
     ]))?;
     for name in names {
@@ -221,12 +224,17 @@ fn examples() -> Result<()> {
     Ok(())
 }
 
-/// Runs the README's first command as its reader would.
+/// Runs the README's first command, by the program that the examples were built with: its reader's
+/// unifies features otherwise, which would compile most dependencies once more. That the program
+/// compiles by itself is seen by `msrv`.
 fn readme() -> Result<()> {
     let text = fs::read_to_string(root().join("README.md")).context("README.md")?;
     let command = first_command(&text)
         .context("README.md: no line in a code block starts with `cargo run --release --`")?;
     eprintln!("$ {command}");
+    let name = format!("release/bochner{}", std::env::consts::EXE_SUFFIX);
+    let program = format!("\"{}\"", target_dir().join(name).display());
+    let command = command.replacen(BY_CARGO, &program, 1);
     let (shell, flag) = if cfg!(windows) {
         ("cmd", "/C")
     } else {
@@ -236,6 +244,9 @@ fn readme() -> Result<()> {
         .args([flag, &command])
         .current_dir(root()))
 }
+
+/// How a reader of the README builds and runs the CLI.
+const BY_CARGO: &str = "cargo run --release --";
 
 /// The first command in a code block that builds and runs the CLI, its continued lines joined.
 fn first_command(text: &str) -> Option<String> {
@@ -247,7 +258,7 @@ fn first_command(text: &str) -> Option<String> {
             in_block = !in_block;
         }
         let line = line.strip_prefix("$ ").unwrap_or(line);
-        if !in_block || !line.starts_with("cargo run --release --") {
+        if !in_block || !line.starts_with(BY_CARGO) {
             continue;
         }
         let mut command = line.to_owned();

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// What `cargo xtask tools` builds.
-const TOOLS: [&str; 2] = ["cargo-deny", "cargo-machete"];
+const TOOLS: [&str; 3] = ["cargo-deny", "cargo-machete", "cbindgen"];
 
 /// What is read of deny.toml: two lists, whose texts stand between quotes.
 #[derive(Debug, Default)]
@@ -89,7 +89,7 @@ pub(crate) fn install() -> Result<()> {
 }
 
 /// A tool in target/tools, or on the PATH.
-fn tool(name: &str) -> Option<PathBuf> {
+pub(crate) fn tool(name: &str) -> Option<PathBuf> {
     let own = target_dir().join("tools/bin").join(name);
     let candidates = [own, PathBuf::from(name)];
     candidates

@@ -1,34 +1,229 @@
-//! The program as it is handed out.
+//! What is handed out: the program in an archive with licences and completions, and the C library.
 
-use crate::process::{cargo, run, target_dir};
+use crate::metadata::{Metadata, host};
+use crate::process::{capture, cargo, root, run, target_dir};
 use anyhow::{Context, Result, bail};
+use std::collections::BTreeSet;
 use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-/// What it may weigh, bytes.
-const MOST: u64 = 16_000_000;
+/// What the program may weigh, bytes: it reads .parquet and draws pictures.
+const MOST_OF_PROGRAM: u64 = 32_000_000;
+/// What the library may weigh.
+const MOST_OF_LIBRARY: u64 = 16_000_000;
 
-/// Builds it, and errs if it is too large.
-pub(crate) fn build() -> Result<()> {
-    run(&mut cargo([
-        "build",
-        "--profile",
-        "dist",
-        "--package",
-        "bochner-cli",
-        "--locked",
-    ]))?;
-    let name = format!("bochner{}", std::env::consts::EXE_SUFFIX);
-    let program = target_dir().join("dist").join(name);
-    let bytes = fs::metadata(&program)
-        .with_context(|| program.display().to_string())?
-        .len();
-    let megabytes = bytes as f64 / 1e6;
-    println!("{}: {megabytes:.1} MB", program.display());
-    if bytes > MOST {
-        bail!(
-            "the program has {megabytes:.1} MB, more than {} MB; see what came in with `cargo tree`",
-            MOST / 1_000_000
-        );
+/// A package to build, what comes of it, and where in the archive that lies.
+struct Part {
+    package: &'static str,
+    most: u64,
+    /// File names, by the system of the target.
+    files: Vec<String>,
+    folder: &'static str,
+}
+
+/// Builds all for `target`, or for this machine, and errs if something is too large.
+pub(crate) fn build(target: Option<&str>) -> Result<()> {
+    let host = host()?;
+    let target = target.unwrap_or(&host);
+    let names = Names::of(target);
+    let parts = [
+        Part {
+            package: "bochner-cli",
+            most: MOST_OF_PROGRAM,
+            files: vec![names.program()],
+            folder: "",
+        },
+        Part {
+            package: "bochner-capi",
+            most: MOST_OF_LIBRARY,
+            files: names.libraries(),
+            folder: "lib",
+        },
+    ];
+    let version = env!("CARGO_PKG_VERSION");
+    let name = format!("bochner-{version}-{target}");
+    let all = target_dir().join("dist-archives");
+    let folder = all.join(&name);
+    if folder.exists() {
+        fs::remove_dir_all(&folder).with_context(|| folder.display().to_string())?;
+    }
+    for part in &parts {
+        // One after the other: together each would have the other's features.
+        build_one(part.package, target, &host)?;
+        let to = folder.join(part.folder);
+        fs::create_dir_all(&to)?;
+        for file in &part.files {
+            let built = built(target, &host).join(file);
+            let bytes = fs::metadata(&built)
+                .with_context(|| built.display().to_string())?
+                .len();
+            println!("{file}: {:.1} MB", bytes as f64 / 1e6);
+            // Of what is linked into another program it takes only what that needs.
+            let linked = file.ends_with(".a") || file.ends_with(".lib");
+            if bytes > part.most && !linked {
+                bail!(
+                    "{file} has more than {} MB; see what came in with `cargo tree`",
+                    part.most / 1_000_000
+                );
+            }
+            fs::copy(&built, to.join(file))?;
+        }
+    }
+    for file in ["LICENSE-APACHE", "LICENSE-MIT", "README.md", "CHANGELOG.md"] {
+        fs::copy(root().join(file), folder.join(file))?;
+    }
+    fs::create_dir_all(folder.join("include"))?;
+    let header = "include/bochner.h";
+    fs::copy(root().join("capi").join(header), folder.join(header))?;
+    fs::write(folder.join("LICENSES-OF-OTHERS.txt"), licenses(target)?)?;
+    match target == host {
+        true => completions(&folder.join(names.program()), &folder.join("completions"))?,
+        false => println!("no completions: a program for {target} does not run here"),
+    }
+    let archive = all.join(format!("{name}.tar.gz"));
+    let mut tar = Command::new("tar");
+    tar.arg("-czf").arg(&archive).arg("-C").arg(&all).arg(&name);
+    run(&mut tar)?;
+    let bytes = fs::metadata(&archive)?.len();
+    println!("{}: {:.1} MB", archive.display(), bytes as f64 / 1e6);
+    if target.contains("musl") {
+        println!("this program is static and loads no Vulkan at run time: it computes on the CPU");
     }
     Ok(())
+}
+
+fn build_one(package: &str, target: &str, host: &str) -> Result<()> {
+    let mut command = cargo(["build", "--profile", "dist", "--locked", "--package"]);
+    command.arg(package);
+    if target != host {
+        command.args(["--target", target]);
+    }
+    let advice = || format!("for {target}; `rustup target add {target}` fetches its library");
+    run(&mut command).with_context(advice)
+}
+
+fn built(target: &str, host: &str) -> PathBuf {
+    match target == host {
+        true => target_dir().join("dist"),
+        false => target_dir().join(target).join("dist"),
+    }
+}
+
+/// How a system calls its files.
+#[derive(Clone, Copy)]
+enum Names {
+    Linux,
+    /// It has no shared libraries.
+    Static,
+    Mac,
+    Windows,
+}
+
+impl Names {
+    fn of(target: &str) -> Self {
+        match target {
+            _ if target.contains("windows") => Self::Windows,
+            _ if target.contains("apple") => Self::Mac,
+            _ if target.contains("musl") => Self::Static,
+            _ => Self::Linux,
+        }
+    }
+
+    fn program(self) -> String {
+        match self {
+            Self::Windows => "bochner.exe".into(),
+            _ => "bochner".into(),
+        }
+    }
+
+    fn libraries(self) -> Vec<String> {
+        let names: &[&str] = match self {
+            Self::Linux => &["libbochner_c.so", "libbochner_c.a"],
+            Self::Static => &["libbochner_c.a"],
+            Self::Mac => &["libbochner_c.dylib", "libbochner_c.a"],
+            Self::Windows => &["bochner_c.dll", "bochner_c.dll.lib", "bochner_c.lib"],
+        };
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+}
+
+/// The licences of all that is linked: each package's name, and the texts that it comes with.
+fn licenses(target: &str) -> Result<String> {
+    let mut tree = cargo(["tree", "--locked", "--edges", "normal", "--prefix", "none"]);
+    tree.args(["--package", "bochner-cli", "--package", "bochner-capi"])
+        .args(["--target", target, "--format", "{p}"]);
+    let linked = capture(&mut tree)?;
+    let linked: BTreeSet<String> = linked
+        .lines()
+        .map(|line| line.split(' ').take(2).collect::<Vec<_>>().join(" "))
+        .collect();
+    let metadata = Metadata::read()?;
+    let mut text = String::from("What bochner is linked with, and the licences of that.\n");
+    let mut without = Vec::new();
+    for package in metadata.packages.iter().filter(|p| p.source.is_some()) {
+        let name = format!("{} v{}", package.name, package.version);
+        if !linked.contains(&name) {
+            continue;
+        }
+        let license = package.license.as_deref().unwrap_or("see below");
+        text += &format!("\n{}\n{name}: {license}\n", "-".repeat(80));
+        let texts = package.license_texts();
+        if texts.is_empty() {
+            without.push(name);
+        }
+        for (file, words) in texts {
+            text += &format!("\n[{file}]\n\n{}\n", words.trim_end());
+        }
+    }
+    if !without.is_empty() {
+        println!(
+            "come without a text of their licence: {}",
+            without.join(", ")
+        );
+    }
+    Ok(text)
+}
+
+/// What shells need to complete commands, by the program itself.
+fn completions(program: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    for (shell, file) in [
+        ("bash", "bochner.bash"),
+        ("zsh", "_bochner"),
+        ("fish", "bochner.fish"),
+        ("powershell", "bochner.ps1"),
+    ] {
+        let script = capture(Command::new(program).args(["completions", shell]))?;
+        fs::write(to.join(file), script)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_called_as_their_system_does() {
+        for (target, program, library) in [
+            ("x86_64-unknown-linux-gnu", "bochner", "libbochner_c.so"),
+            ("x86_64-unknown-linux-musl", "bochner", "libbochner_c.a"),
+            ("aarch64-apple-darwin", "bochner", "libbochner_c.dylib"),
+            ("x86_64-pc-windows-msvc", "bochner.exe", "bochner_c.dll"),
+        ] {
+            let names = Names::of(target);
+            assert_eq!(names.program(), program);
+            assert_eq!(names.libraries()[0], library);
+        }
+    }
+
+    #[test]
+    fn licences_of_what_is_linked_have_their_texts() {
+        let text = licenses(&host().unwrap()).unwrap();
+        assert!(text.contains("\nrayon v") && text.contains("\nwgpu v"));
+        assert!(text.contains("Permission is hereby granted, free of charge"));
+        // A tool of tests is not linked.
+        assert!(!text.contains("\ncriterion v") && !text.contains("\nbochner v"));
+    }
 }

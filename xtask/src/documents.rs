@@ -12,8 +12,9 @@ const DOCUMENTS: [&str; 3] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"]
 /// Endings of names that are files of this repository wherever they stand.
 const ENDINGS: [&str; 4] = ["rs", "wgsl", "md", "py"];
 /// Folders whose files are named by paths that begin so.
-const FOLDERS: [&str; 10] = [
-    "benches", "cli", "data", "docs", "examples", "python", "shaders", "src", "tests", "xtask",
+const FOLDERS: [&str; 11] = [
+    "benches", "capi", "cli", "data", "docs", "examples", "python", "shaders", "src", "tests",
+    "xtask",
 ];
 /// Where a path may begin, beside its document's folder: a document on the code leaves out `src/`.
 const BASES: [&str; 4] = ["", "src", "src/ops", "src/features"];

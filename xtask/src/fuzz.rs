@@ -3,7 +3,8 @@
 use crate::process::{cargo, run};
 use anyhow::{Context, Result};
 
-/// Runs the tests of `tests/data/fuzz.rs` with `count` files of each kind.
+/// Runs the tests of `tests/data/fuzz.rs`, of models and sums, and of the files of fuzz/corpus with
+/// `count` damaged files of each kind.
 pub(crate) fn run_many(count: &str) -> Result<()> {
     let count: u64 = count.parse().context("how many files is no whole number")?;
     let mut command = cargo([
@@ -11,8 +12,14 @@ pub(crate) fn run_many(count: &str) -> Result<()> {
         "--release",
         "-p",
         "bochner",
+        "--features",
+        "parquet",
+        "--test",
+        "corpus",
         "--test",
         "data",
+        "--test",
+        "hostile",
         "fuzzed",
     ]);
     command.env("BOCHNER_FUZZ", count.to_string());

@@ -7,6 +7,7 @@ mod dist;
 mod documents;
 mod endurance;
 mod fuzz;
+mod header;
 mod icd;
 mod metadata;
 mod msrv;
@@ -15,6 +16,7 @@ mod process;
 mod python;
 mod software;
 mod suites;
+mod web;
 
 use anyhow::{Result, bail};
 use std::process::ExitCode;
@@ -29,13 +31,16 @@ Usage: cargo xtask COMMAND
   engines      fits of the Python package on local clusters of Dask, Ray and Spark; their packages
                take 600 MB
   kills        kill each command that keeps checkpoints twenty times, and compare the bits
+  soak [N]     fit N rows that are made as they are asked for, and hold the size of the process
+               against that of the first fifth [default: 10000000, which takes some minutes]
   wheel        the Python package as it is handed out, and its size
   checks       everything in `ci` but the tests: formatting, columns, dependencies, MSRV, shaders,
                paths, documents, clippy, documentation, the examples and the README's first command
   ci           test, then checks
   dependencies licences, sources, duplicates and use of all dependencies, as deny.toml has them
-  tools        build cargo-deny and cargo-machete into target/tools, which takes minutes;
-               `dependencies` asks them too from then on
+  tools        build cargo-deny, cargo-machete and cbindgen into target/tools, which takes
+               minutes; `dependencies` and `checks` ask them too from then on
+  header       capi/include/bochner.h of the source, by cbindgen
   msrv         the stated rust-version against those of all dependencies, then the library and the
                program compiled with it
   portability [--no-tests]
@@ -44,7 +49,11 @@ Usage: cargo xtask COMMAND
                hour
   fuzz [N]     every reader of files against N files that are damaged at random, of each kind
                [default: 1000000, which takes an hour or more]
-  dist         the program as it is handed out, and its size
+  web [test]   the package for browsers and its page into target/web; with `test` both are run in a
+               Chromium without a window, every map on WebGPU and on the CPU
+  dist [TARGET]
+               the program and the C library as they are handed out, in an archive with licences
+               and completions, and their sizes; TARGET as rustc names it [default: this machine]
   help         this text
 
 VK_DRIVER_FILES, where set, replaces the search for installed drivers, as in the Vulkan loader;
@@ -68,7 +77,8 @@ fn dispatch(arguments: &[String]) -> Result<()> {
     };
     let takes_arguments = match command {
         "test" => true,
-        "fuzz" => rest.len() <= 1,
+        "fuzz" | "dist" | "soak" => rest.len() <= 1,
+        "web" => matches!(rest, []) || matches!(rest, [word] if word == "test"),
         "portability" => rest.iter().all(|argument| argument == "--no-tests"),
         _ => false,
     };
@@ -87,10 +97,14 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         "msrv" => msrv::check(),
         "portability" => portability::run_all(!rest.is_empty()),
         "fuzz" => fuzz::run_many(rest.first().map_or("1000000", String::as_str)),
-        "dist" => dist::build(),
+        "web" if rest.is_empty() => web::build(),
+        "web" => web::test(),
+        "dist" => dist::build(rest.first().map(String::as_str)),
+        "header" => header::write(),
         "python" => python::test(),
         "engines" => python::engines(),
         "kills" => endurance::kills(),
+        "soak" => endurance::soak(rest.first()),
         "wheel" => python::wheel(),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");

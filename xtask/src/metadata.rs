@@ -99,6 +99,24 @@ impl Package {
         })
     }
 
+    /// The files of its folder that have its licence, by name, each with what it says.
+    pub(crate) fn license_texts(&self) -> Vec<(String, String)> {
+        let entries = self.folder.read_dir().into_iter().flatten().flatten();
+        let mut texts: Vec<_> = entries
+            .filter_map(|entry| {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                let upper = name.to_ascii_uppercase();
+                let is_license = ["LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE"]
+                    .iter()
+                    .any(|begin| upper.starts_with(begin));
+                let text = fs::read_to_string(entry.path()).ok();
+                text.filter(|_| is_license).map(|text| (name, text))
+            })
+            .collect();
+        texts.sort();
+        texts
+    }
+
     /// The text of all its Rust files below one of its folders.
     pub(crate) fn code(&self, folder: &str) -> String {
         let mut files = Vec::new();

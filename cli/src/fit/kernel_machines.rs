@@ -10,7 +10,7 @@ use clap::Args;
 #[command(next_help_heading = "Learner options")]
 pub(super) struct KernelMachineArgs {
     /// Of falkon: so many rows are landmarks; --landmarks-choice says how they are chosen. They
-    /// take 24 bytes for every pair [default: 1000]
+    /// take 16 bytes for every pair [default: 1000, or all rows if there are fewer]
     #[arg(long, value_name = "M", value_parser = at_least_one, allow_hyphen_values = true)]
     landmarks: Option<usize>,
 }
@@ -19,6 +19,11 @@ impl KernelMachineArgs {
     /// The options that are there, each with the models that take it.
     pub(super) fn given(&self) -> [(&'static str, bool, &'static [&'static str]); 1] {
         [("--landmarks", self.landmarks.is_some(), &["falkon"])]
+    }
+
+    /// Whether a number of landmarks is given.
+    pub(super) fn is_given(&self) -> bool {
+        self.landmarks.is_some()
     }
 
     /// The number of landmarks.

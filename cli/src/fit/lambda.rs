@@ -12,9 +12,10 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Learner options")]
 pub(super) struct LambdaArgs {
-    /// Penalty per sample [default: 1e-6 of ridge, kernel-ridge, falkon and boosting, 0 of lasso
-    /// and beside --l1 or --bound, else 1e-5]; ridge takes the best of several, divided by commas,
-    /// or of `auto` (1e-9 to 1e-1), by the error on rows held out
+    /// Penalty per sample; ridge takes the best of several, divided by commas, or of `auto` (1e-9
+    /// to 1e-1), by the error on rows held out [default: auto by 4096 rows of ridge with at most
+    /// 2048 features, else 1e-6 of ridge, kernel-ridge, falkon and boosting, 0 of lasso and beside
+    /// --l1 or --bound, 1e-5 of others]
     #[arg(long, value_name = "L,..", value_parser = penalty, allow_hyphen_values = true)]
     lambda: Option<Penalty>,
     /// Rows that are held out to choose a penalty: each in turn (default), or folds
@@ -111,6 +112,14 @@ impl LambdaArgs {
     }
 }
 
+/// Rows that are left out in turn where nobody asked for a choice.
+const ROWS: usize = 4096;
+
+/// The penalty of ridge regression where none is given and choosing one is cheap.
+pub(super) fn of_some_rows() -> Lambda {
+    Lambda::auto(HeldOut::LeaveSomeOut(ROWS))
+}
+
 fn usage(problem: &str) -> anyhow::Error {
     Usage(problem.into()).into()
 }
@@ -120,6 +129,7 @@ pub(super) fn describe(curve: &LambdaCurve, report: &mut Report) {
     let best = curve.best();
     let by = match curve.by {
         HeldOut::Folds(folds) => format!("{folds} folds"),
+        HeldOut::LeaveSomeOut(rows) => format!("leave-one-out of {rows} rows"),
         _ => "leave-one-out".into(),
     };
     report.set("lambda_by", &*by);

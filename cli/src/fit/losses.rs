@@ -31,19 +31,20 @@ pub(super) struct LossArgs {
     /// lasso: 1e-3]
     #[arg(long, value_name = "L", value_parser = positive, allow_hyphen_values = true)]
     l1: Option<f64>,
-    /// Of logistic: every coefficient stays within this over the root of the number of features
+    /// Of logistic, svm and svr: every coefficient stays within this over the root of the number of
+    /// features; of svr in the unit of the targets
     #[arg(long, value_name = "C", value_parser = positive, allow_hyphen_values = true)]
     #[arg(conflicts_with = "l1")]
     bound: Option<f64>,
-    /// Of logistic with two classes: average probabilities over the posterior of the coefficients,
-    /// by the Laplace approximation, and report the marginal likelihood
+    /// Of logistic: average probabilities over the posterior of the coefficients, by the Laplace
+    /// approximation, and report the marginal likelihood
     #[arg(long, conflicts_with_all = ["l1", "bound"])]
     laplace: bool,
     /// Of one-class: about the share of rows that are left outside [default: 0.1]
     #[arg(long, value_name = "SHARE", value_parser = fraction, allow_hyphen_values = true)]
     nu: Option<f64>,
-    /// Of logistic and svm: what a row of each class counts: `equal`, `balanced`, or a number for
-    /// each class in order, as in 1,5 [default: equal]
+    /// Of classifiers, but kernel-ridge: what a row of each class counts: `equal`, `balanced`, or a
+    /// number for each class in order, as in 1,5 [default: equal]
     #[arg(long, value_name = "WEIGHTS")]
     class_weights: Option<Weights>,
 }
@@ -99,13 +100,15 @@ impl LossArgs {
             ("--epsilon", self.epsilon.is_some(), &["svr"]),
             ("--quantile", self.quantile.is_some(), &["svr"]),
             ("--l1", self.l1.is_some(), &["logistic", "lasso"]),
-            ("--bound", self.bound.is_some(), &["logistic"]),
+            ("--bound", self.bound.is_some(), &["logistic", "svm", "svr"]),
             ("--laplace", self.laplace, &["logistic"]),
             ("--nu", self.nu.is_some(), &["one-class"]),
             (
                 "--class-weights",
                 self.class_weights.is_some(),
-                &["logistic", "svm"],
+                &[
+                    "ridge", "falkon", "greedy", "boosting", "logistic", "svm", "lasso",
+                ],
             ),
         ]
     }
@@ -121,21 +124,35 @@ impl LossArgs {
         self.l1.is_some() || self.bound.is_some()
     }
 
-    fn weights(&self) -> ClassWeights {
+    /// What minimises a loss, which may have a kink.
+    pub(super) fn solver(&self, kinked: bool) -> &'static str {
+        match (kinked, self.is_separable()) {
+            (true, _) => "admm",
+            (false, true) => "accelerated",
+            (false, false) => "quasi-newton",
+        }
+    }
+
+    /// How much classes count.
+    pub(super) fn class_weights(&self) -> ClassWeights {
         let given = self.class_weights.clone();
         given.map_or(ClassWeights::Equal, |weights| weights.0)
     }
 
+    /// The penalty of squares: beside another one there is none, unless it is asked for.
+    fn penalty(&self, shared: Shared, default: f64) -> f64 {
+        let own = if self.is_separable() { 0.0 } else { default };
+        shared.lambda.unwrap_or(own)
+    }
+
     pub(super) fn logistic(&self, shared: Shared) -> Box<dyn Fit> {
         let default = LogisticOptions::default();
-        let alone = self.l1.is_none() && self.bound.is_none();
         Box::new(LogisticOptions {
-            // Beside another penalty there is none of squares, unless it is asked for.
-            lambda: (shared.lambda).unwrap_or(if alone { default.lambda } else { 0.0 }),
+            lambda: self.penalty(shared, default.lambda),
             l1: self.l1.unwrap_or(0.0),
             bound: self.bound,
             intercept: shared.intercept,
-            class_weights: self.weights(),
+            class_weights: self.class_weights(),
             stopping: shared.stopping(default.stopping),
             laplace: self.laplace,
         })
@@ -143,16 +160,18 @@ impl LossArgs {
 
     pub(super) fn support_vectors(&self, shared: Shared) -> Result<Box<dyn Fit>> {
         let default = SupportVectorOptions::default();
+        let loss = match self.loss {
+            None | Some(Loss::SquaredHinge) => MarginLoss::SquaredHinge,
+            Some(Loss::Hinge) => MarginLoss::Hinge,
+            Some(_) => return Err(other_loss("svm", "squared-hinge or hinge")),
+        };
         Ok(Box::new(SupportVectorOptions {
-            loss: match self.loss {
-                None | Some(Loss::SquaredHinge) => MarginLoss::SquaredHinge,
-                Some(Loss::Hinge) => MarginLoss::Hinge,
-                Some(_) => return Err(other_loss("svm", "squared-hinge or hinge")),
-            },
-            lambda: shared.lambda.unwrap_or(default.lambda),
+            loss,
+            lambda: self.penalty(shared, default.lambda),
+            bound: self.bound,
             intercept: shared.intercept,
-            class_weights: self.weights(),
-            stopping: shared.stopping(default.stopping),
+            class_weights: self.class_weights(),
+            stopping: Some(shared.stopping(loss.stopping())),
         }))
     }
 
@@ -181,11 +200,16 @@ impl LossArgs {
                 return Err(other_loss("svr", its));
             }
         };
+        // Without a loss it is one of this kind, of a width that the targets tell.
+        let stopping = loss
+            .unwrap_or(ResidualLoss::EpsilonInsensitive(0.0))
+            .stopping();
         Ok(Box::new(ResidualOptions {
             loss,
-            lambda: shared.lambda.unwrap_or(default.lambda),
+            lambda: self.penalty(shared, default.lambda),
+            bound: self.bound,
             intercept: shared.intercept,
-            stopping: shared.stopping(default.stopping),
+            stopping: Some(shared.stopping(stopping)),
         }))
     }
 

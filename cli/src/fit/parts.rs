@@ -14,7 +14,7 @@ use bochner::{
     Error, Run,
     data::{MemorySource, Pieces, Survey},
     features::FeatureMap,
-    models::{AnySums, Basis, FitAnySums, Known, LinearModel, Partial, Summed, Sums},
+    models::{AnySums, Basis, ClassWeights, FitAnySums, Known, LinearModel, Partial, Summed, Sums},
     seed::Seed,
     solve::Targets,
 };
@@ -99,6 +99,16 @@ impl Args {
             () if searches || chosen.probabilities => "--checkpoint and --shard sum rows once; \
                 leave out what reads them again: a search, --probabilities"
                 .into(),
+            () if chosen.class_weights != ClassWeights::Equal => {
+                "--class-weights are of all rows, which --checkpoint and --shard see in parts; \
+                give a column of weights by --weight"
+                    .into()
+            }
+            () if self.data.drops_rows() => {
+                "--nan drop does not go with --checkpoint and --shard, \
+                which count rows; remove the rows first"
+                    .into()
+            }
             () => return Ok(()),
         };
         Err(Usage(problem).into())
@@ -327,14 +337,15 @@ pub(crate) fn of_sums(
         return Err(Usage(problem).into());
     }
     let args = arguments_of(given)?;
-    let chosen = args.learner.choose(true, console)?;
+    let mut chosen = args.learner.choose(true, console)?;
+    chosen.leave_usual();
     let learner = chosen.fit.of_sums();
     let learner = learner.ok_or_else(|| Usage("this learner sums no rows".into()))?;
     let model = solve(learner, all, run)?;
     report.line("map", model.map.describe());
     report.set("map", model.map.describe());
     report.set("solver", chosen.solver);
-    describe(&model, chosen.takes, report);
+    describe(&model, &chosen, report);
     Ok(model)
 }
 

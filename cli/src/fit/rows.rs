@@ -7,8 +7,8 @@ use crate::{
 };
 use anyhow::Result;
 use bochner::models::{
-    Components, DensityOptions, KMeansOptions, KernelIcaOptions, KernelPcaOptions, PcaSolver,
-    SpectralClusteringOptions, SpectralEmbeddingOptions,
+    ClassWeights, Components, DensityOptions, KMeansOptions, KernelIcaOptions, KernelPcaOptions,
+    PcaSolver, SpectralClusteringOptions, SpectralEmbeddingOptions,
 };
 use clap::{Args, ValueEnum};
 use std::str::FromStr;
@@ -140,6 +140,7 @@ impl RowsArgs {
             ridge: None,
             lambda_given: false,
             probabilities: false,
+            class_weights: ClassWeights::Equal,
         })
     }
 
@@ -156,6 +157,7 @@ impl RowsArgs {
             ridge: None,
             lambda_given: false,
             probabilities: false,
+            class_weights: ClassWeights::Equal,
         }
     }
 
@@ -173,6 +175,7 @@ impl RowsArgs {
             ridge: None,
             lambda_given: false,
             probabilities: false,
+            class_weights: ClassWeights::Equal,
         }
     }
 
@@ -189,6 +192,7 @@ impl RowsArgs {
             ridge: None,
             lambda_given: false,
             probabilities: false,
+            class_weights: ClassWeights::Equal,
         }
     }
 
@@ -204,6 +208,7 @@ impl RowsArgs {
             ridge: None,
             lambda_given: false,
             probabilities: false,
+            class_weights: ClassWeights::Equal,
         }
     }
 
@@ -222,6 +227,7 @@ impl RowsArgs {
             ridge: None,
             lambda_given: false,
             probabilities: false,
+            class_weights: ClassWeights::Equal,
         }
     }
 }

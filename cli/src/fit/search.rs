@@ -1,18 +1,25 @@
-//! `--auto`, `--metric`: choices that rows held out make before the fit.
+//! `--auto`, `--metric`, `--features auto`: choices that rows held out make before the fit.
+
+mod describe;
+
+pub(super) use describe::{describe, importance};
 
 use super::{Source, chosen::Chosen};
 use crate::{
-    args::{at_least_one, positive},
+    args::{at_least_one, fraction, positive},
     map::{BuiltMap, MapArgs},
-    report::{Console, Report, Usage, Value, six_digits},
+    report::{Console, Report, Usage, six_digits},
 };
 use anyhow::Result;
 use bochner::{
     Error, Run,
     data::{ChunkSource, Survey},
     features::{MapBuilder, MapSpec},
-    metric::{Ground, LearnedMetric, Metric, MetricOptions},
-    models::{Budget, Found, LinearModel, RidgeOptions, Search, SearchData, Trial},
+    metric::{Ground, Metric, MetricOptions},
+    models::{
+        Budget, ClassWeights, Enough, Found, Leaves, LinearModel, RidgeOptions, Search, SearchData,
+        Trial,
+    },
     seed::Seed,
     solve::Targets,
 };
@@ -21,6 +28,10 @@ use std::{path::PathBuf, str::FromStr, sync::Arc, time::Duration};
 
 /// Features of `--auto`, as the library's `Auto` has them.
 const AUTOMATIC: usize = 2000;
+/// Those of each leaf.
+const OF_LEAVES: usize = 3000;
+/// The accuracy that `--features auto` may lose, unless something else is given.
+const ACCURACY_LOSS: f64 = 0.01;
 
 /// What is searched for.
 #[derive(Debug, Args)]
@@ -30,6 +41,15 @@ pub(super) struct SearchArgs {
     /// stays. For --model ridge
     #[arg(long)]
     auto: bool,
+    /// With --features auto: as many features as leave the kernel matrix of 1,000 rows off by this
+    /// at most, relative and in the Frobenius norm
+    #[arg(long, value_name = "ERROR", value_parser = fraction, allow_hyphen_values = true)]
+    #[arg(conflicts_with = "accuracy_loss")]
+    kernel_error: Option<f64>,
+    /// With --features auto: as many features as it takes until twice as many lower the error on
+    /// rows held out by less than this share [default: 0.01]
+    #[arg(long, value_name = "SHARE", value_parser = fraction, allow_hyphen_values = true)]
+    accuracy_loss: Option<f64>,
     /// End the search after so many trials, or after a time such as 60s or 5m (which may give
     /// another model the next time)
     #[arg(long, value_name = "TRIALS|TIME", value_parser = budget)]
@@ -48,6 +68,11 @@ pub(super) struct SearchArgs {
     /// Compare rows by the metric that this model has learnt, of the same columns
     #[arg(long, value_name = "MODEL", conflicts_with_all = ["auto", "metric"])]
     metric_from: Option<PathBuf>,
+    /// Part the rows by a tree until at most so many are left in each leaf, and fit a model of its
+    /// own there; with --auto lengthscale, penalty and metric are chosen inside each leaf. Rows
+    /// that do not fit into --memory lie in temporary files meanwhile
+    #[arg(long, value_name = "ROWS", value_parser = at_least_one, allow_hyphen_values = true)]
+    pub(super) leaves: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,15 +123,78 @@ pub(super) struct Rows<'a> {
 impl SearchArgs {
     /// Whether something is to be chosen here, or was.
     pub(super) fn is_wanted(&self, map: &MapArgs) -> bool {
+        self.tries(map) || map.is_by_error() || self.metric_from.is_some()
+    }
+
+    /// Whether more than the number of features is chosen.
+    pub(super) fn tries(&self, map: &MapArgs) -> bool {
         let metric = self
             .metric
             .is_some_and(|metric| metric != MetricOption::None);
-        self.auto || metric || map.kernel.has_auto() || self.metric_from.is_some()
+        self.auto || metric || map.kernel.has_auto()
+    }
+
+    /// What the number of features is chosen by.
+    fn enough(&self, map: &MapArgs) -> Option<Enough> {
+        let by_loss = || Enough::AccuracyLoss(self.accuracy_loss.unwrap_or(ACCURACY_LOSS));
+        let enough = self.kernel_error.map(Enough::KernelError);
+        map.is_by_error().then(|| enough.unwrap_or_else(by_loss))
     }
 
     /// D where none is given.
     pub(super) fn features(&self) -> Option<usize> {
-        self.auto.then_some(AUTOMATIC)
+        let usual = match self.leaves {
+            Some(_) => OF_LEAVES,
+            None => AUTOMATIC,
+        };
+        self.auto.then_some(usual)
+    }
+
+    /// Whether there is a budget, or a metric of another model.
+    pub(super) fn ends_or_is_given(&self) -> bool {
+        self.budget.is_some() || self.metric_from.is_some()
+    }
+
+    /// A tree of leaves.
+    pub(super) fn grow(
+        &self,
+        map: &MapArgs,
+        chosen: &Chosen,
+        rows: Rows<'_>,
+    ) -> Result<LinearModel> {
+        let Rows {
+            train,
+            survey,
+            targets,
+            run,
+            console,
+        } = rows;
+        let (Some(rows), Some(options)) = (self.leaves, &chosen.ridge) else {
+            return Err(Usage("--leaves is for --model ridge".into()).into());
+        };
+        let (mut spec, _) = map.chosen(train.columns(), run, console)?;
+        if self.auto && !map.is_sampling_given() {
+            spec.sampling = bochner::sampling::Sampling::Orthogonal.beside(spec.kernel.as_ref());
+        }
+        let (scaling, lengthscale) = map.kernel.prepared(spec.kernel.as_ref(), survey)?;
+        let search = match self.is_wanted(map) {
+            true => self.search(map, chosen),
+            false => Search::default(),
+        };
+        let builder: Arc<dyn MapBuilder> = Arc::new(spec);
+        let data = SearchData {
+            source: &mut *train,
+            survey,
+            scaling: &scaling,
+            lengthscale,
+            targets,
+            options,
+            seed: Seed(map.kernel.seed),
+            run,
+        };
+        let mut model = Leaves { rows, search }.fit(&builder, data)?;
+        model.name_columns(train);
+        Ok(model)
     }
 
     /// Errors on options that have no effect.
@@ -121,14 +209,39 @@ impl SearchArgs {
                 return Err(Usage(format!("{option} is for --metric or --auto; give one")).into());
             }
         }
+        for (option, given) in [
+            ("--kernel-error", self.kernel_error.is_some()),
+            ("--accuracy-loss", self.accuracy_loss.is_some()),
+        ] {
+            if given && !map.is_by_error() {
+                let problem = format!("{option} is for --features auto; give both");
+                return Err(Usage(problem).into());
+            }
+        }
+        if map.is_by_error() && self.leaves.is_some() {
+            let problem = "--features auto is for one model of all rows, not for --leaves; give a \
+                number of features";
+            return Err(Usage(problem.into()).into());
+        }
+        if map.is_by_error() && self.metric_from.is_some() {
+            let problem = "--features auto searches, which --metric-from leaves out; give a number \
+                of features";
+            return Err(Usage(problem.into()).into());
+        }
         let wanted = self.is_wanted(map);
         if self.budget.is_some() && (!wanted || self.metric_from.is_some()) {
-            let problem = "--budget ends a search; give --auto, --metric, --kernel auto or --sigma \
-                auto";
+            let problem = "--budget ends a search; give --auto, --metric, --kernel auto, --sigma \
+                auto or --features auto";
             return Err(Usage(problem.into()).into());
         }
         if wanted && chosen.ridge.is_none() {
-            let problem = "--auto, --metric, --kernel auto and --sigma auto are for --model ridge";
+            let problem = "--auto, --metric, --kernel auto, --sigma auto and --features auto are \
+                for --model ridge";
+            return Err(Usage(problem.into()).into());
+        }
+        if wanted && chosen.class_weights != ClassWeights::Equal {
+            let problem = "a search counts all classes alike; leave out --class-weights, or give a \
+                column of weights by --weight";
             return Err(Usage(problem.into()).into());
         }
         Ok(())
@@ -156,9 +269,10 @@ impl SearchArgs {
                 false => Vec::new(),
             },
             bandwidth: kernel.is_sigma_auto() || (learns && !kernel.is_bandwidth_given()),
-            lambda: !chosen.lambda_given,
+            lambda: !chosen.lambda_given && self.tries(map),
             metrics: kinds.iter().map(|&kind| options(kind)).collect(),
             metric_required: matches!(self.metric, Some(MetricOption::One(_))),
+            features: self.enough(map),
             budget: self.budget.unwrap_or_default(),
         }
     }
@@ -196,6 +310,7 @@ impl SearchArgs {
                     tried += 1;
                     let best = six_digits(best);
                     bar.say(format!("trial {tried}: {trial}; best {best}"));
+                    Ok(())
                 };
                 let data = SearchData {
                     source: &mut *train,
@@ -217,6 +332,7 @@ impl SearchArgs {
             }
         };
         chosen.fit = Box::new(found.options(&options));
+        chosen.lambda_given |= self.tries(map);
         let drawn = found.draw(Ground {
             source: train,
             survey,
@@ -247,194 +363,9 @@ fn given(
         metric: Some(metric),
         lengthscale,
         lambda: options.lambda.clone(),
+        size: None,
         trials: Vec::new(),
     })
-}
-
-/// Trials that are printed.
-const SHOWN: usize = 12;
-/// Columns whose importance is printed.
-const COLUMNS: usize = 8;
-
-/// What was tried and chosen.
-pub(super) fn describe(
-    found: &Found,
-    survey: &Survey,
-    output: Option<&PathBuf>,
-    report: &mut Report,
-) {
-    report.line("kernel", found.kernel.spec());
-    report.set("sampling", sampling(found));
-    if let Some(metric) = &found.metric {
-        importance(metric, survey, report);
-    } else {
-        report.set("metric", Value::Null);
-    }
-    if found.trials.is_empty() {
-        return;
-    }
-    report.set("trials", found.trials.iter().map(json).collect::<Vec<_>>());
-    let command = command(std::env::args().skip(1), found, output);
-    report.set("command", &*command);
-    let mut table = format!(
-        "\n{:>5} {:>7}  {:24} {:>12} {:>9} {:>9} {:>9} {:>7}\n",
-        "D", "rows", "kernel", "metric", "sigma", "lambda", "error", "seconds"
-    );
-    for trial in found.trials.iter().take(SHOWN) {
-        let metric = match trial.metric {
-            None => "none".to_owned(),
-            Some((kind, turns)) => format!("{kind} {turns}"),
-        };
-        table.push_str(&format!(
-            "{:>5} {:>7}  {:24} {:>12} {:>9.3} {:>9.1e} {:>9.5} {:>7.2}\n",
-            trial.features,
-            trial.rows,
-            trial.kernel,
-            metric,
-            trial.lengthscale,
-            trial.lambda,
-            trial.error,
-            trial.seconds
-        ));
-    }
-    if found.trials.len() > SHOWN {
-        table.push_str(&format!(
-            "and {} more (--json)\n",
-            found.trials.len() - SHOWN
-        ));
-    }
-    table.push_str(&format!("\nthe same without searching:\n  {command}\n"));
-    report.table(table);
-}
-
-fn sampling(found: &Found) -> Option<String> {
-    found
-        .builder
-        .sampling()
-        .map(|sampling| sampling.to_string())
-}
-
-/// Shares of the columns in the squared gradient, the largest first.
-fn importance(metric: &LearnedMetric, survey: &Survey, report: &mut Report) {
-    let name = |j: usize| match &survey.names {
-        Some(names) => names[j].clone(),
-        None => j.to_string(),
-    };
-    let mut columns: Vec<(usize, f64)> = metric.importance().iter().copied().enumerate().collect();
-    columns.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    let all = columns
-        .iter()
-        .map(|&(j, share)| serde_json::json!({ "column": name(j), "importance": share }));
-    report.set(
-        "metric",
-        serde_json::json!({
-            "kind": metric.kind().to_string(),
-            "importance": all.collect::<Vec<_>>(),
-        }),
-    );
-    let top = columns.iter().take(COLUMNS);
-    let top = top.map(|&(j, share)| format!("{} {:.1} %", name(j), 100.0 * share));
-    let more = match columns.len() > COLUMNS {
-        true => ", ...",
-        false => "",
-    };
-    report.line(
-        "metric",
-        format!(
-            "{}: {}{more}",
-            metric.kind(),
-            top.collect::<Vec<_>>().join(", ")
-        ),
-    );
-}
-
-fn json(trial: &Trial) -> Value {
-    serde_json::json!({
-        "kernel": trial.kernel,
-        "metric": trial.metric.map(|(kind, _)| kind.to_string()),
-        "turns": trial.metric.map_or(0, |(_, turns)| turns),
-        "multiple": trial.multiple,
-        "lengthscale": trial.lengthscale,
-        "lambda": trial.lambda,
-        "features": trial.features,
-        "rows": trial.rows,
-        "error": trial.error,
-        "squared_error": trial.squared,
-        "seconds": trial.seconds,
-    })
-}
-
-/// Options that a search decides, with whether a value follows.
-const DECIDED: [(&str, bool); 12] = [
-    ("--auto", false),
-    ("--budget", true),
-    ("--metric", true),
-    ("--metric-power", true),
-    ("--metric-iterations", true),
-    ("--kernel", true),
-    ("--sigma", true),
-    ("--gamma", true),
-    ("--lambda", true),
-    ("--lambda-by", true),
-    ("--folds", true),
-    ("--sampling", true),
-];
-
-/// The arguments of this run without what was searched for, and with what was found.
-fn command(
-    arguments: impl Iterator<Item = String>,
-    found: &Found,
-    output: Option<&PathBuf>,
-) -> String {
-    // Leverage scores, say, were given and stay.
-    let resampled = sampling(found).is_some();
-    let is_decided = |name: &str| name != "--sampling" || resampled;
-    let mut kept = vec!["bochner".to_owned()];
-    let mut skip = false;
-    for argument in arguments {
-        if std::mem::take(&mut skip) {
-            continue;
-        }
-        let mut decided = DECIDED.iter().filter(|(name, _)| is_decided(name));
-        if let Some((_, value)) = decided.clone().find(|(name, _)| argument == *name) {
-            skip = *value;
-            continue;
-        }
-        let joined = |(name, _): &(&str, bool)| argument.starts_with(&format!("{name}="));
-        if !decided.any(joined) {
-            kept.push(quoted(argument));
-        }
-    }
-    // --auto has another number than fits without it.
-    if let Some(features) = found.builder.features()
-        && !kept.iter().any(|kept| kept.starts_with("--features"))
-    {
-        kept.push(format!("--features {features}"));
-    }
-    kept.push(format!(
-        "--kernel {} --sigma {} --lambda {}",
-        quoted(found.kernel.spec()),
-        found.lengthscale,
-        match found.lambda {
-            bochner::models::Lambda::Fixed(lambda) => lambda.to_string(),
-            _ => "auto".into(),
-        }
-    ));
-    kept.extend(sampling(found).map(|sampling| format!("--sampling {sampling}")));
-    if found.metric.is_some() {
-        let model = output.map_or("MODEL".into(), |path| quoted(path.display().to_string()));
-        kept.push(format!("--metric-from {model}"));
-    }
-    kept.join(" ")
-}
-
-/// As a shell reads it back.
-fn quoted(argument: String) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    match !argument.is_empty() && argument.chars().all(plain) {
-        true => argument,
-        false => format!("'{}'", argument.replace('\'', "'\\''")),
-    }
 }
 
 #[cfg(test)]
@@ -449,12 +380,5 @@ mod tests {
         for bad in ["", "0", "s", "-3s", "5x", "1e300h"] {
             assert!(budget(bad).is_err(), "{bad}");
         }
-    }
-
-    #[test]
-    fn arguments_are_quoted_for_a_shell() {
-        assert_eq!(quoted("a-b_c=1".into()), "a-b_c=1");
-        assert_eq!(quoted("it's".into()), "'it'\\''s'");
-        assert_eq!(quoted(String::new()), "''");
     }
 }

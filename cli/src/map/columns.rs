@@ -65,9 +65,12 @@ impl MapArgs {
     ) -> Result<(BuiltMap, f64)> {
         let (builder, kernel) = self.columns(landmarks);
         let survey_of = Some(survey);
-        let scale = self
-            .kernel
-            .scale(kernel.as_ref(), columns, survey_of, Standardize::Auto)?;
+        let scale = self.kernel.scale(
+            (kernel.as_ref(), kernel.is_shift_invariant()),
+            columns,
+            survey_of,
+            Standardize::Auto,
+        )?;
         scale.hint(console);
         let (map, seconds) =
             console.timed(|| builder.build(scale.input.clone(), &survey.sample))?;

@@ -20,7 +20,8 @@ pub(crate) struct KernelArgs {
     /// arc-cosine:ORDER, linear, polynomial:DEGREE:CONSTANT, additive-chi2,
     /// skewed-chi2:SKEWEDNESS; an unknown name lists all; of `fit` also `auto`, the best of five on
     /// rows held out [default: gaussian; laplacian with binning, arc-cosine:1 with arc-cosine,
-    /// linear with projection, polynomial:2:1 with tensor-sketch, skewed-chi2:1, additive-chi2]
+    /// linear with projection and identity, polynomial:2:1 with tensor-sketch, skewed-chi2:1,
+    /// additive-chi2]
     #[arg(long, value_name = "KERNEL", value_parser = kernel_option)]
     kernel: Option<KernelOption>,
     /// Gamma of the kernel's formula, exp(-gamma |x-y|^2) for the Gaussian: a number, `median`,
@@ -111,6 +112,9 @@ impl KernelArgs {
             match () {
                 () if map.has(MapKind::ArcCosine) => or_gaussian(kernels::ArcCosineKernel::new(1)),
                 () if map.has(MapKind::Binning) => Arc::new(kernels::Laplacian),
+                () if map.parts().iter().all(|part| !part.kind.takes_features()) => {
+                    Arc::new(kernels::Linear)
+                }
                 () if map.has(MapKind::Projection) => Arc::new(kernels::Linear),
                 () if map.has(MapKind::AdditiveChi2) => Arc::new(kernels::AdditiveChi2),
                 () if map.has(MapKind::SkewedChi2) => {
@@ -187,6 +191,11 @@ impl KernelArgs {
         }
     }
 
+    /// Has columns left as they are.
+    pub(super) fn leave_columns(&mut self) {
+        self.standardize = Some(Standardize::No);
+    }
+
     /// Whether to standardise, for who said so.
     pub(crate) fn standardize(&self) -> Option<Standardize> {
         self.standardize
@@ -227,11 +236,12 @@ impl KernelArgs {
         console.timed(|| Survey::watched(source, sample_rows, self.seed, &bar.follow()))
     }
 
-    /// From raw columns to unit lengthscale. `otherwise` is for who did not say whether to
+    /// From raw columns to unit lengthscale, centred if the map does not see where they lie.
+    /// `otherwise` is for who did not say whether to
     /// standardise.
     pub(crate) fn scale(
         &self,
-        kernel: &dyn Kernel,
+        (kernel, centred): (&dyn Kernel, bool),
         columns: usize,
         survey: Option<&Survey>,
         otherwise: Standardize,
@@ -239,7 +249,7 @@ impl KernelArgs {
         let bandwidth = self.bandwidth();
         let standardize = self.standardize.unwrap_or(otherwise).beside(&bandwidth);
         let standardize = standardize.within(kernel.domain());
-        let scaling = survey.map(|survey| standardize.decide(survey, kernel.is_shift_invariant()));
+        let scaling = survey.map(|survey| standardize.decide(survey, centred));
         let lengthscales = match (survey.zip(scaling.as_ref()), bandwidth.fixed(kernel)?) {
             (_, Some(fixed)) => fixed,
             (Some((survey, scaling)), None) => bandwidth.lengthscales(kernel, survey, scaling)?,

@@ -1,11 +1,14 @@
 //! How frequencies are drawn, and the options of single maps.
 
+use super::landmark_kernel::{LandmarkRows, landmark_kernel, landmark_rows};
 use crate::args::{at_least_one, positive};
 use crate::flags;
 use anyhow::Result;
 use bochner::{
     Error,
-    features::{Entries, Form, Landmarks, LeverageSpec, MapChoice, MapKind, MapSpec, Radii},
+    features::{
+        Entries, Form, Landmarks, LeverageSpec, MapChoice, MapKind, MapSpec, Precomputed, Radii,
+    },
     kernels::Kernel,
     sampling::Sampling,
     seed::Seed,
@@ -82,7 +85,17 @@ pub(crate) struct TuningArgs {
     /// [default: uniform]
     #[arg(long, value_name = "CHOICE", value_parser = landmarks)]
     landmarks_choice: Option<Landmarks>,
-    /// Nystrom: keep the R largest eigenvalues of the landmarks' kernel [default: all]
+    /// Precomputed: the kernel of the landmarks with each other, [m, m]
+    #[arg(long, value_name = "K.npy", value_parser = landmark_kernel)]
+    #[arg(conflicts_with = "landmark_rows")]
+    pub(super) landmark_kernel: Option<Precomputed>,
+    /// Precomputed: the rows of the input that are the landmarks, one for each column and in
+    /// their order: rows counted from 0 and ranges (0-99,200), a .npy of them, or `all` of a
+    /// square kernel matrix
+    #[arg(long, value_name = "ROWS", value_parser = landmark_rows)]
+    pub(super) landmark_rows: Option<LandmarkRows>,
+    /// Nystrom and precomputed: keep the R largest eigenvalues of the landmarks' kernel [default:
+    /// all]
     #[arg(long, value_name = "R", value_parser = at_least_one)]
     rank: Option<usize>,
     /// Projection: entries of the random matrix, gaussian, sparse:S (one in S is not 0) or sparse
@@ -153,6 +166,7 @@ impl TuningArgs {
         spec.radii = self.sorf_radii.unwrap_or_default();
         spec.landmarks = self.landmarks_choice();
         spec.rank = self.rank;
+        spec.precomputed = self.landmark_kernel.clone();
         spec
     }
 
@@ -163,11 +177,13 @@ impl TuningArgs {
 
     /// Options that a learner on the kernel itself does not take, and whether they are given; it
     /// may have landmarks.
-    pub(super) fn idle_of_columns(&self, landmarks: bool) -> [(&'static str, bool); 7] {
+    pub(super) fn idle_of_columns(&self, landmarks: bool) -> [(&'static str, bool); 9] {
         let choice = self.landmarks_choice.is_some() && !landmarks;
         [
             ("--landmarks-choice", choice),
             ("--rank", self.rank.is_some()),
+            ("--landmark-kernel", self.landmark_kernel.is_some()),
+            ("--landmark-rows", self.landmark_rows.is_some()),
             ("--entries", self.entries.is_some()),
             ("--sample-interval", self.sample_interval.is_some()),
             ("--sorf-radii", self.sorf_radii.is_some()),
@@ -184,7 +200,10 @@ impl TuningArgs {
                 self.landmarks_choice.is_some() && !nystrom,
                 "--landmarks-choice",
             ),
-            (self.rank.is_some() && !nystrom, "--rank"),
+            (
+                self.rank.is_some() && !nystrom && !map.has(MapKind::Precomputed),
+                "--rank",
+            ),
             (
                 self.entries.is_some() && !map.has(MapKind::Projection),
                 "--entries",

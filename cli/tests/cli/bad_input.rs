@@ -299,7 +299,7 @@ fn models() {
             ),
             (
                 "predict good.model good.csv --target label -o out.txt",
-                &["out.txt", ".npy or .csv"],
+                &["out.txt", ".npy, .csv or .parquet"],
             ),
             (
                 "evaluate good.model narrow.csv --target label --device cpu",
@@ -368,7 +368,7 @@ fn options() {
         (fit!("--memory 0"), &["--memory"]),
         (fit!("--threads 0"), &["--threads", "1 or more"]),
         (fit!("--bogus"), &["--bogus"]),
-        ("featurize good.csv -o old.csv", &["old.csv", ".npy"]),
+        ("featurize good.csv -o old.txt", &["old.txt", ".npy"]),
         (
             "featurize good.csv",
             &["--output", "bochner featurize --help"],

@@ -1,5 +1,7 @@
 //! Ctrl-C leaves nothing half-written behind.
 
+#[cfg(target_os = "linux")]
+use crate::faults;
 use crate::{bochner, command};
 use bochner::data::NpyWriter;
 use ndarray::Array2;
@@ -7,7 +9,7 @@ use std::{
     path::Path,
     process::{Child, Command, Stdio},
     thread::sleep,
-    time::{Duration, Instant},
+    time::Duration,
 };
 use tempfile::TempDir;
 
@@ -48,30 +50,15 @@ fn signal(child: &Child, name: &str) {
     assert!(sent.expect("kill is there").success());
 }
 
-/// Sends the command a signal once its temporary file has `begun`, and returns its status and what
-/// it said.
-fn interrupted(
-    folder: &Path,
-    arguments: &str,
-    (name, begun): (&str, u64),
-) -> (Option<i32>, String) {
+/// Sends the command a signal in the middle of its output, at its fifth write there, and returns
+/// its status and what it said.
+#[cfg(target_os = "linux")]
+fn interrupted(folder: &Path, arguments: &str, name: &str) -> (Option<i32>, String) {
     let before = names(folder);
-    let mut child = start(folder, arguments);
-    let deadline = Instant::now() + Duration::from_secs(60);
-    loop {
-        let entries = folder.read_dir().expect("is there").flatten();
-        let mut temporary = entries.filter(|e| e.file_name().to_string_lossy().ends_with(".tmp"));
-        if temporary.any(|e| e.metadata().is_ok_and(|m| m.len() > begun)) {
-            break;
-        }
-        let ended = child.try_wait().expect("waits");
-        assert!(
-            ended.is_none() && Instant::now() < deadline,
-            "nothing to interrupt: {ended:?}"
-        );
-        sleep(Duration::from_millis(1));
-    }
-    signal(&child, name);
+    let child = faults::stopped(folder, &format!("{arguments} --device cpu -q"), 5);
+    let is_temporary = |name: &String| name.ends_with(".tmp");
+    assert!(names(folder).iter().any(is_temporary), "{arguments}");
+    faults::signal(&child, name);
     let output = child.wait_with_output().expect("waits");
     assert!(output.stdout.is_empty(), "{output:?}");
     assert_eq!(names(folder), before, "{arguments}");
@@ -79,24 +66,22 @@ fn interrupted(
     (output.status.code(), said)
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn an_interrupted_run_leaves_no_file_and_an_old_one_as_it_was() {
     let here = here();
     let said = "error: interrupted; no output was written\n";
     let featurize = "featurize x.npy -o z.npy --features 1024 --gamma 0.1 --memory 4M";
     for (name, status) in [("-INT", 130), ("-HUP", 129), ("-QUIT", 131)] {
-        let run = interrupted(here.path(), featurize, (name, 1 << 20));
+        let run = interrupted(here.path(), featurize, name);
         assert_eq!(run, (Some(status), said.to_owned()));
     }
-    let fit = "fit x.npy --targets y.npy --task regression --features 512 --gamma 0.1 -q --device \
+    let fit = "fit x.npy --targets y.npy --task regression --features 32 --gamma 0.1 -q --device \
      cpu -o model";
     bochner(here.path(), fit, &[]).ok();
     std::fs::write(here.path().join("p.csv"), "old").expect("writes");
-    let run = interrupted(
-        here.path(),
-        "predict model x.npy -o p.csv --memory 1M",
-        ("-INT", 1 << 18),
-    );
+    let predict = "predict model x.npy -o p.csv --memory 1M";
+    let run = interrupted(here.path(), predict, "-INT");
     assert_eq!(run, (Some(130), said.to_owned()));
     let old = std::fs::read_to_string(here.path().join("p.csv"));
     assert_eq!(old.expect("reads"), "old");
@@ -129,17 +114,8 @@ fn what_a_killed_run_left_goes_with_the_next() {
         let names = names.filter(|name| name.ends_with(".tmp"));
         names.collect::<Vec<_>>()
     };
-    let arguments = "featurize x.npy -o z.npy --features 1024 --gamma 0.1 --memory 4M";
-    let begin = || {
-        let child = start(here.path(), arguments);
-        let own = format!("-{}-", child.id());
-        let deadline = Instant::now() + Duration::from_secs(60);
-        while !temporary().iter().any(|name| name.contains(&own)) {
-            assert!(Instant::now() < deadline, "nothing to kill");
-            sleep(Duration::from_millis(1));
-        }
-        child
-    };
+    let featurize = "featurize x.npy -o z.npy --features 1024 --gamma 0.1 --memory 4M --device cpu";
+    let begin = || faults::stopped(here.path(), featurize, 5);
     let (mut killed, mut live) = (begin(), begin());
     assert_eq!(temporary().len(), 2);
     killed.kill().expect("kills");
@@ -153,6 +129,57 @@ fn what_a_killed_run_left_goes_with_the_next() {
     bochner(here.path(), fit, &[]).ok();
     std::fs::remove_file(here.path().join("m")).expect("is there");
     assert_eq!(names(here.path()), before);
+}
+
+/// What standard input held takes no room once the run is gone, however that ended, and the folder
+/// that it was in goes with the next.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_copy_of_standard_input_ends_with_the_run() {
+    let here = here();
+    let place = here.path().join("temporary");
+    std::fs::create_dir(&place).expect("makes");
+    let rows: String = (0..40_000)
+        .map(|i| format!("{},{}\n", i % 97, i % 7))
+        .collect();
+    std::fs::write(here.path().join("rows.csv"), format!("a,y\n{rows}")).expect("written");
+    let input = || std::fs::File::open(here.path().join("rows.csv")).expect("opens");
+    let fit = |features: &str| {
+        let mut command = command(here.path());
+        let fit = "fit - --target y --task regression --gamma 0.1 --device cpu -q -o m --features";
+        command
+            .args(fit.split(' '))
+            .arg(features)
+            .env("TMPDIR", &place);
+        command.stdin(input()).spawn().expect("starts")
+    };
+    let below = |folder: &Path| -> Vec<_> {
+        let entries = folder.read_dir().expect("is there").flatten();
+        entries.map(|entry| entry.path()).collect()
+    };
+    // Long enough for a kill in its middle.
+    let mut killed = fit("4000");
+    let all_read = || {
+        let folders = below(&place);
+        let copies = folders.iter().flat_map(|folder| below(folder));
+        let sizes = copies.map(|copy| std::fs::read_link(&copy).map(|to| (copy, to)));
+        sizes.flatten().next()
+    };
+    let copy = loop {
+        if let Some((copy, to)) = all_read() {
+            assert!(to.starts_with("/proc/self/fd"), "{to:?}");
+            break copy;
+        }
+        assert!(killed.try_wait().expect("waits").is_none(), "it ended");
+        sleep(Duration::from_millis(1));
+    };
+    killed.kill().expect("kills");
+    killed.wait().expect("waits");
+    // A link that leads nowhere is all that stays.
+    assert!(copy.symlink_metadata().expect("is there").is_symlink());
+    let next = fit("4").wait().expect("waits");
+    assert!(next.success());
+    assert!(below(&place).is_empty(), "{:?}", below(&place));
 }
 
 /// As `nohup` has it.

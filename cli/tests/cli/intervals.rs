@@ -67,6 +67,40 @@ fn a_model_predicts_between_bounds() {
     }
 }
 
+/// Every regression has intervals that hold what they promise on rows that nothing has seen.
+#[test]
+fn every_regression_is_calibrated() {
+    let here = here();
+    wave(&here.path().join("train.csv"), 600, 3);
+    wave(&here.path().join("new.csv"), 600, 4);
+    for model in [
+        "ridge",
+        "kernel-ridge",
+        "falkon --landmarks 60",
+        "greedy",
+        "boosting",
+        "gaussian-process",
+        "svr",
+        "svr --loss huber --epsilon 0.1",
+        "lasso",
+    ] {
+        let features = match model.contains("kernel") || model.contains("falkon") {
+            true => "",
+            false => "--features 60",
+        };
+        let fit = format!(
+            "fit train.csv --target y {features} --task regression --device cpu --json \
+             --test-input new.csv --calibrate 0.4 -o m.model --model {model}"
+        );
+        let report = bochner(here.path(), &fit, &[]).json();
+        let coverage = number(&report, "interval_coverage");
+        // 240 rows calibrate and 600 are counted: one deviation is .023.
+        assert!((coverage - 0.9).abs() < 0.08, "{model}: {report}");
+        let width = number(&report, "interval_width");
+        assert!((0.5..0.95).contains(&width), "{model}: {report}");
+    }
+}
+
 #[test]
 fn what_has_no_intervals_says_what_to_do() {
     let here = here();

@@ -365,6 +365,49 @@ fn people_read_results_on_stdout_and_notes_on_stderr() {
     assert!(chosen.stdout.contains("rmse"), "{chosen:?}");
 }
 
+/// Where stderr is no terminal, iterations and rows are plain lines: each of them at 0 seconds,
+/// none of work that is sooner done than the interval, and none with `--quiet`.
+#[test]
+fn a_log_has_lines_of_progress() {
+    let here = here();
+    let fit = format!(
+        "fit {} --target label --task regression --map binning --features 20 --sigma 20 \
+         --lambda 1e-3 --solver cg --device cpu",
+        digits()
+    );
+    let each = bochner(here.path(), &format!("{fit} --progress-every 0"), &[]).ok();
+    let lines: Vec<_> = each.stderr.lines().collect();
+    assert!(lines.contains(&"fit: 1797 rows of 1797"), "{each:?}");
+    let iterations = (lines.iter())
+        .filter_map(|line| line.strip_prefix("fit: iteration "))
+        .collect::<Vec<_>>();
+    for (i, line) in iterations.iter().enumerate() {
+        let begin = format!("{}, residual ", i + 1);
+        assert!(line.starts_with(&begin), "{each:?}");
+    }
+    assert!(iterations.len() > 3, "{each:?}");
+    assert!(
+        iterations.iter().any(|line| line.ends_with(" s left")),
+        "{each:?}"
+    );
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.starts_with("survey: 1,797 rows, ")),
+        "{each:?}"
+    );
+    assert!(!each.stderr.contains(['\r', '\u{1b}']), "{each:?}");
+    let seldom = bochner(here.path(), &fit, &[]).ok();
+    assert!(!seldom.stderr.contains("fit: "), "{seldom:?}");
+    let quiet = bochner(
+        here.path(),
+        &format!("{fit} --progress-every 0 --quiet"),
+        &[],
+    )
+    .ok();
+    assert_eq!(quiet.stderr, "");
+}
+
 #[test]
 fn a_closed_pipe_is_no_failure() {
     let here = here();

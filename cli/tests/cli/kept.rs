@@ -1,6 +1,6 @@
 //! Runs that are killed go on, and end in the same bits.
 
-use crate::{bochner, command, finish, here};
+use crate::{bochner, command, faults, finish, here};
 use bochner::data::NpyWriter;
 use ndarray::Array2;
 use std::{
@@ -59,7 +59,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 const FIT: &str = "fit x.npy --targets y.npy --task regression --features 48 --gamma 0.1 --device \
-    cpu -o model --checkpoint kept --every 500";
+    cpu -o model --lambda 1e-6 --checkpoint kept --every 500";
 const BOOST: &str = "fit x.npy --targets y.npy --task regression --features 48 --gamma 0.1 \
     --device cpu --model boosting -o model --checkpoint kept --every 700";
 const FEATURIZE: &str = "featurize x.npy --features 64 --gamma 0.1 --device cpu -o z.npy \
@@ -67,6 +67,9 @@ const FEATURIZE: &str = "featurize x.npy --features 64 --gamma 0.1 --device cpu 
 const PREDICT: &str = "predict base x.npy --device cpu -o p.csv --checkpoint kept --every 600";
 const CLASSES: &str = "predict classes x.npy --device cpu -o p.npy --probabilities q.csv \
     --checkpoint kept --every 800";
+
+/// A write of each of these when some steps are kept and some are left.
+const LATE: usize = 30;
 
 /// Data, a regression and a classifier with probabilities.
 fn prepare(folder: &Path) {
@@ -193,22 +196,12 @@ fn interrupted_runs_finish_a_step_and_say_how_to_go_on() {
         bochner(folder, arguments, &[]).ok();
         let expected = fs::read(folder.join(name)).expect("reads");
         fs::remove_file(folder.join(name)).expect("is there");
-        let child = start(folder, arguments);
+        let child = faults::stopped(folder, arguments, LATE);
         let state = folder.join("kept");
-        let deadline = Instant::now() + Duration::from_secs(60);
-        while !state.join("sums").exists() && !state.join("state.json").exists() {
-            assert!(Instant::now() < deadline, "nothing is kept");
-            sleep(Duration::from_millis(1));
-        }
-        let sent = Command::new("kill")
-            .args(["-TERM", &child.id().to_string()])
-            .status();
-        assert!(sent.expect("kill is there").success());
+        assert!(state.join("sums").exists() || state.join("state.json").exists());
+        faults::signal(&child, "-TERM");
         let output = child.wait_with_output().expect("waits");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        if output.status.success() {
-            continue;
-        }
         assert_eq!(output.status.code(), Some(143), "{said}");
         let last = said.lines().last().unwrap_or_default();
         assert!(
@@ -224,15 +217,10 @@ fn interrupted_runs_finish_a_step_and_say_how_to_go_on() {
 
 /// Leaves a checkpoint of a run behind.
 fn leave(folder: &Path, arguments: &str, name: &str) {
-    let mut child = start(folder, arguments);
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !folder.join("kept").join(name).exists() {
-        assert!(Instant::now() < deadline, "nothing is kept");
-        sleep(Duration::from_millis(1));
-    }
+    let mut child = faults::stopped(folder, arguments, LATE);
     child.kill().expect("kills");
     child.wait().expect("waits");
-    assert!(folder.join("kept").join(name).exists(), "it ended before");
+    assert!(folder.join("kept").join(name).exists(), "nothing is kept");
 }
 
 #[test]
@@ -247,8 +235,8 @@ fn checkpoints_of_other_runs_are_told_apart() {
     refused(&FIT.replace("48", "32"), "--features was 48 and is 32");
     refused(&FIT.replace("500", "900"), "--every was 500 and is 900");
     refused(
-        &format!("{FIT} --lambda 1e-2"),
-        "--lambda was not given and is 1e-2",
+        &FIT.replace("1e-6", "1e-2"),
+        "--lambda was 1e-6 and is 1e-2",
     );
     refused(
         &format!("{FIT} --memory 3M"),

@@ -16,6 +16,16 @@ fn classifiers_with_a_loss_fit_save_and_score() {
         ("--model logistic --lambda 1e-4", true),
         ("--model logistic --bound 30", true),
         ("--model svm --lambda 1e-3", false),
+        ("--model svm --bound 30 --tolerance 1e-2", false),
+        (
+            "--model svm --loss hinge --bound 30 --tolerance 0.03",
+            false,
+        ),
+        ("--model lasso --l1 1e-3 --probabilities", true),
+        (
+            "--model ridge --lambda 1e-4 --class-weights balanced",
+            false,
+        ),
         (
             "--model svm --loss hinge --lambda 1e-3 --probabilities",
             true,
@@ -69,6 +79,8 @@ fn regressions_and_novelty_fit() {
         "--model svr",
         "--model svr --loss huber --epsilon 0.1",
         "--model svr --loss quantile --quantile 0.4",
+        "--model svr --loss huber --epsilon 0.1 --bound 20",
+        "--model svr --bound 20",
         "--model lasso --l1 1e-4",
     ] {
         let fit = "fit w.csv --target y --task regression --features 64 --test 0.3 --device cpu -q \
@@ -164,6 +176,26 @@ fn options_of_other_models_are_usage_errors() {
         (
             "--model svm --laplace",
             "--laplace belongs to --model logistic, not to --model svm",
+        ),
+        (
+            "--model falkon --bound 3",
+            "--bound belongs to --model logistic, svm, svr, not to --model falkon",
+        ),
+        (
+            "--model kernel-ridge --class-weights balanced",
+            "--class-weights belongs to --model ridge, falkon",
+        ),
+        (
+            "--auto --class-weights balanced",
+            "leave out --class-weights",
+        ),
+        (
+            "--leaves 200 --class-weights balanced",
+            "leaves take no class weights",
+        ),
+        (
+            "--checkpoint kept --class-weights balanced",
+            "--class-weights are of all rows",
         ),
         ("--model svm --loss huber", "squared-hinge or hinge"),
         ("--model svr --loss huber", "--epsilon"),

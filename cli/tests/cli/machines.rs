@@ -22,14 +22,19 @@ fn they_fit_save_and_score_the_digits() {
         ),
         ("--model greedy --features 400 --steps 100", "greedy", 0.85),
         ("--model boosting --features 400", "boosting", 0.93),
-        ("--model ridge --features 2000", "dual", 0.96),
+        ("--model ridge --features 2000 --lambda 1e-6", "dual", 0.96),
         ("--model ridge --features 2000 --lambda 0", "dual", 0.96),
         (
             "--model ridge --features 2000 --solver cholesky",
             "cholesky",
             0.96,
         ),
-        ("--model ridge --features 200", "cholesky", 0.9),
+        ("--model ridge --features 200", "eigen", 0.9),
+        (
+            "--model ridge --features 200 --lambda 1e-6",
+            "cholesky",
+            0.9,
+        ),
     ] {
         let fitted = bochner(here, &format!("{fit} {options}"), &[]).json();
         let accuracy = fitted["accuracy"].as_f64().expect("an accuracy");

@@ -3,21 +3,34 @@
 mod auto;
 mod bad_input;
 mod bench;
+#[cfg(feature = "parquet")]
+mod columnar;
 mod columns;
 mod devices;
 mod drift;
 mod export;
+#[cfg(target_os = "linux")]
+mod faults;
+mod gaps;
+mod identity;
 #[cfg(unix)]
 mod interrupt;
 mod intervals;
 mod jobs;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod kept;
+mod leaves;
 mod losses;
 mod machines;
 mod maps;
+#[cfg(target_os = "linux")]
+mod memory;
+mod odd;
 mod outputs;
+mod page;
+mod penalty;
 mod processes;
+mod reproduce;
 #[cfg(target_os = "linux")]
 mod room;
 mod rows;

@@ -1,6 +1,6 @@
 //! Nothing that is read is replaced.
 
-use crate::{bochner, here};
+use crate::{bochner, here, le, npy};
 use std::fs;
 
 #[test]
@@ -32,6 +32,28 @@ fn an_output_is_no_input() {
         run(&arguments).fails(&[name, "would be replaced", "another output"]);
         assert_eq!(all(), before, "{arguments}");
     }
+    // Targets in a file of their own are read, too.
+    for (name, columns) in [("x.npy", 2), ("y.npy", 1)] {
+        let values: Vec<f64> = (0..3 * columns).map(f64::from).collect();
+        npy(
+            here.path().join(name),
+            "<f8",
+            false,
+            &format!("(3, {columns})"),
+            &le(&values),
+        );
+    }
+    run("fit x.npy --targets y.npy --task regression --device cpu -q --features 8 -o n.model").ok();
+    let x = "x.npy --targets y.npy --device cpu -q";
+    for arguments in [
+        format!("fit {x} --task regression --features 8 -o y.npy"),
+        format!("fit {x} --task regression --features 8 -o n.model --report y.npy"),
+        format!("featurize {x} --gamma 1 -o y.npy"),
+        format!("evaluate n.model {x} --report y.npy"),
+        format!("kernel-error {x} --report y.npy"),
+    ] {
+        run(&arguments).fails(&["y.npy", "would be replaced", "another output"]);
+    }
     let twice = "predict m.model t.csv -o new.csv --probabilities inner/../new.csv";
     run(twice).fails(&["new.csv", "two outputs"]);
     // The model itself may be fitted anew.
@@ -41,4 +63,42 @@ fn an_output_is_no_input() {
         std::os::unix::fs::symlink("t.csv", here.path().join("link.csv")).expect("a link");
         run("predict m.model t.csv -o link.csv").fails(&["link.csv", "would be replaced"]);
     }
+}
+
+/// The same features in every format, whole or in steps.
+#[test]
+fn features_are_written_as_the_name_says() {
+    let here = here();
+    let at = |name: &str| here.path().join(name);
+    let rows: String = (0..50).map(|i| format!("{},{}\n", i % 7, i % 11)).collect();
+    fs::write(at("x.csv"), format!("a,b\n{rows}")).expect("written");
+    let run = |output: &str| {
+        let featurize = "featurize x.csv --features 6 --sigma 2 --device cpu --json -o";
+        bochner(here.path(), &format!("{featurize} {output}"), &[])
+    };
+    for output in [
+        "z.npy",
+        "z.csv",
+        "z.f32",
+        "z.raw",
+        "k.f32 --checkpoint kept --every 20",
+    ] {
+        let report = run(output).json();
+        assert_eq!(report["shape"], serde_json::json!([50, 6]), "{report}");
+    }
+    let npy = fs::read(at("z.npy")).expect("written");
+    for raw in ["z.f32", "z.raw", "k.f32"] {
+        assert_eq!(fs::read(at(raw)).expect("written"), npy[128..], "{raw}");
+    }
+    let csv = fs::read_to_string(at("z.csv")).expect("written");
+    assert_eq!(csv.lines().next(), Some("z0,z1,z2,z3,z4,z5"));
+    let values = csv.lines().skip(1).flat_map(|line| line.split(','));
+    let values: Vec<u8> = values
+        .flat_map(|value| value.parse::<f32>().expect("a number").to_le_bytes())
+        .collect();
+    assert_eq!(values, npy[128..]);
+    run("z.txt").fails(&["z.txt", ".npy", ".csv", ".f32"]);
+    let said = "featurize x.csv --features 6 --sigma 2 --device cpu -o s.f32";
+    let said = bochner(here.path(), said, &[]).ok().stdout;
+    assert!(said.contains("50 x 6, little-endian f32"), "{said}");
 }

@@ -23,9 +23,9 @@ fn what_does_not_fit_is_one_line() {
     let data = format!("{} --target label --device cpu --quiet", digits());
     for (options, needs) in [
         ("fit --features 30000", "10.8 GB"),
-        ("fit --features 20000 --lambda auto", "9.6 GB"),
+        ("fit --features 20000 --lambda auto", "17.6 GB"),
         ("fit --features 16384 --model svm", "4.3 GB"),
-        ("fit --model pca --features 40000", "19.2 GB"),
+        ("fit --model pca --features 40000", "70.4 GB"),
         ("fit --map fastfood --features 10000000000", "120.0 GB"),
         ("fit --map sorf --features 10000000000", "120.0 GB"),
         (
@@ -46,4 +46,108 @@ fn what_does_not_fit_is_one_line() {
     // What fits is done.
     let run = limited(&format!("fit --features 2000 {data}"));
     assert_eq!(run.code, Some(0), "{}", run.stderr);
+}
+
+/// The last row is no number, which nobody comes to read.
+#[test]
+fn what_does_not_fit_is_refused_before_the_rows_are_read() {
+    let folder = here();
+    let path = folder.path().join("long.csv");
+    let rows: String = (0..3000).map(|i| format!("{i},{}\n", i % 7)).collect();
+    std::fs::write(&path, format!("a,y\n{rows}x,oops\n")).expect("written");
+    let data = format!(
+        "{} --target y --task regression --device cpu -q",
+        path.display()
+    );
+    let classes = format!(
+        "{} --target y --task classification --device cpu -q",
+        path.display()
+    );
+    for (options, needs) in [
+        ("fit --features 30000", "10.8 GB"),
+        ("fit --features 20000 --lambda auto", "17.6 GB"),
+        ("fit --map sorf --features 10000000000", "120.0 GB"),
+        ("fit --features 1000 --memory 10K", "more --memory"),
+        ("fit --model gaussian-process --features 20000", "17.6 GB"),
+        ("fit --model pca --features 20000", "17.6 GB"),
+        ("fit --model pca --components 5 --features 40000", "70.4 GB"),
+        ("fit --model ica --components 5 --features 40000", "70.4 GB"),
+        ("fit --model spectral --features 40000", "70.4 GB"),
+        ("fit --model lasso --features 30000", "10.8 GB"),
+        ("fit --model greedy --features 30000", "10.8 GB"),
+        ("fit --model boosting --features 20000", "14.4 GB"),
+        ("fit --model svr --features 16384", "4.3 GB"),
+        ("fit --model one-class --features 16384", "4.3 GB"),
+        ("fit --model falkon --landmarks 30000", "14.4 GB"),
+        (
+            "featurize -o z.npy --map sorf --features 10000000000",
+            "120.0 GB",
+        ),
+    ] {
+        let of_rows = ["pca", "ica", "spectral", "one-class"];
+        let data = match of_rows.iter().any(|name| options.contains(name)) {
+            true => data.replace(" --task regression", ""),
+            false => data.clone(),
+        };
+        let data = match options.starts_with("featurize") {
+            true => data.replace(" --task regression", ""),
+            false => data,
+        };
+        limited(&format!("{options} {data}")).fails(&[needs]);
+    }
+    for (options, needs) in [
+        ("fit --model svm --features 16384", "4.3 GB"),
+        ("fit --model logistic --features 16384", "11.8 GB"),
+    ] {
+        limited(&format!("{options} {classes}")).fails(&[needs]);
+    }
+    limited(&format!("fit --features 2000 {data}")).fails(&["line 3002"]);
+}
+
+/// A bound that is given holds for chunks, map, sums and solution together; what would fit is said,
+/// and does.
+#[test]
+fn memory_that_is_given_is_for_all() {
+    let here = here();
+    let path = here.path().join("rows.csv");
+    let rows: String = (0..4000)
+        .map(|i| format!("{},{}\n", i % 97, i % 7))
+        .collect();
+    std::fs::write(&path, format!("a,y\n{rows}")).expect("written");
+    let fit = "fit rows.csv --target y --task regression --device cpu -q --gamma 0.01";
+    let memory = "--memory 4000000";
+    let refused = crate::bochner(here.path(), &format!("{fit} --features 2000 {memory}"), &[]);
+    let said = refused.stderr.clone();
+    refused.fails(&[
+        "2000 features need 48.0 MB",
+        "4.0 MB",
+        "enough for",
+        "more --memory",
+    ]);
+    let most = said.split("enough for ").nth(1).expect("a number");
+    let most: usize = most
+        .split(|c: char| !c.is_ascii_digit())
+        .next()
+        .and_then(|digits| digits.parse().ok())
+        .expect("digits");
+    assert!((400..600).contains(&most), "12 D^2 are 4 MB at 577: {said}");
+    let fits = format!("{fit} --features {} {memory} -o m", most / 2 * 2);
+    crate::bochner(here.path(), &fits, &[]).ok();
+    // Of the chunks alone it is more than enough.
+    crate::bochner(here.path(), &format!("{fit} --features 700"), &[]).ok();
+    // Predictions and features have nothing that grows with the square.
+    let verbose = |arguments: &str| {
+        let arguments = format!("{arguments} --device cpu -v {memory}");
+        let run = crate::bochner(here.path(), &arguments, &[]).ok();
+        assert!(run.stderr.contains("plan: chunks of "), "{}", run.stderr);
+    };
+    verbose("predict m rows.csv --target y -o p.npy");
+    verbose("featurize rows.csv --target y --features 100 --gamma 0.01 -o z.npy");
+    crate::bochner(
+        here.path(),
+        "featurize rows.csv --target y --features 100000 --gamma 0.01 -o z.npy --memory 1M --device \
+         cpu -q",
+        &[],
+    )
+    .fails(&["100000 features need", "enough for"]);
 }

@@ -98,7 +98,8 @@ fn shards_merge_to_the_model_of_one_process() {
 fn shards_may_have_no_rows() {
     let here = here();
     data(here.path(), 6);
-    let fit = "fit x.csv --target y --ignore label --features 4 --gamma 0.5 -q --device cpu";
+    let fit = "fit x.csv --target y --ignore label --features 4 --gamma 0.5 -q --device cpu \
+        --lambda 1e-6";
     merged(here.path(), fit, 9);
     bochner(here.path(), fit, &["-o", "whole"]).ok();
     let of = |model| predictions(here.path(), model, "");

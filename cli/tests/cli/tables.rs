@@ -127,7 +127,7 @@ fn names_with_commas_weights_and_codes_are_columns_as_others() {
     let report = run(&format!("{fit} --weight weight"), &target).json();
     assert_eq!(report["columns"], 1);
     run(
-        "fit train.csv --weight weight --model kernel-ridge --task regression -q",
+        "fit train.csv --weight weight --model pca --components 1 -q",
         &target,
     )
     .fails(&["--weight", "--model"]);
@@ -150,4 +150,121 @@ fn names_with_commas_weights_and_codes_are_columns_as_others() {
     )
     .json();
     assert_eq!(report["columns"], 42);
+}
+
+/// As the repository of UCI publishes Adult: no names, blanks behind commas, `?` for what is
+/// missing.
+#[test]
+fn a_table_without_names_is_fitted_as_one_with_them() {
+    let here = here();
+    let at = |name: &str| here.path().join(name);
+    let run = |arguments: &str| bochner(here.path(), arguments, &["--device", "cpu"]);
+    people(&at("named.csv"), "age|job|hours|income", 300);
+    let text = fs::read_to_string(at("named.csv")).expect("written");
+    let (_, rows) = text.split_once('\n').expect("names");
+    fs::write(at("adult.data"), rows).expect("written");
+    let fit = "--features 100 --lambda 1e-4 --missing indicator --test 0.3 --json";
+    let named = run(&format!("fit named.csv --target income {fit}")).json();
+    let own = "fit adult.data --format csv --header no --target 3 -o m.model";
+    let own = run(&format!("{own} {fit}")).json();
+    for key in ["accuracy", "rows", "classes", "columns"] {
+        assert_eq!(own[key], named[key], "{key}");
+    }
+    let evaluate = "evaluate m.model adult.data --format csv --json";
+    assert_eq!(run(&format!("{evaluate} --header no")).json()["rows"], 300);
+    run(evaluate).fails(&["has no column"]);
+    run("predict m.model adult.data --format csv --header no -o p.csv").ok();
+    let lines = fs::read_to_string(at("p.csv")).expect("written");
+    assert_eq!(lines.lines().count(), 301);
+    // Names that are numbers, and a file that has none.
+    fs::write(at("years.csv"), "2019,2020\n1,2\n3,4\n5,7\n").expect("written");
+    let years = "fit years.csv --header yes --target 2020 --task regression --features 8 --json";
+    assert_eq!(run(years).json()["rows"], 3);
+    fs::write(at("x.libsvm"), "1 1:2\n2 1:3\n").expect("written");
+    run("fit x.libsvm --header no").fails(&["first line", ".libsvm"]);
+}
+
+/// What takes numbers alone says so of text, in one line, and where categories are not known to all
+/// who sum: of one file, of several, of a shard.
+#[test]
+fn where_text_is_not_taken_one_line_says_what_to_do() {
+    let here = here();
+    let folder = here.path();
+    fs::create_dir(folder.join("many")).expect("makes");
+    for name in ["a.csv", "b.csv", "many/a.csv", "many/b.csv"] {
+        let row = |i: usize| match i {
+            7 => "Chur,,1\n".to_owned(),
+            i => format!("{},{i},{}\n", ["Bern", "Basel"][i % 2], i % 3),
+        };
+        let rows: String = (0..60).map(row).collect();
+        fs::write(folder.join(name), format!("city,age,y\n{rows}")).expect("written");
+    }
+    let gaps: String = (0..60)
+        .map(|i| match i {
+            7 => ",1\n".to_owned(),
+            i => format!("{i},{}\n", i * i % 7),
+        })
+        .collect();
+    fs::write(folder.join("d.csv"), format!("age,y\n{gaps}")).expect("written");
+    fs::write(folder.join("c.csv"), "city,y\nBern,1\nBasel,2\n").expect("written");
+    for (arguments, says) in [
+        (
+            "drift a.csv b.csv",
+            &["a.csv: line 2", "city", "Bern", "encode it"] as &[_],
+        ),
+        (
+            "drift a.csv b.csv --ignore city",
+            &["a.csv: line 9", "age", "is empty"],
+        ),
+        (
+            "independence c.csv --x city --y y",
+            &["takes columns of numbers", "text"],
+        ),
+        (
+            "independence a.csv --x age --y y",
+            &["a.csv: line 9", "age", "is empty", "--nan drop"],
+        ),
+        (
+            "fit a.csv --target y --missing mean --shard 1/2 --partial p",
+            &["--shard takes files of numbers", "--checkpoint"],
+        ),
+        (
+            "fit many --target y",
+            &["many/a.csv: line 2", "city", "Bern", "encode it"],
+        ),
+        (
+            "fit many/*.csv --target y",
+            &["many/a.csv: line 2", "city", "Bern", "encode it"],
+        ),
+        (
+            "fit many --target y --missing mean",
+            &["many: ", "of one file", "join the 2"],
+        ),
+        (
+            "fit many --target y --categorical city",
+            &["many: ", "of one file", "join the 2"],
+        ),
+    ] {
+        let run = bochner(folder, &format!("{arguments} --device cpu -q"), &[]);
+        assert_eq!(run.stderr.lines().count(), 1, "{arguments}: {run:?}");
+        run.fails(says);
+        assert!(!folder.join("p").exists());
+    }
+    // And where rows with gaps may go, they do.
+    for arguments in [
+        "drift a.csv b.csv --ignore city --nan drop",
+        "independence d.csv --x age --y y --nan drop",
+        "fit many --target y --ignore city --nan drop --features 8",
+    ] {
+        bochner(folder, &format!("{arguments} --device cpu -q"), &[]).ok();
+    }
+    // In steps, a table of text is fitted as it is.
+    let steps = "fit a.csv --target y --missing mean --features 8 --checkpoint kept --every 20";
+    bochner(folder, &format!("{steps} --device cpu -q -o m"), &[]).ok();
+    bochner(
+        folder,
+        "predict m b.csv --target y --device cpu -q -o p.csv",
+        &[],
+    )
+    .ok();
 }

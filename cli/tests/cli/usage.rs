@@ -79,6 +79,8 @@ fn verbose_tells_the_plan_and_nobody_else_does() {
         "memory for chunks: 128",
         "adapter",
         "device: CPU",
+        "plan: chunks of ",
+        "sums and solution",
         "map: fourier features of",
         "64 columns to 20",
         "chunks of ",
@@ -143,6 +145,7 @@ fn one_is_no_plural() {
     let run = small("--form phase --device cpu --features 1");
     assert!(!format!("{run:?}").contains("1 features"), "{run:?}");
     small("--device cpu --features 1").fails(&["1 feature cannot be paired"]);
+    small("--device cpu --features 18446744073709551615").fails(&["use 18446744073709551614"]);
     let here = TempDir::new().expect("directory");
     std::fs::write(here.path().join("one.csv"), "a,y\n1,0.5\n2,1.5\n3,1.5\n").expect("written");
     let one = bochner(

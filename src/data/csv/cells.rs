@@ -1,6 +1,6 @@
 //! .csv files as tables of text.
 
-use super::records::Records;
+use super::{Header, records::Records};
 use crate::data::require_rows;
 use crate::data::table::{Batch, Column, Table, Texts, require_columns, short};
 use crate::error::Result;
@@ -31,7 +31,16 @@ impl CsvTable {
     /// Errors, besides, with [`Error::Parameter`](crate::Error::Parameter) on a character that
     /// cannot separate.
     pub fn open_with(path: impl AsRef<Path>, delimiter: Option<char>) -> Result<Self> {
-        let mut records = Records::open(path.as_ref(), delimiter)?;
+        Self::open_headed(path, delimiter, Header::Auto)
+    }
+
+    /// As [`Self::open_with`]; whether the first row holds names is said, too.
+    pub fn open_headed(
+        path: impl AsRef<Path>,
+        delimiter: Option<char>,
+        header: Header,
+    ) -> Result<Self> {
+        let mut records = Records::open(path.as_ref(), delimiter, header)?;
         records.require_row()?;
         Ok(Self {
             columns: (0..records.names.len()).collect(),
@@ -41,8 +50,7 @@ impl CsvTable {
 
     /// The line of a row, as far as the file is as it was.
     fn line(&self, row: u64) -> Option<u64> {
-        let mut records =
-            Records::open(self.records.path(), Some(self.records.delimiter())).ok()?;
+        let mut records = self.records.again().ok()?;
         records.require_row().ok()?;
         for _ in 0..=row {
             records.next().ok().filter(|more| *more)?;

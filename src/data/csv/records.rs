@@ -1,6 +1,7 @@
 //! The rows of a .csv file as fields, and the names of its columns.
 
 use super::decimal::{Decimals, Slot};
+use super::header::Header;
 use super::lines::{FIELDS, Lines};
 use crate::error::{Error, Result};
 use std::path::Path;
@@ -9,6 +10,8 @@ use std::path::Path;
 #[derive(Debug)]
 pub(super) struct Records {
     lines: Lines,
+    /// What was said of the first row, and whether it holds names.
+    said: Header,
     header: bool,
     pub(super) names: Vec<String>,
 }
@@ -20,10 +23,11 @@ impl Records {
     /// Errors with [`Error::Io`] if the file cannot be opened, with [`Error::Parameter`] on a
     /// delimiter that cannot separate, and with [`Error::Data`] if the file is empty or its first
     /// record cannot be names.
-    pub(super) fn open(path: &Path, delimiter: Option<char>) -> Result<Self> {
+    pub(super) fn open(path: &Path, delimiter: Option<char>, said: Header) -> Result<Self> {
         let delimiter = delimiter.map(checked).transpose()?;
         let mut records = Self {
             lines: Lines::open(path, delimiter)?,
+            said,
             header: true,
             names: Vec::new(),
         };
@@ -36,9 +40,13 @@ impl Records {
         self.lines.path()
     }
 
-    /// What separates the fields.
-    pub(super) fn delimiter(&self) -> char {
-        char::from(self.lines.delimiter())
+    /// The same file at its first row.
+    pub(super) fn again(&self) -> Result<Self> {
+        Self::open(
+            self.path(),
+            Some(char::from(self.lines.delimiter())),
+            self.said,
+        )
     }
 
     /// Errors unless there is a row, and stands before it.
@@ -144,7 +152,10 @@ impl Records {
                 .iter()
                 .enumerate()
                 .all(|(j, name)| *name == j.to_string());
-        self.header = counts || !names.iter().all(|name| name.parse::<f64>().is_ok());
+        self.header = match self.said {
+            Header::Auto => counts || !names.iter().all(|name| name.parse::<f64>().is_ok()),
+            said => said == Header::Yes,
+        };
         for (j, name) in names.iter_mut().enumerate() {
             if name.is_empty() || !self.header {
                 *name = j.to_string();

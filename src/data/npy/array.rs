@@ -101,6 +101,8 @@ pub(in crate::data) struct ArrayReader {
     rows: usize,
     columns: usize,
     next: usize,
+    /// Whether values that are not finite are refused.
+    finite: bool,
     /// Whether features beyond 2^53 were warned of.
     warned: bool,
     buffer: Vec<u8>,
@@ -166,6 +168,7 @@ impl ArrayReader {
             rows,
             columns,
             next: 0,
+            finite: true,
             warned: false,
             buffer,
         })
@@ -281,6 +284,12 @@ impl ArrayReader {
         .map_err(|error| self.place.io(error))
     }
 
+    /// Takes NaN and infinities, too.
+    pub(in crate::data) fn any_values(mut self) -> Self {
+        self.finite = false;
+        self
+    }
+
     fn read_features(&mut self, rows: usize) -> Result<Rows> {
         let first = self.next;
         let x = if self.dtype.fits_f32() {
@@ -288,7 +297,9 @@ impl ArrayReader {
         } else {
             Rows::F64(self.read(rows, |v| v)?)
         };
-        if let Some((i, j, value)) = x.first_non_finite() {
+        if self.finite
+            && let Some((i, j, value)) = x.first_non_finite()
+        {
             return Err(not_finite(
                 &self.place.path,
                 &self.place.label(),
@@ -325,7 +336,9 @@ impl ArrayReader {
     pub(in crate::data) fn read_targets(&mut self, rows: usize) -> Result<Array2<f64>> {
         let first = self.next;
         let y = self.read(rows, |v| v)?;
-        if let Some((i, j, value)) = first_non_finite(&y, f64::is_finite) {
+        if self.finite
+            && let Some((i, j, value)) = first_non_finite(&y, f64::is_finite)
+        {
             return Err(not_finite(
                 &self.place.path,
                 &self.place.label(),
@@ -400,6 +413,13 @@ impl Arrays {
             return Err(y.place.problem(problem));
         }
         Ok(Self { x, y })
+    }
+
+    /// Takes NaN and infinities, too.
+    pub(in crate::data) fn any_values(mut self) -> Self {
+        self.x.finite = false;
+        self.y = self.y.map(ArrayReader::any_values);
+        self
     }
 
     pub(in crate::data) fn columns(&self) -> usize {

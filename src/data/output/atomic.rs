@@ -1,5 +1,6 @@
 //! A file that gets its name when it is whole.
 
+use super::{PREFIX, SUFFIX};
 use crate::error::{Error, Result};
 use std::{
     fs::{File, Metadata, OpenOptions},
@@ -54,13 +55,12 @@ impl AtomicFile {
         let fail = |error| Error::io(path, error);
         let mut builder = tempfile::Builder::new();
         // Short, so that whatever name fits the system, fits here.
-        let prefix = format!(".bochner-{}-", std::process::id());
-        builder.prefix(&prefix).suffix(".tmp");
+        let prefix = format!("{PREFIX}{}-", std::process::id());
+        builder.prefix(&prefix).suffix(SUFFIX);
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
             super::stale::sweep(directory);
-            debug_assert!(prefix.starts_with(super::stale::PREFIX));
             // As any new file, less what the umask takes; tempfile's own default keeps other users
             // out.
             builder.permissions(std::fs::Permissions::from_mode(0o666));

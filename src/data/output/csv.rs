@@ -1,6 +1,6 @@
 //! .csv files, row by row.
 
-use super::{AtomicFile, Done};
+use super::{AtomicFile, Done, NpyValue};
 use crate::error::{Error, Result};
 use ndarray::ArrayView2;
 use std::io::{BufWriter, Seek, Write};
@@ -8,9 +8,9 @@ use std::path::Path;
 
 /// Writes rows of numbers under column names to a .csv file.
 ///
-/// Every number is written with the digits that bring the same f64 back, whole numbers without a
-/// point. The file appears when [`Self::finish`] succeeds, and a failed run leaves an older one
-/// untouched: see [`AtomicFile`].
+/// Every number is written with the digits that bring the same f32 or f64 back, whole numbers
+/// without a point. The file appears when [`Self::finish`] succeeds, and a failed run leaves an
+/// older one untouched: see [`AtomicFile`].
 #[derive(Debug)]
 pub struct CsvWriter {
     file: BufWriter<AtomicFile>,
@@ -53,6 +53,11 @@ impl CsvWriter {
         Ok(writer)
     }
 
+    /// The columns of its rows.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
     /// Writes all rows so far through to the disk, and says how far the file is. Errors with
     /// [`Error::Io`].
     pub fn mark(&mut self) -> Result<Done> {
@@ -76,7 +81,7 @@ impl CsvWriter {
     ///
     /// Errors with [`Error::Shape`] if there are not as many columns as names, and with
     /// [`Error::Io`].
-    pub fn write_rows(&mut self, rows: ArrayView2<'_, f64>) -> Result<()> {
+    pub fn write_rows<T: NpyValue>(&mut self, rows: ArrayView2<'_, T>) -> Result<()> {
         if rows.ncols() != self.columns {
             return Err(Error::shape(format!(
                 "{}: rows of {} columns go under {} names; write one name per column",
@@ -117,7 +122,7 @@ impl CsvWriter {
 }
 
 /// The shortest text that reads back as `value`.
-fn text(value: f64) -> String {
+fn text(value: impl std::fmt::Debug) -> String {
     // Debug turns to exponents where Display would write hundreds of zeros, but ends whole numbers
     // with .0.
     let text = format!("{value:?}");

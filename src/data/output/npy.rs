@@ -7,8 +7,8 @@ use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::marker::PhantomData;
 use std::path::Path;
 
-/// A value that [`NpyWriter`] writes: f32 or f64.
-pub trait NpyValue: bytemuck::Pod + sealed::Sealed {
+/// A value that [`NpyWriter`] and [`CsvWriter`](super::CsvWriter) write: f32 or f64.
+pub trait NpyValue: bytemuck::Pod + std::fmt::Debug + sealed::Sealed {
     /// The dtype without its byte order.
     const NAME: &'static str;
 }
@@ -93,6 +93,11 @@ impl<T: NpyValue> NpyWriter<T> {
             writer.write_header()?;
         }
         Ok(writer)
+    }
+
+    /// The columns of its rows.
+    pub fn columns(&self) -> usize {
+        self.columns.unwrap_or(1)
     }
 
     /// Writes all rows so far through to the disk, and says how far the file is. Errors with

@@ -1,5 +1,6 @@
 //! Temporary files that runs left which were killed.
 
+use super::{COPY, PREFIX, SUFFIX};
 use std::{
     collections::HashSet,
     fs::{File, TryLockError},
@@ -7,15 +8,10 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// How the name of a temporary file begins, before the number of the process.
-pub(super) const PREFIX: &str = ".bochner-";
-/// How it ends.
-pub(super) const SUFFIX: &str = ".tmp";
-
 /// Removes what killed runs left in a folder, once in each. A file goes only when the process of
 /// its name is gone and nobody holds its lock, so that those of live runs stay, also where process
 /// numbers come again or are those of another machine.
-pub(super) fn sweep(directory: &Path) {
+pub(in crate::data) fn sweep(directory: &Path) {
     static SWEPT: Mutex<Option<HashSet<PathBuf>>> = Mutex::new(None);
     let known = directory.canonicalize();
     let known = known.unwrap_or_else(|_| directory.to_owned());
@@ -51,17 +47,32 @@ fn is_gone(process: u32) -> bool {
 
 fn remove(path: &Path) {
     // Through a link, or into a device, nothing is ours.
-    let regular = std::fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
-    let Some(file) = regular.then(|| File::open(path).ok()).flatten() else {
+    let found = std::fs::symlink_metadata(path);
+    let ours = found.is_ok_and(|found| found.is_file() || found.is_dir());
+    let Some(file) = ours.then(|| File::open(path).ok()).flatten() else {
         return;
     };
-    match file.try_lock() {
-        Ok(()) => match std::fs::remove_file(path) {
-            Ok(()) => log::debug!("removed {}, which a killed run left", path.display()),
-            Err(error) => log::debug!("{} stays: {error}", path.display()),
-        },
-        Err(TryLockError::WouldBlock | TryLockError::Error(_)) => {}
+    if let Err(TryLockError::WouldBlock | TryLockError::Error(_)) = file.try_lock() {
+        return;
     }
+    let removed = match path.is_dir() {
+        true => remove_copy(path),
+        false => std::fs::remove_file(path),
+    };
+    match removed {
+        Ok(()) => log::debug!("removed {}, which a killed run left", path.display()),
+        Err(error) => log::debug!("{} stays: {error}", path.display()),
+    }
+}
+
+/// Removes a folder that holds a copy of standard input and nothing else.
+fn remove_copy(folder: &Path) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)?.flatten() {
+        if entry.file_name().to_string_lossy().starts_with(COPY) {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    std::fs::remove_dir(folder)
 }
 
 #[cfg(test)]
@@ -104,6 +115,17 @@ mod tests {
         held.try_lock().expect("locks");
         std::os::unix::fs::symlink(at("data.csv"), at(".bochner-4000000003-abcdef.tmp"))
             .expect("links");
+        // Copies of standard input, one of a live run, and a folder in which something else lies.
+        let copy = |number: u64, name: &str| {
+            let folder = at(&format!("{PREFIX}{number}-folder{SUFFIX}"));
+            std::fs::create_dir(&folder).expect("makes");
+            std::fs::write(folder.join(name), "x").expect("writes");
+            File::open(folder).expect("opens")
+        };
+        copy(4_000_000_004, "standard input.csv");
+        let live = copy(4_000_000_005, "standard input.npy");
+        live.try_lock().expect("locks");
+        copy(4_000_000_006, "notes.csv");
         sweep(folder.path());
         let names = std::fs::read_dir(folder.path()).expect("a folder");
         let names = names.map(|e| e.expect("an entry").file_name().into_string());
@@ -112,6 +134,8 @@ mod tests {
         let mut expected = [
             ".bochner-4000000002-abcdef.tmp",
             ".bochner-4000000003-abcdef.tmp",
+            ".bochner-4000000005-folder.tmp",
+            ".bochner-4000000006-folder.tmp",
             &own,
             ".bochner-notes.tmp",
             "data.csv",

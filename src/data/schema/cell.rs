@@ -9,6 +9,8 @@ pub(super) enum Cell<'a> {
     /// None; in a table without types what is written there.
     Missing(&'a str),
     Number(f64),
+    /// Days since 1970-01-01.
+    Date(f64),
     Boolean(bool),
     Text(&'a str),
 }
@@ -21,16 +23,8 @@ pub(super) fn each<E>(
     mut take: impl FnMut(usize, Cell<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     match column {
-        Column::Numbers(values) => values.iter().enumerate().try_for_each(|(i, &v)| {
-            take(
-                i,
-                if v.is_nan() {
-                    Cell::Missing("")
-                } else {
-                    Cell::Number(v)
-                },
-            )
-        }),
+        Column::Numbers(values) => known(values, Cell::Number, take),
+        Column::Dates(values) => known(values, Cell::Date, take),
         Column::Booleans(values) => values
             .iter()
             .enumerate()
@@ -46,6 +40,43 @@ pub(super) fn each<E>(
             )
         }),
     }
+}
+
+/// Calls `take` with each row of `column` that holds no value, or a number that is not finite.
+pub(in crate::data) fn says_nothing(column: &Column, is_typed: bool, mut take: impl FnMut(usize)) {
+    let infinite = |text: &str| text.parse::<f64>().is_ok_and(|v| !v.is_finite());
+    let told = each(column, is_typed, |i, cell| {
+        let nothing = match cell {
+            Cell::Missing(_) => true,
+            Cell::Number(value) | Cell::Date(value) => !value.is_finite(),
+            Cell::Boolean(_) => false,
+            Cell::Text(text) => !is_typed && infinite(text),
+        };
+        if nothing {
+            take(i);
+        }
+        Ok::<_, std::convert::Infallible>(())
+    });
+    match told {
+        Ok(()) => {}
+        Err(never) => match never {},
+    }
+}
+
+fn known<E>(
+    values: &[f64],
+    cell: impl Fn(f64) -> Cell<'static>,
+    mut take: impl FnMut(usize, Cell<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    values.iter().enumerate().try_for_each(|(i, &value)| {
+        take(
+            i,
+            match value.is_nan() {
+                true => Cell::Missing(""),
+                false => cell(value),
+            },
+        )
+    })
 }
 
 /// Whether text says that there is no value.

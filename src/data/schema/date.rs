@@ -42,6 +42,32 @@ fn civil(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
+/// The date by ISO 8601 that is so many days from 1970-01-01, with the time to the second unless it
+/// is midnight.
+pub(super) fn text(days: f64) -> String {
+    // Beyond it years have more digits than a text of a date; the day stays the same.
+    let seconds = (days.clamp(-1e9, 1e9) * 86_400.0).round() as i64;
+    let (day, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    // Years are counted from March here, too.
+    let day = day + 719_468;
+    let (era, of_era) = (day.div_euclid(146_097), day.rem_euclid(146_097));
+    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let date = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = year + era * 400 + i64::from(month <= 2);
+    match second {
+        0 => format!("{year:04}-{month:02}-{date:02}"),
+        _ => format!(
+            "{year:04}-{month:02}-{date:02}T{:02}:{:02}:{:02}",
+            second / 3600,
+            second / 60 % 60,
+            second % 60
+        ),
+    }
+}
+
 /// Seconds since midnight in UTC.
 fn seconds(text: &str) -> Option<f64> {
     let (time, offset) = match text.find(['Z', 'z', '+', '-']) {
@@ -128,6 +154,7 @@ mod tests {
                 for day in 1..=31 {
                     if let Some(found) = days(&format!("{year:04}-{month:02}-{day:02}")) {
                         assert_eq!(found, next, "{year}-{month}-{day}");
+                        assert_eq!(text(found), format!("{year:04}-{month:02}-{day:02}"));
                         next += 1.0;
                     }
                 }

@@ -122,6 +122,7 @@ impl Reading<'_> {
             Cell::Number(_) => "is infinite; remove the row or fill in a finite value".into(),
             Cell::Boolean(value) => return Ok(f64::from(u8::from(value))),
             Cell::Missing(text) => cell::missing(text),
+            Cell::Date(_) => "is a date, and was a number in the fit; write it as one".into(),
             Cell::Text(text) => match number(text.as_bytes()) {
                 Ok((value, exact)) => {
                     if !exact {
@@ -185,7 +186,7 @@ impl Reading<'_> {
 
     fn date(&self, (i, j): (usize, usize), cell: Cell<'_>) -> Result<f64> {
         let found = match cell {
-            Cell::Number(value) => Some(value),
+            Cell::Number(value) | Cell::Date(value) => Some(value).filter(|v| v.is_finite()),
             Cell::Text(text) => date::days(text),
             _ => None,
         };
@@ -260,6 +261,7 @@ fn text_of<T>(cell: Cell<'_>, take: impl FnOnce(&str) -> T) -> T {
     match cell {
         Cell::Text(text) | Cell::Missing(text) => take(text),
         Cell::Number(value) => take(&value.to_string()),
+        Cell::Date(value) => take(&date::text(value)),
         Cell::Boolean(value) => take(&value.to_string()),
     }
 }

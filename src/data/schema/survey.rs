@@ -10,8 +10,9 @@ use crate::data::{Table, TargetStats, survey::Reservoir, table::short};
 use crate::error::{Error, Remedy, Result};
 use std::collections::BTreeMap;
 
-/// Rows that are read at a time.
+/// Rows that are read at a time, and values.
 const ROWS: usize = 4096;
+const VALUES: usize = 1 << 18;
 /// Classes that a target may name.
 const MOST_CLASSES: usize = TargetStats::MOST_DISTINCT;
 /// Values that a median looks at.
@@ -53,7 +54,8 @@ pub(in crate::data) fn survey(
         .collect();
     table.select(&all)?;
     let (mut first, mut any) = (0_u64, false);
-    while let Some(batch) = table.next_batch(ROWS)? {
+    let rows = (VALUES / all.len().max(1)).clamp(1, ROWS);
+    while let Some(batch) = table.next_batch(rows)? {
         let mut weights = vec![0.0; batch.rows];
         for (i, weight) in weights.iter_mut().enumerate() {
             if takes(first + i as u64) {
@@ -161,8 +163,10 @@ impl Tally {
             }
             Cell::Number(value) if self.as_text => (3, None, value.to_string()),
             Cell::Boolean(value) if self.as_text => (3, None, value.to_string()),
+            Cell::Date(value) if self.as_text => (3, None, date::text(value)),
             Cell::Text(text) if self.as_text => (3, None, text.to_owned()),
             Cell::Number(value) => (0, Some(value), String::new()),
+            Cell::Date(value) => (1, Some(value), date::text(value)),
             Cell::Boolean(value) => (2, Some(f64::from(u8::from(value))), value.to_string()),
             Cell::Text(text) => {
                 match (text.parse::<f64>(), date::days(text), cell::boolean(text)) {
@@ -175,6 +179,7 @@ impl Tally {
         };
         self.first[kind].get_or_insert_with(|| match cell {
             Cell::Number(value) => (row, value.to_string()),
+            Cell::Date(value) => (row, date::text(value)),
             Cell::Text(text) | Cell::Missing(text) => (row, text.to_owned()),
             Cell::Boolean(value) => (row, value.to_string()),
         });

@@ -2,7 +2,7 @@
 
 use super::{GpuDevice, binding_limit, saved::SavedPipelines};
 use crate::text::{human_bytes, one_line};
-use crate::{Error, Result, device::cache::Cache, error::Remedy};
+use crate::{Error, Result, device::cache::Cache, error::Remedy, wait::wait};
 use std::fmt;
 
 /// What an adapter is, in the order in which `auto` prefers it.
@@ -142,8 +142,17 @@ fn refusal(limits: &wgpu::Limits) -> Option<String> {
 }
 
 /// Every adapter that the system's drivers show, in the order of `auto`, and wgpu's reason when
-/// there is none.
-pub(in crate::device) fn adapters() -> (Vec<(wgpu::Adapter, AdapterReport)>, Option<String>) {
+/// there is none. In a browser, where they are not there on the spot, none.
+pub(in crate::device) fn adapters() -> Found {
+    let found = wait(async { Ok(adapters_later().await) });
+    found.unwrap_or_else(|later| (Vec::new(), Some(later.to_string())))
+}
+
+/// Adapters, best first, and why there is none.
+pub(in crate::device) type Found = (Vec<(wgpu::Adapter, AdapterReport)>, Option<String>);
+
+/// As [`adapters`], in a browser too.
+pub(in crate::device) async fn adapters_later() -> Found {
     let backends = wgpu::Backends::PRIMARY.with_env();
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
     descriptor.backends = backends;
@@ -152,7 +161,9 @@ pub(in crate::device) fn adapters() -> (Vec<(wgpu::Adapter, AdapterReport)>, Opt
     // Which compiler DX12 takes, and the like.
     descriptor.backend_options = descriptor.backend_options.with_env();
     let instance = wgpu::Instance::new(descriptor);
-    let mut found: Vec<_> = pollster::block_on(instance.enumerate_adapters(backends))
+    let mut found: Vec<_> = instance
+        .enumerate_adapters(backends)
+        .await
         .into_iter()
         .map(|adapter| {
             let report = AdapterReport::of(&adapter);
@@ -160,14 +171,15 @@ pub(in crate::device) fn adapters() -> (Vec<(wgpu::Adapter, AdapterReport)>, Opt
         })
         .collect();
     found.sort_by_key(|(_, report)| report.kind);
-    let reason = found.is_empty().then(|| {
-        match pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions::default()))
-        {
-            Err(e) => one_line(&e.to_string()),
-            Ok(_) => "no adapter is enumerated".into(),
-        }
-    });
-    (found, reason)
+    if !found.is_empty() {
+        return (found, None);
+    }
+    let any = wgpu::RequestAdapterOptions::default();
+    let reason = match instance.request_adapter(&any).await {
+        Err(e) => one_line(&e.to_string()),
+        Ok(_) => "no adapter is enumerated".into(),
+    };
+    (found, Some(reason))
 }
 
 /// Opens an adapter with all the limits that it has, and with the pipelines that the user's cache
@@ -176,25 +188,43 @@ pub(in crate::device) fn open(adapter: &wgpu::Adapter, report: AdapterReport) ->
     open_with(adapter, report, Cache::user())
 }
 
+/// As [`open`], in a browser too.
+pub(in crate::device) async fn open_later(
+    adapter: &wgpu::Adapter,
+    report: AdapterReport,
+) -> Result<GpuDevice> {
+    open_with_later(adapter, report, Cache::user()).await
+}
+
 /// As [`open`], with the pipelines of any cache.
 pub(super) fn open_with(
     adapter: &wgpu::Adapter,
     report: AdapterReport,
     cache: Cache,
 ) -> Result<GpuDevice> {
+    wait(open_with_later(adapter, report, cache))
+}
+
+async fn open_with_later(
+    adapter: &wgpu::Adapter,
+    report: AdapterReport,
+    cache: Cache,
+) -> Result<GpuDevice> {
     report.require_usable()?;
     let mut wanted = wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::PIPELINE_CACHE;
-    // Elsewhere it would do nothing but let drivers vary the subgroups of every pipeline.
-    if report.fixed_subgroup().is_some() {
+    // Elsewhere it would do nothing but let drivers vary the subgroups of every pipeline. A browser
+    // asks shaders to say that they shuffle, in words that other compilers do not take.
+    if report.fixed_subgroup().is_some() && !cfg!(target_family = "wasm") {
         wanted |= wgpu::Features::SUBGROUP;
     }
-    let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+    let descriptor = wgpu::DeviceDescriptor {
         label: Some("bochner"),
         required_features: adapter.features() & wanted,
         required_limits: adapter.limits(),
         ..Default::default()
-    }))
-    .map_err(|e| {
+    };
+    let opened = adapter.request_device(&descriptor).await;
+    let (device, queue) = opened.map_err(|e| {
         Error::device(format!(
             "{} does not open: {} (largest binding {})",
             report.describe(),

@@ -1,7 +1,7 @@
 //! Device memory: buffers that are kept and handed out again (wgpu clears a new one on first use,
 //! an extra write), and what happens when there is no more to be had.
 
-use super::{GpuDevice, lock};
+use super::{GpuDevice, lock, scope::caught};
 use crate::text::human_bytes;
 use crate::{Error, Result, error::Remedy};
 use std::{
@@ -76,14 +76,15 @@ impl Memory {
         if !self.within_budget(size) {
             return None;
         }
-        let scope = device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
-        let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+        let descriptor = wgpu::BufferDescriptor {
             label: None,
             size,
             usage,
             mapped_at_creation: false,
-        });
-        if pollster::block_on(scope.pop()).is_some() {
+        };
+        let create = || device.create_buffer(&descriptor);
+        let (buffer, full) = caught(device, &[wgpu::ErrorFilter::OutOfMemory], create);
+        if full.is_some() {
             return None;
         }
         self.held.fetch_add(size, Ordering::Relaxed);

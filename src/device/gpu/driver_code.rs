@@ -4,6 +4,8 @@
     reason = "wgpu has no safe way to go without its checks or to load pipelines"
 )]
 
+use super::scope::caught;
+
 /// A shader module whose loops count no rounds of their own to be sure of ending, unless `bounded`.
 /// Every index is checked in either case.
 pub(super) fn shader_module(
@@ -45,11 +47,10 @@ pub(super) fn pipeline_cache(device: &wgpu::Device, data: Option<&[u8]>) -> wgpu
         // themselves.
         unsafe { device.create_pipeline_cache(&descriptor) }
     };
-    let scope = device.push_error_scope(wgpu::ErrorFilter::Validation);
-    let cache = create(data);
     // The one exception: wgpu takes data of another device for the caller's fault, which no
     // fallback covers.
-    match pollster::block_on(scope.pop()) {
+    let (cache, foreign) = caught(device, &[wgpu::ErrorFilter::Validation], || create(data));
+    match foreign {
         None => cache,
         Some(e) => {
             log::info!("the cached pipelines are another device's and will be written again: {e}");

@@ -4,6 +4,7 @@ use super::{
     GpuDevice, Recorder, SubmissionPart, driver_code, lock,
     op::{Binding, Op, Variant},
     saved::SavedPipelines,
+    scope::caught,
 };
 use crate::{Error, Result, error::Remedy, text::one_line};
 use std::{
@@ -142,64 +143,61 @@ impl GpuDevice {
         let text = op.text(variant)?;
         let device = &self.0.device;
         // A driver's compiler that fails is an internal error, or has no memory left.
-        let scopes = [
+        let kinds = [
             wgpu::ErrorFilter::OutOfMemory,
             wgpu::ErrorFilter::Internal,
             wgpu::ErrorFilter::Validation,
-        ]
-        .map(|filter| device.push_error_scope(filter));
-        let descriptor = wgpu::ShaderModuleDescriptor {
-            label: Some(key),
-            source: wgpu::ShaderSource::Wgsl(text.into()),
-        };
-        let module = driver_code::shader_module(device, descriptor, self.bounded());
-        let entry = |i: usize, ty: wgpu::BufferBindingType| wgpu::BindGroupLayoutEntry {
-            binding: i as u32,
-            visibility: wgpu::ShaderStages::COMPUTE,
-            ty: wgpu::BindingType::Buffer {
-                ty,
-                has_dynamic_offset: false,
-                min_binding_size: None,
-            },
-            count: None,
-        };
-        let mut entries = vec![entry(0, wgpu::BufferBindingType::Uniform)];
-        entries.extend(op.bindings.iter().enumerate().map(|(i, binding)| {
-            let read_only = matches!(binding, Binding::Read(_));
-            entry(i + 1, wgpu::BufferBindingType::Storage { read_only })
-        }));
-        let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-            label: Some(op.name),
-            entries: &entries,
+        ];
+        let (built, fault) = caught(device, &kinds, || {
+            let descriptor = wgpu::ShaderModuleDescriptor {
+                label: Some(key),
+                source: wgpu::ShaderSource::Wgsl(text.into()),
+            };
+            let module = driver_code::shader_module(device, descriptor, self.bounded());
+            let entry = |i: usize, ty: wgpu::BufferBindingType| wgpu::BindGroupLayoutEntry {
+                binding: i as u32,
+                visibility: wgpu::ShaderStages::COMPUTE,
+                ty: wgpu::BindingType::Buffer {
+                    ty,
+                    has_dynamic_offset: false,
+                    min_binding_size: None,
+                },
+                count: None,
+            };
+            let mut entries = vec![entry(0, wgpu::BufferBindingType::Uniform)];
+            entries.extend(op.bindings.iter().enumerate().map(|(i, binding)| {
+                let read_only = matches!(binding, Binding::Read(_));
+                entry(i + 1, wgpu::BufferBindingType::Storage { read_only })
+            }));
+            let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+                label: Some(op.name),
+                entries: &entries,
+            });
+            let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: Some(op.name),
+                bind_group_layouts: &[Some(&layout)],
+                immediate_size: 0,
+            });
+            let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label: Some(key),
+                layout: Some(&pipeline_layout),
+                module: &module,
+                entry_point: Some("main"),
+                compilation_options: wgpu::PipelineCompilationOptions {
+                    constants: &[],
+                    // Every shader writes what it reads of workgroup memory: parity runs check it.
+                    zero_initialize_workgroup_memory: false,
+                },
+                cache: self.0.saved.as_ref().map(SavedPipelines::pipelines),
+            });
+            Built { pipeline, layout }
         });
-        let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-            label: Some(op.name),
-            bind_group_layouts: &[Some(&layout)],
-            immediate_size: 0,
-        });
-        let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: Some(key),
-            layout: Some(&pipeline_layout),
-            module: &module,
-            entry_point: Some("main"),
-            compilation_options: wgpu::PipelineCompilationOptions {
-                constants: &[],
-                // Every shader writes what it reads of workgroup memory: parity runs check it.
-                zero_initialize_workgroup_memory: false,
-            },
-            cache: self.0.saved.as_ref().map(SavedPipelines::pipelines),
-        });
-        // The last one pushed comes first.
-        let errors = scopes.into_iter().rev();
-        let errors: Vec<_> = errors
-            .filter_map(|scope| pollster::block_on(scope.pop()))
-            .collect();
-        match errors.first() {
+        match &fault {
             None => {
                 if let Some(saved) = &self.0.saved {
                     saved.built();
                 }
-                Ok(Built { pipeline, layout })
+                Ok(built)
             }
             Some(e @ wgpu::Error::OutOfMemory { .. }) => Err(Error::device(format!(
                 "{} has no memory to build shader {key}: {}",

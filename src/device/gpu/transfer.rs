@@ -1,7 +1,7 @@
 //! Uploads, and readbacks that need not be waited for at once.
 
 use super::{GpuDevice, PooledBuffer, lock};
-use crate::Result;
+use crate::{Result, wait::wait};
 use futures_intrusive::channel::shared::{OneshotReceiver, oneshot_channel};
 use std::{collections::VecDeque, fmt, mem, ops::Range};
 
@@ -128,10 +128,11 @@ impl Readback {
 
     /// Waits for the copy, not for what was submitted after it.
     pub(crate) fn wait(self) -> Result<Mapped> {
-        pollster::block_on(self.wait_async())
+        wait(self.arrive())
     }
 
-    async fn wait_async(mut self) -> Result<Mapped> {
+    /// As [`Self::wait`], in a browser too.
+    pub(crate) async fn arrive(mut self) -> Result<Mapped> {
         let gpu = self.gpu.clone();
         let Some(mapped) = &self.mapped else {
             return Ok(Mapped {

@@ -35,6 +35,7 @@ pub(super) fn features(graph: &mut Graph, formula: &Formula, u: &Value) -> Resul
                 .collect();
             Ok(side_by_side(graph, &parts))
         }
+        Formula::Identity(_) => Ok(u.clone()),
         Formula::Kernel {
             kernel,
             landmarks_md,

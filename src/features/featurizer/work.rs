@@ -9,7 +9,7 @@ use crate::{
     features::LoadedMap,
     flow::RowNeeds,
 };
-use ndarray::{Array2, ArrayView2};
+use ndarray::ArrayView2;
 
 /// The lanes and what they hold on the device.
 #[derive(Debug)]
@@ -69,7 +69,7 @@ impl<'m> Work<'m> {
         let columns = self.lanes.first().map_or(1, |lane| lane.map.input_dim());
         let mut needs = RowNeeds::read(columns + targets);
         for lane in &self.lanes {
-            let outputs = lane.beta_dt.map(Array2::ncols);
+            let outputs = lane.beta_dt.map(|beta_dt| beta_dt.ncols());
             needs = needs
                 .matrix(device, lane.map.input_dim())
                 .matrix(device, lane.columns())

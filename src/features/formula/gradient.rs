@@ -2,7 +2,7 @@
 
 use super::Formula;
 use crate::{Error, Result, error::Remedy, features::fourier, kernels::Kernel, ops::Nonlinearity};
-use ndarray::{Array1, Array2, ArrayView2, Axis, s};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
 use rayon::prelude::*;
 use std::f64::consts::TAU;
 
@@ -20,6 +20,7 @@ impl Formula {
                 Nonlinearity::Step => Err(unknown("features that are steps")),
                 Nonlinearity::Custom(_) => Err(unknown("features of a user's own")),
             },
+            Self::Identity(_) => Ok(()),
             Self::Kernel { kernel, .. } => match kernel.gradient(&[1.0], &[0.0], &mut [0.0]) {
                 true => Ok(()),
                 false => Err(unknown(&format!("the kernel {}", kernel.spec()))),
@@ -54,6 +55,13 @@ impl Formula {
                     (slope_ns * amplitude_s).dot(&w_ds.t())
                 };
                 Ok((0..beta_dt.ncols()).into_par_iter().map(of).collect())
+            }
+            Self::Identity(_) => {
+                let of = |beta_d: ArrayView1<'_, f64>| {
+                    let all = beta_d.broadcast(u_nd.dim()).expect("as many columns");
+                    all.to_owned()
+                };
+                Ok(beta_dt.columns().into_iter().map(of).collect())
             }
             Self::Kernel {
                 kernel,

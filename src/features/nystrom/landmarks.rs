@@ -91,10 +91,9 @@ impl Landmarks {
                 let n = u_nd.nrows();
                 if m == 0 || m > n {
                     return Err(Error::parameter(format!(
-                        "{} cannot be chosen among {}; use 1 to {}",
+                        "{} cannot be chosen among {}; use 1 to {n}",
                         counted(m, "landmark"),
-                        counted(n, "row"),
-                        counted(n, "feature")
+                        counted(n, "row")
                     )));
                 }
                 self.choose(kernel, &u_nd, m, seed)?

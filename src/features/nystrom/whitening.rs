@@ -13,14 +13,14 @@ use ndarray::{Array1, Array2, ArrayView2, s};
 const ROUNDING: f64 = f32::EPSILON as f64 / 2.0;
 
 /// What takes a block of kernel values to features.
-pub(super) struct Whitening {
+pub(in crate::features) struct Whitening {
     /// What the block is measured from.
     pub(super) level: Level,
     /// `z(x) = root' block(x)`, `[columns of the block, r]`, largest eigenvalue first, each
     /// column's largest entry positive.
-    pub(super) root: Array2<f32>,
+    pub(in crate::features) root: Array2<f32>,
     /// Landmarks that are combinations of the others to the rounding of f64, and have no feature.
-    pub(super) dependent: usize,
+    pub(in crate::features) dependent: usize,
 }
 
 impl Whitening {
@@ -47,6 +47,19 @@ impl Whitening {
         let m = landmarks_md.nrows();
         room::ask_square(m, 24, || format!("the eigenvectors of {m} landmarks"))?;
         let k_mm = gram(kernel, landmarks_md);
+        Self::of_gram(&k_mm, kernel.is_shift_invariant(), rank, symmetric)
+    }
+
+    /// As [`Self::of`], of the landmarks' kernel `[m, m]`. Where k(0) `is_known` to be any of its
+    /// diagonal, a block may be measured from there.
+    pub(in crate::features) fn of_gram(
+        k_mm: &Array2<f64>,
+        is_known: bool,
+        rank: Option<usize>,
+        symmetric: bool,
+    ) -> Result<Self> {
+        let m = k_mm.nrows();
+        room::ask_square(m, 24, || format!("the eigenvectors of {m} landmarks"))?;
         let not_finite = || landmarks::not_finite("the landmarks");
         if k_mm.iter().any(|k| !k.is_finite()) {
             return Err(not_finite());
@@ -68,7 +81,7 @@ impl Whitening {
         }
         let dependent = m - kept.len();
         kept.truncate(rank.unwrap_or(m));
-        let (level, top, square) = level(kernel, &k_mm);
+        let (level, top, square) = level(is_known, k_mm);
         let largest_k = k_mm.diag().iter().copied().fold(0.0, f64::max);
         let floor = ROUNDING * m as f64 * square / largest_k;
         let mut root = Array2::zeros((level.columns(m), kept.len()));
@@ -102,10 +115,10 @@ impl Whitening {
 }
 
 /// The level that a kernel's values are nearer to, what it is, and their mean square from there.
-fn level(kernel: &dyn Kernel, k_mm: &Array2<f64>) -> (Level, f64, f64) {
+fn level(is_known: bool, k_mm: &Array2<f64>) -> (Level, f64, f64) {
     let square = |from: f64| k_mm.mapv(|k| (k - from).powi(2)).mean().unwrap_or(0.0);
     let (zero, top) = (square(0.0), k_mm[[0, 0]]);
-    match kernel.is_shift_invariant().then(|| square(top)) {
+    match is_known.then(|| square(top)) {
         Some(near) if near < zero => (Level::Top, top, near),
         _ => (Level::Zero, 0.0, zero),
     }

@@ -1,5 +1,6 @@
 //! What a map costs on a device: timed beside others, warm, on few rows.
 
+use crate::clock::Instant;
 use crate::{
     Device, Error, Matrix, Result,
     features::{Affine, Fastfood, FeatureMap, Form, LoadedMap, MapKind, Sorf},
@@ -7,7 +8,6 @@ use crate::{
     ops::projection::{DenseMap, Projection},
 };
 use ndarray::Array2;
-use std::time::Instant;
 
 /// A map and its time.
 #[derive(Debug, Clone, Copy, PartialEq)]

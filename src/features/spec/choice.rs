@@ -3,8 +3,8 @@
 use crate::{
     Error, Result,
     features::{
-        additive_chi2, arc_cosine, binning, fastfood, fourier, nystrom, random_projection,
-        skewed_chi2, sorf, tensor_sketch,
+        additive_chi2, arc_cosine, binning, fastfood, fourier, identity, nystrom, precomputed,
+        random_projection, skewed_chi2, sorf, tensor_sketch,
     },
 };
 use std::{fmt, str::FromStr};
@@ -33,11 +33,15 @@ pub enum MapKind {
     SkewedChi2,
     /// [`AdditiveChi2Features`](crate::features::AdditiveChi2Features).
     AdditiveChi2,
+    /// [`Identity`](crate::features::Identity).
+    Identity,
+    /// [`Precomputed`](crate::features::Precomputed).
+    Precomputed,
 }
 
 impl MapKind {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Fourier,
         Self::Fastfood,
         Self::Sorf,
@@ -48,6 +52,8 @@ impl MapKind {
         Self::TensorSketch,
         Self::SkewedChi2,
         Self::AdditiveChi2,
+        Self::Identity,
+        Self::Precomputed,
     ];
 
     /// Whether the map comes as cosines, so that a [`Form`](crate::features::Form) matters.
@@ -56,6 +62,11 @@ impl MapKind {
             self,
             Self::Fourier | Self::Fastfood | Self::Sorf | Self::SkewedChi2
         )
+    }
+
+    /// Whether it makes as many features as it is asked for.
+    pub fn takes_features(self) -> bool {
+        !matches!(self, Self::Identity | Self::Precomputed)
     }
 
     /// Whether a [`Sampling`](crate::sampling::Sampling) matters.
@@ -80,6 +91,8 @@ impl fmt::Display for MapKind {
             Self::TensorSketch => tensor_sketch::NAME,
             Self::SkewedChi2 => skewed_chi2::NAME,
             Self::AdditiveChi2 => additive_chi2::NAME,
+            Self::Identity => identity::NAME,
+            Self::Precomputed => precomputed::NAME,
         })
     }
 }

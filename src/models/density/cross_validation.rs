@@ -32,6 +32,8 @@ pub(super) fn best(
             "a multiple of the bandwidth is {bad}; it must be positive and finite"
         )));
     }
+    // Of a kernel without an integral no map would do.
+    kernel.ln_integral()?;
     let fourier = map.fourier().ok_or_else(|| {
         let problem = format!(
             "cross-validation of a density weighs frequencies, and a {} map shows none",
@@ -39,7 +41,9 @@ pub(super) fn best(
         );
         Error::unsupported(problem)
             .help(Remedy::UseMap("fourier"))
-            .help(Remedy::GiveLengthscale)
+            .help(Remedy::words(
+                "give this map the bandwidth that fourier finds",
+            ))
     })?;
     let share_d = smoothed(fourier, &kernel)?;
     let maps: Vec<_> = multiples

@@ -5,7 +5,7 @@ use crate::{
     features::featurize,
     flow::Run,
     linalg::cholesky::Lower,
-    models::{GaussianProcess, LinearModel},
+    models::{GaussianProcess, Lengthscales, LinearModel, Model, RowWeights},
     prelude::*,
     seed::{Seed, Stream},
     solve::NormalEquations,
@@ -87,6 +87,52 @@ fn a_row_of_weight_w_has_the_noise_over_w() {
     let expected = -0.5 * (square + log_determinant + 45.0 * tau.ln());
     let found = model.linear().facts["log_marginal_likelihood"];
     assert!((found - expected).abs() < 2e-3, "{found} {expected}");
+}
+
+/// Rows of weights that count give the posterior and the likelihood of rows that are there so
+/// often, with all that is found by it.
+#[test]
+fn weights_that_count_are_rows_repeated() {
+    let (x, y, _) = rows(45);
+    let w = Array1::from_shape_fn(45, |i| (1 + i % 3) as f64);
+    let times = |i: usize| std::iter::repeat_n(i, 1 + i % 3);
+    let at: Vec<usize> = (0..45).flat_map(times).collect();
+    let (x_all, y_all) = (x.select(Axis(0), &at), y.select(Axis(0), &at));
+    let map = || Fourier::new(Gaussian).features(40).seed(Seed(3));
+    for (lengthscales, intercept) in [
+        (Lengthscales::Fixed, true),
+        (Lengthscales::Fixed, false),
+        (Lengthscales::One, true),
+    ] {
+        let process = GaussianProcess::on(map())
+            .bandwidth(Bandwidth::Sigma(1.5))
+            .standardize(Standardize::No)
+            .device(&Device::cpu())
+            .intercept(intercept)
+            .lengthscales(lengthscales);
+        let precisions = process.fit((&x, &y, &w)).expect("fits");
+        let repeated = process.fit((&x_all, &y_all)).expect("fits");
+        let process = process.weights(RowWeights::Counts);
+        let counted = process.fit((&x, &y, &w)).expect("fits");
+        let fact = |model: &Model<Array1<f64>>, name| model.linear().facts[name];
+        for name in [
+            "noise_deviation",
+            "signal_deviation",
+            "log_marginal_likelihood",
+        ] {
+            let [found, expected, other] =
+                [&counted, &repeated, &precisions].map(|model| fact(model, name));
+            let apart = (found / expected - 1.0).abs();
+            assert!(apart < 1e-3, "{lengthscales:?} {name}: {found} {expected}");
+            // The other meaning of weights has another likelihood.
+            if name == "log_marginal_likelihood" {
+                assert!((other / expected - 1.0).abs() > 0.03, "{other} {expected}");
+            }
+        }
+        let apart =
+            counted.predict(&x).expect("predicts") - repeated.predict(&x).expect("predicts");
+        assert!(apart.iter().all(|e| e.abs() < 1e-3), "{apart}");
+    }
 }
 
 /// Sums that were added and forgotten keep count of the weights.

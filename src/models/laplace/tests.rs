@@ -1,5 +1,6 @@
 //! Averaged probabilities of models against the formulas on the features themselves, in f64.
 
+use super::*;
 use crate::{
     data::{MemorySource, Rows},
     features::featurize,
@@ -10,7 +11,7 @@ use crate::{
     seed::{Seed, Stream},
     solve::mean_sigmoid,
 };
-use ndarray::{Array1, Array2, Axis, s};
+use ndarray::{Array1, Array2, ArrayView1, Axis, s};
 
 const LAMBDA: f64 = 3e-3;
 
@@ -184,11 +185,138 @@ fn what_has_no_approximation_says_so() {
         .device(&Device::cpu())
         .laplace(true);
     assert!(refused(grids).contains("binning"));
-    let three = (0..60).map(|i| i % 3).collect::<Vec<i32>>();
-    let message = learner().fit((&x, &three)).expect_err("three").to_string();
-    assert!(
-        message.contains("two classes, and there are 3"),
-        "{message}"
-    );
     assert!(learner().own.takes_weights());
+}
+
+/// Three rings of two columns, with weights.
+fn three(n: usize) -> (Array2<f64>, Vec<i32>, Array1<f64>) {
+    let (x, _, weights) = rows(n);
+    let mut draws = Seed(6).stream(Stream::Data, 1);
+    let ring = |x: ArrayView1<'_, f64>| {
+        let size = x.dot(&x) + 0.6 * draws.normal();
+        i32::from(size > 0.8) + i32::from(size > 2.5)
+    };
+    let labels = x.rows().into_iter().map(ring).collect();
+    (x, labels, weights)
+}
+
+/// What [`approximate_classes`] gives a model without spread, with at most so many unknowns whole.
+fn of_classes(
+    learner: &LogisticRegression,
+    (x, labels, weights): (&Array2<f64>, &[i32], &Array1<f64>),
+    whole: usize,
+) -> LinearModel {
+    let model = learner.clone().laplace(false).fit((x, labels, weights));
+    let bytes = model.expect("fits").linear().to_bytes().expect("writes");
+    let mut model = LinearModel::from_bytes(&bytes).expect("reads");
+    let y = Array2::from_shape_fn((labels.len(), 1), |(i, _)| f64::from(labels[i]));
+    let mut source = MemorySource::new(x, Some(y)).expect("rows");
+    source = source.with_weights(weights.to_vec()).expect("weights");
+    let run = Run::on(&Device::cpu());
+    approximate_classes(&mut model, &mut source, &learner.own, &run, whole).expect("a law");
+    model.probabilities = Some(Probabilities::Averaged);
+    model
+}
+
+/// Draws of all coefficients from their normal law, by a Hessian of all classes in f64 on the
+/// features themselves.
+#[test]
+fn of_three_classes_probabilities_are_means_over_the_posterior() {
+    let (x, labels, weights) = three(120);
+    for intercept in [true, false] {
+        let learner = learner().intercept(intercept);
+        let model = learner.fit((&x, &labels, &weights)).expect("fits");
+        let plain = learner.clone().laplace(false).fit((&x, &labels, &weights));
+        let plain = plain.expect("fits");
+        assert_eq!(model.linear().coefficients, plain.linear().coefficients);
+
+        let z_nd = features(model.linear(), &x);
+        let of = &model.linear().coefficients;
+        let scores = z_nd.dot(&of.beta_dt) + &of.intercept_t;
+        let p_nc = plain.predict_probabilities(&x).expect("probabilities");
+        let (d, total) = (z_nd.ncols(), weights.sum());
+        let size = d + usize::from(intercept);
+        let mut columns = Array2::ones((120, size));
+        columns.slice_mut(s![.., ..d]).assign(&z_nd);
+        // All 3 P unknowns; what a softmax ignores has a prior, of intercepts a weak one.
+        let mut hessian = Array2::zeros((3 * size, 3 * size));
+        for (k, l) in (0..3).flat_map(|k| (0..3).map(move |l| (k, l))) {
+            let same = if k == l { 1.0 } else { 0.0 };
+            let c_n = &p_nc.column(k) * &(same - &p_nc.column(l)) * &weights;
+            let block = columns.t().dot(&(&columns * &c_n.insert_axis(Axis(1))));
+            let place = s![k * size..(k + 1) * size, l * size..(l + 1) * size];
+            hessian.slice_mut(place).assign(&block);
+        }
+        for (k, j) in (0..3).flat_map(|k| (0..size).map(move |j| (k, j))) {
+            hessian[[k * size + j, k * size + j]] += if j < d { LAMBDA * total } else { 1e-7 };
+        }
+        let mut factor = Lower::of(&hessian);
+        assert!(factor.factor());
+        let drawn = 16_000;
+        let mut draws = Seed(8).stream(Stream::Data, 0);
+        let mut away = Array2::from_shape_simple_fn((3 * size, drawn), || draws.normal());
+        factor.solve_transposed(&mut away);
+        let found = model.predict_probabilities(&x).expect("probabilities");
+        let mut worst = 0.0_f64;
+        for i in (0..120).step_by(12) {
+            let part = |k: usize| away.slice(s![k * size..(k + 1) * size, ..]);
+            let moves = [0, 1, 2].map(|k| columns.row(i).dot(&part(k)));
+            let mut mean = Array1::<f64>::zeros(3);
+            let away =
+                ndarray::stack(Axis(1), &moves.each_ref().map(|m| m.view())).expect("a table");
+            for moved in away.rows() {
+                let s = &scores.row(i) + &moved;
+                let top = s.fold(f64::NEG_INFINITY, |m: f64, &s| m.max(s));
+                let e = s.mapv(|s| (s - top).exp());
+                mean.scaled_add(1.0 / (drawn as f64 * e.sum()), &e);
+            }
+            let off = &found.row(i) - &mean;
+            worst = off.fold(worst, |m, e| m.max(e.abs()));
+            assert!((found.row(i).sum() - 1.0).abs() < 1e-12);
+        }
+        // Sixteen thousand draws are off by a quarter of a per cent.
+        assert!(worst < 0.008, "{worst}");
+        let plainly = (&plain.predict_probabilities(&x).expect("p") - &found).mapv(f64::abs);
+        assert!(
+            plainly.fold(0.0_f64, |m, e| m.max(*e)) > 0.05,
+            "no spread shows"
+        );
+    }
+}
+
+/// Blocks leave covariances out, and are near.
+#[test]
+fn blocks_are_near_the_whole() {
+    let (x, labels, weights) = three(120);
+    let learner = learner();
+    let of = |whole| of_classes(&learner, (&x, &labels, &weights), whole);
+    let (whole, blocks) = (of(1000), of(0));
+    let fitted = learner.fit((&x, &labels, &weights)).expect("fits");
+    assert_eq!(whole.class_spread, fitted.linear().class_spread);
+    let apart = |m: &LinearModel| m.class_spread.as_ref().map(|spread| spread.apart);
+    assert_eq!((apart(&whole), apart(&blocks)), (Some(false), Some(true)));
+    let p = |model: &LinearModel| {
+        let mut predictor = model.probabilities_on(&Device::cpu()).expect("loads");
+        predictor.predict(&Rows::from(&x)).expect("predicts")
+    };
+    let off = (p(&whole) - p(&blocks)).mapv(f64::abs);
+    let most = off.fold(0.0_f64, |m, e| m.max(*e));
+    assert!(most < 0.05, "{most}");
+    let evidence = |model: &LinearModel| model.facts["log_marginal_likelihood"];
+    let (a, b) = (evidence(&whole), evidence(&blocks));
+    assert!((a - b).abs() < 0.05 * a.abs(), "{a} {b}");
+}
+
+#[test]
+fn a_file_keeps_the_posterior_of_three_classes() {
+    let (x, labels, _) = three(60);
+    let model = learner().fit((&x, &labels)).expect("fits");
+    let bytes = model.linear().to_bytes().expect("writes");
+    let read = LinearModel::from_bytes(&bytes).expect("reads");
+    assert_eq!(read.probabilities, Some(Probabilities::Averaged));
+    assert_eq!(read.class_spread, model.linear().class_spread);
+    let mut predictor = read.probabilities_on(&Device::cpu()).expect("loads");
+    let again = predictor.predict(&Rows::from(&x)).expect("predicts");
+    let expected = model.predict_probabilities(&x).expect("probabilities");
+    assert_eq!(again, expected);
 }

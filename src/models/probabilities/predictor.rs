@@ -7,9 +7,10 @@ use crate::{
     features::Featurizer,
     flow::Run,
     models::{LinearModel, intervals::with_spread, linear::check_columns},
-    solve::mean_sigmoid,
+    solve::{MeanSoftmax, mean_sigmoid},
 };
 use ndarray::{Array2, ArrayView2, s};
+use rayon::prelude::*;
 
 /// A classifier on a device, for probabilities of its classes.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub struct ProbabilityPredictor<'m> {
     model: &'m LinearModel,
     probabilities: &'m Probabilities,
     featurizer: Featurizer<'m>,
+    /// Averages of more than two classes.
+    softmax: Option<MeanSoftmax<'m>>,
 }
 
 impl LinearModel {
@@ -25,14 +28,18 @@ impl LinearModel {
     /// Errors with [`Error::Unsupported`](crate::Error::Unsupported) when the model has none.
     pub fn probabilities_on(&self, run: impl Into<Run>) -> Result<ProbabilityPredictor<'_>> {
         let probabilities = self.has_probabilities()?;
-        let spread = match probabilities {
-            Probabilities::Averaged => self.spread.as_ref(),
-            _ => None,
+        let (root, softmax) = match (probabilities, &self.class_spread, &self.spread) {
+            (Probabilities::Averaged, Some(spread), _) => {
+                (Some(&spread.root_dm), Some(MeanSoftmax::of(spread)?))
+            }
+            (Probabilities::Averaged, None, Some(spread)) => (Some(&spread.root_dd), None),
+            _ => (None, None),
         };
         Ok(ProbabilityPredictor {
             model: self,
             probabilities,
-            featurizer: with_spread(self, spread, &run.into())?,
+            featurizer: with_spread(self, root, &run.into())?,
+            softmax,
         })
     }
 }
@@ -40,10 +47,11 @@ impl LinearModel {
 impl ProbabilityPredictor<'_> {
     /// The probability of each class, `[rows, classes]`; every row sums to 1.
     pub fn predict(&mut self, rows: &Rows) -> Result<Array2<f64>> {
-        let (model, probabilities) = (self.model, self.probabilities);
+        rows.require_finite()?;
+        let (model, how) = (self.model, (self.probabilities, self.softmax.as_ref()));
         let mut all = Array2::zeros((rows.nrows(), model.coefficients.intercept_t.len()));
         self.featurizer.rows(rows, |lanes, range| {
-            let (_, p_nt) = of_lanes(model, probabilities, lanes);
+            let (_, p_nt) = of_lanes(model, how, lanes);
             all.slice_mut(s![range, ..]).assign(&p_nt);
             Ok(())
         })?;
@@ -61,12 +69,12 @@ impl ProbabilityPredictor<'_> {
             ArrayView2<'_, f64>,
         ) -> Result<()>,
     ) -> Result<u64> {
-        let (model, probabilities) = (self.model, self.probabilities);
+        let (model, how) = (self.model, (self.probabilities, self.softmax.as_ref()));
         check_columns(model, source)?;
         let targets = |chunk: &Chunk, range| chunk.y.slice(s![range, ..]).to_owned();
         self.featurizer
             .on_host(source, targets, |lanes, y_nt: Array2<f64>| {
-                let (scores_nt, p_nt) = of_lanes(model, probabilities, lanes);
+                let (scores_nt, p_nt) = of_lanes(model, how, lanes);
                 sink(scores_nt.view(), p_nt.view(), y_nt.view())
             })
     }
@@ -75,12 +83,19 @@ impl ProbabilityPredictor<'_> {
 /// Scores and probabilities of what comes off the lanes of a model.
 fn of_lanes(
     model: &LinearModel,
-    probabilities: &Probabilities,
+    (probabilities, softmax): (&Probabilities, Option<&MeanSoftmax<'_>>),
     lanes: &[ArrayView2<'_, f32>],
 ) -> (Array2<f64>, Array2<f64>) {
     let scores_nt = lanes[0].mapv(f64::from) + &model.coefficients.intercept_t;
-    let p_nt = match (probabilities, &model.spread) {
-        (Probabilities::Averaged, Some(spread)) => {
+    let p_nt = match (probabilities, softmax, &model.spread) {
+        (Probabilities::Averaged, Some(softmax), _) => {
+            let (rows, classes) = scores_nt.dim();
+            let each = (0..rows).into_par_iter();
+            let each = each.map(|i| softmax.row(scores_nt.row(i), lanes[1].row(i)));
+            let each: Vec<_> = each.collect();
+            Array2::from_shape_fn((rows, classes), |(i, k)| each[i][k])
+        }
+        (Probabilities::Averaged, None, Some(spread)) => {
             let variance_n = spread.relative_variance(&lanes[1].mapv(f64::from));
             let mut p_nt = Array2::zeros(scores_nt.dim());
             for (i, scores) in scores_nt.rows().into_iter().enumerate() {

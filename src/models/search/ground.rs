@@ -1,8 +1,13 @@
 //! The rows of a search: a sample in memory, of which a fifth is held out, and one trial on them.
 
-use super::{SearchData, loss, plan::Plan};
+use super::{
+    SearchData, loss,
+    plan::Plan,
+    score::{AMPLE, errors, solve},
+};
 use crate::{
-    Error, Result, Run,
+    Error, Result,
+    analysis::ExactKernel,
     data::{ChunkSource, MemorySource, Part, Rows, Split, median_distance},
     features::{Affine, FeatureMap},
     kernels::Norm,
@@ -14,21 +19,22 @@ use crate::{
     seed::Seed,
     solve::{Cholesky, Coefficients},
 };
-use ndarray::{Array1, Array2, Axis, concatenate, s};
+use ndarray::{Array2, Axis, concatenate, s};
 
-/// Rows that trials see at most.
-const MOST_ROWS: usize = 20_000;
+/// Rows that trials see at most, before the last of them.
+pub(in crate::models) const MOST_ROWS: usize = 20_000;
 /// The share of rows that is held out.
 const HELD_OUT: f64 = 0.2;
 /// Rows that are predicted together.
-const CHUNK: usize = 2048;
-
+pub(super) const CHUNK: usize = 2048;
 /// Rows of the race of kernels, at most.
 const FEW_ROWS: usize = 5000;
+/// Features whose sums over all rows are taken once more before the fit.
+const FEW_FEATURES: usize = 500;
 
 /// The rows of a trial, of which a fifth is held out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Extent {
+pub(in crate::models) enum Extent {
     /// [`FEW_ROWS`] of the sample.
     Few,
     /// The sample.
@@ -38,9 +44,11 @@ pub(super) enum Extent {
 }
 
 /// What a search looks at, and its sample.
-pub(super) struct Sample<'a> {
+pub(in crate::models) struct Sample<'a> {
     data: SearchData<'a>,
     rows: MemorySource,
+    /// Whether these are all.
+    is_all: bool,
     /// Columns before any lengthscale.
     prepared: Affine,
     /// Sampled rows of the survey, prepared.
@@ -50,35 +58,40 @@ pub(super) struct Sample<'a> {
 }
 
 /// What a trial gave.
-pub(super) struct Tried {
-    pub(super) lambda: f64,
-    pub(super) error: f64,
-    pub(super) squared: f64,
+pub(in crate::models) struct Tried {
+    pub(in crate::models) lambda: f64,
+    pub(in crate::models) error: f64,
+    pub(in crate::models) squared: f64,
     pub(super) rows: u64,
     map: Box<dyn FeatureMap>,
-    beta_dt: Array2<f64>,
-    sums: NormalEquations,
+    pub(super) beta_dt: Array2<f64>,
+    pub(super) sums: NormalEquations,
 }
 
 impl Tried {
     /// D.
-    pub(super) fn features(&self) -> usize {
+    pub(in crate::models) fn features(&self) -> usize {
         self.map.output_dim()
     }
 }
 
 impl<'a> Sample<'a> {
     /// Reads the sample.
-    pub(super) fn of(data: SearchData<'a>) -> Result<Self> {
+    pub(in crate::models) fn of(data: SearchData<'a>) -> Result<Self> {
+        Self::of_most(data, MOST_ROWS)
+    }
+
+    /// As [`Self::of`], of so many rows at most.
+    pub(super) fn of_most(data: SearchData<'a>, most_rows: usize) -> Result<Self> {
         let prepared = data.scaling.input(&[1.0])?;
         let v_nd = prepared.apply(&Rows::from(&data.survey.sample))?;
-        let whole = data.survey.rows <= MOST_ROWS as u64;
+        let whole = data.survey.rows <= most_rows as u64;
         // Other draws than those of other splits by the same seed.
         let seed = data.seed.0.wrapping_add(2);
         let rows = match whole {
             true => gather(&mut *data.source)?,
             false => {
-                let share = MOST_ROWS as f64 / data.survey.rows as f64;
+                let share = most_rows as f64 / data.survey.rows as f64;
                 gather(&mut Split::new(&mut *data.source, Part::Test, share, seed)?)?
             }
         };
@@ -88,10 +101,27 @@ impl<'a> Sample<'a> {
         Ok(Self {
             data,
             rows,
+            is_all: whole,
             prepared,
             v_nd,
             variance_t,
         })
+    }
+
+    /// Whether it has all rows.
+    pub(super) fn is_all(&self) -> bool {
+        self.is_all
+    }
+
+    /// About how many rows a trial fits.
+    pub(super) fn fitted(&self, extent: Extent) -> f64 {
+        let sampled = self.rows.rows().unwrap_or(0);
+        let rows = match extent {
+            Extent::Few => sampled.min(FEW_ROWS) as f64,
+            Extent::Sample => sampled as f64,
+            Extent::All => self.data.survey.rows as f64,
+        };
+        (1.0 - HELD_OUT) * rows
     }
 
     pub(super) fn data(&self) -> &SearchData<'a> {
@@ -100,7 +130,7 @@ impl<'a> Sample<'a> {
 
     /// The median distance of rows as `metric` compares them; where most rows are the same, the
     /// root mean square one.
-    pub(super) fn median(&self, metric: Option<&LearnedMetric>, norm: Norm) -> f64 {
+    pub(in crate::models) fn median(&self, metric: Option<&LearnedMetric>, norm: Norm) -> f64 {
         let rows = match metric {
             None => self.v_nd.clone(),
             Some(metric) => metric.apply(&self.v_nd),
@@ -115,7 +145,12 @@ impl<'a> Sample<'a> {
 
     /// Fits with each of some penalties, and keeps the best by the rows held out: of the sample, or
     /// of all rows.
-    pub(super) fn run(&mut self, plan: &Plan, lambdas: &[f64], extent: Extent) -> Result<Tried> {
+    pub(in crate::models) fn run(
+        &mut self,
+        plan: &Plan,
+        lambdas: &[f64],
+        extent: Extent,
+    ) -> Result<Tried> {
         let SearchData {
             survey,
             scaling,
@@ -181,6 +216,43 @@ impl<'a> Sample<'a> {
         })
     }
 
+    /// Sampled rows, raw and as the kernel of a plan sees them: `count` at most, spread evenly.
+    pub(super) fn compared(&self, plan: &Plan, count: usize) -> Result<(Rows, Array2<f64>)> {
+        let sample = &self.data.survey.sample;
+        let (rows, taken) = (sample.nrows(), count.min(sample.nrows()));
+        let places: Vec<usize> = (0..taken).map(|i| i * rows / taken).collect();
+        let raw = sample.select(Axis(0), &places);
+        let v_nd = self.prepared.apply(&Rows::from(&raw))?;
+        let v_nd = match &plan.metric {
+            None => v_nd,
+            Some(metric) => metric.apply(&v_nd),
+        };
+        Ok((Rows::from(raw), v_nd / plan.lengthscale))
+    }
+
+    /// The relative Frobenius error of the map of a plan, on rows of [`Self::compared`].
+    pub(super) fn kernel_error(&mut self, plan: &Plan, exact: &ExactKernel) -> Result<f64> {
+        let SearchData {
+            survey,
+            scaling,
+            seed,
+            run,
+            ..
+        } = self.data;
+        let silent = run.silent();
+        let ground = Ground {
+            source: &mut *self.data.source,
+            survey,
+            scaling,
+            run: &silent,
+            seed: Some(seed),
+        };
+        let metric = plan.metric.as_ref();
+        let map = metric::draw(plan.builder.as_ref(), ground, metric, plan.lengthscale)?;
+        self.data.source.rewind()?;
+        Ok(exact.error(map.as_ref(), &silent)?.frobenius)
+    }
+
     /// The penalty of what was tried, times the least power of ten that the sums over all rows
     /// bear. Few features may have passed trials by luck, and their sums cost little; of many,
     /// some direction has shown that there is no room.
@@ -207,8 +279,44 @@ impl<'a> Sample<'a> {
         Ok(lambda)
     }
 
+    /// The map of what was tried on all rows, with its coefficients on these and the rows that were
+    /// held out; with more of a penalty if their sums want it.
+    pub(in crate::models) fn finish(
+        &mut self,
+        tried: Tried,
+    ) -> Result<(Box<dyn FeatureMap>, Coefficients)> {
+        let SearchData {
+            targets,
+            options,
+            seed,
+            run,
+            ..
+        } = self.data;
+        let source = &mut *self.data.source;
+        let mut held_out = Split::new(source, Part::Test, HELD_OUT, split_seed(seed))?;
+        let Tried {
+            mut lambda,
+            map,
+            mut sums,
+            ..
+        } = tried;
+        let rest = NormalEquations::accumulate(map.as_ref(), &mut held_out, targets, run.silent())?;
+        sums.merge(&rest)?;
+        let intercept = options.intercept;
+        loop {
+            match (Cholesky { lambda, intercept }).solve(&sums) {
+                Err(Error::Numerical(_)) if lambda < 1.0 => lambda *= 10.0,
+                solved => return Ok((map, solved?)),
+            }
+        }
+    }
+
     /// The metric of the gradients of what was tried.
-    pub(super) fn learn(&self, tried: &Tried, options: MetricOptions) -> Result<LearnedMetric> {
+    pub(in crate::models) fn learn(
+        &self,
+        tried: &Tried,
+        options: MetricOptions,
+    ) -> Result<LearnedMetric> {
         let survey = self.data.survey;
         let m_dd = by_prepared(
             tried.map.as_ref(),
@@ -240,105 +348,4 @@ fn gather(source: &mut dyn ChunkSource) -> Result<MemorySource> {
         true => gathered.with_weights(weights),
         false => Ok(gathered),
     }
-}
-
-/// Several penalties must leave so much room below them: the fit to all rows takes one of them, and
-/// must not fail where the trial just did not.
-const ROOM: f64 = 0.1;
-/// Penalties that have that room: far above the rounding of sums of f32.
-const AMPLE: f64 = 1e-6;
-/// Features whose sums over all rows are taken once more before the fit.
-const FEW_FEATURES: usize = 500;
-
-/// Penalties, ascending, that can be solved for, and their coefficients side by side.
-fn solve(
-    sums: &NormalEquations,
-    lambdas: &[f64],
-    intercept: bool,
-) -> Result<(Vec<f64>, Coefficients)> {
-    let (mut kept, mut solved, mut refused) = (Vec::new(), Vec::new(), None);
-    let at = |lambda: f64| (Cholesky { lambda, intercept }).solve(sums);
-    let mut has_room = match lambdas {
-        [several, _, ..] if *several < AMPLE => at(ROOM * several).is_ok(),
-        _ => true,
-    };
-    for &lambda in lambdas {
-        match at(lambda) {
-            Ok(one) if has_room => {
-                kept.push(lambda);
-                solved.push(one);
-            }
-            Ok(_) => has_room = true,
-            Err(error) => refused = Some(error),
-        }
-    }
-    if solved.is_empty() {
-        let none = || Error::numerical("no penalty is large enough for these features");
-        return Err(refused.unwrap_or_else(none));
-    }
-    let betas: Vec<_> = solved.iter().map(|one| one.beta_dt.view()).collect();
-    let intercepts: Vec<_> = solved.iter().map(|one| one.intercept_t.view()).collect();
-    let shape = |fault: ndarray::ShapeError| Error::shape(fault.to_string());
-    let coefficients = Coefficients {
-        beta_dt: concatenate(Axis(1), &betas).map_err(shape)?,
-        intercept_t: concatenate(Axis(0), &intercepts).map_err(shape)?,
-    };
-    Ok((kept, coefficients))
-}
-
-/// Error and squared error of each penalty on rows held out, whose outputs `model` has side by
-/// side.
-fn errors(
-    model: &LinearModel,
-    source: &mut dyn ChunkSource,
-    (targets, variance_t): (&Targets, &[f64]),
-    run: &Run,
-) -> Result<Vec<(f64, f64)>> {
-    let outputs = targets.outputs();
-    let penalties = model.coefficients.intercept_t.len() / outputs;
-    let mut squared = Array2::<f64>::zeros((penalties, outputs));
-    let mut wrong = Array1::<f64>::zeros(penalties);
-    let mut total = 0.0;
-    let plain = match targets {
-        Targets::Real { columns, .. } => Targets::Real {
-            columns: *columns,
-            shift: vec![0.0; *columns],
-        },
-        classes => classes.clone(),
-    };
-    let mut predictor = model.on(run)?;
-    while let Some(chunk) = source.next_chunk(CHUNK)? {
-        let scores = predictor.scores(&chunk.x)?;
-        let y_nt = plain.encode(chunk.y.view())?;
-        for (i, (scores, y)) in scores.rows().into_iter().zip(y_nt.rows()).enumerate() {
-            let weight = chunk.weights.as_ref().map_or(1.0, |weights| weights[i]);
-            total += weight;
-            for penalty in 0..penalties {
-                let own = scores.slice(s![penalty * outputs..(penalty + 1) * outputs]);
-                for (sum, (score, y)) in
-                    (squared.row_mut(penalty).iter_mut()).zip(own.iter().zip(y))
-                {
-                    *sum += weight * (score - y).powi(2);
-                }
-                let largest = (1..outputs).fold(0, |b, k| if own[k] > own[b] { k } else { b });
-                if y[largest] < 0.0 {
-                    wrong[penalty] += weight;
-                }
-            }
-        }
-    }
-    let squared = squared / total;
-    Ok((0..penalties)
-        .map(|penalty| {
-            let row = squared.row(penalty);
-            match targets {
-                Targets::Classes(_) => (wrong[penalty] / total, row.sum() / outputs as f64),
-                Targets::Real { .. } => {
-                    let relative = row.iter().zip(variance_t).map(|(s, v)| s / v).sum::<f64>();
-                    let mean = relative / outputs as f64;
-                    (mean.sqrt(), mean)
-                }
-            }
-        })
-        .collect())
 }

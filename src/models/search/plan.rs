@@ -5,22 +5,22 @@ use std::sync::Arc;
 
 /// Something to try.
 #[derive(Debug, Clone)]
-pub(super) struct Plan {
-    pub(super) builder: Arc<dyn MapBuilder>,
-    pub(super) kernel: Arc<dyn Kernel>,
-    pub(super) metric: Option<LearnedMetric>,
+pub(in crate::models) struct Plan {
+    pub(in crate::models) builder: Arc<dyn MapBuilder>,
+    pub(in crate::models) kernel: Arc<dyn Kernel>,
+    pub(in crate::models) metric: Option<LearnedMetric>,
     /// How many outer products led to the metric.
-    pub(super) turns: usize,
-    pub(super) features: usize,
-    pub(super) median: f64,
-    pub(super) multiple: f64,
-    pub(super) lengthscale: f64,
-    pub(super) lambda: f64,
+    pub(in crate::models) turns: usize,
+    pub(in crate::models) features: usize,
+    pub(in crate::models) median: f64,
+    pub(in crate::models) multiple: f64,
+    pub(in crate::models) lengthscale: f64,
+    pub(in crate::models) lambda: f64,
 }
 
 impl Plan {
     /// The same at another multiple of the median distance.
-    pub(super) fn at(&self, multiple: f64) -> Self {
+    pub(in crate::models) fn at(&self, multiple: f64) -> Self {
         Self {
             multiple,
             lengthscale: multiple * self.median,

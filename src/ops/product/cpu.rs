@@ -80,7 +80,7 @@ impl RightFactor {
             }
             Layout::Wide(panels) => {
                 let cols = self.cols;
-                for_each_row(a, panels.all(), Store { c, cols });
+                for_each_row(a, &mut [panels.all()].into_iter(), Store { c, cols });
             }
         }
     }

@@ -1,34 +1,26 @@
 //! The dense map on the CPU: packed frequencies, register tiles, and the nonlinearity while a piece
 //! of a row is in cache.
 
-use super::DenseMap;
-#[cfg(target_arch = "x86_64")]
-use crate::simd::HalfPanels;
+use super::{DenseMap, products::Products, shared};
 use crate::{
     device::CpuDevice,
     ops::Nonlinearity,
     simd::{
         Entries, Epilogue, Panels, PanelsView, PastCache, Sink, ThroughCache,
         cos2pi::{cos2pi, cosines, cosines_and_sines, sin2pi},
-        for_each_row, for_each_sparse_row, rows_per_block,
+        for_each_sparse_row, rows_per_block,
     },
 };
-use pulp::{Simd, WithSimd};
+use pulp::Simd;
 use rayon::prelude::*;
-use std::{
-    sync::atomic::{AtomicUsize, Ordering},
-    time::{Duration, Instant},
-};
+use std::{iter, sync::Arc};
 
 /// The parameters on the CPU.
 #[derive(Debug)]
 pub(in crate::ops) struct Map {
     cpu: CpuDevice,
     nonlinearity: Nonlinearity,
-    panels: Panels,
-    /// The same in 16 bits, for a row or two, where that is exact.
-    #[cfg(target_arch = "x86_64")]
-    half: Option<HalfPanels>,
+    products: Arc<Products>,
     phase_s: Vec<f32>,
     amplitude_s: Vec<f32>,
 }
@@ -37,8 +29,6 @@ pub(in crate::ops) struct Map {
 const WORTH_A_THREAD: usize = 1 << 18;
 /// Sparse rows that pass a panel of frequencies together.
 const SPARSE_ROWS: usize = 512;
-/// How long a thread that has done its part waits for others before it sleeps.
-const NEARLY_DONE: Duration = Duration::from_micros(50);
 
 impl Map {
     pub(in crate::ops) fn new(cpu: &CpuDevice, map: &DenseMap) -> Self {
@@ -48,9 +38,7 @@ impl Map {
         Self {
             cpu: cpu.clone(),
             nonlinearity: map.nonlinearity.clone(),
-            #[cfg(target_arch = "x86_64")]
-            half: HalfPanels::of(&panels),
-            panels,
+            products: Arc::new(Products::new(panels)),
             phase_s: map.phase_s.clone(),
             amplitude_s: map.amplitude_s.clone(),
         }
@@ -86,7 +74,7 @@ impl Map {
             // No pool: handing over would take longer than the work.
             self.featurize_block(x, z, past);
         } else if rows < SPLIT_ROWS * threads {
-            self.featurize_few(x, z, (rows, threads));
+            shared::featurize(self, x, z, threads - 1);
         } else {
             let block = rows_per_block(rows, threads);
             cpu.install(|| {
@@ -100,7 +88,7 @@ impl Map {
 
     /// The features of some rows, on this thread, written past the caches or not.
     fn featurize_block(&self, x: &[f32], z: &mut [f32], past: bool) {
-        let (map, panels) = (self, self.panels.all());
+        let (map, panels) = (self, self.products.all());
         if past {
             let sink = &PastCache::new();
             self.project(x, panels, Features { map, z, sink });
@@ -120,7 +108,7 @@ impl Map {
         let mut base_s = vec![0.0; self.freqs()];
         if base_d.iter().any(|&b| b != 0.0) {
             let (t, width) = (&mut base_s[..], self.freqs());
-            self.project(base_d, self.panels.all(), Copy { t, width });
+            self.project(base_d, self.products.all(), Copy { t, width });
         }
         let past = size_of_val(z) >= PastCache::BYTES;
         let block = rows.div_ceil(cpu.threads()).clamp(1, SPARSE_ROWS);
@@ -133,7 +121,7 @@ impl Map {
                     starts: &x.starts[from..=from + z.len() / outputs],
                     ..x
                 };
-                let (map, panels) = (self, self.panels.all());
+                let (map, panels) = (self, self.products.all());
                 if past {
                     let sink = &PastCache::new();
                     for_each_sparse_row(x, &base_s, panels, Features { map, z, sink });
@@ -144,50 +132,6 @@ impl Map {
         });
     }
 
-    /// A few rows: threads share the frequencies. This one starts at once, on the first part, while
-    /// others wake.
-    fn featurize_few(&self, x: &[f32], z: &mut [f32], (rows, threads): (usize, usize)) {
-        let cpu = &self.cpu;
-        let mut parts = self.panels.all().split(threads);
-        let own = parts.next();
-        let parts: Vec<_> = parts.collect();
-        // Projections of the others come here first: their columns are interleaved in z, and only
-        // one thread may hold z.
-        let mut pieces: Vec<Vec<f32>> = vec![Vec::new(); parts.len()];
-        let inside = cpu.is_inside();
-        let pending = AtomicUsize::new(parts.len());
-        let pending = &pending;
-        cpu.scope(|scope| {
-            for (t, &(_, panels)) in pieces.iter_mut().zip(&parts) {
-                scope.spawn(move |_| {
-                    let width = panels.columns();
-                    // Projections alone: features would need both halves of a row of z.
-                    t.resize(rows * width, 0.0);
-                    self.project(x, panels, Copy { t, width });
-                    pending.fetch_sub(1, Ordering::Release);
-                });
-            }
-            if let Some((_, panels)) = own {
-                self.project(x, panels, Features::through_cache(self, z));
-            }
-            // Others are about to end: to sleep and be woken would take longer.
-            let start = Instant::now();
-            let wait = if inside { Duration::ZERO } else { NEARLY_DONE };
-            while pending.load(Ordering::Acquire) > 0 && start.elapsed() < wait {
-                std::hint::spin_loop();
-            }
-        });
-        if !inside {
-            cpu.linger(parts.len());
-        }
-        pulp::Arch::new().dispatch(Gather {
-            map: self,
-            parts: &parts,
-            pieces: &pieces,
-            z,
-        });
-    }
-
     /// Hands the products of `x` with some of the frequencies to `epilogue`, on this thread.
     pub(in crate::ops) fn project(
         &self,
@@ -195,13 +139,7 @@ impl Map {
         panels: PanelsView<'_>,
         epilogue: impl Epilogue,
     ) {
-        #[cfg(target_arch = "x86_64")]
-        // A row or two read every frequency once and are bound by memory: half the bytes, half the
-        // time. Frequencies on 11 bits are exact in 16.
-        if let (1 | 2, Some(half)) = (x.len() / panels.depth(), &self.half) {
-            return half.for_each_row(x, panels, epilogue);
-        }
-        for_each_row(x, panels, epilogue);
+        self.products.project(x, &mut iter::once(panels), epilogue);
     }
 
     /// The nonlinearity on the projections of one row on the frequencies from `col` on. `second`
@@ -271,7 +209,11 @@ impl Map {
     }
 
     pub(in crate::ops) fn panels(&self) -> &Panels {
-        &self.panels
+        self.products.panels()
+    }
+
+    pub(super) fn products(&self) -> &Arc<Products> {
+        &self.products
     }
 }
 
@@ -374,14 +316,14 @@ fn each<S: Simd, F: Function>(
 }
 
 /// Writes features where they belong.
-struct Features<'a, W> {
+pub(super) struct Features<'a, W> {
     map: &'a Map,
     z: &'a mut [f32],
     sink: &'a W,
 }
 
 impl<'a> Features<'a, ThroughCache> {
-    fn through_cache(map: &'a Map, z: &'a mut [f32]) -> Self {
+    pub(super) fn through_cache(map: &'a Map, z: &'a mut [f32]) -> Self {
         let sink = &ThroughCache;
         Self { map, z, sink }
     }
@@ -417,29 +359,6 @@ impl<W: Sink> Epilogue for Features<'_, W> {
                 for (z, t) in rows {
                     map.apply(simd, t, col, &mut z[col..], &mut [], self.sink);
                 }
-            }
-        }
-    }
-}
-
-/// The nonlinearity on what threads have projected. A type and not a closure: pulp inlines only the
-/// former whole.
-struct Gather<'a> {
-    map: &'a Map,
-    parts: &'a [(usize, PanelsView<'a>)],
-    pieces: &'a [Vec<f32>],
-    z: &'a mut [f32],
-}
-
-impl WithSimd for Gather<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let mut features = Features::through_cache(self.map, self.z);
-        for ((col, panels), t) in self.parts.iter().zip(self.pieces) {
-            for (row, t) in t.chunks_exact(panels.columns()).enumerate() {
-                features.row(simd, row, *col, t);
             }
         }
     }

@@ -4,7 +4,7 @@ use super::*;
 use crate::seed::{Seed, Stream};
 
 /// A feature matrix that is there as a whole.
-struct Stored(Array2<f64>);
+pub(in crate::solve) struct Stored(pub(in crate::solve) Array2<f64>);
 
 impl FeatureProducts for Stored {
     fn rows(&self) -> usize {

@@ -14,7 +14,7 @@ const BLOCK: usize = 2048;
 /// The column numbers of n rows in P grids, `4 n P` bytes, grid after grid.
 #[derive(Debug)]
 pub struct BinnedRows {
-    rows: usize,
+    pub(super) rows: usize,
     /// One vector of n per grid.
     pub(super) grids: Vec<Vec<u32>>,
     pub(super) starts: Vec<usize>,

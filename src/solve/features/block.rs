@@ -1,13 +1,12 @@
 //! Products with the features of one chunk: f32 values, f64 sums.
 
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, CowArray, Ix2, linalg::general_mat_mul, s};
+use crate::simd::mixed;
+use ndarray::{ArrayView2, ArrayViewMut2, CowArray, Ix2, s};
 use rayon::prelude::*;
 
 /// Columns that a thread sums at a time.
 const COLUMNS: usize = 256;
-/// Rows that a thread multiplies at a time.
-const ROWS: usize = 256;
-/// Fewer targets than this are summed one by one, more by matrix products.
+/// Fewer targets than this are summed one by one, more together.
 const FEW: usize = 4;
 
 /// Features of a chunk from one map.
@@ -64,26 +63,7 @@ impl<'a> Block<'a> {
             }
             return;
         }
-        let blocks = self.values().par_chunks(ROWS * self.columns);
-        let products: Vec<Array2<f64>> = blocks
-            .map(|z| {
-                let z = z.iter().map(|&z| f64::from(z)).collect();
-                let z: Array2<f64> = self.matrix(z);
-                let mut product = Array2::zeros((z.nrows(), targets));
-                multiply(product.view_mut(), z.view(), beta_td.t(), self.root);
-                product
-            })
-            .collect();
-        for (b, product) in products.iter().enumerate() {
-            let rows = b * ROWS..b * ROWS + product.nrows();
-            let mut r = r_tm.slice_mut(s![.., rows]);
-            r += &product.t();
-        }
-    }
-
-    fn matrix(&self, values: Vec<f64>) -> Array2<f64> {
-        let shape = (values.len() / self.columns, self.columns);
-        Array2::from_shape_vec(shape, values).expect("whole rows")
+        mixed::add_products(self.values(), self.columns, beta_td, self.root, r_tm);
     }
 
     /// Adds `Z' r`: a thread owns columns and takes the rows in order.
@@ -111,19 +91,7 @@ impl<'a> Block<'a> {
             }
             return;
         }
-        let blocks: Vec<_> = out_td.axis_chunks_iter_mut(Axis(1), COLUMNS).collect();
-        blocks.into_par_iter().enumerate().for_each(|(c, out)| {
-            let mut out = out;
-            let columns = out.ncols();
-            for (b, z) in self.values().chunks(ROWS * self.columns).enumerate() {
-                let rows = z.len() / self.columns;
-                let z = z.chunks_exact(self.columns);
-                let z = z.flat_map(|z| z[c * COLUMNS..][..columns].iter().map(|&z| f64::from(z)));
-                let z = Array2::from_shape_vec((rows, columns), z.collect()).expect("a block");
-                let r = r_tm.slice(s![.., b * ROWS..b * ROWS + rows]);
-                multiply(out.view_mut(), r, z.view(), self.root);
-            }
-        });
+        mixed::add_transposed(self.values(), self.columns, r_tm, self.root, out_td);
     }
 
     /// Adds the sums of its columns, and of their squares.
@@ -138,16 +106,6 @@ impl<'a> Block<'a> {
             }
         }
     }
-}
-
-/// `c += factor a b` on one thread.
-fn multiply(
-    c: ArrayViewMut2<'_, f64>,
-    a: ArrayView2<'_, f64>,
-    b: ArrayView2<'_, f64>,
-    factor: f64,
-) {
-    general_mat_mul(factor, &a, &b, 1.0, &mut { c });
 }
 
 /// Eight running sums, for vectors.

@@ -53,6 +53,12 @@ impl Boosting {
         let (targets, features) = fit.beta_td.dim();
         let count = features.div_ceil(self.block);
         let columns = |s: usize| -> Vec<usize> { (s..features).step_by(count).collect() };
+        // Rounding leaves directions that the features do not vary along less than nothing, and
+        // stages would grow along them without end.
+        if (0..count).any(|s| !Lower::of(&block(&fit.train, &columns(s))).factor()) {
+            let rounding = f64::from(f32::EPSILON) * fit.train.gram_dd.diag().sum();
+            fit.train.gram_dd.diag_mut().mapv_inplace(|g| g + rounding);
+        }
         let blocks: Vec<(Vec<usize>, Array2<f64>)> = (0..count)
             .map(|s| {
                 let columns = columns(s);
@@ -83,7 +89,8 @@ impl Boosting {
                 let changes: Vec<_> = changes.map(|(&j, c)| (j, self.shrinkage * c)).collect();
                 fit.step(k, 1.0, &changes);
             }
-            if !fit.end_stage(self.patience) {
+            let done = fit.train.error(&fit.beta_td, &fit.train_td) <= NO_MORE;
+            if !fit.end_stage(self.patience) || done {
                 break;
             }
         }
@@ -91,10 +98,15 @@ impl Boosting {
     }
 }
 
+/// `Z_B'Z_B` of some columns.
+fn block(train: &Centred, columns: &[usize]) -> Array2<f64> {
+    let rows = train.gram_dd.select(Axis(0), columns);
+    rows.select(Axis(1), columns)
+}
+
 /// `(Z_B'Z_B + lambda n I)^-1` of some columns.
 fn inverse(train: &Centred, columns: &[usize], lambda: f64) -> Result<Array2<f64>> {
-    let of_block = train.gram_dd.select(Axis(0), columns);
-    let mut of_block = of_block.select(Axis(1), columns);
+    let mut of_block = block(train, columns);
     of_block.diag_mut().mapv_inplace(|g| g + lambda * train.n);
     let mut factor = Lower::of(&of_block);
     if !factor.factor() {

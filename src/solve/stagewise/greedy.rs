@@ -2,6 +2,7 @@
 
 use super::{Growing, NO_MORE, Stagewise, at_least_one};
 use crate::{Result, normal::NormalEquations};
+use ndarray::ArrayView1;
 
 /// A greedy fit (Jones 1992; Barron 1993): from `f_0 = 0`
 ///
@@ -35,10 +36,16 @@ impl Greedy {
         let mut fit = Growing::new(sums, held_out, self.intercept)?;
         let (targets, features) = fit.beta_td.dim();
         let square: f64 = fit.train.square_t.sum();
+        // Before centring, which leaves the rounding of what it takes away.
+        let diagonal_d = sums.gram_dd.diag();
         // What centring leaves of a feature that hardly varies is rounding.
         let usable: Vec<usize> = (0..features)
             .filter(|&j| fit.train.gram_dd[[j, j]] > ALIKE * sums.gram_dd[[j, j]])
             .collect();
+        let length = |beta: ArrayView1<'_, f64>| -> f64 {
+            let each = beta.iter().zip(diagonal_d.iter());
+            each.map(|(b, g)| b.abs() * g.max(0.0).sqrt()).sum()
+        };
         let mut explained = 0.0;
         for _ in 0..self.steps {
             // Of each target: f'f and f'y.
@@ -59,9 +66,20 @@ impl Greedy {
                     fit.train.zty_td[[k, j]],
                 )
             };
-            let gain = |j: usize| (0..targets).map(|k| pair(k, j).explains).sum::<f64>();
+            // The length that each f would have if none of its terms cancelled another.
+            let length_t: Vec<f64> = fit.beta_td.rows().into_iter().map(length).collect();
+            let gain = |j: usize| {
+                let of_target = |k: usize| {
+                    let pair = pair(k, j);
+                    let term = pair.add.abs() * diagonal_d[j].max(0.0).sqrt();
+                    let length = pair.keep.abs() * length_t[k] + term;
+                    pair.explains - ROUNDING * length * length
+                };
+                (0..targets).map(of_target).sum::<f64>()
+            };
             let gains = usable.iter().map(|&j| (j, gain(j)));
             let best = gains.reduce(|best, next| if next.1 > best.1 { next } else { best });
+            // What is gained is more than what rounding may have made of it.
             let Some((j, gain)) = best.filter(|b| b.1 - explained > NO_MORE * square) else {
                 break;
             };
@@ -81,6 +99,10 @@ impl Greedy {
 /// A feature whose angle with f has a squared sine of no more than this is f again: sums of f32
 /// features are right to 1e-6, and below that there is nothing to tell two apart.
 const ALIKE: f64 = 1e-5;
+
+/// Sums of squares of f are off by about this share of what they would be if no term cancelled
+/// another, as sums of f32 features are: terms that do can promise any gain.
+const ROUNDING: f64 = 1e-6;
 
 /// The least squares fit of y on f and one feature.
 #[derive(Debug, Clone, Copy)]

@@ -2,13 +2,14 @@
 //! same features and gives the values.
 
 use crate::solve::{
-    Accelerated, Admm, Coefficients, FeatureProducts, NormalEquations, Quadratic, QuasiNewton,
-    Reached, Separable, TakeBlock,
+    Accelerated, Admm, Coefficients, FeatureProducts, NormalEquations, OwnLoss, Quadratic,
+    QuasiNewton, Reached, Separable, TakeBlock,
     loss::{
-        EpsilonInsensitive, Hinge, KinkedLoss, Logistic, Outside, SmoothLoss,
+        EpsilonInsensitive, Hinge, KinkedLoss, Logistic, Outside, Pinball, SmoothLoss,
         SquaredEpsilonInsensitive, SquaredHinge,
     },
     metric::Covariance,
+    own_loss::{OfMargin, OfResidual},
     risk::{FittedRows, Risk, RowLoss, RowTargets},
 };
 use crate::{Device, Result, linalg::cholesky::Lower};
@@ -113,6 +114,7 @@ fn smooth(rows: &FittedRows, loss: &RowLoss, intercept: bool) -> Reached {
         tolerance: 1e-7,
         max_passes: 100,
         device: Device::cpu(),
+        memory: u64::MAX,
     };
     let reached = solver
         .solve(&mut risk, &metric, &mut |_, _| {})
@@ -122,20 +124,30 @@ fn smooth(rows: &FittedRows, loss: &RowLoss, intercept: bool) -> Reached {
 }
 
 fn kinked(rows: &FittedRows, loss: &dyn KinkedLoss, intercept: bool) -> Reached {
+    let reached = within(rows, loss, (LAMBDA, intercept), (None, 1e-7));
+    assert!(reached.converged, "{reached:?}");
+    reached
+}
+
+fn within(
+    rows: &FittedRows,
+    loss: &dyn KinkedLoss,
+    (lambda, intercept): (f64, bool),
+    (cost, tolerance): (Option<Separable>, f64),
+) -> Reached {
     let solver = Admm {
-        lambda: LAMBDA,
+        lambda,
         intercept,
         tilt: 0.0,
+        cost,
         stiffness: 1.0,
-        tolerance: 1e-7,
+        tolerance,
         max_passes: 5000,
     };
     let mut z = Stored(features());
     let how = (rows, loss);
     let reached = solver.solve(&mut z, how, &covariance(intercept), &mut |_, _| {});
-    let reached = reached.expect("solves");
-    assert!(reached.converged, "{reached:?}");
-    reached
+    reached.expect("solves")
 }
 
 #[track_caller]
@@ -176,6 +188,48 @@ fn kinked_losses_reach_the_least_objective() {
     }
 }
 
+/// Losses with a kink within a box, beside no squares and beside some: linear and quadratic
+/// programs have the least. Whoever gives a loss by its values alone comes to the same.
+#[test]
+fn bounded_coefficients_reach_the_least_objective() {
+    let own_hinge = OwnLoss::new("hinge", 1.0, |m| (1.0 - m).max(0.0));
+    let own_pinball = OwnLoss::new("pinball", 0.8, |r| (-0.8 * r).max(0.2 * r));
+    let epsilon = EpsilonInsensitive { epsilon: 0.3 };
+    let pinball = Pinball { level: 0.8 };
+    /// Least objectives, and how many of six coefficients lie at the bound.
+    type Leasts = [(f64, usize); 2];
+    let hinge = [(0.371587961701, 4), (0.230636299873, 3)];
+    let quantile = [(0.438004905389, 4), (0.361293280342, 4)];
+    let cases: [(FittedRows, &dyn KinkedLoss, Leasts); 5] = [
+        (two(), &Hinge, hinge),
+        (two(), &OfMargin(own_hinge), hinge),
+        (real(), &epsilon, [(0.922183096873, 4), (0.706217497894, 4)]),
+        (real(), &pinball, quantile),
+        (real(), &OfResidual(own_pinball), quantile),
+    ];
+    for (rows, loss, expected) in cases {
+        for ((bound, lambda), (least, touching)) in
+            [(0.5, 0.0), (0.8, 0.01)].into_iter().zip(expected)
+        {
+            let cost = Some(Separable::Bound(bound));
+            let reached = within(&rows, loss, (lambda, true), (cost, 1e-5));
+            // Linear programs end slowly; their least is found long before.
+            assert!(reached.residual < 1e-3, "{reached:?}");
+            println!("{loss:?} {bound}: {} passes", reached.passes);
+            let off = reached.objective / least - 1.0;
+            assert!(
+                off.abs() < 1e-5,
+                "{loss:?}: {} is no {least}",
+                reached.objective
+            );
+            let beta = &reached.coefficients.beta_dt;
+            assert!(beta.iter().all(|b| b.abs() <= bound), "{beta}");
+            let at_bound = beta.iter().filter(|b| b.abs() > bound - 1e-6);
+            assert_eq!(at_bound.count(), touching, "{loss:?}: {beta}");
+        }
+    }
+}
+
 #[test]
 fn the_one_class_machine_reaches_the_least_objective() {
     let rows = FittedRows {
@@ -187,6 +241,7 @@ fn the_one_class_machine_reaches_the_least_objective() {
         lambda: 1.0,
         intercept: true,
         tilt: 1.0,
+        cost: None,
         stiffness: 1.0,
         tolerance: 1e-7,
         max_passes: 5000,

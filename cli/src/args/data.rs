@@ -1,0 +1,203 @@
+//! Which rows and columns are read, and how.
+
+use super::values::{at_least_one, delimiter, format};
+use crate::{
+    interrupt::Interruptible,
+    names::{Names, names},
+    report::{Report, Usage, counted},
+};
+use anyhow::Result;
+use bochner::{
+    Error,
+    data::{
+        ChunkSource, ColumnChoice, Format, Gaps, Header, Missing, NanRows, OpenOptions,
+        TableOptions, TargetUse, open, parts,
+    },
+    models::LinearModel,
+};
+use clap::Args;
+use std::path::{Path, PathBuf};
+
+/// Where the targets are.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Data options")]
+pub(crate) struct DataArgs {
+    /// Target column of a .csv; several in a comma list or by repeating the option. A name with a
+    /// comma stands in double quotes, in this list as in the others
+    #[arg(long, value_name = "COLUMN", value_parser = names)]
+    target: Vec<Names>,
+    /// Targets of a .npy input: [rows] or [rows, targets]
+    #[arg(long, value_name = "FILE.npy")]
+    targets: Option<PathBuf>,
+    /// Columns of a .csv that are features, in this order, instead of all that are no target
+    #[arg(long, value_name = "COLUMN,..", value_parser = names, conflicts_with = "ignore")]
+    columns: Vec<Names>,
+    /// Columns of a .csv that are neither features nor targets and are not read
+    #[arg(long, value_name = "COLUMN,..", value_parser = names)]
+    ignore: Vec<Names>,
+    /// What stands for missing values of features (empty, NA, NaN, null, ?): `error` (nothing),
+    /// `mean`, `median`, or `indicator`, a column that says where they are missing
+    #[arg(long, value_name = "WHAT", default_value_t, value_parser = str::parse::<Missing>)]
+    missing: Missing,
+    /// Columns whose values are names of categories though they look like numbers or dates
+    #[arg(long, value_name = "COLUMN,..", value_parser = names)]
+    categorical: Vec<Names>,
+    /// A column of text becomes one column per category up to so many, and beyond it this many by
+    /// hashing [default: 64]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    most_categories: Option<usize>,
+    /// The column that says what each row counts for, which `fit` has an option for.
+    #[arg(skip)]
+    pub(crate) weight: Option<String>,
+    /// What the input is, where its name does not say: csv, libsvm, npy, npz, parquet or arrow
+    #[arg(long, value_name = "FORMAT", value_parser = format)]
+    format: Option<Format>,
+    /// What separates the columns of a .csv: a character or `tab` [default: what its first line has
+    /// most of]
+    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
+    delimiter: Option<char>,
+    /// Whether the first line of a .csv holds the names of its columns: yes, no (they are called
+    /// 0, 1 and so on), or `auto`, which takes a line of numbers alone for data
+    #[arg(long, value_name = "WHETHER", default_value_t, value_parser = str::parse::<Header>)]
+    header: Header,
+    /// What becomes of rows in which a value is NaN, infinite, or missing where --missing lets
+    /// nothing stand for it: `error`, or `drop`, which leaves them out and counts them
+    #[arg(long, value_name = "WHAT", default_value_t, value_parser = str::parse::<NanRows>)]
+    nan: NanRows,
+    /// Columns of a .libsvm, where its rows have not all of them [default: its largest index]
+    #[arg(long, value_name = "D", value_parser = at_least_one)]
+    width: Option<usize>,
+    /// Indices of a .libsvm count from 0, and not from 1
+    #[arg(long)]
+    zero_based: bool,
+}
+
+impl DataArgs {
+    /// The file of targets, which is read beside the input.
+    pub(crate) fn targets(&self) -> Option<&Path> {
+        self.targets.as_deref()
+    }
+
+    /// Opens a source; with targets required it must have some.
+    pub(crate) fn open(&self, input: &Path, target_use: TargetUse) -> Result<Box<dyn ChunkSource>> {
+        self.open_beside(input, self.targets.as_deref(), (target_use, None), None)
+    }
+
+    /// Opens rows for a model: columns by the names that it knows, or those that are asked for.
+    pub(crate) fn open_for(
+        &self,
+        model: &LinearModel,
+        input: &Path,
+        target_use: TargetUse,
+    ) -> Result<Box<dyn ChunkSource>> {
+        if self.table() != TableOptions::default() {
+            let problem = "--missing, --categorical and --most-categories are for `fit`: a model \
+                           reads files as its fit did";
+            return Err(Usage(problem.into()).into());
+        }
+        let asked = self.choice();
+        let columns = match (asked, &model.schema) {
+            (ColumnChoice::All, _) => model.columns(),
+            (_, Some(_)) => {
+                let problem = "--columns and --ignore are for `fit`: this model takes its columns \
+                               by their names";
+                return Err(Usage(problem.into()).into());
+            }
+            (asked, None) => asked,
+        };
+        let width = Some(model.map.input_dim());
+        let targets = self.targets.as_deref();
+        self.open_beside(input, targets, (target_use, Some(columns)), width)
+    }
+
+    /// The columns that are asked for.
+    fn choice(&self) -> ColumnChoice {
+        match (&self.columns[..], &self.ignore[..]) {
+            ([], []) => ColumnChoice::All,
+            ([], ignore) => ColumnChoice::AllBut(Names::of(ignore)),
+            (columns, _) => ColumnChoice::These(Names::of(columns)),
+        }
+    }
+
+    /// Whether rows with gaps are left out.
+    pub(crate) fn drops_rows(&self) -> bool {
+        self.nan.gaps().is_some()
+    }
+
+    /// Has it kept which rows are left out, for one output in the order of the file: theirs.
+    pub(crate) fn list_gaps(&mut self) -> Option<Gaps> {
+        let listed = self.nan.gaps().map(|_| Gaps::listed());
+        if let Some(gaps) = &listed {
+            self.nan = NanRows::Drop(gaps.clone());
+        }
+        listed
+    }
+
+    /// What was left out, where that was asked for.
+    pub(crate) fn describe_gaps(&self, report: &mut Report) {
+        describe_gaps(&self.nan, report);
+    }
+
+    /// How cells are read.
+    fn table(&self) -> TableOptions {
+        let default = TableOptions::default();
+        TableOptions {
+            missing: self.missing,
+            categorical: Names::of(&self.categorical),
+            most_categories: self.most_categories.unwrap_or(default.most_categories),
+            weight: self.weight.clone(),
+        }
+    }
+
+    /// As [`Self::open`], with another file of targets, columns by their names instead of those
+    /// that were asked for, and of so many columns, where the file does not say.
+    pub(crate) fn open_beside(
+        &self,
+        input: &Path,
+        targets: Option<&Path>,
+        (target_use, columns): (TargetUse, Option<ColumnChoice>),
+        width: Option<usize>,
+    ) -> Result<Box<dyn ChunkSource>> {
+        let options = OpenOptions {
+            format: self.format,
+            targets: targets.map(Path::to_owned),
+            target: Names::of(&self.target),
+            target_use,
+            columns: columns.unwrap_or_else(|| self.choice()),
+            table: self.table(),
+            delimiter: self.delimiter,
+            header: self.header,
+            nan: self.nan.clone(),
+            width: width.or(self.width),
+            zero_based: self.zero_based,
+        };
+        let source = open(input, &options)?;
+        if target_use == TargetUse::Required && source.targets() == 0 {
+            let first = |files: Vec<PathBuf>| files.first().and_then(Format::of);
+            let named = || parts(input).ok().and_then(first);
+            let remedy = match self.format.or_else(named) {
+                None if input == Path::new("-") => "name a column with --target COLUMN",
+                Some(Format::Csv | Format::Parquet | Format::Arrow) => {
+                    "name a column with --target COLUMN"
+                }
+                Some(Format::Npz) => "save them in it as array y",
+                _ => "give them with --targets FILE.npy (--test-targets for a test input)",
+            };
+            return Err(Error::data(input, format!("has no targets; {remedy}")).into());
+        }
+        Ok(Box::new(Interruptible(source)))
+    }
+}
+
+/// What was left out, where that was asked for.
+pub(crate) fn describe_gaps(nan: &NanRows, report: &mut Report) {
+    if let Some(gaps) = nan.gaps() {
+        let dropped = gaps.dropped();
+        report.set("rows_dropped", dropped);
+        let rows = counted(dropped, "row");
+        report.line(
+            "dropped",
+            format!("{rows} with values that are missing or not finite"),
+        );
+    }
+}

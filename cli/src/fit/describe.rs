@@ -1,0 +1,56 @@
+//! What a fit found, in its report.
+
+use super::{
+    chosen::{Chosen, Takes},
+    lambda, lengthscales,
+};
+use crate::report::{Report, six_digits};
+use bochner::{models::LinearModel, solve::Targets};
+
+pub(super) fn describe(model: &LinearModel, chosen: &Chosen, report: &mut Report) {
+    let takes = chosen.takes;
+    report.set("learner", &*model.learner);
+    report.set("lambda", model.lambda);
+    if let Some(curve) = &model.lambda_curve {
+        lambda::describe(curve, report);
+    } else if chosen.is_usual() {
+        let lambda = six_digits(model.lambda);
+        let text = format!("{lambda} as none is given; a fit in one go chooses by --lambda auto");
+        report.line("lambda", text);
+    }
+    if let Some(found) = &model.lengthscales {
+        lengthscales::describe(found, report);
+    }
+    for (name, &value) in &model.facts {
+        report.set(name, value);
+        // Counts are whole numbers, and read as such.
+        let text = match value.fract() == 0.0 && value.abs() < 1e9 {
+            true => format!("{value}"),
+            false => six_digits(value),
+        };
+        report.line(name.replace('_', " "), text);
+    }
+    if let Some(times) = model.times {
+        report.seconds("fit", times.accumulate.as_secs_f64());
+        report.seconds("solve", times.solve.as_secs_f64());
+        report.throughput(model.rows, times.accumulate.as_secs_f64());
+        report.line("solve", format!("{:.3} s", times.solve.as_secs_f64()));
+    }
+    if let Takes::Rows(found) = takes {
+        report.set("task", found);
+        return;
+    }
+    match &model.targets {
+        Targets::Real { columns, .. } => {
+            report.set("task", "regression");
+            report.set("targets", *columns);
+        }
+        Targets::Classes(labels) => {
+            report.set("task", "classification");
+            match &model.class_names {
+                Some(names) => report.set("classes", names.as_slice()),
+                None => report.set("classes", labels.as_slice()),
+            }
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! What a search tried and chose, for people and for programs.
+
+use crate::{
+    names::quoted,
+    report::{Report, Value, counted},
+};
+use bochner::{
+    data::Survey,
+    models::{Enough, Found, Size, Trial},
+};
+use std::path::PathBuf;
+
+/// Trials that are printed.
+const SHOWN: usize = 12;
+/// Columns whose importance is printed.
+const COLUMNS: usize = 8;
+
+/// What was tried and chosen, of `tries` more than the number of features.
+pub(in crate::fit) fn describe(
+    found: &Found,
+    survey: &Survey,
+    (output, tries): (Option<&PathBuf>, bool),
+    report: &mut Report,
+) {
+    report.line("kernel", found.kernel.spec());
+    if let Some(size) = &found.size {
+        let features = counted(size.features as u64, "feature");
+        report.line("enough", format!("{features}: {size}"));
+        report.set("enough", sizes(size));
+    }
+    report.set("sampling", sampling(found));
+    if let Some(metric) = &found.metric {
+        importance(metric.kind(), metric.importance(), survey, report);
+    } else {
+        report.set("metric", Value::Null);
+    }
+    if found.trials.is_empty() && found.size.is_none() {
+        return;
+    }
+    report.set("trials", found.trials.iter().map(json).collect::<Vec<_>>());
+    let command = command(std::env::args().skip(1), found, (output, tries));
+    report.set("command", &*command);
+    let mut table = match found.trials.is_empty() {
+        true => String::new(),
+        false => format!(
+            "\n{:>5} {:>7}  {:24} {:>12} {:>9} {:>9} {:>9} {:>7}\n",
+            "D", "rows", "kernel", "metric", "sigma", "lambda", "error", "seconds"
+        ),
+    };
+    for trial in found.trials.iter().take(SHOWN) {
+        let metric = match trial.metric {
+            None => "none".to_owned(),
+            Some((kind, turns)) => format!("{kind} {turns}"),
+        };
+        table.push_str(&format!(
+            "{:>5} {:>7}  {:24} {:>12} {:>9.3} {:>9.1e} {:>9.5} {:>7.2}\n",
+            trial.features,
+            trial.rows,
+            trial.kernel,
+            metric,
+            trial.lengthscale,
+            trial.lambda,
+            trial.error,
+            trial.seconds
+        ));
+    }
+    if found.trials.len() > SHOWN {
+        table.push_str(&format!(
+            "and {} more (--json)\n",
+            found.trials.len() - SHOWN
+        ));
+    }
+    table.push_str(&format!("\nthe same without searching:\n  {command}\n"));
+    report.table(table);
+}
+
+fn sampling(found: &Found) -> Option<String> {
+    found
+        .builder
+        .sampling()
+        .map(|sampling| sampling.to_string())
+}
+
+/// Shares of the columns in the squared gradient, the largest first, and of what they are: the
+/// kind of the metric, or `leaves`.
+pub(in crate::fit) fn importance(
+    kind: impl ToString,
+    shares: &[f64],
+    survey: &Survey,
+    report: &mut Report,
+) {
+    let kind = kind.to_string();
+    let name = |j: usize| match &survey.names {
+        Some(names) => names[j].clone(),
+        None => j.to_string(),
+    };
+    let mut columns: Vec<(usize, f64)> = shares.iter().copied().enumerate().collect();
+    columns.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    let all = columns
+        .iter()
+        .map(|&(j, share)| serde_json::json!({ "column": name(j), "importance": share }));
+    report.set(
+        "metric",
+        serde_json::json!({
+            "kind": kind,
+            "importance": all.collect::<Vec<_>>(),
+        }),
+    );
+    let top = columns.iter().take(COLUMNS);
+    let top = top.map(|&(j, share)| format!("{} {:.1} %", name(j), 100.0 * share));
+    let more = match columns.len() > COLUMNS {
+        true => ", ...",
+        false => "",
+    };
+    report.line(
+        "metric",
+        format!("{kind}: {}{more}", top.collect::<Vec<_>>().join(", ")),
+    );
+}
+
+/// How many features are enough, for programs.
+fn sizes(size: &Size) -> Value {
+    let (by, value) = match size.enough {
+        Enough::KernelError(error) => ("kernel_error", error),
+        Enough::AccuracyLoss(loss) => ("accuracy_loss", loss),
+    };
+    let tried = size.tried.iter();
+    let tried = tried.map(|(features, error)| serde_json::json!([features, error]));
+    serde_json::json!({
+        "by": by,
+        "value": value,
+        "features": size.features,
+        "tried": tried.collect::<Vec<_>>(),
+        "limited": size.limited,
+    })
+}
+
+fn json(trial: &Trial) -> Value {
+    serde_json::json!({
+        "kernel": trial.kernel,
+        "metric": trial.metric.map(|(kind, _)| kind.to_string()),
+        "turns": trial.metric.map_or(0, |(_, turns)| turns),
+        "multiple": trial.multiple,
+        "lengthscale": trial.lengthscale,
+        "lambda": trial.lambda,
+        "features": trial.features,
+        "rows": trial.rows,
+        "error": trial.error,
+        "squared_error": trial.squared,
+        "seconds": trial.seconds,
+    })
+}
+
+/// Options that a search decides, with whether a value follows.
+const DECIDED: [(&str, bool); 15] = [
+    ("--auto", false),
+    ("--budget", true),
+    ("--metric", true),
+    ("--metric-power", true),
+    ("--metric-iterations", true),
+    ("--kernel", true),
+    ("--sigma", true),
+    ("--gamma", true),
+    ("--lambda", true),
+    ("--lambda-by", true),
+    ("--folds", true),
+    ("--sampling", true),
+    ("--features", true),
+    ("--kernel-error", true),
+    ("--accuracy-loss", true),
+];
+
+/// The arguments of this run without what was searched for, and with what was found.
+fn command(
+    arguments: impl Iterator<Item = String>,
+    found: &Found,
+    (output, tries): (Option<&PathBuf>, bool),
+) -> String {
+    // Leverage scores, say, were given and stay.
+    let resampled = sampling(found).is_some();
+    let is_decided = |name: &str| match name {
+        "--sampling" => resampled,
+        "--features" => found.size.is_some(),
+        "--kernel-error" | "--accuracy-loss" | "--budget" => true,
+        _ => tries,
+    };
+    let mut kept = vec!["bochner".to_owned()];
+    let mut skip = false;
+    for argument in arguments {
+        if std::mem::take(&mut skip) {
+            continue;
+        }
+        let mut decided = DECIDED.iter().filter(|(name, _)| is_decided(name));
+        if let Some((_, value)) = decided.clone().find(|(name, _)| argument == *name) {
+            skip = *value;
+            continue;
+        }
+        let joined = |(name, _): &(&str, bool)| argument.starts_with(&format!("{name}="));
+        if !decided.any(joined) {
+            kept.push(quoted(argument));
+        }
+    }
+    // --auto has another number than fits without it.
+    if let Some(features) = found.builder.features()
+        && !kept.iter().any(|kept| kept.starts_with("--features"))
+    {
+        kept.push(format!("--features {features}"));
+    }
+    if !tries {
+        return kept.join(" ");
+    }
+    kept.push(format!(
+        "--kernel {} --sigma {} --lambda {}",
+        quoted(found.kernel.spec()),
+        found.lengthscale,
+        match found.lambda {
+            bochner::models::Lambda::Fixed(lambda) => lambda.to_string(),
+            _ => "auto".into(),
+        }
+    ));
+    kept.extend(sampling(found).map(|sampling| format!("--sampling {sampling}")));
+    if found.metric.is_some() {
+        let model = output.map_or("MODEL".into(), |path| quoted(path.display().to_string()));
+        kept.push(format!("--metric-from {model}"));
+    }
+    kept.join(" ")
+}

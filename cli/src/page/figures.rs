@@ -1,0 +1,241 @@
+//! Which pictures a report's numbers make.
+
+use super::{
+    chart::{Axis, Chart, Drawn, Panel, Point, Series, bars},
+    escaped,
+};
+use crate::report::{Value, six_digits};
+use std::fmt::Write as _;
+
+/// Columns whose importance is drawn; the others share one bar.
+const COLUMNS: usize = 30;
+
+/// Headings and figures, in order.
+pub(super) fn of(object: &Value) -> Vec<(&'static str, String)> {
+    let all = [
+        ("Importance of columns", importance(object)),
+        ("What was tried", trials(object)),
+        ("Penalty", penalties(object)),
+        ("Error by features", kernel_errors(object)),
+    ];
+    all.into_iter()
+        .filter(|(_, figure)| !figure.is_empty())
+        .collect()
+}
+
+fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
+    value[key].as_array().map_or(&[], Vec::as_slice)
+}
+
+fn number(value: &Value, key: &str) -> f64 {
+    value[key].as_f64().unwrap_or(f64::NAN)
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::Null => "none".into(),
+        Value::String(text) => text.clone(),
+        Value::Number(number) if number.is_f64() => six_digits(number.as_f64().unwrap_or(f64::NAN)),
+        other => other.to_string(),
+    }
+}
+
+/// Shares of the columns in the squared gradient of the fitted model.
+fn importance(object: &Value) -> String {
+    let columns = list(&object["metric"], "importance");
+    let mut shares: Vec<(String, f64)> = columns
+        .iter()
+        .map(|of| (text(&of["column"]), number(of, "importance")))
+        .collect();
+    if shares.is_empty() {
+        return String::new();
+    }
+    if shares.len() > COLUMNS {
+        let rest = shares.split_off(COLUMNS);
+        let sum = rest.iter().map(|(_, share)| share).sum();
+        shares.push((format!("{} others", rest.len()), sum));
+    }
+    let what = "Share of each column in the mean squared gradient of the predictions";
+    format!(
+        "<figure>{}<figcaption>{what}</figcaption></figure>\n",
+        bars(what, &shares).inline()
+    )
+}
+
+/// One panel of series.
+fn points(caption: &str, x: Axis, y: Axis, series: Vec<Series>) -> String {
+    Chart::new(caption, vec![Panel::new("", x, y, series)]).figure()
+}
+
+/// A picture of the trials of a search, and all of them in a table.
+fn trials(object: &Value) -> String {
+    let trials = list(object, "trials");
+    let Some(most) = trials.iter().map(|trial| trial["rows"].as_u64()).max() else {
+        return String::new();
+    };
+    let mut series: Vec<Series> = Vec::new();
+    for trial in trials {
+        let name = match &trial["metric"] {
+            Value::Null => text(&trial["kernel"]),
+            metric => format!("{}, metric {}", text(&trial["kernel"]), text(metric)),
+        };
+        let point = Point {
+            x: number(trial, "multiple"),
+            y: number(trial, "error"),
+            spread: 0.0,
+            hollow: trial["rows"].as_u64() < most,
+        };
+        match series.iter_mut().find(|series| series.name == name) {
+            Some(series) => series.points.push(point),
+            None => series.push(Series::new(name, Drawn::Marks, [point])),
+        }
+    }
+    let x = Axis::log("bandwidth, in multiples of the median distance", "");
+    let y = Axis::linear("error on rows held out", "");
+    let mut figure = points(
+        "Filled: trials on all training rows. Hollow: on a sample of them.",
+        x,
+        y,
+        series,
+    );
+    const HEADS: [(&str, &str); 8] = [
+        ("kernel", "kernel"),
+        ("metric", "metric"),
+        ("turns", "turns"),
+        ("features", "features"),
+        ("rows", "rows"),
+        ("lengthscale", "sigma"),
+        ("lambda", "lambda"),
+        ("error", "error"),
+    ];
+    figure.push_str("<div class=\"wide\"><table>\n<tr>");
+    for (_, head) in HEADS {
+        let _ = write!(figure, "<th scope=\"col\">{head}</th>");
+    }
+    figure.push_str("</tr>\n");
+    for trial in trials {
+        figure.push_str("<tr>");
+        for (key, _) in HEADS {
+            let _ = write!(figure, "<td>{}</td>", escaped(&text(&trial[key])));
+        }
+        figure.push_str("</tr>\n");
+    }
+    figure.push_str("</table></div>\n");
+    figure
+}
+
+/// The error of each penalty that was weighed.
+fn penalties(object: &Value) -> String {
+    let curve = list(object, "lambda_curve").iter().map(|point| Point {
+        x: number(point, "lambda"),
+        y: number(point, "error"),
+        spread: 0.0,
+        hollow: number(point, "lambda") != number(object, "lambda"),
+    });
+    let series = vec![Series::new("error", Drawn::Joined, curve)];
+    let (x, y) = (Axis::log("lambda", ""), Axis::linear("error", ""));
+    let by = text(&object["lambda_by"]);
+    points(
+        &format!("Error by {by} for each penalty; the chosen one is filled."),
+        x,
+        y,
+        series,
+    )
+}
+
+/// Errors of the approximate kernel by the number of features, a line for each map.
+fn kernel_errors(object: &Value) -> String {
+    let mut series: Vec<Series> = Vec::new();
+    for result in list(object, "results") {
+        let point = Point {
+            x: number(result, "features"),
+            y: number(&result["frobenius"], "mean"),
+            spread: number(&result["frobenius"], "spread"),
+            hollow: false,
+        };
+        let name = text(&result["label"]);
+        match series.iter_mut().find(|series| series.name == name) {
+            Some(series) => series.points.push(point),
+            None => series.push(Series::new(name, Drawn::Joined, [point])),
+        }
+    }
+    let x = Axis::log("features", "");
+    let y = Axis::log("relative error in the Frobenius norm", "");
+    points(
+        "Mean over seeds; bars show one standard deviation.",
+        x,
+        y,
+        series,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_search_makes_a_picture_and_a_table() {
+        let trial = |kernel: &str, metric: Value, multiple: f64, rows: u64, error: f64| {
+            json!({"kernel": kernel, "metric": metric, "multiple": multiple, "rows": rows,
+                   "error": error, "features": 100, "lambda": 1e-6, "lengthscale": 2.0, "turns": 0})
+        };
+        let object = json!({"trials": [
+            trial("gaussian", Value::Null, 1.0, 50, 0.25),
+            trial("gaussian", Value::Null, 2.0, 100, 0.125),
+            trial("gaussian", json!("full"), 0.5, 100, 0.5),
+        ]});
+        let figures = of(&object);
+        assert_eq!(figures.len(), 1);
+        let (heading, figure) = &figures[0];
+        assert_eq!(*heading, "What was tried");
+        // Two series, of which one trial saw fewer rows.
+        for name in [">gaussian</text>", ">gaussian, metric full</text>"] {
+            assert_eq!(figure.matches(name).count(), 1, "{figure}");
+        }
+        assert_eq!(figure.matches("hollow").count(), 1);
+        assert_eq!(figure.matches("<tr>").count(), 4);
+        assert!(figure.contains("<td>0.125000</td>"), "{figure}");
+    }
+
+    #[test]
+    fn columns_beyond_the_drawn_share_a_bar() {
+        let columns: Vec<Value> = (0..40)
+            .map(|j| json!({"column": format!("c{j}"), "importance": 0.025}))
+            .collect();
+        let object = json!({"metric": {"kind": "diagonal", "importance": columns}});
+        let figure = &of(&object)[0].1;
+        assert_eq!(figure.matches("<rect").count(), 31);
+        assert!(
+            figure.contains("10 others") && figure.contains("25.0 %"),
+            "{figure}"
+        );
+    }
+
+    #[test]
+    fn the_chosen_penalty_is_filled() {
+        let point = |lambda: f64, error: f64| json!({"lambda": lambda, "error": error});
+        let object = json!({"lambda": 1e-5, "lambda_by": "leave-one-out",
+            "lambda_curve": [point(1e-6, 0.3), point(1e-5, 0.2), point(1e-4, 0.4)]});
+        let figure = &of(&object)[0].1;
+        assert_eq!(figure.matches("hollow").count(), 2);
+        assert!(figure.contains("leave-one-out"));
+    }
+
+    #[test]
+    fn maps_are_lines_with_their_spread() {
+        let result = |features: u32, mean: f64| {
+            json!({"label": "fourier", "features": features,
+                   "frobenius": {"mean": mean, "spread": 0.01}})
+        };
+        let object = json!({"results": [result(100, 0.2), result(400, 0.1)]});
+        let figure = &of(&object)[0].1;
+        // One through both, and a bar of each.
+        assert_eq!(figure.matches("class=\"line s0\"").count(), 3);
+    }
+
+    #[test]
+    fn nothing_to_draw_makes_no_heading() {
+        assert!(of(&json!({"rows": 3, "metric": null})).is_empty());
+    }
+}

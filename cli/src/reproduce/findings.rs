@@ -1,0 +1,170 @@
+//! What an experiment found: words, tables, pictures, and the numbers behind them.
+
+use crate::page::{chart::Chart, escaped};
+use serde_json::{Map, Value};
+use std::fmt::Write as _;
+
+/// What an experiment found, in the order in which it is read.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    parts: Vec<Part>,
+    numbers: Map<String, Value>,
+    /// What was left out, and why.
+    pub(super) missing: Vec<String>,
+}
+
+/// One part of a page.
+#[derive(Debug)]
+enum Part {
+    Heading(String),
+    Text(String),
+    Grid(Grid),
+    Picture(String, Chart),
+}
+
+/// A table.
+#[derive(Debug, Default)]
+pub(crate) struct Grid {
+    head: Vec<String>,
+    rows: Vec<Vec<String>>,
+    /// What it shows, and whose the published figures are.
+    caption: String,
+}
+
+impl Grid {
+    /// A table with these columns.
+    pub(crate) fn new<S: Into<String>>(head: impl IntoIterator<Item = S>) -> Self {
+        Self {
+            head: head.into_iter().map(Into::into).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Adds a row.
+    pub(crate) fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
+        self.rows.push(cells.into_iter().map(Into::into).collect());
+    }
+
+    /// What it shows, and whose the published figures are.
+    pub(crate) fn caption(mut self, caption: impl Into<String>) -> Self {
+        self.caption = caption.into();
+        self
+    }
+}
+
+impl Findings {
+    /// Begins a part.
+    pub(crate) fn heading(&mut self, text: impl Into<String>) {
+        self.parts.push(Part::Heading(text.into()));
+    }
+
+    /// A paragraph.
+    pub(crate) fn text(&mut self, text: impl Into<String>) {
+        self.parts.push(Part::Text(text.into()));
+    }
+
+    /// A table.
+    pub(crate) fn grid(&mut self, grid: Grid) {
+        self.parts.push(Part::Grid(grid));
+    }
+
+    /// A picture, whose files end in this name.
+    pub(crate) fn picture(&mut self, name: impl Into<String>, chart: Chart) {
+        self.parts.push(Part::Picture(name.into(), chart));
+    }
+
+    /// A number, or several, for programs.
+    pub(crate) fn number(&mut self, key: impl Into<String>, value: impl Into<Value>) {
+        self.numbers.insert(key.into(), value.into());
+    }
+
+    /// All numbers.
+    pub(crate) fn numbers(&self) -> &Map<String, Value> {
+        &self.numbers
+    }
+
+    /// All pictures with their names.
+    pub(crate) fn pictures(&self) -> impl Iterator<Item = (&str, &Chart)> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Picture(name, chart) => Some((name.as_str(), chart)),
+            _ => None,
+        })
+    }
+
+    /// The middle of a page.
+    pub(super) fn html(&self) -> String {
+        let mut html = String::new();
+        for part in &self.parts {
+            let _ = match part {
+                Part::Heading(text) => writeln!(html, "<h2>{}</h2>", escaped(text)),
+                Part::Text(text) => writeln!(html, "<p>{}</p>", escaped(text)),
+                Part::Picture(_, chart) => writeln!(html, "{}", chart.figure()),
+                Part::Grid(grid) => writeln!(html, "{}", grid.html()),
+            };
+        }
+        for said in &self.missing {
+            let _ = writeln!(
+                html,
+                "<p class=\"missing\">Left out: {}.</p>",
+                escaped(said)
+            );
+        }
+        html
+    }
+}
+
+impl Grid {
+    fn html(&self) -> String {
+        let mut html = String::from("<div class=\"wide\"><table>\n<tr>");
+        for head in &self.head {
+            let _ = write!(html, "<th scope=\"col\">{}</th>", escaped(head));
+        }
+        html.push_str("</tr>\n");
+        for row in &self.rows {
+            html.push_str("<tr>");
+            for cell in row {
+                let _ = write!(html, "<td>{}</td>", escaped(cell));
+            }
+            html.push_str("</tr>\n");
+        }
+        let _ = write!(
+            html,
+            "</table></div>\n<p class=\"caption\">{}</p>",
+            escaped(&self.caption)
+        );
+        html
+    }
+}
+
+/// Mean and standard deviation over repeats (of one repeat 0).
+pub(crate) fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
+    let deviation = match values.len() {
+        0 | 1 => 0.0,
+        _ => (squares / (n - 1.0)).sqrt(),
+    };
+    (mean, deviation)
+}
+
+/// `0.954 ± 0.011`.
+pub(crate) fn with_deviation(values: &[f64], decimals: usize) -> String {
+    let (mean, deviation) = mean_and_deviation(values);
+    match values.len() {
+        1 => format!("{mean:.decimals$}"),
+        _ => format!("{mean:.decimals$} ± {deviation:.decimals$}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_deviation_is_that_of_a_sample() {
+        assert_eq!(mean_and_deviation(&[1.0, 3.0]), (2.0, 2_f64.sqrt()));
+        assert_eq!(with_deviation(&[0.5, 0.7], 2), "0.60 ± 0.14");
+        assert_eq!(with_deviation(&[0.5], 2), "0.50");
+    }
+}

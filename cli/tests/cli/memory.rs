@@ -1,0 +1,191 @@
+//! `--memory` bounds what a run has in memory, the program itself and all.
+
+use crate::{bochner, command, here};
+use bochner::data::NpyWriter;
+use ndarray::Array2;
+use std::{fmt::Write, path::Path, process::Stdio, time::Duration};
+
+/// The most bytes that the command has in memory, which succeeds.
+fn peak(folder: &Path, arguments: &str) -> u64 {
+    let mut child = command(folder)
+        .args(arguments.split_whitespace())
+        .args(["--device", "cpu", "--threads", "1", "-q"])
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("starts");
+    let status = format!("/proc/{}/status", child.id());
+    let mut most = 0;
+    loop {
+        // What the system says is the most so far; a run that is at its end has no such line.
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+        most = most.max(1024 * kib.unwrap_or(0));
+        if let Some(exit) = child.try_wait().expect("waits") {
+            assert!(exit.success(), "{arguments}");
+            return most;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn value(i: usize, j: usize) -> f32 {
+    ((i * (7 + j) + i / 11 + j * j) % 9973) as f32 / 1000.0
+}
+
+fn write(path: &Path, rows: usize, columns: usize, of: impl Fn(usize, usize) -> f32) {
+    let mut file = NpyWriter::create(path, columns).expect("creates");
+    for from in (0..rows).step_by(10_000) {
+        let rows = (rows - from).min(10_000);
+        let rows = Array2::from_shape_fn((rows, columns), |(i, j)| of(from + i, j));
+        file.write_rows(rows.view()).expect("writes");
+    }
+    file.finish().expect("finishes");
+}
+
+/// Of each command and the bytes of its `--memory`.
+fn keeps_to(folder: &Path, commands: &[&str]) {
+    for arguments in commands {
+        let given = arguments.split("--memory ").nth(1).expect("is given");
+        let given: u64 = given
+            .trim_end_matches('M')
+            .parse()
+            .expect("a number of MiB");
+        let (given, most) = (given << 20, peak(folder, arguments));
+        println!("{:.2} of {given}: {arguments}", most as f64 / given as f64);
+        assert!(
+            most * 10 <= given * 11,
+            "{arguments}: {most} of {given} bytes"
+        );
+    }
+}
+
+/// What grows with the square of the features: sums, factors, curvatures.
+#[test]
+fn sums_and_factors_keep_to_it() {
+    let here = here();
+    let at = |name: &str| here.path().join(name);
+    write(&at("x.npy"), 1400, 6, value);
+    write(&at("y.npy"), 1400, 1, |i, _| value(i, 0).sin());
+    write(&at("c.npy"), 1400, 1, |i, _| f32::from(value(i, 0) > 5.0));
+    keeps_to(
+        here.path(),
+        &[
+            "fit x.npy --targets y.npy --task regression --gamma 0.1 --solver cholesky \
+             --features 1800 -o m --memory 80M",
+            "fit x.npy --targets c.npy --model logistic --gamma 0.1 --features 1000 \
+             --iterations 12 --memory 80M",
+            "fit x.npy --targets y.npy --model falkon --gamma 0.1 --landmarks 1200 --memory 72M",
+            "predict m x.npy -o p.npy --memory 64M",
+            "featurize x.npy -o z.npy --gamma 0.1 --features 20000 --memory 64M",
+        ],
+    );
+}
+
+/// A search has sums of trials beside one another, and rows.
+#[test]
+fn searches_keep_to_it() {
+    let here = here();
+    let at = |name: &str| here.path().join(name);
+    write(&at("x.npy"), 2500, 6, value);
+    write(&at("y.npy"), 2500, 1, |i, _| value(i, 0).sin());
+    write(&at("wide.npy"), 12_000, 100, value);
+    write(&at("t.npy"), 12_000, 1, |i, _| value(i, 0).sin());
+    let search = "fit x.npy --targets y.npy --task regression --budget 3";
+    keeps_to(
+        here.path(),
+        &[
+            &format!("{search} --metric diagonal --features 1000 --memory 108M"),
+            &format!("{search} --auto --memory 76M"),
+            &format!("{search} --features auto --kernel-error 0.02 --memory 64M"),
+            "fit wide.npy --targets t.npy --task regression --budget 2 --auto --features 200 \
+             --memory 76M",
+        ],
+    );
+    let said = bochner(here.path(), &format!("{search} --auto --memory 76M"), &[]).ok();
+    assert!(
+        said.stderr
+            .contains("features, for which --memory has room"),
+        "{said:?}"
+    );
+    bochner(
+        here.path(),
+        &format!("{search} --auto --features 2000 --memory 64M --device cpu -q"),
+        &[],
+    )
+    .fails(&["240.1 MB", "enough for", "more --memory"]);
+}
+
+/// What each class has of its own is left out where it does not fit, and what a spectrum without
+/// gaps takes counts.
+#[test]
+fn many_classes_and_flat_spectra_keep_to_it() {
+    let here = here();
+    let at = |name: &str| here.path().join(name);
+    write(&at("x.npy"), 1400, 6, value);
+    write(&at("c.npy"), 1400, 1, |i, _| value(i, 0).min(9.0).floor());
+    let classes = "fit x.npy --targets c.npy --model logistic --gamma 0.1 --features 600 \
+                   --iterations 14 --memory 64M";
+    keeps_to(here.path(), &[classes]);
+    let flat = "fit x.npy --model spectral --components 2 --gamma 900 --features 1000";
+    keeps_to(here.path(), &[&format!("{flat} --memory 96M")]);
+    bochner(here.path(), &format!("{flat} -q --memory 40M"), &[]).fails(&[
+        "44.0 MB",
+        "enough for",
+        "more --memory",
+    ]);
+}
+
+/// Tables are there as what they hold and as numbers, a part at a time.
+#[test]
+fn tables_keep_to_it() {
+    let here = here();
+    let mut text = String::from("y");
+    for j in 0..8 {
+        write!(text, ",kind{j},name{j}").expect("a string");
+    }
+    for i in 0..20_000 {
+        write!(text, "\n{}", value(i, 0)).expect("a string");
+        for j in 0..8 {
+            let k = (i * (j + 3) + i / 7) % 40;
+            write!(
+                text,
+                ",kind{k},a rather long name of nothing but {}",
+                i % (j + 2)
+            )
+            .expect("a string");
+        }
+    }
+    std::fs::write(here.path().join("text.csv"), text).expect("written");
+    let fit = "fit text.csv --target y --task regression --gamma 0.1 --features 16 --memory 72M";
+    keeps_to(here.path(), &[fit]);
+    if cfg!(feature = "parquet") {
+        write(&here.path().join("x.npy"), 7000, 4, value);
+        let lists = "featurize x.npy -o lists.parquet --gamma 0.1 --features 4096 --memory 72M";
+        let again = "featurize lists.parquet -o z.npy --gamma 0.1 --features 16 --memory 80M";
+        keeps_to(here.path(), &[lists, again]);
+    }
+}
+
+/// What learners keep of each row, and a sample of the rows, are refused where they do not fit.
+#[test]
+fn rows_that_are_kept_count() {
+    let here = here();
+    let at = |name: &str| here.path().join(name);
+    write(&at("x.npy"), 600_000, 2, value);
+    write(&at("c.npy"), 600_000, 1, |i, _| {
+        f32::from(value(i, 0) > 5.0)
+    });
+    write(&at("wide.npy"), 2500, 600, value);
+    write(&at("t.npy"), 2500, 1, |i, _| value(i, 0).sin());
+    let fit = "fit x.npy --targets c.npy --model logistic --gamma 0.1 --features 8 --iterations 3";
+    keeps_to(here.path(), &[&format!("{fit} --memory 96M")]);
+    // 40 bytes of each of 600,000 rows.
+    bochner(here.path(), &format!("{fit} -q --memory 30M"), &[])
+        .fails(&["what is kept of the rows 24.0 MB", "more --memory"]);
+    // 2,000 rows of 600 numbers, twice.
+    let median = "fit wide.npy --targets t.npy --task regression --features 8 --gamma median";
+    keeps_to(here.path(), &[&format!("{median} --memory 96M")]);
+    bochner(here.path(), &format!("{median} -q --memory 24M"), &[])
+        .fails(&["what is kept of the rows 19.2 MB", "more --memory"]);
+}

@@ -1,0 +1,110 @@
+//! The penalty of ridge regression: given, chosen, or chosen unasked where that is cheap.
+
+use crate::{bochner, digits, here};
+use serde_json::Value;
+
+/// The penalty is the best of its curve, whoever is held out, and the report has both.
+#[test]
+fn a_penalty_is_chosen() {
+    let here = here();
+    let digits = digits();
+    let fit = |options: &str| {
+        let command = format!(
+            "fit {digits} --target label --task classification --features 100 --device cpu --json \
+             --test 0.5"
+        );
+        bochner(here.path(), &format!("{command} {options}"), &[])
+            .ok()
+            .json()
+    };
+    for (options, by, points) in [
+        ("--lambda auto", "leave-one-out", 17),
+        (
+            "--lambda 1e-1,1e-4,1e-7 --lambda-by kfold --folds 3",
+            "3 folds",
+            3,
+        ),
+    ] {
+        let report = fit(options);
+        assert_eq!(report["lambda_by"], by);
+        let curve = report["lambda_curve"].as_array().expect("a curve").clone();
+        assert_eq!(curve.len(), points);
+        let best = curve.iter().min_by(|a, b| {
+            let error = |point: &Value| point["error"].as_f64().expect("a number");
+            error(a).total_cmp(&error(b))
+        });
+        let best = best.expect("points");
+        assert_eq!(best["lambda"], report["lambda"]);
+        assert_eq!(best["effective_dimension"], report["effective_dimension"]);
+        assert!(report["accuracy"].as_f64() > Some(0.9), "{report}");
+    }
+}
+
+/// A table of so many rows: a smooth target and noise.
+fn table(rows: usize) -> String {
+    (0..rows).fold("a,b,y\n".into(), |text, i| {
+        let (a, b) = (
+            (i * 37 % 1009) as f64 / 100.0,
+            (i * 71 % 997) as f64 / 100.0,
+        );
+        let noise = (i * 7919 % 101) as f64 / 101.0 - 0.5;
+        format!("{text}{a},{b},{}\n", a.sin() + b.cos() + 6.0 * noise)
+    })
+}
+
+/// Where no penalty is given it is that of `--lambda auto`, from all rows of a few and from some of
+/// many; in steps, with many features and where memory is short it is the usual one, and the report
+/// says so.
+#[test]
+fn a_penalty_is_chosen_unasked_where_that_is_cheap() {
+    let here = here();
+    let folder = here.path();
+    std::fs::write(folder.join("few.csv"), table(900)).expect("writes");
+    std::fs::write(folder.join("many.csv"), table(18000)).expect("writes");
+    let run = |options: &str| bochner(folder, &format!("fit {options} --device cpu"), &[]).ok();
+    let fit = |options: &str| run(&format!("{options} --target y --test 0.5 --json")).json();
+    let rmse = |report: &Value| report["rmse"].as_f64().expect("an error");
+    let few = "few.csv --features 300 --sigma 0.3";
+    let (own, asked) = (fit(few), fit(&format!("{few} --lambda auto")));
+    assert_eq!(own["lambda_curve"], asked["lambda_curve"]);
+    assert_eq!(
+        (&own["solver"], &own["lambda_by"]),
+        (&"eigen".into(), &"leave-one-out".into())
+    );
+    assert_eq!(own["rmse"], asked["rmse"]);
+    let usual = fit(&format!("{few} --lambda 1e-6"));
+    assert!(rmse(&own) < 0.95 * rmse(&usual), "{own} {usual}");
+
+    let many = "many.csv --features 100";
+    let own = fit(many);
+    assert_eq!(own["lambda_by"], "leave-one-out of 4096 rows");
+    let asked = fit(&format!("{many} --lambda auto"));
+    let errors = |report: &Value| -> Vec<f64> {
+        let curve = report["lambda_curve"].as_array().expect("a curve");
+        let error = |point: &Value| point["error"].as_f64().expect("a number");
+        curve.iter().map(error).collect()
+    };
+    for (some, all) in errors(&own).iter().zip(errors(&asked)) {
+        assert!(
+            *some != all && (some / all - 1.0).abs() < 0.1,
+            "{some} {all}"
+        );
+    }
+    assert!(rmse(&own) < 1.005 * rmse(&asked), "{own} {asked}");
+
+    for (usual, solver) in [
+        ("few.csv --features 2050", "dual"),
+        ("few.csv --features 300 --checkpoint kept", "cholesky"),
+        ("few.csv --features 2048 --memory 100M", "dual"),
+        ("few.csv --features 300 --solver cholesky", "cholesky"),
+        ("few.csv --map binning --features 10", "cholesky"),
+    ] {
+        let report = fit(usual);
+        assert_eq!(report["lambda"], 1e-6, "{usual}");
+        assert_eq!(report["solver"], solver, "{usual}");
+        assert!(report["lambda_curve"].is_null(), "{usual}");
+        let said = run(&format!("{usual} --target y")).stdout;
+        let says = said.contains("as none is given");
+        assert_eq!(says, !usual.contains("binning"), "{usual}: {said}");
+    }
+}

@@ -1,0 +1,176 @@
+//! `bochner reproduce`.
+
+use super::{bochner, here};
+use ndarray::Array2;
+use ndarray_npy::NpzWriter;
+use serde_json::Value;
+use std::{fs, path::Path};
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = folder.read_dir().expect("is there").flatten();
+    let mut names: Vec<_> = entries
+        .map(|entry| entry.file_name().into_string().expect("UTF-8"))
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn an_unknown_experiment_lists_those_there_are() {
+    let here = here();
+    bochner(here.path(), "reproduce nothing", &[]).fails(&["nothing", "digits", "variance", "all"]);
+    bochner(here.path(), "reproduce digits --data no-such-folder", &[])
+        .fails(&["no-such-folder", "check the name"]);
+    assert_eq!(names(here.path()), Vec::<String>::new());
+}
+
+/// A folder that cannot be made is said before the work.
+#[test]
+fn where_nothing_can_be_written_is_said_first() {
+    let here = here();
+    fs::write(here.path().join("file"), "").expect("written");
+    bochner(
+        here.path(),
+        "reproduce variance --quick -o file/results",
+        &[],
+    )
+    .fails(&["file/results"]);
+}
+
+#[test]
+fn a_short_form_writes_page_numbers_and_pictures() {
+    let here = here();
+    let command = "reproduce variance --quick --device cpu -o results";
+    let report = bochner(here.path(), &format!("{command} --json"), &[]).json();
+    assert_eq!(report["experiments"][0]["name"], "variance");
+    let folder = here.path().join("results");
+    let expected = [
+        "variance-tails.png",
+        "variance-tails.svg",
+        "variance-variance.png",
+        "variance-variance.svg",
+        "variance.html",
+        "variance.json",
+    ];
+    assert_eq!(names(&folder), expected);
+    let read = |name: &str| fs::read_to_string(folder.join(name)).expect("text");
+    let page = read("variance.html");
+    for said in [
+        "seed",
+        "device",
+        "version",
+        "time",
+        "--quick",
+        "closed form",
+        "<svg",
+    ] {
+        assert!(page.contains(said), "no {said:?} in {page}");
+    }
+    assert!(page.ends_with("</html>\n") && !page.contains("http") && !page.contains("NaN"));
+    let numbers: Value = serde_json::from_str(&read("variance.json")).expect("JSON");
+    assert_eq!(numbers["about"]["seed"], "0");
+    assert_eq!(numbers["numbers"]["trials"], 2);
+    for picture in ["variance-tails", "variance-variance"] {
+        let svg = read(&format!("{picture}.svg"));
+        // Nothing of the system's fonts, and both themes.
+        assert!(
+            !svg.contains("<text") && svg.contains("prefers-color-scheme"),
+            "{svg}"
+        );
+        let png = fs::read(folder.join(format!("{picture}.png"))).expect("bytes");
+        assert_eq!(&png[..8], b"\x89PNG\r\n\x1a\n");
+        assert!(png.ends_with(b"IEND\xae\x42\x60\x82"));
+    }
+    // The same seed measures the same.
+    let again = bochner(here.path(), &format!("{command} --json"), &[]).json();
+    assert_eq!(
+        report["experiments"][0]["numbers"],
+        again["experiments"][0]["numbers"]
+    );
+}
+
+/// Seconds differ from run to run, accuracies do not.
+#[test]
+fn digits_need_no_data() {
+    let here = here();
+    let command = "reproduce digits --quick --trials 1 --device cpu --json";
+    let report = bochner(here.path(), command, &[]).json();
+    let numbers = &report["experiments"][0]["numbers"];
+    let exact = numbers["exact"]["accuracy"].as_f64().expect("a number");
+    let linear = numbers["linear"]["accuracy"].as_f64().expect("a number");
+    assert!((0.967..0.977).contains(&exact), "{exact}");
+    assert!((0.924..0.944).contains(&linear), "{linear}");
+    let last = |map: usize| numbers["maps"][map]["sizes"][1]["accuracy"][0].as_f64();
+    for (map, least) in [(0, 0.93), (1, 0.93), (2, 0.955)] {
+        assert!(last(map).expect("a number") > least, "{numbers}");
+    }
+    assert!(here.path().join("results/digits.html").is_file());
+}
+
+/// The error peaks where there are as many features as rows, behind which rows are interpolated
+/// and the error falls below that of few features; with a penalty there is no peak.
+#[test]
+fn the_second_descent_is_found() {
+    let here = here();
+    let command = "reproduce double-descent --quick --device cpu --json";
+    let report = bochner(here.path(), command, &[]).json();
+    let penalties = &report["experiments"][0]["numbers"]["penalties"];
+    let mean = |penalty: usize, size: usize, of: &str| {
+        let values = penalties[penalty]["sizes"][size][of].as_array();
+        let values = values
+            .expect("seeds")
+            .iter()
+            .map(|v| v.as_f64().expect("a number"));
+        values.sum::<f64>() / 2.0
+    };
+    for of in ["test", "norm"] {
+        let [few, peak, many] = [0, 1, 2].map(|size| mean(0, size, of));
+        assert!(
+            peak > 20.0 * few && peak > 50.0 * many,
+            "{of}: {few} {peak} {many}"
+        );
+    }
+    assert!(mean(0, 2, "wrong") < mean(0, 0, "wrong"));
+    assert!(mean(0, 2, "train") < 1e-10 && mean(0, 0, "train") > 0.05);
+    let penalised = [0, 1, 2].map(|size| mean(1, size, "test"));
+    assert!(penalised.is_sorted_by(|a, b| a > b), "{penalised:?}");
+}
+
+/// What is missing is told with its layout and where it is to be had; one alone fails, of several
+/// the rest goes on.
+#[test]
+fn missing_data_are_told() {
+    let here = here();
+    bochner(here.path(), "reproduce qmc", &[]).fails(&[
+        "cpu",
+        "cpu/train.npz",
+        "--data",
+        "public copy",
+    ]);
+    fs::create_dir(here.path().join("sets")).expect("made");
+    bochner(here.path(), "reproduce qmc --data sets", &[]).fails(&["cpu", "sets"]);
+    // One of two data sets is enough to begin with.
+    let cpu = here.path().join("sets/cpu");
+    fs::create_dir(&cpu).expect("made");
+    for (name, rows) in [("train.npz", 120), ("test.npz", 20)] {
+        let mut file = NpzWriter::new(fs::File::create(cpu.join(name)).expect("made"));
+        let x = Array2::from_shape_fn((rows, 3), |(i, j)| ((i * (j + 3)) % 17) as f64);
+        let y = x.column(0).mapv(|v| v + 1.0);
+        file.add_array("X", &x).expect("written");
+        file.add_array("y", &y).expect("written");
+        file.finish().expect("written");
+    }
+    let run = bochner(
+        here.path(),
+        "reproduce qmc --data sets --quick --device cpu -o out",
+        &[],
+    )
+    .ok();
+    assert!(run.stderr.contains("mnist/train.npz"), "{run:?}");
+    let page = fs::read_to_string(here.path().join("out/qmc.html")).expect("a page");
+    assert!(
+        page.contains("Left out") && page.contains("Regression of cpu"),
+        "{page}"
+    );
+    assert!(here.path().join("out/qmc-kernel-cpu.png").is_file());
+}

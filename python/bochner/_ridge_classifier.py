@@ -1,0 +1,192 @@
+"""Ridge regression against the classes, with scikit-learn's interface."""
+
+from numbers import Integral
+
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from ._bases import Classifier
+from ._learning import POSITIVE, SHARED
+from ._partial import PartialRidge
+
+
+class KernelRidgeClassifier(PartialRidge, Classifier):
+    """One kernel ridge regression against -1 and 1 for each class; the largest wins.
+
+    Beside its own it takes the parameters of `KernelRidgeRegressor`: kernel, gamma, n_components,
+    map, sampling, form, standardize, fit_intercept, random_state, device and memory.
+
+    Parameters
+    ----------
+    penalty : float, array-like or 'auto', default=1e-6
+        Of squares, per sample: scikit-learn's ``alpha`` of KernelRidge is n_samples * penalty. Of
+        several the best by held-out errors is taken, and of ``'auto'`` the best of a grid.
+
+    folds : int, default=None
+        Folds by which a penalty is chosen; None for leave-one-out, which is exact and takes no
+        further fit.
+
+    solver : {'auto', 'cholesky', 'dual', 'cg'}, default='auto'
+        A factor of the normal equations, or of the kernel of all rows by their features (which
+        ``'auto'`` takes for fewer rows than features), or conjugate gradients, which store no Gram
+        matrix.
+
+    class_weight : dict, 'balanced' or None, default=None
+        What a row of each class counts; ``'balanced'`` makes all classes count the same.
+
+    probability : bool, default=False
+        Whether there is `predict_proba`, by a sigmoid, or of more classes a softmax, on scores of a
+        fifth of the rows, from a second fit to the others.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, in order.
+
+    penalty_ : float
+        The penalty of the fit.
+
+    feature_importances_ : ndarray of shape (n_features_in_,) or None
+        With ``importances``: the share of each column, as ``standardize`` leaves it, in the squared
+        gradient of the fit. None where the map has no gradient.
+
+    n_features_in_ : int
+        Number of features seen in fit.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if all are strings.
+
+    Examples
+    --------
+    >>> from bochner import KernelRidgeClassifier
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = KernelRidgeClassifier(n_components=500, random_state=0).fit(X[:1000], y[:1000])
+    >>> bool(model.score(X[1000:], y[1000:]) > 0.9)
+    True
+    """
+
+    _learner = "ridge"
+    _own = ("penalty", "folds", "solver", "probability",)
+    _parameter_constraints = {
+        **SHARED,
+        "penalty": [POSITIVE, "array-like", StrOptions({"auto"})],
+        "folds": [Interval(Integral, 2, None, closed="left"), None],
+        "solver": [StrOptions({"auto", "cholesky", "dual", "cg"})],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "probability": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        *,
+        kernel="gaussian",
+        gamma="scale",
+        n_components=1000,
+        map="fourier",
+        sampling="monte-carlo",
+        form="paired",
+        standardize="auto",
+        penalty=1e-6,
+        folds=None,
+        solver="auto",
+        class_weight=None,
+        probability=False,
+        fit_intercept=True,
+        random_state=None,
+        device="auto",
+        memory=None,
+        verbose=False,
+        importances=False,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.n_components = n_components
+        self.map = map
+        self.sampling = sampling
+        self.form = form
+        self.standardize = standardize
+        self.penalty = penalty
+        self.folds = folds
+        self.solver = solver
+        self.class_weight = class_weight
+        self.probability = probability
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+        self.device = device
+        self.memory = memory
+        self.verbose = verbose
+        self.importances = importances
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None, sample_weight=None):
+        """Fit to rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        y : array-like of shape (n_samples,)
+            Labels.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts: a row of weight 2 is one that is there twice.
+
+        Returns
+        -------
+        self : object
+        """
+        return self._fit_labels(X, y, sample_weight)
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X, y=None, classes=None, sample_weight=None):
+        """Add rows to those of earlier calls; the result is that of one `fit` to all of them.
+
+        The first rows decide scales, bandwidth and map, which then stay: give ``gamma`` as a number,
+        or first rows that are like all. ``penalty`` is a number here, ``class_weight`` None or a
+        dict. `fit` keeps no sums: after it this begins anew, and warns.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        y : array-like of shape (n_samples,)
+            Labels.
+
+        classes : array-like of shape (n_classes,), default=None
+            All labels there will be; the first call needs them.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts.
+
+        Returns
+        -------
+        self : object
+        """
+        rows, labels = self._part_of_labels(X, y, classes, sample_weight)
+        self._add(*rows, **labels)
+        return self
+
+    def forget(self, X, y=None, sample_weight=None):
+        """Take rows out again that `partial_fit` added, as if they had never been there.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        y : array-like of shape (n_samples,)
+            Labels.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counted.
+
+        Returns
+        -------
+        self : object
+        """
+        self._require_state()
+        self._take_out(*self._rows_of_labels(X, y, sample_weight, reset=False))
+        return self

@@ -1,0 +1,175 @@
+"""The density of rows, by random features."""
+
+import numpy as np
+from sklearn.base import DensityMixin, _fit_context
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.metaestimators import available_if
+
+from ._learning import COUNT, POSITIVE, ROWS, SHARED, RowsLearner, takes
+from ._partial import Growing
+from ._scan import Scan, of_scans
+
+__all__ = ["KernelDensity"]
+
+
+@takes(*ROWS, gamma="scott", map_components=4000, multiples=None)
+class KernelDensity(DensityMixin, Growing, RowsLearner):
+    """Kernel density estimation, by random features: one pass, and no rows are kept.
+
+    The density ``sum_i w_i k(x, x_i) / (I sum_i w_i)``, I the integral of the kernel, is the mean
+    feature times z(x); a row costs map_components operations, where scikit-learn's costs a sum over
+    the rows of the fit. A mean of D cosines is off by ``noise_deviation_`` everywhere, of either sign:
+    densities below that say nothing, and logarithms are taken of no less. This is for a handful of
+    columns. Beside its own it takes the parameters of `KernelRidgeRegressor`: kernel, map, sampling,
+    form, standardize, random_state, device, memory and verbose.
+
+    Parameters
+    ----------
+    gamma : float, array-like of shape (n_features,), 'scott', 'silverman', 'scale' or 'median', \
+default='scott'
+        Parameter of the kernel's own formula; scikit-learn's ``bandwidth`` h of a Gaussian is
+        gamma = 1 / (2 h^2). The rules of Scott and Silverman give each column its own bandwidth.
+
+    map_components : int, default=4000
+        Number of features of the map.
+
+    multiples : array-like, 'auto' or None, default=None
+        Multiples of the bandwidth among which least-squares cross-validation chooses; ``'auto'`` takes
+        a sixteenth to twice, and None the bandwidth as it is.
+
+    Attributes
+    ----------
+    noise_deviation_ : float
+        How far densities are off by the features alone; only of maps of cosines.
+
+    bandwidth_multiple_ : float
+        The multiple that was chosen; 1 without ``multiples``.
+
+    n_features_in_ : int
+        Number of features seen in fit.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if all are strings.
+
+    References
+    ----------
+    E. Parzen, "On estimation of a probability density function and mode", Annals of Mathematical
+    Statistics 33, 1962; D. W. Scott, "Multivariate density estimation", Wiley, 1992.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import KernelDensity
+    >>> X = np.random.RandomState(0).normal(size=(2000, 1))
+    >>> density = np.exp(KernelDensity(random_state=0).fit(X).score_samples([[0.0], [1.0]]))
+    >>> bool(abs(density - [0.399, 0.242]).max() < 0.05)
+    True
+    """
+
+    _learner = "density"
+    _own = ("multiples",)
+    _parameter_constraints = {
+        **{name: SHARED[name] for name in ROWS},
+        "gamma": [StrOptions({"scott", "silverman", "scale", "median"}), POSITIVE, "array-like"],
+        "map_components": [COUNT],
+        "multiples": [StrOptions({"auto"}), "array-like", None],
+    }
+
+    def _takes_weights(self):
+        return True
+
+    def _options(self, X):
+        options = super()._options(X)
+        if self.multiples is not None and not isinstance(self.multiples, str):
+            options["multiples"] = [float(multiple) for multiple in self.multiples]
+        return options
+
+    def _facts(self):
+        super()._facts()
+        facts = self._model.facts()
+        self.bandwidth_multiple_ = facts.get("bandwidth_multiple", 1.0)
+        self.__dict__.pop("noise_deviation_", None)
+        if "noise_deviation" in facts:
+            self.noise_deviation_ = facts["noise_deviation"]
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None, sample_weight=None):
+        """Fit to rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
+            Rows.
+
+        y : Ignored
+            For pipelines.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts.
+
+        Returns
+        -------
+        self : object
+        """
+        self._learn_rows(X, sample_weight)
+        return self
+
+    @available_if(lambda self: self.multiples is None)
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X, y=None, sample_weight=None):
+        """Add rows to those of earlier calls; the result is that of one `fit` to all of them.
+
+        The first rows decide scales, bandwidth and map, which then stay, as do the parameters. Not
+        with ``multiples``. `fit` keeps no sums: after it this begins anew, and warns.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
+            Rows.
+
+        y : Ignored
+            For pipelines.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts.
+
+        Returns
+        -------
+        self : object
+        """
+        self._add_rows(X, sample_weight)
+        return self
+
+    @of_scans
+    def score_samples(self, X):
+        """Logarithms of the density at rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        density : ndarray of shape (n_samples,)
+        """
+        return self._scores(X)[:, 0]
+
+    def score(self, X, y=None):
+        """The log-likelihood of rows: the sum of `score_samples`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
+            Rows.
+
+        y : Ignored
+            For pipelines.
+
+        Returns
+        -------
+        score : float
+        """
+        if isinstance(X, Scan):
+            return float(sum(part.sum() for part in self.score_samples(X)))
+        return float(np.sum(self.score_samples(X)))

@@ -1,0 +1,203 @@
+//! `GrowingState`: sums of rows that come bit by bit, of any learner to whom rows are nothing else.
+
+use crate::{
+    arrays::{Given, Table, Weights, Y},
+    calls::{Interrupt, exception, run, without_gil},
+    model::Model,
+    options::{Options, Prepared},
+};
+use bochner::{
+    Error, Result, Run,
+    features::FeatureMap,
+    models::{AnySums, Basis, Fit, FitAnySums, Known, LinearModel, Partial, Summed, Sums},
+    solve::Targets,
+};
+use ndarray::{ArrayView1, ArrayView2};
+use pyo3::{
+    prelude::*,
+    types::{PyBytes, PyDict},
+};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Sums of rows on the map that the first of them gave; a model is there at any time.
+#[pyclass(frozen, module = "bochner._native")]
+pub(crate) struct GrowingState(Mutex<Partial<AnySums>>);
+
+/// Rows, targets and weights of one call.
+type RowsOf<'a> = (
+    Given<'a>,
+    Option<ArrayView2<'a, f64>>,
+    Option<ArrayView1<'a, f64>>,
+);
+
+fn of_sums(fit: &dyn Fit) -> Result<&dyn FitAnySums> {
+    let problem = "this learner needs all rows at once, and keeps no sums of them; use fit";
+    fit.of_sums().ok_or_else(|| Error::unsupported(problem))
+}
+
+/// The sums of these rows, of which `first_row` came before.
+fn summed(
+    fit: &dyn Fit,
+    basis: &Basis,
+    (given, y, weights): RowsOf<'_>,
+    first_row: u64,
+    (run, interrupt): (&Run, &Interrupt),
+) -> Result<AnySums> {
+    if weights.is_some() && !fit.takes_weights() {
+        return Err(Error::unsupported("this learner takes no weights of rows"));
+    }
+    let mut source = given.source(y, weights, interrupt.flag())?;
+    let data = Summed {
+        source: source.as_mut(),
+        targets: &basis.targets,
+        kernel: basis.kernel.as_ref(),
+        seed: basis.seed,
+        first_row,
+        run,
+    };
+    of_sums(fit)?.sum_any(basis.map.as_ref(), data)
+}
+
+impl GrowingState {
+    fn locked(&self) -> MutexGuard<'_, Partial<AnySums>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl GrowingState {
+    /// The sums of the first rows, of the learner of this name, on the map that `options` describe.
+    /// Labels are those of `classes`, if there are any, and `names` are what numbers from 0 on
+    /// stand for if the labels are text.
+    #[staticmethod]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "what a fit takes, by name from Python"
+    )]
+    #[pyo3(signature = (learner, x, y, weights, options, *, classes=None, names=None))]
+    fn begin(
+        py: Python<'_>,
+        learner: &str,
+        x: Table<'_>,
+        y: Y<'_>,
+        weights: Weights<'_>,
+        options: &Bound<'_, PyDict>,
+        classes: Option<Vec<f64>>,
+        names: Option<Vec<String>>,
+    ) -> PyResult<Self> {
+        let options = Options(options);
+        let prepared = Prepared::read(&options)?;
+        let fit = options.learner(learner)?;
+        of_sums(fit.as_ref()).map_err(|e| exception(&e))?;
+        let (name, memory): (String, _) = (options.need("device")?, options.get("memory")?);
+        let (progress, columns) = (options.get("progress")?, options.get("columns")?);
+        let (given, y) = (x.given(), y.as_ref().map(|y| y.as_array()));
+        let weights = weights.as_ref().map(|weights| weights.as_array());
+        given.check(y, weights)?;
+        let partial = without_gil(py, |interrupt| {
+            let run = run(&name, memory, interrupt, progress)?;
+            let mut source = given.source(y, weights, interrupt.flag())?;
+            let (map, survey) = prepared.build(source.as_mut(), &run)?;
+            let targets = match classes {
+                Some(classes) => Targets::Classes(classes),
+                None => Targets::real(&survey),
+            };
+            let basis = Basis {
+                kernel: match learner {
+                    "density" => prepared.scaled_kernel(&survey)?,
+                    // Nothing else asks for it.
+                    _ => None,
+                },
+                class_names: names,
+                column_names: columns,
+                seed: prepared.spec.seed,
+                ..Basis::new(Arc::from(map), targets)
+            };
+            let rows = (given, y, weights);
+            let sums = summed(fit.as_ref(), &basis, rows, 0, (&run, interrupt))?;
+            Ok(Partial {
+                basis,
+                sums,
+                parts: Vec::new(),
+            })
+        })?;
+        Ok(Self(Mutex::new(partial)))
+    }
+
+    /// Adds rows; the learner and its options are those of the first.
+    #[pyo3(signature = (learner, x, y, weights, options))]
+    fn add(
+        &self,
+        py: Python<'_>,
+        learner: &str,
+        x: Table<'_>,
+        y: Y<'_>,
+        weights: Weights<'_>,
+        options: &Bound<'_, PyDict>,
+    ) -> PyResult<()> {
+        let options = Options(options);
+        let fit = options.learner(learner)?;
+        let (name, memory): (String, _) = (options.need("device")?, options.get("memory")?);
+        let progress = options.get("progress")?;
+        let (given, y) = (x.given(), y.as_ref().map(|y| y.as_array()));
+        let weights = weights.as_ref().map(|weights| weights.as_array());
+        given.check(y, weights)?;
+        let (basis, first_row) = {
+            let partial = self.locked();
+            (partial.basis.clone(), partial.sums.rows())
+        };
+        let more = without_gil(py, |interrupt| {
+            let run = run(&name, memory, interrupt, progress)?;
+            let rows = (given, y, weights);
+            summed(fit.as_ref(), &basis, rows, first_row, (&run, interrupt))
+        })?;
+        self.locked().sums.merge(&more).map_err(|e| exception(&e))
+    }
+
+    /// The model of the rows so far.
+    fn model(&self, py: Python<'_>, learner: &str, options: &Bound<'_, PyDict>) -> PyResult<Model> {
+        let options = Options(options);
+        let fit = options.learner(learner)?;
+        let (name, memory): (String, _) = (options.need("device")?, options.get("memory")?);
+        let Partial { basis, sums, .. } = self.locked().clone();
+        let model = without_gil(py, |interrupt| {
+            let run = run(&name, memory, interrupt, None)?;
+            let known = Known {
+                targets: &basis.targets,
+                kernel: basis.kernel.as_ref(),
+                run: &run,
+            };
+            let map: Box<dyn FeatureMap> = Box::new(basis.map.clone());
+            of_sums(fit.as_ref())?.model_of(map, sums, known)
+        })?;
+        Ok(Model::of(LinearModel {
+            class_names: basis.class_names,
+            column_names: basis.column_names,
+            ..model
+        }))
+    }
+
+    /// Rows that the sums are of.
+    #[getter]
+    fn rows(&self) -> u64 {
+        self.locked().sums.rows()
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let read = py.get_type::<Self>().getattr("from_bytes")?;
+        let bytes = self.locked().to_bytes().map_err(|e| exception(&e))?;
+        Ok((read, (PyBytes::new(py, &bytes),)))
+    }
+
+    /// What pickle kept.
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        let partial = Partial::from_bytes(bytes);
+        partial
+            .map(|partial| Self(Mutex::new(partial)))
+            .map_err(|e| exception(&e))
+    }
+}

@@ -1,0 +1,212 @@
+"""Choices by rows held out."""
+
+import pickle
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import bochner
+from bochner import AutoClassifier, AutoRegressor, KernelRidgeClassifier, KernelRidgeRegressor
+
+
+# Few features and trials, for time; nothing that is checked depends on their number.
+@parametrize_with_checks(
+    [kind(n_components=40, budget=2) for kind in (AutoRegressor, AutoClassifier)]
+)
+def test_checks_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Amounts that two of six columns decide, one of them in small units."""
+    random = np.random.RandomState(0)
+    X = random.normal(size=(1000, 6))
+    y = np.sin(2 * X[:, 1]) + 0.5 * X[:, 4] ** 2 + 0.1 * random.normal(size=1000)
+    X[:, 4] *= 1e-3
+    return X[:700], y[:700], X[700:], y[700:]
+
+
+@pytest.fixture(scope="module")
+def found(rows):
+    X, y, _, _ = rows
+    return AutoRegressor(n_components=200, standardize="yes", random_state=0).fit(X, y)
+
+
+def test_it_finds_the_columns(found, rows):
+    X, y, X_test, y_test = rows
+    assert found.metric_.shape == (6, 6)
+    assert found.best_params_["metric"] in ("diagonal", "full")
+    assert set(np.argsort(found.feature_importances_)[-2:]) == {1, 4}
+    assert found.feature_importances_[[1, 4]].sum() > 0.9
+    assert found.feature_importances_.sum() == pytest.approx(1.0)
+    assert np.trace(found.metric_) == pytest.approx(6.0)
+    plain = KernelRidgeRegressor(n_components=200, standardize="yes", penalty="auto", random_state=0)
+    plain.fit(X, y)
+    assert 1 - found.score(X_test, y_test) < 0.5 * (1 - plain.score(X_test, y_test))
+
+
+def test_the_table_of_trials(found, rows):
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(found.results_)
+    assert len(table) > 15 and set(table.kernel) >= {"gaussian", "laplacian"}
+    assert set(table.metric) >= {"none", "diagonal"}
+    last = table[table.n_components == 200]
+    # The best of those with all features comes first, and was taken.
+    assert (last.error * last.squared_error).is_monotonic_increasing
+    first = last.iloc[0]
+    assert (first.kernel, first.metric) == (
+        found.best_params_["kernel"],
+        found.best_params_["metric"],
+    )
+    assert first.gamma == pytest.approx(found.best_params_["gamma"])
+    assert first.penalty == found.penalty_ == found.best_params_["penalty"]
+    # Held-out errors are what new rows have.
+    _, _, X_test, y_test = rows
+    new = np.sqrt(1 - found.score(X_test, y_test))
+    assert first.error == pytest.approx(new, rel=0.3)
+    assert (table.seconds > 0).all() and 500 < table.n_samples.max() < 620
+
+
+def test_what_was_chosen_fits_the_same(rows):
+    X, y, X_test, _ = rows
+    options = {"n_components": 200, "random_state": 3}
+    model = AutoRegressor(metric="none", standardize="yes", **options).fit(X, y)
+    chosen = dict(model.best_params_)
+    assert chosen.pop("metric") == "none" and model.metric_ is None
+    again = KernelRidgeRegressor(**chosen, **options).fit(X, y)
+    assert_allclose(again.predict(X_test), model.predict(X_test), atol=1e-3)
+    # Without a metric importances come from the gradients of the fit.
+    assert set(np.argsort(model.feature_importances_)[-2:]) == {1, 4}
+
+
+def test_importances_are_shares_of_squared_gradients():
+    X = np.random.RandomState(0).uniform(-1, 1, size=(2000, 2))
+    X[:, 1] *= 10
+    # Gradients 1 and 0.2, of columns with deviations 1 and 10: as 1 to 4 once they are divided.
+    y = X[:, 0] + 0.2 * X[:, 1]
+    model = AutoRegressor(metric="none", standardize="yes", n_components=200, random_state=0)
+    shares = model.fit(X, y).feature_importances_
+    assert_allclose(shares, [0.2, 0.8], atol=0.004)
+    model.set_params(standardize="no", kernel="gaussian", gamma=0.01)
+    # In their own units as 25 to 1.
+    assert_allclose(model.fit(X, y).feature_importances_, [25 / 26, 1 / 26], atol=0.004)
+
+
+def test_what_is_given_stays(rows):
+    X, y, _, _ = rows
+    model = AutoRegressor(
+        kernel="matern52",
+        gamma=0.3,
+        penalty=1e-3,
+        metric="none",
+        n_components=100,
+        random_state=0,
+    ).fit(X, y)
+    assert set(model.results_["kernel"]) == {"matern52"}
+    assert_allclose(model.results_["gamma"], 0.3)
+    assert set(model.results_["penalty"]) == {1e-3}
+    assert model.penalty_ == 1e-3 and set(model.results_["metric"]) == {"none"}
+    model.set_params(metric="full", budget=6).fit(X, y)
+    assert model.best_params_["metric"] == "full" and model.metric_[0, 1] != 0.0
+
+
+def test_budgets(rows):
+    X, y, _, _ = rows
+    options = {"n_components": 60, "random_state": 0}
+    assert len(AutoRegressor(budget=3, **options).fit(X, y).results_["error"]) == 3
+    everything = len(AutoRegressor(**options).fit(X, y).results_["error"])
+    assert len(AutoRegressor(budget="0.001s", **options).fit(X, y).results_["error"]) == 1
+    assert len(AutoRegressor(budget="1h", **options).fit(X, y).results_["error"]) == everything
+    for wrong in ("60", "soon", "-3s"):
+        with pytest.raises(ValueError, match="number of trials"):
+            AutoRegressor(budget=wrong).fit(X, y)
+    with pytest.raises(ValueError, match="budget"):
+        AutoRegressor(budget=0).fit(X, y)
+
+
+def test_digits(tmp_path):
+    X, y = load_digits(return_X_y=True)
+    names = np.array("zero one two three four five six seven eight nine".split())
+    model = AutoClassifier(n_components=400, budget=12, probability=True, random_state=0)
+    model.fit(X[:1200], names[y[:1200]])
+    assert model.score(X[1200:], names[y[1200:]]) > 0.94
+    assert_allclose(model.predict_proba(X[1200:]).sum(axis=1), 1.0)
+    model.save(tmp_path / "digits.model")
+    # The file is one of ridge regression, with its metric.
+    for again in (
+        AutoClassifier.load(tmp_path / "digits.model"),
+        KernelRidgeClassifier.load(tmp_path / "digits.model"),
+        pickle.loads(pickle.dumps(model)),
+    ):
+        assert (again.predict(X) == model.predict(X)).all()
+    loaded = AutoClassifier.load(tmp_path / "digits.model")
+    if model.metric_ is not None:
+        assert_allclose(loaded.metric_, model.metric_)
+        assert_allclose(loaded.feature_importances_, model.feature_importances_)
+
+
+def test_weights_and_scans(rows, tmp_path):
+    X, y, X_test, _ = rows
+    options = {"n_components": 60, "budget": 4, "random_state": 0}
+    np.savez(tmp_path / "rows.npz", X=X, y=y)
+    scanned = AutoRegressor(**options).fit(bochner.scan(tmp_path / "rows.npz"))
+    plain = AutoRegressor(**options)
+    held = clone(plain).fit(X, y)
+    # Few rows of an array are put in order, so that other rows are held out.
+    assert np.std(scanned.predict(X_test) - held.predict(X_test)) < 0.5 * np.std(y)
+    # Rows of no weight are no rows.
+    weights = (np.arange(len(X)) < 600).astype(float)
+    assert_allclose(
+        clone(plain).fit(X, y, sample_weight=weights).predict(X_test),
+        clone(plain).fit(X[:600], y[:600]).predict(X_test),
+    )
+
+
+def test_few_rows_are_not_held_out(rows):
+    X, y, _, _ = rows
+    with pytest.warns(UserWarning, match="too few to hold some out"):
+        model = AutoRegressor(n_components=60, random_state=0).fit(X[:39], y[:39])
+    assert len(model.results_["error"]) == 0 and model.best_params_["kernel"] == "gaussian"
+    # The penalty is that of leave-one-out errors.
+    chosen = {name: of for name, of in model.best_params_.items() if name != "metric"}
+    chosen["penalty"] = "auto"
+    again = KernelRidgeRegressor(**chosen, n_components=60, random_state=0).fit(X[:39], y[:39])
+    assert again.penalty_ == model.penalty_ == model.best_params_["penalty"]
+    assert_allclose(again.predict(X), model.predict(X), atol=1e-3)
+    with pytest.warns(UserWarning, match="too few"):
+        assert AutoRegressor(penalty=0.1).fit(X[:39], y[:39]).penalty_ == 0.1
+
+
+def test_progress_and_interrupts(rows, capsys, monkeypatch):
+    X, y, _, _ = rows
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    AutoRegressor(n_components=60, budget=3, verbose=True, random_state=0).fit(X, y)
+    assert "trial " in (said := capsys.readouterr().err) and "at best" in said
+    program = textwrap.dedent(
+        """
+        import _thread, threading, time
+        import numpy as np
+        from bochner import AutoRegressor
+        X = np.random.RandomState(0).normal(size=(600, 4))
+        model = AutoRegressor(n_components=100, random_state=0, device="cpu")
+        start = time.perf_counter()
+        model.fit(X, X[:, 0])
+        whole = time.perf_counter() - start
+        threading.Timer(whole / 4, _thread.interrupt_main).start()
+        start = time.perf_counter()
+        try:
+            model.fit(X, X[:, 0])
+        except KeyboardInterrupt:
+            print("interrupted", time.perf_counter() - start < 0.8 * whole)
+        """
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100)
+    assert run.stdout.strip() == "interrupted True", run.stderr

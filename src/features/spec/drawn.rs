@@ -1,0 +1,210 @@
+//! From a description to a map.
+
+use super::{LeverageSpec, MapKind, MapSpec};
+use crate::{
+    Error, Result,
+    data::ChunkSource,
+    error::Remedy,
+    features::{
+        AdditiveChi2Features, Affine, ArcCosine, Binning, Fastfood, FeatureMap, Fourier, Identity,
+        Nystrom, RandomProjection, SkewedChi2, Sorf, TensorSketch, Union, builder::part_seed,
+        fourier,
+    },
+    flow::Run,
+    kernels::{AdditiveChi2, Kernel, Linear},
+};
+use ndarray::Array2;
+
+impl MapSpec {
+    /// Draws the map. `input` takes raw columns to unit lengthscale; `sample` has raw rows,
+    /// `[n, d]`, for landmarks and leverage scores ([`Self::sample_rows`]); `source` has all rows,
+    /// which binning reads once. `run` is a `&Device` or a [`Run`], which hears
+    /// [`Step::Map`](crate::Step::Map).
+    ///
+    /// Errors as the builders of the maps do.
+    pub fn build(
+        &self,
+        input: Affine,
+        sample: &Array2<f64>,
+        source: &mut dyn ChunkSource,
+        run: impl Into<Run>,
+    ) -> Result<Box<dyn FeatureMap>> {
+        let run = run.into();
+        let mut built = Vec::with_capacity(self.map.parts().len());
+        for (i, (part, features)) in self.map.shares(self.features).enumerate() {
+            let input = input.clone();
+            let mut one = self.clone();
+            one.seed = part_seed(one.seed, i);
+            let map: Box<dyn FeatureMap> = match part.kind {
+                MapKind::Fourier => {
+                    let mut map = one.fourier(features);
+                    if let Some(LeverageSpec { lambda, pool }) = one.leverage {
+                        let pool = pool.unwrap_or(4 * one.form.frequencies(features)?);
+                        map = map.leverage(sample, lambda, pool);
+                    }
+                    Box::new(map.build(input)?)
+                }
+                MapKind::Nystrom => {
+                    let map = Nystrom::of(one.kernel).landmarks(one.landmarks);
+                    let map = map.features(features).seed(one.seed);
+                    let map = match one.rank {
+                        Some(rank) => map.rank(rank),
+                        None => map,
+                    };
+                    Box::new(map.build(input, sample)?)
+                }
+                MapKind::Binning => {
+                    let map = one.binning(features);
+                    Box::new(map.fit(input, source, &run)?)
+                }
+                kind => one.drawn(kind, features, input)?,
+            };
+            built.push((map, part.weight));
+        }
+        match built.pop() {
+            Some((map, 1.0)) if built.is_empty() => Ok(map),
+            last => {
+                built.extend(last);
+                Ok(Box::new(Union::new(built)?))
+            }
+        }
+    }
+
+    fn fourier(&self, features: usize) -> Fourier {
+        Fourier::of(self.kernel.clone())
+            .features(features)
+            .form(self.form)
+            .sampling(self.sampling)
+            .seed(self.seed)
+    }
+
+    pub(super) fn binning(&self, grids: usize) -> Binning {
+        Binning::of(self.kernel.clone())
+            .grids(grids)
+            .seed(self.seed)
+    }
+
+    /// A map that has a kernel of its own.
+    fn other_kernel(&self, what: &str, known: &str, usual: &'static str) -> Error {
+        let problem = format!("{what} have the kernel {known}, not {}", self.kernel.spec());
+        Error::unsupported(problem)
+            .help(Remedy::UseKernel(usual))
+            .help(Remedy::UseMap(fourier::NAME))
+    }
+
+    /// The maps that are drawn without any data.
+    pub(super) fn drawn(
+        &self,
+        kind: MapKind,
+        features: usize,
+        input: Affine,
+    ) -> Result<Box<dyn FeatureMap>> {
+        Ok(match kind {
+            MapKind::Fastfood => Box::new(
+                Fastfood::of(self.kernel.clone())
+                    .features(features)
+                    .form(self.form)
+                    .seed(self.seed)
+                    .build(input)?,
+            ),
+            MapKind::Sorf => Box::new(
+                Sorf::of(self.kernel.clone())
+                    .features(features)
+                    .radii(self.radii)
+                    .form(self.form)
+                    .seed(self.seed)
+                    .build(input)?,
+            ),
+            MapKind::ArcCosine => {
+                let kernel = self.kernel.arc_cosine().ok_or_else(|| {
+                    self.other_kernel("arc-cosine features", "arc-cosine:ORDER", "arc-cosine:1")
+                })?;
+                Box::new(
+                    ArcCosine::new()
+                        .order(kernel.order())
+                        .bias(kernel.bias())
+                        .features(features)
+                        .sampling(self.sampling)
+                        .seed(self.seed)
+                        .build(input)?,
+                )
+            }
+            MapKind::Projection => {
+                if self.kernel.spec() != Linear.spec() {
+                    return Err(self.other_kernel("random projections", "linear", "linear"));
+                }
+                Box::new(
+                    RandomProjection::new()
+                        .entries(self.entries)
+                        .features(features)
+                        .sampling(self.sampling)
+                        .seed(self.seed)
+                        .build(input)?,
+                )
+            }
+            MapKind::TensorSketch => {
+                let kernel = self.kernel.polynomial().ok_or_else(|| {
+                    let known = "polynomial:DEGREE:CONSTANT";
+                    self.other_kernel("tensor sketches", known, "polynomial:2:1")
+                })?;
+                Box::new(
+                    TensorSketch::new(kernel.degree(), kernel.constant())
+                        .features(features)
+                        .seed(self.seed)
+                        .build(input)?,
+                )
+            }
+            MapKind::SkewedChi2 => {
+                let kernel = self.kernel.skewed_chi2().ok_or_else(|| {
+                    let known = "skewed-chi2:SKEWEDNESS";
+                    self.other_kernel("skewed chi-squared features", known, "skewed-chi2:1")
+                })?;
+                Box::new(
+                    SkewedChi2::new()
+                        .skewedness(kernel.skewedness())
+                        .features(features)
+                        .form(self.form)
+                        .sampling(self.sampling)
+                        .seed(self.seed)
+                        .build(input)?,
+                )
+            }
+            MapKind::Identity => {
+                let alone = self.map.parts().len() == 1;
+                if alone && self.kernel.spec() != Linear.spec() {
+                    return Err(self.other_kernel("columns as they are", "linear", "linear"));
+                }
+                Box::new(Identity.build(input)?)
+            }
+            MapKind::Precomputed => {
+                let map = self.precomputed.clone().ok_or_else(|| {
+                    let problem = "precomputed kernel values need that of their landmarks, too";
+                    Error::missing(problem).help(Remedy::words("give it"))
+                })?;
+                let map = match self.rank {
+                    Some(rank) => map.rank(rank),
+                    None => map,
+                };
+                map.check(input.columns())?;
+                Box::new(map.build()?)
+            }
+            MapKind::AdditiveChi2 => {
+                let own = AdditiveChi2.spec();
+                if self.kernel.spec() != own {
+                    let what = "additive chi-squared features";
+                    return Err(self.other_kernel(what, &own, "additive-chi2"));
+                }
+                let map = AdditiveChi2Features::new().features(features);
+                let map = match self.interval {
+                    Some(interval) => map.interval(interval),
+                    None => map,
+                };
+                Box::new(map.build(input)?)
+            }
+            MapKind::Fourier => Box::new(self.fourier(features).build(input)?),
+            MapKind::Nystrom | MapKind::Binning => {
+                return Err(Error::unsupported(format!("a {kind} map needs data")));
+            }
+        })
+    }
+}

@@ -1,0 +1,234 @@
+//! `Z beta`: tiles of rows by targets, whose sums are vectors over columns.
+
+use super::{ABREAST, SCRATCH, Scratch, TARGETS, doubles, of_targets, pieces};
+use crate::simd::hint::{LINE, prefetch};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
+use pulp::{Simd, WithSimd};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Columns that a thread sums in one go. Sums of the segments are added in order.
+const SEGMENT: usize = 8192;
+/// Rows that a thread multiplies at a time: operands are packed once for them.
+const ROWS: usize = 240;
+/// Columns whose values are f64 at a time.
+const DEPTH: usize = 256;
+/// Rows whose values are f64 at a time: with [`DEPTH`], most of first-level cache.
+const TOGETHER: usize = 8;
+
+/// `r_tm += factor (Z beta)'` on the current thread pool: Z `[m, columns]`, row after row, and
+/// `beta_td` `[t, columns]`, rows contiguous. Bits depend on the vectors of the processor, not on
+/// the rows that come together nor on the number of threads.
+pub(crate) fn add_products(
+    z: &[f32],
+    columns: usize,
+    beta_td: ArrayView2<'_, f64>,
+    factor: f64,
+    mut r_tm: ArrayViewMut2<'_, f64>,
+) {
+    let (targets, rows) = r_tm.dim();
+    let segments = columns.div_ceil(SEGMENT);
+    let blocks = rows.div_ceil(ROWS);
+    let work: Vec<Array2<f64>> = (0..blocks * segments)
+        .into_par_iter()
+        .with_max_len(1)
+        .map(|part| {
+            let (block, segment) = (part / segments, part % segments);
+            let rows = block * ROWS..rows.min((block + 1) * ROWS);
+            let from = segment * SEGMENT..columns.min((segment + 1) * SEGMENT);
+            let mut sums_tm = Array2::zeros((targets, rows.len()));
+            for some in pieces(targets, TARGETS) {
+                SCRATCH.with_borrow_mut(|scratch| {
+                    pulp::Arch::new().dispatch(Segment {
+                        z: &z[rows.start * columns..rows.end * columns],
+                        columns,
+                        from: from.clone(),
+                        beta_td: beta_td.slice(s![some.clone(), ..]),
+                        scratch,
+                        sums_tm: sums_tm.slice_mut(s![some, ..]),
+                    });
+                });
+            }
+            sums_tm
+        })
+        .collect();
+    for (block, parts) in work.chunks(segments.max(1)).enumerate() {
+        for part in parts {
+            let here = block * ROWS..block * ROWS + part.ncols();
+            r_tm.slice_mut(s![.., here]).scaled_add(factor, part);
+        }
+    }
+}
+
+/// Some columns of some rows with some targets.
+struct Segment<'a> {
+    z: &'a [f32],
+    columns: usize,
+    from: Range<usize>,
+    beta_td: ArrayView2<'a, f64>,
+    scratch: &'a mut Scratch,
+    sums_tm: ArrayViewMut2<'a, f64>,
+}
+
+impl WithSimd for Segment<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        // Sums, values of each row and one operand in 32 or in 16 registers.
+        match S::F64_LANES {
+            8 | 2 => self.sum::<S, 4>(simd),
+            _ => self.sum::<S, 2>(simd),
+        }
+    }
+}
+
+impl Segment<'_> {
+    /// With tiles of `SIDE` rows.
+    #[inline(always)]
+    fn sum<S: Simd, const SIDE: usize>(self, simd: S) {
+        let Self {
+            z,
+            columns,
+            from,
+            beta_td,
+            scratch,
+            mut sums_tm,
+        } = self;
+        let lanes = S::F64_LANES;
+        let (targets, rows) = sums_tm.dim();
+        let tiles = rows.div_ceil(SIDE);
+        let products = TOGETHER / SIDE * targets.div_ceil(ABREAST);
+        let values = doubles(&mut scratch.values, TOGETHER * DEPTH);
+        let packed = doubles(&mut scratch.operands, targets * DEPTH);
+        // Tile after tile, piece after piece, row after row, target after target.
+        let sums = doubles(&mut scratch.sums, tiles * SIDE * targets * lanes);
+        sums.fill(0.0);
+        for first in from.clone().step_by(DEPTH) {
+            let here = first..from.end.min(first + DEPTH);
+            // Of whole vectors; what is beyond the columns is zero.
+            let depth = here.len().next_multiple_of(lanes);
+            for some in pieces(targets, ABREAST) {
+                let out = &mut packed[some.start * depth..some.end * depth];
+                let count = some.len();
+                for (k, target) in some.enumerate() {
+                    let beta = beta_td.slice(s![target, here.clone()]);
+                    let beta = beta.to_slice().expect("contiguous");
+                    let places = out.chunks_exact_mut(count * lanes);
+                    for (out, beta) in places.zip(beta.chunks(lanes)) {
+                        let out = &mut out[k * lanes..][..lanes];
+                        let (body, padding) = out.split_at_mut(beta.len());
+                        body.iter_mut().zip(beta).for_each(|(to, &b)| *to = b);
+                        padding.fill(0.0);
+                    }
+                }
+            }
+            for together in (0..rows).step_by(TOGETHER) {
+                for (i, to) in values.chunks_exact_mut(depth).take(TOGETHER).enumerate() {
+                    let row = together + i;
+                    if row >= rows {
+                        to.fill(0.0);
+                        continue;
+                    }
+                    let z_row = &z[row * columns..];
+                    let (body, padding) = to.split_at_mut(here.len());
+                    for (to, &z) in body.iter_mut().zip(&z_row[here.clone()]) {
+                        *to = f64::from(z);
+                    }
+                    padding.fill(0.0);
+                }
+                // Rows are far apart, where no processor looks ahead by itself: each product asks
+                // for its share of those that come next.
+                let mut ahead = Ahead {
+                    z,
+                    columns,
+                    from: (together + TOGETHER) * columns + here.start,
+                    line: 0,
+                    share: (TOGETHER * LINES).div_ceil(products),
+                };
+                for some in pieces(targets, ABREAST) {
+                    let b = &packed[some.start * depth..some.end * depth];
+                    for tile in 0..(TOGETHER / SIDE).min(tiles - together / SIDE) {
+                        let a = &values[tile * SIDE * depth..][..SIDE * depth];
+                        let at = (together / SIDE + tile) * SIDE * targets + SIDE * some.start;
+                        let c = &mut sums[at * lanes..][..SIDE * some.len() * lanes];
+                        of_targets!(some.len(), multiply::<S, SIDE>(simd, a, b, c, &ahead));
+                        ahead.line += ahead.share;
+                    }
+                }
+            }
+        }
+        let (sums, _) = S::as_simd_f64s(sums);
+        for (tile, sums) in sums.chunks_exact(SIDE * targets).enumerate() {
+            for some in pieces(targets, ABREAST) {
+                let sums = &sums[SIDE * some.start..SIDE * some.end];
+                for (i, sums) in sums.chunks_exact(some.len()).enumerate() {
+                    let row = tile * SIDE + i;
+                    if row < rows {
+                        for (k, &sum) in some.clone().zip(sums) {
+                            sums_tm[[k, row]] = simd.reduce_sum_f64s(sum);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Lines of a row that are f64 at a time.
+const LINES: usize = DEPTH / LINE;
+
+/// Values that are wanted next.
+struct Ahead<'a> {
+    z: &'a [f32],
+    columns: usize,
+    /// The first of them.
+    from: usize,
+    /// The line that is next, row after row.
+    line: usize,
+    /// Lines to ask for at a time.
+    share: usize,
+}
+
+impl Ahead<'_> {
+    #[inline(always)]
+    fn ask(&self, line: usize) {
+        if line < self.share {
+            let line = self.line + line;
+            let (row, line) = (line / LINES, line % LINES);
+            prefetch(self.z, self.from + row * self.columns + LINE * line);
+        }
+    }
+}
+
+/// `c += a b'`, sums over columns vector by vector: `a` `[SIDE][depth]`, `b` `[depth / lanes][T]
+/// [lanes]`, `c` `[SIDE][T][lanes]`.
+#[inline(always)]
+fn multiply<S: Simd, const SIDE: usize, const T: usize>(
+    simd: S,
+    a: &[f64],
+    b: &[f64],
+    c: &mut [f64],
+    ahead: &Ahead<'_>,
+) {
+    let (a, _) = S::as_simd_f64s(a);
+    let (b, _) = S::as_simd_f64s(b);
+    let (b, _) = b.as_chunks::<T>();
+    let (c, _) = S::as_mut_simd_f64s(c);
+    let (c, _) = c.as_chunks_mut::<T>();
+    let vectors = b.len();
+    let a: [_; SIDE] = std::array::from_fn(|i| &a[i * vectors..][..vectors]);
+    let mut sums: [[S::f64s; T]; SIDE] = std::array::from_fn(|i| c[i]);
+    for (j, b) in b.iter().enumerate() {
+        ahead.ask(j);
+        let a: [_; SIDE] = std::array::from_fn(|i| a[i][j]);
+        for (k, &b) in b.iter().enumerate() {
+            for (sums, &a) in sums.iter_mut().zip(&a) {
+                sums[k] = simd.mul_add_e_f64s(a, b, sums[k]);
+            }
+        }
+    }
+    for (c, sums) in c.iter_mut().zip(sums) {
+        *c = sums;
+    }
+}

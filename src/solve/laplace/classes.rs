@@ -1,0 +1,357 @@
+//! The Laplace approximation of several classes: a normal law of the scores that a softmax depends
+//! on, and what the softmax is on the average under it.
+
+#[cfg(test)]
+mod tests;
+
+use super::Laplace;
+use crate::{
+    Error, Result,
+    device::room,
+    error::Remedy,
+    kernels::Gaussian,
+    linalg::cholesky::Lower,
+    normal::NormalEquations,
+    sampling::{Sampling, Sobol},
+    seed::Seed,
+    store::Store,
+};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, concatenate, s};
+use rayon::prelude::*;
+use std::f64::consts::TAU;
+
+/// The covariance of the scores of C classes along the U = C - 1 directions among them that a
+/// softmax depends on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClassSpread {
+    /// The directions, orthonormal and orthogonal to 1, `[C, U]`.
+    pub turn_cu: Array2<f64>,
+    /// With r(x) = root'z(x) - shift cut into U parts of M numbers, the covariance of directions a
+    /// and b is `r_a'r_b`. `[D, U M]`.
+    pub root_dm: Array2<f64>,
+    /// `[U M]`.
+    pub shift_m: Array1<f64>,
+    /// Whether directions vary by themselves: all covariances but variances are 0.
+    pub apart: bool,
+}
+
+/// A normal law around the mode of the coefficients of several classes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClassLaplace {
+    /// The covariance of scores.
+    pub spread: ClassSpread,
+    /// The logarithm of the evidence, with a flat prior for intercepts: of density 1 for the
+    /// differences of all to one of them.
+    pub log_evidence: f64,
+}
+
+/// In model files.
+const ROOT: &str = "class_spread_root";
+
+/// Directions among C scores that are orthonormal and orthogonal to 1 (Helmert's contrasts),
+/// `[C, C - 1]`.
+pub(crate) fn contrasts(classes: usize) -> Array2<f64> {
+    Array2::from_shape_fn((classes, classes - 1), |(k, a)| {
+        let size = (((a + 1) * (a + 2)) as f64).sqrt();
+        match k.cmp(&(a + 1)) {
+            std::cmp::Ordering::Less => -1.0 / size,
+            std::cmp::Ordering::Equal => (a + 1) as f64 / size,
+            std::cmp::Ordering::Greater => 0.0,
+        }
+    })
+}
+
+/// Sums over rows of the whole Hessian of a softmax along [`contrasts`]:
+/// `sum_i w_i T'(diag(p_i) - p_i p_i')T (x) z_i z_i'`, z with a 1 behind it for an intercept.
+#[derive(Debug)]
+pub(crate) struct ClassHessian {
+    turn_cu: Array2<f64>,
+    intercept: bool,
+    /// Blocks of directions a >= b, `[P, P]` each, in the order (0,0), (1,0), (1,1), ...
+    blocks: Vec<Array2<f64>>,
+}
+
+impl ClassHessian {
+    /// Of no rows. Errors when the host has no room for it.
+    pub(crate) fn zero(classes: usize, features: usize, intercept: bool) -> Result<Self> {
+        let (directions, size) = (classes - 1, features + usize::from(intercept));
+        // The blocks, their matrix, its factor and its inverse, of f64 each.
+        room::ask_square(directions * size, 32, || {
+            format!("the covariance of {features} coefficients of {classes} classes")
+        })?;
+        let blocks = directions * (directions + 1) / 2;
+        Ok(Self {
+            turn_cu: contrasts(classes),
+            intercept,
+            blocks: vec![Array2::zeros((size, size)); blocks],
+        })
+    }
+
+    /// Adds rows with features `[n, D]`, probabilities `[n, C]` and weights.
+    pub(crate) fn add(
+        &mut self,
+        z_nd: ArrayView2<'_, f32>,
+        p_nc: ArrayView2<'_, f64>,
+        weight_n: &[f64],
+    ) {
+        let rows = z_nd.nrows();
+        let mut z = z_nd.mapv(f64::from);
+        if self.intercept {
+            z = concatenate![Axis(1), z, Array2::ones((rows, 1))];
+        }
+        let (turn, along_nu) = (&self.turn_cu, p_nc.dot(&self.turn_cu));
+        let pairs = (0..turn.ncols()).flat_map(|a| (0..=a).map(move |b| (a, b)));
+        let pairs: Vec<_> = pairs.collect();
+        let blocks = self.blocks.par_iter_mut().zip(pairs);
+        blocks.for_each(|(block, (a, b))| {
+            let product = &turn.column(a) * &turn.column(b);
+            let mut bend_n = p_nc.dot(&product);
+            for (i, bend) in bend_n.iter_mut().enumerate() {
+                *bend = weight_n[i] * (*bend - along_nu[[i, a]] * along_nu[[i, b]]);
+            }
+            *block += &z.t().dot(&(&z * &bend_n.insert_axis(Axis(1))));
+        });
+    }
+
+    /// The approximation around `beta_dc` with the prior `beta ~ N(0, I / precision)`;
+    /// `log_likelihood` is that of all rows at the mode.
+    ///
+    /// Errors with [`Error::Numerical`] when rounding leaves the Hessian not positive definite.
+    pub(crate) fn approximate(
+        self,
+        beta_dc: ArrayView2<'_, f64>,
+        precision: f64,
+        log_likelihood: f64,
+    ) -> Result<ClassLaplace> {
+        let Self {
+            turn_cu,
+            intercept,
+            blocks,
+        } = self;
+        let (classes, directions) = turn_cu.dim();
+        let (features, size) = (beta_dc.nrows(), blocks[0].nrows());
+        let all = directions * size;
+        let mut hessian = Array2::zeros((all, all));
+        let mut blocks = blocks.into_iter();
+        for a in 0..directions {
+            for (b, block) in (0..=a).zip(&mut blocks) {
+                let (rows, columns) = (a * size.., b * size..);
+                let place = s![rows, columns];
+                hessian
+                    .slice_mut(place)
+                    .slice_mut(s![..size, ..size])
+                    .assign(&block);
+            }
+            for j in 0..features {
+                hessian[[a * size + j, a * size + j]] += precision;
+            }
+        }
+        let mut factor = Lower::take(hessian);
+        if !factor.factor() {
+            let problem = "the Hessian of the loss is not positive definite";
+            return Err(Error::numerical(problem).help(Remedy::LargerLambda));
+        }
+        let log_determinant = 2.0 * (0..all).map(|i| factor.row(i)[i].ln()).sum::<f64>();
+        // L^-1: column (a, j) is what coefficient j of direction a adds to a score's root.
+        let mut inverse = Array2::eye(all);
+        factor.solve(&mut inverse);
+        let mut root_dm = Array2::zeros((features, directions * all));
+        let mut shift_m = Array1::zeros(directions * all);
+        for a in 0..directions {
+            let own = inverse.slice(s![.., a * size..(a + 1) * size]);
+            let part = a * all..(a + 1) * all;
+            let columns = own.slice(s![.., ..features]);
+            root_dm.slice_mut(s![.., part.clone()]).assign(&columns.t());
+            if intercept {
+                let of_intercept = own.column(features).mapv(|v| -v);
+                shift_m.slice_mut(s![part]).assign(&of_intercept);
+            }
+        }
+        let theta_du = beta_dc.dot(&turn_cu);
+        let square = precision * (&theta_du * &theta_du).sum();
+        let of_prior = (directions * features) as f64 * precision.ln() - square;
+        let of_intercepts = match intercept {
+            true => directions as f64 * TAU.ln() + (classes as f64).ln(),
+            false => 0.0,
+        };
+        Ok(ClassLaplace {
+            log_evidence: log_likelihood + 0.5 * (of_prior - log_determinant + of_intercepts),
+            spread: ClassSpread {
+                turn_cu,
+                root_dm,
+                shift_m,
+                apart: false,
+            },
+        })
+    }
+}
+
+impl ClassLaplace {
+    /// As if the directions `turn_cu` varied by themselves: a block of the Hessian for each, of
+    /// which `sums` gives the rows weighted by `w_i t'(diag(p_i) - p_i p_i')t`. Where there are two
+    /// classes that is the whole Hessian.
+    ///
+    /// Errors as `sums` and [`Laplace::of`] do.
+    pub(crate) fn apart(
+        turn_cu: Array2<f64>,
+        (beta_dc, intercept): (ArrayView2<'_, f64>, bool),
+        (precision, log_likelihood): (f64, f64),
+        mut sums: impl FnMut(usize) -> Result<NormalEquations>,
+    ) -> Result<Self> {
+        let (features, (classes, directions)) = (beta_dc.nrows(), turn_cu.dim());
+        let size = features + 1;
+        let bytes = 8 * (features * size * directions) as u128;
+        room::ask(bytes, || {
+            format!("{directions} covariances of {features} coefficients")
+        })?;
+        let mut root_dm = Array2::zeros((features, directions * size));
+        let mut shift_m = Array1::zeros(directions * size);
+        let mut log_evidence = log_likelihood;
+        for a in 0..directions {
+            let theta_d = beta_dc.dot(&turn_cu.column(a));
+            let one = Laplace::of(&sums(a)?, (theta_d.view(), intercept), precision, 0.0)?;
+            let from = a * size;
+            let part = s![.., from..from + features];
+            root_dm.slice_mut(part).assign(&one.spread.root_dd);
+            let part = s![from..from + features];
+            shift_m.slice_mut(part).assign(&one.spread.shift_d);
+            // A number of its own, whose square is the variance of the intercept.
+            shift_m[from + features] = one.spread.intercept.sqrt();
+            log_evidence += one.log_evidence;
+        }
+        if intercept {
+            log_evidence += 0.5 * (classes as f64).ln();
+        }
+        Ok(Self {
+            log_evidence,
+            spread: ClassSpread {
+                turn_cu,
+                root_dm,
+                shift_m,
+                apart: true,
+            },
+        })
+    }
+}
+
+impl ClassSpread {
+    pub(crate) fn write(&self, store: &mut Store) {
+        store.put_f64("class_spread_turn", self.turn_cu.view());
+        store.put_f64(ROOT, self.root_dm.view());
+        store.put_vector("class_spread_shift", &self.shift_m.to_vec());
+        store.set("class_spread_apart", self.apart);
+    }
+
+    /// Whether a file has one.
+    pub(crate) fn is_in(store: &Store) -> bool {
+        store.has(ROOT)
+    }
+
+    /// What [`Self::write`] wrote, for so many features and classes, if it did.
+    pub(crate) fn read(store: &Store, (features, classes): (usize, usize)) -> Result<Option<Self>> {
+        if !Self::is_in(store) {
+            return Ok(None);
+        }
+        let (turn_cu, root_dm) = (store.f64("class_spread_turn")?, store.f64(ROOT)?);
+        let directions = classes.saturating_sub(1);
+        let fits = turn_cu.dim() == (classes, directions) && root_dm.nrows() == features;
+        let length = root_dm.ncols();
+        if directions == 0 || length == 0 || !fits || !length.is_multiple_of(directions) {
+            return Err(Error::format(format!(
+                "a spread of shape {:?} does not go with {features} features of {classes} classes",
+                root_dm.dim()
+            )));
+        }
+        Ok(Some(Self {
+            turn_cu,
+            root_dm,
+            shift_m: store.vector("class_spread_shift", length)?,
+            apart: store.get("class_spread_apart")?,
+        }))
+    }
+
+    /// The Cholesky factor of the covariance along the directions, `[U, U]`, from `root'z(x)` of
+    /// one row. Directions that do not vary have columns of 0.
+    fn factor(&self, rooted_m: ArrayView1<'_, f32>) -> Array2<f64> {
+        let directions = self.turn_cu.ncols();
+        let length = self.shift_m.len() / directions;
+        let r_m = rooted_m.mapv(f64::from) - &self.shift_m;
+        let part = |a: usize| r_m.slice(s![a * length..(a + 1) * length]);
+        let mut lower = Array2::zeros((directions, directions));
+        for a in 0..directions {
+            let first = if self.apart { a } else { 0 };
+            for b in first..=a {
+                lower[[a, b]] = part(a).dot(&part(b));
+            }
+        }
+        if self.apart {
+            lower.mapv_inplace(f64::sqrt);
+            return lower;
+        }
+        let least = 1e-12 * lower.diag().sum();
+        for a in 0..directions {
+            for b in 0..=a {
+                let known: f64 = (0..b).map(|c| lower[[a, c]] * lower[[b, c]]).sum();
+                let left = lower[[a, b]] - known;
+                lower[[a, b]] = match (a == b, lower[[b, b]] > 0.0) {
+                    (true, _) if left > least => left.sqrt(),
+                    (false, true) => left / lower[[b, b]],
+                    _ => 0.0,
+                };
+            }
+        }
+        lower
+    }
+}
+
+/// Points of a standard normal law, each with its negative, that averages are taken over.
+const POINTS: usize = 256;
+const SEED: Seed = Seed(0x1ab1);
+
+/// Averages of softmaxes, by points that are the same for all rows.
+#[derive(Debug)]
+pub(crate) struct MeanSoftmax<'m> {
+    spread: &'m ClassSpread,
+    points_su: Array2<f64>,
+}
+
+impl<'m> MeanSoftmax<'m> {
+    /// Of more classes than Sobol' points have coordinates they are independent draws.
+    pub(crate) fn of(spread: &'m ClassSpread) -> Result<Self> {
+        let directions = spread.turn_cu.ncols();
+        let draw = |sampling: Sampling| sampling.draw(&Gaussian, directions, POINTS, false, SEED);
+        let drawn = draw(Sampling::Sobol(Sobol::Owen)).or_else(|_| draw(Sampling::MonteCarlo))?;
+        Ok(Self {
+            spread,
+            points_su: drawn.omega_sd,
+        })
+    }
+
+    /// `E exp(s_k) / sum_j exp(s_j)` of one row for s normal around its scores, from `root'z(x)`:
+    /// the mean over 512 points, a scrambled Sobol' net through the normal quantile and its mirror
+    /// image, to some 1e-3.
+    pub(crate) fn row(
+        &self,
+        scores_c: ArrayView1<'_, f64>,
+        rooted_m: ArrayView1<'_, f32>,
+    ) -> Array1<f64> {
+        let away_cu = self.spread.turn_cu.dot(&self.spread.factor(rooted_m));
+        let away_sc = self.points_su.dot(&away_cu.t());
+        let mut mean_c = Array1::zeros(scores_c.len());
+        let mut here_c = Array1::zeros(scores_c.len());
+        for (away_c, sign) in away_sc
+            .rows()
+            .into_iter()
+            .flat_map(|a| [(a, 1.0), (a, -1.0)])
+        {
+            here_c.assign(&scores_c);
+            here_c.scaled_add(sign, &away_c);
+            let top = here_c.fold(f64::NEG_INFINITY, |m: f64, &s| m.max(s));
+            here_c.mapv_inplace(|s| (s - top).exp());
+            let sum = here_c.sum();
+            mean_c.scaled_add(1.0 / sum, &here_c);
+        }
+        let sum = mean_c.sum();
+        mean_c / sum
+    }
+}

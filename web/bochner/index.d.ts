@@ -1,0 +1,24 @@
+import type { FitOptions, LoadOptions, Model, Numbers } from "./native.js";
+
+export { Model } from "./native.js";
+export type { DeviceName, ErrorName, FitOptions, LoadOptions, Numbers } from "./native.js";
+
+/**
+ * Loads the WebAssembly, once; `load` and `fit` do so by themselves. `source` is where it is or its
+ * bytes, where that is not beside this file.
+ */
+export function start(source?: string | URL | Request | Response | BufferSource): Promise<unknown>;
+
+/** Reads a model file (its bytes) and loads it on a device. Rejects with one clear line. */
+export function load(
+  bytes: Uint8Array | ArrayBuffer,
+  options?: LoadOptions,
+): Promise<Model>;
+
+/** Fits a small model: rows one after the other, of so many columns, and a target for each. */
+export function fit(
+  rows: Numbers,
+  columns: number,
+  targets: Numbers | string[],
+  options?: FitOptions,
+): Promise<Model>;

@@ -1,0 +1,171 @@
+//! The package for browsers: built into target/web, and tested in a Chromium without a window.
+
+use crate::process::{capture, cargo, root, run, target_dir};
+use anyhow::{Context, Result, bail};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const TARGET: &str = "wasm32-unknown-unknown";
+/// 128-bit vectors, which every browser with WebAssembly has since 2023.
+const FLAGS: &str = "-C target-feature=+simd128";
+const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
+
+/// Builds the package and the page into target/web. Errs with what to type where a tool is missing.
+pub(crate) fn build() -> Result<()> {
+    if !has_target() {
+        bail!("no standard library for {TARGET}; type `rustup target add {TARGET}`");
+    }
+    let bindgen = bindgen()?;
+    let mut build = cargo(["build", "--package", "bochner-web", "--profile", "web"]);
+    run(build.args(["--target", TARGET]).env(flags(), FLAGS))?;
+    let site = site();
+    let package = site.join("bochner");
+    for folder in [&package, &site.join("demo")] {
+        fs::create_dir_all(folder)?;
+    }
+    let built = target_dir().join(TARGET).join("web/bochner_web.wasm");
+    run(Command::new(bindgen)
+        .args(["--target", "web", "--out-name", "native", "--out-dir"])
+        .arg(&package)
+        .arg(&built))?;
+    let wasm = package.join("native_bg.wasm");
+    if starts("wasm-opt") {
+        run(Command::new("wasm-opt")
+            .args(["-Os", "--all-features", "-o"])
+            .args([&wasm, &wasm]))?;
+    } else {
+        println!("no wasm-opt (package binaryen): the WebAssembly stays as the compiler left it");
+    }
+    for name in ["bochner", "demo"] {
+        for entry in root().join("web").join(name).read_dir()? {
+            let entry = entry?;
+            fs::copy(entry.path(), site.join(name).join(entry.file_name()))?;
+        }
+    }
+    models()?;
+    let model = "digits.model";
+    fs::copy(models_folder().join(model), site.join("demo").join(model))?;
+    let bytes = fs::metadata(&wasm)?.len();
+    println!("{}: {bytes} bytes of WebAssembly", site.display());
+    println!("to see the page: python3 -m http.server --bind 127.0.0.1 --directory target/web");
+    Ok(())
+}
+
+/// Builds, then runs web/test in Chromium.
+pub(crate) fn test() -> Result<()> {
+    let browser = browser()?;
+    if !starts("node") {
+        bail!("no node; type `sudo apt-get install nodejs`");
+    }
+    build()?;
+    run(Command::new("node")
+        .arg(root().join("web/test/run.mjs"))
+        .args([site(), models_folder()])
+        .arg(browser)
+        .arg(target_dir().join("web-pictures")))
+}
+
+/// What `checks` does: the library compiles for browsers, where the target is installed, and the
+/// tests run where all that they need is here. Says so where not.
+pub(crate) fn check_if_possible() -> Result<()> {
+    if !has_target() {
+        println!("NOT checked  {TARGET}: type `rustup target add {TARGET}`");
+        return Ok(());
+    }
+    let mut check = cargo(["check", "--package", "bochner", "--lib", "--target", TARGET]);
+    run(check.args(["--no-default-features", "--features", "web"]))?;
+    match (browser(), bindgen()) {
+        (Ok(_), Ok(_)) if starts("node") => test(),
+        (Err(missing), _) | (_, Err(missing)) => {
+            println!("NOT checked  in a browser: {missing}");
+            Ok(())
+        }
+        _ => {
+            println!("NOT checked  in a browser: no node; type `sudo apt-get install nodejs`");
+            Ok(())
+        }
+    }
+}
+
+fn site() -> PathBuf {
+    target_dir().join("web")
+}
+
+fn models_folder() -> PathBuf {
+    target_dir().join("web-models")
+}
+
+fn flags() -> String {
+    format!(
+        "CARGO_TARGET_{}_RUSTFLAGS",
+        TARGET.to_uppercase().replace('-', "_")
+    )
+}
+
+/// Models of every map and what they must give, by the library of this machine.
+fn models() -> Result<()> {
+    let mut write = cargo(["run", "--release", "--package", "bochner-web"]);
+    run(write
+        .args(["--example", "models", "--"])
+        .arg(models_folder()))
+}
+
+fn has_target() -> bool {
+    let mut rustc = Command::new("rustc");
+    rustc
+        .args(["--print", "target-libdir", "--target", TARGET])
+        .current_dir(root());
+    capture(&mut rustc).is_ok_and(|path| Path::new(path.trim()).is_dir())
+}
+
+fn starts(program: &str) -> bool {
+    capture(Command::new(program).arg("--version")).is_ok()
+}
+
+/// The program that makes the glue, of the very version of the crate.
+fn bindgen() -> Result<PathBuf> {
+    let lock = fs::read_to_string(root().join("Cargo.lock")).context("Cargo.lock")?;
+    let version = locked(&lock, "wasm-bindgen").context("no wasm-bindgen in Cargo.lock")?;
+    let own = target_dir().join("tools/bin/wasm-bindgen");
+    for program in [own, "wasm-bindgen".into()] {
+        let found = capture(Command::new(&program).arg("--version"));
+        if found.is_ok_and(|text| text.split_whitespace().nth(1) == Some(version)) {
+            return Ok(program);
+        }
+    }
+    bail!(
+        "no wasm-bindgen {version}; type `cargo install wasm-bindgen-cli --version {version} \
+         --no-default-features --root {}`",
+        target_dir().join("tools").display()
+    )
+}
+
+/// The version of a package in a lock file.
+fn locked<'l>(lock: &'l str, name: &str) -> Option<&'l str> {
+    let (_, entry) = lock.split_once(&format!("name = \"{name}\"\nversion = \""))?;
+    entry.split('"').next()
+}
+
+fn browser() -> Result<PathBuf> {
+    if let Some(named) = std::env::var_os("CHROMIUM") {
+        return Ok(named.into());
+    }
+    let found = BROWSERS.into_iter().find(|name| starts(name));
+    found
+        .map(PathBuf::from)
+        .context("no Chromium; type `sudo apt-get install chromium`, or name one in CHROMIUM")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_glue_is_of_the_version_that_is_locked() {
+        let lock = "[[package]]\nname = \"wasm-bindgen\"\nversion = \"0.2.1\"\nsource = \"x\"\n";
+        assert_eq!(locked(lock, "wasm-bindgen"), Some("0.2.1"));
+        assert_eq!(locked(lock, "wasm"), None);
+        assert_eq!(flags(), "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS");
+    }
+}
