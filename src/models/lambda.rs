@@ -179,6 +179,27 @@ fn variances(sums: &NormalEquations) -> Array1<f64> {
     of
 }
 
+/// The best point, unless it is of no use: below rounding a penalty may still be the best, as errors
+/// on rows tell, but one that is worse than the means there is rounding itself. The best above
+/// rounding stands in for it: few rows whose targets nothing tells have a model, too. Errors when all
+/// penalties are below.
+fn trusted(best: LambdaPoint, curve: &LambdaCurve, rounding: f64) -> Result<LambdaPoint> {
+    if best.error <= 1.0 || best.lambda > rounding {
+        return Ok(best);
+    }
+    let above = curve.points.iter().rev().filter(|p| p.lambda > rounding);
+    let smallest = above.min_by(|a, b| a.error.total_cmp(&b.error));
+    smallest.copied().ok_or_else(|| {
+        let problem = format!(
+            "no penalty predicts better than the means do, and the normal equations are rounding \
+             alone at every lambda up to {rounding:e}"
+        );
+        Error::numerical(problem)
+            .help(Remedy::Standardize)
+            .help(Remedy::LargerLambda)
+    })
+}
+
 /// Fits with the best of some penalties. `seed` draws the folds.
 pub(super) fn fit(
     map: Box<dyn FeatureMap>,
@@ -237,17 +258,7 @@ pub(super) fn fit(
     if !best.error.is_finite() {
         return Err(Error::numerical("no penalty has a finite held-out error"));
     }
-    // Below rounding a penalty may still be the best, as errors on rows tell; worse than the means
-    // it is of no use.
-    if best.error > 1.0 && best.lambda <= path.rounding() {
-        let problem = format!(
-            "no penalty predicts better than the means do, and the normal equations are rounding \
-             alone at every lambda up to {:e}",
-            path.rounding()
-        );
-        let error = Error::numerical(problem).help(Remedy::Standardize);
-        return Err(error.help(Remedy::LargerLambda));
-    }
+    let best = trusted(best, &curve, path.rounding())?;
     let coefficients = path.coefficients(best.lambda)?;
     let mut model = LinearModel {
         times: Some(FitTimes {
@@ -371,6 +382,32 @@ mod tests {
         let message = ridge.fit((&x, &y)).expect_err("refused").to_string();
         assert!(message.contains("rounding alone"), "{message}");
         assert!(message.contains("standardize"), "{message}");
+    }
+
+    /// A penalty that is worse than the means and below rounding gives way to the best above it; one
+    /// that is better than the means does not.
+    #[test]
+    fn a_penalty_below_rounding_gives_way() {
+        let curve = |errors: [f64; 3]| LambdaCurve {
+            by: HeldOut::LeaveOneOut,
+            points: Vec::from_iter(errors.iter().zip([1e-9, 1e-5, 1e-1]).map(
+                |(&error, lambda)| LambdaPoint {
+                    lambda,
+                    error,
+                    effective_dimension: 1.0,
+                },
+            )),
+        };
+        let taken = |errors, rounding| {
+            let curve = curve(errors);
+            trusted(curve.best(), &curve, rounding).map(|point| point.lambda)
+        };
+        assert_eq!(taken([1.01, 1.3, 1.2], 1e-8).ok(), Some(1e-1));
+        assert_eq!(taken([1.01, 1.1, 1.2], 1e-8).ok(), Some(1e-5));
+        assert_eq!(taken([1.01, 1.2, 1.2], 1e-8).ok(), Some(1e-1));
+        assert_eq!(taken([1.01, 1.3, 1.2], 1e-10).ok(), Some(1e-9));
+        assert_eq!(taken([0.99, 1.3, 1.2], 1e-8).ok(), Some(1e-9));
+        assert_eq!(taken([f64::NAN, 1.3, 1.01], 1.0).ok(), None);
     }
 
     /// Leave-one-out takes the penalty that as many fits as there are rows take, and has their

@@ -12,7 +12,7 @@ pub(super) fn describe(model: &LinearModel, chosen: &Chosen, report: &mut Report
     report.set("learner", &*model.learner);
     report.set("lambda", model.lambda);
     if let Some(curve) = &model.lambda_curve {
-        lambda::describe(curve, report);
+        lambda::describe(model.lambda, curve, report);
     } else if chosen.is_usual() {
         let lambda = six_digits(model.lambda);
         let text = format!("{lambda} as none is given; a fit in one go chooses by --lambda auto");

@@ -124,9 +124,8 @@ fn usage(problem: &str) -> anyhow::Error {
     Usage(problem.into()).into()
 }
 
-/// What was chosen among what.
-pub(super) fn describe(curve: &LambdaCurve, report: &mut Report) {
-    let best = curve.best();
+/// Which penalty was chosen among what.
+pub(super) fn describe(chosen: f64, curve: &LambdaCurve, report: &mut Report) {
     let by = match curve.by {
         HeldOut::Folds(folds) => format!("{folds} folds"),
         HeldOut::LeaveSomeOut(rows) => format!("leave-one-out of {rows} rows"),
@@ -147,7 +146,7 @@ pub(super) fn describe(curve: &LambdaCurve, report: &mut Report) {
     });
     report.set("lambda_curve", points.collect::<Vec<Value>>());
     let edge = [curve.points.first(), curve.points.last()];
-    let edge = match edge.into_iter().flatten().any(|p| p.lambda == best.lambda) {
+    let edge = match edge.into_iter().flatten().any(|p| p.lambda == chosen) {
         true => ", at the edge: try more",
         false => "",
     };
@@ -155,7 +154,7 @@ pub(super) fn describe(curve: &LambdaCurve, report: &mut Report) {
         "lambda",
         format!(
             "{} of {} by {by}{edge}",
-            six_digits(best.lambda),
+            six_digits(chosen),
             curve.points.len()
         ),
     );
