@@ -7,8 +7,8 @@ use bochner::{
     data::MemorySource,
     features::{Affine, FeatureMap, MapData},
     models::{
-        BoostingClassifier, BoostingRegressor, Density, GreedyClassifier, GreedyRegressor, Lasso,
-        LassoClassifier, LinearModel, PcaSolver,
+        BoostingClassifier, BoostingRegressor, Density, GreedyClassifier, GreedyRegressor,
+        GrowingClusters, Lasso, LassoClassifier, LinearModel, PcaSolver,
     },
     prelude::*,
     seed::Stream,
@@ -314,5 +314,22 @@ fn batches_of_clusters_are_those_of_their_definition() {
         assert_eq!(model.linear().coefficients.beta_dt.len_of(Axis(1)), 5);
         assert!(growing.add(&x.slice(s![.., ..1])).is_err());
         assert_eq!(growing.rows(), 900);
+        // A model and its counts are all that clusters go on with.
+        let resumed = |learner: &str, counts: &[u64]| {
+            let mut model = growing.linear();
+            model.learner = learner.into();
+            let run = Run::on(device).memory(memory);
+            GrowingClusters::resume(model, counts.to_vec(), run)
+        };
+        let mut again = resumed("kmeans", growing.counts()).expect("goes on");
+        for bad in [resumed("kmeans", &[1; 4]), resumed("ridge", &[1; 5])] {
+            assert!(bad.is_err());
+        }
+        growing.add(&part(100, 300)).expect("adds");
+        again.add(&part(100, 300)).expect("adds");
+        assert_eq!(again.counts(), growing.counts());
+        let beta = |clusters: &GrowingClusters| clusters.linear().coefficients.beta_dt;
+        let off = (beta(&again) - beta(&growing)).fold(0.0_f64, |m, v| m.max(v.abs()));
+        assert!(off < 1e-12, "{off:e}");
     }
 }

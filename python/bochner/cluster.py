@@ -13,7 +13,10 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted
 
+from . import _native
+from ._arrays import table
 from ._learning import COUNT, NOT_NEGATIVE, ROWS, SHARED, RowsLearner, takes
+from ._progress import heard
 from ._scan import Scan, checked, of_scans
 
 __all__ = ["KernelKMeans", "SpectralClustering"]
@@ -33,7 +36,10 @@ class _Clusters(ClusterMixin, RowsLearner):
 
     def _facts(self):
         super()._facts()
-        self.inertia_ = self._model.facts()["inertia"]
+        facts = self._model.facts()
+        # Clusters that grew do not say how far their rows were.
+        if "inertia" in facts:
+            self.inertia_ = facts["inertia"]
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None):
@@ -52,9 +58,13 @@ class _Clusters(ClusterMixin, RowsLearner):
         self : object
         """
         self._learn_rows(X)
+        self._label(X)
+        self._sizes = np.bincount(self.labels_, minlength=self._model.n_outputs).tolist()
+        return self
+
+    def _label(self, X):
         labels = self.predict(X)
         self.labels_ = np.concatenate(list(labels)) if isinstance(X, Scan) else labels
-        return self
 
     @of_scans
     def predict(self, X):
@@ -102,10 +112,10 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clusters)
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        Clusters of the rows of the fit.
+        Clusters of the rows of the fit, or of the last `partial_fit`.
 
     inertia_ : float
-        The sum of squared distances to the centres, in feature space.
+        The sum of squared distances of these rows to the centres, in feature space.
 
     n_iter_ : int
         Iterations of the best start.
@@ -120,6 +130,8 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clusters)
     ----------
     R. Chitta, R. Jin and A. K. Jain, "Efficient kernel clustering using random Fourier features",
     ICDM 2012.
+
+    D. Sculley, "Web-scale k-means clustering", WWW 2010.
 
     Examples
     --------
@@ -137,6 +149,48 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clusters)
     def _facts(self):
         super()._facts()
         self._n_features_out = self._model.n_outputs
+        self._growing = None
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X, y=None):
+        """Move the centres by more rows, which are one mini-batch (Sculley 2010).
+
+        Rows go to their nearest centres, and every centre moves to the mean of all rows that ever came
+        to it. The first rows decide scales, bandwidth and map, and are clustered by `fit`'s iteration;
+        after `fit` the clusters that it found go on. Batches in another order give other centres.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
+            Rows; the first call needs ``n_clusters`` of them.
+
+        y : Ignored
+            For pipelines.
+
+        Returns
+        -------
+        self : object
+            ``labels_`` and ``inertia_`` are of these rows alone.
+        """
+        first = not hasattr(self, "_model")
+        rows, none, _ = self._rows_alone(X, None, at_least=2 if first else 1, reset=first)
+        if first:
+            self._learn(rows, none, None)
+            self._sizes = [0] * self._model.n_outputs
+        if self._growing is None:
+            if not hasattr(self, "_sizes"):
+                raise ValueError(
+                    "a loaded KernelKMeans does not know how many rows its clusters hold, which "
+                    "partial_fit needs; pickle the estimator instead, or fit it"
+                )
+            self._growing = _native.GrowingClusters(self._model, self._sizes)
+        size = rows.n_samples if isinstance(rows, Scan) else rows.shape[0]
+        with heard(self.verbose, size) as progress:
+            self._growing.add(table(rows), {**self._options(rows), "progress": progress})
+        self._model = self._growing.model()
+        self._label(X)
+        self.inertia_ = -self.score(X)
+        return self
 
     @of_scans
     def transform(self, X):

@@ -3,6 +3,7 @@
 
 mod arrays;
 mod calls;
+mod clusters;
 mod file;
 mod fitting;
 mod growing;
@@ -27,6 +28,8 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use super::calls::devices;
+    #[pymodule_export]
+    use super::clusters::GrowingClusters;
     #[pymodule_export]
     use super::growing::GrowingState;
     #[pymodule_export]

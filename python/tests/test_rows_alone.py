@@ -269,3 +269,36 @@ def test_pre_images_are_a_ridge_regression(X):
     sparse_rows = KernelPCA(fit_inverse_transform=True, alpha=0.5, random_state=0, **options)
     sparse_rows.fit(sparse.csr_matrix(X))
     assert_allclose(sparse_rows.inverse_transform(T), back, atol=1e-3)
+
+
+def test_clusters_go_on_by_batches(tmp_path):
+    blobs, _ = make_blobs(200, centers=[[0, 0], [6, 0], [0, 6]], random_state=1)
+    # One centre is the mean of all rows, in batches of any size as at once.
+    options = {"map_components": 40, "gamma": 0.1, "standardize": "no", "random_state": 0}
+    parts = [blobs[:7], blobs[7:90], blobs[90:]]
+    whole = KernelKMeans(n_clusters=1, **options).fit(blobs)
+    model = KernelKMeans(n_clusters=1, **options)
+    for part in parts:
+        assert model.partial_fit(part) is model
+        assert model.labels_.shape == (len(part),)
+        # What was pickled goes on, too.
+        model = pickle.loads(pickle.dumps(model))
+    assert_allclose(model.transform(blobs), whole.transform(blobs), atol=1e-5)
+    assert model.inertia_ == pytest.approx(-model.score(parts[-1]))
+
+    # After fit its clusters go on: of all rows twice they are what they were.
+    model = KernelKMeans(n_clusters=3, n_init=5, **options).fit(blobs)
+    before = model.transform(blobs)
+    model.partial_fit(blobs)
+    assert_allclose(model.transform(blobs), before, atol=1e-5)
+    few = blobs[model.labels_ == 0][:5]
+    model.partial_fit(few)
+    moved = np.abs(model.transform(blobs) - before).max(axis=0)
+    assert moved[0] > 1e-4 and moved[1:].max() < 1e-5
+
+    model.save(tmp_path / "model")
+    loaded = KernelKMeans.load(tmp_path / "model")
+    with pytest.raises(ValueError, match="how many rows"):
+        loaded.partial_fit(blobs)
+    with pytest.raises(ValueError, match="features"):
+        model.partial_fit(blobs[:, :1])

@@ -6,13 +6,14 @@ use super::{
 };
 use crate::{
     Error, Result,
-    data::ChunkSource,
+    data::{ChunkSource, Schema},
     features::{End, FeatureMap, Featurizer, Lane},
     flow::Run,
-    models::{Model, RowData, learner::Fitted},
+    models::{LinearModel, Model, RowData, learner::Fitted},
     normal::Targets,
+    text::counted,
 };
-use ndarray::{Array2, Axis};
+use ndarray::{Array1, Array2, Axis};
 use std::sync::Arc;
 
 /// A k-means that goes on: [`KMeans::start`] fits the first rows by Lloyd's iteration, and each
@@ -36,9 +37,11 @@ use std::sync::Arc;
 /// assert_eq!(growing.counts()[cluster[2]], 4);
 /// # Ok::<(), bochner::Error>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct GrowingClusters {
     map: Arc<dyn FeatureMap>,
+    column_names: Option<Vec<String>>,
+    schema: Option<Schema>,
     centres_kd: Array2<f64>,
     /// The sums of the rows that came to each centre.
     sums_kd: Array2<f64>,
@@ -52,21 +55,53 @@ impl KMeans {
     pub fn start<D: RowData>(&self, rows: D) -> Result<GrowingClusters> {
         let mut source = rows.into_rows()?;
         let Fitted { model, run } = self.linear(source.as_mut(), |_| Ok(Targets::none()), false)?;
-        let centres_kd = model.coefficients.beta_dt.t().to_owned();
-        let centres_kd = centres_kd.as_standard_layout().into_owned();
-        let mut growing = GrowingClusters {
-            sums_kd: Array2::zeros(centres_kd.dim()),
-            counts: vec![0; centres_kd.nrows()],
-            centres_kd,
-            map: Arc::from(model.map),
-            run,
-        };
+        let none = vec![0; model.coefficients.beta_dt.ncols()];
+        let mut growing = GrowingClusters::resume(model, none, run)?;
         growing.take_up(source.as_mut())?;
         Ok(growing)
     }
 }
 
 impl GrowingClusters {
+    /// Goes on with the clusters of a model, to each of which so many rows came, `[k]`: as if they
+    /// had been one mini-batch. With counts of 0 the first batch alone says where centres are.
+    ///
+    /// Errors with [`Error::Parameter`] when the model is no k-means, and when there is not one
+    /// count for each cluster.
+    pub fn resume(model: LinearModel, counts: Vec<u64>, run: Run) -> Result<Self> {
+        if model.learner != "kmeans" {
+            let problem = format!(
+                "clusters go on from a k-means, and not from {}",
+                model.learner
+            );
+            return Err(Error::parameter(problem));
+        }
+        let centres_kd = model.coefficients.beta_dt.t();
+        let centres_kd = centres_kd.as_standard_layout().into_owned();
+        if counts.len() != centres_kd.nrows() {
+            return Err(Error::parameter(format!(
+                "{} for {}",
+                counted(counts.len(), "count"),
+                counted(centres_kd.nrows(), "cluster")
+            )));
+        }
+        let counts_k = Array1::from_iter(counts.iter().map(|&count| count as f64));
+        Ok(Self {
+            sums_kd: &centres_kd * &counts_k.insert_axis(Axis(1)),
+            counts,
+            centres_kd,
+            map: Arc::from(model.map),
+            column_names: model.column_names,
+            schema: model.schema,
+            run,
+        })
+    }
+
+    /// Computes as `run` says from here on.
+    pub fn set_run(&mut self, run: Run) {
+        self.run = run;
+    }
+
     /// Number of rows that were added.
     pub fn rows(&self) -> u64 {
         self.counts.iter().sum()
@@ -90,11 +125,21 @@ impl GrowingClusters {
 
     /// The clusters as they are: a model as that of [`KMeans`].
     pub fn model(&self) -> Result<Model<Vec<usize>>> {
+        let device = self.run.device.clone();
+        Ok(Model::new(self.linear(), device, self.run.memory))
+    }
+
+    /// What [`Self::model`] predicts with.
+    pub fn linear(&self) -> LinearModel {
         let map = Box::new(self.map.clone());
         let mut model = centres_model(map, &self.centres_kd, self.rows(), &self.run.device);
         let clusters = self.centres_kd.nrows() as f64;
         model.facts.insert("clusters".into(), clusters);
-        Ok(Model::new(model, self.run.device.clone(), self.run.memory))
+        LinearModel {
+            column_names: self.column_names.clone(),
+            schema: self.schema.clone(),
+            ..model
+        }
     }
 
     fn take_up(&mut self, source: &mut dyn ChunkSource) -> Result<()> {
