@@ -7,6 +7,7 @@ mod digits;
 mod double_descent;
 mod files;
 mod findings;
+mod learning_rates;
 mod qmc;
 mod variance;
 
@@ -71,6 +72,7 @@ pub(crate) struct Experiment {
 const ALL: &[Experiment] = &[
     digits::EXPERIMENT,
     double_descent::EXPERIMENT,
+    learning_rates::EXPERIMENT,
     qmc::EXPERIMENT,
     variance::EXPERIMENT,
 ];

@@ -157,6 +157,15 @@ pub(crate) fn with_deviation(values: &[f64], decimals: usize) -> String {
     }
 }
 
+/// The slope of the least squares line of ln y by ln x.
+pub(crate) fn slope(xs: &[f64], ys: &[f64]) -> f64 {
+    let mean = |of: &[f64]| of.iter().map(|v| v.ln()).sum::<f64>() / of.len() as f64;
+    let (mx, my) = (mean(xs), mean(ys));
+    let pairs = xs.iter().zip(ys).map(|(x, y)| (x.ln() - mx, y.ln() - my));
+    let (over, under) = pairs.fold((0.0, 0.0), |(o, u), (x, y)| (o + x * y, u + x * x));
+    over / under
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -166,5 +175,12 @@ mod tests {
         assert_eq!(mean_and_deviation(&[1.0, 3.0]), (2.0, 2_f64.sqrt()));
         assert_eq!(with_deviation(&[0.5, 0.7], 2), "0.60 ± 0.14");
         assert_eq!(with_deviation(&[0.5], 2), "0.50");
+    }
+
+    #[test]
+    fn the_slope_is_that_of_a_power() {
+        let xs = [1.0, 2.0, 8.0];
+        let ys = xs.map(|x: f64| 3.0 * x.powf(-0.7));
+        assert!((slope(&xs, &ys) + 0.7).abs() < 1e-12);
     }
 }

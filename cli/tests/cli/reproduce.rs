@@ -136,6 +136,36 @@ fn the_second_descent_is_found() {
     assert!(penalised.is_sorted_by(|a, b| a > b), "{penalised:?}");
 }
 
+/// sqrt(n) ln n features learn as the kernel does, few do not, unless they are drawn by leverage; and
+/// the excess risk falls with the number of rows.
+#[test]
+fn few_features_learn_like_the_kernel() {
+    let here = here();
+    let command = "reproduce learning-rates --quick --device cpu --json";
+    let report = bochner(here.path(), command, &[]).json();
+    let rates = &report["experiments"][0]["numbers"]["rates"];
+    for setting in [&rates[0], &rates[1]] {
+        let risks = |of: &Value, size: usize| mean_of(&of[size]);
+        let exact = [0, 1].map(|size| risks(&setting["exact"], size));
+        let [few, root, enough, leverage] =
+            [0, 1, 2, 3].map(|rule| risks(&setting["rules"][rule]["excess"], 1));
+        assert!(exact[1] < 0.6 * exact[0], "{exact:?}");
+        assert!(enough < 1.25 * exact[1], "{enough} {exact:?}");
+        assert!(
+            few > 1.1 * root && root > 2.0 * exact[1],
+            "{few} {root} {exact:?}"
+        );
+        assert!(leverage < 0.6 * root, "{leverage} {root}");
+    }
+}
+
+/// The mean of a list of numbers.
+fn mean_of(values: &Value) -> f64 {
+    let values = values.as_array().expect("a list");
+    let sum: f64 = values.iter().map(|v| v.as_f64().expect("a number")).sum();
+    sum / values.len() as f64
+}
+
 /// What is missing is told with its layout and where it is to be had; one alone fails, of several
 /// the rest goes on.
 #[test]
