@@ -50,6 +50,28 @@ fn signal(child: &Child, name: &str) {
     assert!(sent.expect("kill is there").success());
 }
 
+/// Waits until the command hears a signal; where /proc does not tell, for a while.
+fn hears(child: &Child, name: &str) {
+    let bit = match name {
+        "-INT" => 2,
+        "-TERM" => 15,
+        other => panic!("{other} is not waited for"),
+    };
+    let status = format!("/proc/{}/status", child.id());
+    for _ in 0..10_000 {
+        let Ok(text) = std::fs::read_to_string(&status) else {
+            return sleep(Duration::from_millis(300));
+        };
+        let caught = text.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        if caught.is_some_and(|mask| mask >> (bit - 1) & 1 == 1) {
+            return;
+        }
+        sleep(Duration::from_millis(1));
+    }
+    panic!("nobody hears {name}: what started the tests ignores it, as shells do for `&`");
+}
+
 /// Sends the command a signal in the middle of its output, at its fifth write there, and returns
 /// its status and what it said.
 #[cfg(target_os = "linux")]
@@ -95,7 +117,9 @@ fn what_writes_nothing_yet_ends_at_once() {
         let fit =
             "fit x.npy --targets y.npy --task regression --features 2000 --gamma 0.1 -o model";
         let child = start(here.path(), fit);
-        sleep(Duration::from_millis(300));
+        hears(&child, name);
+        // Into its work, which takes seconds.
+        sleep(Duration::from_millis(200));
         signal(&child, name);
         let output = child.wait_with_output().expect("waits");
         assert_eq!(output.status.code(), Some(status), "{output:?}");
