@@ -6,8 +6,8 @@ use crate::{
     Device, Error, Result,
     bench::{self, OpBench, baseline, ceiling},
     check::Outcome,
-    device::GpuDevice,
-    form::Contest,
+    device::{GpuDevice, gpu::AdapterKind},
+    form::{Contest, Tile},
     ops::{
         additive_chi2, binning, complex_product, few, gram, kernel_block, place, predict, product,
         projection, structured, walsh_hadamard,
@@ -152,6 +152,23 @@ pub const MENUS: &[&dyn Contest] = &[
     &walsh_hadamard::MENU,
 ];
 
+/// Whether adapters of this kind take a variant until something was measured.
+pub fn is_default(op: &Op, variant: &Variant, kind: AdapterKind) -> bool {
+    match op.name {
+        // Baselines, and what is only taken where a measurement found it faster.
+        "projection_naive" | "walsh_hadamard_subgroup" => return false,
+        "gram" if variant.get("SQUARE") == Some(1) => return false,
+        "kernel_block" => return kernel_block::is_default(variant, kind),
+        _ => {}
+    }
+    let menu = MENUS.iter().find(|menu| menu.op() == op.name);
+    let (Some(menu), Some(tile)) = (menu, Tile::of(variant)) else {
+        return true;
+    };
+    let mut classes = menu.classes().iter();
+    classes.any(|&class| menu.default(kind, class) == tile.name)
+}
+
 /// What measurements chose on this adapter, in this process and earlier ones, by the names of op
 /// and class.
 pub fn chosen(gpu: &GpuDevice) -> Vec<(String, &'static str)> {
@@ -169,7 +186,7 @@ pub fn chosen(gpu: &GpuDevice) -> Vec<(String, &'static str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{device::gpu::AdapterKind, form::tuning};
+    use crate::form::tuning;
 
     #[test]
     fn menus_have_their_own_names_and_defaults_that_they_hold() {

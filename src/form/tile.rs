@@ -43,6 +43,16 @@ impl Tile {
         ];
         Variant::of(constants.map(|(name, value)| (name, value.into())))
     }
+
+    /// The shape that a variant of a shader has, if any.
+    pub fn of(variant: &Variant) -> Option<Self> {
+        let mut all = MENU.iter().chain([&DIRECT_64]).copied();
+        let is = |tile: &Self| {
+            let own = tile.variant();
+            variant.constants().starts_with(own.constants())
+        };
+        all.find(is)
+    }
 }
 
 impl Way for Tile {

@@ -8,7 +8,7 @@ mod gpu;
 mod level;
 
 pub use gpu::MENU;
-pub(crate) use gpu::OP;
+pub(crate) use gpu::{OP, is_default};
 pub use level::Level;
 
 use super::Loaded;

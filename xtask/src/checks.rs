@@ -2,7 +2,7 @@
 
 use crate::metadata::collect;
 use crate::process::{capture, cargo, root, run, step, target_dir};
-use crate::{dependencies, documents, header, msrv, web};
+use crate::{codegen, dependencies, documents, header, msrv, web};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::process::Command;
@@ -35,6 +35,7 @@ pub(crate) fn run_all() -> Result<()> {
         let mut doc = cargo(["doc", "--release", "--no-deps", "--workspace"]);
         run(doc.env("RUSTDOCFLAGS", "-D warnings"))
     })?;
+    step("codegen", codegen::check_if_possible)?;
     step("browser", web::check_if_possible)?;
     step("examples", examples)?;
     step("README's first command", readme)

@@ -2,6 +2,7 @@
 
 mod adapters;
 mod checks;
+mod codegen;
 mod dependencies;
 mod dist;
 mod documents;
@@ -51,6 +52,12 @@ Usage: cargo xtask COMMAND
                [default: 1000000, which takes an hour or more]
   web [test]   the package for browsers and its page into target/web; with `test` both are run in a
                Chromium without a window, every map on WebGPU and on the CPU
+  codegen [--spirv DIR] [--json] [--set-up]
+               every shader as SPIR-V into DIR [default: target/codegen], compiled by Mesa's drivers for
+               NVIDIA, AMD and Apple without a GPU: registers, spills, occupancy, and the share of
+               multiply-adds in hot loops; errs where a default variant spills or a loop fell below
+               its limit. --set-up unpacks the drivers into CODEGEN_ROOT [default:
+               ~/.cache/bochner-codegen] first (Debian, as root)
   dist [TARGET]
                the program and the C library as they are handed out, in an archive with licences
                and completions, and their sizes; TARGET as rustc names it [default: this machine]
@@ -76,7 +83,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         [command, rest @ ..] => (command.as_str(), rest),
     };
     let takes_arguments = match command {
-        "test" => true,
+        "test" | "codegen" => true,
         "fuzz" | "dist" | "soak" => rest.len() <= 1,
         "web" => matches!(rest, []) || matches!(rest, [word] if word == "test"),
         "portability" => rest.iter().all(|argument| argument == "--no-tests"),
@@ -88,6 +95,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
     match command {
         "test" => suites::run(rest),
         "checks" => checks::run_all(),
+        "codegen" => codegen::run_with(rest),
         "ci" => {
             process::step("tests", || suites::run(&[]))?;
             checks::run_all()

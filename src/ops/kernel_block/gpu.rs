@@ -39,6 +39,22 @@ pub(crate) static OP: Op = Op {
 /// The tile shapes of this op: through workgroup memory, and straight from the buffers.
 pub const MENU: &[Tile] = &[tile::SHARED_64, tile::SHARED_64_HALF, tile::DIRECT_8X64];
 
+/// The shape of a block: of an arc-cosine kernel, or of another.
+fn usual(kind: AdapterKind, angular: bool) -> Tile {
+    match kind {
+        AdapterKind::Software => tile::DIRECT_8X64,
+        AdapterKind::Integrated => tile::SHARED_64_HALF,
+        // Two sums an entry.
+        _ if angular => tile::SHARED_64_HALF,
+        _ => tile::SHARED_64,
+    }
+}
+
+/// Whether adapters of this kind take the variant.
+pub(crate) fn is_default(variant: &Variant, kind: AdapterKind) -> bool {
+    Tile::of(variant) == Some(usual(kind, variant.get("PAIR") == Some(PAIR_ANGULAR)))
+}
+
 /// Bytes of the kernel block that a product keeps on a GPU.
 const SCRATCH_BYTES: usize = 32 << 20;
 
@@ -71,6 +87,9 @@ struct Params {
     alpha: f32,
 }
 
+/// What the arc-cosine kernels gather.
+const PAIR_ANGULAR: i64 = 4;
+
 /// The shader's constants FORM and PAIR.
 fn codes(form: BlockForm) -> (i64, i64) {
     match form {
@@ -82,7 +101,7 @@ fn codes(form: BlockForm) -> (i64, i64) {
         BlockForm::Cauchy => (5, 2),
         BlockForm::Hat => (6, 3),
         BlockForm::RationalQuadratic { .. } => (7, 0),
-        BlockForm::ArcCosine { order } => (8 + i64::from(order), 4),
+        BlockForm::ArcCosine { order } => (8 + i64::from(order), PAIR_ANGULAR),
     }
 }
 
@@ -124,13 +143,7 @@ impl Landmarks {
     ) -> Result<Self> {
         let device = Device::Gpu(gpu.clone());
         let (m, d) = landmarks.landmarks_md.dim();
-        let usual = || match gpu.report().kind {
-            AdapterKind::Software => tile::DIRECT_8X64,
-            AdapterKind::Integrated => tile::SHARED_64_HALF,
-            // Two sums an entry.
-            _ if landmarks.angular => tile::SHARED_64_HALF,
-            _ => tile::SHARED_64,
-        };
+        let usual = || usual(gpu.report().kind, landmarks.angular);
         // Rows are loaded four at a time; a zero row adds nothing to any distance, since x is zero
         // there too.
         let w = Array2::from_shape_fn((d.next_multiple_of(4), m), |(c, j)| landmarks.value(j, c));
