@@ -2,12 +2,14 @@
 //!
 //! An experiment is one file with an [`Experiment`], and one line in [`ALL`].
 
+mod binning;
 mod datasets;
 mod digits;
 mod double_descent;
 mod files;
 mod findings;
 mod learning_rates;
+mod metric;
 mod qmc;
 mod variance;
 
@@ -70,9 +72,11 @@ pub(crate) struct Experiment {
 
 /// All experiments, in the order in which `all` runs them.
 const ALL: &[Experiment] = &[
+    binning::EXPERIMENT,
     digits::EXPERIMENT,
     double_descent::EXPERIMENT,
     learning_rates::EXPERIMENT,
+    metric::EXPERIMENT,
     qmc::EXPERIMENT,
     variance::EXPERIMENT,
 ];

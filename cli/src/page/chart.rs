@@ -238,15 +238,20 @@ impl Chart {
 
     /// The picture inside a page. Empty where nothing can be drawn.
     pub(crate) fn figure(&self) -> String {
-        let Some(scene) = self.scene() else {
-            return String::new();
-        };
-        format!(
-            "<figure>{}<figcaption>{}</figcaption></figure>\n",
-            scene.inline(),
-            escaped(&self.caption)
-        )
+        match self.scene() {
+            Some(scene) => figure(&scene, &self.caption),
+            None => String::new(),
+        }
     }
+}
+
+/// A picture inside a page, with what it shows below it.
+pub(crate) fn figure(scene: &Scene, caption: &str) -> String {
+    format!(
+        "<figure>{}<figcaption>{}</figcaption></figure>\n",
+        scene.inline(),
+        escaped(caption)
+    )
 }
 
 /// Where a panel lies: its edges, and its scales.

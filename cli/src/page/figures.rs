@@ -1,7 +1,7 @@
 //! Which pictures a report's numbers make.
 
 use super::{
-    chart::{Axis, Chart, Drawn, Panel, Point, Series, bars},
+    chart::{Axis, Chart, Drawn, Panel, Point, Series, bars, figure},
     escaped,
 };
 use crate::report::{Value, six_digits};
@@ -56,10 +56,7 @@ fn importance(object: &Value) -> String {
         shares.push((format!("{} others", rest.len()), sum));
     }
     let what = "Share of each column in the mean squared gradient of the predictions";
-    format!(
-        "<figure>{}<figcaption>{what}</figcaption></figure>\n",
-        bars(what, &shares).inline()
-    )
+    figure(&bars(what, &shares), what)
 }
 
 /// One panel of series.

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use bochner::data::{ChunkSource, DataFile};
-use ndarray::{Array1, Array2, Axis, concatenate};
+use ndarray::{Array1, Array2, Axis, Zip, concatenate};
 use std::path::Path;
 
 /// A data set that the program does not bring.
@@ -31,11 +31,54 @@ pub(super) const CPU: Dataset = Dataset {
     public: "comp-activ of the Delve collection",
 };
 
+pub(super) const COVTYPE: Dataset = Dataset {
+    name: "covtype",
+    what: "forest cover, 464,809 training and 116,203 test rows of 10 amounts and 44 columns of 0 and 1; y is the type, 1 to 7",
+    public: "Covertype of the UCI repository, of which every fifth row, drawn at random, is the test",
+};
+
+pub(super) const LETTER: Dataset = Dataset {
+    name: "letter",
+    what: "images of letters, 16,000 training and 4,000 test rows of 16 measures; y is the letter, 0 to 25",
+    public: "Letter Recognition of the UCI repository, of which the last 4,000 rows are the test",
+};
+
 pub(super) const MNIST: Dataset = Dataset {
     name: "mnist",
     what: "handwritten digits, 60,000 training and 10,000 test rows of 784 pixels; y is the digit",
     public: "the MNIST database of LeCun, Cortes and Burges, mnist_784 at OpenML",
 };
+
+impl Table {
+    /// Columns less their mean over the training rows, divided by their deviation there.
+    pub(super) fn standardized(mut self) -> Self {
+        let mean = self.x.mean_axis(Axis(0));
+        let deviation = self.x.std_axis(Axis(0), 0.0);
+        let deviation = deviation.mapv(|s| if s > 0.0 { s } else { 1.0 });
+        if let Some(mean) = mean {
+            for x in [&mut self.x, &mut self.x_test] {
+                *x -= &mean;
+                *x /= &deviation;
+            }
+        }
+        self
+    }
+}
+
+/// The median over pairs of 500 rows, spread evenly, of the sum over columns of `of` their
+/// differences; 1 of a single row.
+pub(super) fn median_distance(x: &Array2<f64>, of: impl Fn(f64) -> f64) -> f64 {
+    let n = x.nrows();
+    let some = n.min(500);
+    let rows: Vec<_> = (0..some).map(|i| x.row(i * n / some)).collect();
+    let mut apart: Vec<f64> = Vec::new();
+    for (i, a) in rows.iter().enumerate() {
+        let one = |b| Zip::from(a).and(b).fold(0.0, |sum, a, b| sum + of(a - b));
+        apart.extend(rows[..i].iter().map(one));
+    }
+    apart.sort_by(f64::total_cmp);
+    apart.get(apart.len() / 2).copied().unwrap_or(1.0)
+}
 
 impl Dataset {
     /// Whether a folder of data sets has it.
@@ -88,4 +131,32 @@ fn read(source: &mut dyn ChunkSource) -> Result<(Array2<f64>, Array1<f64>)> {
     let xs: Vec<_> = xs.iter().map(|x| x.view()).collect();
     let ys: Vec<_> = ys.iter().map(|y| y.view()).collect();
     Ok((concatenate(Axis(0), &xs)?, concatenate(Axis(0), &ys)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn columns_are_standardised_by_the_training_rows() {
+        let table = Table {
+            x: array![[0.0, 5.0], [4.0, 5.0]],
+            y: array![0.0, 1.0],
+            x_test: array![[6.0, 6.0]],
+            y_test: array![1.0],
+        };
+        let table = table.standardized();
+        assert_eq!(table.x, array![[-1.0, 0.0], [1.0, 0.0]]);
+        assert_eq!(table.x_test, array![[2.0, 1.0]]);
+    }
+
+    #[test]
+    fn the_median_is_over_pairs_of_different_rows() {
+        // Distances 1, 2, 3, 4, 6 and 7.
+        let x = array![[0.0, 0.0], [1.0, 0.0], [3.0, 0.0], [7.0, 0.0]];
+        assert_eq!(median_distance(&x, f64::abs), 4.0);
+        assert_eq!(median_distance(&x, |v| v * v), 16.0);
+        assert_eq!(median_distance(&array![[1.0]], f64::abs), 1.0);
+    }
 }

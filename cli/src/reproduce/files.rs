@@ -26,12 +26,10 @@ pub(super) fn write(
 ) -> Result<()> {
     let _writing = writing();
     let name = experiment.name;
-    for (picture, chart) in findings.pictures() {
-        if let Some(scene) = chart.scene() {
-            let at = |ending: &str| folder.join(format!("{name}-{picture}.{ending}"));
-            file(&at("svg"), scene.file().as_bytes())?;
-            file(&at("png"), &scene.png())?;
-        }
+    for picture in findings.pictures() {
+        let at = |ending: &str| folder.join(format!("{name}-{}.{ending}", picture.name));
+        file(&at("svg"), picture.scene.file().as_bytes())?;
+        file(&at("png"), &picture.scene.png())?;
     }
     let numbers = numbers(experiment, facts, findings);
     let text = serde_json::to_string_pretty(&numbers).unwrap_or_default();

@@ -1,6 +1,9 @@
 //! What an experiment found: words, tables, pictures, and the numbers behind them.
 
-use crate::page::{chart::Chart, escaped};
+use crate::page::{
+    chart::{Chart, Scene, bars, figure},
+    escaped,
+};
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
 
@@ -19,7 +22,15 @@ enum Part {
     Heading(String),
     Text(String),
     Grid(Grid),
-    Picture(String, Chart),
+    Picture(Picture),
+}
+
+/// A picture, whose files end in this name.
+#[derive(Debug)]
+pub(crate) struct Picture {
+    pub(super) name: String,
+    pub(super) scene: Scene,
+    caption: String,
 }
 
 /// A table.
@@ -68,9 +79,30 @@ impl Findings {
         self.parts.push(Part::Grid(grid));
     }
 
-    /// A picture, whose files end in this name.
+    /// A picture, whose files end in this name; none where nothing can be drawn.
     pub(crate) fn picture(&mut self, name: impl Into<String>, chart: Chart) {
-        self.parts.push(Part::Picture(name.into(), chart));
+        if let Some(scene) = chart.scene() {
+            self.drawn(name.into(), scene, chart.caption);
+        }
+    }
+
+    /// Bars of these names and shares, whose files end in this name.
+    pub(crate) fn bars(
+        &mut self,
+        name: impl Into<String>,
+        caption: impl Into<String>,
+        items: &[(String, f64)],
+    ) {
+        let caption = caption.into();
+        self.drawn(name.into(), bars(&caption, items), caption);
+    }
+
+    fn drawn(&mut self, name: String, scene: Scene, caption: String) {
+        self.parts.push(Part::Picture(Picture {
+            name,
+            scene,
+            caption,
+        }));
     }
 
     /// A number, or several, for programs.
@@ -83,10 +115,10 @@ impl Findings {
         &self.numbers
     }
 
-    /// All pictures with their names.
-    pub(crate) fn pictures(&self) -> impl Iterator<Item = (&str, &Chart)> {
+    /// All pictures.
+    pub(crate) fn pictures(&self) -> impl Iterator<Item = &Picture> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Picture(name, chart) => Some((name.as_str(), chart)),
+            Part::Picture(picture) => Some(picture),
             _ => None,
         })
     }
@@ -98,7 +130,9 @@ impl Findings {
             let _ = match part {
                 Part::Heading(text) => writeln!(html, "<h2>{}</h2>", escaped(text)),
                 Part::Text(text) => writeln!(html, "<p>{}</p>", escaped(text)),
-                Part::Picture(_, chart) => writeln!(html, "{}", chart.figure()),
+                Part::Picture(picture) => {
+                    writeln!(html, "{}", figure(&picture.scene, &picture.caption))
+                }
                 Part::Grid(grid) => writeln!(html, "{}", grid.html()),
             };
         }

@@ -119,7 +119,7 @@ fn risk(
         .seed(context.seed(trial))
         .device(context.device())
         .fit((&x, &y))?;
-    let predicted: Array1<f64> = model.predict(&judge.rows())?;
+    let predicted: Array1<f64> = model.predict(judge.rows())?;
     Ok(judge.excess(&predicted))
 }
 

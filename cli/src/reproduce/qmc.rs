@@ -4,7 +4,7 @@
 mod regression;
 
 use super::{
-    Context, Experiment, Table,
+    Context, Experiment,
     datasets::{CPU, MNIST},
     findings::{Findings, mean_and_deviation},
 };
@@ -68,7 +68,7 @@ fn run(context: &Context<'_>) -> Result<Findings> {
         counted(context.trials(10) as u64, "seed")
     ));
     if let Some(cpu) = context.load(&CPU)? {
-        let cpu = standardized(cpu);
+        let cpu = cpu.standardized();
         matrices(context, &mut findings, ("cpu", SIGMA_CPU), &cpu.x)?;
         discrepancy(context, &mut findings, &cpu.x)?;
         regression::add(context, &mut findings, &cpu)?;
@@ -78,20 +78,6 @@ fn run(context: &Context<'_>) -> Result<Findings> {
         matrices(context, &mut findings, ("mnist", SIGMA_MNIST), &pixels)?;
     }
     Ok(findings)
-}
-
-/// Columns less their mean over the training rows, divided by their deviation there.
-fn standardized(mut table: Table) -> Table {
-    let mean = table.x.mean_axis(Along(0));
-    let deviation = table.x.std_axis(Along(0), 0.0);
-    let deviation = deviation.mapv(|s| if s > 0.0 { s } else { 1.0 });
-    if let Some(mean) = mean {
-        for x in [&mut table.x, &mut table.x_test] {
-            *x -= &mean;
-            *x /= &deviation;
-        }
-    }
-    table
 }
 
 /// Rows spread evenly, at unit lengthscale.

@@ -1,7 +1,7 @@
 //! `bochner reproduce`.
 
 use super::{bochner, here};
-use ndarray::Array2;
+use ndarray::{Array1, Array2};
 use ndarray_npy::NpzWriter;
 use serde_json::Value;
 use std::{fs, path::Path};
@@ -164,6 +164,69 @@ fn mean_of(values: &Value) -> f64 {
     let values = values.as_array().expect("a list");
     let sum: f64 = values.iter().map(|v| v.as_f64().expect("a number")).sum();
     sum / values.len() as f64
+}
+
+/// Writes a data set whose targets are of its rows.
+fn write_set(folder: &Path, columns: usize, rows: [usize; 2], target: impl Fn(&[f64]) -> f64) {
+    fs::create_dir_all(folder).expect("made");
+    for (name, rows, step) in [("train.npz", rows[0], 0), ("test.npz", rows[1], 10_000)] {
+        // Columns go around at speeds that have nothing in common: 4 j + 3 is no square.
+        let place = |(i, j): (usize, usize)| {
+            let turns = (i + step) as f64 * (4.0 * j as f64 + 3.0).sqrt();
+            turns.fract() * 255.0
+        };
+        let x = Array2::from_shape_fn((rows, columns), place);
+        let y: Array1<f64> = x
+            .rows()
+            .into_iter()
+            .map(|row| target(&row.to_vec()))
+            .collect();
+        let mut file = NpzWriter::new(fs::File::create(folder.join(name)).expect("made"));
+        file.add_array("X", &x).expect("written");
+        file.add_array("y", &y).expect("written");
+        file.finish().expect("written");
+    }
+}
+
+/// Of steps along a column, bins tell the classes better than waves.
+#[test]
+fn bins_find_steps() {
+    let here = here();
+    write_set(&here.path().join("sets/covtype"), 3, [2000, 1000], |row| {
+        1.0 + f64::from((row[0] / 64.0) as i32 % 2)
+    });
+    let command = "reproduce binning --data sets --quick --trials 1 --device cpu --json";
+    let report = bochner(here.path(), command, &[]).json();
+    let numbers = &report["experiments"][0]["numbers"];
+    let last = |map: &str| mean_of(&numbers[map]["errors"][1]);
+    let (waves, bins) = (last("Fourier"), last("random_binning"));
+    assert!(bins < 0.03 && bins < 0.5 * waves, "{bins} {waves}");
+    // The length is one of those that were tried, the best.
+    let probes = numbers["Fourier"]["probes"].as_array().expect("tried");
+    assert_eq!(probes.len(), 6);
+    let page = fs::read_to_string(here.path().join("results/binning.html")).expect("a page");
+    assert!(page.contains("2.2") && page.contains("11.6"), "{page}");
+}
+
+/// The metric finds the column that the target depends on, and the fit gains by it.
+#[test]
+fn the_metric_finds_the_column_that_matters() {
+    let here = here();
+    let target = |row: &[f64]| (0.035 * row[2]).sin();
+    write_set(&here.path().join("sets/cpu"), 8, [800, 400], target);
+    let command = "reproduce metric --data sets --quick --device cpu --json";
+    let report = bochner(here.path(), command, &[]).json();
+    let numbers = &report["experiments"][0]["numbers"]["cpu"];
+    let share = numbers["importance"][2].as_f64().expect("a number");
+    assert!(share > 0.9, "{numbers}");
+    for turns in [0, 1].map(|metric| &numbers["turns"][metric]["errors"]) {
+        let [first, last] = [0, 2].map(|turn| mean_of(&turns[turn]));
+        assert!(last < 0.3 * first, "{first} {last}");
+    }
+    let folder = here.path().join("results");
+    for picture in ["cpu-errors", "cpu-matrix", "cpu-importance"] {
+        assert!(folder.join(format!("metric-{picture}.png")).is_file());
+    }
 }
 
 /// What is missing is told with its layout and where it is to be had; one alone fails, of several
