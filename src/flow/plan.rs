@@ -132,6 +132,7 @@ fn whole_blocks(rows: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::{prelude::*, test_runner::RngSeed};
 
     /// 32 columns to 1000 features.
     fn needs() -> RowNeeds {
@@ -164,34 +165,41 @@ mod tests {
         assert_eq!(by_binding, 768);
     }
 
-    /// Whatever is asked: rows fit, are as many whole blocks as fit, or are refused rightly.
-    #[test]
-    fn any_needs_fit_or_are_refused() {
-        let mut draws = crate::seed::Seed(5).stream(crate::seed::Stream::Sample, 0);
-        let mut log = |least: f64, most: f64| (least + draws.uniform() * (most - least)).exp2();
-        for _ in 0..20_000 {
-            let widest = log(0.0, 24.0) as usize;
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            rng_seed: RngSeed::Fixed(5),
+            failure_persistence: None,
+            ..ProptestConfig::with_cases(20_000)
+        })]
+
+        /// Whatever is asked: rows fit, are as many whole blocks as fit, or are refused rightly.
+        #[test]
+        fn any_needs_fit_or_are_refused(
+            widest in 0.0..24.0_f64,
+            beside in 0.0..4.0_f64,
+            binding in 4.0..36.0_f64,
+            memory in 0.0..40.0_f64,
+        ) {
+            let widest = widest.exp2() as usize;
             let needs = RowNeeds {
                 widest,
-                bytes: (4.0 * widest as f64 * log(0.0, 4.0)) as u64,
+                bytes: (4.0 * widest as f64 * beside.exp2()) as u64,
             };
-            let (binding, memory) = (log(4.0, 36.0) as u64, log(0.0, 40.0) as u64);
+            let (binding, memory) = (binding.exp2() as u64, memory.exp2() as u64);
             let wide = 4 * (widest as u64).next_multiple_of(4);
             let fits = |rows: u64| {
                 rows * needs.bytes <= memory && rows * wide <= binding && rows <= ENOUGH_ROWS
             };
-            let Ok(rows) = chunk_rows(needs, binding, memory) else {
-                assert!(!fits(8), "{needs:?} in {memory} and {binding} is refused");
-                continue;
-            };
-            let rows = rows as u64;
-            assert!(fits(rows) && rows.is_multiple_of(8), "{rows} of {needs:?}");
-            // One block more would not fit, or makes larger blocks of all.
-            let block = [4096, 256, 8].into_iter().find(|&b| rows >= b).expect("8");
-            assert!(
-                !fits(rows + block),
-                "{rows} of {needs:?}, but {block} more fit"
-            );
+            match chunk_rows(needs, binding, memory) {
+                Err(_) => assert!(!fits(8), "it is refused"),
+                Ok(rows) => {
+                    let rows = rows as u64;
+                    assert!(fits(rows) && rows.is_multiple_of(8), "{rows} rows");
+                    // One block more would not fit, or makes larger blocks of all.
+                    let block = [4096, 256, 8].into_iter().find(|&b| rows >= b).expect("8");
+                    assert!(!fits(rows + block), "{rows} rows, but {block} more fit");
+                }
+            }
         }
     }
 

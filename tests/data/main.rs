@@ -17,6 +17,7 @@ mod npz;
 mod output;
 mod panics;
 mod parts;
+mod round_trips;
 mod schema;
 mod sparse;
 mod stream;
@@ -26,6 +27,7 @@ mod table;
 use bochner::Result;
 use bochner::data::{Chunk, ChunkSource, Rows};
 use ndarray::{Array2, Axis, concatenate};
+use proptest::test_runner::{Config as ProptestConfig, RngSeed};
 use std::path::PathBuf;
 use tempfile::TempDir;
 
@@ -34,6 +36,21 @@ fn place(name: &str) -> (TempDir, PathBuf) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join(name);
     (directory, path)
+}
+
+/// So many cases of a property, the same at each run unless `PROPTEST_RNG_SEED` says otherwise;
+/// `PROPTEST_CASES` asks for more.
+fn cases(cases: u32) -> ProptestConfig {
+    let given = |name| std::env::var_os(name).is_some();
+    let mut config = ProptestConfig::default();
+    if !given("PROPTEST_CASES") {
+        config.cases = cases;
+    }
+    if !given("PROPTEST_RNG_SEED") {
+        config.rng_seed = RngSeed::Fixed(1);
+    }
+    config.failure_persistence = None;
+    config
 }
 
 /// Everything a source yields in chunks of at most `max_rows`, from its first row on.

@@ -1,26 +1,33 @@
 //! However rows are split, and in whatever chunks they come, their sums are the same.
 
+use crate::cases;
 use bochner::{
     Device, Result, Run,
     data::{Chunk, ChunkSource, MemorySource, Survey, SurveyPart},
     features::{Affine, DenseFeatures, Fourier},
     kernels::Gaussian,
-    seed::{Draws, Seed, Stream},
     solve::{NormalEquations, Targets},
 };
 use ndarray::{Array2, s};
+use proptest::{
+    collection::{btree_set, vec},
+    prelude::*,
+};
+use std::sync::LazyLock;
 
 const ROWS: usize = 700;
 
-/// A number from `least` to `most`.
-fn between(draws: &mut Draws, least: usize, most: usize) -> usize {
-    least + (draws.uniform() * (most - least + 1) as f64) as usize
+/// Rows in chunks of these sizes, in turn, of no more than is asked for.
+struct Ragged<'s> {
+    own: MemorySource,
+    sizes: std::iter::Cycle<std::slice::Iter<'s, usize>>,
 }
 
-/// Rows in chunks of drawn sizes, of no more than is asked for.
-struct Ragged<'d> {
-    own: MemorySource,
-    draws: &'d mut Draws,
+impl<'s> Ragged<'s> {
+    fn new(own: MemorySource, sizes: &'s [usize]) -> Self {
+        let sizes = sizes.iter().cycle();
+        Self { own, sizes }
+    }
 }
 
 impl ChunkSource for Ragged<'_> {
@@ -34,8 +41,8 @@ impl ChunkSource for Ragged<'_> {
         self.own.rows()
     }
     fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
-        let rows = between(self.draws, 1, max_rows.min(97));
-        self.own.next_chunk(rows)
+        let size = self.sizes.next().expect("sizes without an end");
+        self.own.next_chunk(max_rows.min(*size))
     }
     fn rewind(&mut self) -> Result<()> {
         self.own.rewind()
@@ -72,25 +79,31 @@ impl Case {
         MemorySource::new(part(&self.x), Some(part(&self.y))).unwrap()
     }
 
-    /// Sums of rows `from .. to` in ragged chunks, in a memory that is drawn.
-    fn sums(&self, (from, to): (usize, usize), draws: &mut Draws) -> NormalEquations {
-        let memory = between(draws, 4_000, 60_000) as u64;
-        let own = self.source(from, to);
+    /// Sums of rows `from .. to` in chunks of these sizes, in so much memory.
+    fn sums(&self, (from, to): (usize, usize), sizes: &[usize], memory: u64) -> NormalEquations {
         let run = Run::on(&Device::cpu()).memory(memory);
-        let mut source = Ragged { own, draws };
+        let mut source = Ragged::new(self.source(from, to), sizes);
         NormalEquations::accumulate(&self.map, &mut source, &self.targets, run).unwrap()
     }
 }
 
 /// Ends of one to six pieces, none of them empty.
-fn cuts(draws: &mut Draws) -> Vec<(usize, usize)> {
-    let mut ends: Vec<_> = (0..between(draws, 0, 5))
-        .map(|_| between(draws, 1, ROWS - 1))
-        .chain([0, ROWS])
-        .collect();
-    ends.sort_unstable();
-    ends.dedup();
-    ends.windows(2).map(|pair| (pair[0], pair[1])).collect()
+fn pieces() -> impl Strategy<Value = Vec<(usize, usize)>> {
+    btree_set(1..ROWS, 0..6).prop_map(|inner| {
+        let ends: Vec<_> = [0].into_iter().chain(inner).chain([ROWS]).collect();
+        ends.windows(2).map(|pair| (pair[0], pair[1])).collect()
+    })
+}
+
+/// Sizes of chunks.
+fn sizes() -> impl Strategy<Value = Vec<usize>> {
+    vec(1..=97_usize, 1..8)
+}
+
+fn sum<'a>(parts: impl IntoIterator<Item = &'a NormalEquations>) -> NormalEquations {
+    let mut sum = NormalEquations::zero(12, 2);
+    parts.into_iter().for_each(|part| sum.merge(part).unwrap());
+    sum
 }
 
 fn assert_same(one: &NormalEquations, other: &NormalEquations, most: f64, what: &str) {
@@ -103,11 +116,9 @@ fn assert_same(one: &NormalEquations, other: &NormalEquations, most: f64, what: 
 }
 
 #[test]
-fn any_split_and_any_chunks_give_the_same_sums() {
+fn sums_are_those_of_the_formula() {
     let case = Case::new();
-    let mut draws = Seed(11).stream(Stream::Sample, 0);
-    let whole = case.sums((0, ROWS), &mut draws);
-    // Against the formula, on the host.
+    let whole = case.sums((0, ROWS), &[ROWS], 1 << 20);
     let mut features = Array2::<f64>::zeros((0, 12));
     let cpu = Device::cpu();
     bochner::features::featurize(&case.map, &mut case.source(0, ROWS), &cpu, |z| {
@@ -120,50 +131,53 @@ fn any_split_and_any_chunks_give_the_same_sums() {
     for ((i, j), sum) in whole.gram_dd.indexed_iter().filter(|((i, j), _)| j <= i) {
         assert!((sum - gram[[i, j]]).abs() < 1e-6 * gram[[i, i]], "{i}, {j}");
     }
-    for trial in 0..60 {
-        let pieces = cuts(&mut draws);
-        let what = format!("trial {trial}, {pieces:?}");
-        let parts: Vec<_> = (pieces.iter())
-            .map(|&piece| case.sums(piece, &mut draws))
-            .collect();
-        let add = |parts: &mut dyn Iterator<Item = &NormalEquations>| {
-            let mut sum = NormalEquations::zero(12, 2);
-            parts.for_each(|part| sum.merge(part).unwrap());
-            sum
-        };
-        let forth = add(&mut parts.iter());
-        assert_same(&forth, &whole, 1e-6, &what);
+}
+
+proptest! {
+    #![proptest_config(cases(60))]
+
+    #[test]
+    fn any_split_and_any_chunks_give_the_same_sums(
+        pieces in pieces(),
+        sizes in sizes(),
+        memory in 4_000..60_000_u64,
+    ) {
+        static CASE: LazyLock<(Case, NormalEquations)> = LazyLock::new(|| {
+            let case = Case::new();
+            let whole = case.sums((0, ROWS), &[ROWS], 1 << 20);
+            (case, whole)
+        });
+        let (case, whole) = &*CASE;
+        let sums = pieces.iter().map(|&piece| case.sums(piece, &sizes, memory));
+        let parts: Vec<_> = sums.collect();
+        let forth = sum(&parts);
+        assert_same(&forth, whole, 1e-6, "the whole");
         // In another order but for rounding of f64; through bytes, and in groups, as well.
-        assert_same(&add(&mut parts.iter().rev()), &forth, 1e-14, &what);
+        assert_same(&sum(parts.iter().rev()), &forth, 1e-14, "backwards");
         let bytes = parts.iter().map(|part| part.to_bytes().unwrap());
         let read: Vec<_> = bytes
             .map(|b| NormalEquations::from_bytes(&b).unwrap())
             .collect();
-        assert_eq!(add(&mut read.iter()).gram_dd, forth.gram_dd, "{what}");
+        assert_eq!(sum(&read).gram_dd, forth.gram_dd, "through bytes");
         let (left, right) = parts.split_at(parts.len() / 2);
-        let groups = [add(&mut left.iter()), add(&mut right.iter())];
-        assert_same(&add(&mut groups.iter()), &forth, 1e-14, &what);
+        assert_same(&sum(&[sum(left), sum(right)]), &forth, 1e-14, "in groups");
         // What is taken away again leaves the others.
         let mut rest = forth.clone();
         rest.subtract(&parts[0]).unwrap();
-        assert_same(&rest, &add(&mut parts[1..].iter()), 1e-12, &what);
+        assert_same(&rest, &sum(&parts[1..]), 1e-12, "without the first");
     }
-}
 
-#[test]
-fn any_split_and_any_chunks_give_the_same_survey() {
-    let case = Case::new();
-    let mut draws = Seed(12).stream(Stream::Sample, 0);
-    let whole = Survey::of(&mut case.source(0, ROWS), 50, 3).unwrap();
-    for trial in 0..60 {
-        let own = case.source(0, ROWS);
-        let mut ragged = Ragged {
-            own,
-            draws: &mut draws,
-        };
+    #[test]
+    fn any_split_and_any_chunks_give_the_same_survey(pieces in pieces(), sizes in sizes()) {
+        static CASE: LazyLock<(Case, Survey)> = LazyLock::new(|| {
+            let case = Case::new();
+            let whole = Survey::of(&mut case.source(0, ROWS), 50, 3).unwrap();
+            (case, whole)
+        });
+        let (case, whole) = &*CASE;
+        let mut ragged = Ragged::new(case.source(0, ROWS), &sizes);
         let again = Survey::of(&mut ragged, 50, 3).unwrap();
-        assert_eq!(again.sample, whole.sample, "{trial}: other rows were drawn");
-        let pieces = cuts(&mut draws);
+        assert_eq!(again.sample, whole.sample, "other rows were drawn");
         let mut parts = pieces.iter().map(|&(from, to)| {
             let mut source = case.source(from, to);
             SurveyPart::of(&mut source, from as u64, 50, 3).unwrap()
@@ -172,15 +186,12 @@ fn any_split_and_any_chunks_give_the_same_survey() {
         parts.for_each(|part| sum.merge(&part).unwrap());
         let merged = sum.finish().unwrap();
         assert_eq!(merged.rows, whole.rows);
-        assert_eq!(merged.sample, whole.sample, "{trial}, {pieces:?}");
+        assert_eq!(merged.sample, whole.sample);
         for (a, b) in [
             (&merged.mean, &whole.mean),
             (&merged.variance, &whole.variance),
         ] {
-            assert!(
-                a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-12),
-                "{trial}"
-            );
+            assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-12));
         }
     }
 }

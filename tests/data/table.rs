@@ -4,14 +4,14 @@ use bochner::data::{Batch, Column, CsvTable, Table, Texts};
 use std::fs;
 
 /// The batches of a .csv with this text.
-fn table(text: impl AsRef<[u8]>) -> (tempfile::TempDir, Result<CsvTable>) {
+pub(crate) fn table(text: impl AsRef<[u8]>) -> (tempfile::TempDir, Result<CsvTable>) {
     let (directory, path) = place("table.csv");
     fs::write(&path, text).unwrap();
     (directory, CsvTable::open(path))
 }
 
 /// All text of a table, row after row, read by so many rows.
-fn rows(table: &mut CsvTable, max_rows: usize) -> Result<Vec<Vec<String>>> {
+pub(crate) fn rows(table: &mut CsvTable, max_rows: usize) -> Result<Vec<Vec<String>>> {
     table.rewind()?;
     let mut all = Vec::new();
     while let Some(Batch { rows, columns }) = table.next_batch(max_rows)? {
