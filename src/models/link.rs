@@ -162,4 +162,26 @@ mod tests {
             assert!(Link::read(&store, 0).is_err());
         }
     }
+
+    /// A floor of 0 lets a degree of 0 divide, and takes the logarithm of 0.
+    #[test]
+    fn figures_that_no_fit_writes_are_refused() {
+        let refusal = |link: Link, outputs| {
+            let mut store = Store::default();
+            link.write(&mut store);
+            let read = Link::read(&store, outputs);
+            read.expect_err("refused").to_string()
+        };
+        for floor in [0.0, -0.25, f64::NAN] {
+            let message = refusal(Link::OverDegree { floor }, 3);
+            assert!(message.contains("the floor of a link is"), "{message}");
+            let ln_integral = 0.1;
+            let message = refusal(Link::LogDensity { ln_integral, floor }, 1);
+            assert!(message.contains("the floor of a link is"), "{message}");
+        }
+        for ln_integral in [f64::NAN, f64::INFINITY] {
+            let message = refusal(Link::Density { ln_integral }, 1);
+            assert!(message.contains("the integral of a link is"), "{message}");
+        }
+    }
 }

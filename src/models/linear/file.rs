@@ -1,5 +1,8 @@
 //! The file of a model.
 
+#[cfg(test)]
+mod tests;
+
 use super::{LinearModel, RIDGE};
 use crate::{
     Error, Result,
