@@ -82,6 +82,28 @@ fn sums_and_factors_keep_to_it() {
     );
 }
 
+/// The factors of the landmarks' kernel and of the problem, `16 m^2` bytes, and no third matrix: what
+/// the peak grows by where chunks have the same room.
+#[test]
+fn falkon_holds_two_matrices_of_its_landmarks() {
+    let here = here();
+    let at = |name: &str| here.path().join(name);
+    write(&at("x.npy"), 4000, 6, value);
+    write(&at("y.npy"), 4000, 1, |i, _| value(i, 0).sin());
+    let (few, many) = (500_u64, 1700_u64);
+    let of = |m: u64| {
+        // Beside them the landmarks, in f64 and f32.
+        let memory = (20 << 20) + 16 * m * m + 12 * 6 * m;
+        let fit = "fit x.npy --targets y.npy --model falkon --gamma 0.1 --lambda 1e-3";
+        let fit = format!("{fit} --tolerance 1e-2 --landmarks {m} --memory {memory}");
+        peak(here.path(), &fit)
+    };
+    let grown = of(many) as f64 - of(few) as f64;
+    let each = grown / (many * many - few * few) as f64;
+    println!("{each:.2} bytes a pair of landmarks");
+    assert!((14.0..18.0).contains(&each), "{each} bytes a pair");
+}
+
 /// A search has sums of trials beside one another, and rows.
 #[test]
 fn searches_keep_to_it() {
