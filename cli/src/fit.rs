@@ -340,6 +340,9 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     describe(&model, &chosen, &mut report);
     if !matches!(chosen.takes, Takes::Rows(_)) {
         report.set("intercept", args.learner.intercept());
+        if chosen.ridge.as_ref().is_some_and(|ridge| ridge.penalised) {
+            report.set("penalised_intercept", true);
+        }
     }
     // Who solves by conjugate gradients says where they ended.
     let found = |fact| model.learner == "ridge" && model.facts.contains_key(fact);

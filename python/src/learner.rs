@@ -69,6 +69,7 @@ impl Options<'_, '_> {
             lambda,
             intercept: self.intercept()?,
             solver,
+            ..RidgeOptions::default()
         })
     }
 

@@ -9,7 +9,6 @@ use crate::{
     Error, Result,
     features::{FeatureMap, require_dense},
     normal::NormalEquations,
-    solve::Cholesky,
 };
 use std::time::Duration;
 
@@ -158,9 +157,7 @@ impl FitAnySums for RidgeOptions {
                 "sums alone do not choose a penalty; give one",
             ));
         };
-        let intercept = self.intercept;
-        let (coefficients, dimension) =
-            Cholesky { lambda, intercept }.solve_with_dimension(&sums)?;
+        let (coefficients, dimension) = self.added().solve(lambda, &sums)?;
         let targets = known.targets.clone();
         let mut model = LinearModel {
             lambda,

@@ -11,7 +11,7 @@ use crate::{
     flow::Run,
     linalg::eigen::EIGEN_BYTES,
     normal::{NormalEquations, Targets},
-    solve::{FoldSums, LambdaPath},
+    solve::{FoldSums, Intercept, LambdaPath},
     store::Store,
 };
 use ndarray::{Array1, Array2};
@@ -205,7 +205,7 @@ pub(super) fn fit(
     map: Box<dyn FeatureMap>,
     source: &mut dyn ChunkSource,
     targets: Targets,
-    (of, by, intercept): (&[f64], HeldOut, bool),
+    (of, by, intercept): (&[f64], HeldOut, Intercept),
     run: &Run,
 ) -> Result<LinearModel> {
     const SEED: u64 = 0;

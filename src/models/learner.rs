@@ -124,6 +124,11 @@ impl<L: Fit, T> Learner<L, T> {
                 "a search and leaves take no class weights; give rows weights, or leave one out",
             ));
         }
+        if parted && self.own.ridge().is_some_and(|ridge| ridge.penalised) {
+            return Err(Error::unsupported(
+                "a search and leaves take no penalised intercept; leave one of both out",
+            ));
+        }
         if let Some((rows, options)) = self.setup.leaves.zip(self.own.ridge()) {
             if probabilities {
                 return Err(Error::unsupported(

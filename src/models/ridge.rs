@@ -1,168 +1,23 @@
 //! Ridge regression and ridge classification on random features.
 
+mod solver;
+#[cfg(test)]
+mod tests;
+
+pub use solver::{FitOptions, FitTimes, Solver};
+
 use super::{
     Fit, FitAnySums, FitData, HeldOut, Labels, Lambda, Learner, LinearModel, Numbers, Search, dual,
-    iterative::{self, Way},
-    lambda,
-    metric::MetricOptions,
+    lambda, metric::MetricOptions,
 };
-use crate::clock::Instant;
 use crate::{
     Error, Result,
-    data::{ChunkSource, Survey},
+    data::Survey,
     features::{FeatureMap, require_dense},
-    flow::Run,
     linalg::eigen::EIGEN_BYTES,
-    normal::{NormalEquations, SUM_BYTES, Targets},
-    solve::{Cholesky, ConjugateGradients, Dual},
+    normal::{SUM_BYTES, Targets},
+    solve::{Cholesky, Intercept},
 };
-use std::time::Duration;
-
-/// How coefficients are found.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-#[non_exhaustive]
-pub enum Solver {
-    /// A Cholesky factor, or the dual for fewer rows than features that fit into the memory of the
-    /// run; for maps whose features cannot be stored (binning) conjugate gradients, unless a factor
-    /// is cheaper: of a Gram matrix of at most 1 GiB, or of products of rows of at most 2 GiB.
-    #[default]
-    Auto,
-    /// A Cholesky factor of the normal equations: one pass over the rows, `8 D^2` bytes. Binned
-    /// rows are summed on the host, exactly.
-    Cholesky,
-    /// The features of all rows in memory, `8 n (n + D)` bytes, and a Cholesky factor of their
-    /// products with each other ([`Dual`]). It takes lambda = 0, too: the smallest coefficients
-    /// that interpolate. Of binned rows bins are counted instead, in `8 n^2` bytes.
-    Dual,
-    /// Conjugate gradients, which form no Gram matrix and featurize all rows in every iteration.
-    ConjugateGradients {
-        /// Done at this relative residual.
-        tolerance: f64,
-        /// Most iterations.
-        max_iterations: usize,
-    },
-}
-
-impl Solver {
-    /// Conjugate gradients to a relative residual of 1e-6, in 1000 iterations at most.
-    pub fn conjugate_gradients() -> Self {
-        let default = ConjugateGradients::default();
-        Self::ConjugateGradients {
-            tolerance: default.tolerance,
-            max_iterations: default.max_iterations,
-        }
-    }
-}
-
-/// How [`LinearModel::fit`] fits.
-#[derive(Debug, Clone)]
-pub struct FitOptions {
-    /// Where, with how much memory, and who hears of it. Conjugate gradients hold targets (8 bytes
-    /// a row and output) and bins (4 bytes a row and grid) beside the chunks.
-    pub run: Run,
-    /// The penalty per sample, lambda > 0, or 0 with [`Solver::Dual`].
-    pub lambda: f64,
-    /// Whether an intercept is fitted.
-    pub intercept: bool,
-    /// How coefficients are found.
-    pub solver: Solver,
-}
-
-impl FitOptions {
-    /// lambda = 1e-6 with an intercept and [`Solver::Auto`]. `run` is a `&Device` or a [`Run`].
-    pub fn on(run: impl Into<Run>) -> Self {
-        let Cholesky { lambda, intercept } = Cholesky::default();
-        Self {
-            run: run.into(),
-            lambda,
-            intercept,
-            solver: Solver::Auto,
-        }
-    }
-}
-
-/// How long each stage of a fit took.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FitTimes {
-    /// Reading, featurizing and summing.
-    pub accumulate: Duration,
-    /// The solver.
-    pub solve: Duration,
-}
-
-impl LinearModel {
-    /// Least squares with a penalty on the features of `map`: approximate kernel ridge regression.
-    /// [`Ridge`] does this with the map, too.
-    ///
-    /// Errors as [`NormalEquations::accumulate`] and the solvers do: with [`Error::Numerical`] when
-    /// the iteration does not converge, with [`Error::Unsupported`] when [`Solver::Cholesky`]
-    /// or [`Solver::Dual`] is asked of binning beside other maps, with [`Error::Limit`] when there
-    /// is no room for the matrix that they factor.
-    pub fn fit(
-        map: Box<dyn FeatureMap>,
-        source: &mut dyn ChunkSource,
-        targets: Targets,
-        options: &FitOptions,
-    ) -> Result<Self> {
-        let FitOptions {
-            run,
-            lambda,
-            intercept,
-            solver,
-        } = options;
-        let (lambda, intercept) = (*lambda, *intercept);
-        let default = ConjugateGradients {
-            lambda,
-            intercept,
-            ..ConjugateGradients::default()
-        };
-        let iterative = match *solver {
-            Solver::ConjugateGradients {
-                tolerance,
-                max_iterations,
-            } => {
-                let solver = ConjugateGradients {
-                    tolerance,
-                    max_iterations,
-                    ..default
-                };
-                Some((solver, Way::Iterate))
-            }
-            Solver::Dual if require_dense(map.as_ref()).is_err() => Some((default, Way::Dual)),
-            Solver::Dual => {
-                let dual = Dual { lambda, intercept };
-                return dual::fit(map, source, targets, dual, run);
-            }
-            _ if require_dense(map.as_ref()).is_ok() => None,
-            Solver::Auto => Some((default, Way::Cheaper)),
-            Solver::Cholesky => Some((default, Way::Direct)),
-        };
-        if let Some((solver, way)) = iterative {
-            return iterative::fit(map, source, targets, (&solver, way), run);
-        }
-        let start = Instant::now();
-        let sums = NormalEquations::accumulate(map.as_ref(), source, &targets, run)?;
-        let accumulate = start.elapsed();
-        let start = Instant::now();
-        let solved = Cholesky { lambda, intercept }.solve_with_dimension(&sums)?;
-        let times = FitTimes {
-            accumulate,
-            solve: start.elapsed(),
-        };
-        let (coefficients, dimension) = solved;
-        let mut model = Self {
-            times: Some(times),
-            lambda,
-            rows: sums.rows,
-            ..Self::new(map, coefficients, targets, &run.device)
-        };
-        let name = "effective_dimension".to_owned();
-        model
-            .facts
-            .extend(dimension.map(|dimension| (name, dimension)));
-        Ok(model)
-    }
-}
 
 impl Targets {
     /// Real targets, whose means by `survey` are taken out before rounding to f32.
@@ -229,10 +84,23 @@ pub struct RidgeOptions {
     /// The penalty per sample, lambda > 0, or how it is chosen; 0 where the dual solves, for fewer
     /// rows than features.
     pub lambda: Lambda,
-    /// Whether an intercept is fitted, which is never penalised.
+    /// Whether an intercept is fitted.
     pub intercept: bool,
+    /// Whether it has the penalty of the coefficients, as if it were that of a feature that is 1.
+    pub penalised: bool,
     /// How coefficients are found.
     pub solver: Solver,
+}
+
+impl RidgeOptions {
+    /// The intercept.
+    pub(super) fn added(&self) -> Intercept {
+        match (self.intercept, self.penalised) {
+            (false, _) => Intercept::None,
+            (true, false) => Intercept::Free,
+            (true, true) => Intercept::Penalised,
+        }
+    }
 }
 
 impl Default for RidgeOptions {
@@ -242,6 +110,7 @@ impl Default for RidgeOptions {
         Self {
             lambda: Lambda::Fixed(lambda),
             intercept,
+            penalised: false,
             solver: Solver::Auto,
         }
     }
@@ -330,9 +199,25 @@ impl<T> Learner<RidgeOptions, T> {
         })
     }
 
-    /// Whether an intercept is fitted, which is never penalised; it is, until said otherwise.
-    pub fn intercept(mut self, intercept: bool) -> Self {
-        self.own.intercept = intercept;
+    /// Whether an intercept is fitted, a `bool` or [`Intercept`]; it is, and no penalty holds it
+    /// back, until said otherwise. One that is penalised is solved by sums alone.
+    ///
+    /// ```
+    /// use bochner::{prelude::*, solve::Intercept};
+    /// let x = ndarray::Array::from_shape_fn((200, 1), |(i, _)| i as f64 / 20.0);
+    /// let y: Vec<_> = x.iter().map(|x| 5.0 + x.sin()).collect();
+    /// let ridge = Ridge::on(Fourier::new(Gaussian).features(64)).lambda(1.0);
+    /// let intercept = |of| {
+    ///     let model = ridge.clone().intercept(of).fit((&x, &y))?;
+    ///     Ok::<_, bochner::Error>(model.linear().coefficients.intercept_t[0])
+    /// };
+    /// assert!(intercept(Intercept::Penalised)? < intercept(Intercept::Free)?);
+    /// # Ok::<(), bochner::Error>(())
+    /// ```
+    pub fn intercept(mut self, intercept: impl Into<Intercept>) -> Self {
+        let intercept = intercept.into();
+        self.own.intercept = intercept != Intercept::None;
+        self.own.penalised = intercept == Intercept::Penalised;
         self
     }
 
@@ -370,7 +255,7 @@ impl Fit for RidgeOptions {
     }
 
     fn solves_few_rows(&self) -> bool {
-        self.solver == Solver::Auto && matches!(self.lambda, Lambda::Fixed(_))
+        self.solver == Solver::Auto && !self.penalised && matches!(self.lambda, Lambda::Fixed(_))
     }
 
     fn ridge(&self) -> Option<&RidgeOptions> {
@@ -380,8 +265,18 @@ impl Fit for RidgeOptions {
     /// As [`LinearModel::fit`]; with [`Lambda::Best`] errors also with [`Error::Unsupported`] when
     /// the features cannot be stored or conjugate gradients are asked for, which give no path.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
-        let (intercept, mut solver) = (self.intercept, self.solver);
+        let (intercept, mut solver) = (self.added(), self.solver);
         let features = map.output_dim();
+        if intercept == Intercept::Penalised {
+            let direct = matches!(solver, Solver::Auto | Solver::Cholesky);
+            if !direct || require_dense(map.as_ref()).is_err() {
+                return Err(Error::unsupported(
+                    "a penalised intercept takes the Cholesky solver and a map without binning; \
+                     use these, or an intercept that is not penalised",
+                ));
+            }
+            solver = Solver::Cholesky;
+        }
         if solver == Solver::Auto
             && require_dense(map.as_ref()).is_ok()
             && dual::suits(data.survey.rows, features, data.run)
@@ -401,9 +296,13 @@ impl Fit for RidgeOptions {
                 return lambda::fit(map, data.source, data.targets, how, data.run);
             }
         };
+        if intercept == Intercept::Penalised {
+            let (source, targets) = (data.source, data.targets);
+            return LinearModel::fit_by_sums(map, source, targets, (lambda, intercept), data.run);
+        }
         let options = FitOptions {
             lambda,
-            intercept,
+            intercept: self.intercept,
             solver,
             ..FitOptions::on(data.run)
         };

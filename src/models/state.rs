@@ -11,7 +11,7 @@ use crate::{
     features::FeatureMap,
     flow::Run,
     normal::{NormalEquations, Targets},
-    solve::Cholesky,
+    solve::Intercept,
 };
 use std::{marker::PhantomData, sync::Arc};
 
@@ -44,7 +44,7 @@ pub struct RidgeState<T, P> {
     targets: Targets,
     names: Option<Vec<String>>,
     sums: NormalEquations,
-    intercept: bool,
+    intercept: Intercept,
     run: Run,
     predicts: PhantomData<(T, P)>,
 }
@@ -72,11 +72,10 @@ impl<T, P: Predicted> RidgeState<T, P> {
     /// The ridge regression of the rows so far, with this penalty per sample. Classes are those of
     /// the first rows.
     ///
-    /// Errors as [`Cholesky::solve`] does, and with [`Error::Shape`] when all rows are forgotten.
+    /// Errors as [`Cholesky::solve`](crate::solve::Cholesky::solve) does, and with [`Error::Shape`] when all rows are forgotten.
     pub fn model(&self, lambda: f64) -> Result<Model<P>> {
         let start = Instant::now();
-        let intercept = self.intercept;
-        let solved = Cholesky { lambda, intercept }.solve_with_dimension(&self.sums)?;
+        let solved = self.intercept.solve(lambda, &self.sums)?;
         let (coefficients, dimension) = solved;
         let (map, targets) = (Box::new(self.map.clone()), self.targets.clone());
         let device: &Device = &self.run.device;
@@ -112,7 +111,7 @@ impl<T> Learner<RidgeOptions, T> {
             map,
             targets,
             names,
-            intercept: self.own.intercept,
+            intercept: self.own.added(),
             run: prepared.run,
             predicts: PhantomData,
         })

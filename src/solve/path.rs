@@ -1,34 +1,15 @@
 //! Ridge regression for every penalty at once, from one eigendecomposition of the sums.
 
-use super::Coefficients;
+use super::{
+    Coefficients, Intercept,
+    intercept::{beside_ones, without_ones},
+};
 use crate::{
     Error, Result,
     linalg::eigen::{Eigen, eigen},
     normal::NormalEquations,
 };
 use ndarray::{Array1, Array2, Axis, s};
-
-/// What is added to `z(x)'beta`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Intercept {
-    /// Nothing.
-    None,
-    /// A constant that no penalty holds back: columns and targets are centred.
-    #[default]
-    Free,
-    /// A constant with the same penalty as the coefficients: that of a feature that is 1.
-    Penalised,
-}
-
-impl From<bool> for Intercept {
-    /// [`Self::Free`] or [`Self::None`].
-    fn from(fitted: bool) -> Self {
-        match fitted {
-            true => Self::Free,
-            false => Self::None,
-        }
-    }
-}
 
 /// `beta(lambda) = V (S + lambda n I)^-1 V' Z'y` for any lambda, from `Z'Z = V S V'` (centred with
 /// a free intercept): O(D^3) once, in f64 and on all threads, then O(D^2 t) for each lambda, which
@@ -93,19 +74,8 @@ impl LambdaPath {
                 }
             }
             Intercept::Penalised => {
-                let mut beside = Array2::zeros((features + 1, features + 1));
-                beside
-                    .slice_mut(s![..features, ..features])
-                    .assign(&gram_pp);
-                beside
-                    .slice_mut(s![features, ..features])
-                    .assign(&sums.z_sum_d);
-                beside[[features, features]] = n;
-                gram_pp = beside;
-                let ones = sums.y_sum_t.view();
-                zty_pt
-                    .push_row(ones)
-                    .map_err(|e| Error::shape(e.to_string()))?;
+                let beside = beside_ones(sums)?;
+                (gram_pp, zty_pt) = (beside.gram_dd, beside.zty_dt);
             }
         }
         let mut eigen = eigen(&gram_pp)?;
@@ -182,16 +152,11 @@ impl LambdaPath {
 
     fn assemble(&self, inverse_p: &Array1<f64>) -> Coefficients {
         let scaled_pt = &self.projected_pt * &inverse_p.view().insert_axis(Axis(1));
-        let mut beta_dt = self.eigen.vectors_nn.dot(&scaled_pt);
+        let beta_dt = self.eigen.vectors_nn.dot(&scaled_pt);
         let intercept_t = match self.intercept {
             Intercept::None => Array1::zeros(self.y_mean_t.len()),
             Intercept::Free => &self.y_mean_t - &beta_dt.t().dot(&self.z_mean_d),
-            Intercept::Penalised => {
-                let last = beta_dt.nrows() - 1;
-                let ones = beta_dt.row(last).to_owned();
-                beta_dt = beta_dt.slice(s![..last, ..]).to_owned();
-                ones
-            }
+            Intercept::Penalised => return without_ones(&beta_dt),
         };
         Coefficients {
             beta_dt,

@@ -33,6 +33,10 @@ pub(super) struct LearnerArgs {
     /// Fit without an intercept
     #[arg(long)]
     no_intercept: bool,
+    /// Of ridge: give the intercept the penalty of the coefficients, as if it were that of a feature
+    /// that is 1; by `--solver cholesky` and without binning
+    #[arg(long, conflicts_with = "no_intercept")]
+    penalised_intercept: bool,
     /// Of ridge: `cholesky` of the normal equations, `dual` (for fewer rows than features, which it
     /// holds in memory), `cg` (conjugate gradients, which stores no Gram matrix and featurizes
     /// again in every iteration), or `auto`: the cheaper one that fits into memory

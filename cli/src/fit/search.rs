@@ -244,6 +244,12 @@ impl SearchArgs {
                 column of weights by --weight";
             return Err(Usage(problem.into()).into());
         }
+        let penalised = chosen.ridge.as_ref().is_some_and(|ridge| ridge.penalised);
+        if penalised && (wanted || self.leaves.is_some()) {
+            let problem =
+                "a search and leaves take no --penalised-intercept; leave one of both out";
+            return Err(Usage(problem.into()).into());
+        }
         Ok(())
     }
 

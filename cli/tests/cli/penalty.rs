@@ -108,3 +108,48 @@ fn a_penalty_is_chosen_unasked_where_that_is_cheap() {
         assert_eq!(says, !usual.contains("binning"), "{usual}: {said}");
     }
 }
+
+/// A penalised intercept is held back from a mean of a thousand by a large penalty, where a free one
+/// is not, by a penalty that is given and by one that is chosen, from all rows and in parts.
+#[test]
+fn an_intercept_is_penalised_where_that_is_asked_for() {
+    let here = here();
+    let rows = (0..200).fold("a,y\n".into(), |text: String, i| {
+        let a = f64::from(i * 37 % 101) / 20.0;
+        format!("{text}{a},{}\n", 1000.0 + a.sin())
+    });
+    std::fs::write(here.path().join("t.csv"), rows).expect("writes");
+    let run = |options: &str| {
+        let fit = "fit t.csv --target y --task regression --features 20 --test 0.5 --device cpu";
+        bochner(here.path(), &format!("{fit} --json {options}"), &[])
+    };
+    let rmse = |options: &str| {
+        let report = run(options).ok().json();
+        let penalised = options.contains("--penalised-intercept");
+        assert_eq!(report["penalised_intercept"] == true, penalised, "{report}");
+        report["rmse"].as_f64().expect("a number")
+    };
+    for penalty in ["--lambda 1", "--lambda 1,2", "--lambda 1 --checkpoint c"] {
+        let free = rmse(&penalty.replace(" c", " d"));
+        let held = rmse(&format!("{penalty} --penalised-intercept"));
+        // Features and the intercept, of about 1 and 1, share the mean, and the penalty takes a third.
+        assert!(
+            free < 2.0 && (250.0..500.0).contains(&held),
+            "{free} {held}"
+        );
+    }
+    for (options, says) in [
+        ("--no-intercept", "--no-intercept"),
+        ("--solver cg --lambda 1", "Cholesky"),
+        ("--solver dual --lambda 1", "Cholesky"),
+        ("--map binning --lambda 1", "without binning"),
+        ("--auto", "a search and leaves"),
+        ("--leaves 50", "a search and leaves"),
+        (
+            "--model logistic",
+            "--penalised-intercept belongs to --model ridge",
+        ),
+    ] {
+        run(&format!("{options} --penalised-intercept")).fails(&[says]);
+    }
+}

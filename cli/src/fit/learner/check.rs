@@ -61,6 +61,11 @@ impl LearnerArgs {
                     "lasso",
                 ],
             ),
+            (
+                "--penalised-intercept",
+                self.penalised_intercept,
+                &["ridge"],
+            ),
             ("--noise", self.noise.is_some(), &["gaussian-process"]),
             ("--signal", self.signal.is_some(), &["gaussian-process"]),
             (

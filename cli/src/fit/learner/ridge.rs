@@ -29,6 +29,7 @@ impl LearnerArgs {
         let options = RidgeOptions {
             lambda,
             intercept: self.intercept(),
+            penalised: self.penalised_intercept,
             solver,
         };
         Ok(Chosen {

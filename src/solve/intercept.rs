@@ -1,0 +1,82 @@
+//! What is added to `z(x)'beta`, and ridge regression with each of it.
+
+use super::{Cholesky, Coefficients};
+use crate::{Error, Result, normal::NormalEquations};
+use ndarray::{Array1, Array2, Axis, concatenate, s};
+
+/// What is added to `z(x)'beta`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Intercept {
+    /// Nothing.
+    None,
+    /// A constant that no penalty holds back: columns and targets are centred.
+    #[default]
+    Free,
+    /// A constant with the same penalty as the coefficients: that of a feature that is 1.
+    Penalised,
+}
+
+impl From<bool> for Intercept {
+    /// [`Self::Free`] or [`Self::None`].
+    fn from(fitted: bool) -> Self {
+        match fitted {
+            true => Self::Free,
+            false => Self::None,
+        }
+    }
+}
+
+impl Intercept {
+    /// [`Cholesky::solve_with_dimension`] with this intercept; of one that is penalised the effective
+    /// dimension counts it.
+    pub(crate) fn solve(
+        self,
+        lambda: f64,
+        sums: &NormalEquations,
+    ) -> Result<(Coefficients, Option<f64>)> {
+        let intercept = self == Self::Free;
+        let cholesky = Cholesky { lambda, intercept };
+        match self {
+            Self::None | Self::Free => cholesky.solve_with_dimension(sums),
+            Self::Penalised => {
+                let (both, dimension) = cholesky.solve_with_dimension(&beside_ones(sums)?)?;
+                Ok((without_ones(&both.beta_dt), dimension))
+            }
+        }
+    }
+}
+
+/// The sums of the features and of one more that is 1, the last.
+pub(super) fn beside_ones(sums: &NormalEquations) -> Result<NormalEquations> {
+    let shape = |e: ndarray::ShapeError| Error::shape(e.to_string());
+    let features = sums.z_sum_d.len();
+    let mut gram_dd = Array2::zeros((features + 1, features + 1));
+    let inner = s![..features, ..features];
+    gram_dd.slice_mut(inner).assign(&sums.gram_dd);
+    // The lower triangle is all there is.
+    gram_dd
+        .slice_mut(s![features, ..features])
+        .assign(&sums.z_sum_d);
+    gram_dd[[features, features]] = sums.weight;
+    let ones = sums.y_sum_t.view().insert_axis(Axis(0));
+    let weight = Array1::from_elem(1, sums.weight);
+    Ok(NormalEquations {
+        rows: sums.rows,
+        weight: sums.weight,
+        log_weight: sums.log_weight,
+        gram_dd,
+        zty_dt: concatenate(Axis(0), &[sums.zty_dt.view(), ones]).map_err(shape)?,
+        z_sum_d: concatenate(Axis(0), &[sums.z_sum_d.view(), weight.view()]).map_err(shape)?,
+        y_sum_t: sums.y_sum_t.clone(),
+        y_square_t: sums.y_square_t.clone(),
+    })
+}
+
+/// Coefficients of which the last, that of ones, is the intercept.
+pub(super) fn without_ones(beta_pt: &Array2<f64>) -> Coefficients {
+    let last = beta_pt.nrows() - 1;
+    Coefficients {
+        beta_dt: beta_pt.slice(s![..last, ..]).to_owned(),
+        intercept_t: beta_pt.row(last).to_owned(),
+    }
+}
