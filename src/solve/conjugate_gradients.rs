@@ -1,8 +1,11 @@
 //! Ridge regression by conjugate gradients on products with Z alone, for maps whose Gram matrix is
 //! never formed.
 
+mod preconditioning;
 #[cfg(test)]
 pub(super) mod tests;
+
+pub use preconditioning::Preconditioning;
 
 use super::{
     Coefficients, FeatureProducts,
@@ -11,6 +14,7 @@ use super::{
 };
 use crate::{Error, Result, error::Remedy, linalg::cholesky::Lower};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, Zip};
+use preconditioning::{Schedule, Size};
 
 /// Ridge regression `beta = (Z'Z + lambda n I)^-1 Z'y`, lambda PER SAMPLE as in
 /// [`Cholesky`](super::Cholesky), the intercept from centring and never penalised, by
@@ -30,51 +34,6 @@ pub struct ConjugateGradients {
     pub max_iterations: usize,
     /// What makes them few.
     pub preconditioning: Preconditioning,
-}
-
-/// What evens the eigenvalues of a Gram matrix out before conjugate gradients. Each choice leads to
-/// the same coefficients; what differs is how soon.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Preconditioning {
-    /// The diagonal; if so many products with it as a sketch may cost have not led near the
-    /// tolerance, a sketch whose rank follows the numbers of targets and columns.
-    #[default]
-    Auto,
-    /// The diagonal alone.
-    Diagonal,
-    /// A randomized Nystrom sketch (Frangella, Tropp & Udell 2023, "Randomized Nystrom
-    /// preconditioning", sec. 5): one pass over streamed rows, and `8 D` bytes for each direction,
-    /// three times as many while it is made.
-    Sketch {
-        /// Directions, at most as many as there are columns.
-        rank: usize,
-    },
-}
-
-/// Iterations with the diagonal before a sketch is taken.
-const TRIAL: usize = 25;
-/// Bytes of a sketch in the making.
-const SKETCH_BYTES: usize = 1 << 30;
-
-impl Preconditioning {
-    /// The rank of a sketch before the first iteration; 0 for none.
-    fn at_once(self, columns: usize) -> usize {
-        match self {
-            Self::Auto | Self::Diagonal => 0,
-            Self::Sketch { rank } => rank.min(columns),
-        }
-    }
-
-    /// The rank of a sketch that is worth its cost after so many iterations left this share of the
-    /// way, if they did not do already: products with as many vectors as 12 iterations have, and
-    /// no fewer than 200, where it is the features that take the time.
-    fn later(self, iterations: usize, (targets, columns): (usize, usize)) -> usize {
-        if self != Self::Auto || iterations != TRIAL {
-            return 0;
-        }
-        let room = SKETCH_BYTES / (24 * columns.max(1));
-        (12 * targets).clamp(200, 500).min(columns / 4).min(room)
-    }
 }
 
 impl Default for ConjugateGradients {
@@ -332,7 +291,13 @@ impl ConjugateGradients {
             None => self.preconditioning,
             Some(_) => Preconditioning::Diagonal,
         };
-        let rank = preconditioning.at_once(columns);
+        let of = Size {
+            rows,
+            columns,
+            targets,
+        };
+        let mut schedule = Schedule::new(preconditioning, of);
+        let rank = schedule.at_once();
         if rank > 0
             && let Some(sketch) = system.sketch(rank)?
         {
@@ -371,12 +336,15 @@ impl ConjugateGradients {
                 .help(Remedy::Standardize));
             }
             progress(iterations, now);
-            let rank = preconditioning.later(iterations, (targets, columns));
+            let rank = match now > self.tolerance && iterations < self.max_iterations {
+                true => schedule.worth(iterations, now, self.tolerance),
+                false => 0,
+            };
             if rank > 0
-                && now > self.tolerance
-                && iterations < self.max_iterations
                 && let Some(sketch) = system.sketch(rank)?
             {
+                log::info!("a sketch of {} directions", sketch.rank());
+                schedule.begin(rank, sketch.rank(), (iterations, now));
                 inverse = sketch;
                 (z, next, residual) = left(&inverse, &r);
                 // Directions that were conjugate before are not any more.

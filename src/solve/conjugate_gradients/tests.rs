@@ -132,6 +132,44 @@ fn auto_takes_a_sketch_where_the_diagonal_is_slow() {
     assert!(off < 1e-5 && exact.iterations < 10, "{off:e}");
 }
 
+/// Eigenvalues that fall as j^-3 to far below the penalty: a sketch of the first rank leaves most
+/// iterations to do, and twice the rank far fewer, with those that showed it.
+#[test]
+fn auto_doubles_the_rank_where_a_sketch_is_too_small() {
+    let (n, d) = (1000, 900);
+    let mut draws = Seed(8).stream(Stream::Sample, 0);
+    let mut z = Array2::from_shape_simple_fn((n, d), || draws.normal());
+    for (j, mut column) in z.columns_mut().into_iter().enumerate() {
+        column *= (j as f64 + 1.0).powf(-1.5);
+    }
+    let y_tn = Array2::from_shape_simple_fn((1, n), || draws.normal());
+    let solve = |preconditioning| {
+        let solver = ConjugateGradients {
+            lambda: 1e-10,
+            tolerance: 1e-7,
+            preconditioning,
+            ..ConjugateGradients::default()
+        };
+        let solution = solver.solve(&mut Stored(z.clone()), y_tn.view(), &mut |_, _| {});
+        let solution = solution.expect("solves");
+        assert!(solution.converged);
+        solution
+    };
+    let auto = solve(Preconditioning::Auto);
+    let first = solve(Preconditioning::Sketch { rank: 200 });
+    println!("{} of {}, {}", auto.iterations, first.iterations, auto.rank);
+    assert_eq!((auto.rank, first.rank), (400, 200));
+    assert!(
+        5 * auto.iterations < 3 * first.iterations,
+        "{} {}",
+        auto.iterations,
+        first.iterations
+    );
+    let scores = |s: &Solution| z.dot(&s.coefficients.beta_dt);
+    let off = (scores(&auto) - scores(&first)).fold(0.0, |m: f64, e| m.max(e.abs()));
+    assert!(off < 1e-4, "{off:e}");
+}
+
 /// Correlated features, which take many small steps: a solution by default has the residual
 /// that the default promises, by sums of its own, and no step more than that takes.
 #[test]
