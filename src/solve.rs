@@ -36,7 +36,7 @@ pub(crate) use coordinates::{Quadratic, Separable};
 pub use dual::Dual;
 pub(crate) use feature_evidence::FeatureEvidence;
 pub use features::{Between, BinnedRows, FeatureProducts, SideBySide, StreamedRows, TakeBlock};
-pub(crate) use features::{Block, binned_kernel, binned_sums};
+pub(crate) use features::{Block, binned_kernel, binned_sums, dense_kernel};
 pub use folds::FoldSums;
 pub use intercept::Intercept;
 pub use kernel_ridge::{KernelSolution, kernel_ridge, weighted_kernel_ridge};

@@ -1,32 +1,55 @@
-//! Fits in the dual: features of all rows in memory, where they are fewer than features.
+//! Fits in the dual, where rows are fewer than features: the features of all rows in memory, or
+//! their products with each other alone, of features that are computed again.
 
-use super::{FitTimes, LinearModel};
+use super::{FitTimes, LinearModel, iterative::read};
 use crate::clock::Instant;
 use crate::{
     Error, Result,
     data::{Chunk, ChunkSource},
+    device::room,
     error::Remedy,
     features::{End, FeatureMap, Featurizer, Lane},
     flow::Run,
     normal::Targets,
-    solve::Dual,
-    text::{counted, human_bytes},
+    progress::Step,
+    solve::{Coefficients, Dual, StreamedRows, dense_kernel},
+    text::counted,
 };
 use ndarray::{Array1, Array2, s};
 
+/// Bytes of each pair of rows where features are computed again: of the products, and of the groups
+/// that they are summed by.
+pub(super) const PAIR_BYTES: u32 = 10;
+
 /// What features of so many rows, and their products with each other, take.
-fn bytes(rows: u64, features: usize) -> u64 {
+pub(super) fn held_bytes(rows: u64, features: usize) -> u64 {
     8u64.saturating_mul(rows)
         .saturating_mul(rows.saturating_add(features as u64))
 }
 
-/// Whether the dual is the cheaper way, and fits into memory.
+/// Whether the dual is the cheaper way, and fits: with the features in the memory of the run, or
+/// with products alone on this machine. These take several passes, which pay where features are
+/// twice as many as rows.
 pub(super) fn suits(rows: u64, features: usize, run: &Run) -> bool {
-    rows < features as u64 && bytes(rows, features) <= run.memory
+    let fewer = |times: u64| times.saturating_mul(rows) <= features as u64;
+    (rows < features as u64 && held_bytes(rows, features) <= run.memory)
+        || (fewer(2) && has_room(rows).is_ok())
 }
 
-/// Reads `source` once, and solves. Errors with [`Error::Limit`] as soon as there are more rows
-/// than memory has room for.
+/// Errors with [`Error::HostMemory`] unless products of so many rows fit.
+fn has_room(rows: u64) -> Result<()> {
+    let rows = usize::try_from(rows).unwrap_or(usize::MAX);
+    let what = || format!("the products of {} with each other", counted(rows, "row"));
+    let other = Remedy::words("use the Cholesky solver");
+    room::ask_square(rows, PAIR_BYTES, what)
+        .map_err(|error| error.instead(&Remedy::FewerFeatures, Some(other)))
+}
+
+/// Coefficients, the effective dimension, and how many rows there were.
+type Solved = (Coefficients, f64, u64);
+
+/// Solves. Reads `source` once where the memory of the run has room for the features of all rows.
+/// Errors with [`Error::HostMemory`] where the machine has none for their products.
 pub(super) fn fit(
     map: Box<dyn FeatureMap>,
     source: &mut dyn ChunkSource,
@@ -38,59 +61,29 @@ pub(super) fn fit(
         return Err(Error::missing("the data has no targets to fit").help(Remedy::NameTargets));
     }
     let start = Instant::now();
-    let features = map.output_dim();
-    let lanes = vec![Lane::features(map.as_ref())?];
-    let mut featurizer = Featurizer::new(lanes, source.targets(), End::Host, run)?;
-    let (mut z, mut y, mut weights) = (Vec::new(), Vec::new(), Vec::new());
-    let mut seen = 0;
-    let with = |chunk: &Chunk, rows: std::ops::Range<usize>| {
-        let y = chunk.y.slice(s![rows.clone(), ..]).to_owned();
-        let weights = chunk.weights.as_ref().map(|w| w.slice(s![rows]).to_owned());
-        (y, weights)
-    };
-    featurizer.on_host(source, with, |z_nd, (y_nt, weights_n)| {
-        seen += y_nt.nrows() as u64;
-        if bytes(seen, features) > run.memory {
-            return Err(Error::Limit {
-                what: format!(
-                    "{} of more than {} in memory",
-                    counted(features, "feature"),
-                    counted(seen as usize - y_nt.nrows(), "row")
-                ),
-                needed: format!("more than {}", human_bytes(bytes(seen, features))),
-                allowed: human_bytes(run.memory),
-                remedies: vec![
-                    Remedy::MoreMemory,
-                    Remedy::FewerFeatures,
-                    Remedy::words("use the Cholesky solver"),
-                ],
-            });
-        }
-        z.extend(z_nd[0].iter().map(|&z| f64::from(z)));
-        // Nothing is rounded to f32 here, so the shift has no use.
-        let encoded = targets.encode(y_nt.view())?;
-        let shift: Array1<f64> = (0..targets.outputs()).map(|k| targets.shift(k)).collect();
-        y.extend(encoded + shift);
-        weights.extend(weights_n.into_iter().flatten());
-        Ok(())
-    })?;
-    drop(featurizer);
+    let held = hold(map.as_ref(), source, &targets, run)?;
     let accumulate = start.elapsed();
     let start = Instant::now();
-    let rows = seen as usize;
-    let shape = |e: ndarray::ShapeError| Error::shape(e.to_string());
-    let z_nd = Array2::from_shape_vec((rows, features), z).map_err(shape)?;
-    let y_nt = Array2::from_shape_vec((rows, targets.outputs()), y).map_err(shape)?;
-    let weights_n = source.is_weighted().then(|| Array1::from(weights));
-    let weights_n = weights_n.as_ref().map(|w| w.view());
-    let (coefficients, dimension) = dual.solve(z_nd, y_nt, weights_n)?;
+    let (coefficients, dimension, rows) = match held {
+        Some(Held {
+            z_nd,
+            y_nt,
+            weights_n,
+        }) => {
+            let rows = z_nd.nrows() as u64;
+            let (coefficients, dimension) =
+                dual.solve(z_nd, y_nt, weights_n.as_ref().map(|w| w.view()))?;
+            (coefficients, dimension, rows)
+        }
+        None => stream(map.as_ref(), source, &targets, dual, run)?,
+    };
     let mut model = LinearModel {
         times: Some(FitTimes {
             accumulate,
             solve: start.elapsed(),
         }),
         lambda: dual.lambda,
-        rows: seen,
+        rows,
         ..LinearModel::new(map, coefficients, targets, &run.device)
     };
     let facts = [
@@ -101,4 +94,80 @@ pub(super) fn fit(
         .facts
         .extend(facts.map(|(name, v)| (name.to_owned(), v)));
     Ok(model)
+}
+
+/// All rows.
+struct Held {
+    z_nd: Array2<f64>,
+    y_nt: Array2<f64>,
+    weights_n: Option<Array1<f64>>,
+}
+
+/// Reads all rows; `None` as soon as they are more than memory has room for.
+fn hold(
+    map: &dyn FeatureMap,
+    source: &mut dyn ChunkSource,
+    targets: &Targets,
+    run: &Run,
+) -> Result<Option<Held>> {
+    let features = map.output_dim();
+    let lanes = vec![Lane::features(map)?];
+    let mut featurizer = Featurizer::new(lanes, source.targets(), End::Host, run)?;
+    let (mut z, mut y, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut seen, mut full) = (0, false);
+    let with = |chunk: &Chunk, rows: std::ops::Range<usize>| {
+        let y = chunk.y.slice(s![rows.clone(), ..]).to_owned();
+        let weights = chunk.weights.as_ref().map(|w| w.slice(s![rows]).to_owned());
+        (y, weights)
+    };
+    let read = featurizer.on_host(source, with, |z_nd, (y_nt, weights_n)| {
+        seen += y_nt.nrows() as u64;
+        if held_bytes(seen, features) > run.memory {
+            full = true;
+            return Err(Error::shape("there are more rows than memory has room for"));
+        }
+        z.extend(z_nd[0].iter().map(|&z| f64::from(z)));
+        // Nothing is rounded to f32 here, so the shift has no use.
+        let encoded = targets.encode(y_nt.view())?;
+        let shift: Array1<f64> = (0..targets.outputs()).map(|k| targets.shift(k)).collect();
+        y.extend(encoded + shift);
+        weights.extend(weights_n.into_iter().flatten());
+        Ok(())
+    });
+    if full {
+        return Ok(None);
+    }
+    read?;
+    let rows = seen as usize;
+    let shape = |e: ndarray::ShapeError| Error::shape(e.to_string());
+    Ok(Some(Held {
+        z_nd: Array2::from_shape_vec((rows, features), z).map_err(shape)?,
+        y_nt: Array2::from_shape_vec((rows, targets.outputs()), y).map_err(shape)?,
+        weights_n: source.is_weighted().then(|| Array1::from(weights)),
+    }))
+}
+
+/// Solves with the products of all rows, whose features are computed again in each pass: one for
+/// each group of rows, and three more.
+fn stream(
+    map: &dyn FeatureMap,
+    source: &mut dyn ChunkSource,
+    targets: &Targets,
+    dual: Dual,
+    run: &Run,
+) -> Result<Solved> {
+    let held = read(map, source, targets, &run.silent())?;
+    let rows = held.y_tn.ncols();
+    has_room(rows as u64)?;
+    // What chunks leave, and what is little beside the products.
+    let half = run.memory / 2;
+    let group = half.max(2 * (rows as u64).pow(2));
+    let place = [(map, 0, 1.0)];
+    let mut features = StreamedRows::new(&place, source, rows, run.silent().memory(half))?;
+    let hear = |rows| run.say(Step::Rows(rows as u64));
+    let kernel_nn = dense_kernel(&mut features, group, &hear)?;
+    let weights_n = held.weights_n.as_ref().map(|w| w.view());
+    let (coefficients, dimension) =
+        dual.solve_kernel(&mut features, kernel_nn, held.y_tn.view(), weights_n)?;
+    Ok((coefficients, dimension, rows as u64))
 }

@@ -9,7 +9,7 @@ use crate::{
     features::MapSpec,
     flow::{RowNeeds, Run},
     models::{dual, search::MOST_ROWS},
-    text::human_bytes,
+    text::{counted, human_bytes},
 };
 use std::{fmt, sync::OnceLock};
 
@@ -136,7 +136,9 @@ impl MemoryPlan {
             _ => format!("the Gram matrix of {features} features"),
         };
         match room::ask_square(features, self.entry, what) {
-            Err(_) if fit.solves_few_rows() && few(source, features, run) => {}
+            Err(_)
+                if fit.solves_few_rows()
+                    && few(source, |rows| dual::suits(rows, features, run)).is_some() => {}
             asked => asked.map_err(|error| self.fewer(error))?,
         }
         match self.entry {
@@ -207,7 +209,8 @@ impl MemoryPlan {
     }
 
     /// As [`Self::within`], of a fit to these rows: few of them that may be solved in their own
-    /// number, as in [`Self::require`], have all of it.
+    /// number, as in [`Self::require`], have all of it, or what their products with each other leave
+    /// where not all features fit.
     pub fn of_fit_within(
         &self,
         bytes: u64,
@@ -215,12 +218,34 @@ impl MemoryPlan {
         source: &mut dyn ChunkSource,
         run: &Run,
     ) -> Result<u64> {
-        match self.within(bytes) {
-            Err(_) if fit.solves_few_rows() && few(source, self.features, run) => {
-                Ok(bytes - own(bytes))
-            }
-            left => left,
+        let left = self.within(bytes);
+        if !fit.solves_few_rows() || (left.is_ok() && self.entry > 0) {
+            return left;
         }
+        // Who asks for no square of features is solved in the number of rows in any case.
+        let suits = |rows| self.entry == 0 || dual::suits(rows, self.features, run);
+        let Some(rows) = few(source, suits) else {
+            return left;
+        };
+        let all = bytes - own(bytes);
+        if dual::held_bytes(rows, self.features) <= all {
+            return Ok(all);
+        }
+        let products = u128::from(dual::PAIR_BYTES) * u128::from(rows).pow(2);
+        let fixed = products + self.map_bytes + self.kept_bytes;
+        // Half of what is left is for a group of rows.
+        let need = fixed + u128::from(16 * self.row_bytes);
+        if need <= u128::from(all) {
+            return Ok(u64::try_from(u128::from(all) - fixed).unwrap_or(all));
+        }
+        left.and(Err(Error::parameter(format!(
+            "the products of {} with each other need {}; the memory for all is {}",
+            counted(usize::try_from(rows).unwrap_or(usize::MAX), "row"),
+            human_bytes(u64::try_from(need).unwrap_or(u64::MAX)),
+            human_bytes(bytes)
+        ))
+        .help(Remedy::MoreMemory)
+        .help(Remedy::ConjugateGradients)))
     }
 
     /// With a sample of so many rows of so many columns beside it, which is there from the survey
@@ -287,20 +312,23 @@ fn own(bytes: u64) -> u64 {
     (*first).min(bytes / 3)
 }
 
-/// Whether there are so few rows that they may be solved in their own number. What cannot be read
-/// yet is left to who reads it.
-fn few(source: &mut dyn ChunkSource, features: usize, run: &Run) -> bool {
+/// How many rows there are, if so few that they may be solved in their own number, as `suits` says of
+/// so many. What cannot be read yet is left to who reads it.
+fn few(source: &mut dyn ChunkSource, suits: impl Fn(u64) -> bool) -> Option<u64> {
     let (mut rows, step) = (0, (LOOKED_AT / source.columns().max(1)).clamp(1, 256));
     let few = loop {
-        if !dual::suits(rows + 1, features, run) {
-            break false;
+        if !suits(rows + 1) {
+            break None;
         }
         match source.next_chunk(step) {
             Ok(Some(chunk)) => rows += chunk.x.nrows() as u64,
-            Ok(None) | Err(_) => break true,
+            Ok(None) | Err(_) => break Some(rows),
         }
     };
-    few | source.rewind().is_err()
+    match source.rewind() {
+        Ok(()) => few,
+        Err(_) => Some(rows),
+    }
 }
 
 impl fmt::Display for MemoryPlan {

@@ -255,7 +255,8 @@ impl Fit for RidgeOptions {
     }
 
     fn solves_few_rows(&self) -> bool {
-        self.solver == Solver::Auto && !self.penalised && matches!(self.lambda, Lambda::Fixed(_))
+        let solver = matches!(self.solver, Solver::Auto | Solver::Dual);
+        solver && !self.penalised && matches!(self.lambda, Lambda::Fixed(_))
     }
 
     fn ridge(&self) -> Option<&RidgeOptions> {

@@ -8,12 +8,14 @@ mod binned;
 mod binned_kernel;
 mod binned_sums;
 mod block;
+mod dense_kernel;
 mod streamed;
 
 pub use binned::BinnedRows;
 pub(crate) use binned_kernel::binned_kernel;
 pub(crate) use binned_sums::binned_sums;
 pub(crate) use block::Block;
+pub(crate) use dense_kernel::dense_kernel;
 pub use streamed::StreamedRows;
 
 use crate::{Error, Result};

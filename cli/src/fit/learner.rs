@@ -37,9 +37,10 @@ pub(super) struct LearnerArgs {
     /// that is 1; by `--solver cholesky` and without binning
     #[arg(long, conflicts_with = "no_intercept")]
     penalised_intercept: bool,
-    /// Of ridge: `cholesky` of the normal equations, `dual` (for fewer rows than features, which it
-    /// holds in memory), `cg` (conjugate gradients, which stores no Gram matrix and featurizes
-    /// again in every iteration), or `auto`: the cheaper one that fits into memory
+    /// Of ridge: `cholesky` of the normal equations, `dual` (for fewer rows than features: it holds
+    /// the products of all rows with each other), `cg` (conjugate gradients, which stores no Gram
+    /// matrix and featurizes again in every iteration), or `auto`: the cheaper one that fits into
+    /// memory
     #[arg(long, value_enum, default_value_t = Solver::Auto)]
     solver: Solver,
     /// Iterations end at this relative residual [default: 1e-6 of ridge and lasso, 1e-5 of falkon,

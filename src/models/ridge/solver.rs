@@ -19,17 +19,19 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Solver {
-    /// A Cholesky factor, or the dual for fewer rows than features that fit into the memory of the
-    /// run; for maps whose features cannot be stored (binning) conjugate gradients, unless a factor
-    /// is cheaper: of a Gram matrix of at most 1 GiB, or of products of rows of at most 2 GiB.
+    /// A Cholesky factor, or the dual for fewer rows than features where these fit into the memory
+    /// of the run, or are twice as many as rows whose products the machine has room for; for maps
+    /// whose features cannot be stored (binning) conjugate gradients, unless a factor is cheaper:
+    /// of a Gram matrix of at most 1 GiB, or of products of rows of at most 2 GiB.
     #[default]
     Auto,
     /// A Cholesky factor of the normal equations: one pass over the rows, `8 D^2` bytes. Binned
     /// rows are summed on the host, exactly.
     Cholesky,
-    /// The features of all rows in memory, `8 n (n + D)` bytes, and a Cholesky factor of their
-    /// products with each other ([`Dual`]). It takes lambda = 0, too: the smallest coefficients
-    /// that interpolate. Of binned rows bins are counted instead, in `8 n^2` bytes.
+    /// A Cholesky factor of the products of all rows with each other ([`Dual`]). The features of
+    /// all rows are in memory where that of the run has room for both, `8 n (n + D)` bytes; else
+    /// they are computed again for each group of rows, and `10 n^2` bytes do. It takes lambda = 0,
+    /// too: the smallest coefficients that interpolate. Of binned rows bins are counted instead.
     Dual,
     /// Conjugate gradients, which form no Gram matrix and featurize all rows in every iteration.
     ConjugateGradients {

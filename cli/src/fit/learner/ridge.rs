@@ -74,7 +74,7 @@ impl LearnerArgs {
             ),
             (Solver::Dual, _) => (
                 models::Solver::Dual,
-                "solver: the dual, with the features of all rows in memory",
+                "solver: the dual, from the products of all rows with each other",
             ),
             (Solver::Cholesky, true) => (
                 models::Solver::Cholesky,
