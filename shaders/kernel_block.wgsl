@@ -13,6 +13,7 @@
 // + n arc-cosine of order n.
 //@ let BM = TY * TM
 //@ let GATHER = 1
+//@ let STRIP = 0
 //@ let START = (TOP == 0) * ((PAIR == 2) + (PAIR == 3))
 //@ let TWICE = PAIR == 4
 

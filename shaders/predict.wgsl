@@ -1,6 +1,11 @@
 // y = f(x W + phase) beta, the features never stored: a workgroup owns BM rows and walks over all
 // frequencies, or over those of one split, whose sums then lie one split after another in y.
 //
+// With BK > 0 features of a strip of 4 TX frequencies go through workgroup memory, cosines first and
+// then sines: of their product with beta an invocation forms SUMS rows by four targets, rows BM /
+// SUMS apart. Each strip is summed from zero, in the order of its frequencies, and strips are added
+// in order. Else every invocation sums the features that it has, and the TX of a row are added last.
+//
 // Grid: (ceil(rows of the dispatch / BM), splits) workgroups of TX x TY invocations, each TM x TN
 // products in registers; 4 * Q targets, from target vec4 number q0 on. Requires: as
 // projection.wgsl; beta [D][beta_stride4] vec4s of targets.
@@ -30,8 +35,25 @@ struct Params {
 @group(0) @binding(5) var<storage, read_write> y: array<vec4f>;
 
 //@ let GATHER = 0
+//@ let STRIP = (BK > 0) * BM * TX
+//@ let PARTS = 1 + (NONLINEARITY == 0)
+//@ let SUMS = (BM * Q + TX * TY - 1) / (TX * TY)
 //@ include product
 //@ include product_of_x
+//@ if BK > 0
+// The coefficients of a frequency; beyond the last, where features are zero, some that are finite.
+fn coefficient(part: u32, frequency: u32, quad: u32) -> vec4f {
+    let row = part * params.freqs + min(frequency, params.freqs - 1u);
+    return beta[row * params.beta_stride4 + min(params.q0 + quad, params.beta_stride4 - 1u)];
+}
+
+// Where four features of a row lie: neighbours read other rows of the same frequencies, a whole
+// number of banks apart, and so the frequencies are told apart by the row.
+fn place(row: u32, col4: u32) -> u32 {
+    return row * ${TX}u + (col4 ^ (row % ${TX}u));
+}
+
+//@ else
 // Two rows of every invocation at a time: all of them would not fit.
 var<workgroup> partial: array<vec4f, ${2 * THREADS}>;
 
@@ -40,12 +62,23 @@ fn coefficient(feature_at: u32, q: u32) -> vec4f {
     return beta[feature_at * params.beta_stride4 + at];
 }
 
+//@ end
 @compute @workgroup_size(${TX}, ${TY})
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local: vec3u) {
     let group_row = params.row0 + group.x * ${BM}u;
+//@ if BK > 0
+    let index = local.y * ${TX}u + local.x;
+    let quad = index % ${Q}u;
+    let own_row = index / ${Q}u;
+    let sums = index < ${BM * Q / SUMS}u;
+//@ for i in 0..SUMS
+    var total${i} = vec4f(0.0);
+//@ end
+//@ else
 //@ for i in 0..TM
 //@ for q in 0..Q
     var sum${i}_${q} = vec4f(0.0);
+//@ end
 //@ end
 //@ end
     let last_row = params.rows - 1u;
@@ -56,6 +89,69 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
     let end_col4 = min(params.w_stride4, first_col4 + params.split_cols4);
     for (var group_col4 = first_col4; group_col4 < end_col4; group_col4 += ${TX * TN4}u) {
 //@ include product_loop
+//@ if BK > 0
+//@ for j in 0..TN4
+        {
+            let strip = 4u * (group_col4 + ${j * TX}u);
+            let col = strip + 4u * local.x;
+            var phase = vec4f(0.0);
+            // Zero for what lies beyond the last frequency.
+            var amplitude = vec4f(0.0);
+            if col < params.freqs {
+                let f0 = feature[col];
+                let f1 = feature[col + 1u];
+                let f2 = feature[col + 2u];
+                let f3 = feature[col + 3u];
+                phase = vec4f(f0.x, f1.x, f2.x, f3.x);
+                amplitude = vec4f(f0.y, f1.y, f2.y, f3.y);
+            }
+//@ for i in 0..SUMS
+            var sum${i} = vec4f(0.0);
+//@ end
+//@ for part in 0..PARTS
+//@ for i in 0..TM
+//@ if part == 0
+            stage[place(local.y * ${TM}u + ${i}u, local.x)] =
+                nonlinear(acc${i}_${j} + phase, amplitude);
+//@ else
+            stage[place(local.y * ${TM}u + ${i}u, local.x)] =
+                nonlinear_sine(acc${i}_${j} + phase, amplitude);
+//@ end
+//@ end
+            // What others brought of this strip is read below.
+            workgroupBarrier();
+            if sums {
+                for (var c = 0u; c < ${TX}u; c++) {
+//@ for e in 0..4
+                    let beta${e} = coefficient(${part}u, strip + 4u * c + ${e}u, quad);
+//@ end
+//@ for i in 0..SUMS
+                    let z${i} = stage[place(own_row + ${i * (BM / SUMS)}u, c)];
+//@ for e in 0..4
+                    sum${i} = fma(vec4f(z${i}[${e}]), beta${e}, sum${i});
+//@ end
+//@ end
+                }
+            }
+            // The next features, or operands, overwrite what neighbours still read.
+            workgroupBarrier();
+//@ end
+//@ for i in 0..SUMS
+            total${i} += sum${i};
+//@ end
+        }
+//@ end
+    }
+    if sums && params.q0 + quad < params.y_stride4 {
+//@ for i in 0..SUMS
+        let row${i} = group_row + own_row + ${i * (BM / SUMS)}u;
+        if row${i} < params.rows {
+            let at = (group.y * params.rows + row${i}) * params.y_stride4;
+            y[at + params.q0 + quad] = total${i};
+        }
+//@ end
+    }
+//@ else
 //@ for j in 0..TN4
         let col${j} = 4u * (group_col4 + ${j * TX}u + local.x);
         if col${j} < params.freqs {
@@ -113,6 +209,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
     }
     // The next rows overwrite what neighbours still read.
     workgroupBarrier();
+//@ end
 //@ end
 //@ end
 }

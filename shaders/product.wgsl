@@ -84,6 +84,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
 //@ else
 //@ let BM = TY * TM
 //@ let GATHER = 0
+//@ let STRIP = 0
 //@ include product
 
 @compute @workgroup_size(${TX}, ${TY})

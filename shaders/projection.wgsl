@@ -31,6 +31,7 @@ struct Params {
 
 //@ include features
 //@ let GATHER = 0
+//@ let STRIP = 0
 //@ include product
 //@ include product_of_x
 

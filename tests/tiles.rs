@@ -10,7 +10,7 @@ use bochner::{
     check::{normal, worst},
     form::{
         DenseForm,
-        tile::{MENU, PREDICT_MENU, SQUARE_MENU, Tile},
+        tile::{DIRECT_8X64, MENU, PREDICT_MENU, SQUARE_MENU, Tile},
         tuning,
     },
     ops::{
@@ -93,7 +93,11 @@ fn predictions_have_the_same_bits_with_every_tile() {
         let x_nd = upload(device, &normal(131, 33, 1));
         for targets in [1, 19] {
             let beta_dt = upload(device, &normal(600, targets, 4));
-            same_bits(device, PREDICT_MENU, |tile| {
+            // Without workgroup memory they sum in another order.
+            let (staged, direct): (Vec<_>, Vec<_>) =
+                PREDICT_MENU.iter().copied().partition(|t| t.bk > 0);
+            assert_eq!((staged.len(), direct), (4, vec![DIRECT_8X64]));
+            same_bits(device, &staged, |tile| {
                 let op = Projection::load_with(device, &map, tile.into()).expect("loads");
                 let mut y_nt = Matrix::new(device, 131, targets).expect("fits");
                 Predict::of(&op)

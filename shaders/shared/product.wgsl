@@ -1,14 +1,19 @@
 // Workgroup memory of product_loop: the left operand transposed, so that a depth is a row of whole
-// vec4s; the right as it is. GATHER 0 makes it a product.
+// vec4s, and from B_AT on the right as it is. What includes it may use STRIP vec4s of it between
+// two loops. GATHER 0 makes it a product.
 //@ let BM4 = TY * TM / 4
 //@ let TM4 = TM / 4
 //@ let TN4 = TN / 4
 //@ let BN4 = TX * TN4
 //@ let THREADS = TX * TY
 //@ let K4 = BK / 4
-//@ if BK > 0
-var<workgroup> a_tile: array<vec4f, ${BK * BM4}>;
-var<workgroup> b_tile: array<vec4f, ${BK * BN4}>;
+//@ let B_AT = BK * BM4
+//@ let STAGE = B_AT + BK * BN4
+//@ if STAGE < STRIP
+//@ let STAGE = STRIP
+//@ end
+//@ if STAGE > 0
+var<workgroup> stage: array<vec4f, ${STAGE}>;
 //@ end
 //@ if GATHER == 0
 //@ let START = 0

@@ -46,14 +46,14 @@
         if brings_a {
 //@ end
 //@ for c in 0..4
-            a_tile[(4u * block_k4 + ${c}u) * ${BM4}u + block_at] =
+            stage[(4u * block_k4 + ${c}u) * ${BM4}u + block_at] =
                 vec4f(a_next0[${c}], a_next1[${c}], a_next2[${c}], a_next3[${c}]);
 //@ end
 //@ if BM4 * K4 < THREADS
         }
 //@ end
 //@ for p in 0..BK * BN4 / THREADS
-        b_tile[lane + ${p * THREADS}u] = b_next${p};
+        stage[lane + ${B_AT + p * THREADS}u] = b_next${p};
 //@ end
         // What others brought of this stage is read below.
         workgroupBarrier();
@@ -76,10 +76,10 @@
         // the next stage: a value of b is used TM times, one of a 4 TN4 times.
         for (var k = 0u; k < ${BK}u; k++) {
 //@ for j in 0..TN4
-            let b${j} = b_tile[k * ${BN4}u + ${j * TX}u + local.x];
+            let b${j} = stage[k * ${BN4}u + ${B_AT + j * TX}u + local.x];
 //@ end
 //@ for i in 0..TM4
-            let a${i} = a_tile[k * ${BM4}u + ((local.y * ${TM4}u + ${i}u) ^ (2u * (k / 4u)))];
+            let a${i} = stage[k * ${BM4}u + ((local.y * ${TM4}u + ${i}u) ^ (2u * (k / 4u)))];
 //@ end
 //@ for i in 0..TM
 //@ if TWICE

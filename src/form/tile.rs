@@ -137,8 +137,9 @@ pub const MENU: &[Tile] = &[
     DIRECT_8X64,
 ];
 
-/// The shapes of fused predictions. Each sums features in eight lanes, in one order too; 128 x 128
-/// has sixteen.
+/// The shapes of fused predictions. Through workgroup memory they sum features in strips of 32
+/// frequencies, in one order; a strip of 128 x 128 would have 64, and no room there. Straight from
+/// the buffers they sum in eight lanes, as suits software adapters.
 pub const PREDICT_MENU: &[Tile] = &[
     SHARED_64,
     SHARED_32,

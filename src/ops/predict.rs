@@ -132,7 +132,9 @@ mod tests {
                     .expect("runs");
                 y_nt.download().expect("reads back")
             };
-            let mut results = tile::PREDICT_MENU.iter().map(|tile| run(tile, 3));
+            // Without workgroup memory they sum in another order.
+            let staged = tile::PREDICT_MENU.iter().filter(|tile| tile.bk > 0);
+            let mut results = staged.map(|tile| run(tile, 3));
             let first = results.next().expect("a tile");
             assert!(results.all(|y| y == first), "{device:?}");
             // Negative control: other parts give other bits.

@@ -19,7 +19,7 @@ pub(crate) static MENU: Menu<Tile> = Menu {
     race: |gpu, class| Ok(Box::new(Predicting::new(gpu, class)?)),
 };
 
-/// As [`tile::usual`]; 128 x 128 would sum in another number of lanes.
+/// As [`tile::usual`]; 128 x 128 would sum in other strips.
 fn usual(kind: AdapterKind, class: Class) -> Tile {
     match kind {
         AdapterKind::Software | AdapterKind::Integrated => tile::usual(kind, class),
@@ -71,6 +71,16 @@ impl Race<Tile> for Predicting {
         let op = Projection::load_with(&self.device, &self.map, tile.into())?;
         let (x_nd, beta_dt, y_nt) = (&self.x_nd, &self.beta_dt, &mut self.y_nt);
         Ok(Box::new(move || Predict::of(&op).run(x_nd, beta_dt, y_nt)))
+    }
+
+    /// Tuning changes no order of sums: that of tiles through workgroup memory is another than that
+    /// of tiles without.
+    fn is_sound(&mut self, tile: Tile) -> Result<bool> {
+        let kind = self.device.gpu()?.report().kind;
+        let stages = |tile: Tile| tile.bk > 0;
+        Ok(Class::ALL
+            .iter()
+            .all(|&class| stages(usual(kind, class)) == stages(tile)))
     }
 }
 

@@ -61,10 +61,6 @@ const fn known(driver: Driver, op: &'static str, constants: &'static str, most: 
 }
 
 const KNOWN: &[Known] = &[
-    known(Nvk, "predict", "Q 4)", 220),
-    known(Radv, "predict", "Q 4)", 249),
-    known(Honeykrisp, "predict", "Q 2)", 33),
-    known(Honeykrisp, "predict", "Q 4)", 288),
     known(
         Nvk,
         "walsh_hadamard",
