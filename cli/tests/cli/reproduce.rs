@@ -221,7 +221,7 @@ fn the_metric_finds_the_column_that_matters() {
     assert!(share > 0.9, "{numbers}");
     for turns in [0, 1].map(|metric| &numbers["turns"][metric]["errors"]) {
         let [first, last] = [0, 2].map(|turn| mean_of(&turns[turn]));
-        assert!(last < 0.3 * first, "{first} {last}");
+        assert!(last < 0.6 * first, "{first} {last}");
     }
     let folder = here.path().join("results");
     for picture in ["cpu-errors", "cpu-matrix", "cpu-importance"] {
