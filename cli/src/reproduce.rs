@@ -6,6 +6,7 @@ mod binning;
 mod datasets;
 mod digits;
 mod double_descent;
+mod fastfood;
 mod files;
 mod findings;
 mod learning_rates;
@@ -75,6 +76,7 @@ const ALL: &[Experiment] = &[
     binning::EXPERIMENT,
     digits::EXPERIMENT,
     double_descent::EXPERIMENT,
+    fastfood::EXPERIMENT,
     learning_rates::EXPERIMENT,
     metric::EXPERIMENT,
     qmc::EXPERIMENT,

@@ -203,7 +203,7 @@ fn bins_find_steps() {
     assert!(bins < 0.03 && bins < 0.5 * waves, "{bins} {waves}");
     // The length is one of those that were tried, the best.
     let probes = numbers["Fourier"]["probes"].as_array().expect("tried");
-    assert_eq!(probes.len(), 6);
+    assert_eq!(probes.len(), 7);
     let page = fs::read_to_string(here.path().join("results/binning.html")).expect("a page");
     assert!(page.contains("2.2") && page.contains("11.6"), "{page}");
 }
@@ -227,6 +227,35 @@ fn the_metric_finds_the_column_that_matters() {
     for picture in ["cpu-errors", "cpu-matrix", "cpu-importance"] {
         assert!(folder.join(format!("metric-{picture}.png")).is_file());
     }
+}
+
+/// Orthogonal and structured maps err less than independent ones; structured ones are smaller.
+#[test]
+fn structured_maps_are_small_and_as_right() {
+    let here = here();
+    let target = |row: &[f64]| f64::from((row[0] / 52.0) as i32);
+    write_set(&here.path().join("sets/mnist"), 40, [600, 300], target);
+    let command = "reproduce fastfood --data sets --quick --device cpu --json";
+    let report = bochner(here.path(), command, &[]).json();
+    let numbers = &report["experiments"][0]["numbers"];
+    let kernel = |map: usize| mean_of(&numbers["errors"][map]["kernel"][1]);
+    assert!(kernel(1) < kernel(0) && kernel(3) < kernel(0), "{numbers}");
+    let exponent = |map: usize, of: &str| numbers["exponents"][map][of].as_f64().expect("one");
+    // Dense maps hold d D numbers.
+    for dense in [0, 1] {
+        assert!(
+            (0.85..1.05).contains(&exponent(dense, "bytes_d")),
+            "{numbers}"
+        );
+        assert!(
+            (0.85..1.05).contains(&exponent(dense, "bytes_D")),
+            "{numbers}"
+        );
+    }
+    assert!(
+        exponent(2, "bytes_d") < 0.7 && exponent(3, "bytes_d") < 0.7,
+        "{numbers}"
+    );
 }
 
 /// What is missing is told with its layout and where it is to be had; one alone fails, of several
