@@ -147,7 +147,13 @@ fn tiles_are_tuned_once_for_an_adapter_and_a_damaged_cache_is_written_again() {
     println!("{} classes of {device}, 18 with shuffles", classes.len());
     assert!([14, 18].contains(&classes.len()), "{tuned}");
     for class in classes {
-        assert!(class["seconds"].as_object().unwrap().len() > 1, "{class}");
+        // Sums of predictions keep their order, and that of software adapters has one form.
+        let name = class["class"].as_str().expect("a name");
+        let choices = 1 + usize::from(!name.starts_with("predict"));
+        assert!(
+            class["seconds"].as_object().unwrap().len() >= choices,
+            "{class}"
+        );
         let winner = class["tile"].as_str().expect("a name");
         assert!(
             class["seconds"][winner].as_f64().is_some_and(|s| s > 0.0),
