@@ -1,10 +1,11 @@
 // y = f(x W + phase) beta, the features never stored: a workgroup owns BM rows and walks over all
 // frequencies, or over those of one split, whose sums then lie one split after another in y.
 //
-// With BK > 0 features of a strip of 4 TX frequencies go through workgroup memory, cosines first and
-// then sines: of their product with beta an invocation forms SUMS rows by four targets, rows BM /
-// SUMS apart. Each strip is summed from zero, in the order of its frequencies, and strips are added
-// in order. Else every invocation sums the features that it has, and the TX of a row are added last.
+// With BK > 0 features of a strip of 4 TX frequencies go through workgroup memory, cosines first
+// and then sines: of their product with beta an invocation forms SUMS rows by four targets, rows BM
+// / SUMS apart. Each strip is summed from zero, in the order of its frequencies, and strips are
+// added in order. Else every invocation sums the features that it has, and the TX of a row are
+// added last.
 //
 // Grid: (ceil(rows of the dispatch / BM), splits) workgroups of TX x TY invocations, each TM x TN
 // products in registers; 4 * Q targets, from target vec4 number q0 on. Requires: as

@@ -76,8 +76,8 @@ fn fewer_rows_than_features_are_solved_in_the_dual_with_the_same_coefficients() 
     let (x, y) = data(60, 0);
     let tight = ridge().memory(59_000).fit((&x, &y)).expect("fits");
     assert!(!tight.linear().facts.contains_key("rows_in_memory"));
-    // 8 (60 x 64 + 60 x 60) bytes are all rows with their products; with less, features are computed
-    // again for each group of rows.
+    // 8 (60 x 64 + 60 x 60) bytes are all rows with their products; with less, features are
+    // computed again for each group of rows.
     let dual = |memory| {
         let ridge = ridge().memory(memory).solver(Solver::Dual).lambda(1e-2);
         ridge.fit((&x, &y)).expect("fits")

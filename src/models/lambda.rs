@@ -179,10 +179,10 @@ fn variances(sums: &NormalEquations) -> Array1<f64> {
     of
 }
 
-/// The best point, unless it is of no use: below rounding a penalty may still be the best, as errors
-/// on rows tell, but one that is worse than the means there is rounding itself. The best above
-/// rounding stands in for it: few rows whose targets nothing tells have a model, too. Errors when all
-/// penalties are below.
+/// The best point, unless it is of no use: below rounding a penalty may still be the best, as
+/// errors on rows tell, but one that is worse than the means there is rounding itself. The best
+/// above rounding stands in for it: few rows whose targets nothing tells have a model, too. Errors
+/// when all penalties are below.
 fn trusted(best: LambdaPoint, curve: &LambdaCurve, rounding: f64) -> Result<LambdaPoint> {
     if best.error <= 1.0 || best.lambda > rounding {
         return Ok(best);
@@ -384,8 +384,8 @@ mod tests {
         assert!(message.contains("standardize"), "{message}");
     }
 
-    /// A penalty that is worse than the means and below rounding gives way to the best above it; one
-    /// that is better than the means does not.
+    /// A penalty that is worse than the means and below rounding gives way to the best above it;
+    /// one that is better than the means does not.
     #[test]
     fn a_penalty_below_rounding_gives_way() {
         let curve = |errors: [f64; 3]| LambdaCurve {

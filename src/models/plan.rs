@@ -209,8 +209,8 @@ impl MemoryPlan {
     }
 
     /// As [`Self::within`], of a fit to these rows: few of them that may be solved in their own
-    /// number, as in [`Self::require`], have all of it, or what their products with each other leave
-    /// where not all features fit.
+    /// number, as in [`Self::require`], have all of it, or what their products with each other
+    /// leave where not all features fit.
     pub fn of_fit_within(
         &self,
         bytes: u64,
@@ -312,8 +312,8 @@ fn own(bytes: u64) -> u64 {
     (*first).min(bytes / 3)
 }
 
-/// How many rows there are, if so few that they may be solved in their own number, as `suits` says of
-/// so many. What cannot be read yet is left to who reads it.
+/// How many rows there are, if so few that they may be solved in their own number, as `suits` says
+/// of so many. What cannot be read yet is left to who reads it.
 fn few(source: &mut dyn ChunkSource, suits: impl Fn(u64) -> bool) -> Option<u64> {
     let (mut rows, step) = (0, (LOOKED_AT / source.columns().max(1)).clamp(1, 256));
     let few = loop {

@@ -72,7 +72,8 @@ impl<T, P: Predicted> RidgeState<T, P> {
     /// The ridge regression of the rows so far, with this penalty per sample. Classes are those of
     /// the first rows.
     ///
-    /// Errors as [`Cholesky::solve`](crate::solve::Cholesky::solve) does, and with [`Error::Shape`] when all rows are forgotten.
+    /// Errors as [`Cholesky::solve`](crate::solve::Cholesky::solve) does, and with [`Error::Shape`]
+    /// when all rows are forgotten.
     pub fn model(&self, lambda: f64) -> Result<Model<P>> {
         let start = Instant::now();
         let solved = self.intercept.solve(lambda, &self.sums)?;

@@ -27,8 +27,8 @@ impl From<bool> for Intercept {
 }
 
 impl Intercept {
-    /// [`Cholesky::solve_with_dimension`] with this intercept; of one that is penalised the effective
-    /// dimension counts it.
+    /// [`Cholesky::solve_with_dimension`] with this intercept; of one that is penalised the
+    /// effective dimension counts it.
     pub(crate) fn solve(
         self,
         lambda: f64,

@@ -53,10 +53,10 @@ Usage: cargo xtask COMMAND
   web [test]   the package for browsers and its page into target/web; with `test` both are run in a
                Chromium without a window, every map on WebGPU and on the CPU
   codegen [--spirv DIR] [--json] [--set-up]
-               every shader as SPIR-V into DIR [default: target/codegen], compiled by Mesa's drivers for
-               NVIDIA, AMD and Apple without a GPU: registers, spills, occupancy, and the share of
-               multiply-adds in hot loops; errs where a default variant spills or a loop fell below
-               its limit. --set-up unpacks the drivers into CODEGEN_ROOT [default:
+               every shader as SPIR-V into DIR [default: target/codegen], compiled by Mesa's drivers
+               for NVIDIA, AMD and Apple without a GPU: registers, spills, occupancy, and the share
+               of multiply-adds in hot loops; errs where a default variant spills or a loop fell
+               below its limit. --set-up unpacks the drivers into CODEGEN_ROOT [default:
                ~/.cache/bochner-codegen] first (Debian, as root)
   dist [TARGET]
                the program and the C library as they are handed out, in an archive with licences

@@ -33,8 +33,8 @@ pub(super) struct LearnerArgs {
     /// Fit without an intercept
     #[arg(long)]
     no_intercept: bool,
-    /// Of ridge: give the intercept the penalty of the coefficients, as if it were that of a feature
-    /// that is 1; by `--solver cholesky` and without binning
+    /// Of ridge: give the intercept the penalty of the coefficients, as if it were that of a
+    /// feature that is 1; by `--solver cholesky` and without binning
     #[arg(long, conflicts_with = "no_intercept")]
     penalised_intercept: bool,
     /// Of ridge: `cholesky` of the normal equations, `dual` (for fewer rows than features: it holds

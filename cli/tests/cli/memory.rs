@@ -82,8 +82,8 @@ fn sums_and_factors_keep_to_it() {
     );
 }
 
-/// The factors of the landmarks' kernel and of the problem, `16 m^2` bytes, and no third matrix: what
-/// the peak grows by where chunks have the same room.
+/// The factors of the landmarks' kernel and of the problem, `16 m^2` bytes, and no third matrix:
+/// what the peak grows by where chunks have the same room.
 #[test]
 fn falkon_holds_two_matrices_of_its_landmarks() {
     let here = here();

@@ -109,8 +109,8 @@ fn a_penalty_is_chosen_unasked_where_that_is_cheap() {
     }
 }
 
-/// A penalised intercept is held back from a mean of a thousand by a large penalty, where a free one
-/// is not, by a penalty that is given and by one that is chosen, from all rows and in parts.
+/// A penalised intercept is held back from a mean of a thousand by a large penalty, where a free
+/// one is not, by a penalty that is given and by one that is chosen, from all rows and in parts.
 #[test]
 fn an_intercept_is_penalised_where_that_is_asked_for() {
     let here = here();
@@ -132,7 +132,8 @@ fn an_intercept_is_penalised_where_that_is_asked_for() {
     for penalty in ["--lambda 1", "--lambda 1,2", "--lambda 1 --checkpoint c"] {
         let free = rmse(&penalty.replace(" c", " d"));
         let held = rmse(&format!("{penalty} --penalised-intercept"));
-        // Features and the intercept, of about 1 and 1, share the mean, and the penalty takes a third.
+        // Features and the intercept, of about 1 and 1, share the mean, and the penalty takes a
+        // third.
         assert!(
             free < 2.0 && (250.0..500.0).contains(&held),
             "{free} {held}"

@@ -136,8 +136,8 @@ fn the_second_descent_is_found() {
     assert!(penalised.is_sorted_by(|a, b| a > b), "{penalised:?}");
 }
 
-/// sqrt(n) ln n features learn as the kernel does, few do not, unless they are drawn by leverage; and
-/// the excess risk falls with the number of rows.
+/// sqrt(n) ln n features learn as the kernel does, few do not, unless they are drawn by leverage;
+/// and the excess risk falls with the number of rows.
 #[test]
 fn few_features_learn_like_the_kernel() {
     let here = here();

@@ -1,5 +1,5 @@
-//! Which solver takes the least work for maps with binning parts: a Cholesky factor of the sums or of
-//! the products of rows, or conjugate gradients.
+//! Which solver takes the least work for maps with binning parts: a Cholesky factor of the sums or
+//! of the products of rows, or conjugate gradients.
 
 use crate::{Error, Result, error::Remedy};
 

@@ -120,7 +120,8 @@ impl Schedule {
         }
     }
 
-    /// Iterations go on from here with a sketch that was asked for `rank` directions and found some.
+    /// Iterations go on from here with a sketch that was asked for `rank` directions and found
+    /// some.
     pub(super) fn begin(&mut self, rank: usize, found: usize, at: (usize, f64)) {
         self.finds_more = found == rank;
         self.rank = rank;

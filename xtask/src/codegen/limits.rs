@@ -9,8 +9,8 @@ use super::{
 use anyhow::{Result, bail};
 
 /// The least shares of multiply-adds in the hot run of a default, of its instructions and of the
-/// cycles in which it is issued: what was reached, rounded down. Cycles are zero where the code does
-/// not say.
+/// cycles in which it is issued: what was reached, rounded down. Cycles are zero where the code
+/// does not say.
 struct Limit {
     driver: Driver,
     op: &'static str,

@@ -100,7 +100,8 @@ fn around(blocks: &[Block<'_>], start: usize, end: usize) -> Vec<usize> {
     body
 }
 
-/// Of NAK's assembly: `block N ... -> {`, instructions, each with `// delay=CYCLES`, `} -> [N, ...]`.
+/// Of NAK's assembly: `block N ... -> {`, instructions, each with `// delay=CYCLES`, `} -> [N,
+/// ...]`.
 pub(super) fn nvidia(code: &str) -> Option<HotLoop> {
     let (_, code) = code.split_once("=== NAK assembly")?;
     let mut blocks: Vec<Block<'_>> = Vec::new();
