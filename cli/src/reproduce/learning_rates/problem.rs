@@ -170,7 +170,7 @@ mod tests {
                 .device(&bochner::Device::cpu())
                 .fit((&sample.column(), &Array1::from(sample.y.clone())))
                 .unwrap();
-            let library: Array1<f64> = model.predict(&judge.rows()).unwrap();
+            let library: Array1<f64> = model.predict(judge.rows()).unwrap();
             let chain = sample.exact(lambda, &judge.points);
             let off = |(a, b): (&f64, &f64)| (a - b).abs();
             let worst = library.iter().zip(&chain).map(off).fold(0.0, f64::max);
