@@ -83,14 +83,15 @@ fn sums_and_factors_keep_to_it() {
 }
 
 /// The factors of the landmarks' kernel and of the problem, `16 m^2` bytes, and no third matrix:
-/// what the peak grows by where chunks have the same room.
+/// what the peak grows by where chunks have the same room. Whether the next chunk is read already
+/// when the solve has its peak is a matter of moments: 8 MB, a byte a pair of so many landmarks.
 #[test]
 fn falkon_holds_two_matrices_of_its_landmarks() {
     let here = here();
     let at = |name: &str| here.path().join(name);
     write(&at("x.npy"), 4000, 6, value);
     write(&at("y.npy"), 4000, 1, |i, _| value(i, 0).sin());
-    let (few, many) = (500_u64, 1700_u64);
+    let (few, many) = (500_u64, 2700_u64);
     let of = |m: u64| {
         // Beside them the landmarks, in f64 and f32.
         let memory = (20 << 20) + 16 * m * m + 12 * 6 * m;
@@ -101,7 +102,7 @@ fn falkon_holds_two_matrices_of_its_landmarks() {
     let grown = of(many) as f64 - of(few) as f64;
     let each = grown / (many * many - few * few) as f64;
     println!("{each:.2} bytes a pair of landmarks");
-    assert!((14.0..18.0).contains(&each), "{each} bytes a pair");
+    assert!((12.0..19.0).contains(&each), "{each} bytes a pair");
 }
 
 /// A search has sums of trials beside one another, and rows.
