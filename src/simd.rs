@@ -16,6 +16,7 @@ pub(crate) mod cos2pi;
 mod half;
 mod hint;
 pub(crate) mod mixed;
+mod outer;
 mod pack;
 #[cfg(target_arch = "x86_64")]
 mod pieces;
@@ -27,6 +28,7 @@ mod triangle;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use half::HalfPanels;
 pub(crate) use hint::{PastCache, Sink, ThroughCache, prefetch};
+pub(crate) use outer::HeldRows;
 pub(crate) use pack::{Panels, PanelsView, Parts};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use pieces::PiecePanels;

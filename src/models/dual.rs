@@ -15,7 +15,7 @@ use crate::{
     solve::{Coefficients, Dual, StreamedRows, dense_kernel},
     text::counted,
 };
-use ndarray::{Array1, Array2, s};
+use ndarray::{Array1, Array2, ArrayView1, s};
 
 /// Bytes of each pair of rows where features are computed again: of the products, and of the groups
 /// that they are summed by.
@@ -165,9 +165,50 @@ fn stream(
     let place = [(map, 0, 1.0)];
     let mut features = StreamedRows::new(&place, source, rows, run.silent().memory(half))?;
     let hear = |rows| run.say(Step::Rows(rows as u64));
-    let kernel_nn = dense_kernel(&mut features, group, &hear)?;
     let weights_n = held.weights_n.as_ref().map(|w| w.view());
+    let error = harmless(dual.lambda, rows, weights_n);
+    let kernel_nn = dense_kernel(&mut features, group, error, &hear)?;
     let (coefficients, dimension) =
         dual.solve_kernel(&mut features, kernel_nn, held.y_tn.view(), weights_n)?;
     Ok((coefficients, dimension, rows as u64))
+}
+
+/// How much the entries of a kernel matrix may err by, each by itself. Errors of deviation e, times
+/// the roots of weights w, are a matrix whose norm is at most `2 e sqrt(max w sum w)` but for small
+/// terms (Bandeira & van Handel 2016): a hundredth of the penalty, `lambda sum w`, is allowed.
+fn harmless(lambda: f64, rows: usize, weights_n: Option<ArrayView1<'_, f64>>) -> f64 {
+    let shares = match weights_n {
+        Some(w) => w.sum() / w.fold(0.0, |m: f64, &w| m.max(w)),
+        None => rows as f64,
+    };
+    lambda * shares.sqrt() / 200.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn harmless_errors_are_a_hundredth_of_the_penalty() {
+        let weights = Array1::from_shape_fn(300, |i| [0.0, 0.5, 2.0][i % 3]);
+        let roots = weights.mapv(f64::sqrt);
+        for weights_n in [None, Some(weights.view())] {
+            let error = harmless(1e-3, 300, weights_n);
+            let mut draws = crate::seed::Seed(4).stream(crate::seed::Stream::Sample, 0);
+            let mut errors = Array2::zeros((300, 300));
+            for i in 0..300 {
+                for j in 0..=i {
+                    let root = weights_n.map_or(1.0, |_| roots[i] * roots[j]);
+                    errors[[i, j]] = error * draws.normal() * root;
+                    errors[[j, i]] = errors[[i, j]];
+                }
+            }
+            let eigen = crate::linalg::eigen::eigen(&errors).expect("symmetric");
+            let norm = eigen.values_n.fold(0.0, |m: f64, v| m.max(v.abs()));
+            let penalty = 1e-3 * weights_n.map_or(300.0, |w| w.sum());
+            let share = norm / penalty;
+            assert!(share < 0.0115 && share > 0.005, "{share}");
+        }
+        assert_eq!(harmless(0.0, 300, None), 0.0);
+    }
 }

@@ -38,6 +38,25 @@ impl Panels {
         }
     }
 
+    /// Panels of zeros.
+    pub(crate) fn zeroed(depth: usize, columns: usize) -> Self {
+        let width = panel_columns();
+        Self {
+            depth,
+            columns,
+            data: Aligned::zeroed(columns.div_ceil(width) * width * depth),
+        }
+    }
+
+    /// Writes one column.
+    pub(crate) fn set_column(&mut self, column: usize, values: &[f32]) {
+        assert!(column < self.columns && values.len() == self.depth);
+        let width = panel_columns();
+        let first = column / width * self.depth * width + column % width;
+        let places = self.data.as_mut_slice()[first..].iter_mut().step_by(width);
+        places.zip(values).for_each(|(to, &value)| *to = value);
+    }
+
     /// All panels.
     pub(crate) fn all(&self) -> PanelsView<'_> {
         PanelsView {

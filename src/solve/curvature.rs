@@ -153,7 +153,7 @@ impl Curvature<'_> {
             })
         });
         let mut sums: Vec<Sums> = sums.collect::<Result<_>>()?;
-        let there = features.blocks(&mut |row0, z_md| {
+        let there = features.blocks(0, &mut |row0, z_md| {
             sums.iter_mut().try_for_each(|s| s.add(row0, z_md, device))
         })?;
         if !there {
@@ -247,7 +247,7 @@ mod tests {
         fn moments(&mut self, _: &mut Array2<f64>) -> Result<()> {
             unreachable!("only sums")
         }
-        fn blocks(&mut self, take: &mut TakeBlock<'_>) -> Result<bool> {
+        fn blocks(&mut self, _: usize, take: &mut TakeBlock<'_>) -> Result<bool> {
             for (b, z) in self.0.axis_chunks_iter(Axis(0), 13).enumerate() {
                 take(13 * b, z)?;
             }

@@ -87,11 +87,11 @@ pub trait FeatureProducts {
         in_groups(self, v_td, weights_n, out_td)
     }
 
-    /// Hands `take` the features themselves, `[m, D]`, rows in order, with the number of the first
-    /// row: one pass over the data. False, and nothing is done, where they are nowhere in one
-    /// piece.
-    fn blocks(&mut self, take: &mut TakeBlock<'_>) -> Result<bool> {
-        let _ = take;
+    /// Hands `take` the features themselves of row `from` and those after it, `[m, D]`, rows in
+    /// order, with the number of the first row: one pass over the data, in which rows before `from`
+    /// are read and no more. False, and nothing is done, where they are nowhere in one piece.
+    fn blocks(&mut self, from: usize, take: &mut TakeBlock<'_>) -> Result<bool> {
+        let _ = (from, take);
         Ok(false)
     }
 }
@@ -220,9 +220,9 @@ impl FeatureProducts for SideBySide<'_> {
         }
     }
 
-    fn blocks(&mut self, take: &mut TakeBlock<'_>) -> Result<bool> {
+    fn blocks(&mut self, from: usize, take: &mut TakeBlock<'_>) -> Result<bool> {
         match self.parts.as_mut_slice() {
-            [one] => one.blocks(take),
+            [one] => one.blocks(from, take),
             _ => Ok(false),
         }
     }

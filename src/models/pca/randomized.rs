@@ -59,7 +59,7 @@ impl Products {
         let mut squares_d = vec![0.0; features];
         let Self { y_ld, sum_d, .. } = &mut products;
         let sums = sum_d.as_slice_mut().expect("standard layout");
-        streamed.blocks(&mut |row0, z_nd| {
+        streamed.blocks(0, &mut |row0, z_nd| {
             let block = Block::new(z_nd, 0, 1.0);
             let mut along_lm = Array2::zeros((directions, z_nd.nrows()));
             block.add_product(q_ld.view(), along_lm.view_mut());

@@ -2,45 +2,51 @@
 //! group of which is held at a time.
 
 use super::{Block, FeatureProducts};
-use crate::{Error, Result, error::Remedy};
-use ndarray::{Array2, ArrayView2, Axis, s};
+use crate::{Error, Result, error::Remedy, simd::HeldRows};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, s};
 
-/// Rows that are f64 at a time.
+/// Rows of a group that are multiplied with those before them and with each other at a time.
 const TOGETHER: usize = 96;
 
-/// `Z Z'`, `[n, n]`, its lower triangle, summed in f64; what lies above is of no use. Groups of as
-/// many rows as `bytes` hold in f32, at least one, are multiplied with themselves and with all
-/// rows that come after them, in one pass each: `n^2 D` operations in all. `hear` learns how many
-/// rows have been such a group.
+/// `Z Z'`, `[n, n]`, its lower triangle; what lies above is of no use. Groups of as many rows as
+/// `bytes` hold in f32, at least one, are multiplied with themselves and with all rows that come
+/// after them, in one pass over these each: `n^2 D` operations in all, and features of each row
+/// once for every group up to its own. `hear` learns how many rows have been such a group.
+///
+/// Sums are in f64, of sums over a thousand columns in f32 where `error` is more than what these
+/// change an entry by, as the mean of the first rows' squares has it ([`rounding`]).
 ///
 /// Errors with [`Error::Unsupported`] where features are nowhere in one piece.
 pub(crate) fn dense_kernel(
     features: &mut dyn FeatureProducts,
     bytes: u64,
+    error: f64,
     hear: &dyn Fn(usize),
 ) -> Result<Array2<f64>> {
     let (rows, columns) = (features.rows(), features.columns());
     let mut kernel_nn = Array2::zeros((rows, rows));
     let most = usize::try_from(bytes / (4 * columns.max(1) as u64)).unwrap_or(rows);
     let group = most.clamp(1, rows.max(1));
-    let mut held = Vec::with_capacity(group * columns);
+    let mut held = None;
     for from in (0..rows).step_by(group) {
         let to = rows.min(from + group);
-        held.clear();
-        let seen = features.blocks(&mut |row0, z_md| {
-            let before = from.saturating_sub(row0).min(z_md.nrows());
-            let mut row = row0 + before;
-            for some_kd in (z_md.slice(s![before.., ..])).axis_chunks_iter(Axis(0), TOGETHER) {
-                let own = some_kd.nrows().min(to.saturating_sub(row));
-                held.extend(some_kd.slice(s![..own, ..]).iter().copied());
-                let shape = (held.len() / columns.max(1), columns);
-                let held_hd = ArrayView2::from_shape(shape, &held)
-                    .map_err(|e| Error::shape(e.to_string()))?;
-                let wide_kd = some_kd.mapv(f64::from);
-                let (down, across) = (row..row + some_kd.nrows(), from..from + shape.0);
-                let out = kernel_nn.slice_mut(s![down, across]);
-                Block::new(held_hd, 0, 1.0).add_product(wide_kd.view(), out);
+        if let Some(held) = &mut held {
+            Held::clear(held);
+        }
+        let seen = features.blocks(from, &mut |mut row, z_md| {
+            let z_md = z_md.as_standard_layout();
+            let held = held.get_or_insert_with(|| Held::like(z_md.view(), group, error));
+            let own = z_md.nrows().min(to.saturating_sub(row));
+            let (own_md, later_md) = z_md.view().split_at(Axis(0), own);
+            for some_kd in own_md.axis_chunks_iter(Axis(0), TOGETHER) {
+                held.extend(some_kd);
+                let (down, across) = (row..row + some_kd.nrows(), from..from + held.rows(columns));
+                held.add_products(some_kd, kernel_nn.slice_mut(s![down, across]))?;
                 row += some_kd.nrows();
+            }
+            if later_md.nrows() > 0 {
+                let down = row..row + later_md.nrows();
+                held.add_products(later_md, kernel_nn.slice_mut(s![down, from..to]))?;
             }
             Ok(())
         })?;
@@ -53,6 +59,81 @@ pub(crate) fn dense_kernel(
     Ok(kernel_nn)
 }
 
+/// What sums in f32 change an entry of `Z Z'` by, whose diagonal is about `square`: its standard
+/// deviation at most. A sum of 256 terms that grows from 0 to s is rounded by 0.4 u of itself at
+/// each of them, u = 2^-24, which comes to 3.7 u s; their sums add a third to that; and there are
+/// `columns / 256` such s, whose errors are independent.
+fn rounding(square: f64, columns: usize) -> f64 {
+    let stretches = (columns as f64 / 256.0).max(1.0);
+    5.0 * (-24_f64).exp2() * square / stretches.sqrt()
+}
+
+/// The rows of a group.
+enum Held {
+    /// For sums in f32 over some columns.
+    Panels(HeldRows),
+    /// For sums in f64.
+    Rows(Vec<f32>),
+}
+
+impl Held {
+    /// Room for `group` rows like the first ones, in sums that err by less than `error`.
+    fn like(first_md: ArrayView2<'_, f32>, group: usize, error: f64) -> Self {
+        let (rows, columns) = first_md.dim();
+        let squares: f64 = first_md.iter().map(|&z| f64::from(z).powi(2)).sum();
+        match rounding(squares / rows as f64, columns) <= error {
+            true => Self::Panels(HeldRows::with_room(group, columns)),
+            false => Self::Rows(Vec::with_capacity(group * columns)),
+        }
+    }
+
+    fn clear(&mut self) {
+        match self {
+            Self::Panels(held) => held.clear(),
+            Self::Rows(held) => held.clear(),
+        }
+    }
+
+    fn rows(&self, columns: usize) -> usize {
+        match self {
+            Self::Panels(held) => held.rows(),
+            Self::Rows(held) => held.len() / columns,
+        }
+    }
+
+    fn extend(&mut self, some_kd: ArrayView2<'_, f32>) {
+        let values = some_kd.to_slice().expect("standard layout");
+        match self {
+            Self::Panels(held) => held.extend(values),
+            Self::Rows(held) => held.extend_from_slice(values),
+        }
+    }
+
+    /// Adds the products of some rows with all that are held.
+    fn add_products(
+        &self,
+        some_kd: ArrayView2<'_, f32>,
+        mut out_kh: ArrayViewMut2<'_, f64>,
+    ) -> Result<()> {
+        match self {
+            Self::Panels(held) => {
+                held.add_products(some_kd.to_slice().expect("standard layout"), out_kh);
+            }
+            Self::Rows(held) => {
+                let shape = (out_kh.ncols(), some_kd.ncols());
+                let held_hd =
+                    ArrayView2::from_shape(shape, held).map_err(|e| Error::shape(e.to_string()))?;
+                let held = Block::new(held_hd, 0, 1.0);
+                let parts = some_kd.axis_chunks_iter(Axis(0), TOGETHER);
+                for (some_kd, out) in parts.zip(out_kh.axis_chunks_iter_mut(Axis(0), TOGETHER)) {
+                    held.add_product(some_kd.mapv(f64::from).view(), out);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -60,18 +141,56 @@ mod tests {
         Device, Run,
         check::normal,
         data::MemorySource,
-        features::{Affine, FeatureMap, Fourier, featurize},
+        features::{Affine, DenseFeatures, FeatureMap, Fourier, featurize},
         kernels::Gaussian,
-        solve::StreamedRows,
+        solve::{StreamedRows, features::TakeBlock},
     };
     use std::cell::RefCell;
 
-    /// Of all rows at once, of groups whose edges are not those of chunks, and of one row each.
+    const ROWS: usize = 301;
+    const COLUMNS: usize = 2080;
+
+    /// Counts the rows that are handed on.
+    struct Counted<'a> {
+        rows: StreamedRows<'a>,
+        count: usize,
+    }
+
+    impl FeatureProducts for Counted<'_> {
+        fn rows(&self) -> usize {
+            self.rows.rows()
+        }
+        fn columns(&self) -> usize {
+            self.rows.columns()
+        }
+        fn add_product(&mut self, _: ArrayView2<'_, f64>, _: &mut Array2<f64>) -> Result<()> {
+            unreachable!("only products of rows")
+        }
+        fn transposed(&mut self, _: ArrayView2<'_, f64>, _: &mut Array2<f64>) -> Result<()> {
+            unreachable!("only products of rows")
+        }
+        fn moments(&mut self, _: &mut Array2<f64>) -> Result<()> {
+            unreachable!("only products of rows")
+        }
+        fn blocks(&mut self, from: usize, take: &mut TakeBlock<'_>) -> Result<bool> {
+            let count = &mut self.count;
+            self.rows.blocks(from, &mut |row0, z_md| {
+                *count += z_md.nrows();
+                take(row0, z_md)
+            })
+        }
+    }
+
+    fn map() -> DenseFeatures {
+        let map = Fourier::new(Gaussian).features(COLUMNS);
+        map.build(Affine::identity(3)).expect("builds")
+    }
+
+    /// Of all rows at once, of groups whose edges are not those of chunks, and of one row each; in
+    /// f64 and over some columns in f32. No row before a group is featurized for it.
     #[test]
     fn products_of_groups_are_those_of_all_rows() {
-        const ROWS: usize = 301;
-        let map = Fourier::new(Gaussian).features(24);
-        let map = map.build(Affine::identity(3)).expect("builds");
+        let map = map();
         let mut source = MemorySource::new(normal(ROWS, 3, 1), None).expect("rows");
         let cpu = Device::cpu();
         let mut all = Vec::new();
@@ -80,25 +199,68 @@ mod tests {
             Ok(())
         };
         featurize(&map, &mut source, &cpu, keep).expect("featurizes");
-        let z_nd = Array2::from_shape_vec((ROWS, 24), all).expect("rows");
+        let z_nd = Array2::from_shape_vec((ROWS, COLUMNS), all).expect("rows");
         let expected = z_nd.dot(&z_nd.t());
-        for (bytes, groups) in [(1 << 20, 1), (4 * 24 * 70, 5), (4 * 24 * 130, 3), (1, ROWS)] {
-            let place = [(&map as &dyn FeatureMap, 0, 1.0)];
-            let run = Run::on(&cpu).memory(20_000);
-            let mut rows = StreamedRows::new(&place, &mut source, ROWS, run).expect("loads");
-            let heard = RefCell::new(Vec::new());
-            let hear = |rows| heard.borrow_mut().push(rows);
-            let kernel = dense_kernel(&mut rows, bytes, &hear).expect("a kernel");
-            for ((i, j), k) in kernel.indexed_iter().filter(|((i, j), _)| j <= i) {
-                let off = (k - expected[[i, j]]).abs();
-                assert!(off < 1e-12, "{bytes} bytes, {i} {j}: {off:e}");
+        let row = 4 * COLUMNS as u64;
+        let limit = rounding(1.0, COLUMNS);
+        for (bytes, group) in [(row << 10, ROWS), (row * 70, 70), (row * 130, 130), (1, 1)] {
+            for (error, bound) in [(0.99 * limit, 1e-13), (1.01 * limit, 6.0 * limit)] {
+                let place = [(&map as &dyn FeatureMap, 0, 1.0)];
+                let run = Run::on(&cpu).memory(2_000_000);
+                let rows = StreamedRows::new(&place, &mut source, ROWS, run).expect("loads");
+                let mut rows = Counted { rows, count: 0 };
+                let heard = RefCell::new(Vec::new());
+                let hear = |rows| heard.borrow_mut().push(rows);
+                let kernel = dense_kernel(&mut rows, bytes, error, &hear).expect("a kernel");
+                let (mut squares, mut largest) = (0.0, 0.0_f64);
+                for ((i, j), k) in kernel.indexed_iter().filter(|((i, j), _)| j <= i) {
+                    let off = (k - expected[[i, j]]).abs();
+                    assert!(off < bound, "{bytes} bytes, {error:e}, {i} {j}: {off:e}");
+                    (squares, largest) = (squares + off * off, largest.max(off));
+                }
+                let pairs = (ROWS * (ROWS + 1) / 2) as f64;
+                let deviation = (squares / pairs).sqrt();
+                // Sums in f32 where they may be, and none where they may not.
+                assert!(deviation <= limit, "{deviation:e} of {limit:e}");
+                assert_eq!(largest > 1e-12, error > limit, "{largest:e}");
+                let firsts = (0..ROWS).step_by(group);
+                let featurized: usize = firsts.clone().map(|from| ROWS - from).sum();
+                assert_eq!(rows.count, featurized);
+                let ends: Vec<_> = firsts.map(|from| ROWS.min(from + group)).collect();
+                assert_eq!(heard.into_inner(), ends);
             }
-            let heard = heard.into_inner();
-            assert_eq!((heard.len(), heard.last()), (groups, Some(&ROWS)));
         }
         let place = [(&map as &dyn FeatureMap, 0, 0.5)];
         let mut rows = StreamedRows::new(&place, &mut source, ROWS, &cpu).expect("loads");
-        let refused = dense_kernel(&mut rows, 1 << 20, &|_| ()).expect_err("a part");
+        let refused = dense_kernel(&mut rows, 1 << 20, 0.0, &|_| ()).expect_err("a part");
         assert!(matches!(refused, Error::Unsupported(_)), "{refused}");
+    }
+
+    /// The errors of equal rows, whose sums grow all along, are what is stated, and no tenth of it.
+    #[test]
+    fn sums_over_some_columns_err_as_stated() {
+        for columns in [512, 2048, 20_000] {
+            let z = normal(40, columns, 5);
+            // Near each other, as rows are whose kernel is close to 1.
+            let near = Array2::from_shape_fn((40, columns), |(i, j)| z[[0, j]] + 0.1 * z[[i, j]]);
+            let mut held = Held::like(near.view(), 40, f64::INFINITY);
+            held.extend(near.view());
+            let mut kernel = Array2::zeros((40, 40));
+            held.add_products(near.view(), kernel.view_mut())
+                .expect("rows");
+            let wide = near.mapv(f64::from);
+            let exact = wide.dot(&wide.t());
+            let square = exact.diag().mean().expect("rows");
+            let stated = rounding(square, columns);
+            let apart = (&kernel - &exact)
+                .mapv(|e| e * e)
+                .mean()
+                .expect("rows")
+                .sqrt();
+            assert!(
+                apart < stated && apart > stated / 10.0,
+                "{columns}: {apart:e} of {stated:e}"
+            );
+        }
     }
 }

@@ -4,7 +4,7 @@
 use super::{Between, FeatureProducts, TakeBlock, block::Block, weigh};
 use crate::{
     Error, Result,
-    data::ChunkSource,
+    data::{ChunkSource, Pieces},
     features::{End, FeatureMap, Featurizer, Lane},
     flow::Run,
 };
@@ -65,7 +65,7 @@ impl<'a> StreamedRows<'a> {
     /// first row.
     fn pass(&mut self, mut work: impl FnMut(usize, &[Block<'_>])) -> Result<()> {
         let places = self.places.clone();
-        self.each(|row0, z| {
+        self.each(0, |row0, z| {
             let parts = z.iter().zip(&places);
             let blocks: Vec<_> = parts
                 .map(|(z, p)| Block::new(*z, p.offset, p.root))
@@ -75,16 +75,19 @@ impl<'a> StreamedRows<'a> {
         })
     }
 
-    /// Hands what comes off the lanes to `work`, chunk by chunk, with the number of the chunk's
-    /// first row.
+    /// Hands what comes off the lanes for row `from` and those after it to `work`, chunk by chunk,
+    /// with the number of the chunk's first row.
     fn each(
         &mut self,
+        from: usize,
         mut work: impl FnMut(usize, &[ArrayView2<'_, f32>]) -> Result<()>,
     ) -> Result<()> {
         let rows = self.rows;
-        let mut row0 = 0;
+        let mut row0 = from;
         let none = |_: &_, _| ();
-        let seen = self.featurizer.on_host(self.source, none, |z, ()| {
+        let mut pieces = Pieces::of(&mut *self.source)?;
+        let mut source = pieces.piece(from as u64, u64::MAX);
+        self.featurizer.on_host(&mut source, none, |z, ()| {
             let more = z.first().map_or(0, ArrayView2::nrows);
             // More rows than there were are reported below, with the count.
             if row0 + more <= rows {
@@ -93,9 +96,9 @@ impl<'a> StreamedRows<'a> {
             row0 += more;
             Ok(())
         })?;
-        if seen != rows as u64 {
+        if row0 != rows {
             return Err(Error::shape(format!(
-                "the data had {rows} rows and now has {seen}; it must not change during a fit"
+                "the data had {rows} rows and now has {row0}; it must not change during a fit"
             )));
         }
         Ok(())
@@ -178,10 +181,10 @@ impl FeatureProducts for StreamedRows<'_> {
         })
     }
 
-    fn blocks(&mut self, take: &mut TakeBlock<'_>) -> Result<bool> {
+    fn blocks(&mut self, from: usize, take: &mut TakeBlock<'_>) -> Result<bool> {
         match self.places[..] {
             [place] if place.offset == 0 && place.root == 1.0 => {
-                self.each(|row0, z| take(row0, z[0])).map(|()| true)
+                self.each(from, |row0, z| take(row0, z[0])).map(|()| true)
             }
             _ => Ok(false),
         }

@@ -38,7 +38,7 @@ impl FeatureProducts for Stored {
     fn moments(&mut self, _: &mut Array2<f64>) -> Result<()> {
         unreachable!("covariances come from sums")
     }
-    fn blocks(&mut self, take: &mut TakeBlock<'_>) -> Result<bool> {
+    fn blocks(&mut self, _: usize, take: &mut TakeBlock<'_>) -> Result<bool> {
         let z = self.0.mapv(|z| z as f32);
         // Blocks that end beside multiples of anything.
         for (b, z) in z.axis_chunks_iter(Axis(0), 37).enumerate() {
