@@ -246,7 +246,11 @@ class RidgeState:
     def merge(self, other: RidgeState) -> None: ...
     def empty(self) -> RidgeState: ...
     def model(
-        self, penalty: float, fit_intercept: bool, device: str, columns: list[str] | None = None
+        self,
+        penalty: float,
+        intercept: tuple[bool, bool],
+        device: str,
+        columns: list[str] | None = None,
     ) -> Model: ...
 
 class Scan:

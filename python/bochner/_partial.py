@@ -160,6 +160,10 @@ class PartialRidge(Streaming):
         return isinstance(self.penalty, Real)
 
     def _options(self, X):
+        if self.penalize_intercept and not self.fit_intercept:
+            raise ValueError(
+                "penalize_intercept=True needs an intercept; set fit_intercept=True, or leave it out"
+            )
         options = super()._options(X)
         if not isinstance(self.penalty, (Real, str)):
             options["penalty"] = [float(penalty) for penalty in self.penalty]
@@ -243,7 +247,6 @@ class PartialRidge(Streaming):
 
     def _current(self):
         if self._model is None:
-            self._model = self._state.model(
-                self.penalty_, self.fit_intercept, self.device, self._names()
-            )
+            intercept = (self.fit_intercept, self.penalize_intercept)
+            self._model = self._state.model(self.penalty_, intercept, self.device, self._names())
         return self._model

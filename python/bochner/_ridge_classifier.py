@@ -31,6 +31,11 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
         ``'auto'`` takes for fewer rows than features), or conjugate gradients, which store no Gram
         matrix.
 
+    penalize_intercept : bool, default=False
+        Whether the intercept has the penalty of the coefficients, as if it were that of a feature
+        that is 1. It is solved by the normal equations: with ``solver`` ``'auto'`` or
+        ``'cholesky'``, and of any map but binning.
+
     class_weight : dict, 'balanced' or None, default=None
         What a row of each class counts; ``'balanced'`` makes all classes count the same.
 
@@ -67,12 +72,13 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
     """
 
     _learner = "ridge"
-    _own = ("penalty", "folds", "solver", "probability",)
+    _own = ("penalty", "folds", "solver", "penalize_intercept", "probability",)
     _parameter_constraints = {
         **SHARED,
         "penalty": [POSITIVE, "array-like", StrOptions({"auto"})],
         "folds": [Interval(Integral, 2, None, closed="left"), None],
         "solver": [StrOptions({"auto", "cholesky", "dual", "cg"})],
+        "penalize_intercept": ["boolean"],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "probability": ["boolean"],
     }
@@ -93,6 +99,7 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
         class_weight=None,
         probability=False,
         fit_intercept=True,
+        penalize_intercept=False,
         random_state=None,
         device="auto",
         memory=None,
@@ -112,6 +119,7 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
         self.class_weight = class_weight
         self.probability = probability
         self.fit_intercept = fit_intercept
+        self.penalize_intercept = penalize_intercept
         self.random_state = random_state
         self.device = device
         self.memory = memory

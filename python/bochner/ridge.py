@@ -67,7 +67,12 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
         matrix.
 
     fit_intercept : bool, default=True
-        Whether an intercept is fitted, which is never penalised.
+        Whether an intercept is fitted.
+
+    penalize_intercept : bool, default=False
+        Whether the intercept has the penalty of the coefficients, as if it were that of a feature
+        that is 1. It is solved by the normal equations: with ``solver`` ``'auto'`` or
+        ``'cholesky'``, and of any map but binning.
 
     random_state : int, RandomState instance or None, default=None
         The generator that seeds all draws.
@@ -110,12 +115,13 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
     """
 
     _learner = "ridge"
-    _own = ("penalty", "folds", "solver",)
+    _own = ("penalty", "folds", "solver", "penalize_intercept",)
     _parameter_constraints = {
         **SHARED,
         "penalty": [POSITIVE, "array-like", StrOptions({"auto"})],
         "folds": [Interval(Integral, 2, None, closed="left"), None],
         "solver": [StrOptions({"auto", "cholesky", "dual", "cg"})],
+        "penalize_intercept": ["boolean"],
     }
 
     def __init__(
@@ -132,6 +138,7 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
         folds=None,
         solver="auto",
         fit_intercept=True,
+        penalize_intercept=False,
         random_state=None,
         device="auto",
         memory=None,
@@ -149,6 +156,7 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
         self.folds = folds
         self.solver = solver
         self.fit_intercept = fit_intercept
+        self.penalize_intercept = penalize_intercept
         self.random_state = random_state
         self.device = device
         self.memory = memory

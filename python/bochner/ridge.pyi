@@ -16,6 +16,7 @@ class KernelRidgeRegressor(Regressor):
     folds: int | None
     solver: str
     fit_intercept: bool
+    penalize_intercept: bool
     random_state: _Random
     device: str
     memory: int | None
@@ -36,6 +37,7 @@ class KernelRidgeRegressor(Regressor):
         folds: int | None = None,
         solver: str = "auto",
         fit_intercept: bool = True,
+        penalize_intercept: bool = False,
         random_state: _Random = None,
         device: str = "auto",
         memory: int | None = None,
@@ -61,6 +63,7 @@ class KernelRidgeClassifier(Classifier):
     class_weight: dict[Any, float] | str | None
     probability: bool
     fit_intercept: bool
+    penalize_intercept: bool
     random_state: _Random
     device: str
     memory: int | None
@@ -83,6 +86,7 @@ class KernelRidgeClassifier(Classifier):
         class_weight: dict[Any, float] | str | None = None,
         probability: bool = False,
         fit_intercept: bool = True,
+        penalize_intercept: bool = False,
         random_state: _Random = None,
         device: str = "auto",
         memory: int | None = None,

@@ -6,6 +6,7 @@ use bochner::models::{
     Lengthscales, LogisticOptions, MarginLoss, ResidualLoss, ResidualOptions, RidgeOptions,
     RowWeights, Solver, SpectralClusteringOptions, Stopping, SupportVectorOptions,
 };
+use bochner::solve::Intercept;
 use pyo3::{exceptions::PyValueError, prelude::*};
 
 /// One penalty, several to choose among, or a word.
@@ -18,6 +19,14 @@ enum Penalty {
 
 fn wrong<T>(problem: String) -> PyResult<T> {
     Err(PyValueError::new_err(problem))
+}
+
+/// What intercept there is: whether one is fitted, and whether it is penalised.
+pub(crate) fn intercept_of((fitted, penalised): (bool, bool)) -> Intercept {
+    match penalised && fitted {
+        true => Intercept::Penalised,
+        false => fitted.into(),
+    }
 }
 
 impl Options<'_, '_> {
@@ -65,11 +74,13 @@ impl Options<'_, '_> {
                 ));
             }
         };
+        let penalised = self.get("penalize_intercept")?.unwrap_or(false);
+        let intercept = intercept_of((self.intercept()?, penalised));
         Ok(RidgeOptions {
             lambda,
-            intercept: self.intercept()?,
+            intercept: intercept != Intercept::None,
+            penalised: intercept == Intercept::Penalised,
             solver,
-            ..RidgeOptions::default()
         })
     }
 

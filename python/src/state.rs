@@ -3,6 +3,7 @@
 use crate::{
     arrays::{Table, Weights, Y},
     calls::{Interrupt, exception, run, without_gil},
+    learner::intercept_of,
     model::Model,
     options::{Options, Prepared},
     parts::{Elsewhere, SurveyPart},
@@ -11,7 +12,7 @@ use bochner::{
     Error, Result,
     features::{self, FeatureMap, Store},
     models::LinearModel,
-    solve::{Cholesky, NormalEquations, Targets},
+    solve::{NormalEquations, Targets},
 };
 use pyo3::{
     prelude::*,
@@ -179,24 +180,20 @@ impl RidgeState {
         Self::of(self.map.clone(), self.targets.clone(), self.names.clone())
     }
 
-    /// The ridge regression of the rows so far, with this penalty per sample; `columns` is what
-    /// those of the rows are called.
-    #[pyo3(signature = (penalty, fit_intercept, device, columns=None))]
+    /// The ridge regression of the rows so far, with this penalty per sample, and an intercept if it
+    /// is fitted and penalised or not; `columns` is what those of the rows are called.
+    #[pyo3(signature = (penalty, intercept, device, columns=None))]
     fn model(
         &self,
         py: Python<'_>,
         penalty: f64,
-        fit_intercept: bool,
+        intercept: (bool, bool),
         device: &str,
         columns: Option<Vec<String>>,
     ) -> PyResult<Model> {
         let model = without_gil(py, |_| -> Result<LinearModel> {
             let sums = self.locked();
-            let solver = Cholesky {
-                lambda: penalty,
-                intercept: fit_intercept,
-            };
-            let (coefficients, dimension) = solver.solve_with_dimension(&sums)?;
+            let (coefficients, dimension) = intercept_of(intercept).solve(penalty, &sums)?;
             let map = Box::new(self.map.clone());
             let on = crate::calls::device(device)?;
             let mut model = LinearModel {

@@ -295,6 +295,45 @@ def test_a_gamma_for_each_column():
             clone(own).set_params(gamma=wrong).fit(X, y)
 
 
+def test_a_penalised_intercept_is_that_of_a_column_of_ones():
+    X, y = wave()
+    y, n, penalty, gamma = y + 5.0, 200, 0.03, 0.7
+    # A column of ones beside the features adds 1 to each of their products.
+    kernel = np.exp(-gamma * (X - X.T) ** 2) + 1.0
+    alpha = np.linalg.solve(kernel + n * penalty * np.eye(n), np.stack([y, -2.0 * y], axis=1))
+    options = {"gamma": gamma, "penalty": penalty, "standardize": "no", "random_state": 0}
+    # All rows are landmarks: the kernel is reproduced.
+    options |= {"map": "nystrom", "n_components": 200}
+    own = KernelRidgeRegressor(**options, penalize_intercept=True)
+    own.fit(X, np.stack([y, -2.0 * y], axis=1))
+    assert_allclose(own.predict(X), kernel @ alpha, atol=1e-3)
+    assert_allclose(own._model.coefficients()[1], alpha.sum(axis=0), atol=1e-3)
+    # Without the penalty it is another, and so is the fit.
+    free = KernelRidgeRegressor(**options).fit(X, y)
+    assert abs(free._model.coefficients()[1][0] - alpha[:, 0].sum()) > 0.1
+    assert abs(free.predict(X) - (kernel @ alpha)[:, 0]).max() > 0.02
+    # By the sums of parts, among several penalties, and of classes.
+    drawn = {"map": "fourier", "n_components": 100, "penalize_intercept": True}
+    whole = clone(own).set_params(**drawn).fit(X, y)
+    parts = clone(own).set_params(**drawn)
+    for rows in np.array_split(np.arange(n), 3):
+        parts.partial_fit(X[rows], y[rows])
+    assert_allclose(parts.predict(X), whole.predict(X), atol=1e-4)
+    other = clone(whole).set_params(penalize_intercept=False).fit(X, y)
+    assert abs(parts.predict(X) - other.predict(X)).max() > 0.02
+    labels = np.where(X[:, 0] > 4.0, "far", "near")
+    alpha = np.linalg.solve(kernel + n * penalty * np.eye(n), np.where(X[:, 0] > 4.0, -1.0, 1.0))
+    for of in (penalty, [penalty, 100.0]):
+        classes = KernelRidgeClassifier(**(options | {"penalty": of}), penalize_intercept=True)
+        assert_allclose(classes.fit(X, labels).decision_function(X), kernel @ alpha, atol=1e-3)
+        assert classes.penalty_ == pytest.approx(penalty)
+    # What cannot be is said.
+    with pytest.raises(ValueError, match="needs an intercept"):
+        clone(own).set_params(fit_intercept=False).fit(X, y)
+    with pytest.raises(NotImplementedError, match="Cholesky solver"):
+        clone(own).set_params(solver="dual").fit(X, y)
+
+
 def test_the_dual_is_the_same_ridge():
     X, y = wave(150)
     options = {"n_components": 400, "penalty": 1e-3, "random_state": 0}

@@ -27,13 +27,30 @@ impl From<bool> for Intercept {
 }
 
 impl Intercept {
-    /// [`Cholesky::solve_with_dimension`] with this intercept; of one that is penalised the
-    /// effective dimension counts it.
-    pub(crate) fn solve(
-        self,
-        lambda: f64,
-        sums: &NormalEquations,
-    ) -> Result<(Coefficients, Option<f64>)> {
+    /// Ridge regression of sums with this intercept and penalty per sample, and the effective
+    /// dimension where [`Cholesky::solve_with_dimension`] has it; of an intercept that is penalised
+    /// it counts that. Errors as that does.
+    ///
+    /// ```
+    /// use bochner::solve::{Intercept, NormalEquations};
+    /// use ndarray::array;
+    /// // Two rows of a feature that is 0 and of targets that are 1.
+    /// let sums = NormalEquations {
+    ///     rows: 2,
+    ///     weight: 2.0,
+    ///     log_weight: 0.0,
+    ///     gram_dd: array![[0.0]],
+    ///     zty_dt: array![[0.0]],
+    ///     z_sum_d: array![0.0],
+    ///     y_sum_t: array![2.0],
+    ///     y_square_t: array![2.0],
+    /// };
+    /// let (free, _) = Intercept::Free.solve(1.0, &sums)?;
+    /// let (penalised, _) = Intercept::Penalised.solve(1.0, &sums)?;
+    /// assert_eq!((free.intercept_t[0], penalised.intercept_t[0]), (1.0, 0.5));
+    /// # Ok::<(), bochner::Error>(())
+    /// ```
+    pub fn solve(self, lambda: f64, sums: &NormalEquations) -> Result<(Coefficients, Option<f64>)> {
         let intercept = self == Self::Free;
         let cholesky = Cholesky { lambda, intercept };
         match self {
