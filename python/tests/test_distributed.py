@@ -56,6 +56,7 @@ def scale(y):
     "options",
     [
         {"gamma": 0.3, "standardize": "no"},
+        {"gamma": 0.4, "penalize_intercept": True},
         {"gamma": "scale"},
         {"gamma": "median", "standardize": "yes"},
         {"map": "nystrom", "gamma": "median"},
