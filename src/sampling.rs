@@ -1,5 +1,6 @@
 //! How frequencies are drawn from a spectral measure. One file per sampling.
 
+mod antithetic;
 mod digital_net;
 mod discrepancy;
 mod halton;
@@ -38,6 +39,10 @@ pub enum Sampling {
     /// Blocks of d orthogonal directions with independent lengths (Yu et al. 2016); isotropic
     /// measures only.
     Orthogonal,
+    /// Orthogonal directions in pairs +omega, -omega; isotropic measures, and features that are not
+    /// the same of both: arc-cosine ones (which need no more than one length then) and a
+    /// nonlinearity of your own.
+    Antithetic,
     /// Halton's sequence; any d.
     Halton(Halton),
     /// Sobol' points; up to 5,715 coordinates. With fewer frequencies than coordinates they can be
@@ -52,9 +57,10 @@ pub enum Sampling {
 }
 
 /// Every sampling with its spelling on the command line and in model files.
-const SPELLINGS: [(Sampling, &str); 9] = [
+const SPELLINGS: [(Sampling, &str); 10] = [
     (Sampling::MonteCarlo, "monte-carlo"),
     (Sampling::Orthogonal, "orthogonal"),
+    (Sampling::Antithetic, "antithetic"),
     (Sampling::Halton(Halton::Scrambled), "halton"),
     (Sampling::Halton(Halton::Plain), "halton:plain"),
     (Sampling::Halton(Halton::Leaped), "halton:leaped"),
@@ -120,6 +126,20 @@ impl Sampling {
         }
     }
 
+    /// The same for features that omega and -omega have in common.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where half of the frequencies would be for nothing.
+    pub(crate) fn for_even(self) -> Result<Self> {
+        match self {
+            Self::Antithetic => Err(Error::unsupported(
+                "antithetic sampling draws -omega beside omega, of which this map has the same \
+                 features: use orthogonal; antithetic is for arc-cosine maps",
+            )),
+            _ => Ok(self),
+        }
+    }
+
     /// Every sampling, in the order of its spellings.
     pub fn all() -> impl Iterator<Item = Self> {
         SPELLINGS.iter().map(|&(sampling, _)| sampling)
@@ -161,6 +181,7 @@ impl Sampling {
         let omega = match self {
             Self::MonteCarlo => monte_carlo::draw(measure, d, s, seed),
             Self::Orthogonal => orthogonal::draw(measure, d, s, seed)?,
+            Self::Antithetic => antithetic::draw(measure, d, s, seed)?,
             _ => return self.draw_quasi(measure, (s, d), with_phases, seed),
         };
         let omega_sd = Array2::from_shape_vec((s, d), omega);
@@ -185,7 +206,9 @@ impl Sampling {
             Self::Sobol(sobol) => Box::new(sobol::sequence(sobol, dim, seed)?),
             Self::Lattice => Box::new(lattice::sequence(dim, shape.0, seed)?),
             Self::DigitalNet => Box::new(digital_net::sequence(dim, seed)?),
-            Self::MonteCarlo | Self::Orthogonal => unreachable!("drawn without a sequence"),
+            Self::MonteCarlo | Self::Orthogonal | Self::Antithetic => {
+                unreachable!("drawn without a sequence")
+            }
         };
         Ok(quasi::draw(
             sequence.as_ref(),

@@ -9,7 +9,10 @@ use bochner::{
     analysis::{Estimates, approximate_gram, estimates, features_of, variance},
     data::{MemorySource, Rows},
     features::Store,
-    features::{self, Affine, ArcCosine, Binning, Custom, FeatureMap, Form, Fourier, Union},
+    features::{
+        self, Affine, ArcCosine, Binning, Custom, FeatureMap, Form, Fourier, RandomProjection,
+        SkewedChi2, Union,
+    },
     kernels::{Gaussian, Kernel, Laplacian, parse},
     seed::Seed,
 };
@@ -48,7 +51,7 @@ fn seeds() -> impl Iterator<Item = Seed> {
 
 #[test]
 fn arc_cosine_features_are_unbiased() {
-    for sampling in ["monte-carlo", "orthogonal"] {
+    for sampling in ["monte-carlo", "orthogonal", "antithetic"] {
         for order in 0..3 {
             let run = estimates(
                 &Rows::from(rows()),
@@ -95,7 +98,8 @@ fn arc_cosine_features_are_unbiased() {
 /// The kernel of rows with one more column, a different number for each bias.
 #[test]
 fn biased_arc_cosine_features_are_unbiased_estimates() {
-    for order in 0..3 {
+    for (order, sampling) in (0..6).map(|i| (i % 3, ["monte-carlo", "antithetic"][i as usize / 3]))
+    {
         let run = estimates(
             &Rows::from(rows()),
             &PAIRS,
@@ -103,6 +107,7 @@ fn biased_arc_cosine_features_are_unbiased_estimates() {
             seeds(),
             |seed| {
                 let map = ArcCosine::new().order(order).bias(0.8).features(64);
+                let map = map.sampling(sampling.parse()?);
                 Ok(Box::new(map.seed(seed).build(Affine::identity(3))?))
             },
         );
@@ -110,7 +115,7 @@ fn biased_arc_cosine_features_are_unbiased_estimates() {
         for (beta, right) in [("0.8", true), ("0.6", false), ("0", false)] {
             let exact = parse(&format!("arc-cosine:{order}:{beta}")).expect("known");
             let bias = bias(exact.as_ref(), 1.0, &run);
-            assert_eq!(bias < 1.0, right, "{order} {beta}: {bias}");
+            assert_eq!(bias < 1.0, right, "{order} {sampling} {beta}: {bias}");
         }
         let plain = parse(&format!("arc-cosine:{order}")).expect("known");
         let biased = parse(&format!("arc-cosine:{order}:0.8")).expect("known");
@@ -126,6 +131,50 @@ fn biased_arc_cosine_features_are_unbiased_estimates() {
         assert!(map.is_err(), "{bias}");
     }
     assert!(parse("arc-cosine:1:x").is_err());
+}
+
+/// On rows that lie in no direction more than in another; pairs with lengths as they are drawn would
+/// have more than half of the orthogonal kind's error in order 1.
+#[test]
+fn antithetic_arc_cosine_features_err_less() {
+    let x = normal(60, 20, 3).mapv(f64::from);
+    let mean_error = |order: u32, sampling: &str| {
+        let kernel = parse(&format!("arc-cosine:{order}")).expect("known");
+        let exact = Array2::from_shape_fn((60, 60), |(i, j)| {
+            kernel.evaluate(&x.row(i).to_vec(), &x.row(j).to_vec())
+        });
+        let size = exact.iter().map(|v| v * v).sum::<f64>();
+        let of = |seed| {
+            let map = ArcCosine::new().order(order).features(640).seed(Seed(seed));
+            let map = map.sampling(sampling.parse().expect("a sampling"));
+            let map = map.build(Affine::identity(20)).expect("draws");
+            let z = features_of(&map, &Rows::from(&x), &Device::cpu()).expect("runs");
+            let apart = z.dot(&z.t()) - &exact;
+            (apart.iter().map(|v| v * v).sum::<f64>() / size).sqrt()
+        };
+        (0..10).map(of).sum::<f64>() / 10.0
+    };
+    for order in 0..3 {
+        let of = |sampling| mean_error(order, sampling);
+        let (orthogonal, antithetic) = (of("orthogonal"), of("antithetic"));
+        println!("order {order}: {orthogonal:.4} orthogonal, {antithetic:.4} antithetic");
+        let at_most = [0.85, 0.45, 0.7][order as usize];
+        assert!(antithetic < at_most * orthogonal, "{order}");
+    }
+}
+
+/// A map of waves would have each of its features twice.
+#[test]
+fn antithetic_sampling_is_refused_where_pairs_tell_nothing_new() {
+    let antithetic = "antithetic".parse().expect("a sampling");
+    let input = || Affine::identity(3);
+    let fourier = Fourier::new(Gaussian).sampling(antithetic).build(input());
+    let counts = SkewedChi2::new().sampling(antithetic).build(input());
+    let linear = RandomProjection::new().sampling(antithetic).build(input());
+    for refused in [fourier, counts, linear] {
+        let said = refused.expect_err("refuses").to_string();
+        assert!(said.contains("use orthogonal"), "{said}");
+    }
 }
 
 /// Features of order 1 one by one: an amplitude 1 per cent off is within the noise of an estimate.
@@ -197,19 +246,22 @@ impl Kernel for Sines {
 #[test]
 fn an_own_nonlinearity_is_unbiased() {
     let custom = Custom::new("sine", f32::sin).features(64);
-    let run = estimates(
-        &Rows::from(rows()),
-        &PAIRS,
-        &Device::cpu(),
-        seeds(),
-        |seed| {
-            let map = custom.clone().seed(seed).build(Affine::identity(3))?;
-            Ok(Box::new(map))
-        },
-    );
-    let run = run.expect("runs");
-    assert!(bias(&Sines, 1.0, &run) < 1.0);
-    assert!(bias(&Sines, 1.05, &run) > 1.0);
+    for sampling in ["monte-carlo", "antithetic"] {
+        let custom = custom.clone().sampling(sampling.parse().expect("known"));
+        let run = estimates(
+            &Rows::from(rows()),
+            &PAIRS,
+            &Device::cpu(),
+            seeds(),
+            |seed| {
+                let map = custom.clone().seed(seed).build(Affine::identity(3))?;
+                Ok(Box::new(map))
+            },
+        );
+        let run = run.expect("runs");
+        assert!(bias(&Sines, 1.0, &run) < 1.0, "{sampling}");
+        assert!(bias(&Sines, 1.05, &run) > 1.0, "{sampling}");
+    }
     let map = custom.build(Affine::identity(3)).expect("builds");
     // Prediction is features times coefficients.
     let device = Device::cpu();

@@ -67,8 +67,8 @@ pub(crate) struct MapArgs {
     /// fourier, fastfood, sorf, skewed-chi2 [default: paired]
     #[arg(long, value_name = "FORM")]
     form: Option<Form>,
-    /// How frequencies are drawn: monte-carlo, orthogonal, halton, sobol, lattice, digital-net, and
-    /// for fourier leverage [default: monte-carlo]
+    /// How frequencies are drawn: monte-carlo, orthogonal, halton, sobol, lattice, digital-net, for
+    /// fourier leverage, and for arc-cosine antithetic [default: monte-carlo]
     #[arg(long, value_name = "SAMPLING")]
     sampling: Option<Drawing>,
     #[command(flatten)]

@@ -10,6 +10,7 @@ mod fastfood;
 mod files;
 mod findings;
 mod learning_rates;
+mod maps;
 mod metric;
 mod qmc;
 mod variance;
@@ -78,6 +79,7 @@ const ALL: &[Experiment] = &[
     double_descent::EXPERIMENT,
     fastfood::EXPERIMENT,
     learning_rates::EXPERIMENT,
+    maps::EXPERIMENT,
     metric::EXPERIMENT,
     qmc::EXPERIMENT,
     variance::EXPERIMENT,

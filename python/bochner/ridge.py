@@ -43,7 +43,7 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
 
     sampling : str, default='monte-carlo'
         How frequencies are drawn: ``'monte-carlo'``, ``'orthogonal'``, ``'halton'``, ``'sobol'``,
-        ``'lattice'`` or ``'digital-net'``.
+        ``'lattice'``, ``'digital-net'``, or for arc-cosine features ``'antithetic'``.
 
     form : {'paired', 'phase'}, default='paired'
         A cosine and a sine for each frequency, or one cosine with a random offset.

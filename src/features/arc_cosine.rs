@@ -8,6 +8,7 @@ use crate::{
     sampling::{Sampling, round_to_11_bits},
     seed::{Seed, Stream},
 };
+use ndarray::{Array2, ArrayView1, s};
 use std::sync::Arc;
 
 pub(super) const NAME: &str = "arc-cosine";
@@ -93,26 +94,25 @@ impl ArcCosine {
     /// [`Error::Shape`](crate::Error::Shape) when D or d is 0, and as the sampling does.
     pub fn build(&self, input: Affine) -> Result<DenseFeatures> {
         let kernel = self.own_kernel()?;
-        let s = self.features;
-        let measure = kernels::ArcCosineKernel::weights();
-        let drawn = self
-            .sampling
-            .draw(measure, input.columns(), s, false, self.seed)?;
-        let mut draws = self.seed.stream(Stream::Phases, 0);
-        let bias = |_| match self.bias {
-            0.0 => 0.0,
-            deviation => (deviation * draws.normal()) as f32,
+        let (d, s) = (input.columns(), self.features);
+        let (omega_sd, bias_s) = match self.sampling {
+            Sampling::Antithetic => self.of_one_length(&kernel, d)?,
+            sampling => {
+                let measure = kernels::ArcCosineKernel::weights();
+                let drawn = sampling.draw(measure, d, s, false, self.seed)?;
+                let mut draws = self.seed.stream(Stream::Phases, 0);
+                let bias = |_| match self.bias {
+                    0.0 => 0.0,
+                    deviation => deviation * draws.normal(),
+                };
+                (drawn.omega_sd, (0..s).map(bias).collect())
+            }
         };
-        let amplitude = (2.0 / s as f64).sqrt();
-        let weights = drawn.weights.unwrap_or_else(|| vec![1.0; s]);
         let dense = DenseMap {
             // On 11 bits, as for Fourier features.
-            w_ds: drawn.omega_sd.t().mapv(round_to_11_bits),
-            phase_s: (0..s).map(bias).collect(),
-            amplitude_s: weights
-                .iter()
-                .map(|w| (amplitude * w.sqrt()) as f32)
-                .collect(),
+            w_ds: omega_sd.t().mapv(round_to_11_bits),
+            phase_s: bias_s.iter().map(|&b| b as f32).collect(),
+            amplitude_s: vec![(2.0 / s as f64).sqrt() as f32; s],
             nonlinearity: match kernel.order() {
                 0 => Nonlinearity::Step,
                 1 => Nonlinearity::Relu,
@@ -128,6 +128,27 @@ impl ArcCosine {
             input,
             dense,
         })
+    }
+
+    /// Pairs of weights, `[s, d]`, and b for each: the weight of a column more, in which rows hold
+    /// the deviation.
+    fn of_one_length(
+        &self,
+        kernel: &kernels::ArcCosineKernel,
+        d: usize,
+    ) -> Result<(Array2<f64>, Vec<f64>)> {
+        let columns = match (d, self.bias) {
+            // Which the sampling refuses.
+            (0, _) => 0,
+            (_, 0.0) => d,
+            _ => d + 1,
+        };
+        let measure = kernel.weights_of_one_length();
+        let drawn = (self.sampling).draw(&measure, columns, self.features, false, self.seed)?;
+        let omega = drawn.omega_sd;
+        let bias = |row: ArrayView1<f64>| row.get(d).map_or(0.0, |w| self.bias * w);
+        let bias_s = omega.rows().into_iter().map(bias).collect();
+        Ok((omega.slice_move(s![.., ..d]), bias_s))
     }
 }
 

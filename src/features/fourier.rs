@@ -211,6 +211,7 @@ impl Fourier {
         let with_phases = self.form == Form::Phase;
         let draw = |count| {
             self.sampling
+                .for_even()?
                 .draw(measure, input.columns(), count, with_phases, self.seed)
         };
         let drawn = match (&self.given, &self.leverage) {

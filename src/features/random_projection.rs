@@ -146,7 +146,10 @@ impl RandomProjection {
         let (w_ds, variance) = match self.entries {
             Entries::Gaussian => {
                 let measure = ArcCosineKernel::weights();
-                let drawn = self.sampling.draw(measure, d, s, false, self.seed)?;
+                let drawn = self
+                    .sampling
+                    .for_even()?
+                    .draw(measure, d, s, false, self.seed)?;
                 let weight = |l: usize| drawn.weights.as_ref().map_or(1.0, |w| w[l]);
                 let variances = (0..s).map(weight).collect();
                 (drawn.omega_sd.t().mapv(round_to_11_bits), variances)

@@ -104,7 +104,8 @@ impl SkewedChi2 {
             Some(given) => given.checked((s, input.columns()), phased)?,
             None => {
                 let measure = SkewedChi2Kernel::frequencies();
-                (self.sampling).draw(measure, input.columns(), s, phased, self.seed)?
+                let sampling = self.sampling.for_even()?;
+                sampling.draw(measure, input.columns(), s, phased, self.seed)?
             }
         };
         let amplitude = (2.0 / self.features as f64).sqrt();

@@ -1,5 +1,8 @@
 use super::{BlockForm, Gaussian, Kernel, SpectralMeasure};
-use crate::error::{Error, Remedy, Result};
+use crate::{
+    error::{Error, Remedy, Result},
+    seed::Draws,
+};
 use std::f64::consts::PI;
 
 /// The arc-cosine kernel of order n = 0, 1 or 2, k(x, y) = (1/pi) |x|^n |y|^n J_n(theta) (Cho &
@@ -71,6 +74,49 @@ impl ArcCosineKernel {
     /// [`Sampling`](crate::sampling::Sampling).
     pub fn weights() -> &'static dyn SpectralMeasure {
         &Gaussian
+    }
+
+    /// Weights of one length, `(E |omega|^(2n))^(1/(2n))` of those: 1, sqrt(d) and (d (d + 2))^(1/4)
+    /// for n = 0, 1, 2.
+    ///
+    /// A feature is homogeneous of degree n in omega = r u, and r is independent of the direction u,
+    /// so E r^(2n) is a factor of the kernel: weights of this length estimate it without bias too,
+    /// and without what r adds to the variance. With a bias this holds for omega and b together, as
+    /// weights of rows with one more column.
+    pub(crate) fn weights_of_one_length(&self) -> impl SpectralMeasure {
+        Sphere { order: self.order }
+    }
+}
+
+/// Uniform on a sphere around 0.
+#[derive(Debug)]
+struct Sphere {
+    order: u32,
+}
+
+impl SpectralMeasure for Sphere {
+    fn draw(&self, draws: &mut Draws, omega: &mut [f64]) {
+        Gaussian.draw(draws, omega);
+        let length = omega.iter().map(|w| w * w).sum::<f64>().sqrt();
+        let radius = self.radius(omega.len(), draws).unwrap_or(1.0);
+        omega.iter_mut().for_each(|w| *w *= radius / length);
+    }
+
+    fn cube_dim(&self, _d: usize) -> Option<usize> {
+        None
+    }
+
+    fn map_cube(&self, _t: &[f64], _omega: &mut [f64]) {
+        unreachable!("there is no map of the cube")
+    }
+
+    fn radius(&self, d: usize, _draws: &mut Draws) -> Option<f64> {
+        let d = d as f64;
+        Some(match self.order {
+            0 => 1.0,
+            1 => d.sqrt(),
+            _ => (d * (d + 2.0)).sqrt().sqrt(),
+        })
     }
 }
 

@@ -44,7 +44,7 @@ fn radii(measure: &dyn SpectralMeasure, d: usize, s: usize, seed: Seed) -> Resul
     let radii: Option<Vec<f64>> = (0..s).map(|_| measure.radius(d, &mut draws)).collect();
     radii.ok_or_else(|| {
         Error::unsupported(
-            "orthogonal sampling needs a kernel of |x - y|_2, whose frequencies point everywhere alike; this kernel's are \
+            "orthogonal directions need a kernel of |x - y|_2, whose frequencies point everywhere alike; this kernel's are \
              drawn coordinate by coordinate: use monte-carlo, halton, sobol, lattice or digital-net",
         )
     })

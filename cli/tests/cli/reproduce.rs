@@ -258,6 +258,43 @@ fn structured_maps_are_small_and_as_right() {
     );
 }
 
+/// Errors fall with features, and pairs of one length beat the orthogonal kind of arc-cosine maps.
+#[test]
+fn every_map_is_compared_at_equal_features() {
+    let here = here();
+    write_set(&here.path().join("sets/letter"), 16, [400, 100], |row| {
+        row[0]
+    });
+    let command = "reproduce maps --data sets --quick --trials 4 --device cpu --json";
+    let report = bochner(here.path(), command, &[]).json();
+    let numbers = &report["experiments"][0]["numbers"];
+    for (kernel, maps) in [("gaussian", 6), ("laplacian", 4), ("arc_cosine_1", 5)] {
+        let of = numbers[format!("letter_{kernel}")]["maps"].as_array();
+        let of = of.expect("a list");
+        assert_eq!(of.len(), maps);
+        for map in of {
+            let [few, many] = [0, 1].map(|size| mean_of(&map["errors"][size]));
+            assert!(many < 0.7 * few, "{kernel} {map}");
+        }
+        let error = |name: &str| {
+            let map = of.iter().find(|map| map["map"] == name).expect("is there");
+            mean_of(&map["errors"][1])
+        };
+        match kernel {
+            "gaussian" => assert!(error("orthogonal") < error("Fourier")),
+            "laplacian" => assert!(error("binning, grids") < 0.3),
+            _ => assert!(error("antithetic") < 0.5 * error("orthogonal")),
+        }
+    }
+    let folder = here.path().join("results");
+    assert!(folder.join("maps-letter-arc-cosine-1.png").is_file());
+    let page = fs::read_to_string(folder.join("maps.html")).expect("a page");
+    assert!(
+        page.contains("cpu/train.npz") && page.contains("antithetic"),
+        "{page}"
+    );
+}
+
 /// What is missing is told with its layout and where it is to be had; one alone fails, of several
 /// the rest goes on.
 #[test]
