@@ -8,16 +8,20 @@ mod tune;
 use crate::{
     args::{DeviceArgs, at_least_one},
     flags,
-    report::{self, Console, OutputArgs, Usage, json},
+    interrupt::writing,
+    page,
+    report::{self, Console, OutputArgs, Report, Usage, json},
 };
 use anyhow::Result;
 use bochner::{
     Device, Error,
     bench::{Bench, BoundBy, Ceilings, OpBench, Prepared, Shape, Size, Timed},
+    data::AtomicFile,
     form::tuning,
     registry,
 };
 use serde_json::{Value, json};
+use std::path::PathBuf;
 
 /// Arguments of `bochner bench`.
 #[derive(Debug, clap::Args)]
@@ -66,6 +70,9 @@ pub(crate) struct Args {
     serve: bool,
     #[command(flatten)]
     device: DeviceArgs,
+    /// Write the measurements as a page with a picture, too
+    #[arg(long, value_name = "FILE.html", conflicts_with_all = ["tune", "check", "crossing", "serve"])]
+    report: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
@@ -79,6 +86,10 @@ const CEILING_SECONDS: f64 = 4.0;
 /// Measures, checks or serves.
 pub(crate) fn run(args: &Args) -> Result<()> {
     let console = Console::new(&args.output);
+    if let Some(path) = &args.report {
+        // Where it cannot be written is said before the work.
+        drop(AtomicFile::create(path)?);
+    }
     args.device.start(&console)?;
     if args.check {
         return check::run(&console, args.output.json);
@@ -136,7 +147,34 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             }
         }
     }
-    page.finish()
+    let object = page.finish()?;
+    if let Some(path) = &args.report {
+        let _writing = writing();
+        page::write(path, &in_short(object))?;
+    }
+    Ok(())
+}
+
+/// Device and ceilings as facts, and all numbers.
+fn in_short(object: serde_json::Map<String, Value>) -> Report {
+    let mut report = Report::default();
+    let rate = |key: &str| {
+        object["ceilings"][key]
+            .as_f64()
+            .map(|rate| format!("{rate:.1}"))
+    };
+    let device = object["device"].as_str().unwrap_or_default();
+    report.line("device", device);
+    if let Some(rate) = rate("copy_gb_per_second") {
+        report.line("copy", format!("{rate} GB/s, read and written"));
+    }
+    if let Some(rate) = rate("gflop_per_second") {
+        report.line("arithmetic", format!("{rate} GFLOP/s of f32 multiply-adds"));
+    }
+    for (key, value) in object {
+        report.set(&key, value);
+    }
+    report
 }
 
 /// Times one case; `None` if a tile is asked for that this op does not take at this shape.
@@ -376,13 +414,14 @@ impl Page {
         }
     }
 
-    fn finish(mut self) -> Result<()> {
-        if !self.as_json {
-            return Ok(());
-        }
+    /// All numbers, which programs get on stdout.
+    fn finish(mut self) -> Result<serde_json::Map<String, Value>> {
         self.object.insert("cases".into(), self.cases.into());
         self.object.insert("skipped".into(), self.skipped.into());
-        report::to_stdout(&format!("{}\n", Value::Object(self.object)))
+        if self.as_json {
+            report::to_stdout(&format!("{}\n", Value::Object(self.object.clone())))?;
+        }
+        Ok(self.object)
     }
 }
 

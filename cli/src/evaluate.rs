@@ -1,5 +1,7 @@
 //! `bochner evaluate`: how well a model predicts.
 
+mod seen;
+
 use crate::{
     args::{DataArgs, RunArgs},
     outputs::keep_apart,
@@ -15,6 +17,7 @@ use bochner::{
 };
 use indicatif::HumanCount;
 use ndarray::{ArrayView2, Zip};
+use seen::Seen;
 use std::path::PathBuf;
 
 /// Arguments of `bochner evaluate`.
@@ -84,6 +87,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 pub(crate) struct Scored {
     scores: Scores,
     classified: bool,
+    seen: Seen,
     intervals: Option<Held>,
 }
 
@@ -150,6 +154,12 @@ impl Scored {
         if let Some(held) = &self.intervals {
             held.describe(report);
         }
+        for (key, value) in self.seen.numbers() {
+            report.set(key, value);
+        }
+        if let Some((key, value)) = self.seen.pictured() {
+            report.picture(key, value);
+        }
     }
 }
 
@@ -164,6 +174,7 @@ pub(crate) fn score(
     let run = run.clone().progress(bar.follow());
     console.timed(|| -> Result<_> {
         let mut scores = Scores::default();
+        let mut seen = Seen::of(&model.targets, model.class_names.as_deref());
         let intervals = match has_intervals(model) {
             true => {
                 let mut held = Held::default();
@@ -171,6 +182,7 @@ pub(crate) fn score(
                     .intervals_on(&run)?
                     .stream(source, LEVEL, |intervals, y| {
                         held.add(intervals, y);
+                        seen.add(intervals.predicted_nt.view(), y);
                         scores.add(intervals.predicted_nt.view(), y)
                     })?;
                 Some(held)
@@ -181,12 +193,16 @@ pub(crate) fn score(
                         let mut predictor = model.probabilities_on(&run)?;
                         predictor.stream(source, |raw_nt, p_nt, y_nt| {
                             scores.add_probabilities(p_nt, labels, y_nt)?;
-                            scores.add(model.decide(raw_nt.to_owned()).view(), y_nt)
+                            seen.add_probabilities(p_nt, y_nt);
+                            let found = model.decide(raw_nt.to_owned());
+                            seen.add(found.view(), y_nt);
+                            scores.add(found.view(), y_nt)
                         })?
                     }
-                    _ => model
-                        .on(&run)?
-                        .stream(source, |found, y| scores.add(found, y))?,
+                    _ => model.on(&run)?.stream(source, |found, y| {
+                        seen.add(found, y);
+                        scores.add(found, y)
+                    })?,
                 };
                 None
             }
@@ -194,6 +210,7 @@ pub(crate) fn score(
         Ok(Scored {
             scores,
             classified: matches!(model.targets, Targets::Classes(_)),
+            seen,
             intervals,
         })
     })

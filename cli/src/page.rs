@@ -1,6 +1,7 @@
 //! `--report FILE.html`: what a command found, as one page that needs no other file.
 
 pub(crate) mod chart;
+mod confusion;
 mod figures;
 mod font;
 mod scale;
@@ -40,7 +41,7 @@ fn page(command: &str, report: &Report) -> String {
     facts.extend(report.lines().map(|(label, text)| (label, text.to_owned())));
     let object = report.object();
     let mut body = String::new();
-    for (heading, figure) in figures::of(&object) {
+    for (heading, figure) in figures::of(&object, &report.pictured()) {
         let _ = write!(body, "<h2>{}</h2>\n{figure}", escaped(heading));
     }
     // Trials have a table of their own, and the command beside it.

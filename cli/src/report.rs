@@ -164,6 +164,8 @@ pub(crate) struct Report {
     seconds: serde_json::Map<String, Value>,
     lines: Vec<(Cow<'static, str>, String)>,
     table: String,
+    /// What pictures show and nobody reads.
+    pictured: serde_json::Map<String, Value>,
 }
 
 /// A value as JSON; a number that is not finite becomes null.
@@ -175,6 +177,16 @@ impl Report {
     /// Sets a key of the object.
     pub(crate) fn set(&mut self, key: &str, value: impl Into<Value>) {
         self.object.insert(key.into(), value.into());
+    }
+
+    /// Sets a key that is for pictures alone.
+    pub(crate) fn picture(&mut self, key: &str, value: impl Into<Value>) {
+        self.pictured.insert(key.into(), value.into());
+    }
+
+    /// What is for pictures alone.
+    pub(crate) fn pictured(&self) -> Value {
+        Value::Object(self.pictured.clone())
     }
 
     /// Sets how long a stage took.

@@ -39,7 +39,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     memory: Option<u64>,
     /// Write what was found as a page with pictures, too: importance of columns, what was tried,
-    /// penalties, errors of maps
+    /// penalties, errors of maps, labels that were confused, calibration, residuals
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
     #[command(flatten)]

@@ -11,12 +11,16 @@ use std::fmt::Write as _;
 const COLUMNS: usize = 30;
 
 /// Headings and figures, in order.
-pub(super) fn of(object: &Value) -> Vec<(&'static str, String)> {
+pub(super) fn of(object: &Value, pictured: &Value) -> Vec<(&'static str, String)> {
     let all = [
+        ("What was taken for what", confusion(object)),
+        ("How often probabilities came true", calibration(object)),
+        ("Residuals", residuals(&pictured["residuals"])),
         ("Importance of columns", importance(object)),
         ("What was tried", trials(object)),
         ("Penalty", penalties(object)),
         ("Error by features", kernel_errors(object)),
+        ("Share of the ceiling", shares(object)),
     ];
     all.into_iter()
         .filter(|(_, figure)| !figure.is_empty())
@@ -57,6 +61,81 @@ fn importance(object: &Value) -> String {
     }
     let what = "Share of each column in the mean squared gradient of the predictions";
     figure(&bars(what, &shares), what)
+}
+
+/// Rows of each label by what was predicted.
+fn confusion(object: &Value) -> String {
+    let names: Vec<String> = list(object, "classes").iter().map(text).collect();
+    let row = |row: &Value| -> Vec<u64> {
+        let counts = row.as_array().map_or(&[] as &[Value], Vec::as_slice);
+        counts.iter().filter_map(Value::as_u64).collect()
+    };
+    let counts: Vec<Vec<u64>> = list(object, "confusion").iter().map(row).collect();
+    if names.is_empty() || counts.is_empty() {
+        return String::new();
+    }
+    let what = "Rows by label, at the left, and by what was predicted, above. Colours are shares of a label's rows: one for \
+                what is right, one for what is wrong.";
+    figure(&super::confusion::scene(what, &names, &counts), what)
+}
+
+/// How often the likeliest class was right, against its probability.
+fn calibration(object: &Value) -> String {
+    let parts = list(object, "calibration").iter();
+    let parts = parts.map(|part| {
+        let (right, rows) = (number(part, "right"), number(part, "rows"));
+        let deviation = (right * (1.0 - right) / rows).sqrt();
+        Point::new(number(part, "probability"), right).spread(deviation)
+    });
+    let parts: Vec<Point> = parts.collect();
+    if parts.is_empty() {
+        return String::new();
+    }
+    let ideal = [0.0, 1.0].map(|p| Point::new(p, p));
+    let series = vec![
+        Series::new("rows that were scored", Drawn::Joined, parts),
+        Series::new("as probabilities say", Drawn::Dashed, ideal),
+    ];
+    points(
+        "Rows in ten parts by the probability of their likeliest class. Below the dashed line a model is too sure. Bars show \
+         one standard deviation of a share.",
+        Axis::linear("probability of the likeliest class", ""),
+        Axis::linear("share that was right", ""),
+        series,
+    )
+}
+
+/// What predictions lack of their targets.
+fn residuals(object: &Value) -> String {
+    let at = |pair: &Value, i: usize| pair[i].as_f64().unwrap_or(f64::NAN);
+    let kept = list(object, "kept").iter();
+    let kept: Vec<Point> = kept
+        .map(|pair| Point::new(at(pair, 0), at(pair, 1)))
+        .collect();
+    if kept.is_empty() {
+        return String::new();
+    }
+    let (from, to) = kept
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), p| {
+            (l.min(p.x), h.max(p.x))
+        });
+    let some = match number(object, "rows") {
+        rows if rows > kept.len() as f64 => {
+            format!(", of {} rows spread evenly over all", kept.len())
+        }
+        _ => String::new(),
+    };
+    let series = vec![
+        Series::new("rows", Drawn::Marks, kept),
+        Series::level("no error", from, to, 0.0),
+    ];
+    points(
+        &format!("Target less prediction against the prediction{some}; the first target."),
+        Axis::linear("prediction", ""),
+        Axis::linear("target - prediction", ""),
+        series,
+    )
 }
 
 /// One panel of series.
@@ -166,6 +245,22 @@ fn kernel_errors(object: &Value) -> String {
     )
 }
 
+/// How near each measured case came to what bounds it.
+fn shares(object: &Value) -> String {
+    let case = |case: &Value| {
+        let sizes = ["rows", "dim", "features"].map(|key| text(&case[key]));
+        let name = format!("{}, {}", text(&case["op"]), sizes.join(" x "));
+        (name, number(case, "share"))
+    };
+    let cases: Vec<(String, f64)> = list(object, "cases").iter().map(case).collect();
+    if cases.is_empty() {
+        return String::new();
+    }
+    let what = "Rows x columns x features of each case: its share of the measured rate of what bounds it, multiply-adds or a \
+                copy of as many bytes";
+    figure(&bars(what, &cases), what)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -182,7 +277,7 @@ mod tests {
             trial("gaussian", Value::Null, 2.0, 100, 0.125),
             trial("gaussian", json!("full"), 0.5, 100, 0.5),
         ]});
-        let figures = of(&object);
+        let figures = of(&object, &Value::Null);
         assert_eq!(figures.len(), 1);
         let (heading, figure) = &figures[0];
         assert_eq!(*heading, "What was tried");
@@ -201,7 +296,7 @@ mod tests {
             .map(|j| json!({"column": format!("c{j}"), "importance": 0.025}))
             .collect();
         let object = json!({"metric": {"kind": "diagonal", "importance": columns}});
-        let figure = &of(&object)[0].1;
+        let figure = &of(&object, &Value::Null)[0].1;
         assert_eq!(figure.matches("<rect").count(), 31);
         assert!(
             figure.contains("10 others") && figure.contains("25.0 %"),
@@ -214,7 +309,7 @@ mod tests {
         let point = |lambda: f64, error: f64| json!({"lambda": lambda, "error": error});
         let object = json!({"lambda": 1e-5, "lambda_by": "leave-one-out",
             "lambda_curve": [point(1e-6, 0.3), point(1e-5, 0.2), point(1e-4, 0.4)]});
-        let figure = &of(&object)[0].1;
+        let figure = &of(&object, &Value::Null)[0].1;
         assert_eq!(figure.matches("hollow").count(), 2);
         assert!(figure.contains("leave-one-out"));
     }
@@ -226,13 +321,13 @@ mod tests {
                    "frobenius": {"mean": mean, "spread": 0.01}})
         };
         let object = json!({"results": [result(100, 0.2), result(400, 0.1)]});
-        let figure = &of(&object)[0].1;
+        let figure = &of(&object, &Value::Null)[0].1;
         // One through both, and a bar of each.
         assert_eq!(figure.matches("class=\"line s0\"").count(), 3);
     }
 
     #[test]
     fn nothing_to_draw_makes_no_heading() {
-        assert!(of(&json!({"rows": 3, "metric": null})).is_empty());
+        assert!(of(&json!({"rows": 3, "metric": null}), &Value::Null).is_empty());
     }
 }

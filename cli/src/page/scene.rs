@@ -121,6 +121,18 @@ impl Scene {
         });
     }
 
+    /// A text that runs upwards from its start.
+    pub(crate) fn upwards(&mut self, at: At, text: impl Into<String>, ink: Ink) {
+        self.shapes.push(Shape::Text {
+            at,
+            text: text.into(),
+            size: TEXT,
+            anchor: Anchor::Start,
+            ink,
+            upwards: true,
+        });
+    }
+
     /// A rectangle that lets `1 - opacity` of what lies below through.
     pub(crate) fn rect(&mut self, at: At, size: At, ink: Ink, opacity: f64) {
         self.shapes.push(Shape::Rect {

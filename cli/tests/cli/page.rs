@@ -23,6 +23,11 @@ fn commands_write_pages_with_their_pictures() {
             "<rect",
         ),
         (
+            "bench --op gram --rows 64 --dim 4 --features 16 --device cpu --threads 1".into(),
+            "<h2>Share of the ceiling</h2>",
+            "<rect",
+        ),
+        (
             format!(
                 "kernel-error {digits} --target label --device cpu --rows 100 --features 20,40 \
                  --seeds 2"
@@ -53,6 +58,62 @@ fn commands_write_pages_with_their_pictures() {
     bochner(here.path(), &format!("{search} --report p.html"), &[]).ok();
     let page = fs::read_to_string(here.path().join("p.html")).expect("a page");
     assert!(page.contains("The same without searching"), "{page}");
+}
+
+/// What was taken for what, how often probabilities came true, and what predictions lack.
+#[test]
+fn evaluations_show_where_a_model_is_wrong() {
+    let here = here();
+    let digits = digits();
+    let shown = |command: &str, headings: &[&str]| {
+        let command = format!("{command} --device cpu --json --report p.html");
+        let report = bochner(here.path(), &command, &[]).json();
+        let page = fs::read_to_string(here.path().join("p.html")).expect("a page");
+        for heading in [
+            "What was taken for what",
+            "How often probabilities came true",
+            "Residuals",
+        ] {
+            let is_there = page.contains(&format!("<h2>{heading}</h2>"));
+            assert_eq!(
+                is_there,
+                headings.contains(&heading),
+                "{command}: {heading}"
+            );
+        }
+        assert_eq!(page.matches("<svg").count(), headings.len(), "{command}");
+        report
+    };
+    let labels = format!("{digits} --target label");
+    let fit = format!("fit {labels} --features 64 --lambda 1e-4 -q -o");
+    bochner(here.path(), &format!("{fit} ridge.model"), &[]).ok();
+    let table = ["What was taken for what"];
+    let report = shown(&format!("evaluate ridge.model {labels}"), &table);
+    // The right ones lie on the diagonal.
+    let confusion: Vec<Vec<u64>> =
+        serde_json::from_value(report["confusion"].clone()).expect("counts");
+    let all: u64 = confusion.iter().flatten().sum();
+    let right: u64 = (0..confusion.len()).map(|i| confusion[i][i]).sum();
+    assert_eq!(report["rows"], all);
+    let accuracy = report["accuracy"].as_f64().expect("a number");
+    assert!((right as f64 / all as f64 - accuracy).abs() < 1e-12 && right < all);
+    // With probabilities, and in a fit with rows held out.
+    let fit = format!("fit {labels} --model logistic --features 64 --test 0.3 -q");
+    let both = [table[0], "How often probabilities came true"];
+    let report = shown(&fit, &both);
+    let parts = report["calibration"].as_array().expect("a list");
+    let sum = |key: &str| -> f64 {
+        let of = |part: &serde_json::Value| {
+            part[key].as_f64().expect("a number") * part["rows"].as_f64().expect("a number")
+        };
+        parts.iter().map(of).sum::<f64>() / report["test_rows"].as_f64().expect("rows")
+    };
+    assert!((sum("right") - report["accuracy"].as_f64().expect("a number")).abs() < 1e-12);
+    assert!((sum("probability") - sum("right")).abs() < 0.1, "{report}");
+    // A digit as a number.
+    let numbers = format!("{labels} --task regression --features 64 --lambda 1e-4");
+    let report = shown(&format!("fit {numbers} --test 0.3 -q"), &["Residuals"]);
+    assert!(report.get("confusion").is_none() && report.get("residuals").is_none());
 }
 
 /// Where a page cannot be written is said before any work, and no input becomes a page.
