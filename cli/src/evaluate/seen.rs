@@ -189,7 +189,7 @@ mod tests {
         let names = ["no", "maybe", "yes"].map(String::from);
         let mut seen = Seen::of(&targets, Some(&names));
         let y = array![[0.0], [0.0], [2.0], [2.0], [2.0]];
-        seen.add(array![[0.0], [2.0], [2.0], [2.0], [0.0]].view(), y.view());
+        seen.add(array![[0.0], [2.0], [2.0], [2.0], [2.0]].view(), y.view());
         let p = array![
             [0.75, 0.25],
             [0.35, 0.65],
@@ -200,7 +200,7 @@ mod tests {
         seen.add_probabilities(p.view(), y.view());
         let numbers = seen.numbers();
         assert_eq!(numbers[0], ("classes", json!(["no", "yes"])));
-        assert_eq!(numbers[1], ("confusion", json!([[1, 1], [1, 2]])));
+        assert_eq!(numbers[1], ("confusion", json!([[1, 1], [0, 3]])));
         assert_eq!(
             numbers[2].1,
             json!([{"rows": 1, "probability": 0.65, "right": 0.0},
@@ -209,7 +209,7 @@ mod tests {
         );
         // A label that is no class.
         seen.add(array![[0.0]].view(), array![[1.0]].view());
-        assert_eq!(seen.numbers()[1].1, json!([[1, 1], [1, 2], [1, 0]]));
+        assert_eq!(seen.numbers()[1].1, json!([[1, 1], [0, 3], [1, 0]]));
     }
 
     #[test]
