@@ -5,7 +5,8 @@ use crate::{
     calls::{exception, run, without_gil},
     fitting::{Fitting, keep_names},
     options::{Options, Prepared},
-    predictions::Asked,
+    predictions::{Asked, heard},
+    views::TableView,
 };
 use bochner::{
     export::onnx::Input,
@@ -142,16 +143,8 @@ impl Model {
         memory: Option<u64>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let view = x.view()?;
-        let found = without_gil(py, |interrupt| {
-            let asked = Asked {
-                device,
-                memory,
-                interrupt,
-                progress,
-            };
-            self.scores_of(view, asked)
-        })?;
+        let work = |view: TableView<'_>, asked: Asked<'_>| self.scores_of(view, asked);
+        let found = heard(py, &x, (device, memory, progress), work)?;
         Ok(found.into_pyarray(py))
     }
 
@@ -175,16 +168,8 @@ impl Model {
         memory: Option<u64>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let view = x.view()?;
-        let found = without_gil(py, |interrupt| {
-            let asked = Asked {
-                device,
-                memory,
-                interrupt,
-                progress,
-            };
-            self.row_probabilities_of(view, asked)
-        })?;
+        let work = |view: TableView<'_>, asked: Asked<'_>| self.row_probabilities_of(view, asked);
+        let found = heard(py, &x, (device, memory, progress), work)?;
         Ok(found.into_pyarray(py))
     }
 
@@ -206,16 +191,8 @@ impl Model {
         memory: Option<u64>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>)> {
-        let view = x.view()?;
-        let [predicted, deviation] = without_gil(py, |interrupt| {
-            let asked = Asked {
-                device,
-                memory,
-                interrupt,
-                progress,
-            };
-            self.deviations_of(view, asked)
-        })?;
+        let work = |view: TableView<'_>, asked: Asked<'_>| self.deviations_of(view, asked);
+        let [predicted, deviation] = heard(py, &x, (device, memory, progress), work)?;
         Ok((predicted.into_pyarray(py), deviation.into_pyarray(py)))
     }
 
@@ -229,16 +206,9 @@ impl Model {
         memory: Option<u64>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let view = x.view()?;
-        let found = without_gil(py, |interrupt| {
-            let asked = Asked {
-                device,
-                memory,
-                interrupt,
-                progress,
-            };
-            self.reconstruction_errors_of(view, asked)
-        })?;
+        let work =
+            |view: TableView<'_>, asked: Asked<'_>| self.reconstruction_errors_of(view, asked);
+        let found = heard(py, &x, (device, memory, progress), work)?;
         Ok(found.into_pyarray(py))
     }
 
@@ -252,16 +222,8 @@ impl Model {
         memory: Option<u64>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let view = x.view()?;
-        let found = without_gil(py, |interrupt| {
-            let asked = Asked {
-                device,
-                memory,
-                interrupt,
-                progress,
-            };
-            self.squared_norms_of(view, asked)
-        })?;
+        let work = |view: TableView<'_>, asked: Asked<'_>| self.squared_norms_of(view, asked);
+        let found = heard(py, &x, (device, memory, progress), work)?;
         Ok(found.into_pyarray(py))
     }
 

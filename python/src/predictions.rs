@@ -1,7 +1,8 @@
 //! What a model says of rows: predictions, probabilities, deviations, distances.
 
 use crate::{
-    calls::{Interrupt, device, run},
+    arrays::Table,
+    calls::{Interrupt, device, run, without_gil},
     model::{Loaded, Model},
     views::{Source, TableView},
 };
@@ -44,6 +45,25 @@ impl Asked<'_> {
             interrupt.check()
         }
     }
+}
+
+/// What `work` finds of the rows in memory, by device, memory and who is told.
+pub(crate) fn heard<T: Send>(
+    py: Python<'_>,
+    x: &Table<'_>,
+    (device, memory, progress): (&str, Option<u64>, Option<Py<PyAny>>),
+    work: impl Send + FnOnce(TableView<'_>, Asked<'_>) -> Result<T>,
+) -> PyResult<T> {
+    let view = x.view()?;
+    without_gil(py, |interrupt| {
+        let asked = Asked {
+            device,
+            memory,
+            interrupt,
+            progress,
+        };
+        work(view, asked)
+    })
 }
 
 impl Model {
