@@ -116,17 +116,27 @@ fn main(
             b_next${n} = load_b(k0 + row + ${BK + n * (THREADS / T4)}u, tile_j, b_col4);
 //@ end
         }
-        for (var k = 0u; k < ${BK}u; k++) {
+        // As in product_loop, UNROLL depths are written out.
+//@ if UNROLL < BK
+        for (var k = 0u; k < ${BK}u; k += ${UNROLL}u) {
+//@ else
+        {
+            let k = 0u;
+//@ end
+//@ for u in 0..UNROLL
+            {
 //@ for j in 0..TN4
-            let b${j} = b_tile[k * ${T4}u + ${j * TX}u + local.x];
+                let b${j} = b_tile[(k + ${u}u) * ${T4}u + ${j * TX}u + local.x];
 //@ end
 //@ for i in 0..TM4
-            let a${i} = a_tile[k * ${T4}u + local.y * ${TM4}u + ${i}u];
+                let a${i} = a_tile[(k + ${u}u) * ${T4}u + local.y * ${TM4}u + ${i}u];
 //@ end
 //@ for i in 0..TM
 //@ for j in 0..TN4
-            acc${i}_${j} = fma(vec4f(a${i / 4}[${i % 4}]), b${j}, acc${i}_${j});
+                acc${i}_${j} = fma(vec4f(a${i / 4}[${i % 4}]), b${j}, acc${i}_${j});
 //@ end
+//@ end
+            }
 //@ end
         }
         // The next stage overwrites what neighbours still read.

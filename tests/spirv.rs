@@ -16,12 +16,15 @@ use std::{collections::HashSet, fs, path::PathBuf};
 
 /// What wgpu tells its translator for a Vulkan device with robust buffers, with the checks of a
 /// release build (`device/gpu/driver_code.rs`).
-fn options() -> spv::Options<'static> {
+fn options(op: &Op) -> spv::Options<'static> {
     spv::Options {
         lang_version: (1, 6),
         flags: spv::WriterFlags::empty(),
         bounds_check_policies: BoundsCheckPolicies {
-            index: BoundsCheckPolicy::Restrict,
+            index: match op.is_unchecked() {
+                true => BoundsCheckPolicy::Unchecked,
+                false => BoundsCheckPolicy::Restrict,
+            },
             buffer: BoundsCheckPolicy::Unchecked,
             image_load: BoundsCheckPolicy::Unchecked,
             binding_array: BoundsCheckPolicy::Unchecked,
@@ -37,7 +40,7 @@ fn spirv(op: &Op, variant: &Variant) -> Vec<u32> {
     let module = naga::front::wgsl::parse_str(&text).expect("parses");
     let mut validator = Validator::new(ValidationFlags::all(), Capabilities::SUBGROUP);
     let info = validator.validate(&module).expect("validates");
-    spv::write_vec(&module, &info, &options(), None).expect("translates")
+    spv::write_vec(&module, &info, &options(op), None).expect("translates")
 }
 
 /// `OP__VARIANT.spv`, the constants of the variant as they are named in the shader.

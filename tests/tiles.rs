@@ -96,7 +96,8 @@ fn predictions_have_the_same_bits_with_every_tile() {
             // Without workgroup memory they sum in another order.
             let (staged, direct): (Vec<_>, Vec<_>) =
                 PREDICT_MENU.iter().copied().partition(|t| t.bk > 0);
-            assert_eq!((staged.len(), direct), (4, vec![DIRECT_8X64]));
+            assert_eq!(staged.len(), PREDICT_MENU.len() - 1);
+            assert_eq!(direct, [DIRECT_8X64]);
             same_bits(device, &staged, |tile| {
                 let op = Projection::load_with(device, &map, tile.into()).expect("loads");
                 let mut y_nt = Matrix::new(device, 131, targets).expect("fits");

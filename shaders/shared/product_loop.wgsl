@@ -73,26 +73,38 @@
 //@ end
         }
         // Of one depth TN4 vec4s of b and TM4 of a are in registers, beside TM x TN4 of sums and
-        // the next stage: a value of b is used TM times, one of a 4 TN4 times.
-        for (var k = 0u; k < ${BK}u; k++) {
-//@ for j in 0..TN4
-            let b${j} = stage[k * ${BN4}u + ${B_AT + j * TX}u + local.x];
+        // the next stage: a value of b is used TM times, one of a 4 TN4 times. UNROLL depths are
+        // written out: then places in the stage are constants, which loads hold, and loads of one
+        // depth may go before multiply-adds of another.
+//@ if UNROLL < BK
+        for (var k = 0u; k < ${BK}u; k += ${UNROLL}u) {
+//@ else
+        {
+            let k = 0u;
 //@ end
+//@ for u in 0..UNROLL
+            {
+//@ for j in 0..TN4
+                let b${j} = stage[(k + ${u}u) * ${BN4}u + ${B_AT + j * TX}u + local.x];
+//@ end
+                let turn = 2u * (k / 4u + ${u / 4}u);
 //@ for i in 0..TM4
-            let a${i} = stage[k * ${BM4}u + ((local.y * ${TM4}u + ${i}u) ^ (2u * (k / 4u)))];
+                let a${i} = stage[(k + ${u}u) * ${BM4}u + ((local.y * ${TM4}u + ${i}u) ^ turn)];
 //@ end
 //@ for i in 0..TM
 //@ if TWICE
-            let scaled${i} = a${i / 4}[${i % 4}] * inverse${i};
+                let scaled${i} = a${i / 4}[${i % 4}] * inverse${i};
 //@ for j in 0..TN4
-            acc${i}_${j} = gather(acc${i}_${j}, scaled${i}, b${j});
-            other${i}_${j} = gather(other${i}_${j}, scaled${i}, -b${j});
+                acc${i}_${j} = gather(acc${i}_${j}, scaled${i}, b${j});
+                other${i}_${j} = gather(other${i}_${j}, scaled${i}, -b${j});
 //@ end
 //@ else
 //@ for j in 0..TN4
-            acc${i}_${j} = gather(acc${i}_${j}, a${i / 4}[${i % 4}], b${j});
+                acc${i}_${j} = gather(acc${i}_${j}, a${i / 4}[${i % 4}], b${j});
 //@ end
 //@ end
+//@ end
+            }
 //@ end
         }
         // The next stage overwrites what neighbours still read.

@@ -58,9 +58,9 @@ struct Inner {
     /// Tile shapes that were measured to be best.
     choices: Choices,
     faults: Arc<Faults>,
-    /// Tests have loops bounded by the shader compiler where they like.
+    /// Tests have every check of wgpu in shaders where they like.
     #[cfg(test)]
-    bounded: std::sync::atomic::AtomicBool,
+    checked: std::sync::atomic::AtomicBool,
     /// Tests have work split among as many dispatches as can be.
     #[cfg(test)]
     small_dispatches: std::sync::atomic::AtomicBool,
@@ -129,7 +129,7 @@ impl GpuDevice {
             choices,
             faults,
             #[cfg(test)]
-            bounded: Default::default(),
+            checked: Default::default(),
             #[cfg(test)]
             small_dispatches: Default::default(),
         }))

@@ -19,6 +19,9 @@ pub struct Tile {
     pub tn: u32,
     /// Depth of a stage in workgroup memory; zero reads operands straight from the buffers.
     pub bk: u32,
+    /// Depths of a stage that are written out, a divisor of `bk`: no driver that was seen unrolls
+    /// them all by itself.
+    pub unroll: u32,
 }
 
 impl Tile {
@@ -32,6 +35,15 @@ impl Tile {
         self.tx * self.tn
     }
 
+    /// The same shape with fewer depths written out.
+    const fn with_unroll(self, unroll: u32, name: &'static str) -> Self {
+        Self {
+            name,
+            unroll,
+            ..self
+        }
+    }
+
     /// The constants that shaders of tiles expand with; an op adds its own.
     pub(crate) fn variant(&self) -> Variant {
         let constants = [
@@ -40,6 +52,7 @@ impl Tile {
             ("TM", self.tm),
             ("TN", self.tn),
             ("BK", self.bk),
+            ("UNROLL", self.unroll),
         ];
         Variant::of(constants.map(|(name, value)| (name, value.into())))
     }
@@ -69,6 +82,7 @@ pub const SHARED_32: Tile = Tile {
     tm: 4,
     tn: 4,
     bk: 16,
+    unroll: 16,
 };
 
 /// 32 products an invocation: where 64 spill, as on Apple's GPUs, and where registers bound the
@@ -88,6 +102,7 @@ pub const SHARED_64: Tile = Tile {
     tm: 8,
     tn: 8,
     bk: 16,
+    unroll: 16,
 };
 
 /// Twice as many rows.
@@ -114,6 +129,7 @@ pub const DIRECT_8X64: Tile = Tile {
     tm: 8,
     tn: 8,
     bk: 0,
+    unroll: 1,
 };
 
 /// As [`DIRECT_8X64`], with square tiles, for Gram matrices.
@@ -122,6 +138,21 @@ pub const DIRECT_64: Tile = Tile {
     ty: 8,
     ..DIRECT_8X64
 };
+
+/// Shapes with fewer depths written out: what that saves in registers and code may be worth more
+/// than what it costs in instructions. Beyond 128 registers NVIDIA's GPUs run fewer threads at a
+/// time, beyond some kilobytes of code every GPU waits for it.
+pub const SHARED_64_BY_1: Tile = SHARED_64.with_unroll(1, "shared-64x64-k1");
+/// See [`SHARED_64_BY_1`].
+pub const SHARED_64_BY_4: Tile = SHARED_64.with_unroll(4, "shared-64x64-k4");
+/// See [`SHARED_64_BY_1`].
+pub const SHARED_64_HALF_BY_1: Tile = SHARED_64_HALF.with_unroll(1, "shared-64x64-4x8-k1");
+/// See [`SHARED_64_BY_1`].
+pub const SHARED_64_HALF_BY_4: Tile = SHARED_64_HALF.with_unroll(4, "shared-64x64-4x8-k4");
+/// See [`SHARED_64_BY_1`].
+pub const SHARED_128_BY_1: Tile = SHARED_128.with_unroll(1, "shared-128x128-k1");
+/// See [`SHARED_64_BY_1`].
+pub const SHARED_128_BY_4: Tile = SHARED_128.with_unroll(4, "shared-128x128-k4");
 
 /// The shapes of projections and products; every one is validated and checked against the
 /// reference.
@@ -134,6 +165,12 @@ pub const MENU: &[Tile] = &[
     SHARED_64_HALF,
     SHARED_128_64,
     SHARED_128,
+    SHARED_64_BY_1,
+    SHARED_64_BY_4,
+    SHARED_64_HALF_BY_1,
+    SHARED_64_HALF_BY_4,
+    SHARED_128_BY_1,
+    SHARED_128_BY_4,
     DIRECT_8X64,
 ];
 
@@ -145,19 +182,36 @@ pub const PREDICT_MENU: &[Tile] = &[
     SHARED_32,
     SHARED_64_HALF,
     SHARED_128_64,
+    SHARED_64_BY_1,
+    SHARED_64_BY_4,
+    SHARED_64_HALF_BY_1,
+    SHARED_64_HALF_BY_4,
     DIRECT_8X64,
 ];
 
 /// The square shapes, of Gram matrices.
-pub const SQUARE_MENU: &[Tile] = &[SHARED_64, SHARED_32, SHARED_64_HALF, SHARED_128, DIRECT_64];
+pub const SQUARE_MENU: &[Tile] = &[
+    SHARED_64,
+    SHARED_32,
+    SHARED_64_HALF,
+    SHARED_128,
+    SHARED_64_BY_1,
+    SHARED_64_BY_4,
+    SHARED_64_HALF_BY_1,
+    SHARED_64_HALF_BY_4,
+    SHARED_128_BY_1,
+    SHARED_128_BY_4,
+    DIRECT_64,
+];
 
 /// Sums of more terms than this are long for a tile: they pay for its stages in workgroup memory.
 pub const DEEP: usize = 64;
 
 /// The shape of projections and products until something was measured. No default was measured on a
 /// real GPU: 128 x 128 loads least where there is enough work for it, 32 sums an invocation suit
-/// GPUs with few registers (64 spill on Apple's), and without workgroup memory of their own
-/// software adapters are faster straight from the buffers.
+/// GPUs with few registers (64 spill on Apple's), a stage that is all written out has the most
+/// multiply-adds among its instructions on every compiler that was asked (docs/performance.md), and
+/// without workgroup memory of their own software adapters are faster straight from the buffers.
 pub fn usual(kind: AdapterKind, class: Class) -> Tile {
     match kind {
         AdapterKind::Software => DIRECT_8X64,

@@ -6,15 +6,25 @@
 
 use super::scope::caught;
 
-/// A shader module whose loops count no rounds of their own to be sure of ending, unless `bounded`.
-/// Every index is checked in either case.
+/// What wgpu adds to a shader for safety.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Checks {
+    /// Loops count their rounds, to be sure of ending.
+    pub(super) loops: bool,
+    /// Indices are clamped to what they point into.
+    pub(super) indices: bool,
+}
+
+/// A shader module with these checks. It may go without those of indices only where the op says so
+/// ([`super::Op::is_unchecked`]) and the backend guards buffers ([`guards_buffers`]).
 pub(super) fn shader_module(
     device: &wgpu::Device,
     descriptor: wgpu::ShaderModuleDescriptor<'_>,
-    bounded: bool,
+    checks: Checks,
 ) -> wgpu::ShaderModule {
     let checks = wgpu::ShaderRuntimeChecks {
-        force_loop_bounding: bounded,
+        force_loop_bounding: checks.loops,
+        bounds_checks: checks.indices,
         ..wgpu::ShaderRuntimeChecks::checked()
     };
     // SAFETY: wgpu asks that no loop be endless. All shaders are our own, from shaders/; what users
@@ -22,7 +32,21 @@ pub(super) fn shader_module(
     // ops/nonlinearity/expression.rs holds it to that. Every loop in them counts up by a constant
     // to a bound that no round changes, a number of rows, columns, tiles or rounds far from the end
     // of u32; the one exception counts down by at least one. tests/shaders.rs looks at each loop.
+    //
+    // And it asks that no index lie outside of what it points into, where indices are not checked.
+    // Those into workgroup memory and into vectors follow from the place of an invocation and from
+    // constants alone: tests/indices.rs walks every variant with every invocation of a workgroup
+    // and sees each of them. Users' expressions have no index: no bracket is taken. Those into
+    // storage buffers are for the device, which guards them by itself: wgpu opens every Vulkan
+    // device with robustBufferAccess, and Direct3D 12 defines what lies beyond a view in a table,
+    // where wgpu puts all buffers without dynamic offsets; ours have none.
     unsafe { device.create_shader_module_trusted(descriptor, checks) }
+}
+
+/// Whether devices of a backend, as [`super::AdapterReport`] names it, keep shaders inside their
+/// buffers without wgpu's help. Metal's do not, and a browser does as it likes.
+pub(super) fn guards_buffers(backend: &str) -> bool {
+    ["Vulkan", "Dx12"].contains(&backend)
 }
 
 /// Compiled pipelines that the driver takes from `data` and adds to; empty where it cannot use

@@ -1,7 +1,9 @@
 //! Pipelines, built once per op variant, and the recording of dispatches.
 
 use super::{
-    GpuDevice, Recorder, SubmissionPart, driver_code, lock,
+    GpuDevice, Recorder, SubmissionPart,
+    driver_code::{self, Checks},
+    lock,
     op::{Binding, Op, Variant},
     saved::SavedPipelines,
     scope::caught,
@@ -153,7 +155,7 @@ impl GpuDevice {
                 label: Some(key),
                 source: wgpu::ShaderSource::Wgsl(text.into()),
             };
-            let module = driver_code::shader_module(device, descriptor, self.bounded());
+            let module = driver_code::shader_module(device, descriptor, self.checks(op));
             let entry = |i: usize, ty: wgpu::BufferBindingType| wgpu::BindGroupLayoutEntry {
                 binding: i as u32,
                 visibility: wgpu::ShaderStages::COMPUTE,
@@ -212,14 +214,24 @@ impl GpuDevice {
         }
     }
 
-    /// Whether loops are bounded by the shader compiler: in debug builds, and where a test asks for
-    /// it.
-    fn bounded(&self) -> bool {
+    /// What is checked in an op's shaders while they run.
+    fn checks(&self, op: &Op) -> Checks {
+        let all = self.checks_all();
+        let guards = driver_code::guards_buffers(&self.0.report.backend);
+        Checks {
+            loops: all,
+            indices: all || !guards || !op.is_unchecked(),
+        }
+    }
+
+    /// Whether shaders have every check: in debug builds, where `BOCHNER_CHECKS` is `all`, and
+    /// where a test asks for it.
+    fn checks_all(&self) -> bool {
         #[cfg(test)]
-        if self.0.bounded.load(std::sync::atomic::Ordering::Relaxed) {
+        if self.0.checked.load(std::sync::atomic::Ordering::Relaxed) {
             return true;
         }
-        cfg!(debug_assertions)
+        cfg!(debug_assertions) || std::env::var_os("BOCHNER_CHECKS").is_some_and(|v| v == "all")
     }
 }
 
@@ -233,12 +245,12 @@ mod tests {
     };
     use std::sync::atomic::Ordering;
 
-    /// Every adapter with loops bounded by the compiler, or not.
-    fn open(bounded: bool) -> Vec<Device> {
+    /// Every adapter with every check of wgpu in its shaders, or as users have them.
+    fn open(checked: bool) -> Vec<Device> {
         let devices = crate::under_test::gpus();
         for device in &devices {
             let inner = &device.gpu().expect("a GPU").0;
-            inner.bounded.store(bounded, Ordering::Relaxed);
+            inner.checked.store(checked, Ordering::Relaxed);
         }
         devices
     }
@@ -296,8 +308,8 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "a measurement: cargo test --release --lib bounded_loops -- --ignored --nocapture"]
-    fn bounded_loops() {
+    #[ignore = "a measurement: cargo test --release --lib runtime_checks -- --ignored --nocapture"]
+    fn runtime_checks() {
         for devices in open(true).into_iter().zip(open(false)) {
             let devices: [Device; 2] = devices.into();
             println!("{}", devices[0].describe());
@@ -320,7 +332,7 @@ mod tests {
                 });
                 let name = both[0][op].0;
                 println!(
-                    "  {name:16} unbounded / bounded {:.2}",
+                    "  {name:16} as users have it / with every check {:.2}",
                     median[1] / median[0]
                 );
             }

@@ -37,14 +37,20 @@ pub(crate) static OP: Op = Op {
 };
 
 /// The tile shapes of this op: through workgroup memory, and straight from the buffers.
-pub const MENU: &[Tile] = &[tile::SHARED_64, tile::SHARED_64_HALF, tile::DIRECT_8X64];
+pub const MENU: &[Tile] = &[
+    tile::SHARED_64,
+    tile::SHARED_32,
+    tile::SHARED_64_HALF,
+    tile::DIRECT_8X64,
+];
 
 /// The shape of a block: of an arc-cosine kernel, or of another.
 fn usual(kind: AdapterKind, angular: bool) -> Tile {
     match kind {
         AdapterKind::Software => tile::DIRECT_8X64,
-        AdapterKind::Integrated => tile::SHARED_64_HALF,
         // Two sums an entry.
+        AdapterKind::Integrated if angular => tile::SHARED_32,
+        AdapterKind::Integrated => tile::SHARED_64_HALF,
         _ if angular => tile::SHARED_64_HALF,
         _ => tile::SHARED_64,
     }

@@ -1,0 +1,526 @@
+//! A walk through a shader with every invocation of a workgroup at once, which sees each index into
+//! what has a length of its own: workgroup memory, arrays, vectors.
+//!
+//! Numbers that follow from constants and from the place of an invocation are known, one a lane;
+//! what follows from buffers, or from the place of a workgroup, is not. Where a condition is
+//! unknown both ways are walked; a loop with an unknown end is walked once, with everything that it
+//! writes unknown.
+
+use naga::{
+    ArraySize, BinaryOperator, Block, BuiltIn, Expression, Function, Handle, Literal,
+    LocalVariable, MathFunction, Module, ScalarKind, Statement, TypeInner, UnaryOperator,
+    valid::{FunctionInfo, ModuleInfo},
+};
+use std::collections::HashMap;
+
+/// What an expression is.
+#[derive(Debug, Clone, PartialEq)]
+enum Value {
+    Unknown,
+    /// A number, or whether, in each lane where it is known.
+    Lanes(Vec<Option<u32>>),
+    /// The three numbers of a place.
+    Place([Vec<u32>; 3]),
+    /// A variable of the function, or a part of one.
+    Local(Handle<LocalVariable>),
+    PartOf(Handle<LocalVariable>),
+}
+
+/// Which lanes are there.
+type Mask = Vec<bool>;
+
+/// What has been seen.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Seen {
+    /// Indices that were looked at, by statement and round.
+    pub(crate) indices: usize,
+    /// Those that are unknown or lie outside, in words.
+    pub(crate) faults: Vec<String>,
+}
+
+/// Walks the entry point of a module.
+pub(crate) fn walk(module: &Module, info: &ModuleInfo) -> Seen {
+    let entry = &module.entry_points[0];
+    let [x, y, z] = entry.workgroup_size;
+    let lanes = x * y * z;
+    let place = [
+        (0..lanes).map(|i| i % x).collect(),
+        (0..lanes).map(|i| i / x % y).collect(),
+        (0..lanes).map(|i| i / (x * y)).collect(),
+    ];
+    let arguments = entry.function.arguments.iter();
+    let arguments = arguments.map(|argument| match argument.binding {
+        Some(naga::Binding::BuiltIn(BuiltIn::LocalInvocationId)) => Value::Place(place.clone()),
+        Some(naga::Binding::BuiltIn(BuiltIn::LocalInvocationIndex)) => {
+            Value::Lanes((0..lanes).map(Some).collect())
+        }
+        _ => Value::Unknown,
+    });
+    let mut seen = Seen::default();
+    let mut call = Call::new(
+        (module, info),
+        (&entry.function, info.get_entry_point(0)),
+        arguments.collect(),
+        lanes as usize,
+    );
+    call.run(&vec![true; lanes as usize], &mut seen);
+    seen
+}
+
+/// A function that is being walked.
+struct Call<'m> {
+    module: &'m Module,
+    modules_info: &'m ModuleInfo,
+    function: &'m Function,
+    info: &'m FunctionInfo,
+    arguments: Vec<Value>,
+    lanes: usize,
+    values: HashMap<Handle<Expression>, Value>,
+    locals: HashMap<Handle<LocalVariable>, Value>,
+    /// What it gives back; unknown where it does so in more places than one.
+    result: Option<Value>,
+}
+
+/// A loop ends, or goes on, where nobody knows whether.
+struct UnknownEnd;
+
+/// Lanes that leave a loop's round.
+#[derive(Default)]
+struct Leaving {
+    out: Vec<usize>,
+    on: Vec<usize>,
+}
+
+impl<'m> Call<'m> {
+    fn new(
+        (module, modules_info): (&'m Module, &'m ModuleInfo),
+        (function, info): (&'m Function, &'m FunctionInfo),
+        arguments: Vec<Value>,
+        lanes: usize,
+    ) -> Self {
+        Self {
+            module,
+            modules_info,
+            function,
+            info,
+            arguments,
+            lanes,
+            values: HashMap::new(),
+            locals: HashMap::new(),
+            result: None,
+        }
+    }
+
+    fn run(&mut self, mask: &Mask, seen: &mut Seen) -> Value {
+        for (local, variable) in self.function.local_variables.iter() {
+            let start = variable.init.map_or(Value::Unknown, |e| self.value(e));
+            self.locals.insert(local, start);
+        }
+        let mut leaving = Leaving::default();
+        let body = &self.function.body;
+        let ran = self.block(body, mask.clone(), false, &mut leaving, seen);
+        assert!(ran.is_ok(), "a break outside of loops");
+        self.result.take().unwrap_or(Value::Unknown)
+    }
+
+    /// The lanes that come to the end of a block. With `maybe` nobody knows whether those that are
+    /// there are.
+    fn block(
+        &mut self,
+        block: &Block,
+        mut mask: Mask,
+        maybe: bool,
+        leaving: &mut Leaving,
+        seen: &mut Seen,
+    ) -> Result<Mask, UnknownEnd> {
+        for statement in block {
+            if !mask.contains(&true) {
+                break;
+            }
+            match statement {
+                Statement::Emit(range) => {
+                    for expression in range.clone() {
+                        let value = self.evaluate(expression, &mask, seen);
+                        self.values.insert(expression, value);
+                    }
+                }
+                Statement::Block(inner) => {
+                    mask = self.block(inner, mask, maybe, leaving, seen)?;
+                }
+                Statement::If {
+                    condition,
+                    accept,
+                    reject,
+                } => match known(&self.value(*condition), &mask) {
+                    Some(is) => {
+                        let side = |yes: bool| {
+                            let lanes = mask.iter().zip(&is);
+                            lanes.map(|(&m, &c)| m && c == yes).collect()
+                        };
+                        let sides: [Mask; 2] = [side(true), side(false)];
+                        let [yes, no] = sides;
+                        let yes = self.block(accept, yes, maybe, leaving, seen)?;
+                        let no = self.block(reject, no, maybe, leaving, seen)?;
+                        mask = yes.iter().zip(&no).map(|(a, b)| a | b).collect();
+                    }
+                    None => {
+                        let before = self.locals.clone();
+                        self.block(accept, mask.clone(), true, leaving, seen)?;
+                        let accepted = std::mem::replace(&mut self.locals, before);
+                        self.block(reject, mask.clone(), true, leaving, seen)?;
+                        for (local, value) in accepted {
+                            if self.locals[&local] != value {
+                                self.locals.insert(local, Value::Unknown);
+                            }
+                        }
+                    }
+                },
+                Statement::Loop {
+                    body,
+                    continuing,
+                    break_if: None,
+                } => self.rounds(body, continuing, &mask, seen),
+                Statement::Break | Statement::Continue if maybe => return Err(UnknownEnd),
+                Statement::Break => {
+                    leaving.out.extend((0..self.lanes).filter(|&l| mask[l]));
+                    mask.fill(false);
+                }
+                Statement::Continue => {
+                    leaving.on.extend((0..self.lanes).filter(|&l| mask[l]));
+                    mask.fill(false);
+                }
+                Statement::Return { value } => {
+                    let value = value.map_or(Value::Unknown, |e| self.value(e));
+                    self.result = Some(match self.result {
+                        None => value,
+                        Some(_) => Value::Unknown,
+                    });
+                    // Lanes that are said to be there although they may have left are seen in vain.
+                    if !maybe {
+                        mask.fill(false);
+                    }
+                }
+                Statement::Store { pointer, value } => match self.value(*pointer) {
+                    Value::Local(local) => {
+                        let value = self.value(*value);
+                        let merged = merge(&self.locals[&local], value, &mask);
+                        self.locals.insert(local, merged);
+                    }
+                    Value::PartOf(local) => {
+                        self.locals.insert(local, Value::Unknown);
+                    }
+                    _ => {}
+                },
+                Statement::Call {
+                    function,
+                    arguments,
+                    result,
+                } => {
+                    let given: Vec<_> = arguments.iter().map(|&e| self.value(e)).collect();
+                    assert!(self.takes_no_pointer(*function), "a pointer is handed on");
+                    let callee = &self.module.functions[*function];
+                    let (module, info) = (self.module, self.modules_info);
+                    let what = (callee, &info[*function]);
+                    let mut call = Call::new((module, info), what, given, self.lanes);
+                    let value = call.run(&mask, seen);
+                    if let Some(result) = result {
+                        self.values.insert(*result, value);
+                    }
+                }
+                Statement::ControlBarrier(_) | Statement::MemoryBarrier(_) => {}
+                other => panic!("the walk does not know {other:?}"),
+            }
+        }
+        Ok(mask)
+    }
+
+    fn takes_no_pointer(&self, function: Handle<Function>) -> bool {
+        let arguments = self.module.functions[function].arguments.iter();
+        let mut types = arguments.map(|argument| &self.module.types[argument.ty].inner);
+        !types.any(|ty| {
+            matches!(
+                ty,
+                TypeInner::Pointer { .. } | TypeInner::ValuePointer { .. }
+            )
+        })
+    }
+
+    /// All rounds of a loop, or one that stands for all where its end is unknown.
+    fn rounds(&mut self, body: &Block, continuing: &Block, mask: &Mask, seen: &mut Seen) {
+        let before = self.locals.clone();
+        if self
+            .known_rounds(body, continuing, mask.clone(), seen)
+            .is_ok()
+        {
+            return;
+        }
+        self.locals = before;
+        let mut written = Vec::new();
+        stores(self.function, body, &mut written);
+        stores(self.function, continuing, &mut written);
+        let forget = |call: &mut Self| {
+            for &local in &written {
+                call.locals.insert(local, Value::Unknown);
+            }
+        };
+        forget(self);
+        for block in [body, continuing] {
+            self.anyhow(block, mask, seen);
+        }
+        forget(self);
+    }
+
+    /// A block of a loop whose end is unknown: what leaves it is taken to stay.
+    fn anyhow(&mut self, block: &Block, mask: &Mask, seen: &mut Seen) {
+        let leaves = |s: &Statement| match s {
+            Statement::If { accept, reject, .. } => {
+                let only = |b: &Block| b.iter().all(|s| matches!(s, Statement::Break));
+                only(accept) && only(reject)
+            }
+            _ => false,
+        };
+        let mut rest = Block::new();
+        for statement in block.iter().filter(|s| !leaves(s)) {
+            rest.push(statement.clone(), naga::Span::UNDEFINED);
+        }
+        let ran = self.block(&rest, mask.clone(), false, &mut Leaving::default(), seen);
+        assert!(
+            ran.is_ok(),
+            "a loop is left in the middle, nobody knows when"
+        );
+    }
+
+    fn known_rounds(
+        &mut self,
+        body: &Block,
+        continuing: &Block,
+        mut mask: Mask,
+        seen: &mut Seen,
+    ) -> Result<(), UnknownEnd> {
+        while mask.contains(&true) {
+            let mut leaving = Leaving::default();
+            mask = self.block(body, mask, false, &mut leaving, seen)?;
+            leaving.on.iter().for_each(|&lane| mask[lane] = true);
+            mask = self.block(continuing, mask, false, &mut Leaving::default(), seen)?;
+        }
+        Ok(())
+    }
+
+    fn value(&self, expression: Handle<Expression>) -> Value {
+        if let Some(value) = self.values.get(&expression) {
+            return value.clone();
+        }
+        match self.function.expressions[expression] {
+            Expression::Literal(literal) => self.literal(literal),
+            Expression::Constant(constant) => {
+                let init = self.module.constants[constant].init;
+                match self.module.global_expressions[init] {
+                    Expression::Literal(literal) => self.literal(literal),
+                    _ => Value::Unknown,
+                }
+            }
+            Expression::FunctionArgument(i) => self.arguments[i as usize].clone(),
+            Expression::LocalVariable(local) => Value::Local(local),
+            _ => Value::Unknown,
+        }
+    }
+
+    fn literal(&self, literal: Literal) -> Value {
+        match literal {
+            Literal::U32(v) => Value::Lanes(vec![Some(v); self.lanes]),
+            Literal::Bool(v) => Value::Lanes(vec![Some(v.into()); self.lanes]),
+            _ => Value::Unknown,
+        }
+    }
+
+    fn evaluate(&self, expression: Handle<Expression>, mask: &Mask, seen: &mut Seen) -> Value {
+        match self.function.expressions[expression] {
+            Expression::Access { base, index } => {
+                self.look(base, index, mask, seen);
+                self.part(base)
+            }
+            Expression::AccessIndex { base, index } => match self.value(base) {
+                Value::Place(place) => {
+                    Value::Lanes(place[index as usize].iter().copied().map(Some).collect())
+                }
+                _ => self.part(base),
+            },
+            Expression::Load { pointer } => match self.value(pointer) {
+                Value::Local(local) => self.locals[&local].clone(),
+                _ => Value::Unknown,
+            },
+            Expression::Unary {
+                op: UnaryOperator::LogicalNot,
+                expr,
+            } => lanes(&[self.value(expr)], |v| u32::from(v[0] == 0)),
+            Expression::Binary { op, left, right } if self.is_whole(left) => {
+                let both = [self.value(left), self.value(right)];
+                binary(op).map_or(Value::Unknown, |f| lanes(&both, |v| f(v[0], v[1])))
+            }
+            Expression::Math { fun, arg, arg1, .. } if self.is_whole(arg) => {
+                let both = [arg, arg1.unwrap_or(arg)].map(|e| self.value(e));
+                match fun {
+                    MathFunction::Min => lanes(&both, |v| v[0].min(v[1])),
+                    MathFunction::Max => lanes(&both, |v| v[0].max(v[1])),
+                    _ => Value::Unknown,
+                }
+            }
+            _ => self.value(expression),
+        }
+    }
+
+    /// A part of what an expression points to.
+    fn part(&self, base: Handle<Expression>) -> Value {
+        match self.value(base) {
+            Value::Local(local) | Value::PartOf(local) => Value::PartOf(local),
+            _ => Value::Unknown,
+        }
+    }
+
+    /// Whether it is a number without a sign, or a yes or no.
+    fn is_whole(&self, expression: Handle<Expression>) -> bool {
+        let inner = self.info[expression].ty.inner_with(&self.module.types);
+        matches!(inner, TypeInner::Scalar(s) if [ScalarKind::Uint, ScalarKind::Bool].contains(&s.kind))
+    }
+
+    /// Sees an index, unless it goes into a storage buffer, whose length is its own.
+    fn look(
+        &self,
+        base: Handle<Expression>,
+        index: Handle<Expression>,
+        mask: &Mask,
+        seen: &mut Seen,
+    ) {
+        let types = &self.module.types;
+        let inner = match self.info[base].ty.inner_with(types) {
+            TypeInner::Pointer { base, .. } => &types[*base].inner,
+            inner => inner,
+        };
+        let length = match *inner {
+            TypeInner::Array {
+                size: ArraySize::Constant(n),
+                ..
+            } => n.get(),
+            TypeInner::Array {
+                size: ArraySize::Dynamic,
+                ..
+            } => return,
+            TypeInner::Vector { size, .. } => size as u32,
+            TypeInner::ValuePointer {
+                size: Some(size), ..
+            } => size as u32,
+            ref other => panic!("an index into {other:?}"),
+        };
+        seen.indices += 1;
+        let Value::Lanes(at) = self.value(index) else {
+            return seen.faults.push(format!("an unknown one of {length}"));
+        };
+        let inside = |at: Option<u32>| at.is_some_and(|at| at < length);
+        let outside = (0..self.lanes).find(|&lane| mask[lane] && !inside(at[lane]));
+        if let Some(lane) = outside {
+            let at = at[lane];
+            seen.faults
+                .push(format!("{at:?} of {length} in lane {lane}"));
+        }
+    }
+}
+
+/// A condition in every lane that is there, where it is known in all of them.
+fn known(condition: &Value, mask: &Mask) -> Option<Vec<bool>> {
+    let Value::Lanes(is) = condition else {
+        return None;
+    };
+    let all = is
+        .iter()
+        .zip(mask)
+        .all(|(is, &there)| !there || is.is_some());
+    all.then(|| is.iter().map(|&is| is == Some(1)).collect())
+}
+
+/// `new` in the lanes that are there, `old` in the others.
+fn merge(old: &Value, new: Value, mask: &Mask) -> Value {
+    let of = |value: &Value, lane: usize| match value {
+        Value::Lanes(lanes) => lanes[lane],
+        _ => None,
+    };
+    match mask.contains(&false) {
+        false => new,
+        true => {
+            let lane = |l: usize| of(if mask[l] { &new } else { old }, l);
+            Value::Lanes((0..mask.len()).map(lane).collect())
+        }
+    }
+}
+
+/// What a function makes of numbers, lane by lane.
+fn lanes<const N: usize>(of: &[Value; N], f: impl Fn([u32; N]) -> u32) -> Value {
+    let mut all: [&[Option<u32>]; N] = [&[]; N];
+    for (value, slot) in of.iter().zip(&mut all) {
+        match value {
+            Value::Lanes(lanes) => *slot = lanes,
+            _ => return Value::Unknown,
+        }
+    }
+    let lane = |l: usize| {
+        let mut numbers = [0; N];
+        for (number, lanes) in numbers.iter_mut().zip(all) {
+            *number = lanes[l]?;
+        }
+        Some(f(numbers))
+    };
+    Value::Lanes((0..all[0].len()).map(lane).collect())
+}
+
+/// WGSL's operators of whole numbers.
+fn binary(op: BinaryOperator) -> Option<fn(u32, u32) -> u32> {
+    use BinaryOperator as Op;
+    Some(match op {
+        Op::Add => u32::wrapping_add,
+        Op::Subtract => u32::wrapping_sub,
+        Op::Multiply => u32::wrapping_mul,
+        Op::Divide => |a, b| a.checked_div(b).unwrap_or(a),
+        Op::Modulo => |a, b| a.checked_rem(b).unwrap_or(0),
+        Op::ExclusiveOr => |a, b| a ^ b,
+        Op::And | Op::LogicalAnd => |a, b| a & b,
+        Op::InclusiveOr | Op::LogicalOr => |a, b| a | b,
+        Op::Equal => |a, b| u32::from(a == b),
+        Op::NotEqual => |a, b| u32::from(a != b),
+        Op::Less => |a, b| u32::from(a < b),
+        Op::LessEqual => |a, b| u32::from(a <= b),
+        Op::Greater => |a, b| u32::from(a > b),
+        Op::GreaterEqual => |a, b| u32::from(a >= b),
+        _ => return None,
+    })
+}
+
+/// The variables that a block writes.
+fn stores(function: &Function, block: &Block, found: &mut Vec<Handle<LocalVariable>>) {
+    for statement in block {
+        match statement {
+            Statement::Store { pointer, .. } => {
+                let mut at = *pointer;
+                loop {
+                    match function.expressions[at] {
+                        Expression::Access { base, .. } | Expression::AccessIndex { base, .. } => {
+                            at = base;
+                        }
+                        Expression::LocalVariable(local) => break found.push(local),
+                        _ => break,
+                    }
+                }
+            }
+            Statement::Block(inner) => stores(function, inner, found),
+            Statement::If { accept, reject, .. } => {
+                stores(function, accept, found);
+                stores(function, reject, found);
+            }
+            Statement::Loop {
+                body, continuing, ..
+            } => {
+                stores(function, body, found);
+                stores(function, continuing, found);
+            }
+            _ => {}
+        }
+    }
+}
