@@ -28,18 +28,18 @@ const fn limit(driver: Driver, op: &'static str, tile: &'static str, shares: (f6
 }
 
 const LIMITS: &[Limit] = &[
-    limit(Nvk, "projection", "shared-128x128", (0.65, 0.49)),
-    limit(Nvk, "projection", "shared-64x64", (0.65, 0.49)),
-    limit(Nvk, "gram", "shared-128x128", (0.72, 0.54)),
-    limit(Nvk, "gram", "shared-64x64", (0.72, 0.54)),
-    limit(Radv, "projection", "shared-128x128", (0.83, 0.0)),
-    limit(Radv, "projection", "shared-64x64", (0.83, 0.0)),
-    limit(Radv, "projection", "shared-64x64-4x8", (0.77, 0.0)),
-    limit(Radv, "projection", "shared-32x32", (0.72, 0.0)),
-    limit(Radv, "gram", "shared-128x128", (0.84, 0.0)),
-    limit(Radv, "gram", "shared-64x64", (0.84, 0.0)),
-    limit(Radv, "gram", "shared-64x64-4x8", (0.78, 0.0)),
-    limit(Radv, "gram", "shared-32x32", (0.73, 0.0)),
+    limit(Nvk, "projection", "shared-128x128", (0.92, 0.89)),
+    limit(Nvk, "projection", "shared-64x64", (0.92, 0.89)),
+    limit(Nvk, "gram", "shared-128x128", (0.93, 0.91)),
+    limit(Nvk, "gram", "shared-64x64", (0.93, 0.91)),
+    limit(Radv, "projection", "shared-128x128", (0.97, 0.0)),
+    limit(Radv, "projection", "shared-64x64", (0.98, 0.0)),
+    limit(Radv, "projection", "shared-64x64-4x8", (0.98, 0.0)),
+    limit(Radv, "projection", "shared-32x32", (0.96, 0.0)),
+    limit(Radv, "gram", "shared-128x128", (0.99, 0.0)),
+    limit(Radv, "gram", "shared-64x64", (0.99, 0.0)),
+    limit(Radv, "gram", "shared-64x64-4x8", (0.99, 0.0)),
+    limit(Radv, "gram", "shared-32x32", (0.99, 0.0)),
 ];
 
 /// Default variants that are known to spill: those of an op whose constants read so, and the most
@@ -82,7 +82,6 @@ const KNOWN: &[Known] = &[
     known(Honeykrisp, "structured", "(LOG_N 11,", 90),
     known(Honeykrisp, "structured", "(LOG_N 12,", 89),
     known(Honeykrisp, "structured_stage", "(LOG_N 5,", 104),
-    known(Honeykrisp, "kernel_block", "PAIR 4,", 5),
 ];
 
 /// Errs with every default variant that spills, unless it is known to, and every hot loop that fell
