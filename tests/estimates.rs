@@ -133,8 +133,8 @@ fn biased_arc_cosine_features_are_unbiased_estimates() {
     assert!(parse("arc-cosine:1:x").is_err());
 }
 
-/// On rows that lie in no direction more than in another; pairs with lengths as they are drawn would
-/// have more than half of the orthogonal kind's error in order 1.
+/// On rows that lie in no direction more than in another; pairs with lengths as they are drawn
+/// would have more than half of the orthogonal kind's error in order 1.
 #[test]
 fn antithetic_arc_cosine_features_err_less() {
     let x = normal(60, 20, 3).mapv(f64::from);

@@ -180,8 +180,8 @@ impl RidgeState {
         Self::of(self.map.clone(), self.targets.clone(), self.names.clone())
     }
 
-    /// The ridge regression of the rows so far, with this penalty per sample, and an intercept if it
-    /// is fitted and penalised or not; `columns` is what those of the rows are called.
+    /// The ridge regression of the rows so far, with this penalty per sample, and an intercept if
+    /// it is fitted and penalised or not; `columns` is what those of the rows are called.
     #[pyo3(signature = (penalty, intercept, device, columns=None))]
     fn model(
         &self,

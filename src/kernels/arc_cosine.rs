@@ -76,13 +76,13 @@ impl ArcCosineKernel {
         &Gaussian
     }
 
-    /// Weights of one length, `(E |omega|^(2n))^(1/(2n))` of those: 1, sqrt(d) and (d (d + 2))^(1/4)
-    /// for n = 0, 1, 2.
+    /// Weights of one length, `(E |omega|^(2n))^(1/(2n))` of those: 1, sqrt(d) and
+    /// (d (d + 2))^(1/4) for n = 0, 1, 2.
     ///
-    /// A feature is homogeneous of degree n in omega = r u, and r is independent of the direction u,
-    /// so E r^(2n) is a factor of the kernel: weights of this length estimate it without bias too,
-    /// and without what r adds to the variance. With a bias this holds for omega and b together, as
-    /// weights of rows with one more column.
+    /// A feature is homogeneous of degree n in omega = r u, and r is independent of the direction
+    /// u, so E r^(2n) is a factor of the kernel: weights of this length estimate it without bias
+    /// too, and without what r adds to the variance. With a bias this holds for omega and b
+    /// together, as weights of rows with one more column.
     pub(crate) fn weights_of_one_length(&self) -> impl SpectralMeasure {
         Sphere { order: self.order }
     }

@@ -380,7 +380,8 @@ impl<'m> Call<'m> {
     /// Whether it is a number without a sign, or a yes or no.
     fn is_whole(&self, expression: Handle<Expression>) -> bool {
         let inner = self.info[expression].ty.inner_with(&self.module.types);
-        matches!(inner, TypeInner::Scalar(s) if [ScalarKind::Uint, ScalarKind::Bool].contains(&s.kind))
+        let kinds = [ScalarKind::Uint, ScalarKind::Bool];
+        matches!(inner, TypeInner::Scalar(scalar) if kinds.contains(&scalar.kind))
     }
 
     /// Sees an index, unless it goes into a storage buffer, whose length is its own.
