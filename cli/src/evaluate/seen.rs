@@ -27,7 +27,8 @@ pub(crate) struct Labels {
     /// Rows of a label (one more for labels that are no class) by what was predicted; none where
     /// there are too many classes.
     confusion: Vec<Vec<u64>>,
-    parts: [Part; PARTS],
+    /// Of equal width, from 0 to 1.
+    parts: Vec<Part>,
 }
 
 /// Rows whose likeliest class has about the same probability.
@@ -121,7 +122,7 @@ impl Labels {
                 true => vec![vec![0; labels.len()]; labels.len() + 1],
                 false => Vec::new(),
             },
-            parts: Default::default(),
+            parts: vec![Part::default(); PARTS],
         }
     }
 
