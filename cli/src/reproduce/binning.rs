@@ -31,7 +31,9 @@ const AMOUNTS: usize = 10;
 /// The penalty per row.
 const LAMBDA: f64 = 1e-6;
 /// Lengths that are tried, in medians of the distance.
-const MULTIPLES: [f64; 7] = [0.03125, 0.0625, 0.125, 0.25, 0.5, 1.0, 2.0];
+const MULTIPLES: [f64; 9] = [
+    0.0078125, 0.015625, 0.03125, 0.0625, 0.125, 0.25, 0.5, 1.0, 2.0,
+];
 /// The error that the paper gives for Fourier features, and for binning.
 const PUBLISHED: [f64; 2] = [0.116, 0.022];
 

@@ -203,7 +203,7 @@ fn bins_find_steps() {
     assert!(bins < 0.03 && bins < 0.5 * waves, "{bins} {waves}");
     // The length is one of those that were tried, the best.
     let probes = numbers["Fourier"]["probes"].as_array().expect("tried");
-    assert_eq!(probes.len(), 7);
+    assert_eq!(probes.len(), 9);
     let page = fs::read_to_string(here.path().join("results/binning.html")).expect("a page");
     assert!(page.contains("2.2") && page.contains("11.6"), "{page}");
 }
