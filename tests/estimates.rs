@@ -5,7 +5,7 @@
 mod common;
 
 use bochner::{
-    Device, Matrix, Run,
+    Device, Matrix, Result, Run,
     analysis::{Estimates, approximate_gram, estimates, features_of, variance},
     data::{MemorySource, Rows},
     features::Store,
@@ -45,26 +45,21 @@ fn bias(kernel: &dyn Kernel, lengthscale: f64, estimates: &Estimates) -> f64 {
     worst
 }
 
-fn seeds() -> impl Iterator<Item = Seed> {
-    (0..SEEDS).map(Seed)
+/// Estimates of all seeds for the pairs of [`rows`].
+fn of_seeds(build: impl FnMut(Seed) -> Result<Box<dyn FeatureMap>>) -> Estimates {
+    let (x, seeds) = (Rows::from(rows()), (0..SEEDS).map(Seed));
+    estimates(&x, &PAIRS, &Device::cpu(), seeds, build).expect("runs")
 }
 
 #[test]
 fn arc_cosine_features_are_unbiased() {
     for sampling in ["monte-carlo", "orthogonal", "antithetic"] {
         for order in 0..3 {
-            let run = estimates(
-                &Rows::from(rows()),
-                &PAIRS,
-                &Device::cpu(),
-                seeds(),
-                |seed| {
-                    let map = ArcCosine::new().order(order).features(64).seed(seed);
-                    let map = map.sampling(sampling.parse()?);
-                    Ok(Box::new(map.build(Affine::identity(3))?))
-                },
-            );
-            let run = run.expect("runs");
+            let run = of_seeds(|seed| {
+                let map = ArcCosine::new().order(order).features(64).seed(seed);
+                let map = map.sampling(sampling.parse()?);
+                Ok(Box::new(map.build(Affine::identity(3))?))
+            });
             for kernel in 0..3 {
                 let exact = parse(&format!("arc-cosine:{kernel}")).expect("known");
                 let bias = bias(exact.as_ref(), 1.0, &run);
@@ -100,18 +95,11 @@ fn arc_cosine_features_are_unbiased() {
 fn biased_arc_cosine_features_are_unbiased_estimates() {
     for (order, sampling) in (0..6).map(|i| (i % 3, ["monte-carlo", "antithetic"][i as usize / 3]))
     {
-        let run = estimates(
-            &Rows::from(rows()),
-            &PAIRS,
-            &Device::cpu(),
-            seeds(),
-            |seed| {
-                let map = ArcCosine::new().order(order).bias(0.8).features(64);
-                let map = map.sampling(sampling.parse()?);
-                Ok(Box::new(map.seed(seed).build(Affine::identity(3))?))
-            },
-        );
-        let run = run.expect("runs");
+        let run = of_seeds(|seed| {
+            let map = ArcCosine::new().order(order).bias(0.8).features(64);
+            let map = map.sampling(sampling.parse()?);
+            Ok(Box::new(map.seed(seed).build(Affine::identity(3))?))
+        });
         for (beta, right) in [("0.8", true), ("0.6", false), ("0", false)] {
             let exact = parse(&format!("arc-cosine:{order}:{beta}")).expect("known");
             let bias = bias(exact.as_ref(), 1.0, &run);
@@ -248,17 +236,10 @@ fn an_own_nonlinearity_is_unbiased() {
     let custom = Custom::new("sine", f32::sin).features(64);
     for sampling in ["monte-carlo", "antithetic"] {
         let custom = custom.clone().sampling(sampling.parse().expect("known"));
-        let run = estimates(
-            &Rows::from(rows()),
-            &PAIRS,
-            &Device::cpu(),
-            seeds(),
-            |seed| {
-                let map = custom.clone().seed(seed).build(Affine::identity(3))?;
-                Ok(Box::new(map))
-            },
-        );
-        let run = run.expect("runs");
+        let run = of_seeds(|seed| {
+            let map = custom.clone().seed(seed).build(Affine::identity(3))?;
+            Ok(Box::new(map))
+        });
         assert!(bias(&Sines, 1.0, &run) < 1.0, "{sampling}");
         assert!(bias(&Sines, 1.05, &run) > 1.0, "{sampling}");
     }
@@ -295,14 +276,7 @@ fn leverage_weights_leave_the_estimate_unbiased() {
         let most = amplitudes.iter().copied().fold(0.0, f32::max);
         let least = amplitudes.iter().copied().fold(f32::INFINITY, f32::min);
         assert!(most > 1.2 * least, "weights are {least} to {most}");
-        let run = estimates(
-            &Rows::from(rows()),
-            &PAIRS,
-            &Device::cpu(),
-            seeds(),
-            |seed| Ok(Box::new(build(seed)?)),
-        );
-        let run = run.expect("runs");
+        let run = of_seeds(|seed| Ok(Box::new(build(seed)?)));
         let off = bias(&Gaussian, 1.3, &run);
         assert!(off < 1.0, "{form}: {off}");
         assert!(
@@ -315,17 +289,10 @@ fn leverage_weights_leave_the_estimate_unbiased() {
 #[test]
 fn variances_are_those_of_the_closed_form() {
     for form in [Form::Paired, Form::Phase] {
-        let run = estimates(
-            &Rows::from(rows()),
-            &PAIRS,
-            &Device::cpu(),
-            seeds(),
-            |seed| {
-                let map = Fourier::new(Gaussian).form(form).features(32).seed(seed);
-                Ok(Box::new(map.build(Affine::identity(3))?))
-            },
-        );
-        let run = run.expect("runs");
+        let run = of_seeds(|seed| {
+            let map = Fourier::new(Gaussian).form(form).features(32).seed(seed);
+            Ok(Box::new(map.build(Affine::identity(3))?))
+        });
         let x = rows();
         let deviation = |features| {
             let mut worst = 0.0_f64;
