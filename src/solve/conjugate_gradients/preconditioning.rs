@@ -28,9 +28,9 @@ const TRIAL: usize = 25;
 const WATCHED: usize = 10;
 /// Features of one pass take as long as products with so many vectors (16 columns, on a CPU).
 const FEATURES: f64 = 8.0;
-/// Bytes of the first sketch in the making, and of any.
-const FIRST_BYTES: usize = 1 << 30;
-const MOST_BYTES: usize = 1 << 32;
+/// Bytes of the first sketch in the making, and of any: more than a browser's `usize` holds.
+const FIRST_BYTES: u64 = 1 << 30;
+const MOST_BYTES: u64 = 1 << 32;
 
 /// How large the problem is.
 #[derive(Debug, Clone, Copy)]
@@ -85,7 +85,7 @@ impl Schedule {
             columns,
             targets,
         } = self.size;
-        let room = |bytes: usize| bytes / (24 * columns.max(1));
+        let room = |bytes: u64| (bytes / (24 * columns.max(1) as u64)) as usize;
         if self.of != Preconditioning::Auto {
             return 0;
         }
