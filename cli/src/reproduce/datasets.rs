@@ -25,6 +25,12 @@ pub(crate) struct Table {
     pub(crate) y_test: Array1<f64>,
 }
 
+pub(super) const CENSUS: Dataset = Dataset {
+    name: "census",
+    what: "prices of houses by census, 119 columns, as Rahimi and Recht (2007) had them",
+    public: "none that is known",
+};
+
 pub(super) const CPU: Dataset = Dataset {
     name: "cpu",
     what: "activity of a computer, 6,554 training and 819 test rows of 21 columns; y is the share of time in user mode",
@@ -59,6 +65,24 @@ impl Table {
             for x in [&mut self.x, &mut self.x_test] {
                 *x -= &mean;
                 *x /= &deviation;
+            }
+        }
+        self
+    }
+
+    /// Columns less their least value over the training rows, divided by their range there.
+    pub(super) fn from_0_to_1(mut self) -> Self {
+        for (mut column, mut test) in self
+            .x
+            .columns_mut()
+            .into_iter()
+            .zip(self.x_test.columns_mut())
+        {
+            let least = column.fold(f64::INFINITY, |a, &b| a.min(b));
+            let range = column.fold(f64::NEG_INFINITY, |a, &b| a.max(b)) - least;
+            let range = if range > 0.0 { range } else { 1.0 };
+            for column in [&mut column, &mut test] {
+                column.mapv_inplace(|v| (v - least) / range);
             }
         }
         self
@@ -149,6 +173,19 @@ mod tests {
         let table = table.standardized();
         assert_eq!(table.x, array![[-1.0, 0.0], [1.0, 0.0]]);
         assert_eq!(table.x_test, array![[2.0, 1.0]]);
+    }
+
+    #[test]
+    fn columns_go_from_0_to_1_over_the_training_rows() {
+        let table = Table {
+            x: array![[1.0, 5.0], [5.0, 5.0], [3.0, 5.0]],
+            y: array![0.0, 1.0, 2.0],
+            x_test: array![[7.0, 6.0]],
+            y_test: array![1.0],
+        };
+        let table = table.from_0_to_1();
+        assert_eq!(table.x, array![[0.0, 0.0], [1.0, 0.0], [0.5, 0.0]]);
+        assert_eq!(table.x_test, array![[1.5, 1.0]]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::page::{
     chart::{Chart, Scene, bars, figure},
     escaped,
 };
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
 /// What an experiment found, in the order in which it is read.
@@ -108,6 +108,14 @@ impl Findings {
     /// A number, or several, for programs.
     pub(crate) fn number(&mut self, key: impl Into<String>, value: impl Into<Value>) {
         self.numbers.insert(key.into(), value.into());
+    }
+
+    /// More numbers of one list.
+    pub(crate) fn more(&mut self, key: impl Into<String>, values: Vec<Value>) {
+        let list = self.numbers.entry(key).or_insert_with(|| json!([]));
+        if let Value::Array(list) = list {
+            list.extend(values);
+        }
     }
 
     /// All numbers.

@@ -5,7 +5,7 @@ mod regression;
 
 use super::{
     Context, Experiment,
-    datasets::{CPU, MNIST},
+    datasets::{CENSUS, CPU, MNIST},
     findings::{Findings, mean_and_deviation},
 };
 use crate::{
@@ -26,7 +26,7 @@ use serde_json::json;
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "qmc",
     title: "Frequencies drawn evenly",
-    data: &[&CPU, &MNIST],
+    data: &[&CPU, &MNIST, &CENSUS],
     run,
 };
 
@@ -68,10 +68,13 @@ fn run(context: &Context<'_>) -> Result<Findings> {
         counted(context.trials(10) as u64, "seed")
     ));
     if let Some(cpu) = context.load(&CPU)? {
-        let cpu = cpu.standardized();
-        matrices(context, &mut findings, ("cpu", SIGMA_CPU), &cpu.x)?;
-        discrepancy(context, &mut findings, &cpu.x)?;
-        regression::add(context, &mut findings, &cpu)?;
+        let standardized = cpu.clone().standardized();
+        matrices(context, &mut findings, ("cpu", SIGMA_CPU), &standardized.x)?;
+        discrepancy(context, &mut findings, &standardized.x)?;
+        regression::of_cpu(context, &mut findings, &cpu)?;
+    }
+    if let Some(census) = context.load(&CENSUS)? {
+        regression::of_census(context, &mut findings, &census)?;
     }
     if let Some(mnist) = context.load(&MNIST)? {
         let pixels = mnist.x / 255.0;

@@ -290,7 +290,9 @@ fn every_map_is_compared_at_equal_features() {
     assert!(folder.join("maps-letter-arc-cosine-1.png").is_file());
     let page = fs::read_to_string(folder.join("maps.html")).expect("a page");
     assert!(
-        page.contains("cpu/train.npz") && page.contains("antithetic"),
+        ["cpu/train.npz", "antithetic"]
+            .iter()
+            .all(|said| page.contains(said)),
         "{page}"
     );
 }
@@ -308,11 +310,16 @@ fn missing_data_are_told() {
     ]);
     fs::create_dir(here.path().join("sets")).expect("made");
     bochner(here.path(), "reproduce qmc --data sets", &[]).fails(&["cpu", "sets"]);
-    // One of two data sets is enough to begin with.
-    let cpu = here.path().join("sets/cpu");
-    fs::create_dir(&cpu).expect("made");
-    for (name, rows) in [("train.npz", 120), ("test.npz", 20)] {
-        let mut file = NpzWriter::new(fs::File::create(cpu.join(name)).expect("made"));
+    // Some of its data sets are enough.
+    for (set, name, rows) in [
+        ("cpu", "train.npz", 120),
+        ("cpu", "test.npz", 20),
+        ("census", "train.npz", 90),
+        ("census", "test.npz", 10),
+    ] {
+        let folder = here.path().join("sets").join(set);
+        fs::create_dir_all(&folder).expect("made");
+        let mut file = NpzWriter::new(fs::File::create(folder.join(name)).expect("made"));
         let x = Array2::from_shape_fn((rows, 3), |(i, j)| ((i * (j + 3)) % 17) as f64);
         let y = x.column(0).mapv(|v| v + 1.0);
         file.add_array("X", &x).expect("written");
@@ -328,7 +335,14 @@ fn missing_data_are_told() {
     assert!(run.stderr.contains("mnist/train.npz"), "{run:?}");
     let page = fs::read_to_string(here.path().join("out/qmc.html")).expect("a page");
     assert!(
-        page.contains("Left out") && page.contains("Regression of cpu"),
+        [
+            "Left out",
+            "Regression of cpu",
+            "Regression of census",
+            "lattice, published"
+        ]
+        .iter()
+        .all(|said| page.contains(said)),
         "{page}"
     );
     assert!(here.path().join("out/qmc-kernel-cpu.png").is_file());
