@@ -1,11 +1,11 @@
 //! From files to maps: readers by the name that a map has written.
 
 use super::{
-    AdditiveChi2Map, BinningMap, DenseFeatures, FeatureMap, IdentityMap, KernelColumnsMap,
-    LeafFeatures, Mixed, NystromFeatures, PrecomputedMap, StructuredFeatures, TensorSketchMap,
-    Union, additive_chi2, arc_cosine, binning, custom, fastfood, fourier, identity, kernel_columns,
-    leaves, mixed, nystrom, precomputed, random_projection, skewed_chi2, sorf, tensor_sketch,
-    union,
+    AdditiveChi2Map, BinningMap, DenseFeatures, FeatureMap, HadamardSketchMap, IdentityMap,
+    KernelColumnsMap, LeafFeatures, Mixed, NystromFeatures, PrecomputedMap, StructuredFeatures,
+    TensorSketchMap, Union, additive_chi2, arc_cosine, binning, custom, fastfood, fourier,
+    hadamard_sketch, identity, kernel_columns, leaves, mixed, nystrom, precomputed,
+    random_projection, skewed_chi2, sorf, tensor_sketch, union,
 };
 use crate::{Error, Result, error::Remedy, store::Store};
 use std::{
@@ -36,6 +36,7 @@ fn built_in(name: &str) -> Option<Reader> {
         skewed_chi2::NAME => |store| Ok(Box::new(DenseFeatures::read(store, skewed_chi2::NAME)?)),
         additive_chi2::NAME => |store| Ok(Box::new(AdditiveChi2Map::read(store)?)),
         tensor_sketch::NAME => |store| Ok(Box::new(TensorSketchMap::read(store)?)),
+        hadamard_sketch::NAME => |store| Ok(Box::new(HadamardSketchMap::read(store)?)),
         kernel_columns::NAME => |store| Ok(Box::new(KernelColumnsMap::read(store)?)),
         leaves::NAME => |store| Ok(Box::new(LeafFeatures::read(store)?)),
         mixed::NAME => |store| Ok(Box::new(Mixed::read(store)?)),

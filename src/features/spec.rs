@@ -140,7 +140,7 @@ impl MapSpec {
                 MapKind::Fastfood | MapKind::Sorf => 24 * drawn,
                 MapKind::ArcCosine | MapKind::Projection => 12 * d * all,
                 MapKind::Binning => 8 * d * all,
-                MapKind::TensorSketch => {
+                MapKind::TensorSketch | MapKind::HadamardSketch => {
                     let degree = self.kernel.polynomial().map_or(1, |k| k.degree());
                     4 * d * all * u128::from(degree)
                 }
@@ -236,6 +236,7 @@ impl MapBuilder for MapSpec {
         let own_kernel = [
             MapKind::ArcCosine,
             MapKind::TensorSketch,
+            MapKind::HadamardSketch,
             MapKind::SkewedChi2,
             MapKind::AdditiveChi2,
             MapKind::Identity,
@@ -301,6 +302,7 @@ mod tests {
             ("fourier", "linear", "spectral measure"),
             ("fourier", "polynomial", "spectral measure"),
             ("tensor-sketch", "gaussian", "polynomial:2:1"),
+            ("hadamard-sketch", "gaussian", "polynomial:2:1"),
             ("skewed-chi2", "additive-chi2", "skewed-chi2:1"),
             ("additive-chi2", "skewed-chi2", "additive-chi2"),
             ("binning+sorf", "laplacian", "direction"),

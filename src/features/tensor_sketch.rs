@@ -1,16 +1,14 @@
 //! Tensor sketches of the polynomial kernel (Pham & Pagh 2013), in the frequency domain.
 
-use super::{Affine, FeatureMap, LoadedMap, MapBuilder, MapData, SparseInput};
+use super::{
+    Affine, FeatureMap, LoadedMap, MapBuilder, MapData,
+    factors::{self, Part},
+};
 use crate::{
-    Device, Error, Matrix, Result,
+    Device, Error, Result,
     device::room,
     kernels::{Kernel, Polynomial},
-    ops::{
-        Nonlinearity,
-        complex_product::{complex_product, complex_product_to, real_parts},
-        product::product,
-        projection::{DenseMap, Projection},
-    },
+    ops::projection::DenseMap,
     seed::{Seed, Stream},
     store::Store,
     text::counted,
@@ -198,47 +196,25 @@ impl TensorSketchMap {
         sketch.build(Affine::read(store)?)
     }
 
-    /// The transformed count sketches side by side, `[d, p D]`: of each the real parts of the
-    /// frequencies, then the imaginary ones.
+    /// The transformed count sketches side by side: a place is turned by a frequency as the discrete
+    /// Fourier transform turns it.
     fn sketches(&self) -> DenseMap {
-        let (d, s) = (self.input.columns(), self.features);
-        let factors = self.hashes.places.nrows();
-        let real = real_parts(s);
+        let s = self.features;
         let waves: Vec<[f64; 2]> = (0..s)
             .map(|turn| TAU * turn as f64 / s as f64)
             .map(|angle| [libm::cos(angle), libm::sin(angle)])
             .collect();
-        let transform = |f: usize, place: usize| match f < real {
-            true => waves[f * place % s][0],
-            false => waves[(f - real + 1) * place % s][1],
-        };
-        let mut w_ds = Array2::zeros((d, factors * s));
-        let mut phase_s = vec![0.0; factors * s];
-        let root = self.kernel.constant().sqrt();
-        for ((k, j), &place) in self.hashes.places.indexed_iter() {
-            let sign = self.hashes.signs[[k, j]];
-            for f in 0..s {
-                let value = sign * transform(f, place);
-                match j < d {
-                    true => w_ds[[j, k * s + f]] = value as f32,
-                    false => phase_s[k * s + f] = (root * value) as f32,
+        let entry = |k: usize, j: usize, f: usize, part: Part| {
+            let wave = waves[f * self.hashes.places[[k, j]] % s];
+            self.hashes.signs[[k, j]]
+                * match part {
+                    Part::Real => wave[0],
+                    Part::Imaginary => wave[1],
                 }
-            }
-        }
-        // Parseval: frequencies with an imaginary part stand for their conjugates as well. One
-        // factor takes the amplitude.
-        let single = |f: usize| f == 0 || 2 * f == s;
-        let amplitude = |f: usize| match f < s {
-            true if single(f) => (1.0 / s as f64).sqrt(),
-            true => (2.0 / s as f64).sqrt(),
-            false => 1.0,
         };
-        DenseMap {
-            w_ds,
-            phase_s,
-            amplitude_s: (0..factors * s).map(|f| amplitude(f) as f32).collect(),
-            nonlinearity: Nonlinearity::Identity,
-        }
+        let degree = self.kernel.degree() as usize;
+        let shape = (self.input.columns(), degree, s);
+        factors::side_by_side(shape, self.kernel.constant().sqrt(), entry)
     }
 }
 
@@ -265,14 +241,7 @@ impl FeatureMap for TensorSketchMap {
     }
 
     fn load(&self, device: &Device) -> Result<Box<dyn LoadedMap>> {
-        Ok(Box::new(Loaded {
-            device: device.clone(),
-            sketches: Projection::load(device, &self.sketches())?,
-            factors: self.hashes.places.nrows(),
-            t_nf: None,
-            z_nd: None,
-            sparse: Vec::new(),
-        }))
+        factors::load(device, &self.sketches(), self.hashes.places.nrows())
     }
 
     fn write(&self, store: &mut Store) -> Result<()> {
@@ -292,69 +261,5 @@ impl FeatureMap for TensorSketchMap {
     fn scratch_columns(&self, targets: Option<usize>) -> usize {
         let factors = self.hashes.places.nrows() * self.features;
         factors + targets.map_or(0, |_| self.features)
-    }
-}
-
-/// A tensor sketch on a device.
-#[derive(Debug)]
-struct Loaded {
-    device: Device,
-    sketches: Projection,
-    factors: usize,
-    /// The factors of a chunk.
-    t_nf: Option<Matrix>,
-    /// Features of a chunk, for predictions.
-    z_nd: Option<Matrix>,
-    /// The factors of sparse rows.
-    sparse: Vec<f32>,
-}
-
-impl Loaded {
-    fn outputs(&self) -> usize {
-        self.sketches.outputs() / self.factors
-    }
-
-    /// The transformed count sketches of some rows.
-    fn factors(&mut self, x_nd: &Matrix) -> Result<&Matrix> {
-        let t_nf = super::scratch(&mut self.t_nf, x_nd, self.sketches.outputs())?;
-        self.sketches.run(x_nd, t_nf)?;
-        Ok(t_nf)
-    }
-}
-
-impl LoadedMap for Loaded {
-    fn featurize(&mut self, x_nd: &Matrix, z_nd: &mut Matrix) -> Result<()> {
-        let factors = self.factors;
-        complex_product(self.factors(x_nd)?, factors, z_nd)
-    }
-
-    fn predict(&mut self, x_nd: &Matrix, beta_dt: &Matrix, y_nt: &mut Matrix) -> Result<()> {
-        let mut kept = self.z_nd.take();
-        let z_nd = super::scratch(&mut kept, x_nd, self.outputs())?;
-        self.featurize(x_nd, z_nd)?;
-        product(z_nd, beta_dt, y_nt)?;
-        self.z_nd = kept;
-        Ok(())
-    }
-
-    fn featurize_to(&mut self, x_nd: &Matrix, z_nd: &mut [f32]) -> Result<bool> {
-        if self.device.is_gpu() {
-            return Ok(false);
-        }
-        let (shape, device) = ((self.factors, self.outputs()), self.device.clone());
-        let t_nf = self.factors(x_nd)?.cpu("the factors")?;
-        complex_product_to(&device, t_nf, shape, z_nd)?;
-        Ok(true)
-    }
-
-    fn featurize_sparse(&mut self, x: &SparseInput, z_nd: &mut [f32]) -> Result<bool> {
-        let shape = (self.factors, self.outputs());
-        self.sparse.resize(self.factors * z_nd.len(), 0.0);
-        let (base, entries) = (&x.base_d, x.entries());
-        if !self.sketches.run_sparse(base, entries, &mut self.sparse)? {
-            return Ok(false);
-        }
-        complex_product_to(&self.device, &self.sparse, shape, z_nd)?;
-        Ok(true)
     }
 }

@@ -20,7 +20,7 @@ pub(crate) struct KernelArgs {
     /// arc-cosine:ORDER, linear, polynomial:DEGREE:CONSTANT, additive-chi2,
     /// skewed-chi2:SKEWEDNESS; an unknown name lists all; of `fit` also `auto`, the best of five on
     /// rows held out [default: gaussian; laplacian with binning, arc-cosine:1 with arc-cosine,
-    /// linear with projection and identity, polynomial:2:1 with tensor-sketch, skewed-chi2:1,
+    /// linear with projection and identity, polynomial:2:1 with tensor-sketch and hadamard-sketch, skewed-chi2:1,
     /// additive-chi2]
     #[arg(long, value_name = "KERNEL", value_parser = kernel_option)]
     kernel: Option<KernelOption>,
@@ -120,7 +120,7 @@ impl KernelArgs {
                 () if map.has(MapKind::SkewedChi2) => {
                     or_gaussian(kernels::SkewedChi2Kernel::new(1.0))
                 }
-                () if map.has(MapKind::TensorSketch) => {
+                () if map.has(MapKind::TensorSketch) || map.has(MapKind::HadamardSketch) => {
                     or_gaussian(kernels::Polynomial::new(2, 1.0))
                 }
                 () => Arc::new(kernels::Gaussian),

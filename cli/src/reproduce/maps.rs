@@ -32,7 +32,7 @@ struct Family {
     maps: &'static [(&'static str, &'static str, &'static str)],
 }
 
-const FAMILIES: [Family; 3] = [
+const FAMILIES: [Family; 4] = [
     Family {
         kernel: "gaussian",
         name: "Gaussian",
@@ -66,6 +66,15 @@ const FAMILIES: [Family; 3] = [
             ("Nystrom", "nystrom", "monte-carlo"),
         ],
     },
+    Family {
+        kernel: "polynomial:2:1",
+        name: "polynomial of degree 2",
+        maps: &[
+            ("TensorSketch", "tensor-sketch", "monte-carlo"),
+            ("Hadamard sketch", "hadamard-sketch", "monte-carlo"),
+            ("Nystrom", "nystrom", "monte-carlo"),
+        ],
+    },
 ];
 
 /// Errors of one family on one data set: by map, by number of features, by seed.
@@ -79,10 +88,11 @@ fn measure(
     trials: usize,
 ) -> Result<Errors> {
     let kernel = kernels::parse(family.kernel)?;
-    // The arc-cosine kernel has no length.
-    let sigma = match kernel.is_shift_invariant() {
-        true => median_distance(rows.view(), kernel.norm())?,
-        false => 1.0,
+    // The arc-cosine kernel has no length; the polynomial one takes rows of mean square 1.
+    let sigma = match (kernel.is_shift_invariant(), kernel.polynomial()) {
+        (true, _) => median_distance(rows.view(), kernel.norm())?,
+        (false, Some(_)) => (rows.ncols() as f64).sqrt(),
+        (false, None) => 1.0,
     };
     let input = Affine::identity(rows.ncols()).lengthscale(sigma)?;
     let exact = ExactKernel::new(kernel.as_ref(), &input, &Rows::from(rows))?;
@@ -117,7 +127,8 @@ fn run(context: &Context<'_>) -> Result<Findings> {
     let trials = context.trials(10);
     findings.text(format!(
         "Relative error of the kernel matrix in the Frobenius norm, of {most_rows} training rows spread evenly, with standardised \
-         columns. The length of a kernel is the median distance of these rows, by the norm that the kernel sees. Landmarks of \
+         columns. The length of a kernel is the median distance of these rows, by the norm that the kernel sees; the polynomial kernel's is \
+         the root of the number of columns. Landmarks of \
          Nystrom are of the same rows. Mean and standard deviation of {}.",
         crate::report::counted(trials as u64, "seed")
     ));

@@ -69,6 +69,12 @@ fn every_map_fits_saves_predicts_and_scores() {
             "--features 601 --kernel polynomial:3:0.5 --gamma scale",
             0.92,
         ),
+        ("hadamard-sketch", "--features 600", 0.92),
+        (
+            "hadamard-sketch",
+            "--features 601 --kernel polynomial:3:0.5 --gamma scale",
+            0.92,
+        ),
         ("skewed-chi2", "--features 300", 0.9),
         (
             "skewed-chi2",

@@ -290,7 +290,7 @@ fn every_map_is_compared_at_equal_features() {
     assert!(folder.join("maps-letter-arc-cosine-1.png").is_file());
     let page = fs::read_to_string(folder.join("maps.html")).expect("a page");
     assert!(
-        ["cpu/train.npz", "antithetic"]
+        ["cpu/train.npz", "antithetic", "Hadamard sketch"]
             .iter()
             .all(|said| page.contains(said)),
         "{page}"

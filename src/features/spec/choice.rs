@@ -3,8 +3,8 @@
 use crate::{
     Error, Result,
     features::{
-        additive_chi2, arc_cosine, binning, fastfood, fourier, identity, nystrom, precomputed,
-        random_projection, skewed_chi2, sorf, tensor_sketch,
+        additive_chi2, arc_cosine, binning, fastfood, fourier, hadamard_sketch, identity, nystrom,
+        precomputed, random_projection, skewed_chi2, sorf, tensor_sketch,
     },
 };
 use std::{fmt, str::FromStr};
@@ -29,6 +29,8 @@ pub enum MapKind {
     Projection,
     /// [`TensorSketch`](crate::features::TensorSketch).
     TensorSketch,
+    /// [`HadamardSketch`](crate::features::HadamardSketch).
+    HadamardSketch,
     /// [`SkewedChi2`](crate::features::SkewedChi2).
     SkewedChi2,
     /// [`AdditiveChi2Features`](crate::features::AdditiveChi2Features).
@@ -41,7 +43,7 @@ pub enum MapKind {
 
 impl MapKind {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Fourier,
         Self::Fastfood,
         Self::Sorf,
@@ -50,6 +52,7 @@ impl MapKind {
         Self::Binning,
         Self::Projection,
         Self::TensorSketch,
+        Self::HadamardSketch,
         Self::SkewedChi2,
         Self::AdditiveChi2,
         Self::Identity,
@@ -89,6 +92,7 @@ impl fmt::Display for MapKind {
             Self::Binning => binning::NAME,
             Self::Projection => random_projection::NAME,
             Self::TensorSketch => tensor_sketch::NAME,
+            Self::HadamardSketch => hadamard_sketch::NAME,
             Self::SkewedChi2 => skewed_chi2::NAME,
             Self::AdditiveChi2 => additive_chi2::NAME,
             Self::Identity => identity::NAME,

@@ -6,12 +6,12 @@ use crate::{
     data::ChunkSource,
     error::Remedy,
     features::{
-        AdditiveChi2Features, Affine, ArcCosine, Binning, Fastfood, FeatureMap, Fourier, Identity,
-        Nystrom, RandomProjection, SkewedChi2, Sorf, TensorSketch, Union, builder::part_seed,
-        fourier,
+        AdditiveChi2Features, Affine, ArcCosine, Binning, Fastfood, FeatureMap, Fourier,
+        HadamardSketch, Identity, Nystrom, RandomProjection, SkewedChi2, Sorf, TensorSketch, Union,
+        builder::part_seed, fourier,
     },
     flow::Run,
-    kernels::{AdditiveChi2, Kernel, Linear},
+    kernels::{AdditiveChi2, Kernel, Linear, Polynomial},
 };
 use ndarray::Array2;
 
@@ -92,6 +92,13 @@ impl MapSpec {
             .help(Remedy::UseMap(fourier::NAME))
     }
 
+    /// The polynomial kernel of a sketch.
+    fn polynomial(&self, what: &str) -> Result<Polynomial> {
+        let known = "polynomial:DEGREE:CONSTANT";
+        let other = || self.other_kernel(what, known, "polynomial:2:1");
+        self.kernel.polynomial().ok_or_else(other)
+    }
+
     /// The maps that are drawn without any data.
     pub(super) fn drawn(
         &self,
@@ -143,12 +150,18 @@ impl MapSpec {
                 )
             }
             MapKind::TensorSketch => {
-                let kernel = self.kernel.polynomial().ok_or_else(|| {
-                    let known = "polynomial:DEGREE:CONSTANT";
-                    self.other_kernel("tensor sketches", known, "polynomial:2:1")
-                })?;
+                let kernel = self.polynomial("tensor sketches")?;
                 Box::new(
                     TensorSketch::new(kernel.degree(), kernel.constant())
+                        .features(features)
+                        .seed(self.seed)
+                        .build(input)?,
+                )
+            }
+            MapKind::HadamardSketch => {
+                let kernel = self.polynomial("Hadamard sketches")?;
+                Box::new(
+                    HadamardSketch::new(kernel.degree(), kernel.constant())
                         .features(features)
                         .seed(self.seed)
                         .build(input)?,

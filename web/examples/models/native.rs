@@ -3,8 +3,8 @@
 use bochner::{
     data::{OpenOptions, Rows, open},
     features::{
-        AdditiveChi2Features, Identity, KernelColumns, RandomProjection, SkewedChi2, TensorSketch,
-        Transformer, require_dense,
+        AdditiveChi2Features, HadamardSketch, Identity, KernelColumns, RandomProjection,
+        SkewedChi2, TensorSketch, Transformer, require_dense,
     },
     models::{Label, LinearModel},
     prelude::*,
@@ -45,6 +45,10 @@ fn maps() -> Vec<Named> {
         ("arc_cosine", Box::new(ArcCosine::new().features(96))),
         ("projection", Box::new(RandomProjection::new().features(48))),
         ("sketch", Box::new(TensorSketch::new(2, 1.0).features(64))),
+        (
+            "hadamard_sketch",
+            Box::new(HadamardSketch::new(2, 1.0).features(64)),
+        ),
         ("identity", Box::new(Identity)),
         ("additive_chi2", Box::new(AdditiveChi2Features::new())),
         ("skewed_chi2", Box::new(SkewedChi2::new().features(96))),
