@@ -4,6 +4,7 @@ mod arc_cosine;
 mod block_form;
 mod cauchy;
 mod chi2;
+mod closed_form;
 mod custom;
 mod domain;
 mod exponential;
@@ -24,6 +25,7 @@ pub use arc_cosine::ArcCosineKernel;
 pub use block_form::BlockForm;
 pub use cauchy::Cauchy;
 pub use chi2::{AdditiveChi2, SkewedChi2Kernel};
+pub use closed_form::ClosedForm;
 pub use custom::CustomKernel;
 pub use domain::Domain;
 pub use exponential::Exponential;
@@ -167,6 +169,12 @@ pub trait Kernel: Debug + Send + Sync {
     /// to [`Self::evaluate`], on the CPU alone.
     fn block_form(&self) -> Option<BlockForm> {
         None
+    }
+
+    /// k written out, which is what models for other runtimes hold of it; `None` where it is code,
+    /// or a function that those lack.
+    fn closed_form(&self) -> Option<ClosedForm<'_>> {
+        self.block_form().map(ClosedForm::Block)
     }
 }
 

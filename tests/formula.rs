@@ -5,8 +5,9 @@ mod common;
 use bochner::{
     data::Rows,
     features::{
-        Affine, ArcCosine, DenseFeatures, Fastfood, FeatureMap, Form, Formula, Fourier,
-        KernelColumns, Mixed, Nystrom, RandomProjection, Sorf, Transformer, Union,
+        AdditiveChi2Features, Affine, ArcCosine, DenseFeatures, Fastfood, FeatureMap, Form,
+        Formula, Fourier, HadamardSketch, KernelColumns, Mixed, Nystrom, RandomProjection,
+        SkewedChi2, Sorf, TensorSketch, Transformer, Union,
     },
     kernels,
     prelude::*,
@@ -17,7 +18,12 @@ use ndarray::{Array2, array};
 const D: usize = 5;
 
 fn rows() -> Array2<f64> {
-    normal(40, D, 3).mapv(|v| 2.0 + f64::from(v))
+    normal(40, D, 3).mapv(|v| (2.0 + f64::from(v)).abs())
+}
+
+/// Scales alone, for kernels of values that are not negative.
+fn scaled() -> Affine {
+    Affine::of(vec![0.0; D], vec![0.5, 0.7, 0.3, 1.1, 0.6]).expect("finite")
 }
 
 /// Scales and centres that differ by column.
@@ -67,6 +73,23 @@ fn maps() -> Vec<(&'static str, Box<dyn FeatureMap>)> {
             .landmarks(10)
             .build(input, &x);
         maps.push((name, Box::new(map.expect("chooses"))));
+    }
+    for form in [Form::Paired, Form::Phase] {
+        let map = SkewedChi2::new().features(30).form(form).build(scaled());
+        maps.push(("skewed chi-squared", boxed(map)));
+    }
+    for samples in [1, 4] {
+        let map = AdditiveChi2Features::new().samples(samples).build(scaled());
+        maps.push(("additive chi-squared", Box::new(map.expect("builds"))));
+    }
+    // Two frequencies are real of an even number of features, one of an odd one.
+    for (degree, features) in [(1, 9), (2, 12), (3, 13), (2, 1), (2, 2)] {
+        let map = TensorSketch::new(degree, 1.5).features(features);
+        let map = map.build(input()).expect("draws");
+        maps.push(("tensor sketch", Box::new(map)));
+        let map = HadamardSketch::new(degree, 1.5).features(features);
+        let map = map.build(input()).expect("draws");
+        maps.push(("Hadamard sketch", Box::new(map)));
     }
     // Another centre, too: parts rescale and shift what is common.
     let other = Affine::of(vec![0.5; D], vec![0.4, 0.3, 0.2, 0.5, 0.6]).expect("finite");
@@ -127,6 +150,14 @@ fn what_has_no_formula_or_no_gradient_says_so() {
         "{error}"
     );
     assert!(matches!(formula, Formula::Projected { .. }));
+    let sketch = TensorSketch::new(2, 1.0).build(input()).expect("draws");
+    let chi2 = AdditiveChi2Features::new().build(scaled()).expect("builds");
+    for formula in [sketch.formula(), chi2.formula()] {
+        let formula = formula.expect("is known");
+        assert!(formula.require_smooth().is_err());
+        let beta = Array2::zeros((formula.features(rows().view()).expect("fits").ncols(), 1));
+        assert!(formula.gradient(rows().view(), beta.view()).is_err());
+    }
     let wide = Array2::zeros((3, D + 1));
     assert!(formula.features(wide.view()).is_err());
 }

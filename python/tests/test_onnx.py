@@ -45,12 +45,20 @@ MAPS = [
     {"form": "phase", "kernel": "matern52"},
     {"sampling": "orthogonal"},
     {"sampling": "halton"},
+    {"sampling": "sobol"},
+    {"sampling": "lattice"},
+    {"sampling": "digital-net"},
     {"map": "fastfood", "n_components": 64},
     {"map": "sorf", "n_components": 64},
     {"map": "arc-cosine", "kernel": "arc-cosine:0"},
     {"map": "arc-cosine", "kernel": "arc-cosine:1"},
     {"map": "arc-cosine", "kernel": "arc-cosine:2"},
+    {"map": "arc-cosine", "kernel": "arc-cosine:1", "sampling": "antithetic"},
     {"map": "projection", "kernel": "linear"},
+    {"map": "tensor-sketch", "kernel": "polynomial:3:1"},
+    {"map": "tensor-sketch", "kernel": "polynomial:2:0.5", "n_components": 61},
+    {"map": "hadamard-sketch", "kernel": "polynomial:3:1"},
+    {"map": "identity", "kernel": "linear"},
     {"map": "nystrom"},
     {"map": "nystrom", "gamma": 1e-3},
     {"map": "nystrom", "kernel": "exponential"},
@@ -59,6 +67,14 @@ MAPS = [
     {"map": "nystrom", "kernel": "rational-quadratic:0.7"},
     {"map": "nystrom", "kernel": "laplacian"},
     {"map": "nystrom", "kernel": "cauchy"},
+    {"map": "nystrom", "kernel": "hat", "gamma": "median"},
+    {"map": "nystrom", "kernel": "arc-cosine:0"},
+    {"map": "nystrom", "kernel": "arc-cosine:1"},
+    {"map": "nystrom", "kernel": "arc-cosine:2", "penalty": 10.0},
+    {"map": "nystrom", "kernel": "arc-cosine:1:0.5"},
+    {"map": "nystrom", "kernel": "linear"},
+    {"map": "nystrom", "kernel": "polynomial:3:1"},
+    {"map": "nystrom", "kernel": "mixture:0.3*gaussian@1+0.7*(product:matern32@2*cauchy@3)"},
     {"map": "fourier+fastfood", "n_components": 96},
 ]
 
@@ -82,6 +98,32 @@ def test_maps(rows, options):
     # One row, and none, go as well.
     assert np.allclose(run(model, X[:1])["values"], there[:1], rtol=1e-6)
     assert run(model, X[:0])["values"].shape == (0, 2)
+
+
+HISTOGRAMS = [
+    {"map": "skewed-chi2", "kernel": "skewed-chi2:0.7"},
+    {"map": "skewed-chi2", "kernel": "skewed-chi2:0.7", "form": "phase", "sampling": "sobol"},
+    {"map": "additive-chi2", "kernel": "additive-chi2", "n_components": 4},
+    {"map": "additive-chi2", "kernel": "additive-chi2", "n_components": 28},
+    {"map": "nystrom", "kernel": "additive-chi2"},
+    {"map": "nystrom", "kernel": "skewed-chi2:0.7"},
+]
+
+
+@pytest.mark.parametrize(
+    "options", HISTOGRAMS, ids=lambda options: " ".join(map(str, options.values()))
+)
+def test_maps_of_counts(rows, options):
+    X, y = rows
+    X = np.maximum(X, 0)
+    assert (X == 0).any()
+    options = {"n_components": 60, "random_state": 0, "penalty": 0.1, **options}
+    model = KernelRidgeRegressor(standardize="no", **options).fit(X, y)
+    here = model.predict(X)
+    there = run(model, X)["values"][:, 0]
+    scale = np.abs(here).max()
+    assert np.abs(there - here).max() <= 2e-6 * scale, np.abs(there - here).max() / scale
+    assert run(model, X[:0])["values"].shape == (0, 1)
 
 
 @pytest.mark.parametrize(
@@ -163,8 +205,8 @@ def test_what_has_no_operators_is_refused(rows, tmp_path):
     model = KernelRidgeRegressor(map="binning", kernel="laplacian", n_components=20).fit(X, y)
     with pytest.raises(NotImplementedError, match="binning"):
         model.to_onnx()
-    model = KernelRidgeRegressor(map="nystrom", kernel="arc-cosine:1", n_components=20).fit(X, y)
-    with pytest.raises(NotImplementedError, match="arc-cosine:1"):
+    model = KernelRidgeRegressor(map="nystrom", kernel="matern:0.7", n_components=20).fit(X, y)
+    with pytest.raises(NotImplementedError, match="matern:0.7"):
         model.to_onnx()
     model = KernelRidgeRegressor(n_components=20, random_state=0).fit(X, y)
     path = tmp_path / "model.onnx"

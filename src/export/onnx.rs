@@ -3,6 +3,7 @@
 
 mod features;
 mod graph;
+mod kernels;
 mod protobuf;
 
 use crate::{
@@ -124,8 +125,15 @@ impl LinearModel {
         let center = graph.row(ArrayView1::from(affine.center()), Entries::F64);
         let scale = graph.row(ArrayView1::from(affine.scale()), Entries::F64);
         let centred = graph.apply("Sub", &[&x, &center]);
-        let scaled = graph.apply("Mul", &[&centred, &scale]);
-        graph.cast(&scaled, Entries::F32)
+        let mut u = graph.apply("Mul", &[&centred, &scale]);
+        if let Some((factor, bound)) = affine.factor_and_bound() {
+            let bound = graph.number(bound, Entries::F64);
+            let above = graph.apply("Sub", &[&u, &bound]);
+            let log = graph.apply("Log", &[&above]);
+            let factor = graph.number(factor, Entries::F64);
+            u = graph.apply("Mul", &[&log, &factor]);
+        }
+        graph.cast(&u, Entries::F32)
     }
 
     /// The label of the largest score, the scores and, where scores alone give them, probabilities.

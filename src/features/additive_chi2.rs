@@ -1,6 +1,6 @@
 //! Features of the additive chi-squared kernel, without any draw (Vedaldi & Zisserman 2012).
 
-use super::{Affine, FeatureMap, LoadedMap, MapBuilder, MapData};
+use super::{Affine, FeatureMap, Formula, LoadedMap, MapBuilder, MapData};
 use crate::{
     Device, Error, Matrix, Result,
     kernels::{self, Domain, Kernel},
@@ -185,6 +185,13 @@ impl FeatureMap for AdditiveChi2Map {
 
     fn output_dim(&self) -> usize {
         self.input_dim() * self.samples.outputs()
+    }
+
+    fn formula(&self) -> Result<Formula> {
+        Ok(Formula::AdditiveChi2 {
+            samples: self.samples,
+            columns: self.input_dim(),
+        })
     }
 
     fn load(&self, _device: &Device) -> Result<Box<dyn LoadedMap>> {

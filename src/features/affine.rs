@@ -93,8 +93,16 @@ impl Affine {
     }
 
     /// Whether it takes more than centring and scaling.
-    pub(super) fn is_logarithm(&self) -> bool {
+    pub(crate) fn is_logarithm(&self) -> bool {
         self.logarithm.is_some()
+    }
+
+    /// Factor f and bound of the `f ln(u - bound)` that it takes after centring and scaling.
+    pub(crate) fn factor_and_bound(&self) -> Option<(f64, f64)> {
+        match (self.logarithm, self.domain) {
+            (Some(factor), Domain::Above(bound)) => Some((factor, bound)),
+            _ => None,
+        }
     }
 
     /// Centres every column and divides it by its standard deviation; a constant column becomes
@@ -273,9 +281,9 @@ impl Affine {
 
     /// What is left to do after centring and scaling.
     fn finish(&self, u: f64) -> f64 {
-        match (self.logarithm, self.domain) {
-            (Some(factor), Domain::Above(bound)) => factor * libm::log(u - bound),
-            _ => u,
+        match self.factor_and_bound() {
+            Some((factor, bound)) => factor * libm::log(u - bound),
+            None => u,
         }
     }
 

@@ -123,15 +123,8 @@ impl FeatureMap for DenseFeatures {
         (self.name == super::fourier::NAME).then_some(self)
     }
 
-    /// Of logarithms there is none: the formula is of rows that are centred and scaled.
     fn formula(&self) -> Result<Formula> {
-        match self.input.is_logarithm() {
-            true => Err(Error::unsupported(format!(
-                "no formula of a {} map is known",
-                self.name
-            ))),
-            false => Ok(Formula::dense(&self.dense)),
-        }
+        Ok(Formula::dense(&self.dense))
     }
 
     /// `W'(R'u) = (R W)'u`. A scale that all columns share stays with the input, so that

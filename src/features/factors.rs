@@ -4,7 +4,7 @@
 //! Features lie as [`complex_product`] has them: the real parts of frequencies `0 ..= D/2`, then the
 //! imaginary parts of those between 0 and D/2. Frequency 0, and D/2 of an even D, are real.
 
-use super::{LoadedMap, SparseInput};
+use super::{Formula, LoadedMap, SparseInput};
 use crate::{
     Device, Matrix, Result,
     ops::{
@@ -72,6 +72,14 @@ pub(super) fn side_by_side(
         phase_s,
         amplitude_s: first.chain(others).collect(),
         nonlinearity: Nonlinearity::Identity,
+    }
+}
+
+/// The product of the forms that [`side_by_side`] lays out.
+pub(super) fn formula(forms: &DenseMap, degree: usize) -> Formula {
+    Formula::Multiplied {
+        factors: degree,
+        inner: Box::new(Formula::dense(forms)),
     }
 }
 

@@ -7,6 +7,8 @@ use crate::{
     kernels::Kernel,
     ops::{
         Nonlinearity,
+        additive_chi2::{self, Samples},
+        complex_product,
         kernel_block::Level,
         projection::{self, DenseMap},
         structured::StructuredMap,
@@ -62,6 +64,21 @@ pub enum Formula {
         root_de: Array2<f64>,
         /// The map's own.
         inner: Box<Self>,
+    },
+    /// Products of complex numbers: the factors side by side, of each the real parts, then the
+    /// imaginary ones ([`complex_product`]). Tensor sketches.
+    Multiplied {
+        /// How many factors there are.
+        factors: usize,
+        /// The factors.
+        inner: Box<Self>,
+    },
+    /// Square roots of u times cosines and sines of ln u ([`additive_chi2`]), of so many columns.
+    AdditiveChi2 {
+        /// The samples of the spectrum.
+        samples: Samples,
+        /// Columns of a row.
+        columns: usize,
     },
     /// Maps side by side.
     Union(Vec<PartFormula>),
@@ -168,6 +185,11 @@ impl Formula {
                 })
             }
             Self::Mixed { root_de, inner } => inner.features(u_nd.dot(root_de).view()),
+            Self::Multiplied { factors, inner } => {
+                let t_nf = inner.features(u_nd)?;
+                Ok(complex_product::reference(t_nf.view(), *factors))
+            }
+            Self::AdditiveChi2 { samples, .. } => Ok(additive_chi2::reference(*samples, u_nd)),
             Self::Union(parts) => {
                 let parts = parts.iter().map(|part| {
                     let own = part.formula.features(part.rescaled(u_nd).view())?;
@@ -181,7 +203,7 @@ impl Formula {
     }
 
     /// D.
-    fn outputs(&self) -> usize {
+    pub(crate) fn outputs(&self) -> usize {
         match self {
             Self::Projected {
                 w_ds, nonlinearity, ..
@@ -197,6 +219,8 @@ impl Formula {
                 ..
             } => level.columns(landmarks_md.nrows()),
             Self::Mixed { inner, .. } => inner.outputs(),
+            Self::Multiplied { factors, inner } => inner.outputs() / factors,
+            Self::AdditiveChi2 { samples, columns } => columns * samples.outputs(),
             Self::Union(parts) => parts.iter().map(|p| p.columns).sum(),
         }
     }
@@ -205,7 +229,8 @@ impl Formula {
     fn columns(&self) -> Option<usize> {
         match self {
             Self::Projected { w_ds, .. } => Some(w_ds.nrows()),
-            Self::Identity(columns) => Some(*columns),
+            Self::Identity(columns) | Self::AdditiveChi2 { columns, .. } => Some(*columns),
+            Self::Multiplied { inner, .. } => inner.columns(),
             Self::Kernel { landmarks_md, .. } => Some(landmarks_md.ncols()),
             Self::Mixed { root_de, .. } => Some(root_de.nrows()),
             Self::Union(parts) => parts.iter().find_map(|part| part.formula.columns()),

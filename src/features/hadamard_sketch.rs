@@ -2,7 +2,7 @@
 //! Kanagawa & Filippone 2022, section 3).
 
 use super::{
-    Affine, FeatureMap, LoadedMap, MapBuilder, MapData,
+    Affine, FeatureMap, Formula, LoadedMap, MapBuilder, MapData,
     factors::{self, Part},
 };
 use crate::{
@@ -308,6 +308,10 @@ impl FeatureMap for HadamardSketchMap {
 
     fn output_dim(&self) -> usize {
         self.features
+    }
+
+    fn formula(&self) -> Result<Formula> {
+        Ok(factors::formula(&self.factors(), self.turns.rows.nrows()))
     }
 
     fn load(&self, device: &Device) -> Result<Box<dyn LoadedMap>> {

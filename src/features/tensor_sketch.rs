@@ -1,7 +1,7 @@
 //! Tensor sketches of the polynomial kernel (Pham & Pagh 2013), in the frequency domain.
 
 use super::{
-    Affine, FeatureMap, LoadedMap, MapBuilder, MapData,
+    Affine, FeatureMap, Formula, LoadedMap, MapBuilder, MapData,
     factors::{self, Part},
 };
 use crate::{
@@ -238,6 +238,13 @@ impl FeatureMap for TensorSketchMap {
 
     fn output_dim(&self) -> usize {
         self.features
+    }
+
+    fn formula(&self) -> Result<Formula> {
+        Ok(factors::formula(
+            &self.sketches(),
+            self.hashes.places.nrows(),
+        ))
     }
 
     fn load(&self, device: &Device) -> Result<Box<dyn LoadedMap>> {

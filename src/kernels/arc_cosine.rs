@@ -1,4 +1,4 @@
-use super::{BlockForm, Gaussian, Kernel, SpectralMeasure};
+use super::{BlockForm, ClosedForm, Gaussian, Kernel, SpectralMeasure};
 use crate::{
     error::{Error, Remedy, Result},
     seed::Draws,
@@ -174,5 +174,12 @@ impl Kernel for ArcCosineKernel {
     fn block_form(&self) -> Option<BlockForm> {
         // Blocks know no bias.
         (self.bias == 0.0).then_some(BlockForm::ArcCosine { order: self.order })
+    }
+
+    fn closed_form(&self) -> Option<ClosedForm<'_>> {
+        Some(ClosedForm::ArcCosine {
+            order: self.order,
+            bias: self.bias,
+        })
     }
 }

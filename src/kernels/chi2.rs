@@ -1,6 +1,6 @@
 //! The chi-squared kernels of histograms: their columns are counts or shares, and not negative.
 
-use super::{Domain, Kernel, SpectralMeasure, no_gamma};
+use super::{ClosedForm, Domain, Kernel, SpectralMeasure, no_gamma};
 use crate::{
     error::{Error, Result},
     seed::Draws,
@@ -36,6 +36,10 @@ impl Kernel for AdditiveChi2 {
 
     fn domain(&self) -> Domain {
         Domain::NonNegative
+    }
+
+    fn closed_form(&self) -> Option<ClosedForm<'_>> {
+        Some(ClosedForm::AdditiveChi2)
     }
 }
 
@@ -102,6 +106,12 @@ impl Kernel for SkewedChi2Kernel {
 
     fn skewed_chi2(&self) -> Option<SkewedChi2Kernel> {
         Some(*self)
+    }
+
+    fn closed_form(&self) -> Option<ClosedForm<'_>> {
+        Some(ClosedForm::SkewedChi2 {
+            skewedness: self.skewedness,
+        })
     }
 }
 

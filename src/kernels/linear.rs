@@ -1,4 +1,4 @@
-use super::{Kernel, SpectralMeasure, no_gamma};
+use super::{ClosedForm, Kernel, SpectralMeasure, no_gamma};
 use crate::error::Result;
 
 /// k(x, y) = x'y, which random projections estimate. It is not shift-invariant, so it has no
@@ -21,5 +21,12 @@ impl Kernel for Linear {
 
     fn lengthscale_of_gamma(&self, _gamma: f64) -> Result<f64> {
         no_gamma("linear")
+    }
+
+    fn closed_form(&self) -> Option<ClosedForm<'_>> {
+        Some(ClosedForm::Polynomial {
+            degree: 1,
+            constant: 0.0,
+        })
     }
 }

@@ -1,5 +1,6 @@
 use super::{
-    Kernel, Norm, SpectralMeasure, check_lengthscale, is_isotropic, no_gamma, part_spec, scaled,
+    ClosedForm, Kernel, Norm, SpectralMeasure, check_lengthscale, is_isotropic, no_gamma,
+    part_spec, scaled,
 };
 use crate::{
     error::{Error, Result},
@@ -165,6 +166,10 @@ impl Kernel for Mixture {
         } else {
             Norm::L2
         }
+    }
+
+    fn closed_form(&self) -> Option<ClosedForm<'_>> {
+        Some(ClosedForm::Mixture(self))
     }
 }
 

@@ -1,4 +1,4 @@
-use super::{Kernel, SpectralMeasure, checked_gamma};
+use super::{ClosedForm, Kernel, SpectralMeasure, checked_gamma};
 use crate::error::{Error, Result};
 
 /// k(x, y) = (gamma x'y + c)^p, at unit scale gamma = 1: all products of up to p columns. Tensor
@@ -80,5 +80,12 @@ impl Kernel for Polynomial {
 
     fn polynomial(&self) -> Option<Polynomial> {
         Some(*self)
+    }
+
+    fn closed_form(&self) -> Option<ClosedForm<'_>> {
+        Some(ClosedForm::Polynomial {
+            degree: self.degree,
+            constant: self.constant,
+        })
     }
 }

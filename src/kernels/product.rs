@@ -1,6 +1,6 @@
 use super::{
-    ColumnFactor, Kernel, Norm, SpectralMeasure, check_lengthscale, is_isotropic, no_gamma,
-    part_spec, scaled,
+    ClosedForm, ColumnFactor, Kernel, Norm, SpectralMeasure, check_lengthscale, is_isotropic,
+    no_gamma, part_spec, scaled,
 };
 use crate::{
     error::{Error, Result},
@@ -108,6 +108,10 @@ impl Kernel for Product {
         } else {
             Norm::L2
         }
+    }
+
+    fn closed_form(&self) -> Option<ClosedForm<'_>> {
+        Some(ClosedForm::Product(self))
     }
 }
 

@@ -34,13 +34,13 @@ impl Samples {
     }
 
     /// What `sqrt(x)` is multiplied by for sample `j`.
-    fn amplitude(&self, j: usize) -> f64 {
+    pub(crate) fn amplitude(&self, j: usize) -> f64 {
         let both = if j == 0 { 1.0 } else { 2.0 };
         (both * self.interval / libm::cosh(PI * j as f64 * self.interval)).sqrt()
     }
 
     /// Turns of sample `j` for each unit of `ln x`.
-    fn turns(&self, j: usize) -> f64 {
+    pub(crate) fn turns(&self, j: usize) -> f64 {
         j as f64 * self.interval / TAU
     }
 
@@ -53,10 +53,10 @@ impl Samples {
 
 /// The features in f64, `[rows, d (2 count - 1)]`: `sqrt(x L)` of all columns, then for each sample
 /// the cosines of all columns and the sines of all columns.
-pub fn reference(samples: Samples, x_nd: ArrayView2<'_, f32>) -> Array2<f64> {
+pub fn reference<T: Copy + Into<f64>>(samples: Samples, x_nd: ArrayView2<'_, T>) -> Array2<f64> {
     let (n, d) = x_nd.dim();
     Array2::from_shape_fn((n, d * samples.outputs()), |(i, at)| {
-        let x = f64::from(x_nd[[i, at % d]]);
+        let x: f64 = x_nd[[i, at % d]].into();
         let block = at / d;
         let j = block.div_ceil(2);
         if x == 0.0 {

@@ -22,12 +22,12 @@ pub fn real_parts(s: usize) -> usize {
 }
 
 /// The product in f64: of rows `[rows, factors * s]`, one factor after the other, as `[rows, s]`.
-pub fn reference(t_nf: ArrayView2<'_, f32>, factors: usize) -> Array2<f64> {
+pub fn reference<T: Copy + Into<f64>>(t_nf: ArrayView2<'_, T>, factors: usize) -> Array2<f64> {
     let s = t_nf.ncols() / factors;
     let real = real_parts(s);
-    let mut z = t_nf.slice(s![.., ..s]).mapv(f64::from);
+    let mut z = t_nf.slice(s![.., ..s]).mapv(Into::into);
     for k in 1..factors {
-        let t = t_nf.slice(s![.., k * s..(k + 1) * s]).mapv(f64::from);
+        let t = t_nf.slice(s![.., k * s..(k + 1) * s]).mapv(Into::into);
         for (mut z, t) in z.rows_mut().into_iter().zip(t.rows()) {
             for f in 0..real {
                 // Frequencies 0 and s/2 are real.

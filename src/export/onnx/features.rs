@@ -1,12 +1,15 @@
 //! Features by standard operators.
 
-use super::graph::{Attribute, Entries, Graph, Value};
+use super::{
+    graph::{Attribute, Entries, Graph, Value},
+    kernels::kernel_block,
+};
 use crate::{
     Error, Result,
     error::Remedy,
     features::{Formula, fourier},
-    kernels::{BlockForm, Kernel},
-    ops::{Nonlinearity, kernel_block::Level},
+    kernels::Kernel,
+    ops::{Nonlinearity, additive_chi2::Samples, complex_product::real_parts, kernel_block::Level},
 };
 use ndarray::{Array2, ArrayView1, Axis};
 use std::f64::consts::TAU;
@@ -47,6 +50,11 @@ pub(super) fn features(graph: &mut Graph, formula: &Formula, u: &Value) -> Resul
             let mixed = graph.apply("MatMul", &[u, &root_de]);
             features(graph, inner, &mixed)
         }
+        Formula::Multiplied { factors, inner } => {
+            let t = features(graph, inner, u)?;
+            Ok(multiplied(graph, &t, *factors, inner.outputs() / factors))
+        }
+        Formula::AdditiveChi2 { samples, .. } => Ok(additive_chi2(graph, *samples, u)),
         Formula::Union(parts) => {
             let mut all = Vec::with_capacity(parts.len());
             for part in parts {
@@ -71,15 +79,82 @@ pub(super) fn features(graph: &mut Graph, formula: &Formula, u: &Value) -> Resul
     }
 }
 
+/// Products of complex numbers, frequency by frequency: of `factors` times s columns, s.
+fn multiplied(graph: &mut Graph, t: &Value, factors: usize, s: usize) -> Value {
+    let imaginary = s - real_parts(s);
+    let columns = |graph: &mut Graph, k: usize, from: usize, to: usize| {
+        let [from, to] = [from, to].map(|at| graph.integers(&[(k * s + at) as i64]));
+        let axis = graph.integers(&[1]);
+        graph.apply("Slice", &[t, &from, &to, &axis])
+    };
+    let real_of = |graph: &mut Graph, f: usize| {
+        let first = columns(graph, 0, f, f + 1);
+        (1..factors).fold(first, |product, k| {
+            let t = columns(graph, k, f, f + 1);
+            graph.apply("Mul", &[&product, &t])
+        })
+    };
+    // Frequencies 0 and, of an even s, s/2 are real.
+    let mut parts = vec![real_of(graph, 0)];
+    let middle = (s.is_multiple_of(2)).then(|| real_of(graph, s / 2));
+    let complex = |graph: &mut Graph, k: usize| {
+        let real = columns(graph, k, 1, 1 + imaginary);
+        [real, columns(graph, k, s - imaginary, s)]
+    };
+    if imaginary == 0 {
+        parts.extend(middle);
+        return side_by_side(graph, &parts);
+    }
+    let first = complex(graph, 0);
+    let [real, imaginary] = (1..factors).fold(first, |[a, b], k| {
+        let [c, d] = complex(graph, k);
+        let [ac, bd, ad, bc] = [(&a, &c), (&b, &d), (&a, &d), (&b, &c)]
+            .map(|(one, other)| graph.apply("Mul", &[one, other]));
+        let real = graph.apply("Sub", &[&ac, &bd]);
+        [real, graph.apply("Add", &[&ad, &bc])]
+    });
+    parts.push(real);
+    parts.extend(middle);
+    parts.push(imaginary);
+    side_by_side(graph, &parts)
+}
+
+/// Amplitudes times `sqrt(u)` times cosines and sines of `ln u`, 0 where u is.
+fn additive_chi2(graph: &mut Graph, samples: Samples, u: &Value) -> Value {
+    let u = graph.cast(u, Entries::F64);
+    let number = |graph: &mut Graph, value: f64| graph.number(value, Entries::F64);
+    let zero = number(graph, 0.0);
+    let one = number(graph, 1.0);
+    let positive = graph.apply_as("Greater", &[&u, &zero], &[], Entries::Truth);
+    // Of 0 there is no logarithm, and its root is 0 whatever the angle.
+    let safe = graph.apply_as("Where", &[&positive, &u, &one], &[], Entries::F64);
+    let log = graph.apply("Log", &[&safe]);
+    let root = graph.apply("Sqrt", &[&u]);
+    let mut parts = Vec::with_capacity(samples.outputs());
+    for j in 0..samples.count {
+        let amplitude = number(graph, samples.amplitude(j));
+        let root = graph.apply("Mul", &[&root, &amplitude]);
+        let root = graph.cast(&root, Entries::F32);
+        if j == 0 {
+            parts.push(root);
+            continue;
+        }
+        let turns = number(graph, samples.turns(j));
+        let turns = graph.apply("Mul", &[&log, &turns]);
+        let angle = angle(graph, &turns);
+        for wave in ["Cos", "Sin"] {
+            let wave = graph.apply(wave, &[&angle]);
+            parts.push(graph.apply("Mul", &[&root, &wave]));
+        }
+    }
+    side_by_side(graph, &parts)
+}
+
 /// f(t), in one value or in two side by side.
 fn applied(graph: &mut Graph, nonlinearity: &Nonlinearity, t: &Value) -> Result<Vec<Value>> {
     Ok(match nonlinearity {
         Nonlinearity::CosSin | Nonlinearity::Cos => {
-            // Whole turns go first: some runtimes lose digits in cosines of large angles.
-            let whole = graph.apply("Round", &[t]);
-            let part = graph.apply("Sub", &[t, &whole]);
-            let turn = graph.number(TAU, t.entries);
-            let angle = graph.apply("Mul", &[&part, &turn]);
+            let angle = angle(graph, t);
             let cos = graph.apply("Cos", &[&angle]);
             match nonlinearity {
                 Nonlinearity::CosSin => vec![cos, graph.apply("Sin", &[&angle])],
@@ -102,6 +177,16 @@ fn applied(graph: &mut Graph, nonlinearity: &Nonlinearity, t: &Value) -> Result<
             return Err(Error::unsupported(problem).help(Remedy::UseMap(fourier::NAME)));
         }
     })
+}
+
+/// Turns as an angle in f32. Whole turns go first: some runtimes lose digits in cosines of large
+/// angles.
+fn angle(graph: &mut Graph, turns: &Value) -> Value {
+    let whole = graph.apply("Round", &[turns]);
+    let part = graph.apply("Sub", &[turns, &whole]);
+    let part = graph.cast(&part, Entries::F32);
+    let turn = graph.number(TAU, Entries::F32);
+    graph.apply("Mul", &[&part, &turn])
 }
 
 /// Kernel values with landmarks, and what whitens them.
@@ -139,118 +224,6 @@ fn kernel_features(
         return Ok(graph.apply("Add", &[&product, &constant]));
     }
     Ok(graph.apply("MatMul", &[&block, &root]))
-}
-
-/// k(u, landmark), `[rows, m]`.
-fn kernel_block(
-    graph: &mut Graph,
-    kernel: &dyn Kernel,
-    landmarks_md: &Array2<f64>,
-    u: &Value,
-) -> Result<Value> {
-    let unsupported = || {
-        let problem = format!(
-            "the kernel {} has no formula of ONNX's operators",
-            kernel.spec()
-        );
-        Err(Error::unsupported(problem).help(Remedy::UseMap(fourier::NAME)))
-    };
-    let number = |graph: &mut Graph, value: f64| graph.number(value, Entries::F64);
-    // exp(-a v) of a value v.
-    let decay = |graph: &mut Graph, v: &Value, a: f64| {
-        let factor = number(graph, -a);
-        let exponent = graph.apply("Mul", &[v, &factor]);
-        graph.apply("Exp", &[&exponent])
-    };
-    let Some(form) = kernel.block_form() else {
-        return unsupported();
-    };
-    Ok(match form {
-        BlockForm::Gaussian => {
-            let squares = squares(graph, landmarks_md, u);
-            decay(graph, &squares, 0.5)
-        }
-        BlockForm::Exponential => {
-            let squares = squares(graph, landmarks_md, u);
-            let r = graph.apply("Sqrt", &[&squares]);
-            decay(graph, &r, 1.0)
-        }
-        BlockForm::Matern32 | BlockForm::Matern52 => {
-            let five = form == BlockForm::Matern52;
-            let squares = squares(graph, landmarks_md, u);
-            let factor = number(graph, if five { 5.0 } else { 3.0 });
-            let zz = graph.apply("Mul", &[&squares, &factor]);
-            let z = graph.apply("Sqrt", &[&zz]);
-            let one = number(graph, 1.0);
-            let mut sum = graph.apply("Add", &[&z, &one]);
-            if five {
-                let third = number(graph, 1.0 / 3.0);
-                let square = graph.apply("Mul", &[&zz, &third]);
-                sum = graph.apply("Add", &[&sum, &square]);
-            }
-            let decay = decay(graph, &z, 1.0);
-            graph.apply("Mul", &[&sum, &decay])
-        }
-        BlockForm::RationalQuadratic { alpha } => {
-            let squares = squares(graph, landmarks_md, u);
-            let factor = number(graph, 0.5 / alpha);
-            let scaled = graph.apply("Mul", &[&squares, &factor]);
-            let one = number(graph, 1.0);
-            let base = graph.apply("Add", &[&scaled, &one]);
-            let log = graph.apply("Log", &[&base]);
-            decay(graph, &log, alpha)
-        }
-        BlockForm::Laplacian => {
-            let differences = differences(graph, landmarks_md, u);
-            let sum = sum_last(graph, &differences, landmarks_md.ncols());
-            decay(graph, &sum, 1.0)
-        }
-        BlockForm::Cauchy => {
-            let differences = differences(graph, landmarks_md, u);
-            let squares = graph.apply("Mul", &[&differences, &differences]);
-            let one = number(graph, 1.0);
-            let base = graph.apply("Add", &[&squares, &one]);
-            let logs = graph.apply("Log", &[&base]);
-            let sum = sum_last(graph, &logs, landmarks_md.ncols());
-            decay(graph, &sum, 1.0)
-        }
-        // An inverse cosine of f64 is in few runtimes, and the hat's product of zeros.
-        BlockForm::Hat | BlockForm::ArcCosine { .. } => return unsupported(),
-    })
-}
-
-/// Squared distances `|u - l|^2 = |u|^2 - 2 u'l + |l|^2`, in f64, which has the digits that it
-/// cancels.
-fn squares(graph: &mut Graph, landmarks_md: &Array2<f64>, u: &Value) -> Value {
-    let uu = graph.apply("Mul", &[u, u]);
-    let d = landmarks_md.ncols();
-    let ones = graph.matrix(Array2::ones((d, 1)).view(), Entries::F64);
-    let own = graph.apply("MatMul", &[&uu, &ones]);
-    let twice = graph.matrix((landmarks_md.t().to_owned() * -2.0).view(), Entries::F64);
-    let products = graph.apply("MatMul", &[u, &twice]);
-    let norms = landmarks_md.map_axis(Axis(1), |l| l.dot(&l));
-    let norms = graph.row(norms.view(), Entries::F64);
-    let sum = graph.apply("Add", &[&own, &products]);
-    let sum = graph.apply("Add", &[&sum, &norms]);
-    let zero = graph.number(0.0, Entries::F64);
-    graph.apply("Max", &[&sum, &zero])
-}
-
-/// `|u_j - l_j|`, `[rows, m, d]`.
-fn differences(graph: &mut Graph, landmarks_md: &Array2<f64>, u: &Value) -> Value {
-    let axis = graph.integers(&[1]);
-    let wide = graph.apply("Unsqueeze", &[u, &axis]);
-    let landmarks = graph.matrix(landmarks_md.view(), Entries::F64);
-    let apart = graph.apply("Sub", &[&wide, &landmarks]);
-    graph.apply("Abs", &[&apart])
-}
-
-/// `[rows, m, d]` to `[rows, m]`: a product with ones, since sums of no rows fail in some runtimes.
-fn sum_last(graph: &mut Graph, value: &Value, d: usize) -> Value {
-    let ones = graph.matrix(Array2::ones((d, 1)).view(), value.entries);
-    let sum = graph.apply("MatMul", &[value, &ones]);
-    let axis = graph.integers(&[2]);
-    graph.apply("Squeeze", &[&sum, &axis])
 }
 
 fn side_by_side(graph: &mut Graph, parts: &[Value]) -> Value {

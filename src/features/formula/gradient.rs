@@ -26,6 +26,8 @@ impl Formula {
                 false => Err(unknown(&format!("the kernel {}", kernel.spec()))),
             },
             Self::Mixed { inner, .. } => inner.require_smooth(),
+            Self::Multiplied { .. } => Err(unknown("a tensor sketch")),
+            Self::AdditiveChi2 { .. } => Err(unknown("additive chi-squared features")),
             Self::Union(parts) => parts.iter().try_for_each(|p| p.formula.require_smooth()),
         }
     }
@@ -81,6 +83,8 @@ impl Formula {
                 let all = inner.gradient(u_nd.dot(root_de).view(), beta_dt)?;
                 Ok(all.iter().map(|g| g.dot(&root_de.t())).collect())
             }
+            // `require_smooth` refuses them.
+            Self::Multiplied { .. } | Self::AdditiveChi2 { .. } => Ok(Vec::new()),
             Self::Union(parts) => {
                 let mut sums = vec![Array2::zeros(u_nd.dim()); beta_dt.ncols()];
                 let mut at = 0;

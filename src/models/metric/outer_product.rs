@@ -3,6 +3,7 @@
 use crate::{
     Error, Result,
     data::{ChunkSource, Rows, Survey},
+    error::Remedy,
     features::{Affine, FeatureMap, Formula},
     flow::Run,
     models::{LinearModel, linear::check_columns},
@@ -53,8 +54,7 @@ pub fn average_gradient_outer_product(
     check_columns(model, source)?;
     let run = run.into();
     let map = model.map.as_ref();
-    let formula = map.formula()?;
-    formula.require_smooth()?;
+    let formula = smooth(map)?;
     let beta_dt = model.coefficients.beta_dt.view();
     let inner = if formula.is_in_span() {
         let sums = NormalEquations::accumulate(map, source, &Targets::none(), &run)?;
@@ -70,6 +70,20 @@ pub fn average_gradient_outer_product(
         }
     };
     Ok(by_columns(&inner, map.input().scale()))
+}
+
+/// The formula of a map whose gradients by raw columns are those by prepared ones, scaled.
+fn smooth(map: &dyn FeatureMap) -> Result<Formula> {
+    let formula = map.formula()?;
+    formula.require_smooth()?;
+    match map.input().is_logarithm() {
+        false => Ok(formula),
+        true => Err(Error::unsupported(format!(
+            "no gradient of {} features by raw columns is known",
+            map.name()
+        ))
+        .help(Remedy::UseMap("fourier"))),
+    }
 }
 
 /// M by the prepared columns of `map`, from the sums over its features, if they give it.
@@ -127,8 +141,7 @@ pub(in crate::models) fn by_prepared(
     (sums, rows): (&NormalEquations, &Array2<f64>),
     prepared: &Affine,
 ) -> Result<Array2<f64>> {
-    let formula = map.formula()?;
-    formula.require_smooth()?;
+    let formula = smooth(map)?;
     let inner = match of_sums(&formula, sums, beta_dt) {
         Some(inner) => inner,
         None => of_rows(map, &formula, rows, beta_dt)?,
