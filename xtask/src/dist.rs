@@ -88,7 +88,11 @@ pub(crate) fn build(target: Option<&str>) -> Result<()> {
     let bytes = fs::metadata(&archive)?.len();
     println!("{}: {:.1} MB", archive.display(), bytes as f64 / 1e6);
     if target.contains("musl") {
-        println!("this program is static and loads no Vulkan at run time: it computes on the CPU");
+        println!(
+            "this program is static, and such a program loads no Vulkan at run time: it computes \
+             on the CPU; the archive of {} finds GPUs",
+            target.replace("musl", "gnu")
+        );
     }
     Ok(())
 }
@@ -99,7 +103,14 @@ fn build_one(package: &str, target: &str, host: &str) -> Result<()> {
     if target != host {
         command.args(["--target", target]);
     }
-    let advice = || format!("for {target}; `rustup target add {target}` fetches its library");
+    let advice = || {
+        // A library of the program is in C.
+        let compiler = match target.contains("musl") {
+            true => ", `sudo apt-get install musl-tools` its C compiler",
+            false => "",
+        };
+        format!("for {target}; `rustup target add {target}` fetches its library{compiler}")
+    };
     run(&mut command).with_context(advice)
 }
 
