@@ -74,6 +74,7 @@ fn main(
     let t = local.x % ${T}u;
     let row = number / params.blocks * ${ROWS}u + local.x / ${T}u;
     let base = local.x / ${T}u * ${N}u;
+//@ include row_start
     // Rows beyond the last are computed from the last and not stored.
     let x_row = (params.row0 + min(row, params.rows - 1u)) * params.x_stride4;
 //@ if KIND == 0
@@ -84,7 +85,7 @@ fn main(
 
     // x, zero beyond d, with the signs of B or D3.
 //@ for h in 0..E/LOW
-    let i${h} = ${LOW}u * t + ${LOW * T * h}u;
+    let i${h} = start + ${APART_A * h}u;
     let word${h} = signs[sign_at + i${h} / 32u] >> (i${h} % 32u);
 //@ for l4 in 0..LOW4
     let x${h}_${l4} = x[x_row + min(i${h} / 4u + ${l4}u, params.x_stride4 - 1u)];
@@ -97,26 +98,11 @@ fn main(
 //@ end
 //@ end
 //@ end
-//@ let FIRST = 1
-//@ let LAST = E
-//@ include butterflies
-//@ if T > 1
-//@ include exchange_put_a
-    workgroupBarrier();
-//@ include exchange_get_b
-//@ let LAST = T
-//@ include butterflies
-//@ end
-
-    // In layout B register T u + s holds element first{u} + LOW s.
-//@ for u in 0..E/T
-    let q${u} = t + ${T * u}u;
-    let first${u} = q${u} % ${LOW}u + ${LOW * T}u * (q${u} / ${LOW}u);
-//@ end
+//@ include transform
+//@ include row_end
 
 //@ if KIND == 0
-    // All reads of the exchange are done before anybody writes it again.
-    workgroupBarrier();
+    // Nobody else has read what an invocation writes here.
 //@ include exchange_put_b
     workgroupBarrier();
 //@ for h in 0..E/LOW
@@ -132,30 +118,19 @@ fn main(
 //@ end
     }
 //@ end
-//@ let LAST = E
-//@ include butterflies
 //@ if T > 1
+    // All have read what the next exchange writes.
     workgroupBarrier();
 //@ end
 //@ else
-    // D2 in layout B, the levels of s, back to layout A, the other levels, and D1.
-//@ for u in 0..E/T
-//@ for s in 0..T
+    // D2, back to layout A, and D1.
+//@ for r in 0..E
     {
-        let i = first${u} + ${LOW * s}u;
-        v${u * T + s} = flip(v${u * T + s}, signs[sign_at + params.sign_words + i / 32u], i % 32u);
+        let i = first${r / T} + ${APART_B * (r % T)}u;
+        v${r} = flip(v${r}, signs[sign_at + params.sign_words + i / 32u], i % 32u);
     }
 //@ end
-//@ end
-//@ if T > 1
-//@ include butterflies
-    workgroupBarrier();
-//@ include exchange_put_b
-    workgroupBarrier();
-//@ include exchange_get_a
-//@ end
-//@ let LAST = E
-//@ include butterflies
+//@ include transform_back
 //@ for h in 0..E/LOW
     {
         let word = signs[sign_at + 2u * params.sign_words + i${h} / 32u] >> (i${h} % 32u);
@@ -164,18 +139,8 @@ fn main(
 //@ end
     }
 //@ end
-//@ include butterflies
-//@ if T > 1
-    workgroupBarrier();
 //@ end
-//@ end
-//@ if T > 1
-//@ include exchange_put_a
-    workgroupBarrier();
-//@ include exchange_get_b
-//@ let LAST = T
-//@ include butterflies
-//@ end
+//@ include transform
 
     if row >= params.rows { return; }
     let last = params.freqs - 1u;
@@ -184,7 +149,7 @@ fn main(
         var f = vec4u(0u);
         var turns = vec4f(0.0);
 //@ for c in 0..GROUP
-        f[${c}] = block * ${N}u + first${(GROUP * j + c) / T} + ${LOW * ((GROUP * j + c) % T)}u;
+        f[${c}] = block * ${N}u + first${(GROUP * j + c) / T} + ${APART_B * ((GROUP * j + c) % T)}u;
 //@ if FORM == 0
         turns[${c}] = feature[min(f[${c}], last)] * v${GROUP * j + c};
 //@ else

@@ -5,10 +5,12 @@
 // for D3), of y = G P x, or of y = D x. Grid: (n / N, rows) workgroups, T invocations each, E
 // elements in registers, N floats of workgroup memory. STAGE 3: the last LOG_E levels, and y =
 // amplitude * cos2pi(radius * x + phase), FORM 0 paired cosine and sine, 1 cosine with phase. Grid:
-// (ceil(n / 4 / E / 64), rows) workgroups of 64 invocations, each one vec4 of columns, inner4 vec4s
-// apart. Between them go the strided passes of walsh_hadamard.wgsl. Requires: n a multiple of N;
-// tables as structured.wgsl; permutation = plain indices, two a word where PACKED.
+// (ceil(n / COLUMNS / E / 64), rows) workgroups of 64 invocations, each of COLUMNS neighbouring
+// columns, inner4 vec4s apart. Between them go the strided passes of walsh_hadamard.wgsl. Requires:
+// n a multiple of N; tables as structured.wgsl; permutation = plain indices, two a word where
+// PACKED.
 //@ include row_layout
+//@ include columns
 //@ include cos2pi
 struct Params {
     n: u32,
@@ -25,7 +27,7 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> x: array<vec4f>;
+@group(0) @binding(1) var<storage, read> x: array<Columns>;
 @group(0) @binding(2) var<storage, read> signs: array<u32>;
 @group(0) @binding(3) var<storage, read> permutation: array<u32>;
 @group(0) @binding(4) var<storage, read> diagonal: array<f32>;
@@ -36,30 +38,41 @@ struct Params {
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local: vec3u) {
     let column = group.x * 64u + local.x;
-    if column >= params.n / ${4 * E}u { return; }
-    let first = column / params.inner4 * params.inner4 * ${E}u + column % params.inner4;
-    let x_row = (params.x_row0 + group.y) * params.x_stride4;
+    if column >= params.n / ${COLUMNS * E}u { return; }
+    let inner = params.inner4 * ${4 / COLUMNS}u;
+    let first = column / inner * inner * ${E}u + column % inner;
+    let x_row = (params.x_row0 + group.y) * params.x_stride4 * ${4 / COLUMNS}u;
     let y_row = (params.y_row0 + group.y) * params.y_stride;
 //@ for q in 0..E
-    var v${q} = x[x_row + first + ${q}u * params.inner4];
+    var v${q} = x[x_row + first + ${q}u * inner];
 //@ end
 //@ let FIRST = 1
 //@ let LAST = E
 //@ include butterflies
     let last = params.freqs - 1u;
-//@ for q in 0..E
+//@ for j in 0..E * COLUMNS / 4
     {
-        let f = vec4u(params.block * params.n + 4u * (first + ${q}u * params.inner4))
-            + vec4u(0u, 1u, 2u, 3u);
+        var f = vec4u(0u);
+        var h = vec4f(0.0);
+//@ for i in 0..4
+//@ let Q = (4 * j + i) / COLUMNS
+        f[${i}] = params.block * params.n
+            + ${COLUMNS}u * (first + ${Q}u * inner) + ${i % COLUMNS}u;
+//@ if COLUMNS == 1
+        h[${i}] = v${Q};
+//@ else
+        h[${i}] = v${Q}[${i % COLUMNS}];
+//@ end
+//@ end
         let at = min(f, vec4u(last));
         let radius = vec4f(feature[at.x], feature[at.y], feature[at.z], feature[at.w]);
 //@ if FORM == 0
-        let turns = radius * v${q};
+        let turns = radius * h;
         let s = params.amplitude * sin2pi(turns);
 //@ else
         let p = at + params.freqs;
         let phase = vec4f(feature[p.x], feature[p.y], feature[p.z], feature[p.w]);
-        let turns = fma(radius, v${q}, phase);
+        let turns = fma(radius, h, phase);
 //@ end
         let c = params.amplitude * cos2pi(turns);
 //@ for i in 0..4
@@ -98,10 +111,11 @@ fn mixed(x_row: u32, i: u32) -> f32 {
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local: vec3u) {
     let t = local.x;
     let base = 0u;
+//@ include row_start
     let part = group.x * ${N}u;
     let x_row = (params.x_row0 + group.y) * params.x_stride4;
 //@ for h in 0..E/LOW
-    let i${h} = part + ${LOW}u * t + ${LOW * T * h}u;
+    let i${h} = part + start + ${APART_A * h}u;
 //@ if STAGE % 2 == 0
     let word${h} = signs[params.sign_at + i${h} / 32u] >> (i${h} % 32u);
 //@ end
@@ -129,21 +143,11 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
 //@ end
 //@ end
 //@ end
-//@ let FIRST = 1
-//@ let LAST = E
-//@ include butterflies
-//@ include exchange_put_a
-    workgroupBarrier();
-//@ include exchange_get_b
-//@ let LAST = T
-//@ include butterflies
+//@ include transform
+//@ include row_end
     let y_row = (params.y_row0 + group.y) * params.y_stride + part;
-//@ for u in 0..E/T
-    let q${u} = t + ${T * u}u;
-    let first${u} = y_row + q${u} % ${LOW}u + ${LOW * T}u * (q${u} / ${LOW}u);
-//@ for s in 0..T
-    y[first${u} + ${LOW * s}u] = v${u * T + s};
-//@ end
+//@ for r in 0..E
+    y[y_row + first${r / T} + ${APART_B * (r % T)}u] = v${r};
 //@ end
 }
 //@ end

@@ -2,27 +2,15 @@
 // (IN_PLACE).
 //
 // Neither QUADS nor STRIDED: whole rows of N <= 4096. Grid: one workgroup per ROWS rows, T x ROWS
-// invocations, each E elements in registers, one exchange through workgroup memory (ROWS * N floats
-// <= 16 KiB). QUADS: the same for 16 <= N <= 1024 with everything in vec4s, E = 1 << LOG_E of them
-// in T = N / 4 / E <= E invocations: elements of a vec4 and E neighbours first, then, after the
-// exchange, the levels between neighbourhoods, so that stores of neighbouring invocations are
+// invocations, each E elements in registers, one exchange through workgroup memory or two (ROWS * N
+// floats <= 16 KiB). QUADS: the same for 16 <= N <= 1024 with everything in vec4s, eight in each of
+// 128 invocations, ROWS = 4096 / N; two exchanges, so that neighbours load neighbours and store
 // neighbours. STRIDED: one pass over longer rows in place: levels between elements inner4 vec4s
-// apart, E = 1 << LOG_E of them. Grid: (ceil(row4 / E / 64), rows) workgroups of 64 invocations,
-// each one vec4 of columns. Requires: rows whole vec4s apart. The padding of rows shorter than a
-// vec4 is left alone.
-//@ if QUADS
-//@ let Q = 1
-//@ for i in 0..LOG_N-2
-//@ let Q = Q * 2
-//@ end
-//@ let E = 1
-//@ for i in 0..LOG_E
-//@ let E = E * 2
-//@ end
-//@ let T = Q / E
-//@ else
+// apart, E = 1 << LOG_E of them, in COLUMNS neighbouring columns an invocation. Grid: (ceil(4 row4
+// / COLUMNS / E / 64), rows) workgroups of 64 invocations. Requires: rows whole vec4s apart. The
+// padding of rows shorter than a vec4 is left alone.
 //@ include row_layout
-//@ end
+//@ include columns
 struct Params {
     rows: u32,
     x_stride4: u32,
@@ -33,7 +21,7 @@ struct Params {
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<vec4f>;
-@group(0) @binding(2) var<storage, read_write> y: array<vec4f>;
+@group(0) @binding(2) var<storage, read_write> y: array<Columns>;
 
 //@ if STRIDED
 @compute @workgroup_size(64)
@@ -42,72 +30,88 @@ fn main(
     @builtin(local_invocation_id) local: vec3u,
 ) {
     let column = group.x * 64u + local.x;
-    if column >= params.row4 / ${E}u { return; }
-    let outer = column / params.inner4;
-    let at = group.y * params.y_stride4 + outer * params.inner4 * ${E}u + column % params.inner4;
+    let inner = params.inner4 * ${4 / COLUMNS}u;
+    if column >= params.row4 * ${4 / COLUMNS}u / ${E}u { return; }
+    let outer = column / inner;
+    let at = group.y * params.y_stride4 * ${4 / COLUMNS}u + outer * inner * ${E}u + column % inner;
 //@ for q in 0..E
-    var v${q} = y[at + ${q}u * params.inner4];
+    var v${q} = y[at + ${q}u * inner];
 //@ end
 //@ let FIRST = 1
 //@ let LAST = E
 //@ include butterflies
 //@ for q in 0..E
-    y[at + ${q}u * params.inner4] = v${q};
+    y[at + ${q}u * inner] = v${q};
 //@ end
 }
 //@ else
 //@ if QUADS
-//@ if T > 1
-var<workgroup> exchange: array<vec4f, ${ROWS * Q}>;
-//@ end
+//@ let Q = N / 4
+var<workgroup> exchange: array<vec4f, 1024>;
 
-@compute @workgroup_size(${T * ROWS})
+@compute @workgroup_size(128)
 fn main(
     @builtin(workgroup_id) group: vec3u,
     @builtin(num_workgroups) groups: vec3u,
     @builtin(local_invocation_id) local: vec3u,
 ) {
-    let t = local.x % ${T}u;
-    let row = (group.y * groups.x + group.x) * ${ROWS}u + local.x / ${T}u;
+    let t = local.x;
+    let first = (group.y * groups.x + group.x) * ${ROWS}u;
+    // Register r: vec4 t % 32 + 32 r + 256 (t / 32) of the workgroup's. Levels inside it and, of
+    // those between vec4s, the two that lie farthest apart.
+    let a = t % 32u + 256u * (t / 32u);
+//@ for r in 0..8
+    let from${r} = a + ${32 * r}u;
     // Rows beyond the last are computed from the last and not stored.
-    let x_row = min(row, params.rows - 1u);
-    // Register s holds vec4 s of this invocation's E neighbours. The two levels inside it:
-//@ for s in 0..E
+    let from_row${r} = min(first + from${r} / ${Q}u, params.rows - 1u);
 //@ if IN_PLACE
-    let x${s} = y[x_row * params.y_stride4 + ${E}u * t + ${s}u];
+    let x${r} = y[from_row${r} * params.y_stride4 + from${r} % ${Q}u];
 //@ else
-    let x${s} = x[x_row * params.x_stride4 + ${E}u * t + ${s}u];
+    let x${r} = x[from_row${r} * params.x_stride4 + from${r} % ${Q}u];
 //@ end
-    let p${s} = vec4f(x${s}.xz + x${s}.yw, x${s}.xz - x${s}.yw);
-    var v${s} = vec4f(p${s}.xz + p${s}.yw, p${s}.xz - p${s}.yw);
+    let p${r} = vec4f(x${r}.xz + x${r}.yw, x${r}.xz - x${r}.yw);
+    var v${r} = vec4f(p${r}.xz + p${r}.yw, p${r}.xz - p${r}.yw);
 //@ end
-//@ let FIRST = 1
-//@ let LAST = E
+//@ let FIRST = 2
+//@ let LAST = Q / 32
 //@ include butterflies
-//@ if T > 1
-    // The xor spreads what is written and what is read over all banks.
-    let base = local.x / ${T}u * ${Q}u;
-//@ for s in 0..E
-    exchange[base + ${E}u * t + (t ^ ${s}u)] = v${s};
+    // The exchange holds vec4 i at i ^ (i / 8 % 8): eight neighbours hit all banks.
+    let at_a = a ^ (t / 8u % 4u);
+//@ for r in 0..8
+    exchange[(at_a ^ ${r % 2 * 4}u) + ${32 * r}u] = v${r};
 //@ end
     workgroupBarrier();
-    // Register T w + j: vec4 t + T w of neighbourhood j.
-//@ for w in 0..E/T
-//@ for j in 0..T
-    v${w * T + j} = exchange[base + ${E * j}u + ((t + ${T * w}u) ^ ${j}u)];
+    // Register r: vec4 8 t + r. Nobody else touches these between the barriers.
+    let at_b = t % 8u;
+//@ for r in 0..8
+    v${r} = exchange[8u * t + (at_b ^ ${r}u)];
 //@ end
+//@ let FIRST = 1
+//@ let LAST = 8
+//@ if Q < 8
+//@ let LAST = Q
 //@ end
-//@ let LAST = T
 //@ include butterflies
+//@ for r in 0..8
+    exchange[8u * t + (at_b ^ ${r}u)] = v${r};
 //@ end
-    if row < params.rows {
-        let to = row * params.y_stride4 + t;
-//@ for w in 0..E/T
-//@ for j in 0..T
-        y[to + ${E * j + T * w}u] = v${w * T + j};
+    workgroupBarrier();
+    // Register r: vec4 t % 8 + 8 r + 64 (t / 8).
+    let block = 64u * (t / 8u);
+//@ for r in 0..8
+    v${r} = exchange[block + ${8 * r}u + (at_b ^ ${r}u)];
 //@ end
+//@ let FIRST = 1
+//@ let LAST = 8
+//@ if Q < 64
+//@ let LAST = Q / 8
 //@ end
-    }
+//@ include butterflies
+//@ for r in 0..8
+    let to${r} = block + at_b + ${8 * r}u;
+    let row${r} = first + to${r} / ${Q}u;
+    if row${r} < params.rows { y[row${r} * params.y_stride4 + to${r} % ${Q}u] = v${r}; }
+//@ end
 }
 //@ else
 //@ if T > 1
@@ -123,38 +127,31 @@ fn main(
     let t = local.x % ${T}u;
     let row = (group.y * groups.x + group.x) * ${ROWS}u + local.x / ${T}u;
     let base = local.x / ${T}u * ${N}u;
+//@ include row_start
     // Rows beyond the last are computed from the last and not stored.
     let from_row = min(row, params.rows - 1u);
 //@ for h in 0..E/LOW
 //@ for l4 in 0..LOW4
 //@ if IN_PLACE
-    let in${h}_${l4} = y[from_row * params.y_stride4 + ${LOW4}u * t + ${LOW4 * T * h + l4}u];
+    let in${h}_${l4} = y[from_row * params.y_stride4 + start / 4u + ${APART_A * h / 4 + l4}u];
 //@ else
-    let in${h}_${l4} = x[from_row * params.x_stride4 + ${LOW4}u * t + ${LOW4 * T * h + l4}u];
+    let in${h}_${l4} = x[from_row * params.x_stride4 + start / 4u + ${APART_A * h / 4 + l4}u];
 //@ end
 //@ for c in 0..WIDTH
     var v${LOW * h + 4 * l4 + c} = in${h}_${l4}[${c}];
 //@ end
 //@ end
 //@ end
-//@ let FIRST = 1
-//@ let LAST = E
-//@ include butterflies
+//@ include transform
 //@ if T > 1
-//@ include exchange_put_a
-    workgroupBarrier();
-//@ include exchange_get_b
-//@ let LAST = T
-//@ include butterflies
+//@ include row_end
     if row < params.rows {
-//@ for u in 0..E/T
-        let q${u} = t + ${T * u}u;
-        let to${u} = row * params.y_stride4
-            + (q${u} % ${LOW}u) / 4u + ${LOW4 * T}u * (q${u} / ${LOW}u);
-        let c${u} = q${u} % 4u;
-//@ for s in 0..T
-        y[to${u} + ${LOW4 * s}u][c${u}] = v${u * T + s};
+//@ for u in 0..(E + T - 1) / T
+        let to${u} = row * params.y_stride4 + first${u} / 4u;
+        let c${u} = first${u} % 4u;
 //@ end
+//@ for r in 0..E
+        y[to${r / T} + ${APART_B / 4 * (r % T)}u][c${r / T}] = v${r};
 //@ end
     }
 //@ else

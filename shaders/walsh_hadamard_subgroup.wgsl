@@ -3,10 +3,11 @@
 // invocations are shuffles.
 //
 // T = min(SIZE, N / 4) invocations share a row, E = N / 4 / T vec4s each: register r holds vec4 t +
-// T r, so that neighbours read and write neighbours. Levels go upwards: within vec4s, across
-// invocations, between registers. The form in workgroup memory has the same order, and so the same
-// bits. Grid: one workgroup of 128 invocations per ROWS = 128 / T rows; subgroups must be full, 128
-// / SIZE of them in a workgroup. Requires: wgpu's SUBGROUP; rows whole vec4s apart.
+// T r, so that neighbours read and write neighbours: levels below T are across invocations, the
+// others between registers. They come within vec4s first, then between vec4s 64 and 128 apart, then
+// 1, 2, ... 32 apart. The form in workgroup memory has the same order, and so the same bits. Grid:
+// one workgroup of 128 invocations per ROWS = 128 / T rows; subgroups must be full, 128 / SIZE of
+// them in a workgroup. Requires: wgpu's SUBGROUP; rows whole vec4s apart.
 struct Params {
     rows: u32,
     x_stride4: u32,
@@ -40,18 +41,27 @@ fn main(
     let p${r} = vec4f(x${r}.xz + x${r}.yw, x${r}.xz - x${r}.yw);
     var v${r} = vec4f(p${r}.xz + p${r}.yw, p${r}.xz - p${r}.yw);
 //@ end
+//@ for k in 0..8
+//@ let LEVEL = (k + 6) % 8
 //@ let APART = 1
-//@ for level in 0..LOG_T
-    // The upper of two partners takes their difference, the lower their sum. The product is exact.
-    let sign${level} = select(1.0, -1.0, (lane & ${APART}u) != 0u);
-//@ for r in 0..E
-    v${r} = subgroupShuffleXor(v${r}, ${APART}u) + sign${level} * v${r};
-//@ end
+//@ for i in 0..LEVEL
 //@ let APART = APART * 2
 //@ end
-//@ let FIRST = 1
-//@ let LAST = E
+//@ if APART < T
+    // The upper of two partners takes their difference, the lower their sum. The product is exact.
+    let sign${LEVEL} = select(1.0, -1.0, (lane & ${APART}u) != 0u);
+//@ for r in 0..E
+    v${r} = subgroupShuffleXor(v${r}, ${APART}u) + sign${LEVEL} * v${r};
+//@ end
+//@ else
+//@ let FIRST = APART / T
+//@ let LAST = 0
+//@ if APART < T * E
+//@ let LAST = 2 * FIRST
+//@ end
 //@ include butterflies
+//@ end
+//@ end
     if row < params.rows {
 //@ for r in 0..E
         y[row * params.y_stride4 + t + ${T * r}u] = v${r};

@@ -8,12 +8,14 @@ pub mod exchange;
 pub mod few;
 pub mod menu;
 pub mod race;
+pub mod registers;
 pub mod tile;
 pub mod tuning;
 
 pub use exchange::Exchange;
 pub use menu::{Class, Contest, Menu, Shape, Way};
 pub use race::{Race, Tuned};
+pub use registers::Registers;
 pub use tile::Tile;
 
 use crate::device::GpuDevice;

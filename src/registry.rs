@@ -7,7 +7,7 @@ use crate::{
     bench::{self, OpBench, baseline, ceiling},
     check::Outcome,
     device::{GpuDevice, gpu::AdapterKind},
-    form::{Contest, Tile},
+    form::{Contest, Registers, Tile},
     ops::{
         additive_chi2, binning, complex_product, few, gram, kernel_block, place, predict, product,
         projection, structured, walsh_hadamard,
@@ -155,8 +155,26 @@ pub const MENUS: &[&dyn Contest] = &[
 /// Whether adapters of this kind take a variant until something was measured.
 pub fn is_default(op: &Op, variant: &Variant, kind: AdapterKind) -> bool {
     match op.name {
-        // Baselines, and what is only taken where a measurement found it faster.
-        "projection_naive" | "walsh_hadamard_subgroup" => return false,
+        // A baseline.
+        "projection_naive" => return false,
+        // Where subgroups have one size: NVIDIA's, and those of software.
+        "walsh_hadamard_subgroup" => {
+            let size = variant.get("SIZE").unwrap_or_default();
+            return match kind {
+                AdapterKind::Discrete => size == 32,
+                AdapterKind::Software => size <= 16,
+                _ => false,
+            };
+        }
+        "walsh_hadamard" => {
+            return walsh_hadamard::forms(Registers::default_of(kind)).contains(variant);
+        }
+        "structured" => {
+            return structured::forms(Registers::default_of(kind)).contains(variant);
+        }
+        "structured_stage" => {
+            return structured::stage_forms(Registers::default_of(kind)).contains(variant);
+        }
         "gram" if variant.get("SQUARE") == Some(1) => return false,
         "kernel_block" => return kernel_block::is_default(variant, kind),
         _ => {}

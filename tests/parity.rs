@@ -6,6 +6,7 @@ mod common;
 use bochner::{
     Device, Matrix,
     device::CpuDevice,
+    form::{Registers, Way, tuning},
     ops::gram::{self, GramAccumulator},
     registry::REGISTRY,
 };
@@ -79,6 +80,23 @@ fn walsh_hadamard_agrees_with_f64() {
 #[test]
 fn structured_maps_agree_with_f64() {
     agrees("structured");
+}
+
+/// Adapters of either kind take the other form of rows as well as their own.
+#[test]
+fn rows_agree_with_f64_however_registers_are_used() {
+    // Devices of its own: other tests ask theirs for what they choose.
+    for device in Device::all_gpus().expect("every adapter opens") {
+        let Device::Gpu(gpu) = &device else { continue };
+        let other = match gpu.is_software() {
+            true => Registers::Few,
+            false => Registers::Many,
+        };
+        tuning::force(gpu, Some(other.name())).expect("is known");
+        for op in ["walsh-hadamard", "structured"] {
+            agrees_on(op, &device);
+        }
+    }
 }
 
 #[test]

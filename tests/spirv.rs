@@ -99,8 +99,7 @@ fn every_op_has_a_default_on_every_kind_of_adapter() {
         };
         let discrete: HashSet<_> = of(AdapterKind::Discrete).collect();
         let software: HashSet<_> = of(AdapterKind::Software).collect();
-        let is_chosen_by_measuring = op.name == "walsh_hadamard_subgroup";
-        assert_eq!(discrete.is_empty(), is_chosen_by_measuring, "{}", op.name);
+        assert!(!discrete.is_empty(), "{}", op.name);
         // Shapes for one kind are none for the other, of ops that have shapes.
         if ["projection", "predict", "gram", "kernel_block"].contains(&op.name) {
             assert!(!software.is_empty() && software.is_disjoint(&discrete));

@@ -1,5 +1,9 @@
-//@ for u in 0..E/T
-//@ for s in 0..T
-    v${u * T + s} = exchange[base + ${T * T * u}u + ${T}u * t + (t ^ ${s}u)];
+//@ for r in 0..E
+//@ if DEEP
+//@ let C = r * APART_B
+//@ include place_of_c
+    v${r} = exchange[base + (at_b ^ ${XOR}u) + ${ADD}u];
+//@ else
+    v${r} = exchange[base + ${T * T * (r / T)}u + ${T}u * t + (t ^ ${r % T}u)];
 //@ end
 //@ end

@@ -1,6 +1,10 @@
     // Registers in layout B go to where layout A would put them.
-//@ for u in 0..E/T
-//@ for s in 0..T
-    exchange[base + ${T * T * u}u + ${T}u * t + (t ^ ${s}u)] = v${u * T + s};
+//@ for r in 0..E
+//@ if DEEP
+//@ let C = r * APART_B
+//@ include place_of_c
+    exchange[base + (at_b ^ ${XOR}u) + ${ADD}u] = v${r};
+//@ else
+    exchange[base + ${T * T * (r / T)}u + ${T}u * t + (t ^ ${r % T}u)] = v${r};
 //@ end
 //@ end

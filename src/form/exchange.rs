@@ -1,6 +1,6 @@
 //! How invocations that share a row exchange its values: through workgroup memory, which every
-//! adapter has, or by shuffles within a subgroup, where adapters have subgroups of one size. Both
-//! do the same additions in the same order.
+//! adapter has, or by shuffles within a subgroup, where adapters have subgroups of one size. The
+//! second is the default there. Both do the same additions in the same order.
 
 use super::Way;
 use crate::{Error, Result, device::GpuDevice};
@@ -16,7 +16,7 @@ pub enum Exchange {
 }
 
 impl Exchange {
-    /// All of them, the default first.
+    /// All of them, the one of every adapter first.
     pub const ALL: &[Self] = &[Self::WorkgroupMemory, Self::SubgroupShuffles];
 }
 

@@ -68,13 +68,13 @@ impl Class {
 pub struct Menu<W: 'static> {
     /// The op's name, to people and on disk.
     pub op: &'static str,
-    /// What there is to choose from, on one adapter or another.
+    /// What there is to choose from, on one adapter or another; the first is on every one.
     pub ways: &'static [W],
     /// Sums of more terms than this are long.
     pub deep: usize,
     /// The classes that occur.
     pub classes: &'static [Class],
-    /// What is taken until something was measured.
+    /// What is taken until something was measured, where the adapter can; else the first way is.
     pub default: fn(AdapterKind, Class) -> W,
     /// Data of a shape that stands for a class, on a device, on which the ways are timed.
     pub race: Open<W>,
@@ -107,7 +107,13 @@ impl<W: Way> Menu<W> {
             ways.find(|way| way.name() == name && way.check(gpu).is_ok())
         };
         let known = gpu.choices().find(self.op, class.name(), named);
-        known.unwrap_or_else(|| (self.default)(gpu.report().kind, class))
+        known.unwrap_or_else(|| {
+            let default = (self.default)(gpu.report().kind, class);
+            match default.check(gpu) {
+                Ok(()) => default,
+                Err(_) => self.ways[0],
+            }
+        })
     }
 
     /// Counts the work of a shape that is about to be done, and measures the ways of its class once

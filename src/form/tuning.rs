@@ -9,7 +9,7 @@
 //!
 //! [`Contest::tune`]: super::Contest::tune
 
-use super::{Exchange, Way, few, tile};
+use super::{Exchange, Registers, Way, few, tile};
 use crate::{Error, Result, device::GpuDevice};
 
 /// Makes every op on this device take the way of this name (or [`few::NAME`]) wherever its menu has
@@ -34,5 +34,6 @@ pub fn names() -> Vec<&'static str> {
     let mut names: Vec<_> = tile::MENU.iter().map(|tile| tile.name).collect();
     names.extend([tile::DIRECT_64.name, few::NAME]);
     names.extend(Exchange::ALL.iter().map(Way::name));
+    names.extend(Registers::ALL.iter().map(Way::name));
     names
 }

@@ -8,7 +8,7 @@ mod cpu;
 mod gpu;
 mod map;
 
-pub(crate) use gpu::{OP, STAGE_OP};
+pub(crate) use gpu::{OP, STAGE_OP, forms, stage_forms};
 pub use map::{Mixing, StructuredMap, reference};
 
 use super::Loaded;

@@ -9,9 +9,9 @@ mod menu;
 
 pub(crate) use cpu::transform;
 pub(crate) use exchange::SUBGROUP_OP;
-pub(crate) use gpu::OP;
 pub(super) use gpu::{LOG_STRIDED, LOG_WHOLE};
-pub(super) use layout::RowLayout;
+pub(crate) use gpu::{OP, forms};
+pub(super) use layout::{RowLayout, columns, of_both, strided_invocations};
 pub(crate) use menu::MENU;
 
 use super::dispatch::narrow;

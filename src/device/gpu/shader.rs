@@ -29,18 +29,26 @@ macro_rules! shared {
 /// Texts that several shaders include.
 const SHARED: &[(&str, &str)] = &[
     shared!("butterflies"),
+    shared!("columns"),
     shared!("cos2pi"),
     shared!("exchange_get_a"),
     shared!("exchange_get_b"),
+    shared!("exchange_m"),
     shared!("exchange_put_a"),
     shared!("exchange_put_b"),
     shared!("features"),
     shared!("finish_features"),
+    shared!("levels_b"),
     shared!("nonlinearity"),
+    shared!("place_of_c"),
     shared!("product"),
     shared!("product_loop"),
     shared!("product_of_x"),
+    shared!("row_end"),
     shared!("row_layout"),
+    shared!("row_start"),
+    shared!("transform"),
+    shared!("transform_back"),
 ];
 
 /// Constants and counters by name.

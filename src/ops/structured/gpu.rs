@@ -8,11 +8,14 @@ use super::{
 use crate::{
     Result,
     device::{Device, GpuDevice, Matrix, gpu::Dispatch},
+    form::Registers,
     ops::{
         Binding, Op, Variant,
         dispatch::{fold, moved, narrow},
         product,
-        walsh_hadamard::{LOG_STRIDED, LOG_WHOLE, RowLayout, WalshHadamard},
+        walsh_hadamard::{
+            LOG_STRIDED, LOG_WHOLE, RowLayout, WalshHadamard, columns, of_both, strided_invocations,
+        },
     },
 };
 
@@ -29,14 +32,17 @@ pub(crate) static OP: Op = Op {
         Binding::Read("feature"),
         Binding::Write("z"),
     ],
-    variants: || {
-        let lengths = 1..=LOG_WHOLE;
-        let kinds = [(0, 0), (0, 1), (1, 0), (1, 1)];
-        lengths
-            .flat_map(|k| kinds.map(|(kind, form)| variant(k, kind, form)))
-            .collect()
-    },
+    variants: || of_both(forms),
 };
+
+/// The variants of adapters that use registers so.
+pub(crate) fn forms(registers: Registers) -> Vec<Variant> {
+    let lengths = 1..=LOG_WHOLE;
+    let kinds = [(0, 0), (0, 1), (1, 0), (1, 1)];
+    lengths
+        .flat_map(|k| kinds.map(|(kind, form)| variant(k, kind, form, registers)))
+        .collect()
+}
 
 /// The steps for longer rows, for the registry.
 pub(crate) static STAGE_OP: Op = Op {
@@ -51,21 +57,24 @@ pub(crate) static STAGE_OP: Op = Op {
         Binding::Read("feature"),
         Binding::Write("y"),
     ],
-    variants: || {
-        let stages = [
-            Stage::Spread,
-            Stage::Mix(false),
-            Stage::Mix(true),
-            Stage::Sign,
-        ];
-        let finishes = (1..=LOG_STRIDED).flat_map(|k| [0, 1].map(|form| Stage::Finish(k, form)));
-        stages
-            .into_iter()
-            .chain(finishes)
-            .map(Stage::variant)
-            .collect()
-    },
+    variants: || of_both(stage_forms),
 };
+
+/// As [`forms`], of the steps for longer rows.
+pub(crate) fn stage_forms(registers: Registers) -> Vec<Variant> {
+    let stages = [
+        Stage::Spread,
+        Stage::Mix(false),
+        Stage::Mix(true),
+        Stage::Sign,
+    ];
+    let finishes = (1..=LOG_STRIDED).flat_map(|k| [0, 1].map(|form| Stage::Finish(k, form)));
+    stages
+        .into_iter()
+        .chain(finishes)
+        .map(|stage| stage.variant(registers))
+        .collect()
+}
 
 /// Scratch of longer rows, per matrix, and features that a prediction keeps at a time.
 const SCRATCH_BYTES: usize = 32 << 20;
@@ -100,8 +109,8 @@ struct StageParams {
     amplitude: f32,
 }
 
-fn variant(log_n: u32, kind: i64, form: i64) -> Variant {
-    let layout = RowLayout::new(log_n).variant();
+fn variant(log_n: u32, kind: i64, form: i64, registers: Registers) -> Variant {
+    let layout = RowLayout::new(log_n, registers).variant();
     layout.with("KIND", kind).with("FORM", form)
 }
 
@@ -119,15 +128,18 @@ enum Stage {
 }
 
 impl Stage {
-    fn variant(self) -> Variant {
-        let whole = RowLayout::new(LOG_WHOLE).variant();
+    fn variant(self, registers: Registers) -> Variant {
+        let whole = RowLayout::new(LOG_WHOLE, registers)
+            .variant()
+            .with("COLUMNS", 4);
         let (stage, packed, form, layout) = match self {
             Self::Spread => (0, 0, 0, whole),
             Self::Mix(packed) => (1, packed.into(), 0, whole),
             Self::Sign => (2, 0, 0, whole),
-            Self::Finish(levels, form) => {
-                let levels = ["LOG_N", "LOG_E"].map(|name| (name, levels.into()));
-                (3, 0, form, Variant::of(levels))
+            Self::Finish(levels_of, form) => {
+                let levels = ["LOG_N", "LOG_E"].map(|name| (name, levels_of.into()));
+                let columns = columns(levels_of, registers).into();
+                (3, 0, form, Variant::of(levels).with("COLUMNS", columns))
             }
         };
         let layout = layout.with("STAGE", stage).with("PACKED", packed);
@@ -143,6 +155,8 @@ pub(super) struct Tables {
     permutation: Matrix,
     diagonal: Matrix,
     feature: Matrix,
+    /// As they were when the places of a permutation were translated.
+    registers: Registers,
     /// Features of the rows in work of [`predict`], kept between calls.
     scratch: Option<Matrix>,
 }
@@ -152,6 +166,7 @@ impl Tables {
         let device = &Device::Gpu(gpu.clone());
         let n = map.padded;
         let log_n = n.trailing_zeros();
+        let registers = Registers::of(gpu);
         let signs: Vec<u32> = map.signs.iter().copied().collect();
         let (mut places, mut diagonal) = (vec![0; 4], vec![0.0; 4]);
         if let Mixing::Fastfood {
@@ -162,7 +177,7 @@ impl Tables {
             // The fused shader loads eight neighbours at once; in its exchange an element has a
             // place of its own.
             let width = n.max(8);
-            let layout = (log_n <= LOG_WHOLE).then(|| RowLayout::new(log_n));
+            let layout = (log_n <= LOG_WHOLE).then(|| RowLayout::new(log_n, registers));
             places = vec![0; map.blocks() * width];
             diagonal = vec![0.0; map.blocks() * width];
             // Workgroup memory holds element i at `address(i)`: translated here, the gather of the
@@ -184,6 +199,7 @@ impl Tables {
         let feature: Vec<f32> = map.radius_s.iter().chain(&map.phase_s).copied().collect();
         Ok(Self {
             gpu: gpu.clone(),
+            registers,
             scratch: None,
             signs: table(device, &signs)?,
             permutation: table(device, &places)?,
@@ -237,11 +253,14 @@ pub(super) fn run(
     };
     // A workgroup takes some rows through one block: blocks share nothing but x, which is read once
     // for each.
-    let groups = z_nd.rows().div_ceil(RowLayout::new(log_n).rows as usize) * map.blocks();
+    let groups = z_nd
+        .rows()
+        .div_ceil(RowLayout::new(log_n, tables.registers).rows as usize)
+        * map.blocks();
     let kind = i64::from(matches!(map.mixing, Mixing::Sorf));
     gpu.dispatch(&Dispatch {
         op: &OP,
-        variant: variant(log_n, kind, form(&map.nonlinearity)),
+        variant: variant(log_n, kind, form(&map.nonlinearity), tables.registers),
         params: bytemuck::bytes_of(&params),
         buffers: &buffers(tables, x_nd, z_nd)?,
         workgroups: fold(narrow(groups)?),
@@ -308,6 +327,7 @@ fn run_long(
     z_nd: &mut Matrix,
 ) -> Result<()> {
     let gpu = &tables.gpu;
+    let registers = tables.registers;
     let n = map.padded;
     let rows = z_nd.rows();
     // The y of a grid counts rows: 65,535 at most.
@@ -343,8 +363,7 @@ fn run_long(
                     Stage::Mix(_) | Stage::Sign => parts,
                     Stage::Finish(..) => {
                         at_y = first;
-                        // An invocation finishes 2^levels vec4s that lie `inner4` apart.
-                        narrow((n / 4) >> levels)?.div_ceil(64)
+                        strided_invocations(n.trailing_zeros(), levels, registers).div_ceil(64)
                     }
                 };
                 let params = StageParams {
@@ -362,7 +381,7 @@ fn run_long(
                 };
                 gpu.dispatch(&Dispatch {
                     op: &STAGE_OP,
-                    variant: stage.variant(),
+                    variant: stage.variant(registers),
                     params: bytemuck::bytes_of(&params),
                     buffers: &buffers(tables, x, y)?,
                     workgroups: [workgroups, narrow(batch)?, 1],

@@ -21,7 +21,7 @@ pub(crate) static SUBGROUP_OP: Op = Op {
 
 /// Logarithms of the lengths for which there is a choice: shorter rows are too few values to share,
 /// longer ones too many registers.
-pub(super) const LENGTHS: RangeInclusive<u32> = 6..=10;
+pub(super) const LENGTHS: RangeInclusive<u32> = 5..=10;
 /// Invocations of a workgroup, as in the shader: a multiple of every size of subgroups.
 const INVOCATIONS: u32 = 128;
 
@@ -34,7 +34,6 @@ pub(super) fn shuffled(size: u32, log_n: u32, in_place: bool) -> (u32, Variant) 
     let pairs = [
         ("SIZE", size),
         ("T", sharing),
-        ("LOG_T", sharing.trailing_zeros()),
         ("E", quads / sharing),
         ("ROWS", rows),
         ("IN_PLACE", in_place.into()),

@@ -4,13 +4,13 @@
 use super::{
     MENU, WalshHadamard,
     exchange::{self, SUBGROUP_OP},
-    layout::{Params, strided_variant, whole},
+    layout::{Params, of_both, strided_invocations, strided_variant, whole},
     menu,
 };
 use crate::{
     Result,
     device::{GpuDevice, Matrix, gpu::Dispatch},
-    form::{Exchange, Way},
+    form::{Exchange, Registers, Way},
     ops::{
         Binding, Op, Variant,
         dispatch::{fold, moved, narrow},
@@ -23,13 +23,16 @@ pub(crate) static OP: Op = Op {
     source: include_str!("../../../shaders/walsh_hadamard.wgsl"),
     params_bytes: size_of::<Params>(),
     bindings: &[Binding::Read("x"), Binding::Write("y")],
-    variants: || {
-        let wholes = (1..=LOG_WHOLE).flat_map(|k| [false, true].map(|p| whole(k, p).1));
-        wholes
-            .chain((1..=LOG_STRIDED).map(strided_variant))
-            .collect()
-    },
+    variants: || of_both(forms),
 };
+
+/// The variants of adapters that use registers so.
+pub(crate) fn forms(registers: Registers) -> Vec<Variant> {
+    let wholes = (1..=LOG_WHOLE).flat_map(|k| [false, true].map(|p| whole(k, p, registers).1));
+    wholes
+        .chain((1..=LOG_STRIDED).map(|levels| strided_variant(levels, registers)))
+        .collect()
+}
 
 /// Rows up to 2^12 fit workgroup memory and take one dispatch.
 pub(in crate::ops) const LOG_WHOLE: u32 = 12;
@@ -101,7 +104,8 @@ impl WalshHadamard {
                 (&SUBGROUP_OP, rows, variant)
             }
             _ => {
-                let (rows, variant) = whole(self.log_n.min(LOG_WHOLE), in_place);
+                let (rows, variant) =
+                    whole(self.log_n.min(LOG_WHOLE), in_place, Registers::of(gpu));
                 (&OP, rows, variant)
             }
         })
@@ -138,12 +142,17 @@ impl WalshHadamard {
         // The shader binds x in all variants; in place only y is touched, and one buffer must not
         // be bound as both.
         let unused = gpu.buffer(16, || "a placeholder".into())?;
+        let registers = Registers::of(gpu);
         gpu.dispatch(&Dispatch {
             op: &OP,
-            variant: strided_variant(levels),
+            variant: strided_variant(levels, registers),
             params: bytemuck::bytes_of(&params),
             buffers: &[&unused, y_nd.gpu(gpu, "y")?],
-            workgroups: [(row4 >> levels).div_ceil(64), params.rows, 1],
+            workgroups: [
+                strided_invocations(self.log_n, levels, registers).div_ceil(64),
+                params.rows,
+                1,
+            ],
             work: moved(y_nd),
         })
     }

@@ -1,7 +1,7 @@
 //! How rows lie in the registers of invocations, the constants of the variants that follow, and the
 //! parameters that all of them take.
 
-use crate::ops::Variant;
+use crate::{form::Registers, ops::Variant};
 
 /// The uniform parameters, as in the shaders of transforms.
 #[repr(C)]
@@ -25,9 +25,14 @@ pub(in crate::ops) struct RowLayout {
 }
 
 impl RowLayout {
-    pub(in crate::ops) fn new(log_n: u32) -> Self {
-        // One exchange joins two halves of the levels.
-        let log_e = log_n.min(4).max(log_n.div_ceil(2));
+    pub(in crate::ops) fn new(log_n: u32, registers: Registers) -> Self {
+        // One exchange joins two halves of the levels; two do where a half is more than 32
+        // registers.
+        let most = match registers {
+            Registers::Few => 5,
+            Registers::Many => 6,
+        };
+        let log_e = log_n.min(4).max(log_n.div_ceil(2)).min(most);
         let invocations = 1 << (log_n - log_e);
         Self {
             log_n,
@@ -48,6 +53,9 @@ impl RowLayout {
     /// Where the exchange in workgroup memory holds element `i` of a row.
     pub(in crate::ops) fn address(self, i: u32) -> u32 {
         let invocations = 1 << (self.log_n - self.log_e);
+        if invocations > 1 << self.log_e {
+            return i ^ (i >> 5 & 7) ^ (i >> 4 & 24);
+        }
         let low = 8.min(1 << self.log_n);
         let (l, s, h) = (i % low, i / low % invocations, i / (low * invocations));
         // An invocation owns s in one layout and q in the other. The exclusive or spreads both over
@@ -57,30 +65,41 @@ impl RowLayout {
     }
 }
 
-/// Rows of 2^4 to 2^10 elements are moved in vec4s: longer ones would take more registers than some
-/// GPUs have, shorter ones are less than one invocation's.
+/// Rows of 2^4 to 2^10 elements are moved in vec4s: longer ones are more than a workgroup of 128
+/// invocations of 32 elements, shorter ones less than an invocation's.
 const QUADS: std::ops::RangeInclusive<u32> = 4..=10;
 
 /// How many whole rows of 2^`log_n` elements a workgroup takes, and the variant that does.
-pub(super) fn whole(log_n: u32, in_place: bool) -> (u32, Variant) {
-    let (rows, layout) = if QUADS.contains(&log_n) {
-        // One exchange joins two halves of the levels between vec4s; four vec4s need none.
-        let log_q = log_n - 2;
-        let log_e = log_q.min(2).max(log_q.div_ceil(2));
-        let invocations = 1 << (log_q - log_e);
-        // 16 KiB of workgroup memory, 128 invocations.
-        let rows = (4096 >> log_n).min(128 / invocations);
+pub(super) fn whole(log_n: u32, in_place: bool, registers: Registers) -> (u32, Variant) {
+    // An invocation can hold a row of 16; sharing it is for neighbours that load together.
+    let is_own = registers == Registers::Many && log_n == 4;
+    let (rows, layout) = if QUADS.contains(&log_n) && !is_own {
+        // Eight vec4s in each of 128 invocations: 16 KiB of workgroup memory.
+        let (log_e, rows) = (3, 4096 >> log_n);
         let layout = RowLayout { log_n, log_e, rows };
         (rows, layout.variant().with("QUADS", 1))
     } else {
-        let layout = RowLayout::new(log_n);
+        let layout = RowLayout::new(log_n, registers);
         (layout.rows, layout.variant().with("QUADS", 0))
     };
     let variant = layout.with("STRIDED", 0).with("IN_PLACE", in_place.into());
-    (rows, variant)
+    (rows, variant.with("COLUMNS", 4))
 }
 
-pub(super) fn strided_variant(levels: u32) -> Variant {
+/// The neighbouring columns that an invocation of a pass of so many levels takes.
+pub(in crate::ops) fn columns(levels: u32, registers: Registers) -> u32 {
+    match registers {
+        Registers::Few => 4.min(32 >> levels),
+        Registers::Many => 4,
+    }
+}
+
+/// How many invocations a pass of so many levels over rows of 2^`log_n` elements takes for each.
+pub(in crate::ops) fn strided_invocations(log_n: u32, levels: u32, registers: Registers) -> u32 {
+    (1 << (log_n - levels)) / columns(levels, registers)
+}
+
+pub(super) fn strided_variant(levels: u32, registers: Registers) -> Variant {
     Variant::of([
         ("LOG_N", levels.into()),
         ("LOG_E", levels.into()),
@@ -88,5 +107,58 @@ pub(super) fn strided_variant(levels: u32) -> Variant {
         ("QUADS", 0),
         ("STRIDED", 1),
         ("IN_PLACE", 1),
+        ("COLUMNS", columns(levels, registers).into()),
     ])
+}
+
+/// The variants of an op for either way to use registers, each once.
+pub(in crate::ops) fn of_both(forms: fn(Registers) -> Vec<Variant>) -> Vec<Variant> {
+    let few = forms(Registers::Few);
+    let mut all = forms(Registers::Many);
+    all.retain(|variant| !few.contains(variant));
+    all.extend(few);
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The elements in one register of all invocations of a row, by layout, as
+    /// `shaders/shared/row_layout.wgsl` has them where a row has more invocations than registers.
+    fn elements(log_n: u32, layout: char, r: u32) -> Vec<u32> {
+        let (n, t) = (1 << log_n, 1 << (log_n - 5));
+        let of = |i: u32| match layout {
+            'A' => r % 8 + 8 * (i % (t / 2)) + 4 * t * (r / 8) + 16 * t * (i / (t / 2)),
+            'M' => i % 8 + 8 * (r / 2) + 128 * (i / 8) + r % 2 * n / 2,
+            _ => i + t * r,
+        };
+        (0..t).map(of).collect()
+    }
+
+    #[test]
+    fn neighbours_hit_all_banks_in_every_layout() {
+        for log_n in [11, 12] {
+            let layout = RowLayout::new(log_n, Registers::Few);
+            for name in ['A', 'M', 'B'] {
+                let mut seen = vec![false; 1 << log_n];
+                for r in 0..32 {
+                    let elements = elements(log_n, name, r);
+                    for warp in elements.chunks(32) {
+                        let banks = warp.iter().map(|&i| layout.address(i) % 32);
+                        let banks: std::collections::HashSet<_> = banks.collect();
+                        assert_eq!(banks.len(), 32, "{name} of 2^{log_n}, register {r}");
+                    }
+                    for i in elements {
+                        assert!(!std::mem::replace(
+                            &mut seen[layout.address(i) as usize],
+                            true
+                        ));
+                    }
+                }
+                // Every element has a place of its own.
+                assert!(seen.into_iter().all(|seen| seen));
+            }
+        }
+    }
 }

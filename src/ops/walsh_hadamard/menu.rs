@@ -13,7 +13,8 @@ pub(crate) static MENU: Menu<Exchange> = Menu {
     ways: Exchange::ALL,
     deep: 256,
     classes: Class::ALL,
-    default: |_, _| Exchange::WorkgroupMemory,
+    // Neither barriers nor workgroup memory, where subgroups have one size.
+    default: |_, _| Exchange::SubgroupShuffles,
     race: |gpu, class| Ok(Box::new(Transform::new(gpu, class)?)),
 };
 
@@ -60,7 +61,7 @@ impl Race<Exchange> for Transform {
     }
 
     /// Shuffles rely on subgroups that are full and of the size that the driver told: what gives
-    /// other bits than the default here is not taken, so that tuning changes no bit of a transform.
+    /// other bits than workgroup memory is not taken, so that tuning changes no bit of a transform.
     fn is_sound(&mut self, exchange: Exchange) -> Result<bool> {
         let n = self.x_nd.cols();
         let x_nd = noisy(&self.device, 259, n)?;

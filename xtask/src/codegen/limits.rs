@@ -3,7 +3,7 @@
 
 use super::{
     Row,
-    drivers::Driver::{self, Honeykrisp, Nvk, Radv},
+    drivers::Driver::{self, Nvk, Radv},
     is_default,
 };
 use anyhow::{Result, bail};
@@ -42,53 +42,10 @@ const LIMITS: &[Limit] = &[
     limit(Radv, "gram", "shared-32x32", (0.99, 0.0)),
 ];
 
-/// Default variants that are known to spill: those of an op whose constants read so, and the most
-/// spills of any of them. Each is a fault that is still to be mended.
-struct Known {
-    driver: Driver,
-    op: &'static str,
-    constants: &'static str,
-    most: u64,
-}
-
-const fn known(driver: Driver, op: &'static str, constants: &'static str, most: u64) -> Known {
-    Known {
-        driver,
-        op,
-        constants,
-        most,
-    }
-}
-
-const KNOWN: &[Known] = &[
-    known(
-        Nvk,
-        "walsh_hadamard",
-        "LOG_E 4, ROWS 1, QUADS 0, STRIDED 1, IN_PLACE 1)",
-        2,
-    ),
-    known(
-        Nvk,
-        "walsh_hadamard",
-        "LOG_E 5, ROWS 1, QUADS 0, STRIDED 1, IN_PLACE 1)",
-        258,
-    ),
-    known(
-        Honeykrisp,
-        "walsh_hadamard",
-        "LOG_E 5, ROWS 1, QUADS 0, STRIDED 1, IN_PLACE 1)",
-        104,
-    ),
-    known(Honeykrisp, "structured", "(LOG_N 11,", 90),
-    known(Honeykrisp, "structured", "(LOG_N 12,", 89),
-    known(Honeykrisp, "structured_stage", "(LOG_N 5,", 104),
-];
-
-/// Errs with every default variant that spills, unless it is known to, and every hot loop that fell
-/// below its limit.
+/// Errs with every default variant that spills, and every hot loop that fell below its limit.
 pub(super) fn hold(rows: &[Row]) -> Result<()> {
     let mut found = Vec::new();
-    let (mut used, mut spilling) = ([false; LIMITS.len()], [false; KNOWN.len()]);
+    let mut used = [false; LIMITS.len()];
     let (mut defaults, mut loops) = (0, 0);
     for row in rows {
         let variant = format!("{} {}", row.variant.op, row.variant.variant);
@@ -98,16 +55,7 @@ pub(super) fn hold(rows: &[Row]) -> Result<()> {
             }
             defaults += 1;
             let name = driver.name();
-            let known = KNOWN.iter().zip(&mut spilling).find(|(known, _)| {
-                known.driver == *driver
-                    && known.op == row.variant.op
-                    && row.variant.variant.contains(known.constants)
-            });
-            let most = known.map_or(0, |(known, spills)| {
-                *spills |= one.spills > 0;
-                known.most
-            });
-            if one.spills > most {
+            if one.spills > 0 {
                 found.push(format!("{variant}: {} spills on {name}", one.spills));
             }
             let tile = row.variant.tile.as_deref();
@@ -138,23 +86,12 @@ pub(super) fn hold(rows: &[Row]) -> Result<()> {
             found.push(format!("no default {op} {tile} on {}", limit.driver.name()));
         }
     }
-    for (known, spills) in KNOWN.iter().zip(spilling) {
-        if !spills {
-            let Known { op, constants, .. } = known;
-            let name = known.driver.name();
-            found.push(format!(
-                "no {op} {constants} spills on {name} any more: strike it"
-            ));
-        }
-    }
     if !found.is_empty() {
         bail!("{} faults:\n{}", found.len(), found.join("\n"));
     }
     eprintln!(
-        "{} variants, {defaults} defaults of three drivers, {loops} hot loops; {} forms are known to \
-         spill",
-        rows.len(),
-        KNOWN.len()
+        "{} variants, {defaults} defaults of three drivers, {loops} hot loops",
+        rows.len()
     );
     Ok(())
 }
