@@ -17,7 +17,18 @@ fn main(
     @builtin(local_invocation_index) lane: u32,
 ) {
     let base = (group.y * groups.x + group.x) * ${256 * PER}u + lane;
+    // All loads before the first store, so that they are under way together; compilers would put
+    // each behind its own test of the end.
+    if base + ${256 * (PER - 1)}u < params.count4 {
 //@ for i in 0..PER
+        let v${i} = src[base + ${256 * i}u];
+//@ end
+//@ for i in 0..PER
+        dst[base + ${256 * i}u] = v${i};
+//@ end
+        return;
+    }
+//@ for i in 0..PER - 1
     if base + ${256 * i}u < params.count4 { dst[base + ${256 * i}u] = src[base + ${256 * i}u]; }
 //@ end
 }

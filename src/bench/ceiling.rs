@@ -48,11 +48,14 @@ struct CopyParams {
     count4: u32,
 }
 
+/// What the elements of a vec4 are multiplied with.
+const TURN: [f32; 4] = [0.11, 0.23, 0.37, 0.53];
+
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 struct FmaParams {
-    scale: [f32; 4],
-    shift: [f32; 4],
+    turn: [f32; 4],
+    back: [f32; 4],
     rounds: u32,
     /// The shader's struct is a whole number of vec4s.
     padding: [u32; 3],
@@ -95,6 +98,20 @@ pub fn copy(src: &Matrix, dst: &mut Matrix, per: usize) -> Result<()> {
     })
 }
 
+/// `dst = src` on a GPU without a shader: what the driver copies by. Errors unless both have one
+/// shape.
+pub fn copy_by_driver(gpu: &GpuDevice, src: &Matrix, dst: &mut Matrix) -> Result<()> {
+    if (src.rows(), src.cols()) != (dst.rows(), dst.cols()) {
+        return Err(Error::shape("a copy is between equal shapes"));
+    }
+    let bytes = 4 * (src.rows() * src.stride()) as u64;
+    gpu.copy_buffer(
+        src.gpu(gpu, "the source")?,
+        dst.gpu(gpu, "the target")?,
+        bytes,
+    )
+}
+
 /// Records multiply-adds on a GPU, `chains` of [`CHAINS`] in each of `sums.rows() * 256`
 /// invocations, and returns how many operations that are (two for a multiply-add). `sums` is
 /// `[workgroups, 1024]`.
@@ -103,8 +120,8 @@ pub fn fma(gpu: &GpuDevice, sums: &mut Matrix, chains: usize, rounds: usize) -> 
         return Err(Error::shape(format!("sums are {WORKGROUP} vec4s a row")));
     }
     let params = FmaParams {
-        scale: [0.999, 0.998, 0.997, 0.996],
-        shift: [0.001, 0.002, 0.003, 0.004],
+        turn: TURN,
+        back: TURN.map(|turn| -turn),
         rounds: narrow(rounds)?,
         padding: [0; 3],
     };
@@ -122,17 +139,16 @@ pub fn fma(gpu: &GpuDevice, sums: &mut Matrix, chains: usize, rounds: usize) -> 
 
 /// What [`fma`] leaves in `sums`, in f64: rows and columns as there.
 pub fn fma_reference(workgroups: usize, chains: usize, rounds: usize) -> ndarray::Array2<f64> {
-    let scale = [0.999_f32, 0.998, 0.997, 0.996].map(f64::from);
-    let shift = [0.001_f32, 0.002, 0.003, 0.004].map(f64::from);
     ndarray::Array2::from_shape_fn((workgroups, 4 * WORKGROUP), |(row, col)| {
-        let (id, lane) = ((row * WORKGROUP + col / 4) & 1023, col % 4);
+        let (id, turn) = ((row * WORKGROUP + col / 4) & 1023, f64::from(TURN[col % 4]));
         let mut sum = 0.0;
         for chain in 0..chains {
-            let mut acc = id as f64 * shift[lane] + chain as f64 * shift[lane];
-            for _ in 0..rounds * UNROLL {
-                acc = acc * scale[lane] + shift[lane];
+            let (mut a, mut b) = (id as f64 / 1024.0 + chain as f64 / 8.0, turn);
+            for _ in 0..rounds * UNROLL / 2 {
+                a += b * turn;
+                b -= a * turn;
             }
-            sum += acc;
+            sum += a + b;
         }
         sum
     })

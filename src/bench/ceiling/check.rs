@@ -25,12 +25,19 @@ pub(crate) fn run(device: &Device) -> Result<Outcome> {
         outcome.control(noticed, || format!("a wrong element of a {}", name()));
     }
     if let Some(gpu) = device.as_gpu() {
+        let mut dst_nd = poisoned(device, 257, 1028)?;
+        ceiling::copy_by_driver(gpu, &src_nd, &mut dst_nd)?;
+        let dst = dst_nd.download()?;
+        let name = || "copy by the driver".to_owned();
+        outcome.case(worst(dst.view(), exact.view(), allowed), name);
+        let noticed = worst(dst.view(), wrong.view(), allowed);
+        outcome.control(noticed, || format!("a wrong element of a {}", name()));
         let rounds = 8;
         for chains in ceiling::CHAINS {
             let mut sums = poisoned(device, 3, 1024)?;
             ceiling::fma(gpu, &mut sums, chains, rounds)?;
             let sums = sums.download()?;
-            // Sums of at most 5 a chain, each step rounding once, none of the factors above 1.
+            // At most 5 a chain, each step rounding once, on ellipses that are nearly circles.
             let allowed = |_, _| (chains * 16 * rounds) as f64 * 5.0 * EPS;
             let reference = ceiling::fma_reference(3, chains, rounds);
             let name = || format!("multiply-adds in {chains} chains");

@@ -89,6 +89,23 @@ impl GpuDevice {
     }
 }
 
+impl GpuDevice {
+    /// Records a copy of the first bytes of one buffer to another.
+    pub(crate) fn copy_buffer(
+        &self,
+        from: &wgpu::Buffer,
+        to: &wgpu::Buffer,
+        bytes: u64,
+    ) -> Result<()> {
+        {
+            let mut recorder = lock(&self.0.recorder);
+            self.encoder(&mut recorder)
+                .copy_buffer_to_buffer(from, 0, to, 0, bytes);
+        }
+        self.check()
+    }
+}
+
 /// Work that was submitted in steps and is not known to be done.
 #[derive(Debug, Default)]
 pub(crate) struct Pace(VecDeque<wgpu::SubmissionIndex>);
