@@ -7,8 +7,16 @@ use std::sync::{Mutex, PoisonError};
 
 /// Rounds over all ways, after one that compiles.
 const ROUNDS: usize = 5;
-/// What is so many times slower than the best in the first round is dropped.
+/// Rounds after which what is [`HOPELESS`] is dropped: one may be disturbed.
+const TRIALS: usize = 2;
+/// What is so many times slower than the best is dropped.
 const HOPELESS: f64 = 2.0;
+/// Seconds of work before the first round: clocks of an idle device take so long to rise.
+const WARM_UP: f64 = 0.2;
+/// A measurement is as many runs as take so many seconds together, and at most [`MOST_RUNS`].
+const LONG: f64 = 5e-3;
+/// Timestamps of so many runs fit into one set of queries.
+const MOST_RUNS: usize = 100;
 /// Another way than the default must be better by this factor.
 const BETTER: f64 = 0.97;
 
@@ -81,39 +89,50 @@ impl<W: Way> Trial<'_, W> {
         let mut taken: Vec<(W, Vec<f64>)> = Vec::new();
         for &way in ways {
             // The first run compiles. What the driver cannot compile is none of this adapter's.
-            match self.seconds(way) {
+            match self.seconds(way, 1) {
                 Ok(_) if !self.race.is_sound(way)? => {
                     let way = way.name();
-                    log::info!("{class}: {way} gives other bits than the default");
+                    log::info!("{class}: {way} gives other bits than it should");
                 }
-                Ok(_) => taken.push((way, vec![self.seconds(way)?])),
+                Ok(_) => taken.push((way, Vec::new())),
                 Err(Error::Shader(reason)) => log::info!("{}: {reason}", way.name()),
                 Err(error) => return Err(error),
             }
         }
-        let first = taken.iter().map(|(_, seconds)| seconds[0]);
-        let limit = HOPELESS * first.fold(f64::INFINITY, f64::min);
-        for _ in 1..ROUNDS {
+        self.warm_up(&taken)?;
+        for round in 0..ROUNDS {
+            let best = taken.iter().map(|(_, seconds)| least(seconds));
+            let limit = HOPELESS * best.fold(f64::INFINITY, f64::min);
             for (way, seconds) in &mut taken {
-                if seconds[0] <= limit {
-                    seconds.push(self.seconds(*way)?);
+                if round < TRIALS || least(seconds) <= limit {
+                    let runs = (LONG / self.seconds(*way, 1)?).ceil();
+                    seconds.push(self.seconds(*way, (runs as usize).clamp(1, MOST_RUNS))?);
                 }
             }
         }
-        // Other work on the device only ever adds to a time.
-        let shortest = |(way, seconds): (W, Vec<f64>)| {
-            let least = seconds.into_iter().fold(f64::INFINITY, f64::min);
-            (way.name(), least)
-        };
+        let shortest = |(way, seconds): (W, Vec<f64>)| (way.name(), least(&seconds));
         Ok(taken.into_iter().map(shortest).collect())
     }
 
-    /// Seconds of one run, by timestamps if the adapter has sound ones.
-    fn seconds(&mut self, way: W) -> Result<f64> {
-        let mut work = self.race.runner(way)?;
+    /// Keeps the device at work for [`WARM_UP`], with all ways in turn.
+    fn warm_up(&mut self, ways: &[(W, Vec<f64>)]) -> Result<()> {
+        let start = Instant::now();
+        for (way, _) in ways.iter().cycle() {
+            if start.elapsed().as_secs_f64() >= WARM_UP {
+                break;
+            }
+            self.seconds(*way, 1)?;
+        }
+        Ok(())
+    }
+
+    /// Seconds of one of so many runs, by timestamps if the adapter has sound ones.
+    fn seconds(&mut self, way: W, runs: usize) -> Result<f64> {
+        let mut once = self.race.runner(way)?;
+        let mut work = || (0..runs).try_for_each(|_| once());
         if self.timestamps {
             if let Some(seconds) = by_timestamps(self.gpu, &mut work)? {
-                return Ok(seconds);
+                return Ok(seconds / runs as f64);
             }
             // A clock that stands still is none.
             self.timestamps = false;
@@ -122,8 +141,13 @@ impl<W: Way> Trial<'_, W> {
         let start = Instant::now();
         work()?;
         self.gpu.synchronize()?;
-        Ok(start.elapsed().as_secs_f64().max(1e-9))
+        Ok(start.elapsed().as_secs_f64().max(1e-9) / runs as f64)
     }
+}
+
+/// The shortest; other work only makes times longer.
+fn least(seconds: &[f64]) -> f64 {
+    seconds.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
 /// `None` when the timestamps cannot be right.
@@ -154,6 +178,69 @@ pub(crate) fn noise(i: usize) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::{sync::Arc, thread, time::Duration};
+
+    /// Ways that sleep for so many milliseconds, and the order in which they ran.
+    const NAMES: [&str; 3] = ["1", "1.5", "9"];
+
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    struct Sleeper(usize);
+
+    impl Way for Sleeper {
+        fn name(&self) -> &'static str {
+            NAMES[self.0]
+        }
+    }
+
+    struct Sleepers(Arc<Mutex<Vec<usize>>>);
+
+    impl Race<Sleeper> for Sleepers {
+        fn runner(&mut self, way: Sleeper) -> Result<Box<dyn FnMut() -> Result<()> + '_>> {
+            let milliseconds: f64 = way.name().parse().expect("a number");
+            Ok(Box::new(move || {
+                self.0.lock().expect("no panic").push(way.0);
+                thread::sleep(Duration::from_secs_f64(1e-3 * milliseconds));
+                Ok(())
+            }))
+        }
+    }
+
+    #[test]
+    fn short_runs_are_repeated_and_slow_ways_tried_twice() {
+        for device in crate::under_test::gpus() {
+            let Device::Gpu(gpu) = &device else { continue };
+            let ran = Arc::new(Mutex::new(Vec::new()));
+            let mut trial = Trial {
+                gpu,
+                race: Box::new(Sleepers(ran.clone())),
+                timestamps: false,
+            };
+            let ways = [0, 1, 2].map(Sleeper);
+            let seconds = trial.measure(&ways, "sleep").expect("sleeps");
+            for ((way, seconds), name) in seconds.iter().zip(NAMES) {
+                let least = 1e-3 * name.parse::<f64>().expect("a number");
+                assert!(*way == name && *seconds >= least, "{way}: {seconds}");
+            }
+            let ran = ran.lock().expect("no panic");
+            let rounds = |way: usize| {
+                // Each round of a way is one run and then some, without another way in between.
+                let parts = ran.chunk_by(|a, b| a == b);
+                parts
+                    .filter(|part| part[0] == way && part.len() > 1)
+                    .count()
+            };
+            assert_eq!((rounds(0), rounds(2)), (ROUNDS, TRIALS), "{ran:?}");
+            // The first run compiles; then all take their turns until the clocks are up.
+            let warm = ran
+                .chunk_by(|a, b| a == b)
+                .take_while(|part| part.len() == 1);
+            let milliseconds: f64 = warm
+                .map(|part| Sleeper(part[0]).name())
+                .map(|name| name.parse::<f64>().expect("a number"))
+                .sum();
+            assert!(milliseconds > 5.0, "{ran:?}");
+        }
+    }
 
     #[test]
     fn the_default_stays_unless_another_is_clearly_faster() {

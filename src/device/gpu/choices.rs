@@ -33,6 +33,17 @@ struct State {
     begun: BTreeSet<(&'static str, &'static str)>,
     /// Taken instead of every choice.
     forced: Option<String>,
+    /// How many [`Held`] there are.
+    held: usize,
+}
+
+/// While it lives nobody is told to measure: somebody else does.
+pub(crate) struct Held<'a>(&'a Choices);
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        lock(&self.0.state).held -= 1;
+    }
 }
 
 fn look<'a>(chosen: &'a Chosen, op: &str, class: &str) -> Option<&'a str> {
@@ -105,7 +116,13 @@ impl Choices {
         let mut state = lock(&self.state);
         let work = state.work.entry((op, class)).or_insert(0.0);
         *work += operations;
-        *work >= enough && state.begun.insert((op, class))
+        *work >= enough && state.held == 0 && state.begun.insert((op, class))
+    }
+
+    /// Until what it returns is dropped, [`Self::worked`] counts and tells nobody to measure.
+    pub(crate) fn hold(&self) -> Held<'_> {
+        lock(&self.state).held += 1;
+        Held(self)
     }
 
     /// Takes one choice for all classes that know it, or none again.
@@ -155,6 +172,17 @@ mod tests {
             refusal: None,
         };
         Choices::new(Cache::at(folder), &report)
+    }
+
+    #[test]
+    fn nobody_measures_amid_a_measurement() {
+        let folder = tempfile::tempdir().unwrap();
+        let choices = choices(folder.path(), "1.0");
+        let held = choices.hold();
+        assert!(!choices.worked("op", "a b", 2.0, 1.0));
+        drop(held);
+        assert!(choices.worked("op", "a b", 0.0, 1.0));
+        assert!(!choices.worked("op", "a b", 2.0, 1.0));
     }
 
     #[test]
