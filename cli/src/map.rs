@@ -49,8 +49,8 @@ fn features_option(text: &str) -> std::result::Result<FeaturesOption, String> {
 #[command(next_help_heading = "Map options")]
 pub(crate) struct MapArgs {
     /// fourier, fastfood, sorf, arc-cosine, nystrom, binning, projection, tensor-sketch,
-    /// hadamard-sketch, skewed-chi2, additive-chi2, identity (the columns themselves), precomputed (columns that are
-    /// kernel values), or several side by side: binning+fourier,
+    /// hadamard-sketch, skewed-chi2, additive-chi2, identity (the columns themselves), precomputed
+    /// (columns that are kernel values), or several side by side: binning+fourier,
     /// 0.3*binning:200+0.7*fourier (weight, map, features); `auto` times fourier, fastfood and
     /// sorf, those that serve the kernel, on the device and takes the cheapest [default: fourier]
     #[arg(long, value_name = "MAP")]

@@ -1,8 +1,8 @@
 //! Features that are products of p complex linear forms: the forms side by side as one dense map,
 //! then their products, frequency by frequency. Sketches of polynomial kernels come so.
 //!
-//! Features lie as [`complex_product`] has them: the real parts of frequencies `0 ..= D/2`, then the
-//! imaginary parts of those between 0 and D/2. Frequency 0, and D/2 of an even D, are real.
+//! Features lie as [`complex_product`] has them: the real parts of frequencies `0 ..= D/2`, then
+//! the imaginary parts of those between 0 and D/2. Frequency 0, and D/2 of an even D, are real.
 
 use super::{Formula, LoadedMap, SparseInput};
 use crate::{
@@ -32,8 +32,8 @@ pub(super) fn is_real(f: usize, features: usize) -> bool {
 /// `entry(k, j, f, part)` is what form k has of column j at frequency f; column d is the constant,
 /// whose value is `root`, and is asked for where that is not 0.
 ///
-/// By Parseval's identity a frequency with an imaginary part counts twice, for its conjugate as well:
-/// amplitudes are `sqrt(2 / D)`, and `sqrt(1 / D)` of real ones. The first form takes them.
+/// By Parseval's identity a frequency with an imaginary part counts twice, for its conjugate as
+/// well: amplitudes are `sqrt(2 / D)`, and `sqrt(1 / D)` of real ones. The first form takes them.
 pub(super) fn side_by_side(
     (d, degree, features): (usize, usize, usize),
     root: f64,

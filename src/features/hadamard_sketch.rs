@@ -58,9 +58,9 @@ pub struct HadamardSketch {
 /// What is drawn of a Hadamard sketch of p factors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Turns {
-    /// Entries of the diagonals in quarter turns, 0 to 3: for each factor first those of the blocks,
-    /// then the signs of the real features, 0 or 2; `[p * (blocks + real features), d]`, or `d + 1`
-    /// with a constant, whose column is the last.
+    /// Entries of the diagonals in quarter turns, 0 to 3: for each factor first those of the
+    /// blocks, then the signs of the real features, 0 or 2; `[p * (blocks + real features), d]`, or
+    /// `d + 1` with a constant, whose column is the last.
     pub quarters: Array2<u32>,
     /// Rows of the Hadamard matrix, below n, `[p, complex features]`; block by block n of them.
     pub rows: Array2<usize>,
@@ -136,9 +136,9 @@ impl HadamardSketch {
     /// Draws the map. `input` prepares raw columns: its scale is the root of the kernel's gamma.
     ///
     /// # Errors
-    /// [`Error::Parameter`] on a degree outside of 1 to 64, a negative constant, quarter turns above
-    /// 3 and rows beyond n; [`Error::HostMemory`] when the matrix of the factors would not fit;
-    /// [`Error::Shape`] when D or d is 0, or what is given is for other numbers of columns or
+    /// [`Error::Parameter`] on a degree outside of 1 to 64, a negative constant, quarter turns
+    /// above 3 and rows beyond n; [`Error::HostMemory`] when the matrix of the factors would not
+    /// fit; [`Error::Shape`] when D or d is 0, or what is given is for other numbers of columns or
     /// features.
     pub fn build(&self, input: Affine) -> Result<HadamardSketchMap> {
         let kernel = Polynomial::new(self.degree, self.constant)?;

@@ -196,8 +196,8 @@ impl TensorSketchMap {
         sketch.build(Affine::read(store)?)
     }
 
-    /// The transformed count sketches side by side: a place is turned by a frequency as the discrete
-    /// Fourier transform turns it.
+    /// The transformed count sketches side by side: a frequency turns a place as the discrete
+    /// Fourier transform does.
     fn sketches(&self) -> DenseMap {
         let s = self.features;
         let waves: Vec<[f64; 2]> = (0..s)

@@ -20,8 +20,8 @@ pub(crate) struct KernelArgs {
     /// arc-cosine:ORDER, linear, polynomial:DEGREE:CONSTANT, additive-chi2,
     /// skewed-chi2:SKEWEDNESS; an unknown name lists all; of `fit` also `auto`, the best of five on
     /// rows held out [default: gaussian; laplacian with binning, arc-cosine:1 with arc-cosine,
-    /// linear with projection and identity, polynomial:2:1 with tensor-sketch and hadamard-sketch, skewed-chi2:1,
-    /// additive-chi2]
+    /// linear with projection and identity, polynomial:2:1 with tensor-sketch and hadamard-sketch,
+    /// skewed-chi2:1, additive-chi2]
     #[arg(long, value_name = "KERNEL", value_parser = kernel_option)]
     kernel: Option<KernelOption>,
     /// Gamma of the kernel's formula, exp(-gamma |x-y|^2) for the Gaussian: a number, `median`,
