@@ -71,7 +71,7 @@ impl Table {
     }
 
     /// Columns less their least value over the training rows, divided by their range there.
-    pub(super) fn from_0_to_1(mut self) -> Self {
+    pub(super) fn scaled_by_range(mut self) -> Self {
         for (mut column, mut test) in self
             .x
             .columns_mut()
@@ -176,14 +176,14 @@ mod tests {
     }
 
     #[test]
-    fn columns_go_from_0_to_1_over_the_training_rows() {
+    fn columns_go_scaled_by_range_over_the_training_rows() {
         let table = Table {
             x: array![[1.0, 5.0], [5.0, 5.0], [3.0, 5.0]],
             y: array![0.0, 1.0, 2.0],
             x_test: array![[7.0, 6.0]],
             y_test: array![1.0],
         };
-        let table = table.from_0_to_1();
+        let table = table.scaled_by_range();
         assert_eq!(table.x, array![[0.0, 0.0], [1.0, 0.0], [0.5, 0.0]]);
         assert_eq!(table.x_test, array![[1.5, 1.0]]);
     }

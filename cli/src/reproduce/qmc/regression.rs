@@ -80,7 +80,7 @@ const CPU: [Setting; 2] = [
     Setting {
         data: "cpu",
         columns: "columns from 0 to 1",
-        scale: Table::from_0_to_1,
+        scale: Table::scaled_by_range,
         sigma: 2.0,
         lambda: 1e-6,
         frequencies: &[100, 500, 1000],
@@ -96,7 +96,7 @@ const CPU: [Setting; 2] = [
 const CENSUS: Setting = Setting {
     data: "census",
     columns: "columns from 0 to 1",
-    scale: Table::from_0_to_1,
+    scale: Table::scaled_by_range,
     sigma: 2.0,
     lambda: 1e-6,
     frequencies: &[400, 1200, 1800, 2200],
