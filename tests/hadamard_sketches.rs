@@ -16,7 +16,7 @@ use ndarray::{Array2, ArrayView1, array};
 
 /// Complex and real features of D.
 fn counts(features: usize) -> (usize, usize) {
-    let real = if features % 2 == 0 { 2 } else { 1 };
+    let real = if features.is_multiple_of(2) { 2 } else { 1 };
     ((features - real) / 2, real)
 }
 
@@ -171,7 +171,7 @@ fn defined(turns: &Turns, root: f64, features: usize, x: ArrayView1<'_, f64>) ->
     let form = |k: usize, diagonal: usize, row: usize| {
         let mut sum = (0.0, 0.0);
         for (j, x) in x.iter().enumerate() {
-            let sign = if (row & j).count_ones() % 2 == 0 {
+            let sign = if (row & j).count_ones().is_multiple_of(2) {
                 *x
             } else {
                 -x
