@@ -244,9 +244,10 @@ pub trait LoadedMap: Debug + Send {
 
     /// As [`Self::featurize`], to host memory of the caller: `rows D` floats, row after row.
     /// Returns whether it did; a map that does not work there writes nothing, and is asked to
-    /// [`Self::featurize`].
-    fn featurize_to(&mut self, x_nd: &Matrix, z_nd: &mut [f32]) -> Result<bool> {
-        let _ = (x_nd, z_nd);
+    /// [`Self::featurize`]. The rows are part of more than caches hold where `past_caches`: best
+    /// written past them.
+    fn featurize_to(&mut self, x_nd: &Matrix, z_nd: &mut [f32], past_caches: bool) -> Result<bool> {
+        let _ = (x_nd, z_nd, past_caches);
         Ok(false)
     }
 

@@ -235,7 +235,7 @@ impl LoadedMap for Loaded {
         product(z_nd, beta_dt, y_nt)
     }
 
-    fn featurize_to(&mut self, x_nd: &Matrix, z_nd: &mut [f32]) -> Result<bool> {
+    fn featurize_to(&mut self, x_nd: &Matrix, z_nd: &mut [f32], _: bool) -> Result<bool> {
         additive_chi2_to(self.samples, x_nd, z_nd)
     }
 }

@@ -192,8 +192,8 @@ impl LoadedMap for Projection {
         Predict::of(self).run(x_nd, beta_dt, y_nt)
     }
 
-    fn featurize_to(&mut self, x_nd: &Matrix, z_nd: &mut [f32]) -> Result<bool> {
-        self.run_to(x_nd, z_nd)
+    fn featurize_to(&mut self, x_nd: &Matrix, z_nd: &mut [f32], past_caches: bool) -> Result<bool> {
+        self.run_to(x_nd, z_nd, past_caches)
     }
 
     fn featurize_sparse(&mut self, x: &SparseInput, z_nd: &mut [f32]) -> Result<bool> {

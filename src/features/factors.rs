@@ -140,7 +140,7 @@ impl LoadedMap for Loaded {
         Ok(())
     }
 
-    fn featurize_to(&mut self, x_nd: &Matrix, z_nd: &mut [f32]) -> Result<bool> {
+    fn featurize_to(&mut self, x_nd: &Matrix, z_nd: &mut [f32], _: bool) -> Result<bool> {
         if self.device.is_gpu() {
             return Ok(false);
         }

@@ -125,6 +125,11 @@ pub(crate) trait HostRows {
     /// The memory of some rows, if it holds f32 row after row.
     fn lend(&mut self, rows: Range<usize>) -> Option<&mut [f32]>;
 
+    /// Whether what it lends is part of more than caches hold, and nobody reads it meanwhile.
+    fn is_past_caches(&self) -> bool {
+        false
+    }
+
     /// Hears that the features of the rows are in the memory that it lent for them.
     fn filled(&mut self) -> Result<()> {
         Ok(())
@@ -316,8 +321,9 @@ impl<'m> Featurizer<'m> {
             |(work, to), range, most| {
                 let at = place(&range);
                 let x = x.part(range);
+                let past_caches = to.is_past_caches();
                 if let Some(z) = to.lend(at)
-                    && work.run_to(&x, z, most)?
+                    && work.run_to(&x, (z, past_caches), most)?
                 {
                     return Ok(Sent::There);
                 }

@@ -8,6 +8,7 @@ use crate::{
     Error, Result,
     data::{ChunkSource, Rows, SparseRows},
     flow::Run,
+    simd::PastCache,
     wait::wait,
 };
 use ndarray::{ArrayView2, ArrayViewMut2, Axis, s};
@@ -240,6 +241,10 @@ impl<T: FeatureValue> HostRows for Place<'_, T> {
         T::as_computed(self.z_nd.as_slice_mut()?.get_mut(rows)?)
     }
 
+    fn is_past_caches(&self) -> bool {
+        size_of::<T>() * self.z_nd.len() >= PastCache::BYTES
+    }
+
     fn take(&mut self, rows: Range<usize>, z_nd: ArrayView2<'_, f32>) -> Result<()> {
         if rows.end > self.z_nd.nrows() {
             return Err(self.wrong(&format!("at least {} rows", rows.end)));
@@ -426,6 +431,21 @@ mod tests {
             let error = error.expect_err("shape").to_string();
             assert!(error.contains(said), "{error}");
         }
+    }
+
+    /// What many calls fill is part of the whole.
+    #[test]
+    fn memory_is_judged_by_all_that_is_wanted() {
+        let past = |rows: usize| {
+            let mut z = Array2::<f32>::zeros((rows, 256));
+            Place {
+                z_nd: z.view_mut(),
+                proceed: &mut || Ok(()),
+                columns: 256,
+            }
+            .is_past_caches()
+        };
+        assert!(!past(4096) && past(32_768));
     }
 
     #[test]

@@ -188,8 +188,15 @@ impl Projection {
     }
 
     /// As [`Self::run`] on the CPU, to memory of the caller, `rows * D` floats. `false` on a GPU,
-    /// where nothing is written.
-    pub(crate) fn run_to(&self, x_nd: &Matrix, z_nd: &mut [f32]) -> Result<bool> {
+    /// where nothing is written. `past_caches` as [`LoadedMap::featurize_to`] has it.
+    ///
+    /// [`LoadedMap::featurize_to`]: crate::features::LoadedMap::featurize_to
+    pub(crate) fn run_to(
+        &self,
+        x_nd: &Matrix,
+        z_nd: &mut [f32],
+        past_caches: bool,
+    ) -> Result<bool> {
         self.check_input(x_nd)?;
         let Loaded::Cpu(map) = &self.loaded else {
             return Ok(false);
@@ -202,7 +209,7 @@ impl Projection {
                 self.outputs
             )));
         }
-        map.run(x_nd.cpu("x")?, z_nd);
+        map.write(x_nd.cpu("x")?, z_nd, past_caches);
         Ok(true)
     }
 

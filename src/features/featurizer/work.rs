@@ -159,8 +159,13 @@ impl<'m> Work<'m> {
     }
 
     /// Takes the rows `x` through the only lane and writes its features to memory of the caller, as
-    /// the map can where it works on the host. Returns whether it did.
-    pub(super) fn run_to(&mut self, x: &Rows, z_nd: &mut [f32], most: usize) -> Result<bool> {
+    /// the map can where it works on the host; past the caches if told to. Returns whether it did.
+    pub(super) fn run_to(
+        &mut self,
+        x: &Rows,
+        (z_nd, past_caches): (&mut [f32], bool),
+        most: usize,
+    ) -> Result<bool> {
         self.load()?;
         let Self {
             lanes,
@@ -180,7 +185,7 @@ impl<'m> Work<'m> {
             return Ok(false);
         };
         lane.map.input().load(x, x_nd)?;
-        map.featurize_to(x_nd, z_nd)
+        map.featurize_to(x_nd, z_nd, past_caches)
     }
 
     /// As [`Self::run_to`] for sparse rows.

@@ -52,8 +52,14 @@ impl Map {
         self.freqs() * self.nonlinearity.outputs()
     }
 
-    /// Writes the features of the rows of `x`.
+    /// Writes the features of the rows of `x`; more than the caches hold is written past them:
+    /// nobody reads it before it would have left.
     pub(in crate::ops) fn run(&self, x: &[f32], z: &mut [f32]) {
+        self.write(x, z, size_of_val(z) >= PastCache::BYTES);
+    }
+
+    /// As [`Self::run`], past the caches or not.
+    pub(super) fn write(&self, x: &[f32], z: &mut [f32], past: bool) {
         let cpu = &self.cpu;
         let outputs = self.outputs();
         let rows = z.len() / outputs;
@@ -64,9 +70,6 @@ impl Map {
         // Products of the call, x.len() being rows times depth.
         let worth = (x.len() * self.freqs()).div_ceil(WORTH_A_THREAD);
         let threads = cpu.threads().min(worth);
-        // More than the caches hold is written past them: nobody reads it before it would have
-        // left.
-        let past = size_of_val(z) >= PastCache::BYTES;
         cpu.call();
         // Alone, with many rows each, or with frequencies each: the sums of an entry have one order
         // in all three.
@@ -379,3 +382,39 @@ impl Epilogue for Copy<'_> {
 
 /// With fewer rows a thread, threads share the frequencies instead.
 const SPLIT_ROWS: usize = 12;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::Array2;
+
+    /// Wherever memory begins, with rows of whole vectors and of others.
+    #[test]
+    fn what_goes_past_the_caches_has_the_same_bits() {
+        let cpu = CpuDevice::with_threads(2).expect("starts");
+        for (freqs, nonlinearity) in [
+            (64, Nonlinearity::CosSin),
+            (96, Nonlinearity::Cos),
+            (45, Nonlinearity::CosSin),
+        ] {
+            let w = |(k, j): (usize, usize)| ((k * 7 + j * 3) % 11) as f32 * 0.1 - 0.5;
+            let map = DenseMap {
+                w_ds: Array2::from_shape_fn((5, freqs), w),
+                phase_s: (0..freqs).map(|j| j as f32 / freqs as f32).collect(),
+                amplitude_s: vec![0.5; freqs],
+                nonlinearity,
+            };
+            let map = Map::new(&cpu, &map);
+            for rows in [1, 700] {
+                let x: Vec<f32> = (0..rows * 5).map(|i| (i % 13) as f32 * 0.2).collect();
+                let mut expected = vec![f32::NAN; rows * map.outputs()];
+                map.write(&x, &mut expected, false);
+                for from in [0, 1, 16] {
+                    let mut all = vec![f32::NAN; from + expected.len()];
+                    map.write(&x, &mut all[from..], true);
+                    assert!(all[from..] == expected, "{rows} {freqs} {from}");
+                }
+            }
+        }
+    }
+}
