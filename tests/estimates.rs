@@ -146,7 +146,7 @@ fn antithetic_arc_cosine_features_err_less() {
         let of = |sampling| mean_error(order, sampling);
         let (orthogonal, antithetic) = (of("orthogonal"), of("antithetic"));
         println!("order {order}: {orthogonal:.4} orthogonal, {antithetic:.4} antithetic");
-        let at_most = [0.85, 0.45, 0.7][order as usize];
+        let at_most = [0.72, 0.31, 0.42][order as usize];
         assert!(antithetic < at_most * orthogonal, "{order}");
     }
 }

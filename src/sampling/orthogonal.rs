@@ -20,26 +20,37 @@ pub(super) fn draw(
     seed: Seed,
 ) -> Result<Vec<f64>> {
     let radii = radii(measure, d, s, seed)?;
-    let mut omega = vec![0.0; s * d];
-    let blocks: Vec<_> = omega
-        .chunks_mut(d * d)
-        .zip(radii.chunks(d))
-        .enumerate()
-        .collect();
-    blocks.into_par_iter().for_each(|(block, (rows, radii))| {
-        let rotation = Rotation::draw(d, radii.len(), seed, block as u64);
-        let panels = rows.par_chunks_mut(PANEL * d).zip(radii.par_chunks(PANEL));
-        panels.enumerate().for_each(|(panel, (rows, radii))| {
-            rotation.directions(panel * PANEL, rows);
-            for (row, radius) in rows.chunks_mut(d).zip(radii) {
-                row.iter_mut().for_each(|w| *w *= radius);
-            }
-        });
-    });
-    Ok(omega)
+    Ok(scaled(directions(d, s, seed), &radii))
 }
 
-fn radii(measure: &dyn SpectralMeasure, d: usize, s: usize, seed: Seed) -> Result<Vec<f64>> {
+/// `s` directions of length 1 in `d` dimensions, row by row: frames of d that are orthogonal.
+pub(super) fn directions(d: usize, s: usize, seed: Seed) -> Vec<f64> {
+    let mut all = vec![0.0; s * d];
+    let blocks: Vec<_> = all.chunks_mut(d * d).enumerate().collect();
+    blocks.into_par_iter().for_each(|(block, rows)| {
+        let rotation = Rotation::draw(d, rows.len() / d, seed, block as u64);
+        let panels = rows.par_chunks_mut(PANEL * d).enumerate();
+        panels.for_each(|(panel, rows)| rotation.directions(panel * PANEL, rows));
+    });
+    all
+}
+
+/// Directions, row by row, made as long as `radii` say.
+pub(super) fn scaled(mut directions: Vec<f64>, radii: &[f64]) -> Vec<f64> {
+    let d = directions.len() / radii.len().max(1);
+    for (row, radius) in directions.chunks_mut(d.max(1)).zip(radii) {
+        row.iter_mut().for_each(|w| *w *= radius);
+    }
+    directions
+}
+
+/// The lengths of `s` frequencies of length `d`.
+pub(super) fn radii(
+    measure: &dyn SpectralMeasure,
+    d: usize,
+    s: usize,
+    seed: Seed,
+) -> Result<Vec<f64>> {
     let mut draws = seed.stream(Stream::Radii, 0);
     let radii: Option<Vec<f64>> = (0..s).map(|_| measure.radius(d, &mut draws)).collect();
     radii.ok_or_else(|| {

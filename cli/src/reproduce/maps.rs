@@ -189,7 +189,7 @@ fn table_of(sizes: &[usize], measured: &[Errors]) -> Grid {
     let mut head = vec!["kernel".to_owned(), "map".to_owned()];
     head.extend(sizes.iter().map(|size| format!("{size} features")));
     let mut grid = Grid::new(head).caption(
-        "Antithetic frequencies are orthogonal ones in pairs +w and -w, all of one length: what the length of a frequency adds \
+        "Antithetic frequencies are orthogonal ones in pairs +w and -w, in frames that keep apart, all of one length: what the length of a frequency adds \
          to the error is none of a homogeneous kernel's. Of binning the table counts grids, each of which gives a row one \
          feature that is not 0.",
     );
