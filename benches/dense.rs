@@ -108,7 +108,7 @@ fn gram(device: &Device) -> Result<()> {
                 "square".into(),
                 Box::new(|| {
                     square
-                        .set(z_nd, y_n1)
+                        .add(z_nd, y_n1)
                         .and_then(|()| device.synchronize())
                         .expect("runs");
                 }),

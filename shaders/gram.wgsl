@@ -1,11 +1,13 @@
-// Adds Z'[Z | Y] of at most 4096 rows to a compensated pair (hi, lo), upper triangle of tiles only
-// (SQUARE: all, a baseline).
+// Sums Z'[Z | Y], upper triangle of tiles only (SQUARE: all, a baseline). Blocks of BLOCK rows are
+// summed in f32, from row0 on. They are added one after another to compensated pairs; or, SPLIT,
+// each is left by a workgroup of its own, for gram_add.wgsl.
 //
-// Grid: one workgroup per tile of T x T entries, TX x TY invocations, each TM x TN entries. Tile p
-// counts the row tiles i of Z'Z from the top and, within one, the column tiles i .. z_tiles of Z
-// and then the y_tiles of Y. Tiles lie one after another in hi and lo, row-major; those of a panel
-// start at tile0. Requires: square tiles; z and y rows whole vec4s apart. Columns in the padding
-// give entries that nobody reads.
+// Grid: one workgroup per tile of T x T entries (SPLIT: x blocks in z), TX x TY invocations, each
+// TM x TN entries. Tile p counts the row tiles i of Z'Z from the top and, within one, the column
+// tiles i .. z_tiles of Z and then the y_tiles of Y; those of a panel start at tile0. In sums tiles
+// lie one after another, row-major, each with all its high parts before its low ones; SPLIT, f32
+// sums [blocks][tiles]. Requires: square tiles; BLOCK whole stages; z and y rows whole vec4s apart.
+// Columns in the padding give entries that nobody reads.
 //@ let T = TX * TN
 //@ let TN4 = TN / 4
 //@ let TM4 = TM / 4
@@ -21,8 +23,6 @@ struct Params {
     y_tiles: u32,
     tile0: u32,
     tile_count: u32,
-    // 1 when hi and lo hold nothing yet.
-    fresh: u32,
     // Always 0; the compiler does not know.
     zero: u32,
 }
@@ -30,19 +30,17 @@ struct Params {
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> z: array<vec4f>;
 @group(0) @binding(2) var<storage, read> y: array<vec4f>;
-@group(0) @binding(3) var<storage, read_write> hi: array<vec4f>;
-@group(0) @binding(4) var<storage, read_write> lo: array<vec4f>;
+@group(0) @binding(3) var<storage, read_write> sums: array<vec4f>;
 
 //@ if BK > 0
 var<workgroup> a_tile: array<vec4f, ${BK * T4}>;
 var<workgroup> b_tile: array<vec4f, ${BK * T4}>;
 //@ end
 
-// A value that no driver can reason about: keeps the two-sum from being "simplified" to zero.
-fn opaque(v: vec4f) -> vec4f {
-    return bitcast<vec4f>(bitcast<vec4u>(v) ^ vec4u(params.zero));
-}
+//@ if SPLIT == 0
+//@ include two_sum
 
+//@ end
 // Rows beyond the last count as zero; without stages nobody asks for them.
 fn load_a(k: u32, col4: u32) -> vec4f {
     if k >= params.row_end { return vec4f(0.0); }
@@ -86,11 +84,6 @@ fn main(
     tile_j += tile_i;
 //@ end
 
-//@ for i in 0..TM
-//@ for j in 0..TN4
-    var acc${i}_${j} = vec4f(0.0);
-//@ end
-//@ end
     let last4 = params.z_stride4 - 1u;
     let col4_i = tile_i * ${T4}u;
 //@ if BK > 0
@@ -99,86 +92,101 @@ fn main(
     let row = lane / ${T4}u;
     let a_col4 = min(col4_i + lane % ${T4}u, last4);
     let b_col4 = lane % ${T4}u;
-//@ for n in 0..BK * T4 / THREADS
-    var a_next${n} = load_a(params.row0 + row + ${n * (THREADS / T4)}u, a_col4);
-    var b_next${n} = load_b(params.row0 + row + ${n * (THREADS / T4)}u, tile_j, b_col4);
 //@ end
-    for (var k0 = params.row0; k0 < params.row_end; k0 += ${BK}u) {
-//@ for n in 0..BK * T4 / THREADS
-        a_tile[lane + ${n * THREADS}u] = a_next${n};
-        b_tile[lane + ${n * THREADS}u] = b_next${n};
-//@ end
-        workgroupBarrier();
-        // The next stage is on its way while this one is worked on.
-        if k0 + ${BK}u < params.row_end {
-//@ for n in 0..BK * T4 / THREADS
-            a_next${n} = load_a(k0 + row + ${BK + n * (THREADS / T4)}u, a_col4);
-            b_next${n} = load_b(k0 + row + ${BK + n * (THREADS / T4)}u, tile_j, b_col4);
-//@ end
-        }
-        // As in product_loop, UNROLL depths are written out.
-//@ if UNROLL < BK
-        for (var k = 0u; k < ${BK}u; k += ${UNROLL}u) {
+    let place = local.y * ${TM * T4}u + local.x;
+//@ if SPLIT
+    let block0 = params.row0 + group.z * ${BLOCK}u;
+    {
 //@ else
-        {
-            let k = 0u;
+    for (var block0 = params.row0; block0 < params.row_end; block0 += ${BLOCK}u) {
 //@ end
-//@ for u in 0..UNROLL
-            {
-//@ for j in 0..TN4
-                let b${j} = b_tile[(k + ${u}u) * ${T4}u + ${j * TX}u + local.x];
-//@ end
-//@ for i in 0..TM4
-                let a${i} = a_tile[(k + ${u}u) * ${T4}u + local.y * ${TM4}u + ${i}u];
-//@ end
+        let block_end = min(block0 + ${BLOCK}u, params.row_end);
 //@ for i in 0..TM
 //@ for j in 0..TN4
-                acc${i}_${j} = fma(vec4f(a${i / 4}[${i % 4}]), b${j}, acc${i}_${j});
+        var acc${i}_${j} = vec4f(0.0);
 //@ end
+//@ end
+//@ if BK > 0
+//@ for n in 0..BK * T4 / THREADS
+        var a_next${n} = load_a(block0 + row + ${n * (THREADS / T4)}u, a_col4);
+        var b_next${n} = load_b(block0 + row + ${n * (THREADS / T4)}u, tile_j, b_col4);
+//@ end
+        for (var k0 = block0; k0 < block_end; k0 += ${BK}u) {
+//@ for n in 0..BK * T4 / THREADS
+            a_tile[lane + ${n * THREADS}u] = a_next${n};
+            b_tile[lane + ${n * THREADS}u] = b_next${n};
+//@ end
+            workgroupBarrier();
+            // The next stage is on its way while this one is worked on.
+            if k0 + ${BK}u < block_end {
+//@ for n in 0..BK * T4 / THREADS
+                a_next${n} = load_a(k0 + row + ${BK + n * (THREADS / T4)}u, a_col4);
+                b_next${n} = load_b(k0 + row + ${BK + n * (THREADS / T4)}u, tile_j, b_col4);
 //@ end
             }
-//@ end
-        }
-        // The next stage overwrites what neighbours still read.
-        workgroupBarrier();
-    }
+            // As in product_loop, UNROLL depths are written out.
+//@ if UNROLL < BK
+            for (var k = 0u; k < ${BK}u; k += ${UNROLL}u) {
 //@ else
-    for (var k = params.row0; k < params.row_end; k++) {
+            {
+                let k = 0u;
+//@ end
+//@ for u in 0..UNROLL
+                {
 //@ for j in 0..TN4
-        let b${j} = load_b(k, tile_j, ${j * TX}u + local.x);
+                    let b${j} = b_tile[(k + ${u}u) * ${T4}u + ${j * TX}u + local.x];
 //@ end
 //@ for i in 0..TM4
-        let a${i} = z[k * params.z_stride4 + min(col4_i + local.y * ${TM4}u + ${i}u, last4)];
+                    let a${i} = a_tile[(k + ${u}u) * ${T4}u + local.y * ${TM4}u + ${i}u];
 //@ end
 //@ for i in 0..TM
 //@ for j in 0..TN4
-        acc${i}_${j} = fma(vec4f(a${i / 4}[${i % 4}]), b${j}, acc${i}_${j});
+                    acc${i}_${j} = fma(vec4f(a${i / 4}[${i % 4}]), b${j}, acc${i}_${j});
+//@ end
+//@ end
+                }
+//@ end
+            }
+            // The next stage overwrites what neighbours still read.
+            workgroupBarrier();
+        }
+//@ else
+        for (var k = block0; k < block_end; k++) {
+//@ for j in 0..TN4
+            let b${j} = load_b(k, tile_j, ${j * TX}u + local.x);
+//@ end
+//@ for i in 0..TM4
+            let a${i} = z[k * params.z_stride4 + min(col4_i + local.y * ${TM4}u + ${i}u, last4)];
+//@ end
+//@ for i in 0..TM
+//@ for j in 0..TN4
+            acc${i}_${j} = fma(vec4f(a${i / 4}[${i % 4}]), b${j}, acc${i}_${j});
+//@ end
+//@ end
+        }
+//@ end
+//@ if SPLIT
+        let base = (group.z * params.tile_count + p) * ${T * T4}u + place;
+//@ for i in 0..TM
+//@ for j in 0..TN4
+        sums[base + ${i * T4 + j * TX}u] = acc${i}_${j};
+//@ end
+//@ end
+//@ else
+        let base = p * ${2 * T * T4}u + place;
+//@ for i in 0..TM
+//@ for j in 0..TN4
+        add(base + ${i * T4 + j * TX}u, acc${i}_${j});
+//@ end
 //@ end
 //@ end
     }
-//@ end
-
-    let base = p * ${T * T4}u + local.y * ${TM * T4}u + local.x;
-//@ for i in 0..TM
-//@ for j in 0..TN4
-    add(base + ${i * T4 + j * TX}u, acc${i}_${j});
-//@ end
-//@ end
 }
+//@ if SPLIT == 0
 
-// (hi, lo) += v, with the rounding error of hi + v (Knuth's two-sum) kept in lo.
 fn add(at: u32, v: vec4f) {
-    if params.fresh == 1u {
-        hi[at] = v;
-        lo[at] = vec4f(0.0);
-        return;
-    }
-    // rest is what of v arrived in the sum; what old and v lost together is the error, exactly.
-    // With one opaque() less a driver may cancel terms, and lo stays zero: plain f32 sums again.
-    let old = hi[at];
-    let sum = opaque(old + v);
-    let rest = opaque(sum - old);
-    let error = opaque(old - opaque(sum - rest)) + opaque(v - rest);
-    hi[at] = sum;
-    lo[at] = lo[at] + error;
+    let sum = plus(Pair(sums[at], sums[at + ${T * T4}u]), v);
+    sums[at] = sum.hi;
+    sums[at + ${T * T4}u] = sum.lo;
 }
+//@ end

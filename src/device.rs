@@ -95,6 +95,15 @@ impl Device {
         }
     }
 
+    /// A handle of the same device through which a row has the same bits in every batch. On the CPU
+    /// it always has.
+    pub(crate) fn steady(&self) -> Self {
+        match self {
+            Self::Cpu(_) => self.clone(),
+            Self::Gpu(gpu) => Self::Gpu(gpu.steady()),
+        }
+    }
+
     /// Ends a step of work that is not waited for: on a GPU few steps are under way at a time.
     pub(crate) fn step(&self, pace: &mut gpu::Pace) -> crate::Result<()> {
         match self {

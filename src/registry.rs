@@ -39,7 +39,7 @@ pub const REGISTRY: &[Row] = &[
     },
     Row {
         op: "gram",
-        shaders: &[&gram::OP],
+        shaders: &[&gram::OP, &gram::ADD_OP],
         check: gram::check::run,
         bench: bench::GRAM,
     },

@@ -4,10 +4,10 @@
 mod common;
 
 use bochner::{
-    Device, Matrix, Result, Run,
+    Device, Matrix, Result, Run, Step,
     data::{MemorySource, Part, Rows, Split, Survey},
     device::CpuDevice,
-    features::{Affine, Fastfood, FeatureMap, Form, Fourier, Nystrom},
+    features::{Affine, Fastfood, FeatureMap, Form, Fourier, Mixed, Nystrom},
     kernels::Gaussian,
     models::{FitOptions, LinearModel},
     seed::Seed,
@@ -197,6 +197,67 @@ fn sums_do_not_depend_on_chunks_devices_or_parts() {
         assert!((whole.y_square_t[k] / exact.1[k] - 1.0).abs() < 1e-10);
     }
     assert!(a.clone().merge(&NormalEquations::zero(3, 2)).is_err());
+}
+
+/// Blocks of rows are those of the data: chunks that no block is a multiple of, and chunks whose
+/// last has one row, change no bit of the sums on any device, nor do maps that multiply rows.
+#[test]
+fn sums_have_the_same_bits_in_chunks_of_any_size() {
+    let (x, y) = regression(2049);
+    let input = || Affine::identity(5).lengthscale(2.0).expect("positive");
+    let fastfood = || Fastfood::new(Gaussian).features(60);
+    let nystrom = Nystrom::new(Gaussian).features(50);
+    let turned = Array2::from_shape_fn((5, 5), |(i, j)| ((3 * i + j) as f64).sin());
+    let behind = fastfood().build(input()).expect("builds");
+    let maps: [Box<dyn FeatureMap>; 4] = [
+        map(5, 100),
+        Box::new(fastfood().build(input()).expect("builds")),
+        Box::new(nystrom.build(input(), &x).expect("builds")),
+        Mixed::of(Affine::identity(5), &turned, Box::new(behind)).expect("fits"),
+    ];
+    let weights = Array1::from_shape_fn(2049, |i| (i % 7) as f64 / 3.0);
+    for (device, map) in devices()
+        .iter()
+        .flat_map(|d| maps.iter().map(move |map| (d, map)))
+    {
+        let source = MemorySource::new(&x, Some(y.clone())).expect("finite");
+        let weighted = source.clone().with_weights(weights.clone());
+        for mut source in [source, weighted.expect("weights")] {
+            let mut in_chunks = |memory| {
+                let (heard, steps) = std::sync::mpsc::channel();
+                let run = Run::on(device).memory(memory);
+                let run = run.progress(move |step| heard.send(step).expect("heard"));
+                let targets = Targets::Real {
+                    columns: 2,
+                    shift: vec![0.0, 1e6],
+                };
+                let sums = NormalEquations::accumulate(map.as_ref(), &mut source, &targets, run);
+                let first = steps.iter().next();
+                (sums.expect("accumulates"), first)
+            };
+            let (whole, rows) = in_chunks(Run::DEFAULT_MEMORY);
+            if device.is_gpu() {
+                assert_eq!(rows, Some(Step::Rows(2049)));
+            }
+            let mut sizes = Vec::new();
+            for memory in [6_000, 26_000, 90_000, 170_000, 520_000] {
+                let (sums, rows) = in_chunks(memory);
+                let Some(Step::Rows(rows)) = rows else {
+                    panic!("no rows were heard of")
+                };
+                let name = map.name();
+                assert!(
+                    sums == whole,
+                    "{name}, chunks of {rows} rows on {device:?}: {:e}",
+                    relative(&sums.gram_dd, &whole.gram_dd)
+                );
+                sizes.push(rows);
+            }
+            sizes.dedup();
+            let odd = sizes.iter().filter(|&&rows| 512 % rows != 0);
+            assert!(odd.count() > 1 && sizes[0] == 8, "{sizes:?}");
+        }
+    }
 }
 
 #[test]

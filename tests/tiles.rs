@@ -15,7 +15,7 @@ use bochner::{
     },
     ops::{
         Nonlinearity,
-        gram::{self, GramAccumulator},
+        gram::{self, GramAccumulator, Panels},
         predict::Predict,
         product::product_with,
         projection::{self, DenseMap, Projection},
@@ -129,7 +129,7 @@ fn gram_sums_have_the_same_bits_with_every_tile() {
         let z_nd = upload(device, &normal(333, 131, 1));
         let y_nt = upload(device, &normal(333, 3, 2));
         same_bits(device, SQUARE_MENU, |tile| {
-            let sums = GramAccumulator::with_tile(device, 131, 3, tile, u64::MAX);
+            let sums = GramAccumulator::with_tile(device, 131, 3, tile, Panels::WHOLE);
             let mut sums = sums.expect("fits");
             for _ in 0..3 {
                 sums.add(&z_nd, &y_nt).expect("runs");
@@ -193,7 +193,7 @@ fn baselines_agree_with_the_ops() {
         let (z_nd, y_n1) = (upload(device, &z), upload(device, &y));
         for &tile in SQUARE_MENU {
             let mut square = SquareGram::new(device, 130, tile).expect("fits");
-            square.set(&z_nd, &y_n1).expect("runs");
+            square.add(&z_nd, &y_n1).expect("runs");
             let corner = square.corner().expect("reads back");
             let exact = gram::reference(z.view(), y.view()).gram_dd;
             let side = tile.cols() as usize;

@@ -10,7 +10,7 @@ use crate::{
     ops::{
         Binding, Op, Variant,
         dispatch::narrow,
-        gram::{self, GramParams},
+        gram::{self, GramParams, Way},
     },
 };
 
@@ -83,8 +83,7 @@ pub struct SquareGram {
     gpu: GpuDevice,
     tile: Tile,
     tiles: usize,
-    hi: PooledBuffer,
-    lo: PooledBuffer,
+    sums: PooledBuffer,
 }
 
 impl SquareGram {
@@ -96,38 +95,32 @@ impl SquareGram {
         let side = tile.cols() as usize;
         let tiles = features.div_ceil(side);
         // One column of tiles for a target.
-        let bytes = 4 * (tiles * (tiles + 1) * side * side) as u64;
+        let bytes = 8 * (tiles * (tiles + 1) * side * side) as u64;
+        let sums = gpu.buffer(bytes, || "a full Gram matrix".into())?;
+        gpu.clear(&sums, bytes);
         Ok(Self {
             gpu: gpu.clone(),
             tile,
             tiles,
-            hi: gpu.buffer(bytes, || "a full Gram matrix".into())?,
-            lo: gpu.buffer(bytes, || "a full Gram matrix".into())?,
+            sums,
         })
     }
 
-    /// Overwrites the sums with `Z'Z` and `Z'y` of at most [`gram::BLOCK_ROWS`] rows.
-    pub fn set(&mut self, z_nd: &Matrix, y_n1: &Matrix) -> Result<()> {
+    /// Adds `Z'Z` and `Z'y`.
+    pub fn add(&mut self, z_nd: &Matrix, y_n1: &Matrix) -> Result<()> {
         let params = GramParams {
             row0: 0,
-            row_end: narrow(z_nd.rows().min(gram::BLOCK_ROWS))?,
+            row_end: narrow(z_nd.rows())?,
             z_stride4: narrow(z_nd.stride() / 4)?,
             y_stride4: narrow(y_n1.stride() / 4)?,
             z_tiles: narrow(self.tiles)?,
             y_tiles: 1,
             tile0: 0,
             tile_count: narrow(self.tiles * (self.tiles + 1))?,
-            fresh: 1,
             zero: 0,
         };
-        let variant = gram::variant(self.tile, true);
-        gram::record(
-            &self.gpu,
-            (&self.tile, variant),
-            &params,
-            [z_nd, y_n1],
-            [&self.hi, &self.lo],
-        )
+        let what = (&self.tile, Way::Square);
+        gram::record(&self.gpu, what, &params, [z_nd, y_n1], &self.sums)
     }
 
     /// Entry `[i, j]` of `Z'Z` for every i and j of the first tile and the first two columns of
@@ -135,9 +128,11 @@ impl SquareGram {
     pub fn corner(&self) -> Result<ndarray::Array2<f32>> {
         let side = self.tile.cols() as usize;
         let mut corner = ndarray::Array2::zeros((side, 2 * side));
-        self.gpu.download(&self.hi, 2 * side * side, |data| {
-            for (at, &v) in data.iter().enumerate() {
-                let (tile, within) = (at / (side * side), at % (side * side));
+        let area = side * side;
+        self.gpu.download(&self.sums, 3 * area, |data| {
+            // The low parts of the first tile lie between.
+            for (at, &v) in data.iter().enumerate().filter(|(at, _)| at / area != 1) {
+                let (tile, within) = (at / (2 * area), at % area);
                 corner[[within / side, tile * side + within % side]] = v;
             }
         })?;

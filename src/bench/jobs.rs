@@ -153,8 +153,7 @@ impl Job for Gram {
             self.sums.add(&self.z_nd, &self.y_nt)?;
         }
         // What is kept for later would be another run's work.
-        self.sums.settle();
-        Ok(())
+        self.sums.settle()
     }
 
     fn error(&mut self) -> Result<f64> {

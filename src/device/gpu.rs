@@ -32,6 +32,7 @@ use pipeline::Pipelines;
 use saved::SavedPipelines;
 use std::{
     fmt,
+    ops::Range,
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 use submission::SubmissionPart;
@@ -42,7 +43,16 @@ const MAX_BINDING: u64 = (1 << 31) - 4;
 /// An opened adapter. Cloning is cheap; clones share pipelines, pooled buffers and the command
 /// queue.
 #[derive(Clone)]
-pub struct GpuDevice(Arc<Inner>);
+pub struct GpuDevice(Arc<Inner>, Rows);
+
+/// What may depend on how many rows come at a time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rows {
+    /// How long they take, and the last places of what becomes of them.
+    Any,
+    /// How long they take.
+    Steady,
+}
 
 struct Inner {
     device: wgpu::Device,
@@ -74,7 +84,8 @@ impl WeakGpu {
     /// The device, unless it was closed or lost.
     pub(super) fn upgrade(&self) -> Option<GpuDevice> {
         let inner = self.0.upgrade()?;
-        inner.faults.alive().is_ok().then_some(GpuDevice(inner))
+        let gpu = GpuDevice(inner, Rows::Any);
+        gpu.0.faults.alive().is_ok().then_some(gpu)
     }
 }
 
@@ -116,7 +127,7 @@ impl GpuDevice {
         let faults = Faults::of(&device);
         let limits = device.limits();
         let choices = Choices::new(Cache::user(), &report);
-        Self(Arc::new(Inner {
+        let inner = Inner {
             device,
             queue,
             report,
@@ -132,7 +143,19 @@ impl GpuDevice {
             checked: Default::default(),
             #[cfg(test)]
             small_dispatches: Default::default(),
-        }))
+        };
+        Self(Arc::new(inner), Rows::Any)
+    }
+
+    /// A handle of the same device for work whose bits must not depend on how rows are cut into
+    /// chunks: ops that are asked through it take no form of their own for few rows.
+    pub(crate) fn steady(&self) -> Self {
+        Self(self.0.clone(), Rows::Steady)
+    }
+
+    /// Whether this handle is a [`Self::steady`] one.
+    pub(crate) fn is_steady(&self) -> bool {
+        self.1 == Rows::Steady
     }
 
     /// Name, kind, driver and limits of the adapter.
@@ -223,6 +246,28 @@ impl GpuDevice {
             self.encoder(&mut recorder)
                 .clear_buffer(buffer, 0, Some(bytes));
         }
+    }
+
+    /// Records a copy of some floats of one buffer to another, from float `at` on.
+    pub(crate) fn copy_floats(
+        &self,
+        from: &wgpu::Buffer,
+        floats: Range<usize>,
+        to: &wgpu::Buffer,
+        at: usize,
+    ) -> Result<()> {
+        let bytes = |floats: usize| 4 * floats as u64;
+        {
+            let mut recorder = lock(&self.0.recorder);
+            self.encoder(&mut recorder).copy_buffer_to_buffer(
+                from,
+                bytes(floats.start),
+                to,
+                bytes(at),
+                bytes(floats.len()),
+            );
+        }
+        self.check()
     }
 
     /// The encoder, between passes.

@@ -25,9 +25,17 @@ const fn enough_workgroups(kind: AdapterKind) -> usize {
     }
 }
 
+/// Invocations that keep an adapter of this kind busy.
+pub(crate) const fn enough_invocations(kind: AdapterKind) -> usize {
+    enough_workgroups(kind) * TX * LANES
+}
+
 /// The form of few rows on this adapter, unless a tile was forced; with it forced, also where it
-/// would not be taken.
+/// would not be taken. None where bits must not depend on the number of rows.
 pub(super) fn form(gpu: &GpuDevice, shape: Shape) -> Option<DenseForm> {
+    if gpu.is_steady() {
+        return None;
+    }
     let kind = gpu.report().kind;
     let forced = gpu.choices().forced();
     // The exchange of a transform says nothing of dense ops.

@@ -1,18 +1,21 @@
 //! Gram accumulation: `Z'Z` (one triangle) and `Z'Y`, chunk after chunk, in two levels.
 //!
-//! Blocks of at most [`BLOCK_ROWS`] rows are summed in f32 and added to a compensated pair on a
-//! GPU, shorter ones to f64 on the CPU: after 10^6 rows the relative error stays under 1e-6, where
-//! one running f32 sum errs by 5e-6.
+//! On a GPU blocks of [`BLOCK_ROWS`] rows are summed in f32 and added to a compensated pair; on the
+//! CPU shorter ones are, and added to f64: after 10^6 rows the relative error stays under 1e-6,
+//! where one running f32 sum errs by 5e-6. Blocks are those of all rows, however these come.
 
 pub(crate) mod check;
 mod cpu;
 mod gpu;
 mod menu;
 mod packed;
+mod panels;
+mod read;
+mod waiting;
 
-pub(crate) use gpu::OP;
-pub(crate) use gpu::{GramParams, record, variant};
+pub(crate) use gpu::{ADD_OP, GramParams, OP, Way, record};
 pub(crate) use menu::MENU;
+pub use panels::Panels;
 
 use super::Loaded;
 use crate::{
@@ -22,8 +25,8 @@ use crate::{
 };
 use ndarray::{Array2, ArrayView2};
 
-/// Rows summed in plain f32.
-pub const BLOCK_ROWS: usize = 4096;
+/// Rows that a GPU sums in plain f32.
+pub const BLOCK_ROWS: usize = 512;
 
 /// The sums on the host.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,24 +64,27 @@ pub struct GramAccumulator {
 impl GramAccumulator {
     /// Sums of zero for `features` columns of Z and `targets` columns of Y (at least one each).
     pub fn new(device: &Device, features: usize, targets: usize) -> Result<Self> {
-        let tile = match device {
-            Device::Cpu(_) => tile::SHARED_64,
-            Device::Gpu(gpu) => MENU.choice(gpu, menu::shape(features)),
+        let (tile, panels) = match device {
+            Device::Cpu(_) => (tile::SHARED_64, Panels::WHOLE),
+            Device::Gpu(gpu) => {
+                let tile = MENU.choice(gpu, menu::shape(features));
+                (tile, Panels::on(gpu, tile))
+            }
         };
-        let mut sums = Self::with_tile(device, features, targets, tile, u64::MAX)?;
+        let mut sums = Self::with_tile(device, features, targets, tile, panels)?;
         if let Loaded::Gpu(sums) = &mut sums.loaded {
             sums.count();
         }
         Ok(sums)
     }
 
-    /// As [`Self::new`], with a shape of [`tile::SQUARE_MENU`] and panels of at most `panel_bytes`.
+    /// As [`Self::new`], with a shape of [`tile::SQUARE_MENU`], cut into these panels.
     pub fn with_tile(
         device: &Device,
         features: usize,
         targets: usize,
         tile: Tile,
-        panel_bytes: u64,
+        panels: Panels,
     ) -> Result<Self> {
         if features == 0 || targets == 0 {
             return Err(Error::shape(format!(
@@ -91,7 +97,7 @@ impl GramAccumulator {
             targets,
             loaded: match device {
                 Device::Cpu(cpu) => Loaded::Cpu(cpu::Sums::new(cpu, size)),
-                Device::Gpu(gpu) => Loaded::Gpu(gpu::Sums::new(gpu, size, tile, panel_bytes)?),
+                Device::Gpu(gpu) => Loaded::Gpu(gpu::Sums::new(gpu, size, tile, panels)?),
             },
         })
     }
@@ -106,10 +112,12 @@ impl GramAccumulator {
 
     /// Does now what [`Self::add`] keeps until more rows are there; the sums are the same but for
     /// rounding.
-    pub(crate) fn settle(&mut self) {
-        if let Loaded::Cpu(sums) = &mut self.loaded {
-            sums.settle();
+    pub(crate) fn settle(&mut self) -> Result<()> {
+        match &mut self.loaded {
+            Loaded::Cpu(sums) => sums.settle(),
+            Loaded::Gpu(sums) => sums.settle()?,
         }
+        Ok(())
     }
 
     /// Adds `Z'Z` and `Z'Y` of a chunk, `z` `[rows, D]`, `y` `[rows, t]`. On a GPU nothing is read

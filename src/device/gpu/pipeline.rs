@@ -295,7 +295,13 @@ mod tests {
                 "projection",
                 Box::new(move || dense.featurize(&x1, &mut z1)),
             ),
-            ("Gram", Box::new(move || sums.add(&x2, &y))),
+            (
+                "Gram",
+                Box::new(move || {
+                    sums.add(&x2, &y)?;
+                    sums.settle()
+                }),
+            ),
             (
                 "Fastfood",
                 Box::new(move || structured.featurize(&x3, &mut z2)),

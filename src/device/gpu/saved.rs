@@ -144,7 +144,10 @@ mod tests {
         };
         time("projection", &mut || dense.featurize(&x_nd, &mut z_nd));
         time("predict", &mut || dense.predict(&x_nd, &beta_dt, &mut y_nt));
-        time("Gram", &mut || sums.add(&z_nd, &y_nt));
+        time("Gram", &mut || {
+            sums.add(&z_nd, &y_nt)?;
+            sums.settle()
+        });
         time("product", &mut || product(&x_nd, &b_kt, &mut c_nt));
         time("Walsh-Hadamard", &mut || transform.run(&mut in_place));
         time("Fastfood", &mut || structured.featurize(&x_nd, &mut z_nd));

@@ -49,6 +49,7 @@ const SHARED: &[(&str, &str)] = &[
     shared!("row_start"),
     shared!("transform"),
     shared!("transform_back"),
+    shared!("two_sum"),
 ];
 
 /// Constants and counters by name.

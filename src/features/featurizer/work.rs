@@ -39,10 +39,15 @@ pub(super) struct Buffers {
 impl<'m> Work<'m> {
     /// Nothing is loaded yet.
     pub(super) fn new(lanes: Vec<Lane<'m>>, end: End, device: &Device) -> Self {
+        let device = match end {
+            // Sums must not depend on chunks.
+            End::Device { .. } => device.steady(),
+            End::Host => device.clone(),
+        };
         Self {
             lanes,
             end,
-            device: device.clone(),
+            device,
             loaded: None,
         }
     }

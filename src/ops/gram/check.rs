@@ -4,7 +4,7 @@ use crate::{
     Device, Result,
     check::{EPS, Outcome, menu, normal, poisoned},
     form::tile,
-    ops::gram::{self, GramAccumulator, GramSums},
+    ops::gram::{self, GramAccumulator, GramSums, Panels},
 };
 use ndarray::{Array2, ArrayView2, s};
 
@@ -28,21 +28,18 @@ pub(crate) fn run(device: &Device) -> Result<Outcome> {
             // Negative control: one row fewer.
             let short = gram::reference(z.slice(s![1.., ..]), y.slice(s![1.., ..]));
             let allowed = 4.0 * EPS * (1.0 + (rows.min(gram::BLOCK_ROWS) as f64).sqrt());
-            for &panel_bytes in panel_limits(device) {
+            for &panels in cuts(device) {
                 let mut z_nd = poisoned(device, rows, d)?;
                 let mut y_nt = poisoned(device, rows, t)?;
                 z_nd.write(z.view())?;
                 y_nt.write(y.view())?;
-                let mut sums = GramAccumulator::with_tile(device, d, t, tile, panel_bytes)?;
+                let mut sums = GramAccumulator::with_tile(device, d, t, tile, panels)?;
                 sums.add(&z_nd, &y_nt)?;
                 let sums = sums.finish()?;
                 let (zz, zy) = gram_error(&sums, &reference, z.view(), y.view());
                 outcome.case(zz.max(zy) / allowed, || {
-                    let panels = match panel_bytes {
-                        u64::MAX => "one panel".into(),
-                        bytes => format!("panels of {bytes} bytes"),
-                    };
-                    format!("{rows} x {d}, {t} targets, {}, {panels}", tile.name)
+                    let name = tile.name;
+                    format!("{rows} x {d}, {t} targets, {name}, {panels:?}")
                 });
                 let (zz, zy) = gram_error(&sums, &short, z.view(), y.view());
                 outcome.control(zz.min(zy) / allowed, || {
@@ -54,12 +51,23 @@ pub(crate) fn run(device: &Device) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// The limits on the bytes of a panel.
-fn panel_limits(device: &Device) -> &'static [u64] {
+/// Ways to cut the tiles: panels of one and of two tiles, one for all, and all of it or some split.
+fn cuts(device: &Device) -> &'static [Panels] {
+    const fn of(bytes: u64, wave: usize) -> Panels {
+        Panels { bytes, wave }
+    }
+    const CUTS: &[Panels] = &[
+        Panels::WHOLE,
+        of(32_768, 1),
+        of(65_536, 1),
+        of(u64::MAX, 2),
+        of(131_072, 1000),
+        of(u64::MAX, 1000),
+    ];
+    // The CPU cuts nothing.
     match device.is_gpu() {
-        // Panels of one and of two tiles, and one for all.
-        true => &[16_384, 32_768, u64::MAX],
-        false => &[u64::MAX],
+        true => CUTS,
+        false => &CUTS[..1],
     }
 }
 

@@ -1,24 +1,29 @@
-//! Gram sums on a GPU: tiles of the upper triangle, packed one after another, in panels of one
-//! dispatch each.
+//! Gram sums on a GPU: tiles of the upper triangle, packed one after another, in panels. Whole
+//! blocks of rows are summed as they come; what is left of a chunk waits for the next.
 
 use super::{
-    BLOCK_ROWS, GramSums, MENU,
+    BLOCK_ROWS, GramSums, MENU, Panels,
     menu::shape,
-    packed::{places, tile_count, unpack},
+    packed::tile_count,
+    panels::{self, Panel},
+    waiting::Waiting,
 };
 use crate::{
-    Error, Result,
+    Result,
     device::{
         GpuDevice, Matrix,
-        gpu::{Dispatch, PooledBuffer, Readback, even},
+        gpu::{Dispatch, PooledBuffer},
     },
     form::tile::{self, Tile},
-    ops::{Binding, Op, Variant, dispatch::narrow},
+    ops::{
+        Binding, Op, Variant,
+        dispatch::{fold, narrow},
+    },
 };
-use ndarray::Array2;
+use std::ops::Range;
 
-/// Bytes of tiles that are read back at a time.
-const READ_BYTES: usize = 16 << 20;
+/// Rows of one dispatch at most.
+const DISPATCH_ROWS: usize = 4096;
 
 /// The op for the registry.
 pub(crate) static OP: Op = Op {
@@ -28,19 +33,47 @@ pub(crate) static OP: Op = Op {
     bindings: &[
         Binding::Read("z"),
         Binding::Read("y"),
-        Binding::Write("hi"),
-        Binding::Write("lo"),
+        Binding::Write("sums"),
     ],
     variants: || {
         let menu = tile::SQUARE_MENU.iter();
-        menu.flat_map(|&t| [false, true].map(|square| variant(t, square)))
+        let ways = [Way::Add, Way::Split, Way::Square];
+        menu.flat_map(|&t| ways.map(|way| variant(t, way)))
             .collect()
     },
 };
 
-/// Tiles on and above the diagonal, or for a baseline all of the square.
-pub(crate) fn variant(tile: Tile, square: bool) -> Variant {
-    tile.variant().with("SQUARE", square.into())
+/// The op for the registry: the sums of blocks, added in order.
+pub(crate) static ADD_OP: Op = Op {
+    name: "gram_add",
+    source: include_str!("../../../shaders/gram_add.wgsl"),
+    params_bytes: size_of::<AddParams>(),
+    bindings: &[Binding::Read("partial"), Binding::Write("sums")],
+    variants: || [32, 64, 128].map(add_variant).into(),
+};
+
+/// What a workgroup does with its tile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// It adds all blocks to the sums, one after another.
+    Add,
+    /// It leaves the sums of one block.
+    Split,
+    /// As [`Self::Add`], of all tiles of the square: a baseline.
+    Square,
+}
+
+/// A tile shape, and what becomes of its tiles.
+pub(crate) fn variant(tile: Tile, way: Way) -> Variant {
+    tile.variant()
+        .with("SQUARE", (way == Way::Square).into())
+        .with("SPLIT", (way == Way::Split).into())
+        .with("BLOCK", BLOCK_ROWS as i64)
+}
+
+/// For tiles of `side` x `side`.
+fn add_variant(side: u32) -> Variant {
+    Variant::of([("AREA4", i64::from(side * side / 4))])
 }
 
 /// The uniform parameters, as in the shader.
@@ -55,31 +88,31 @@ pub(crate) struct GramParams {
     pub(crate) y_tiles: u32,
     pub(crate) tile0: u32,
     pub(crate) tile_count: u32,
-    pub(crate) fresh: u32,
     pub(crate) zero: u32,
+}
+
+/// As [`GramParams`], of the second pass.
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct AddParams {
+    tile_count: u32,
+    blocks: u32,
+    zero: u32,
 }
 
 /// Running sums: pairs of a high and a low part.
 #[derive(Debug)]
 pub(super) struct Sums {
-    gpu: GpuDevice,
-    features: usize,
-    targets: usize,
-    tile: Tile,
-    panels: Vec<Panel>,
-    /// Until something was added: the panels then hold what was there before.
-    fresh: bool,
+    pub(super) gpu: GpuDevice,
+    pub(super) features: usize,
+    pub(super) targets: usize,
+    pub(super) tile: Tile,
+    pub(super) panels: Vec<(Panel, PooledBuffer)>,
+    /// Where the blocks of a panel that is split leave their sums.
+    partial: Option<PooledBuffer>,
+    pub(super) waiting: Waiting,
     /// Whether the work counts towards tuning, which serves the sums that begin after it.
     counts: bool,
-}
-
-/// A run of tiles that fits one binding, and one dispatch of reasonable length.
-#[derive(Debug)]
-struct Panel {
-    tile0: usize,
-    count: usize,
-    hi: PooledBuffer,
-    lo: PooledBuffer,
 }
 
 impl Sums {
@@ -87,36 +120,34 @@ impl Sums {
         gpu: &GpuDevice,
         (features, targets): (usize, usize),
         tile: Tile,
-        panel_bytes: u64,
+        panels: Panels,
     ) -> Result<Self> {
         let side = tile.cols() as usize;
-        let tile_bytes = 4 * side * side;
+        let pair_bytes = 8 * side * side;
         let total = tile_count(features.div_ceil(side), targets.div_ceil(side));
-        let limit = gpu.max_binding_bytes().min(panel_bytes) as usize;
-        // Each panel is one dispatch, which must not take for ever.
-        let by_work = gpu.most_work() / tile_work(&tile, BLOCK_ROWS as u32);
-        // Panels of equal size: a small last one would leave the adapter idle.
-        let per_panel = even(total, (limit / tile_bytes).min(by_work as usize).max(1));
-        let mut panels = Vec::new();
-        for tile0 in (0..total).step_by(per_panel) {
-            let count = per_panel.min(total - tile0);
-            let what = || format!("the Gram matrix of {features} features");
-            let bytes = (count * tile_bytes) as u64;
-            panels.push(Panel {
-                tile0,
-                count,
-                // Not cleared: `fresh` has the first dispatch write instead of add.
-                hi: gpu.buffer(bytes, what)?,
-                lo: gpu.buffer(bytes, what)?,
-            });
-        }
+        let limit = gpu.max_binding_bytes().min(panels.bytes) as usize;
+        // A dispatch must not take for ever.
+        let by_work = gpu.most_work() / tile_work(&tile, DISPATCH_ROWS);
+        let most = (limit / pair_bytes).min(by_work as usize).max(1);
+        let planned = panels::cut(total, most, panels.wave);
+        let what = || format!("the Gram matrix of {features} features");
+        let sums = planned.iter().map(|panel| {
+            let bytes = (panel.tiles.len() * pair_bytes) as u64;
+            let sums = gpu.buffer(bytes, what)?;
+            gpu.clear(&sums, bytes);
+            Ok((panel.clone(), sums))
+        });
+        let sums = sums.collect::<Result<_>>()?;
+        let split = planned.iter().map(Panel::partial_tiles).max().unwrap_or(0);
+        let partial = || gpu.buffer((split * pair_bytes / 2) as u64, what);
         Ok(Self {
             gpu: gpu.clone(),
             features,
             targets,
             tile,
-            panels,
-            fresh: true,
+            panels: sums,
+            partial: (split > 0).then(partial).transpose()?,
+            waiting: Waiting::new(gpu, features, targets)?,
             counts: false,
         })
     }
@@ -130,114 +161,148 @@ impl Sums {
         self.counts = true;
     }
 
-    /// Records the sums of a chunk.
+    /// Records the sums of a chunk. Its blocks are those of all rows so far, however they came.
     pub(super) fn add(&mut self, z_nd: &Matrix, y_nt: &Matrix) -> Result<()> {
         if self.counts {
             let work = z_nd.rows() as f64 * (self.features * self.features) as f64;
             MENU.worked(&self.gpu, shape(self.features), work)?;
         }
-        let side = self.tile.cols() as usize;
-        let variant = variant(self.tile, false);
-        // A block is summed in plain f32 in registers, then added to hi and lo without loss: its
-        // length, not the number of rows, bounds the rounding. The order of blocks is the order of
-        // rows, on every device.
-        for row0 in (0..z_nd.rows()).step_by(BLOCK_ROWS) {
-            for panel in &self.panels {
-                let params = GramParams {
-                    row0: narrow(row0)?,
-                    row_end: narrow(z_nd.rows().min(row0 + BLOCK_ROWS))?,
-                    z_stride4: narrow(z_nd.stride() / 4)?,
-                    y_stride4: narrow(y_nt.stride() / 4)?,
-                    z_tiles: narrow(self.features.div_ceil(side))?,
-                    y_tiles: narrow(self.targets.div_ceil(side))?,
-                    tile0: narrow(panel.tile0)?,
-                    tile_count: narrow(panel.count)?,
-                    fresh: u32::from(self.fresh),
-                    zero: 0,
-                };
-                record(
-                    &self.gpu,
-                    (&self.tile, variant.clone()),
-                    &params,
-                    [z_nd, y_nt],
-                    [&panel.hi, &panel.lo],
-                )?;
+        let rows = z_nd.rows();
+        let first = match self.waiting.rows() {
+            0 => 0,
+            there => rows.min(BLOCK_ROWS - there),
+        };
+        self.waiting.take(&self.gpu, [z_nd, y_nt], 0..first)?;
+        if self.waiting.rows() == BLOCK_ROWS {
+            self.settle()?;
+        }
+        let whole = first + (rows - first) / BLOCK_ROWS * BLOCK_ROWS;
+        self.sum(z_nd, y_nt, first..whole)?;
+        self.waiting.take(&self.gpu, [z_nd, y_nt], whole..rows)
+    }
+
+    /// Sums the rows that wait for the rest of their block.
+    pub(super) fn settle(&mut self) -> Result<()> {
+        let rows = self.waiting.rows();
+        self.sum(&self.waiting.z_nd, &self.waiting.y_nt, 0..rows)?;
+        self.waiting.clear()
+    }
+
+    /// Records the sums of some rows, of whole blocks but for the last.
+    fn sum(&self, z_nd: &Matrix, y_nt: &Matrix, rows: Range<usize>) -> Result<()> {
+        for (panel, sums) in &self.panels {
+            let at_once = panel.blocks.map_or(DISPATCH_ROWS, |b| b * BLOCK_ROWS);
+            for row0 in rows.clone().step_by(at_once) {
+                let part = row0..rows.end.min(row0 + at_once);
+                let params = self.params([z_nd, y_nt], part.clone(), panel.tiles.clone())?;
+                match &self.partial {
+                    Some(partial) if panel.blocks.is_some() => {
+                        self.record(&params, Way::Split, [z_nd, y_nt], partial)?;
+                        let blocks = part.len().div_ceil(BLOCK_ROWS);
+                        self.add_blocks(panel.tiles.len(), blocks, partial, sums)?;
+                    }
+                    _ => self.record(&params, Way::Add, [z_nd, y_nt], sums)?,
+                }
             }
-            self.fresh = false;
         }
         Ok(())
     }
 
+    /// Records the sums of the rows that wait, in plain f32, for some tiles.
+    pub(super) fn sum_waiting(&self, tiles: Range<usize>, partial: &wgpu::Buffer) -> Result<()> {
+        let Waiting { z_nd, y_nt, .. } = &self.waiting;
+        let params = self.params([z_nd, y_nt], 0..self.waiting.rows(), tiles)?;
+        self.record(&params, Way::Split, [z_nd, y_nt], partial)
+    }
+
+    fn params(
+        &self,
+        [z_nd, y_nt]: [&Matrix; 2],
+        rows: Range<usize>,
+        tiles: Range<usize>,
+    ) -> Result<GramParams> {
+        let side = self.tile.cols() as usize;
+        Ok(GramParams {
+            row0: narrow(rows.start)?,
+            row_end: narrow(rows.end)?,
+            z_stride4: narrow(z_nd.stride() / 4)?,
+            y_stride4: narrow(y_nt.stride() / 4)?,
+            z_tiles: narrow(self.features.div_ceil(side))?,
+            y_tiles: narrow(self.targets.div_ceil(side))?,
+            tile0: narrow(tiles.start)?,
+            tile_count: narrow(tiles.len())?,
+            zero: 0,
+        })
+    }
+
+    fn record(
+        &self,
+        params: &GramParams,
+        way: Way,
+        operands: [&Matrix; 2],
+        sums: &wgpu::Buffer,
+    ) -> Result<()> {
+        record(&self.gpu, (&self.tile, way), params, operands, sums)
+    }
+
+    /// Records the addition of the sums of blocks to those of a panel.
+    fn add_blocks(
+        &self,
+        tiles: usize,
+        blocks: usize,
+        partial: &wgpu::Buffer,
+        sums: &wgpu::Buffer,
+    ) -> Result<()> {
+        let params = AddParams {
+            tile_count: narrow(tiles)?,
+            blocks: narrow(blocks)?,
+            zero: 0,
+        };
+        let side = self.tile.cols();
+        let area = tiles * (side * side) as usize;
+        self.gpu.dispatch(&Dispatch {
+            op: &ADD_OP,
+            variant: add_variant(side),
+            params: bytemuck::bytes_of(&params),
+            buffers: &[partial, sums],
+            workgroups: fold(narrow((area / 4).div_ceil(64))?),
+            // Memory bounds it, as every pass over a matrix.
+            work: 10.0 * (blocks + 4) as f64 * area as f64,
+        })
+    }
+
     /// The sums so far, which go on as if nobody had looked.
     pub(super) fn read(&self) -> Result<GramSums> {
-        let mut sums = GramSums {
-            gram_dd: Array2::zeros((self.features, self.features)),
-            zty_dt: Array2::zeros((self.features, self.targets)),
-        };
-        if self.fresh {
-            return Ok(sums);
-        }
-        let side = self.tile.cols() as usize;
-        let (z_tiles, y_tiles) = (self.features.div_ceil(side), self.targets.div_ceil(side));
-        let places = places(z_tiles, y_tiles);
-        let area = side * side;
-        let read_tiles = READ_BYTES / (4 * area);
-        // In parts, so that little memory is enough at the end of a long fit. Buffers come from a
-        // pool and may be longer than the panel.
-        let parts = self.panels.iter().flat_map(|panel| {
-            let places = &places[panel.tile0..panel.tile0 + panel.count];
-            let parts = places.chunks(read_tiles).enumerate();
-            parts.flat_map(move |(part, places)| {
-                let first = part * read_tiles * area;
-                let floats = first..first + places.len() * area;
-                // hi and lo are added one after another in f64, where their sum is exact enough.
-                [&panel.hi, &panel.lo].map(|sum| (sum, floats.clone(), places))
-            })
-        });
-        // While one part is added on the host, the next is on its way.
-        let mut add = |part: Option<(Readback, &[_])>| {
-            part.map_or(Ok(()), |(readback, places)| {
-                readback.finish(|data| unpack(data, side, places, z_tiles, &mut sums))
-            })
-        };
-        let mut behind = None;
-        for (sum, floats, places) in parts {
-            let next = match self.gpu.read_later(sum, floats.clone()) {
-                // One at a time, where there is no room for two.
-                Err(Error::OutOfMemory { .. }) if behind.is_some() => {
-                    add(behind.take())?;
-                    self.gpu.read_later(sum, floats)
-                }
-                next => next,
-            };
-            add(behind.replace((next?, places)))?;
-        }
-        add(behind)?;
-        Ok(sums)
+        super::read::sums(self)
     }
 }
 
-/// Records the sums of one panel over one block of rows.
+/// Records the sums of some tiles over some rows.
 pub(crate) fn record(
     gpu: &GpuDevice,
-    (tile, variant): (&Tile, Variant),
+    (tile, way): (&Tile, Way),
     params: &GramParams,
     [z_nd, y_nt]: [&Matrix; 2],
-    [hi, lo]: [&PooledBuffer; 2],
+    sums: &wgpu::Buffer,
 ) -> Result<()> {
+    let rows = (params.row_end - params.row0) as usize;
     // A grid has 65,535 groups a side; those beyond the last tile return at once.
-    let across = params.tile_count.min(65_535);
+    let [across, down, _] = fold(params.tile_count);
+    let blocks = match way {
+        Way::Split => narrow(rows.div_ceil(BLOCK_ROWS))?,
+        _ => u32::from(rows > 0),
+    };
     gpu.dispatch(&Dispatch {
         op: &OP,
-        variant,
+        variant: variant(*tile, way),
         params: bytemuck::bytes_of(params),
-        buffers: &[z_nd.gpu(gpu, "z")?, y_nt.gpu(gpu, "y")?, hi, lo],
-        workgroups: [across, params.tile_count.div_ceil(across), 1],
-        work: f64::from(params.tile_count) * tile_work(tile, params.row_end - params.row0),
+        buffers: &[z_nd.gpu(gpu, "z")?, y_nt.gpu(gpu, "y")?, sums],
+        workgroups: [across, down, blocks],
+        work: f64::from(params.tile_count) * tile_work(tile, rows),
     })
 }
 
 /// Operations of one tile.
-fn tile_work(tile: &Tile, rows: u32) -> f64 {
-    2.0 * f64::from(rows) * f64::from(tile.rows()) * f64::from(tile.cols())
+fn tile_work(tile: &Tile, rows: usize) -> f64 {
+    2.0 * rows as f64 * f64::from(tile.rows()) * f64::from(tile.cols())
 }

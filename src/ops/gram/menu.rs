@@ -1,6 +1,6 @@
 //! The tiles that Gram sums may take on a GPU, and how they are raced.
 
-use super::{BLOCK_ROWS, GramAccumulator};
+use super::{BLOCK_ROWS, GramAccumulator, Panels};
 use crate::{
     Device, Matrix, Result,
     device::{GpuDevice, gpu::AdapterKind},
@@ -29,18 +29,21 @@ pub(super) fn shape(features: usize) -> Shape {
     }
 }
 
-/// Rows and features that stand for a class.
+/// Rows and features that stand for a class: several waves of workgroups, a block of rows each.
 fn raced(kind: AdapterKind, class: Class) -> (usize, usize) {
-    let features = if class.large { 2048 } else { 512 };
-    match kind {
+    match (class.large, kind) {
         // Thousands of times slower: less of the same.
-        AdapterKind::Software => (128, features / 4),
-        _ => (2048, features),
+        (true, AdapterKind::Software) => (128, 512),
+        (false, AdapterKind::Software) => (128, 128),
+        (true, AdapterKind::Discrete | AdapterKind::Virtual) => (8192, 2048),
+        (true, _) => (2048, 2048),
+        (false, AdapterKind::Discrete | AdapterKind::Virtual) => (65_536, 512),
+        (false, _) => (16_384, 512),
     }
 }
 
 struct Sum {
-    device: Device,
+    gpu: GpuDevice,
     z_nd: Matrix,
     y_nt: Matrix,
 }
@@ -52,7 +55,7 @@ impl Sum {
         Ok(Self {
             z_nd: noisy(&device, rows, features)?,
             y_nt: noisy(&device, rows, 4)?,
-            device,
+            gpu: gpu.clone(),
         })
     }
 }
@@ -60,21 +63,41 @@ impl Sum {
 impl Race<Tile> for Sum {
     fn runner(&mut self, tile: Tile) -> Result<Box<dyn FnMut() -> Result<()> + '_>> {
         let (z, y) = (&self.z_nd, &self.y_nt);
-        let sums = GramAccumulator::with_tile(&self.device, z.cols(), y.cols(), tile, u64::MAX);
-        let mut sums = sums?;
-        Ok(Box::new(move || sums.add(z, y)))
+        let (device, panels) = (z.device(), Panels::on(&self.gpu, tile));
+        let mut sums = GramAccumulator::with_tile(device, z.cols(), y.cols(), tile, panels)?;
+        Ok(Box::new(move || {
+            sums.add(z, y)?;
+            sums.settle()
+        }))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::form::few;
 
     #[test]
     fn the_shapes_that_are_raced_stand_for_their_class() {
         for &class in MENU.classes {
             let (_, features) = raced(AdapterKind::Discrete, class);
             assert_eq!(MENU.class(shape(features)), class);
+        }
+    }
+
+    #[test]
+    fn shapes_that_are_raced_are_several_waves() {
+        for kind in [AdapterKind::Discrete, AdapterKind::Integrated] {
+            for &class in MENU.classes {
+                let (rows, features) = raced(kind, class);
+                for tile in MENU.ways.iter().filter(|tile| tile.bk > 0) {
+                    let tiles = features / tile.cols() as usize;
+                    let groups = tiles * (tiles + 1) / 2 * (rows / BLOCK_ROWS);
+                    let invocations = groups * (tile.tx * tile.ty) as usize;
+                    let wave = few::enough_invocations(kind);
+                    assert!(invocations >= 4 * wave, "{kind:?} {class:?}, {}", tile.name);
+                }
+            }
         }
     }
 }
