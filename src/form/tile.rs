@@ -223,28 +223,25 @@ pub fn usual(kind: AdapterKind, class: Class) -> Tile {
 }
 
 /// The shape that stands for a class of projections and products when tiles are raced on an
-/// adapter.
+/// adapter: of the large ones, several waves of workgroups in every tile shape, or the race would
+/// tell how well one wave happens to fit.
 pub(crate) fn raced(kind: AdapterKind, class: Class) -> Shape {
     let depth = if class.deep { 256 } else { 32 };
-    let (rows, cols) = if class.large {
-        (2048, 4096)
-    } else {
-        (512, 1024)
-    };
-    match kind {
+    let (rows, cols) = match (class.large, kind) {
         // Thousands of times slower: less of the same.
-        AdapterKind::Software => Shape {
-            rows: rows / 16,
-            depth,
-            cols: cols / 4,
-        },
-        _ => Shape { rows, depth, cols },
-    }
+        (true, AdapterKind::Software) => (128, 1024),
+        (false, AdapterKind::Software) => (32, 256),
+        (true, AdapterKind::Discrete | AdapterKind::Virtual) => (4096, 4096),
+        (true, _) => (2048, 4096),
+        (false, _) => (512, 1024),
+    };
+    Shape { rows, depth, cols }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::form::few;
 
     #[test]
     fn the_shapes_that_are_raced_stand_for_their_class() {
@@ -252,6 +249,21 @@ mod tests {
             let Shape { rows, depth, cols } = raced(AdapterKind::Discrete, class);
             assert_eq!(depth > DEEP, class.deep);
             assert_eq!(rows.div_ceil(64) * cols.div_ceil(64) >= 512, class.large);
+        }
+    }
+
+    #[test]
+    fn large_shapes_that_are_raced_are_several_waves_in_every_tile() {
+        for kind in [AdapterKind::Discrete, AdapterKind::Integrated] {
+            for class in Class::ALL.iter().filter(|class| class.large) {
+                let Shape { rows, cols, .. } = raced(kind, *class);
+                for tile in MENU.iter().filter(|tile| tile.bk > 0) {
+                    let groups = (rows / tile.rows() as usize) * (cols / tile.cols() as usize);
+                    let invocations = groups * (tile.tx * tile.ty) as usize;
+                    let wave = few::enough_invocations(kind);
+                    assert!(invocations >= 4 * wave, "{kind:?}, {}", tile.name);
+                }
+            }
         }
     }
 }

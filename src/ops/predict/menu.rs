@@ -27,18 +27,17 @@ fn usual(kind: AdapterKind, class: Class) -> Tile {
     }
 }
 
-/// The shape that stands for a class, and frequencies.
+/// The shape that stands for a class, and frequencies: of the large ones, several waves of
+/// workgroups.
 fn raced(kind: AdapterKind, class: Class) -> (Shape, usize) {
-    let depth = if class.deep { 256 } else { 32 };
-    let (rows, freqs) = if class.large {
-        (65_536, 256)
-    } else {
-        (4096, 512)
-    };
-    let (rows, freqs) = match kind {
+    let depth = if class.deep { 128 } else { 32 };
+    let (rows, freqs) = match (class.large, kind) {
         // Thousands of times slower: less of the same.
-        AdapterKind::Software => (rows / 16, freqs / 4),
-        _ => (rows, freqs),
+        (true, AdapterKind::Software) => (4096, 64),
+        (false, AdapterKind::Software) => (256, 128),
+        (true, AdapterKind::Discrete | AdapterKind::Virtual) => (262_144, 256),
+        (true, _) => (65_536, 256),
+        (false, _) => (4096, 512),
     };
     let cols = 1;
     (Shape { rows, depth, cols }, freqs)
@@ -87,12 +86,29 @@ impl Race<Tile> for Predicting {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::form::few;
 
     #[test]
     fn the_shapes_that_are_raced_stand_for_their_class() {
         for &class in MENU.classes {
             let (shape, _) = raced(AdapterKind::Discrete, class);
             assert_eq!(MENU.class(shape), class);
+        }
+    }
+
+    #[test]
+    fn large_shapes_that_are_raced_are_several_waves() {
+        for kind in [AdapterKind::Discrete, AdapterKind::Integrated] {
+            for class in MENU.classes.iter().filter(|class| class.large) {
+                let (shape, freqs) = raced(kind, *class);
+                let splits = few::feature_splits(kind, shape.rows, freqs);
+                for tile in MENU.ways.iter().filter(|tile| tile.bk > 0) {
+                    let groups = splits * shape.rows / tile.rows() as usize;
+                    let invocations = groups * (tile.tx * tile.ty) as usize;
+                    let wave = few::enough_invocations(kind);
+                    assert!(invocations >= 4 * wave, "{kind:?}, {}", tile.name);
+                }
+            }
         }
     }
 }
