@@ -1,5 +1,6 @@
 //! `bochner`: random features and kernel machines on any GPU, from the command line.
 
+mod allocator;
 mod args;
 mod bench;
 mod checkpoint;

@@ -2,6 +2,7 @@
 
 use super::values::{at_least_one, bytes};
 use crate::{
+    allocator,
     drivers::quietly,
     interrupt::writing,
     page,
@@ -97,6 +98,9 @@ impl RunArgs {
         if let Some(path) = &self.report {
             // Where it cannot be written is said before the work.
             drop(AtomicFile::create(path)?);
+        }
+        if self.memory.is_some() {
+            allocator::give_back();
         }
         self.device.start(&console)?;
         console.detail(&format!(

@@ -9,7 +9,7 @@ use std::{fmt::Write, path::Path, process::Stdio, time::Duration};
 fn peak(folder: &Path, arguments: &str) -> u64 {
     let mut child = command(folder)
         .args(arguments.split_whitespace())
-        .args(["--device", "cpu", "--threads", "1", "-q"])
+        .args(["--device", "cpu", "--threads", "2", "-q"])
         .stdout(Stdio::null())
         .spawn()
         .expect("starts");
@@ -114,6 +114,9 @@ fn searches_keep_to_it() {
     write(&at("y.npy"), 2500, 1, |i, _| value(i, 0).sin());
     write(&at("wide.npy"), 12_000, 100, value);
     write(&at("t.npy"), 12_000, 1, |i, _| value(i, 0).sin());
+    // Buffers that come and go, in every thread's own part of the allocator.
+    write(&at("long.npy"), 100_000, 10, value);
+    write(&at("l.npy"), 100_000, 1, |i, _| value(i, 0).sin());
     let search = "fit x.npy --targets y.npy --task regression --budget 3";
     keeps_to(
         here.path(),
@@ -123,6 +126,7 @@ fn searches_keep_to_it() {
             &format!("{search} --features auto --kernel-error 0.02 --memory 64M"),
             "fit wide.npy --targets t.npy --task regression --budget 2 --auto --features 200 \
              --memory 76M",
+            "fit long.npy --targets l.npy --task regression --budget 4 --auto --memory 48M",
         ],
     );
     let said = bochner(here.path(), &format!("{search} --auto --memory 76M"), &[]).ok();
