@@ -42,7 +42,28 @@ pub(crate) fn run(device: &Device) -> Result<Outcome> {
     outcome.control(wrong_bits(&got, &exact), || {
         "a shift of 2^-16 bins at their edges".into()
     });
+    halves(device, &mut outcome)?;
     Ok(outcome)
+}
+
+/// Values half-way between two of the fixed point's, in the finest of all pitches, where each of
+/// those has a bin of its own.
+fn halves(device: &Device, outcome: &mut Outcome) -> Result<()> {
+    let grids = Grids {
+        inverse_dp: Array2::from_elem((1, 1), u32::MAX),
+        shift_dp: Array2::zeros((1, 1)),
+    };
+    let half = |k: u32| (2 * k + 1) as f32 / 131_072.0;
+    let sizes = (0..23).flat_map(|e| [0, 1].map(|less| half((1 << e) - less)));
+    let x: Vec<f32> = sizes.flat_map(|x| [x, -x]).collect();
+    let x = Array2::from_shape_vec((x.len(), 1), x).expect("one column");
+    let got = hashes(device, &grids, &x, 0)?;
+    let ratio = |x: &Array2<f32>| wrong_bits(&got, &binning::reference(&grids, x.view()));
+    outcome.case(ratio(&x), || "halves of a unit".into());
+    // Negative control: halves that are rounded towards zero.
+    let less = x.mapv(|x| x - x.signum() / 131_072.0);
+    outcome.control(ratio(&less), || "halves of a unit towards zero".into());
+    Ok(())
 }
 
 /// Twice the number of hashes that differ, so that 0 is right and a single one is noticed.

@@ -1,5 +1,7 @@
 //! Gram sums.
 
+mod many_rows;
+
 use crate::{
     Device, Result,
     check::{EPS, Outcome, menu, normal, poisoned},
@@ -48,6 +50,7 @@ pub(crate) fn run(device: &Device) -> Result<Outcome> {
             }
         }
     }
+    many_rows::run(device, &mut outcome)?;
     Ok(outcome)
 }
 

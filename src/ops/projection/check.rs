@@ -50,32 +50,17 @@ pub(crate) fn run(device: &Device) -> Result<Outcome> {
         controls(device, tile.into(), &mut outcome)?;
     }
     phases(device, &mut outcome)?;
+    halves(device, &mut outcome)?;
     rows_alone(device, &mut outcome)?;
     Ok(outcome)
 }
 
-/// Cosines and sines of a dense grid of phases, which reach the polynomial without a rounding: one
-/// column with frequency 1.
+/// Cosines and sines of a dense grid of phases.
 fn phases(device: &Device, outcome: &mut Outcome) -> Result<()> {
-    let map = DenseMap {
-        w_ds: Array2::ones((1, 1)),
-        phase_s: vec![0.0],
-        amplitude_s: vec![1.0],
-        nonlinearity: Nonlinearity::CosSin,
-    };
-    let op = Projection::load(device, &map)?;
     for turns in TURNS {
         let t = Array2::from_shape_fn((1 << 14, 1), |(i, _)| turns * (i as f32 / 8192.0 - 1.0));
-        let t_nd = Matrix::upload(device, t.view())?;
-        let mut z_nd = poisoned(device, t.nrows(), 2)?;
-        op.run(&t_nd, &mut z_nd)?;
-        let z = z_nd.download()?;
-        let exact = |off: f64| {
-            let cos = t.mapv(|t| reference_cos(f64::from(t) + off));
-            let sin = t.mapv(|t| reference_sin(f64::from(t) + off));
-            concatenate![ndarray::Axis(1), cos, sin]
-        };
-        let ratio = |off| worst(z.view(), exact(off).view(), |_, _| COSINE_ERROR);
+        let z = of_turns(device, &t)?;
+        let ratio = |off| worst(z.view(), waves(&t, off).view(), |_, _| COSINE_ERROR);
         outcome.case(ratio(0.0), || format!("phases up to {turns} turns"));
         // Negative control: 1.5e-6 where the slope is steepest.
         outcome.control(ratio(2.0_f64.powi(-22)), || {
@@ -83,6 +68,48 @@ fn phases(device: &Device, outcome: &mut Outcome) -> Result<()> {
         });
     }
     Ok(())
+}
+
+/// Phases where rounding to a whole turn can go wrong: halves and quarters of a turn and whole
+/// turns, with their neighbours among floats, up to 2^24, beyond which every float is a whole and
+/// even number. `floor(t + 0.5)` in the place of a rounding is a turn off at odd turns above 2^23.
+fn halves(device: &Device, outcome: &mut Outcome) -> Result<()> {
+    let powers = (1..=24).map(|k| 1_u32 << k);
+    let turns = powers.chain([1_000_000]).flat_map(|n| [n - 1, n, n + 1]);
+    let quarters = turns.flat_map(|n| [0.0, 0.25, 0.5, 0.75].map(|q| n as f32 + q));
+    let all = quarters.flat_map(|t| [t.next_down(), t, t.next_up()]);
+    let t: Vec<f32> = all.flat_map(|t| [t, -t]).collect();
+    let t = Array2::from_shape_vec((t.len(), 1), t).expect("one column");
+    let z = of_turns(device, &t)?;
+    let ratio = |off| worst(z.view(), waves(&t, off).view(), |_, _| COSINE_ERROR);
+    outcome.case(ratio(0.0), || "phases around halves of a turn".into());
+    outcome.control(ratio(2.0_f64.powi(-22)), || {
+        "2^-22 of a turn around halves of a turn".into()
+    });
+    Ok(())
+}
+
+/// The paired features of one column with frequency 1, whose phases reach the polynomial without a
+/// rounding.
+fn of_turns(device: &Device, t: &Array2<f32>) -> Result<Array2<f32>> {
+    let map = DenseMap {
+        w_ds: Array2::ones((1, 1)),
+        phase_s: vec![0.0],
+        amplitude_s: vec![1.0],
+        nonlinearity: Nonlinearity::CosSin,
+    };
+    let op = Projection::load(device, &map)?;
+    let t_nd = Matrix::upload(device, t.view())?;
+    let mut z_nd = poisoned(device, t.nrows(), 2)?;
+    op.run(&t_nd, &mut z_nd)?;
+    z_nd.download()
+}
+
+/// The cosines and sines of phases that are `off` more turns.
+fn waves(t: &Array2<f32>, off: f64) -> Array2<f64> {
+    let cos = t.mapv(|t| reference_cos(f64::from(t) + off));
+    let sin = t.mapv(|t| reference_sin(f64::from(t) + off));
+    concatenate![ndarray::Axis(1), cos, sin]
 }
 
 /// One row, two, and three as the first number that is a batch, with frequencies as maps draw them:
