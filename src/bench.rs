@@ -27,6 +27,12 @@ use std::fmt;
 
 /// Targets of a fused predict.
 pub const TARGETS: usize = 10;
+/// Rows of a result that are compared with f64, where there are as many.
+pub const COMPARED_ROWS: usize = 64;
+/// The same of Walsh-Hadamard transforms, whose rows may be long.
+pub const COMPARED_TRANSFORMS: usize = 4;
+/// Columns of a Gram matrix that are compared, evenly spaced: at most so many.
+pub const COMPARED_COLUMNS: usize = 48;
 /// Matrices of a case take at most this much memory together; longer inputs run in blocks of rows.
 const MEMORY: u64 = 2 << 30;
 

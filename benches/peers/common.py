@@ -9,6 +9,8 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+# Rounds of a contest at least, however little time is left.
+LEAST_ROUNDS = 3
 
 
 def clean_environment():
@@ -37,7 +39,10 @@ class Ours:
         hello = self.process.stdout.readline()
         if not hello:
             sys.exit(f"{' '.join(command)} does not start")
-        self.device = json.loads(hello)["device"]
+        hello = json.loads(hello)
+        self.device = hello["device"]
+        # How much of a result ours compares with f64; peers are compared on as much.
+        self.rows, self.transforms, self.columns = (hello["compared"][k] for k in ("rows", "transforms", "columns"))
 
     def ask(self, op, shape, **request):
         rows, dim, features = shape
@@ -55,6 +60,37 @@ class Ours:
     def close(self):
         self.process.stdin.close()
         self.process.wait()
+
+
+class Budget:
+    """Seconds for all cases. None without end."""
+
+    def __init__(self, seconds, clock=time.monotonic):
+        self.seconds, self.clock, self.start = seconds, clock, clock()
+        self.longest = 0.0
+        self.begun = None
+        self.omitted = []
+
+    def left(self):
+        return float("inf") if self.seconds is None else self.seconds - (self.clock() - self.start)
+
+    def begin(self, name):
+        """Whether there is time for a case as long as the longest so far; one that is left out is remembered."""
+        self.end()
+        if self.left() <= self.longest:
+            self.omitted.append(name)
+            return False
+        self.begun = self.clock()
+        return True
+
+    def end(self):
+        if self.begun is not None:
+            self.longest = max(self.longest, self.clock() - self.begun)
+            self.begun = None
+
+    def say(self):
+        if self.omitted:
+            print(f"{len(self.omitted)} cases left out, for want of time: {'; '.join(self.omitted)}", flush=True)
 
 
 class Contest:
@@ -81,13 +117,16 @@ class Contest:
     def own(self, name, call, error=None):
         self.ours[name], self.errors[name] = call, error
 
-    def run(self, rounds, pause=0.06):
-        """Times everyone once before it counts, then `rounds` times in turn. A call returns its own seconds."""
+    def run(self, rounds, pause=0.06, budget=None):
+        """Times everyone once before it counts, then `rounds` times in turn, or as often as the budget allows, three times at
+        least. A call returns its own seconds."""
         everyone = self.peers | self.ours
         self.times = {name: [] for name in everyone}
         for call in everyone.values():
             call()
-        for _ in range(rounds):
+        for done in range(rounds):
+            if done >= LEAST_ROUNDS and budget and budget.left() <= 0:
+                break
             for name, call in self.peers.items():
                 # Threads of the last one may still spin for a while.
                 time.sleep(pause)

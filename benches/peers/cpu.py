@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """numpy, scikit-learn, torch and SciPy against `bochner bench --device cpu`, in turn (A B A B) in one run.
 
-    python3 benches/peers/cpu.py [--threads 1,2] [--rounds 7] [--full] [--no-torch] [--only TEXT] [--bochner BINARY]
+    python3 benches/peers/cpu.py [--threads 1,2] [--budget SECONDS] [--rounds 7] [--full] [--no-torch] [--only TEXT] [--bochner BINARY]
 
 Makes its own virtual environment under target/. OPENBLAS_* variables are removed; where OpenBLAS picks a slower core type
 than it could, its best one is set. Ratios hold inside one run only; errors are the largest against f64 over the largest
@@ -20,7 +20,7 @@ import venv
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from common import ROOT, Contest, Ours, binary, clean_environment, table, timed
+from common import ROOT, Budget, Contest, Ours, binary, clean_environment, table, timed
 
 VENV = ROOT / "target" / "peers-venv"
 DATA = ROOT / "target" / "peers-data"
@@ -32,6 +32,7 @@ def arguments():
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     parser.add_argument("--threads", default=",".join(str(t) for t in (1, 2) if t <= cores))
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--budget", type=float, metavar="SECONDS", help="begin no case that would end later than this")
     parser.add_argument("--full", action="store_true", help="also the Cholesky factor of 8192")
     parser.add_argument("--no-torch", action="store_true")
     parser.add_argument("--ffht", help="a checkout of FFHT's C sources, to be compiled and compared with")
@@ -113,13 +114,13 @@ def best_core(python, environment):
 class Peers:
     """The libraries, with their threads under control."""
 
-    def __init__(self, with_torch):
+    def __init__(self, with_torch, budget):
         import numpy
         import scipy
         import sklearn
         from threadpoolctl import ThreadpoolController
 
-        self.np = numpy
+        self.np, self.budget = numpy, budget
         self.torch = None
         versions = [f"numpy {numpy.__version__}", f"scipy {scipy.__version__}", f"scikit-learn {sklearn.__version__}"]
         if with_torch:
@@ -160,14 +161,14 @@ def featurize(peers, ours, threads, rounds, name, shape, repeats=1):
     x, w, b = map_data(np, rows, dim, features)
     scale = np.float32((2 / features) ** 0.5)
     # One row says little about an error: then it is that of 64 calls. Ours gives a row the same bits in every batch.
-    calls = 64 if rows == 1 else 1
+    calls = ours.rows if rows == 1 else 1
     all_rows = map_data(np, calls, dim, features)[0] if calls > 1 else x
-    exact = np.sqrt(2 / features) * np.cos(all_rows[:64].astype(float) @ w.astype(float) + b)
+    exact = np.sqrt(2 / features) * np.cos(all_rows[: ours.rows].astype(float) @ w.astype(float) + b)
     z = np.empty((rows, features), np.float32)
 
     def error_of(transform):
         starts = range(0, calls * rows, rows)
-        return relative(np, np.concatenate([transform(all_rows[i : i + rows])[:64].copy() for i in starts]), exact)
+        return relative(np, np.concatenate([transform(all_rows[i : i + rows])[: ours.rows].copy() for i in starts]), exact)
 
     def in_place(x):
         np.matmul(x, w, out=z)
@@ -199,7 +200,7 @@ def featurize(peers, ours, threads, rounds, name, shape, repeats=1):
         op = f"projection-{form}"
         error = ours.ask(op, (calls * rows, dim, features), times=0, error=True)["error"]
         contest.own(f"bochner, {form}", own(ours, op, shape, repeats), error)
-    return contest.run(rounds)
+    return contest.run(rounds, budget=peers.budget)
 
 
 def nystrom(peers, ours, threads, rounds, name, shape):
@@ -213,7 +214,7 @@ def nystrom(peers, ours, threads, rounds, name, shape):
     gamma = 1 / (2 * dim)
     sampler = Nystroem(gamma=gamma, n_components=features, random_state=0).fit(landmarks)
     exact_root = sampler.normalization_.astype(float)
-    some = x[:64].astype(float)
+    some = x[: ours.rows].astype(float)
     distances = ((some[:, None, :] - sampler.components_[None].astype(float)) ** 2).sum(-1)
     exact = np.exp(-gamma * distances) @ exact_root.T
     root = sampler.normalization_.T.astype(np.float32).copy()
@@ -231,12 +232,12 @@ def nystrom(peers, ours, threads, rounds, name, shape):
         np.matmul(block, root, out=z)
 
     contest = Contest(name, threads)
-    contest.peer("scikit-learn Nystroem", lambda: timed(lambda: sampler.transform(x)), relative(np, sampler.transform(x[:64]), exact))
+    contest.peer("scikit-learn Nystroem", lambda: timed(lambda: sampler.transform(x)), relative(np, sampler.transform(x[: ours.rows]), exact))
     with_numpy()
-    contest.peer("numpy, in place", lambda: timed(with_numpy), relative(np, z[:64], exact))
+    contest.peer("numpy, in place", lambda: timed(with_numpy), relative(np, z[: ours.rows], exact))
     error = ours.ask("nystrom", shape, times=0, error=True)["error"]
     contest.own("bochner", own(ours, "nystrom", shape), error)
-    return contest.run(rounds)
+    return contest.run(rounds, budget=peers.budget)
 
 
 def own(ours, op, shape, repeats=1):
@@ -248,7 +249,7 @@ def gram(peers, ours, threads, rounds, name, shape):
     rows, _, features = shape
     z = np.random.default_rng(2).standard_normal((rows, features), dtype=np.float32) / np.float32(features**0.5)
     out = np.empty((features, features), np.float32)
-    some = slice(None, None, features // 48)
+    some = slice(None, None, -(-features // ours.columns))
     part = z[:, some].astype(float)
     exact = part.T @ part
     contest = Contest(name, threads)
@@ -262,7 +263,7 @@ def gram(peers, ours, threads, rounds, name, shape):
         contest.peer("torch Z.T @ Z", lambda: timed(lambda: torch.matmul(tz.T, tz, out=tout)), error)
     error = ours.ask("gram", shape, times=0, error=True)["error"]
     contest.own("bochner, f64 sums", own(ours, "gram", shape), error)
-    return contest.run(rounds)
+    return contest.run(rounds, budget=peers.budget)
 
 
 def cholesky(peers, ours, threads, rounds, name, shape):
@@ -304,7 +305,7 @@ def cholesky(peers, ours, threads, rounds, name, shape):
         contest.peer("torch cholesky", with_torch, error_of(tl.numpy()))
     error = ours.ask("cholesky", shape, times=0, error=True)["error"]
     contest.own("bochner", own(ours, "cholesky", shape), error)
-    return contest.run(rounds)
+    return contest.run(rounds, budget=peers.budget)
 
 
 SHIM = """
@@ -338,12 +339,12 @@ def walsh_hadamard(peers, ours, threads, rounds, name, shape, batch):
     log2 = n.bit_length() - 1
     data = np.random.default_rng(6).standard_normal((rows, n), dtype=np.float32)
     work, other = data.copy(), data.copy()
-    exact = data[0].astype(float)
+    exact = data[: ours.transforms].astype(float)
     for h in (1 << k for k in range(log2)):
-        pairs = exact.reshape(-1, 2, h)
-        exact = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], 1).reshape(-1)
+        pairs = exact.reshape(len(exact), -1, 2, h)
+        exact = np.stack([pairs[:, :, 0] + pairs[:, :, 1], pairs[:, :, 0] - pairs[:, :, 1]], 2).reshape(len(exact), n)
     batch(work.ctypes.data, rows, log2)
-    error = relative(np, work[0], exact)
+    error = relative(np, work[: ours.transforms], exact)
 
     def with_ffht():
         # Transforms grow what they are given: from fresh numbers, outside the time.
@@ -356,7 +357,7 @@ def walsh_hadamard(peers, ours, threads, rounds, name, shape, batch):
     # FFHT has just seen its rows written; ours are warmed likewise, by transforms that do not count.
     contest.own("bochner", lambda: ours.ask("walsh-hadamard", shape, times=4, batch=1)["seconds"][-1], error)
     contest.own("numpy copy, for scale", lambda: timed(lambda: np.copyto(other, data)))
-    return contest.run(rounds)
+    return contest.run(rounds, budget=peers.budget)
 
 
 # -- fit from a file -------------------------------------------------------------------------------------------------------
@@ -468,7 +469,7 @@ def fit(peers, runner, path, threads, rounds):
         command += ["--gamma", str(1 / FIT_DIM), "--features", str(FIT_FEATURES), "--form", form, "--lambda", str(RIDGE)]
         command += ["--task", "regression", "--device", "cpu", "--threads", str(threads), "--json", "--quiet"]
         contest.own(name, lambda name=name, command=command: process(name, command, lambda _, whole: whole))
-    return contest.run(rounds)
+    return contest.run(rounds, budget=peers.budget)
 
 
 # -- all -------------------------------------------------------------------------------------------------------------------
@@ -493,6 +494,8 @@ def cases(options):
 
 
 def main():
+    # Each line is seen when it is printed, also by a pipe.
+    sys.stdout.reconfigure(line_buffering=True)
     options = arguments()
     if options.fit_worker:
         return fit_worker(options.fit_worker)
@@ -500,7 +503,8 @@ def main():
         return enter_venv(options)
     path = binary(options.bochner)
     runner = Runner()
-    peers = Peers(not options.no_torch)
+    budget = Budget(options.budget)
+    peers = Peers(not options.no_torch, budget)
     contests = []
     for threads in (int(t) for t in options.threads.split(",")):
         ours = Ours(path, "--device", "cpu", "--threads", str(threads))
@@ -508,15 +512,19 @@ def main():
         with peers.limit(threads):
             for name, function, shape, more in cases(options):
                 # FFHT has one thread.
-                if options.only in name and (threads == 1 or function is not walsh_hadamard):
+                if options.only not in name or (threads > 1 and function is walsh_hadamard):
+                    continue
+                if budget.begin(f"{name}, threads {threads}"):
                     contests.append(function(peers, ours, threads, options.rounds, name, shape, **more))
                     print(table(contests[-1:]), flush=True)
         ours.close()
-        if options.only in "fit":
+        if options.only in "fit" and budget.begin(f"fit, threads {threads}"):
             contests.append(fit(peers, runner, path, threads, max(3, options.rounds // 2)))
             print(table(contests[-1:]), flush=True)
     print(f"\nload at the end {' '.join(f'{v:.1f}' for v in os.getloadavg())}\n")
-    print(table(contests))
+    if contests:
+        print(table(contests))
+    budget.say()
 
 
 if __name__ == "__main__":

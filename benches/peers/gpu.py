@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """torch on CUDA against `bochner bench`, in turn (A B A B) in one run, on matrices that stay on the device.
 
-    python3 benches/peers/gpu.py [--device gpu] [--rounds 10] [--rows 131072] [--only TEXT] [--no-compile] [--bochner BINARY]
+    python3 benches/peers/gpu.py [--budget SECONDS] [--device gpu] [--rounds 10] [--rows 131072] [--only TEXT] [--no-compile]
+                                 [--bochner BINARY]
     python3 benches/peers/gpu.py --dry-run
 
 Uses the running interpreter where it has torch; else makes a virtual environment under target/ and installs it there.
@@ -10,7 +11,14 @@ bochner both on the CPU, to see that the script and its errors are right; its ti
 meet fast_hadamard_transform where that can be imported, a loop of torch operations, and the copy of the same bytes; Fastfood
 and SORF meet the dense chain. Both sides run the same row blocks of the same shapes, on data of
 the same law, and are timed by the wall clock around several submissions with one wait. Ratios hold inside one run only;
-errors are the largest against f64 over the largest value.
+errors are the largest against f64 over the largest value, on as many rows of both sides.
+
+torch's chain ends with a pass over its features that multiplies them by a constant, `mul_`. Who uses the features would fold
+it into what follows: "fp32, scale folded" is the chain without that pass, whose predictions have the constant in the
+coefficients.
+
+Cases come in the order of their importance; with --budget, what no longer fits is left out by name. Each case is printed
+when it is done, with the GPU's clocks while it was timed.
 """
 
 import argparse
@@ -22,7 +30,8 @@ import venv
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from common import ROOT, Contest, Ours, binary, clean_environment, table
+from clocks import Clocks
+from common import ROOT, Budget, Contest, Ours, binary, clean_environment, table
 
 VENV = ROOT / "target" / "peers-venv"
 STAGE = "BOCHNER_PEERS_STAGE"
@@ -36,6 +45,7 @@ def arguments():
     parser.add_argument("--device", default="gpu", help="bochner's device: gpu, or a part of an adapter's name")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--rows", type=int, default=1 << 17)
+    parser.add_argument("--budget", type=float, metavar="SECONDS", help="begin no case that would end later than this")
     parser.add_argument("--only", default="", help="cases whose name holds this text")
     parser.add_argument("--no-compile", action="store_true", help="leave torch.compile out")
     parser.add_argument("--dry-run", action="store_true", help="every case in small on the CPU; times mean nothing")
@@ -62,15 +72,6 @@ def find_torch():
         print(f"no torch here, and it cannot be installed: {error}")
         return None
     os.execve(str(python), [str(python), __file__, *sys.argv[1:]], clean_environment() | {STAGE: "inside"})
-
-
-def clocks(when):
-    """The clocks, where the vendor's tool is there to tell."""
-    query = ["nvidia-smi", "--query-gpu=name,driver_version,clocks.sm,clocks.mem,power.draw", "--format=csv,noheader"]
-    try:
-        print(when, subprocess.run(query, capture_output=True, text=True, check=True).stdout.strip(), flush=True)
-    except (OSError, subprocess.CalledProcessError):
-        pass
 
 
 class Peer:
@@ -103,10 +104,13 @@ class Peer:
         self.synchronize()
         return (time.perf_counter() - start) / batch
 
-    def join(self, contest, chain, functional, blocks, error):
-        """Adds `chain` in fp32 and in TF32, and `functional`, which allocates its results, compiled. `error` runs a way."""
+    def join(self, contest, chain, functional, blocks, error, folded=None):
+        """Adds `chain` in fp32 and in TF32, `folded`, the chain without its last pass, and `functional`, which allocates its
+        results, compiled. `error` runs a way."""
         torch = self.torch
         ways = [("torch fp32", chain, False), ("torch TF32", chain, True)]
+        if folded:
+            ways.insert(1, ("torch fp32, scale folded", folded, False))
         if self.compiled and functional:
             try:
                 self.precision(False)
@@ -141,14 +145,20 @@ def own(contest, ours, op, shape, error):
     contest.own(f"bochner {op}", lambda: ours.ask(op, shape, times=1, batch=batch)["seconds"][0], error)
 
 
+def measure(contest, options):
+    """The rounds, and the clocks of that time alone."""
+    options.clocks.forget()
+    contest.run(options.rounds, pause=0, budget=options.time)
+    contest.clocks = options.clocks.summary()
+
+
 def relative(torch, got, exact):
     return float((got.double() - exact).abs().max() / exact.abs().max())
 
 
-def map_case(torch, peer, options, op, shape):
+def map_case(torch, peer, ours, options, op, shape):
     """The feature map stored, or the prediction from it, with torch's chain of the same form."""
     rows, dim, features = shape
-    ours = Ours(binary(options.bochner), "--device", options.device)
     answer = ours.ask(op, shape, times=0, error=True)
     blocks = answer["blocks"]
     block = -(-rows // blocks)
@@ -163,19 +173,26 @@ def map_case(torch, peer, options, op, shape):
     z = peer.empty(block, features) if paired else t
     y = peer.empty(block, TARGETS)
 
-    def map_chain():
+    scaled_beta = beta * scale
+
+    def folded_map():
         if paired:
             torch.mm(x, w, out=t)
             torch.cos(t, out=z[:, :freqs])
             torch.sin(t, out=z[:, freqs:])
-            z.mul_(scale)
         else:
             torch.addmm(b, x, w, out=t)
-            t.cos_().mul_(scale)
+            t.cos_()
         return z
+
+    def map_chain():
+        return folded_map().mul_(scale)
 
     def predict_chain():
         return torch.mm(map_chain(), beta, out=y)
+
+    def folded_predict():
+        return torch.mm(folded_map(), scaled_beta, out=y)
 
     def functional_map():
         if paired:
@@ -186,31 +203,35 @@ def map_case(torch, peer, options, op, shape):
     def functional_predict():
         return torch.mm(functional_map(), beta)
 
-    some = x[:64].double()
+    some = x[: ours.rows].double()
     phases = some @ w.double()
     exact = torch.cat([phases.cos(), phases.sin()], 1) if paired else (phases + b).cos()
     exact = exact * scale
-    chain, functional = map_chain, functional_map
+    chain, folded, functional = map_chain, folded_map, functional_map
     if op.endswith("predict"):
-        chain, functional, exact = predict_chain, functional_predict, exact @ beta.double()
+        chain, folded, functional, exact = predict_chain, folded_predict, functional_predict, exact @ beta.double()
+
+    def error(way):
+        got = way()[: ours.rows]
+        # Features without their constant: the error is over the largest of those.
+        return relative(torch, got * scale if way is folded_map else got, exact)
+
     contest = Contest(f"{op} {rows} x {dim} -> {features}, {answer['tile']}")
     with torch.inference_mode():
-        peer.join(contest, chain, functional, blocks, lambda way: relative(torch, way()[:64], exact))
+        peer.join(contest, chain, functional, blocks, error, folded)
         own(contest, ours, op, shape, answer["error"])
-        contest.run(options.rounds, pause=0)
-    ours.close()
+        measure(contest, options)
     return contest
 
 
-def gram_case(torch, peer, options, op, shape):
+def gram_case(torch, peer, ours, options, op, shape):
     rows, _, features = shape
-    ours = Ours(binary(options.bochner), "--device", options.device)
     answer = ours.ask(op, shape, times=0, error=True)
     blocks = answer["blocks"]
     block = -(-rows // blocks)
     z = peer.normal(peer.generator(2), block, features) / features**0.5
     gram = torch.zeros(features, features, device=peer.place)
-    step = features // 48
+    step = -(-features // ours.columns)
     part = z[:, ::step].double()
     exact = part.T @ part
 
@@ -227,8 +248,7 @@ def gram_case(torch, peer, options, op, shape):
     with torch.inference_mode():
         peer.join(contest, chain, None, blocks, once)
         own(contest, ours, op, shape, answer["error"])
-        contest.run(options.rounds, pause=0)
-    ours.close()
+        measure(contest, options)
     return contest
 
 
@@ -243,15 +263,14 @@ def butterflies(torch, x):
     return x.reshape(rows, n)
 
 
-def transform_case(torch, peer, options, op, shape):
+def transform_case(torch, peer, ours, options, op, shape):
     """Rows transformed into another matrix, with CUDA's fast transform, a loop of torch operations, and the copy."""
     rows, _, n = shape
-    ours = Ours(binary(options.bochner), "--device", options.device)
     answer = ours.ask(op, shape, times=0, error=True)
     blocks = answer["blocks"]
     x = peer.normal(peer.generator(3), -(-rows // blocks), n)
     y = torch.empty_like(x)
-    exact = butterflies(torch, x[:4].double())
+    exact = butterflies(torch, x[: ours.transforms].double())
     contest = Contest(f"{op} {rows} x {n}, {answer['tile']}")
     with torch.inference_mode():
         contest.floor("torch copy", peer.timer(lambda: y.copy_(x), blocks))
@@ -263,10 +282,9 @@ def transform_case(torch, peer, options, op, shape):
         except ImportError:
             pass
         for name, way in ways:
-            contest.peer(name, peer.timer(way, blocks), relative(torch, way()[:4], exact))
+            contest.peer(name, peer.timer(way, blocks), relative(torch, way()[: ours.transforms], exact))
         own(contest, ours, op, shape, answer["error"])
-        contest.run(options.rounds, pause=0)
-    ours.close()
+        measure(contest, options)
     return contest
 
 
@@ -279,21 +297,32 @@ def cases(rows, small):
         for k in (4, 10, 13):
             yield "walsh-hadamard", transform_case, (rows, 0, 1 << k)
         return
-    # As many elements at every length.
-    for k in range(10, 16):
-        yield "walsh-hadamard", transform_case, (max(1, rows * 1024 >> k), 0, 1 << k)
+    # What is asked first comes first: large maps, Gram sums and transforms of the usual lengths.
+    yield "projection-phase", map_case, (rows, 784, 8192)
+    yield "projection-paired", map_case, (rows, 784, 8192)
+    yield "gram", gram_case, (rows, 0, 8192)
+    yield "gram", gram_case, (rows, 0, 4096)
+    for k in (10, 11, 12):
+        yield "walsh-hadamard", transform_case, (rows * 1024 >> k, 0, 1 << k)
+    yield "predict", map_case, (rows, 784, 8192)
     for op in ("fastfood", "sorf", "fastfood-predict"):
         yield op, map_case, (rows, 784, 8192)
-    for op in ("projection-paired", "projection-phase", "predict"):
-        for dim in (32, 784, 4096):
-            for features in (1024, 8192, 16384):
-                yield op, map_case, (rows, dim, features)
-    for features in (1024, 8192, 16384):
+    # Few columns, then many; wide features last, for they take longest.
+    for dim, features in ((32, 1024), (784, 1024), (4096, 8192), (32, 8192), (4096, 1024), (784, 16384), (32, 16384), (4096, 16384)):
+        for op in ("projection-paired", "projection-phase", "predict"):
+            yield op, map_case, (rows, dim, features)
+    for features in (1024, 16384):
         yield "gram", gram_case, (rows, 0, features)
+    # As many elements at every length.
+    for k in (13, 14, 15):
+        yield "walsh-hadamard", transform_case, (max(1, rows * 1024 >> k), 0, 1 << k)
 
 
 def main():
+    # Each line is seen when it is printed, also by a pipe.
+    sys.stdout.reconfigure(line_buffering=True)
     options = arguments()
+    options.time = Budget(options.budget)
     torch = find_torch()
     cuda = torch is not None and torch.cuda.is_available()
     if torch is None or not (cuda or options.dry_run):
@@ -304,29 +333,31 @@ def main():
     if options.dry_run:
         place, options.device, options.rows, options.rounds, options.no_compile = "cpu", "cpu", 64, 2, True
         print("a dry run on the CPU: the times mean nothing")
-    options.bochner = binary(options.bochner)
-    ours = Ours(options.bochner, "--device", options.device)
+    # One process for all cases: its memory goes when another case is named.
+    ours = Ours(binary(options.bochner), "--device", options.device)
     name = torch.cuda.get_device_name() if place == "cuda" else "the CPU"
     print(f"torch {torch.__version__} on {name}; bochner on {ours.device}")
-    ours.close()
-    clocks("clocks before:")
     peer = Peer(torch, not options.no_compile, place)
+    options.clocks = Clocks()
     contests = []
     for op, function, shape in cases(options.rows, options.dry_run):
         rows, dim, features = shape
         name = f"{op} {rows} x {dim} -> {features}"
-        if options.only not in name:
+        if options.only not in name or not options.time.begin(name):
             continue
         try:
-            contests.append(function(torch, peer, options, op, shape))
-            print(table(contests[-1:]), flush=True)
+            contests.append(function(torch, peer, ours, options, op, shape))
+            print(table(contests[-1:]))
+            print(contests[-1].clocks)
         except RuntimeError as failure:  # torch's out-of-memory errors are such, and refusals by bochner
-            print(f"{name} is left out: {str(failure).splitlines()[0]}", flush=True)
+            print(f"{name} is left out: {str(failure).splitlines()[0]}")
         if cuda:
             torch.cuda.empty_cache()
-    clocks("clocks after:")
+    options.clocks.close()
+    ours.close()
     if contests:
         print("\n" + table(contests))
+    options.time.say()
 
 
 if __name__ == "__main__":

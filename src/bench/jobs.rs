@@ -13,7 +13,7 @@ pub(super) use map::{predict, projection_paired, projection_phase};
 pub(super) use moves::{additive_chi2, complex_product, copy, place};
 pub(super) use structured::{fastfood, fastfood_predict, sorf, walsh_hadamard};
 
-use super::{MEMORY, Shape, TARGETS};
+use super::{COMPARED_COLUMNS, COMPARED_ROWS, MEMORY, Shape, TARGETS};
 use crate::{
     Device, Error, Matrix, Result,
     device::cpu::instruction_set,
@@ -42,11 +42,6 @@ pub(super) trait Job {
         1
     }
 }
-
-/// Products that a reference may cost.
-const REFERENCE_WORK: usize = 1 << 24;
-/// Columns of a Gram matrix that are compared.
-const REFERENCE_COLUMNS: usize = 48;
 
 /// Standard normal numbers times `scale`, drawn once and repeated from place to place.
 fn draw(rows: usize, cols: usize, scale: f32, start: usize) -> Array2<f32> {
@@ -163,7 +158,7 @@ impl Job for Gram {
         let mut sums = GramAccumulator::new(&self.device, features, 1)?;
         sums.add(&self.z_nd, &self.y_nt)?;
         let GramSums { gram_dd, zty_dt } = sums.finish()?;
-        let step = features.div_ceil(REFERENCE_COLUMNS);
+        let step = features.div_ceil(COMPARED_COLUMNS);
         let chosen: Vec<usize> = (0..features).step_by(step).collect();
         let z = self.z.select(Axis(1), &chosen);
         let reference = gram::reference(z.view(), self.z.slice(s![.., ..1]));
@@ -220,13 +215,12 @@ impl Job for Product {
     }
 
     fn error(&mut self) -> Result<f64> {
-        let (k, t) = self.b.dim();
-        let rows = (REFERENCE_WORK / (k * t)).clamp(1, 64).min(self.block);
+        let rows = COMPARED_ROWS.min(self.block);
         self.a_nk.set_rows(self.block)?;
         self.c_nt.set_rows(self.block)?;
         product::product(&self.a_nk, &self.b_kt, &mut self.c_nt)?;
         let got = head(&mut self.c_nt, rows)?;
-        let a = draw(rows, k, 1.0, 13);
+        let a = draw(rows, self.b.nrows(), 1.0, 13);
         let reference = product::reference(a.view(), self.b.view());
         Ok(relative(got.view(), reference.view()))
     }

@@ -97,6 +97,13 @@ pub(crate) fn build(target: Option<&str>) -> Result<()> {
     Ok(())
 }
 
+/// Builds the program alone, for this machine, and returns where it is.
+pub(crate) fn program() -> Result<PathBuf> {
+    let host = host()?;
+    build_one("bochner-cli", &host, &host)?;
+    Ok(built(&host, &host).join(Names::of(&host).program()))
+}
+
 fn build_one(package: &str, target: &str, host: &str) -> Result<()> {
     let mut command = cargo(["build", "--profile", "dist", "--locked", "--package"]);
     command.arg(package);

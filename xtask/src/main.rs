@@ -1,6 +1,7 @@
 //! Set-up and checks of the workspace. `cargo xtask help` lists the commands.
 
 mod adapters;
+mod bundle;
 mod checks;
 mod codegen;
 mod dependencies;
@@ -61,6 +62,8 @@ Usage: cargo xtask COMMAND
   dist [TARGET]
                the program and the C library as they are handed out, in an archive with licences
                and completions, and their sizes; TARGET as rustc names it [default: this machine]
+  bench-bundle the program, the scripts of peers and `run-all`, in a folder and an archive under
+               target/, for a machine without a toolchain
   help         this text
 
 VK_DRIVER_FILES, where set, replaces the search for installed drivers, as in the Vulkan loader;
@@ -108,6 +111,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         "web" if rest.is_empty() => web::build(),
         "web" => web::test(),
         "dist" => dist::build(rest.first().map(String::as_str)),
+        "bench-bundle" => bundle::build(),
         "header" => header::write(),
         "python" => python::test(),
         "engines" => python::engines(),

@@ -4,12 +4,13 @@
 //! case, which stays loaded until another is named; `"times": n` times it n times, warm
 //! (`"batch": k` waits once for k runs); `"error": true` compares it with f64. Each is answered by
 //! one line: `{"seconds": [...], "tile": ..., "blocks": ..., "error": ...}` or `{"failed": why}`.
+//! The first line says which device it is, and how much of a result is compared.
 
 use crate::report;
 use anyhow::Result;
 use bochner::{
     Device, Error,
-    bench::{OpBench, Prepared, Shape},
+    bench::{COMPARED_COLUMNS, COMPARED_ROWS, COMPARED_TRANSFORMS, OpBench, Prepared, Shape},
     registry,
 };
 use serde_json::{Value, json};
@@ -20,6 +21,11 @@ pub(super) fn run(device: &Device) -> Result<()> {
     let hello = json!({
         "device": device.describe(),
         "version": env!("CARGO_PKG_VERSION"),
+        "compared": {
+            "rows": COMPARED_ROWS,
+            "transforms": COMPARED_TRANSFORMS,
+            "columns": COMPARED_COLUMNS,
+        },
     });
     report::to_stdout(&format!("{hello}\n"))?;
     let mut loaded: Option<(&'static str, Shape, Prepared)> = None;

@@ -102,6 +102,11 @@ fn cases_are_served_line_by_line() {
         .map(|line| serde_json::from_str(line).expect("JSON"))
         .collect();
     assert_eq!(lines.len(), 3, "{lines:?}");
+    // Peers are compared on as much.
+    for part in ["rows", "transforms", "columns"] {
+        let much = lines[0]["compared"][part].as_u64();
+        assert!(much.is_some_and(|n| n > 0), "{lines:?}");
+    }
     assert_eq!(
         lines[1]["seconds"].as_array().map(Vec::len),
         Some(3),

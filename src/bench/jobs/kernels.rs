@@ -1,9 +1,9 @@
 //! Blocks of exact kernels, Nystrom features, and random binning.
 
-use super::{Job, REFERENCE_WORK, block_rows, blocks, draw, form_name, head, relative, way};
+use super::{Job, block_rows, blocks, draw, form_name, head, relative, way};
 use crate::{
     Device, Matrix, Result,
-    bench::Shape,
+    bench::{COMPARED_ROWS, Shape},
     features::{Affine, Binning, FeatureMap, Landmarks, LoadedMap, Nystrom, NystromFeatures},
     form::DenseForm,
     kernels::{Gaussian, Laplacian},
@@ -57,10 +57,9 @@ impl Job for Block {
         self.x_nd.set_rows(self.block)?;
         self.k_nm.set_rows(self.block)?;
         self.op.run(&self.x_nd, &mut self.k_nm)?;
-        let (m, d) = self.landmarks.dim();
-        let rows = (REFERENCE_WORK / (m * d)).clamp(1, 64).min(self.block);
+        let rows = COMPARED_ROWS.min(self.block);
         let got = head(&mut self.k_nm, rows)?;
-        let x = rows_of_kernel(rows, d, 29);
+        let x = rows_of_kernel(rows, self.landmarks.ncols(), 29);
         let reference = kernel_block::reference(&Gaussian, x.view(), self.landmarks.view());
         Ok(relative(got.view(), reference.view()))
     }
@@ -114,12 +113,9 @@ impl Job for NystromMap {
         self.x_nd.set_rows(self.block)?;
         self.z_nr.set_rows(self.block)?;
         self.loaded.featurize(&self.x_nd, &mut self.z_nr)?;
-        let (m, d) = self.map.landmarks().dim();
-        let rows = (REFERENCE_WORK / (m * (m + d)))
-            .clamp(1, 64)
-            .min(self.block);
+        let rows = COMPARED_ROWS.min(self.block);
         let got = head(&mut self.z_nr, rows)?;
-        let x = rows_of_kernel(rows, d, 29);
+        let x = rows_of_kernel(rows, self.map.landmarks().ncols(), 29);
         let block = kernel_block::reference(&Gaussian, x.view(), self.map.landmarks());
         let reference = block.dot(&self.map.root().mapv(f64::from));
         Ok(relative(got.view(), reference.view()))
@@ -177,11 +173,12 @@ impl Job for Bins {
     fn error(&mut self) -> Result<f64> {
         self.hash.set_rows(self.block)?;
         self.op.run(&self.x_nd, 0, &mut self.hash)?;
-        let (d, grids) = self.grids.inverse_dp.dim();
-        let rows = (REFERENCE_WORK / (16 * d * grids)).clamp(1, 64);
-        let rows = rows.min(self.block);
+        let rows = COMPARED_ROWS.min(self.block);
         let got = binning::download(&self.hash)?;
-        let exact = binning::reference(&self.grids, rows_of_bins(rows, d).view());
+        let exact = binning::reference(
+            &self.grids,
+            rows_of_bins(rows, self.grids.inverse_dp.nrows()).view(),
+        );
         let got = got.slice(s![..rows, ..]);
         let wrong = got.iter().zip(&exact).filter(|(got, exact)| got != exact);
         Ok(wrong.count() as f64 / exact.len() as f64)

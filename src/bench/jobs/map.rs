@@ -1,9 +1,9 @@
 //! Feature maps as jobs: their features, or predictions from them.
 
-use super::{Job, REFERENCE_WORK, TARGETS, block_rows, blocks, draw, form_name, head, relative};
+use super::{Job, TARGETS, block_rows, blocks, draw, form_name, head, relative};
 use crate::{
     Device, Matrix, Result,
-    bench::Shape,
+    bench::{COMPARED_ROWS, Shape},
     ops::{
         Nonlinearity,
         predict::Predict,
@@ -19,8 +19,6 @@ pub(super) trait Timed {
     fn predict(&mut self, x_nd: &Matrix, beta_dt: &Matrix, y_nt: &mut Matrix) -> Result<()>;
     /// The features in f64.
     fn reference(&self, x_nd: ArrayView2<'_, f32>) -> Array2<f64>;
-    /// Products that a row of the reference costs.
-    fn cost(&self) -> usize;
     /// The form that so many rows take, of the features or of the prediction.
     fn form(&self, rows: usize, predicts: bool) -> String;
 }
@@ -77,8 +75,7 @@ impl<M: Timed> Job for Map<M> {
     }
 
     fn error(&mut self) -> Result<f64> {
-        let rows = REFERENCE_WORK / self.map.cost();
-        let rows = rows.clamp(1, 64).min(self.block);
+        let rows = COMPARED_ROWS.min(self.block);
         // The last block may have been a short one.
         self.x_nd.set_rows(self.block)?;
         self.out.set_rows(self.block)?;
@@ -125,10 +122,6 @@ impl Timed for Dense {
 
     fn reference(&self, x_nd: ArrayView2<'_, f32>) -> Array2<f64> {
         projection::reference(&self.host, x_nd)
-    }
-
-    fn cost(&self) -> usize {
-        self.host.depth() * self.host.freqs()
     }
 
     fn form(&self, rows: usize, predicts: bool) -> String {

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     Device, Matrix, Result,
-    bench::Shape,
+    bench::{COMPARED_TRANSFORMS, Shape},
     features::{Affine, Fastfood, Sorf},
     form::Way,
     kernels::Gaussian,
@@ -57,7 +57,7 @@ impl Job for Transform {
         self.x_nd.set_rows(self.block)?;
         self.y_nd.set_rows(self.block)?;
         self.op.run_into(&self.x_nd, &mut self.y_nd)?;
-        let rows = self.block.min(4);
+        let rows = COMPARED_TRANSFORMS.min(self.block);
         let got = head(&mut self.y_nd, rows)?;
         let reference = walsh_hadamard::reference(draw(rows, self.op.len(), 1.0, 19).view());
         Ok(relative(got.view(), reference.view()))
@@ -105,11 +105,6 @@ impl Timed for Blocks {
 
     fn reference(&self, x_nd: ArrayView2<'_, f32>) -> Array2<f64> {
         structured::reference(&self.host, x_nd)
-    }
-
-    fn cost(&self) -> usize {
-        // A transform of the reference visits every element log2(n) times.
-        32 * self.host.outputs().max(self.host.padded)
     }
 
     fn form(&self, _: usize, _: bool) -> String {
