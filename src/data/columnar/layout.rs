@@ -168,3 +168,31 @@ fn first_length(batches: Batches) -> Result<usize> {
     }
     Ok(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::{ListArray, RecordBatch, types::Float32Type};
+    use std::sync::Arc;
+
+    /// Over several batches, the first of which may hold none.
+    #[test]
+    fn lists_are_as_long_as_the_first_that_is_there() {
+        let batch = |lengths: &[Option<usize>]| {
+            let lists = lengths.iter().map(|l| l.map(|l| vec![Some(1.0_f32); l]));
+            let lists = ListArray::from_iter_primitive::<Float32Type, _, _>(lists);
+            let batch = RecordBatch::try_from_iter([("z", Arc::new(lists) as Arc<dyn Array>)]);
+            Ok(batch.expect("a batch"))
+        };
+        for (batches, length) in [
+            (vec![batch(&[Some(3), Some(2)])], 3),
+            (vec![batch(&[None, Some(3), Some(2)])], 3),
+            (vec![batch(&[None]), batch(&[Some(0), Some(2)])], 0),
+            (vec![batch(&[None]), batch(&[None, Some(2)])], 2),
+            (vec![batch(&[None])], 0),
+        ] {
+            let found = first_length(Box::new(batches.into_iter()));
+            assert_eq!(found.expect("reads"), length);
+        }
+    }
+}
