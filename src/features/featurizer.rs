@@ -125,7 +125,7 @@ pub(crate) trait HostRows {
     /// The memory of some rows, if it holds f32 row after row.
     fn lend(&mut self, rows: Range<usize>) -> Option<&mut [f32]>;
 
-    /// Whether what it lends is part of more than caches hold, and nobody reads it meanwhile.
+    /// Whether nobody reads what it lends before it would have left the caches of this core.
     fn is_past_caches(&self) -> bool {
         false
     }

@@ -50,6 +50,11 @@ impl<W: RowWriter<f32>> HostRows for ToWriter<'_, W, f32> {
         Some(self.writer.lend(rows.len() * self.columns))
     }
 
+    /// Another core reads it next, for which it would have to leave the caches of this one.
+    fn is_past_caches(&self) -> bool {
+        true
+    }
+
     fn filled(&mut self) -> Result<()> {
         self.writer.write_lent(self.columns)
     }
