@@ -244,8 +244,8 @@ pub trait LoadedMap: Debug + Send {
 
     /// As [`Self::featurize`], to host memory of the caller: `rows D` floats, row after row.
     /// Returns whether it did; a map that does not work there writes nothing, and is asked to
-    /// [`Self::featurize`]. With `past_caches` nobody on this core reads them soon, so that they are
-    /// best written past its caches.
+    /// [`Self::featurize`]. With `past_caches` nobody on this core reads them soon, so that they
+    /// are best written past its caches.
     fn featurize_to(&mut self, x_nd: &Matrix, z_nd: &mut [f32], past_caches: bool) -> Result<bool> {
         let _ = (x_nd, z_nd, past_caches);
         Ok(false)

@@ -40,9 +40,9 @@ pub enum Sampling {
     /// Blocks of d orthogonal directions with independent lengths (Yu et al. 2016); isotropic
     /// measures only.
     Orthogonal,
-    /// Orthogonal directions in pairs +omega, -omega, in frames that keep apart; isotropic measures,
-    /// and features that are not the same of both: arc-cosine ones (which need no more than one
-    /// length then) and a nonlinearity of your own.
+    /// Orthogonal directions in pairs +omega, -omega, in frames that keep apart; isotropic
+    /// measures, and features that are not the same of both: arc-cosine ones (which need no more
+    /// than one length then) and a nonlinearity of your own.
     Antithetic,
     /// Halton's sequence; any d.
     Halton(Halton),

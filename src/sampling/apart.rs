@@ -1,12 +1,12 @@
 //! Frames that keep apart: independent orthogonal frames leave gaps between each other, and turning
 //! them closes these.
 //!
-//! Orthogonal frames with their opposites sum every polynomial of degree 3 over the sphere exactly,
-//! and leave the terms of degree 4 to chance. How much those err is the sum of (v'w)^4 over all rows
-//! v, w of different frames, which cannot fall below that of points that sum them exactly, too
-//! (Welch 1974; Delsarte, Goethals and Seidel 1977). So each frame is turned until its sum with the
-//! frames before it is small. How far depends on angles between frames alone, so that the whole
-//! still points everywhere alike, and every row is as good a draw as before.
+//! Orthogonal frames with their opposites sum every polynomial of degree 3 over the sphere
+//! exactly, and leave the terms of degree 4 to chance. How much those err is the sum of (v'w)^4
+//! over all rows v, w of different frames, which cannot fall below that of points that sum them
+//! exactly, too (Welch 1974; Delsarte, Goethals and Seidel 1977). So each frame is turned until its
+//! sum with the frames before it is small. How far depends on angles between frames alone, so that
+//! the whole still points everywhere alike, and every row is as good a draw as before.
 
 /// With more columns than this there are few frames, and little to gain.
 const MOST_COLUMNS: usize = 64;
