@@ -286,15 +286,15 @@ fn a_fit_goes_on_from_the_copy_after_its_device_is_lost() {
             )
             .expect("runs");
         assert!(kept == same, "other sums on {device:?}");
-        // On another device the rest comes to them, in the same blocks: only the last f64 bits
-        // differ.
+        // On another device the rest comes to them, in blocks from there on.
         let run = Accumulation::new(&map, &targets, Run::on(&other).memory(SMALL), COPY_EVERY);
         run.add(&mut source(rows, 4), &mut kept).expect("goes on");
         assert_eq!((kept.rows, whole.rows), (5000, 5000));
         assert!((&kept.y_sum_t - &whole.y_sum_t)[0].abs() <= 1e-12 * whole.y_sum_t[0]);
         for (a, b) in kept.gram_dd.iter().zip(&whole.gram_dd) {
-            // |z_i z_j| <= 2/64, summed without f32 rounding beyond the pair's 2^-46.
-            assert!((a - b).abs() <= 5000.0 * (2.0 / 64.0) * 1e-13, "{a} {b}");
+            // |z_i z_j| <= 2/64, and blocks of at most 16 in f32, which may begin at another row:
+            // each rounds by 1e-5 at most. A row is 1e-2.
+            assert!((a - b).abs() <= 1e-4, "{a} {b}");
         }
         // Nothing is left to add.
         let before = kept.clone();
