@@ -77,8 +77,9 @@ pub(crate) fn build(target: Option<&str>) -> Result<()> {
     let header = "include/bochner.h";
     fs::copy(root().join("capi").join(header), folder.join(header))?;
     fs::write(folder.join("LICENSES-OF-OTHERS.txt"), licenses(target)?)?;
-    match target == host {
-        true => completions(&folder.join(names.program()), &folder.join("completions"))?,
+    let program = folder.join(names.program());
+    match runs(&program) {
+        true => completions(&program, &folder.join("completions"))?,
         false => println!("no completions: a program for {target} does not run here"),
     }
     let archive = all.join(format!("{name}.tar.gz"));
@@ -203,6 +204,12 @@ fn licenses(target: &str) -> Result<String> {
     Ok(text)
 }
 
+/// Whether the program of another target runs here, as a static one of the same processor does.
+fn runs(program: &Path) -> bool {
+    let answer = Command::new(program).arg("--version").output();
+    answer.is_ok_and(|answer| answer.status.success())
+}
+
 /// What shells need to complete commands, by the program itself.
 fn completions(program: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to)?;
@@ -234,6 +241,13 @@ mod tests {
             assert_eq!(names.program(), program);
             assert_eq!(names.libraries()[0], library);
         }
+    }
+
+    #[test]
+    fn a_program_that_is_none_does_not_run() {
+        assert!(!runs(&root().join("Cargo.toml")));
+        assert!(!runs(&root().join("no such program")));
+        assert!(runs(Path::new("cargo")));
     }
 
     #[test]
