@@ -24,7 +24,7 @@ use crate::{
     progress::Step,
     seed::{Seed, Stream},
     store::Store,
-    text::counted,
+    text::{counted, human_bytes},
 };
 use dictionary::Dictionary;
 use loaded::{HashedRows, LoadedBinning};
@@ -149,6 +149,7 @@ impl Binning {
         let mut hashed = HashedRows::new(&drawn, source.targets(), &run)?;
         let rows = hashed.chunk_rows();
         let rows = source.rows().map_or(rows, |n| rows.min(n.max(1)));
+        let most = run.held.unwrap_or(u64::MAX);
         let hear = |rows| run.say(Step::Map(rows));
         let seen = watch_chunks(source, rows, hear, |chunk| {
             drawn.check_range(&chunk.x)?;
@@ -156,7 +157,16 @@ impl Binning {
             hashed.each_block(&chunk.x, |_, hashes| {
                 dictionary.learn(hashes);
                 Ok(())
-            })
+            })?;
+            match dictionary.bytes() <= most {
+                true => Ok(()),
+                false => Err(Error::Limit {
+                    what: "the bins of a binning map".into(),
+                    needed: format!("more than {}", human_bytes(dictionary.bytes())),
+                    allowed: human_bytes(most),
+                    remedies: vec![Remedy::MoreMemory, Remedy::FewerFeatures],
+                }),
+            }
         })?;
         if seen == 0 {
             return Err(Error::shape("the data has no rows"));
@@ -295,6 +305,12 @@ impl BinningMap {
     /// The first column of each grid, and D at the end, `[P + 1]`.
     pub fn grid_starts(&self) -> Vec<usize> {
         self.dictionary.starts()
+    }
+
+    /// Bytes of the grids and of the tables that find the column of a bin.
+    pub(crate) fn bytes(&self) -> u64 {
+        let grids = 8 * self.grids() * self.drawn.input.columns();
+        grids as u64 + self.dictionary.bytes()
     }
 
     /// The grids without their data.

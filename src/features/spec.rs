@@ -153,6 +153,15 @@ impl MapSpec {
         all.fold(0, u128::saturating_add)
     }
 
+    /// Grids of the binning parts.
+    pub(crate) fn grids(&self) -> usize {
+        let of_part = |(part, features): (MapPart, usize)| match part.kind {
+            MapKind::Binning => features,
+            _ => 0,
+        };
+        self.map.shares(self.features).map(of_part).sum()
+    }
+
     /// Whether features can be written and solved by normal equations; not with random binning.
     pub fn is_dense(&self) -> bool {
         !self.map.has(MapKind::Binning)

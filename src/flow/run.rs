@@ -28,6 +28,8 @@ pub struct Run {
     pub device: Device,
     /// Bytes for chunk buffers.
     pub memory: u64,
+    /// Bytes for what a solver holds beside chunks, where they are bounded.
+    pub(crate) held: Option<u64>,
     pub(crate) progress: Progress,
 }
 
@@ -40,6 +42,7 @@ impl Run {
         Self {
             device: device.clone(),
             memory: Self::DEFAULT_MEMORY,
+            held: None,
             progress: Progress::default(),
         }
     }
@@ -47,6 +50,14 @@ impl Run {
     /// Bytes for chunk buffers.
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = bytes;
+        self
+    }
+
+    /// At most so many bytes beside those of chunks for what conjugate gradients and maps with
+    /// binning parts hold: targets, bins, the matrix or the sketch of their solver, which is chosen
+    /// by it. Bounded by what the host has until said otherwise.
+    pub fn held(mut self, bytes: u64) -> Self {
+        self.held = Some(bytes);
         self
     }
 
@@ -63,7 +74,11 @@ impl Run {
 
     /// The same for a part of the work of which nobody needs to hear.
     pub(crate) fn silent(&self) -> Self {
-        Self::on(&self.device).memory(self.memory)
+        let held = self.held;
+        Self {
+            held,
+            ..Self::on(&self.device).memory(self.memory)
+        }
     }
 }
 

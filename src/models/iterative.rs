@@ -17,9 +17,10 @@ use crate::{
     normal::Targets,
     progress::Step,
     solve::{
-        BinnedRows, Cholesky, Coefficients, ConjugateGradients, Dual, SideBySide, StreamedRows,
-        binned_kernel, binned_sums,
+        BinnedRows, Cholesky, Coefficients, ConjugateGradients, Dual, Preconditioning, SideBySide,
+        StreamedRows, binned_kernel, binned_sums,
     },
+    text::{counted, human_bytes},
 };
 use ndarray::{Array1, Array2, Axis};
 use std::collections::BTreeMap;
@@ -56,13 +57,26 @@ pub(super) fn read<'m>(
         }
     }
     let chunk = needs.rows_of(run)?;
+    // What each row leaves, and what is there already.
+    let each = 8 * (targets.outputs() + usize::from(source.is_weighted()))
+        + binned
+            .iter()
+            .map(|(_, rows)| 4 * rows.grids())
+            .sum::<usize>();
+    let parts = binning_bytes(map);
     let mut y = vec![Vec::new(); targets.outputs()];
     let mut weights = Vec::new();
+    let mut seen = 0;
     let rows = watch_chunks(
         source,
         chunk,
         |rows| run.say(Step::Rows(rows)),
         |chunk| {
+            seen += chunk.x.nrows();
+            let bytes = parts + (each * seen) as u64;
+            if run.held.is_some_and(|most| bytes > most) {
+                return Err(too_many(seen, bytes, run));
+            }
             let encoded = targets.encode(chunk.y.view())?;
             for (k, (y, column)) in y.iter_mut().zip(encoded.axis_iter(Axis(1))).enumerate() {
                 // Nothing is rounded to f32 here, so the shift has no use.
@@ -91,7 +105,33 @@ pub(super) fn read<'m>(
     })
 }
 
+/// Bytes of the binning parts.
+fn binning_bytes(map: &dyn FeatureMap) -> u64 {
+    let of_part = |leaf: (Leaf<'_>, usize, f64)| match leaf.0 {
+        Leaf::Dense(_) => 0,
+        Leaf::Binning(map) => map.bytes(),
+    };
+    leaves(map).into_iter().map(of_part).sum()
+}
+
+fn too_many(rows: usize, bytes: u64, run: &Run) -> Error {
+    Error::Limit {
+        what: format!("targets and bins of more than {}", counted(rows, "row")),
+        needed: format!("more than {}", human_bytes(bytes)),
+        allowed: human_bytes(run.held.unwrap_or(u64::MAX)),
+        remedies: vec![Remedy::MoreMemory, Remedy::FewerFeatures],
+    }
+}
+
 impl Held<'_> {
+    /// Bytes of what is held of the rows.
+    fn bytes(&self) -> u64 {
+        let bins = |rows: &BinnedRows| 4 * rows.grids() * self.y_tn.ncols();
+        let weights = self.weights_n.as_ref().map_or(0, |w| 8 * w.len());
+        let all = self.binned.iter().map(bins).sum::<usize>() + 8 * self.y_tn.len() + weights;
+        all as u64
+    }
+
     fn size(&self, columns: usize) -> Size {
         Size {
             columns,
@@ -127,9 +167,16 @@ impl Held<'_> {
     fn iterate(
         self,
         source: &mut dyn ChunkSource,
-        solver: &ConjugateGradients,
+        (solver, size, room): (&ConjugateGradients, Size, Option<u64>),
         run: &Run,
     ) -> Result<(Coefficients, BTreeMap<String, f64>)> {
+        let mut solver = *solver;
+        if let Some(room) = room {
+            let left = room.saturating_sub(size.bytes(Way::Iterate) as u64);
+            // Smaller sketches take more iterations: a quarter for what nobody counts.
+            let bytes = left / 4 * 3;
+            solver.preconditioning = Preconditioning::Within { bytes };
+        }
         let mut features = SideBySide::default();
         for rows in self.binned {
             features.push(rows)?;
@@ -172,8 +219,14 @@ pub(super) fn fit(
     let (accumulate, rows) = (start.elapsed(), held.y_tn.ncols() as u64);
     let start = Instant::now();
     let size = held.size(map.output_dim());
+    // Chunks are gone where nothing is featurized again.
+    let room = run.held.map(|most| {
+        let chunks = if held.dense.is_empty() { run.memory } else { 0 };
+        most.saturating_add(chunks)
+            .saturating_sub(binning_bytes(map.as_ref()) + held.bytes())
+    });
     let (lambda, intercept) = (solver.lambda, solver.intercept);
-    let (coefficients, facts) = match way.chosen(size, held.dense.is_empty())? {
+    let (coefficients, facts) = match way.chosen(size, held.dense.is_empty(), room)? {
         Way::Direct => {
             log::info!("a Cholesky factor of the sums of {} bins", size.columns);
             let solver = Cholesky { lambda, intercept };
@@ -183,7 +236,7 @@ pub(super) fn fit(
             log::info!("a Cholesky factor of the products of {} rows", size.rows);
             held.solve_dual(Dual { lambda, intercept })?
         }
-        Way::Iterate | Way::Cheaper => held.iterate(source, solver, run)?,
+        Way::Iterate | Way::Cheaper => held.iterate(source, (solver, size, room), run)?,
     };
     Ok(LinearModel {
         times: Some(FitTimes {

@@ -71,6 +71,29 @@ impl MemoryPlan {
         }
     }
 
+    /// Of a fit on a map with binning parts to so many rows, if that is known: it keeps their
+    /// targets and the numbers of their bins. What its solver takes beside them hangs on how many
+    /// bins there are; [`Run::held`] bounds that.
+    pub fn of_bins(
+        spec: &MapSpec,
+        rows: Option<u64>,
+        (columns, outputs): (usize, usize),
+        run: &Run,
+    ) -> Self {
+        let grids = spec.grids();
+        let needs = RowNeeds::read(columns + outputs)
+            .matrix(&run.device, columns)
+            .matrix(&run.device, spec.outputs(columns) - grids)
+            .and_bytes(8 * outputs + 4 * grids);
+        let rows = u128::from(rows.unwrap_or(0));
+        let bytes = spec.parameter_bytes(columns) + rows * (4 * grids) as u128;
+        Self {
+            kept_bytes: rows * (8 * (outputs + 1)) as u128,
+            unit: "grids",
+            ..Self::with((grids, bytes), 0, needs, run)
+        }
+    }
+
     /// Of the features of a map of rows with so many columns.
     pub fn of_features(spec: &MapSpec, columns: usize, run: &Run) -> Self {
         let bytes = spec.parameter_bytes(columns);

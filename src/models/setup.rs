@@ -92,6 +92,7 @@ impl Setup {
         Ok(Run {
             device,
             memory: self.memory,
+            held: None,
             progress: self.progress.clone(),
         })
     }

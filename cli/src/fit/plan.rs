@@ -3,7 +3,10 @@
 use super::{Args, chosen::Chosen, learner::Ground, sources::Source};
 use crate::report::Console;
 use anyhow::Result;
-use bochner::{Run, models::MemoryPlan};
+use bochner::{
+    Run,
+    models::{MemoryPlan, Solver},
+};
 
 impl Args {
     /// As [`Self::plan`]; a penalty that nobody asked to choose is not chosen where that takes long
@@ -32,7 +35,7 @@ impl Args {
     /// Says what the fit takes, and errors where that is not there, before a row is read. Where
     /// memory was given, chunks get what the rest leaves of it.
     ///
-    /// What hangs on how many rows there are is not known yet: sums of bins, the kernel of all
+    /// What hangs on how many rows there are may not be known yet: sums of bins, the kernel of all
     /// rows, features by a rule for them. Searches and leaves keep to their memory themselves.
     pub(super) fn plan(
         &self,
@@ -43,9 +46,18 @@ impl Args {
         let fit = chosen.fit.as_ref();
         let size = (train.columns(), train.targets());
         let plan = match self.learner.ground() {
-            Ground::AllRows => return Ok(run),
+            Ground::AllRows => {
+                let chunks = self
+                    .run
+                    .within(|bytes| Ok(MemoryPlan::beside_program(bytes)))?;
+                return Ok(run.memory(chunks));
+            }
             Ground::Landmarks(landmarks) => MemoryPlan::of_landmarks(landmarks, fit, size, &run),
-            Ground::Features if !dense || self.map.is_by_rows() => return Ok(run),
+            Ground::Features if self.map.is_by_rows() => return Ok(run),
+            Ground::Features if !dense => {
+                let rows = train.rows().map(|rows| rows as u64);
+                return self.plan_bins(rows, size, run, Some(console));
+            }
             Ground::Features => MemoryPlan::of_fit(&self.map.spec(), fit, size, &run),
         };
         // A sample for the bandwidth and for landmarks, and what is kept of each row.
@@ -85,7 +97,42 @@ impl Args {
         let within = |bytes| plan.of_fit_within(bytes, fit, train.as_mut(), &run);
         let chunks = self.run.within(within)?;
         console.detail(&format!("plan: {plan}"));
-        Ok(run.memory(chunks))
+        Ok(self.share(chosen, (&plan, chunks), run))
+    }
+
+    /// Chunks have what is left, or half of it where conjugate gradients take the other for a
+    /// sketch.
+    fn share(&self, chosen: &Chosen, (plan, left): (&MemoryPlan, u64), run: Run) -> Run {
+        let solver = chosen.fit.ridge().map(|ridge| ridge.solver);
+        match (solver, self.run.given_memory()) {
+            (Some(Solver::ConjugateGradients { .. }), Some(_)) => {
+                let kept = u64::try_from(plan.kept_bytes).unwrap_or(u64::MAX);
+                let half = left / 2;
+                run.memory(left - half).held(kept.saturating_add(half))
+            }
+            _ => run.memory(left),
+        }
+    }
+
+    /// As [`Self::plan`], of a map with binning parts: an eighth of what is left beside what is kept
+    /// of the rows is for chunks, the rest for bins and what solves for them.
+    fn plan_bins(
+        &self,
+        rows: Option<u64>,
+        size: (usize, usize),
+        run: Run,
+        console: Option<&Console>,
+    ) -> Result<Run> {
+        let plan = MemoryPlan::of_bins(&self.map.spec(), rows, size, &run);
+        if let Some(console) = console {
+            console.detail(&format!("plan: {plan}"));
+        }
+        let Some(bytes) = self.run.given_memory() else {
+            return Ok(run);
+        };
+        let chunks = (plan.within(bytes)? / 8).max(8 * plan.row_bytes);
+        let held = MemoryPlan::beside_program(bytes) - chunks;
+        Ok(run.memory(chunks).held(held))
     }
 
     /// Where nobody gave a number of features, a search has as many as memory that was given has
@@ -135,10 +182,13 @@ impl Args {
         run: Run,
     ) -> Result<Run> {
         let fit = chosen.fit.as_ref();
+        let size = (train.columns(), train.targets());
+        if self.learner.ground() == Ground::Features && !self.map.spec().is_dense() {
+            return self.plan_bins(Some(rows), (size.0, outputs), run, None);
+        }
         if fit.row_bytes(outputs) == 0 {
             return Ok(run);
         }
-        let size = (train.columns(), train.targets());
         let plan = match self.learner.ground() {
             Ground::AllRows => return Ok(run),
             Ground::Landmarks(landmarks) => MemoryPlan::of_landmarks(landmarks, fit, size, &run),
@@ -147,7 +197,7 @@ impl Args {
         let plan = plan.with_sample(self.sample_rows().min(rows as usize), size.0);
         let plan = plan.with_rows(rows, fit, outputs);
         let chunks = self.run.within(|bytes| plan.within(bytes))?;
-        Ok(run.memory(chunks))
+        Ok(self.share(chosen, (&plan, chunks), run))
     }
 
     /// As [`Self::plan`] of so many features, which were found.
@@ -161,6 +211,9 @@ impl Args {
         spec.features = features;
         let fit = chosen.fit.as_ref();
         let size = (train.columns(), train.targets());
+        if !spec.is_dense() {
+            return Ok(run);
+        }
         let within = |bytes| {
             let run = run.clone().memory(bytes);
             let plan = MemoryPlan::of_fit(&spec, fit, size, &run);

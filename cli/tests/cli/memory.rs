@@ -216,3 +216,53 @@ fn rows_that_are_kept_count() {
     bochner(here.path(), &format!("{median} -q --memory 24M"), &[])
         .fails(&["what is kept of the rows 19.2 MB", "more --memory"]);
 }
+
+/// Bins, and the matrix that solves for them, which is no larger than what is there for it.
+#[test]
+fn bins_and_their_solver_keep_to_it() {
+    let here = here();
+    let at = |name: &str| here.path().join(name);
+    write(&at("x.npy"), 3000, 6, value);
+    write(&at("y.npy"), 3000, 3, |i, t| value(i, t).sin());
+    let fit = "fit x.npy --targets y.npy --task regression --map binning --kernel laplacian \
+               --gamma 0.3 --features 200 --lambda 1e-3 -o m";
+    keeps_to(
+        here.path(),
+        &[
+            // 72 MB of products of rows, which is the fastest way.
+            &format!("{fit} --memory 140M"),
+            // Conjugate gradients, with a small sketch.
+            &format!("{fit} --memory 56M"),
+        ],
+    );
+    let solver = |memory: &str| {
+        let said = bochner(here.path(), &format!("{fit} --memory {memory} --json"), &[]).ok();
+        said.stdout.contains("\"relative_residual\"")
+    };
+    assert!(!solver("140M") && solver("56M"));
+    let refused = |more: &str| bochner(here.path(), &format!("{fit} -q {more}"), &[]);
+    refused("--solver dual --memory 56M").fails(&["72.", "for 3000 rows", "more --memory"]);
+    write(&at("x.npy"), 60_000, 6, value);
+    write(&at("y.npy"), 60_000, 3, |i, t| value(i, t).sin());
+    refused("--memory 56M").fails(&["200 grids need 48.", "enough for", "more --memory"]);
+}
+
+/// The kernel of all rows, and the sketch of conjugate gradients.
+#[test]
+fn kernels_and_sketches_keep_to_it() {
+    let here = here();
+    let at = |name: &str| here.path().join(name);
+    write(&at("x.npy"), 2400, 6, value);
+    write(&at("wide.npy"), 1000, 3000, value);
+    write(&at("y.npy"), 2400, 1, |i, _| value(i, 0).sin());
+    write(&at("t.npy"), 1000, 1, |i, _| value(i, 0).sin());
+    keeps_to(
+        here.path(),
+        &[
+            "fit x.npy --targets y.npy --model kernel-ridge --gamma 0.1 -o m --memory 88M",
+            "fit wide.npy --targets t.npy --model kernel-ridge --gamma 1e-4 -o m --memory 120M",
+            "fit x.npy --targets y.npy --task regression --solver cg --gamma 3 --features 12000 \
+             --lambda 1e-7 --tolerance 1e-8 -o m --memory 64M",
+        ],
+    );
+}

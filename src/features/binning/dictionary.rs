@@ -85,6 +85,13 @@ impl Dictionary {
         self.bins
     }
 
+    /// Bytes of the tables: of each place a hash, a number and a byte that says whether it is
+    /// taken. Of 8 places 7 are taken at most.
+    pub(super) fn bytes(&self) -> u64 {
+        let places: usize = self.grids.iter().map(|grid| grid.capacity() / 7 * 8).sum();
+        places as u64 * (size_of::<(u64, u32)>() as u64 + 1)
+    }
+
     /// Writes the column of each hash `[rows, P]`, or [`UNSEEN`].
     pub(super) fn look_up(
         &self,

@@ -1,7 +1,7 @@
 //! Which solver takes the least work for maps with binning parts: a Cholesky factor of the sums or
 //! of the products of rows, or conjugate gradients.
 
-use crate::{Error, Result, error::Remedy};
+use crate::{Error, Result, error::Remedy, text::human_bytes};
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,55 +41,95 @@ pub(super) struct Size {
 }
 
 impl Way {
-    /// How to solve: never [`Self::Cheaper`]. Errors when what is asked for cannot be.
-    pub(super) fn chosen(self, size: Size, all_binned: bool) -> Result<Self> {
-        let (columns, rows) = (size.columns as f64, size.rows as f64);
-        let bytes = |side: f64| 8.0 * side * side;
-        let (what, side, unit) = match self {
-            Self::Iterate => return Ok(self),
-            Self::Cheaper => {
-                return Ok(if all_binned {
-                    size.cheapest()
-                } else {
-                    Self::Iterate
-                });
-            }
-            Self::Direct => ("a Gram matrix", columns, "bins"),
-            Self::Dual => ("the products of all rows", rows, "rows"),
+    /// How to solve, in so many bytes if they are bounded: never [`Self::Cheaper`]. Errors when
+    /// what is asked for cannot be.
+    pub(super) fn chosen(self, size: Size, all_binned: bool, room: Option<u64>) -> Result<Self> {
+        let way = match self {
+            Self::Cheaper if all_binned => size.cheapest(room),
+            Self::Cheaper => Self::Iterate,
+            _ => self,
         };
-        if !all_binned {
+        let (what, side, unit) = match way {
+            Self::Direct => ("a Gram matrix", size.columns, "bins"),
+            Self::Dual => ("the products of all rows", size.rows, "rows"),
+            Self::Iterate | Self::Cheaper => ("conjugate gradients", size.columns, "columns"),
+        };
+        if !all_binned && way != Self::Iterate {
             return Err(Error::unsupported(format!(
                 "a Cholesky factor needs {what}, which binning beside other maps has none of"
             ))
             .help(Remedy::ConjugateGradients));
         }
-        if bytes(side) > MOST_BYTES {
+        if !size.fits(way, MOST_BYTES, room) {
+            let (bytes, allowed) = match room {
+                None => (size.matrix_bytes(way), MOST_BYTES),
+                Some(room) => (size.bytes(way), room as f64),
+            };
+            let human = |bytes: f64| human_bytes(bytes as u64);
+            let other = match (way, room) {
+                (Self::Direct | Self::Dual, Some(_)) => Remedy::ConjugateGradients,
+                _ => Remedy::FewerFeatures,
+            };
+            let first = match room {
+                None => Remedy::ConjugateGradients,
+                Some(_) => Remedy::MoreMemory,
+            };
             return Err(Error::Limit {
                 what: what.into(),
-                needed: format!("{:.0} GB for {side} {unit}", bytes(side) / 1e9),
-                allowed: format!("{:.0} GB", MOST_BYTES / 1e9),
-                remedies: vec![Remedy::ConjugateGradients, Remedy::FewerFeatures],
+                needed: format!("{} for {side} {unit}", human(bytes)),
+                allowed: human(allowed),
+                remedies: vec![first, other],
             });
         }
-        Ok(self)
+        Ok(way)
     }
 }
 
 impl Size {
-    /// The way of the fewest operations that fits into memory.
-    fn cheapest(self) -> Way {
+    /// Bytes of the matrix that a way factors.
+    fn matrix_bytes(self, way: Way) -> f64 {
+        let side = match way {
+            Way::Direct => self.columns,
+            Way::Dual => self.rows,
+            Way::Iterate | Way::Cheaper => 0,
+        };
+        8.0 * (side as f64).powi(2)
+    }
+
+    /// What a way holds in all, beside targets and bins: its matrix and its vectors.
+    pub(super) fn bytes(self, way: Way) -> f64 {
+        let (columns, rows) = (self.columns as f64, self.rows as f64);
+        let vectors = match way {
+            Way::Direct => 2.0 * columns,
+            Way::Dual => 2.0 * (rows + columns),
+            // As `ConjugateGradients` counts them.
+            Way::Iterate | Way::Cheaper => 2.0 * rows + 6.0 * columns,
+        };
+        self.matrix_bytes(way) + 8.0 * self.targets as f64 * vectors
+    }
+
+    /// Whether its matrix has so many bytes at most, or where all is bounded all of it.
+    fn fits(self, way: Way, matrix: f64, room: Option<u64>) -> bool {
+        match room {
+            None => self.matrix_bytes(way) <= matrix,
+            Some(room) => self.bytes(way) <= room as f64 && self.matrix_bytes(way) <= MOST_BYTES,
+        }
+    }
+
+    /// The way of the fewest operations that fits into memory, or into so many bytes.
+    fn cheapest(self, room: Option<u64>) -> Way {
         let (columns, rows) = (self.columns as f64, self.rows as f64);
         let grids = self.grids as f64;
         let ways = [
             (
                 Way::Direct,
                 columns.powi(3) / 3.0 + SCATTERED * rows * grids * grids / 2.0,
-                8.0 * columns * columns <= DIRECT_BYTES,
+                self.fits(Way::Direct, DIRECT_BYTES, room),
             ),
             (
                 Way::Dual,
                 rows.powi(3) / 3.0 + COMPARED * grids * rows * rows / 2.0,
-                8.0 * rows * rows <= DUAL_BYTES,
+                self.fits(Way::Dual, DUAL_BYTES, room),
             ),
             (
                 Way::Iterate,
@@ -116,7 +156,7 @@ mod tests {
             rows: 16_000,
             targets: 26,
         };
-        let cheaper = |size| Way::Cheaper.chosen(size, true).expect("a way");
+        let cheaper = |size| Way::Cheaper.chosen(size, true, None).expect("a way");
         assert_eq!(cheaper(letter), Way::Direct);
         let more = Size {
             columns: 20_000,
@@ -139,10 +179,10 @@ mod tests {
             ..letter
         };
         assert_eq!(cheaper(few), Way::Dual);
-        let beside = Way::Cheaper.chosen(letter, false).expect("a way");
+        let beside = Way::Cheaper.chosen(letter, false, None).expect("a way");
         assert_eq!(beside, Way::Iterate);
         for way in [Way::Direct, Way::Dual] {
-            let union = way.chosen(letter, false).expect_err("no matrix");
+            let union = way.chosen(letter, false, None).expect_err("no matrix");
             assert!(union.to_string().contains("conjugate gradients"), "{union}");
         }
         let large = Way::Direct.chosen(
@@ -151,7 +191,37 @@ mod tests {
                 ..letter
             },
             true,
+            None,
         );
         assert!(matches!(large, Err(Error::Limit { .. })));
+    }
+
+    /// In bounded memory a matrix is factored if it fits with its vectors, to the byte.
+    #[test]
+    fn what_is_bounded_is_kept_to() {
+        let size = Size {
+            columns: 500,
+            grids: 20,
+            rows: 400,
+            targets: 2,
+        };
+        let dual = 8 * 400 * 400 + 16 * 2 * (400 + 500);
+        let way = |way: Way, room| way.chosen(size, true, Some(room));
+        assert_eq!(way(Way::Cheaper, dual).expect("fits"), Way::Dual);
+        assert_eq!(way(Way::Cheaper, dual - 1).expect("fits"), Way::Iterate);
+        let refused = way(Way::Dual, dual - 1).expect_err("a byte too few");
+        let text = refused.to_string();
+        assert!(
+            text.contains("1.3 MB for 400 rows") && text.contains("conjugate"),
+            "{text}"
+        );
+        assert_eq!(way(Way::Dual, dual).expect("fits"), Way::Dual);
+        let direct = 8 * 500 * 500 + 16 * 2 * 500;
+        assert_eq!(way(Way::Direct, direct).expect("fits"), Way::Direct);
+        assert!(way(Way::Direct, direct - 1).is_err());
+        let vectors = 8 * 2 * (2 * 400 + 6 * 500);
+        assert_eq!(way(Way::Iterate, vectors).expect("fits"), Way::Iterate);
+        let refused = way(Way::Cheaper, vectors - 1).expect_err("no way fits");
+        assert!(refused.to_string().contains("memory"), "{refused}");
     }
 }

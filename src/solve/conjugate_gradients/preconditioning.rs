@@ -11,6 +11,11 @@ pub enum Preconditioning {
     /// the rank, again and again, where what the last one leaves to do costs more.
     #[default]
     Auto,
+    /// As [`Self::Auto`], with at most so many bytes for sketches in the making.
+    Within {
+        /// The bytes.
+        bytes: u64,
+    },
     /// The diagonal alone.
     Diagonal,
     /// A randomized Nystrom sketch (Frangella, Tropp & Udell 2023, "Randomized Nystrom
@@ -67,7 +72,7 @@ impl Schedule {
     /// The rank of a sketch before the first iteration; 0 for none.
     pub(super) fn at_once(&self) -> usize {
         match self.of {
-            Preconditioning::Auto | Preconditioning::Diagonal => 0,
+            Preconditioning::Auto | Preconditioning::Within { .. } | Preconditioning::Diagonal => 0,
             Preconditioning::Sketch { rank } => rank.min(self.size.columns),
         }
     }
@@ -85,10 +90,12 @@ impl Schedule {
             columns,
             targets,
         } = self.size;
-        let room = |bytes: u64| (bytes / (24 * columns.max(1) as u64)) as usize;
-        if self.of != Preconditioning::Auto {
-            return 0;
-        }
+        let most = match self.of {
+            Preconditioning::Auto => u64::MAX,
+            Preconditioning::Within { bytes } => bytes,
+            Preconditioning::Diagonal | Preconditioning::Sketch { .. } => return 0,
+        };
+        let room = |bytes: u64| (bytes.min(most) / (24 * columns.max(1) as u64)) as usize;
         if self.rank == 0 {
             let rank = (12 * targets).clamp(200, 500).min(columns / 4);
             return match iterations == TRIAL {
