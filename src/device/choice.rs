@@ -290,15 +290,8 @@ mod tests {
 
     fn adapter(name: &str, kind: AdapterKind, refusal: Option<&str>) -> AdapterReport {
         AdapterReport {
-            name: name.into(),
-            kind,
-            driver: "driver".into(),
-            backend: "Vulkan".into(),
-            max_binding_bytes: 1 << 30,
-            workgroup_bytes: 32_768,
-            workgroup_invocations: 1024,
-            subgroup: (32, 32),
             refusal: refusal.map(Into::into),
+            ..AdapterReport::example(name, kind)
         }
     }
 

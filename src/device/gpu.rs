@@ -10,6 +10,7 @@ mod pipeline;
 mod saved;
 mod scope;
 pub(crate) mod shader;
+mod speed;
 mod submission;
 mod timing;
 mod transfer;
@@ -20,7 +21,7 @@ pub(super) use adapter::{
 };
 pub use buffer::PooledBuffer;
 pub(crate) use pipeline::Dispatch;
-pub(crate) use submission::even;
+pub(crate) use submission::{even, fixed_block_rows};
 pub(crate) use transfer::{Mapped, Pace, Readback};
 
 use super::cache::Cache;
@@ -30,6 +31,7 @@ use choices::Choices;
 use fault::Faults;
 use pipeline::Pipelines;
 use saved::SavedPipelines;
+use speed::Speed;
 use std::{
     fmt,
     ops::Range,
@@ -67,6 +69,7 @@ struct Inner {
     staging: Mutex<Vec<f32>>,
     /// Tile shapes that were measured to be best.
     choices: Choices,
+    speed: Speed,
     faults: Arc<Faults>,
     /// Tests have every check of wgpu in shaders where they like.
     #[cfg(test)]
@@ -127,6 +130,7 @@ impl GpuDevice {
         let faults = Faults::of(&device);
         let limits = device.limits();
         let choices = Choices::new(Cache::user(), &report);
+        let speed = Speed::of(report.kind);
         let inner = Inner {
             device,
             queue,
@@ -138,6 +142,7 @@ impl GpuDevice {
             recorder: Mutex::default(),
             staging: Mutex::default(),
             choices,
+            speed,
             faults,
             #[cfg(test)]
             checked: Default::default(),

@@ -108,7 +108,7 @@ impl<W: Way> Menu<W> {
         };
         let known = gpu.choices().find(self.op, class.name(), named);
         known.unwrap_or_else(|| {
-            let default = (self.default)(gpu.report().kind, class);
+            let default = (self.default)(gpu.report().tiles_of(), class);
             match default.check(gpu) {
                 Ok(()) => default,
                 Err(_) => self.ways[0],

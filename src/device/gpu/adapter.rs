@@ -5,6 +5,9 @@ use crate::text::{human_bytes, one_line};
 use crate::{Error, Result, device::cache::Cache, error::Remedy, wait::wait};
 use std::fmt;
 
+/// Intel's number on PCI.
+const INTEL: u32 = 0x8086;
+
 /// What an adapter is, in the order in which `auto` prefers it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AdapterKind {
@@ -39,6 +42,8 @@ pub struct AdapterReport {
     pub name: String,
     /// Its kind.
     pub kind: AdapterKind,
+    /// The number of its vendor on PCI; 0 where the driver does not say.
+    pub vendor: u32,
     /// Driver and its version.
     pub driver: String,
     /// Vulkan, Metal, DX12 or WebGPU.
@@ -69,6 +74,7 @@ impl AdapterReport {
         Self {
             name: info.name,
             kind,
+            vendor: info.vendor,
             driver: one_line(&format!("{} {}", info.driver, info.driver_info)),
             backend: format!("{:?}", info.backend),
             max_binding_bytes: binding_limit(&limits),
@@ -76,6 +82,32 @@ impl AdapterReport {
             workgroup_invocations: limits.max_compute_invocations_per_workgroup,
             subgroup: (info.subgroup_min_size, info.subgroup_max_size),
             refusal: refusal(&limits),
+        }
+    }
+
+    /// One for tests.
+    #[cfg(test)]
+    pub(in crate::device) fn example(name: &str, kind: AdapterKind) -> Self {
+        Self {
+            name: name.into(),
+            kind,
+            vendor: 0,
+            driver: "driver".into(),
+            backend: "Vulkan".into(),
+            max_binding_bytes: 1 << 30,
+            workgroup_bytes: 32_768,
+            workgroup_invocations: 1024,
+            subgroup: (32, 32),
+            refusal: None,
+        }
+    }
+
+    /// The kind whose tiles suit until something was measured. A discrete GPU of Intel's has the
+    /// registers of its integrated ones: 64 sums of 16 lanes fill all that a thread has, 4096 bytes.
+    pub(crate) fn tiles_of(&self) -> AdapterKind {
+        match self.kind {
+            AdapterKind::Discrete if self.vendor == INTEL => AdapterKind::Integrated,
+            kind => kind,
         }
     }
 
@@ -158,7 +190,9 @@ pub(in crate::device) async fn adapters_later() -> Found {
     descriptor.backends = backends;
     // Validation layers are for those who ask through WGPU_VALIDATION.
     descriptor.flags = wgpu::InstanceFlags::empty().with_env();
-    // Which compiler DX12 takes, and the like.
+    // DX12 takes DXC where `dxcompiler.dll` is found, beside the program or on the PATH, and FXC,
+    // which takes seconds for a shader, where it is not. WGPU_DX12_COMPILER decides otherwise.
+    descriptor.backend_options.dx12.shader_compiler = wgpu::Dx12Compiler::Auto;
     descriptor.backend_options = descriptor.backend_options.with_env();
     let instance = wgpu::Instance::new(descriptor);
     let mut found: Vec<_> = instance
@@ -241,5 +275,33 @@ impl GpuDevice {
     pub fn subgroup(&self) -> Option<u32> {
         let shuffles = self.0.device.features().contains(wgpu::Features::SUBGROUP);
         self.0.report.fixed_subgroup().filter(|_| shuffles)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::form::{Class, tile};
+
+    #[test]
+    fn discrete_gpus_of_intel_start_on_the_tiles_of_integrated_ones() {
+        let mut report = AdapterReport::example("any", AdapterKind::Other);
+        for (kind, vendor, expected) in [
+            (AdapterKind::Discrete, INTEL, AdapterKind::Integrated),
+            (AdapterKind::Discrete, 0x10de, AdapterKind::Discrete),
+            (AdapterKind::Discrete, 0, AdapterKind::Discrete),
+            (AdapterKind::Integrated, INTEL, AdapterKind::Integrated),
+            (AdapterKind::Software, INTEL, AdapterKind::Software),
+        ] {
+            (report.kind, report.vendor) = (kind, vendor);
+            assert_eq!(report.tiles_of(), expected, "{kind} {vendor:x}");
+            // 4 x 8 sums an invocation and no more, whatever the work.
+            if vendor == INTEL && kind != AdapterKind::Software {
+                for &class in Class::ALL {
+                    let tile = tile::usual(report.tiles_of(), class);
+                    assert!(tile.tm * tile.tn <= 32, "{}", tile.name);
+                }
+            }
+        }
     }
 }

@@ -161,15 +161,8 @@ mod tests {
 
     fn choices(folder: &Path, driver: &str) -> Choices {
         let report = AdapterReport {
-            name: "adapter".into(),
-            kind: AdapterKind::Discrete,
             driver: driver.into(),
-            backend: "Vulkan".into(),
-            max_binding_bytes: 0,
-            workgroup_bytes: 0,
-            workgroup_invocations: 0,
-            subgroup: (32, 32),
-            refusal: None,
+            ..AdapterReport::example("adapter", AdapterKind::Discrete)
         };
         Choices::new(Cache::at(folder), &report)
     }

@@ -8,7 +8,7 @@ use super::{
     saved::SavedPipelines,
     scope::caught,
 };
-use crate::{Error, Result, error::Remedy, text::one_line};
+use crate::{Error, Result, clock::Instant, error::Remedy, text::one_line};
 use std::{
     collections::HashMap,
     iter,
@@ -57,15 +57,38 @@ impl GpuDevice {
             return Ok(());
         }
         let built = self.built(dispatch)?;
+        let share = dispatch.work / self.0.speed.most_work(dispatch.op.name);
+        // A browser has no time on the spot, and timestamps are of what is timed and nothing else.
+        let asks = self.0.speed.asks(dispatch.op.name, dispatch.work);
+        if asks && !cfg!(target_family = "wasm") && !self.is_timing() {
+            return self.timed(dispatch, share, &built);
+        }
         let mut recorder = lock(&self.0.recorder);
-        if recorder.part.is_full(dispatch.work) {
+        if recorder.part.is_full(share) {
             self.submit(&mut recorder);
         }
-        self.record(&mut recorder, dispatch, &built);
+        self.record(&mut recorder, dispatch, share, &built);
         Ok(())
     }
 
-    fn record(&self, recorder: &mut Recorder, dispatch: &Dispatch<'_>, built: &Built) {
+    /// Does a dispatch alone, to learn from its time how much a submission should have. Other
+    /// threads may use the device meanwhile, which makes it longer, and submissions smaller.
+    fn timed(&self, dispatch: &Dispatch<'_>, share: f64, built: &Built) -> Result<()> {
+        self.flush();
+        self.wait(None)?;
+        let start = Instant::now();
+        let submission = {
+            let mut recorder = lock(&self.0.recorder);
+            self.record(&mut recorder, dispatch, share, built);
+            self.submit(&mut recorder)
+        };
+        self.wait(submission)?;
+        let seconds = start.elapsed().as_secs_f64();
+        self.0.speed.learn(dispatch.op.name, dispatch.work, seconds);
+        Ok(())
+    }
+
+    fn record(&self, recorder: &mut Recorder, dispatch: &Dispatch<'_>, share: f64, built: &Built) {
         let device = &self.0.device;
         let uniforms = recorder.uniforms.get_or_insert_with(|| {
             device.create_buffer(&wgpu::BufferDescriptor {
@@ -81,7 +104,7 @@ impl GpuDevice {
             binding: 0,
             resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
                 buffer: uniforms,
-                offset: recorder.part.add(dispatch.params, dispatch.work),
+                offset: recorder.part.add(dispatch.params, share),
                 size: wgpu::BufferSize::new(size),
             }),
         };

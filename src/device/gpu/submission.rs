@@ -1,51 +1,54 @@
 //! What one submission may hold: so little that the device starts early and never works on one for
 //! so long that the system takes it for hung (two seconds, on Windows).
 
-use super::GpuDevice;
+use super::{GpuDevice, op::Op};
 use std::ops::Range;
 
 /// Dispatches recorded before they are submitted, so that the device works while the host records.
 const DISPATCHES: usize = 32;
-/// Operations recorded before they are submitted: a fifth of a second at 10^12 a second.
-const WORK: f64 = 2e11;
+/// Operations of a block of rows where its length shows in the order of sums, and so may not follow
+/// a clock.
+const FIXED_WORK: f64 = 2e11;
 /// Rows of every tile shape divide this.
 const TILE: usize = 128;
 /// Parameters of a dispatch start at multiples of this on every adapter.
 const SLOT: usize = 256;
 
 /// What is recorded of the next submission: the parameters of its dispatches, one after another,
-/// and its work.
+/// and how full it is.
 ///
 /// Parameters are written all at once when it is submitted: every write takes effect before its
 /// first dispatch.
 #[derive(Default)]
 pub(super) struct SubmissionPart {
     params: Vec<u8>,
-    work: f64,
+    /// Work, in what a submission should have at most.
+    share: f64,
 }
 
 impl SubmissionPart {
     /// The most that [`Self::take`] gives.
     pub(super) const PARAMS_BYTES: u64 = (DISPATCHES * SLOT) as u64;
 
-    /// Whether what is recorded should go before a dispatch of so much work is added.
-    pub(super) fn is_full(&self, work: f64) -> bool {
+    /// Whether what is recorded should go before a dispatch is added that has such a share of what
+    /// a submission should have.
+    pub(super) fn is_full(&self, share: f64) -> bool {
         !self.params.is_empty()
-            && (self.params.len() == DISPATCHES * SLOT || self.work + work > WORK)
+            && (self.params.len() == DISPATCHES * SLOT || self.share + share > 1.0)
     }
 
     /// Adds a dispatch, and returns where its parameters are going to lie.
-    pub(super) fn add(&mut self, params: &[u8], work: f64) -> u64 {
+    pub(super) fn add(&mut self, params: &[u8], share: f64) -> u64 {
         let offset = self.params.len();
         self.params.extend_from_slice(params);
         self.params.resize(offset + SLOT, 0);
-        self.work += work;
+        self.share += share;
         offset as u64
     }
 
     /// The parameters of all dispatches; none is left.
     pub(super) fn take(&mut self) -> Vec<u8> {
-        self.work = 0.0;
+        self.share = 0.0;
         std::mem::take(&mut self.params)
     }
 }
@@ -65,8 +68,8 @@ pub(crate) fn even(total: usize, most: usize) -> usize {
 }
 
 impl GpuDevice {
-    /// The most operations that one dispatch should take.
-    pub(crate) fn most_work(&self) -> f64 {
+    /// The most operations that one dispatch of this op should take.
+    pub(crate) fn most_work(&self, op: &Op) -> f64 {
         #[cfg(test)]
         if self
             .0
@@ -75,16 +78,31 @@ impl GpuDevice {
         {
             return 1.0;
         }
-        WORK
+        self.0.speed.most_work(op.name)
     }
 
-    /// The rows of one dispatch after another, about as many in each, where a row takes `work`
-    /// operations.
-    pub(crate) fn row_blocks(&self, rows: usize, work: f64) -> impl Iterator<Item = Range<usize>> {
-        let step = even(rows, rows_per_dispatch(work, self.most_work())).next_multiple_of(TILE);
+    /// The rows of one dispatch of an op after another, about as many in each, where a row takes
+    /// `work` operations.
+    pub(crate) fn row_blocks(
+        &self,
+        op: &Op,
+        rows: usize,
+        work: f64,
+    ) -> impl Iterator<Item = Range<usize>> {
+        let step = block_rows(rows, work, self.most_work(op));
         let starts = (0..rows).step_by(step);
         starts.map(move |start| start..rows.min(start + step))
     }
+}
+
+/// Rows of a block where a row takes `work` operations, for what decides on the order of sums: the
+/// same on every adapter, and however fast it was seen to be.
+pub(crate) fn fixed_block_rows(rows: usize, work: f64) -> usize {
+    block_rows(rows, work, FIXED_WORK).min(rows)
+}
+
+fn block_rows(rows: usize, work: f64, most: f64) -> usize {
+    even(rows, rows_per_dispatch(work, most)).next_multiple_of(TILE)
 }
 
 #[cfg(test)]
@@ -93,10 +111,10 @@ mod tests {
 
     #[test]
     fn rows_of_a_dispatch_are_whole_tiles() {
-        assert_eq!(rows_per_dispatch(1.0, WORK), 524_160);
-        assert_eq!(rows_per_dispatch(1e13, WORK), 128);
+        assert_eq!(rows_per_dispatch(1.0, FIXED_WORK), 524_160);
+        assert_eq!(rows_per_dispatch(1e13, FIXED_WORK), 128);
         // 784 columns to 4096 frequencies.
-        assert_eq!(rows_per_dispatch(2.0 * 784.0 * 4096.0, WORK), 31_104);
+        assert_eq!(rows_per_dispatch(2.0 * 784.0 * 4096.0, FIXED_WORK), 31_104);
     }
 
     #[test]
@@ -111,17 +129,49 @@ mod tests {
     #[test]
     fn is_full_by_count_and_by_work_and_never_before_the_first() {
         let mut part = SubmissionPart::default();
-        assert!(!part.is_full(10.0 * WORK));
+        assert!(!part.is_full(10.0));
         for i in 0..DISPATCHES {
             assert!(!part.is_full(0.0));
-            assert_eq!(part.add(&[i as u8; 24], 1.0), (SLOT * i) as u64);
+            assert_eq!(part.add(&[i as u8; 24], 0.001), (SLOT * i) as u64);
         }
         assert!(part.is_full(0.0));
         let params = part.take();
         assert_eq!(params.len() as u64, SubmissionPart::PARAMS_BYTES);
         assert_eq!(params[SLOT..][..25], [[1; 24].as_slice(), &[0]].concat());
-        part.add(&[0; 8], 0.7 * WORK);
-        assert!(!part.is_full(0.2 * WORK));
-        assert!(part.is_full(0.4 * WORK));
+        part.add(&[0; 8], 0.7);
+        assert!(!part.is_full(0.2));
+        assert!(part.is_full(0.4));
+    }
+
+    #[test]
+    fn blocks_follow_the_time_of_the_first_dispatches_and_no_bit_does() {
+        use crate::{
+            Matrix,
+            check::normal,
+            features::{Affine, FeatureMap, Fourier},
+            kernels::Gaussian,
+            ops::projection::OP,
+        };
+        for device in crate::under_test::gpus() {
+            let gpu = device.gpu().expect("a GPU");
+            let map = Fourier::new(Gaussian).features(1024);
+            let map = map.build(Affine::identity(256)).expect("builds");
+            let mut loaded = map.load(&device).expect("loads");
+            let x_nd = Matrix::upload(&device, normal(4096, 256, 1).view()).expect("fits");
+            let mut z_nd = Matrix::new(&device, 4096, 1024).expect("fits");
+            let mut features = || {
+                loaded.featurize(&x_nd, &mut z_nd).expect("runs");
+                z_nd.download().expect("reads back")
+            };
+            let unknown = gpu.most_work(&OP);
+            let first = features();
+            // Among others' work a software adapter is slow, and a good GPU is not this slow.
+            let known = gpu.most_work(&OP);
+            assert_ne!(unknown, known, "{device:?}");
+            assert!((1e8..=2e13).contains(&known), "{known:e} on {device:?}");
+            for _ in 0..3 {
+                assert!(features() == first, "other bits on {device:?}");
+            }
+        }
     }
 }

@@ -127,7 +127,7 @@ impl Sums {
         let total = tile_count(features.div_ceil(side), targets.div_ceil(side));
         let limit = gpu.max_binding_bytes().min(panels.bytes) as usize;
         // A dispatch must not take for ever.
-        let by_work = gpu.most_work() / tile_work(&tile, DISPATCH_ROWS);
+        let by_work = gpu.most_work(&OP) / tile_work(&tile, DISPATCH_ROWS);
         let most = (limit / pair_bytes).min(by_work as usize).max(1);
         let planned = panels::cut(total, most, panels.wave);
         let what = || format!("the Gram matrix of {features} features");

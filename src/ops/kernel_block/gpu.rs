@@ -149,7 +149,7 @@ impl Landmarks {
     ) -> Result<Self> {
         let device = Device::Gpu(gpu.clone());
         let (m, d) = landmarks.landmarks_md.dim();
-        let usual = || usual(gpu.report().kind, landmarks.angular);
+        let usual = || usual(gpu.report().tiles_of(), landmarks.angular);
         // Rows are loaded four at a time; a zero row adds nothing to any distance, since x is zero
         // there too.
         let w = Array2::from_shape_fn((d.next_multiple_of(4), m), |(c, j)| landmarks.value(j, c));

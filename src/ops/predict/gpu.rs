@@ -4,7 +4,10 @@
 use super::MENU;
 use crate::{
     Result,
-    device::{Device, Matrix, gpu::Dispatch},
+    device::{
+        Device, Matrix,
+        gpu::{Dispatch, fixed_block_rows},
+    },
     form::{
         self, DenseForm, Shape,
         tile::{self, Tile},
@@ -90,9 +93,9 @@ pub(super) fn run(map: &Map, x_nd: &Matrix, beta_dt: &Matrix, y_nt: &mut Matrix)
     if map.forced.is_none() {
         MENU.worked(gpu, shape(map, rows), map.row_work() * rows as f64)?;
     }
-    // Blocks of rows run one after another: each has to fill the adapter.
-    let mut blocks = gpu.row_blocks(rows, row_work(map));
-    let block = blocks.next().map_or(0, |block| block.len());
+    // Blocks of rows run one after another: each has to fill the adapter. Splits show in the order
+    // of sums, which no clock decides on.
+    let block = fixed_block_rows(rows, row_work(map));
     let splits = form::few::feature_splits(gpu.report().kind, block, map.freqs);
     let sum_bytes = 4 * rows * beta_dt.stride();
     // Fewer splits rather than more memory: their sums are all that predictions keep beside y.
@@ -154,7 +157,7 @@ pub(super) fn tiled(
         // Features are computed anew for every 16 targets: registers hold no more sums.
         let left = total - q0;
         let quads = *QUADS.iter().find(|&&q| q >= left).unwrap_or(&QUADS[2]);
-        for block in gpu.row_blocks(rows, row_work) {
+        for block in gpu.row_blocks(&OP, rows, row_work) {
             let params = Params {
                 rows: narrow(rows)?,
                 depth4: narrow(map.depth.div_ceil(4))?,

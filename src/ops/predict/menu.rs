@@ -75,7 +75,7 @@ impl Race<Tile> for Predicting {
     /// Tuning changes no order of sums: that of tiles through workgroup memory is another than that
     /// of tiles without.
     fn is_sound(&mut self, tile: Tile) -> Result<bool> {
-        let kind = self.device.gpu()?.report().kind;
+        let kind = self.device.gpu()?.report().tiles_of();
         let stages = |tile: Tile| tile.bk > 0;
         Ok(Class::ALL
             .iter()

@@ -160,7 +160,7 @@ impl Map {
         let whole = self.nonlinearity != Nonlinearity::CosSin || self.freqs.is_multiple_of(4);
         // Drivers reset an adapter whose dispatch takes seconds: slow ones get fewer rows at a
         // time. Each row is computed alone, so that the cut does not show.
-        for block in gpu.row_blocks(rows, row_work) {
+        for block in gpu.row_blocks(&OP, rows, row_work) {
             params.row0 = narrow(block.start)?;
             gpu.dispatch(&Dispatch {
                 op: &OP,
