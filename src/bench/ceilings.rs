@@ -128,7 +128,7 @@ fn on_gpu(device: &Device, gpu: &GpuDevice, seconds: f64) -> Result<Ceilings> {
     let transfer_rows = len / cols;
     let mut transfer = Matrix::new(device, transfer_rows, cols)?;
     let upload = wall(seconds, || {
-        transfer.write_with(|_| ())?;
+        transfer.write_rows(|_, _| Ok(()))?;
         device.synchronize()
     })?;
     let buffer = transfer.gpu(gpu, "the transfer")?;

@@ -14,6 +14,7 @@ mod speed;
 mod submission;
 mod timing;
 mod transfer;
+mod upload;
 
 pub use adapter::{AdapterKind, AdapterReport};
 pub(super) use adapter::{
@@ -38,6 +39,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 use submission::SubmissionPart;
+use upload::Ring;
 
 /// No binding may exceed this on Vulkan and DX12, whatever the adapter claims.
 const MAX_BINDING: u64 = (1 << 31) - 4;
@@ -65,8 +67,7 @@ struct Inner {
     pipelines: Pipelines,
     saved: Option<SavedPipelines>,
     recorder: Mutex<Recorder>,
-    /// Host memory that uploads are laid out in, kept between calls.
-    staging: Mutex<Vec<f32>>,
+    ring: Ring,
     /// Tile shapes that were measured to be best.
     choices: Choices,
     speed: Speed,
@@ -109,6 +110,8 @@ struct Recorder {
     pass: Option<wgpu::ComputePass<'static>>,
     encoder: Option<wgpu::CommandEncoder>,
     part: SubmissionPart,
+    /// Buffers that recorded copies read.
+    uploads: Vec<wgpu::Buffer>,
     /// Where the parameters of all recorded dispatches go before the first of them runs.
     uniforms: Option<wgpu::Buffer>,
     /// Set while dispatches are timed.
@@ -140,7 +143,7 @@ impl GpuDevice {
             pipelines: Pipelines::default(),
             saved,
             recorder: Mutex::default(),
-            staging: Mutex::default(),
+            ring: Ring::default(),
             choices,
             speed,
             faults,
@@ -210,7 +213,9 @@ impl GpuDevice {
         if let (Some(uniforms), false) = (&recorder.uniforms, params.is_empty()) {
             self.0.queue.write_buffer(uniforms, 0, &params);
         }
-        Some(self.0.queue.submit([encoder.finish()]))
+        let submission = self.0.queue.submit([encoder.finish()]);
+        self.0.ring.submitted(std::mem::take(&mut recorder.uploads));
+        Some(submission)
     }
 
     /// Submits what is recorded and waits for the device.

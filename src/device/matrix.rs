@@ -80,31 +80,52 @@ impl Matrix {
             )));
         }
         self.set_rows(host.nrows())?;
-        let stride = self.stride;
-        self.write_with(|out| {
-            let places = out.chunks_exact_mut(stride.max(1));
-            for (row, out) in host.rows().into_iter().zip(places) {
-                let (body, padding) = out.split_at_mut(row.len());
-                for (o, &v) in body.iter_mut().zip(row) {
-                    *o = v;
-                }
-                padding.fill(0.0);
+        self.write_rows(|i, out| {
+            let row = host.row(i);
+            let (body, padding) = out.split_at_mut(row.len());
+            for (o, &v) in body.iter_mut().zip(row) {
+                *o = v;
             }
+            padding.fill(0.0);
+            Ok(())
         })
     }
 
-    /// Lets `fill` write the `rows * stride` floats of the matrix on the host, zeros for the
-    /// padding, then makes them visible to the device. On a GPU `fill` finds other numbers there.
-    pub(crate) fn write_with(&mut self, fill: impl FnOnce(&mut [f32])) -> Result<()> {
-        let len = self.rows * self.stride;
+    /// Lets `fill` write every row, its number and its `stride` floats, zeros for the padding, and
+    /// makes them visible to the device. `fill` finds other numbers there. On a GPU threads share
+    /// the rows, and after an error the matrix is as it was; on the CPU one thread goes on to the
+    /// first error.
+    pub(crate) fn write_rows(
+        &mut self,
+        fill: impl Fn(usize, &mut [f32]) -> Result<()> + Sync,
+    ) -> Result<()> {
+        let (rows, stride) = (self.rows, self.stride);
         match (&mut self.data, &self.device) {
             (MatrixData::Cpu(data), _) => {
-                fill(&mut data.as_mut_slice()[..len]);
-                Ok(())
+                let data = &mut data.as_mut_slice()[..rows * stride];
+                let mut each = data.chunks_exact_mut(stride.max(1)).enumerate();
+                each.try_for_each(|(i, row)| fill(i, row))
             }
-            (MatrixData::Gpu(buffer), Device::Gpu(gpu)) => gpu.upload(buffer, len, fill),
+            (MatrixData::Gpu(buffer), Device::Gpu(gpu)) => gpu.upload(buffer, (rows, stride), fill),
             (MatrixData::Gpu(_), Device::Cpu(_)) => unreachable!("a CPU matrix holds host memory"),
         }
+    }
+
+    /// As [`Self::write_rows`], all rows at once and by threads of the CPU's pool where `fill` has
+    /// them: for tables, which are loaded once. On a GPU they lie on the host before they go.
+    pub(crate) fn write_with(&mut self, fill: impl FnOnce(&mut [f32])) -> Result<()> {
+        let len = self.rows * self.stride;
+        if let MatrixData::Cpu(data) = &mut self.data {
+            fill(&mut data.as_mut_slice()[..len]);
+            return Ok(());
+        }
+        let mut host = vec![0.0; len];
+        fill(&mut host);
+        let stride = self.stride;
+        self.write_rows(|i, row| {
+            row.copy_from_slice(&host[i * stride..][..stride]);
+            Ok(())
+        })
     }
 
     /// Multiplies each row by its factor. A GPU's matrix goes to the host and back.

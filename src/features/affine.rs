@@ -306,34 +306,22 @@ impl Affine {
         self.check(rows)?;
         self.admit(rows, 0)?;
         x_nd.set_rows(rows.nrows())?;
-        let stride = x_nd.stride();
+        let fill = |i: usize, out: &mut [f32]| match rows {
+            Rows::F32(x) => self.fill_row(x.row(i), out),
+            Rows::F64(x) => self.fill_row(x.row(i), out),
+        };
         // A pool of one thread would only be handed the work.
-        let alone = x_nd.device().as_cpu().is_some_and(|cpu| cpu.threads() == 1);
+        let shares = x_nd.device().as_cpu().is_some_and(|cpu| cpu.threads() > 1);
+        if !shares {
+            return x_nd.write_rows(fill);
+        }
+        let stride = x_nd.stride().max(1);
         let mut worst = Ok(());
         x_nd.write_with(|out| {
-            worst = match rows {
-                Rows::F32(x) => self.fill((stride, alone), |i| x.row(i), out),
-                Rows::F64(x) => self.fill((stride, alone), |i| x.row(i), out),
-            };
+            let rows = out.par_chunks_mut(stride).enumerate().with_min_len(64);
+            worst = rows.try_for_each(|(i, out)| fill(i, out));
         })?;
         worst
-    }
-
-    fn fill<'a, T: Copy + Into<f64> + Send + Sync + 'a>(
-        &self,
-        (stride, alone): (usize, bool),
-        row: impl Fn(usize) -> ArrayView1<'a, T> + Sync,
-        out: &mut [f32],
-    ) -> Result<()> {
-        let stride = stride.max(1);
-        let fill = |(i, out): (usize, &mut [f32])| self.fill_row(row(i), out);
-        match alone {
-            true => out.chunks_mut(stride).enumerate().try_for_each(fill),
-            false => {
-                let rows = out.par_chunks_mut(stride).enumerate();
-                rows.with_min_len(64).try_for_each(fill)
-            }
-        }
     }
 
     /// One row.

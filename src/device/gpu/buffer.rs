@@ -151,6 +151,7 @@ impl GpuDevice {
         }
         if found.is_none() {
             lock(&memory.kept).clear();
+            inner.ring.clear();
             // Memory is free once the device is done with what uses it.
             self.flush();
             self.wait(None)?;
@@ -160,12 +161,17 @@ impl GpuDevice {
         let allocation = found.ok_or_else(|| Error::OutOfMemory {
             what: what(),
             needed: human_bytes(size),
-            held: human_bytes(memory.held.load(Ordering::Relaxed)),
+            held: human_bytes(self.bytes_held()),
         })?;
         Ok(PooledBuffer {
             gpu: self.clone(),
             allocation: Some(allocation),
         })
+    }
+
+    /// Bytes of all buffers of the pool, in use or kept.
+    pub(super) fn bytes_held(&self) -> u64 {
+        self.0.memory.held.load(Ordering::Relaxed)
     }
 
     /// From now on no buffer is to be had that takes the total beyond `bytes`; what is kept for

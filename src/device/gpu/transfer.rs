@@ -1,35 +1,11 @@
-//! Uploads, and readbacks that need not be waited for at once.
+//! Readbacks that need not be waited for at once, copies, and steps of work.
 
 use super::{GpuDevice, PooledBuffer, lock};
 use crate::{Result, wait::wait};
 use futures_intrusive::channel::shared::{OneshotReceiver, oneshot_channel};
-use std::{collections::VecDeque, fmt, mem, ops::Range};
+use std::{collections::VecDeque, fmt, ops::Range};
 
 impl GpuDevice {
-    /// Lays `len` floats out through `fill` and writes them to `buffer`, after all work recorded
-    /// before.
-    pub(crate) fn upload(
-        &self,
-        buffer: &wgpu::Buffer,
-        len: usize,
-        fill: impl FnOnce(&mut [f32]),
-    ) -> Result<()> {
-        // Taken out, not locked: a thread of a pool may wait within `fill` and do other work
-        // meanwhile, even an upload.
-        let mut staging = mem::take(&mut *lock(&self.0.staging));
-        if staging.len() < len {
-            staging.resize(len, 0.0);
-        }
-        fill(&mut staging[..len]);
-        // A write takes effect at the start of the next submission: what is recorded must go first.
-        self.flush();
-        self.0
-            .queue
-            .write_buffer(buffer, 0, bytemuck::cast_slice(&staging[..len]));
-        *lock(&self.0.staging) = staging;
-        self.check()
-    }
-
     /// Reads the first `len` floats of `buffer` once all work recorded so far is done.
     pub(crate) fn download<R>(
         &self,
