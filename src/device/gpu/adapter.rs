@@ -103,7 +103,7 @@ impl AdapterReport {
     }
 
     /// The kind whose tiles suit until something was measured. A discrete GPU of Intel's has the
-    /// registers of its integrated ones: 64 sums of 16 lanes fill all that a thread has, 4096 bytes.
+    /// registers of its integrated ones: 64 sums of 16 lanes fill the 4096 bytes that a thread has.
     pub(crate) fn tiles_of(&self) -> AdapterKind {
         match self.kind {
             AdapterKind::Discrete if self.vendor == INTEL => AdapterKind::Integrated,

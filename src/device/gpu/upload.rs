@@ -254,7 +254,7 @@ mod tests {
                     for way in [round % 2, 1 - round % 2] {
                         let start = std::time::Instant::now();
                         if way == 0 {
-                            // Laid out in memory of the host, and copied from there to a new buffer.
+                            // Laid out on the host, and copied from there to a new buffer.
                             let rows = host.par_chunks_mut(cols).enumerate().with_min_len(64);
                             rows.for_each(|(i, out)| scale(i, out));
                             let buffer = matrix.gpu(gpu, "x").expect("is there");
@@ -277,7 +277,7 @@ mod tests {
                     t[t.len() / 2]
                 });
                 println!(
-                    "  {rows} x {cols}: host, then a new buffer {:.2} ms, mapped {:.2} ms, {} buffers",
+                    "  {rows} x {cols}: by the host {:.2} ms, mapped {:.2} ms, {} buffers",
                     median[0],
                     median[1],
                     gpu.uploads_made() - made
