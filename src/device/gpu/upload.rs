@@ -211,6 +211,55 @@ mod tests {
     }
 
     #[test]
+    fn a_buffer_on_its_way_is_never_written_over() {
+        for device in crate::under_test::gpus() {
+            // Nobody waits: chunks of several sizes, the short one at an end among them, and each
+            // goes where a buffer that has come back could hold it.
+            let sizes = [(700, 33), (64, 33), (701, 33), (1, 33), (350, 66)];
+            let mut on_their_way = Vec::new();
+            for round in 0..12 {
+                for (rows, cols) in sizes {
+                    let host = Array2::from_shape_fn((rows, cols), |(i, j)| {
+                        (100_000 * round + 100 * i + j) as f32
+                    });
+                    let matrix = Matrix::upload(&device, host.view()).expect("fits");
+                    on_their_way.push((matrix, host));
+                }
+            }
+            for (at, (matrix, host)) in on_their_way.iter().enumerate() {
+                let arrived = matrix.download().expect("reads back");
+                assert!(arrived == *host, "upload {at} on {device:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_device_that_is_lost_while_rows_are_laid_out_says_so() {
+        for device in crate::under_test::gpus() {
+            let gpu = device.gpu().expect("a GPU").clone();
+            let host = normal(3000, 40, 1);
+            let mut matrix = Matrix::upload(&device, host.view()).expect("fits");
+            gpu.synchronize().expect("runs");
+            let lose = |i: usize, row: &mut [f32]| {
+                if i == 1500 {
+                    gpu.lose();
+                }
+                row.fill(1.0);
+                Ok(())
+            };
+            // It is heard at once, or by whoever asks next.
+            let is_lost = |error: &Error| matches!(error, Error::DeviceLost { .. });
+            if let Err(error) = matrix.write_rows(lose) {
+                assert!(is_lost(&error), "{error}");
+            }
+            let error = matrix.download().expect_err("lost");
+            assert!(is_lost(&error), "{error}");
+            let error = matrix.write_rows(|_, _| Ok(())).expect_err("lost");
+            assert!(is_lost(&error), "{error}");
+        }
+    }
+
+    #[test]
     fn a_row_that_is_refused_leaves_the_matrix_as_it_was() {
         for device in crate::under_test::gpus() {
             let host = normal(2000, 5, 1);
