@@ -39,7 +39,7 @@ pub const REGISTRY: &[Row] = &[
     },
     Row {
         op: "gram",
-        shaders: &[&gram::OP, &gram::ADD_OP],
+        shaders: &[&gram::OP, &gram::ADD_OP, &gram::TARGETS_OP],
         check: gram::check::run,
         bench: bench::GRAM,
     },

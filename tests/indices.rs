@@ -48,7 +48,7 @@ fn every_index_of_an_unchecked_op_lies_inside() {
         }
     }
     println!("{indices} indices of {variants} variants of {ops} ops");
-    assert_eq!(ops, 5);
+    assert_eq!(ops, 6);
 }
 
 /// Negative controls: what the walk must see.

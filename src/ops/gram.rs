@@ -11,11 +11,13 @@ mod menu;
 mod packed;
 mod panels;
 mod read;
+mod targets;
 mod waiting;
 
 pub(crate) use gpu::{ADD_OP, GramParams, OP, Way, record};
 pub(crate) use menu::MENU;
 pub use panels::Panels;
+pub(crate) use targets::TARGETS_OP;
 
 use super::Loaded;
 use crate::{

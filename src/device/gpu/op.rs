@@ -21,7 +21,14 @@ pub struct Op {
 
 /// The ops that go without wgpu's checks of indices where a device guards its buffers itself: those
 /// whose every index into workgroup memory `tests/indices.rs` shows to lie inside.
-const UNCHECKED: [&str; 5] = ["projection", "gram", "predict", "product", "kernel_block"];
+const UNCHECKED: [&str; 6] = [
+    "projection",
+    "gram",
+    "gram_targets",
+    "predict",
+    "product",
+    "kernel_block",
+];
 
 impl Op {
     /// Whether its indices need no check where a device guards its buffers itself: nowhere else

@@ -10,7 +10,8 @@ use crate::{
 };
 use ndarray::{Array2, ArrayView2, s};
 
-const SHAPES: [(usize, usize, usize); 8] = [
+/// Rows, features and targets, which are beside the tiles up to 32 of them.
+const SHAPES: [(usize, usize, usize); 12] = [
     (1, 1, 1),
     (3, 63, 2),
     (17, 64, 64),
@@ -19,6 +20,10 @@ const SHAPES: [(usize, usize, usize); 8] = [
     (4097, 20, 65),
     (4096, 49, 3),
     (9000, 5, 1),
+    (513, 130, 5),
+    (700, 36, 16),
+    (1025, 9, 32),
+    (530, 67, 33),
 ];
 
 pub(crate) fn run(device: &Device) -> Result<Outcome> {

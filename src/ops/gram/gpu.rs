@@ -1,11 +1,13 @@
-//! Gram sums on a GPU: tiles of the upper triangle, packed one after another, in panels. Whole
-//! blocks of rows are summed as they come; what is left of a chunk waits for the next.
+//! Gram sums on a GPU: tiles of the upper triangle, packed one after another, in panels, and few
+//! targets beside them. Whole blocks of rows are summed as they come; what is left of a chunk waits
+//! for the next.
 
 use super::{
     BLOCK_ROWS, GramSums, MENU, Panels,
     menu::shape,
     packed::tile_count,
     panels::{self, Panel},
+    targets::{self, TargetSums},
     waiting::Waiting,
 };
 use crate::{
@@ -49,7 +51,7 @@ pub(crate) static ADD_OP: Op = Op {
     source: include_str!("../../../shaders/gram_add.wgsl"),
     params_bytes: size_of::<AddParams>(),
     bindings: &[Binding::Read("partial"), Binding::Write("sums")],
-    variants: || [32, 64, 128].map(add_variant).into(),
+    variants: || [targets::SIDE, 32, 64, 128].map(add_variant).into(),
 };
 
 /// What a workgroup does with its tile.
@@ -110,6 +112,8 @@ pub(super) struct Sums {
     pub(super) panels: Vec<(Panel, PooledBuffer)>,
     /// Where the blocks of a panel that is split leave their sums.
     partial: Option<PooledBuffer>,
+    /// Z'Y, unless targets are so many that they are columns of tiles.
+    pub(super) beside: Option<TargetSums>,
     pub(super) waiting: Waiting,
     /// Whether the work counts towards tuning, which serves the sums that begin after it.
     counts: bool,
@@ -124,7 +128,9 @@ impl Sums {
     ) -> Result<Self> {
         let side = tile.cols() as usize;
         let pair_bytes = 8 * side * side;
-        let total = tile_count(features.div_ceil(side), targets.div_ceil(side));
+        let beside = TargetSums::new(gpu, features, targets)?;
+        let in_tiles = if beside.is_some() { 0 } else { targets };
+        let total = tile_count(features.div_ceil(side), in_tiles.div_ceil(side));
         let limit = gpu.max_binding_bytes().min(panels.bytes) as usize;
         // A dispatch must not take for ever.
         let by_work = gpu.most_work(&OP) / tile_work(&tile, DISPATCH_ROWS);
@@ -147,6 +153,7 @@ impl Sums {
             tile,
             panels: sums,
             partial: (split > 0).then(partial).transpose()?,
+            beside,
             waiting: Waiting::new(gpu, features, targets)?,
             counts: false,
         })
@@ -154,6 +161,14 @@ impl Sums {
 
     pub(super) fn tile(&self) -> Tile {
         self.tile
+    }
+
+    /// Columns of tiles that are targets.
+    pub(super) fn y_tiles(&self) -> usize {
+        match self.beside {
+            Some(_) => 0,
+            None => self.targets.div_ceil(self.tile.cols() as usize),
+        }
     }
 
     /// Counts the work towards tuning from now on.
@@ -190,6 +205,9 @@ impl Sums {
 
     /// Records the sums of some rows, of whole blocks but for the last.
     fn sum(&self, z_nd: &Matrix, y_nt: &Matrix, rows: Range<usize>) -> Result<()> {
+        if let Some(beside) = &self.beside {
+            beside.sum(&self.gpu, [z_nd, y_nt], rows.clone())?;
+        }
         for (panel, sums) in &self.panels {
             let at_once = panel.blocks.map_or(DISPATCH_ROWS, |b| b * BLOCK_ROWS);
             for row0 in rows.clone().step_by(at_once) {
@@ -199,7 +217,8 @@ impl Sums {
                     Some(partial) if panel.blocks.is_some() => {
                         self.record(&params, Way::Split, [z_nd, y_nt], partial)?;
                         let blocks = part.len().div_ceil(BLOCK_ROWS);
-                        self.add_blocks(panel.tiles.len(), blocks, partial, sums)?;
+                        let size = (panel.tiles.len(), blocks);
+                        add_blocks(&self.gpu, self.tile.cols(), size, partial, sums)?;
                     }
                     _ => self.record(&params, Way::Add, [z_nd, y_nt], sums)?,
                 }
@@ -228,7 +247,7 @@ impl Sums {
             z_stride4: narrow(z_nd.stride() / 4)?,
             y_stride4: narrow(y_nt.stride() / 4)?,
             z_tiles: narrow(self.features.div_ceil(side))?,
-            y_tiles: narrow(self.targets.div_ceil(side))?,
+            y_tiles: narrow(self.y_tiles())?,
             tile0: narrow(tiles.start)?,
             tile_count: narrow(tiles.len())?,
             zero: 0,
@@ -243,32 +262,6 @@ impl Sums {
         sums: &wgpu::Buffer,
     ) -> Result<()> {
         record(&self.gpu, (&self.tile, way), params, operands, sums)
-    }
-
-    /// Records the addition of the sums of blocks to those of a panel.
-    fn add_blocks(
-        &self,
-        tiles: usize,
-        blocks: usize,
-        partial: &wgpu::Buffer,
-        sums: &wgpu::Buffer,
-    ) -> Result<()> {
-        let params = AddParams {
-            tile_count: narrow(tiles)?,
-            blocks: narrow(blocks)?,
-            zero: 0,
-        };
-        let side = self.tile.cols();
-        let area = tiles * (side * side) as usize;
-        self.gpu.dispatch(&Dispatch {
-            op: &ADD_OP,
-            variant: add_variant(side),
-            params: bytemuck::bytes_of(&params),
-            buffers: &[partial, sums],
-            workgroups: fold(narrow((area / 4).div_ceil(64))?),
-            // Memory bounds it, as every pass over a matrix.
-            work: 10.0 * (blocks + 4) as f64 * area as f64,
-        })
     }
 
     /// The sums so far, which go on as if nobody had looked.
@@ -299,6 +292,31 @@ pub(crate) fn record(
         buffers: &[z_nd.gpu(gpu, "z")?, y_nt.gpu(gpu, "y")?, sums],
         workgroups: [across, down, blocks],
         work: f64::from(params.tile_count) * tile_work(tile, rows),
+    })
+}
+
+/// Records the addition of the sums of so many blocks to pairs, of so many tiles of a side each.
+pub(super) fn add_blocks(
+    gpu: &GpuDevice,
+    side: u32,
+    (tiles, blocks): (usize, usize),
+    partial: &wgpu::Buffer,
+    sums: &wgpu::Buffer,
+) -> Result<()> {
+    let params = AddParams {
+        tile_count: narrow(tiles)?,
+        blocks: narrow(blocks)?,
+        zero: 0,
+    };
+    let area = tiles * (side * side) as usize;
+    gpu.dispatch(&Dispatch {
+        op: &ADD_OP,
+        variant: add_variant(side),
+        params: bytemuck::bytes_of(&params),
+        buffers: &[partial, sums],
+        workgroups: fold(narrow((area / 4).div_ceil(64))?),
+        // Memory bounds it, as every pass over a matrix.
+        work: 10.0 * (blocks + 4) as f64 * area as f64,
     })
 }
 

@@ -33,8 +33,8 @@ pub(super) fn sums(of: &Sums) -> Result<GramSums> {
         zty_dt: Array2::zeros((of.features, of.targets)),
     };
     let side = of.tile.cols() as usize;
-    let (z_tiles, y_tiles) = (of.features.div_ceil(side), of.targets.div_ceil(side));
-    let places = places(z_tiles, y_tiles);
+    let z_tiles = of.features.div_ceil(side);
+    let places = places(z_tiles, of.y_tiles());
     let area = side * side;
     // In parts, so that little memory is enough at the end of a long fit.
     let at_once = READ_BYTES / (8 * area);
@@ -79,6 +79,9 @@ pub(super) fn sums(of: &Sums) -> Result<GramSums> {
         add(behind.replace((next?, of_part.collect())))?;
     }
     add(behind)?;
+    if let Some(beside) = &of.beside {
+        beside.read(&of.gpu, &of.waiting, &mut sums)?;
+    }
     Ok(sums)
 }
 
