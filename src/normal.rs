@@ -9,7 +9,7 @@ pub(crate) use accumulation::{Accumulation, SUM_BYTES};
 
 use crate::{Error, Result, data::ChunkSource, features::FeatureMap, flow::Run, store::Store};
 use ndarray::{Array1, Array2, ArrayView2};
-use std::{path::Path, time::Duration};
+use std::path::Path;
 
 const KIND: &str = "normal-equations";
 
@@ -134,8 +134,8 @@ impl NormalEquations {
 
     /// Streams `source` through `map` on a device: chunks are read, featurized and summed; the
     /// features never leave the device. `run` is a `&Device` or a [`Run`], which hears
-    /// [`Step::Rows`](crate::Step::Rows). The sums are read back at the end; [`Self::resume`] says
-    /// what else is.
+    /// [`Step::Rows`](crate::Step::Rows). The sums are read back at the end, and at multiples of
+    /// [`COPY_EVERY`] rows.
     ///
     /// Errors on a source without rows, or without targets where some are wanted
     /// ([`Targets::none`]), on a label that is no class, and on everything that sources and devices
@@ -146,8 +146,7 @@ impl NormalEquations {
         targets: &Targets,
         run: impl Into<Run>,
     ) -> Result<Self> {
-        // A copy would go with this call.
-        Accumulation::new(map, targets, run, Duration::MAX).all(source)
+        Accumulation::new(map, targets, run, COPY_EVERY).all(source)
     }
 
     /// As [`Self::accumulate`] of a part of the rows, which may be none, or all of weight 0.
@@ -157,16 +156,16 @@ impl NormalEquations {
         targets: &Targets,
         run: impl Into<Run>,
     ) -> Result<Self> {
-        Accumulation::new(map, targets, run, Duration::MAX).part(source)
+        Accumulation::new(map, targets, run, COPY_EVERY).part(source)
     }
 
     /// Adds the rows of `source` after the first [`Self::rows`], which are counted already;
     /// otherwise as [`Self::accumulate`], with the same map, targets and source every time.
     ///
-    /// A GPU can be lost in the middle. Its sums are therefore copied to the host now and then, at
-    /// most every [`COPY_EVERY`], without a trace in the result. After an error the sums are those
-    /// of whole chunks up to the last copy, [`Self::rows`] says of how many rows, and the same call
-    /// goes on behind them, on any device:
+    /// A GPU can be lost in the middle. Its sums therefore go to the host at multiples of
+    /// [`COPY_EVERY`] rows. After an error the sums are those of the rows up to there,
+    /// [`Self::rows`] says of how many, and the same call goes on behind them, on any device: on
+    /// the same one to the bits of a fit that nothing stopped.
     ///
     /// ```
     /// use bochner::{Device, data::MemorySource, features::{Affine, Fourier}, kernels::Gaussian};

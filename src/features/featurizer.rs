@@ -110,9 +110,6 @@ pub(crate) trait OnDevice {
     /// Counts those rows, whose features and targets are on the device.
     /// It may change the features: nobody looks at them afterwards.
     fn count(&mut self, rows: Range<usize>, z_nd: &mut Matrix, y_nt: &Matrix) -> Result<()>;
-
-    /// Hears that the rows of the chunk are counted.
-    fn end(&mut self) -> Result<()>;
 }
 
 /// Where features go on the host, each row to its place.
@@ -215,8 +212,7 @@ impl<'m> Featurizer<'m> {
                     sums.count(range, z_nd, y_nt)
                 },
             )?;
-            work.step(&mut pace)?;
-            sums.end()
+            work.step(&mut pace)
         })
     }
 

@@ -1,7 +1,6 @@
-//! Summing a stream of rows on a device, with copies for the case that the device is lost.
+//! Summing a stream of rows on a device, in stretches, for the case that the device is lost.
 
 use super::{NormalEquations, Targets, sparse::SparseSums};
-use crate::clock::Instant;
 use crate::{
     Device, Error, Matrix, Result,
     data::{Chunk, ChunkSource},
@@ -12,30 +11,40 @@ use crate::{
     ops::gram::{GramAccumulator, GramSums},
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
-use std::{ops::Range, time::Duration};
+use std::{mem, ops::Range};
 
 /// Bytes of each pair of features while rows are summed: a triangle in f64, then the square.
 pub(crate) const SUM_BYTES: u32 = 12;
 
-/// The sums of a GPU are copied to the host at most this often: a copy of 8192 features is half a
-/// gigabyte.
-pub const COPY_EVERY: Duration = Duration::from_secs(30);
+/// The sums of a GPU go to the host, and begin anew, at multiples of so many rows of the data:
+/// those of 8192 features are 268 MB on their way, and 7 10^13 operations.
+pub const COPY_EVERY: u64 = 1 << 20;
 
 /// What a stream is summed with.
 pub(crate) struct Accumulation<'a> {
     map: &'a dyn FeatureMap,
     targets: &'a Targets,
     run: Run,
-    copy_every: Duration,
+    copy_every: u64,
+}
+
+/// What the rows of a source came to, beyond the sums that went to the total.
+struct Rest {
+    /// The sums of the last rows; `None` without any.
+    sums: Option<NormalEquations>,
+    /// Rows of the source.
+    seen: u64,
+    /// Whether some of the rows that are new have weight.
+    weighs: bool,
 }
 
 impl<'a> Accumulation<'a> {
-    /// As [`NormalEquations::resume`], with copies of the sums `copy_every` so often.
+    /// As [`NormalEquations::resume`], with the sums of a GPU on the host every so many rows.
     pub(crate) fn new(
         map: &'a dyn FeatureMap,
         targets: &'a Targets,
         run: impl Into<Run>,
-        copy_every: Duration,
+        copy_every: u64,
     ) -> Self {
         Self {
             map,
@@ -47,8 +56,9 @@ impl<'a> Accumulation<'a> {
 
     /// The sums of all rows of `source`; nothing is kept after an error.
     pub(crate) fn all(&self, source: &mut dyn ChunkSource) -> Result<NormalEquations> {
-        match self.sum(source, 0, &mut None) {
-            Ok(sums) => Ok(sums.expect("no row is skipped")),
+        let mut total = self.none();
+        match self.sum(source, &mut total) {
+            Ok(()) => Ok(total),
             Err(Error::DeviceLost { reason, .. }) => Err(Error::DeviceLost {
                 reason,
                 rows_kept: 0,
@@ -59,16 +69,14 @@ impl<'a> Accumulation<'a> {
 
     /// As [`Self::all`] of a part of the rows, which may be none, or all of weight 0.
     pub(crate) fn part(&self, source: &mut dyn ChunkSource) -> Result<NormalEquations> {
-        let (summed, seen) = self.sum_any(source, 0, &mut None)?;
-        let none = || NormalEquations::zero(self.map.output_dim(), self.targets.outputs());
-        Ok(match seen {
-            0 => none(),
-            _ => summed.unwrap_or_else(none),
-        })
+        let mut total = self.none();
+        let rest = self.sum_any(source, &mut total)?;
+        total.take(rest.sums)?;
+        Ok(total)
     }
 
     /// Adds the rows of `source` that `equations` does not hold. After an error it holds those of
-    /// the last copy.
+    /// the stretches that were whole.
     pub(crate) fn add(
         &self,
         source: &mut dyn ChunkSource,
@@ -81,51 +89,34 @@ impl<'a> Accumulation<'a> {
                 equations.zty_dt.dim()
             )));
         }
-        let mut copy = None;
-        let mut done = self.sum(source, equations.rows, &mut copy);
-        if let Ok(sums) = &mut done {
-            copy = sums.take();
-        }
-        match copy {
-            Some(sums) if equations.rows == 0 => *equations = sums,
-            Some(sums) => equations.merge(&sums)?,
-            None => {}
-        }
-        match done {
-            Ok(_) => Ok(()),
+        match self.sum(source, equations) {
             Err(Error::DeviceLost { reason, .. }) => Err(Error::DeviceLost {
                 reason,
                 rows_kept: equations.rows,
             }),
-            Err(error) => Err(error),
+            done => done,
         }
     }
 
-    /// The sums of all rows but the first `skip`; `None` if there are no others. `copy` is that of
-    /// the rows up to some chunk.
-    fn sum(
-        &self,
-        source: &mut dyn ChunkSource,
-        skip: u64,
-        copy: &mut Option<NormalEquations>,
-    ) -> Result<Option<NormalEquations>> {
-        let (sums, seen) = self.sum_any(source, skip, copy)?;
-        match &sums {
-            _ if seen == 0 => Err(Error::shape("the data has no rows")),
-            Some(sums) if sums.weight == 0.0 => {
-                Err(Error::data("weights", "all rows have weight 0"))
-            }
-            _ => Ok(sums),
-        }
+    fn none(&self) -> NormalEquations {
+        NormalEquations::zero(self.map.output_dim(), self.targets.outputs())
     }
 
-    /// As [`Self::sum`], and how many rows there are, which may be none, or all of weight 0.
-    fn sum_any(
-        &self,
-        source: &mut dyn ChunkSource,
-        skip: u64,
-        copy: &mut Option<NormalEquations>,
-    ) -> Result<(Option<NormalEquations>, u64)> {
+    /// Adds the rows of `source` that `total` does not hold.
+    fn sum(&self, source: &mut dyn ChunkSource, total: &mut NormalEquations) -> Result<()> {
+        let before = total.rows;
+        let Rest { sums, seen, weighs } = self.sum_any(source, total)?;
+        if seen == 0 {
+            return Err(Error::shape("the data has no rows"));
+        }
+        if !weighs && seen > before {
+            return Err(Error::data("weights", "all rows have weight 0"));
+        }
+        total.take(sums)
+    }
+
+    /// Adds the rows of `source` that `total` does not hold to it, but for the last.
+    fn sum_any(&self, source: &mut dyn ChunkSource, total: &mut NormalEquations) -> Result<Rest> {
         if source.targets() == 0 && self.targets.outputs() > 0 {
             return Err(Error::missing("the data has no targets to fit").help(Remedy::NameTargets));
         }
@@ -133,12 +124,17 @@ impl<'a> Accumulation<'a> {
         // On the CPU one triangle is summed, then written out as a square; a GPU's sums are read
         // back by panels.
         let gram = || format!("the Gram matrix of {features} features");
-        room::ask_square(features, SUM_BYTES, gram)?;
+        let is_gpu = matches!(self.run.device, Device::Gpu(_));
+        let stretches = is_gpu && source.rows().is_none_or(|n| n as u64 > self.copy_every);
+        // Those of a stretch go to those of all before.
+        let each = SUM_BYTES + if stretches { 8 } else { 0 };
+        room::ask_square(features, each, gram)?;
         let end = End::Device {
             beside: outputs + 1,
         };
         let lanes = vec![Lane::features(self.map)?];
         let mut featurizer = Featurizer::new(lanes, source.targets(), end, &self.run)?;
+        let (skip, before) = (total.rows, total.weight);
         let mut running = Running {
             targets: self.targets,
             left: skip,
@@ -153,14 +149,10 @@ impl<'a> Accumulation<'a> {
                 }
                 Device::Gpu(_) => None,
             },
-            rows: 0,
-            weight: 0.0,
-            log_weight: 0.0,
-            y_sum_t: Array1::zeros(outputs),
-            y_square_t: Array1::zeros(outputs),
-            copy,
-            copied: Instant::now(),
-            copy_every: self.copy_every,
+            of_targets: OfTargets::zero(outputs),
+            // The CPU cannot be lost.
+            copy_every: if is_gpu { self.copy_every } else { u64::MAX },
+            total,
         };
         let seen = featurizer.on_device(source, &mut running)?;
         if seen > 0 && running.left > 0 {
@@ -168,21 +160,21 @@ impl<'a> Accumulation<'a> {
                 "the sums are of {skip} rows, but the data has {seen}; go on with the same data"
             )));
         }
-        if running.rows == 0 {
-            return Ok((None, seen));
+        let weighs = running.total.weight > before || running.of_targets.weight > 0.0;
+        let of_targets = running.of_targets;
+        let mut rest = Rest {
+            sums: None,
+            seen,
+            weighs,
+        };
+        if of_targets.rows > 0 {
+            let mut sums = running.sums.finish()?;
+            if let Some(sparse) = running.sparse {
+                sparse.add_to(&mut sums.gram_dd, &mut sums.zty_dt);
+            }
+            rest.sums = Some(of_targets.beside(sums, self.targets)?);
         }
-        let rest = running.of_targets();
-        let mut sums = running.sums.finish()?;
-        if let Some(sparse) = running.sparse {
-            sparse.add_to(&mut sums.gram_dd, &mut sums.zty_dt);
-        }
-        let equations = rest.beside(sums, self.targets);
-        let mut values = equations.gram_dd.iter().chain(&equations.zty_dt);
-        if values.any(|v| !v.is_finite()) {
-            let problem = "the sums are not finite: the features or targets are too large";
-            return Err(Error::numerical(problem).help(Remedy::Standardize));
-        }
-        Ok((Some(equations), seen))
+        Ok(rest)
     }
 }
 
@@ -203,15 +195,10 @@ struct Running<'a> {
     sums: GramAccumulator,
     /// The sums of rows that are mostly zeros, of maps that keep them so, on the CPU.
     sparse: Option<SparseSums>,
-    rows: u64,
-    weight: f64,
-    log_weight: f64,
-    y_sum_t: Array1<f64>,
-    y_square_t: Array1<f64>,
-    /// The sums up to some chunk, in case the device is lost, and when they were copied.
-    copy: &'a mut Option<NormalEquations>,
-    copied: Instant,
-    copy_every: Duration,
+    of_targets: OfTargets,
+    /// The sums of all stretches before.
+    total: &'a mut NormalEquations,
+    copy_every: u64,
 }
 
 impl OnDevice for Running<'_> {
@@ -241,70 +228,59 @@ impl OnDevice for Running<'_> {
     }
 
     fn count(&mut self, rows: Range<usize>, z_nd: &mut Matrix, y_nt: &Matrix) -> Result<()> {
-        self.rows += rows.len() as u64;
-        let y_nt_of = self.y_nt.slice(s![rows.clone(), ..]);
-        for (row, &w) in y_nt_of
-            .rows()
-            .into_iter()
-            .zip(&self.weights_n.slice(s![rows.clone()]))
-        {
-            self.weight += w;
-            self.log_weight += w.ln();
-            for (k, &v) in row.iter().enumerate() {
-                let raw = v + self.targets.shift(k);
-                self.y_sum_t[k] += w * raw;
-                self.y_square_t[k] += w * raw * raw;
-            }
-        }
         if let Some(sparse) = &mut self.sparse {
             let weights_n = self.roots_n.is_some().then_some(&self.weights_n);
             let weights_n = weights_n.map(|w| w.slice(s![rows.clone()]));
             if sparse.add(z_nd, self.augmented.slice(s![rows.clone(), ..]), weights_n) {
+                self.count_targets(rows);
                 return Ok(());
             }
         }
         if let Some(roots_n) = &self.roots_n {
-            z_nd.scale_rows(roots_n.slice(s![rows]))?;
+            z_nd.scale_rows(roots_n.slice(s![rows.clone()]))?;
         }
-        self.sums.add(z_nd, y_nt)
-    }
-
-    /// Copies the sums now and then.
-    fn end(&mut self) -> Result<()> {
-        if self.copied.elapsed() >= self.copy_every && self.rows > 0 {
-            self.copy_sums()?;
-            self.copied = Instant::now();
+        let mut from = rows.start;
+        while from < rows.end {
+            let counted = self.total.rows + self.of_targets.rows;
+            let left = self.copy_every - counted % self.copy_every;
+            let left = usize::try_from(left).unwrap_or(usize::MAX);
+            let part = from..rows.end.min(from.saturating_add(left));
+            from = part.end;
+            self.count_targets(part.clone());
+            let of_portion = part.start - rows.start..part.end - rows.start;
+            self.sums.add_rows(z_nd, y_nt, of_portion)?;
+            if part.len() == left {
+                self.end_stretch()?;
+            }
         }
         Ok(())
     }
 }
 
 impl Running<'_> {
-    fn of_targets(&self) -> OfTargets {
-        OfTargets {
-            rows: self.rows,
-            weight: self.weight,
-            log_weight: self.log_weight,
-            y_sum_t: self.y_sum_t.clone(),
-            y_square_t: self.y_square_t.clone(),
+    fn count_targets(&mut self, rows: Range<usize>) {
+        let of = &mut self.of_targets;
+        of.rows += rows.len() as u64;
+        let y_nt = self.y_nt.slice(s![rows.clone(), ..]);
+        for (row, &w) in y_nt.rows().into_iter().zip(&self.weights_n.slice(s![rows])) {
+            of.weight += w;
+            of.log_weight += w.ln();
+            for (k, &v) in row.iter().enumerate() {
+                let raw = v + self.targets.shift(k);
+                of.y_sum_t[k] += w * raw;
+                of.y_square_t[k] += w * raw * raw;
+            }
         }
     }
 
-    /// Copies the sums so far, if the device can be lost. One without room for that is no reason to
-    /// give up.
-    fn copy_sums(&mut self) -> Result<()> {
-        match self.sums.so_far() {
-            Ok(None) => {}
-            Ok(Some(sums)) => *self.copy = Some(self.of_targets().beside(sums, self.targets)),
-            Err(error @ Error::OutOfMemory { .. }) => {
-                log::warn!(
-                    "the sums are not copied in case the device is lost: {}",
-                    error.problem()
-                );
-            }
-            Err(error) => return Err(error),
-        }
-        Ok(())
+    /// Adds what the device has summed to the total, and begins anew. It ends at the same rows
+    /// however fast they came and wherever an earlier call ended, so that these show in no bit.
+    fn end_stretch(&mut self) -> Result<()> {
+        let sums = self.sums.take()?;
+        let none = OfTargets::zero(self.targets.outputs());
+        let of_targets = mem::replace(&mut self.of_targets, none);
+        let stretch = of_targets.beside(sums, self.targets)?;
+        self.total.take(Some(stretch))
     }
 }
 
@@ -318,15 +294,30 @@ struct OfTargets {
 }
 
 impl OfTargets {
-    /// With the sums of a device, which has a column of ones as last target.
-    fn beside(self, sums: GramSums, targets: &Targets) -> NormalEquations {
+    fn zero(outputs: usize) -> Self {
+        Self {
+            rows: 0,
+            weight: 0.0,
+            log_weight: 0.0,
+            y_sum_t: Array1::zeros(outputs),
+            y_square_t: Array1::zeros(outputs),
+        }
+    }
+
+    /// With the sums of a device, which has a column of ones as last target. Errors when these are
+    /// not finite.
+    fn beside(self, sums: GramSums, targets: &Targets) -> Result<NormalEquations> {
         let outputs = targets.outputs();
         let z_sum_d = sums.zty_dt.column(outputs).to_owned();
         let mut zty_dt = sums.zty_dt.slice(s![.., ..outputs]).to_owned();
         for k in 0..outputs {
             zty_dt.column_mut(k).scaled_add(targets.shift(k), &z_sum_d);
         }
-        NormalEquations {
+        if sums.gram_dd.iter().chain(&zty_dt).any(|v| !v.is_finite()) {
+            let problem = "the sums are not finite: the features or targets are too large";
+            return Err(Error::numerical(problem).help(Remedy::Standardize));
+        }
+        Ok(NormalEquations {
             rows: self.rows,
             weight: self.weight,
             log_weight: self.log_weight,
@@ -335,7 +326,20 @@ impl OfTargets {
             z_sum_d,
             y_sum_t: self.y_sum_t,
             y_square_t: self.y_square_t,
+        })
+    }
+}
+
+impl NormalEquations {
+    /// Adds sums of other rows, as they are where there are none yet. Zeros change no bit, but take
+    /// memory.
+    fn take(&mut self, other: Option<Self>) -> Result<()> {
+        match other {
+            Some(other) if self.rows == 0 => *self = other,
+            Some(other) => self.merge(&other)?,
+            None => {}
         }
+        Ok(())
     }
 }
 

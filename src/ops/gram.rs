@@ -26,6 +26,7 @@ use crate::{
     form::{Tile, tile},
 };
 use ndarray::{Array2, ArrayView2};
+use std::ops::Range;
 
 /// Rows that a GPU sums in plain f32.
 pub const BLOCK_ROWS: usize = 512;
@@ -125,6 +126,16 @@ impl GramAccumulator {
     /// Adds `Z'Z` and `Z'Y` of a chunk, `z` `[rows, D]`, `y` `[rows, t]`. On a GPU nothing is read
     /// back.
     pub fn add(&mut self, z_nd: &Matrix, y_nt: &Matrix) -> Result<()> {
+        self.add_rows(z_nd, y_nt, 0..z_nd.rows())
+    }
+
+    /// As [`Self::add`], of some rows of a chunk.
+    pub(crate) fn add_rows(
+        &mut self,
+        z_nd: &Matrix,
+        y_nt: &Matrix,
+        rows: Range<usize>,
+    ) -> Result<()> {
         let (z_shape, y_shape) = ((z_nd.rows(), z_nd.cols()), (y_nt.rows(), y_nt.cols()));
         if z_shape.1 != self.features || y_shape != (z_shape.0, self.targets) {
             return Err(Error::shape(format!(
@@ -133,13 +144,16 @@ impl GramAccumulator {
             )));
         }
         match &mut self.loaded {
-            Loaded::Cpu(sums) => sums.add(z_nd.cpu("z")?, y_nt.cpu("y")?),
-            Loaded::Gpu(sums) => sums.add(z_nd, y_nt)?,
+            Loaded::Cpu(sums) => {
+                let of = |m: &Matrix| m.stride() * rows.start..m.stride() * rows.end;
+                sums.add(&z_nd.cpu("z")?[of(z_nd)], &y_nt.cpu("y")?[of(y_nt)]);
+            }
+            Loaded::Gpu(sums) => sums.add(z_nd, y_nt, rows)?,
         }
         Ok(())
     }
 
-    /// The sums, in f64 on the host: the only readback of a fit, but for rare copies for safety.
+    /// The sums, in f64 on the host.
     pub fn finish(self) -> Result<GramSums> {
         match self.loaded {
             Loaded::Cpu(sums) => Ok(sums.finish()),
@@ -147,12 +161,11 @@ impl GramAccumulator {
         }
     }
 
-    /// The sums so far, which go on as if nobody had looked. `None` on the CPU, which cannot be
-    /// lost.
-    pub(crate) fn so_far(&self) -> Result<Option<GramSums>> {
-        match &self.loaded {
-            Loaded::Cpu(_) => Ok(None),
-            Loaded::Gpu(sums) => sums.read().map(Some),
+    /// As [`Self::finish`], and begins anew at zero.
+    pub(crate) fn take(&mut self) -> Result<GramSums> {
+        match &mut self.loaded {
+            Loaded::Cpu(sums) => Ok(sums.take((self.features, self.targets))),
+            Loaded::Gpu(sums) => sums.take(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::GramSums;
 use crate::{device::CpuDevice, simd::Triangle};
+use std::mem;
 
 /// Running sums.
 #[derive(Debug)]
@@ -27,6 +28,12 @@ impl Sums {
     pub(super) fn settle(&mut self) {
         let triangle = &mut self.triangle;
         self.cpu.install(|| triangle.sum());
+    }
+
+    /// The sums; they begin anew at zero.
+    pub(super) fn take(&mut self, size: (usize, usize)) -> GramSums {
+        let anew = Self::new(&self.cpu, size);
+        mem::replace(self, anew).finish()
     }
 
     pub(super) fn finish(self) -> GramSums {

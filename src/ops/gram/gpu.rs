@@ -138,7 +138,7 @@ impl Sums {
         let planned = panels::cut(total, most, panels.wave);
         let what = || format!("the Gram matrix of {features} features");
         let sums = planned.iter().map(|panel| {
-            let bytes = (panel.tiles.len() * pair_bytes) as u64;
+            let bytes = panel_bytes(panel, &tile);
             let sums = gpu.buffer(bytes, what)?;
             gpu.clear(&sums, bytes);
             Ok((panel.clone(), sums))
@@ -176,24 +176,25 @@ impl Sums {
         self.counts = true;
     }
 
-    /// Records the sums of a chunk. Its blocks are those of all rows so far, however they came.
-    pub(super) fn add(&mut self, z_nd: &Matrix, y_nt: &Matrix) -> Result<()> {
+    /// Records the sums of some rows of a chunk. Blocks are those of all rows so far, however they
+    /// came.
+    pub(super) fn add(&mut self, z_nd: &Matrix, y_nt: &Matrix, rows: Range<usize>) -> Result<()> {
         if self.counts {
-            let work = z_nd.rows() as f64 * (self.features * self.features) as f64;
+            let work = rows.len() as f64 * (self.features * self.features) as f64;
             MENU.worked(&self.gpu, shape(self.features), work)?;
         }
-        let rows = z_nd.rows();
         let first = match self.waiting.rows() {
-            0 => 0,
-            there => rows.min(BLOCK_ROWS - there),
+            0 => rows.start,
+            there => rows.end.min(rows.start + BLOCK_ROWS - there),
         };
-        self.waiting.take(&self.gpu, [z_nd, y_nt], 0..first)?;
+        self.waiting
+            .take(&self.gpu, [z_nd, y_nt], rows.start..first)?;
         if self.waiting.rows() == BLOCK_ROWS {
             self.settle()?;
         }
-        let whole = first + (rows - first) / BLOCK_ROWS * BLOCK_ROWS;
+        let whole = first + (rows.end - first) / BLOCK_ROWS * BLOCK_ROWS;
         self.sum(z_nd, y_nt, first..whole)?;
-        self.waiting.take(&self.gpu, [z_nd, y_nt], whole..rows)
+        self.waiting.take(&self.gpu, [z_nd, y_nt], whole..rows.end)
     }
 
     /// Sums the rows that wait for the rest of their block.
@@ -268,6 +269,19 @@ impl Sums {
     pub(super) fn read(&self) -> Result<GramSums> {
         super::read::sums(self)
     }
+
+    /// The sums, which begin anew at zero.
+    pub(super) fn take(&mut self) -> Result<GramSums> {
+        let sums = self.read()?;
+        for (panel, buffer) in &self.panels {
+            self.gpu.clear(buffer, panel_bytes(panel, &self.tile));
+        }
+        if let Some(beside) = &self.beside {
+            beside.clear(&self.gpu);
+        }
+        self.waiting.clear()?;
+        Ok(sums)
+    }
 }
 
 /// Records the sums of some tiles over some rows.
@@ -318,6 +332,12 @@ pub(super) fn add_blocks(
         // Memory bounds it, as every pass over a matrix.
         work: 10.0 * (blocks + 4) as f64 * area as f64,
     })
+}
+
+/// Bytes of the pairs of a panel.
+fn panel_bytes(panel: &Panel, tile: &Tile) -> u64 {
+    let side = tile.cols() as usize;
+    (8 * side * side * panel.tiles.len()) as u64
 }
 
 /// Operations of one tile.
