@@ -59,7 +59,7 @@ fn main() -> Result<()> {
     println!(
         "{} rows in clusters of {:?}",
         growing.rows(),
-        growing.counts()
+        growing.weights()
     );
 
     let kmeans = KMeans::on(map()).clusters(10).starts(5).fit(digits())?;

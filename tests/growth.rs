@@ -254,6 +254,13 @@ fn batches_of_clusters_are_those_of_their_definition() {
     let centres = [[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]];
     let x = Array2::from_shape_fn((900, 2), |(i, j)| centres[i % 3][j] + 0.8 * draws.normal());
     let part = |from: usize, to: usize| x.slice(s![from..to, ..]);
+    // Every third row counts as two, in whole and in half numbers.
+    let weight = |i: usize| [0.5, 1.0, 2.0][i % 3];
+    let rows = |from, to| {
+        let weights = Array1::from_shape_fn(to - from, |i| weight(from + i));
+        let source = MemorySource::new(part(from, to), None).expect("rows");
+        source.with_weights(weights).expect("weights")
+    };
     // Of chunks of any size.
     let all = devices().iter().flat_map(|d| [(d, 128 << 20), (d, 30_000)]);
     for (device, memory) in all {
@@ -263,8 +270,8 @@ fn batches_of_clusters_are_those_of_their_definition() {
             .clusters(5)
             .device(device);
         let kmeans = kmeans.memory(memory);
-        let first = kmeans.fit(&part(0, 150)).expect("fits");
-        let mut growing = kmeans.start(&part(0, 150)).expect("starts");
+        let first = kmeans.fit(&mut rows(0, 150)).expect("fits");
+        let mut growing = kmeans.start(&mut rows(0, 150)).expect("starts");
         let features = Features::on(map())
             .bandwidth(Bandwidth::Sigma(2.0))
             .standardize(Standardize::No)
@@ -276,30 +283,28 @@ fn batches_of_clusters_are_those_of_their_definition() {
             .expect("runs");
         let z = z.mapv(f64::from);
         let mut centres = first.linear().coefficients.beta_dt.t().to_owned();
-        let (mut sums, mut counts) = (Array2::<f64>::zeros((5, 64)), [0_u64; 5]);
+        let (mut sums, mut counts) = (Array2::<f64>::zeros((5, 64)), [0.0; 5]);
         for (from, to) in [(0, 150), (150, 400), (400, 900)] {
             let before = centres.clone();
             for i in from..to {
                 let distance = |c: usize| (&z.row(i) - &before.row(c)).mapv(|v| v * v).sum();
                 let near = (0..5).min_by(|&a, &b| distance(a).total_cmp(&distance(b)));
                 let near = near.expect("a centre");
-                counts[near] += 1;
-                sums.row_mut(near).scaled_add(1.0, &z.row(i));
+                counts[near] += weight(i);
+                sums.row_mut(near).scaled_add(weight(i), &z.row(i));
             }
-            for c in (0..5).filter(|&c| counts[c] > 0) {
-                centres
-                    .row_mut(c)
-                    .assign(&(&sums.row(c) / counts[c] as f64));
+            for c in (0..5).filter(|&c| counts[c] > 0.0) {
+                centres.row_mut(c).assign(&(&sums.row(c) / counts[c]));
             }
             if from > 0 {
-                growing.add(&part(from, to)).expect("adds");
+                growing.add(&mut rows(from, to)).expect("adds");
             }
         }
         let model = growing.model().expect("a model");
         let own = &model.linear().coefficients.beta_dt;
         let off = (&own.t() - &centres).fold(0.0_f64, |m, v| m.max(v.abs()));
         assert!(off < 1e-5, "{}: {off:e}", device.describe());
-        assert_eq!((growing.rows(), growing.counts()), (900, &counts[..]));
+        assert_eq!((growing.rows(), growing.weights()), (900, &counts[..]));
         // Near to what Lloyd's iteration over all rows leaves.
         let inertia = |model: &Model<Vec<usize>>| {
             let clusters = model.predict(&x).expect("predicts");
@@ -314,20 +319,25 @@ fn batches_of_clusters_are_those_of_their_definition() {
         assert_eq!(model.linear().coefficients.beta_dt.len_of(Axis(1)), 5);
         assert!(growing.add(&x.slice(s![.., ..1])).is_err());
         assert_eq!(growing.rows(), 900);
-        // A model and its counts are all that clusters go on with.
-        let resumed = |learner: &str, counts: &[u64]| {
+        // A model and its weights are all that clusters go on with.
+        let resumed = |learner: &str, weights: &[f64]| {
             let mut model = growing.linear();
             model.learner = learner.into();
             let run = Run::on(device).memory(memory);
-            GrowingClusters::resume(model, counts.to_vec(), run)
+            GrowingClusters::resume(model, weights.to_vec(), run)
         };
-        let mut again = resumed("kmeans", growing.counts()).expect("goes on");
-        for bad in [resumed("kmeans", &[1; 4]), resumed("ridge", &[1; 5])] {
+        let mut again = resumed("kmeans", growing.weights()).expect("goes on");
+        for bad in [
+            resumed("kmeans", &[1.0; 4]),
+            resumed("ridge", &[1.0; 5]),
+            resumed("kmeans", &[1.0, 1.0, -1.0, 1.0, 1.0]),
+        ] {
             assert!(bad.is_err());
         }
         growing.add(&part(100, 300)).expect("adds");
         again.add(&part(100, 300)).expect("adds");
-        assert_eq!(again.counts(), growing.counts());
+        assert_eq!(again.weights(), growing.weights());
+        assert_eq!(again.rows(), growing.rows());
         let beta = |clusters: &GrowingClusters| clusters.linear().coefficients.beta_dt;
         let off = (beta(&again) - beta(&growing)).fold(0.0_f64, |m, v| m.max(v.abs()));
         assert!(off < 1e-12, "{off:e}");

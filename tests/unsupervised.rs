@@ -63,6 +63,45 @@ fn signed(column: ArrayView1<'_, f64>, like: ArrayView1<'_, f64>) -> Array1<f64>
     &column * column.dot(&like).signum()
 }
 
+/// Clusters of weighted rows, some of which count nothing and lie far off: the clusters without
+/// these, whether or not all rows are in the sample. The weights tell: others give other centres.
+#[test]
+fn clusters_count_rows_by_their_weights() {
+    let (mut x, _) = blobs(900);
+    let weight = |i: usize| [0.0, 1.5, 1.0, 4.0][i % 4];
+    for i in (0..900).step_by(4) {
+        x.row_mut(i).fill(40.0);
+    }
+    let counting: Vec<usize> = (0..900).filter(|i| i % 4 > 0).collect();
+    let rows = |of: &[usize], weight: &dyn Fn(usize) -> f64| {
+        let weights: Array1<f64> = of.iter().map(|&i| weight(i)).collect();
+        let source = MemorySource::new(x.select(Axis(0), of), None).expect("rows");
+        source.with_weights(weights).expect("weights")
+    };
+    let all: Vec<usize> = (0..900).collect();
+    let all_devices = devices();
+    let runs = all_devices
+        .iter()
+        .flat_map(|d| [(d, 128 << 20), (d, 200_000)]);
+    for (device, memory) in runs {
+        let kmeans = kmeans(3).device(device).memory(memory).tolerance(0.0);
+        let fit = |mut rows: MemorySource| kmeans.fit(&mut rows).expect("fits");
+        let (with, without) = (fit(rows(&all, &weight)), fit(rows(&counting, &weight)));
+        let sampled = with.linear().facts["iterations_on_sample"] > 0.0;
+        assert_eq!(sampled, memory == 200_000);
+        let beta = |model: &Model<Vec<usize>>| model.linear().coefficients.beta_dt.clone();
+        let off = worst(&beta(&with), &beta(&without));
+        assert!(off < 1e-6, "{}: {off:e}", device.describe());
+        let inertia = [&with, &without].map(|model| model.linear().facts["inertia"]);
+        assert!((inertia[0] / inertia[1] - 1.0).abs() < 1e-6, "{inertia:?}");
+        let even = fit(rows(&counting, &|_| 1.0));
+        assert!(worst(&beta(&even), &beta(&without)) > 1e-3);
+    }
+    let none = kmeans(3).fit(&mut rows(&all, &|_| 0.0));
+    let message = none.expect_err("no row counts").to_string();
+    assert!(message.contains("weight 0"), "{message}");
+}
+
 #[test]
 fn with_every_row_a_landmark_components_are_those_of_the_kernel_matrix() {
     let x = cloud(50);

@@ -4,6 +4,8 @@ Each class draws a feature map z with z(x)'z(y) close to k(x, y), and streams th
 row can be given its cluster, not those of the fit alone.
 """
 
+import warnings
+
 import numpy as np
 from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
@@ -11,11 +13,12 @@ from sklearn.base import (
     TransformerMixin,
     _fit_context,
 )
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from . import _native
 from ._arrays import table
-from ._learning import COUNT, NOT_NEGATIVE, ROWS, SHARED, RowsLearner, takes
+from ._learning import COUNT, NOT_NEGATIVE, ROWS, SHARED, RowsLearner, takes, weights_of
 from ._progress import heard
 from ._scan import Scan, checked, of_scans
 
@@ -40,27 +43,6 @@ class _Clusters(ClusterMixin, RowsLearner):
         # Clusters that grew do not say how far their rows were.
         if "inertia" in facts:
             self.inertia_ = facts["inertia"]
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
-        """Find the clusters of rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-
-        y : Ignored
-            For pipelines.
-
-        Returns
-        -------
-        self : object
-        """
-        self._learn_rows(X)
-        self._label(X)
-        self._sizes = np.bincount(self.labels_, minlength=self._model.n_outputs).tolist()
-        return self
 
     def _label(self, X):
         labels = self.predict(X)
@@ -146,13 +128,73 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clusters)
     _learner = "kmeans"
     _parameter_constraints = _CONSTRAINTS
 
+    def _takes_weights(self):
+        return True
+
+    def _options(self, X):
+        options = super()._options(X)
+        if not isinstance(X, Scan):
+            # Rows that are equal may be one by now: no more clusters than there are different rows.
+            options["n_clusters"] = min(self.n_clusters, X.shape[0])
+        return options
+
+    def _learn(self, X, y, weights, **labels):
+        scanned = isinstance(X, Scan)
+        if not scanned and self.n_clusters > X.shape[0]:
+            raise ValueError(
+                f"{self.n_clusters} clusters of {X.shape[0]} rows; ask for at most as many as there are rows"
+            )
+        super()._learn(X, y, weights, **labels)
+        found = self._model.n_outputs
+        if found < self.n_clusters:
+            warnings.warn(
+                f"{found} clusters stand for the {self.n_clusters} that were asked for: so many rows differ",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
     def _facts(self):
         super()._facts()
         self._n_features_out = self._model.n_outputs
         self._growing = None
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y=None):
+    def fit(self, X, y=None, sample_weight=None):
+        """Find the clusters of rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
+            Rows.
+
+        y : Ignored
+            For pipelines.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts.
+
+        Returns
+        -------
+        self : object
+        """
+        self._learn_rows(X, sample_weight)
+        self._label(X)
+        # What the rows of each cluster count, with which partial_fit goes on.
+        weights = self._weights(X, sample_weight)
+        self._sizes = np.bincount(self.labels_, weights, self._model.n_outputs).tolist()
+        return self
+
+    def _weights(self, X, sample_weight):
+        """What each row counts; None where all count alike."""
+        if sample_weight is not None:
+            return weights_of(sample_weight, self.labels_)
+        if not isinstance(X, Scan):
+            return None
+        parts = [rows.weights() for rows in X._for(self).chunks(self.memory)]
+        return None if parts[0] is None else np.concatenate(parts)
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X, y=None, sample_weight=None):
         """Move the centres by more rows, which are one mini-batch (Sculley 2010).
 
         Rows go to their nearest centres, and every centre moves to the mean of all rows that ever came
@@ -167,16 +209,20 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clusters)
         y : Ignored
             For pipelines.
 
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts.
+
         Returns
         -------
         self : object
             ``labels_`` and ``inertia_`` are of these rows alone.
         """
         first = not hasattr(self, "_model")
-        rows, none, _ = self._rows_alone(X, None, at_least=2 if first else 1, reset=first)
+        at_least = 2 if first else 1
+        rows, none, weights = self._rows_alone(X, sample_weight, at_least, reset=first)
         if first:
-            self._learn(rows, none, None)
-            self._sizes = [0] * self._model.n_outputs
+            self._learn(rows, none, weights)
+            self._sizes = [0.0] * self._model.n_outputs
         if self._growing is None:
             if not hasattr(self, "_sizes"):
                 raise ValueError(
@@ -186,10 +232,10 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clusters)
             self._growing = _native.GrowingClusters(self._model, self._sizes)
         size = rows.n_samples if isinstance(rows, Scan) else rows.shape[0]
         with heard(self.verbose, size) as progress:
-            self._growing.add(table(rows), {**self._options(rows), "progress": progress})
+            self._growing.add(table(rows), weights, {**self._options(rows), "progress": progress})
         self._model = self._growing.model()
         self._label(X)
-        self.inertia_ = -self.score(X)
+        self.inertia_ = -self.score(X, sample_weight=sample_weight)
         return self
 
     @of_scans
@@ -213,7 +259,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clusters)
         squares = norms[:, None] - 2.0 * self._asked("scores", rows)
         return np.sqrt(np.maximum(squares, 0.0))
 
-    def score(self, X, y=None):
+    def score(self, X, y=None, sample_weight=None):
         """The opposite of the sum of squared distances to the nearest centres.
 
         Parameters
@@ -224,13 +270,21 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clusters)
         y : Ignored
             For pipelines.
 
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts.
+
         Returns
         -------
         score : float
         """
         parts = self.transform(X)
         parts = parts if isinstance(X, Scan) else [parts]
-        return -float(sum((distances.min(axis=1) ** 2).sum() for distances in parts))
+        squares = np.concatenate([distances.min(axis=1) ** 2 for distances in map(np.asarray, parts)])
+        if sample_weight is None and isinstance(X, Scan):
+            sample_weight = self._weights(X, None)
+        elif sample_weight is not None:
+            sample_weight = weights_of(sample_weight, squares)
+        return -float(squares.sum() if sample_weight is None else squares @ sample_weight)
 
 
 @takes(*ROWS, map="nystrom", map_components=500, n_clusters=8, n_init=10, tol=1e-4, max_iter=300)
@@ -295,6 +349,26 @@ class SpectralClustering(_Clusters):
 
     _learner = "spectral-clustering"
     _parameter_constraints = _CONSTRAINTS
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None):
+        """Find the clusters of rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
+            Rows.
+
+        y : Ignored
+            For pipelines.
+
+        Returns
+        -------
+        self : object
+        """
+        self._learn_rows(X)
+        self._label(X)
+        return self
 
     def _learner_of_fit(self):
         # One cluster has no coordinates.

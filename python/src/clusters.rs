@@ -7,13 +7,14 @@ use crate::{
     options::Options,
 };
 use bochner::models::{self, LinearModel};
+use numpy::PyReadonlyArray1;
 use pyo3::{
     prelude::*,
     types::{PyBytes, PyDict},
 };
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Centres, and how many rows came to each; a model is there at any time.
+/// Centres, and what the rows count that came to each; a model is there at any time.
 #[pyclass(frozen, module = "bochner._native")]
 pub(crate) struct GrowingClusters(Mutex<models::GrowingClusters>);
 
@@ -25,30 +26,37 @@ impl GrowingClusters {
 
 #[pymethods]
 impl GrowingClusters {
-    /// Goes on with a model of k-means, to whose clusters so many rows came.
+    /// Goes on with a model of k-means, to whose clusters rows of so much weight came.
     #[new]
-    fn resume(py: Python<'_>, model: &Model, counts: Vec<u64>) -> PyResult<Self> {
+    fn resume(py: Python<'_>, model: &Model, weights: Vec<f64>) -> PyResult<Self> {
         let growing = without_gil(py, |interrupt| {
             // Nothing is computed before rows come, which say where.
             let run = run("cpu", None, interrupt, None)?;
             let model = LinearModel::from_bytes(&model.held().to_bytes()?)?;
-            models::GrowingClusters::resume(model, counts, run)
+            models::GrowingClusters::resume(model, weights, run)
         })?;
         Ok(Self(Mutex::new(growing)))
     }
 
     /// Adds rows, one mini-batch.
-    fn add(&self, py: Python<'_>, x: Table<'_>, options: &Bound<'_, PyDict>) -> PyResult<()> {
+    fn add(
+        &self,
+        py: Python<'_>,
+        x: Table<'_>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+        options: &Bound<'_, PyDict>,
+    ) -> PyResult<()> {
         let options = Options(options);
         let (name, memory): (String, _) = (options.need("device")?, options.get("memory")?);
         let progress = options.get("progress")?;
         let given = x.given();
-        given.check(None, None)?;
+        let weights = weights.as_ref().map(|weights| weights.as_array());
+        given.check(None, weights)?;
         // Not locked meanwhile: who hears of progress needs the GIL.
         let mut growing = self.locked().clone();
         let growing = without_gil(py, |interrupt| {
             growing.set_run(run(&name, memory, interrupt, progress)?);
-            growing.add(given.source(None, None, interrupt.flag())?.as_mut())?;
+            growing.add(given.source(None, weights, interrupt.flag())?.as_mut())?;
             Ok(growing)
         })?;
         *self.locked() = growing;
@@ -60,32 +68,32 @@ impl GrowingClusters {
         Model::of(self.locked().linear())
     }
 
-    /// How many rows came to each cluster.
+    /// What the rows count together that came to each cluster.
     #[getter]
-    fn counts(&self) -> Vec<u64> {
-        self.locked().counts().to_vec()
+    fn weights(&self) -> Vec<f64> {
+        self.locked().weights().to_vec()
     }
 
     #[expect(clippy::type_complexity, reason = "what pickle wants, used once")]
     fn __reduce__<'py>(
         &self,
         py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, Vec<u64>))> {
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, Vec<f64>))> {
         let read = py.get_type::<Self>().getattr("from_bytes")?;
-        let (model, counts) = {
+        let (model, weights) = {
             let growing = self.locked();
-            (growing.linear(), growing.counts().to_vec())
+            (growing.linear(), growing.weights().to_vec())
         };
         let bytes = model.to_bytes().map_err(|e| exception(&e))?;
-        Ok((read, (PyBytes::new(py, &bytes), counts)))
+        Ok((read, (PyBytes::new(py, &bytes), weights)))
     }
 
     /// What pickle kept.
     #[staticmethod]
-    fn from_bytes(py: Python<'_>, bytes: &[u8], counts: Vec<u64>) -> PyResult<Self> {
+    fn from_bytes(py: Python<'_>, bytes: &[u8], weights: Vec<f64>) -> PyResult<Self> {
         let growing = without_gil(py, |interrupt| {
             let run = run("cpu", None, interrupt, None)?;
-            models::GrowingClusters::resume(LinearModel::from_bytes(bytes)?, counts, run)
+            models::GrowingClusters::resume(LinearModel::from_bytes(bytes)?, weights, run)
         })?;
         Ok(Self(Mutex::new(growing)))
     }

@@ -18,7 +18,7 @@ from bochner import (
     FalkonRegressor,
     GreedyClassifier,
     GreedyRegressor,
-    KernelKMeans,
+    KernelPCA,
     KernelRidgeRegressor,
 )
 
@@ -114,9 +114,9 @@ def test_weights_are_refused_where_they_would_be_left_out(wave):
     from bochner._native import Model
 
     X, _ = wave
-    options = KernelKMeans()._options(X)
-    with pytest.raises(NotImplementedError, match="kmeans takes no weights"):
-        Model.fit("kmeans", X, np.empty((200, 0)), np.ones(200), options)
+    options = KernelPCA()._options(X)
+    with pytest.raises(NotImplementedError, match="pca takes no weights"):
+        Model.fit("pca", X, np.empty((200, 0)), np.ones(200), options)
 
 
 def test_weights_of_the_exact_kernel(wave):

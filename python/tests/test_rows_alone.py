@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_moons
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -295,6 +295,28 @@ def test_clusters_go_on_by_batches(tmp_path):
     model.partial_fit(few)
     moved = np.abs(model.transform(blobs) - before).max(axis=0)
     assert moved[0] > 1e-4 and moved[1:].max() < 1e-5
+
+    # Weights are as many rows, in a fit and in batches.
+    weights = np.arange(len(blobs)) % 3
+    repeated = np.repeat(blobs, weights, axis=0)
+    whole = KernelKMeans(n_clusters=1, **options).fit(repeated)
+    weighted = KernelKMeans(n_clusters=1, **options).fit(blobs, sample_weight=weights)
+    assert_allclose(weighted.transform(blobs), whole.transform(blobs), atol=1e-5)
+    assert weighted.inertia_ == pytest.approx(whole.inertia_, rel=1e-5)
+    assert weighted.score(blobs, sample_weight=weights) == pytest.approx(whole.score(repeated))
+    batches = KernelKMeans(n_clusters=1, **options)
+    for some in (slice(0, 90), slice(90, 200)):
+        batches.partial_fit(blobs[some], sample_weight=weights[some])
+    assert_allclose(batches.transform(blobs), whole.transform(blobs), atol=1e-5)
+    # Rows that are equal are no more clusters than they are different.
+    with pytest.warns(ConvergenceWarning, match="2 clusters stand for the 3"):
+        few = KernelKMeans(n_clusters=3, **options).fit([[0.0], [0.0], [1.0], [1.0]])
+    assert few.inertia_ == pytest.approx(0.0, abs=1e-5) and few._sizes == [2, 2]
+    with pytest.raises(ValueError, match="3 clusters of 2 rows"):
+        KernelKMeans(n_clusters=3, **options).fit([[0.0], [1.0]])
+    # Other weights would show.
+    even = KernelKMeans(n_clusters=1, **options).fit(blobs)
+    assert abs(even.transform(blobs) - whole.transform(blobs)).max() > 1e-3
 
     model.save(tmp_path / "model")
     loaded = KernelKMeans.load(tmp_path / "model")

@@ -469,7 +469,16 @@ def test_missing_values_categories_and_weights(table):
     score = expected.score(X, parts["price"], parts["count"])
     assert weighed.score(counted) == pytest.approx(score, abs=1e-6)
     with pytest.raises(NotImplementedError, match="takes no weights"):
-        bochner.KernelKMeans(n_clusters=2).fit(counted)
+        bochner.KernelPCA(n_components=2).fit(counted)
+    # Clusters count the rows by the column, and go on so.
+    clusters = {"n_clusters": 1, "random_state": 0, "map_components": 20}
+    kmeans = bochner.KernelKMeans(**clusters).fit(counted)
+    alike = bochner.KernelKMeans(**clusters).fit(X, sample_weight=parts["count"])
+    assert kmeans.inertia_ == pytest.approx(alike.inertia_, rel=1e-4)
+    assert kmeans.score(counted) == pytest.approx(-kmeans.inertia_, rel=1e-4)
+    kmeans.partial_fit(counted)
+    assert kmeans._growing.weights == pytest.approx([2 * w for w in kmeans._sizes], rel=1e-6)
+    assert sum(kmeans._sizes) == pytest.approx(parts["count"].sum())
     # A number that is a name.
     named = bochner.scan(path, target="price", columns=["size", "count"], categorical="count")
     model = KernelRidgeRegressor(**options).fit(named)

@@ -13,7 +13,9 @@ use super::{Fit, FitData, FitRows, FitTimes, Learner, LinearModel, RowsAlone};
 use crate::clock::Instant;
 use crate::{
     Device, Error, Result,
+    data::ChunkSource,
     features::FeatureMap,
+    flow::{RowNeeds, Run, watch_chunks},
     normal::Targets,
     progress::Step,
     seed::{Seed, Stream},
@@ -33,7 +35,8 @@ use std::{collections::BTreeMap, time::Duration};
 /// them. A row takes 20 bytes beside that; features are never stored.
 ///
 /// A cluster of the sample that loses all its rows moves to the row that is farthest from its
-/// centre; beside all rows it stays where it was.
+/// centre; beside all rows it stays where it was. A row of weight w counts as w rows, and takes 8
+/// bytes more.
 ///
 /// ```
 /// use bochner::prelude::*;
@@ -113,17 +116,23 @@ impl KMeansOptions {
         Err(Error::parameter(problem))
     }
 
-    /// Clusters `points`: starts on a sample of `most` of them at most, then all. The centres and
-    /// figures of the best. `hear` gets iterations and the squared moves of their centres.
+    /// Clusters `points`, each of which counts what `weights_n` says, `[rows]`, or 1: starts on a
+    /// sample of `most` of them at most, then all. The centres and figures of the best. `hear` gets
+    /// iterations and the squared moves of their centres.
     pub(super) fn cluster(
         &self,
-        points: &mut dyn Points,
+        (points, weights_n): (&mut dyn Points, Option<&[f64]>),
         most: usize,
         seed: Seed,
         hear: &dyn Fn(usize, f64),
     ) -> Result<Clusters> {
         self.check()?;
-        let (rows, k) = (points.rows(), self.clusters);
+        let count: Vec<bool> = match weights_n {
+            None => vec![true; points.rows()],
+            Some(weights_n) => weights_n.iter().map(|&weight| weight > 0.0).collect(),
+        };
+        let rows = count.iter().filter(|counts| **counts).count();
+        let k = self.clusters;
         if k > rows {
             return Err(Error::shape(format!(
                 "{k} clusters of {}; ask for at most as many as there are rows",
@@ -135,13 +144,18 @@ impl KMeansOptions {
             max_iterations: self.max_iterations,
         };
         let mut draws = seed.stream(Stream::Iteration, 0);
-        let mut sample = Kept::sample(points, most.max(k), &mut draws)?;
+        let (mut sample, numbers) = Kept::sample_of(points, &count, most.max(k), &mut draws)?;
+        drop(count);
         let whole = sample.rows() == rows;
-        let mut best: Option<Lloyd> = None;
+        let of_sample: Option<Vec<f64>> =
+            weights_n.map(|weights_n| numbers.iter().map(|&i| weights_n[i]).collect());
+        let of_sample = of_sample.as_deref();
+        drop(numbers);
+        let mut best: Option<Lloyd<'_>> = None;
         for start in 0..self.starts {
             let mut draws = seed.stream(Stream::Iteration, 1 + start as u64);
-            let centres_kd = seeding::plus_plus(sample.points(), k, &mut draws)?;
-            let mut lloyd = Lloyd::from(centres_kd, sample.rows());
+            let centres_kd = seeding::plus_plus(sample.points(), of_sample, k, &mut draws)?;
+            let mut lloyd = Lloyd::from(centres_kd, sample.rows(), of_sample);
             lloyd.run(&mut sample, rules, hear)?;
             if best.as_ref().is_none_or(|b| lloyd.inertia() < b.inertia()) {
                 best = Some(lloyd);
@@ -152,7 +166,7 @@ impl KMeansOptions {
         if !whole {
             let sampled = sample.rows();
             drop(sample);
-            best = Lloyd::from(best.into_centres(), rows);
+            best = Lloyd::from(best.into_centres(), points.rows(), weights_n);
             best.run(points, rules, hear)?;
             log::info!("{on_sample} iterations on {sampled} rows, then on all");
         }
@@ -192,7 +206,33 @@ pub(super) fn whole(accumulate: Duration) -> FitTimes {
     }
 }
 
+/// What each row counts, if the rows say so. Leaves them at the first.
+fn weights(source: &mut dyn ChunkSource, run: &Run) -> Result<Option<Vec<f64>>> {
+    if !source.is_weighted() {
+        return Ok(None);
+    }
+    let chunk = RowNeeds::read(source.columns() + source.targets()).rows_of(run)?;
+    let mut weights = Vec::new();
+    watch_chunks(
+        source,
+        chunk,
+        |_| {},
+        |chunk| {
+            weights.extend(chunk.weights.iter().flatten());
+            Ok(())
+        },
+    )?;
+    if weights.iter().all(|&weight| weight == 0.0) {
+        return Err(Error::data("weights", "all rows have weight 0"));
+    }
+    Ok(Some(weights))
+}
+
 impl Fit for KMeansOptions {
+    fn takes_weights(&self) -> bool {
+        true
+    }
+
     fn row_bytes(&self, _outputs: usize) -> usize {
         16
     }
@@ -208,9 +248,11 @@ impl Fit for KMeansOptions {
         let most = (run.memory / 2) as usize / (4 * map.output_dim().max(1));
         // What the sample takes, the chunks do not.
         let half = run.clone().memory(run.memory - run.memory / 2);
+        let weights_n = weights(data.source, &half)?;
         let mut points = Streamed::features(map.as_ref(), data.source, data.survey.rows, &half)?;
         let hear = |iteration, moves: f64| run.say(Step::Iteration(iteration, moves.sqrt()));
-        let Clusters { centres_kd, facts } = self.cluster(&mut points, most, data.seed, &hear)?;
+        let Clusters { centres_kd, facts } =
+            self.cluster((&mut points, weights_n.as_deref()), most, data.seed, &hear)?;
         drop(points);
         Ok(LinearModel {
             facts,

@@ -318,7 +318,9 @@ impl Fit for SpectralClusteringOptions {
         let Clusters {
             centres_kd,
             mut facts,
-        } = self.kmeans.cluster(&mut points, most, data.seed, &hear)?;
+        } = self
+            .kmeans
+            .cluster((&mut points, None), most, data.seed, &hear)?;
         drop(points);
         facts.extend(graph.facts());
         let half_squares = centres_kd.map_axis(Axis(1), |c| 0.5 * c.dot(&c));

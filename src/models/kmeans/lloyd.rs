@@ -27,19 +27,23 @@ const ROUNDING: f64 = 4e-6;
 ///
 /// Bounds are Hamerly's (2010): a point stays with its centre while it is nearer to it, at most,
 /// than to any other, at least. Every centre that moves by delta loosens them by delta.
-pub(in crate::models) struct Lloyd {
+pub(in crate::models) struct Lloyd<'w> {
     centres_kd: Array2<f64>,
-    /// Sums of the points of each cluster, and how many they are.
+    /// What each point counts, if not 1. One that counts nothing is in no cluster.
+    weights_n: Option<&'w [f64]>,
+    /// Sums of the points of each cluster, how many they are, and what they count together.
     sums_kd: Array2<f64>,
     counts: Vec<u64>,
+    weight_k: Vec<f64>,
     /// The cluster of each point.
     cluster_n: Vec<u32>,
     /// At most as far is a point from its centre,
     upper_n: Vec<f64>,
     /// and at least as far from any other.
     lower_n: Vec<f64>,
-    /// The sum of |z|^2 of all points.
+    /// The sum of |z|^2 of all points, and of what they count.
     squares: f64,
+    total: f64,
     iterations: usize,
     converged: bool,
 }
@@ -53,10 +57,18 @@ pub(super) struct Nearest {
     square: f64,
 }
 
-impl Lloyd {
-    /// From `centres_kd`, for so many points.
-    pub(in crate::models) fn from(centres_kd: Array2<f64>, rows: usize) -> Self {
+impl<'w> Lloyd<'w> {
+    /// From `centres_kd`, for so many points, each of which counts what `weights_n` says, `[rows]`,
+    /// or 1.
+    pub(in crate::models) fn from(
+        centres_kd: Array2<f64>,
+        rows: usize,
+        weights_n: Option<&'w [f64]>,
+    ) -> Self {
         Self {
+            total: weights_n.map_or(rows as f64, |w| w.iter().sum()),
+            weights_n,
+            weight_k: vec![0.0; centres_kd.nrows()],
             sums_kd: Array2::zeros(centres_kd.dim()),
             counts: vec![0; centres_kd.nrows()],
             centres_kd,
@@ -81,19 +93,39 @@ impl Lloyd {
         self.centres_kd
     }
 
-    /// The sum of the squared distances of all points to the means of their clusters.
+    /// The sum of the squared distances of all points to the means of their clusters, each times
+    /// what the point counts.
     pub(in crate::models) fn inertia(&self) -> f64 {
-        let means = self.sums_kd.rows().into_iter().zip(&self.counts);
-        let means = means.filter(|(_, n)| **n > 0);
-        let explained: f64 = means.map(|(s, &n)| s.dot(&s) / n as f64).sum();
+        let means = self.sums_kd.rows().into_iter().zip(&self.weight_k);
+        let means = means.filter(|(_, weight)| **weight > 0.0);
+        let explained: f64 = means.map(|(s, weight)| s.dot(&s) / weight).sum();
         (self.squares - explained).max(0.0)
     }
 
     /// The mean over columns of their variance.
     fn mean_variance(&self) -> f64 {
-        let rows = self.cluster_n.len() as f64;
-        let mean = self.sums_kd.sum_axis(Axis(0)) / rows;
-        (self.squares / rows - mean.dot(&mean)).max(0.0) / mean.len().max(1) as f64
+        let mean = self.sums_kd.sum_axis(Axis(0)) / self.total;
+        (self.squares / self.total - mean.dot(&mean)).max(0.0) / mean.len().max(1) as f64
+    }
+
+    /// What a point counts.
+    fn weight(&self, point: usize) -> f64 {
+        self.weights_n.map_or(1.0, |w| w[point])
+    }
+
+    /// Counts a point to cluster `to` and no longer to the one it came from.
+    fn count(&mut self, before: u32, to: u32, weight: f64) {
+        self.counts[to as usize] += 1;
+        self.weight_k[to as usize] += weight;
+        if before != NONE {
+            let before = before as usize;
+            self.counts[before] -= 1;
+            // What rounding leaves of nothing is nothing.
+            self.weight_k[before] = match self.counts[before] {
+                0 => 0.0,
+                _ => self.weight_k[before] - weight,
+            };
+        }
     }
 
     /// Iterates until no point changes its cluster, the centres hardly move, or the iterations are
@@ -129,11 +161,16 @@ impl Lloyd {
             for (b, (&i, near)) in rows.iter().zip(&found).enumerate() {
                 let before = std::mem::replace(&mut self.cluster_n[i], near.cluster);
                 if before != near.cluster {
-                    moved.push((b, before, near.cluster));
-                    self.counts[near.cluster as usize] += 1;
-                    match before {
-                        NONE => self.squares += near.square,
-                        before => self.counts[before as usize] -= 1,
+                    let weight = self.weight(i);
+                    moved.push(Moved {
+                        at: b,
+                        from: before,
+                        to: near.cluster,
+                        weight,
+                    });
+                    self.count(before, near.cluster, weight);
+                    if before == NONE {
+                        self.squares += weight * near.square;
                     }
                 }
                 let rounding = ROUNDING * (near.square + largest);
@@ -162,9 +199,10 @@ impl Lloyd {
             })
             .collect();
         let bounds = self.upper_n.iter().zip(&self.lower_n);
-        let each = self.cluster_n.iter().zip(bounds);
-        each.map(|(&cluster, (&upper, &lower))| {
-            cluster == NONE || upper >= lower.max(half[cluster as usize])
+        let each = self.cluster_n.iter().zip(bounds).enumerate();
+        each.map(|(i, (&cluster, (&upper, &lower)))| match cluster {
+            NONE => self.weight(i) > 0.0,
+            cluster => upper >= lower.max(half[cluster as usize]),
         })
         .collect()
     }
@@ -177,21 +215,30 @@ impl Lloyd {
             return Ok(changed);
         }
         while let Some(empty) = self.counts.iter().position(|&n| n == 0) {
-            let own = |i: usize| self.counts[self.cluster_n[i] as usize] > 1;
+            let own = |i: usize| {
+                let count = self.counts.get(self.cluster_n[i] as usize);
+                count.is_some_and(|&count| count > 1)
+            };
             let rows = (0..self.cluster_n.len()).filter(|&i| own(i));
             let Some(far) = rows.max_by(|&i, &j| self.upper_n[i].total_cmp(&self.upper_n[j]))
             else {
                 return Ok(changed);
             };
             let before = std::mem::replace(&mut self.cluster_n[far], empty as u32);
-            self.counts[before as usize] -= 1;
-            self.counts[empty] += 1;
+            let (to, weight) = (empty as u32, self.weight(far));
+            self.count(before, to, weight);
             self.upper_n[far] = f64::INFINITY;
             self.lower_n[far] = 0.0;
             let mut wanted = vec![false; self.cluster_n.len()];
             wanted[far] = true;
             points.each(&wanted, &mut |_, z_nd| {
-                add(&mut self.sums_kd, z_nd, &[(0, before, empty as u32)]);
+                let moved = Moved {
+                    at: 0,
+                    from: before,
+                    to,
+                    weight,
+                };
+                add(&mut self.sums_kd, z_nd, &[moved]);
                 Ok(())
             })?;
             changed += 1;
@@ -202,11 +249,11 @@ impl Lloyd {
     /// Moves every centre to the mean of its points and loosens the bounds; the squared moves.
     fn move_centres(&mut self) -> f64 {
         let mut moves = vec![0.0; self.counts.len()];
-        for (c, &count) in self.counts.iter().enumerate() {
-            if count == 0 {
+        for (c, &weight) in self.weight_k.iter().enumerate() {
+            if weight <= 0.0 {
                 continue;
             }
-            let mean = &self.sums_kd.row(c) / count as f64;
+            let mean = &self.sums_kd.row(c) / weight;
             let way = &mean - &self.centres_kd.row(c);
             moves[c] = way.dot(&way).sqrt();
             self.centres_kd.row_mut(c).assign(&mean);
@@ -217,6 +264,9 @@ impl Lloyd {
         let next = others.map(|c| moves[c]).fold(0.0, f64::max);
         let bounds = self.upper_n.iter_mut().zip(&mut self.lower_n);
         for (&cluster, (upper, lower)) in self.cluster_n.iter().zip(bounds) {
+            if cluster == NONE {
+                continue;
+            }
             let cluster = cluster as usize;
             *upper += moves[cluster];
             *lower -= if cluster == farthest {
@@ -280,13 +330,19 @@ fn norm(z: &[f32]) -> f64 {
     sums.iter().sum::<f64>() + rest
 }
 
+/// A point of a block that goes from one cluster, or none, to another.
+pub(super) struct Moved {
+    /// Its place in the block.
+    pub(super) at: usize,
+    pub(super) from: u32,
+    pub(super) to: u32,
+    /// What it counts.
+    pub(super) weight: f64,
+}
+
 /// Moves points of a block from the sums of one cluster to those of another. Every thread has
 /// columns of its own, so that sums do not depend on how many there are.
-pub(super) fn add(
-    sums_kd: &mut Array2<f64>,
-    z_nd: ArrayView2<'_, f32>,
-    moved: &[(usize, u32, u32)],
-) {
+pub(super) fn add(sums_kd: &mut Array2<f64>, z_nd: ArrayView2<'_, f32>, moved: &[Moved]) {
     let width = COLUMNS.max(sums_kd.ncols().div_ceil(rayon::current_num_threads()));
     let strips: Vec<_> = sums_kd
         .axis_chunks_iter_mut(Axis(1), width)
@@ -295,14 +351,14 @@ pub(super) fn add(
     strips.into_par_iter().for_each(|(strip, mut sums)| {
         let first = strip * width;
         let columns = first..first + sums.ncols();
-        for &(b, from, to) in moved {
-            let z = z_nd.slice(s![b, columns.clone()]);
-            if from != NONE {
-                let mut sum = sums.row_mut(from as usize);
-                sum.zip_mut_with(&z, |sum, &z| *sum -= f64::from(z));
+        for moved in moved {
+            let (z, weight) = (z_nd.slice(s![moved.at, columns.clone()]), moved.weight);
+            if moved.from != NONE {
+                let mut sum = sums.row_mut(moved.from as usize);
+                sum.zip_mut_with(&z, |sum, &z| *sum -= weight * f64::from(z));
             }
-            let mut sum = sums.row_mut(to as usize);
-            sum.zip_mut_with(&z, |sum, &z| *sum += f64::from(z));
+            let mut sum = sums.row_mut(moved.to as usize);
+            sum.zip_mut_with(&z, |sum, &z| *sum += weight * f64::from(z));
         }
     });
 }
@@ -374,7 +430,7 @@ mod tests {
                 },
                 0,
             );
-            let mut lloyd = Lloyd::from(start, 2000);
+            let mut lloyd = Lloyd::from(start, 2000, None);
             let rules = Rules {
                 tolerance: 0.0,
                 max_iterations: 1000,
@@ -406,7 +462,7 @@ mod tests {
         let start = z.slice(s![..5, ..]).mapv(f64::from);
         let heard = std::cell::RefCell::new(Vec::new());
         for tolerance in [0.02, 0.04, 0.08] {
-            let mut lloyd = Lloyd::from(start.clone(), 1500);
+            let mut lloyd = Lloyd::from(start.clone(), 1500, None);
             let rules = Rules {
                 tolerance,
                 max_iterations: 1000,
@@ -427,11 +483,42 @@ mod tests {
         }
     }
 
+    /// A point of weight w is w points: the same steps, to the same centres and inertia. One of
+    /// weight 0 is none, even where it is the farthest from all.
+    #[test]
+    fn points_count_by_their_weights() {
+        let mut draws = Seed(7).stream(Stream::Data, 0);
+        let mut z = Array2::from_shape_simple_fn((900, 4), || draws.normal() as f32);
+        let weight = |i: usize| [1, 0, 3, 2][i % 4];
+        z.row_mut(1).fill(50.0);
+        let copies: Vec<usize> = (0..900).flat_map(|i| vec![i; weight(i)]).collect();
+        // The last has no points at first.
+        let mut start = z.slice(s![2..8, ..]).mapv(f64::from);
+        start.row_mut(5).fill(-90.0);
+        let rules = Rules {
+            tolerance: 1e-3,
+            max_iterations: 1000,
+        };
+        let all: Vec<f64> = (0..900).map(|i| weight(i) as f64).collect();
+        let run = |z: Array2<f32>, weights| {
+            let mut lloyd = Lloyd::from(start.clone(), z.nrows(), weights);
+            let mut points = Kept { points_nd: z };
+            lloyd.run(&mut points, rules, &|_, _| {}).expect("runs");
+            lloyd
+        };
+        let repeated = run(z.select(Axis(0), &copies), None);
+        let weighted = run(z, Some(&all));
+        assert!(weighted.iterations() > 5 && weighted.iterations() == repeated.iterations());
+        assert!((weighted.inertia() / repeated.inertia() - 1.0).abs() < 1e-9);
+        let apart = (&weighted.centres_kd - &repeated.centres_kd).mapv(f64::abs);
+        assert!(apart.iter().all(|d| *d < 1e-9), "{apart}");
+    }
+
     /// A centre without points takes the point that is worst off.
     #[test]
     fn an_empty_cluster_moves_to_the_farthest_point() {
         let z = ndarray::array![[0.0_f32], [0.1], [0.2], [0.3], [9.0]];
-        let mut lloyd = Lloyd::from(ndarray::array![[0.1], [100.0]], 5);
+        let mut lloyd = Lloyd::from(ndarray::array![[0.1], [100.0]], 5, None);
         let rules = Rules {
             tolerance: 0.0,
             max_iterations: 10,

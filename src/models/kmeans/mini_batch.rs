@@ -2,7 +2,7 @@
 
 use super::{
     KMeans, centres_model,
-    lloyd::{NONE, add, nearest},
+    lloyd::{Moved, NONE, add, nearest},
 };
 use crate::{
     Error, Result,
@@ -13,13 +13,13 @@ use crate::{
     normal::Targets,
     text::counted,
 };
-use ndarray::{Array1, Array2, Axis};
+use ndarray::{Array1, Array2, Axis, s};
 use std::sync::Arc;
 
 /// A k-means that goes on: [`KMeans::start`] fits the first rows by Lloyd's iteration, and each
 /// [`Self::add`] is one mini-batch (Sculley 2010): its rows go to their nearest centres as these
 /// are before it, and then every centre moves to the mean of all rows that ever came to it, a row
-/// as much as any other.
+/// as much as any other, or by its weight.
 ///
 /// That is not Lloyd's iteration. A row stays with the centre that it first fell to, so batches in
 /// another order, or rows in other batches, give other centres, and those of a fit to all rows have
@@ -34,7 +34,7 @@ use std::sync::Arc;
 /// let model = growing.model()?;
 /// let cluster = model.predict(&x)?;
 /// assert!(cluster[0] == cluster[1] && cluster[2] == cluster[3] && cluster[0] != cluster[2]);
-/// assert_eq!(growing.counts()[cluster[2]], 4);
+/// assert_eq!(growing.weights()[cluster[2]], 4.0);
 /// # Ok::<(), bochner::Error>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -43,9 +43,10 @@ pub struct GrowingClusters {
     column_names: Option<Vec<String>>,
     schema: Option<Schema>,
     centres_kd: Array2<f64>,
-    /// The sums of the rows that came to each centre.
+    /// The sums of the rows that came to each centre, and of what these count.
     sums_kd: Array2<f64>,
-    counts: Vec<u64>,
+    weight_k: Array1<f64>,
+    rows: u64,
     run: Run,
 }
 
@@ -55,7 +56,7 @@ impl KMeans {
     pub fn start<D: RowData>(&self, rows: D) -> Result<GrowingClusters> {
         let mut source = rows.into_rows()?;
         let Fitted { model, run } = self.linear(source.as_mut(), |_| Ok(Targets::none()), false)?;
-        let none = vec![0; model.coefficients.beta_dt.ncols()];
+        let none = vec![0.0; model.coefficients.beta_dt.ncols()];
         let mut growing = GrowingClusters::resume(model, none, run)?;
         growing.take_up(source.as_mut())?;
         Ok(growing)
@@ -63,12 +64,13 @@ impl KMeans {
 }
 
 impl GrowingClusters {
-    /// Goes on with the clusters of a model, to each of which so many rows came, `[k]`: as if they
-    /// had been one mini-batch. With counts of 0 the first batch alone says where centres are.
+    /// Goes on with the clusters of a model, to each of which rows of so much weight came, `[k]`,
+    /// or so many: as if they had been one mini-batch. With weights of 0 the first batch alone says
+    /// where centres are.
     ///
     /// Errors with [`Error::Parameter`] when the model is no k-means, and when there is not one
-    /// count for each cluster.
-    pub fn resume(model: LinearModel, counts: Vec<u64>, run: Run) -> Result<Self> {
+    /// weight for each cluster, 0 or positive, and finite.
+    pub fn resume(model: LinearModel, weights: Vec<f64>, run: Run) -> Result<Self> {
         if model.learner != "kmeans" {
             let problem = format!(
                 "clusters go on from a k-means, and not from {}",
@@ -78,17 +80,22 @@ impl GrowingClusters {
         }
         let centres_kd = model.coefficients.beta_dt.t();
         let centres_kd = centres_kd.as_standard_layout().into_owned();
-        if counts.len() != centres_kd.nrows() {
+        if weights.len() != centres_kd.nrows() {
             return Err(Error::parameter(format!(
                 "{} for {}",
-                counted(counts.len(), "count"),
+                counted(weights.len(), "weight"),
                 counted(centres_kd.nrows(), "cluster")
             )));
         }
-        let counts_k = Array1::from_iter(counts.iter().map(|&count| count as f64));
+        if let Some(bad) = weights.iter().find(|w| !(**w >= 0.0 && w.is_finite())) {
+            let problem = format!("a cluster has the weight {bad}; give 0 or a positive number");
+            return Err(Error::parameter(problem));
+        }
+        let weight_k = Array1::from(weights);
         Ok(Self {
-            sums_kd: &centres_kd * &counts_k.insert_axis(Axis(1)),
-            counts,
+            sums_kd: &centres_kd * &weight_k.view().insert_axis(Axis(1)),
+            rows: if weight_k.sum() > 0.0 { model.rows } else { 0 },
+            weight_k,
             centres_kd,
             map: Arc::from(model.map),
             column_names: model.column_names,
@@ -104,12 +111,13 @@ impl GrowingClusters {
 
     /// Number of rows that were added.
     pub fn rows(&self) -> u64 {
-        self.counts.iter().sum()
+        self.rows
     }
 
-    /// How many rows came to each cluster, `[k]`.
-    pub fn counts(&self) -> &[u64] {
-        &self.counts
+    /// What the rows count together that came to each cluster, `[k]`; how many they are where none
+    /// has a weight.
+    pub fn weights(&self) -> &[f64] {
+        self.weight_k.as_slice().expect("standard layout")
     }
 
     /// The map that the first rows gave.
@@ -143,36 +151,45 @@ impl GrowingClusters {
     }
 
     fn take_up(&mut self, source: &mut dyn ChunkSource) -> Result<()> {
-        if source.is_weighted() {
-            return Err(Error::unsupported("this learner takes no weights of rows"));
-        }
         let centres_dk = self.centres_kd.t().mapv(|c| c as f32);
         let centres_dk = centres_dk.as_standard_layout();
         let squares_k = self.centres_kd.map_axis(Axis(1), |c| c.dot(&c));
         let mut sums_kd = self.sums_kd.clone();
-        let mut counts = self.counts.clone();
+        let mut weight_k = self.weight_k.clone();
+        let mut rows = self.rows;
         let lanes = vec![Lane::features(self.map.as_ref())?];
         let mut featurizer = Featurizer::new(lanes, source.targets(), End::Host, &self.run)?;
         featurizer.on_host(
             source,
-            |_, _| (),
-            |lanes, ()| {
+            |chunk, range| {
+                let weights = chunk.weights.as_ref();
+                weights.map(|weights| weights.slice(s![range]).to_vec())
+            },
+            |lanes, weights| {
                 let found = nearest(lanes[0], &centres_dk.view(), &squares_k);
                 let each = found.iter().enumerate();
-                let moved: Vec<_> = each.map(|(b, near)| (b, NONE, near.cluster)).collect();
+                let moved: Vec<_> = each
+                    .map(|(b, near)| Moved {
+                        at: b,
+                        from: NONE,
+                        to: near.cluster,
+                        weight: weights.as_ref().map_or(1.0, |weights| weights[b]),
+                    })
+                    .collect();
                 add(&mut sums_kd, lanes[0], &moved);
-                for near in &found {
-                    counts[near.cluster as usize] += 1;
+                for moved in &moved {
+                    weight_k[moved.to as usize] += moved.weight;
                 }
+                rows += moved.len() as u64;
                 Ok(())
             },
         )?;
         drop(featurizer);
-        (self.sums_kd, self.counts) = (sums_kd, counts);
-        for (c, &count) in self.counts.iter().enumerate() {
+        (self.sums_kd, self.weight_k, self.rows) = (sums_kd, weight_k, rows);
+        for (c, &weight) in self.weight_k.iter().enumerate() {
             // A centre that nothing came to stays where it is.
-            if count > 0 {
-                let mean = &self.sums_kd.row(c) / count as f64;
+            if weight > 0.0 {
+                let mean = &self.sums_kd.row(c) / weight;
                 self.centres_kd.row_mut(c).assign(&mean);
             }
         }

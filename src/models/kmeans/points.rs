@@ -169,27 +169,42 @@ impl Kept {
         most: usize,
         draws: &mut Draws,
     ) -> Result<Self> {
-        let rows = points.rows();
-        let mut left = most.min(rows);
+        let all = vec![true; points.rows()];
+        Ok(Self::sample_of(points, &all, most, draws)?.0)
+    }
+
+    /// As [`Self::sample`], of the points that `count`, `[rows]`, with their numbers.
+    pub(in crate::models) fn sample_of(
+        points: &mut dyn Points,
+        count: &[bool],
+        most: usize,
+        draws: &mut Draws,
+    ) -> Result<(Self, Vec<usize>)> {
+        let mut to_come = count.iter().filter(|counts| **counts).count();
+        let mut left = most.min(to_come);
         let mut points_nd = Array2::zeros((left, points.columns()));
-        let wanted: Vec<bool> = (0..rows)
-            .map(|i| {
-                // With as many left as to come all are taken, and nothing is drawn.
-                let to_come = rows - i;
-                let take = left == to_come || draws.below(to_come as u64) < left as u64;
-                left -= usize::from(take);
-                take
-            })
-            .collect();
+        let draw = |&counts: &bool| {
+            if !counts {
+                return false;
+            }
+            // With as many left as to come all are taken, and nothing is drawn.
+            let take = left == to_come || draws.below(to_come as u64) < left as u64;
+            left -= usize::from(take);
+            to_come -= 1;
+            take
+        };
+        let wanted: Vec<bool> = count.iter().map(draw).collect();
+        let mut numbers = Vec::with_capacity(points_nd.nrows());
         let mut at = 0;
         points.each(&wanted, &mut |rows, block| {
             points_nd
                 .slice_mut(s![at..at + rows.len(), ..])
                 .assign(&block);
             at += rows.len();
+            numbers.extend_from_slice(rows);
             Ok(())
         })?;
-        Ok(Self { points_nd })
+        Ok((Self { points_nd }, numbers))
     }
 
     /// The points, `[rows, columns]`.
@@ -248,5 +263,17 @@ mod tests {
         let mut draws = Seed(0).stream(Stream::Iteration, 0);
         let whole = Kept::sample(&mut all, 99, &mut draws).expect("takes");
         assert_eq!(whole.points(), all.points());
+        // Of those that count alone, with their numbers.
+        let odd: Vec<bool> = (0..20).map(|i| i % 2 == 1).collect();
+        for most in [4, 10, 99] {
+            let (some, numbers) = Kept::sample_of(&mut all, &odd, most, &mut draws).expect("takes");
+            assert_eq!(numbers.len(), most.min(10));
+            assert!(numbers.iter().all(|i| i % 2 == 1));
+            let of = |i: &usize| *i as f32;
+            assert_eq!(
+                some.points().column(0).to_vec(),
+                numbers.iter().map(of).collect::<Vec<_>>()
+            );
+        }
     }
 }

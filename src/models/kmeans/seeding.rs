@@ -6,11 +6,13 @@ use rayon::prelude::*;
 
 /// k-means++: the first centre is a uniform point, each other one a point drawn by its squared
 /// distance to the nearest centre; of 2 + ln k candidates the one that leaves the least of it is
-/// taken (Arthur and Vassilvitskii 2007; the candidates as in scikit-learn).
+/// taken (Arthur and Vassilvitskii 2007; the candidates as in scikit-learn). Where points have
+/// weights, `[rows]`, each draw and each sum counts them.
 ///
 /// Errors with [`Error::Numerical`] when there are fewer different points than centres.
 pub(super) fn plus_plus(
     points_nd: ArrayView2<'_, f32>,
+    weights_n: Option<&[f64]>,
     k: usize,
     draws: &mut Draws,
 ) -> Result<Array2<f64>> {
@@ -18,18 +20,32 @@ pub(super) fn plus_plus(
     let candidates = 2 + (k as f64).ln() as usize;
     let mut centres_kd = Array2::zeros((k, columns));
     let mut nearest = vec![f64::INFINITY; rows];
+    let weighed = |distances: &[f64]| match weights_n {
+        None => distances.to_vec(),
+        Some(weights_n) => distances
+            .iter()
+            .zip(weights_n)
+            .map(|(d, w)| d * w)
+            .collect(),
+    };
     for c in 0..k {
         let chosen = match c {
             0 => {
-                let first = draws.below(rows as u64) as usize;
-                Some((first, distances(points_nd, first, &nearest)))
+                let first = match weights_n {
+                    None => Some(draws.below(rows as u64) as usize),
+                    Some(weights_n) => drawn(weights_n, draws),
+                };
+                first.map(|first| (first, distances(points_nd, first, &nearest)))
             }
-            _ => (0..candidates)
-                .filter_map(|_| {
-                    let i = drawn(&nearest, draws)?;
-                    Some((i, distances(points_nd, i, &nearest)))
-                })
-                .min_by(|(_, a), (_, b)| sum(a).total_cmp(&sum(b))),
+            _ => {
+                let shares = weighed(&nearest);
+                (0..candidates)
+                    .filter_map(|_| {
+                        let i = drawn(&shares, draws)?;
+                        Some((i, distances(points_nd, i, &nearest)))
+                    })
+                    .min_by(|(_, a), (_, b)| sum(&weighed(a)).total_cmp(&sum(&weighed(b))))
+            }
         };
         let Some((i, left)) = chosen else {
             return Err(Error::numerical(format!(
@@ -114,7 +130,7 @@ mod tests {
         let seeds = 30_000;
         for seed in 0..seeds {
             let mut draws = Seed(seed).stream(Stream::Iteration, 1);
-            let centres = plus_plus(points.view(), 2, &mut draws).expect("three points");
+            let centres = plus_plus(points.view(), None, 2, &mut draws).expect("three points");
             let place = [0.0, 1.0, 3.0].map(|p| p == centres[[0, 0]]);
             first[place.iter().position(|p| *p).expect("a point")] += 1;
             near += usize::from(place[0] && centres[[1, 0]] == 1.0);
@@ -129,9 +145,39 @@ mod tests {
         let mut draws = Seed(0).stream(Stream::Iteration, 1);
         let twice = array![[2.0_f32], [2.0]];
         assert!(matches!(
-            plus_plus(twice.view(), 2, &mut draws),
+            plus_plus(twice.view(), None, 2, &mut draws),
             Err(Error::Numerical(_))
         ));
+    }
+
+    /// With weights 1, 0, 2, 1 at 0, 1, 3, 2 the first centre is drawn by them, and beside 0 the
+    /// others by 0, 0, 18, 4: of two candidates the one at 2 leaves 2, that at 3 leaves 1.
+    #[test]
+    fn centres_are_drawn_by_weights_times_squared_distances() {
+        let points = array![[0.0_f32], [1.0], [3.0], [2.0]];
+        let weights = [1.0, 0.0, 2.0, 1.0];
+        let (mut first, mut second) = ([0; 4], 0);
+        let seeds = 30_000;
+        for seed in 0..seeds {
+            let mut draws = Seed(seed).stream(Stream::Iteration, 1);
+            let centres = plus_plus(points.view(), Some(&weights), 2, &mut draws);
+            let centres = centres.expect("three points that count");
+            let at = |c: usize| {
+                let place = points.iter().position(|p| f64::from(*p) == centres[[c, 0]]);
+                place.expect("a point")
+            };
+            first[at(0)] += 1;
+            second += usize::from(at(0) == 0 && at(1) == 3);
+        }
+        // Deviations of at most 87.
+        let expected = [7500, 0, 15_000, 7500];
+        let off = first
+            .iter()
+            .zip(expected)
+            .map(|(n, e): (&i32, i32)| (n - e).abs());
+        assert!(off.max() < Some(330) && first[1] == 0, "{first:?}");
+        // (4 / 22)^2 of 7,500 = 248, with a deviation of 16.
+        assert!((185..311).contains(&second), "{second}");
     }
 
     #[test]
