@@ -64,6 +64,7 @@ fn main(
     @builtin(num_workgroups) groups: vec3u,
     @builtin(local_invocation_id) local: vec3u,
 ) {
+//@ include lanes
     let p = group.y * groups.x + group.x;
     if p >= params.tile_count { return; }
 //@ if SQUARE
@@ -93,7 +94,7 @@ fn main(
     let a_col4 = min(col4_i + lane % ${T4}u, last4);
     let b_col4 = lane % ${T4}u;
 //@ end
-    let place = local.y * ${TM * T4}u + local.x;
+    let place = lane_y * ${TM * T4}u + lane_x;
 //@ if SPLIT
     let block0 = params.row0 + group.z * ${BLOCK}u;
     {
@@ -134,10 +135,10 @@ fn main(
 //@ for u in 0..UNROLL
                 {
 //@ for j in 0..TN4
-                    let b${j} = b_tile[(k + ${u}u) * ${T4}u + ${j * TX}u + local.x];
+                    let b${j} = b_tile[(k + ${u}u) * ${T4}u + ${j * TX}u + lane_x];
 //@ end
 //@ for i in 0..TM4
-                    let a${i} = a_tile[(k + ${u}u) * ${T4}u + local.y * ${TM4}u + ${i}u];
+                    let a${i} = a_tile[(k + ${u}u) * ${T4}u + lane_y * ${TM4}u + ${i}u];
 //@ end
 //@ for i in 0..TM
 //@ for j in 0..TN4
@@ -153,10 +154,10 @@ fn main(
 //@ else
         for (var k = block0; k < block_end; k++) {
 //@ for j in 0..TN4
-            let b${j} = load_b(k, tile_j, ${j * TX}u + local.x);
+            let b${j} = load_b(k, tile_j, ${j * TX}u + lane_x);
 //@ end
 //@ for i in 0..TM4
-            let a${i} = z[k * params.z_stride4 + min(col4_i + local.y * ${TM4}u + ${i}u, last4)];
+            let a${i} = z[k * params.z_stride4 + min(col4_i + lane_y * ${TM4}u + ${i}u, last4)];
 //@ end
 //@ for i in 0..TM
 //@ for j in 0..TN4

@@ -228,6 +228,7 @@ fn value(sum: vec4f) -> vec4f {
 
 @compute @workgroup_size(${TX}, ${TY})
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local: vec3u) {
+//@ include lanes
     let group_row = group.y * ${BM}u;
     let group_col4 = group.x * ${BN4}u;
     let last_row = params.rows - 1u;
@@ -236,7 +237,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
     let depth4 = params.depth4;
 //@ if TWICE
 //@ for i in 0..TM
-    let own${i} = min(group_row + local.y * ${TM}u + ${i}u, last_row) * a_stride4;
+    let own${i} = min(group_row + lane_y * ${TM}u + ${i}u, last_row) * a_stride4;
     var square${i} = 0.0;
 //@ end
     for (var k4 = 0u; k4 < depth4; k4++) {
@@ -252,7 +253,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
 //@ end
 //@ include product_loop
 //@ for j in 0..TN4
-    let col${j} = group_col4 + ${j * TX}u + local.x;
+    let col${j} = group_col4 + ${j * TX}u + lane_x;
     if col${j} < params.k_stride4 {
         let place = vec4u(4u * col${j}) + vec4u(0u, 1u, 2u, 3u);
         let is_landmark = place < vec4u(params.landmarks);
@@ -263,7 +264,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
 //@ end
 //@ for i in 0..TM
         {
-            let row = group_row + local.y * ${TM}u + ${i}u;
+            let row = group_row + lane_y * ${TM}u + ${i}u;
             if row < params.rows {
 //@ if TWICE
                 let entry = value(acc${i}_${j}, other${i}_${j}, length${i}, norm[col${j}]);

@@ -66,6 +66,7 @@ fn coefficient(feature_at: u32, q: u32) -> vec4f {
 //@ end
 @compute @workgroup_size(${TX}, ${TY})
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local: vec3u) {
+//@ include lanes
     let group_row = params.row0 + group.x * ${BM}u;
 //@ if BK > 0
     let index = local.y * ${TX}u + local.x;
@@ -94,7 +95,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
 //@ for j in 0..TN4
         {
             let strip = 4u * (group_col4 + ${j * TX}u);
-            let col = strip + 4u * local.x;
+            let col = strip + 4u * lane_x;
             var phase = vec4f(0.0);
             // Zero for what lies beyond the last frequency.
             var amplitude = vec4f(0.0);
@@ -112,10 +113,10 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
 //@ for part in 0..PARTS
 //@ for i in 0..TM
 //@ if part == 0
-            stage[place(local.y * ${TM}u + ${i}u, local.x)] =
+            stage[place(lane_y * ${TM}u + ${i}u, lane_x)] =
                 nonlinear(acc${i}_${j} + phase, amplitude);
 //@ else
-            stage[place(local.y * ${TM}u + ${i}u, local.x)] =
+            stage[place(lane_y * ${TM}u + ${i}u, lane_x)] =
                 nonlinear_sine(acc${i}_${j} + phase, amplitude);
 //@ end
 //@ end
@@ -154,7 +155,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
     }
 //@ else
 //@ for j in 0..TN4
-        let col${j} = 4u * (group_col4 + ${j * TX}u + local.x);
+        let col${j} = 4u * (group_col4 + ${j * TX}u + lane_x);
         if col${j} < params.freqs {
             let f0 = feature[col${j}];
             let f1 = feature[col${j} + 1u];
@@ -197,7 +198,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
 //@ for q in 0..Q
 //@ for pair in 0..TM / 2
 //@ for i in 0..2
-    partial[(local.y * 2u + ${i}u) * ${TX}u + local.x] = sum${2 * pair + i}_${q};
+    partial[(lane_y * 2u + ${i}u) * ${TX}u + lane_x] = sum${2 * pair + i}_${q};
 //@ end
     workgroupBarrier();
     if index < ${2 * TY}u {

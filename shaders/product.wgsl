@@ -89,16 +89,17 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
 
 @compute @workgroup_size(${TX}, ${TY})
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local: vec3u) {
+//@ include lanes
     let group_row = group.y * ${BM}u;
     let group_col4 = group.x * ${BN4}u;
-    let row = group_row + local.y * ${TM}u;
+    let row = group_row + lane_y * ${TM}u;
     let last_row = params.rows - 1u;
     let last_col4 = params.b_stride4 - 1u;
     let a_stride4 = params.a_stride4;
     let depth4 = (params.depth + 3u) / 4u;
 //@ include product_loop
 //@ for j in 0..TN4
-    let col${j} = group_col4 + ${j * TX}u + local.x;
+    let col${j} = group_col4 + ${j * TX}u + lane_x;
     if col${j} < params.c_stride4 {
 //@ for i in 0..TM
         if row + ${i}u < params.rows {

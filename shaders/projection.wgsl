@@ -37,6 +37,7 @@ struct Params {
 
 @compute @workgroup_size(${TX}, ${TY})
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local: vec3u) {
+//@ include lanes
     let group_row = params.row0 + group.y * ${BM}u;
     let group_col4 = group.x * ${TX * TN4}u;
     let last_row = params.rows - 1u;
@@ -45,7 +46,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
     let depth4 = params.depth4;
 //@ include product_loop
 //@ for j in 0..TN4
-    let col${j} = 4u * (group_col4 + ${j * TX}u + local.x);
+    let col${j} = 4u * (group_col4 + ${j * TX}u + lane_x);
     if col${j} < params.freqs {
         let f0 = feature[col${j}];
         let f1 = feature[col${j} + 1u];
@@ -56,7 +57,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
         let count = min(4u, params.freqs - col${j});
 //@ for i in 0..TM
         {
-            let row = group_row + local.y * ${TM}u + ${i}u;
+            let row = group_row + lane_y * ${TM}u + ${i}u;
             if row < params.rows {
                 let at = row * params.z_stride + col${j};
                 let t = acc${i}_${j} + phase;

@@ -1,5 +1,5 @@
-    // acc{i}_{j} = what is gathered of rows group_row + local.y * TM + i and columns 4 *
-    // (group_col4 + j * TX + local.x) .. + 4, from START on: products, or whatever gather(so far,
+    // acc{i}_{j} = what is gathered of rows group_row + lane_y * TM + i and columns 4 *
+    // (group_col4 + j * TX + lane_x) .. + 4, from START on: products, or whatever gather(so far,
     // a, b) makes of one depth. With TWICE other{i}_{j} gathers from -b, and a row of a is scaled
     // by inverse{i} first. Asks for last_row, last_col4, a_stride4, depth4, and for load_a(start of
     // a row, vec4 of depth) and load_b(depth, vec4 of columns), which take any depth. Rows and
@@ -85,11 +85,11 @@
 //@ for u in 0..UNROLL
             {
 //@ for j in 0..TN4
-                let b${j} = stage[(k + ${u}u) * ${BN4}u + ${B_AT + j * TX}u + local.x];
+                let b${j} = stage[(k + ${u}u) * ${BN4}u + ${B_AT + j * TX}u + lane_x];
 //@ end
                 let turn = 2u * (k / 4u + ${u / 4}u);
 //@ for i in 0..TM4
-                let a${i} = stage[(k + ${u}u) * ${BM4}u + ((local.y * ${TM4}u + ${i}u) ^ turn)];
+                let a${i} = stage[(k + ${u}u) * ${BM4}u + ((lane_y * ${TM4}u + ${i}u) ^ turn)];
 //@ end
 //@ for i in 0..TM
 //@ if TWICE
@@ -112,10 +112,10 @@
     }
 //@ else
 //@ for i in 0..TM
-    let start${i} = min(group_row + local.y * ${TM}u + ${i}u, last_row) * a_stride4;
+    let start${i} = min(group_row + lane_y * ${TM}u + ${i}u, last_row) * a_stride4;
 //@ end
 //@ for j in 0..TN4
-    let b_col${j} = min(group_col4 + ${j * TX}u + local.x, last_col4);
+    let b_col${j} = min(group_col4 + ${j * TX}u + lane_x, last_col4);
 //@ end
     for (var k4 = 0u; k4 < depth4; k4++) {
 //@ for i in 0..TM

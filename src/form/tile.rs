@@ -22,6 +22,9 @@ pub struct Tile {
     /// Depths of a stage that are written out, a divisor of `bk`: no driver that was seen unrolls
     /// them all by itself.
     pub unroll: u32,
+    /// Whether 32 neighbours are 4 rows of 8 where they would be 2 of 16: they then ask workgroup
+    /// memory for fewer places.
+    pub lanes_4x8: bool,
 }
 
 impl Tile {
@@ -53,6 +56,7 @@ impl Tile {
             ("TN", self.tn),
             ("BK", self.bk),
             ("UNROLL", self.unroll),
+            ("LANES48", self.lanes_4x8.into()),
         ];
         Variant::of(constants.map(|(name, value)| (name, value.into())))
     }
@@ -83,6 +87,7 @@ pub const SHARED_32: Tile = Tile {
     tn: 4,
     bk: 16,
     unroll: 16,
+    lanes_4x8: false,
 };
 
 /// 32 products an invocation: where 64 spill, as on Apple's GPUs, and where registers bound the
@@ -103,6 +108,7 @@ pub const SHARED_64: Tile = Tile {
     tn: 8,
     bk: 16,
     unroll: 16,
+    lanes_4x8: false,
 };
 
 /// Twice as many rows.
@@ -130,6 +136,7 @@ pub const DIRECT_8X64: Tile = Tile {
     tn: 8,
     bk: 0,
     unroll: 1,
+    lanes_4x8: false,
 };
 
 /// As [`DIRECT_8X64`], with square tiles, for Gram matrices.
@@ -154,6 +161,13 @@ pub const SHARED_128_BY_1: Tile = SHARED_128.with_unroll(1, "shared-128x128-k1")
 /// See [`SHARED_64_BY_1`].
 pub const SHARED_128_BY_4: Tile = SHARED_128.with_unroll(4, "shared-128x128-k4");
 
+/// As [`SHARED_128`], with lanes in 4 rows of 8; those of narrower tiles are.
+pub const SHARED_128_LANES: Tile = Tile {
+    name: "shared-128x128-lanes",
+    lanes_4x8: true,
+    ..SHARED_128
+};
+
 /// The shapes of projections and products; every one is validated and checked against the
 /// reference.
 ///
@@ -171,6 +185,7 @@ pub const MENU: &[Tile] = &[
     SHARED_64_HALF_BY_4,
     SHARED_128_BY_1,
     SHARED_128_BY_4,
+    SHARED_128_LANES,
     DIRECT_8X64,
 ];
 
@@ -201,6 +216,7 @@ pub const SQUARE_MENU: &[Tile] = &[
     SHARED_64_HALF_BY_4,
     SHARED_128_BY_1,
     SHARED_128_BY_4,
+    SHARED_128_LANES,
     DIRECT_64,
 ];
 

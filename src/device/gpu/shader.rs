@@ -38,6 +38,7 @@ const SHARED: &[(&str, &str)] = &[
     shared!("exchange_put_b"),
     shared!("features"),
     shared!("finish_features"),
+    shared!("lanes"),
     shared!("levels_b"),
     shared!("nonlinearity"),
     shared!("place_of_c"),
