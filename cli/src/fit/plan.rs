@@ -114,8 +114,8 @@ impl Args {
         }
     }
 
-    /// As [`Self::plan`], of a map with binning parts: an eighth of what is left beside what is kept
-    /// of the rows is for chunks, the rest for bins and what solves for them.
+    /// As [`Self::plan`], of a map with binning parts: an eighth of what is left beside what is
+    /// kept of the rows is for chunks, the rest for bins and what solves for them.
     fn plan_bins(
         &self,
         rows: Option<u64>,

@@ -2,9 +2,9 @@
 //! of the first dispatches that were long enough to tell.
 //!
 //! Systems reset a GPU that is busy with one submission for two seconds; and below some
-//! milliseconds a GPU waits for its host. Adapters differ by a factor of a thousand, so that no number of
-//! operations is right for all. Each op has its own speed: what memory bounds is far from the
-//! multiply-adds, however its operations are counted.
+//! milliseconds a GPU waits for its host. Adapters differ by a factor of a thousand, so that no
+//! number of operations is right for all. Each op has its own speed: what memory bounds is far from
+//! the multiply-adds, however its operations are counted.
 
 use super::{AdapterKind, lock};
 use std::{collections::HashMap, sync::Mutex};
