@@ -191,7 +191,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clusters)
         if not isinstance(X, Scan):
             return None
         parts = [rows.weights() for rows in X._for(self).chunks(self.memory)]
-        return None if parts[0] is None else np.concatenate(parts)
+        return np.concatenate(parts) if parts and parts[0] is not None else None
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y=None, sample_weight=None):
@@ -279,7 +279,8 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clusters)
         """
         parts = self.transform(X)
         parts = parts if isinstance(X, Scan) else [parts]
-        squares = np.concatenate([distances.min(axis=1) ** 2 for distances in map(np.asarray, parts)])
+        squares = [distances.min(axis=1) ** 2 for distances in map(np.asarray, parts)]
+        squares = np.concatenate(squares) if squares else np.zeros(0)
         if sample_weight is None and isinstance(X, Scan):
             sample_weight = self._weights(X, None)
         elif sample_weight is not None:
