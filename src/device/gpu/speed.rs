@@ -1,5 +1,6 @@
-//! How much work a device should get at a time: what takes it a twentieth of a second, by the time
-//! of the first dispatches that were long enough to tell.
+//! How much work a device should get at a time: what takes a GPU a twentieth of a second and a
+//! software adapter half a second, by the time of the first dispatches that were long enough to
+//! tell.
 //!
 //! Systems reset a GPU that is busy with one submission for two seconds; and below some
 //! milliseconds a GPU waits for its host. Adapters differ by a factor of a thousand, so that no
@@ -9,8 +10,10 @@
 use super::{AdapterKind, lock};
 use std::{collections::HashMap, sync::Mutex};
 
-/// Seconds that one submission should take.
+/// Seconds that one submission should take on a GPU.
 const AIM: f64 = 0.05;
+/// The same where the CPU does the work: nobody resets it, and every part of a dispatch costs it.
+const SOFTWARE_AIM: f64 = 0.5;
 /// Operations that are worth the wait of being timed, at first.
 const TIMED: f64 = 1e8;
 /// Seconds after which a time tells how fast a device is. A shorter one is more than half of it
@@ -26,6 +29,7 @@ const RANGE: (f64, f64) = (1e8, 2e13);
 #[derive(Debug)]
 pub(super) struct Speed {
     unknown: f64,
+    aim: f64,
     ops: Mutex<HashMap<&'static str, Known>>,
 }
 
@@ -47,8 +51,13 @@ impl Speed {
             // Large ones start with what fills them.
             _ => 2e11,
         };
+        let aim = match kind {
+            AdapterKind::Software => SOFTWARE_AIM,
+            _ => AIM,
+        };
         Self {
             unknown,
+            aim,
             ops: Mutex::default(),
         }
     }
@@ -57,7 +66,7 @@ impl Speed {
     pub(super) fn most_work(&self, op: &str) -> f64 {
         let known = lock(&self.ops).get(op).copied();
         known.map_or(self.unknown, |known| {
-            (AIM * known.rate).clamp(RANGE.0, RANGE.1)
+            (self.aim * known.rate).clamp(RANGE.0, RANGE.1)
         })
     }
 
@@ -103,6 +112,9 @@ mod tests {
         assert!(!speed.asks("a", 1e12));
         // Another op is as little known as before.
         assert_eq!(speed.most_work("b"), 2e10);
+        let software = Speed::of(AdapterKind::Software);
+        software.learn("a", 1e9, 0.1);
+        assert_eq!(software.most_work("a"), 5e9);
     }
 
     #[test]
