@@ -177,8 +177,8 @@ class Classifier(ClassifierMixin, Learner):
         unknown = ~np.isin(y, self.classes_)
         if unknown.any():
             raise ValueError(
-                f"y has the label {y[unknown][0]!r}, which is none of the classes of the first call: "
-                f"{list(self.classes_)}"
+                f"y has the label {y[unknown].tolist()[0]!r}, which is none of the classes of the first "
+                f"call: {self.classes_.tolist()}"
             )
         codes = np.searchsorted(self.classes_, y)
         weights = None

@@ -194,7 +194,7 @@ class Learner(BaseEstimator):
 
     def _goes_on(self, y, names):
         """Whether a fit begins at the model that is there: one of the same columns and targets."""
-        if not getattr(self, "warm_start", False) or not hasattr(self, "_model"):
+        if not getattr(self, "warm_start", False) or getattr(self, "_model", None) is None:
             return False
         if y is None:
             # The targets of a file, which the native half looks at.

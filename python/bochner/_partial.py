@@ -17,14 +17,17 @@ from ._scan import Scan
 class Streaming:
     """What learners share whose rows may come bit by bit."""
 
+    #: What `fit` does not keep.
+    _keeps = "sums"
+
     def _is_first(self):
         """Whether `partial_fit` begins."""
         if getattr(self, "_state", None) is not None:
             return False
         if hasattr(self, "_model"):
             warnings.warn(
-                f"fit kept no sums to add rows to; partial_fit of this {type(self).__name__} begins "
-                "anew",
+                f"fit kept no {self._keeps} to add to; partial_fit of this {type(self).__name__} "
+                "begins anew",
                 stacklevel=4,
             )
         return True
@@ -54,7 +57,12 @@ class Growing(Streaming):
                 state = _native.GrowingState.begin(self._learner, *rows, heeded, **labels)
             else:
                 state.add(self._learner, *rows, heeded)
-        self._state, self._model = (state, options), None
+        self._state = state, options
+        self._has_more_rows()
+
+    def _has_more_rows(self):
+        """Forgets the model of fewer rows, and what it found."""
+        self._model = None
         for name in [name for name in vars(self) if _is_found(name)]:
             delattr(self, name)
 

@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import StrOptions
 from . import _native
 from ._arrays import table
 from ._bases import Classifier, Regressor
+from ._kept import KeepingLabels, KeepingNumbers
 from ._learning import COUNT, DEFAULTS, POSITIVE, SHARED, takes
 
 __all__ = ["AutoClassifier", "AutoRegressor"]
@@ -110,7 +111,7 @@ def _budget(budget):
 
 
 @takes(*_SHARED, **_DEFAULTS)
-class AutoRegressor(_Auto, Regressor):
+class AutoRegressor(_Auto, KeepingNumbers, Regressor):
     """Kernel ridge regression whose kernel, bandwidth, penalty and metric rows held out choose.
 
     A fifth of the rows is held out inside the fit; frequencies are the same in all trials, scaled, so
@@ -221,7 +222,7 @@ class AutoRegressor(_Auto, Regressor):
 
 
 @takes(*_SHARED, **_DEFAULTS, class_weight=None, probability=False)
-class AutoClassifier(_Auto, Classifier):
+class AutoClassifier(_Auto, KeepingLabels, Classifier):
     """Kernel ridge classification whose kernel, bandwidth, penalty and metric rows held out choose.
 
     Beside its own it takes the parameters of `AutoRegressor`: kernel, gamma, n_components, map,

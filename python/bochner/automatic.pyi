@@ -4,9 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._bases import Classifier, Regressor
+from ._kept import KeepingLabels, KeepingNumbers
 from .kernel_approximation import _Gamma, _Random
 
-class AutoRegressor(Regressor):
+class AutoRegressor(KeepingNumbers, Regressor):
     kernel: str
     gamma: _Gamma
     n_components: int
@@ -50,7 +51,7 @@ class AutoRegressor(Regressor):
         budget: int | str | None = None,
     ) -> None: ...
 
-class AutoClassifier(Classifier):
+class AutoClassifier(KeepingLabels, Classifier):
     kernel: str
     gamma: _Gamma
     n_components: int

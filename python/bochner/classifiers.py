@@ -8,6 +8,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import StrOptions
 
 from ._bases import Classifier
+from ._kept import KeepingLabels
 from ._learning import COUNT, NOT_NEGATIVE, POSITIVE, SHARED, takes
 from ._partial import GrowingLabels
 from .kernel_machines import LABELS, Labels
@@ -15,7 +16,7 @@ from .kernel_machines import LABELS, Labels
 __all__ = ["KernelElasticNetClassifier", "KernelLogisticRegression", "KernelSVC"]
 
 
-class KernelLogisticRegression(Classifier):
+class KernelLogisticRegression(KeepingLabels, Classifier):
     """Kernel logistic regression, of two classes and of more, with probabilities.
 
     Beside its own it takes the parameters of `KernelRidgeRegressor`: kernel, gamma, n_components,
@@ -177,7 +178,7 @@ class KernelLogisticRegression(Classifier):
             self.log_marginal_likelihood_ = found
 
 
-class KernelSVC(Classifier):
+class KernelSVC(KeepingLabels, Classifier):
     """A linear support vector machine on random features; of several classes one against all.
 
     Beside its own it takes the parameters of `KernelRidgeRegressor`: kernel, gamma, n_components,

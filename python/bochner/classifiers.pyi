@@ -1,10 +1,11 @@
 from typing import Any
 
 from ._bases import Classifier
+from ._kept import KeepingLabels
 from ._partial import GrowingLabels
 from .kernel_approximation import _Gamma, _Random
 
-class KernelLogisticRegression(Classifier):
+class KernelLogisticRegression(KeepingLabels, Classifier):
     kernel: str
     gamma: _Gamma
     n_components: int
@@ -53,7 +54,7 @@ class KernelLogisticRegression(Classifier):
         importances: bool = False,
     ) -> None: ...
 
-class KernelSVC(Classifier):
+class KernelSVC(KeepingLabels, Classifier):
     kernel: str
     gamma: _Gamma
     n_components: int

@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ._arrays import dense
+from ._kept import KeepingRows
 from ._learning import COUNT, POSITIVE, ROWS, SHARED, RowsLearner, takes
 from ._partial import Growing
 from ._scan import Scan, of_scans
@@ -284,7 +285,7 @@ class KernelPCA(Growing, _Components):
 
 
 @takes(*ROWS, n_components=2, map_components=1000, tol=1e-6, max_iter=500)
-class KernelICA(_Components):
+class KernelICA(KeepingRows, _Components):
     """Independent components of random features: FastICA on whitened kernel principal components.
 
     Sources have variance 1 and are uncorrelated on the rows of the fit, the least Gaussian first; the

@@ -3,6 +3,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ._kept import KeepingRows
 from ._learning import RowsLearner
 from .kernel_approximation import _Gamma, _Random
 
@@ -59,7 +60,7 @@ class KernelPCA(_Components):
     def inverse_transform(self, X: Any) -> NDArray[np.float64]: ...
     def reconstruction_errors(self, X: Any, *, output: Any = None) -> Any: ...
 
-class KernelICA(_Components):
+class KernelICA(KeepingRows, _Components):
     kernel: str
     gamma: _Gamma
     map: str

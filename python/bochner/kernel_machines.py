@@ -7,6 +7,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import StrOptions
 
 from ._bases import Classifier, Regressor
+from ._kept import KeepingLabels, KeepingNumbers
 from ._learning import COUNT, NOT_NEGATIVE, POSITIVE, SHARED, takes
 
 __all__ = [
@@ -86,7 +87,7 @@ class _Exact:
 
 
 @takes(*_SHARED, penalty=1e-6)
-class ExactKernelRidgeRegressor(_Exact, Numbers):
+class ExactKernelRidgeRegressor(_Exact, KeepingNumbers, Numbers):
     """Kernel ridge regression without approximation, for few rows: it holds their kernel.
 
     Rows whose kernel, ``8 * n_samples**2`` bytes, does not fit into ``memory`` are refused. Beside
@@ -125,7 +126,7 @@ class ExactKernelRidgeRegressor(_Exact, Numbers):
 
 
 @takes(*_SHARED, penalty=1e-6, class_weight=None, probability=False)
-class ExactKernelRidgeClassifier(_Exact, Labels):
+class ExactKernelRidgeClassifier(_Exact, KeepingLabels, Labels):
     """One exact kernel ridge regression against -1 and 1 for each class; the largest wins.
 
     Beside its own it takes the parameters of `KernelRidgeRegressor`: kernel, gamma, standardize,
@@ -178,7 +179,7 @@ class _Falkon:
 
 
 @takes(*_SHARED, "n_components", penalty=1e-6, tol=1e-5, max_iter=500)
-class FalkonRegressor(_Falkon, Numbers):
+class FalkonRegressor(_Falkon, KeepingNumbers, Numbers):
     """Falkon: kernel ridge regression on the functions that landmark rows span, for any number of rows.
 
     It minimises ``|y - K alpha - b|^2 / n + penalty alpha' K_mm alpha`` by conjugate gradients that
@@ -242,7 +243,7 @@ class FalkonRegressor(_Falkon, Numbers):
     class_weight=None,
     probability=False,
 )
-class FalkonClassifier(_Falkon, Labels):
+class FalkonClassifier(_Falkon, KeepingLabels, Labels):
     """One Falkon regression against -1 and 1 for each class; the largest wins.
 
     Beside its own it takes the parameters of `FalkonRegressor`.

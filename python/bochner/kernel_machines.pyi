@@ -1,6 +1,7 @@
 from typing import Any
 
 from ._bases import Classifier, Regressor
+from ._kept import KeepingLabels, KeepingNumbers
 from .kernel_approximation import _Gamma, _Random
 
 LABELS: dict[str, Any]
@@ -8,7 +9,7 @@ LABELS: dict[str, Any]
 class Numbers(Regressor): ...
 class Labels(Classifier): ...
 
-class ExactKernelRidgeRegressor(Numbers):
+class ExactKernelRidgeRegressor(KeepingNumbers, Numbers):
     kernel: str
     gamma: _Gamma
     standardize: str
@@ -34,7 +35,7 @@ class ExactKernelRidgeRegressor(Numbers):
         penalty: float = 1e-06,
     ) -> None: ...
 
-class ExactKernelRidgeClassifier(Labels):
+class ExactKernelRidgeClassifier(KeepingLabels, Labels):
     kernel: str
     gamma: _Gamma
     standardize: str
@@ -64,7 +65,7 @@ class ExactKernelRidgeClassifier(Labels):
         probability: bool = False,
     ) -> None: ...
 
-class FalkonRegressor(Numbers):
+class FalkonRegressor(KeepingNumbers, Numbers):
     kernel: str
     gamma: _Gamma
     standardize: str
@@ -96,7 +97,7 @@ class FalkonRegressor(Numbers):
         max_iter: int = 500,
     ) -> None: ...
 
-class FalkonClassifier(Labels):
+class FalkonClassifier(KeepingLabels, Labels):
     kernel: str
     gamma: _Gamma
     standardize: str

@@ -6,13 +6,14 @@ import numpy as np
 from sklearn.base import OutlierMixin, _fit_context
 from sklearn.utils._param_validation import Interval
 
+from ._kept import KeepingRows
 from ._learning import COUNT, POSITIVE, ROWS, SHARED, RowsLearner, takes
 from ._scan import of_scans
 
 __all__ = ["OneClassSVM"]
 
 @takes(*ROWS, map_components=1000, nu=0.5, tol=1e-3, max_iter=500)
-class OneClassSVM(OutlierMixin, RowsLearner):
+class OneClassSVM(OutlierMixin, KeepingRows, RowsLearner):
     """The one-class support vector machine on random features: the region that holds most rows.
 
     It minimises ``|beta|^2 / 2 - rho + sum_i max(0, rho - z_i'beta) / (nu n)``. Beside its own it

@@ -3,10 +3,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ._kept import KeepingRows
 from ._learning import RowsLearner
 from .kernel_approximation import _Gamma, _Random
 
-class OneClassSVM(RowsLearner):
+class OneClassSVM(KeepingRows, RowsLearner):
     kernel: str
     gamma: _Gamma
     map: str

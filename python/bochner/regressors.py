@@ -10,13 +10,14 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ._bases import Regressor
+from ._kept import KeepingNumbers
 from ._learning import COUNT, NOT_NEGATIVE, POSITIVE, SHARED
 from ._partial import GrowingNumbers
 
 __all__ = ["KernelElasticNet", "KernelSVR"]
 
 
-class KernelSVR(Regressor):
+class KernelSVR(KeepingNumbers, Regressor):
     """Regression by a loss of residuals: support vectors, Huber's, quantiles.
 
     Beside its own it takes the parameters of `KernelRidgeRegressor`: kernel, gamma, n_components,

@@ -1,8 +1,9 @@
 from ._bases import Regressor
+from ._kept import KeepingNumbers
 from ._partial import GrowingNumbers
 from .kernel_approximation import _Gamma, _Random
 
-class KernelSVR(Regressor):
+class KernelSVR(KeepingNumbers, Regressor):
     kernel: str
     gamma: _Gamma
     n_components: int
