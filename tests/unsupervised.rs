@@ -3,7 +3,12 @@
 mod common;
 
 use bochner::{
-    Run, data::MemorySource, features::Landmarks, kernels::gram, models::LinearModel, prelude::*,
+    Run,
+    data::MemorySource,
+    features::Landmarks,
+    kernels::gram,
+    models::{LinearModel, PcaSolver},
+    prelude::*,
     seed::Stream,
 };
 use common::devices;
@@ -100,6 +105,85 @@ fn clusters_count_rows_by_their_weights() {
     let none = kmeans(3).fit(&mut rows(&all, &|_| 0.0));
     let message = none.expect_err("no row counts").to_string();
     assert!(message.contains("weight 0"), "{message}");
+}
+
+/// Components of rows with weights are those of rows that are there as often; one of weight 0 is
+/// not there. Others give other components, and weights that count no two rows are refused.
+#[test]
+fn components_count_rows_by_their_weights() {
+    let x = cloud(400);
+    let count = |i: usize| [1_usize, 0, 3, 2][i % 4];
+    let often: Vec<usize> = (0..400).flat_map(|i| [i].repeat(count(i))).collect();
+    let weighted = |scale: f64| {
+        let weights: Array1<f64> = (0..400).map(|i| scale * count(i) as f64).collect();
+        let source = MemorySource::new(x.clone(), None).expect("rows");
+        source.with_weights(weights).expect("weights")
+    };
+    for device in devices() {
+        let pca = pca(64).components(3).device(&device);
+        let with = pca.fit(&mut weighted(1.0)).expect("fits");
+        let without = pca.fit(&x.select(Axis(0), &often)).expect("fits");
+        let of = |model: &Model<Array2<f64>>| {
+            let LinearModel {
+                coefficients,
+                principal,
+                ..
+            } = model.linear();
+            (coefficients.clone(), principal.clone().expect("components"))
+        };
+        let ((own, variances), (expected, known)) = (of(&with), of(&without));
+        assert!(worst(&own.beta_dt, &expected.beta_dt) < 1e-4);
+        let means = (&variances.mean_d - &known.mean_d).fold(0.0, |m: f64, v| m.max(v.abs()));
+        assert!(means < 1e-6, "{means:e}");
+        for (own, expected) in variances.variance_t.iter().zip(&known.variance_t) {
+            assert!((own / expected - 1.0).abs() < 1e-5, "{own} {expected}");
+        }
+        assert!((variances.total_variance / known.total_variance - 1.0).abs() < 1e-5);
+        assert_eq!(with.linear().facts["weight"], often.len() as f64);
+        let even = of(&pca.fit(&x).expect("fits"));
+        assert!(worst(&even.0.beta_dt, &expected.beta_dt) > 1e-2);
+        // In parts, too.
+        let mut growing = pca.start(&mut weighted(1.0)).expect("starts");
+        growing.add(&mut weighted(1.0)).expect("adds");
+        let twice = of(&growing.model().expect("solves")).1;
+        let n = often.len() as f64;
+        let shrunk = (2.0 * n) / (2.0 * n - 1.0) * (n - 1.0) / n;
+        let ratio = twice.total_variance / known.total_variance;
+        assert!((ratio / shrunk - 1.0).abs() < 1e-5, "{ratio} {shrunk}");
+    }
+    let none = pca(64).components(1).fit(&mut weighted(1e-3)).err();
+    let message = none.expect("less than a row").to_string();
+    assert!(
+        message.contains("weights") && message.contains("above 1"),
+        "{message}"
+    );
+    // In all directions nothing is left out by a sketch.
+    let solver = PcaSolver::Randomized {
+        oversampling: 61,
+        passes: 3,
+    };
+    let sketch = pca(64).components(3).solver(solver);
+    let [with, without] = [
+        sketch.fit(&mut weighted(1.0)),
+        pca(64).components(3).fit(&x.select(Axis(0), &often)),
+    ]
+    .map(|model| {
+        model
+            .expect("fits")
+            .linear()
+            .principal
+            .clone()
+            .expect("components")
+    });
+    assert!((with.total_variance / without.total_variance - 1.0).abs() < 1e-5);
+    assert!(
+        (&with.mean_d - &without.mean_d)
+            .iter()
+            .all(|off| off.abs() < 1e-6)
+    );
+    for (own, expected) in with.variance_t.iter().zip(&without.variance_t) {
+        assert!((own / expected - 1.0).abs() < 1e-4, "{own} {expected}");
+    }
 }
 
 #[test]

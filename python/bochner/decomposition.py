@@ -162,15 +162,22 @@ class KernelPCA(Growing, _Components):
     }
     _own = ("solver", "oversampling", "passes")
 
+    def _takes_weights(self):
+        return True
+
     def _facts(self):
         super()._facts()
         variances, total = self._model.variances()
         self.explained_variance_ = np.array(variances)
         self.explained_variance_ratio_ = self.explained_variance_ / total
-        self.eigenvalues_ = self.explained_variance_ * (self._model.rows - 1)
+        self.eigenvalues_ = self.explained_variance_ * (self._weight() - 1)
+
+    def _weight(self):
+        """What the rows of the fit count together."""
+        return self._model.facts().get("weight", self._model.rows)
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Fit to rows.
 
         Parameters
@@ -181,19 +188,22 @@ class KernelPCA(Growing, _Components):
         y : Ignored
             For pipelines.
 
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts: a row of weight 2 is one that is there twice.
+
         Returns
         -------
         self : object
         """
-        rows = self._learn_rows(X)
+        rows = self._learn_rows(X, sample_weight)
         self.__dict__.pop("_back", None)
         if self.fit_inverse_transform:
-            self._back = self._learn_back(rows)
+            self._back = self._learn_back(rows, sample_weight)
         return self
 
     @available_if(lambda self: self.solver == "covariance")
     @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y=None):
+    def partial_fit(self, X, y=None, sample_weight=None):
         """Add rows to those of earlier calls; the result is that of one `fit` to all of them.
 
         The first rows decide scales, bandwidth and map, which then stay, as do the parameters. Not
@@ -208,32 +218,45 @@ class KernelPCA(Growing, _Components):
         y : Ignored
             For pipelines.
 
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts.
+
         Returns
         -------
         self : object
         """
-        self._add_rows(X)
+        self._add_rows(X, sample_weight)
         return self
 
-    def _learn_back(self, X):
+    def _learn_back(self, X, sample_weight):
         """A ridge regression of the rows on Gaussian features of their components."""
         back = KernelRidgeRegressor(
             # That of `gamma='scale'` on the components, whose means are 0.
             gamma=1.0 / self.explained_variance_.sum(),
             n_components=self.map_components,
-            penalty=self.alpha / self._model.rows,
+            penalty=self.alpha / self._weight(),
             standardize="no",
             random_state=0,
             device=self.device,
             memory=self.memory,
         )
         if isinstance(X, Scan):
-            parts = (part.numpy() for part in X.chunks(self.memory))
+            held = X.chunks(self.memory)
+            parts = ((part.numpy(), part.weights()) for part in held)
         else:
             # Dense a block at a time, where the rows are sparse.
-            parts = (dense(X[i : i + _BLOCK]) for i in range(0, X.shape[0], _BLOCK))
-        for part in parts:
-            back.partial_fit(self._model.scores(part, self.device, self.memory), part)
+            blocks = range(0, X.shape[0], _BLOCK)
+            parts = ((dense(X[i : i + _BLOCK]), None) for i in blocks)
+        if sample_weight is not None:
+            sample_weight = np.asarray(sample_weight, dtype=np.float64)
+        first = 0
+        for part, weights in parts:
+            if sample_weight is not None:
+                weights = sample_weight[first : first + len(part)]
+                first += len(part)
+            if weights is None or weights.any():
+                scores = self._model.scores(part, self.device, self.memory)
+                back.partial_fit(scores, part, weights)
         return back
 
     def inverse_transform(self, X):

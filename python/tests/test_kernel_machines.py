@@ -18,6 +18,7 @@ from bochner import (
     FalkonRegressor,
     GreedyClassifier,
     GreedyRegressor,
+    KernelICA,
     KernelPCA,
     KernelRidgeRegressor,
 )
@@ -114,9 +115,9 @@ def test_weights_are_refused_where_they_would_be_left_out(wave):
     from bochner._native import Model
 
     X, _ = wave
-    options = KernelPCA()._options(X)
-    with pytest.raises(NotImplementedError, match="pca takes no weights"):
-        Model.fit("pca", X, np.empty((200, 0)), np.ones(200), options)
+    options = KernelICA()._options(X)
+    with pytest.raises(NotImplementedError, match="ica takes no weights"):
+        Model.fit("ica", X, np.empty((200, 0)), np.ones(200), options)
 
 
 def test_weights_of_the_exact_kernel(wave):

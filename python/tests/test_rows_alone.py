@@ -271,6 +271,29 @@ def test_pre_images_are_a_ridge_regression(X):
     assert_allclose(sparse_rows.inverse_transform(T), back, atol=1e-3)
 
 
+def test_components_count_rows_by_their_weights(X):
+    options = {"n_components": 3, "map_components": 200, "gamma": GAMMA, "standardize": "no"}
+    options |= {"random_state": 0, "alpha": 0.5}
+    counts = np.arange(150) % 4
+    often = X.repeat(counts, axis=0)
+    back = {"fit_inverse_transform": True}
+    own = KernelPCA(**options, **back).fit(X, sample_weight=counts)
+    expected = KernelPCA(**options, **back).fit(often)
+    even = KernelPCA(**options, **back).fit(X)
+    parts = KernelPCA(**options).partial_fit(X[:70], sample_weight=counts[:70])
+    parts.partial_fit(X[70:], sample_weight=counts[70:])
+    whole = KernelPCA(**options).partial_fit(often[: counts[:70].sum()])
+    whole.partial_fit(often[counts[:70].sum() :])
+    for ours, theirs, other in ((own, expected, even), (parts, whole, even)):
+        assert_allclose(abs(ours.transform(X)), abs(theirs.transform(X)), atol=1e-3)
+        assert abs(abs(ours.transform(X)) - abs(other.transform(X))).max() > 1e-2
+        for name in ("explained_variance_", "explained_variance_ratio_", "eigenvalues_"):
+            assert_allclose(getattr(ours, name), getattr(theirs, name), rtol=1e-4, err_msg=name)
+    T = expected.transform(X)
+    assert_allclose(own.inverse_transform(T), expected.inverse_transform(T), atol=1e-2)
+    assert abs(even.inverse_transform(T) - expected.inverse_transform(T)).max() > 3e-2
+
+
 def test_clusters_go_on_by_batches(tmp_path):
     blobs, _ = make_blobs(200, centers=[[0, 0], [6, 0], [0, 6]], random_state=1)
     # One centre is the mean of all rows, in batches of any size as at once.

@@ -342,7 +342,7 @@ mod tests {
         let y = x.column(0).to_owned();
         let model = numbers.fit((&x, &y)).expect("fits");
         assert_eq!(model.predict(&x).expect("predicts").len(), 90);
-        let without = crate::models::KernelPcaOptions::default();
+        let without = crate::models::KernelIcaOptions::default();
         let weights = ClassWeights::Balanced;
         let with = WithClassWeights(&without, &weights);
         assert!(!with.takes_weights());

@@ -207,7 +207,7 @@ pub(super) fn whole(accumulate: Duration) -> FitTimes {
 }
 
 /// What each row counts, if the rows say so. Leaves them at the first.
-fn weights(source: &mut dyn ChunkSource, run: &Run) -> Result<Option<Vec<f64>>> {
+pub(super) fn weights(source: &mut dyn ChunkSource, run: &Run) -> Result<Option<Vec<f64>>> {
     if !source.is_weighted() {
         return Ok(None);
     }

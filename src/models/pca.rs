@@ -199,6 +199,11 @@ impl Fit for KernelPcaOptions {
         Some(self)
     }
 
+    /// A row of weight w counts as w rows.
+    fn takes_weights(&self) -> bool {
+        true
+    }
+
     /// Errors with [`Error::Unsupported`] on maps whose features cannot be stored, with
     /// [`Error::Parameter`] on no components or more than features, on no passes, and on a share
     /// of the variance for the randomized solver, and with [`Error::Numerical`] when the rows
@@ -274,7 +279,12 @@ fn model(
         values_n: variance_t,
         vectors_nn: beta_dt,
     } = eigen;
-    let Covariance { mean_d, total, .. } = covariance;
+    let Covariance {
+        mean_d,
+        total,
+        weight,
+        ..
+    } = covariance;
     let coefficients = Coefficients {
         intercept_t: -mean_d.dot(&beta_dt),
         beta_dt,
@@ -292,7 +302,10 @@ fn model(
             ("components".into(), components as f64),
             ("explained_variance_ratio".into(), explained),
         ]
-        .into(),
+        .into_iter()
+        // What rows count together, where that is not how many they are.
+        .chain((weight != rows as f64).then(|| ("weight".into(), weight)))
+        .collect(),
         rows,
         principal: Some(principal),
         ..LinearModel::new(map, coefficients, scores(components), &run.device)

@@ -127,7 +127,7 @@ fn names_with_commas_weights_and_codes_are_columns_as_others() {
     let report = run(&format!("{fit} --weight weight"), &target).json();
     assert_eq!(report["columns"], 1);
     run(
-        "fit train.csv --weight weight --model pca --components 1 -q",
+        "fit train.csv --weight weight --model ica --components 1 -q",
         &target,
     )
     .fails(&["--weight", "--model"]);

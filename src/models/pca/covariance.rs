@@ -15,6 +15,8 @@ use rayon::prelude::*;
 /// The covariance of features, of which the lower triangle is kept.
 pub(in crate::models) struct Covariance {
     pub(in crate::models) mean_d: Array1<f64>,
+    /// The sum of the weights of the rows, which count them.
+    pub(super) weight: f64,
     pub(super) matrix_dd: Array2<f64>,
     /// Its trace.
     pub(super) total: f64,
@@ -27,37 +29,46 @@ pub(in crate::models) struct Covariance {
 const ROUNDING: f64 = 1e-6;
 
 impl Covariance {
-    /// Of the rows that `sums` holds. Errors when they are fewer than two or all the same.
+    /// Of the rows that `sums` holds, where one of weight w is w rows. Errors when they are fewer
+    /// than two or all the same.
     pub(in crate::models) fn of(sums: NormalEquations) -> Result<Self> {
-        Self::check_rows(sums.rows)?;
-        let rows = sums.rows as f64;
-        let mean_d = &sums.z_sum_d / rows;
+        let weight = sums.weight;
+        Self::check_rows(sums.rows, weight)?;
+        let mean_d = &sums.z_sum_d / weight;
         let mut matrix_dd = sums.gram_dd;
-        let square = matrix_dd.diag().sum() / rows;
+        let square = matrix_dd.diag().sum() / weight;
         let each: Vec<_> = matrix_dd.rows_mut().into_iter().enumerate().collect();
         each.into_par_iter().for_each(|(i, mut row)| {
             for (j, v) in row.iter_mut().enumerate().take(i + 1) {
-                *v = (*v - rows * mean_d[i] * mean_d[j]) / (rows - 1.0);
+                *v = (*v - weight * mean_d[i] * mean_d[j]) / (weight - 1.0);
             }
         });
         let total = matrix_dd.diag().sum();
-        let of = Self::without_matrix(mean_d, total, square)?;
+        let of = Self::without_matrix(mean_d, weight, (total, square))?;
         Ok(Self { matrix_dd, ..of })
     }
 
-    /// Errors when there are fewer rows than a variance takes.
-    pub(super) fn check_rows(rows: u64) -> Result<()> {
+    /// Errors when there are fewer rows than a variance takes, or when they count for fewer.
+    pub(super) fn check_rows(rows: u64, weight: f64) -> Result<()> {
         match rows {
             0 | 1 => Err(Error::shape(format!(
                 "components need at least 2 rows, and there is {rows}"
             ))),
+            _ if weight <= 1.0 => Err(Error::data(
+                "weights",
+                format!("they count rows, and sum to {weight}; components need above 1"),
+            )),
             _ => Ok(()),
         }
     }
 
     /// All but the matrix, of features with this variance in all and this mean square. Errors when
     /// they do not vary.
-    pub(super) fn without_matrix(mean_d: Array1<f64>, total: f64, square: f64) -> Result<Self> {
+    pub(super) fn without_matrix(
+        mean_d: Array1<f64>,
+        weight: f64,
+        (total, square): (f64, f64),
+    ) -> Result<Self> {
         let noise = ROUNDING * square;
         // `is_finite` too: sums of large features can leave the range.
         if !(total.is_finite() && total > noise) {
@@ -67,6 +78,7 @@ impl Covariance {
         }
         Ok(Self {
             mean_d,
+            weight,
             matrix_dd: Array2::zeros((0, 0)),
             total,
             noise,
