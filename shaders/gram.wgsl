@@ -33,8 +33,8 @@ struct Params {
 @group(0) @binding(3) var<storage, read_write> sums: array<vec4f>;
 
 //@ if BK > 0
-var<workgroup> a_tile: array<vec4f, ${BK * T4}>;
-var<workgroup> b_tile: array<vec4f, ${BK * T4}>;
+var<workgroup> a_tile: array<vec4f, ${STAGES * BK * T4}>;
+var<workgroup> b_tile: array<vec4f, ${STAGES * BK * T4}>;
 //@ end
 
 //@ if SPLIT == 0
@@ -108,48 +108,92 @@ fn main(
 //@ end
 //@ end
 //@ if BK > 0
+//@ let ROLLS = AHEAD * (STAGES - 1)
 //@ for n in 0..BK * T4 / THREADS
         var a_next${n} = load_a(block0 + row + ${n * (THREADS / T4)}u, a_col4);
         var b_next${n} = load_b(block0 + row + ${n * (THREADS / T4)}u, tile_j, b_col4);
 //@ end
-        for (var k0 = block0; k0 < block_end; k0 += ${BK}u) {
-//@ for n in 0..BK * T4 / THREADS
-            a_tile[lane + ${n * THREADS}u] = a_next${n};
-            b_tile[lane + ${n * THREADS}u] = b_next${n};
+//@ if ROLLS
+        {
+            let part = 0u;
+//@ include gram_put
+        }
+        workgroupBarrier();
+//@ for j in 0..TN4
+        var b_first${j} = b_tile[${j * TX}u + lane_x];
 //@ end
+//@ for i in 0..TM4
+        var a_first${i} = a_tile[lane_y * ${TM4}u + ${i}u];
+//@ end
+//@ end
+        for (var k0 = block0; k0 < block_end; k0 += ${BK}u) {
+            let next0 = k0 + ${BK}u;
+//@ if STAGES == 2
+            let part = (k0 - block0) / ${BK}u % 2u * ${BK * T4}u;
+//@ else
+            let part = 0u;
+//@ end
+//@ if ROLLS == 0
+//@ include gram_put
             workgroupBarrier();
+//@ end
             // The next stage is on its way while this one is worked on.
-            if k0 + ${BK}u < block_end {
+            if next0 < block_end {
 //@ for n in 0..BK * T4 / THREADS
-                a_next${n} = load_a(k0 + row + ${BK + n * (THREADS / T4)}u, a_col4);
-                b_next${n} = load_b(k0 + row + ${BK + n * (THREADS / T4)}u, tile_j, b_col4);
+                a_next${n} = load_a(next0 + row + ${n * (THREADS / T4)}u, a_col4);
+                b_next${n} = load_b(next0 + row + ${n * (THREADS / T4)}u, tile_j, b_col4);
 //@ end
             }
-            // As in product_loop, UNROLL depths are written out.
+            // As in product_loop, UNROLL depths are written out, and loads go AHEAD.
 //@ if UNROLL < BK
             for (var k = 0u; k < ${BK}u; k += ${UNROLL}u) {
 //@ else
             {
                 let k = 0u;
 //@ end
-//@ for u in 0..UNROLL
-                {
+//@ if ROLLS
 //@ for j in 0..TN4
-                    let b${j} = b_tile[(k + ${u}u) * ${T4}u + ${j * TX}u + lane_x];
+                let b0_${j} = b_first${j};
 //@ end
 //@ for i in 0..TM4
-                    let a${i} = a_tile[(k + ${u}u) * ${T4}u + lane_y * ${TM4}u + ${i}u];
+                let a0_${i} = a_first${i};
 //@ end
-//@ for i in 0..TM
+//@ else
+//@ if AHEAD
+//@ let U = 0
+//@ include gram_load
+//@ end
+//@ end
+//@ for u in 0..UNROLL
+//@ let U = u + AHEAD
+//@ if U < UNROLL
+//@ include gram_load
+//@ else
+//@ if ROLLS
+                if next0 < block_end {
+                    let part = (next0 - block0) / ${BK}u % 2u * ${BK * T4}u;
+//@ include gram_put
+                    workgroupBarrier();
 //@ for j in 0..TN4
-                    acc${i}_${j} = fma(vec4f(a${i / 4}[${i % 4}]), b${j}, acc${i}_${j});
+                    b_first${j} = b_tile[part + ${j * TX}u + lane_x];
 //@ end
+//@ for i in 0..TM4
+                    a_first${i} = a_tile[part + lane_y * ${TM4}u + ${i}u];
 //@ end
                 }
 //@ end
+//@ end
+//@ for i in 0..TM
+//@ for j in 0..TN4
+                acc${i}_${j} = fma(vec4f(a${u}_${i / 4}[${i % 4}]), b${u}_${j}, acc${i}_${j});
+//@ end
+//@ end
+//@ end
             }
+//@ if STAGES == 1
             // The next stage overwrites what neighbours still read.
             workgroupBarrier();
+//@ end
         }
 //@ else
         for (var k = block0; k < block_end; k++) {

@@ -88,10 +88,17 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
 //@ include product
 
 @compute @workgroup_size(${TX}, ${TY})
-fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local: vec3u) {
+fn main(
+    @builtin(workgroup_id) group: vec3u,
+//@ if BAND
+    @builtin(num_workgroups) groups: vec3u,
+//@ end
+    @builtin(local_invocation_id) local: vec3u,
+) {
 //@ include lanes
-    let group_row = group.y * ${BM}u;
-    let group_col4 = group.x * ${BN4}u;
+//@ include order
+    let group_row = tile_y * ${BM}u;
+    let group_col4 = tile_x * ${BN4}u;
     let row = group_row + lane_y * ${TM}u;
     let last_row = params.rows - 1u;
     let last_col4 = params.b_stride4 - 1u;

@@ -36,10 +36,17 @@ struct Params {
 //@ include product_of_x
 
 @compute @workgroup_size(${TX}, ${TY})
-fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local: vec3u) {
+fn main(
+    @builtin(workgroup_id) group: vec3u,
+//@ if BAND
+    @builtin(num_workgroups) groups: vec3u,
+//@ end
+    @builtin(local_invocation_id) local: vec3u,
+) {
 //@ include lanes
-    let group_row = params.row0 + group.y * ${BM}u;
-    let group_col4 = group.x * ${TX * TN4}u;
+//@ include order
+    let group_row = params.row0 + tile_y * ${BM}u;
+    let group_col4 = tile_x * ${TX * TN4}u;
     let last_row = params.rows - 1u;
     let last_col4 = params.w_stride4 - 1u;
     let a_stride4 = params.x_stride4;

@@ -8,7 +8,7 @@
 
 use crate::{
     Device, Matrix, Result,
-    form::tile,
+    form::{Tile, Way},
     seed::{Seed, Stream},
 };
 use ndarray::{Array2, ArrayView2};
@@ -68,7 +68,8 @@ impl Outcome {
     }
 }
 
-/// Rows, depth and frequencies around every tile edge.
+/// Rows, depth and frequencies around every tile edge; the last are more rows of tiles than a band
+/// has.
 pub(crate) const SIZES: &[(usize, usize, usize)] = &[
     (1, 1, 1),
     (1, 784, 2),
@@ -81,13 +82,17 @@ pub(crate) const SIZES: &[(usize, usize, usize)] = &[
     (65, 4, 129),
     (131, 101, 67),
     (257, 8, 50),
+    (1153, 6, 257),
 ];
 
-/// The tile shapes that a device tells apart: the CPU has one way.
-pub(crate) fn menu(device: &Device, all: &'static [tile::Tile]) -> &'static [tile::Tile] {
-    match device.is_gpu() {
-        true => all,
-        false => &all[..1],
+/// The tile shapes that a device has and tells apart: the CPU has one way.
+pub(crate) fn menu(device: &Device, all: &[Tile]) -> Vec<Tile> {
+    match device {
+        Device::Gpu(gpu) => {
+            let able = all.iter().filter(|tile| tile.check(gpu).is_ok());
+            able.copied().collect()
+        }
+        Device::Cpu(_) => all[..1].into(),
     }
 }
 

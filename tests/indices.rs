@@ -74,6 +74,8 @@ fn the_walk_sees_what_lies_outside() {
         "for (var k = 0u; k < data[0]; k++) { memory[lane ^ 32u][local.x % 4u] = 0.0; }",
         "var at = lane; if local.y == 3u { at = 63u; } memory[at] = vec4f(0.0);",
         "for (var k = lane; k < 64u; k += 32u) { memory[k] = vec4f(0.0); }",
+        "for (var k = 0u; k < data[0]; k++) { memory[lane + k % 2u * 32u] = vec4f(0.0); }",
+        "var at = 0u; if data[0] > 1u { at = data[1] % 2u * 32u; } memory[data[2] % 2u] = vec4f(0.0);",
     ] {
         assert_eq!(faults(inside), 0, "{inside}");
     }
@@ -88,6 +90,9 @@ fn the_walk_sees_what_lies_outside() {
         "memory[group.x] = vec4f(0.0);",
         "var at = lane; if data[0] == 3u { at = 64u; } memory[at] = vec4f(0.0);",
         "var at = lane; if local.y == 3u { at = 64u; } memory[at] = vec4f(0.0);",
+        "for (var k = 0u; k < data[0]; k++) { memory[lane + k % 2u * 33u] = vec4f(0.0); }",
+        "for (var k = 0u; k < data[0]; k++) { memory[lane + k % 3u * 32u] = vec4f(0.0); }",
+        "memory[lane + data[0] % (lane + 1u)] = vec4f(0.0);",
         "var v = 0u; for (var k = 0u; k < data[0]; k++) { memory[v] = vec4f(0.0); v += 1u; }",
     ] {
         assert!(faults(outside) > 0, "{outside}");

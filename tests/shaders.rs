@@ -1,14 +1,23 @@
 //! Every shader of the registry, in every variant, without a GPU: it expands, parses, validates
 //! with no capabilities but those of its op, binds what its Rust side says, and fits the workgroup
-//! memory that every adapter has.
+//! memory that every adapter has, or that its tile asks an adapter for.
 
-use bochner::registry::{self, Binding, Op};
+use bochner::{
+    form::Tile,
+    registry::{self, Binding, Op, Variant},
+};
 use naga::{
     AddressSpace, StorageAccess,
     valid::{Capabilities, ValidationFlags, Validator},
 };
 
 const WORKGROUP_BYTES: u32 = 16_384;
+
+/// Workgroup memory that a variant may take.
+fn most_bytes(variant: &Variant) -> u32 {
+    let asked = Tile::of(variant).map_or(0, |tile| tile.workgroup_bytes());
+    asked.max(WORKGROUP_BYTES)
+}
 
 /// What an op needs of an adapter beyond WebGPU's minimum.
 fn capabilities(op: &Op) -> Capabilities {
@@ -30,7 +39,7 @@ fn parse_with(op: &Op, text: &str, capabilities: Capabilities) -> Result<naga::M
     Ok(module)
 }
 
-fn check(op: &Op, module: &naga::Module) -> Result<(), String> {
+fn check(op: &Op, variant: &Variant, module: &naga::Module) -> Result<(), String> {
     let mut layouter = naga::proc::Layouter::default();
     layouter
         .update(module.to_ctx())
@@ -76,7 +85,7 @@ fn check(op: &Op, module: &naga::Module) -> Result<(), String> {
             op.bindings.len()
         ));
     }
-    if workgroup > WORKGROUP_BYTES {
+    if workgroup > most_bytes(variant) {
         return Err(format!(
             "{}: {workgroup} bytes of workgroup memory",
             op.name
@@ -101,7 +110,7 @@ fn every_variant_of_every_op_validates() {
         for variant in (op.variants)() {
             let text = op.text(&variant).expect("expands");
             let module = parse(op, &text).unwrap_or_else(|e| panic!("{}{variant}: {e}", op.name));
-            check(op, &module).unwrap_or_else(|e| panic!("{variant}: {e}"));
+            check(op, &variant, &module).unwrap_or_else(|e| panic!("{variant}: {e}"));
             for builtin in ["cos(", "sin(", "tan(", "exp2(", "pow("] {
                 let call = text.lines().any(|l| {
                     let code = l.split("//").next().unwrap_or_default();
@@ -126,21 +135,21 @@ fn the_check_refuses_wrong_bindings_and_too_much_memory() {
     let renamed = text.replace("feature", "other");
     let module = parse(op, &renamed).expect("still valid WGSL");
     assert!(
-        check(op, &module)
+        check(op, &variant, &module)
             .expect_err("renamed")
             .contains("binding 3")
     );
     let larger = text.replace("struct Params {", "struct Params { extra: array<vec4u, 9>,");
     let module = parse(op, &larger).expect("still valid WGSL");
     assert!(
-        check(op, &module)
+        check(op, &variant, &module)
             .expect_err("larger")
             .contains("params of")
     );
     let fat = format!("{text}\nvar<workgroup> fat: array<vec4f, 2000>;");
     let module = parse(op, &fat).expect("still valid WGSL");
     assert!(
-        check(op, &module)
+        check(op, &variant, &module)
             .expect_err("fat")
             .contains("workgroup memory")
     );

@@ -3,7 +3,8 @@
     // a, b) makes of one depth. With TWICE other{i}_{j} gathers from -b, and a row of a is scaled
     // by inverse{i} first. Asks for last_row, last_col4, a_stride4, depth4, and for load_a(start of
     // a row, vec4 of depth) and load_b(depth, vec4 of columns), which take any depth. Rows and
-    // columns beyond the last are clamped, once: what they give is not stored.
+    // columns beyond the last are clamped, once: what they give is not stored. Behind the loop of
+    // two STAGES nobody waits.
 //@ for i in 0..TM
 //@ for j in 0..TN4
     var acc${i}_${j} = vec4f(${START}.0);
@@ -18,6 +19,9 @@
     let block = lane % ${BM4 * K4}u;
     let block_row = block / ${K4}u;
     let block_k4 = block % ${K4}u;
+    // Neighbours bring other depths of the same rows, a whole number of banks apart: their rows are
+    // told apart.
+    let block_at = block_row ^ (2u * block_k4);
 //@ for i in 0..4
     let start${i} = min(group_row + 4u * block_row + ${i}u, last_row) * a_stride4;
     var a_next${i} = vec4f(0.0);
@@ -25,90 +29,109 @@
     // Where there are more invocations than blocks, the others bring none.
 //@ if BM4 * K4 < THREADS
     let brings_a = lane < ${BM4 * K4}u;
-    if brings_a {
 //@ end
-//@ for i in 0..4
-        a_next${i} = load_a(start${i}, block_k4);
-//@ end
-//@ if BM4 * K4 < THREADS
-    }
-//@ end
-    // Neighbours bring other depths of the same rows, a whole number of banks apart: their rows are
-    // told apart.
-    let block_at = block_row ^ (2u * block_k4);
     let b_col4 = min(group_col4 + lane % ${BN4}u, last_col4);
     let b_row = lane / ${BN4}u;
 //@ for p in 0..BK * BN4 / THREADS
-    var b_next${p} = load_b(b_row + ${p * (THREADS / BN4)}u, b_col4);
+    var b_next${p} = vec4f(0.0);
+//@ end
+    {
+        let from4 = 0u;
+//@ include stage_bring
+    }
+//@ let ROLLS = AHEAD * (STAGES - 1)
+//@ if ROLLS
+    {
+        let part = 0u;
+//@ include stage_put
+    }
+    workgroupBarrier();
+//@ for j in 0..TN4
+    var b_first${j} = stage[${B_AT + j * TX}u + lane_x];
+//@ end
+//@ for i in 0..TM4
+    var a_first${i} = stage[lane_y * ${TM4}u + ${i}u];
+//@ end
 //@ end
     for (var k4 = 0u; k4 < depth4; k4 += ${K4}u) {
-//@ if BM4 * K4 < THREADS
-        if brings_a {
+        let from4 = k4 + ${K4}u;
+        // Two stages take turns: nobody writes one before all have read it.
+//@ if STAGES == 2
+        let part = k4 / ${K4}u % 2u * ${STAGE}u;
+//@ else
+        let part = 0u;
 //@ end
-//@ for c in 0..4
-            stage[(4u * block_k4 + ${c}u) * ${BM4}u + block_at] =
-                vec4f(a_next0[${c}], a_next1[${c}], a_next2[${c}], a_next3[${c}]);
-//@ end
-//@ if BM4 * K4 < THREADS
-        }
-//@ end
-//@ for p in 0..BK * BN4 / THREADS
-        stage[lane + ${B_AT + p * THREADS}u] = b_next${p};
-//@ end
+//@ if ROLLS == 0
+//@ include stage_put
         // What others brought of this stage is read below.
         workgroupBarrier();
+//@ end
         // The next stage is on its way while this one is worked on.
-        if k4 + ${K4}u < depth4 {
-//@ if BM4 * K4 < THREADS
-            if brings_a {
-//@ end
-//@ for i in 0..4
-                a_next${i} = load_a(start${i}, k4 + ${K4}u + block_k4);
-//@ end
-//@ if BM4 * K4 < THREADS
-            }
-//@ end
-//@ for p in 0..BK * BN4 / THREADS
-            b_next${p} = load_b(4u * k4 + ${BK + p * (THREADS / BN4)}u + b_row, b_col4);
-//@ end
+        if from4 < depth4 {
+//@ include stage_bring
         }
         // Of one depth TN4 vec4s of b and TM4 of a are in registers, beside TM x TN4 of sums and
         // the next stage: a value of b is used TM times, one of a 4 TN4 times. UNROLL depths are
         // written out: then places in the stage are constants, which loads hold, and loads of one
-        // depth may go before multiply-adds of another.
+        // depth may go before multiply-adds of another. AHEAD they do.
 //@ if UNROLL < BK
         for (var k = 0u; k < ${BK}u; k += ${UNROLL}u) {
 //@ else
         {
             let k = 0u;
 //@ end
-//@ for u in 0..UNROLL
-            {
+//@ if ROLLS
 //@ for j in 0..TN4
-                let b${j} = stage[(k + ${u}u) * ${BN4}u + ${B_AT + j * TX}u + lane_x];
+            let b0_${j} = b_first${j};
 //@ end
-                let turn = 2u * (k / 4u + ${u / 4}u);
 //@ for i in 0..TM4
-                let a${i} = stage[(k + ${u}u) * ${BM4}u + ((lane_y * ${TM4}u + ${i}u) ^ turn)];
-//@ end
-//@ for i in 0..TM
-//@ if TWICE
-                let scaled${i} = a${i / 4}[${i % 4}] * inverse${i};
-//@ for j in 0..TN4
-                acc${i}_${j} = gather(acc${i}_${j}, scaled${i}, b${j});
-                other${i}_${j} = gather(other${i}_${j}, scaled${i}, -b${j});
+            let a0_${i} = a_first${i};
 //@ end
 //@ else
+//@ if AHEAD
+//@ let U = 0
+//@ include depth_load
+//@ end
+//@ end
+//@ for u in 0..UNROLL
+//@ let U = u + AHEAD
+//@ if U < UNROLL
+//@ include depth_load
+//@ else
+//@ if ROLLS
+            // The first depth of the next stage is loaded before the last of this one is worked on.
+            if from4 < depth4 {
+                let part = from4 / ${K4}u % 2u * ${STAGE}u;
+//@ include stage_put
+                workgroupBarrier();
 //@ for j in 0..TN4
-                acc${i}_${j} = gather(acc${i}_${j}, a${i / 4}[${i % 4}], b${j});
+                b_first${j} = stage[part + ${B_AT + j * TX}u + lane_x];
 //@ end
-//@ end
+//@ for i in 0..TM4
+                a_first${i} = stage[part + lane_y * ${TM4}u + ${i}u];
 //@ end
             }
 //@ end
+//@ end
+//@ for i in 0..TM
+//@ if TWICE
+            let scaled${u}_${i} = a${u}_${i / 4}[${i % 4}] * inverse${i};
+//@ for j in 0..TN4
+            acc${i}_${j} = gather(acc${i}_${j}, scaled${u}_${i}, b${u}_${j});
+            other${i}_${j} = gather(other${i}_${j}, scaled${u}_${i}, -b${u}_${j});
+//@ end
+//@ else
+//@ for j in 0..TN4
+            acc${i}_${j} = gather(acc${i}_${j}, a${u}_${i / 4}[${i % 4}], b${u}_${j});
+//@ end
+//@ end
+//@ end
+//@ end
         }
+//@ if STAGES == 1
         // The next stage overwrites what neighbours still read.
         workgroupBarrier();
+//@ end
     }
 //@ else
 //@ for i in 0..TM

@@ -42,8 +42,12 @@ pub struct Tuned {
 
 /// See [`super::Contest::tune`].
 pub(super) fn run<W: Way>(menu: &Menu<W>, gpu: &GpuDevice, class: Class) -> Result<Tuned> {
+    let (ways, refused): (Vec<W>, Vec<W>) =
+        menu.ways.iter().partition(|way| way.check(gpu).is_ok());
     // Nothing is to be measured where an adapter can only take the default.
-    menu.ways.iter().try_for_each(|way| way.check(gpu))?;
+    if let (0..=1, Some(way)) = (ways.len(), refused.first()) {
+        way.check(gpu)?;
+    }
     // One at a time, or timestamps would be refused to the second.
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -55,10 +59,10 @@ pub(super) fn run<W: Way>(menu: &Menu<W>, gpu: &GpuDevice, class: Class) -> Resu
     };
     let name = format!("{} {}", menu.op, class.name());
     let clock = trial.timestamps;
-    let mut seconds = trial.measure(menu.ways, &name)?;
+    let mut seconds = trial.measure(&ways, &name)?;
     if trial.timestamps != clock {
         // The clock changed on the way, and times by two clocks cannot be compared.
-        seconds = trial.measure(menu.ways, &name)?;
+        seconds = trial.measure(&ways, &name)?;
     }
     let winner = winner(&seconds, (menu.default)(kind, class).name());
     gpu.choices().set(menu.op, class.name(), winner);

@@ -1,7 +1,13 @@
 //! Tile shapes: how the dense ops split a matrix product among invocations.
 
 use super::{Class, Shape, Way};
-use crate::device::gpu::{AdapterKind, op::Variant};
+use crate::{
+    Error, Result,
+    device::{
+        GpuDevice,
+        gpu::{AdapterKind, op::Variant},
+    },
+};
 
 /// A workgroup of `tx` x `ty` invocations, each of which keeps `tm` rows by `tn` columns of the
 /// product in registers.
@@ -25,6 +31,15 @@ pub struct Tile {
     /// Whether 32 neighbours are 4 rows of 8 where they would be 2 of 16: they then ask workgroup
     /// memory for fewer places.
     pub lanes_4x8: bool,
+    /// Whether values of one depth are loaded before the multiply-adds of the depth before; all of a
+    /// stage is then written out.
+    pub ahead: bool,
+    /// Stages that workgroup memory holds: with two of them invocations wait for each other once a
+    /// stage, with one twice.
+    pub stages: u32,
+    /// Rows of tiles that workgroups with neighbouring numbers share, or none: they then go along
+    /// one row. Gram sums have an order of their own.
+    pub band: u32,
 }
 
 impl Tile {
@@ -36,6 +51,11 @@ impl Tile {
     /// Columns of a workgroup's tile.
     pub const fn cols(&self) -> u32 {
         self.tx * self.tn
+    }
+
+    /// Bytes of workgroup memory that the stages of a product take.
+    pub const fn workgroup_bytes(&self) -> u32 {
+        4 * self.stages * self.bk * (self.rows() + self.cols())
     }
 
     /// The same shape with fewer depths written out.
@@ -57,6 +77,9 @@ impl Tile {
             ("BK", self.bk),
             ("UNROLL", self.unroll),
             ("LANES48", self.lanes_4x8.into()),
+            ("AHEAD", self.ahead.into()),
+            ("STAGES", self.stages),
+            ("BAND", self.band),
         ];
         Variant::of(constants.map(|(name, value)| (name, value.into())))
     }
@@ -76,6 +99,18 @@ impl Way for Tile {
     fn name(&self) -> &'static str {
         self.name
     }
+
+    fn check(&self, gpu: &GpuDevice) -> Result<()> {
+        let (needed, there) = (self.workgroup_bytes(), gpu.report().workgroup_bytes);
+        if needed <= there {
+            return Ok(());
+        }
+        Err(Error::unsupported(format!(
+            "{} needs {needed} bytes of workgroup memory; {} has {there}",
+            self.name,
+            gpu.describe()
+        )))
+    }
 }
 
 /// For GPUs with few units, and for few rows: many small workgroups.
@@ -88,6 +123,9 @@ pub const SHARED_32: Tile = Tile {
     bk: 16,
     unroll: 16,
     lanes_4x8: false,
+    ahead: false,
+    stages: 1,
+    band: 0,
 };
 
 /// 32 products an invocation: where 64 spill, as on Apple's GPUs, and where registers bound the
@@ -109,6 +147,9 @@ pub const SHARED_64: Tile = Tile {
     bk: 16,
     unroll: 16,
     lanes_4x8: false,
+    ahead: false,
+    stages: 1,
+    band: 0,
 };
 
 /// Twice as many rows.
@@ -137,6 +178,9 @@ pub const DIRECT_8X64: Tile = Tile {
     bk: 0,
     unroll: 1,
     lanes_4x8: false,
+    ahead: false,
+    stages: 1,
+    band: 0,
 };
 
 /// As [`DIRECT_8X64`], with square tiles, for Gram matrices.
@@ -168,11 +212,44 @@ pub const SHARED_128_LANES: Tile = Tile {
     ..SHARED_128
 };
 
+/// As [`SHARED_128_LANES`], with values of a depth loaded before the depth before is worked on:
+/// where few threads are in flight, nothing else hides the time that workgroup memory takes.
+pub const SHARED_128_AHEAD: Tile = Tile {
+    name: "shared-128x128-ahead",
+    ahead: true,
+    ..SHARED_128_LANES
+};
+
+/// As [`SHARED_128_LANES`], with two stages that take turns and half of the barriers. Takes 32 KiB
+/// of workgroup memory.
+pub const SHARED_128_TWO: Tile = Tile {
+    name: "shared-128x128-two",
+    stages: 2,
+    ..SHARED_128_LANES
+};
+
+/// As [`SHARED_128_TWO`], and ahead from one stage into the next: nobody waits for what was brought
+/// last.
+pub const SHARED_128_TWO_AHEAD: Tile = Tile {
+    name: "shared-128x128-two-ahead",
+    ahead: true,
+    ..SHARED_128_TWO
+};
+
+/// As [`SHARED_128_LANES`], in bands of eight rows of tiles: for second operands that are larger
+/// than an adapter's cache.
+pub const SHARED_128_BANDS: Tile = Tile {
+    name: "shared-128x128-bands",
+    band: 8,
+    ..SHARED_128_LANES
+};
+
 /// The shapes of projections and products; every one is validated and checked against the
 /// reference.
 ///
 /// All of them sum over depth in the same order. Where a driver neither contracts nor reassociates
 /// what a shader says, they give the same bits on one device; elsewhere the last places may differ.
+/// Adapters without the workgroup memory that a shape takes do not have it ([`Way::check`]).
 pub const MENU: &[Tile] = &[
     SHARED_64,
     SHARED_32,
@@ -186,6 +263,10 @@ pub const MENU: &[Tile] = &[
     SHARED_128_BY_1,
     SHARED_128_BY_4,
     SHARED_128_LANES,
+    SHARED_128_AHEAD,
+    SHARED_128_TWO,
+    SHARED_128_TWO_AHEAD,
+    SHARED_128_BANDS,
     DIRECT_8X64,
 ];
 
@@ -217,6 +298,9 @@ pub const SQUARE_MENU: &[Tile] = &[
     SHARED_128_BY_1,
     SHARED_128_BY_4,
     SHARED_128_LANES,
+    SHARED_128_AHEAD,
+    SHARED_128_TWO,
+    SHARED_128_TWO_AHEAD,
     DIRECT_64,
 ];
 

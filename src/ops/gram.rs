@@ -81,7 +81,8 @@ impl GramAccumulator {
         Ok(sums)
     }
 
-    /// As [`Self::new`], with a shape of [`tile::SQUARE_MENU`], cut into these panels.
+    /// As [`Self::new`], with a shape of [`tile::SQUARE_MENU`], cut into these panels. Errors with
+    /// [`Error::Unsupported`] on a shape that takes more workgroup memory than the adapter has.
     pub fn with_tile(
         device: &Device,
         features: usize,

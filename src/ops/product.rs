@@ -83,7 +83,8 @@ pub fn product(a_nk: &Matrix, b_kt: &Matrix, c_nt: &mut Matrix) -> Result<()> {
 }
 
 /// As [`product`], in one form: a tile shape of [`tile::MENU`] or one of the others. The CPU has
-/// one way and ignores it.
+/// one way and ignores it. Errors with [`Error::Unsupported`] on a shape that takes more workgroup
+/// memory than the adapter has.
 ///
 /// [`tile::MENU`]: crate::form::tile::MENU
 pub fn product_with(

@@ -19,6 +19,9 @@ enum Value {
     Unknown,
     /// A number, or whether, in each lane where it is known.
     Lanes(Vec<Option<u32>>),
+    /// One of these, nobody knows which: what an unknown number leaves when it is divided by a known
+    /// one.
+    OneOf(Vec<Vec<Option<u32>>>),
     /// The three numbers of a place.
     Place([Vec<u32>; 3]),
     /// A variable of the function, or a part of one.
@@ -355,6 +358,9 @@ impl<'m> Call<'m> {
             } => lanes(&[self.value(expr)], |v| u32::from(v[0] == 0)),
             Expression::Binary { op, left, right } if self.is_whole(left) => {
                 let both = [self.value(left), self.value(right)];
+                if let (BinaryOperator::Modulo, Some(rests)) = (op, rests(&both)) {
+                    return rests;
+                }
                 binary(op).map_or(Value::Unknown, |f| lanes(&both, |v| f(v[0], v[1])))
             }
             Expression::Math { fun, arg, arg1, .. } if self.is_whole(arg) => {
@@ -413,15 +419,18 @@ impl<'m> Call<'m> {
             ref other => panic!("an index into {other:?}"),
         };
         seen.indices += 1;
-        let Value::Lanes(at) = self.value(index) else {
+        let index = self.value(index);
+        let Some(all) = worlds(&index) else {
             return seen.faults.push(format!("an unknown one of {length}"));
         };
         let inside = |at: Option<u32>| at.is_some_and(|at| at < length);
-        let outside = (0..self.lanes).find(|&lane| mask[lane] && !inside(at[lane]));
-        if let Some(lane) = outside {
-            let at = at[lane];
-            seen.faults
-                .push(format!("{at:?} of {length} in lane {lane}"));
+        for at in all {
+            let outside = (0..self.lanes).find(|&lane| mask[lane] && !inside(at[lane]));
+            if let Some(lane) = outside {
+                let at = at[lane];
+                seen.faults
+                    .push(format!("{at:?} of {length} in lane {lane}"));
+            }
         }
     }
 }
@@ -453,23 +462,62 @@ fn merge(old: &Value, new: Value, mask: &Mask) -> Value {
     }
 }
 
-/// What a function makes of numbers, lane by lane.
-fn lanes<const N: usize>(of: &[Value; N], f: impl Fn([u32; N]) -> u32) -> Value {
-    let mut all: [&[Option<u32>]; N] = [&[]; N];
-    for (value, slot) in of.iter().zip(&mut all) {
-        match value {
-            Value::Lanes(lanes) => *slot = lanes,
-            _ => return Value::Unknown,
-        }
+/// The most divisors, and with them alternatives, that are followed.
+const MOST: u32 = 4;
+
+/// What an unknown number leaves when it is divided by a small one that all lanes know: in each lane
+/// any of these, and as lanes are looked at one by one, the same in all of them at a time.
+fn rests([left, right]: &[Value; 2]) -> Option<Value> {
+    let (Value::Unknown, Value::Lanes(by)) = (left, right) else {
+        return None;
+    };
+    let lanes = by.len();
+    let by = by[0].filter(|one| (1..=MOST).contains(one) && by.iter().all(|b| b == &Some(*one)))?;
+    let rests = (0..by).map(|rest| vec![Some(rest); lanes]);
+    Some(Value::OneOf(rests.collect()))
+}
+
+/// All that a number may be.
+fn worlds(value: &Value) -> Option<&[Vec<Option<u32>>]> {
+    match value {
+        Value::Lanes(lanes) => Some(std::slice::from_ref(lanes)),
+        Value::OneOf(all) => Some(all),
+        _ => None,
     }
-    let lane = |l: usize| {
+}
+
+/// What a function makes of numbers, lane by lane, in each way in which they may come together.
+fn lanes<const N: usize>(of: &[Value; N], f: impl Fn([u32; N]) -> u32) -> Value {
+    let mut ways: Vec<Vec<&[Option<u32>]>> = vec![Vec::new()];
+    for value in of {
+        let Some(all) = worlds(value) else {
+            return Value::Unknown;
+        };
+        let mut longer = Vec::new();
+        for way in &ways {
+            longer.extend(
+                all.iter()
+                    .map(|one| [way.as_slice(), &[one.as_slice()]].concat()),
+            );
+        }
+        ways = longer;
+    }
+    let lane = |way: &[&[Option<u32>]], lane: usize| {
         let mut numbers = [0; N];
-        for (number, lanes) in numbers.iter_mut().zip(all) {
-            *number = lanes[l]?;
+        for (number, lanes) in numbers.iter_mut().zip(way) {
+            *number = lanes[lane]?;
         }
         Some(f(numbers))
     };
-    Value::Lanes((0..all[0].len()).map(lane).collect())
+    let all = ways
+        .iter()
+        .map(|way| (0..way[0].len()).map(|l| lane(way, l)).collect());
+    let mut all: Vec<Vec<_>> = all.collect();
+    match all.len() {
+        1 => Value::Lanes(all.swap_remove(0)),
+        2..=16 => Value::OneOf(all),
+        _ => Value::Unknown,
+    }
 }
 
 /// WGSL's operators of whole numbers.

@@ -220,7 +220,7 @@ fn the_spread_of_the_tiles_can_be_seen() {
     tiles.sort_unstable();
     tiles.dedup();
     // All that 96 rows can take.
-    assert_eq!(tiles.len(), 13, "{object}");
+    assert_eq!(tiles.len(), 17, "{object}");
     for case in cases {
         assert!(case["error"].as_f64().is_some_and(|e| e < 1e-5), "{case}");
     }

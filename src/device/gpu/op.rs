@@ -55,7 +55,7 @@ pub enum Binding {
 }
 
 /// The most constants of a variant.
-const MOST: usize = 10;
+const MOST: usize = 14;
 
 /// One variant of an op: the constants that its shader is expanded with, and WGSL of a user's own
 /// behind it, if any. They alone tell it from the op's others, so that a dispatch finds its

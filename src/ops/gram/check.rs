@@ -28,7 +28,7 @@ const SHAPES: [(usize, usize, usize); 12] = [
 
 pub(crate) fn run(device: &Device) -> Result<Outcome> {
     let mut outcome = Outcome::new();
-    for &tile in menu(device, tile::SQUARE_MENU) {
+    for tile in menu(device, tile::SQUARE_MENU) {
         for (rows, d, t) in SHAPES {
             let (z, y) = (normal(rows, d, 4), normal(rows, t, 5));
             let reference = gram::reference(z.view(), y.view());

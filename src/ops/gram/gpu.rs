@@ -16,7 +16,10 @@ use crate::{
         GpuDevice, Matrix,
         gpu::{Dispatch, PooledBuffer},
     },
-    form::tile::{self, Tile},
+    form::{
+        Way as _,
+        tile::{self, Tile},
+    },
     ops::{
         Binding, Op, Variant,
         dispatch::{fold, narrow},
@@ -126,6 +129,7 @@ impl Sums {
         tile: Tile,
         panels: Panels,
     ) -> Result<Self> {
+        tile.check(gpu)?;
         let side = tile.cols() as usize;
         let pair_bytes = 8 * side * side;
         let beside = TargetSums::new(gpu, features, targets)?;

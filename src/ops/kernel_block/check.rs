@@ -66,7 +66,7 @@ pub(crate) fn run(device: &Device) -> Result<Outcome> {
                     wrongs.push(("a coordinate 1 per cent off", reference(&wrong)));
                 }
             }
-            for &tile in menu(device, kernel_block::MENU) {
+            for tile in menu(device, kernel_block::MENU) {
                 let op = KernelBlock::load_with(device, kernel.clone(), y.view(), level, tile)?;
                 let x_nd = Matrix::upload(device, x.view())?;
                 let mut k_nm = poisoned(device, shape.0, op.columns())?;

@@ -26,7 +26,7 @@ fn forms() -> Vec<(Nonlinearity, usize)> {
 
 pub(crate) fn run(device: &Device) -> Result<Outcome> {
     let mut outcome = Outcome::new();
-    for &tile in menu(device, tile::PREDICT_MENU) {
+    for tile in menu(device, tile::PREDICT_MENU) {
         for (at, &(rows, d, s)) in SIZES.iter().enumerate() {
             for (f, t) in in_turn(device, &forms(), at) {
                 let map = dense(d, s, f.clone(), 0.3);

@@ -5,7 +5,7 @@ use crate::{
     Result,
     device::{GpuDevice, Matrix, gpu::Dispatch},
     form::{
-        self, DenseForm, Shape,
+        self, DenseForm, Shape, Way,
         tile::{self, Tile},
     },
     ops::{Binding, Op, Variant, dispatch::narrow, few::FewRows},
@@ -122,6 +122,9 @@ pub(super) fn run_as(
             splits,
         };
         return few.run(gpu);
+    }
+    if let ProductForm::Dense(DenseForm::Tile(tile)) = form {
+        tile.check(gpu)?;
     }
     let mut params = Params {
         rows: narrow(a_nk.rows())?,

@@ -34,7 +34,7 @@ const ALONE: [(usize, usize); 8] = [
 
 pub(crate) fn run(device: &Device) -> Result<Outcome> {
     let mut outcome = Outcome::new();
-    for &tile in menu(device, tile::MENU) {
+    for tile in menu(device, tile::MENU) {
         for (at, &(rows, d, s)) in SIZES.iter().enumerate() {
             for f in in_turn(device, &Nonlinearity::examples(), at) {
                 let map = dense(d, s, f.clone(), 0.3);

@@ -5,7 +5,7 @@ use crate::{
     Result,
     device::{Device, GpuDevice, Matrix, gpu::Dispatch},
     form::{
-        self, DenseForm, Shape,
+        self, DenseForm, Shape, Way,
         tile::{self, Tile},
     },
     ops::{Binding, Nonlinearity, Op, Variant, dispatch::narrow, few::FewRows},
@@ -75,6 +75,9 @@ impl Map {
         map: &DenseMap,
         forced: Option<DenseForm>,
     ) -> Result<Self> {
+        if let Some(DenseForm::Tile(tile)) = forced {
+            tile.check(gpu)?;
+        }
         let device = Device::Gpu(gpu.clone());
         let (depth, freqs) = (map.depth(), map.freqs());
         let mut w_ds = Matrix::new(&device, depth.next_multiple_of(4), freqs)?;

@@ -36,7 +36,7 @@ pub(super) fn run(device: &Device, outcome: &mut Outcome) -> Result<()> {
     let sums = GramAccumulator::new(device, d, t)?;
     compare(device, sums, MANY, outcome)?;
     if device.is_gpu() {
-        for &tile in menu(device, tile::SQUARE_MENU) {
+        for tile in menu(device, tile::SQUARE_MENU) {
             let sums = GramAccumulator::with_tile(device, d, t, tile, Panels::WHOLE)?;
             compare(device, sums, SOME, outcome)?;
         }
