@@ -3,9 +3,9 @@
 // C = H D1 H D2 H D3, H unnormalised.
 //
 // Grid: one workgroup per ROWS rows and block, blocks fastest, so that neighbours find x in cache;
-// T x ROWS invocations, E elements in registers, ROWS * N floats <= 16 KiB of workgroup memory.
-// Requires: signs = for each block the words of B (or of D3, D2, D1), sign_words each, bit i set
-// for -1; permutation = for each block N (at least 8) 16-bit places in the exchange, two a word;
+// T x ROWS invocations, E elements in registers, ROWS * N floats <= 16 KiB of workgroup memory, or
+// N = 8192 in 32 KiB. Requires: signs = for each block the words of B (or of D3, D2, D1),
+// sign_words each, bit i set for -1; permutation = for each block N (at least 8) 16-bit places in the exchange, two a word;
 // diagonal = G, N (at least 8) a block; feature = the radii of all frequencies, then (FORM 1) their
 // phases. Frequencies beyond the last are not stored. FORM: 0 paired cosine and sine, 1 cosine with
 // phase.
@@ -126,7 +126,7 @@ fn main(
     // D2, back to layout A, and D1.
 //@ for r in 0..E
     {
-        let i = first${r / T} + ${APART_B * (r % T)}u;
+        let i = first${r / T} + ${APART_B * (r % T) + r / 16 * UPPER}u;
         v${r} = flip(v${r}, signs[sign_at + params.sign_words + i / 32u], i % 32u);
     }
 //@ end
@@ -149,7 +149,8 @@ fn main(
         var f = vec4u(0u);
         var turns = vec4f(0.0);
 //@ for c in 0..GROUP
-        f[${c}] = block * ${N}u + first${(GROUP * j + c) / T} + ${APART_B * ((GROUP * j + c) % T)}u;
+//@ let R = GROUP * j + c
+        f[${c}] = block * ${N}u + first${R / T} + ${APART_B * (R % T) + R / 16 * UPPER}u;
 //@ if FORM == 0
         turns[${c}] = feature[min(f[${c}], last)] * v${GROUP * j + c};
 //@ else

@@ -1,6 +1,6 @@
 //! Every shader of the registry, in every variant, without a GPU: it expands, parses, validates
 //! with no capabilities but those of its op, binds what its Rust side says, and fits the workgroup
-//! memory that every adapter has, or that its tile asks an adapter for.
+//! memory that every adapter has, or that an adapter is asked for.
 
 use bochner::{
     form::Tile,
@@ -13,10 +13,12 @@ use naga::{
 
 const WORKGROUP_BYTES: u32 = 16_384;
 
-/// Workgroup memory that a variant may take.
+/// Workgroup memory that a variant may take: two stages of a tile, and a row of 2^13 floats, are for
+/// adapters that have more than the least.
 fn most_bytes(variant: &Variant) -> u32 {
-    let asked = Tile::of(variant).map_or(0, |tile| tile.workgroup_bytes());
-    asked.max(WORKGROUP_BYTES)
+    let tile = Tile::of(variant).map_or(0, |tile| tile.workgroup_bytes());
+    let row = variant.get("LOG_N").map_or(0, |log_n| 4 << log_n);
+    WORKGROUP_BYTES.max(tile).max(row)
 }
 
 /// What an op needs of an adapter beyond WebGPU's minimum.

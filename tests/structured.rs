@@ -6,6 +6,7 @@ mod common;
 use bochner::{
     Device, Matrix,
     features::{Affine, Fastfood, FeatureMap, Form, Sorf},
+    form::{Registers, Way, tuning},
     kernels::Gaussian,
     ops::{
         projection::{DenseMap, Projection},
@@ -59,6 +60,37 @@ fn features(device: &Device, map: &StructuredMap, x: &Array2<f32>) -> Array2<f32
     let mut z_nd = poisoned(device, x.nrows(), map.outputs());
     op.run(&x_nd, &mut z_nd).expect("runs");
     z_nd.download().expect("reads back")
+}
+
+/// Rows of 8192 elements in one dispatch, where there is workgroup memory for them, do the additions
+/// of those in stages in the same order; SORF's second transform alone goes backwards there.
+#[test]
+fn rows_of_8192_have_the_same_bits_in_one_dispatch() {
+    // Devices of its own: other tests ask theirs for what they choose.
+    for device in Device::all_gpus().expect("every adapter opens") {
+        let Device::Gpu(gpu) = &device else { continue };
+        if !gpu.is_software() || gpu.report().workgroup_bytes < 32_768 {
+            println!("not compared on {device:?}");
+            continue;
+        }
+        let x = normal(5, 8192, 7);
+        let [fastfood, sorf] = maps(8000, 8192, Form::Paired);
+        let mut both = Registers::ALL.iter().map(|way| {
+            tuning::force(gpu, Some(way.name())).expect("is known");
+            let x_nd = Matrix::upload(&device, x.view()).expect("fits");
+            let mut y_nd = poisoned(&device, 5, 8192);
+            let transform = WalshHadamard::new(8192).expect("a power of two");
+            transform.run_into(&x_nd, &mut y_nd).expect("runs");
+            let x = x.slice(s![.., ..8000]).to_owned();
+            let maps = [&fastfood, &sorf].map(|map| features(&device, map, &x));
+            (y_nd.download().expect("reads back"), maps)
+        });
+        let (one, stages) = (both.next().expect("few"), both.next().expect("many"));
+        assert!(one.0 == stages.0, "transforms on {device:?}");
+        assert!(one.1[0] == stages.1[0], "Fastfood on {device:?}");
+        // Negative control: it is another way.
+        assert!(one.1[1] != stages.1[1], "SORF on {device:?}");
+    }
 }
 
 /// The same frequencies as a dense matrix give the same features.

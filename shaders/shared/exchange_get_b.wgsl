@@ -1,6 +1,6 @@
 //@ for r in 0..E
 //@ if DEEP
-//@ let C = r * APART_B
+//@ let C = r * APART_B + r / 16 * UPPER
 //@ include place_of_c
     v${r} = exchange[base + (at_b ^ ${XOR}u) + ${ADD}u];
 //@ else

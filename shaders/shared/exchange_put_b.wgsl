@@ -1,7 +1,7 @@
     // Registers in layout B go to where layout A would put them.
 //@ for r in 0..E
 //@ if DEEP
-//@ let C = r * APART_B
+//@ let C = r * APART_B + r / 16 * UPPER
 //@ include place_of_c
     exchange[base + (at_b ^ ${XOR}u) + ${ADD}u] = v${r};
 //@ else

@@ -3,7 +3,7 @@
 use super::Way;
 use crate::device::{GpuDevice, gpu::AdapterKind};
 
-/// How much of a row an invocation holds. Sums are the same, and but for SORF's of 2048 and 4096
+/// How much of a row an invocation holds. Sums are the same, and but for SORF's of 2048 to 8192
 /// columns in the same order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Registers {

@@ -46,7 +46,10 @@ impl Structured {
 
     /// How often a GPU reads and writes each element of a block.
     pub(crate) fn passes(&self) -> u32 {
-        gpu::passes(&self.map)
+        match &self.loaded {
+            Loaded::Cpu(_) => 1,
+            Loaded::Gpu(tables) => gpu::passes(&self.map, tables),
+        }
     }
 
     /// Writes `z`, shape `[rows, D]`, for `x` of shape `[rows, d]`, both on the map's device.

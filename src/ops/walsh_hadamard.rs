@@ -9,7 +9,7 @@ mod menu;
 
 pub(crate) use cpu::transform;
 pub(crate) use exchange::SUBGROUP_OP;
-pub(super) use gpu::{LOG_STRIDED, LOG_WHOLE};
+pub(super) use gpu::{LOG_STRIDED, LOG_WHOLE, log_most, log_whole};
 pub(crate) use gpu::{OP, forms};
 pub(super) use layout::{RowLayout, columns, of_both, strided_invocations};
 pub(crate) use menu::MENU;
@@ -119,9 +119,12 @@ impl WalshHadamard {
         1 << self.log_n
     }
 
-    /// How often a GPU reads and writes each element.
-    pub(crate) fn passes(&self) -> u32 {
-        1 + self.strided_passes().count() as u32
+    /// How often a device reads and writes each element; of the CPU nobody asks.
+    pub(crate) fn passes(&self, device: &Device) -> u32 {
+        match device {
+            Device::Gpu(gpu) if !self.is_whole(gpu) => 1 + self.strided_passes().count() as u32,
+            _ => 1,
+        }
     }
 
     /// Always false: a row has at least two elements.

@@ -67,7 +67,7 @@ impl Job for Transform {
         let device = self.x_nd.device();
         way(device, || match self.op.exchange(device, self.block) {
             Some(exchange) => exchange.name().into(),
-            None => passes(self.op.passes()),
+            None => passes(self.op.passes(device)),
         })
     }
 

@@ -52,9 +52,9 @@ fn features_at_every_length(device: &Device, outcome: &mut Outcome) -> Result<()
 }
 
 /// One wrong sign, two exchanged entries of the permutation, lost radii and a lost phase must all
-/// be noticed, in the fused form and in the one for long rows.
+/// be noticed, in the fused form and in the one for long rows, which begin beyond 4096 or 8192.
 fn controls(device: &Device, outcome: &mut Outcome) -> Result<()> {
-    for (d, s) in [(50, 150), (5000, 9000)] {
+    for (d, s) in [(50, 150), (5000, 9000), (9000, 17_000)] {
         for form in [Nonlinearity::CosSin, Nonlinearity::Cos] {
             let x = normal(3, d, 1);
             for map in maps(d, s, &form) {

@@ -14,7 +14,8 @@ use crate::{
         dispatch::{fold, moved, narrow},
         product,
         walsh_hadamard::{
-            LOG_STRIDED, LOG_WHOLE, RowLayout, WalshHadamard, columns, of_both, strided_invocations,
+            LOG_STRIDED, LOG_WHOLE, RowLayout, WalshHadamard, columns, log_most, log_whole,
+            of_both, strided_invocations,
         },
     },
 };
@@ -37,7 +38,7 @@ pub(crate) static OP: Op = Op {
 
 /// The variants of adapters that use registers so.
 pub(crate) fn forms(registers: Registers) -> Vec<Variant> {
-    let lengths = 1..=LOG_WHOLE;
+    let lengths = 1..=log_most(registers);
     let kinds = [(0, 0), (0, 1), (1, 0), (1, 1)];
     lengths
         .flat_map(|k| kinds.map(|(kind, form)| variant(k, kind, form, registers)))
@@ -157,6 +158,8 @@ pub(super) struct Tables {
     feature: Matrix,
     /// As they were when the places of a permutation were translated.
     registers: Registers,
+    /// Whether rows take one dispatch.
+    whole: bool,
     /// Features of the rows in work of [`predict`], kept between calls.
     scratch: Option<Matrix>,
 }
@@ -167,6 +170,7 @@ impl Tables {
         let n = map.padded;
         let log_n = n.trailing_zeros();
         let registers = Registers::of(gpu);
+        let whole = log_n <= log_whole(gpu.report().workgroup_bytes, registers);
         let signs: Vec<u32> = map.signs.iter().copied().collect();
         let (mut places, mut diagonal) = (vec![0; 4], vec![0.0; 4]);
         if let Mixing::Fastfood {
@@ -177,7 +181,7 @@ impl Tables {
             // The fused shader loads eight neighbours at once; in its exchange an element has a
             // place of its own.
             let width = n.max(8);
-            let layout = (log_n <= LOG_WHOLE).then(|| RowLayout::new(log_n, registers));
+            let layout = whole.then(|| RowLayout::new(log_n, registers));
             places = vec![0; map.blocks() * width];
             diagonal = vec![0.0; map.blocks() * width];
             // Workgroup memory holds element i at `address(i)`: translated here, the gather of the
@@ -200,6 +204,7 @@ impl Tables {
         Ok(Self {
             gpu: gpu.clone(),
             registers,
+            whole,
             scratch: None,
             signs: table(device, &signs)?,
             permutation: table(device, &places)?,
@@ -237,7 +242,7 @@ pub(super) fn run(
 ) -> Result<()> {
     let gpu = &tables.gpu;
     let log_n = map.padded.trailing_zeros();
-    if log_n > LOG_WHOLE {
+    if !tables.whole {
         return run_long(map, tables, x_nd, row0, z_nd);
     }
     let params = Params {
@@ -307,11 +312,12 @@ fn buffers<'a>(tables: &'a Tables, x: &'a Matrix, y: &'a Matrix) -> Result<[&'a 
 }
 
 /// How often each element of a block is read and written: once where rows fit workgroup memory.
-pub(super) fn passes(map: &StructuredMap) -> u32 {
-    if map.padded.trailing_zeros() <= LOG_WHOLE {
+pub(super) fn passes(map: &StructuredMap, tables: &Tables) -> u32 {
+    if tables.whole {
         return 1;
     }
-    let transform = WalshHadamard::new(map.padded).map_or(0, |transform| transform.passes());
+    let strided = WalshHadamard::new(map.padded).map_or(0, |t| t.strided_passes().count());
+    let transform = 1 + strided as u32;
     match map.mixing {
         Mixing::Fastfood { .. } => 2 * transform,
         Mixing::Sorf => 3 * transform,

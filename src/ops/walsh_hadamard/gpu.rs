@@ -1,5 +1,5 @@
-//! Transforms on a GPU: rows of up to 2^12 elements in one dispatch, longer ones as short rows
-//! first and then in passes over levels that lie far apart.
+//! Transforms on a GPU: rows of up to 2^12 or 2^13 elements in one dispatch, longer ones as short
+//! rows first and then in passes over levels that lie far apart.
 
 use super::{
     MENU, WalshHadamard,
@@ -28,14 +28,35 @@ pub(crate) static OP: Op = Op {
 
 /// The variants of adapters that use registers so.
 pub(crate) fn forms(registers: Registers) -> Vec<Variant> {
-    let wholes = (1..=LOG_WHOLE).flat_map(|k| [false, true].map(|p| whole(k, p, registers).1));
+    let wholes =
+        (1..=log_most(registers)).flat_map(|k| [false, true].map(|p| whole(k, p, registers).1));
     wholes
         .chain((1..=LOG_STRIDED).map(|levels| strided_variant(levels, registers)))
         .collect()
 }
 
-/// Rows up to 2^12 fit workgroup memory and take one dispatch.
+/// Rows up to 2^12 fit the workgroup memory of every adapter and take one dispatch.
 pub(in crate::ops) const LOG_WHOLE: u32 = 12;
+
+/// The longest rows that take one dispatch on some adapter: of 2^13 elements, where an invocation
+/// holds few of them.
+pub(in crate::ops) fn log_most(registers: Registers) -> u32 {
+    match registers {
+        Registers::Few => LOG_WHOLE + 1,
+        Registers::Many => LOG_WHOLE,
+    }
+}
+
+/// The longest rows that take one dispatch in so many bytes of workgroup memory.
+pub(in crate::ops) fn log_whole(workgroup_bytes: u32, registers: Registers) -> u32 {
+    let most = log_most(registers);
+    if workgroup_bytes >= 4 << most {
+        most
+    } else {
+        LOG_WHOLE
+    }
+}
+
 /// A pass over longer rows takes at most this many levels.
 pub(in crate::ops) const LOG_STRIDED: u32 = 5;
 
@@ -53,7 +74,10 @@ impl WalshHadamard {
             return Ok(());
         }
         // Levels commute, so that those within parts of 2^12 may come first.
-        let log_part = self.log_n.min(LOG_WHOLE);
+        let log_part = match self.is_whole(gpu) {
+            true => self.log_n,
+            false => LOG_WHOLE,
+        };
         let parts = 1 << (self.log_n - log_part);
         // A row longer than one dispatch takes is as many short rows first.
         let params = Params {
@@ -69,7 +93,7 @@ impl WalshHadamard {
             inner4: 0,
         };
         let buffers = [x, y_nd.gpu(gpu, "y")?];
-        let (op, rows_each, variant) = self.variant(gpu, in_place, y_nd)?;
+        let (op, rows_each, variant) = self.variant(gpu, log_part, in_place, y_nd)?;
         gpu.dispatch(&Dispatch {
             op,
             variant,
@@ -78,8 +102,14 @@ impl WalshHadamard {
             workgroups: fold(params.rows.div_ceil(rows_each)),
             work: moved(y_nd),
         })?;
-        self.strided_passes()
-            .try_for_each(|pass| self.strided(gpu, pass, y_nd))
+        let mut passes = self.strided_passes().filter(|_| parts > 1);
+        passes.try_for_each(|pass| self.strided(gpu, pass, y_nd))
+    }
+
+    /// Whether a row takes one dispatch on an adapter.
+    pub(super) fn is_whole(&self, gpu: &GpuDevice) -> bool {
+        let bytes = gpu.report().workgroup_bytes;
+        self.log_n <= log_whole(bytes, Registers::of(gpu))
     }
 
     /// What transforms the rows of y, or parts of them, in one dispatch, and how many of them a
@@ -87,6 +117,7 @@ impl WalshHadamard {
     fn variant(
         &self,
         gpu: &GpuDevice,
+        log_part: u32,
         in_place: bool,
         y_nd: &Matrix,
     ) -> Result<(&'static Op, u32, Variant)> {
@@ -104,8 +135,7 @@ impl WalshHadamard {
                 (&SUBGROUP_OP, rows, variant)
             }
             _ => {
-                let (rows, variant) =
-                    whole(self.log_n.min(LOG_WHOLE), in_place, Registers::of(gpu));
+                let (rows, variant) = whole(log_part, in_place, Registers::of(gpu));
                 (&OP, rows, variant)
             }
         })

@@ -20,7 +20,7 @@ pub(in crate::ops) struct RowLayout {
     log_n: u32,
     log_e: u32,
     /// Rows of a workgroup: at most 16 KiB and 256 invocations, 64 invocations where rows are
-    /// short.
+    /// short; or one of 32 KiB.
     pub(in crate::ops) rows: u32,
 }
 
@@ -37,7 +37,7 @@ impl RowLayout {
         Self {
             log_n,
             log_e,
-            rows: (4096 >> log_n).min(128 / invocations),
+            rows: (4096 >> log_n).min(128 / invocations).max(1),
         }
     }
 
@@ -122,6 +122,7 @@ pub(in crate::ops) fn of_both(forms: fn(Registers) -> Vec<Variant>) -> Vec<Varia
 
 #[cfg(test)]
 mod tests {
+    use super::super::log_whole;
     use super::*;
 
     /// The elements in one register of all invocations of a row, by layout, as
@@ -129,16 +130,41 @@ mod tests {
     fn elements(log_n: u32, layout: char, r: u32) -> Vec<u32> {
         let (n, t) = (1 << log_n, 1 << (log_n - 5));
         let of = |i: u32| match layout {
+            'A' if t == 256 => r % 8 + 8 * (i % 64) + 512 * (r / 8) + 2048 * (i / 64),
             'A' => r % 8 + 8 * (i % (t / 2)) + 4 * t * (r / 8) + 16 * t * (i / (t / 2)),
+            'M' if t == 256 => {
+                i % 8 + 8 * (r / 2) + 128 * (i / 8 % 16) + 2048 * (r % 2) + 4096 * (i / 128)
+            }
             'M' => i % 8 + 8 * (r / 2) + 128 * (i / 8) + r % 2 * n / 2,
+            _ if t == 256 => i % 128 + 128 * (r % 16) + 2048 * (i / 128) + 4096 * (r / 16),
             _ => i + t * r,
         };
         (0..t).map(of).collect()
     }
 
     #[test]
+    fn rows_of_8192_take_one_dispatch_where_there_is_memory_for_them() {
+        for (bytes, registers, longest) in [
+            (16_384, Registers::Few, 12),
+            (32_767, Registers::Few, 12),
+            (32_768, Registers::Few, 13),
+            (65_536, Registers::Few, 13),
+            (65_536, Registers::Many, 12),
+        ] {
+            assert_eq!(
+                log_whole(bytes, registers),
+                longest,
+                "{bytes} {registers:?}"
+            );
+            let layout = RowLayout::new(longest, registers);
+            assert!(4 * (layout.rows << longest) <= bytes);
+            assert!(layout.rows << (longest - layout.log_e) <= 256);
+        }
+    }
+
+    #[test]
     fn neighbours_hit_all_banks_in_every_layout() {
-        for log_n in [11, 12] {
+        for log_n in [11, 12, 13] {
             let layout = RowLayout::new(log_n, Registers::Few);
             for name in ['A', 'M', 'B'] {
                 let mut seen = vec![false; 1 << log_n];
