@@ -5,10 +5,10 @@
 // Grid: one workgroup per ROWS rows and block, blocks fastest, so that neighbours find x in cache;
 // T x ROWS invocations, E elements in registers, ROWS * N floats <= 16 KiB of workgroup memory, or
 // N = 8192 in 32 KiB. Requires: signs = for each block the words of B (or of D3, D2, D1),
-// sign_words each, bit i set for -1; permutation = for each block N (at least 8) 16-bit places in the exchange, two a word;
-// diagonal = G, N (at least 8) a block; feature = the radii of all frequencies, then (FORM 1) their
-// phases. Frequencies beyond the last are not stored. FORM: 0 paired cosine and sine, 1 cosine with
-// phase.
+// sign_words each, bit i set for -1; permutation = for each block N (at least 8) 16-bit places in
+// the exchange, two a word; diagonal = G, N (at least 8) a block; feature = the radii of all
+// frequencies, then (FORM 1) their phases. Frequencies beyond the last are not stored. FORM: 0
+// paired cosine and sine, 1 cosine with phase.
 //@ include row_layout
 //@ include cos2pi
 struct Params {

@@ -4,11 +4,11 @@
 // Neither QUADS nor STRIDED: whole rows of N <= 8192. Grid: one workgroup per ROWS rows, T x ROWS
 // invocations, each E elements in registers, one exchange through workgroup memory or two (ROWS * N
 // floats <= 16 KiB, or N = 8192 in 32 KiB). QUADS: the same for 16 <= N <= 1024 with everything in
-// vec4s, eight in each of 128 invocations, ROWS = 4096 / N; two exchanges, so that neighbours load neighbours and store
-// neighbours. STRIDED: one pass over longer rows in place: levels between elements inner4 vec4s
-// apart, E = 1 << LOG_E of them, in COLUMNS neighbouring columns an invocation. Grid: (ceil(4 row4
-// / COLUMNS / E / 64), rows) workgroups of 64 invocations. Requires: rows whole vec4s apart. The
-// padding of rows shorter than a vec4 is left alone.
+// vec4s, eight in each of 128 invocations, ROWS = 4096 / N; two exchanges, so that neighbours load
+// neighbours and store neighbours. STRIDED: one pass over longer rows in place: levels between
+// elements inner4 vec4s apart, E = 1 << LOG_E of them, in COLUMNS neighbouring columns an
+// invocation. Grid: (ceil(4 row4 / COLUMNS / E / 64), rows) workgroups of 64 invocations. Requires:
+// rows whole vec4s apart. The padding of rows shorter than a vec4 is left alone.
 //@ include row_layout
 //@ include columns
 struct Params {

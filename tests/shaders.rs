@@ -13,8 +13,8 @@ use naga::{
 
 const WORKGROUP_BYTES: u32 = 16_384;
 
-/// Workgroup memory that a variant may take: two stages of a tile, and a row of 2^13 floats, are for
-/// adapters that have more than the least.
+/// Workgroup memory that a variant may take: two stages of a tile, and a row of 2^13 floats, are
+/// for adapters that have more than the least.
 fn most_bytes(variant: &Variant) -> u32 {
     let tile = Tile::of(variant).map_or(0, |tile| tile.workgroup_bytes());
     let row = variant.get("LOG_N").map_or(0, |log_n| 4 << log_n);

@@ -62,8 +62,9 @@ fn features(device: &Device, map: &StructuredMap, x: &Array2<f32>) -> Array2<f32
     z_nd.download().expect("reads back")
 }
 
-/// Rows of 8192 elements in one dispatch, where there is workgroup memory for them, do the additions
-/// of those in stages in the same order; SORF's second transform alone goes backwards there.
+/// Rows of 8192 elements in one dispatch, where there is workgroup memory for them, do the
+/// additions of those in stages in the same order; SORF's second transform alone goes backwards
+/// there.
 #[test]
 fn rows_of_8192_have_the_same_bits_in_one_dispatch() {
     // Devices of its own: other tests ask theirs for what they choose.

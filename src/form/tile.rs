@@ -31,8 +31,8 @@ pub struct Tile {
     /// Whether 32 neighbours are 4 rows of 8 where they would be 2 of 16: they then ask workgroup
     /// memory for fewer places.
     pub lanes_4x8: bool,
-    /// Whether values of one depth are loaded before the multiply-adds of the depth before; all of a
-    /// stage is then written out.
+    /// Whether values of one depth are loaded before the multiply-adds of the depth before; all of
+    /// a stage is then written out.
     pub ahead: bool,
     /// Stages that workgroup memory holds: with two of them invocations wait for each other once a
     /// stage, with one twice.

@@ -128,8 +128,8 @@ impl Projection {
 
     /// As [`Self::load`], with one form instead of the adapter's own: [`DenseForm::Few`], or a tile
     /// shape of [`tile::MENU`] ([`tile::PREDICT_MENU`] if it is to
-    /// [predict](super::predict::Predict)). Errors with [`Error::Unsupported`] on a shape that takes
-    /// more workgroup memory than the adapter has.
+    /// [predict](super::predict::Predict)). Errors with [`Error::Unsupported`] on a shape that
+    /// takes more workgroup memory than the adapter has.
     ///
     /// [`tile::MENU`]: crate::form::tile::MENU
     /// [`tile::PREDICT_MENU`]: crate::form::tile::PREDICT_MENU

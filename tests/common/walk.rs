@@ -19,8 +19,8 @@ enum Value {
     Unknown,
     /// A number, or whether, in each lane where it is known.
     Lanes(Vec<Option<u32>>),
-    /// One of these, nobody knows which: what an unknown number leaves when it is divided by a known
-    /// one.
+    /// One of these, nobody knows which: what an unknown number leaves when it is divided by a
+    /// known one.
     OneOf(Vec<Vec<Option<u32>>>),
     /// The three numbers of a place.
     Place([Vec<u32>; 3]),
@@ -465,8 +465,8 @@ fn merge(old: &Value, new: Value, mask: &Mask) -> Value {
 /// The most divisors, and with them alternatives, that are followed.
 const MOST: u32 = 4;
 
-/// What an unknown number leaves when it is divided by a small one that all lanes know: in each lane
-/// any of these, and as lanes are looked at one by one, the same in all of them at a time.
+/// What an unknown number leaves when it is divided by a small one that all lanes know: in each
+/// lane any of these, and as lanes are looked at one by one, the same in all of them at a time.
 fn rests([left, right]: &[Value; 2]) -> Option<Value> {
     let (Value::Unknown, Value::Lanes(by)) = (left, right) else {
         return None;
