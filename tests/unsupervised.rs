@@ -120,7 +120,7 @@ fn components_count_rows_by_their_weights() {
         source.with_weights(weights).expect("weights")
     };
     for device in devices() {
-        let pca = pca(64).components(3).device(&device);
+        let pca = pca(64).components(3).device(device);
         let with = pca.fit(&mut weighted(1.0)).expect("fits");
         let without = pca.fit(&x.select(Axis(0), &often)).expect("fits");
         let of = |model: &Model<Array2<f64>>| {
