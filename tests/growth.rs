@@ -184,15 +184,16 @@ fn weights_count_where_they_are_taken() {
     let whole = density.fit(&mut weighted(0, 100)).expect("fits");
     let off = apart(growing.model().expect("a model").linear(), whole.linear());
     assert!(off < 1e-12, "{off:e}");
-    let refused = KernelPca::on(map())
-        .device(&Device::cpu())
-        .start(&mut weighted(0, 40));
-    assert!(
-        refused
-            .expect_err("no weights")
-            .to_string()
-            .contains("weights")
-    );
+    let pca = KernelPca::on(map()).components(2).device(&Device::cpu());
+    let mut growing = pca.start(&mut weighted(0, 40)).expect("starts");
+    growing.add(&mut weighted(40, 100)).expect("adds");
+    let grown = growing.model().expect("a model");
+    let grown = grown.linear().principal.as_ref().expect("some");
+    let whole = pca.fit(&mut weighted(0, 100)).expect("fits");
+    let whole = whole.linear().principal.as_ref().expect("some");
+    for (grown, whole) in grown.variance_t.iter().zip(&whole.variance_t) {
+        assert!((grown - whole).abs() < 1e-6 * whole, "{grown} {whole}");
+    }
 }
 
 #[test]
