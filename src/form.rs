@@ -30,6 +30,11 @@ pub enum DenseForm {
         /// Parts of the depth.
         splits: usize,
     },
+    /// Matrix units, of projections alone: products of f16 that are summed in f32.
+    Units {
+        /// Rows, columns and depths of a fragment.
+        side: u32,
+    },
 }
 
 impl DenseForm {
@@ -39,6 +44,7 @@ impl DenseForm {
             Self::Tile(tile) => tile.name.into(),
             Self::Few { splits: 1 } => few::NAME.into(),
             Self::Few { splits } => format!("{}/{splits}", few::NAME),
+            Self::Units { side } => format!("units-{side}x{side}"),
         }
     }
 }

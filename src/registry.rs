@@ -33,7 +33,11 @@ pub struct Row {
 pub const REGISTRY: &[Row] = &[
     Row {
         op: "projection",
-        shaders: &[&projection::OP],
+        shaders: &[
+            &projection::OP,
+            &projection::UNITS_OP,
+            &projection::SCALES_OP,
+        ],
         check: projection::check::run,
         bench: bench::PROJECTION,
     },
@@ -163,6 +167,15 @@ pub fn is_default(op: &Op, variant: &Variant, kind: AdapterKind) -> bool {
             return match kind {
                 AdapterKind::Discrete => size == 32,
                 AdapterKind::Software => size <= 16,
+                _ => false,
+            };
+        }
+        // On NVIDIA's GPUs and AMD's fragments of 16, on Apple's of 8, where f16 are no vec4s.
+        "projection_units" => {
+            let [side, size, quads] = ["F", "SIZE", "QUADS"].map(|name| variant.get(name));
+            return match kind {
+                AdapterKind::Discrete => (side, size) == (Some(16), Some(32)),
+                AdapterKind::Integrated => (side, size, quads) == (Some(8), Some(32), Some(0)),
                 _ => false,
             };
         }

@@ -12,6 +12,7 @@ mod amx;
 #[cfg(target_arch = "x86_64")]
 mod codes;
 pub(crate) mod cos2pi;
+pub(crate) mod f16;
 #[cfg(target_arch = "x86_64")]
 mod half;
 mod hint;

@@ -11,20 +11,27 @@ use naga::{
     valid::{Capabilities, ValidationFlags, Validator},
 };
 
-const WORKGROUP_BYTES: u32 = 16_384;
+/// What every adapter has of workgroup memory and of invocations.
+const EVERYWHERE: (u32, u32) = (16_384, 256);
 
-/// Workgroup memory that a variant may take: two stages of a tile, and a row of 2^13 floats, are
-/// for adapters that have more than the least.
-fn most_bytes(variant: &Variant) -> u32 {
+/// What a variant may take of them. Two stages of a tile, a row of 2^13 floats, and matrix units
+/// are for adapters that have more than the least.
+fn most(op: &Op, variant: &Variant) -> (u32, u32) {
+    if op.name == "projection_units" {
+        return (38_920, 512);
+    }
     let tile = Tile::of(variant).map_or(0, |tile| tile.workgroup_bytes());
     let row = variant.get("LOG_N").map_or(0, |log_n| 4 << log_n);
-    WORKGROUP_BYTES.max(tile).max(row)
+    (EVERYWHERE.0.max(tile).max(row), EVERYWHERE.1)
 }
 
 /// What an op needs of an adapter beyond WebGPU's minimum.
 fn capabilities(op: &Op) -> Capabilities {
     match op.name {
         "walsh_hadamard_subgroup" => Capabilities::SUBGROUP,
+        "projection_units" => {
+            Capabilities::SUBGROUP | Capabilities::SHADER_FLOAT16 | Capabilities::COOPERATIVE_MATRIX
+        }
         _ => Capabilities::empty(),
     }
 }
@@ -87,7 +94,8 @@ fn check(op: &Op, variant: &Variant, module: &naga::Module) -> Result<(), String
             op.bindings.len()
         ));
     }
-    if workgroup > most_bytes(variant) {
+    let (most_bytes, most_invocations) = most(op, variant);
+    if workgroup > most_bytes {
         return Err(format!(
             "{}: {workgroup} bytes of workgroup memory",
             op.name
@@ -99,7 +107,7 @@ fn check(op: &Op, variant: &Variant, module: &naga::Module) -> Result<(), String
         .find(|e| e.name == "main")
         .ok_or("no main")?;
     let invocations: u32 = entry.workgroup_size.iter().product();
-    if invocations > 256 {
+    if invocations > most_invocations {
         return Err(format!("{}: {invocations} invocations", op.name));
     }
     Ok(())

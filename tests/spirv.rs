@@ -35,10 +35,15 @@ fn options(op: &Op) -> spv::Options<'static> {
     }
 }
 
+/// What some op needs of an adapter beyond WebGPU's minimum.
+const CAPABILITIES: Capabilities = Capabilities::SUBGROUP
+    .union(Capabilities::SHADER_FLOAT16)
+    .union(Capabilities::COOPERATIVE_MATRIX);
+
 fn spirv(op: &Op, variant: &Variant) -> Vec<u32> {
     let text = op.text(variant).expect("expands");
     let module = naga::front::wgsl::parse_str(&text).expect("parses");
-    let mut validator = Validator::new(ValidationFlags::all(), Capabilities::SUBGROUP);
+    let mut validator = Validator::new(ValidationFlags::all(), CAPABILITIES);
     let info = validator.validate(&module).expect("validates");
     spv::write_vec(&module, &info, &options(op), None).expect("translates")
 }

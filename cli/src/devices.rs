@@ -8,6 +8,7 @@ use anyhow::Result;
 use bochner::{
     Device,
     device::{AdapterReport, CpuDevice, cpu::instruction_set},
+    ops::projection,
 };
 use serde_json::json;
 use std::fmt::Write;
@@ -21,7 +22,9 @@ pub(crate) struct Args {
 
 /// Lists the adapters, the CPU backend, and which one `auto` takes.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let listing = quietly(Device::report);
+    let mut listing = quietly(Device::report);
+    try_units(&mut listing.adapters)?;
+    let listing = listing;
     let (device, why) = &listing.auto;
     if args.output.json {
         let mut devices: Vec<Value> = listing.adapters.iter().map(adapter_json).collect();
@@ -54,6 +57,22 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     report::to_stdout(&text)
 }
 
+/// Where an adapter lists matrix units it is opened, and they are tried.
+fn try_units(adapters: &mut [AdapterReport]) -> Result<()> {
+    let listed = |a: &&mut AdapterReport| a.refusal.is_none() && a.units.is_ok();
+    if !adapters.iter_mut().any(|a| listed(&a)) {
+        return Ok(());
+    }
+    let opened = quietly(Device::all_gpus)?;
+    let usable = adapters.iter_mut().filter(|a| a.refusal.is_none());
+    for (adapter, device) in usable.zip(&opened) {
+        if let (true, Device::Gpu(gpu)) = (adapter.units.is_ok(), device) {
+            adapter.units = projection::units(gpu)?;
+        }
+    }
+    Ok(())
+}
+
 fn adapter_json(adapter: &AdapterReport) -> Value {
     json!({
         "name": adapter.name,
@@ -66,6 +85,10 @@ fn adapter_json(adapter: &AdapterReport) -> Value {
         "workgroup_bytes": adapter.workgroup_bytes,
         "workgroup_invocations": adapter.workgroup_invocations,
         "subgroup": [adapter.subgroup.0, adapter.subgroup.1],
+        "units": match &adapter.units {
+            Ok(side) => json!({"side": side, "refusal": null}),
+            Err(why) => json!({"side": null, "refusal": why}),
+        },
     })
 }
 
@@ -88,6 +111,15 @@ fn adapter_text(adapter: &AdapterReport, text: &mut String) {
             ),
         ),
     ];
+    lines.push((
+        "units",
+        match &adapter.units {
+            Ok(side) => format!(
+                "{side} x {side} of f16, summed in f32, for projections; --exact leaves them out"
+            ),
+            Err(why) => format!("none: {why}; projections are computed in f32"),
+        },
+    ));
     if let Some(refusal) = &adapter.refusal {
         lines.push(("too small", refusal.clone()));
     }

@@ -14,6 +14,7 @@ mod speed;
 mod submission;
 mod timing;
 mod transfer;
+pub(crate) mod units;
 mod upload;
 
 pub use adapter::{AdapterKind, AdapterReport};
@@ -71,6 +72,7 @@ struct Inner {
     /// Tile shapes that were measured to be best.
     choices: Choices,
     speed: Speed,
+    units: units::Units,
     faults: Arc<Faults>,
     /// Tests have every check of wgpu in shaders where they like.
     #[cfg(test)]
@@ -146,6 +148,7 @@ impl GpuDevice {
             ring: Ring::default(),
             choices,
             speed,
+            units: units::Units::default(),
             faults,
             #[cfg(test)]
             checked: Default::default(),

@@ -7,10 +7,13 @@ pub(super) mod gpu;
 pub(super) mod menu;
 mod products;
 mod shared;
+mod units;
 
 pub(crate) use menu::MENU;
 
 pub(crate) use gpu::OP;
+pub use units::verdict as units;
+pub(crate) use units::{OP as UNITS_OP, SCALES_OP};
 
 use super::{Loaded, Nonlinearity, nonlinearity::agree};
 use crate::{

@@ -3,7 +3,7 @@
 //! power of two, and the sums keep their bits.
 
 use super::{
-    Epilogue, Panels, PanelsView, Parts,
+    Epilogue, Panels, PanelsView, Parts, f16,
     tile::{ABREAST, STRETCH, panel_columns},
 };
 use crate::device::Line;
@@ -31,11 +31,11 @@ impl HalfPanels {
         }
         let view = panels.all();
         let values = view.data();
-        let (scale, unscale) = scale(values, 15)?;
+        let (scale, unscale) = f16::scale(values, 15)?;
         let mut data = vec![Line([0.0; 16]); values.len().div_ceil(32)];
         let halves: &mut [u16] = bytemuck::cast_slice_mut(&mut data);
         for (half, &value) in halves.iter_mut().zip(values) {
-            *half = exact_half(value * scale)?;
+            *half = f16::exact(value * scale)?;
         }
         Some(Self {
             token,
@@ -82,37 +82,6 @@ impl std::fmt::Debug for HalfPanels {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} x {} in 16 bits", self.depth, self.columns)
     }
-}
-
-/// The power of two that brings the largest value to [2^top, 2^(top + 1)), and its inverse; `None`
-/// when there is none or a power is no normal number.
-pub(super) fn scale(values: &[f32], top: i32) -> Option<(f32, f32)> {
-    let largest = values.iter().fold(0.0_f32, |m, v| m.max(v.abs()));
-    if largest == 0.0 {
-        return None;
-    }
-    let scale = libm::scalbnf(1.0, top - libm::ilogbf(largest));
-    let unscale = 1.0 / scale;
-    (scale.is_normal() && unscale.is_normal()).then_some((scale, unscale))
-}
-
-/// The f16 of a value that f16 holds exactly.
-fn exact_half(value: f32) -> Option<u16> {
-    let bits = value.to_bits();
-    let sign = (bits >> 16) as u16 & 0x8000;
-    let exponent = (bits >> 23 & 0xff) as i32 - 127;
-    let mantissa = bits & 0x7f_ffff | 0x80_0000;
-    let half = match exponent {
-        -127 => 0,
-        -14..=15 => ((exponent + 15) as u32) << 10 | mantissa >> 13 & 0x3ff,
-        -24..=-15 => mantissa >> (13 - 14 - exponent),
-        _ => return None,
-    };
-    let back = match half >> 10 {
-        0 => half as f32 * (-24_f32).exp2(),
-        e => f32::from_bits((e + 112) << 23 | (half & 0x3ff) << 13),
-    };
-    (back == value.abs()).then_some(sign | half as u16)
 }
 
 struct Product<'a, E, const ROWS: usize> {
@@ -240,11 +209,5 @@ mod tests {
         assert!(HalfPanels::of(&coarse).is_none());
         // 3e-5 has more bits than 11.
         assert!(HalfPanels::of(&fine).is_none());
-        assert_eq!(exact_half(1.0), Some(0x3c00));
-        assert_eq!(exact_half(-65504.0), Some(0xfbff));
-        assert_eq!(exact_half((-24_f32).exp2()), Some(1));
-        assert_eq!(exact_half(0.0), Some(0));
-        assert_eq!(exact_half(65536.0), None);
-        assert_eq!(exact_half((-25_f32).exp2()), None);
     }
 }

@@ -16,7 +16,7 @@ use super::{
     Epilogue, Panels, PanelsView, Parts,
     amx::{self, DEPTH, LINES, Tile, Tiles},
     codes::{code, expand},
-    half::scale,
+    f16::scale,
     tile::panel_columns,
 };
 use crate::device::Line;

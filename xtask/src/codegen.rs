@@ -72,6 +72,26 @@ pub(crate) fn check_if_possible() -> Result<()> {
     limits::hold(&rows)
 }
 
+/// `cargo xtask units`: the tests of matrix units, on the adapter of the folder that has them.
+pub(crate) fn run_units() -> Result<()> {
+    let tree = Tree::find().with_context(drivers::absent)?;
+    let suites: [&[&str]; 3] = [
+        &["--lib", "--", "units"],
+        &["--test", "units", "--"],
+        &["--test", "parity", "--", "projection_agrees_with_f64"],
+    ];
+    for suite in suites {
+        let mut tests = cargo(["test", "--release"]);
+        tests.args(suite).arg("--nocapture");
+        tree.run_by(&mut tests);
+        run(tests
+            .env("BOCHNER_REQUIRE_GPU", "1")
+            .env("BOCHNER_REQUIRE_UNITS", "1")
+            .env("BOCHNER_CACHE", "off"))?;
+    }
+    Ok(())
+}
+
 fn parse(arguments: &[String]) -> Result<Asked> {
     let mut asked = Asked {
         spirv: target_dir().join("codegen"),
@@ -132,12 +152,16 @@ impl Variant {
 
 /// Every variant by every driver, the drivers beside each other.
 fn compile(tree: &Tree, folder: &Path, variants: Vec<Variant>) -> Result<Vec<Row>> {
-    let files: Vec<PathBuf> = variants.iter().map(|v| folder.join(&v.file)).collect();
     let compiler = tree.compiler()?;
     let done = std::thread::scope(|scope| {
         let each = Driver::ALL.map(|driver| {
-            let (compiler, files) = (&compiler, &files);
-            (driver, scope.spawn(move || compiler.compile(driver, files)))
+            let compiler = &compiler;
+            let taken = variants.iter().filter(|v| driver.takes(&v.op, &v.variant));
+            let files: Vec<PathBuf> = taken.map(|v| folder.join(&v.file)).collect();
+            (
+                driver,
+                scope.spawn(move || compiler.compile(driver, &files)),
+            )
         });
         each.map(|(driver, thread)| {
             let compiled = thread.join().expect("compiling does not panic");
@@ -150,7 +174,9 @@ fn compile(tree: &Tree, folder: &Path, variants: Vec<Variant>) -> Result<Vec<Row
     }
     let mut rows = Vec::new();
     for variant in variants {
-        let compiled = columns.iter_mut().map(|(driver, column)| {
+        let taken = columns.iter_mut();
+        let taken = taken.filter(|(driver, _)| driver.takes(&variant.op, &variant.variant));
+        let compiled = taken.map(|(driver, column)| {
             let one = column.next().context("a driver left out a variant")?;
             Ok((*driver, one))
         });

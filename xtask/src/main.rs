@@ -59,6 +59,7 @@ Usage: cargo xtask COMMAND
                of multiply-adds in hot loops; errs where a default variant spills or a loop fell
                below its limit. --set-up unpacks the drivers into CODEGEN_ROOT [default:
                ~/.cache/bochner-codegen] first (Debian, as root)
+  units        the tests of matrix units, on the software adapter among those drivers that has them
   dist [TARGET]
                the program and the C library as they are handed out, in an archive with licences
                and completions, and their sizes; TARGET as rustc names it [default: this machine]
@@ -99,6 +100,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         "test" => suites::run(rest),
         "checks" => checks::run_all(),
         "codegen" => codegen::run_with(rest),
+        "units" => codegen::run_units(),
         "ci" => {
             process::step("tests", || suites::run(&[]))?;
             checks::run_all()

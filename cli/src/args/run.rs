@@ -25,6 +25,9 @@ pub(crate) struct DeviceArgs {
     /// Threads on the CPU, no more than there are cores [default: one per core]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     threads: Option<usize>,
+    /// Compute all products in f32, and none on a GPU's matrix units
+    #[arg(long)]
+    exact: bool,
 }
 
 /// Where and how to run, and what to print.
@@ -87,6 +90,9 @@ impl DeviceArgs {
             console.note(&format!("{note}; use --device gpu to make this an error"));
         }
         console.detail(&format!("device: {}", device.describe()));
+        if let (true, Device::Gpu(gpu)) = (self.exact, &device) {
+            gpu.forbid_units();
+        }
         Ok(device)
     }
 }

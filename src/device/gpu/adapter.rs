@@ -1,6 +1,6 @@
 //! Adapters: which there are, whether they are large enough, and opening one.
 
-use super::{GpuDevice, binding_limit, saved::SavedPipelines};
+use super::{GpuDevice, binding_limit, driver_code, saved::SavedPipelines, units};
 use crate::text::{human_bytes, one_line};
 use crate::{Error, Result, device::cache::Cache, error::Remedy, wait::wait};
 use std::fmt;
@@ -56,6 +56,8 @@ pub struct AdapterReport {
     pub workgroup_invocations: u32,
     /// Smallest and largest subgroup.
     pub subgroup: (u32, u32),
+    /// The side of the fragments of its matrix units that shaders can take, or why there is none.
+    pub units: std::result::Result<u32, String>,
     /// Why the adapter cannot be used, or `None`.
     pub refusal: Option<String>,
 }
@@ -81,6 +83,7 @@ impl AdapterReport {
             workgroup_bytes: limits.max_compute_workgroup_storage_size,
             workgroup_invocations: limits.max_compute_invocations_per_workgroup,
             subgroup: (info.subgroup_min_size, info.subgroup_max_size),
+            units: units::side(adapter, &limits),
             refusal: refusal(&limits),
         }
     }
@@ -98,6 +101,7 @@ impl AdapterReport {
             workgroup_bytes: 32_768,
             workgroup_invocations: 1024,
             subgroup: (32, 32),
+            units: Err("the driver lists none".into()),
             refusal: None,
         }
     }
@@ -241,7 +245,7 @@ pub(super) fn open_with(
 
 async fn open_with_later(
     adapter: &wgpu::Adapter,
-    report: AdapterReport,
+    mut report: AdapterReport,
     cache: Cache,
 ) -> Result<GpuDevice> {
     report.require_usable()?;
@@ -257,7 +261,23 @@ async fn open_with_later(
         required_limits: adapter.limits(),
         ..Default::default()
     };
-    let opened = adapter.request_device(&descriptor).await;
+    let mut opened = None;
+    if report.units.is_ok() {
+        let with_units = wgpu::DeviceDescriptor {
+            required_features: descriptor.required_features | units::FEATURES,
+            experimental_features: driver_code::experimental_features(),
+            ..descriptor.clone()
+        };
+        match adapter.request_device(&with_units).await {
+            Ok(both) => opened = Some(both),
+            // Whatever their driver thinks of them, nothing else needs them.
+            Err(e) => report.units = Err(one_line(&e.to_string())),
+        }
+    }
+    let opened = match opened {
+        Some(both) => Ok(both),
+        None => adapter.request_device(&descriptor).await,
+    };
     let (device, queue) = opened.map_err(|e| {
         Error::device(format!(
             "{} does not open: {} (largest binding {})",

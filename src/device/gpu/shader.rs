@@ -41,6 +41,7 @@ const SHARED: &[(&str, &str)] = &[
     shared!("finish_features"),
     shared!("gram_load"),
     shared!("gram_put"),
+    shared!("halves"),
     shared!("lanes"),
     shared!("levels_b"),
     shared!("nonlinearity"),

@@ -80,7 +80,11 @@ fn shape(map: &Map, rows: usize) -> Shape {
 /// The form of a prediction of so many rows.
 pub(super) fn form(map: &Map, rows: usize) -> DenseForm {
     let own = || form::of(&map.gpu, &MENU, shape(map, rows));
-    map.forced.unwrap_or_else(own)
+    match map.forced {
+        // Features that are summed up where they are made come in tiles.
+        Some(DenseForm::Units { .. }) | None => own(),
+        Some(form) => form,
+    }
 }
 
 /// Records the prediction of the rows of x.
@@ -89,6 +93,7 @@ pub(super) fn run(map: &Map, x_nd: &Matrix, beta_dt: &Matrix, y_nt: &mut Matrix)
     let tile = match form(map, rows) {
         DenseForm::Tile(tile) => tile,
         DenseForm::Few { .. } => return few_rows(map, x_nd, beta_dt, y_nt),
+        DenseForm::Units { .. } => MENU.choice(gpu, shape(map, rows)),
     };
     if map.forced.is_none() {
         MENU.worked(gpu, shape(map, rows), map.row_work() * rows as f64)?;

@@ -2,7 +2,7 @@
 
 use super::{MENU, ProductForm};
 use crate::{
-    Result,
+    Error, Result,
     device::{GpuDevice, Matrix, gpu::Dispatch},
     form::{
         self, DenseForm, Shape, Way,
@@ -111,6 +111,9 @@ pub(super) fn run_as(
     form: ProductForm,
     c_row0: usize,
 ) -> Result<()> {
+    if let ProductForm::Dense(DenseForm::Units { .. }) = form {
+        return Err(Error::unsupported("matrix units are for projections"));
+    }
     if let ProductForm::Dense(DenseForm::Few { splits }) = form {
         let few = FewRows {
             a_nk,

@@ -52,6 +52,7 @@ pub(crate) fn run(device: &Device) -> Result<Outcome> {
     phases(device, &mut outcome)?;
     halves(device, &mut outcome)?;
     rows_alone(device, &mut outcome)?;
+    super::units::check::run(device, &mut outcome)?;
     Ok(outcome)
 }
 

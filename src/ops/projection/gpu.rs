@@ -1,6 +1,9 @@
 //! The dense map on a GPU: its parameters there, and its dispatches.
 
-use super::{DenseMap, MENU};
+use super::{
+    DenseMap, MENU,
+    units::{Units, refused},
+};
 use crate::{
     Result,
     device::{Device, GpuDevice, Matrix, gpu::Dispatch},
@@ -67,6 +70,8 @@ pub(in crate::ops) struct Map {
     pub(in crate::ops) feature: Matrix,
     /// Set when a caller chose it, else by shape.
     pub(in crate::ops) forced: Option<DenseForm>,
+    /// What matrix units take of it, where they are used.
+    units: Option<Units>,
 }
 
 impl Map {
@@ -108,6 +113,7 @@ impl Map {
             w_ds,
             feature,
             forced,
+            units: units(gpu, map, forced)?,
         })
     }
 
@@ -121,15 +127,23 @@ impl Map {
 
     /// The form for so many rows.
     pub(in crate::ops) fn form(&self, rows: usize) -> DenseForm {
-        let own = || form::of(&self.gpu, &MENU, self.shape(rows));
+        let own = || match (form::of(&self.gpu, &MENU, self.shape(rows)), &self.units) {
+            // A tile that a user asks for is taken.
+            (DenseForm::Tile(_), Some(units)) if self.gpu.choices().forced().is_none() => {
+                units.form()
+            }
+            (form, _) => form,
+        };
         self.forced.unwrap_or_else(own)
     }
 
     /// Records the features of the rows of x.
     pub(in crate::ops) fn run(&self, x_nd: &Matrix, z_nd: &mut Matrix) -> Result<()> {
-        match self.form(x_nd.rows()) {
-            DenseForm::Tile(tile) => self.tiled(tile, x_nd, z_nd),
-            DenseForm::Few { splits } => {
+        match (self.form(x_nd.rows()), &self.units) {
+            (DenseForm::Tile(tile), _) => self.tiled(tile, x_nd, z_nd),
+            (DenseForm::Units { .. }, Some(units)) => units.run(self, x_nd, z_nd),
+            (DenseForm::Units { .. }, None) => Err(refused(&self.gpu, "they were not loaded")),
+            (DenseForm::Few { splits }, _) => {
                 let few = FewRows {
                     a_nk: x_nd,
                     b_kt: &self.w_ds,
@@ -189,5 +203,23 @@ impl Map {
     /// Operations of one row.
     pub(in crate::ops) fn row_work(&self) -> f64 {
         2.0 * self.depth as f64 * self.freqs as f64
+    }
+}
+
+/// What matrix units take of a map: where a caller asks for them, else where they pay and may be
+/// used.
+fn units(gpu: &GpuDevice, map: &DenseMap, forced: Option<DenseForm>) -> Result<Option<Units>> {
+    let asked = matches!(forced, Some(DenseForm::Units { .. }));
+    let pays = map.depth() > tile::DEEP && gpu.takes_units();
+    if !asked && (forced.is_some() || !pays) {
+        return Ok(None);
+    }
+    match Units::upload(gpu, map)? {
+        Ok(units) => Ok(Some(units)),
+        Err(why) if asked => Err(refused(gpu, &why)),
+        Err(why) => {
+            log::info!("matrix units of {} are not used: {why}", gpu.describe());
+            Ok(None)
+        }
     }
 }

@@ -37,6 +37,15 @@ impl Driver {
         }
     }
 
+    /// Whether it compiles a variant of an op. Of matrix units NVIDIA and AMD have fragments of 16
+    /// alone; Apple's are reached by Metal, and this driver has none.
+    pub(super) fn takes(self, op: &str, variant: &str) -> bool {
+        match op {
+            "projection_units" => self != Self::Honeykrisp && variant.starts_with("(F 16,"),
+            _ => true,
+        }
+    }
+
     pub(super) fn unit_of_occupancy(self) -> &'static str {
         match self {
             Self::Nvk => "warps a multiprocessor",
@@ -142,6 +151,24 @@ impl Tree {
 
     fn libraries(&self) -> PathBuf {
         self.0.join("usr/lib/x86_64-linux-gnu")
+    }
+
+    /// Has programs that cargo runs load the folder's Vulkan and its lavapipe, the one software
+    /// adapter with matrix units, instead of this machine's.
+    pub(super) fn run_by(&self, cargo: &mut Command) {
+        let loader = self.0.join("lib64/ld-linux-x86-64.so.2");
+        let libraries = self.libraries();
+        let runner = format!(
+            "{} --library-path {}",
+            loader.display(),
+            libraries.display()
+        );
+        cargo
+            .env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER", runner)
+            .env(
+                "VK_DRIVER_FILES",
+                self.0.join("usr/share/vulkan/icd.d/lvp_icd.json"),
+            );
     }
 
     /// Builds the program that asks a driver, against the folder's Vulkan.

@@ -1,0 +1,333 @@
+//! The arithmetic of matrix units in f32's place, one number after another: what the shader
+//! computes, wherever it runs.
+//!
+//! A row is scaled by a power of two that brings its largest value to [2^14, 2^15), and each value
+//! is the sum of two f16, 22 bits in all: the low one is a normal number where the high one is
+//! above 2^-3, so that both can be summed in one f32. A frequency, which has 11 significant bits,
+//! is one f16 exactly, after a power of two of its own. The products of f16 are exact in f32. So
+//! all that is lost is the last two bits of x, and what f32 rounds in sums. These begin anew every
+//! [`FLUSH`] depths, since units may cut sums off where f32 rounds them, always to one side.
+//!
+//! After Ootomo and Yokota, "Recovering single precision accuracy from Tensor Cores while
+//! surpassing the FP32 theoretical peak performance", 2022, with powers of two for rows in the
+//! place of a second sum. The power follows from the row alone: a row has the same bits in any
+//! batch.
+
+use crate::simd::f16;
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
+
+/// Depths between flushes of sums. With 256, sums of 784 depths that are cut off err 1.7 times as
+/// much as plain ones in f32; with 64, half as much.
+pub(super) const FLUSH: usize = 64;
+/// Where the largest value of a row is brought to: the exponent of two.
+const TOP: u32 = 14;
+
+/// Frequencies as units take them.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct HalfColumns {
+    /// f16, `[s, d]`: transposed, so that depths of a frequency lie side by side.
+    pub(super) bits_sd: Array2<u16>,
+    /// What the products of a frequency are multiplied by, length s.
+    pub(super) unscale_s: Vec<f32>,
+}
+
+impl HalfColumns {
+    /// Those of W `[d, s]`; `None` when f16 does not hold each of them exactly, after a power of
+    /// two for each frequency.
+    pub(super) fn of(w_ds: ArrayView2<'_, f32>) -> Option<Self> {
+        let (d, s) = w_ds.dim();
+        let mut bits_sd = Array2::zeros((s, d));
+        let mut unscale_s = Vec::with_capacity(s);
+        for (column, mut bits) in w_ds.columns().into_iter().zip(bits_sd.rows_mut()) {
+            // A frequency of zeros is one.
+            let zeros = column.iter().all(|&w| w == 0.0);
+            let (scale, unscale) = match zeros {
+                true => (1.0, 1.0),
+                false => f16::scale(column, 15)?,
+            };
+            for (bits, &w) in bits.iter_mut().zip(column) {
+                *bits = f16::exact(w * scale)?;
+            }
+            unscale_s.push(unscale);
+        }
+        Some(Self { bits_sd, unscale_s })
+    }
+}
+
+/// The power of two that a row is multiplied with, and its inverse.
+pub(super) fn row_scale(x_d: ArrayView1<'_, f32>) -> (f32, f32) {
+    let largest = x_d.iter().fold(0, |m, x| m.max(x.to_bits() << 1 >> 1));
+    // Below 2^-100 rows keep fewer bits; they are zero in all that follows.
+    let exponent = (largest >> 23).max(27);
+    let power = |exponent: u32| f32::from_bits(exponent << 23);
+    (power(2 * 127 + TOP - exponent), power(exponent - TOP))
+}
+
+/// The two f16 whose sum is a scaled value, to 22 bits.
+pub(super) fn split(scaled: f32) -> (f32, f32) {
+    let high = f16::nearest(scaled);
+    (high, f16::nearest(scaled - high))
+}
+
+/// How units add the products of a fragment to its sum, which no standard says.
+/// (llvmpipe adds them apart.)
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Adding {
+    /// One after another, each rounded to nearest.
+    InTurn,
+    /// By themselves, one after another, and then to the sum.
+    Apart,
+    /// All at once, what does not fit into f32 cut off: as tensor cores were seen to.
+    CutOff,
+}
+
+/// Ways to compute `x W`, of which the tests compare some.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Arithmetic {
+    /// Depths of a fragment.
+    pub(super) fragment: usize,
+    pub(super) adding: Adding,
+    /// Depths between flushes.
+    pub(super) flush: usize,
+    /// Terms of x, one or two.
+    pub(super) terms: usize,
+    /// Whether rows are scaled.
+    pub(super) scaled: bool,
+}
+
+impl Adding {
+    /// The orders that units may have.
+    pub(super) const ALL: [Self; 3] = [Self::InTurn, Self::Apart, Self::CutOff];
+}
+
+impl Arithmetic {
+    /// That of the shader.
+    pub(super) fn of(fragment: usize, adding: Adding) -> Self {
+        Self {
+            fragment,
+            adding,
+            flush: FLUSH,
+            terms: 2,
+            scaled: true,
+        }
+    }
+
+    /// `x W`, without phases.
+    pub(super) fn products(self, x_nd: ArrayView2<'_, f32>, w: &HalfColumns) -> Array2<f32> {
+        let w_sd = w.bits_sd.mapv(f16::value);
+        let mut t_ns = Array2::zeros((x_nd.nrows(), w_sd.nrows()));
+        for (x, mut t) in x_nd.rows().into_iter().zip(t_ns.rows_mut()) {
+            let (scale, unscale) = match self.scaled {
+                true => row_scale(x),
+                false => (1.0, 1.0),
+            };
+            let terms: Vec<_> = x.iter().map(|x| split(x * scale)).collect();
+            let columns = w_sd.rows().into_iter().zip(&w.unscale_s);
+            for (t, (w, own)) in t.iter_mut().zip(columns) {
+                *t = self.sum(&terms, w) * unscale * own;
+            }
+        }
+        t_ns
+    }
+
+    fn sum(self, x: &[(f32, f32)], w: ArrayView1<'_, f32>) -> f32 {
+        let mut total = 0.0;
+        let parts = w.axis_chunks_iter(Axis(0), self.flush);
+        for (x, w) in x.chunks(self.flush).zip(parts) {
+            let mut sum = 0.0;
+            let fragments = w.axis_chunks_iter(Axis(0), self.fragment);
+            for (x, w) in x.chunks(self.fragment).zip(fragments) {
+                sum = self.add(sum, x.iter().zip(w).map(|((high, _), w)| high * w));
+                if self.terms == 2 {
+                    sum = self.add(sum, x.iter().zip(w).map(|((_, low), w)| low * w));
+                }
+            }
+            total += sum;
+        }
+        total
+    }
+
+    fn add(self, sum: f32, products: impl Iterator<Item = f32>) -> f32 {
+        match self.adding {
+            Adding::InTurn => products.fold(sum, |sum, product| sum + product),
+            Adding::Apart => sum + products.sum::<f32>(),
+            Adding::CutOff => {
+                let exact = products.fold(f64::from(sum), |sum, p| sum + f64::from(p));
+                let nearest = exact as f32;
+                match f64::from(nearest.abs()) > exact.abs() {
+                    true => f32::from_bits(nearest.to_bits() - 1),
+                    false => nearest,
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        sampling::round_to_11_bits,
+        seed::{Seed, Stream},
+    };
+
+    /// What rows hold.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    enum Data {
+        Gaussian,
+        /// Student's t with two degrees of freedom: a few values are most of a row.
+        HeavyTailed,
+        /// Whole numbers from 0 to 255, most of them zero, as those of handwritten digits.
+        Pixels,
+    }
+
+    fn rows(data: Data, n: usize, d: usize) -> Array2<f32> {
+        let mut draws = Seed(11).stream(Stream::Sample, 0);
+        Array2::from_shape_simple_fn((n, d), || {
+            let normal = draws.normal();
+            let value = match data {
+                Data::Gaussian => normal,
+                Data::HeavyTailed => {
+                    let square = draws.normal().powi(2) + draws.normal().powi(2);
+                    normal / (square / 2.0).sqrt()
+                }
+                Data::Pixels => (200.0 * normal).clamp(0.0, 255.0).round(),
+            };
+            value as f32
+        })
+    }
+
+    /// Frequencies on 11 bits, for which the largest phase is `turns`.
+    fn columns(x: &Array2<f32>, s: usize, turns: f64) -> Array2<f32> {
+        let mut draws = Seed(12).stream(Stream::Sample, 0);
+        let w = Array2::from_shape_simple_fn((x.ncols(), s), || draws.normal());
+        let largest = exact(x, &w).fold(0.0_f64, |m, t| m.max(t.abs()));
+        w.mapv(|w| round_to_11_bits(w * turns / largest))
+    }
+
+    fn exact(x: &Array2<f32>, w: &Array2<f64>) -> Array2<f64> {
+        x.mapv(f64::from).dot(w)
+    }
+
+    /// The largest error and the root of the mean square.
+    #[derive(Debug, Clone, Copy)]
+    struct Errors {
+        worst: f64,
+        mean: f64,
+    }
+
+    fn errors(t: &Array2<f32>, exact: &Array2<f64>) -> Errors {
+        let each = t.iter().zip(exact).map(|(&t, e)| (f64::from(t) - e).abs());
+        let each: Vec<f64> = each.collect();
+        let square = each.iter().map(|e| e * e).sum::<f64>();
+        Errors {
+            worst: each.iter().fold(0.0, |m, e| m.max(*e)),
+            mean: (square / each.len() as f64).sqrt(),
+        }
+    }
+
+    /// The sum in f32 as the tiles have it: fused multiply-adds over all depths.
+    fn plain(x: &Array2<f32>, w: &Array2<f32>) -> Array2<f32> {
+        Array2::from_shape_fn((x.nrows(), w.ncols()), |(i, j)| {
+            let pairs = x.row(i).into_iter().zip(w.column(j));
+            pairs.fold(0.0, |sum, (x, w)| x.mul_add(*w, sum))
+        })
+    }
+
+    const DATA: [Data; 3] = [Data::Gaussian, Data::HeavyTailed, Data::Pixels];
+
+    /// All cases: data, depth, phases up to so many turns.
+    fn cases() -> impl Iterator<Item = (Data, usize, f64)> {
+        let depths = [784, 4096];
+        DATA.into_iter().flat_map(move |data| {
+            let of = move |d| [1.0, 1000.0].map(|turns| (data, d, turns));
+            depths.into_iter().flat_map(of)
+        })
+    }
+
+    #[test]
+    fn phases_err_no_more_than_those_of_plain_f32() {
+        for (data, d, turns) in cases() {
+            let x = rows(data, 16, d);
+            let w = columns(&x, 64, turns);
+            let half = HalfColumns::of(w.view()).expect("11 bits");
+            let exact = exact(&x, &w.mapv(f64::from));
+            let f32s = errors(&plain(&x, &w), &exact);
+            for fragment in [8, 16] {
+                for adding in Adding::ALL {
+                    let way = Arithmetic::of(fragment, adding);
+                    let own = errors(&way.products(x.view(), &half), &exact);
+                    println!(
+                        "{data:?} {d} {turns} turns, {fragment} {adding:?}: worst {:.2}, mean \
+                         {:.2} of f32's {:.2e}, {:.2e}",
+                        own.worst / f32s.worst,
+                        own.mean / f32s.mean,
+                        f32s.worst,
+                        f32s.mean
+                    );
+                    let case = format!("{data:?}, {d}, {turns} turns, {way:?}");
+                    assert!(own.mean <= f32s.mean, "{case}: {own:?}, f32 {f32s:?}");
+                    assert!(own.worst <= f32s.worst, "{case}: {own:?}, f32 {f32s:?}");
+                }
+            }
+        }
+    }
+
+    /// Negative controls: what the arithmetic would be without one of its parts errs more than f32.
+    #[test]
+    fn one_term_no_scale_and_longer_sums_err_more_than_plain_f32() {
+        let (x, turns) = (rows(Data::Gaussian, 16, 784), 1000.0);
+        let of = |size: f32, way: Arithmetic| {
+            let x = x.mapv(|x| x * size);
+            let w = columns(&x, 64, turns);
+            let half = HalfColumns::of(w.view()).expect("11 bits");
+            let exact = exact(&x, &w.mapv(f64::from));
+            let own = errors(&way.products(x.view(), &half), &exact).mean;
+            own / errors(&plain(&x, &w), &exact).mean
+        };
+        let way = Arithmetic::of(16, Adding::InTurn);
+        let one = of(1.0, Arithmetic { terms: 1, ..way });
+        assert!(one > 100.0, "{one}");
+        // Below the normal numbers of f16, and beyond the largest.
+        let unscaled = Arithmetic {
+            scaled: false,
+            ..way
+        };
+        let ratios = [1e-5, 1e6].map(|size| (of(size, unscaled), of(size, way)));
+        let [(small, with), (large, too)] = ratios;
+        assert!(small > 10.0 && with <= 1.0, "{small} {with}");
+        // No number at all.
+        assert!(!large.is_finite() && too <= 1.0, "{large} {too}");
+        let longer = Arithmetic {
+            flush: 256,
+            ..Arithmetic::of(16, Adding::CutOff)
+        };
+        let longer = of(1.0, longer);
+        assert!(longer > 1.2, "{longer}");
+    }
+
+    #[test]
+    fn whole_numbers_take_one_term() {
+        let x = rows(Data::Pixels, 4, 784);
+        for row in x.rows() {
+            let (scale, unscale) = row_scale(row);
+            assert_eq!(scale * unscale, 1.0);
+            let terms = row.map(|x| split(x * scale));
+            assert!(terms.iter().all(|(_, low)| *low == 0.0));
+            let largest = terms.iter().fold(0.0_f32, |m, (high, _)| m.max(high.abs()));
+            assert!((16_384.0..32_768.0).contains(&largest), "{largest}");
+        }
+        let third = ndarray::array![1.0_f32 / 3.0];
+        assert_ne!(split(third[0] * row_scale(third.view()).0).1, 0.0);
+    }
+
+    #[test]
+    fn columns_that_f16_does_not_hold_are_refused() {
+        let fine = ndarray::array![[1.0_f32], [1.0 + 1.0 / 2048.0]];
+        assert!(HalfColumns::of(fine.view()).is_none());
+        let wide = ndarray::array![[1.0_f32], [1e-13]];
+        assert!(HalfColumns::of(wide.view()).is_none());
+        let zeros = HalfColumns::of(Array2::zeros((3, 1)).view()).expect("zeros");
+        assert_eq!(zeros.unscale_s, [1.0]);
+    }
+}
