@@ -99,7 +99,7 @@ fn gram(device: &Device) -> Result<()> {
         let z_nd = &Matrix::upload(device, normal(rows, d, 1).view())?;
         let y_n1 = &Matrix::upload(device, normal(rows, 1, 2).view())?;
         let mut triangle = GramAccumulator::new(device, d, 1)?;
-        let Some(tile) = triangle.tile() else {
+        let Some(DenseForm::Tile(tile)) = triangle.form() else {
             return Ok(());
         };
         let mut square = SquareGram::new(device, d, tile)?;

@@ -15,7 +15,7 @@ pub(crate) use aligned::Aligned;
 pub(crate) use aligned::Line;
 pub use choice::{DeviceChoice, DeviceReport};
 pub use cpu::CpuDevice;
-pub use gpu::{AdapterReport, GpuDevice};
+pub use gpu::{AdapterReport, GpuDevice, units::MatrixUnits};
 pub use matrix::Matrix;
 pub(crate) use matrix::Reading;
 

@@ -16,6 +16,7 @@ pub mod predict;
 pub mod product;
 pub mod projection;
 pub mod structured;
+mod units;
 pub mod walsh_hadamard;
 
 pub(crate) use crate::device::gpu::op::{Binding, Op, Variant};

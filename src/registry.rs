@@ -43,7 +43,13 @@ pub const REGISTRY: &[Row] = &[
     },
     Row {
         op: "gram",
-        shaders: &[&gram::OP, &gram::ADD_OP, &gram::TARGETS_OP],
+        shaders: &[
+            &gram::OP,
+            &gram::ADD_OP,
+            &gram::TARGETS_OP,
+            &gram::UNITS_OP,
+            &gram::SCALES_OP,
+        ],
         check: gram::check::run,
         bench: bench::GRAM,
     },
@@ -171,7 +177,7 @@ pub fn is_default(op: &Op, variant: &Variant, kind: AdapterKind) -> bool {
             };
         }
         // On NVIDIA's GPUs and AMD's fragments of 16, on Apple's of 8, where f16 are no vec4s.
-        "projection_units" => {
+        "projection_units" | "gram_units" => {
             let [side, size, quads] = ["F", "SIZE", "QUADS"].map(|name| variant.get(name));
             return match kind {
                 AdapterKind::Discrete => (side, size) == (Some(16), Some(32)),

@@ -17,8 +17,10 @@ const EVERYWHERE: (u32, u32) = (16_384, 256);
 /// What a variant may take of them. Two stages of a tile, a row of 2^13 floats, and matrix units
 /// are for adapters that have more than the least.
 fn most(op: &Op, variant: &Variant) -> (u32, u32) {
-    if op.name == "projection_units" {
-        return (38_920, 512);
+    match op.name {
+        "projection_units" => return (38_920, 512),
+        "gram_units" => return (25_600, 512),
+        _ => {}
     }
     let tile = Tile::of(variant).map_or(0, |tile| tile.workgroup_bytes());
     let row = variant.get("LOG_N").map_or(0, |log_n| 4 << log_n);
@@ -29,7 +31,7 @@ fn most(op: &Op, variant: &Variant) -> (u32, u32) {
 fn capabilities(op: &Op) -> Capabilities {
     match op.name {
         "walsh_hadamard_subgroup" => Capabilities::SUBGROUP,
-        "projection_units" => {
+        "projection_units" | "gram_units" => {
             Capabilities::SUBGROUP | Capabilities::SHADER_FLOAT16 | Capabilities::COOPERATIVE_MATRIX
         }
         _ => Capabilities::empty(),

@@ -173,7 +173,7 @@ impl Job for Gram {
     }
 
     fn tile(&self) -> String {
-        form_name(self.sums.tile().map(DenseForm::Tile))
+        form_name(self.sums.form())
     }
 
     fn blocks(&self) -> usize {

@@ -129,7 +129,7 @@ impl GpuDevice {
     fn new(
         device: wgpu::Device,
         queue: wgpu::Queue,
-        report: AdapterReport,
+        (report, units): (AdapterReport, units::Units),
         saved: Option<SavedPipelines>,
     ) -> Self {
         let faults = Faults::of(&device);
@@ -148,7 +148,7 @@ impl GpuDevice {
             ring: Ring::default(),
             choices,
             speed,
-            units: units::Units::default(),
+            units,
             faults,
             #[cfg(test)]
             checked: Default::default(),

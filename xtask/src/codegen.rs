@@ -78,7 +78,13 @@ pub(crate) fn run_units() -> Result<()> {
     let suites: [&[&str]; 3] = [
         &["--lib", "--", "units"],
         &["--test", "units", "--"],
-        &["--test", "parity", "--", "projection_agrees_with_f64"],
+        &[
+            "--test",
+            "parity",
+            "--",
+            "projection_agrees_with_f64",
+            "gram_agrees_with_f64",
+        ],
     ];
     for suite in suites {
         let mut tests = cargo(["test", "--release"]);

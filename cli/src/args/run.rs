@@ -9,7 +9,11 @@ use crate::{
     report::{Console, OutputArgs, Report, counted},
 };
 use anyhow::Result;
-use bochner::{Device, DeviceChoice, Run, data::AtomicFile, device::CpuDevice};
+use bochner::{
+    Device, DeviceChoice, Run,
+    data::AtomicFile,
+    device::{CpuDevice, MatrixUnits},
+};
 use clap::Args;
 use indicatif::BinaryBytes;
 use std::path::{Path, PathBuf};
@@ -91,7 +95,7 @@ impl DeviceArgs {
         }
         console.detail(&format!("device: {}", device.describe()));
         if let (true, Device::Gpu(gpu)) = (self.exact, &device) {
-            gpu.forbid_units();
+            gpu.use_units(MatrixUnits::None);
         }
         Ok(device)
     }

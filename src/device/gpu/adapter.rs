@@ -287,7 +287,8 @@ async fn open_with_later(
         ))
     })?;
     let saved = SavedPipelines::load(&device, &adapter.get_info(), cache);
-    Ok(GpuDevice::new(device, queue, report, saved))
+    let units = units::Units::of(report.kind)?;
+    Ok(GpuDevice::new(device, queue, (report, units), saved))
 }
 
 impl GpuDevice {

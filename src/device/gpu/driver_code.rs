@@ -51,10 +51,10 @@ pub(super) fn guards_buffers(backend: &str) -> bool {
 
 /// What opens a device with features that wgpu calls experimental: cooperative matrices alone.
 pub(super) fn experimental_features() -> wgpu::ExperimentalFeatures {
-    // SAFETY: wgpu asks who enables them to expect gaps in what it checks. One shader uses them,
-    // projection_units.wgsl: a fragment is loaded and stored at places that follow from the
-    // subgroup's number, taken modulo the number of subgroups that there is room for, and from
-    // constants, so that it lies inside of its array.
+    // SAFETY: wgpu asks who enables them to expect gaps in what it checks. Two shaders use them,
+    // projection_units.wgsl and gram_units.wgsl: a fragment is loaded and stored at places that
+    // follow from the subgroup's number, taken modulo the number of subgroups that there is room
+    // for, and from constants, so that it lies inside of its array.
     unsafe { wgpu::ExperimentalFeatures::enabled() }
 }
 

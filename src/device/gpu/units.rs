@@ -1,13 +1,14 @@
 //! Matrix units, which multiply f16 and sum in f32: what an adapter lists of them, and whether they
 //! were seen to work.
 
-use super::{GpuDevice, lock};
-use crate::Result;
+use super::{AdapterKind, GpuDevice, lock};
+use crate::{Error, Result};
 use std::{
     collections::HashMap,
+    str::FromStr,
     sync::{
         Mutex,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicU8, Ordering},
     },
 };
 
@@ -81,32 +82,92 @@ fn of_list(
         })
 }
 
+/// What matrix units of a GPU are used for. Their bits are others than those of sums in f32, so no
+/// tuning chooses between them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum MatrixUnits {
+    /// Nothing: every product is of f32.
+    None,
+    /// Projections of maps of more than 64 columns, where two products of f16 stand for one of f32,
+    /// or one where f16 holds x. What a GPU begins with.
+    Projections,
+    /// Gram sums, too, where three stand for one.
+    All,
+}
+
+impl FromStr for MatrixUnits {
+    type Err = Error;
+
+    /// From `none`, `projections` or `all`.
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "none" => Ok(Self::None),
+            "projections" => Ok(Self::Projections),
+            "all" => Ok(Self::All),
+            _ => Err(Error::parameter(format!(
+                "matrix units are for `none`, `projections` or `all`, not for {text:?}"
+            ))),
+        }
+    }
+}
+
 /// What was found out about the units of an opened adapter.
-#[derive(Default)]
 pub(super) struct Units {
-    /// Whether nobody may use them.
-    forbidden: AtomicBool,
+    /// What they are used for: a [`MatrixUnits`].
+    used: AtomicU8,
     /// Of each way to use them the invocations of a subgroup, or why they are not used.
-    tried: Mutex<HashMap<i64, std::result::Result<u32, String>>>,
+    tried: Mutex<HashMap<String, std::result::Result<u32, String>>>,
+}
+
+impl Units {
+    /// As `BOCHNER_UNITS` says, else for projections, and those of a software adapter for nothing:
+    /// they are loops as any others there. Errors on other words.
+    pub(super) fn of(kind: AdapterKind) -> Result<Self> {
+        let used = match std::env::var("BOCHNER_UNITS") {
+            Ok(text) => text.parse()?,
+            Err(_) if kind == AdapterKind::Software => MatrixUnits::None,
+            Err(_) => MatrixUnits::Projections,
+        };
+        Ok(Self {
+            used: AtomicU8::new(used as u8),
+            tried: Mutex::default(),
+        })
+    }
 }
 
 impl GpuDevice {
-    /// Has maps that are loaded from now on computed in f32 throughout, and none on matrix units.
-    pub fn forbid_units(&self) {
-        self.0.units.forbidden.store(true, Ordering::Relaxed);
+    /// What maps that are loaded and sums that begin from now on use matrix units for, where the
+    /// adapter has some that work: [`MatrixUnits::Projections`] on a GPU and nothing on a software
+    /// adapter until something else is said, here or in the environment as `BOCHNER_UNITS`.
+    ///
+    /// ```
+    /// use bochner::{Device, DeviceChoice, device::MatrixUnits};
+    /// let (device, _) = Device::open(&DeviceChoice::Auto)?;
+    /// if let Device::Gpu(gpu) = &device {
+    ///     gpu.use_units(MatrixUnits::None);
+    /// }
+    /// # Ok::<(), bochner::Error>(())
+    /// ```
+    pub fn use_units(&self, what: MatrixUnits) {
+        self.0.units.used.store(what as u8, Ordering::Relaxed);
     }
 
-    /// Whether maps go to the units by themselves. Those of a software adapter are loops as any
-    /// others there.
-    pub(crate) fn takes_units(&self) -> bool {
-        let forbidden = self.0.units.forbidden.load(Ordering::Relaxed);
-        self.report().units.is_ok() && !self.is_software() && !forbidden
+    /// Whether the adapter lists units and they may be used for this, or why not.
+    pub(crate) fn allows_units(&self, what: MatrixUnits) -> std::result::Result<(), String> {
+        let used = self.0.units.used.load(Ordering::Relaxed);
+        self.report().units.as_ref().map_err(String::clone)?;
+        match (used >= what as u8, self.is_software()) {
+            (true, _) => Ok(()),
+            (false, true) => Err("a software adapter has only the processor's".into()),
+            (false, false) => Err("they are not to be used".into()),
+        }
     }
 
     /// What `probe` finds for this way to use the units: it runs once.
     pub(crate) fn tried_units(
         &self,
-        way: i64,
+        way: String,
         probe: impl FnOnce() -> Result<std::result::Result<u32, String>>,
     ) -> Result<std::result::Result<u32, String>> {
         let known = lock(&self.0.units.tried).get(&way).cloned();

@@ -6,7 +6,7 @@ use crate::{
     Device, Result,
     check::{EPS, Outcome, menu, normal, poisoned},
     form::tile,
-    ops::gram::{self, GramAccumulator, GramSums, Panels},
+    ops::gram::{self, GramAccumulator, GramSums, Panels, gpu::Form, targets, units},
 };
 use ndarray::{Array2, ArrayView2, s};
 
@@ -29,34 +29,59 @@ const SHAPES: [(usize, usize, usize); 12] = [
 pub(crate) fn run(device: &Device) -> Result<Outcome> {
     let mut outcome = Outcome::new();
     for tile in menu(device, tile::SQUARE_MENU) {
-        for (rows, d, t) in SHAPES {
-            let (z, y) = (normal(rows, d, 4), normal(rows, t, 5));
-            let reference = gram::reference(z.view(), y.view());
-            // Negative control: one row fewer.
-            let short = gram::reference(z.slice(s![1.., ..]), y.slice(s![1.., ..]));
-            let allowed = 4.0 * EPS * (1.0 + (rows.min(gram::BLOCK_ROWS) as f64).sqrt());
-            for &panels in cuts(device) {
-                let mut z_nd = poisoned(device, rows, d)?;
-                let mut y_nt = poisoned(device, rows, t)?;
-                z_nd.write(z.view())?;
-                y_nt.write(y.view())?;
-                let mut sums = GramAccumulator::with_tile(device, d, t, tile, panels)?;
-                sums.add(&z_nd, &y_nt)?;
-                let sums = sums.finish()?;
-                let (zz, zy) = gram_error(&sums, &reference, z.view(), y.view());
-                outcome.case(zz.max(zy) / allowed, || {
-                    let name = tile.name;
-                    format!("{rows} x {d}, {t} targets, {name}, {panels:?}")
-                });
-                let (zz, zy) = gram_error(&sums, &short, z.view(), y.view());
-                outcome.control(zz.min(zy) / allowed, || {
-                    format!("a lost row of {rows} x {d}, {t} targets")
-                });
+        for shape in SHAPES {
+            let sums = |panels| GramAccumulator::with_tile(device, shape.1, shape.2, tile, panels);
+            compare(device, shape, tile.name, &sums, &mut outcome)?;
+        }
+    }
+    if let Device::Gpu(gpu) = device {
+        for fragments in units::check::fragments(device, &mut outcome)? {
+            let form = Form::Units(fragments);
+            let name = format!("{fragments:?}");
+            let beside = SHAPES.iter().filter(|(_, _, t)| *t <= targets::MOST);
+            for &(rows, d, t) in beside {
+                let sums = |panels| GramAccumulator::on(gpu, (d, t), form, panels);
+                compare(device, (rows, d, t), &name, &sums, &mut outcome)?;
             }
+            units::check::orders(gpu, fragments, &mut outcome)?;
+            many_rows::run_in(gpu, form, &mut outcome)?;
         }
     }
     many_rows::run(device, &mut outcome)?;
     Ok(outcome)
+}
+
+/// Sums of a shape, cut in every way, against f64.
+fn compare(
+    device: &Device,
+    (rows, d, t): (usize, usize, usize),
+    name: &str,
+    sums: &dyn Fn(Panels) -> Result<GramAccumulator>,
+    outcome: &mut Outcome,
+) -> Result<()> {
+    let (z, y) = (normal(rows, d, 4), normal(rows, t, 5));
+    let reference = gram::reference(z.view(), y.view());
+    // Negative control: one row fewer.
+    let short = gram::reference(z.slice(s![1.., ..]), y.slice(s![1.., ..]));
+    let allowed = 4.0 * EPS * (1.0 + (rows.min(gram::BLOCK_ROWS) as f64).sqrt());
+    for &panels in cuts(device) {
+        let mut z_nd = poisoned(device, rows, d)?;
+        let mut y_nt = poisoned(device, rows, t)?;
+        z_nd.write(z.view())?;
+        y_nt.write(y.view())?;
+        let mut sums = sums(panels)?;
+        sums.add(&z_nd, &y_nt)?;
+        let sums = sums.finish()?;
+        let (zz, zy) = gram_error(&sums, &reference, z.view(), y.view());
+        outcome.case(zz.max(zy) / allowed, || {
+            format!("{rows} x {d}, {t} targets, {name}, {panels:?}")
+        });
+        let (zz, zy) = gram_error(&sums, &short, z.view(), y.view());
+        outcome.control(zz.min(zy) / allowed, || {
+            format!("a lost row of {rows} x {d}, {t} targets")
+        });
+    }
+    Ok(())
 }
 
 /// Ways to cut the tiles: panels of one and of two tiles, one for all, and all of it or some split.

@@ -8,6 +8,7 @@ use super::{
     packed::tile_count,
     panels::{self, Panel},
     targets::{self, TargetSums},
+    units::{self, Scales},
     waiting::Waiting,
 };
 use crate::{
@@ -23,6 +24,7 @@ use crate::{
     ops::{
         Binding, Op, Variant,
         dispatch::{fold, narrow},
+        units::Fragments,
     },
 };
 use std::ops::Range;
@@ -68,6 +70,33 @@ pub(crate) enum Way {
     Square,
 }
 
+/// How the sums of a tile are made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Form {
+    /// In f32.
+    Tile(Tile),
+    /// On matrix units.
+    Units(Fragments),
+}
+
+impl Form {
+    /// Rows and columns of a tile.
+    pub(super) fn side(self) -> u32 {
+        match self {
+            Self::Tile(tile) => tile.cols(),
+            Self::Units(fragments) => fragments.tile(),
+        }
+    }
+
+    /// Those of a workgroup.
+    pub(super) fn invocations(self) -> u32 {
+        match self {
+            Self::Tile(tile) => tile.tx * tile.ty,
+            Self::Units(fragments) => fragments.invocations(),
+        }
+    }
+}
+
 /// A tile shape, and what becomes of its tiles.
 pub(crate) fn variant(tile: Tile, way: Way) -> Variant {
     tile.variant()
@@ -96,6 +125,27 @@ pub(crate) struct GramParams {
     pub(crate) zero: u32,
 }
 
+impl GramParams {
+    fn rows(&self) -> usize {
+        (self.row_end - self.row0) as usize
+    }
+
+    /// A grid has 65,535 groups a side; those beyond the last tile return at once.
+    pub(super) fn workgroups(&self, way: Way) -> Result<[u32; 3]> {
+        let [across, down, _] = fold(self.tile_count);
+        let blocks = match way {
+            Way::Split => narrow(self.rows().div_ceil(BLOCK_ROWS))?,
+            _ => u32::from(self.rows() > 0),
+        };
+        Ok([across, down, blocks])
+    }
+
+    /// Operations on tiles of a side.
+    pub(super) fn work(&self, side: u32) -> f64 {
+        f64::from(self.tile_count) * tile_work(side, self.rows())
+    }
+}
+
 /// As [`GramParams`], of the second pass.
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
@@ -111,7 +161,7 @@ pub(super) struct Sums {
     pub(super) gpu: GpuDevice,
     pub(super) features: usize,
     pub(super) targets: usize,
-    pub(super) tile: Tile,
+    pub(super) form: Form,
     pub(super) panels: Vec<(Panel, PooledBuffer)>,
     /// Where the blocks of a panel that is split leave their sums.
     partial: Option<PooledBuffer>,
@@ -126,23 +176,28 @@ impl Sums {
     pub(super) fn new(
         gpu: &GpuDevice,
         (features, targets): (usize, usize),
-        tile: Tile,
+        form: Form,
         panels: Panels,
     ) -> Result<Self> {
-        tile.check(gpu)?;
-        let side = tile.cols() as usize;
+        if let Form::Tile(tile) = form {
+            tile.check(gpu)?;
+        }
+        let side = form.side() as usize;
         let pair_bytes = 8 * side * side;
         let beside = TargetSums::new(gpu, features, targets)?;
         let in_tiles = if beside.is_some() { 0 } else { targets };
+        if let (Form::Units(_), 1..) = (form, in_tiles) {
+            return Err(units::too_many(targets));
+        }
         let total = tile_count(features.div_ceil(side), in_tiles.div_ceil(side));
         let limit = gpu.max_binding_bytes().min(panels.bytes) as usize;
         // A dispatch must not take for ever.
-        let by_work = gpu.most_work(&OP) / tile_work(&tile, DISPATCH_ROWS);
+        let by_work = gpu.most_work(&OP) / tile_work(form.side(), DISPATCH_ROWS);
         let most = (limit / pair_bytes).min(by_work as usize).max(1);
         let planned = panels::cut(total, most, panels.wave);
         let what = || format!("the Gram matrix of {features} features");
         let sums = planned.iter().map(|panel| {
-            let bytes = panel_bytes(panel, &tile);
+            let bytes = panel_bytes(panel, form);
             let sums = gpu.buffer(bytes, what)?;
             gpu.clear(&sums, bytes);
             Ok((panel.clone(), sums))
@@ -154,7 +209,7 @@ impl Sums {
             gpu: gpu.clone(),
             features,
             targets,
-            tile,
+            form,
             panels: sums,
             partial: (split > 0).then(partial).transpose()?,
             beside,
@@ -163,15 +218,15 @@ impl Sums {
         })
     }
 
-    pub(super) fn tile(&self) -> Tile {
-        self.tile
+    pub(super) fn form(&self) -> Form {
+        self.form
     }
 
     /// Columns of tiles that are targets.
     pub(super) fn y_tiles(&self) -> usize {
         match self.beside {
             Some(_) => 0,
-            None => self.targets.div_ceil(self.tile.cols() as usize),
+            None => self.targets.div_ceil(self.form.side() as usize),
         }
     }
 
@@ -213,6 +268,8 @@ impl Sums {
         if let Some(beside) = &self.beside {
             beside.sum(&self.gpu, [z_nd, y_nt], rows.clone())?;
         }
+        let scales = self.scales(z_nd, rows.clone())?;
+        let operands = ([z_nd, y_nt], scales.as_ref());
         for (panel, sums) in &self.panels {
             let at_once = panel.blocks.map_or(DISPATCH_ROWS, |b| b * BLOCK_ROWS);
             for row0 in rows.clone().step_by(at_once) {
@@ -220,12 +277,12 @@ impl Sums {
                 let params = self.params([z_nd, y_nt], part.clone(), panel.tiles.clone())?;
                 match &self.partial {
                     Some(partial) if panel.blocks.is_some() => {
-                        self.record(&params, Way::Split, [z_nd, y_nt], partial)?;
+                        self.record(&params, Way::Split, operands, partial)?;
                         let blocks = part.len().div_ceil(BLOCK_ROWS);
                         let size = (panel.tiles.len(), blocks);
-                        add_blocks(&self.gpu, self.tile.cols(), size, partial, sums)?;
+                        add_blocks(&self.gpu, self.form.side(), size, partial, sums)?;
                     }
-                    _ => self.record(&params, Way::Add, [z_nd, y_nt], sums)?,
+                    _ => self.record(&params, Way::Add, operands, sums)?,
                 }
             }
         }
@@ -235,8 +292,19 @@ impl Sums {
     /// Records the sums of the rows that wait, in plain f32, for some tiles.
     pub(super) fn sum_waiting(&self, tiles: Range<usize>, partial: &wgpu::Buffer) -> Result<()> {
         let Waiting { z_nd, y_nt, .. } = &self.waiting;
-        let params = self.params([z_nd, y_nt], 0..self.waiting.rows(), tiles)?;
-        self.record(&params, Way::Split, [z_nd, y_nt], partial)
+        let rows = 0..self.waiting.rows();
+        let params = self.params([z_nd, y_nt], rows.clone(), tiles)?;
+        let scales = self.scales(z_nd, rows)?;
+        let operands = ([z_nd, y_nt], scales.as_ref());
+        self.record(&params, Way::Split, operands, partial)
+    }
+
+    /// What matrix units ask for beside z.
+    fn scales(&self, z_nd: &Matrix, rows: Range<usize>) -> Result<Option<Scales>> {
+        match self.form {
+            Form::Units(_) if !rows.is_empty() => Scales::of(&self.gpu, z_nd, rows).map(Some),
+            _ => Ok(None),
+        }
     }
 
     fn params(
@@ -245,7 +313,7 @@ impl Sums {
         rows: Range<usize>,
         tiles: Range<usize>,
     ) -> Result<GramParams> {
-        let side = self.tile.cols() as usize;
+        let side = self.form.side() as usize;
         Ok(GramParams {
             row0: narrow(rows.start)?,
             row_end: narrow(rows.end)?,
@@ -263,10 +331,18 @@ impl Sums {
         &self,
         params: &GramParams,
         way: Way,
-        operands: [&Matrix; 2],
+        (operands, scales): ([&Matrix; 2], Option<&Scales>),
         sums: &wgpu::Buffer,
     ) -> Result<()> {
-        record(&self.gpu, (&self.tile, way), params, operands, sums)
+        match (self.form, scales) {
+            (Form::Tile(tile), _) => record(&self.gpu, (&tile, way), params, operands, sums),
+            (Form::Units(fragments), Some(scales)) => {
+                let z_nd = (operands[0], scales);
+                units::record(&self.gpu, (fragments, way), params, z_nd, sums)
+            }
+            // No rows.
+            (Form::Units(_), None) => Ok(()),
+        }
     }
 
     /// The sums so far, which go on as if nobody had looked.
@@ -278,7 +354,7 @@ impl Sums {
     pub(super) fn take(&mut self) -> Result<GramSums> {
         let sums = self.read()?;
         for (panel, buffer) in &self.panels {
-            self.gpu.clear(buffer, panel_bytes(panel, &self.tile));
+            self.gpu.clear(buffer, panel_bytes(panel, self.form));
         }
         if let Some(beside) = &self.beside {
             beside.clear(&self.gpu);
@@ -296,20 +372,13 @@ pub(crate) fn record(
     [z_nd, y_nt]: [&Matrix; 2],
     sums: &wgpu::Buffer,
 ) -> Result<()> {
-    let rows = (params.row_end - params.row0) as usize;
-    // A grid has 65,535 groups a side; those beyond the last tile return at once.
-    let [across, down, _] = fold(params.tile_count);
-    let blocks = match way {
-        Way::Split => narrow(rows.div_ceil(BLOCK_ROWS))?,
-        _ => u32::from(rows > 0),
-    };
     gpu.dispatch(&Dispatch {
         op: &OP,
         variant: variant(*tile, way),
         params: bytemuck::bytes_of(params),
         buffers: &[z_nd.gpu(gpu, "z")?, y_nt.gpu(gpu, "y")?, sums],
-        workgroups: [across, down, blocks],
-        work: f64::from(params.tile_count) * tile_work(tile, rows),
+        workgroups: params.workgroups(way)?,
+        work: params.work(tile.cols()),
     })
 }
 
@@ -339,12 +408,12 @@ pub(super) fn add_blocks(
 }
 
 /// Bytes of the pairs of a panel.
-fn panel_bytes(panel: &Panel, tile: &Tile) -> u64 {
-    let side = tile.cols() as usize;
+fn panel_bytes(panel: &Panel, form: Form) -> u64 {
+    let side = form.side() as usize;
     (8 * side * side * panel.tiles.len()) as u64
 }
 
 /// Operations of one tile.
-fn tile_work(tile: &Tile, rows: usize) -> f64 {
-    2.0 * rows as f64 * f64::from(tile.rows()) * f64::from(tile.cols())
+fn tile_work(side: u32, rows: usize) -> f64 {
+    2.0 * rows as f64 * f64::from(side).powi(2)
 }

@@ -1,6 +1,6 @@
 //! The tiles that Gram sums may take on a GPU, and how they are raced.
 
-use super::{BLOCK_ROWS, GramAccumulator, Panels};
+use super::{BLOCK_ROWS, GramAccumulator, Panels, gpu::Form};
 use crate::{
     Device, Matrix, Result,
     device::{GpuDevice, gpu::AdapterKind},
@@ -63,7 +63,7 @@ impl Sum {
 impl Race<Tile> for Sum {
     fn runner(&mut self, tile: Tile) -> Result<Box<dyn FnMut() -> Result<()> + '_>> {
         let (z, y) = (&self.z_nd, &self.y_nt);
-        let (device, panels) = (z.device(), Panels::on(&self.gpu, tile));
+        let (device, panels) = (z.device(), Panels::on(&self.gpu, Form::Tile(tile)));
         let mut sums = GramAccumulator::with_tile(device, z.cols(), y.cols(), tile, panels)?;
         Ok(Box::new(move || {
             sums.add(z, y)?;

@@ -1,11 +1,12 @@
 //! How the tiles of Gram sums are cut into dispatches, so that none leaves a large GPU idle.
 
+use super::gpu::Form;
 use crate::{
     device::{
         GpuDevice,
         gpu::{AdapterKind, even},
     },
-    form::{Tile, few},
+    form::few,
 };
 use std::ops::Range;
 
@@ -30,21 +31,21 @@ impl Panels {
         wave: 1,
     };
 
-    /// What suits an adapter and a tile shape.
-    pub(super) fn on(gpu: &GpuDevice, tile: Tile) -> Self {
+    /// What suits an adapter and a form.
+    pub(super) fn on(gpu: &GpuDevice, form: Form) -> Self {
         Self {
-            wave: wave(gpu.report().kind, tile),
+            wave: wave(gpu.report().kind, form),
             ..Self::WHOLE
         }
     }
 }
 
-/// Workgroups of a shape that an adapter of this kind works on at a time, about.
-fn wave(kind: AdapterKind, tile: Tile) -> usize {
+/// Workgroups of a form that an adapter of this kind works on at a time, about.
+fn wave(kind: AdapterKind, form: Form) -> usize {
     match kind {
         // The cores of a CPU take one workgroup after another.
         AdapterKind::Software => 1,
-        _ => few::enough_invocations(kind) / (tile.tx * tile.ty) as usize,
+        _ => few::enough_invocations(kind) / form.invocations() as usize,
     }
 }
 
@@ -132,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_wave_has_as_many_invocations_in_every_shape() {
-        let of = |kind, tile| wave(kind, tile);
+        let of = |kind, tile| wave(kind, Form::Tile(tile));
         assert_eq!(of(AdapterKind::Discrete, SHARED_128), 256);
         assert_eq!(of(AdapterKind::Integrated, SHARED_64_HALF), 128);
         assert_eq!(of(AdapterKind::Software, SHARED_128), 1);

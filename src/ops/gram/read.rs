@@ -32,7 +32,7 @@ pub(super) fn sums(of: &Sums) -> Result<GramSums> {
         gram_dd: Array2::zeros((of.features, of.features)),
         zty_dt: Array2::zeros((of.features, of.targets)),
     };
-    let side = of.tile.cols() as usize;
+    let side = of.form.side() as usize;
     let z_tiles = of.features.div_ceil(side);
     let places = places(z_tiles, of.y_tiles());
     let area = side * side;

@@ -28,6 +28,8 @@ pub(crate) static TARGETS_OP: Op = Op {
 const QUADS: [usize; 3] = [1, 2, 4];
 /// More targets, in fours, are columns of tiles.
 const MOST_QUADS: usize = 8;
+/// The most that stand beside the tiles.
+pub(super) const MOST: usize = 4 * MOST_QUADS;
 /// Fours of features of a workgroup, and lanes that share the rows of a block.
 const CX: usize = 32;
 const LANES: usize = 4;

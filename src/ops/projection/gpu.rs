@@ -1,17 +1,14 @@
 //! The dense map on a GPU: its parameters there, and its dispatches.
 
-use super::{
-    DenseMap, MENU,
-    units::{Units, refused},
-};
+use super::{DenseMap, MENU, units::Units};
 use crate::{
     Result,
-    device::{Device, GpuDevice, Matrix, gpu::Dispatch},
+    device::{Device, GpuDevice, Matrix, MatrixUnits, gpu::Dispatch},
     form::{
         self, DenseForm, Shape, Way,
         tile::{self, Tile},
     },
-    ops::{Binding, Nonlinearity, Op, Variant, dispatch::narrow, few::FewRows},
+    ops::{Binding, Nonlinearity, Op, Variant, dispatch::narrow, few::FewRows, units::refused},
 };
 
 /// The op for the registry.
@@ -210,7 +207,7 @@ impl Map {
 /// used.
 fn units(gpu: &GpuDevice, map: &DenseMap, forced: Option<DenseForm>) -> Result<Option<Units>> {
     let asked = matches!(forced, Some(DenseForm::Units { .. }));
-    let pays = map.depth() > tile::DEEP && gpu.takes_units();
+    let pays = map.depth() > tile::DEEP && gpu.allows_units(MatrixUnits::Projections).is_ok();
     if !asked && (forced.is_some() || !pays) {
         return Ok(None);
     }

@@ -10,8 +10,8 @@ pub(super) mod check;
 mod gpu;
 mod probe;
 
+pub(in crate::ops) use gpu::Units;
 pub(crate) use gpu::{OP, SCALES_OP};
-pub(in crate::ops) use gpu::{Units, refused};
 
 use crate::{Result, device::GpuDevice};
 

@@ -41,7 +41,9 @@ impl Driver {
     /// alone; Apple's are reached by Metal, and this driver has none.
     pub(super) fn takes(self, op: &str, variant: &str) -> bool {
         match op {
-            "projection_units" => self != Self::Honeykrisp && variant.starts_with("(F 16,"),
+            "projection_units" | "gram_units" => {
+                self != Self::Honeykrisp && variant.starts_with("(F 16,")
+            }
             _ => true,
         }
     }

@@ -8,8 +8,9 @@
 use crate::{
     Device, Matrix, Result,
     check::{Outcome, menu},
+    device::GpuDevice,
     form::tile,
-    ops::gram::{self, GramAccumulator, GramSums, Panels},
+    ops::gram::{self, GramAccumulator, GramSums, Panels, gpu::Form},
     seed::{Draws, Seed, Stream},
 };
 use ndarray::{Array2, Axis, s};
@@ -35,13 +36,18 @@ pub(super) fn run(device: &Device, outcome: &mut Outcome) -> Result<()> {
     let (d, t) = SIZE;
     let sums = GramAccumulator::new(device, d, t)?;
     compare(device, sums, MANY, outcome)?;
-    if device.is_gpu() {
+    if let Device::Gpu(gpu) = device {
         for tile in menu(device, tile::SQUARE_MENU) {
-            let sums = GramAccumulator::with_tile(device, d, t, tile, Panels::WHOLE)?;
-            compare(device, sums, SOME, outcome)?;
+            run_in(gpu, Form::Tile(tile), outcome)?;
         }
     }
     Ok(())
+}
+
+/// In a form of a GPU.
+pub(super) fn run_in(gpu: &GpuDevice, form: Form, outcome: &mut Outcome) -> Result<()> {
+    let sums = GramAccumulator::on(gpu, SIZE, form, Panels::WHOLE)?;
+    compare(&Device::Gpu(gpu.clone()), sums, SOME, outcome)
 }
 
 /// Adds so many rows, a chunk at a time, and holds the sums against f64 and against plain f32.
@@ -51,7 +57,7 @@ fn compare(
     rows: usize,
     outcome: &mut Outcome,
 ) -> Result<()> {
-    let way = sums.tile().map_or("in one way", |tile| tile.name);
+    let way = sums.form().map_or("in one way".into(), |form| form.name());
     let (d, t) = SIZE;
     let mut draws = Seed(11).stream(Stream::Sample, 0);
     let mut exact = zeros();

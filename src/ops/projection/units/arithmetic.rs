@@ -1,26 +1,18 @@
-//! The arithmetic of matrix units in f32's place, one number after another: what the shader
-//! computes, wherever it runs.
+//! The arithmetic of dense maps on matrix units, one number after another.
 //!
-//! A row is scaled by a power of two that brings its largest value to [2^14, 2^15), and each value
-//! is the sum of two f16, 22 bits in all: the low one is a normal number where the high one is
-//! above 2^-3, so that both can be summed in one f32. A frequency, which has 11 significant bits,
-//! is one f16 exactly, after a power of two of its own. The products of f16 are exact in f32. So
-//! all that is lost is the last two bits of x, and what f32 rounds in sums. These begin anew every
-//! [`FLUSH`] depths, since units may cut sums off where f32 rounds them, always to one side.
-//!
-//! After Ootomo and Yokota, "Recovering single precision accuracy from Tensor Cores while
-//! surpassing the FP32 theoretical peak performance", 2022, with powers of two for rows in the
-//! place of a second sum. The power follows from the row alone: a row has the same bits in any
-//! batch.
+//! A row of x has a power of two of its own, which follows from the row alone: it has the same bits
+//! in any batch. Each value is two f16. A frequency, which has 11 significant bits, is one f16
+//! exactly, after a power of two of its own. Sums begin anew every [`FLUSH`] depths.
 
-use crate::simd::f16;
+use crate::{
+    ops::units::arithmetic::{Adding, scale, split},
+    simd::f16,
+};
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 
 /// Depths between flushes of sums. With 256, sums of 784 depths that are cut off err 1.7 times as
 /// much as plain ones in f32; with 64, half as much.
 pub(super) const FLUSH: usize = 64;
-/// Where the largest value of a row is brought to: the exponent of two.
-const TOP: u32 = 14;
 
 /// Frequencies as units take them.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,33 +46,6 @@ impl HalfColumns {
     }
 }
 
-/// The power of two that a row is multiplied with, and its inverse.
-pub(super) fn row_scale(x_d: ArrayView1<'_, f32>) -> (f32, f32) {
-    let largest = x_d.iter().fold(0, |m, x| m.max(x.to_bits() << 1 >> 1));
-    // Below 2^-100 rows keep fewer bits; they are zero in all that follows.
-    let exponent = (largest >> 23).max(27);
-    let power = |exponent: u32| f32::from_bits(exponent << 23);
-    (power(2 * 127 + TOP - exponent), power(exponent - TOP))
-}
-
-/// The two f16 whose sum is a scaled value, to 22 bits.
-pub(super) fn split(scaled: f32) -> (f32, f32) {
-    let high = f16::nearest(scaled);
-    (high, f16::nearest(scaled - high))
-}
-
-/// How units add the products of a fragment to its sum, which no standard says.
-/// (llvmpipe adds them apart.)
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Adding {
-    /// One after another, each rounded to nearest.
-    InTurn,
-    /// By themselves, one after another, and then to the sum.
-    Apart,
-    /// All at once, what does not fit into f32 cut off: as tensor cores were seen to.
-    CutOff,
-}
-
 /// Ways to compute `x W`, of which the tests compare some.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Arithmetic {
@@ -93,11 +58,6 @@ pub(super) struct Arithmetic {
     pub(super) terms: usize,
     /// Whether rows are scaled.
     pub(super) scaled: bool,
-}
-
-impl Adding {
-    /// The orders that units may have.
-    pub(super) const ALL: [Self; 3] = [Self::InTurn, Self::Apart, Self::CutOff];
 }
 
 impl Arithmetic {
@@ -118,7 +78,7 @@ impl Arithmetic {
         let mut t_ns = Array2::zeros((x_nd.nrows(), w_sd.nrows()));
         for (x, mut t) in x_nd.rows().into_iter().zip(t_ns.rows_mut()) {
             let (scale, unscale) = match self.scaled {
-                true => row_scale(x),
+                true => scale(x),
                 false => (1.0, 1.0),
             };
             let terms: Vec<_> = x.iter().map(|x| split(x * scale)).collect();
@@ -137,29 +97,18 @@ impl Arithmetic {
             let mut sum = 0.0;
             let fragments = w.axis_chunks_iter(Axis(0), self.fragment);
             for (x, w) in x.chunks(self.fragment).zip(fragments) {
-                sum = self.add(sum, x.iter().zip(w).map(|((high, _), w)| high * w));
+                sum = self
+                    .adding
+                    .add(sum, x.iter().zip(w).map(|((high, _), w)| high * w));
                 if self.terms == 2 {
-                    sum = self.add(sum, x.iter().zip(w).map(|((_, low), w)| low * w));
+                    sum = self
+                        .adding
+                        .add(sum, x.iter().zip(w).map(|((_, low), w)| low * w));
                 }
             }
             total += sum;
         }
         total
-    }
-
-    fn add(self, sum: f32, products: impl Iterator<Item = f32>) -> f32 {
-        match self.adding {
-            Adding::InTurn => products.fold(sum, |sum, product| sum + product),
-            Adding::Apart => sum + products.sum::<f32>(),
-            Adding::CutOff => {
-                let exact = products.fold(f64::from(sum), |sum, p| sum + f64::from(p));
-                let nearest = exact as f32;
-                match f64::from(nearest.abs()) > exact.abs() {
-                    true => f32::from_bits(nearest.to_bits() - 1),
-                    false => nearest,
-                }
-            }
-        }
     }
 }
 
@@ -310,7 +259,7 @@ mod tests {
     fn whole_numbers_take_one_term() {
         let x = rows(Data::Pixels, 4, 784);
         for row in x.rows() {
-            let (scale, unscale) = row_scale(row);
+            let (scale, unscale) = scale(row);
             assert_eq!(scale * unscale, 1.0);
             let terms = row.map(|x| split(x * scale));
             assert!(terms.iter().all(|(_, low)| *low == 0.0));
@@ -318,7 +267,7 @@ mod tests {
             assert!((16_384.0..32_768.0).contains(&largest), "{largest}");
         }
         let third = ndarray::array![1.0_f32 / 3.0];
-        assert_ne!(split(third[0] * row_scale(third.view()).0).1, 0.0);
+        assert_ne!(split(third[0] * scale(third.view()).0).1, 0.0);
     }
 
     #[test]

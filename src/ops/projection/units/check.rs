@@ -1,8 +1,8 @@
 //! Matrix units against f64 and, one number after another, against the same arithmetic on the host.
 
 use super::{
-    arithmetic::{Adding, Arithmetic, HalfColumns},
-    gpu::{Fragments, Units},
+    arithmetic::{Arithmetic, HalfColumns},
+    gpu::Units,
 };
 use crate::{
     Device, Matrix, Result,
@@ -16,6 +16,7 @@ use crate::{
             check::{bound, dense},
             gpu::Map,
         },
+        units::{Fragments, arithmetic::Adding},
     },
     sampling::round_to_11_bits,
 };
@@ -58,18 +59,7 @@ pub(in crate::ops::projection) fn run(device: &Device, outcome: &mut Outcome) ->
         }
     }
     for fragments in all.into_iter().filter(|f| chosen == Ok(f.size)) {
-        let ways = match fragments.quads {
-            true => vec![
-                fragments,
-                Fragments {
-                    quads: false,
-                    ..fragments
-                },
-            ],
-            false => vec![fragments],
-        };
-        // There is no shader without vec4s for fragments of 16.
-        for fragments in ways.into_iter().filter(|f| f.side == 8 || f.quads) {
+        for fragments in fragments.ways() {
             sizes(gpu, fragments, outcome)?;
             orders(gpu, fragments, outcome)?;
         }

@@ -5,13 +5,14 @@ use super::{
     probe::probe,
 };
 use crate::{
-    Error, Result,
-    device::{Device, GpuDevice, Matrix, gpu::Dispatch},
+    Result,
+    device::{Device, GpuDevice, Matrix, MatrixUnits, gpu::Dispatch},
     form::DenseForm,
     ops::{
         Binding, Nonlinearity, Op, Variant,
         dispatch::narrow,
         projection::{DenseMap, gpu::Map},
+        units::{Fragments, NOT_REACHED, REACHED, refused},
     },
 };
 
@@ -29,20 +30,11 @@ pub(crate) static OP: Op = Op {
         Binding::Write("z"),
     ],
     variants: || {
-        let fragments = [8, 16].into_iter().flat_map(|side| {
-            // Metal has fragments of 8 alone, and reads no vec4s of f16 as such.
-            let quads: &[bool] = if side == 8 { &[true, false] } else { &[true] };
-            let sizes = SIZES.iter().filter(move |&&size| side == 8 || size >= 16);
-            sizes.flat_map(move |&size| {
-                let all = quads.iter();
-                all.map(move |&quads| Fragments { side, quads, size })
-            })
-        });
-        let all = fragments.flat_map(|fragments| {
+        let all = Fragments::all().flat_map(|fragments| {
             let whole = Nonlinearity::ALL
                 .iter()
-                .map(move |f| fragments.variant(f, true));
-            whole.chain([fragments.variant(&Nonlinearity::CosSin, false)])
+                .map(move |f| variant(fragments, f, true));
+            whole.chain([variant(fragments, &Nonlinearity::CosSin, false)])
         });
         all.collect()
     },
@@ -57,8 +49,6 @@ pub(crate) static SCALES_OP: Op = Op {
     variants: || vec![Variant::of([])],
 };
 
-/// Sizes of subgroups that adapters were seen to have.
-const SIZES: &[u32] = &[4, 8, 16, 32, 64];
 /// Depths of a stage, to whose multiples frequencies are padded.
 const STAGE: usize = 32;
 /// Rows of a workgroup of `row_scales.wgsl`.
@@ -88,58 +78,9 @@ struct ScalesParams {
     row0: u32,
 }
 
-/// How a subgroup multiplies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Fragments {
-    /// Rows, columns and depths of a fragment.
-    pub(super) side: u32,
-    /// Whether f16 lie in workgroup memory as vec4s.
-    pub(super) quads: bool,
-    /// Invocations of a subgroup.
-    pub(super) size: u32,
-}
-
-impl Fragments {
-    /// Rows and columns of a workgroup's tile.
-    const fn tile(self) -> u32 {
-        8 * self.side
-    }
-
-    fn invocations(self) -> u32 {
-        self.side / 2 * self.size
-    }
-
-    /// Features stored in whole vec4s or one by one.
-    fn variant(self, f: &Nonlinearity, whole: bool) -> Variant {
-        let of = Variant::of([
-            ("F", self.side.into()),
-            ("SIZE", self.size.into()),
-            ("QUADS", self.quads.into()),
-        ]);
-        f.of(of).with("WHOLE", whole.into())
-    }
-
-    /// All that an adapter may take, in the order in which they are tried: with the size of
-    /// subgroups that it names, or with each between the least and the most.
-    pub(super) fn of(gpu: &GpuDevice) -> std::result::Result<Vec<Self>, String> {
-        let report = gpu.report();
-        let side = report.units.clone()?;
-        let (least, most) = report.subgroup;
-        let sizes = SIZES.iter().filter(|size| (least..=most).contains(size));
-        let all = sizes.map(|&size| Self {
-            side,
-            quads: report.backend == "Vulkan",
-            size,
-        });
-        let fits = |f: &Self| f.invocations() <= report.workgroup_invocations;
-        let all: Vec<_> = all.filter(fits).collect();
-        match all.is_empty() {
-            true => Err(format!(
-                "there is no shader for subgroups of {least} to {most}"
-            )),
-            false => Ok(all),
-        }
-    }
+/// Features stored in whole vec4s or one by one.
+fn variant(fragments: Fragments, f: &Nonlinearity, whole: bool) -> Variant {
+    f.of(fragments.variant()).with("WHOLE", whole.into())
 }
 
 /// A dense map as matrix units take it.
@@ -158,6 +99,9 @@ impl Units {
         gpu: &GpuDevice,
         map: &DenseMap,
     ) -> Result<std::result::Result<Self, String>> {
+        if !REACHED {
+            return Ok(Err(NOT_REACHED.into()));
+        }
         if let Nonlinearity::Custom(_) = map.nonlinearity {
             return Ok(Err("a nonlinearity of one's own is computed in f32".into()));
         }
@@ -207,6 +151,9 @@ impl Units {
     /// Records the features of the rows of x.
     pub(in crate::ops) fn run(&self, map: &Map, x_nd: &Matrix, z_nd: &mut Matrix) -> Result<()> {
         let (gpu, rows, row_work) = (&map.gpu, x_nd.rows(), map.row_work());
+        if !REACHED {
+            return Err(refused(gpu, NOT_REACHED));
+        }
         let scale = self.row_scales(map, x_nd)?;
         let mut params = Params {
             rows: narrow(rows)?,
@@ -223,7 +170,7 @@ impl Units {
             params.row0 = narrow(block.start)?;
             gpu.dispatch(&Dispatch {
                 op: &OP,
-                variant: self.fragments.variant(&map.nonlinearity, whole),
+                variant: variant(self.fragments, &map.nonlinearity, whole),
                 params: bytemuck::bytes_of(&params),
                 buffers: &[
                     x_nd.gpu(gpu, "x")?,
@@ -281,15 +228,15 @@ fn tried(
         Err(why) => return Ok(Err(why)),
     };
     // What a driver compiles of one variant says nothing of another.
-    let way = 2 * f.code() + i64::from(whole);
+    let way = variant(all[0], f, whole).to_string();
     let size = gpu.tried_units(way, || probe(gpu, &all, f, whole))?;
     Ok(size.map(|size| Fragments { size, ..all[0] }))
 }
 
 /// See [`super::verdict`].
 pub(super) fn verdict(gpu: &GpuDevice) -> Result<std::result::Result<u32, String>> {
-    if gpu.report().units.is_ok() && gpu.is_software() {
-        return Ok(Err("a software adapter has only the processor's".into()));
+    if let Err(why) = gpu.allows_units(MatrixUnits::Projections) {
+        return Ok(Err(why));
     }
     let fragments = tried(gpu, &Nonlinearity::CosSin, true)?;
     Ok(fragments.map(|fragments| fragments.side))
@@ -298,12 +245,4 @@ pub(super) fn verdict(gpu: &GpuDevice) -> Result<std::result::Result<u32, String
 /// Whether features start at whole vec4s: sines stand at column `freqs`.
 fn is_whole(f: &Nonlinearity, freqs: usize) -> bool {
     *f != Nonlinearity::CosSin || freqs.is_multiple_of(4)
-}
-
-/// The error of a caller who asks for units where they are not used.
-pub(in crate::ops) fn refused(gpu: &GpuDevice, why: &str) -> Error {
-    Error::unsupported(format!(
-        "{} has no matrix units to use: {why}",
-        gpu.describe()
-    ))
 }

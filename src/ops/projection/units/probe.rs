@@ -1,9 +1,6 @@
 //! Units are tried before they are used: what a driver makes of them is seen, not believed.
 
-use super::{
-    arithmetic::HalfColumns,
-    gpu::{Fragments, Units},
-};
+use super::{arithmetic::HalfColumns, gpu::Units};
 use crate::{
     Device, Matrix, Result,
     check::{normal, poisoned},
@@ -11,6 +8,7 @@ use crate::{
     ops::{
         Nonlinearity,
         projection::{self, DenseMap, gpu::Map},
+        units::Fragments,
     },
     sampling::round_to_11_bits,
 };
