@@ -98,7 +98,11 @@ fn compare(gpu: &GpuDevice, fragments: Fragments, ways: &[Arithmetic]) -> Result
             .indexed_iter()
             .map(|(at, own)| (own - same[at]).abs() / bound[at]);
         Compared {
-            off: off.fold(0.0, f64::max),
+            // What is no number is worse than anything.
+            off: off.fold(0.0, |most, e| match e.is_nan() {
+                true => f64::INFINITY,
+                false => e.max(most),
+            }),
             equal: equal as f64 / own.len() as f64,
         }
     });

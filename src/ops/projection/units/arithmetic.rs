@@ -11,7 +11,7 @@ use crate::{
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 
 /// Depths between flushes of sums. With 256, sums of 784 depths that are cut off err 1.7 times as
-/// much as plain ones in f32; with 64, half as much.
+/// much as plain ones in f32; with 64, .5 times in fragments of 16 and .9 in those of 8.
 pub(super) const FLUSH: usize = 64;
 
 /// Frequencies as units take them.
