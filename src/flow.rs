@@ -12,7 +12,7 @@ mod portions;
 mod read;
 mod run;
 
-pub(crate) use behind::ReadBehind;
+pub(crate) use behind::{ReadBehind, Take};
 pub(crate) use plan::RowNeeds;
 pub(crate) use portions::Portions;
 pub(crate) use read::{for_each_chunk, watch_chunks};

@@ -15,12 +15,12 @@ use crate::{
     Error, Matrix, Result,
     data::{Chunk, ChunkSource, Rows, SparseRows},
     device::{Reading, gpu::Pace},
-    flow::{Portions, ReadBehind, Run, watch_chunks},
+    flow::{Portions, ReadBehind, Run, Take, watch_chunks},
     progress::Step,
     wait::wait,
 };
 use ndarray::ArrayView2;
-use std::ops::Range;
+use std::{cell::RefCell, collections::VecDeque, ops::Range};
 pub use to_writer::featurize_behind;
 use work::Work;
 
@@ -225,6 +225,26 @@ impl<'m> Featurizer<'m> {
         with: impl Fn(&Chunk, Range<usize>) -> T,
         mut take: impl FnMut(&[ArrayView2<'_, f32>], T) -> Result<()>,
     ) -> Result<u64> {
+        // Portions are taken in the order in which they are sent, so the road need not know T.
+        let sent = RefCell::new(VecDeque::new());
+        self.stream(
+            source,
+            &|chunk, range| sent.borrow_mut().push_back(with(chunk, range)),
+            &mut |z, _| {
+                let with = sent.borrow_mut().pop_front();
+                let unsent = || Error::device("rows came back that were not sent");
+                take(z, with.ok_or_else(unsent)?)
+            },
+        )
+    }
+
+    /// As [`Self::on_host`]: `send` hears of each portion of a chunk before `take` gets it.
+    fn stream(
+        &mut self,
+        source: &mut dyn ChunkSource,
+        send: &dyn Fn(&Chunk, Range<usize>),
+        take: &mut Take<'_>,
+    ) -> Result<u64> {
         self.check(source)?;
         let rows = self.chunk_rows(source);
         let mut behind = ReadBehind::default();
@@ -234,8 +254,8 @@ impl<'m> Featurizer<'m> {
         let rows = watch_chunks(source, rows, hear, |chunk| {
             self.work.admit(&chunk.x, first)?;
             first += chunk.x.nrows();
-            let with = |range| with(&chunk, range);
-            self.send(&chunk.x, &mut behind, with, &mut take)
+            let hear = |range| send(&chunk, range);
+            self.send(&chunk.x, &mut behind, &hear, take)
         })?;
         behind.finish(take)?;
         Ok(rows)
@@ -246,20 +266,20 @@ impl<'m> Featurizer<'m> {
     pub(crate) fn rows(
         &mut self,
         x: &Rows,
-        take: impl FnMut(&[ArrayView2<'_, f32>], Range<usize>) -> Result<()>,
+        mut take: impl FnMut(&[ArrayView2<'_, f32>], Range<usize>) -> Result<()>,
     ) -> Result<()> {
+        self.rows_now(x, &mut take)
+    }
+
+    fn rows_now(&mut self, x: &Rows, take: &mut Take<'_>) -> Result<()> {
         wait(self.rows_later(x, take))
     }
 
     /// As [`Self::rows`], in a browser too.
-    pub(crate) async fn rows_later(
-        &mut self,
-        x: &Rows,
-        mut take: impl FnMut(&[ArrayView2<'_, f32>], Range<usize>) -> Result<()>,
-    ) -> Result<()> {
+    pub(crate) async fn rows_later(&mut self, x: &Rows, take: &mut Take<'_>) -> Result<()> {
         let mut behind = ReadBehind::default();
         self.work.admit(x, 0)?;
-        self.send(x, &mut behind, |range| range, &mut take)?;
+        self.send(x, &mut behind, &|_| (), take)?;
         behind.finish_later(take).await
     }
 
@@ -282,7 +302,7 @@ impl<'m> Featurizer<'m> {
             first += chunk.x.nrows();
             Ok(())
         })?;
-        behind.finish(|z, range| to.take(range, z[0]))?;
+        behind.finish(&mut |z, range| to.take(range, z[0]))?;
         Ok(rows)
     }
 
@@ -290,7 +310,7 @@ impl<'m> Featurizer<'m> {
     pub(crate) async fn write_rows(&mut self, x: &Rows, to: &mut dyn HostRows) -> Result<()> {
         let mut behind = ReadBehind::default();
         self.send_to(x, 0, &mut behind, to)?;
-        let take = |z: &[ArrayView2<'_, f32>], range| to.take(range, z[0]);
+        let take = &mut |z: &[ArrayView2<'_, f32>], range| to.take(range, z[0]);
         behind.finish_later(take).await
     }
 
@@ -305,7 +325,7 @@ impl<'m> Featurizer<'m> {
         &mut self,
         x: &Rows,
         first: usize,
-        behind: &mut ReadBehind<Range<usize>>,
+        behind: &mut ReadBehind,
         to: &mut dyn HostRows,
     ) -> Result<()> {
         let Self { work, portions, .. } = self;
@@ -332,29 +352,32 @@ impl<'m> Featurizer<'m> {
                 Sent::There => to.filled(),
                 Sent::Here => to.take(place(&range), work.on_host()?[0]),
                 Sent::OnItsWay(readings) => {
-                    behind.push(readings, place(&range), |z, at| to.take(at, z[0]))
+                    behind.push(readings, place(&range), &mut |z, at| to.take(at, z[0]))
                 }
             },
         )
     }
 
     /// Sends what comes off the lanes for `x` on its way in portions, and hands `take` those that
-    /// were sent before; on the CPU all of them.
-    fn send<T>(
+    /// were sent before; on the CPU all of them. `hear` gets the rows of each before `take` does.
+    fn send(
         &mut self,
         x: &Rows,
-        behind: &mut ReadBehind<T>,
-        with: impl Fn(Range<usize>) -> T,
-        take: &mut impl FnMut(&[ArrayView2<'_, f32>], T) -> Result<()>,
+        behind: &mut ReadBehind,
+        hear: &dyn Fn(Range<usize>),
+        take: &mut Take<'_>,
     ) -> Result<()> {
         let Self { work, portions, .. } = self;
         portions.each(
             x.nrows(),
             work,
             |work, range, most| work.run(&x.part(range), None, most),
-            |work, range, readings| match readings {
-                Some(readings) => behind.push(readings, with(range), &mut *take),
-                None => take(&work.on_host()?, with(range)),
+            |work, range, readings| {
+                hear(range.clone());
+                match readings {
+                    Some(readings) => behind.push(readings, range, take),
+                    None => take(&work.on_host()?, range),
+                }
             },
         )
     }

@@ -2,20 +2,18 @@
 
 use crate::{Result, device::Reading, wait::wait};
 use ndarray::ArrayView2;
-use std::collections::VecDeque;
+use std::{collections::VecDeque, ops::Range};
 
-/// Matrices on their way to the host, those of one portion of rows together, each portion with what
-/// it is needed with. One portion is waited for while the device works on the next.
-#[derive(Debug)]
-pub(crate) struct ReadBehind<T>(VecDeque<(Vec<Reading>, T)>);
+/// Takes the matrices of a portion on the host, and which rows they are of. It is called once a
+/// portion, hence not generic: all that reads back shares one way there.
+pub(crate) type Take<'t> = dyn FnMut(&[ArrayView2<'_, f32>], Range<usize>) -> Result<()> + 't;
 
-impl<T> Default for ReadBehind<T> {
-    fn default() -> Self {
-        Self(VecDeque::new())
-    }
-}
+/// Matrices on their way to the host, those of one portion of rows together, each portion with its
+/// rows. One portion is waited for while the device works on the next.
+#[derive(Debug, Default)]
+pub(crate) struct ReadBehind(VecDeque<(Vec<Reading>, Range<usize>)>);
 
-impl<T> ReadBehind<T> {
+impl ReadBehind {
     /// Portions that are on their way at most, while the next is sent: [`super::RowNeeds`] counts
     /// their buffers.
     pub(crate) const AT_ONCE: usize = 2;
@@ -24,10 +22,10 @@ impl<T> ReadBehind<T> {
     pub(crate) fn push(
         &mut self,
         readings: Vec<Reading>,
-        with: T,
-        take: impl FnMut(&[ArrayView2<'_, f32>], T) -> Result<()>,
+        rows: Range<usize>,
+        take: &mut Take<'_>,
     ) -> Result<()> {
-        self.0.push_back((readings, with));
+        self.0.push_back((readings, rows));
         // A page cannot wait here: there all portions are on their way until it does.
         match cfg!(target_family = "wasm") {
             true => Ok(()),
@@ -36,34 +34,24 @@ impl<T> ReadBehind<T> {
     }
 
     /// Hands all to `take`.
-    pub(crate) fn finish(
-        self,
-        take: impl FnMut(&[ArrayView2<'_, f32>], T) -> Result<()>,
-    ) -> Result<()> {
+    pub(crate) fn finish(self, take: &mut Take<'_>) -> Result<()> {
         wait(self.finish_later(take))
     }
 
     /// As [`Self::finish`], in a browser too.
-    pub(crate) async fn finish_later(
-        mut self,
-        take: impl FnMut(&[ArrayView2<'_, f32>], T) -> Result<()>,
-    ) -> Result<()> {
+    pub(crate) async fn finish_later(mut self, take: &mut Take<'_>) -> Result<()> {
         self.settle(0, take).await
     }
 
-    async fn settle(
-        &mut self,
-        left: usize,
-        mut take: impl FnMut(&[ArrayView2<'_, f32>], T) -> Result<()>,
-    ) -> Result<()> {
+    async fn settle(&mut self, left: usize, take: &mut Take<'_>) -> Result<()> {
         while self.0.len() > left {
-            if let Some((readings, with)) = self.0.pop_front() {
+            if let Some((readings, rows)) = self.0.pop_front() {
                 let mut arrived = Vec::with_capacity(readings.len());
                 for reading in readings {
                     arrived.push(reading.arrive().await?);
                 }
                 let views: Vec<_> = arrived.iter().map(|a| a.view()).collect();
-                take(&views, with)?;
+                take(&views, rows)?;
             }
         }
         Ok(())

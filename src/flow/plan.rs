@@ -58,7 +58,7 @@ impl RowNeeds {
     /// they are lent.
     pub(crate) fn read_back(mut self, device: &Device, columns: usize) -> Self {
         if device.is_gpu() {
-            let buffers = MAPPED * ReadBehind::<()>::AT_ONCE as u64;
+            let buffers = MAPPED * ReadBehind::AT_ONCE as u64;
             self.bytes += buffers * 4 * device.stride(columns) as u64;
         }
         self

@@ -27,6 +27,17 @@ pub(crate) fn watch_chunks(
     hear: impl Fn(u64),
     mut work: impl FnMut(Chunk) -> Result<()>,
 ) -> Result<u64> {
+    watch(source, rows, &hear, &mut work)
+}
+
+/// As [`watch_chunks`]. Not generic, as both are called but once a chunk: a thread and its channel
+/// are much code to have once for each that reads.
+fn watch(
+    source: &mut dyn ChunkSource,
+    rows: usize,
+    hear: &dyn Fn(u64),
+    work: &mut dyn FnMut(Chunk) -> Result<()>,
+) -> Result<u64> {
     source.rewind()?;
     let mut done = 0;
     // A page has one thread.

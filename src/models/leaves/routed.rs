@@ -76,11 +76,11 @@ impl<'m> Routed<'m> {
                 continue;
             };
             let rows = rows.select(&own);
-            let place = |y: &[ArrayView2<'_, f32>], range: Range<usize>| {
+            let mut place = |y: &[ArrayView2<'_, f32>], range: Range<usize>| {
                 let y_nt = y[0].mapv(f64::from) + intercept_t;
                 take(y_nt.view(), &|i| own[range.start + i])
             };
-            featurizer.rows_later(&rows, place).await?;
+            featurizer.rows_later(&rows, &mut place).await?;
         }
         Ok(())
     }

@@ -71,10 +71,10 @@ impl<'m> Predictor<'m> {
         };
         match &mut self.way {
             Way::One(featurizer) => {
-                let place = |y: &[ArrayView2<'_, f32>], range: Range<usize>| {
+                let mut place = |y: &[ArrayView2<'_, f32>], range: Range<usize>| {
                     take(y[0].mapv(f64::from).view(), &|i| range.start + i)
                 };
-                featurizer.rows_later(rows, place).await?;
+                featurizer.rows_later(rows, &mut place).await?;
             }
             Way::Leaves(leaves) => leaves.rows(rows, &mut take).await?,
         }
