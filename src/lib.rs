@@ -65,6 +65,7 @@ mod normal;
 pub mod ops;
 #[cfg(test)]
 mod padding;
+mod parallel;
 pub mod prelude;
 mod progress;
 #[doc(hidden)]

@@ -10,9 +10,9 @@ use crate::ops::{
 use crate::{
     Error, Result,
     device::{CpuDevice, Device, GpuDevice, Matrix, gpu::Dispatch},
+    parallel,
 };
 use pulp::{Simd, WithSimd};
-use rayon::prelude::*;
 
 /// The op for the registry: a copy.
 pub(crate) static COPY: Op = Op {
@@ -158,8 +158,7 @@ pub fn fma_reference(workgroups: usize, chains: usize, rounds: usize) -> ndarray
 pub fn copy_host(cpu: &CpuDevice, src: &[f32], dst: &mut [f32]) {
     let part = dst.len().div_ceil(4 * cpu.threads()).max(1);
     cpu.install(|| {
-        let parts = dst.par_chunks_mut(part).zip(src.par_chunks(part));
-        parts.for_each(|(dst, src)| dst.copy_from_slice(src));
+        parallel::usual().pairs(dst, part, (src, part), &|dst, src| dst.copy_from_slice(src));
     });
 }
 

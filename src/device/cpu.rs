@@ -72,10 +72,17 @@ impl CpuDevice {
 
     /// Runs `work` on this device's threads.
     pub(crate) fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        let (mut work, mut result) = (Some(work), None);
+        let mut run = || {
+            if let Some(work) = work.take() {
+                result = Some(work());
+            }
+        };
         match &self.pool {
-            Some(pool) => pool.install(work),
-            None => work(),
+            Some(pool) => install(pool, &mut run),
+            None => run(),
         }
+        result.expect("the work was done")
     }
 
     /// Asks `others` of the pool to call `help` when they are awake, and waits for none. Nobody is
@@ -151,6 +158,11 @@ impl CpuDevice {
 
 fn no_threads() -> Error {
     Error::parameter("the number of threads is 0; use at least 1")
+}
+
+/// Runs `work` on the threads of `pool`: compiled once, not for all that is run.
+fn install(pool: &rayon::ThreadPool, work: &mut (dyn FnMut() + Send)) {
+    pool.install(work);
 }
 
 impl fmt::Debug for CpuDevice {

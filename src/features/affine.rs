@@ -5,11 +5,11 @@ use crate::{
     data::{Rows, Survey},
     error::Remedy,
     kernels::Domain,
+    parallel,
     store::Store,
     text::counted,
 };
 use ndarray::{Array2, ArrayView1};
-use rayon::prelude::*;
 
 /// Larger numbers are refused: their products with frequencies could leave the range of f32, and no
 /// digit of a phase would be left anyway.
@@ -318,8 +318,7 @@ impl Affine {
         let stride = x_nd.stride().max(1);
         let mut worst = Ok(());
         x_nd.write_with(|out| {
-            let rows = out.par_chunks_mut(stride).enumerate().with_min_len(64);
-            worst = rows.try_for_each(|(i, out)| fill(i, out));
+            worst = parallel::at_least(64).try_chunks(out, stride, &fill);
         })?;
         worst
     }

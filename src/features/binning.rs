@@ -21,6 +21,7 @@ use crate::{
     flow::{Run, watch_chunks},
     kernels::Kernel,
     ops::binning::{Grids, hash, reference_bins},
+    parallel,
     progress::Step,
     seed::{Seed, Stream},
     store::Store,
@@ -29,7 +30,6 @@ use crate::{
 use dictionary::Dictionary;
 use loaded::{HashedRows, LoadedBinning};
 use ndarray::{Array2, ArrayView2};
-use rayon::prelude::*;
 use std::{collections::HashMap, sync::Arc};
 
 pub(super) const NAME: &str = "binning";
@@ -253,14 +253,12 @@ pub fn shared_bins(a_np: ArrayView2<'_, u64>, b_mp: ArrayView2<'_, u64>) -> Arra
         b.as_slice().expect("standard"),
     );
     let mut out = vec![0.0; n * m];
-    out.par_chunks_mut(m.max(1))
-        .zip(a.par_chunks(grids))
-        .for_each(|(out, a)| {
-            for (out, b) in out.iter_mut().zip(b.chunks_exact(grids)) {
-                let shared = a.iter().zip(b).filter(|(a, b)| a == b).count();
-                *out = shared as f64 / grids as f64;
-            }
-        });
+    parallel::usual().pairs(&mut out, m.max(1), (a, grids), &|out, a| {
+        for (out, b) in out.iter_mut().zip(b.chunks_exact(grids)) {
+            let shared = a.iter().zip(b).filter(|(a, b)| a == b).count();
+            *out = shared as f64 / grids as f64;
+        }
+    });
     Array2::from_shape_vec((n, m), out).expect("n x m values")
 }
 
@@ -278,10 +276,8 @@ pub fn collisions(grids: &Grids, x_nd: ArrayView2<'_, f32>) -> u64 {
         }
         collisions
     };
-    (0..grids.inverse_dp.ncols())
-        .into_par_iter()
-        .map(count)
-        .sum()
+    let each = parallel::usual().map(grids.inverse_dp.ncols(), &count);
+    each.iter().sum()
 }
 
 /// A binning map, fixed at fit: grids, and a column for each bin that a training row occupies.

@@ -2,9 +2,8 @@
 //! features in f64 and what they change by. The drawn frequencies stay.
 
 use super::DenseFeatures;
-use crate::{Result, data::Rows, linalg::products::product, ops::Nonlinearity};
+use crate::{Result, data::Rows, linalg::products::product, ops::Nonlinearity, parallel};
 use ndarray::{Array1, Array2, Axis, s};
-use rayon::prelude::*;
 use std::f64::consts::TAU;
 
 /// Rows under cosines. With u the row in turns at the lengthscales of the map, and `l_j` the factor
@@ -65,11 +64,11 @@ impl Stretched {
         let rows = self.u_dn.ncols();
         let cosines = cosine_sn.as_slice_mut().expect("standard layout");
         let sines = sine_sn.as_slice_mut().expect("standard layout");
-        let each = cosines.par_chunks_mut(rows.max(1)).enumerate();
-        let each = each.zip(sines.par_chunks_mut(rows.max(1)));
-        each.for_each(|((s, cosines), sines)| {
+        let each = cosines.chunks_mut(rows.max(1));
+        let mut each: Vec<_> = each.zip(sines.chunks_mut(rows.max(1))).collect();
+        parallel::usual().parts(&mut each, &|s, (cosines, sines)| {
             let (phase, amplitude) = (self.phase_s[s], self.amplitude_s[s]);
-            for (cosine, sine) in cosines.iter_mut().zip(sines) {
+            for (cosine, sine) in cosines.iter_mut().zip(sines.iter_mut()) {
                 let turns = *cosine + phase;
                 let (sin, cos) = (TAU * (turns - turns.round())).sin_cos();
                 (*cosine, *sine) = (amplitude * cos, amplitude * sin);

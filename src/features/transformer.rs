@@ -8,11 +8,11 @@ use crate::{
     Error, Result,
     data::{ChunkSource, Rows, SparseRows},
     flow::Run,
+    parallel,
     simd::PastCache,
     wait::wait,
 };
 use ndarray::{ArrayView2, ArrayViewMut2, Axis, s};
-use rayon::prelude::*;
 use std::{fmt, ops::Range};
 
 /// A map on a device with its buffers: [`featurize`](super::featurize) for many calls, which then
@@ -251,10 +251,10 @@ impl<T: FeatureValue> HostRows for Place<'_, T> {
         }
         let mut to = self.z_nd.slice_mut(s![rows, ..]);
         let parts = to.axis_chunks_iter_mut(Axis(0), PART);
-        let parts: Vec<_> = parts.zip(z_nd.axis_chunks_iter(Axis(0), PART)).collect();
-        parts
-            .into_par_iter()
-            .for_each(|(mut to, z_nd)| to.zip_mut_with(&z_nd, |to, &z| *to = T::of(z)));
+        let mut parts: Vec<_> = parts.zip(z_nd.axis_chunks_iter(Axis(0), PART)).collect();
+        parallel::usual().parts(&mut parts, &|_, (to, z_nd)| {
+            to.zip_mut_with(z_nd, |to, &z| *to = T::of(z));
+        });
         Ok(())
     }
 }

@@ -3,10 +3,10 @@
 use crate::{
     Error, Result,
     data::{ChunkSource, Survey},
+    parallel,
     seed::{Seed, Stream},
 };
 use ndarray::{Array2, ArrayView1};
-use rayon::prelude::*;
 
 /// How one column differs between two samples.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,11 +62,8 @@ pub fn column_shifts(
     let [a, b] = [Survey::of(a, ROWS, seed.0)?, Survey::of(b, ROWS, seed.0)?];
     let mut draws = seed.stream(Stream::Frequencies, 0);
     let omega: Vec<f64> = (0..FREQUENCIES).map(|_| draws.normal()).collect();
-    let columns = 0..a.mean.len();
-    let mut shifts: Vec<_> = columns
-        .into_par_iter()
-        .map(|j| shift(j, &a, &b, &omega))
-        .collect();
+    let columns = a.mean.len();
+    let mut shifts = parallel::usual().map(columns, &|j| shift(j, &a, &b, &omega));
     // Stable: equal ones stay in the order of the columns.
     shifts.sort_by(|p, q| q.mmd.total_cmp(&p.mmd));
     Ok(shifts)

@@ -11,11 +11,11 @@ use crate::{
     features::{End, FeatureMap, Featurizer, Lane},
     flow::Run,
     models::{Learner, RowsAlone},
+    parallel,
     seed::{Seed, Stream},
     text::counted,
 };
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, concatenate, linalg::general_mat_mul, s};
-use rayon::prelude::*;
 
 /// The test of independence by the Hilbert-Schmidt independence criterion (Gretton et al. 2005,
 /// 2008), with features in place of kernels: HSIC = |cov(z(x), z(y))|^2, the squared Frobenius
@@ -286,8 +286,7 @@ impl Exchanged {
         }
         let (seed, window) = (self.seed, self.windows);
         let each = self.products.as_slice_mut().expect("standard layout");
-        let each = each.par_chunks_mut(dims[0] * dims[1]).enumerate();
-        each.for_each(|(b, products)| {
+        parallel::usual().chunks(each, dims[0] * dims[1], &|b, products| {
             let order = match b {
                 0 => (0..rows).collect(),
                 _ => {

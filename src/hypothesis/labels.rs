@@ -1,8 +1,10 @@
 //! Random ways to call so many of a stream of rows the first sample.
 
-use crate::seed::{Draws, Seed, Stream};
+use crate::{
+    parallel,
+    seed::{Draws, Seed, Stream},
+};
 use ndarray::Array2;
-use rayon::prelude::*;
 
 /// A number of random assignments of a known number of rows to two samples, drawn as the rows pass:
 /// of those that are still to come, each is as likely to be among those that the first sample still
@@ -30,16 +32,15 @@ impl Assignments {
     pub(super) fn write(&mut self, at: usize, labels: &mut Array2<f64>) {
         let (left, rows) = (self.left, labels.ncols());
         let own = &mut labels.as_slice_mut().expect("standard layout")[at * rows..];
-        self.each
-            .par_iter_mut()
-            .zip(own.par_chunks_mut(rows.max(1)))
-            .for_each(|((draws, wanted), labels)| {
-                for (label, left) in labels.iter_mut().zip((0..=left).rev()) {
-                    let taken = left > 0 && draws.below(left) < *wanted;
-                    *wanted -= u64::from(taken);
-                    *label = f64::from(u8::from(taken));
-                }
-            });
+        let each = self.each.iter_mut();
+        let mut each: Vec<_> = each.zip(own.chunks_mut(rows.max(1))).collect();
+        parallel::usual().parts(&mut each, &|_, ((draws, wanted), labels)| {
+            for (label, left) in labels.iter_mut().zip((0..=left).rev()) {
+                let taken = left > 0 && draws.below(left) < *wanted;
+                *wanted -= u64::from(taken);
+                *label = f64::from(u8::from(taken));
+            }
+        });
         self.left = left.saturating_sub(rows as u64);
     }
 }

@@ -1,8 +1,8 @@
 //! Exact kernel matrices in f64: the oracle beside every approximation.
 
 use super::Kernel;
+use crate::parallel;
 use ndarray::{Array2, ArrayView2};
-use rayon::prelude::*;
 
 /// `k(x_i, y_j)` for all rows, shape `[n, m]`, through [`Kernel::evaluate`], on all threads. Rows
 /// are at unit scale.
@@ -25,13 +25,11 @@ pub fn cross(
     let (x, y) = (rows(x_nd), rows(y_md));
     let mut k = Array2::zeros((x.len(), y.len()));
     let out = k.as_slice_mut().expect("standard layout");
-    out.par_chunks_mut(y.len().max(1))
-        .zip(&x)
-        .for_each(|(k, x)| {
-            for (k, y) in k.iter_mut().zip(&y) {
-                *k = kernel.evaluate(x, y);
-            }
-        });
+    parallel::usual().chunks(out, y.len().max(1), &|i, k| {
+        for (k, y) in k.iter_mut().zip(&y) {
+            *k = kernel.evaluate(&x[i], y);
+        }
+    });
     k
 }
 
@@ -42,14 +40,11 @@ pub fn gram(kernel: &dyn Kernel, x_nd: ArrayView2<'_, f64>) -> Array2<f64> {
     let n = x.len();
     let mut k = Array2::zeros((n, n));
     let out = k.as_slice_mut().expect("standard layout");
-    out.par_chunks_mut(n.max(1))
-        .enumerate()
-        .with_max_len(8)
-        .for_each(|(i, k)| {
-            for (k, y) in k.iter_mut().zip(&x[..=i]) {
-                *k = kernel.evaluate(&x[i], y);
-            }
-        });
+    parallel::at_most(8).chunks(out, n.max(1), &|i, k| {
+        for (k, y) in k.iter_mut().zip(&x[..=i]) {
+            *k = kernel.evaluate(&x[i], y);
+        }
+    });
     for i in 0..n {
         for j in 0..i {
             k[[j, i]] = k[[i, j]];

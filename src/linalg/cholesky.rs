@@ -3,6 +3,7 @@
 mod update;
 
 use crate::device::CpuDevice;
+use crate::parallel;
 use faer::{
     Accum, Auto, Mat, MatMut, MatRef, Par, Spec,
     dyn_stack::{MemBuffer, MemStack},
@@ -13,7 +14,6 @@ use faer::{
     },
 };
 use ndarray::Array2;
-use rayon::prelude::*;
 use update::{Packed, subtract};
 
 /// Rows that start a multiple of this many floats apart fall on the same few lines of a cache.
@@ -70,8 +70,7 @@ impl Lower {
 
     /// Takes the lower triangle of another matrix of the same size.
     pub(crate) fn assign(&mut self, a: &Array2<f64>) {
-        let rows = self.data.par_chunks_mut(self.stride.max(1)).enumerate();
-        rows.for_each(|(i, to)| {
+        parallel::usual().chunks(&mut self.data, self.stride.max(1), &|i, to| {
             for (to, &from) in to[..=i].iter_mut().zip(a.row(i)) {
                 *to = from;
             }
@@ -106,22 +105,20 @@ impl Lower {
             }
             let block =
                 MatRef::from_column_major_slice_with_stride(block, to - from, to - from, stride);
-            below
-                .par_chunks_mut(SOLVED_TOGETHER * stride)
-                .for_each(|rows| {
-                    let count = rows.len() / stride;
-                    let columns = MatMut::from_column_major_slice_with_stride_mut(
-                        &mut rows[from..],
-                        to - from,
-                        count,
-                        stride,
-                    );
-                    triangular_solve::solve_lower_triangular_in_place(
-                        block.transpose(),
-                        columns,
-                        Par::Seq,
-                    );
-                });
+            parallel::usual().chunks(below, SOLVED_TOGETHER * stride, &|_, rows| {
+                let count = rows.len() / stride;
+                let columns = MatMut::from_column_major_slice_with_stride_mut(
+                    &mut rows[from..],
+                    to - from,
+                    count,
+                    stride,
+                );
+                triangular_solve::solve_lower_triangular_in_place(
+                    block.transpose(),
+                    columns,
+                    Par::Seq,
+                );
+            });
             packed.pack(below, stride, (from, to));
             subtract(below, stride, to, &packed);
         }
@@ -148,21 +145,18 @@ impl Lower {
     pub(crate) fn inverse_norm_squared(&self) -> f64 {
         let n = self.n;
         let lower = self.columns().transpose();
-        let blocks: Vec<usize> = (0..n).step_by(SOLVED_TOGETHER).collect();
-        let norms: Vec<f64> = blocks
-            .into_par_iter()
-            .map(|from| {
-                let count = SOLVED_TOGETHER.min(n - from);
-                // Above its diagonal a column of the inverse is zero.
-                let mut columns = Mat::<f64>::identity(n - from, count);
-                triangular_solve::solve_lower_triangular_in_place(
-                    lower.submatrix(from, from, n - from, n - from),
-                    columns.as_mut(),
-                    Par::Seq,
-                );
-                columns.squared_norm_l2()
-            })
-            .collect();
+        let norms = parallel::usual().numbers(n.div_ceil(SOLVED_TOGETHER), &|block| {
+            let from = block * SOLVED_TOGETHER;
+            let count = SOLVED_TOGETHER.min(n - from);
+            // Above its diagonal a column of the inverse is zero.
+            let mut columns = Mat::<f64>::identity(n - from, count);
+            triangular_solve::solve_lower_triangular_in_place(
+                lower.submatrix(from, from, n - from, n - from),
+                columns.as_mut(),
+                Par::Seq,
+            );
+            columns.squared_norm_l2()
+        });
         norms.iter().sum()
     }
 

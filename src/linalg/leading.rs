@@ -2,11 +2,10 @@
 
 use super::eigen::{EIGEN_BYTES, Eigen, eigen};
 use crate::{
-    Result,
+    Result, parallel,
     seed::{Seed, Stream},
 };
 use ndarray::{Array2, ArrayView2, Axis, s};
-use rayon::prelude::*;
 
 /// Smaller matrices are decomposed whole.
 const SMALL: usize = 256;
@@ -86,11 +85,11 @@ fn iterate(a_nn: &Array2<f64>, k: usize) -> Result<Option<Eigen>> {
 /// `A Q`, rows of A on all threads.
 fn times(a_nn: &Array2<f64>, q_nl: ArrayView2<'_, f64>) -> Array2<f64> {
     let mut product = Array2::zeros((a_nn.nrows(), q_nl.ncols()));
-    let parts: Vec<_> = (product.axis_chunks_iter_mut(Axis(0), ROWS))
+    let mut parts: Vec<_> = (product.axis_chunks_iter_mut(Axis(0), ROWS))
         .zip(a_nn.axis_chunks_iter(Axis(0), ROWS))
         .collect();
-    parts.into_par_iter().for_each(|(mut to, rows)| {
-        ndarray::linalg::general_mat_mul(1.0, &rows, &q_nl, 0.0, &mut to);
+    parallel::usual().parts(&mut parts, &|_, (to, rows)| {
+        ndarray::linalg::general_mat_mul(1.0, rows, &q_nl, 0.0, to);
     });
     product
 }

@@ -1,9 +1,8 @@
 //! Leading eigenvectors of a positive semidefinite matrix that was seen in a few products only.
 
 use super::{cholesky::Lower, eigen::eigen};
-use crate::Result;
+use crate::{Result, parallel};
 use ndarray::{Array1, Array2, Axis, s};
-use rayon::prelude::*;
 
 /// Columns that a thread works on at a time.
 const COLUMNS: usize = 512;
@@ -74,16 +73,13 @@ pub(crate) fn cross(a_rd: &Array2<f64>, b_rd: &Array2<f64>) -> Array2<f64> {
     let groups = blocks
         .chunks(blocks.len().div_ceil(8).max(1))
         .collect::<Vec<_>>();
-    let sums: Vec<Array2<f64>> = groups
-        .into_par_iter()
-        .map(|group| {
-            let mut sum = Array2::zeros(shape);
-            for (a, b) in group {
-                ndarray::linalg::general_mat_mul(1.0, a, &b.t(), 1.0, &mut sum);
-            }
-            sum
-        })
-        .collect();
+    let sums: Vec<Array2<f64>> = parallel::usual().map(groups.len(), &|group| {
+        let mut sum = Array2::zeros(shape);
+        for (a, b) in groups[group] {
+            ndarray::linalg::general_mat_mul(1.0, a, &b.t(), 1.0, &mut sum);
+        }
+        sum
+    });
     sums.into_iter()
         .fold(Array2::zeros(shape), |sum, part| sum + part)
 }
@@ -91,11 +87,11 @@ pub(crate) fn cross(a_rd: &Array2<f64>, b_rd: &Array2<f64>) -> Array2<f64> {
 /// `T' B`.
 fn turned(turn_rk: &Array2<f64>, b_rd: &Array2<f64>) -> Array2<f64> {
     let mut out = Array2::zeros((turn_rk.ncols(), b_rd.ncols()));
-    let parts: Vec<_> = (out.axis_chunks_iter_mut(Axis(1), COLUMNS))
+    let mut parts: Vec<_> = (out.axis_chunks_iter_mut(Axis(1), COLUMNS))
         .zip(b_rd.axis_chunks_iter(Axis(1), COLUMNS))
         .collect();
-    parts.into_par_iter().for_each(|(mut to, b)| {
-        ndarray::linalg::general_mat_mul(1.0, &turn_rk.t(), &b, 0.0, &mut to);
+    parallel::usual().parts(&mut parts, &|_, (to, b)| {
+        ndarray::linalg::general_mat_mul(1.0, &turn_rk.t(), b, 0.0, to);
     });
     out
 }

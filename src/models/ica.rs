@@ -15,12 +15,12 @@ use crate::{
         leading::LEADING_BYTES,
     },
     normal::{NormalEquations, Targets},
+    parallel,
     progress::Step,
     seed::{Draws, Stream},
     solve::Coefficients,
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis};
-use rayon::prelude::*;
 
 /// Independent components of the features: FastICA (Hyvarinen 1999; symmetric, contrast log cosh)
 /// on the whitened components of kernel PCA. A model predicts the sources, `[n, k]`, of variance 1
@@ -256,22 +256,18 @@ impl Sums {
     fn of(y_nk: ArrayView2<'_, f32>, w_kk: &Array2<f64>) -> Self {
         let (n, k) = y_nk.dim();
         let blocks: Vec<_> = y_nk.axis_chunks_iter(Axis(0), ROWS).collect();
-        let parts: Vec<Self> = blocks
-            .into_par_iter()
-            .map(|y| {
-                let y = y.mapv(f64::from);
-                let s = y.dot(&w_kk.t());
-                let g = s.mapv(f64::tanh);
-                // log cosh, of numbers of any size.
-                let cosh =
-                    |s: f64| s.abs() + (-2.0 * s.abs()).exp().ln_1p() - std::f64::consts::LN_2;
-                Self {
-                    gy_kk: g.t().dot(&y),
-                    slope_k: g.mapv(|g| 1.0 - g * g).sum_axis(Axis(0)),
-                    contrast_k: s.mapv(cosh).sum_axis(Axis(0)),
-                }
-            })
-            .collect();
+        let parts: Vec<Self> = parallel::usual().map(blocks.len(), &|block| {
+            let y = blocks[block].mapv(f64::from);
+            let s = y.dot(&w_kk.t());
+            let g = s.mapv(f64::tanh);
+            // log cosh, of numbers of any size.
+            let cosh = |s: f64| s.abs() + (-2.0 * s.abs()).exp().ln_1p() - std::f64::consts::LN_2;
+            Self {
+                gy_kk: g.t().dot(&y),
+                slope_k: g.mapv(|g| 1.0 - g * g).sum_axis(Axis(0)),
+                contrast_k: s.mapv(cosh).sum_axis(Axis(0)),
+            }
+        });
         let mut sums = Self {
             gy_kk: Array2::zeros((k, k)),
             slope_k: Array1::zeros(k),

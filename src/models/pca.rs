@@ -20,13 +20,13 @@ use crate::{
         leading::LEADING_BYTES,
     },
     normal::{NormalEquations, Targets},
+    parallel,
     solve::Coefficients,
     store::Store,
     text::counted,
 };
 use ndarray::{Array1, Array2, ArrayView1};
 use randomized::Sketch;
-use rayon::prelude::*;
 use std::time::Duration;
 
 /// Principal components of the features: approximate kernel PCA (Schoelkopf, Smola and Mueller
@@ -374,18 +374,14 @@ impl LinearModel {
             |_, _| (),
             |lanes, ()| {
                 let (z_nd, y_nt) = (&lanes[0], &lanes[1]);
-                let errors: Vec<f64> = (0..z_nd.nrows())
-                    .into_par_iter()
-                    .with_min_len(64)
-                    .map(|i| {
-                        let away = z_nd.row(i).into_iter().zip(mean_d);
-                        let away = away.map(|(&z, m)| (f64::from(z) - m).powi(2));
-                        let along = y_nt.row(i).into_iter().zip(intercept_t);
-                        let along = along.map(|(&y, b)| (f64::from(y) + b).powi(2));
-                        // Rounding can make nothing less than nothing.
-                        (away.sum::<f64>() - along.sum::<f64>()).max(0.0)
-                    })
-                    .collect();
+                let errors = parallel::at_least(64).numbers(z_nd.nrows(), &|i| {
+                    let away = z_nd.row(i).into_iter().zip(mean_d);
+                    let away = away.map(|(&z, m)| (f64::from(z) - m).powi(2));
+                    let along = y_nt.row(i).into_iter().zip(intercept_t);
+                    let along = along.map(|(&y, b)| (f64::from(y) + b).powi(2));
+                    // Rounding can make nothing less than nothing.
+                    (away.sum::<f64>() - along.sum::<f64>()).max(0.0)
+                });
                 sink(ArrayView1::from(&errors))
             },
         )

@@ -17,12 +17,12 @@ use crate::{
         leading::{LEADING_BYTES, leading},
     },
     ops::gram::GramAccumulator,
+    parallel,
     progress::Step,
     solve::Coefficients,
     text::counted,
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
-use rayon::prelude::*;
 
 /// Laplacian eigenmaps on the features (Belkin and Niyogi 2003; by random features Wu et al. 2018):
 /// rows that a walk along the kernel's edges mixes quickly lie close together. A model predicts the
@@ -242,14 +242,13 @@ fn over_root_degree(
     floor: f64,
 ) -> (Array2<f32>, Vec<f64>) {
     let mut scaled = z_nd.to_owned();
-    let rows: Vec<_> = scaled.rows_mut().into_iter().collect();
-    let degrees = rows.into_par_iter().map(|mut z| {
-        let degree: f64 = z.iter().zip(s_d).map(|(&z, s)| f64::from(z) * s).sum();
+    let mut degrees = vec![0.0; scaled.nrows()];
+    let mut rows: Vec<_> = scaled.rows_mut().into_iter().zip(&mut degrees).collect();
+    parallel::usual().parts(&mut rows, &|_, (z, degree)| {
+        **degree = z.iter().zip(s_d).map(|(&z, s)| f64::from(z) * s).sum();
         let root = degree.max(floor).sqrt().recip() as f32;
         z.mapv_inplace(|z| z * root);
-        degree
     });
-    let degrees = degrees.collect();
     (scaled, degrees)
 }
 

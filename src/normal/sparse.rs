@@ -1,8 +1,7 @@
 //! Sums of rows that are mostly zeros, of their other values alone.
 
-use crate::{Device, Matrix};
+use crate::{Device, Matrix, parallel};
 use ndarray::{Array2, ArrayView1, ArrayView2};
-use rayon::prelude::*;
 
 /// Sums of values other than zeros pay where at most one value in so many is one: a product that
 /// is scattered takes longer than one side by side, and there are fewer by the square. On one
@@ -76,9 +75,8 @@ impl SparseSums {
             lines.push(line);
             rest = others;
         }
-        let columns = entries.columns.par_iter();
-        lines.into_par_iter().zip(columns).for_each(|(line, own)| {
-            for &(i, e) in own {
+        parallel::usual().parts(&mut lines, &|j, line| {
+            for &(i, e) in &entries.columns[j] {
                 let (e, until) = (weight(i) * f64::from(e), line.len());
                 let row = entries.rows[i as usize].iter();
                 for &(k, other) in row.take_while(|(k, _)| (*k as usize) < until) {
@@ -103,13 +101,13 @@ impl SparseSums {
     fn entries(&self, z_nd: ArrayView2<'_, f32>) -> Option<Entries> {
         let (n, d) = z_nd.dim();
         let rows: Vec<ArrayView1<'_, f32>> = z_nd.rows().into_iter().collect();
-        let of_row = |row: &ArrayView1<'_, f32>| -> Vec<(u32, f32)> {
-            let both = row.iter().zip(&self.base_d).enumerate();
+        let of_row = |i: usize| -> Vec<(u32, f32)> {
+            let both = rows[i].iter().zip(&self.base_d).enumerate();
             both.filter(|(_, (z, base))| z != base)
                 .map(|(j, (z, base))| (j as u32, z - base))
                 .collect()
         };
-        let rows: Vec<Vec<(u32, f32)>> = rows.par_iter().map(of_row).collect();
+        let rows: Vec<Vec<(u32, f32)>> = parallel::usual().map(rows.len(), &of_row);
         let there: usize = rows.iter().map(Vec::len).sum();
         if there.saturating_mul(ONE_IN) > n.saturating_mul(d) {
             return None;

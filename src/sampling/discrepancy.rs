@@ -4,8 +4,8 @@ use super::Frequencies;
 use crate::{
     error::{Error, Result},
     kernels::Kernel,
+    parallel,
 };
-use rayon::prelude::*;
 
 /// The mean over Delta in the box prod_j \[-b_j, b_j\] of |k(Delta) - (1/s) sum_l w_l exp(i omega_l
 /// . Delta)|^2 for a kernel that is a product of one function of each column's difference
@@ -68,7 +68,7 @@ pub fn box_discrepancy(
         weight(l) * ((0..=l).map(pair).sum::<f64>() - 2.0 * cross.product::<f64>())
     };
     // Collected first: a parallel sum would depend on the number of threads.
-    let terms: Vec<f64> = (0..s).into_par_iter().map(terms).collect();
+    let terms = parallel::usual().numbers(s, &terms);
     Ok(own + terms.iter().sum::<f64>())
 }
 

@@ -4,9 +4,9 @@
 use crate::{
     error::{Error, Result},
     kernels::SpectralMeasure,
+    parallel,
     seed::{Seed, Stream},
 };
-use rayon::prelude::*;
 
 /// Directions are made this many at a time, so that a panel stays in cache while every reflection
 /// passes over it.
@@ -26,11 +26,11 @@ pub(super) fn draw(
 /// `s` directions of length 1 in `d` dimensions, row by row: frames of d that are orthogonal.
 pub(super) fn directions(d: usize, s: usize, seed: Seed) -> Vec<f64> {
     let mut all = vec![0.0; s * d];
-    let blocks: Vec<_> = all.chunks_mut(d * d).enumerate().collect();
-    blocks.into_par_iter().for_each(|(block, rows)| {
+    parallel::usual().chunks(&mut all, d * d, &|block, rows| {
         let rotation = Rotation::draw(d, rows.len() / d, seed, block as u64);
-        let panels = rows.par_chunks_mut(PANEL * d).enumerate();
-        panels.for_each(|(panel, rows)| rotation.directions(panel * PANEL, rows));
+        parallel::usual().chunks(rows, PANEL * d, &|panel, rows| {
+            rotation.directions(panel * PANEL, rows);
+        });
     });
     all
 }

@@ -5,13 +5,16 @@ use super::Frequencies;
 use crate::{
     error::{Error, Result},
     kernels::SpectralMeasure,
+    parallel,
 };
 use ndarray::Array2;
-use rayon::prelude::*;
 
 /// The spacing of the points that sequences give: odd multiples of it, so never 0 or 1 and
 /// symmetric about 1/2.
 pub(super) const GRID: f64 = 1.0 / (1_u64 << 53) as f64;
+
+/// Points that a thread maps at a time.
+const ROWS: usize = 16;
 
 /// The point of the open unit interval whose first 53 binary digits are `bits`, moved to the odd
 /// grid.
@@ -66,22 +69,20 @@ pub(super) fn draw(
     with_phases: bool,
 ) -> Frequencies {
     let mut columns = vec![0.0; dim * s];
-    let each = columns.par_chunks_mut(s).enumerate();
-    each.for_each(|(j, column)| sequence.coordinate(j, column));
+    parallel::usual().chunks(&mut columns, s, &|j, column| sequence.coordinate(j, column));
     let phases = with_phases.then(|| columns[(dim - 1) * s..].to_vec());
     let mut omega_sd = Array2::zeros((s, d));
     let width = dim - usize::from(with_phases);
     if let Some(omega) = omega_sd.as_slice_mut() {
-        let rows = omega.par_chunks_mut(d).enumerate();
-        rows.for_each_init(
-            || vec![0.0; width],
-            |point, (l, row)| {
+        parallel::usual().chunks(omega, ROWS * d, &|block, rows| {
+            let mut point = vec![0.0; width];
+            for (l, row) in (block * ROWS..).zip(rows.chunks_mut(d)) {
                 for (j, t) in point.iter_mut().enumerate() {
                     *t = columns[j * s + l];
                 }
-                measure.map_cube(point, row);
-            },
-        );
+                measure.map_cube(&point, row);
+            }
+        });
     }
     Frequencies {
         omega_sd,

@@ -5,10 +5,9 @@
 //! `260 u` of the sum of absolute products, u = 2^-24.
 
 use super::{Epilogue, Panels, for_each_row, rows_per_block};
-use crate::device::Aligned;
+use crate::{device::Aligned, parallel};
 use ndarray::{ArrayViewMut2, Axis};
 use pulp::Simd;
-use rayon::prelude::*;
 use std::cell::RefCell;
 
 /// Columns that are summed in f32: four stretches of the register tile.
@@ -52,8 +51,7 @@ impl HeldRows {
     /// no room.
     pub(crate) fn extend(&mut self, z: &[f32]) {
         let (columns, first) = (self.columns, self.rows);
-        let segments = self.segments.par_iter_mut().enumerate();
-        segments.for_each(|(s, panels)| {
+        parallel::usual().parts(&mut self.segments, &|s, panels| {
             let here = s * SEGMENT..columns.min((s + 1) * SEGMENT);
             for (r, z) in z.chunks_exact(columns).enumerate() {
                 panels.set_column(first + r, &z[here.clone()]);
@@ -67,9 +65,9 @@ impl HeldRows {
     /// number of threads.
     pub(crate) fn add_products(&self, z: &[f32], mut out_mh: ArrayViewMut2<'_, f64>) {
         let together = rows_per_block(out_mh.nrows(), rayon::current_num_threads());
-        let blocks: Vec<_> = out_mh.axis_chunks_iter_mut(Axis(0), together).collect();
-        let blocks = z.par_chunks(together * self.columns).zip(blocks);
-        blocks.with_max_len(1).for_each(|(z, mut out_mh)| {
+        let blocks = out_mh.axis_chunks_iter_mut(Axis(0), together);
+        let mut blocks: Vec<_> = z.chunks(together * self.columns).zip(blocks).collect();
+        parallel::alone().parts(&mut blocks, &|_, (z, out_mh)| {
             let rows = out_mh.rows_mut().into_iter();
             let out = rows.map(|row| row.into_slice().expect("contiguous"));
             let mut out: Vec<_> = out.collect();

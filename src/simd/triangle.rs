@@ -4,10 +4,9 @@
 mod block;
 
 use super::tile::STRETCH;
-use crate::device::Aligned;
+use crate::{device::Aligned, parallel};
 use block::{Block, slab_columns};
 use ndarray::Array2;
-use rayon::prelude::*;
 use std::{cell::RefCell, ops::Range};
 
 /// Packed rows take this much, or an eighth of the sums if that is more: every pass over the rows
@@ -93,9 +92,8 @@ impl Triangle {
         let (d, t, width) = (self.features, self.targets, slab_columns());
         let slab_len = self.capacity * width;
         let from = self.filled * width;
-        let slabs = self.packed.as_mut_slice()[..(d + t).div_ceil(width) * slab_len]
-            .par_chunks_mut(PACKED_TOGETHER * slab_len);
-        slabs.enumerate().for_each(|(run, slabs)| {
+        let slabs = &mut self.packed.as_mut_slice()[..(d + t).div_ceil(width) * slab_len];
+        parallel::usual().chunks(slabs, PACKED_TOGETHER * slab_len, &|run, slabs| {
             let first = run * PACKED_TOGETHER * width;
             // The last run may have fewer slabs than the others.
             let columns = slabs.len() / self.capacity;
@@ -135,11 +133,11 @@ impl Triangle {
             work.push((block, sums));
             rest = tail;
         }
-        work.into_par_iter().for_each(|((i, j), sums)| {
+        parallel::usual().parts(&mut work, &|_, ((i, j), sums)| {
             SCRATCH.with_borrow_mut(|scratch| {
                 pulp::Arch::new().dispatch(Block {
-                    i,
-                    j,
+                    i: i.clone(),
+                    j: j.clone(),
                     slab,
                     scratch: scratch.take(sums.len()),
                     sums,

@@ -7,9 +7,9 @@ use crate::{
     features::{End, FeatureMap, Featurizer, Lane},
     flow::Run,
     normal::Targets,
+    parallel,
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
-use rayon::prelude::*;
 
 /// Rows that a thread works on at a time.
 const BLOCK: usize = 256;
@@ -111,14 +111,11 @@ impl LambdaPath {
             &run.into(),
             |z_md, y_mt, weights_m| {
                 let blocks: Vec<_> = (0..z_md.nrows()).step_by(BLOCK).collect();
-                let of_blocks: Vec<_> = blocks
-                    .into_par_iter()
-                    .map(|from| {
-                        let rows = from..z_md.nrows().min(from + BLOCK);
-                        let z = z_md.slice(s![rows.clone(), ..]);
-                        residuals.squares(z, y_mt.slice(s![rows.clone(), ..]), &weights_m[rows])
-                    })
-                    .collect();
+                let of_blocks = parallel::usual().map(blocks.len(), &|block| {
+                    let rows = blocks[block]..z_md.nrows().min(blocks[block] + BLOCK);
+                    let z = z_md.slice(s![rows.clone(), ..]);
+                    residuals.squares(z, y_mt.slice(s![rows.clone(), ..]), &weights_m[rows])
+                });
                 // Row by row in their order, so that neither threads nor chunks matter.
                 for row in of_blocks.iter().flat_map(|squares_mc| squares_mc.rows()) {
                     sums.0 += &row;

@@ -1,9 +1,8 @@
 //! How features spread, and coordinates in which the spread is the same in every direction: what
 //! makes iterations few.
 
-use crate::{Error, Result, linalg::cholesky::Lower, normal::NormalEquations};
+use crate::{Error, Result, linalg::cholesky::Lower, normal::NormalEquations, parallel};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Zip, s};
-use rayon::prelude::*;
 
 /// Means and covariances of features, or their second moments about zero if no intercept is fitted.
 #[derive(Debug, Clone)]
@@ -148,7 +147,7 @@ impl Metric {
     pub(crate) fn whiten(&self, gradient: &Point) -> Point {
         match &self.factor {
             Factor::Each(factors, turn_tt) => {
-                each(factors, turned(gradient, turn_tt.t()), |l, b| l.solve(b))
+                each(factors, turned(gradient, turn_tt.t()), &|l, b| l.solve(b))
             }
             _ => self.solve(gradient, |l, b| l.solve(b)),
         }
@@ -158,7 +157,7 @@ impl Metric {
     pub(crate) fn unwhiten(&self, step: &Point) -> Point {
         match &self.factor {
             Factor::Each(factors, turn_tt) => {
-                let step = each(factors, step.clone(), |l, b| l.solve_transposed(b));
+                let step = each(factors, step.clone(), &|l, b| l.solve_transposed(b));
                 turned(&step, turn_tt.view())
             }
             _ => self.solve(step, |l, b| l.solve_transposed(b)),
@@ -199,7 +198,7 @@ fn turned(point: &Point, turn_tt: ArrayView2<'_, f64>) -> Point {
 fn each(
     factors: &[Lower],
     mut point: Point,
-    solve: impl Fn(&Lower, &mut Array2<f64>) + Sync,
+    solve: &(dyn Fn(&Lower, &mut Array2<f64>) + Sync),
 ) -> Point {
     let (outputs, features) = point.beta_td.dim();
     let all = match factors {
@@ -211,21 +210,19 @@ fn each(
         .intercept_t
         .axis_chunks_iter_mut(Axis(0), all)
         .collect();
-    let parts: Vec<_> = factors.iter().zip(betas).zip(intercepts).collect();
-    parts
-        .into_par_iter()
-        .for_each(|((lower, mut beta), mut intercept)| {
-            let order = lower.order();
-            let mut b = Array2::zeros((order, beta.nrows()));
-            b.slice_mut(s![..features, ..]).assign(&beta.t());
-            if order > features {
-                b.row_mut(features).assign(&intercept);
-            }
-            solve(lower, &mut b);
-            beta.assign(&b.slice(s![..features, ..]).t());
-            if order > features {
-                intercept.assign(&b.row(features));
-            }
-        });
+    let mut parts: Vec<_> = factors.iter().zip(betas).zip(intercepts).collect();
+    parallel::usual().parts(&mut parts, &|_, ((lower, beta), intercept)| {
+        let order = lower.order();
+        let mut b = Array2::zeros((order, beta.nrows()));
+        b.slice_mut(s![..features, ..]).assign(&beta.t());
+        if order > features {
+            b.row_mut(features).assign(intercept);
+        }
+        solve(lower, &mut b);
+        beta.assign(&b.slice(s![..features, ..]).t());
+        if order > features {
+            intercept.assign(&b.row(features));
+        }
+    });
     point
 }

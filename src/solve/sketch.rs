@@ -7,10 +7,10 @@ use crate::{
         cholesky::Lower,
         nystrom::{Leading, cross, nystrom},
     },
+    parallel,
     seed::{Seed, Stream},
 };
 use ndarray::{Array1, Array2, ArrayView1, Axis};
-use rayon::prelude::*;
 
 /// Columns that a thread turns at a time.
 const COLUMNS: usize = 512;
@@ -105,11 +105,11 @@ impl Preconditioner<'_> {
         };
         let along = cross(r_td, directions_rd) * shrink_r;
         let mut out_td = r_td.clone();
-        let parts: Vec<_> = (out_td.axis_chunks_iter_mut(Axis(1), COLUMNS))
+        let mut parts: Vec<_> = (out_td.axis_chunks_iter_mut(Axis(1), COLUMNS))
             .zip(directions_rd.axis_chunks_iter(Axis(1), COLUMNS))
             .collect();
-        parts.into_par_iter().for_each(|(mut to, directions)| {
-            ndarray::linalg::general_mat_mul(1.0, &along, &directions, 1.0, &mut to);
+        parallel::usual().parts(&mut parts, &|_, (to, directions)| {
+            ndarray::linalg::general_mat_mul(1.0, &along, directions, 1.0, to);
         });
         out_td
     }

@@ -3,9 +3,9 @@
 use crate::data::split::hash;
 use crate::error::{Error, Result};
 use crate::kernels::Norm;
+use crate::parallel;
 use crate::store::Store;
 use ndarray::{Array2, ArrayView2, Axis};
-use rayon::prelude::*;
 use std::collections::BinaryHeap;
 
 /// Keeps the rows with the smallest `hash(seed, index)`: a uniform sample without replacement that
@@ -139,21 +139,22 @@ pub fn median_distance(sample: ArrayView2<'_, f64>, norm: Norm) -> Result<f64> {
     let views: Vec<_> = rows.rows().into_iter().collect();
     let slices: Vec<&[f64]> = views.iter().filter_map(|row| row.as_slice()).collect();
     // L2 distances are compared by their squares.
-    let mut distances: Vec<f64> = (0..slices.len().div_ceil(TILE))
-        .into_par_iter()
-        .flat_map_iter(|tile| {
-            let start = tile * TILE;
-            let end = (start + TILE).min(slices.len());
-            let slices = &slices;
-            (0..end).flat_map(move |i| {
-                // Each pair once: its larger index lies in the tile.
-                (start.max(i + 1)..end).map(move |j| match norm {
+    let distances = parallel::usual().map(slices.len().div_ceil(TILE), &|tile| {
+        let start = tile * TILE;
+        let end = (start + TILE).min(slices.len());
+        let mut distances = Vec::new();
+        for i in 0..end {
+            // Each pair once: its larger index lies in the tile.
+            for j in start.max(i + 1)..end {
+                distances.push(match norm {
                     Norm::L1 => sum(slices[i], slices[j], f64::abs),
                     Norm::L2 => sum(slices[i], slices[j], |difference| difference * difference),
-                })
-            })
-        })
-        .collect();
+                });
+            }
+        }
+        distances
+    });
+    let mut distances = distances.concat();
     let distance = |value: f64| {
         if norm == Norm::L2 {
             value.sqrt()

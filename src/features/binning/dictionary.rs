@@ -1,9 +1,8 @@
 //! From the hash of a bin to its column, per grid.
 
 use super::UNSEEN;
-use crate::{Error, Result, error::Remedy, store::Store};
+use crate::{Error, Result, error::Remedy, parallel, store::Store};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
-use rayon::prelude::*;
 use std::{
     collections::HashMap,
     hash::{BuildHasherDefault, Hasher},
@@ -53,7 +52,7 @@ impl Dictionary {
     /// Numbers the bins of more rows, `[rows, P]`, in the order of rows.
     pub(super) fn learn(&mut self, hashes_np: ArrayView2<'_, u64>) {
         let grids = Arc::make_mut(&mut self.grids);
-        grids.par_iter_mut().enumerate().for_each(|(g, grid)| {
+        parallel::usual().parts(grids, &|g, grid| {
             for &key in hashes_np.column(g) {
                 // A full u32 of bins is refused by `finish`.
                 let next = u32::try_from(grid.len()).unwrap_or(UNSEEN);
@@ -100,8 +99,8 @@ impl Dictionary {
     ) {
         // Grid by grid within a block of rows: a grid's table stays in cache.
         let outs = out_np.axis_chunks_iter_mut(Axis(0), 256);
-        let blocks: Vec<_> = outs.zip(hashes_np.axis_chunks_iter(Axis(0), 256)).collect();
-        blocks.into_par_iter().for_each(|(mut out, hashes)| {
+        let mut blocks: Vec<_> = outs.zip(hashes_np.axis_chunks_iter(Axis(0), 256)).collect();
+        parallel::usual().parts(&mut blocks, &|_, (out, hashes)| {
             for (g, (grid, &first)) in self.grids.iter().zip(&self.first).enumerate() {
                 for (out, key) in out.column_mut(g).iter_mut().zip(hashes.column(g)) {
                     *out = grid.get(key).map_or(UNSEEN, |&local| first + local);

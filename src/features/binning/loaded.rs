@@ -7,9 +7,9 @@ use crate::{
     features::LoadedMap,
     flow::{Portions, RowNeeds, Run},
     ops::binning::{GridHash, Grids, download},
+    parallel,
 };
 use ndarray::{Array2, ArrayView2, s};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Hashes that are read back at a time.
@@ -221,18 +221,16 @@ impl LoadedMap for LoadedBinning {
             dictionary.look_up(hashes, indices.slice_mut(s![..n, ..]));
             let sums = &mut sums[row0 * targets..(row0 + n) * targets];
             let columns = indices.as_slice().expect("standard layout");
-            sums.par_chunks_mut(targets)
-                .zip(columns.par_chunks(hashes.ncols()))
-                .with_min_len(64)
-                .for_each(|(sums, columns)| {
-                    for &column in columns.iter().filter(|&&c| c != UNSEEN) {
-                        let beta = beta_dt.row(column as usize);
-                        for (sum, &b) in sums.iter_mut().zip(&beta) {
-                            *sum += f64::from(b);
-                        }
+            let columns = (columns, hashes.ncols());
+            parallel::at_least(64).pairs(sums, targets, columns, &|sums, columns| {
+                for &column in columns.iter().filter(|&&c| c != UNSEEN) {
+                    let beta = beta_dt.row(column as usize);
+                    for (sum, &b) in sums.iter_mut().zip(&beta) {
+                        *sum += f64::from(b);
                     }
-                    sums.iter_mut().for_each(|sum| *sum *= *value);
-                });
+                }
+                sums.iter_mut().for_each(|sum| *sum *= *value);
+            });
             Ok(())
         })?;
         let y = Array2::from_shape_fn((rows, targets), |(i, k)| sums[i * targets + k] as f32);

@@ -1,9 +1,10 @@
 //! Gradients of z(u)'beta in closed form, one for each family of maps.
 
 use super::Formula;
-use crate::{Error, Result, error::Remedy, features::fourier, kernels::Kernel, ops::Nonlinearity};
+use crate::{
+    Error, Result, error::Remedy, features::fourier, kernels::Kernel, ops::Nonlinearity, parallel,
+};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
-use rayon::prelude::*;
 use std::f64::consts::TAU;
 
 impl Formula {
@@ -56,7 +57,7 @@ impl Formula {
                     let slope_ns = slopes(nonlinearity, &t_ns, beta_dt.column(k).to_vec());
                     (slope_ns * amplitude_s).dot(&w_ds.t())
                 };
-                Ok((0..beta_dt.ncols()).into_par_iter().map(of).collect())
+                Ok(parallel::usual().map(beta_dt.ncols(), &of))
             }
             Self::Identity(_) => {
                 let of = |beta_d: ArrayView1<'_, f64>| {
@@ -198,24 +199,24 @@ fn of_kernel(
     u_nd: ArrayView2<'_, f64>,
 ) -> Vec<Array2<f64>> {
     let (d, outputs) = (u_nd.ncols(), alpha_mt.ncols());
+    let rows: Vec<Vec<f64>> = u_nd.rows().into_iter().map(|row| row.to_vec()).collect();
     let landmarks: Vec<Vec<f64>> = landmarks_md
         .rows()
         .into_iter()
         .map(|r| r.to_vec())
         .collect();
-    let one = |u: Vec<f64>| {
+    let one = |i: usize| {
         // What a row of every output sums up to, side by side.
         let (mut sums, mut part) = (vec![0.0; outputs * d], vec![0.0; d]);
         for (l, alpha) in landmarks.iter().zip(alpha_mt.rows()) {
-            kernel.gradient(&u, l, &mut part);
+            kernel.gradient(&rows[i], l, &mut part);
             for (sum, &alpha) in sums.chunks_mut(d).zip(alpha) {
                 sum.iter_mut().zip(&part).for_each(|(s, p)| *s += alpha * p);
             }
         }
         sums
     };
-    let rows: Vec<Vec<f64>> = u_nd.rows().into_iter().map(|row| row.to_vec()).collect();
-    let rows: Vec<Vec<f64>> = rows.into_par_iter().map(one).collect();
+    let rows: Vec<Vec<f64>> = parallel::usual().map(rows.len(), &one);
     let of = |k: usize| Array2::from_shape_fn((rows.len(), d), |(i, j)| rows[i][k * d + j]);
     (0..outputs).map(of).collect()
 }

@@ -7,6 +7,7 @@ use crate::{
     features::Affine,
     kernels::{Kernel, cross, gram},
     linalg::cholesky::Lower,
+    parallel,
     seed::{Draws, Seed, Stream},
     text::counted,
 };
@@ -220,14 +221,11 @@ fn diagonal(kernel: &dyn Kernel, u_nd: ArrayView2<'_, f64>) -> Vec<f64> {
 
 fn column_norms(kernel: &dyn Kernel, u_nd: ArrayView2<'_, f64>) -> Vec<f64> {
     let rows = slices(&u_nd);
-    rows.par_iter()
-        .map(|u| {
-            let squares = rows
-                .iter()
-                .map(|v| kernel.evaluate(as_slice(u), as_slice(v)).powi(2));
-            squares.sum()
-        })
-        .collect()
+    parallel::usual().numbers(rows.len(), &|i| {
+        let u = as_slice(&rows[i]);
+        let squares = rows.iter().map(|v| kernel.evaluate(u, as_slice(v)).powi(2));
+        squares.sum()
+    })
 }
 
 fn ridge_leverage(
@@ -330,8 +328,8 @@ fn k_means(u_nd: &Array2<f64>, m: usize, draws: &mut Draws) -> Array2<f64> {
     let mut nearest = vec![f64::INFINITY; n];
     while starts.len() < m {
         let latest = as_slice(&rows[starts[starts.len() - 1]]);
-        nearest.par_iter_mut().zip(&rows).for_each(|(near, row)| {
-            *near = near.min(squared_distance(as_slice(row), latest));
+        parallel::usual().chunks(&mut nearest, 1, &|i, near| {
+            near[0] = near[0].min(squared_distance(as_slice(&rows[i]), latest));
         });
         let mut at = draws.uniform() * nearest.iter().sum::<f64>();
         let next = nearest.iter().position(|near| {
@@ -346,18 +344,16 @@ fn k_means(u_nd: &Array2<f64>, m: usize, draws: &mut Draws) -> Array2<f64> {
     for _ in 0..LLOYD_STEPS {
         let view = centres.view();
         let places = slices(&view);
-        let owners: Vec<usize> = rows
-            .par_iter()
-            .map(|row| {
-                let distance = |c: usize| squared_distance(as_slice(row), as_slice(&places[c]));
-                let first = (0, distance(0));
-                let best = (1..m).fold(first, |best, c| {
-                    let next = distance(c);
-                    if next < best.1 { (c, next) } else { best }
-                });
-                best.0
-            })
-            .collect();
+        let owners = parallel::usual().map(n, &|i| {
+            let row = as_slice(&rows[i]);
+            let distance = |c: usize| squared_distance(row, as_slice(&places[c]));
+            let first = (0, distance(0));
+            let best = (1..m).fold(first, |best, c| {
+                let next = distance(c);
+                if next < best.1 { (c, next) } else { best }
+            });
+            best.0
+        });
         if owners == owner {
             break;
         }

@@ -1,8 +1,7 @@
 //! The bulk of a factorization: rows below a factored panel less the products of its rows.
 
-use crate::simd::prefetch;
+use crate::{parallel, simd::prefetch};
 use pulp::{Simd, WithSimd};
-use rayon::prelude::*;
 
 /// Vectors of a row of a slab.
 const VECTORS: usize = 3;
@@ -40,20 +39,19 @@ impl Packed {
         let len = count.next_multiple_of(width) * depth;
         self.depth = depth;
         self.data.resize(len.max(self.data.len()), 0.0);
-        let slabs = self.data[..len].par_chunks_mut(width * depth);
-        slabs
-            .zip(rows.par_chunks(width * stride))
-            .for_each(|(slab, rows)| {
-                let count = rows.len().div_ceil(stride);
-                for (k, out) in slab.chunks_exact_mut(width).enumerate() {
-                    for (r, out) in out.iter_mut().enumerate() {
-                        *out = match r < count {
-                            true => rows[r * stride + from + k],
-                            false => 0.0,
-                        };
-                    }
+        let slabs = &mut self.data[..len];
+        let rows = (rows, width * stride);
+        parallel::usual().pairs(slabs, width * depth, rows, &|slab, rows| {
+            let count = rows.len().div_ceil(stride);
+            for (k, out) in slab.chunks_exact_mut(width).enumerate() {
+                for (r, out) in out.iter_mut().enumerate() {
+                    *out = match r < count {
+                        true => rows[r * stride + from + k],
+                        false => 0.0,
+                    };
                 }
-            });
+            }
+        });
     }
 
     fn slab(&self, s: usize) -> &[f64] {
@@ -69,18 +67,15 @@ pub(super) fn subtract(rows: &mut [f64], stride: usize, first: usize, packed: &P
     let mut bands: Vec<_> = rows.chunks_mut(height * stride).enumerate().collect();
     // The last bands are the longest: they go first.
     bands.reverse();
-    bands
-        .into_par_iter()
-        .with_max_len(1)
-        .for_each(|(band, rows)| {
-            pulp::Arch::new().dispatch(Subtract {
-                rows,
-                stride,
-                first,
-                slab: band * BAND,
-                packed,
-            });
+    parallel::alone().parts(&mut bands, &|_, (band, rows)| {
+        pulp::Arch::new().dispatch(Subtract {
+            rows,
+            stride,
+            first,
+            slab: *band * BAND,
+            packed,
         });
+    });
 }
 
 /// As [`subtract`], for one band, whose first slab is `slab`.

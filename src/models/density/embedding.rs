@@ -6,12 +6,12 @@ use crate::{
     features::{BinningMap, End, FeatureMap, Featurizer, Lane, Structure},
     flow::{RowNeeds, Run, watch_chunks},
     models::{Sums, sums::check_some},
+    parallel,
     progress::Step,
     solve::{BinnedRows, FeatureProducts},
     store::Store,
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Columns that a thread sums at least.
@@ -132,20 +132,19 @@ impl Embedding {
     fn add(&mut self, z_nd: ArrayView2<'_, f32>, weight_n: &[f64]) {
         self.count(weight_n);
         let width = COLUMNS.max(self.sum_d.len().div_ceil(rayon::current_num_threads()));
-        let strips: Vec<_> = (self.sum_d.axis_chunks_iter_mut(Axis(0), width))
+        let mut strips: Vec<_> = (self.sum_d.axis_chunks_iter_mut(Axis(0), width))
             .zip(z_nd.axis_chunks_iter(Axis(1), width))
             .collect();
-        strips.into_par_iter().for_each(|(mut sum, z_nd)| {
+        parallel::usual().parts(&mut strips, &|_, (sum, z_nd)| {
             for (z, &w) in z_nd.rows().into_iter().zip(weight_n) {
                 sum.zip_mut_with(&z, |sum, &z| *sum += w * f64::from(z));
             }
         });
-        let rows: Vec<_> = z_nd.rows().into_iter().zip(weight_n).collect();
-        let own: Vec<f64> = rows
-            .into_par_iter()
-            .with_min_len(64)
-            .map(|(z, w)| w * w * z.fold(0.0, |sum, &z| sum + f64::from(z) * f64::from(z)))
-            .collect();
+        let rows = z_nd.nrows().min(weight_n.len());
+        let own = parallel::at_least(64).numbers(rows, &|i| {
+            let (z, w) = (z_nd.row(i), weight_n[i]);
+            w * w * z.fold(0.0, |sum, &z| sum + f64::from(z) * f64::from(z))
+        });
         self.own = own.iter().fold(self.own, |sum, own| sum + own);
     }
 

@@ -4,9 +4,8 @@
 mod tests;
 
 use super::Points;
-use crate::Result;
+use crate::{Result, parallel};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
-use rayon::prelude::*;
 
 /// When iterations end.
 #[derive(Debug, Clone, Copy)]
@@ -191,16 +190,13 @@ impl<'w> Lloyd<'w> {
     fn uncertain(&self) -> Vec<bool> {
         let k = self.centres_kd.nrows();
         // Half the way to the next centre: nearer than that is nearest.
-        let half: Vec<f64> = (0..k)
-            .into_par_iter()
-            .map(|a| {
-                let others = (0..k).filter(|&b| b != a).map(|b| {
-                    let way = &self.centres_kd.row(a) - &self.centres_kd.row(b);
-                    0.5 * way.dot(&way).sqrt()
-                });
-                others.fold(f64::INFINITY, f64::min)
-            })
-            .collect();
+        let half = parallel::usual().numbers(k, &|a| {
+            let others = (0..k).filter(|&b| b != a).map(|b| {
+                let way = &self.centres_kd.row(a) - &self.centres_kd.row(b);
+                0.5 * way.dot(&way).sqrt()
+            });
+            others.fold(f64::INFINITY, f64::min)
+        });
         let bounds = self.upper_n.iter().zip(&self.lower_n);
         let each = self.cluster_n.iter().zip(bounds).enumerate();
         each.map(|(i, (&cluster, (&upper, &lower)))| match cluster {
@@ -289,7 +285,8 @@ pub(super) fn nearest(
     squares_k: &Array1<f64>,
 ) -> Vec<Nearest> {
     let blocks: Vec<_> = z_nd.axis_chunks_iter(Axis(0), ROWS).collect();
-    let found = blocks.into_par_iter().map(|z_nd| {
+    let found = parallel::usual().map(blocks.len(), &|block| {
+        let z_nd = &blocks[block];
         let products = z_nd.dot(centres_dk);
         let rows = products.rows().into_iter().zip(z_nd.rows());
         let each = rows.map(|(products, z)| {
@@ -317,7 +314,7 @@ pub(super) fn nearest(
         });
         each.collect::<Vec<_>>()
     });
-    found.flatten_iter().collect()
+    found.into_iter().flatten().collect()
 }
 
 /// |z|^2 in f64.
@@ -347,11 +344,8 @@ pub(super) struct Moved {
 /// columns of its own, so that sums do not depend on how many there are.
 pub(super) fn add(sums_kd: &mut Array2<f64>, z_nd: ArrayView2<'_, f32>, moved: &[Moved]) {
     let width = COLUMNS.max(sums_kd.ncols().div_ceil(rayon::current_num_threads()));
-    let strips: Vec<_> = sums_kd
-        .axis_chunks_iter_mut(Axis(1), width)
-        .enumerate()
-        .collect();
-    strips.into_par_iter().for_each(|(strip, mut sums)| {
+    let mut strips: Vec<_> = sums_kd.axis_chunks_iter_mut(Axis(1), width).collect();
+    parallel::usual().parts(&mut strips, &|strip, sums| {
         let first = strip * width;
         let columns = first..first + sums.ncols();
         for moved in moved {

@@ -1,8 +1,7 @@
 //! Where clusters start.
 
-use crate::{Error, Result, seed::Draws, text::counted};
+use crate::{Error, Result, parallel, seed::Draws, text::counted};
 use ndarray::{Array2, ArrayView2};
-use rayon::prelude::*;
 
 /// k-means++: the first centre is a uniform point, each other one a point drawn by its squared
 /// distance to the nearest centre; of 2 + ln k candidates the one that leaves the least of it is
@@ -84,16 +83,14 @@ fn drawn(weights: &[f64], draws: &mut Draws) -> Option<usize> {
 /// The squared distance of every point to point `i`, or what is `nearest` if that is less.
 fn distances(points_nd: ArrayView2<'_, f32>, i: usize, nearest: &[f64]) -> Vec<f64> {
     let centre = points_nd.row(i).to_vec();
-    let each = nearest.par_iter().with_min_len(128).enumerate();
-    each.map(|(j, &before)| {
+    parallel::at_least(128).numbers(nearest.len(), &|j| {
         let row = points_nd.row(j);
         let square = match row.as_slice() {
             Some(row) => squared_distance(row, &centre),
             None => squared_distance(&row.to_vec(), &centre),
         };
-        before.min(square)
+        nearest[j].min(square)
     })
-    .collect()
 }
 
 /// `|a - b|^2`, in partial sums that stay in vector registers: exactly 0 for equal points.

@@ -8,9 +8,9 @@ use crate::{
     flow::Run,
     models::{LinearModel, linear::check_columns},
     normal::{NormalEquations, Targets},
+    parallel,
 };
 use ndarray::{Array2, ArrayView2, s};
-use rayon::prelude::*;
 
 /// Rows whose gradients are formed where sums of features do not give them.
 const MOST_ROWS: usize = 20_000;
@@ -120,7 +120,7 @@ fn of_rows(
     let starts: Vec<usize> = (0..n).step_by(BLOCK).collect();
     let mut sum = Array2::zeros((d, d));
     for starts in starts.chunks(BLOCKS) {
-        let blocks: Vec<_> = starts.par_iter().map(|&start| one(start)).collect();
+        let blocks = parallel::usual().map(starts.len(), &|i| one(starts[i]));
         for block in blocks {
             sum += &block?;
         }

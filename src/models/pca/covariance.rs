@@ -8,9 +8,9 @@ use crate::{
         leading::leading,
     },
     normal::NormalEquations,
+    parallel,
 };
 use ndarray::{Array1, Array2, s};
-use rayon::prelude::*;
 
 /// The covariance of features, of which the lower triangle is kept.
 pub(in crate::models) struct Covariance {
@@ -37,8 +37,8 @@ impl Covariance {
         let mean_d = &sums.z_sum_d / weight;
         let mut matrix_dd = sums.gram_dd;
         let square = matrix_dd.diag().sum() / weight;
-        let each: Vec<_> = matrix_dd.rows_mut().into_iter().enumerate().collect();
-        each.into_par_iter().for_each(|(i, mut row)| {
+        let mut each: Vec<_> = matrix_dd.rows_mut().into_iter().collect();
+        parallel::usual().parts(&mut each, &|i, row| {
             for (j, v) in row.iter_mut().enumerate().take(i + 1) {
                 *v = (*v - weight * mean_d[i] * mean_d[j]) / (weight - 1.0);
             }

@@ -7,10 +7,10 @@ use crate::{
     features::Featurizer,
     flow::Run,
     models::{LinearModel, intervals::with_spread, linear::check_columns},
+    parallel,
     solve::{MeanSoftmax, mean_sigmoid},
 };
 use ndarray::{Array2, ArrayView2, s};
-use rayon::prelude::*;
 
 /// A classifier on a device, for probabilities of its classes.
 #[derive(Debug)]
@@ -90,9 +90,8 @@ fn of_lanes(
     let p_nt = match (probabilities, softmax, &model.spread) {
         (Probabilities::Averaged, Some(softmax), _) => {
             let (rows, classes) = scores_nt.dim();
-            let each = (0..rows).into_par_iter();
-            let each = each.map(|i| softmax.row(scores_nt.row(i), lanes[1].row(i)));
-            let each: Vec<_> = each.collect();
+            let each = |i| softmax.row(scores_nt.row(i), lanes[1].row(i));
+            let each = parallel::usual().map(rows, &each);
             Array2::from_shape_fn((rows, classes), |(i, k)| each[i][k])
         }
         (Probabilities::Averaged, None, Some(spread)) => {

@@ -3,18 +3,16 @@
 use super::Samples;
 use crate::{
     device::CpuDevice,
+    parallel,
     simd::cos2pi::{cos2pi, sin2pi},
 };
-use rayon::prelude::*;
 
 /// Rows of `d` numbers to rows of `d` times as many features.
 pub(super) fn run(cpu: &CpuDevice, samples: Samples, x_nd: &[f32], d: usize, z_nd: &mut [f32]) {
     let table = samples.table();
     cpu.install(|| {
-        z_nd.par_chunks_mut(d * samples.outputs())
-            .zip(x_nd.par_chunks(d))
-            .with_min_len(16)
-            .for_each(|(z, x)| row(&table, x, z));
+        let size = d * samples.outputs();
+        parallel::at_least(16).pairs(z_nd, size, (x_nd, d), &|z, x| row(&table, x, z));
     });
 }
 

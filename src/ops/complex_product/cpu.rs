@@ -1,20 +1,16 @@
 //! Complex products on the CPU: whole slices of real and of imaginary parts.
 
 use super::real_parts;
-use crate::device::CpuDevice;
-use rayon::prelude::*;
+use crate::{device::CpuDevice, parallel};
 
 /// Rows of `factors * s` numbers to rows of `s`.
 pub(super) fn run(cpu: &CpuDevice, t_nf: &[f32], factors: usize, s: usize, z_ns: &mut [f32]) {
     cpu.install(|| {
-        z_ns.par_chunks_mut(s)
-            .zip(t_nf.par_chunks(factors * s))
-            .with_min_len(16)
-            .for_each(|(z, t)| {
-                let (first, others) = t.split_at(s);
-                z.copy_from_slice(first);
-                others.chunks_exact(s).for_each(|t| multiply(z, t));
-            });
+        parallel::at_least(16).pairs(z_ns, s, (t_nf, factors * s), &|z, t| {
+            let (first, others) = t.split_at(s);
+            z.copy_from_slice(first);
+            others.chunks_exact(s).for_each(|t| multiply(z, t));
+        });
     });
 }
 

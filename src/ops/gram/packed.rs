@@ -1,7 +1,7 @@
 //! How the tiles of the upper triangle lie packed one after another, and back to a matrix.
 
 use super::GramSums;
-use rayon::prelude::*;
+use crate::parallel;
 
 /// Tiles of the upper triangle of `z_tiles` x `z_tiles` and of the columns beside it.
 pub(super) fn tile_count(z_tiles: usize, y_tiles: usize) -> usize {
@@ -42,21 +42,18 @@ pub(super) fn unpack(
         }
     }
     let gram = sums.gram_dd.as_slice_mut().expect("allocated row by row");
-    gram.par_chunks_mut(side * features)
-        .zip(columns)
-        .enumerate()
-        .for_each(|(j, (band, tiles))| {
-            for (tile, i) in tiles {
-                for (c, out) in band.chunks_exact_mut(features).enumerate() {
-                    // The diagonal and what lies left of it: rows of the tile up to its own column.
-                    let from = i * side;
-                    let end = features.min(from + side).min(j * side + c + 1);
-                    for (r, out) in out[from..end].iter_mut().enumerate() {
-                        *out += f64::from(tile[r * side + c]);
-                    }
+    parallel::usual().chunks(gram, side * features, &|j, band| {
+        for (tile, i) in columns.get(j).into_iter().flatten() {
+            for (c, out) in band.chunks_exact_mut(features).enumerate() {
+                // The diagonal and what lies left of it: rows of the tile up to its own column.
+                let from = i * side;
+                let end = features.min(from + side).min(j * side + c + 1);
+                for (r, out) in out[from..end].iter_mut().enumerate() {
+                    *out += f64::from(tile[r * side + c]);
                 }
             }
-        });
+        }
+    });
 }
 
 #[cfg(test)]

@@ -10,11 +10,11 @@ use crate::{
     device::{CpuDevice, Matrix},
     kernels::{BlockForm, Kernel},
     ops::product::RightFactor,
+    parallel,
     simd::rows_per_block,
 };
 use forms::LANES;
 use ndarray::ArrayView2;
-use rayon::prelude::*;
 use std::sync::Arc;
 
 /// A kernel and its landmarks.
@@ -112,9 +112,8 @@ impl Landmarks {
         let k = k_nm.cpu_mut("the kernel block")?;
         let block = rows_per_block(rows, self.cpu.threads());
         self.cpu.install(|| {
-            k.par_chunks_mut(block * width)
-                .zip(x.par_chunks(block * self.depth))
-                .for_each(|(k, x)| self.block(x, k));
+            let x = (x, block * self.depth);
+            parallel::usual().pairs(k, block * width, x, &|k, x| self.block(x, k));
         });
         Ok(())
     }
@@ -128,13 +127,12 @@ impl Landmarks {
         // Few enough rows for the block of k to stay in cache.
         let block = rows_per_block(rows, self.cpu.threads()).min(128);
         self.cpu.install(|| {
-            out.par_chunks_mut(block * cols.max(1))
-                .zip(x.par_chunks(block * self.depth))
-                .for_each_init(Vec::new, |k, (out, x)| {
-                    k.resize(x.len() / self.depth * width, 0.0);
-                    self.block(x, k);
-                    b.times(k, out);
-                });
+            let (x, size) = ((x, block * self.depth), block * cols.max(1));
+            parallel::usual().pairs_with_room(out, size, x, &|[k, _], out, x| {
+                k.resize(x.len() / self.depth * width, 0.0);
+                self.block(x, k);
+                b.times(k, out);
+            });
         });
         Ok(())
     }

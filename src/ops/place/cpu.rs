@@ -4,8 +4,12 @@ use super::Spot;
 use crate::{
     Result,
     device::{CpuDevice, Matrix},
+    parallel,
 };
-use rayon::prelude::*;
+
+/// Rows that a thread moves at a time: they are short work, and fewer would cost more to hand out
+/// than to move.
+const ROWS: usize = 64;
 
 /// Pairs of scale and shift.
 #[derive(Debug)]
@@ -29,18 +33,17 @@ impl Factors {
         let from = &source.cpu("the source")?[source_start..];
         let to = place.cpu_mut("the place")?;
         self.cpu.install(|| {
-            to.par_chunks_mut(to_stride)
-                .zip(from.par_chunks(from_stride))
-                .take(spot.rows)
-                // Rows are short work: fewer a task would cost more to hand out than to move.
-                .with_min_len(64)
-                .for_each(|(to, from)| {
+            let len = to.len().min(spot.rows * to_stride);
+            let from = (from, ROWS * from_stride);
+            parallel::usual().pairs(&mut to[..len], ROWS * to_stride, from, &|to, from| {
+                for (to, from) in to.chunks_mut(to_stride).zip(from.chunks(from_stride)) {
                     let to = to[spot.col..].iter_mut().zip(from);
                     for ((to, &from), &[scale, shift]) in to.zip(factors) {
                         let value = from * scale + shift;
                         *to = if spot.add { *to + value } else { value };
                     }
-                });
+                }
+            });
         });
         Ok(())
     }

@@ -3,10 +3,10 @@
 
 use crate::{
     ops::projection::cpu::Map,
+    parallel,
     simd::{Epilogue, ThroughCache, rows_per_block},
 };
 use pulp::Simd;
-use rayon::prelude::*;
 
 /// Lanes that a prediction is summed in; their sum comes last, in a fixed order.
 const LANES: usize = 32;
@@ -53,9 +53,10 @@ pub(super) fn run(map: &Map, x: &[f32], beta: &[f32], y: &mut [f32], targets: us
         return work(&mut Vec::new(), y, x);
     }
     cpu.install(|| {
-        y.par_chunks_mut(block * targets)
-            .zip(x.par_chunks(block * depth))
-            .for_each_init(Vec::new, |sums, (y, x)| work(sums, y, x));
+        let x = (x, block * depth);
+        parallel::usual().pairs_with_room(y, block * targets, x, &|[sums, _], y, x| {
+            work(sums, y, x);
+        });
     });
 }
 

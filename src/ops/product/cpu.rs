@@ -3,10 +3,10 @@
 use crate::{
     Result,
     device::{CpuDevice, Matrix},
+    parallel,
     simd::{Epilogue, Panels, for_each_row, rows_per_block},
 };
 use pulp::{Simd, WithSimd};
-use rayon::prelude::*;
 
 /// Up to so many columns are dot products of whole rows; more fill the panels of a register tile.
 const NARROW: usize = 12;
@@ -21,9 +21,8 @@ pub(super) fn run(cpu: &CpuDevice, a_nk: &Matrix, b_kt: &Matrix, c_nt: &mut Matr
     let b = RightFactor::new(b_kt.cpu("the right factor")?, depth, cols);
     let c = c_nt.cpu_mut("the product")?;
     cpu.install(|| {
-        c.par_chunks_mut(block * cols)
-            .zip(a.par_chunks(block * depth))
-            .for_each(|(c, a)| b.times(a, c));
+        let a = (a, block * depth);
+        parallel::usual().pairs(c, block * cols, a, &|c, a| b.times(a, c));
     });
     Ok(())
 }

@@ -5,6 +5,7 @@ use super::{DenseMap, products::Products, shared};
 use crate::{
     device::CpuDevice,
     ops::Nonlinearity,
+    parallel,
     simd::{
         Entries, Epilogue, Panels, PanelsView, PastCache, Sink, ThroughCache,
         cos2pi::{cos2pi, cosines, cosines_and_sines, sin2pi},
@@ -12,7 +13,6 @@ use crate::{
     },
 };
 use pulp::Simd;
-use rayon::prelude::*;
 use std::{iter, sync::Arc};
 
 /// The parameters on the CPU.
@@ -81,8 +81,7 @@ impl Map {
         } else {
             let block = rows_per_block(rows, threads);
             cpu.install(|| {
-                let blocks = z.par_chunks_mut(block * outputs);
-                blocks.zip(x.par_chunks(block * depth)).for_each(|(z, x)| {
+                parallel::usual().pairs(z, block * outputs, (x, block * depth), &|z, x| {
                     self.featurize_block(x, z, past);
                 });
             });
@@ -117,8 +116,7 @@ impl Map {
         let block = rows.div_ceil(cpu.threads()).clamp(1, SPARSE_ROWS);
         cpu.call();
         cpu.install(|| {
-            let blocks = z.par_chunks_mut(block * outputs).enumerate();
-            blocks.for_each(|(i, z)| {
+            parallel::usual().chunks(z, block * outputs, &|i, z| {
                 let from = i * block;
                 let x = Entries {
                     starts: &x.starts[from..=from + z.len() / outputs],

@@ -6,13 +6,13 @@ use crate::{
     Result,
     device::{CpuDevice, Matrix},
     ops::{Nonlinearity, product::RightFactor, walsh_hadamard::transform},
+    parallel,
     simd::{
         cos2pi::{cos2pi, sin2pi},
         rows_per_block,
     },
 };
 use pulp::{Simd, WithSimd};
-use rayon::prelude::*;
 
 /// Rows that go through a block together.
 const ROWS: usize = 16;
@@ -49,11 +49,10 @@ pub(super) fn run(
     let x = x_nd.cpu("x")?;
     let z = z_nd.cpu_mut("z")?;
     tables.cpu.install(|| {
-        z.par_chunks_mut(task * map.outputs())
-            .zip(x.par_chunks(task * map.depth))
-            .for_each_init(Vec::new, |scratch, (z, x)| {
-                featurize(map, tables, x, scratch, z);
-            });
+        let (x, size) = ((x, task * map.depth), task * map.outputs());
+        parallel::usual().pairs_with_room(z, size, x, &|[scratch, _], z, x| {
+            featurize(map, tables, x, scratch, z);
+        });
     });
     Ok(())
 }
@@ -75,16 +74,12 @@ pub(super) fn predict(
     let beta = RightFactor::new(beta_dt.cpu("the coefficients")?, outputs, targets);
     let y = y_nt.cpu_mut("y")?;
     tables.cpu.install(|| {
-        y.par_chunks_mut(task * targets)
-            .zip(x.par_chunks(task * map.depth))
-            .for_each_init(
-                || (Vec::new(), Vec::new()),
-                |(scratch, z), (y, x)| {
-                    z.resize(x.len() / map.depth * outputs, 0.0);
-                    featurize(map, tables, x, scratch, z);
-                    beta.times(z, y);
-                },
-            );
+        let x = (x, task * map.depth);
+        parallel::usual().pairs_with_room(y, task * targets, x, &|[scratch, z], y, x| {
+            z.resize(x.len() / map.depth * outputs, 0.0);
+            featurize(map, tables, x, scratch, z);
+            beta.times(z, y);
+        });
     });
     Ok(())
 }

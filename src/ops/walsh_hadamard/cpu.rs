@@ -3,15 +3,14 @@
 //! Levels commute, so they are taken in the order that suits the cache: from the top while a row
 //! exceeds it, then those inside one vector, then three at a time.
 
-use crate::device::CpuDevice;
+use crate::{device::CpuDevice, parallel};
 use pulp::{Simd, WithSimd};
-use rayon::prelude::*;
 
 /// Transforms rows of `n` elements where they stand, on all threads.
 pub(super) fn run(cpu: &CpuDevice, n: usize, all: &mut [f32]) {
     // Tasks of at least 64 KiB, whole rows.
     let task = n * (16_384 / n).max(1);
-    cpu.install(|| all.par_chunks_mut(task).for_each(|some| rows(some, n)));
+    cpu.install(|| parallel::usual().chunks(all, task, &|_, some| rows(some, n)));
 }
 
 /// As [`run`], on the calling thread.

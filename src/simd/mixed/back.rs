@@ -1,10 +1,12 @@
 //! `Z' r`: tiles of targets by columns, summed over rows.
 
 use super::{ABREAST, SCRATCH, Scratch, TARGETS, doubles, of_targets, pieces};
-use crate::simd::hint::{LINE, prefetch};
+use crate::{
+    parallel,
+    simd::hint::{LINE, prefetch},
+};
 use ndarray::{ArrayView2, ArrayViewMut2, Axis, s};
 use pulp::{Simd, WithSimd};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Columns that a thread sums at a time.
@@ -34,9 +36,8 @@ pub(crate) fn add_transposed(
             }
         }
     }
-    let blocks: Vec<_> = out_td.axis_chunks_iter_mut(Axis(1), COLUMNS).collect();
-    let blocks = blocks.into_par_iter().enumerate().with_max_len(1);
-    blocks.for_each(|(c, out_td)| {
+    let mut blocks: Vec<_> = out_td.axis_chunks_iter_mut(Axis(1), COLUMNS).collect();
+    parallel::alone().parts(&mut blocks, &|c, out_td| {
         SCRATCH.with_borrow_mut(|scratch| {
             pulp::Arch::new().dispatch(Block {
                 z,
@@ -44,7 +45,7 @@ pub(crate) fn add_transposed(
                 first: c * COLUMNS,
                 r: &r,
                 scratch,
-                out_td,
+                out_td: out_td.view_mut(),
             });
         });
     });

@@ -1,10 +1,12 @@
 //! `Z beta`: tiles of rows by targets, whose sums are vectors over columns.
 
 use super::{ABREAST, SCRATCH, Scratch, TARGETS, doubles, of_targets, pieces};
-use crate::simd::hint::{LINE, prefetch};
+use crate::{
+    parallel,
+    simd::hint::{LINE, prefetch},
+};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
 use pulp::{Simd, WithSimd};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Columns that a thread sums in one go. Sums of the segments are added in order.
@@ -29,29 +31,25 @@ pub(crate) fn add_products(
     let (targets, rows) = r_tm.dim();
     let segments = columns.div_ceil(SEGMENT);
     let blocks = rows.div_ceil(ROWS);
-    let work: Vec<Array2<f64>> = (0..blocks * segments)
-        .into_par_iter()
-        .with_max_len(1)
-        .map(|part| {
-            let (block, segment) = (part / segments, part % segments);
-            let rows = block * ROWS..rows.min((block + 1) * ROWS);
-            let from = segment * SEGMENT..columns.min((segment + 1) * SEGMENT);
-            let mut sums_tm = Array2::zeros((targets, rows.len()));
-            for some in pieces(targets, TARGETS) {
-                SCRATCH.with_borrow_mut(|scratch| {
-                    pulp::Arch::new().dispatch(Segment {
-                        z: &z[rows.start * columns..rows.end * columns],
-                        columns,
-                        from: from.clone(),
-                        beta_td: beta_td.slice(s![some.clone(), ..]),
-                        scratch,
-                        sums_tm: sums_tm.slice_mut(s![some, ..]),
-                    });
+    let work: Vec<Array2<f64>> = parallel::alone().map(blocks * segments, &|part| {
+        let (block, segment) = (part / segments, part % segments);
+        let rows = block * ROWS..rows.min((block + 1) * ROWS);
+        let from = segment * SEGMENT..columns.min((segment + 1) * SEGMENT);
+        let mut sums_tm = Array2::zeros((targets, rows.len()));
+        for some in pieces(targets, TARGETS) {
+            SCRATCH.with_borrow_mut(|scratch| {
+                pulp::Arch::new().dispatch(Segment {
+                    z: &z[rows.start * columns..rows.end * columns],
+                    columns,
+                    from: from.clone(),
+                    beta_td: beta_td.slice(s![some.clone(), ..]),
+                    scratch,
+                    sums_tm: sums_tm.slice_mut(s![some, ..]),
                 });
-            }
-            sums_tm
-        })
-        .collect();
+            });
+        }
+        sums_tm
+    });
     for (block, parts) in work.chunks(segments.max(1)).enumerate() {
         for part in parts {
             let here = block * ROWS..block * ROWS + part.ncols();

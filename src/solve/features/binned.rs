@@ -4,9 +4,9 @@ use super::FeatureProducts;
 use crate::{
     Result,
     features::binning::{BinningMap, UNSEEN},
+    parallel,
 };
 use ndarray::{Array2, ArrayView2, Axis, s};
-use rayon::prelude::*;
 
 /// Rows that a thread sums at a time.
 const BLOCK: usize = 2048;
@@ -21,6 +21,10 @@ pub struct BinnedRows {
     pub(super) offset: usize,
     pub(super) value: f64,
 }
+
+/// Works on a grid: the columns of its rows, its first column, and its own part of each row of
+/// sums.
+type Work<'w> = dyn Fn(&[u32], u32, &mut [&mut [f64]]) + Sync + 'w;
 
 impl BinnedRows {
     /// No rows yet. The columns of the map begin at column `offset`, and its features are
@@ -49,14 +53,13 @@ impl BinnedRows {
             "another number of grids"
         );
         self.rows += indices_np.nrows();
-        self.grids
-            .par_iter_mut()
-            .enumerate()
-            .for_each(|(g, grid)| grid.extend(indices_np.column(g)));
+        parallel::usual().parts(&mut self.grids, &|g, grid| {
+            grid.extend(indices_np.column(g));
+        });
     }
 
     /// Hands each grid, with its range of columns in each of the `rows`, to `work`.
-    fn each_grid(&self, rows: Vec<&mut [f64]>, work: impl Fn(&[u32], u32, Vec<&mut [f64]>) + Sync) {
+    fn each_grid(&self, rows: Vec<&mut [f64]>, work: &Work<'_>) {
         let mut rests: Vec<_> = rows.into_iter().map(|r| &mut r[self.offset..]).collect();
         let mut jobs = Vec::with_capacity(self.grids.len());
         for (grid, range) in self.grids.iter().zip(self.starts.windows(2)) {
@@ -68,8 +71,7 @@ impl BinnedRows {
             }
             jobs.push((grid, range[0] as u32, own));
         }
-        jobs.into_par_iter()
-            .for_each(|(grid, first, own)| work(grid, first, own));
+        parallel::usual().parts(&mut jobs, &|_, (grid, first, own)| work(grid, *first, own));
     }
 
     /// Adds the products of W targets: a row number is read once for all of them.
@@ -80,18 +82,17 @@ impl BinnedRows {
             .map(|j| std::array::from_fn(|k| beta[k][first + j]))
             .collect();
         let mut sums = vec![[0.0; W]; self.rows];
-        sums.par_chunks_mut(BLOCK)
-            .enumerate()
-            .for_each(|(b, sums)| {
-                for grid in &self.grids {
-                    for (sum, &column) in sums.iter_mut().zip(&grid[b * BLOCK..]) {
-                        // UNSEEN lies beyond every column.
-                        if let Some(beta) = beta.get(column as usize) {
-                            sum.iter_mut().zip(beta).for_each(|(sum, b)| *sum += b);
-                        }
+        let mut blocks: Vec<_> = sums.chunks_mut(BLOCK).collect();
+        parallel::usual().parts(&mut blocks, &|b, sums| {
+            for grid in &self.grids {
+                for (sum, &column) in sums.iter_mut().zip(&grid[b * BLOCK..]) {
+                    // UNSEEN lies beyond every column.
+                    if let Some(beta) = beta.get(column as usize) {
+                        sum.iter_mut().zip(beta).for_each(|(sum, b)| *sum += b);
                     }
                 }
-            });
+            }
+        });
         for (k, r) in r.into_iter().enumerate() {
             r.iter_mut()
                 .zip(&sums)
@@ -104,13 +105,13 @@ impl BinnedRows {
         let r: Vec<[f64; W]> = (0..self.rows)
             .map(|i| std::array::from_fn(|k| r[k][i]))
             .collect();
-        self.each_grid(out, |grid, first, own| {
+        self.each_grid(out, &|grid, first, own| {
             let mut sums = vec![[0.0; W]; own[0].len()];
             for (&column, r) in grid.iter().zip(&r).filter(|(c, _)| **c != UNSEEN) {
                 let sum = &mut sums[(column - first) as usize];
                 sum.iter_mut().zip(r).for_each(|(sum, r)| *sum += r);
             }
-            for (k, out) in own.into_iter().enumerate() {
+            for (k, out) in own.iter_mut().enumerate() {
                 out.iter_mut()
                     .zip(&sums)
                     .for_each(|(out, sum)| *out = self.value * sum[k]);
@@ -202,7 +203,7 @@ impl FeatureProducts for BinnedRows {
             .into_iter()
             .enumerate()
         {
-            self.each_grid(vec![row(out_2d, power)], |grid, first, mut own| {
+            self.each_grid(vec![row(out_2d, power)], &|grid, first, own| {
                 let out = &mut own[0];
                 out.fill(0.0);
                 for &column in grid.iter().filter(|&&c| c != UNSEEN) {

@@ -1,9 +1,8 @@
 //! The kernel matrix of binned rows: exact counts of the grids in which two rows share a bin.
 
 use super::BinnedRows;
-use crate::features::binning::UNSEEN;
+use crate::{features::binning::UNSEEN, parallel};
 use ndarray::Array2;
-use rayon::prelude::*;
 
 /// Rows that a thread counts for at a time.
 const ROWS: usize = 16;
@@ -17,10 +16,11 @@ pub(crate) fn binned_kernel(parts: &[BinnedRows]) -> Array2<f64> {
     let rows = parts.first().map_or(0, |part| part.rows);
     let mut kernel_nn = Array2::zeros((rows, rows));
     let out = kernel_nn.as_slice_mut().expect("standard layout");
-    let blocks = out.par_chunks_mut((ROWS * rows).max(1)).enumerate();
+    let blocks = out.chunks_mut((ROWS * rows).max(1)).enumerate();
     // The last rows have the most to do.
-    blocks.rev().with_max_len(1).for_each(|(block, out)| {
-        let first = block * ROWS;
+    let mut blocks: Vec<_> = blocks.rev().collect();
+    parallel::alone().parts(&mut blocks, &|_, (block, out)| {
+        let first = *block * ROWS;
         let end = first + out.len() / rows;
         let mut counts = vec![0_u32; ROWS * ACROSS];
         for across in (0..end).step_by(ACROSS) {

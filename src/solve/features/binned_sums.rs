@@ -1,9 +1,8 @@
 //! Normal equations of binned rows: exact counts, pair of grids after pair of grids.
 
 use super::{BinnedRows, FeatureProducts};
-use crate::{Error, Result, features::binning::UNSEEN, normal::NormalEquations};
+use crate::{Error, Result, features::binning::UNSEEN, normal::NormalEquations, parallel};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// A grid with its columns among those of all maps, and the value of its features.
@@ -85,23 +84,21 @@ fn gram(grids: &[Grid<'_>], columns: usize, weights_n: &[f64]) -> Array2<f64> {
         rest = below;
     }
     // The last grids have the most to do.
-    jobs.into_par_iter()
-        .rev()
-        .with_max_len(1)
-        .for_each(|(g, grid, own)| {
-            for left in &grids[..=g] {
-                let pairs = grid.columns_n.iter().zip(left.columns_n);
-                for ((&a, &b), w) in pairs.zip(weights_n) {
-                    if a != UNSEEN && b != UNSEEN {
-                        let column = left.range.start + (b - left.first) as usize;
-                        own[(a - grid.first) as usize * columns + column] += w;
-                    }
-                }
-                let value = grid.value * left.value;
-                for row in own.chunks_exact_mut(columns) {
-                    row[left.range.clone()].iter_mut().for_each(|v| *v *= value);
+    jobs.reverse();
+    parallel::alone().parts(&mut jobs, &|_, (g, grid, own)| {
+        for left in &grids[..=*g] {
+            let pairs = grid.columns_n.iter().zip(left.columns_n);
+            for ((&a, &b), w) in pairs.zip(weights_n) {
+                if a != UNSEEN && b != UNSEEN {
+                    let column = left.range.start + (b - left.first) as usize;
+                    own[(a - grid.first) as usize * columns + column] += w;
                 }
             }
-        });
+            let value = grid.value * left.value;
+            for row in own.chunks_exact_mut(columns) {
+                row[left.range.clone()].iter_mut().for_each(|v| *v *= value);
+            }
+        }
+    });
     gram_dd
 }

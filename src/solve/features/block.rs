@@ -1,8 +1,7 @@
 //! Products with the features of one chunk: f32 values, f64 sums.
 
-use crate::simd::mixed;
+use crate::{parallel, simd::mixed};
 use ndarray::{ArrayView2, ArrayViewMut2, CowArray, Ix2, s};
-use rayon::prelude::*;
 
 /// Columns that a thread sums at a time.
 const COLUMNS: usize = 256;
@@ -54,12 +53,10 @@ impl<'a> Block<'a> {
             for (beta, mut r) in beta_td.rows().into_iter().zip(r_tm.rows_mut()) {
                 let beta = beta.to_slice().expect("contiguous");
                 let r = r.as_slice_mut().expect("contiguous");
-                r.par_iter_mut()
-                    .zip(self.values().par_chunks(self.columns))
-                    .with_min_len(16)
-                    .for_each(|(r, z)| {
-                        *r += self.root * pulp::Arch::new().dispatch(|| dot(z, beta));
-                    });
+                let z = (self.values(), self.columns);
+                parallel::at_least(16).pairs(r, 1, z, &|r, z| {
+                    r[0] += self.root * pulp::Arch::new().dispatch(|| dot(z, beta));
+                });
             }
             return;
         }
@@ -76,18 +73,16 @@ impl<'a> Block<'a> {
         if r_tm.nrows() < FEW {
             for (r, mut out) in r_tm.rows().into_iter().zip(out_td.rows_mut()) {
                 let out = out.as_slice_mut().expect("contiguous");
-                out.par_chunks_mut(COLUMNS)
-                    .enumerate()
-                    .for_each(|(c, out)| {
-                        pulp::Arch::new().dispatch(|| {
-                            for (z, &r) in self.values().chunks_exact(self.columns).zip(r) {
-                                let r = self.root * r;
-                                for (out, &z) in out.iter_mut().zip(&z[c * COLUMNS..]) {
-                                    *out += f64::from(z) * r;
-                                }
+                parallel::usual().chunks(out, COLUMNS, &|c, out| {
+                    pulp::Arch::new().dispatch(|| {
+                        for (z, &r) in self.values().chunks_exact(self.columns).zip(r) {
+                            let r = self.root * r;
+                            for (out, &z) in out.iter_mut().zip(&z[c * COLUMNS..]) {
+                                *out += f64::from(z) * r;
                             }
-                        });
+                        }
                     });
+                });
             }
             return;
         }

@@ -12,12 +12,12 @@ use crate::{
     kernels::Gaussian,
     linalg::cholesky::Lower,
     normal::NormalEquations,
+    parallel,
     sampling::{Sampling, Sobol},
     seed::Seed,
     store::Store,
 };
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, concatenate, s};
-use rayon::prelude::*;
 use std::f64::consts::TAU;
 
 /// The covariance of the scores of C classes along the U = C - 1 directions among them that a
@@ -102,8 +102,8 @@ impl ClassHessian {
         let (turn, along_nu) = (&self.turn_cu, p_nc.dot(&self.turn_cu));
         let pairs = (0..turn.ncols()).flat_map(|a| (0..=a).map(move |b| (a, b)));
         let pairs: Vec<_> = pairs.collect();
-        let blocks = self.blocks.par_iter_mut().zip(pairs);
-        blocks.for_each(|(block, (a, b))| {
+        parallel::usual().parts(&mut self.blocks, &|i, block| {
+            let (a, b) = pairs[i];
             let product = &turn.column(a) * &turn.column(b);
             let mut bend_n = p_nc.dot(&product);
             for (i, bend) in bend_n.iter_mut().enumerate() {
