@@ -149,6 +149,11 @@ impl Shares {
     }
 }
 
+/// Calls `work` once on every thread of the current pool, and waits for all.
+pub(crate) fn everywhere(work: &(dyn Fn() + Sync)) {
+    rayon::broadcast(|_| work());
+}
+
 fn own<T>(part: &Mutex<T>) -> MutexGuard<'_, T> {
     part.lock().unwrap_or_else(PoisonError::into_inner)
 }

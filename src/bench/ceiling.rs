@@ -165,9 +165,7 @@ pub fn copy_host(cpu: &CpuDevice, src: &[f32], dst: &mut [f32]) {
 /// Runs `work` once on every thread of the CPU and waits for all: with nothing to do, what waking
 /// them costs.
 pub fn on_every_thread(cpu: &CpuDevice, work: impl Fn() + Sync) {
-    cpu.install(|| {
-        rayon::broadcast(|_| work());
-    });
+    cpu.install(|| parallel::everywhere(&work));
 }
 
 /// Multiply-adds with the widest vectors of the CPU on every thread; returns how many operations

@@ -106,7 +106,9 @@ impl Matrix {
                 let mut each = data.chunks_exact_mut(stride.max(1)).enumerate();
                 each.try_for_each(|(i, row)| fill(i, row))
             }
-            (MatrixData::Gpu(buffer), Device::Gpu(gpu)) => gpu.upload(buffer, (rows, stride), fill),
+            (MatrixData::Gpu(buffer), Device::Gpu(gpu)) => {
+                gpu.upload(buffer, (rows, stride), &fill)
+            }
             (MatrixData::Gpu(_), Device::Cpu(_)) => unreachable!("a CPU matrix holds host memory"),
         }
     }

@@ -107,6 +107,10 @@ impl GpuDevice {
     /// A storage buffer of at least `bytes`, from the pool where one fits. `what` names it in the
     /// error.
     pub(crate) fn buffer(&self, bytes: u64, what: impl Fn() -> String) -> Result<PooledBuffer> {
+        self.storage(bytes, &what)
+    }
+
+    fn storage(&self, bytes: u64, what: &dyn Fn() -> String) -> Result<PooledBuffer> {
         let allowed = self.max_binding_bytes();
         if bytes > allowed {
             return Err(Error::Limit {
@@ -139,7 +143,7 @@ impl GpuDevice {
         bytes: u64,
         most: u64,
         usage: wgpu::BufferUsages,
-        what: impl Fn() -> String,
+        what: &dyn Fn() -> String,
     ) -> Result<PooledBuffer> {
         let inner = &*self.0;
         inner.faults.alive()?;

@@ -26,7 +26,7 @@ impl GpuDevice {
         let len = floats.len();
         let (offset, bytes) = (4 * floats.start as u64, 4 * len as u64);
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        let staging = self.allocate(bytes, self.0.limits.max_buffer_size, usage, || {
+        let staging = self.allocate(bytes, self.0.limits.max_buffer_size, usage, &|| {
             format!("reading back {len} values")
         })?;
         let mut readback = Readback {
@@ -235,7 +235,7 @@ mod tests {
     fn submit_something(gpu: &GpuDevice, buffer: &wgpu::Buffer) {
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
         let target = gpu
-            .allocate(256, 256, usage, || "a copy".into())
+            .allocate(256, 256, usage, &|| "a copy".into())
             .expect("fits");
         let mut recorder = lock(&gpu.0.recorder);
         gpu.encoder(&mut recorder)

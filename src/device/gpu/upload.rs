@@ -67,6 +67,10 @@ fn keep(free: &mut Vec<wgpu::Buffer>, buffer: wgpu::Buffer) {
     }
 }
 
+/// Writes a row: its number, and its floats. It is called once a row, and all that uploads shares
+/// the rest.
+type Fill<'f> = dyn Fn(usize, &mut [f32]) -> Result<()> + Sync + 'f;
+
 impl GpuDevice {
     /// Lets `fill` write rows of `stride` floats each and copies them to `buffer`, after all work
     /// recorded before. `fill` gets the number of a row and its floats, which hold other numbers,
@@ -75,7 +79,7 @@ impl GpuDevice {
         &self,
         buffer: &wgpu::Buffer,
         (rows, stride): (usize, usize),
-        fill: impl Fn(usize, &mut [f32]) -> Result<()> + Sync,
+        fill: &Fill<'_>,
     ) -> Result<()> {
         // The device works on what is recorded while rows are laid out.
         self.flush();
@@ -162,7 +166,7 @@ impl GpuDevice {
 fn lay_out(
     view: impl Fn(Range<u64>) -> Result<wgpu::BufferViewMut> + Sync,
     (rows, stride): (usize, usize),
-    fill: impl Fn(usize, &mut [f32]) -> Result<()> + Sync,
+    fill: &Fill<'_>,
 ) -> Result<()> {
     let most = (STRETCH / (4 * stride)).max(1);
     let write = |host: &mut Vec<f32>, k: usize| {
