@@ -8,6 +8,7 @@ use crate::{
     features::{Affine, End, FeatureMap, Featurizer, Lane, Leaf, binning::shared_bins, leaves},
     flow::Run,
     kernels::{Kernel, gram},
+    linalg::entries,
     seed::{Seed, Stream},
 };
 use faer::{
@@ -202,13 +203,16 @@ pub fn kernel_error(exact_nn: &Array2<f64>, approximate_nn: &Array2<f64>) -> Res
 /// Errors as [`featurize`](crate::features::featurize) does, and with [`Error::Data`] on rows that
 /// are not finite.
 pub fn features_of(map: &dyn FeatureMap, rows: &Rows, run: impl Into<Run>) -> Result<Array2<f64>> {
+    features_in(map, rows, run.into())
+}
+
+fn features_in(map: &dyn FeatureMap, rows: &Rows, run: Run) -> Result<Array2<f64>> {
     rows.require_finite()?;
     let lanes = vec![Lane::features(map)?];
     let mut featurizer = Featurizer::new(lanes, 0, End::Host, run)?;
     let mut all = Array2::zeros((rows.nrows(), map.output_dim()));
     featurizer.rows(rows, |z, range| {
-        let mut to = all.slice_mut(s![range, ..]);
-        to.zip_mut_with(&z[0], |to, &z| *to = f64::from(z));
+        entries::widen(all.slice_mut(s![range, ..]), z[0]);
         Ok(())
     })?;
     Ok(all)

@@ -6,6 +6,7 @@ use crate::{
     Device, Error, Matrix, Result,
     data::Rows,
     kernels::{self, Kernel, gram},
+    linalg::entries,
     ops::kernel_block::{KernelBlock, Level},
     seed::Seed,
     store::Store,
@@ -90,7 +91,7 @@ impl KernelColumns {
         Ok(KernelColumnsMap::of(
             self.kernel.clone(),
             input,
-            chosen.mapv(|v| v as f32),
+            chosen.mapv(entries::narrow),
         ))
     }
 }
@@ -147,7 +148,7 @@ impl KernelColumnsMap {
 
     /// The same kernel with all `rows` as landmarks, raw as the data are.
     pub(crate) fn with_all(&self, rows: &Rows) -> Result<Self> {
-        let landmarks_md = self.input.apply(rows)?.mapv(|v| v as f32);
+        let landmarks_md = self.input.apply(rows)?.mapv(entries::narrow);
         Ok(Self::of(
             self.kernel.clone(),
             self.input.clone(),

@@ -6,7 +6,7 @@ use crate::{
     Error, Result,
     data::Rows,
     device::room,
-    linalg::cholesky::Lower,
+    linalg::{cholesky::Lower, entries},
     sampling::{Frequencies, leverage_resample},
     seed::Seed,
 };
@@ -58,7 +58,7 @@ pub fn leverage_scores(z_nd: ArrayView2<'_, f64>, pool: usize, lambda: f64) -> R
         crate::device::CpuDevice::shared().par(),
     );
     let penalty = n as f64 * lambda;
-    inner.diag_mut().mapv_inplace(|v| v + penalty);
+    entries::add_to_diagonal(&mut inner, penalty);
     let mut inner = Lower::of(&inner);
     if !inner.factor() {
         return Err(Error::numerical(format!(
@@ -70,7 +70,7 @@ pub fn leverage_scores(z_nd: ArrayView2<'_, f64>, pool: usize, lambda: f64) -> R
     // L^-1.
     let mut inverse = Array2::eye(features);
     inner.solve(&mut inverse);
-    let diagonal = inverse.mapv(|v| v * v).sum_axis(Axis(0));
+    let diagonal = inverse.mapv(entries::square).sum_axis(Axis(0));
     let mut scores = vec![0.0; pool];
     for (j, m) in diagonal.iter().enumerate() {
         scores[j % pool] += (pool as f64 * (1.0 - penalty * m)).max(0.0);

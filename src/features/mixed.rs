@@ -7,6 +7,7 @@ use crate::{
     Device, Error, Matrix, Result,
     data::{Rows, Survey},
     kernels::Domain,
+    linalg::entries,
     ops::product::product,
     store::Store,
     text::counted,
@@ -64,7 +65,7 @@ impl Mixed {
         for (mut column, scale) in scaled.columns_mut().into_iter().zip(inner.input().scale()) {
             column *= *scale;
         }
-        let root_de = scaled.mapv(|v| v as f32);
+        let root_de = scaled.mapv(entries::narrow);
         Ok(Box::new(Self {
             input,
             root_de,

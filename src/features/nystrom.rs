@@ -12,6 +12,7 @@ use crate::{
     Device, Error, Matrix, Result,
     data::Rows,
     kernels::{self, Kernel},
+    linalg::entries,
     ops::{
         kernel_block::{KernelBlock, Level},
         product::product,
@@ -128,7 +129,7 @@ impl Nystrom {
         let chosen =
             (self.landmarks).among(kernel, &input, candidates, self.features, self.seed)?;
         // As the device will see them.
-        let landmarks_md = chosen.mapv(|v| v as f32);
+        let landmarks_md = chosen.mapv(entries::narrow);
         let whitening = Whitening::of(
             self.kernel.as_ref(),
             landmarks_md.mapv(f64::from).view(),

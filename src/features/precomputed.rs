@@ -118,7 +118,7 @@ impl Precomputed {
                 let at = usize::try_from(row - first).unwrap_or(usize::MAX);
                 let mut to = k_mm.row_mut(j);
                 match &chunk.x {
-                    Rows::F32(x) => to.zip_mut_with(&x.row(at), |to, &k| *to = f64::from(k)),
+                    Rows::F32(x) => to.assign(&x.row(at).mapv(f64::from)),
                     Rows::F64(x) => to.assign(&x.row(at)),
                 }
             }

@@ -1,5 +1,6 @@
 //! Eigenvalues and eigenvectors of symmetric matrices in f64, on all threads.
 
+use super::leading::sign;
 use crate::{Error, Result};
 use faer::{MatRef, Side};
 use ndarray::{Array1, Array2};
@@ -39,12 +40,7 @@ pub(crate) fn eigen(a_nn: &Array2<f64>) -> Result<Eigen> {
     // They come in ascending order.
     let values_n = Array1::from_shape_fn(n, |k| values[n - 1 - k]);
     let mut vectors_nn = Array2::from_shape_fn((n, n), |(i, k)| u[(i, n - 1 - k)]);
-    for mut vector in vectors_nn.columns_mut() {
-        let largest = vector.fold(0.0_f64, |m, &v| if v.abs() > m.abs() { v } else { m });
-        if largest < 0.0 {
-            vector.mapv_inplace(|v| -v);
-        }
-    }
+    sign(&mut vectors_nn);
     Ok(Eigen {
         values_n,
         vectors_nn,

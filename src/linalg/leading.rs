@@ -2,7 +2,9 @@
 
 use super::eigen::{EIGEN_BYTES, Eigen, eigen};
 use crate::{
-    Result, parallel,
+    Result,
+    linalg::entries::column_squares,
+    parallel,
     seed::{Seed, Stream},
 };
 use ndarray::{Array2, ArrayView2, Axis, s};
@@ -69,7 +71,7 @@ fn iterate(a_nn: &Array2<f64>, k: usize) -> Result<Option<Eigen>> {
         let mut vectors_nn = q_nl.dot(&turn);
         let values_n = small.values_n.slice(s![..k]).to_owned();
         let residual = product.dot(&turn) - &vectors_nn * &values_n;
-        let worst = residual.map_axis(Axis(0), |r| r.dot(&r).sqrt());
+        let worst = column_squares(residual.view()).mapv_into(f64::sqrt);
         let bound = TOLERANCE * values_n[0].max(0.0);
         if worst.iter().all(|&r| r <= bound) {
             sign(&mut vectors_nn);

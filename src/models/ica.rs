@@ -12,7 +12,8 @@ use crate::{
     features::FeatureMap,
     linalg::{
         eigen::{Eigen, eigen},
-        leading::LEADING_BYTES,
+        entries,
+        leading::{LEADING_BYTES, sign},
     },
     normal::{NormalEquations, Targets},
     parallel,
@@ -109,7 +110,7 @@ impl Fit for KernelIcaOptions {
         let shift_k = covariance.mean_d.dot(&white_dk);
         let most = (run.memory / 2) as usize / (4 * self.components);
         let half = run.clone().memory(run.memory - run.memory / 2);
-        let finish: Finish<'_> = Box::new(|y| (y.mapv(f64::from) - &shift_k).mapv(|v| v as f32));
+        let finish: Finish<'_> = Box::new(|y| (y.mapv(f64::from) - &shift_k).mapv(entries::narrow));
         let lane = (map.as_ref(), &white_dk);
         let mut points =
             Streamed::outputs(lane, (finish, self.components), data.source, rows, &half)?;
@@ -121,12 +122,7 @@ impl Fit for KernelIcaOptions {
         let hear = |iteration, turn| run.say(Step::Iteration(iteration, turn));
         let (turn_kk, iterations) = self.unmix(sample.points(), &mut draws, &hear)?;
         let mut beta_dt = white_dk.dot(&turn_kk.t());
-        for mut loadings in beta_dt.columns_mut() {
-            let largest = loadings.fold(0.0_f64, |m, &v| if v.abs() > m.abs() { v } else { m });
-            if largest < 0.0 {
-                loadings.mapv_inplace(|v| -v);
-            }
-        }
+        sign(&mut beta_dt);
         let coefficients = Coefficients {
             intercept_t: -covariance.mean_d.dot(&beta_dt),
             beta_dt,

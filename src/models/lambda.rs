@@ -171,11 +171,11 @@ fn variances(sums: &NormalEquations) -> Array1<f64> {
     let rounding_t = &mean_square_t * 1e-14;
     let variance_t = mean_square_t - &mean_t * &mean_t;
     let mut of = variance_t;
-    of.zip_mut_with(&rounding_t, |v, &rounding| {
-        if *v <= rounding {
+    for (v, rounding) in of.iter_mut().zip(&rounding_t) {
+        if *v <= *rounding {
             *v = 1.0;
         }
-    });
+    }
     of
 }
 

@@ -11,7 +11,7 @@ use crate::{
     error::Remedy,
     features::{FeatureMap, featurize, require_dense},
     flow::Run,
-    linalg::eigen::eigen,
+    linalg::{eigen::eigen, entries},
     normal::{NormalEquations, Targets},
     solve::{
         ClassHessian, ClassLaplace, Laplace, contrasts,
@@ -122,7 +122,7 @@ impl AtMode {
         for (i, mut row) in self.scores_nt.rows_mut().into_iter().enumerate() {
             let own = row[self.class_n[i]];
             let top = row.fold(f64::NEG_INFINITY, |m, &s| m.max(s));
-            row.mapv_inplace(|s| (s - top).exp());
+            entries::exp_below(row.view_mut(), top);
             let sum = row.sum();
             log_likelihood -= self.weight_n[i] * (sum.ln() + top - own);
             row /= sum;
@@ -210,7 +210,7 @@ fn approximate_classes(
         let turn_cu = even_directions(&p_nc, &weight_n)?;
         let sums = |a: usize| {
             let along_n = p_nc.dot(&turn_cu.column(a));
-            let square_n = p_nc.dot(&turn_cu.column(a).mapv(|t| t * t));
+            let square_n = p_nc.dot(&turn_cu.column(a).mapv(entries::square));
             let each = square_n.iter().zip(&along_n).zip(&weight_n);
             let curvature_n =
                 each.map(|((square, along), w)| w * (square - along * along).max(0.0));

@@ -13,6 +13,7 @@ use crate::{
     data::{Part, Split, ToRows},
     error::Remedy,
     features::{FeatureMap, Structure},
+    linalg::entries,
     normal::Targets,
     solve::ClassSpread,
     store::Store,
@@ -65,7 +66,7 @@ impl Probabilities {
             match self {
                 Self::Softmax | Self::Tempered { .. } | Self::Averaged => {
                     let top = row.fold(f64::NEG_INFINITY, |m, &s| m.max(s));
-                    row.mapv_inplace(|s| (s - top).exp());
+                    entries::exp_below(row.view_mut(), top);
                 }
                 Self::Sigmoids { slope_t, offset_t } => {
                     let sigmoids = slope_t.iter().zip(offset_t);

@@ -14,6 +14,7 @@ use crate::{
     flow::Run,
     linalg::{
         eigen::Eigen,
+        entries,
         leading::{LEADING_BYTES, leading},
     },
     ops::gram::GramAccumulator,
@@ -308,7 +309,7 @@ impl Fit for SpectralClusteringOptions {
         let dimensions = clusters - 1;
         let graph = Graph::of(map.as_ref(), &mut *data.source, rows, dimensions, run)?;
         let (beta_dt, link) = (graph.beta()?, graph.link());
-        let finish: Finish<'_> = Box::new(|y| link.apply(&y.mapv(f64::from)).mapv(|v| v as f32));
+        let finish: Finish<'_> = Box::new(|y| link.apply(&y.mapv(f64::from)).mapv(entries::narrow));
         let most = (run.memory / 2) as usize / (4 * dimensions);
         let half = run.clone().memory(run.memory - run.memory / 2);
         let lane = (map.as_ref(), &beta_dt);
@@ -322,7 +323,7 @@ impl Fit for SpectralClusteringOptions {
             .cluster((&mut points, None), most, data.seed, &hear)?;
         drop(points);
         facts.extend(graph.facts());
-        let half_squares = centres_kd.map_axis(Axis(1), |c| 0.5 * c.dot(&c));
+        let half_squares = entries::row_squares(centres_kd.view()) * 0.5;
         let of_degree = graph.s_d.view().insert_axis(Axis(1));
         let beta_dt = graph.v_dk.dot(&centres_kd.t()) - &of_degree * &half_squares;
         let coefficients = Coefficients {

@@ -8,6 +8,7 @@ use crate::{
     error::Remedy,
     features::{End, FeatureMap, Featurizer, Lane, OnDevice},
     flow::Run,
+    linalg::entries,
     ops::gram::{GramAccumulator, GramSums},
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
@@ -209,8 +210,8 @@ impl OnDevice for Running<'_> {
         self.y_nt = self.targets.encode(chunk.y.slice(s![counted.., ..]))?;
         let (rows, outputs) = self.y_nt.dim();
         self.augmented = Array2::from_elem((rows, outputs + 1), 1.0);
-        let mut y = self.augmented.slice_mut(s![.., ..outputs]);
-        y.zip_mut_with(&self.y_nt, |to, &v| *to = v as f32);
+        let y_nt = self.y_nt.mapv(entries::narrow);
+        self.augmented.slice_mut(s![.., ..outputs]).assign(&y_nt);
         self.weights_n = match &chunk.weights {
             Some(weights_n) => weights_n.slice(s![counted..]).to_owned(),
             None => Array1::ones(rows),

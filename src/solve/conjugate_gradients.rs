@@ -104,10 +104,9 @@ impl System<'_, '_> {
             .round_trip_through(v_td, &mut self.r_tn, between, out_td)?;
         for (mut out, v) in out_td.rows_mut().into_iter().zip(v_td.rows()) {
             let along = self.n * dot(self.mean_d.view(), v);
-            Zip::from(&mut out)
-                .and(&v)
-                .and(&self.mean_d)
-                .for_each(|out, &v, &m| *out += self.penalty * v - along * m);
+            for ((out, v), m) in out.iter_mut().zip(v).zip(&self.mean_d) {
+                *out += self.penalty * v - along * m;
+            }
         }
         Ok(())
     }
@@ -359,7 +358,9 @@ impl ConjugateGradients {
                     .collect(),
             };
             for ((mut p, z), turn) in p.rows_mut().into_iter().zip(z.rows()).zip(turn) {
-                p.zip_mut_with(&z, |p, &z| *p = z + turn * *p);
+                for (p, z) in p.iter_mut().zip(z) {
+                    *p = z + turn * *p;
+                }
             }
             rho = next;
         }

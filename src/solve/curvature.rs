@@ -102,7 +102,9 @@ impl Sums {
         }
         let mut scaled = Array2::zeros((here.len(), features));
         for (mut to, &(i, root)) in scaled.rows_mut().into_iter().zip(here) {
-            to.zip_mut_with(&z_md.row(i - row0), |to, z| *to = root * z);
+            for (to, z) in to.iter_mut().zip(z_md.row(i - row0)) {
+                *to = root * z;
+            }
         }
         let roots = Array1::from_iter(here.iter().map(|(_, root)| *root));
         self.gram.add(

@@ -5,7 +5,7 @@ use crate::{
     Error, Result,
     device::CpuDevice,
     error::Remedy,
-    linalg::{cholesky::Lower, eigen::eigen},
+    linalg::{cholesky::Lower, eigen::eigen, entries},
 };
 use faer::{
     Accum, MatMut, MatRef,
@@ -204,7 +204,7 @@ fn penalised(
     mut y_nt: Array2<f64>,
     penalty: f64,
 ) -> Result<(Array2<f64>, f64)> {
-    gram.diag_mut().mapv_inplace(|g| g + penalty);
+    entries::add_to_diagonal(&mut gram, penalty);
     let n = gram.nrows() as f64;
     let mut factor = Lower::take(gram);
     if !factor.factor() {

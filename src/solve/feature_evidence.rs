@@ -6,6 +6,7 @@ use crate::{
     Result,
     linalg::{
         cholesky::Lower,
+        entries,
         products::{lower_outer, product},
     },
     normal::NormalEquations,
@@ -152,7 +153,7 @@ impl FeatureEvidence {
         let (features, rows) = z_dn.dim();
         let targets = self.y_nt.ncols() as f64;
         let mut a_dd = lower_outer(&z_dn);
-        a_dd.diag_mut().mapv_inplace(|a| a + ratio);
+        entries::add_to_diagonal(&mut a_dd, ratio);
         let mut factor = Lower::take(a_dd);
         if !factor.factor() {
             return None;
@@ -160,10 +161,12 @@ impl FeatureEvidence {
         let log_determinant: f64 = (0..features).map(|i| 2.0 * factor.row(i)[i].ln()).sum();
         let mut beta_dt = product(&z_dn, &self.y_nt);
         factor.solve(&mut beta_dt);
-        let explained_t = beta_dt.map_axis(Axis(0), |c| c.dot(&c));
+        let explained_t = entries::column_squares(beta_dt.view());
         factor.solve_transposed(&mut beta_dt);
         let mut misfit_t = &self.square_t - &explained_t;
-        misfit_t.zip_mut_with(&self.square_t, |m, &y| *m = m.max(y * f64::EPSILON));
+        for (m, y) in misfit_t.iter_mut().zip(&self.square_t) {
+            *m = m.max(y * f64::EPSILON);
+        }
         let noise_t = self.noise_t(ratio, &misfit_t);
         let counted = self.counted;
         let stretch = log_determinant - features as f64 * log_ratio;
@@ -176,7 +179,7 @@ impl FeatureEvidence {
         factor.solve(&mut slope_dn);
         factor.solve_transposed(&mut slope_dn);
         let free: f64 = slope_dn.iter().zip(&z_dn).map(|(a, z)| a * z).sum();
-        let norms_t = beta_dt.map_axis(Axis(0), |c| c.dot(&c));
+        let norms_t = entries::column_squares(beta_dt.view());
         let shrunk: f64 = norms_t
             .iter()
             .zip(&noise_t)

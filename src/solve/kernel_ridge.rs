@@ -2,7 +2,11 @@
 //! held to.
 
 use super::Coefficients;
-use crate::{Error, Result, error::Remedy, linalg::cholesky::Lower};
+use crate::{
+    Error, Result,
+    error::Remedy,
+    linalg::{cholesky::Lower, entries},
+};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 
 /// Coefficients of the rows, and how many of their combinations the penalty leaves free.
@@ -103,7 +107,7 @@ pub fn weighted_kernel_ridge(
     }
     let penalty = lambda * total;
     let largest = k_nn.diag().fold(0.0_f64, |m, &k| m.max(k));
-    k_nn.diag_mut().mapv_inplace(|k| k + penalty);
+    entries::add_to_diagonal(&mut k_nn, penalty);
     let mut factor = Lower::take(k_nn);
     let positive = factor.factor();
     // A pivot of equal rows is what rounding leaves of zero: it says nothing.

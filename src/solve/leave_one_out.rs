@@ -6,6 +6,7 @@ use crate::{
     data::{Chunk, ChunkSource},
     features::{End, FeatureMap, Featurizer, Lane},
     flow::Run,
+    linalg::entries,
     normal::Targets,
     parallel,
 };
@@ -39,7 +40,7 @@ impl Residuals<'_> {
     ) -> Array2<f64> {
         let p_mp = self.path.rotate(z_md);
         let fit_mc = p_mp.dot(&self.scaled_pc);
-        let leverage_ml = p_mp.mapv(|p| p * p).dot(&self.inverse_pl);
+        let leverage_ml = p_mp.mapv(entries::square).dot(&self.inverse_pl);
         let of_intercept = self.path.leverage_of_intercept();
         let (lambdas, targets) = (leverage_ml.ncols(), y_mt.ncols());
         let mut squares_mc = fit_mc;

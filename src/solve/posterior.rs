@@ -7,6 +7,7 @@ mod tests;
 use super::{Coefficients, LambdaPath};
 use crate::{
     Error, Result,
+    linalg::entries,
     normal::NormalEquations,
     seed::{Seed, Stream},
 };
@@ -141,10 +142,14 @@ impl Evidence {
         let mut misfit_t = self.square_t.clone();
         let projected = self.path.projected_pt.rows().into_iter();
         for (row, s) in projected.zip(&self.path.eigen.values_n) {
-            misfit_t.zip_mut_with(&row, |m, c| *m -= c * c / (s + ratio));
+            for (m, c) in misfit_t.iter_mut().zip(row) {
+                *m -= c * c / (s + ratio);
+            }
         }
         // What a perfect fit leaves is rounding of the squares.
-        misfit_t.zip_mut_with(&self.square_t, |m, &y| *m = m.max(y * f64::EPSILON));
+        for (m, y) in misfit_t.iter_mut().zip(&self.square_t) {
+            *m = m.max(y * f64::EPSILON);
+        }
         misfit_t
     }
 
@@ -276,7 +281,7 @@ impl Spread {
     /// Variance of f(x) over that of the noise, from `root'z(x)`, `[rows, D]`: one value a row.
     pub fn relative_variance(&self, rooted_nd: &Array2<f64>) -> Array1<f64> {
         let centred = rooted_nd - &self.shift_d;
-        centred.map_axis(Axis(1), |row| row.dot(&row) + self.intercept)
+        entries::row_squares(centred.view()) + self.intercept
     }
 
     /// Coefficients of functions drawn from the posterior of target `target`, whose mean is `mean`:

@@ -7,7 +7,11 @@ use super::{
     loss::SmoothLoss,
     metric::{Covariance, Metric, Point},
 };
-use crate::{Device, Error, Result, error::Remedy, linalg::eigen::eigen};
+use crate::{
+    Device, Error, Result,
+    error::Remedy,
+    linalg::{eigen::eigen, entries},
+};
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
 use std::ops::Range;
 
@@ -128,7 +132,7 @@ impl RowLoss {
                     let (class, weight) = (class_n[i] as usize, rows.weight(i));
                     let own = scores[class];
                     let top = scores.fold(f64::NEG_INFINITY, |m, &s| m.max(s));
-                    scores.mapv_inplace(|s| (s - top).exp());
+                    entries::exp_below(scores.view_mut(), top);
                     let sum = scores.sum();
                     loss_t[0] += weight * (sum.ln() + top - own);
                     scores *= weight / sum;
@@ -161,14 +165,14 @@ impl RowLoss {
                 let mut mean = Array2::zeros((outputs, outputs));
                 for (i, mut p) in s_tn.columns_mut().into_iter().enumerate() {
                     let top = p.fold(f64::NEG_INFINITY, |m, &s| m.max(s));
-                    p.mapv_inplace(|s| (s - top).exp());
+                    entries::exp_below(p.view_mut(), top);
                     p /= p.sum();
                     for (k, l) in (0..outputs).flat_map(|k| (0..=k).map(move |l| (k, l))) {
                         mean[[k, l]] += rows.weight(i) * p[k] * (f64::from(k == l) - p[l]);
                     }
                 }
                 let turn_tt = eigen(&mean)?.vectors_nn;
-                let squares = turn_tt.mapv(|v| v * v);
+                let squares = turn_tt.mapv(entries::square);
                 for (i, mut p) in s_tn.columns_mut().into_iter().enumerate() {
                     let along = p.dot(&turn_tt);
                     let bends = p.dot(&squares) - &along * &along;

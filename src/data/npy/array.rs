@@ -6,8 +6,10 @@ use super::header::{Fault, Header};
 use crate::data::rows::{EXACT, first_non_finite, not_finite};
 use crate::data::{Chunk, Rows, require_rows};
 use crate::error::{Error, Result};
+use crate::linalg::entries::narrow;
 use crate::text::counted;
 use ndarray::Array2;
+use std::convert::identity;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::PathBuf;
@@ -293,9 +295,9 @@ impl ArrayReader {
     fn read_features(&mut self, rows: usize) -> Result<Rows> {
         let first = self.next;
         let x = if self.dtype.fits_f32() {
-            Rows::F32(self.read(rows, |v| v as f32)?)
+            Rows::F32(self.read(rows, narrow)?)
         } else {
-            Rows::F64(self.read(rows, |v| v)?)
+            Rows::F64(self.read(rows, identity)?)
         };
         if self.finite
             && let Some((i, j, value)) = x.first_non_finite()
@@ -335,7 +337,7 @@ impl ArrayReader {
     /// The next `rows` rows as finite numbers that f64 holds exactly.
     pub(in crate::data) fn read_targets(&mut self, rows: usize) -> Result<Array2<f64>> {
         let first = self.next;
-        let y = self.read(rows, |v| v)?;
+        let y = self.read(rows, identity)?;
         if self.finite
             && let Some((i, j, value)) = first_non_finite(&y, f64::is_finite)
         {

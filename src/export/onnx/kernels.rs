@@ -6,6 +6,7 @@ use crate::{
     error::Remedy,
     features::fourier,
     kernels::{BlockForm, ClosedForm, Component, Kernel},
+    linalg::entries,
 };
 use ndarray::{Array2, Axis};
 use std::f64::consts::{FRAC_1_PI, LN_2, PI};
@@ -149,9 +150,8 @@ impl Rows<'_> {
     fn arc_cosine(self, graph: &mut Graph, order: u32, bias: f64) -> Value {
         let tiny = number(graph, TINY);
         let more = number(graph, bias * bias);
-        let norms = self
-            .landmarks_md
-            .map_axis(Axis(1), |l| (l.dot(&l) + bias * bias).sqrt());
+        let norms = entries::row_squares(self.landmarks_md.view()) + bias * bias;
+        let norms = norms.mapv_into(f64::sqrt);
         let norms = graph.row(norms.view(), Entries::F64);
         let squares = self.own_squares(graph);
         let squares = graph.apply("Add", &[&squares, &more]);
@@ -216,7 +216,7 @@ impl Rows<'_> {
     fn squares(self, graph: &mut Graph) -> Value {
         let own = self.own_squares(graph);
         let products = self.products(graph, -2.0);
-        let norms = self.landmarks_md.map_axis(Axis(1), |l| l.dot(&l));
+        let norms = entries::row_squares(self.landmarks_md.view());
         let norms = graph.row(norms.view(), Entries::F64);
         let sum = graph.apply("Add", &[&own, &products]);
         let sum = graph.apply("Add", &[&sum, &norms]);

@@ -8,6 +8,7 @@ use crate::{
     device::{Reading, gpu::Pace},
     features::LoadedMap,
     flow::RowNeeds,
+    linalg::entries,
 };
 use ndarray::ArrayView2;
 
@@ -93,7 +94,7 @@ impl<'m> Work<'m> {
     pub(super) fn load(&mut self) -> Result<()> {
         if self.loaded.is_none() {
             let maps = self.lanes.iter().map(|lane| {
-                let beta = lane.beta_dt.map(|beta| beta.mapv(|b| b as f32));
+                let beta = lane.beta_dt.map(|beta| beta.mapv(entries::narrow));
                 let beta = beta.map(|beta| Matrix::upload(&self.device, beta.view()));
                 Ok((lane.map.load(&self.device)?, beta.transpose()?))
             });

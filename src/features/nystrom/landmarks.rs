@@ -6,7 +6,7 @@ use crate::{
     error::Remedy,
     features::Affine,
     kernels::{Kernel, cross, gram},
-    linalg::cholesky::Lower,
+    linalg::{cholesky::Lower, entries},
     parallel,
     seed::{Draws, Seed, Stream},
     text::counted,
@@ -242,7 +242,7 @@ fn ridge_leverage(
     let pilot_rows = u_nd.select(Axis(0), pilot);
     let mut inner = gram(kernel, pilot_rows.view());
     let penalty = pilot.len() as f64 * lambda;
-    inner.diag_mut().mapv_inplace(|k| k + penalty);
+    entries::add_to_diagonal(&mut inner, penalty);
     let mut inner = Lower::of(&inner);
     if !inner.factor() {
         return Err(Error::numerical(format!(
@@ -252,7 +252,7 @@ fn ridge_leverage(
     }
     let mut half = cross(kernel, pilot_rows.view(), u_nd.view());
     inner.solve(&mut half);
-    let explained = half.mapv(|v| v * v).sum_axis(Axis(0));
+    let explained = half.mapv(entries::square).sum_axis(Axis(0));
     let scale = 1.0 / (u_nd.nrows() as f64 * lambda);
     let left = diagonal(kernel, u_nd.view()).into_iter().zip(&explained);
     Ok(left

@@ -5,6 +5,7 @@ use crate::{
     Error, Result,
     device::room,
     kernels::{Kernel, gram},
+    linalg::entries,
     ops::kernel_block::Level,
 };
 use ndarray::{Array1, Array2, ArrayView2, s};
@@ -105,7 +106,7 @@ impl Whitening {
             true => root.dot(&u_mr.t()),
             false => root,
         };
-        let root = root.mapv(|entry| entry as f32);
+        let root = root.mapv(entries::narrow);
         Ok(Self {
             level,
             root,

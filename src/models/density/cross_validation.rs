@@ -7,6 +7,7 @@ use crate::{
     error::Remedy,
     features::{DenseFeatures, FeatureMap, ScaledKernel},
     flow::Run,
+    linalg::entries,
 };
 use ndarray::Array1;
 
@@ -128,7 +129,7 @@ impl Embedding {
     /// transform of the density at omega is that of the rows times g; and the mean over pairs of
     /// different rows is `(W^2 |m|^2 - sum_i w_i^2 |z_i|^2)/(W^2 - sum_i w_i^2)`.
     fn score(&self, share_d: &Array1<f64>) -> f64 {
-        let squares_d = self.sum_d.mapv(|s| s * s);
+        let squares_d = self.sum_d.mapv(entries::square);
         let square = squares_d.dot(share_d) / (self.weight * self.weight);
         let left_out = (squares_d.sum() - self.own) / self.others();
         square - 2.0 * left_out

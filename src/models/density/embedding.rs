@@ -5,6 +5,7 @@ use crate::{
     data::{Chunk, ChunkSource},
     features::{BinningMap, End, FeatureMap, Featurizer, Lane, Structure},
     flow::{RowNeeds, Run, watch_chunks},
+    linalg::entries,
     models::{Sums, sums::check_some},
     parallel,
     progress::Step,
@@ -137,7 +138,7 @@ impl Embedding {
             .collect();
         parallel::usual().parts(&mut strips, &|_, (sum, z_nd)| {
             for (z, &w) in z_nd.rows().into_iter().zip(weight_n) {
-                sum.zip_mut_with(&z, |sum, &z| *sum += w * f64::from(z));
+                entries::add_multiple(sum.view_mut(), w, z);
             }
         });
         let rows = z_nd.nrows().min(weight_n.len());

@@ -4,7 +4,7 @@
 mod tests;
 
 use super::Points;
-use crate::{Result, parallel};
+use crate::{Result, linalg::entries, parallel};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 
 /// When iterations end.
@@ -152,9 +152,9 @@ impl<'w> Lloyd<'w> {
     /// Takes every point that can have changed to its nearest centre; how many did.
     fn assign(&mut self, points: &mut dyn Points) -> Result<u64> {
         let wanted = self.uncertain();
-        let centres_dk = self.centres_kd.t().mapv(|c| c as f32);
+        let centres_dk = self.centres_kd.t().mapv(entries::narrow);
         let centres_dk = centres_dk.as_standard_layout();
-        let squares_k = self.centres_kd.map_axis(Axis(1), |c| c.dot(&c));
+        let squares_k = entries::row_squares(self.centres_kd.view());
         let largest = squares_k.fold(0.0, |m: f64, &s| m.max(s));
         let mut changed = 0;
         points.each(&wanted, &mut |rows, z_nd| {
@@ -351,11 +351,9 @@ pub(super) fn add(sums_kd: &mut Array2<f64>, z_nd: ArrayView2<'_, f32>, moved: &
         for moved in moved {
             let (z, weight) = (z_nd.slice(s![moved.at, columns.clone()]), moved.weight);
             if moved.from != NONE {
-                let mut sum = sums.row_mut(moved.from as usize);
-                sum.zip_mut_with(&z, |sum, &z| *sum -= weight * f64::from(z));
+                entries::add_multiple(sums.row_mut(moved.from as usize), -weight, z);
             }
-            let mut sum = sums.row_mut(moved.to as usize);
-            sum.zip_mut_with(&z, |sum, &z| *sum += weight * f64::from(z));
+            entries::add_multiple(sums.row_mut(moved.to as usize), weight, z);
         }
     });
 }

@@ -9,6 +9,7 @@ use crate::{
     data::{ChunkSource, Schema},
     features::{End, FeatureMap, Featurizer, Lane},
     flow::Run,
+    linalg::entries,
     models::{LinearModel, Model, RowData, learner::Fitted},
     normal::Targets,
     text::counted,
@@ -151,9 +152,9 @@ impl GrowingClusters {
     }
 
     fn take_up(&mut self, source: &mut dyn ChunkSource) -> Result<()> {
-        let centres_dk = self.centres_kd.t().mapv(|c| c as f32);
+        let centres_dk = self.centres_kd.t().mapv(entries::narrow);
         let centres_dk = centres_dk.as_standard_layout();
-        let squares_k = self.centres_kd.map_axis(Axis(1), |c| c.dot(&c));
+        let squares_k = entries::row_squares(self.centres_kd.view());
         let mut sums_kd = self.sums_kd.clone();
         let mut weight_k = self.weight_k.clone();
         let mut rows = self.rows;

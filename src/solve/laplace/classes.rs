@@ -10,7 +10,7 @@ use crate::{
     device::room,
     error::Remedy,
     kernels::Gaussian,
-    linalg::cholesky::Lower,
+    linalg::{cholesky::Lower, entries},
     normal::NormalEquations,
     parallel,
     sampling::{Sampling, Sobol},
@@ -347,7 +347,7 @@ impl<'m> MeanSoftmax<'m> {
             here_c.assign(&scores_c);
             here_c.scaled_add(sign, &away_c);
             let top = here_c.fold(f64::NEG_INFINITY, |m: f64, &s| m.max(s));
-            here_c.mapv_inplace(|s| (s - top).exp());
+            entries::exp_below(here_c.view_mut(), top);
             let sum = here_c.sum();
             mean_c.scaled_add(1.0 / sum, &here_c);
         }

@@ -1,7 +1,12 @@
 //! Boosting of squared errors, with blocks of features for weak learners.
 
 use super::{Centred, Growing, NO_MORE, Stagewise, at_least_one};
-use crate::{Error, Result, error::Remedy, linalg::cholesky::Lower, normal::NormalEquations};
+use crate::{
+    Error, Result,
+    error::Remedy,
+    linalg::{cholesky::Lower, entries},
+    normal::NormalEquations,
+};
 use ndarray::{Array2, Axis};
 
 /// Boosting of squared errors (Friedman 2001; Buhlmann & Yu 2003) with blocks of features for weak
@@ -57,7 +62,7 @@ impl Boosting {
         // stages would grow along them without end.
         if (0..count).any(|s| !Lower::of(&block(&fit.train, &columns(s))).factor()) {
             let rounding = f64::from(f32::EPSILON) * fit.train.gram_dd.diag().sum();
-            fit.train.gram_dd.diag_mut().mapv_inplace(|g| g + rounding);
+            entries::add_to_diagonal(&mut fit.train.gram_dd, rounding);
         }
         let blocks: Vec<(Vec<usize>, Array2<f64>)> = (0..count)
             .map(|s| {
@@ -107,7 +112,7 @@ fn block(train: &Centred, columns: &[usize]) -> Array2<f64> {
 /// `(Z_B'Z_B + lambda n I)^-1` of some columns.
 fn inverse(train: &Centred, columns: &[usize], lambda: f64) -> Result<Array2<f64>> {
     let mut of_block = block(train, columns);
-    of_block.diag_mut().mapv_inplace(|g| g + lambda * train.n);
+    entries::add_to_diagonal(&mut of_block, lambda * train.n);
     let mut factor = Lower::of(&of_block);
     if !factor.factor() {
         let problem = format!("a block is not positive definite at lambda = {lambda:e}");

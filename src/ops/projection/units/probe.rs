@@ -5,6 +5,7 @@ use crate::{
     Device, Matrix, Result,
     check::{normal, poisoned},
     device::GpuDevice,
+    linalg::entries,
     ops::{
         Nonlinearity,
         projection::{self, DenseMap, gpu::Map},
@@ -86,7 +87,7 @@ fn in_f32(map: &DenseMap, x: &Array2<f32>) -> Array2<f32> {
         f64::from(sum + map.phase_s[l])
     });
     let ones = vec![1.0; map.freqs()].into();
-    projection::applied(&map.nonlinearity, &t_ns, &ones).mapv(|z| z as f32)
+    projection::applied(&map.nonlinearity, &t_ns, &ones).mapv(entries::narrow)
 }
 
 /// The root of the mean square of the errors.
