@@ -217,5 +217,5 @@ def test_progress_and_interrupts(rows, capsys, monkeypatch):
                     break
         """
     )
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100)
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600)
     assert run.stdout.strip() == "interrupted", run.stderr

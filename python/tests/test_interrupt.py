@@ -59,22 +59,28 @@ def test_interrupt(long_work):
 
 def test_the_gil_is_released(long_work):
     sampler, X, seconds = long_work
-    ticks = []
-    done = threading.Event()
 
-    def tick():
-        while not done.is_set():
-            ticks.append(time.perf_counter())
-            time.sleep(seconds / 100)
+    def longest_wait():
+        """Of another thread during the work, as a share of it."""
+        ticks, done = [], threading.Event()
 
-    thread = threading.Thread(target=tick)
-    thread.start()
-    start = time.perf_counter()
-    sampler.transform(X)
-    end = time.perf_counter()
-    done.set()
-    thread.join()
-    assert sum(start < t < end for t in ticks) > 10
+        def tick():
+            while not done.is_set():
+                ticks.append(time.perf_counter())
+                time.sleep(seconds / 100)
+
+        thread = threading.Thread(target=tick)
+        thread.start()
+        start = time.perf_counter()
+        sampler.transform(X)
+        end = time.perf_counter()
+        done.set()
+        thread.join()
+        times = [start, *(t for t in ticks if start < t < end), end]
+        return np.diff(times).max() / (end - start)
+
+    # Almost all of it, always, where nobody else runs; a hundredth, but for other programs.
+    assert min(longest_wait() for _ in range(5)) < 0.5
 
 
 def ends_early(work, whole, part):
@@ -161,7 +167,8 @@ def test_a_signal_of_the_system():
         import numpy as np
         from bochner import KernelLogisticRegression
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        X = np.random.RandomState(0).normal(size=(8_000, 20)).astype(np.float32)
+        # Much work in each iteration, the first of which is heard of in time.
+        X = np.random.RandomState(0).normal(size=(60_000, 20)).astype(np.float32)
         model = KernelLogisticRegression(
             n_components=120, tol=1e-12, max_iter=100_000, random_state=0, device="cpu", verbose=True
         )

@@ -179,7 +179,8 @@ mod tests {
             let (told, result) = mpsc::channel();
             let reader = cache.clone();
             thread::spawn(move || told.send(reader.load(name, "key")));
-            let loaded = result.recv_timeout(Duration::from_secs(20));
+            // For ever, where it is waited for.
+            let loaded = result.recv_timeout(Duration::from_secs(120));
             assert_eq!(loaded.expect("the load ends"), None, "{name}");
             cache.store(name, "key", b"content");
             assert_eq!(cache.load(name, "key").unwrap(), b"content", "{name}");

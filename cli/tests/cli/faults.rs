@@ -16,6 +16,23 @@ use std::{
 };
 use tempfile::TempDir;
 
+/// The most bytes that the command has in memory, which succeeds: as it says itself at its end, so
+/// that nobody has to look in time.
+pub(crate) fn peak(folder: &Path, arguments: &str) -> u64 {
+    let told = here();
+    let told = told.path().join("peak");
+    let mut command = command(folder);
+    command.args(arguments.split_whitespace());
+    command.args(["--device", "cpu", "--threads", "2", "-q"]);
+    command.env("LD_PRELOAD", library());
+    command.env("FAULT_PEAK", &told);
+    finish(&mut command).ok();
+    let text = fs::read_to_string(told).expect("is told");
+    let most = text.parse().expect("a number");
+    assert!(most > 0, "{arguments}: nothing is known");
+    most
+}
+
 /// The library of faults, which the C compiler that links Rust builds.
 fn library() -> &'static Path {
     static LIBRARY: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
@@ -61,6 +78,11 @@ fn faulty(folder: &Path, arguments: &str, fault: Fault) -> Run {
 pub(crate) fn stopped(folder: &Path, arguments: &str, at: usize) -> Child {
     let mut command = command(folder);
     command.args(arguments.split_whitespace());
+    stopped_there(folder, command, at)
+}
+
+/// As [`stopped`], of a command that is or becomes the binary.
+pub(crate) fn stopped_there(folder: &Path, mut command: Command, at: usize) -> Child {
     command.env("LD_PRELOAD", library());
     command.env("FAULT_DIR", folder.canonicalize().expect("is there"));
     command.env("FAULT_CALL", "write").env("FAULT_HOW", "stop");
@@ -79,7 +101,7 @@ pub(crate) fn stopped(folder: &Path, arguments: &str, at: usize) -> Child {
         let ended = child.try_wait().expect("waits");
         assert!(
             ended.is_none() && Instant::now() < deadline,
-            "{arguments}: call {at} does not come: {ended:?}"
+            "{command:?}: call {at} does not come: {ended:?}"
         );
         sleep(Duration::from_millis(1));
     }

@@ -1,33 +1,9 @@
 //! `--memory` bounds what a run has in memory, the program itself and all.
 
-use crate::{bochner, command, here};
+use crate::{bochner, faults::peak, here};
 use bochner::data::NpyWriter;
 use ndarray::Array2;
-use std::{fmt::Write, path::Path, process::Stdio, time::Duration};
-
-/// The most bytes that the command has in memory, which succeeds.
-fn peak(folder: &Path, arguments: &str) -> u64 {
-    let mut child = command(folder)
-        .args(arguments.split_whitespace())
-        .args(["--device", "cpu", "--threads", "2", "-q"])
-        .stdout(Stdio::null())
-        .spawn()
-        .expect("starts");
-    let status = format!("/proc/{}/status", child.id());
-    let mut most = 0;
-    loop {
-        // What the system says is the most so far; a run that is at its end has no such line.
-        let text = std::fs::read_to_string(&status).unwrap_or_default();
-        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
-        most = most.max(1024 * kib.unwrap_or(0));
-        if let Some(exit) = child.try_wait().expect("waits") {
-            assert!(exit.success(), "{arguments}");
-            return most;
-        }
-        std::thread::sleep(Duration::from_millis(1));
-    }
-}
+use std::{fmt::Write, path::Path};
 
 fn value(i: usize, j: usize) -> f32 {
     ((i * (7 + j) + i / 11 + j * j) % 9973) as f32 / 1000.0
@@ -43,19 +19,33 @@ fn write(path: &Path, rows: usize, columns: usize, of: impl Fn(usize, usize) -> 
     file.finish().expect("finishes");
 }
 
-/// Of each command and the bytes of its `--memory`.
-fn keeps_to(folder: &Path, commands: &[&str]) {
-    for arguments in commands {
-        let given = arguments.split("--memory ").nth(1).expect("is given");
-        let given: u64 = given
-            .trim_end_matches('M')
-            .parse()
-            .expect("a number of MiB");
-        let (given, most) = (given << 20, peak(folder, arguments));
-        println!("{:.2} of {given}: {arguments}", most as f64 / given as f64);
+/// What a command may have beside the program, for each byte that it was given: 1.07 was the most
+/// that was seen, beside other work. Most are given little more than they fill, so that whoever has
+/// all of that twice has nearly 2, and is seen; whoever has half as much again is not. Where nobody
+/// heeds `--memory` it is 2.3 of features, 4.4 of many classes and 4 to 5 of searches.
+const ROOM: f64 = 1.65;
+
+/// What the program has with next to nothing to do, measured here and now: its code, its threads.
+fn program() -> u64 {
+    let here = here();
+    write(&here.path().join("x.npy"), 100, 2, value);
+    let featurize = "featurize x.npy -o z.npy --gamma 0.1 --features 4";
+    peak(here.path(), featurize)
+}
+
+/// Of each command and the MiB that it is given beside what the program has.
+fn keeps_to(folder: &Path, commands: &[(&str, u64)]) {
+    let program = program();
+    for (arguments, beside) in commands {
+        let given = program + (beside << 20);
+        // The program counts for no more than a third.
+        let beside = given - program.min(given / 3);
+        let most = peak(folder, &format!("{arguments} --memory {given}"));
+        let held = most.saturating_sub(program) as f64 / beside as f64;
+        println!("{held:.2} of {beside}: {arguments}, {program} of the program");
         assert!(
-            most * 10 <= given * 11,
-            "{arguments}: {most} of {given} bytes"
+            held < ROOM,
+            "{arguments}: {most} of {given} bytes, {program} of the program"
         );
     }
 }
@@ -68,33 +58,45 @@ fn sums_and_factors_keep_to_it() {
     write(&at("x.npy"), 1400, 6, value);
     write(&at("y.npy"), 1400, 1, |i, _| value(i, 0).sin());
     write(&at("c.npy"), 1400, 1, |i, _| f32::from(value(i, 0) > 5.0));
+    write(&at("long.npy"), 20_000, 6, value);
     keeps_to(
         here.path(),
         &[
-            "fit x.npy --targets y.npy --task regression --gamma 0.1 --solver cholesky \
-             --features 1800 -o m --memory 80M",
-            "fit x.npy --targets c.npy --model logistic --gamma 0.1 --features 1000 \
-             --iterations 12 --memory 80M",
-            "fit x.npy --targets y.npy --model falkon --gamma 0.1 --landmarks 1200 --memory 72M",
-            "predict m x.npy -o p.npy --memory 64M",
-            "featurize x.npy -o z.npy --gamma 0.1 --features 20000 --memory 64M",
+            (
+                "fit x.npy --targets y.npy --task regression --gamma 0.1 --solver cholesky \
+                 --features 1800 -o m",
+                48,
+            ),
+            (
+                "fit x.npy --targets c.npy --model logistic --gamma 0.1 --features 1000 \
+                 --iterations 12",
+                48,
+            ),
+            (
+                "fit x.npy --targets y.npy --model falkon --gamma 0.1 --landmarks 1200",
+                32,
+            ),
+            // Next to nothing; all features of the rows would be 144 MB.
+            ("predict m long.npy -o p.npy", 4),
+            ("featurize x.npy -o z.npy --gamma 0.1 --features 20000", 48),
         ],
     );
 }
 
 /// The factors of the landmarks' kernel and of the problem, `16 m^2` bytes, and no third matrix:
-/// what the peak grows by where chunks have the same room. Whether the next chunk is read already
-/// when the solve has its peak is a matter of moments: 8 MB, a byte a pair of so many landmarks.
+/// what the peak grows by beyond those where chunks have the same room, which is small. Whether the
+/// next chunk is read already when the solve has its peak is a matter of moments.
 #[test]
 fn falkon_holds_two_matrices_of_its_landmarks() {
     let here = here();
     let at = |name: &str| here.path().join(name);
     write(&at("x.npy"), 4000, 6, value);
     write(&at("y.npy"), 4000, 1, |i, _| value(i, 0).sin());
-    let (few, many) = (500_u64, 2700_u64);
+    let (few, many) = (1000_u64, 2000_u64);
+    let program = program();
     let of = |m: u64| {
         // Beside them the landmarks, in f64 and f32.
-        let memory = (20 << 20) + 16 * m * m + 12 * 6 * m;
+        let memory = program + (2 << 20) + 16 * m * m + 12 * 6 * m;
         let fit = "fit x.npy --targets y.npy --model falkon --gamma 0.1 --lambda 1e-3";
         let fit = format!("{fit} --tolerance 1e-2 --landmarks {m} --memory {memory}");
         peak(here.path(), &fit)
@@ -102,7 +104,9 @@ fn falkon_holds_two_matrices_of_its_landmarks() {
     let grown = of(many) as f64 - of(few) as f64;
     let each = grown / (many * many - few * few) as f64;
     println!("{each:.2} bytes a pair of landmarks");
-    assert!((12.0..19.0).contains(&each), "{each} bytes a pair");
+    // 14.4 to 14.8 were seen, for some pages are never touched; a third matrix is 4 more in f32 and
+    // 8 in f64. Three bytes more than the most that was seen are 9 MB.
+    assert!((-4.0..2.0).contains(&(each - 16.0)), "{each} bytes a pair");
 }
 
 /// A search has sums of trials beside one another, and rows.
@@ -121,12 +125,17 @@ fn searches_keep_to_it() {
     keeps_to(
         here.path(),
         &[
-            &format!("{search} --metric diagonal --features 1000 --memory 108M"),
-            &format!("{search} --auto --memory 76M"),
-            &format!("{search} --features auto --kernel-error 0.02 --memory 64M"),
-            "fit wide.npy --targets t.npy --task regression --budget 2 --auto --features 200 \
-             --memory 76M",
-            "fit long.npy --targets l.npy --task regression --budget 4 --auto --memory 48M",
+            (&format!("{search} --metric diagonal --features 1000"), 72),
+            (&format!("{search} --auto"), 28),
+            (&format!("{search} --features auto --kernel-error 0.02"), 32),
+            (
+                "fit wide.npy --targets t.npy --task regression --budget 2 --auto --features 200",
+                44,
+            ),
+            (
+                "fit long.npy --targets l.npy --task regression --budget 4 --auto",
+                32,
+            ),
         ],
     );
     let said = bochner(here.path(), &format!("{search} --auto --memory 76M"), &[]).ok();
@@ -152,10 +161,10 @@ fn many_classes_and_flat_spectra_keep_to_it() {
     write(&at("x.npy"), 1400, 6, value);
     write(&at("c.npy"), 1400, 1, |i, _| value(i, 0).min(9.0).floor());
     let classes = "fit x.npy --targets c.npy --model logistic --gamma 0.1 --features 600 \
-                   --iterations 14 --memory 64M";
-    keeps_to(here.path(), &[classes]);
+                   --iterations 14";
+    keeps_to(here.path(), &[(classes, 32)]);
     let flat = "fit x.npy --model spectral --components 2 --gamma 900 --features 1000";
-    keeps_to(here.path(), &[&format!("{flat} --memory 96M")]);
+    keeps_to(here.path(), &[(flat, 48)]);
     bochner(here.path(), &format!("{flat} -q --memory 40M"), &[]).fails(&[
         "44.0 MB",
         "enough for",
@@ -184,13 +193,13 @@ fn tables_keep_to_it() {
         }
     }
     std::fs::write(here.path().join("text.csv"), text).expect("written");
-    let fit = "fit text.csv --target y --task regression --gamma 0.1 --features 16 --memory 72M";
-    keeps_to(here.path(), &[fit]);
+    let fit = "fit text.csv --target y --task regression --gamma 0.1 --features 16";
+    keeps_to(here.path(), &[(fit, 40)]);
     if cfg!(feature = "parquet") {
         write(&here.path().join("x.npy"), 7000, 4, value);
-        let lists = "featurize x.npy -o lists.parquet --gamma 0.1 --features 4096 --memory 72M";
-        let again = "featurize lists.parquet -o z.npy --gamma 0.1 --features 16 --memory 80M";
-        keeps_to(here.path(), &[lists, again]);
+        let lists = "featurize x.npy -o lists.parquet --gamma 0.1 --features 4096";
+        let again = "featurize lists.parquet -o z.npy --gamma 0.1 --features 16";
+        keeps_to(here.path(), &[(lists, 40), (again, 44)]);
     }
 }
 
@@ -206,13 +215,13 @@ fn rows_that_are_kept_count() {
     write(&at("wide.npy"), 2500, 600, value);
     write(&at("t.npy"), 2500, 1, |i, _| value(i, 0).sin());
     let fit = "fit x.npy --targets c.npy --model logistic --gamma 0.1 --features 8 --iterations 3";
-    keeps_to(here.path(), &[&format!("{fit} --memory 96M")]);
+    keeps_to(here.path(), &[(fit, 28)]);
     // 40 bytes of each of 600,000 rows.
     bochner(here.path(), &format!("{fit} -q --memory 30M"), &[])
         .fails(&["what is kept of the rows 24.0 MB", "more --memory"]);
     // 2,000 rows of 600 numbers, twice.
     let median = "fit wide.npy --targets t.npy --task regression --features 8 --gamma median";
-    keeps_to(here.path(), &[&format!("{median} --memory 96M")]);
+    keeps_to(here.path(), &[(median, 56)]);
     bochner(here.path(), &format!("{median} -q --memory 24M"), &[])
         .fails(&["what is kept of the rows 19.2 MB", "more --memory"]);
 }
@@ -230,9 +239,9 @@ fn bins_and_their_solver_keep_to_it() {
         here.path(),
         &[
             // 72 MB of products of rows, which is the fastest way.
-            &format!("{fit} --memory 140M"),
+            (fit, 104),
             // Conjugate gradients, with a small sketch.
-            &format!("{fit} --memory 56M"),
+            (fit, 40),
         ],
     );
     let solver = |memory: &str| {
@@ -259,10 +268,19 @@ fn kernels_and_sketches_keep_to_it() {
     keeps_to(
         here.path(),
         &[
-            "fit x.npy --targets y.npy --model kernel-ridge --gamma 0.1 -o m --memory 88M",
-            "fit wide.npy --targets t.npy --model kernel-ridge --gamma 1e-4 -o m --memory 120M",
-            "fit x.npy --targets y.npy --task regression --solver cg --gamma 3 --features 12000 \
-             --lambda 1e-7 --tolerance 1e-8 -o m --memory 64M",
+            (
+                "fit x.npy --targets y.npy --model kernel-ridge --gamma 0.1 -o m",
+                60,
+            ),
+            (
+                "fit wide.npy --targets t.npy --model kernel-ridge --gamma 1e-4 -o m",
+                96,
+            ),
+            (
+                "fit x.npy --targets y.npy --task regression --solver cg --gamma 3 --features \
+                 12000 --lambda 1e-7 --tolerance 1e-8 -o m",
+                48,
+            ),
         ],
     );
 }

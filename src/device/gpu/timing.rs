@@ -182,7 +182,9 @@ mod tests {
             assert!(8.0 * short < long, "{short} {long}: not apart");
             for order in [&[true, false], &[false, true]] {
                 let both = time(order);
-                assert!(both > 0.5 * long, "{order:?}: {both} of {long}");
+                // As long as the long one but for what else the machine did then; an eighth of it
+                // at most where the long one is missed.
+                assert!(both > 0.25 * long, "{order:?}: {both} of {long}");
             }
         }
     }
