@@ -1,4 +1,4 @@
-//! What reads each format, whatever bytes come: shared by `cargo xtask fuzz` (tests/corpus.rs) and
+//! What reads each format, whatever bytes come: shared by `cargo xtask fuzz` (tests/data/corpus.rs) and
 //! by the targets of cargo-fuzz beside it.
 
 #[path = "../cli/src/checkpoint/state.rs"]

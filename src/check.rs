@@ -8,7 +8,7 @@
 
 use crate::{
     Device, Matrix, Result,
-    form::{Tile, Way},
+    form::{Tile, Way, tile},
     seed::{Seed, Stream},
 };
 use ndarray::{Array2, ArrayView2};
@@ -68,6 +68,33 @@ impl Outcome {
     }
 }
 
+/// How many of an op's variants a check goes through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// On software adapters, whose drivers take a second of processors to compile a variant, one
+    /// tile shape for each branch that the text of a shader has, and each nonlinearity in some of
+    /// them; all else as [`Self::Whole`]. A fault in a branch is seen as there, one that only two
+    /// of them together have may not be.
+    Short,
+    /// Every tile shape with every nonlinearity.
+    Whole,
+}
+
+impl Extent {
+    /// What tests take: the short one, unless BOCHNER_WHOLE is 1.
+    pub fn of_tests() -> Self {
+        match std::env::var("BOCHNER_WHOLE").as_deref() {
+            Ok("1") => Self::Whole,
+            _ => Self::Short,
+        }
+    }
+
+    /// Whether something is left out on this device.
+    pub(crate) fn is_short_on(self, device: &Device) -> bool {
+        self == Self::Short && device.gpu().is_ok_and(|gpu| gpu.is_software())
+    }
+}
+
 /// Rows, depth and frequencies around every tile edge; the last are more rows of tiles than a band
 /// has.
 pub(crate) const SIZES: &[(usize, usize, usize)] = &[
@@ -85,27 +112,39 @@ pub(crate) const SIZES: &[(usize, usize, usize)] = &[
     (1153, 6, 257),
 ];
 
-/// The tile shapes that a device has and tells apart: the CPU has one way.
-pub(crate) fn menu(device: &Device, all: &[Tile]) -> Vec<Tile> {
+/// The tile shapes to check of those that a device has and tells apart: the CPU has one way.
+pub(crate) fn menu(device: &Device, extent: Extent, all: &[Tile]) -> Vec<Tile> {
     match device {
         Device::Gpu(gpu) => {
+            let short = extent.is_short_on(device);
             let able = all.iter().filter(|tile| tile.check(gpu).is_ok());
-            able.copied().collect()
+            able.filter(|tile| !short || tile::BRANCHES.contains(tile))
+                .copied()
+                .collect()
         }
         Device::Cpu(_) => all[..1].into(),
     }
 }
 
-/// The forms to check at size number `at`: all on the CPU, which has no tile shapes; two on a GPU,
-/// in turn, so that every shape of the menu meets every form at several sizes without compiling and
-/// running all of them.
-pub(crate) fn in_turn<T: Clone>(device: &Device, forms: &[T], at: usize) -> Vec<T> {
-    match device.is_gpu() {
-        true => [2 * at, 2 * at + 1]
-            .map(|i| forms[i % forms.len()].clone())
-            .into(),
-        false => forms.to_vec(),
-    }
+/// The forms to check at size number `at` with tile shape number `tile`: all on the CPU, which has
+/// no tile shapes; two on a GPU, in turn, so that every shape of the menu meets every form at
+/// several sizes without compiling and running all of them; two of a shape, in turn, where it is
+/// short.
+pub(crate) fn in_turn<T: Clone>(
+    device: &Device,
+    extent: Extent,
+    forms: &[T],
+    [tile, at]: [usize; 2],
+) -> Vec<T> {
+    let numbers = match device.is_gpu() {
+        true if extent.is_short_on(device) => vec![2 * tile + at % 2],
+        true => vec![2 * at, 2 * at + 1],
+        false => (0..forms.len()).collect(),
+    };
+    numbers
+        .into_iter()
+        .map(|i| forms[i % forms.len()].clone())
+        .collect()
 }
 
 /// A matrix of NaN.

@@ -128,7 +128,7 @@ fn maps(d: usize) -> Vec<Box<dyn FeatureMap>> {
 }
 
 #[test]
-fn the_padding_of_what_any_map_writes_counts_for_nothing() {
+fn the_padding_of_what_any_map_writes_counts_for_nothing_on_devices() {
     let d = 5;
     let maps = maps(d);
     for device in poisoned() {
@@ -145,7 +145,7 @@ fn the_padding_of_what_any_map_writes_counts_for_nothing() {
 }
 
 #[test]
-fn the_padding_of_products_predictions_and_transforms_counts_for_nothing() {
+fn the_padding_of_products_predictions_and_transforms_counts_for_nothing_on_devices() {
     for device in poisoned() {
         for rows in [2, 70] {
             let x = up(&device, normal(rows, 5, 0).view());
@@ -175,7 +175,7 @@ fn the_padding_of_products_predictions_and_transforms_counts_for_nothing() {
 }
 
 #[test]
-fn nothing_in_and_nothing_out_is_no_error() {
+fn nothing_in_and_nothing_out_is_no_error_on_devices() {
     let mut devices = poisoned();
     devices.push(Device::cpu());
     for device in devices {

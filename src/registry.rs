@@ -5,7 +5,7 @@
 use crate::{
     Device, Error, Result,
     bench::{self, OpBench, baseline, ceiling},
-    check::Outcome,
+    check::{Extent, Outcome},
     device::{GpuDevice, gpu::AdapterKind},
     form::{Contest, Registers, Tile},
     ops::{
@@ -23,8 +23,8 @@ pub struct Row {
     pub op: &'static str,
     /// Its shaders.
     pub shaders: &'static [&'static Op],
-    /// Compares it with f64 on one device, with negative controls.
-    pub check: fn(&Device) -> Result<Outcome>,
+    /// Compares it with f64 on one device, with negative controls, in all or some of its variants.
+    pub check: fn(&Device, Extent) -> Result<Outcome>,
     /// What is measured of it, with floors; never empty.
     pub bench: &'static [OpBench],
 }
@@ -113,7 +113,7 @@ pub const REGISTRY: &[Row] = &[
         check: additive_chi2::check::run,
         bench: bench::ADDITIVE_CHI2,
     },
-    // tests/tiles.rs holds the naive projection, which benchmarks alone use.
+    // tests/devices/tiles.rs holds the naive projection, which benchmarks alone use.
     Row {
         op: "ceiling",
         shaders: &[&ceiling::COPY, &ceiling::FMA, &baseline::NAIVE],

@@ -3,7 +3,13 @@
 use crate::Device;
 
 /// Every adapter, opened for one test alone. Under BOCHNER_REQUIRE_GPU=1 no adapter is a failure.
+///
+/// Only tests with `device` or `adapter` in their names may ask, as in `tests/common`.
 pub(crate) fn gpus() -> Vec<Device> {
+    assert!(
+        std::env::var("BOCHNER_TEST_DEVICES").as_deref() != Ok("none"),
+        "a test that runs on devices has `device` or `adapter` in its name"
+    );
     let all = Device::all_gpus().expect("every usable adapter opens");
     assert!(
         !all.is_empty() || std::env::var("BOCHNER_REQUIRE_GPU").as_deref() != Ok("1"),

@@ -31,7 +31,7 @@ use std::path::PathBuf;
     measured rate of a copy of as many bytes. Error is the largest against f64 over the largest value, on a part of the result of the same run."
 )]
 pub(crate) struct Args {
-    /// Measure one op only; an unknown name lists them
+    /// Measure, check or tune one op only; an unknown name lists them
     #[arg(long, value_name = "NAME")]
     op: Option<String>,
     /// Rows, N, of one shape instead of the usual ones
@@ -50,16 +50,16 @@ pub(crate) struct Args {
     /// Run every op with each tile shape that it can take, on a GPU
     #[arg(long)]
     tiles: bool,
-    /// Measure the tile shapes and exchanges of a GPU and keep the fastest for this adapter and
-    /// driver; results stay the same to the bit
-    #[arg(long, conflicts_with_all = ["op", "rows", "dim", "features", "full", "check", "serve", "tile", "tiles"])]
+    /// Measure the tile shapes and exchanges of a GPU, of every op or that of --op, and keep the
+    /// fastest for this adapter and driver; results stay the same to the bit
+    #[arg(long, conflicts_with_all = ["rows", "dim", "features", "full", "check", "serve", "tile", "tiles"])]
     tune: bool,
     /// The large shapes: 2^17 rows, d up to 4096, D up to 16384
     #[arg(long)]
     full: bool,
-    /// Compare every op with its f64 reference on the CPU and on every adapter, with negative
-    /// controls, and measure nothing
-    #[arg(long, conflicts_with_all = ["op", "rows", "dim", "features", "full", "serve", "tile", "tiles"])]
+    /// Compare every op, or the one of --op, with its f64 reference on the CPU and on every
+    /// adapter, with negative controls, and measure nothing
+    #[arg(long, conflicts_with_all = ["rows", "dim", "features", "full", "serve", "tile", "tiles"])]
     check: bool,
     /// Measure where fastfood and sorf become cheaper than fourier, and their kernel errors at
     /// equal D; for --dim and --features, or for usual ones
@@ -92,15 +92,17 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     }
     args.device.start(&console)?;
     if args.check {
-        return check::run(&console, args.output.json);
+        return check::run(&console, args.op.as_deref(), args.output.json);
+    }
+    if args.tune {
+        let menus = tune::menus(args.op.as_deref())?;
+        let device = args.device.open(&console)?;
+        return tune::run(&console, &device, &menus, args.output.json);
     }
     let ops = args.ops()?;
     let device = args.device.open(&console)?;
     if args.crossing {
         return crossing::run(&device, args.dim, args.features, args.output.json);
-    }
-    if args.tune {
-        return tune::run(&console, &device, args.output.json);
     }
     let tiles = args.tiles(&device)?;
     if args.serve {

@@ -297,7 +297,7 @@ mod tests {
 
     /// Every map, by chunks and at once, as f32 and as f64, again and again.
     #[test]
-    fn features_are_those_of_a_stream_wherever_they_are_written() {
+    fn features_are_those_of_a_stream_wherever_they_are_written_on_devices() {
         let x = crate::check::normal(1300, 3, 1).mapv(f64::from);
         let mut devices = crate::under_test::gpus();
         devices.push(Device::cpu());
@@ -354,7 +354,7 @@ mod tests {
     /// Sparse rows and the same with their zeros, by every map that takes them so and others,
     /// centred and not, of more and of fewer rows than a block.
     #[test]
-    fn sparse_rows_have_the_features_of_dense_ones() {
+    fn sparse_rows_have_the_features_of_dense_ones_on_devices() {
         let mut devices = crate::under_test::gpus();
         devices.push(Device::cpu());
         for (rows, columns, percent) in [(1, 90, 5), (1300, 90, 5), (40, 90, 0), (40, 9, 50)] {

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn every_buffer_of_a_row_is_counted() {
+    fn every_buffer_of_a_row_is_counted_on_devices() {
         assert_eq!((needs().bytes, needs().widest), (16 * 32 + 4 * 1032, 1000));
         let more = needs().and_bytes(12).read_back(&Device::cpu(), 1000);
         assert_eq!(more.bytes, needs().bytes + 12);

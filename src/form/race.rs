@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn short_runs_are_repeated_and_slow_ways_tried_twice() {
+    fn short_runs_are_repeated_and_slow_ways_tried_twice_on_devices() {
         for device in crate::under_test::gpus() {
             let Device::Gpu(gpu) = &device else { continue };
             let ran = Arc::new(Mutex::new(Vec::new()));

@@ -304,6 +304,21 @@ pub const SQUARE_MENU: &[Tile] = &[
     DIRECT_64,
 ];
 
+/// Shapes that together take every branch of the shaders' text: operands straight from the buffers
+/// and through workgroup memory, each number of rows and columns in registers, stages that are
+/// written out whole, in part and not at all, lanes, values ahead, two stages, both, bands.
+pub(crate) const BRANCHES: &[Tile] = &[
+    SHARED_32,
+    SHARED_64_BY_1,
+    SHARED_64_HALF_BY_4,
+    SHARED_128_AHEAD,
+    SHARED_128_TWO,
+    SHARED_128_TWO_AHEAD,
+    SHARED_128_BANDS,
+    DIRECT_8X64,
+    DIRECT_64,
+];
+
 /// Sums of more terms than this are long for a tile: they pay for its stages in workgroup memory.
 pub const DEEP: usize = 64;
 
@@ -364,6 +379,49 @@ mod tests {
                     assert!(invocations >= 4 * wave, "{kind:?}, {}", tile.name);
                 }
             }
+        }
+    }
+
+    /// What the text of shaders asks of a shape, by `//@ if` and by numbers of lines.
+    fn branches(tile: &Tile) -> Vec<(&'static str, u32)> {
+        // Straight from the buffers there are no stages, and one shape in registers.
+        if tile.bk == 0 {
+            return vec![("straight", 1)];
+        }
+        let (ahead, two) = (tile.ahead, tile.stages == 2);
+        let blocks = (tile.rows() / 4) * (tile.bk / 4);
+        vec![
+            ("rows in registers", tile.tm),
+            ("columns in registers", tile.tn),
+            ("written out whole", (tile.unroll == tile.bk).into()),
+            (
+                "written out in part",
+                (tile.unroll > 1 && tile.unroll < tile.bk).into(),
+            ),
+            ("not written out", (tile.unroll == 1).into()),
+            ("lanes", tile.lanes_4x8.into()),
+            ("ahead in a stage", (ahead && !two).into()),
+            ("two stages", (two && !ahead).into()),
+            ("ahead into the next stage", (ahead && two).into()),
+            ("bands", (tile.band > 0).into()),
+            ("idle invocations", (blocks < tile.tx * tile.ty).into()),
+        ]
+    }
+
+    #[test]
+    fn the_shapes_of_short_checks_take_every_branch() {
+        let short: Vec<_> = BRANCHES.iter().flat_map(branches).collect();
+        for tile in MENU.iter().chain(SQUARE_MENU).chain(PREDICT_MENU) {
+            for branch in branches(tile) {
+                assert!(short.contains(&branch), "{branch:?} of {}", tile.name);
+            }
+        }
+        // Each of those through workgroup memory is needed.
+        for left in BRANCHES.iter().filter(|tile| tile.bk > 0) {
+            let others = BRANCHES.iter().filter(|tile| *tile != left);
+            let others: Vec<_> = others.flat_map(branches).collect();
+            let mut all = MENU.iter().flat_map(branches);
+            assert!(all.any(|branch| !others.contains(&branch)), "{}", left.name);
         }
     }
 }

@@ -359,7 +359,7 @@ mod tests {
     /// Every row and every target differs, so that one row too many, too few or beside its place
     /// shows in the sums.
     #[test]
-    fn resuming_inside_a_chunk_adds_the_rows_that_are_left() {
+    fn resuming_inside_a_chunk_adds_the_rows_that_are_left_on_devices() {
         let x_nd = Array2::from_shape_fn((40, 2), |(i, j)| (i * (j + 1)) as f64 / 7.0);
         let y_nt = Array2::from_shape_fn((40, 1), |(i, _)| (i * i) as f64 / 100.0);
         let map = Fourier::new(Gaussian).features(8);
@@ -426,7 +426,7 @@ mod tests {
     /// A row of weight w counts as w rows, on every device and in chunks of any size; a weight of 0
     /// leaves its row out.
     #[test]
-    fn a_row_of_weight_two_is_there_twice() {
+    fn a_row_of_weight_two_is_there_twice_on_devices() {
         let x_nd = Array2::from_shape_fn((40, 2), |(i, j)| (i * (j + 1)) as f64 / 7.0);
         let y_nt = Array2::from_shape_fn((40, 2), |(i, k)| ((i + 3) * i * (k + 1)) as f64 / 100.0);
         let weight = |i: usize| i % 4;

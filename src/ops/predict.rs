@@ -110,7 +110,7 @@ mod tests {
     };
 
     #[test]
-    fn parts_of_the_frequencies_are_summed_in_one_order_by_every_tile() {
+    fn parts_of_the_frequencies_are_summed_in_one_order_by_every_tile_on_devices() {
         for device in crate::under_test::gpus() {
             if !device.gpu().expect("a GPU").is_software() {
                 println!("{device:?} may contract and reassociate: its bits are not compared");

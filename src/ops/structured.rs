@@ -117,7 +117,7 @@ mod tests {
     /// What an op left behind the columns of x must not reach a feature, in one dispatch and in
     /// steps.
     #[test]
-    fn the_padding_of_x_counts_for_nothing() {
+    fn the_padding_of_x_counts_for_nothing_on_devices() {
         for device in crate::under_test::gpus() {
             for d in [3, 21, 4097] {
                 for map in check::maps(d, 5, &Nonlinearity::CosSin) {

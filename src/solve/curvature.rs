@@ -261,7 +261,7 @@ mod tests {
     /// and without an intercept, one for each output or one for all by the mean of their weights,
     /// on every device.
     #[test]
-    fn a_metric_is_that_of_the_weighted_rows() {
+    fn a_metric_is_that_of_the_weighted_rows_on_devices() {
         let (n, d, total, penalty) = (50, 7, 60.0, 0.3);
         let z = normal(n, d, 1);
         let weight_tn = Array2::from_shape_fn((2, n), |(k, i)| ((i + 3 * k) % 5) as f64 / 4.0);

@@ -6,11 +6,18 @@ use bochner::Device;
 pub(crate) use bochner::check::{normal, worst};
 use std::sync::OnceLock;
 
-/// The CPU backend and every adapter that the system shows. Under BOCHNER_REQUIRE_GPU=1 no adapter
-/// is a failure.
+/// The CPU backend, first, and every adapter that the system shows, opened once a process. Under
+/// BOCHNER_REQUIRE_GPU=1 no adapter is a failure.
+///
+/// Only tests with `device` or `adapter` in their names may ask: `cargo xtask test` runs those once
+/// for each driver, and all others where BOCHNER_TEST_DEVICES is `none`.
 pub(crate) fn devices() -> &'static [Device] {
     static DEVICES: OnceLock<Vec<Device>> = OnceLock::new();
     DEVICES.get_or_init(|| {
+        assert!(
+            std::env::var("BOCHNER_TEST_DEVICES").as_deref() != Ok("none"),
+            "a test that runs on devices has `device` or `adapter` in its name"
+        );
         let mut all = vec![Device::cpu()];
         all.extend(Device::all_gpus().expect("every usable adapter opens"));
         if std::env::var("BOCHNER_REQUIRE_GPU").as_deref() == Ok("1") {

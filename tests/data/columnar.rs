@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 fn fixture(name: &str) -> PathBuf {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/columnar");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/columnar");
     Path::new(folder).join(name)
 }
 

@@ -115,7 +115,7 @@ fn matrix() -> Array2<f64> {
 fn matrices_of_scipy_have_their_zeros() {
     let fixture = |name| {
         Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("tests/fixtures")
+            .join("fixtures")
             .join(name)
     };
     let csr = fixture("matrix_csr.npz");

@@ -1,7 +1,7 @@
 //! Which adapters the tests run on: finding drivers, adding software ones, and asking the CLI what
 //! came of it.
 
-use crate::process::{capture, cargo, run, target_dir};
+use crate::process::{capture, target_dir};
 use crate::{icd, software};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -12,6 +12,26 @@ use std::process::Command;
 /// The variables that make the adapters visible to the tests.
 pub(crate) struct Environment {
     variables: Vec<(&'static str, OsString)>,
+}
+
+/// A driver with adapters that work, and how to see no other.
+#[derive(Debug, Clone)]
+pub(crate) struct Driver {
+    /// The names of its adapters.
+    pub(crate) name: String,
+    /// Where the system finds drivers by files, its file.
+    manifest: Option<PathBuf>,
+}
+
+impl Driver {
+    /// Makes it the only driver that a command sees.
+    pub(crate) fn choose(&self, command: &mut Command) {
+        if let Some(manifest) = &self.manifest {
+            for variable in icd::REPLACING {
+                command.env(variable, manifest);
+            }
+        }
+    }
 }
 
 /// One entry of `bochner devices --json`.
@@ -27,9 +47,14 @@ impl Environment {
     /// Applies the variables to a command.
     pub(crate) fn apply<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         // A preference of the one who runs the tests must not decide what is tested.
+        command.env_remove("BOCHNER_DEVICE");
+        for (name, value) in &self.variables {
+            // What a job chose for itself, such as a driver, stays.
+            if !command.get_envs().any(|(there, _)| there == *name) {
+                command.env(name, value);
+            }
+        }
         command
-            .env_remove("BOCHNER_DEVICE")
-            .envs(self.variables.iter().map(|(name, value)| (name, value)))
     }
 
     fn set_drivers(&mut self, manifests: &[PathBuf]) -> Result<()> {
@@ -42,31 +67,25 @@ impl Environment {
     }
 }
 
-/// Finds or installs adapters; returns the environment of the tests and the usable adapters in it,
-/// never none.
+/// Finds or installs adapters; returns the environment of the tests and the drivers that work in
+/// it, never none. The program has been built, for it lists them.
 ///
 /// Errs, with the commands to type, where there is no adapter and none can be installed, and where
 /// a driver that was named or set up gives no adapter.
-pub(crate) fn prepare() -> Result<(Environment, Vec<Adapter>)> {
-    // The package set of the tests, so that no dependency is built twice, and ahead of the
-    // listings, which are quiet: a first build takes minutes and should be seen to.
-    run(&mut cargo([
-        "build",
-        "--release",
-        "--workspace",
-        "--bins",
-        "--examples",
-    ]))?;
+pub(crate) fn prepare() -> Result<(Environment, Vec<Driver>)> {
     let mut environment = Environment {
         variables: vec![
             ("BOCHNER_REQUIRE_GPU", "1".into()),
             // The user's own is neither read nor written.
             ("BOCHNER_CACHE", target_dir().join("test-cache").into()),
+            // Lavapipe keeps what it compiled, which is most of its work, from one run to the next.
+            ("MESA_SHADER_CACHE_DIR", target_dir().join("mesa").into()),
         ],
     };
     let mut failures = Vec::new();
+    let mut drivers = Vec::new();
     if cfg!(target_os = "linux") {
-        set_up_linux(&mut environment, &mut failures)?;
+        drivers = set_up_linux(&mut environment, &mut failures)?;
     }
     for failure in &failures {
         eprintln!("note: {failure}");
@@ -84,21 +103,32 @@ pub(crate) fn prepare() -> Result<(Environment, Vec<Adapter>)> {
             adapter.name, adapter.kind, adapter.driver
         );
     }
-    let usable: Vec<Adapter> = adapters
-        .into_iter()
-        .filter(|adapter| adapter.usable)
-        .collect();
+    let usable = names(&adapters);
     if usable.is_empty() {
         bail!(
             "no usable GPU adapter, so nothing could be tested on one; {}",
             advice()
         );
     }
-    Ok((environment, usable))
+    if drivers.is_empty() {
+        drivers.push(Driver {
+            name: usable,
+            manifest: None,
+        });
+    }
+    Ok((environment, drivers))
+}
+
+/// The names of the adapters that work.
+fn names(adapters: &[Adapter]) -> String {
+    let usable = adapters.iter().filter(|adapter| adapter.usable);
+    let names: Vec<&str> = usable.map(|adapter| adapter.name.as_str()).collect();
+    names.join(", ")
 }
 
 /// Gathers the drivers, adds the software ones, and asks of each that has to work whether it does.
-fn set_up_linux(environment: &mut Environment, failures: &mut Vec<String>) -> Result<()> {
+/// Returns those that have an adapter.
+fn set_up_linux(environment: &mut Environment, failures: &mut Vec<String>) -> Result<Vec<Driver>> {
     if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
         environment
             .variables
@@ -136,10 +166,22 @@ fn set_up_linux(environment: &mut Environment, failures: &mut Vec<String>) -> Re
         new
     });
 
+    // Drivers that merely lie installed may be for hardware that is not here; they need not give an
+    // adapter.
+    let mut joint = required.clone();
+    if named.is_none() {
+        let others = icd::installed().into_iter();
+        joint.extend(others.filter(|manifest| !required.contains(manifest)));
+    }
     // One at a time: in a joint list an adapter that fails to appear would go unnoticed.
-    for manifest in &required {
+    let mut drivers = Vec::new();
+    for manifest in &joint {
         environment.set_drivers(std::slice::from_ref(manifest))?;
-        if !list(environment)?.iter().any(|adapter| adapter.usable) {
+        let name = names(&list(environment)?);
+        if !name.is_empty() {
+            let manifest = Some(manifest.clone());
+            drivers.push(Driver { name, manifest });
+        } else if required.contains(manifest) {
             bail!(
                 "the Vulkan driver {} gives no usable adapter; repair or remove it{}",
                 manifest.display(),
@@ -151,23 +193,10 @@ fn set_up_linux(environment: &mut Environment, failures: &mut Vec<String>) -> Re
             );
         }
     }
-
-    // Drivers that merely lie installed may be for hardware that is not here; they need not give an
-    // adapter.
-    let mut all = required;
-    if named.is_none() {
-        all.extend(icd::installed());
-    }
-    let mut joint: Vec<PathBuf> = Vec::new();
-    for manifest in all {
-        if !joint.contains(&manifest) {
-            joint.push(manifest);
-        }
-    }
     if !joint.is_empty() {
         environment.set_drivers(&joint)?;
     }
-    Ok(())
+    Ok(drivers)
 }
 
 /// A directory of our own for XDG_RUNTIME_DIR: Mesa complains on stderr without one.
@@ -182,10 +211,15 @@ fn runtime_dir() -> Result<PathBuf> {
     Ok(directory)
 }
 
+/// The command line, where a build puts it.
+pub(crate) fn program() -> PathBuf {
+    let name = format!("bochner{}", std::env::consts::EXE_SUFFIX);
+    target_dir().join("release").join(name)
+}
+
 /// The adapters that the CLI sees; its CPU backend is none.
 fn list(environment: &Environment) -> Result<Vec<Adapter>> {
-    let name = format!("bochner{}", std::env::consts::EXE_SUFFIX);
-    let mut command = Command::new(target_dir().join("release").join(name));
+    let mut command = Command::new(program());
     command.args(["devices", "--json"]);
     let output = capture(environment.apply(&mut command))?;
     parse(&output).with_context(|| format!("`bochner devices --json` wrote {output:?}"))

@@ -18,7 +18,7 @@ struct Asked {
     set_up: bool,
 }
 
-/// A variant, as `tests/spirv.rs` lists it beside its file.
+/// A variant, as `tests/cpu/spirv.rs` lists it beside its file.
 struct Variant {
     file: String,
     op: String,
@@ -75,19 +75,19 @@ pub(crate) fn check_if_possible() -> Result<()> {
 /// `cargo xtask units`: the tests of matrix units, on the adapter of the folder that has them.
 pub(crate) fn run_units() -> Result<()> {
     let tree = Tree::find().with_context(drivers::absent)?;
-    let suites: [&[&str]; 3] = [
+    let suites: [&[&str]; 2] = [
         &["--lib", "--", "units"],
-        &["--test", "units", "--"],
         &[
             "--test",
-            "parity",
+            "devices",
             "--",
+            "units::",
             "projection_agrees_with_f64",
             "gram_agrees_with_f64",
         ],
     ];
     for suite in suites {
-        let mut tests = cargo(["test", "--release"]);
+        let mut tests = cargo(["test", "--release", "--workspace"]);
         tests.args(suite).arg("--nocapture");
         tree.run_by(&mut tests);
         run(tests
@@ -123,8 +123,9 @@ fn parse(arguments: &[String]) -> Result<Asked> {
 fn write_spirv(folder: &Path) -> Result<Vec<Variant>> {
     std::fs::create_dir_all(folder)
         .with_context(|| format!("{} cannot be made", folder.display()))?;
-    let mut test = cargo(["test", "--release", "--quiet", "--test", "spirv", "--"]);
-    test.args(["--ignored", "--exact", "every_variant_is_written"])
+    let mut test = cargo(["test", "--release", "--quiet", "--workspace"]);
+    test.args(["--test", "cpu", "--", "--ignored"])
+        .args(["--exact", "spirv::every_variant_is_written"])
         .env("BOCHNER_SPIRV", folder)
         // The table, or JSON, is all that is on stdout.
         .stdout(std::process::Stdio::null());

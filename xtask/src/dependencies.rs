@@ -264,17 +264,23 @@ fn unused(member: &Package) -> Vec<String> {
         let texts = folders.iter().map(|folder| member.code(folder));
         texts.collect::<Vec<_>>().join("\n")
     };
-    let (library, all) = (
-        code(&["src"]),
-        code(&["src", "tests", "benches", "examples"]),
-    );
+    // The package of tests has no library, and a folder for each of its programs.
+    let all = code(&[
+        "src", "tests", "benches", "examples", "common", "cpu", "devices", "data",
+    ]);
+    let library = match code(&["src"]) {
+        code if code.is_empty() => all.clone(),
+        code => code,
+    };
     let idle = member.dependencies.iter().filter(|dependency| {
         let code = if dependency.kind == "dev" {
             &all
         } else {
             &library
         };
-        dependency.kind != "build" && !names(code, &dependency.identifier)
+        dependency.kind != "build"
+            && !member.uncalled.contains(&dependency.identifier)
+            && !names(code, &dependency.identifier)
     });
     let mut faults: Vec<String> = idle
         .map(|dependency| {

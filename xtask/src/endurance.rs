@@ -11,12 +11,12 @@ pub(crate) fn soak(rows: Option<&String>) -> Result<()> {
     let mut test = cargo([
         "test",
         "--release",
-        "--package",
-        "bochner",
+        "--workspace",
         "--test",
-        "soak",
+        "cpu",
         "--",
         "--nocapture",
+        "soak::",
     ]);
     run(test.env("BOCHNER_SOAK_ROWS", rows.map_or(ROWS, String::as_str)))
 }
@@ -29,8 +29,7 @@ pub(crate) fn kills() -> Result<()> {
     let mut test = cargo([
         "test",
         "--release",
-        "--package",
-        "bochner-cli",
+        "--workspace",
         "--test",
         "cli",
         "--",

@@ -10,16 +10,9 @@ pub(crate) fn run_many(count: &str) -> Result<()> {
     let mut command = cargo([
         "test",
         "--release",
-        "-p",
-        "bochner",
-        "--features",
-        "parquet",
-        "--test",
-        "corpus",
+        "--workspace",
         "--test",
         "data",
-        "--test",
-        "hostile",
         "fuzzed",
     ]);
     command.env("BOCHNER_FUZZ", count.to_string());

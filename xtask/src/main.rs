@@ -26,9 +26,11 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 Usage: cargo xtask COMMAND
 
-  test [ARGS]  set up software Vulkan adapters where they are missing (Debian, Ubuntu), then run
-               every test on the CPU and on every adapter; ARGS go to `cargo test --release
-               --workspace`; without ARGS the tests of the Python package, too
+  test [NAME ...] [--whole]
+               set up software Vulkan adapters where they are missing (Debian, Ubuntu), then run
+               every test, on the CPU and on every adapter, side by side; or those that have NAME in
+               their paths, such as `parity::` or `models::`, and build no other. --whole adds what
+               takes long for its count of variants (tests/whole.md)
   python       these alone, in a virtual environment under target/
   engines      fits of the Python package on local clusters of Dask, Ray and Spark; their packages
                take 600 MB
@@ -36,9 +38,10 @@ Usage: cargo xtask COMMAND
   soak [N]     fit N rows that are made as they are asked for, and hold the size of the process
                against that of the first fifth [default: 10000000, which takes some minutes]
   wheel        the Python package as it is handed out, and its size
-  checks       everything in `ci` but the tests: formatting, columns, dependencies, MSRV, shaders,
-               paths, documents, clippy, documentation, the examples and the README's first command
-  ci           test, then checks
+  checks [--quick]
+               formatting, columns, dependencies, shaders, paths and documents, which compile
+               nothing; then, unless --quick is given, MSRV, clippy, documentation, the browser, the
+               examples and the README's first command
   dependencies licences, sources, duplicates and use of all dependencies, as deny.toml has them
   tools        build cargo-deny, cargo-machete and cbindgen into target/tools, which takes
                minutes; `dependencies` and `checks` ask them too from then on
@@ -90,6 +93,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         "test" | "codegen" => true,
         "fuzz" | "dist" | "soak" => rest.len() <= 1,
         "web" => matches!(rest, []) || matches!(rest, [word] if word == "test"),
+        "checks" => matches!(rest, []) || matches!(rest, [word] if word == "--quick"),
         "portability" => rest.iter().all(|argument| argument == "--no-tests"),
         _ => false,
     };
@@ -97,14 +101,11 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         bail!("`{command}` does not take {}\n\n{USAGE}", rest.join(" "));
     }
     match command {
-        "test" => suites::run(rest),
-        "checks" => checks::run_all(),
+        "test" => suites::run(&suites::Request::parse(rest)?),
+        "checks" if rest.is_empty() => checks::run_all(),
+        "checks" => checks::run_quick(),
         "codegen" => codegen::run_with(rest),
         "units" => codegen::run_units(),
-        "ci" => {
-            process::step("tests", || suites::run(&[]))?;
-            checks::run_all()
-        }
         "dependencies" => dependencies::check(),
         "tools" => dependencies::install(),
         "msrv" => msrv::check(),

@@ -27,6 +27,8 @@ pub(crate) struct Package {
     pub(crate) source: Option<String>,
     /// What it asks for; kept for our own.
     pub(crate) dependencies: Vec<Dependency>,
+    /// Those of them that code does not name, by `[package.metadata.cargo-machete]`.
+    pub(crate) uncalled: Vec<String>,
     folder: PathBuf,
 }
 
@@ -87,6 +89,9 @@ impl Package {
                 kind: text("kind").unwrap_or("normal").to_owned(),
             }
         });
+        let uncalled = &package["metadata"]["cargo-machete"]["ignored"];
+        let uncalled = uncalled.as_array().into_iter().flatten();
+        let uncalled = uncalled.filter_map(Value::as_str);
         let manifest = PathBuf::from(text("manifest_path").unwrap_or_default());
         Ok(Self {
             version: text("version").unwrap_or_default(),
@@ -94,6 +99,7 @@ impl Package {
             rust_version: text("rust_version"),
             source: text("source"),
             dependencies: dependencies.collect(),
+            uncalled: uncalled.map(|name| name.replace('-', "_")).collect(),
             folder: manifest.parent().unwrap_or(root()).to_owned(),
             name,
         })

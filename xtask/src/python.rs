@@ -1,6 +1,6 @@
 //! The Python package: its tests in an environment of their own, and its wheel.
 
-use crate::process::{capture, cargo, root, run, shown, target_dir};
+use crate::process::{capture, cargo, root, run, target_dir};
 use anyhow::{Context, Result, bail};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -30,15 +30,31 @@ const ADVICE: &str = "apt-get install --yes python3 python3-venv";
 ///
 /// Where there is no Python that makes one it says so, and errs if `CI` is set.
 pub(crate) fn test() -> Result<()> {
-    let python = match environment("environment", &REQUIREMENTS) {
-        Ok(python) => python,
-        Err(reason) if env::var_os("CI").is_none() => {
-            println!("the Python package was not tested: {reason:#}");
-            return Ok(());
+    match set_up()? {
+        Ok(python) => {
+            build()?;
+            run(&mut tests(&python)?)
         }
-        Err(reason) => return Err(reason),
-    };
-    pytest(&python, &["python/tests"])
+        Err(why) => {
+            println!("the Python package was not tested: {why}");
+            Ok(())
+        }
+    }
+}
+
+/// The interpreter of the tests' virtual environment, or why there is none; that is an error if
+/// `CI` is set.
+pub(crate) fn set_up() -> Result<Result<PathBuf, String>> {
+    match environment("environment", &REQUIREMENTS) {
+        Ok(python) => Ok(Ok(python)),
+        Err(why) if env::var_os("CI").is_none() => Ok(Err(format!("{why:#}"))),
+        Err(why) => Err(why),
+    }
+}
+
+/// The package's tests, of a native half that has been built.
+pub(crate) fn tests(python: &Path) -> Result<Command> {
+    pytest(python, &["python/tests"])
 }
 
 /// Runs fits and predictions on real clusters of two workers: of Dask, Ray and Spark.
@@ -47,19 +63,24 @@ pub(crate) fn engines() -> Result<()> {
         bail!("Spark needs Java ({reason:#}); install it:\napt-get install default-jre-headless");
     }
     let python = environment("engines", &[&REQUIREMENTS[..], &ENGINES].concat())?;
-    pytest(&python, &["python/engines", "python/tests/test_dask.py"])
+    build()?;
+    run(&mut pytest(
+        &python,
+        &["python/engines", "python/tests/test_dask.py"],
+    )?)
 }
 
-/// Puts the package together, and runs the tests of these folders and files.
-fn pytest(python: &Path, tests: &[&str]) -> Result<()> {
+/// Puts the package together, for the tests of these folders and files.
+fn pytest(python: &Path, tests: &[&str]) -> Result<Command> {
     let package = stage()?;
     let mut pytest = Command::new(python);
     pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]);
     pytest.arg("--disable-warnings").args(tests);
-    run(pytest
+    pytest
         .current_dir(root())
         .env("PYTHONPATH", &package)
-        .env("PYTHONDONTWRITEBYTECODE", "1"))
+        .env("PYTHONDONTWRITEBYTECODE", "1");
+    Ok(pytest)
 }
 
 /// Builds the wheel as it is handed out, and errs if it is too large or cannot be imported where it
@@ -147,15 +168,21 @@ fn environment(name: &str, requirements: &[&str]) -> Result<PathBuf> {
     Ok(python)
 }
 
+/// Builds the native half, with the features of the whole workspace, so that no dependency is built
+/// twice.
+fn build() -> Result<()> {
+    run(&mut cargo(["build", "--release", "--workspace", "--lib"]))
+}
+
 /// Puts the package together in a folder that Python can search.
 fn stage() -> Result<PathBuf> {
-    // The package set of the tests, so that no dependency is built twice.
-    let mut build = cargo(["build", "--release", "--workspace", "--lib", "--examples"]);
-    run(&mut build)?;
     let (prefix, suffix) = (env::consts::DLL_PREFIX, env::consts::DLL_SUFFIX);
     let library = target_dir().join(format!("release/{prefix}_native{suffix}"));
     if !library.exists() {
-        bail!("`{}` left no {}", shown(&build), library.display());
+        bail!(
+            "there is no {}; build the workspace first",
+            library.display()
+        );
     }
     let search = target_dir().join("python/package");
     let package = search.join("bochner");

@@ -1,113 +1,76 @@
-//! The test suites: on the CPU and on every adapter, with a tally at the end.
+//! `cargo xtask test`: everything is built in one go, each executable's tests are cut into jobs, as
+//! many of which run side by side as there are cores, and what they took is told.
+//!
+//! A test whose name holds `device` or `adapter` runs once for each driver of adapters, with the
+//! CPU beside it, in a process that sees no other driver. All others run once, and no device beyond
+//! the CPU's is given to them.
 
-use crate::process::{cargo, shown, step};
+mod build;
+mod exceptions;
+mod jobs;
+mod names;
+mod report;
+mod work;
+
 use crate::{adapters, python};
-use anyhow::{Context, Result, bail};
-use std::io::{BufRead, BufReader, Write};
-use std::process::Stdio;
+use anyhow::{Result, bail};
 use std::time::Instant;
 
-/// Sets up adapters and runs every test, doctests included; `arguments` go to `cargo test`. Without
-/// any the tests of the Python package follow.
-///
-/// Errs if a test fails, if none ran, or if there is no adapter to run on.
-pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let (environment, adapters) = adapters::prepare()?;
-    let start = Instant::now();
-    let mut command = cargo(["test", "--release", "--workspace"]);
-    environment.apply(command.args(arguments).stdout(Stdio::piped()));
-    let mut child = command.spawn().context("cannot start cargo")?;
-
-    // Cargo's own messages go to stderr untouched; stdout is passed on line by line and counted.
-    let mut tally = Tally::default();
-    let stdout = child.stdout.take().expect("stdout was piped");
-    for line in BufReader::new(stdout).split(b'\n') {
-        let line = line?;
-        tally.add(&String::from_utf8_lossy(&line));
-        let mut out = std::io::stdout().lock();
-        out.write_all(&line)?;
-        out.write_all(b"\n")?;
-        out.flush()?;
-    }
-    let status = child.wait()?;
-
-    let names: Vec<&str> = adapters
-        .iter()
-        .map(|adapter| adapter.name.as_str())
-        .collect();
-    println!(
-        "in all: {} passed, {} failed, {} ignored in {} suites, {:.1} s",
-        tally.passed,
-        tally.failed,
-        tally.ignored,
-        tally.suites,
-        start.elapsed().as_secs_f64()
-    );
-    println!("adapters tested: {}", names.join("; "));
-    if !status.success() {
-        bail!("`{}` failed ({status})", shown(&command));
-    }
-    if tally.passed == 0 {
-        bail!("`{}` ran no test", shown(&command));
-    }
-    match arguments.is_empty() {
-        true => step("Python package", python::test),
-        false => Ok(()),
-    }
+/// What was asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Request {
+    /// Parts of the names of tests; none are all.
+    names: Vec<String>,
+    /// Also what takes long for its count of variants or draws.
+    whole: bool,
 }
 
-#[derive(Debug, Default, PartialEq)]
-struct Tally {
-    suites: usize,
-    passed: usize,
-    failed: usize,
-    ignored: usize,
-}
-
-impl Tally {
-    /// Adds a line such as `test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; ...`;
-    /// others count for nothing.
-    fn add(&mut self, line: &str) {
-        let Some(result) = line.strip_prefix("test result: ") else {
-            return;
-        };
-        self.suites += 1;
-        let counts = result.split_once(". ").map_or("", |(_, counts)| counts);
-        for count in counts.split("; ") {
-            let Some((number, what)) = count.split_once(' ') else {
-                continue;
-            };
-            let number: usize = number.parse().unwrap_or(0);
-            match what {
-                "passed" => self.passed += number,
-                "failed" => self.failed += number,
-                "ignored" => self.ignored += number,
-                _ => {}
+impl Request {
+    pub(crate) fn parse(arguments: &[String]) -> Result<Self> {
+        let mut request = Self::default();
+        for argument in arguments {
+            match argument.as_str() {
+                "--whole" => request.whole = true,
+                flag if flag.starts_with('-') => bail!(
+                    "`test` does not take {flag}; it takes parts of the names of tests, and --whole"
+                ),
+                name => request.names.push(name.to_owned()),
             }
         }
+        Ok(request)
+    }
+
+    fn asks_for(&self, test: &str) -> bool {
+        self.is_all() || self.names.iter().any(|name| test.contains(name.as_str()))
+    }
+
+    fn is_all(&self) -> bool {
+        self.names.is_empty()
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Sets up adapters, builds, and runs the tests that were asked for, of all those of Python and of
+/// the documentation too.
+///
+/// Errs if one fails, if none ran, or if there is no adapter to run on; where `CI` is set also if
+/// one took more of the processors than `tests/slow.txt` allows.
+pub(crate) fn run(request: &Request) -> Result<()> {
+    let start = Instant::now();
+    // Packages of Python come over the network, beside the build.
+    let python = request.is_all().then(|| std::thread::spawn(python::set_up));
+    let built = build::build(&names::targets(&request.names)?)?;
+    let building = start.elapsed();
 
-    #[test]
-    fn results_add_up() {
-        let mut tally = Tally::default();
-        for line in [
-            "test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s",
-            "test a ... ok",
-            "test result: FAILED. 4 passed; 2 failed; 0 ignored; 0 measured; 9 filtered out; finished in 1.00s",
-        ] {
-            tally.add(line);
+    let (environment, drivers) = adapters::prepare()?;
+    let mut jobs = jobs::of(&built, &drivers, request)?;
+    if let Some(python) = python {
+        jobs.push(jobs::documentation());
+        match python.join().expect("does not panic")? {
+            Ok(interpreter) => jobs.push(jobs::python(&interpreter)?),
+            Err(why) => println!("the Python package is not tested: {why}"),
         }
-        let expected = Tally {
-            suites: 2,
-            passed: 7,
-            failed: 2,
-            ignored: 1,
-        };
-        assert_eq!(tally, expected);
     }
+    let start = Instant::now();
+    let outcomes = work::run(&environment, jobs)?;
+    report::tell(&outcomes, [building, start.elapsed()], request, &drivers)
 }

@@ -3,15 +3,20 @@
 use crate::{
     drivers::quietly,
     flags,
-    report::{self, Console},
+    report::{self, Console, Usage},
 };
 use anyhow::{Result, bail};
-use bochner::{Device, registry::REGISTRY};
+use bochner::{
+    Device,
+    check::Extent,
+    registry::{REGISTRY, Row},
+};
 use serde_json::{Value, json};
 use std::time::Instant;
 
 /// Prints one line for each op and device; an error when any of them fails.
-pub(super) fn run(console: &Console, as_json: bool) -> Result<()> {
+pub(super) fn run(console: &Console, op: Option<&str>, as_json: bool) -> Result<()> {
+    let rows = rows(op)?;
     for adapter in quietly(Device::report).adapters {
         if let Some(refusal) = &adapter.refusal {
             console.note(&format!("{} is not checked: {refusal}", adapter.describe()));
@@ -29,9 +34,9 @@ pub(super) fn run(console: &Console, as_json: bool) -> Result<()> {
         if !as_json {
             report::to_stdout(&format!("{name}\n"))?;
         }
-        for row in REGISTRY {
+        for row in &rows {
             let start = Instant::now();
-            let outcome = (row.check)(device);
+            let outcome = (row.check)(device, Extent::Whole);
             let seconds = start.elapsed().as_secs_f64();
             let (passed, line, result) = match &outcome {
                 Ok(o) => (
@@ -88,4 +93,34 @@ pub(super) fn run(console: &Console, as_json: bool) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// All ops, or the one of that name; errs, with the names there are, where there is none.
+fn rows(op: Option<&str>) -> Result<Vec<Row>> {
+    let asked_for = |row: &&Row| op.is_none_or(|op| row.op == op);
+    let rows: Vec<Row> = REGISTRY.iter().filter(asked_for).copied().collect();
+    match (rows.is_empty(), op) {
+        (true, Some(op)) => {
+            let names: Vec<_> = REGISTRY.iter().map(|row| row.op).collect();
+            let why = format!("--op {op}: no such check; there are {}", names.join(", "));
+            Err(Usage(why).into())
+        }
+        _ => Ok(rows),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_op_is_checked_where_none_is_named() {
+        let names = |op| rows(op).map(|rows| rows.iter().map(|row| row.op).collect::<Vec<_>>());
+        let all: Vec<_> = REGISTRY.iter().map(|row| row.op).collect();
+        assert_eq!(names(None).unwrap(), all);
+        assert!(all.len() >= 10 && all.contains(&"projection"), "{all:?}");
+        assert_eq!(names(Some("place")).unwrap(), ["place"]);
+        let error = names(Some("plate")).unwrap_err().to_string();
+        assert!(error.contains("projection, gram"), "{error}");
+    }
 }

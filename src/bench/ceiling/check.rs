@@ -3,10 +3,10 @@
 use crate::{
     Device, Matrix, Result,
     bench::ceiling,
-    check::{EPS, Outcome, normal, poisoned, worst},
+    check::{EPS, Extent, Outcome, normal, poisoned, worst},
 };
 
-pub(crate) fn run(device: &Device) -> Result<Outcome> {
+pub(crate) fn run(device: &Device, _: Extent) -> Result<Outcome> {
     let mut outcome = Outcome::new();
     let src = normal(257, 1028, 9);
     let mut wrong = src.mapv(f64::from);

@@ -31,13 +31,14 @@ pub(super) fn shader_module(
     // write becomes part of one as an expression alone, which has no loops:
     // ops/nonlinearity/expression.rs holds it to that. Every loop in them counts up by a constant
     // to a bound that no round changes, a number of rows, columns, tiles or rounds far from the end
-    // of u32; the one exception counts down by at least one. tests/shaders.rs looks at each loop.
+    // of u32; the one exception counts down by at least one. tests/cpu/shaders.rs looks at each
+    // loop.
     //
     // And it asks that no index lie outside of what it points into, where indices are not checked.
     // Those into workgroup memory and into vectors follow from the place of an invocation and from
-    // constants alone: tests/indices.rs walks every variant with every invocation of a workgroup
-    // and sees each of them. Users' expressions have no index: no bracket is taken. Those into
-    // storage buffers are for the device, which guards them by itself: wgpu opens every Vulkan
+    // constants alone: tests/cpu/indices.rs walks every variant with every invocation of a
+    // workgroup and sees each of them. Users' expressions have no index: no bracket is taken. Those
+    // into storage buffers are for the device, which guards them by itself: wgpu opens every Vulkan
     // device with robustBufferAccess, and Direct3D 12 defines what lies beyond a view in a table,
     // where wgpu puts all buffers without dynamic offsets; ours have none.
     unsafe { device.create_shader_module_trusted(descriptor, checks) }

@@ -20,7 +20,7 @@ pub struct Op {
 }
 
 /// The ops that go without wgpu's checks of indices where a device guards its buffers itself: those
-/// whose every index into workgroup memory `tests/indices.rs` shows to lie inside.
+/// whose every index into workgroup memory `tests/cpu/indices.rs` shows to lie inside.
 const UNCHECKED: [&str; 6] = [
     "projection",
     "gram",

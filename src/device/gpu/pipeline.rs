@@ -262,6 +262,7 @@ impl GpuDevice {
 mod tests {
     use crate::{
         Device, Matrix, Result,
+        check::Extent,
         features::{Affine, Fastfood, FeatureMap, Fourier},
         kernels::Gaussian,
         ops::{gram::GramAccumulator, walsh_hadamard::WalshHadamard},
@@ -278,16 +279,16 @@ mod tests {
         devices
     }
 
-    /// What tests/parity.rs runs as users do, with every check that wgpu has.
+    /// What tests/devices/parity.rs runs as users do, with every check that wgpu has.
     #[test]
-    fn every_op_agrees_with_f64_under_all_checks_too() {
+    fn every_op_agrees_with_f64_under_all_checks_too_on_devices() {
         for device in open(true) {
             let gpu = device.gpu().expect("a GPU");
             // Nothing is read that was not written, and work may be split anywhere.
             gpu.poison_memory();
             gpu.0.small_dispatches.store(true, Ordering::Relaxed);
             for row in crate::registry::REGISTRY {
-                let outcome = (row.check)(&device).expect("runs");
+                let outcome = (row.check)(&device, Extent::of_tests()).expect("runs");
                 assert!(outcome.passed(), "{} on {device:?}: {outcome:?}", row.op);
             }
         }
@@ -338,7 +339,7 @@ mod tests {
 
     #[test]
     #[ignore = "a measurement: cargo test --release --lib runtime_checks -- --ignored --nocapture"]
-    fn runtime_checks() {
+    fn runtime_checks_on_devices() {
         for devices in open(true).into_iter().zip(open(false)) {
             let devices: [Device; 2] = devices.into();
             println!("{}", devices[0].describe());

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_follow_the_time_of_the_first_dispatches_and_no_bit_does() {
+    fn blocks_follow_the_time_of_the_first_dispatches_and_no_bit_does_on_devices() {
         use crate::{
             Matrix,
             check::normal,

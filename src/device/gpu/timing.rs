@@ -153,7 +153,7 @@ mod tests {
     /// Short and long dispatches in one span, in either order, take as long as the long one at
     /// least.
     #[test]
-    fn every_dispatch_of_a_span_is_timed() {
+    fn every_dispatch_of_a_span_is_timed_on_devices() {
         for device in gpus() {
             let Device::Gpu(gpu) = &device else { continue };
             if !gpu.has_timestamps() {

@@ -190,7 +190,7 @@ mod tests {
     use crate::Matrix;
 
     #[test]
-    fn few_steps_are_under_way_and_readbacks_keep_their_order() {
+    fn few_steps_are_under_way_and_readbacks_keep_their_order_on_devices() {
         for device in crate::under_test::gpus() {
             let gpu = device.gpu().expect("a GPU");
             let mut pace = Pace::default();
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_of_a_pool_upload_at_the_same_time() {
+    fn threads_of_a_pool_upload_at_the_same_time_on_devices() {
         use crate::features::Affine;
         use rayon::prelude::*;
         for device in crate::under_test::gpus() {
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_readback_that_is_given_up_leaves_a_buffer_that_serves_again() {
+    fn a_readback_that_is_given_up_leaves_a_buffer_that_serves_again_on_devices() {
         for device in crate::under_test::gpus() {
             let host = ndarray::Array2::from_elem((64, 8), 1.0_f32);
             let matrix = Matrix::upload(&device, host.view()).expect("fits");

@@ -188,7 +188,7 @@ mod tests {
     use ndarray::{Array2, s};
 
     #[test]
-    fn chunks_go_round_in_few_buffers_and_arrive_in_order() {
+    fn chunks_go_round_in_few_buffers_and_arrive_in_order_on_devices() {
         for device in crate::under_test::gpus() {
             let gpu = device.gpu().expect("a GPU");
             let mut pace = crate::device::gpu::Pace::default();
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_buffer_on_its_way_is_never_written_over() {
+    fn a_buffer_on_its_way_is_never_written_over_on_devices() {
         for device in crate::under_test::gpus() {
             // Nobody waits: chunks of several sizes, the short one at an end among them, and each
             // goes where a buffer that has come back could hold it.
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_is_refused_leaves_the_matrix_as_it_was() {
+    fn a_row_that_is_refused_leaves_the_matrix_as_it_was_on_devices() {
         for device in crate::under_test::gpus() {
             let host = normal(2000, 5, 1);
             let mut matrix = Matrix::upload(&device, host.view()).expect("fits");
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     #[ignore = "a measurement: cargo test --release --lib uploads_in_turn -- --ignored --nocapture"]
-    fn uploads_in_turn() {
+    fn uploads_in_turn_on_devices() {
         use rayon::prelude::*;
         for device in crate::under_test::gpus() {
             let gpu = device.gpu().expect("a GPU");

@@ -15,7 +15,7 @@ fn fourier(columns: usize, features: usize) -> DenseFeatures {
 }
 
 #[test]
-fn a_gpu_works_on_one_chunk_while_the_host_takes_the_one_before() {
+fn a_gpu_works_on_one_chunk_while_the_host_takes_the_one_before_on_devices() {
     let map = fourier(3, 16);
     let mut devices = crate::under_test::gpus();
     devices.push(Device::cpu());

@@ -88,7 +88,7 @@ mod tests {
     /// In many chunks, the last of which is shorter; from a map that writes to memory that is lent
     /// and from one that does not, on every device.
     #[test]
-    fn features_are_those_of_the_sink_in_their_order() {
+    fn features_are_those_of_the_sink_in_their_order_on_devices() {
         let x = Array2::from_shape_fn((1003, 3), |(i, j)| ((i * (j + 2)) % 97) as f64 / 50.0);
         let input = || Affine::identity(3);
         let maps: [Box<dyn FeatureMap>; 2] = [

@@ -2,7 +2,7 @@
 
 use crate::{
     Device, Matrix, Result,
-    check::{EPS, Outcome, normal, poisoned, worst},
+    check::{EPS, Extent, Outcome, normal, poisoned, worst},
     ops::additive_chi2::{self, Samples, additive_chi2},
 };
 use std::f64::consts::TAU;
@@ -21,7 +21,7 @@ const SIZES: [(usize, usize, usize); 7] = [
 /// What WGSL promises of `log`: 2^-21 between 1/2 and 2, and 3 ulp elsewhere.
 const LOG: f64 = 8.0 * EPS;
 
-pub(crate) fn run(device: &Device) -> Result<Outcome> {
+pub(crate) fn run(device: &Device, _: Extent) -> Result<Outcome> {
     let mut outcome = Outcome::new();
     for (rows, cols, count) in SIZES {
         let samples = Samples {

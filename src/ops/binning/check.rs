@@ -2,7 +2,7 @@
 
 use crate::{
     Device, Matrix, Result,
-    check::{Outcome, normal},
+    check::{Extent, Outcome, normal},
     ops::binning::{self, GridHash, Grids},
     seed::{Seed, Stream},
 };
@@ -18,7 +18,7 @@ const SHAPES: [(usize, usize, usize); 6] = [
     (9, 784, 3),
 ];
 
-pub(crate) fn run(device: &Device) -> Result<Outcome> {
+pub(crate) fn run(device: &Device, _: Extent) -> Result<Outcome> {
     let mut outcome = Outcome::new();
     for (rows, d, count) in SHAPES {
         let (grids, x) = (grids(d, count), normal(rows, d, 1));

@@ -2,7 +2,7 @@
 
 use crate::{
     Device, Matrix, Result,
-    check::{EPS, Outcome, normal, poisoned, worst},
+    check::{EPS, Extent, Outcome, normal, poisoned, worst},
     ops::complex_product::{self, complex_product, real_parts},
 };
 use ndarray::Array2;
@@ -20,7 +20,7 @@ const SIZES: [(usize, usize, usize); 9] = [
     (5, 250, 5),
 ];
 
-pub(crate) fn run(device: &Device) -> Result<Outcome> {
+pub(crate) fn run(device: &Device, _: Extent) -> Result<Outcome> {
     let mut outcome = Outcome::new();
     for (rows, s, factors) in SIZES {
         let t = normal(rows, factors * s, 1);

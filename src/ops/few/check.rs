@@ -3,7 +3,7 @@
 
 use crate::{
     Device, Matrix, Result,
-    check::{EPS, Outcome, normal, poisoned, worst},
+    check::{EPS, Extent, Outcome, normal, poisoned, worst},
     form::DenseForm,
     ops::{
         Nonlinearity,
@@ -23,7 +23,7 @@ const FEATURES: [usize; 3] = [1, 2, 4096];
 /// Depths are split among so many workgroups, or as many as have a vec4 of it.
 const SPLITS: [usize; 2] = [1, 5];
 
-pub(crate) fn run(device: &Device) -> Result<Outcome> {
+pub(crate) fn run(device: &Device, _: Extent) -> Result<Outcome> {
     let mut outcome = Outcome::new();
     for rows in ROWS {
         for d in DEPTHS {

@@ -4,7 +4,7 @@ mod many_rows;
 
 use crate::{
     Device, Result,
-    check::{EPS, Outcome, menu, normal, poisoned},
+    check::{EPS, Extent, Outcome, menu, normal, poisoned},
     form::tile,
     ops::gram::{self, GramAccumulator, GramSums, Panels, gpu::Form, targets, units},
 };
@@ -26,9 +26,9 @@ const SHAPES: [(usize, usize, usize); 12] = [
     (530, 67, 33),
 ];
 
-pub(crate) fn run(device: &Device) -> Result<Outcome> {
+pub(crate) fn run(device: &Device, extent: Extent) -> Result<Outcome> {
     let mut outcome = Outcome::new();
-    for tile in menu(device, tile::SQUARE_MENU) {
+    for tile in menu(device, extent, tile::SQUARE_MENU) {
         for shape in SHAPES {
             let sums = |panels| GramAccumulator::with_tile(device, shape.1, shape.2, tile, panels);
             compare(device, shape, tile.name, &sums, &mut outcome)?;
@@ -47,7 +47,7 @@ pub(crate) fn run(device: &Device) -> Result<Outcome> {
             many_rows::run_in(gpu, form, &mut outcome)?;
         }
     }
-    many_rows::run(device, &mut outcome)?;
+    many_rows::run(device, extent, &mut outcome)?;
     Ok(outcome)
 }
 

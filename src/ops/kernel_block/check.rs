@@ -2,7 +2,7 @@
 
 use crate::{
     Device, Matrix, Result,
-    check::{EPS, Outcome, menu, normal, norms, poisoned, worst},
+    check::{EPS, Extent, Outcome, menu, normal, norms, poisoned, worst},
     kernels::{BlockForm, Kernel, parse},
     ops::kernel_block::{self, KernelBlock, Level},
 };
@@ -37,7 +37,7 @@ const SHAPES: [(usize, usize, usize); 10] = [
     (9, 3, 130),
 ];
 
-pub(crate) fn run(device: &Device) -> Result<Outcome> {
+pub(crate) fn run(device: &Device, extent: Extent) -> Result<Outcome> {
     let mut outcome = Outcome::new();
     for name in KERNELS {
         let kernel = parse(name)?;
@@ -66,7 +66,7 @@ pub(crate) fn run(device: &Device) -> Result<Outcome> {
                     wrongs.push(("a coordinate 1 per cent off", reference(&wrong)));
                 }
             }
-            for tile in menu(device, kernel_block::MENU) {
+            for tile in menu(device, extent, kernel_block::MENU) {
                 let op = KernelBlock::load_with(device, kernel.clone(), y.view(), level, tile)?;
                 let x_nd = Matrix::upload(device, x.view())?;
                 let mut k_nm = poisoned(device, shape.0, op.columns())?;

@@ -2,7 +2,7 @@
 
 use crate::{
     Device, Matrix, Result,
-    check::{EPS, Outcome, normal, worst},
+    check::{EPS, Extent, Outcome, normal, worst},
     ops::place::{self, Place, Spot},
 };
 use ndarray::s;
@@ -12,7 +12,7 @@ const BLOCKS: [(usize, usize); 6] = [(1, 1), (7, 63), (8, 64), (9, 65), (3, 130)
 /// First row and column in the source, first column in the place: the corner, and inside of both.
 const STARTS: [(usize, usize, usize); 2] = [(0, 0, 0), (2, 3, 5)];
 
-pub(crate) fn run(device: &Device) -> Result<Outcome> {
+pub(crate) fn run(device: &Device, _: Extent) -> Result<Outcome> {
     let mut outcome = Outcome::new();
     for (rows, cols) in BLOCKS {
         for (source_row, source_col, col) in STARTS {

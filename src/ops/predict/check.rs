@@ -2,7 +2,7 @@
 
 use crate::{
     Device, Matrix, Result,
-    check::{EPS, Outcome, SIZES, in_turn, menu, normal, poisoned, worst},
+    check::{EPS, Extent, Outcome, SIZES, in_turn, menu, normal, poisoned, worst},
     form::tile,
     ops::{
         Nonlinearity,
@@ -24,11 +24,14 @@ fn forms() -> Vec<(Nonlinearity, usize)> {
         .collect()
 }
 
-pub(crate) fn run(device: &Device) -> Result<Outcome> {
+pub(crate) fn run(device: &Device, extent: Extent) -> Result<Outcome> {
     let mut outcome = Outcome::new();
-    for tile in menu(device, tile::PREDICT_MENU) {
+    for (shape, tile) in menu(device, extent, tile::PREDICT_MENU)
+        .into_iter()
+        .enumerate()
+    {
         for (at, &(rows, d, s)) in SIZES.iter().enumerate() {
-            for (f, t) in in_turn(device, &forms(), at) {
+            for (f, t) in in_turn(device, extent, &forms(), [shape, at]) {
                 let map = dense(d, s, f.clone(), 0.3);
                 let mut x = normal(rows, d, 1);
                 away_from_jumps(&map, &mut x);

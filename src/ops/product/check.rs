@@ -2,7 +2,7 @@
 
 use crate::{
     Device, Matrix, Result,
-    check::{EPS, Outcome, menu, normal, poisoned, worst},
+    check::{EPS, Extent, Outcome, menu, normal, poisoned, worst},
     form::tile::{self, Tile},
     ops::product::{self, ProductForm},
 };
@@ -20,9 +20,9 @@ const SHAPES: [(usize, usize, usize); 9] = [
     (1153, 6, 257),
 ];
 
-pub(crate) fn run(device: &Device) -> Result<Outcome> {
+pub(crate) fn run(device: &Device, extent: Extent) -> Result<Outcome> {
     let mut outcome = Outcome::new();
-    let tiles = menu(device, tile::MENU).into_iter();
+    let tiles = menu(device, extent, tile::MENU).into_iter();
     for form in tiles.map(Tile::into).chain([ProductForm::Narrow]) {
         for (rows, k, t) in SHAPES {
             let (a, b) = (normal(rows, k, 1), normal(k, t, 2));

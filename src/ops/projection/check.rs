@@ -2,7 +2,7 @@
 
 use crate::{
     Device, Matrix, Result,
-    check::{EPS, Outcome, SIZES, in_turn, menu, normal, poisoned, worst},
+    check::{EPS, Extent, Outcome, SIZES, in_turn, menu, normal, poisoned, worst},
     form::{DenseForm, tile},
     ops::{
         Nonlinearity,
@@ -32,11 +32,11 @@ const ALONE: [(usize, usize); 8] = [
     (1030, 2049),
 ];
 
-pub(crate) fn run(device: &Device) -> Result<Outcome> {
+pub(crate) fn run(device: &Device, extent: Extent) -> Result<Outcome> {
     let mut outcome = Outcome::new();
-    for tile in menu(device, tile::MENU) {
+    for (shape, tile) in menu(device, extent, tile::MENU).into_iter().enumerate() {
         for (at, &(rows, d, s)) in SIZES.iter().enumerate() {
-            for f in in_turn(device, &Nonlinearity::examples(), at) {
+            for f in in_turn(device, extent, &Nonlinearity::examples(), [shape, at]) {
                 let map = dense(d, s, f.clone(), 0.3);
                 let mut x = normal(rows, d, 1);
                 away_from_jumps(&map, &mut x);

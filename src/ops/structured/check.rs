@@ -2,7 +2,7 @@
 
 use crate::{
     Device, Matrix, Result,
-    check::{EPS, Outcome, normal, norms, poisoned, worst},
+    check::{EPS, Extent, Outcome, normal, norms, poisoned, worst},
     ops::{
         Nonlinearity,
         structured::{self, Mixing, Structured, StructuredMap},
@@ -11,15 +11,15 @@ use crate::{
 };
 use ndarray::Array2;
 
-pub(crate) fn run(device: &Device) -> Result<Outcome> {
+pub(crate) fn run(device: &Device, extent: Extent) -> Result<Outcome> {
     let mut outcome = Outcome::new();
-    features_at_every_length(device, &mut outcome)?;
+    features_at_every_length(device, extent, &mut outcome)?;
     controls(device, &mut outcome)?;
     predictions(device, &mut outcome)?;
     Ok(outcome)
 }
 
-fn features_at_every_length(device: &Device, outcome: &mut Outcome) -> Result<()> {
+fn features_at_every_length(device: &Device, extent: Extent, outcome: &mut Outcome) -> Result<()> {
     for k in 1..=17_u32 {
         let n = 1_usize << k;
         // Rows, d, s: whole and odd depths, one frequency, part of a block, several blocks.
@@ -32,6 +32,9 @@ fn features_at_every_length(device: &Device, outcome: &mut Outcome) -> Result<()
             // Beyond one dispatch only the last step knows the form.
             14 | 16 => &[Nonlinearity::CosSin],
             15 | 17 => &[Nonlinearity::Cos],
+            // Short: each length with one of them, in turn.
+            _ if extent.is_short_on(device) && k % 2 == 0 => &[Nonlinearity::CosSin],
+            _ if extent.is_short_on(device) => &[Nonlinearity::Cos],
             _ => &[Nonlinearity::CosSin, Nonlinearity::Cos],
         };
         for (rows, d, s) in cases {

@@ -3,14 +3,14 @@
 
 use crate::{
     Device, Matrix, Result,
-    check::{EPS, Outcome, normal, norms, poisoned, worst},
+    check::{EPS, Extent, Outcome, normal, norms, poisoned, worst},
     ops::walsh_hadamard::{self, WalshHadamard},
 };
 
 /// Rows of 2 to 2^18 elements.
 const LEVELS: std::ops::RangeInclusive<u32> = 1..=18;
 
-pub(crate) fn run(device: &Device) -> Result<Outcome> {
+pub(crate) fn run(device: &Device, _: Extent) -> Result<Outcome> {
     let mut outcome = Outcome::new();
     for k in LEVELS {
         let n = 1 << k;

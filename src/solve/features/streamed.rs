@@ -231,7 +231,7 @@ mod tests {
     /// A product with the weighted Gram matrix in one pass of chunks, as by all rows at once: of
     /// few targets and of many, on every device.
     #[test]
-    fn a_gram_product_is_that_of_all_rows() {
+    fn a_gram_product_is_that_of_all_rows_on_devices() {
         let build = |features| {
             let map = Fourier::new(Gaussian).features(features);
             map.build(Affine::identity(3)).expect("builds")

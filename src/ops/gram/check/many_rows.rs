@@ -7,7 +7,7 @@
 
 use crate::{
     Device, Matrix, Result,
-    check::{Outcome, menu},
+    check::{Extent, Outcome, menu},
     device::GpuDevice,
     form::tile,
     ops::gram::{self, GramAccumulator, GramSums, Panels, gpu::Form},
@@ -32,12 +32,12 @@ const SOME: usize = 12 * RUN + 100;
 /// Columns and targets: more than a vec4 of each.
 const SIZE: (usize, usize) = (6, 5);
 
-pub(super) fn run(device: &Device, outcome: &mut Outcome) -> Result<()> {
+pub(super) fn run(device: &Device, extent: Extent, outcome: &mut Outcome) -> Result<()> {
     let (d, t) = SIZE;
     let sums = GramAccumulator::new(device, d, t)?;
     compare(device, sums, MANY, outcome)?;
     if let Device::Gpu(gpu) = device {
-        for tile in menu(device, tile::SQUARE_MENU) {
+        for tile in menu(device, extent, tile::SQUARE_MENU) {
             run_in(gpu, Form::Tile(tile), outcome)?;
         }
     }

@@ -1,0 +1,17 @@
+//! What is tested once, for no device has a part in it: draws, laws, formulas, the text of shaders.
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../common/walk.rs"]
+mod walk;
+
+mod alone;
+mod door;
+mod formula;
+mod indices;
+mod sampling;
+mod shaders;
+mod soak;
+mod spirv;
+mod statistics;
+mod structured_statistics;

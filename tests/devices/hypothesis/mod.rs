@@ -1,0 +1,40 @@
+//! Tests of hypothesis: that they err as rarely as they say, that they find what is there, and that
+//! they converge to the exact kernel statistics.
+
+mod conditional;
+mod independence;
+mod laws;
+mod two_sample;
+
+use bochner::seed::{Seed, Stream};
+use ndarray::Array2;
+
+/// Rows of independent standard normal numbers.
+pub(crate) fn normals(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
+    let mut draws = Seed(seed).stream(Stream::Data, 0);
+    Array2::from_shape_simple_fn((rows, columns), || draws.normal())
+}
+
+/// Repetitions that the rate of false alarms is measured over.
+pub(crate) const REPETITIONS: u64 = 500;
+/// The rate that it should be.
+pub(crate) const LEVEL: f64 = 0.05;
+
+/// That a test whose null hypothesis holds rejects it at the rate of its level: as many times in
+/// 500 as a binomial law has within four deviations, 6 to 44.
+pub(crate) fn assert_level(what: &str, rejects: impl Fn(u64) -> bool) {
+    let alarms = (0..REPETITIONS).filter(|&seed| rejects(seed)).count() as f64;
+    let n = REPETITIONS as f64;
+    let deviation = (n * LEVEL * (1.0 - LEVEL)).sqrt();
+    println!("{what}: {alarms} of {n} at {LEVEL}");
+    assert!(
+        (alarms - n * LEVEL).abs() < 4.0 * deviation,
+        "{what}: {alarms} of {n} at level {LEVEL}"
+    );
+}
+
+/// Rows in another order.
+pub(crate) fn shuffled(x: &Array2<f64>, seed: u64) -> Array2<f64> {
+    let order = Seed(seed).stream(Stream::Data, 1).permutation(x.nrows());
+    x.select(ndarray::Axis(0), &order)
+}

@@ -1,0 +1,194 @@
+//! What runs: the tests of each executable, on which adapters, in processes that take about as
+//! long.
+
+use super::Request;
+use super::build::Executable;
+use crate::adapters::Driver;
+use crate::process::{capture, cargo};
+use crate::python;
+use anyhow::Result;
+use std::path::Path;
+use std::process::Command;
+
+/// A process and what is expected of it.
+#[derive(Debug)]
+pub(crate) struct Job {
+    /// As it is told of: the executable, and the driver where there is one.
+    pub(crate) name: String,
+    pub(crate) command: Command,
+    /// What its lines are taken for.
+    pub(crate) kind: Kind,
+    /// Its tests on devices, which begin first, for they take longest.
+    pub(crate) weight: usize,
+}
+
+/// Who runs the tests of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// An executable of Rust's tests, one test after the other.
+    Rust,
+    /// Tests in the documentation, whose times are not told apart.
+    Documentation,
+    /// pytest.
+    Python,
+}
+
+/// What the name of a test holds if it runs on devices.
+const ON_DEVICES: [&str; 2] = ["device", "adapter"];
+
+/// Modules of tests, and tests, that run on the first driver alone: what they compute with are ops,
+/// each of which is held to f64 on every driver, and what puts ops together is the same on all of
+/// them; or they hold text of shaders that drivers do not change.
+const ON_ONE_DRIVER: [&str; 26] = [
+    "chi2",
+    "density",
+    "device::gpu::pipeline",
+    "estimates",
+    "features",
+    "flow",
+    "growing",
+    "growth",
+    "hadamard_sketches",
+    "hypothesis",
+    "identity",
+    "intervals",
+    "kernel_machines",
+    "matrix_free",
+    "metric",
+    "models",
+    "nystrom",
+    "parity::rows_agree_with_f64_however_registers_are_used_on_devices",
+    "projections",
+    "randomized",
+    "search",
+    "sketches",
+    "solve",
+    "spectral",
+    "unsupervised",
+    "warm",
+];
+
+/// Tests of a process at most, where they run once: so that cores finish together.
+const PIECE: usize = 60;
+
+/// The jobs of all executables.
+pub(super) fn of(built: &[Executable], drivers: &[Driver], request: &Request) -> Result<Vec<Job>> {
+    let mut jobs = Vec::new();
+    for executable in built {
+        let listed = capture(
+            Command::new(&executable.path)
+                .args(["--list", "--format", "terse"])
+                .current_dir(&executable.folder),
+        )?;
+        let all = tests(&listed).filter(|name| request.asks_for(name));
+        // The programs that the command line's tests start open devices by themselves.
+        let by_itself = executable.name == "cli/cli";
+        let (on_devices, once): (Vec<&str>, Vec<&str>) =
+            all.partition(|name| !by_itself && runs_on_devices(name));
+        for (at, driver) in drivers.iter().enumerate() {
+            let here = on_devices.iter().copied();
+            let here: Vec<&str> = here
+                .filter(|name| at == 0 || !runs_on_one_driver(name))
+                .collect();
+            if !here.is_empty() {
+                let name = format!("{} on {}", executable.name, driver.name);
+                let mut command = program(executable, &here, request);
+                driver.choose(&mut command);
+                jobs.push(rust(name, command, 1000 + here.len()));
+            }
+        }
+        for (at, piece) in once.chunks(PIECE).enumerate() {
+            let mut command = program(executable, piece, request);
+            if !by_itself {
+                command.env("BOCHNER_TEST_DEVICES", "none");
+            }
+            let name = match once.len() > PIECE {
+                true => format!("{} {}", executable.name, at + 1),
+                false => executable.name.clone(),
+            };
+            jobs.push(rust(name, command, piece.len()));
+        }
+    }
+    Ok(jobs)
+}
+
+fn rust(name: String, command: Command, weight: usize) -> Job {
+    Job {
+        name,
+        command,
+        kind: Kind::Rust,
+        weight,
+    }
+}
+
+/// The tests in the documentation of the library.
+pub(super) fn documentation() -> Job {
+    let mut command = cargo(["test", "--release", "--workspace", "--doc", "--quiet"]);
+    command.env("BOCHNER_DEVICE", "cpu");
+    Job {
+        name: "documentation".into(),
+        command,
+        kind: Kind::Documentation,
+        weight: 500,
+    }
+}
+
+/// The tests of the Python package, which is put together first.
+pub(super) fn python(interpreter: &Path) -> Result<Job> {
+    Ok(Job {
+        name: "python".into(),
+        command: python::tests(interpreter)?,
+        kind: Kind::Python,
+        weight: 2000,
+    })
+}
+
+/// The names in a listing.
+fn tests(listing: &str) -> impl Iterator<Item = &str> {
+    listing
+        .lines()
+        .filter_map(|line| line.strip_suffix(": test"))
+}
+
+fn runs_on_devices(name: &str) -> bool {
+    let function = name.rsplit("::").next().unwrap_or(name);
+    ON_DEVICES.iter().any(|word| function.contains(word))
+}
+
+fn runs_on_one_driver(name: &str) -> bool {
+    let is_of = |room: &&str| {
+        name.strip_prefix(*room)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+    };
+    ON_ONE_DRIVER.iter().any(is_of)
+}
+
+/// An executable with some of its tests, one after the other: as many jobs as there are cores run
+/// side by side, and what a test takes of the processors can be told.
+fn program(executable: &Executable, names: &[&str], request: &Request) -> Command {
+    let mut command = Command::new(&executable.path);
+    command
+        .args(["--test-threads", "1", "--exact"])
+        .args(names)
+        .current_dir(&executable.folder);
+    if request.whole {
+        command.env("BOCHNER_WHOLE", "1");
+    }
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_on_devices_are_told_by_their_names() {
+        let listing = "a::b_on_devices: test\nsrc/x.rs - y (line 3): bench\nc::d: test\n";
+        assert_eq!(
+            tests(listing).collect::<Vec<_>>(),
+            ["a::b_on_devices", "c::d"]
+        );
+        assert!(runs_on_devices("a::every_adapter_opens") && !runs_on_devices("devices::a::b"));
+        assert!(runs_on_one_driver("models::x::y") && !runs_on_one_driver("parity::models"));
+    }
+}

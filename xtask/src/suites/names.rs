@@ -1,0 +1,101 @@
+//! Which targets have tests of a name, read off the source, so that no other is built.
+
+use crate::metadata::collect;
+use crate::process::root;
+use anyhow::{Result, bail};
+use std::fs;
+use std::path::Path;
+
+/// Folders of source, and what cargo builds their tests by.
+const ROOTS: [(&str, &[&str]); 8] = [
+    ("src", &["--lib"]),
+    ("capi/src", &["--lib"]),
+    ("cli/src", &["--bins"]),
+    ("xtask/src", &["--bins"]),
+    ("tests/cpu", &["--test", "cpu"]),
+    ("tests/data", &["--test", "data"]),
+    ("tests/devices", &["--test", "devices"]),
+    ("cli/tests/cli", &["--test", "cli"]),
+];
+
+/// Arguments of `cargo test` that build the tests whose path, `module::function`, holds one of
+/// these names; none build all.
+///
+/// Errs on a name that no test has.
+pub(super) fn targets(names: &[String]) -> Result<Vec<String>> {
+    let mut targets: Vec<&[&str]> = Vec::new();
+    for name in names {
+        let mut found = false;
+        for (folder, arguments) in ROOTS {
+            if has(&root().join(folder), name)? {
+                found = true;
+                if !targets.contains(&arguments) {
+                    targets.push(arguments);
+                }
+            }
+        }
+        if !found {
+            bail!("no test has {name:?} in its name, nor in that of its module");
+        }
+    }
+    let arguments = targets.into_iter().flatten();
+    Ok(arguments.map(|&argument| argument.to_owned()).collect())
+}
+
+/// Whether a test under this folder has the name in its path.
+fn has(folder: &Path, name: &str) -> Result<bool> {
+    let mut files = Vec::new();
+    collect(folder, "rs", &mut files);
+    for file in files {
+        let text = fs::read_to_string(&file)?;
+        let module = module(file.strip_prefix(folder).unwrap_or(&file));
+        if paths(&module, &text).any(|path| path.contains(name)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// `a/b/mod.rs`, `a/b.rs` and `a/b/main.rs` as modules.
+fn module(file: &Path) -> String {
+    let path = file.with_extension("");
+    let parts = path.iter().map(|part| part.to_string_lossy());
+    let parts: Vec<_> = parts
+        .filter(|part| !matches!(part.as_ref(), "mod" | "main" | "lib"))
+        .collect();
+    parts.join("::")
+}
+
+/// The paths of a file's tests; `tests` stands for the module that unit tests lie in.
+fn paths<'t>(module: &'t str, text: &'t str) -> impl Iterator<Item = String> + 't {
+    let mut lines = text.lines().map(str::trim);
+    let inner = match text.contains("mod tests {") {
+        true => "tests::",
+        false => "",
+    };
+    std::iter::from_fn(move || {
+        lines.by_ref().find(|line| *line == "#[test]")?;
+        let function = lines.by_ref().find(|line| line.starts_with("fn "))?;
+        let end = function.find('(').unwrap_or(function.len());
+        Some(format!("{module}::{inner}{}", &function[3..end]))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_are_found_by_module_and_by_name() {
+        let text = "mod tests {\n    #[test]\n    #[cfg(unix)]\n    fn a_b() {\n}}";
+        let found: Vec<_> = paths(&module(Path::new("models/mod.rs")), text).collect();
+        assert_eq!(found, ["models::tests::a_b"]);
+        let own = targets(&["tests_are_found_by_module".to_owned()]).unwrap();
+        assert_eq!(own, ["--bins"]);
+        assert_eq!(
+            targets(&["parity::gram".to_owned()]).unwrap(),
+            ["--test", "devices"]
+        );
+        assert!(targets(&["no test is called so".to_owned()]).is_err());
+    }
+}
