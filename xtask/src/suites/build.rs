@@ -8,6 +8,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 /// A program of tests.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,7 +32,12 @@ pub(super) fn build(targets: &[String]) -> Result<Vec<Executable>> {
     let mut first = Vec::new();
     // Of some tests, the program is asked for adapters alone, and an older one knows them too.
     if targets.is_empty() || !program().exists() {
+        let start = Instant::now();
         first = messages(&mut cargo(["build", "--release"]))?;
+        println!(
+            "the program: built in {:.0} s",
+            start.elapsed().as_secs_f64()
+        );
     }
     let mut tests = cargo(["test", "--release", "--workspace", "--no-run"]);
     if !targets.is_empty() {
