@@ -410,10 +410,14 @@ mod tests {
 
     #[test]
     fn the_shapes_of_short_checks_take_every_branch() {
-        let short: Vec<_> = BRANCHES.iter().flat_map(branches).collect();
-        for tile in MENU.iter().chain(SQUARE_MENU).chain(PREDICT_MENU) {
-            for branch in branches(tile) {
-                assert!(short.contains(&branch), "{branch:?} of {}", tile.name);
+        // Of each menu by itself: a branch that another op has checked is other text here.
+        for menu in [MENU, SQUARE_MENU, PREDICT_MENU] {
+            let short = menu.iter().filter(|tile| BRANCHES.contains(tile));
+            let short: Vec<_> = short.flat_map(branches).collect();
+            for tile in menu {
+                for branch in branches(tile) {
+                    assert!(short.contains(&branch), "{branch:?} of {}", tile.name);
+                }
             }
         }
         // Each of those through workgroup memory is needed.

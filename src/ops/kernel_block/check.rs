@@ -3,6 +3,7 @@
 use crate::{
     Device, Matrix, Result,
     check::{EPS, Extent, Outcome, menu, normal, norms, poisoned, worst},
+    form::tile::{self, Tile},
     kernels::{BlockForm, Kernel, parse},
     ops::kernel_block::{self, KernelBlock, Level},
 };
@@ -66,7 +67,7 @@ pub(crate) fn run(device: &Device, extent: Extent) -> Result<Outcome> {
                     wrongs.push(("a coordinate 1 per cent off", reference(&wrong)));
                 }
             }
-            for tile in menu(device, extent, kernel_block::MENU) {
+            for tile in shapes(device, extent) {
                 let op = KernelBlock::load_with(device, kernel.clone(), y.view(), level, tile)?;
                 let x_nd = Matrix::upload(device, x.view())?;
                 let mut k_nm = poisoned(device, shape.0, op.columns())?;
@@ -83,6 +84,16 @@ pub(crate) fn run(device: &Device, extent: Extent) -> Result<Outcome> {
         }
     }
     Ok(outcome)
+}
+
+/// The tile shapes to check. Through workgroup memory [`tile::BRANCHES`] has one of this menu, with
+/// four rows and columns in registers: a short check takes one with eight of both, which is more
+/// text.
+fn shapes(device: &Device, extent: Extent) -> Vec<Tile> {
+    match extent.is_short_on(device) {
+        true => vec![tile::SHARED_64, tile::DIRECT_8X64],
+        false => menu(device, extent, kernel_block::MENU),
+    }
 }
 
 /// Rows and landmarks at distances where the kernel is neither 0 nor 1; the first landmark is the
