@@ -190,3 +190,23 @@ fn what_cannot_be_tested_is_told_in_one_line() {
     let steps = z.mapv(f64::round);
     on(25).test(&x, &y, &steps).expect("tests");
 }
+
+/// At what the command line and Python take by default: features in pairs, 100 of z, among whose
+/// cosines a slow one is nearly 1 in every row, so that little of their sums is their covariance.
+#[test]
+fn pairs_of_features_keep_the_level() {
+    for features in [50, 100, 200] {
+        assert_level(&format!("{features} paired features"), |seed| {
+            let noise = |k: u64| normals(500, 1, 3 * seed + k);
+            let z = noise(0);
+            let x = z.mapv(f64::sin) + 0.5 * noise(1);
+            let y = &z * &z + 0.5 * noise(2);
+            let map = Fourier::new(Gaussian).features(features);
+            let test = ConditionalIndependence::on(map)
+                .bandwidth(Bandwidth::Median)
+                .seed(Seed(seed))
+                .device(&Device::cpu());
+            test.test(&x, &y, &z).expect("tests").outcome.rejects(LEVEL)
+        });
+    }
+}
