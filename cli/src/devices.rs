@@ -115,7 +115,7 @@ fn adapter_text(adapter: &AdapterReport, text: &mut String) {
         "units",
         match &adapter.units {
             Ok(side) => format!(
-                "{side} x {side} of f16, summed in f32, for projections; --exact leaves them out"
+                "{side} x {side} of f16, summed in f32; used where BOCHNER_UNITS asks for them"
             ),
             Err(why) => format!("none: {why}; projections are computed in f32"),
         },

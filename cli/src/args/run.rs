@@ -9,11 +9,7 @@ use crate::{
     report::{Console, OutputArgs, Report, counted},
 };
 use anyhow::Result;
-use bochner::{
-    Device, DeviceChoice, Run,
-    data::AtomicFile,
-    device::{CpuDevice, MatrixUnits},
-};
+use bochner::{Device, DeviceChoice, Run, data::AtomicFile, device::CpuDevice};
 use clap::Args;
 use indicatif::BinaryBytes;
 use std::path::{Path, PathBuf};
@@ -29,9 +25,6 @@ pub(crate) struct DeviceArgs {
     /// Threads on the CPU, no more than there are cores [default: one per core]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     threads: Option<usize>,
-    /// Compute all products in f32, and none on a GPU's matrix units
-    #[arg(long)]
-    exact: bool,
 }
 
 /// Where and how to run, and what to print.
@@ -94,9 +87,6 @@ impl DeviceArgs {
             console.note(&format!("{note}; use --device gpu to make this an error"));
         }
         console.detail(&format!("device: {}", device.describe()));
-        if let (true, Device::Gpu(gpu)) = (self.exact, &device) {
-            gpu.use_units(MatrixUnits::None);
-        }
         Ok(device)
     }
 }

@@ -287,7 +287,7 @@ async fn open_with_later(
         ))
     })?;
     let saved = SavedPipelines::load(&device, &adapter.get_info(), cache);
-    let units = units::Units::of(report.kind)?;
+    let units = units::Units::usual()?;
     Ok(GpuDevice::new(device, queue, (report, units), saved))
 }
 

@@ -1,7 +1,7 @@
 //! Matrix units, which multiply f16 and sum in f32: what an adapter lists of them, and whether they
 //! were seen to work.
 
-use super::{AdapterKind, GpuDevice, lock};
+use super::{GpuDevice, lock};
 use crate::{Error, Result};
 use std::{
     collections::HashMap,
@@ -87,10 +87,10 @@ fn of_list(
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum MatrixUnits {
-    /// Nothing: every product is of f32.
+    /// Nothing: every product is of f32. What a device begins with, for no GPU has shown a gain.
     None,
     /// Projections of maps of more than 64 columns, where two products of f16 stand for one of f32,
-    /// or one where f16 holds x. What a GPU begins with.
+    /// or one where f16 holds x.
     Projections,
     /// Gram sums, too, where three stand for one.
     All,
@@ -121,13 +121,11 @@ pub(super) struct Units {
 }
 
 impl Units {
-    /// As `BOCHNER_UNITS` says, else for projections, and those of a software adapter for nothing:
-    /// they are loops as any others there. Errors on other words.
-    pub(super) fn of(kind: AdapterKind) -> Result<Self> {
+    /// As `BOCHNER_UNITS` says, else for nothing. Errors on other words.
+    pub(super) fn usual() -> Result<Self> {
         let used = match std::env::var("BOCHNER_UNITS") {
             Ok(text) => text.parse()?,
-            Err(_) if kind == AdapterKind::Software => MatrixUnits::None,
-            Err(_) => MatrixUnits::Projections,
+            Err(_) => MatrixUnits::None,
         };
         Ok(Self {
             used: AtomicU8::new(used as u8),
@@ -138,14 +136,14 @@ impl Units {
 
 impl GpuDevice {
     /// What maps that are loaded and sums that begin from now on use matrix units for, where the
-    /// adapter has some that work: [`MatrixUnits::Projections`] on a GPU and nothing on a software
-    /// adapter until something else is said, here or in the environment as `BOCHNER_UNITS`.
+    /// adapter has some that work: nothing until something else is said, here or in the environment
+    /// as `BOCHNER_UNITS`.
     ///
     /// ```
     /// use bochner::{Device, DeviceChoice, device::MatrixUnits};
     /// let (device, _) = Device::open(&DeviceChoice::Auto)?;
     /// if let Device::Gpu(gpu) = &device {
-    ///     gpu.use_units(MatrixUnits::None);
+    ///     gpu.use_units(MatrixUnits::Projections);
     /// }
     /// # Ok::<(), bochner::Error>(())
     /// ```
