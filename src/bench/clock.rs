@@ -118,8 +118,6 @@ fn measure_within(
         }
         estimate = one(device, job)?;
     }
-    // A race of tuning amid what is timed would be timed with it.
-    let _held = device.as_gpu().map(|gpu| gpu.choices().hold());
     let times = ((seconds / estimate.max(1e-9)) as usize).clamp(LEAST, MOST);
     if let Some(gpu) = device.as_gpu()
         && gpu.has_timestamps()

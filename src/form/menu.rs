@@ -2,17 +2,17 @@
 
 use super::{Race, Tuned, race};
 use crate::{
-    Error, Result,
+    Result,
     device::{GpuDevice, gpu::AdapterKind},
 };
-use std::{fmt, sync::LazyLock};
+use std::fmt;
 
 /// One way among those that give the same results: known by its name, to people and on disk.
 pub trait Way: Copy + PartialEq + fmt::Debug + Sync + 'static {
     /// Its name in benchmark tables.
     fn name(&self) -> &'static str;
 
-    /// Errors with [`Error::Unsupported`] where the adapter cannot.
+    /// Errors with [`Error::Unsupported`](crate::Error::Unsupported) where the adapter cannot.
     fn check(&self, _gpu: &GpuDevice) -> Result<()> {
         Ok(())
     }
@@ -83,13 +83,6 @@ pub struct Menu<W: 'static> {
 /// Draws the data of a race.
 pub type Open<W> = fn(&GpuDevice, Class) -> Result<Box<dyn Race<W>>>;
 
-/// Operations of a class in one process after which its ways are measured.
-const ENOUGH: f64 = 1e13;
-
-/// Whether measuring may happen by itself: unless `BOCHNER_TUNE` is `off`.
-static ALLOWED: LazyLock<bool> =
-    LazyLock::new(|| std::env::var_os("BOCHNER_TUNE").is_none_or(|v| v != "off"));
-
 impl<W: Way> Menu<W> {
     /// The class of a shape.
     pub fn class(&self, shape: Shape) -> Class {
@@ -115,30 +108,6 @@ impl<W: Way> Menu<W> {
             }
         })
     }
-
-    /// Counts the work of a shape that is about to be done, and measures the ways of its class once
-    /// that is worth it. Errors when the device does; a measurement that cannot be taken leaves the
-    /// default.
-    pub fn worked(&self, gpu: &GpuDevice, shape: Shape, operations: f64) -> Result<()> {
-        // Not in the middle of a measurement: timestamps are taken by one at a time.
-        if gpu.is_software() || operations == 0.0 || !*ALLOWED || gpu.is_timing() {
-            return Ok(());
-        }
-        let class = self.class(shape);
-        let (op, name, choices) = (self.op, class.name(), gpu.choices());
-        if !choices.worked(op, name, operations, ENOUGH) || choices.has(op, name) {
-            return Ok(());
-        }
-        match self.tune(gpu, class) {
-            Ok(times) => log::info!("{op} {name} on {}: {}", gpu.describe(), times.winner),
-            Err(error @ (Error::OutOfMemory { .. } | Error::Unsupported(_))) => {
-                log::info!("{op} {name} on {} is not tuned: {error}", gpu.describe());
-            }
-            // A fault of the device, perhaps of work that was recorded before.
-            Err(error) => return Err(error),
-        }
-        Ok(())
-    }
 }
 
 /// A menu of any ways, which are known by their names alone.
@@ -160,9 +129,9 @@ pub trait Contest: Sync {
 
     /// Times the ways of a class on data of its own, some milliseconds each, and keeps the fastest
     /// in memory and in the cache. Errors when the device does, or has no memory left, and with
-    /// [`Error::Unsupported`] where the adapter leaves no choice; the default then stays. Other
-    /// threads may use the device meanwhile; they make the times longer, and the choice perhaps
-    /// another.
+    /// [`Error::Unsupported`](crate::Error::Unsupported) where the adapter leaves no choice; the
+    /// default then stays. Other threads may use the device meanwhile; they make the times longer,
+    /// and the choice perhaps another.
     fn tune(&self, gpu: &GpuDevice, class: Class) -> Result<Tuned>;
 }
 

@@ -2,10 +2,9 @@
 //! that was measured there.
 //!
 //! All ways of a menu sum in one order, so tuning changes no result by more than a driver's own
-//! freedom in the last places. It happens by itself once 10^13 operations of a class were done in a
-//! process (what was done is then worth the time), on adapters that are no software and unless
-//! `BOCHNER_TUNE` is `off`; or when asked for ([`Contest::tune`], `bochner bench --tune`). The
-//! winner is kept for the adapter, its driver and this version, see the README on `BOCHNER_CACHE`.
+//! freedom in the last places. It happens when asked for ([`Contest::tune`], `bochner bench
+//! --tune`), never in the middle of a call. The winner is kept for the adapter, its driver and this
+//! version, see the README on `BOCHNER_CACHE`.
 //!
 //! [`Contest::tune`]: super::Contest::tune
 

@@ -78,11 +78,7 @@ impl GramAccumulator {
         let tile = Form::Tile(MENU.choice(gpu, menu::shape(features)));
         let units = units::chosen(gpu, features, targets)?;
         let form = units.map_or(tile, Form::Units);
-        let mut sums = Self::on(gpu, (features, targets), form, Panels::on(gpu, form))?;
-        if let (Loaded::Gpu(sums), Form::Tile(_)) = (&mut sums.loaded, form) {
-            sums.count();
-        }
-        Ok(sums)
+        Self::on(gpu, (features, targets), form, Panels::on(gpu, form))
     }
 
     /// As [`Self::new`], on the matrix units of a GPU, cut into these panels. Errors with

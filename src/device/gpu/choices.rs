@@ -3,10 +3,7 @@
 
 use super::{AdapterReport, lock};
 use crate::device::cache::Cache;
-use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
-    sync::Mutex,
-};
+use std::{collections::BTreeMap, sync::Mutex};
 
 /// The name of the cached file.
 const NAME: &str = "tiles";
@@ -28,22 +25,8 @@ type Chosen = BTreeMap<String, BTreeMap<String, String>>;
 struct State {
     /// `None` until the disk was looked at.
     chosen: Option<Chosen>,
-    /// Operations done in each class, and the classes that somebody has begun to measure.
-    work: HashMap<(&'static str, &'static str), f64>,
-    begun: BTreeSet<(&'static str, &'static str)>,
     /// Taken instead of every choice.
     forced: Option<String>,
-    /// How many [`Held`] there are.
-    held: usize,
-}
-
-/// While it lives nobody is told to measure: somebody else does.
-pub(crate) struct Held<'a>(&'a Choices);
-
-impl Drop for Held<'_> {
-    fn drop(&mut self) {
-        lock(&self.0.state).held -= 1;
-    }
 }
 
 fn look<'a>(chosen: &'a Chosen, op: &str, class: &str) -> Option<&'a str> {
@@ -81,11 +64,6 @@ impl Choices {
         look(chosen, op, class).map(str::to_owned)
     }
 
-    /// Whether something was chosen for a class.
-    pub(crate) fn has(&self, op: &str, class: &str) -> bool {
-        self.get(op, class).is_some()
-    }
-
     /// Keeps a choice, beside those that other processes have stored meanwhile.
     pub(crate) fn set(&self, op: &str, class: &str, choice: &str) {
         let mut state = lock(&self.state);
@@ -102,27 +80,6 @@ impl Choices {
             }
         }
         self.cache.store(NAME, &self.key, text.as_bytes());
-    }
-
-    /// Adds to the work of a class; true for the one caller that finds it to be `enough` and should
-    /// measure now.
-    pub(crate) fn worked(
-        &self,
-        op: &'static str,
-        class: &'static str,
-        operations: f64,
-        enough: f64,
-    ) -> bool {
-        let mut state = lock(&self.state);
-        let work = state.work.entry((op, class)).or_insert(0.0);
-        *work += operations;
-        *work >= enough && state.held == 0 && state.begun.insert((op, class))
-    }
-
-    /// Until what it returns is dropped, [`Self::worked`] counts and tells nobody to measure.
-    pub(crate) fn hold(&self) -> Held<'_> {
-        lock(&self.state).held += 1;
-        Held(self)
     }
 
     /// Takes one choice for all classes that know it, or none again.
@@ -168,17 +125,6 @@ mod tests {
     }
 
     #[test]
-    fn nobody_measures_amid_a_measurement() {
-        let folder = tempfile::tempdir().unwrap();
-        let choices = choices(folder.path(), "1.0");
-        let held = choices.hold();
-        assert!(!choices.worked("op", "a b", 2.0, 1.0));
-        drop(held);
-        assert!(choices.worked("op", "a b", 0.0, 1.0));
-        assert!(!choices.worked("op", "a b", 2.0, 1.0));
-    }
-
-    #[test]
     fn choices_outlive_the_process_for_their_driver_only() {
         let folder = tempfile::tempdir().unwrap();
         let first = choices(folder.path(), "1.0");
@@ -216,14 +162,5 @@ mod tests {
                 Some("z")
             );
         }
-    }
-
-    #[test]
-    fn one_caller_measures_once_enough_was_done() {
-        let folder = tempfile::tempdir().unwrap();
-        let choices = choices(folder.path(), "1.0");
-        let asked = [6.0, 6.0, 6.0].map(|work| choices.worked("op", "a", work, 10.0));
-        assert_eq!(asked, [false, true, false]);
-        assert!(!choices.worked("op", "b", 6.0, 10.0));
     }
 }

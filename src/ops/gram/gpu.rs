@@ -3,8 +3,7 @@
 //! for the next.
 
 use super::{
-    BLOCK_ROWS, GramSums, MENU, Panels,
-    menu::shape,
+    BLOCK_ROWS, GramSums, Panels,
     packed::tile_count,
     panels::{self, Panel},
     targets::{self, TargetSums},
@@ -168,8 +167,6 @@ pub(super) struct Sums {
     /// Z'Y, unless targets are so many that they are columns of tiles.
     pub(super) beside: Option<TargetSums>,
     pub(super) waiting: Waiting,
-    /// Whether the work counts towards tuning, which serves the sums that begin after it.
-    counts: bool,
 }
 
 impl Sums {
@@ -214,7 +211,6 @@ impl Sums {
             partial: (split > 0).then(partial).transpose()?,
             beside,
             waiting: Waiting::new(gpu, features, targets)?,
-            counts: false,
         })
     }
 
@@ -230,18 +226,9 @@ impl Sums {
         }
     }
 
-    /// Counts the work towards tuning from now on.
-    pub(super) fn count(&mut self) {
-        self.counts = true;
-    }
-
     /// Records the sums of some rows of a chunk. Blocks are those of all rows so far, however they
     /// came.
     pub(super) fn add(&mut self, z_nd: &Matrix, y_nt: &Matrix, rows: Range<usize>) -> Result<()> {
-        if self.counts {
-            let work = rows.len() as f64 * (self.features * self.features) as f64;
-            MENU.worked(&self.gpu, shape(self.features), work)?;
-        }
         let first = match self.waiting.rows() {
             0 => rows.start,
             there => rows.end.min(rows.start + BLOCK_ROWS - there),

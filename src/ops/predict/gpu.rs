@@ -95,9 +95,6 @@ pub(super) fn run(map: &Map, x_nd: &Matrix, beta_dt: &Matrix, y_nt: &mut Matrix)
         DenseForm::Few { .. } => return few_rows(map, x_nd, beta_dt, y_nt),
         DenseForm::Units { .. } => MENU.choice(gpu, shape(map, rows)),
     };
-    if map.forced.is_none() {
-        MENU.worked(gpu, shape(map, rows), map.row_work() * rows as f64)?;
-    }
     // Blocks of rows run one after another: each has to fill the adapter. Splits show in the order
     // of sums, which no clock decides on.
     let block = fixed_block_rows(rows, row_work(map));

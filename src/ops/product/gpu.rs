@@ -95,10 +95,6 @@ pub(in crate::ops) fn into_rows(
     c_row0: usize,
 ) -> Result<()> {
     let form = form(gpu, a_nk, b_kt);
-    if let ProductForm::Dense(DenseForm::Tile(_)) = form {
-        // Tiles are what tuning is about.
-        MENU.worked(gpu, shape(a_nk, b_kt), work(a_nk, b_kt))?;
-    }
     run_as(gpu, a_nk, b_kt, c_nt, form, c_row0)
 }
 

@@ -157,10 +157,6 @@ impl Map {
 
     fn tiled(&self, tile: Tile, x_nd: &Matrix, z_nd: &mut Matrix) -> Result<()> {
         let (gpu, rows, row_work) = (&self.gpu, x_nd.rows(), self.row_work());
-        // A form that a caller chose says nothing about what to tune for.
-        if self.forced.is_none() {
-            MENU.worked(gpu, self.shape(rows), row_work * rows as f64)?;
-        }
         let mut params = Params {
             rows: narrow(rows)?,
             depth4: narrow(self.depth.div_ceil(4))?,

@@ -2,10 +2,9 @@
 //! rows first and then in passes over levels that lie far apart.
 
 use super::{
-    MENU, WalshHadamard,
+    WalshHadamard,
     exchange::{self, SUBGROUP_OP},
     layout::{Params, of_both, strided_invocations, strided_variant, whole},
-    menu,
 };
 use crate::{
     Result,
@@ -121,10 +120,6 @@ impl WalshHadamard {
         in_place: bool,
         y_nd: &Matrix,
     ) -> Result<(&'static Op, u32, Variant)> {
-        if self.exchange.is_none() && self.has_choice() {
-            let shape = menu::shape(y_nd.rows(), self.len());
-            MENU.worked(gpu, shape, moved(y_nd))?;
-        }
         let exchange = self.exchange(y_nd.device(), y_nd.rows());
         if let Some(exchange) = exchange {
             exchange.check(gpu)?;
