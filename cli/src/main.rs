@@ -27,6 +27,7 @@ mod predict;
 mod progress;
 mod report;
 mod reproduce;
+mod show;
 mod verdict;
 
 use anyhow::Result;
@@ -66,6 +67,8 @@ enum Command {
     Predict(predict::Args),
     /// Score a fitted model: accuracy, or RMSE and relative error
     Evaluate(evaluate::Args),
+    /// Say what a model file holds: what it takes and gives, how it was chosen, what matters to it
+    Show(show::Args),
     /// Write a fitted model as an ONNX file, which other runtimes predict with
     Export(export::Args),
     /// Measure a device's ceilings and every op against them; with --check, every op against f64 on
@@ -118,6 +121,7 @@ impl Command {
             Self::Merge(args) => Some(args.run.output()),
             Self::Predict(args) => Some(args.run.output()),
             Self::Evaluate(args) => Some(args.run.output()),
+            Self::Show(args) => Some(&args.output),
             Self::Export(args) => Some(&args.report),
             Self::Bench(args) => Some(&args.output),
             Self::KernelError(args) => Some(args.run.output()),
@@ -163,6 +167,7 @@ fn run(command: Command) -> Result<()> {
         Command::Merge(args) => merge::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
+        Command::Show(args) => show::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::KernelError(args) => kernel_error::run(&args),

@@ -37,6 +37,7 @@ mod rows;
 mod search;
 mod shards;
 mod standardize;
+mod show;
 mod tables;
 mod usage;
 

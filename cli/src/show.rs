@@ -1,0 +1,167 @@
+//! `bochner show`: what a model file holds.
+
+use crate::report::{OutputArgs, Report, Value, counted, six_digits};
+use anyhow::Result;
+use bochner::{
+    Error,
+    models::{LinearModel, Probabilities},
+    solve::Targets,
+};
+use std::path::PathBuf;
+
+/// Names that are printed of many.
+const NAMED: usize = 8;
+
+/// Arguments of `bochner show`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: bochner show digits.model")]
+pub(crate) struct Args {
+    /// A model that `bochner fit` wrote, or Python or the library
+    model: PathBuf,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// Reads the model and says what it is, what it takes, what it gives and how it was chosen.
+pub(crate) fn run(args: &Args) -> Result<()> {
+    let bytes = std::fs::metadata(&args.model).map_err(|e| Error::io(&args.model, e))?;
+    let model = LinearModel::load(&args.model)?;
+    let mut report = Report::default();
+    report.line("learner", model.learner.as_str());
+    report.set("learner", model.learner.as_str());
+    report.line("map", model.map.describe());
+    report.set("map", model.map.describe());
+    report.set("features", model.map.output_dim());
+    taken(&model, &mut report);
+    given(&model, &mut report);
+    chosen(&model, &mut report);
+    importance(&model, &mut report);
+    report.line("rows", counted(model.rows, "row"));
+    report.set("rows", model.rows);
+    report.line("device", format!("fitted on {}", model.device));
+    report.set("device", model.device.as_str());
+    report.line("size", counted(bytes.len(), "byte"));
+    report.set("bytes", bytes.len());
+    report.print(args.output.json)
+}
+
+/// Some of many names.
+fn few(names: &[String]) -> String {
+    let named = names.iter().take(NAMED).cloned().collect::<Vec<_>>();
+    let more = names.len().saturating_sub(NAMED);
+    match more {
+        0 => named.join(", "),
+        more => format!("{}, and {more} more", named.join(", ")),
+    }
+}
+
+/// The columns of rows that it takes.
+fn taken(model: &LinearModel, report: &mut Report) {
+    let columns = model.map.input_dim();
+    let count = counted(columns as u64, "column");
+    let text = match (&model.schema, &model.column_names) {
+        (Some(schema), _) => format!("{count}, made of {schema}"),
+        (None, Some(names)) => format!("{count}: {}", few(names)),
+        (None, None) => count,
+    };
+    report.line("takes", text);
+    report.set("columns", columns);
+    report.set("column_names", model.column_names.clone());
+    report.set("schema", model.schema.as_ref().map(ToString::to_string));
+}
+
+/// What it predicts, and what it can say beside that.
+fn given(model: &LinearModel, report: &mut Report) {
+    let names = model.target_names.clone().unwrap_or_default();
+    let of = match names.is_empty() {
+        true => String::new(),
+        false => format!(" of {}", few(&names)),
+    };
+    let text = match (&model.targets, &model.class_names) {
+        (Targets::Real { columns: 0, .. }, _) => "what it finds in rows without targets".into(),
+        (Targets::Real { columns, .. }, _) => {
+            format!("{}{of}", counted(*columns as u64, "amount"))
+        }
+        (Targets::Classes(labels), names) => {
+            let labels = || labels.iter().map(ToString::to_string).collect();
+            let names = names.clone().unwrap_or_else(labels);
+            format!("{} classes{of}: {}", names.len(), few(&names))
+        }
+    };
+    report.line("gives", text);
+    let task = match &model.targets {
+        Targets::Real { columns: 0, .. } => "rows",
+        Targets::Real { .. } => "regression",
+        Targets::Classes(_) => "classification",
+    };
+    report.set("task", task);
+    report.set("target_names", model.target_names.clone());
+    report.set("classes", classes(model));
+    let probabilities = model.probabilities.as_ref().map(|how| match how {
+        Probabilities::Softmax => "softmax",
+        Probabilities::Sigmoids { .. } => "sigmoids",
+        Probabilities::Tempered { .. } => "tempered",
+        Probabilities::Averaged => "averaged",
+    });
+    let calibrated = model
+        .conformal
+        .as_ref()
+        .map(bochner::models::Conformal::rows);
+    let mut beside: Vec<String> = probabilities
+        .iter()
+        .map(|_| "probabilities".into())
+        .collect();
+    beside.extend(model.spread.iter().map(|_| "deviations".into()));
+    beside.extend(calibrated.map(|rows| format!("intervals calibrated on {rows} rows")));
+    if !beside.is_empty() {
+        report.line("beside", beside.join(", "));
+    }
+    report.set("probabilities", probabilities);
+    report.set("calibration_rows", calibrated);
+}
+
+fn classes(model: &LinearModel) -> Value {
+    match (&model.targets, &model.class_names) {
+        (_, Some(names)) => names.as_slice().into(),
+        (Targets::Classes(labels), None) => labels.as_slice().into(),
+        _ => Value::Null,
+    }
+}
+
+/// What the fit chose and found.
+fn chosen(model: &LinearModel, report: &mut Report) {
+    if model.lambda > 0.0 {
+        let of = model.lambda_curve.as_ref().map(|curve| curve.points.len());
+        let of = of.map_or(String::new(), |count| {
+            format!(", of {count} that were tried")
+        });
+        report.line("lambda", format!("{}{of}", six_digits(model.lambda)));
+    }
+    report.set("lambda", model.lambda);
+    for (name, &value) in &model.facts {
+        report.line(name.replace('_', " "), six_digits(value));
+        report.set(name, value);
+    }
+}
+
+/// The columns that matter most, where the fit knows.
+fn importance(model: &LinearModel, report: &mut Report) {
+    let shares = match (&model.metric, &model.leaf_importance) {
+        (Some(metric), _) => metric.importance(),
+        (None, Some(shares)) => shares,
+        (None, None) => return,
+    };
+    let name = |j: usize| match &model.column_names {
+        Some(names) => names[j].clone(),
+        None => j.to_string(),
+    };
+    let mut columns: Vec<(usize, f64)> = shares.iter().copied().enumerate().collect();
+    columns.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    let percent = |&(j, share): &(usize, f64)| format!("{} {:.1} %", name(j), 100.0 * share);
+    let shown: Vec<String> = columns.iter().map(percent).collect();
+    report.line("importance", few(&shown));
+    let all = columns
+        .iter()
+        .map(|&(j, share)| serde_json::json!({ "column": name(j), "importance": share }));
+    report.set("importance", all.collect::<Vec<Value>>());
+}

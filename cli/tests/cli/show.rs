@@ -1,0 +1,78 @@
+//! `bochner show`: what a model file holds.
+
+use crate::{bochner, digits, here};
+use std::fs;
+
+#[test]
+fn a_model_says_what_it_is() {
+    let here = here();
+    let at = here.path();
+    let fit = format!("fit {} --target label --device cpu -q", digits());
+    let options = "--features 64 --lambda 1e-4 --probabilities -o digits.model";
+    bochner(at, &format!("{fit} {options}"), &[]).ok();
+    let shown = bochner(at, "show digits.model --json", &[]).json();
+    for (key, value) in [
+        ("learner", serde_json::json!("ridge")),
+        ("task", serde_json::json!("classification")),
+        ("features", 64.into()),
+        ("columns", 64.into()),
+        ("lambda", 1e-4.into()),
+        ("probabilities", "tempered".into()),
+        ("target_names", serde_json::json!(["label"])),
+        ("classes", (0..10).map(f64::from).collect()),
+    ] {
+        assert_eq!(shown[key], value, "{key} of {shown}");
+    }
+    assert_eq!(shown["rows"], 1797);
+    let bytes = fs::metadata(at.join("digits.model")).expect("is there");
+    assert_eq!(shown["bytes"], bytes.len());
+    let said = bochner(at, "show digits.model", &[]).ok().stdout;
+    for part in [
+        "fourier",
+        "10 classes of label: 0, 1",
+        "1,797 rows",
+        "probabilities",
+    ] {
+        assert!(said.contains(part), "no {part:?} in {said}");
+    }
+}
+
+/// Names of columns and classes, the choice of a penalty, a metric that was learnt, intervals.
+#[test]
+fn what_a_fit_found_is_shown() {
+    let here = here();
+    let at = here.path();
+    let mut text = String::from("dull,telling,price\n");
+    for i in 0..300 {
+        let (dull, telling) = (i * 37 % 101, f64::from(i * 53 % 97) / 20.0);
+        text.push_str(&format!("{dull},{telling},{}\n", telling.sin()));
+    }
+    fs::write(at.join("t.csv"), text).expect("writes");
+    let fit = "fit t.csv --target price --device cpu -q --features 100";
+    let options = "--metric diagonal --calibrate 0.2 -o t.model";
+    bochner(at, &format!("{fit} {options}"), &[]).ok();
+    let shown = bochner(at, "show t.model --json", &[]).json();
+    assert_eq!(
+        shown["column_names"],
+        serde_json::json!(["dull", "telling"])
+    );
+    assert_eq!(shown["importance"][0]["column"], "telling");
+    assert!(shown["importance"][0]["importance"].as_f64() > Some(0.9));
+    assert_eq!(shown["task"], "regression");
+    let kept_back = shown["calibration_rows"].as_u64();
+    assert!(
+        kept_back.is_some_and(|rows| (40..80).contains(&rows)),
+        "{shown}"
+    );
+    let said = bochner(at, "show t.model", &[]).ok().stdout;
+    for part in [
+        "2 columns: dull, telling",
+        "1 amount of price",
+        "importance",
+        "intervals",
+    ] {
+        assert!(said.contains(part), "no {part:?} in {said}");
+    }
+    bochner(at, "show t.csv", &[]).fails(&["t.csv"]);
+    bochner(at, "show nothing.model", &[]).fails(&["nothing.model"]);
+}
