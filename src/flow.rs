@@ -17,3 +17,4 @@ pub(crate) use plan::RowNeeds;
 pub(crate) use portions::Portions;
 pub(crate) use read::{for_each_chunk, watch_chunks};
 pub use run::Run;
+pub(crate) use run::RunSettings;

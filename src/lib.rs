@@ -24,6 +24,7 @@
 //! |---|---|
 //! | [`prelude`] | what most programs need |
 //! | [`models`] | learners, such as [`Ridge`](models::Ridge), and the models that they give |
+//! | [`job`] | a fit from end to end, in stages: what every door fills in |
 //! | [`features`] | the maps: Fourier, Fastfood, SORF, Nystrom and more; scales, bandwidths |
 //! | [`metric`] | which directions of the rows matter to a model |
 //! | [`kernels`] | exact k(x, y) and spectral measures; a kernel of your own is one trait |
@@ -58,6 +59,7 @@ mod flow;
 #[doc(hidden)]
 pub mod form;
 pub mod hypothesis;
+pub mod job;
 pub mod kernels;
 mod linalg;
 pub mod models;

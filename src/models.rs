@@ -43,7 +43,6 @@ mod returning;
 mod ridge;
 mod scores;
 mod search;
-mod setup;
 mod spectral;
 mod stagewise;
 mod state;
@@ -88,7 +87,6 @@ pub use ridge::{FitOptions, FitTimes, Ridge, RidgeClassifier, RidgeOptions, Solv
 pub use scores::Scores;
 use search::Plan;
 pub use search::{Budget, Enough, Found, Search, SearchData, Size, Trial};
-pub(crate) use setup::Setup;
 pub use spectral::{
     SpectralClustering, SpectralClusteringOptions, SpectralEmbedding, SpectralEmbeddingOptions,
 };

@@ -72,7 +72,7 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     let options = TwoSampleOptions { null, seed };
     let (found, seconds) = console.timed(|| {
         let run = watched(&run, "test", &survey, &console);
-        options.test(built.map.as_ref(), &mut pooled, run)
+        options.test(built.drawn.map.as_ref(), &mut pooled, run)
     })?;
     report.seconds("test", seconds);
     report.throughput(survey.rows, seconds);

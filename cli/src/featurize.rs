@@ -92,7 +92,7 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     )?;
     report.seconds("map", seconds);
     let _writing = writing();
-    let columns = built.map.output_dim();
+    let columns = built.drawn.map.output_dim();
     let mut kept = args.kept(&built, &run)?;
     let (file, done) = match &kept {
         Some(kept) => {
@@ -115,7 +115,7 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
             let run = run.clone().progress(bar.follow_from(rows));
             let mut piece = pieces.piece(rows, step);
             let mut behind = WriteBehind::new(writer)?;
-            let map = built.map.as_ref();
+            let map = built.drawn.map.as_ref();
             let more = match args.data.drops_rows() {
                 false => features::featurize_behind(map, &mut piece, run, &mut behind)?,
                 true => {
@@ -168,7 +168,7 @@ impl Args {
         };
         let mut given = given::options(&[]);
         given.insert("file".into(), given::file(&self.input)?);
-        given.insert("map".into(), built.map.describe());
+        given.insert("map".into(), built.drawn.map.describe());
         given.insert("device".into(), run.device.describe());
         Ok(Some(Progress::open(folder, given, 1)?))
     }

@@ -10,6 +10,7 @@ mod lengthscales;
 mod losses;
 mod parts;
 mod plan;
+mod refused;
 mod remaining;
 mod rows;
 mod search;
@@ -22,20 +23,18 @@ use crate::{
     checkpoint::CheckpointArgs,
     evaluate::score,
     interrupt::writing,
-    map::{BuiltMap, KernelArgs, MapArgs},
+    map::{BuiltMap, MapArgs, hint},
     outputs::keep_apart,
     report::{Console, Report, Usage, counted},
 };
 use anyhow::Result;
 use bochner::{
-    Run, Step,
+    Step,
     analysis::rudi_rosasco,
-    data::{AtomicFile, ChunkSource, Schema, Survey, TargetUse},
-    features::Standardize,
-    models::{
-        ClassWeights, Conformal, Fit, FitData, Lambda, LinearModel, WithClassWeights,
-        WithProbabilities,
-    },
+    data::{AtomicFile, ChunkSource, Schema, TargetUse},
+    features::{Bandwidth, MapBuilder, Standardize},
+    job::{DrawnMap, Job, Preparation, Rows, check_weights},
+    models::{Conformal, Fit, Lambda, LinearModel},
     seed::Seed,
     solve::Targets,
 };
@@ -47,7 +46,7 @@ pub(crate) use parts::{Shard, of_sums};
 use remaining::Remaining;
 use search::SearchArgs;
 use sources::{Source, Sources};
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 use task::Task;
 
 /// Arguments of `bochner fit`.
@@ -101,23 +100,42 @@ pub(crate) struct Args {
 }
 
 impl Args {
+    /// The job that the options ask for, of this map.
+    fn job<'a>(&self, chosen: &'a Chosen, map: Arc<dyn MapBuilder>) -> Job<&'a dyn Fit> {
+        let kernel = &self.map.kernel;
+        let searches = self.search.is_wanted(&self.map);
+        let job = Job::of(chosen.fit.as_ref(), map.clone());
+        Job {
+            preparation: Preparation {
+                map,
+                bandwidth: Some(kernel.bandwidth()),
+                standardize: kernel.standardize().unwrap_or(Standardize::Auto),
+                seed: Some(Seed(kernel.seed)),
+            },
+            probabilities: chosen.probabilities,
+            class_weights: chosen.class_weights.clone(),
+            calibrate: self.calibrate,
+            search: searches.then(|| self.search.search(&self.map, chosen)),
+            leaves: self.search.leaves,
+            ..job
+        }
+    }
+
     /// From a map that is drawn to a model.
     fn fit(
         &self,
-        built: BuiltMap,
-        train: &mut Source,
-        survey: &Survey,
-        (chosen, targets): (&Chosen, Targets),
-        (run, console): (&Run, &Console),
+        job: &Job<&dyn Fit>,
+        (drawn, iterates): (DrawnMap, bool),
+        mut rows: Rows<'_>,
+        console: &Console,
     ) -> Result<LinearModel> {
-        let iterates = chosen.iterates;
+        let all = rows.survey.rows;
         let bar = match iterates {
             true => console.steps("fit", None),
-            false => console.bar("fit", Some(survey.rows)),
+            false => console.bar("fit", Some(all)),
         };
-        let all = survey.rows;
         let remaining = self.learner.residual().map(Remaining::until);
-        let run = run.clone().progress(move |step| match step {
+        let run = rows.run.clone().progress(move |step| match step {
             Step::Rows(rows) if iterates => bar.say(format!("{rows} rows of {all}")),
             Step::Rows(rows) => bar.set_position(rows),
             Step::Iteration(i, gained) if !iterates => {
@@ -132,26 +150,16 @@ impl Args {
             }
             _ => {}
         });
-        let data = FitData {
-            source: &mut *train,
-            survey,
-            targets,
-            kernel: Some(built.scaled_kernel()),
-            start: None,
-            seed: Seed(self.map.kernel.seed),
-            run: &run,
-        };
-        let fit = chosen.fit.as_ref();
-        let standardized = built.is_standardized();
-        let with = WithProbabilities(fit);
-        let fit = if chosen.probabilities { &with } else { fit };
-        let fitted = match &chosen.class_weights {
-            ClassWeights::Equal => fit.fit(built.map, data),
-            weights => WithClassWeights(fit, weights).fit(built.map, data),
-        };
-        let mut model = fitted.map_err(|error| BuiltMap::advise(standardized, error))?;
-        model.name_columns(train);
-        Ok(model)
+        let standardized = rows.scales.scaling.is_standardized();
+        let data = job.fit_data(
+            Rows {
+                run: &run,
+                ..rows.again()
+            },
+            drawn.kernel,
+        );
+        let fitted = job.learn(drawn.map, data);
+        fitted.map_err(|error| BuiltMap::advise(standardized, error).into())
     }
 }
 
@@ -172,9 +180,13 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
         }
     };
     let mut chosen = args.learner.choose(dense, &console)?;
-    args.search.check(&args.map, &chosen)?;
+    args.search.check(&args.map)?;
     let searches = args.search.is_wanted(&args.map);
-    args.check_parts(&chosen, searches)?;
+    let job = args.job(&chosen, Arc::new(args.map.spec()));
+    if let Some(refused) = job.refused(args.weight.is_some(), args.is_in_parts()) {
+        return Err(refused::usage(refused, &args.learner.name()).into());
+    }
+    args.check_parts()?;
     args.check_leaves(&chosen, dense, searches)?;
     if searches || args.search.leaves.is_some() || args.is_in_parts() || args.map.is_by_rows() {
         chosen.leave_usual();
@@ -203,10 +215,7 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
         mut kept_back,
         mut test,
     } = args.sources(chosen.takes, None)?;
-    if train.is_weighted() && !chosen.fit.takes_weights() {
-        let problem = "--weight is not for this --model, to which all rows count alike";
-        return Err(Usage(problem.into()).into());
-    }
+    check_weights(chosen.fit.as_ref(), train.is_weighted())?;
     for path in written.into_iter().flatten() {
         // A place that cannot be written is better known now than after the fit.
         let _writing = writing();
@@ -217,11 +226,8 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     let mut run = args.plan_choice((&mut chosen, dense), &mut train, (run, &console))?;
     let (survey, seconds) = match landmarks {
         None => {
-            let rows = if searches || args.search.leaves.is_some() {
-                KernelArgs::SEARCHED_ROWS
-            } else {
-                0
-            };
+            let searches = searches || args.search.leaves.is_some();
+            let rows = if searches { Bandwidth::MEDIAN_ROWS } else { 0 };
             args.map.survey_at_least(rows, &mut train, &console)?
         }
         Some(landmarks) => args.map.survey_columns(landmarks, &mut train, &console)?,
@@ -266,52 +272,82 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
         schema.require_amounts()?;
     }
     run = args.plan_rows(&chosen, (survey.rows, targets.outputs()), &mut train, run)?;
-    if args.search.leaves.is_some() {
-        let rows = search::Rows {
-            train: &mut train,
-            survey: &survey,
-            targets: &targets,
-            run: &run,
-            console: &console,
-        };
-        return args.fit_leaves(&chosen, rows, test, report);
-    }
-    let mut found = None;
-    let (built, seconds) = match landmarks {
-        None if searches => {
-            let rows = search::Rows {
-                train: &mut train,
-                survey: &survey,
-                targets: &targets,
-                run: &run,
-                console: &console,
-            };
-            let (built, chose) = args.search.run(&args.map, &mut chosen, rows, &mut report)?;
-            found = Some(chose);
-            run = args.plan_found((&chosen, built.map.output_dim()), &mut train, run)?;
-            (built, 0.0)
-        }
-        None => {
-            let how = (&console, Standardize::Auto);
-            args.map.build(&mut train, Some(&survey), &run, how)?
-        }
-        Some(landmarks) => {
-            let columns = train.columns();
-            (args.map).build_columns(landmarks, columns, &survey, &console)?
-        }
+    let (mut spec, selection) = match landmarks {
+        None => args.map.chosen(train.columns(), &run, &console)?,
+        Some(_) => (args.map.spec(), None),
     };
+    args.search.drawn_as(&mut spec, &args.map);
+    let map: Arc<dyn MapBuilder> = match landmarks {
+        None => Arc::new(spec.clone()),
+        Some(landmarks) => Arc::new(args.map.columns(landmarks)),
+    };
+    let job = args.job(&chosen, map.clone());
+    let scales = job.scales(&survey)?;
+    if (searches || job.leaves.is_some()) && scales.lengthscales.len() > 1 {
+        return Err(Usage(search::ONE_SIGMA.into()).into());
+    }
+    let mut rows = Rows {
+        source: train.as_mut(),
+        survey: &survey,
+        scales: &scales,
+        targets: &targets,
+        run: &run,
+    };
+    if job.leaves.is_some() {
+        return args.fit_leaves((&job, &chosen), rows, (test, &console), report);
+    }
+    let found = match searches {
+        false => None,
+        true => Some(
+            args.search
+                .run(&job, &spec, rows.again(), (&console, &mut report))?,
+        ),
+    };
+    drop(job);
+    if let Some(found) = &found {
+        chosen.take(found, args.search.tries(&args.map));
+    } else {
+        hint(&scales.scaling, &scales.lengthscales, &console);
+    }
+    let (drawn, seconds) = {
+        let bar = console.bar("map", Some(survey.rows));
+        let told = run.clone().progress(bar.follow());
+        let job = args.job(&chosen, map.clone());
+        let rows = Rows {
+            run: &told,
+            ..rows.again()
+        };
+        console.timed(|| job.draw(rows, found.as_ref()))?
+    };
+    console.detail(&format!("map: {}", drawn.map.describe()));
+    let choice = landmarks.is_none().then_some(spec.map);
+    let from = (&args.map.kernel, spec.kernel, &scales);
+    let built = BuiltMap::of_fit(drawn, from, found.as_ref(), (selection, choice))?;
+    if found.is_some() {
+        run = args.plan_found((&chosen, built.drawn.map.output_dim()), &mut train, run)?;
+    }
     report.seconds("map", seconds);
     args.map.describe(&built, &mut report);
-    chosen.choose_if_cheap(built.map.output_dim(), targets.outputs());
+    chosen.choose_if_cheap(built.drawn.map.output_dim(), targets.outputs());
     if matches!(targets, Targets::Classes(_)) && kept_back.is_some() {
         let problem = "--calibrate is for regressions; labels have no intervals";
         return Err(Usage(problem.into()).into());
     }
-    let how = (&chosen, targets);
     let mut summed = None;
     let mut model = match args.is_in_parts() {
-        false => args.fit(built, &mut train, &survey, how, (&run, &console))?,
+        false => {
+            let job = args.job(&chosen, map);
+            let rows = Rows {
+                source: train.as_mut(),
+                survey: &survey,
+                scales: &scales,
+                targets: &targets,
+                run: &run,
+            };
+            args.fit(&job, (built.drawn, chosen.iterates), rows, &console)?
+        }
         true => {
+            let how = (&chosen, targets);
             let sum = || args.sum(built, &mut train, &survey, how, (&run, &console));
             let (summing, seconds) = console.timed(sum)?;
             report.seconds("fit", seconds);

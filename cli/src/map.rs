@@ -5,7 +5,7 @@ mod kernel;
 mod landmark_kernel;
 mod tuning;
 
-pub(crate) use kernel::{KernelArgs, Scale};
+pub(crate) use kernel::{KernelArgs, Scale, hint};
 pub(crate) use tuning::{Drawing, MapOption, TuningArgs};
 
 use crate::args::whole;
@@ -17,9 +17,9 @@ use bochner::{
     data::{ChunkSource, Survey},
     error::Remedy,
     features::{
-        FeatureMap, Form, MapBuilder, MapChoice, MapKind, MapSpec, ScaledKernel, Scaling,
-        Selection, Standardize,
+        Form, MapBuilder, MapChoice, MapKind, MapSpec, ScaledKernel, Selection, Standardize,
     },
+    job::{DrawnMap, Scales},
     kernels::Kernel,
     models::Found,
     sampling::Sampling,
@@ -83,7 +83,7 @@ pub(crate) struct MapArgs {
 /// A map with what was resolved on the way.
 #[derive(Debug)]
 pub(crate) struct BuiltMap {
-    pub(crate) map: Box<dyn FeatureMap>,
+    pub(crate) drawn: DrawnMap,
     kernel: Arc<dyn Kernel>,
     scale: Scale,
     /// What `auto` found.
@@ -101,17 +101,33 @@ impl BuiltMap {
         }
     }
 
-    /// Whether columns are standardised.
-    pub(crate) fn is_standardized(&self) -> bool {
-        self.scale.is_standardized()
-    }
-
-    /// The kernel on raw rows.
-    pub(crate) fn scaled_kernel(&self) -> ScaledKernel {
-        ScaledKernel {
-            kernel: self.kernel.clone(),
-            input: self.scale.input.clone(),
-        }
+    /// A map of a fit, which a search found or not, and what its scales came from.
+    pub(crate) fn of_fit(
+        drawn: DrawnMap,
+        (args, kernel, scales): (&KernelArgs, Arc<dyn Kernel>, &Scales),
+        found: Option<&Found>,
+        (selection, choice): (Option<Selection>, Option<MapChoice>),
+    ) -> Result<Self> {
+        let (kernel, lengthscales) = match found {
+            Some(found) => (found.kernel.clone(), vec![found.lengthscale]),
+            None => (kernel, scales.lengthscales.clone()),
+        };
+        let scale = Scale {
+            input: scales.scaling.input(&lengthscales)?,
+            gamma: match found {
+                Some(found) => kernel.gamma_of_lengthscale(found.lengthscale),
+                None => args.gamma_of(kernel.as_ref(), &lengthscales),
+            },
+            lengthscales,
+            scaling: Some(scales.scaling.clone()),
+        };
+        Ok(Self {
+            drawn,
+            kernel,
+            scale,
+            selection,
+            choice,
+        })
     }
 }
 
@@ -266,28 +282,6 @@ impl MapArgs {
         self.sampling.is_some()
     }
 
-    /// A map that a search found.
-    pub(crate) fn searched(
-        &self,
-        map: Box<dyn FeatureMap>,
-        found: &Found,
-        scaling: Scaling,
-        selection: Option<Selection>,
-    ) -> Result<BuiltMap> {
-        let scale = Scale::searched(found.kernel.as_ref(), scaling, found.lengthscale)?;
-        let choice = match &selection {
-            Some(selection) => selection.kind.into(),
-            None => self.map().named(),
-        };
-        Ok(BuiltMap {
-            map,
-            kernel: found.kernel.clone(),
-            scale,
-            selection,
-            choice: Some(choice),
-        })
-    }
-
     /// Draws the map; binning reads the source once more. `otherwise` is for who did not say
     /// whether to standardise.
     pub(crate) fn build(
@@ -314,8 +308,13 @@ impl MapArgs {
             spec.build(scale.input.clone(), sample, source, run)
         })?;
         console.detail(&format!("map: {}", map.describe()));
+        let kernel = spec.kernel.clone();
+        let input = scale.input.clone();
         let built = BuiltMap {
-            map,
+            drawn: DrawnMap {
+                map,
+                kernel: Some(ScaledKernel { kernel, input }),
+            },
             kernel: spec.kernel,
             scale,
             selection,
@@ -326,20 +325,23 @@ impl MapArgs {
 
     /// What the map came to.
     pub(crate) fn describe(&self, built: &BuiltMap, report: &mut Report) {
-        report.line("map", built.map.describe());
-        report.set("map", built.map.describe());
-        for remark in built.map.remarks() {
+        report.line("map", built.drawn.map.describe());
+        report.set("map", built.drawn.map.describe());
+        for remark in built.drawn.map.remarks() {
             report.line("remark", remark);
         }
-        report.set("map_remarks", built.map.remarks());
+        report.set("map_remarks", built.drawn.map.remarks());
         let name = built.choice.as_ref().map(MapChoice::to_string);
-        report.set("map_name", name.as_deref().unwrap_or(built.map.name()));
+        report.set(
+            "map_name",
+            name.as_deref().unwrap_or(built.drawn.map.name()),
+        );
         report.set("auto", built.selection.as_ref().map(selected));
         let parts = built.choice.iter().flat_map(MapChoice::parts);
         let sampling = parts.map(|part| part.kind).any(MapKind::takes_sampling);
         let sampling = sampling.then(|| self.drawing().to_string());
         report.set("sampling", sampling);
-        report.set("features", built.map.output_dim());
+        report.set("features", built.drawn.map.output_dim());
         self.kernel
             .describe(built.kernel.as_ref(), &built.scale, report);
     }

@@ -1,89 +1,54 @@
 //! A fit: from rows to a model with the names of its columns.
 
-use crate::{options::Prepared, search::importance};
 use bochner::{
-    Error, Result, Run,
+    Result, Run,
     data::{ChunkSource, Survey},
-    models::{Fit, FitData, LinearModel, WithProbabilities},
+    job::{Job, Meaning},
+    metric::importance,
+    models::{Fit, LinearModel},
     solve::Targets,
 };
 
 /// What is fitted, and how.
 pub(crate) struct Fitting<'a> {
-    pub(crate) learner: &'a str,
-    pub(crate) fit: &'a dyn Fit,
-    pub(crate) prepared: &'a Prepared,
+    pub(crate) job: Job<&'a dyn Fit>,
+    pub(crate) meaning: Meaning,
     /// The model that a fit begins at, if its rows have the same columns and targets.
     pub(crate) start: Option<&'a LinearModel>,
-    pub(crate) classes: bool,
-    /// Whether targets are those of the rows' file.
-    pub(crate) own_targets: bool,
-    pub(crate) probabilities: bool,
     pub(crate) importances: bool,
+}
+
+/// What targets mean: labels, or amounts, of the rows' own file or beside it.
+pub(crate) fn meaning(classes: bool, own_targets: bool) -> Meaning {
+    match (classes, own_targets) {
+        (true, _) => Meaning::Labels,
+        (false, true) => Meaning::Amounts,
+        (false, false) => Meaning::AmountsBeside,
+    }
 }
 
 impl Fitting<'_> {
     /// The model, and the share of each column in its squared gradient if that is asked for and
     /// there is one.
-    pub(crate) fn of(
+    pub(crate) fn run(
         &self,
         source: &mut dyn ChunkSource,
         run: &Run,
     ) -> Result<(LinearModel, Option<Vec<f64>>)> {
-        let (learner, prepared) = (self.learner, self.prepared);
-        if source.is_weighted() && !self.fit.takes_weights() {
-            let problem = format!("{learner} takes no weights of rows");
-            return Err(Error::unsupported(problem));
+        let (job, labels) = (&self.job, self.meaning == Meaning::Labels);
+        if let Some(start) = self.start {
+            let survey = job.preparation.survey(source, 0, run)?;
+            if goes_on(start, labels, &survey, source)? {
+                return Ok((job.go_on(start, (source, &survey), run)?, None));
+            }
         }
-        let seed = prepared.spec.seed;
-        let going_on = match self.start {
-            None => None,
-            Some(start) => {
-                let survey = Survey::watched(source, 0, seed.0, &|step| run.say(step))?;
-                goes_on(start, self.classes, &survey, source)?.then_some((start, survey))
-            }
-        };
-        let (map, survey, start) = match going_on {
-            None => {
-                let (map, survey) = prepared.build(source, run)?;
-                (map, survey, None)
-            }
-            // The same map once more, as a file would give it.
-            Some((start, survey)) => {
-                let map = LinearModel::from_bytes(&start.to_bytes()?)?.map;
-                (map, survey, Some(start))
-            }
-        };
-        if let (false, true, Some(schema)) = (self.classes, self.own_targets, source.schema()) {
-            schema.require_amounts()?;
-        }
-        let data = FitData {
-            targets: match (start, self.classes) {
-                (Some(start), _) => start.targets.clone(),
-                (None, true) => Targets::classes(&survey)?,
-                (None, false) => Targets::real(&survey),
-            },
-            source: &mut *source,
-            survey: &survey,
-            kernel: match learner {
-                "density" => prepared.scaled_kernel(&survey)?,
-                // Nothing else asks for it.
-                _ => None,
-            },
-            start: start.map(|start| &start.coefficients),
-            seed,
-            run,
-        };
-        let model = match self.probabilities {
-            true => WithProbabilities(self.fit).fit(map, data)?,
-            false => self.fit.fit(map, data)?,
-        };
+        let fitted = job.fit(source, self.meaning, run)?;
         if !self.importances {
-            return Ok((model, None));
+            return Ok((fitted.model, None));
         }
-        let (scaling, _) = prepared.scales(&survey)?;
-        let importance = importance(&model, source, (&survey, &scaling), run)?;
-        Ok((model, importance))
+        let scaling = &fitted.scales.scaling;
+        let shares = importance(&fitted.model, source, (&fitted.survey, scaling), run)?;
+        Ok((fitted.model, shares))
     }
 }
 

@@ -4,11 +4,12 @@ use crate::{
     arrays::{Given, Table, Weights, Y},
     calls::{Interrupt, exception, run, without_gil},
     model::Model,
-    options::{Options, Prepared},
+    options::Options,
 };
 use bochner::{
     Error, Result, Run,
     features::FeatureMap,
+    job::check_weights,
     models::{AnySums, Basis, Fit, FitAnySums, Known, LinearModel, Partial, Summed, Sums},
     solve::Targets,
 };
@@ -43,9 +44,7 @@ fn summed(
     first_row: u64,
     (run, interrupt): (&Run, &Interrupt),
 ) -> Result<AnySums> {
-    if weights.is_some() && !fit.takes_weights() {
-        return Err(Error::unsupported("this learner takes no weights of rows"));
-    }
+    check_weights(fit, weights.is_some())?;
     let mut source = given.source(y, weights, interrupt.flag())?;
     let data = Summed {
         source: source.as_mut(),
@@ -86,7 +85,7 @@ impl GrowingState {
         names: Option<Vec<String>>,
     ) -> PyResult<Self> {
         let options = Options(options);
-        let prepared = Prepared::read(&options)?;
+        let preparation = options.preparation()?;
         let fit = options.learner(learner)?;
         of_sums(fit.as_ref()).map_err(|e| exception(&e))?;
         let (name, memory): (String, _) = (options.need("device")?, options.get("memory")?);
@@ -97,21 +96,17 @@ impl GrowingState {
         let partial = without_gil(py, |interrupt| {
             let run = run(&name, memory, interrupt, progress)?;
             let mut source = given.source(y, weights, interrupt.flag())?;
-            let (map, survey) = prepared.build(source.as_mut(), &run)?;
+            let (survey, drawn) = preparation.prepare(source.as_mut(), fit.bandwidth(), &run)?;
             let targets = match classes {
                 Some(classes) => Targets::Classes(classes),
                 None => Targets::real(&survey),
             };
             let basis = Basis {
-                kernel: match learner {
-                    "density" => prepared.scaled_kernel(&survey)?,
-                    // Nothing else asks for it.
-                    _ => None,
-                },
+                kernel: drawn.kernel,
                 class_names: names,
                 column_names: columns,
-                seed: prepared.spec.seed,
-                ..Basis::new(Arc::from(map), targets)
+                seed: preparation.seed(),
+                ..Basis::new(Arc::from(drawn.map), targets)
             };
             let rows = (given, y, weights);
             let sums = summed(fit.as_ref(), &basis, rows, 0, (&run, interrupt))?;

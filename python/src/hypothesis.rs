@@ -3,7 +3,7 @@
 use crate::{
     arrays::{Given, Table},
     calls::{Interrupt, device, without_gil},
-    options::{Options, Prepared},
+    options::Options,
 };
 use bochner::{
     Error, Result, Run,
@@ -13,6 +13,7 @@ use bochner::{
         ConditionalIndependence, ConditionalOptions, Independence, Null, Outcome, TwoSample,
         Variant,
     },
+    job::Preparation,
     kernels::Gaussian,
     models::{Learner, RowsAlone},
 };
@@ -114,7 +115,7 @@ impl ChunkSource for Beside<'_> {
 
 /// What all tests take: map, scales, where they run.
 struct Setting {
-    prepared: Prepared,
+    preparation: Preparation,
     device: String,
     memory: u64,
     null: Option<Null>,
@@ -124,7 +125,7 @@ impl Setting {
     fn read(options: &Options<'_, '_>) -> PyResult<Self> {
         let permutations: Option<usize> = options.get("permutations")?;
         Ok(Self {
-            prepared: Prepared::read(options)?,
+            preparation: options.preparation()?,
             device: options.need("device")?,
             memory: options.get("memory")?.unwrap_or(Run::DEFAULT_MEMORY),
             null: permutations.map(|n| match n {
@@ -136,10 +137,7 @@ impl Setting {
 
     fn on<O: Default>(&self, interrupt: &Interrupt) -> Result<Learner<O, RowsAlone>> {
         let hear = interrupt.hear();
-        Ok(Learner::on(self.prepared.spec.clone())
-            .bandwidth(self.prepared.bandwidth.clone())
-            .standardize(self.prepared.standardize)
-            .seed(self.prepared.spec.seed)
+        Ok(Learner::prepared_by(self.preparation.clone())
             .device(&device(&self.device)?)
             .memory(self.memory)
             .progress(move |_| hear()))

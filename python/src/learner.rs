@@ -1,6 +1,7 @@
 //! Learners by name, with the options that Python hands over.
 
 use crate::options::Options;
+use bochner::job::Job;
 use bochner::models::{
     ClassWeights, Fit, GaussianProcessOptions, HeldOut, KMeansOptions, Lambda, LassoOptions,
     Lengthscales, LogisticOptions, MarginLoss, ResidualLoss, ResidualOptions, RidgeOptions,
@@ -191,6 +192,17 @@ impl Options<'_, '_> {
             intercept: self.intercept()?,
             lengthscales,
             weights,
+        })
+    }
+
+    /// The job of this learner, but for a search.
+    pub(crate) fn job<'a>(&self, learner: &'a dyn Fit) -> PyResult<Job<&'a dyn Fit>> {
+        let preparation = self.preparation()?;
+        let job = Job::of(learner, preparation.map.clone());
+        Ok(Job {
+            preparation,
+            probabilities: self.get("probability")?.unwrap_or(false),
+            ..job
         })
     }
 

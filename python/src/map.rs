@@ -3,14 +3,14 @@
 use crate::{
     arrays::Table,
     calls::{Interrupt, device, exception, run, without_gil},
-    options::{Options, Prepared},
+    options::Options,
     views::{Source, TableView},
 };
 use bochner::{
     Error, Result, Run,
     features::{
-        self, AdditiveChi2Features, Affine, DenseFeatures, FeatureValue, Form, Fourier, Hashes,
-        Landmarks, Nystrom, SkewedChi2, Store, TensorSketch, Transformer,
+        self, AdditiveChi2Features, Affine, Bandwidth, DenseFeatures, FeatureValue, Form, Fourier,
+        Hashes, Landmarks, Nystrom, SkewedChi2, Store, TensorSketch, Transformer,
     },
     kernels,
     sampling::Frequencies,
@@ -310,15 +310,15 @@ impl FeatureMap {
     #[staticmethod]
     fn draw(py: Python<'_>, x: Table<'_>, options: &Bound<'_, PyDict>) -> PyResult<Self> {
         let options = Options(options);
-        let prepared = Prepared::read(&options)?;
+        let preparation = options.preparation()?;
         let (name, memory): (String, _) = (options.need("device")?, options.get("memory")?);
         let given = x.given();
-        let map = without_gil(py, |interrupt| {
+        let (_, drawn) = without_gil(py, |interrupt| {
             let run = run(&name, memory, interrupt, None)?;
             let mut source = given.source(None, None, interrupt.flag())?;
-            prepared.build(source.as_mut(), &run).map(|(map, _)| map)
+            preparation.prepare(source.as_mut(), Bandwidth::Scale, &run)
         })?;
-        Ok(Self::of(Arc::from(map), Parts::default()))
+        Ok(Self::of(Arc::from(drawn.map), Parts::default()))
     }
 
     /// Writes z(x) of the rows `x` to `out`, `[n, D]`, on the device of this name.

@@ -3,8 +3,8 @@
 use crate::{
     arrays::Table,
     calls::{exception, run, without_gil},
-    fitting::{Fitting, keep_names},
-    options::{Options, Prepared},
+    fitting::{Fitting, keep_names, meaning},
+    options::Options,
     predictions::{Asked, heard},
     views::TableView,
 };
@@ -78,9 +78,8 @@ impl Model {
         start: Option<&Self>,
     ) -> PyResult<Self> {
         let options = Options(options);
-        let prepared = Prepared::read(&options)?;
         let fit = options.learner(learner)?;
-        let probabilities = options.get("probability")?.unwrap_or(false);
+        let job = options.job(fit.as_ref())?;
         let (name, memory): (String, _) = (options.need("device")?, options.get("memory")?);
         let progress = options.get("progress")?;
         let columns = options.get("columns")?;
@@ -88,29 +87,21 @@ impl Model {
         let (given, y) = (x.given(), y.as_ref().map(|y| y.as_array()));
         let weights = weights.as_ref().map(|weights| weights.as_array());
         given.check(y, weights)?;
-        if weights.is_some() && !fit.takes_weights() {
-            let problem = format!("{learner} takes no weights of rows");
-            return Err(PyNotImplementedError::new_err(problem));
-        }
         if start.is_some() && !fit.takes_start() {
             let problem = format!("{learner} does not go on from a model");
             return Err(PyNotImplementedError::new_err(problem));
         }
         let own_targets = y.is_none();
         let fitting = Fitting {
-            learner,
-            fit: fit.as_ref(),
-            prepared: &prepared,
+            job,
+            meaning: meaning(classes, own_targets),
             start: start.map(|start| start.model.as_ref()),
-            classes,
-            own_targets,
-            probabilities,
             importances,
         };
         let (model, importance) = without_gil(py, |interrupt| {
             let run = run(&name, memory, interrupt, progress)?;
             let mut source = given.table(y, weights, interrupt.flag())?;
-            let (mut model, importance) = fitting.of(source.as_mut(), &run)?;
+            let (mut model, importance) = fitting.run(source.as_mut(), &run)?;
             keep_names(&mut model, source.as_ref(), (names, own_targets), columns);
             Ok((model, importance))
         })?;

@@ -3,11 +3,13 @@
 use crate::{
     arrays::{Table, Weights, Y},
     calls::{Interrupt, exception, without_gil},
-    options::{Options, Prepared},
+    options::Options,
 };
 use bochner::{
     Error, Result,
     data::{self, Chunk, ChunkSource},
+    features::Bandwidth,
+    job::Preparation,
     solve::NormalEquations,
 };
 use pyo3::{
@@ -32,13 +34,13 @@ impl SurveyPart {
         first_row: u64,
         options: &Bound<'_, PyDict>,
     ) -> PyResult<Self> {
-        let prepared = Prepared::read(&Options(options))?;
+        let preparation = Options(options).preparation()?;
         let (given, y) = (x.given(), y.as_ref().map(|y| y.as_array()));
         let weights = weights.as_ref().map(|weights| weights.as_array());
         given.check(y, weights)?;
         let part = without_gil(py, |interrupt: &Interrupt| {
             let mut source = given.source(y, weights, interrupt.flag())?;
-            let (rows, seed) = (prepared.sampled_rows(), prepared.spec.seed.0);
+            let (rows, seed) = (sampled(&preparation), preparation.seed().0);
             data::SurveyPart::of(source.as_mut(), first_row, rows, seed)
         })?;
         Ok(Self(part))
@@ -47,7 +49,7 @@ impl SurveyPart {
     /// How many rows fits with these options sample: of 0 nobody asks which row is the first.
     #[staticmethod]
     fn sampled_rows(options: &Bound<'_, PyDict>) -> PyResult<usize> {
-        Ok(Prepared::read(&Options(options))?.sampled_rows())
+        Ok(sampled(&Options(options).preparation()?))
     }
 
     /// A part of the rows of both.
@@ -80,6 +82,10 @@ impl SurveyPart {
         let part = data::SurveyPart::from_bytes(bytes);
         part.map(Self).map_err(|e| exception(&e))
     }
+}
+
+fn sampled(preparation: &Preparation) -> usize {
+    preparation.sample_rows(&preparation.bandwidth_or(Bandwidth::Scale))
 }
 
 /// Sums of the rows of both: bytes in, bytes out, in any order and grouping.

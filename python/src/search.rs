@@ -2,36 +2,23 @@
 
 use crate::{
     arrays::{Table, Weights, Y},
-    calls::{Interrupt, exception, run, without_gil},
-    fitting::keep_names,
+    calls::{exception, run, without_gil},
+    fitting::{keep_names, meaning},
     model::Model,
-    options::{Options, Prepared},
+    options::Options,
 };
 use bochner::{
-    Error, Result, Run, Step,
-    data::{ChunkSource, Survey},
-    features::{MapBuilder, Scaling},
+    Error, Step,
     kernels::{self, Kernel},
-    metric::{Ground, Metric, MetricOptions, average_gradient_outer_product},
-    models::{
-        Budget, Fit, FitData, Found, HeldOut, Lambda, LinearModel, RidgeOptions, Search,
-        SearchData, Trial, WithProbabilities,
-    },
-    solve::Targets,
+    metric::{Metric, MetricOptions, importance},
+    models::{Budget, Found, Lambda, Search, Trial},
 };
-use ndarray::Array2;
 use pyo3::{
     exceptions::PyValueError,
     prelude::*,
     types::{PyDict, PyList},
 };
-use std::{sync::Arc, time::Duration};
-
-/// Rows that a search looks at for medians.
-const MEDIAN_ROWS: usize = 2000;
-
-/// Fewer rows are not held out: too few would be left to choose by.
-const LEAST_ROWS: u64 = 40;
+use std::time::Duration;
 
 /// What a search found beside the model.
 struct Chosen {
@@ -97,9 +84,9 @@ pub(crate) fn fit_searched<'py>(
     names: Option<Vec<String>>,
 ) -> PyResult<(Model, Bound<'py, PyDict>)> {
     let options = Options(options);
-    let prepared = Prepared::read(&options)?;
-    let (search, ridge) = (options.search()?, options.ridge()?);
-    let probabilities = options.get("probability")?.unwrap_or(false);
+    let ridge = options.ridge()?;
+    let mut job = options.job(&ridge)?;
+    job.search = Some(options.search()?);
     let (name, memory): (String, _) = (options.need("device")?, options.get("memory")?);
     let progress = options.get("progress")?;
     let columns = options.get("columns")?;
@@ -110,102 +97,23 @@ pub(crate) fn fit_searched<'py>(
     let (model, chosen) = without_gil(py, |interrupt| {
         let run = run(&name, memory, interrupt, progress)?;
         let mut source = given.table(y, weights, interrupt.flag())?;
-        let task = Task {
-            prepared: &prepared,
-            search: &search,
-            ridge: &ridge,
-            classes,
-            given_targets: !own_targets,
-            probabilities,
-        };
-        let (mut model, chosen) = task.fit(source.as_mut(), (&run, interrupt))?;
-        keep_names(&mut model, source.as_ref(), (names, own_targets), columns);
-        Ok((model, chosen))
-    })?;
-    let found = chosen.describe(py)?;
-    Ok((Model::of(model), found))
-}
-
-/// What is asked for.
-struct Task<'a> {
-    prepared: &'a Prepared,
-    search: &'a Search,
-    ridge: &'a RidgeOptions,
-    classes: bool,
-    /// Whether targets are not those of the rows' file.
-    given_targets: bool,
-    probabilities: bool,
-}
-
-impl Task<'_> {
-    fn fit(
-        &self,
-        source: &mut dyn ChunkSource,
-        (run, interrupt): (&Run, &Interrupt),
-    ) -> Result<(LinearModel, Chosen)> {
-        let spec = &self.prepared.spec;
-        let seed = spec.seed;
-        let rows = self.prepared.sampled_rows().max(MEDIAN_ROWS);
-        let survey = Survey::watched(source, rows, seed.0, &|step| run.say(step))?;
-        let (scaling, lengthscales) = self.prepared.scales(&survey)?;
-        let &[lengthscale] = lengthscales.as_slice() else {
-            return Err(Error::unsupported(
-                "a search takes one gamma for all columns; leave those of each to the metric",
-            ));
-        };
-        if let (false, Some(schema)) = (self.classes || self.given_targets, source.schema()) {
-            schema.require_amounts()?;
-        }
-        let targets = match self.classes {
-            true => Targets::classes(&survey)?,
-            false => Targets::real(&survey),
-        };
-        let builder: Arc<dyn MapBuilder> = Arc::new(spec.clone());
+        let source = source.as_mut();
         let mut tried = 0;
         let mut hear = |_: &Trial, best: f64| {
             tried += 1;
             run.say(Step::Trial(tried, best));
             interrupt.check()
         };
-        let data = SearchData {
-            source: &mut *source,
-            survey: &survey,
-            scaling: &scaling,
-            lengthscale,
-            targets: &targets,
-            options: self.ridge,
-            seed,
-            run,
+        let meaning = meaning(classes, own_targets);
+        let mut fitted = job.fit_heard(source, meaning, &run, &mut hear)?;
+        keep_names(&mut fitted.model, source, (names, own_targets), columns);
+        let (model, scaling) = (fitted.model, &fitted.scales.scaling);
+        let Some(found) = fitted.found else {
+            return Err(Error::unsupported("nothing was searched for"));
         };
-        let found = match survey.rows < LEAST_ROWS {
-            true => self.unsearched(&builder, lengthscale),
-            false => self.search.run(&builder, data, &mut hear)?,
-        };
-        let map = found.draw(Ground {
-            source: &mut *source,
-            survey: &survey,
-            scaling: &scaling,
-            run,
-            seed: Some(seed),
-        })?;
-        let data = FitData {
-            source: &mut *source,
-            survey: &survey,
-            targets,
-            kernel: None,
-            start: None,
-            seed,
-            run,
-        };
-        let fit = found.options(self.ridge);
-        let mut model = match self.probabilities {
-            true => WithProbabilities(&fit).fit(map, data)?,
-            false => fit.fit(map, data)?,
-        };
-        found.keep(&mut model);
         let importance = match &found.metric {
             Some(metric) => Some(metric.importance().to_vec()),
-            None => importance(&model, source, (&survey, &scaling), run)?,
+            None => importance(&model, source, (&fitted.survey, scaling), &run)?,
         };
         let chosen = Chosen {
             found,
@@ -213,68 +121,9 @@ impl Task<'_> {
             standardized: scaling.is_standardized(),
         };
         Ok((model, chosen))
-    }
-}
-
-impl Task<'_> {
-    /// What is taken where rows are too few to search with.
-    fn unsearched(&self, builder: &Arc<dyn MapBuilder>, lengthscale: f64) -> Found {
-        log::warn!(
-            target: "bochner",
-            "fewer than {LEAST_ROWS} rows are too few to hold some out: the kernel and the bandwidth are \
-             those of a fit without a search, and the penalty is chosen by leave-one-out errors"
-        );
-        Found {
-            builder: builder.clone(),
-            kernel: self.prepared.spec.kernel.clone(),
-            metric: None,
-            lengthscale,
-            lambda: match self.search.lambda {
-                true => Lambda::auto(HeldOut::LeaveOneOut),
-                false => self.ridge.lambda.clone(),
-            },
-            size: None,
-            trials: Vec::new(),
-        }
-    }
-}
-
-/// Shares of the prepared columns in the squared gradient of a model, by one more pass over its
-/// rows; none of maps without gradients.
-pub(crate) fn importance(
-    model: &LinearModel,
-    source: &mut dyn ChunkSource,
-    (survey, scaling): (&Survey, &Scaling),
-    run: &Run,
-) -> Result<Option<Vec<f64>>> {
-    source.rewind()?;
-    // What a gradient by a raw column is multiplied by for one by a prepared column.
-    let unit = |(j, &divided): (usize, &bool)| match divided {
-        true => survey.variance[j],
-        false => 1.0,
-    };
-    let units_d = scaling.standardized().iter().enumerate().map(unit);
-    shares(average_gradient_outer_product(model, source, run), units_d)
-}
-
-/// Shares of columns in the squared gradient, which is in raw units and is multiplied by those of
-/// each column, squared; none of maps without gradients.
-fn shares(
-    m_dd: Result<Array2<f64>>,
-    units_d: impl Iterator<Item = f64>,
-) -> Result<Option<Vec<f64>>> {
-    let m_dd = match m_dd {
-        Ok(m_dd) => m_dd,
-        Err(Error::Unsupported(_)) => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    let m_d = m_dd.diag();
-    let along_d = m_d.iter().zip(units_d).map(|(m, unit)| m.max(0.0) * unit);
-    let along_d: Vec<f64> = along_d.collect();
-    let trace: f64 = along_d.iter().sum();
-    let even = 1.0 / along_d.len() as f64;
-    let share = |m: f64| if trace > 0.0 { m / trace } else { even };
-    Ok(Some(along_d.into_iter().map(share).collect()))
+    })?;
+    let found = chosen.describe(py)?;
+    Ok((Model::of(model), found))
 }
 
 impl Chosen {

@@ -5,12 +5,12 @@ use crate::{
     calls::{Interrupt, exception, run, without_gil},
     learner::intercept_of,
     model::Model,
-    options::{Options, Prepared},
+    options::Options,
     parts::{Elsewhere, SurveyPart},
 };
 use bochner::{
     Error, Result,
-    features::{self, FeatureMap, Store},
+    features::{self, Bandwidth, FeatureMap, Store},
     models::LinearModel,
     solve::{NormalEquations, Targets},
 };
@@ -82,19 +82,19 @@ impl RidgeState {
         names: Option<Vec<String>>,
     ) -> PyResult<Self> {
         let options = Options(options);
-        let prepared = Prepared::read(&options)?;
+        let preparation = options.preparation()?;
         let (name, memory): (String, _) = (options.need("device")?, options.get("memory")?);
         let (given, y) = (x.given(), y.as_ref().map(|y| y.as_array()));
-        let (map, survey) = without_gil(py, |interrupt| {
+        let (survey, drawn) = without_gil(py, |interrupt| {
             let run = run(&name, memory, interrupt, None)?;
             let mut source = given.source(y, None, interrupt.flag())?;
-            prepared.build(source.as_mut(), &run)
+            preparation.prepare(source.as_mut(), Bandwidth::Scale, &run)
         })?;
         let targets = match classes {
             Some(classes) => Targets::Classes(classes),
             None => Targets::real(&survey),
         };
-        Ok(Self::of(Arc::from(map), targets, names))
+        Ok(Self::of(Arc::from(drawn.map), targets, names))
     }
 
     /// No rows yet, on the map that `options` describe for rows that were surveyed.
@@ -108,22 +108,23 @@ impl RidgeState {
         names: Option<Vec<String>>,
     ) -> PyResult<Self> {
         let options = Options(options);
-        let prepared = Prepared::read(&options)?;
+        let preparation = options.preparation()?;
         let (name, memory): (String, _) = (options.need("device")?, options.get("memory")?);
-        let (map, survey) = without_gil(py, |interrupt| {
+        let (survey, drawn) = without_gil(py, |interrupt| {
             let run = run(&name, memory, interrupt, None)?;
             let survey = part.0.clone().finish()?;
             let mut rows = Elsewhere {
                 columns: survey.mean.len(),
                 targets: survey.targets.len(),
             };
-            Ok((prepared.draw(&survey, &mut rows, &run)?, survey))
+            let drawn = preparation.draw_of(&survey, &mut rows, Bandwidth::Scale, &run)?;
+            Ok((survey, drawn))
         })?;
         let targets = match classes {
             Some(classes) => Targets::Classes(classes),
             None => Targets::real(&survey),
         };
-        Ok(Self::of(Arc::from(map), targets, names))
+        Ok(Self::of(Arc::from(drawn.map), targets, names))
     }
 
     /// The sums alone, without the map.

@@ -116,7 +116,7 @@ def test_weights_are_refused_where_they_would_be_left_out(wave):
 
     X, _ = wave
     options = KernelICA()._options(X)
-    with pytest.raises(NotImplementedError, match="ica takes no weights"):
+    with pytest.raises(NotImplementedError, match="takes no weights"):
         Model.fit("ica", X, np.empty((200, 0)), np.ones(200), options)
 
 

@@ -49,6 +49,18 @@ impl Bandwidth {
         )
     }
 
+    /// Rows that [`Self::Median`] looks at.
+    pub const MEDIAN_ROWS: usize = 2000;
+
+    /// Rows that have to be sampled for it.
+    pub fn sample_rows(&self) -> usize {
+        if *self == Self::Median {
+            Self::MEDIAN_ROWS
+        } else {
+            0
+        }
+    }
+
     fn rule(text: &str) -> Option<Self> {
         let rules = [Self::Median, Self::Scale, Self::Scott, Self::Silverman];
         rules.into_iter().find(|rule| rule.to_string() == text)

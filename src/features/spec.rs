@@ -79,12 +79,15 @@ const SAMPLE: usize = 2000;
 const LARGEST_SAMPLE: usize = 20_000;
 
 impl MapSpec {
-    /// 1000 features, everything else as the builders of the maps have it.
+    /// D where nobody says so.
+    pub const FEATURES: usize = 1000;
+
+    /// [`Self::FEATURES`], everything else as the builders of the maps have it.
     pub fn new(map: MapChoice, kernel: Arc<dyn Kernel>) -> Self {
         Self {
             map,
             kernel,
-            features: 1000,
+            features: Self::FEATURES,
             form: Form::default(),
             sampling: Sampling::default(),
             leverage: None,

@@ -1,7 +1,7 @@
 //! Where work runs, with how much memory, and who hears of it.
 
 use crate::{
-    Device,
+    Device, Result,
     progress::{Progress, Step},
 };
 
@@ -79,6 +79,36 @@ impl Run {
             held,
             ..Self::on(&self.device).memory(self.memory)
         }
+    }
+}
+
+/// What is said of a run before it begins: a device is not looked for until then.
+#[derive(Debug, Clone)]
+pub(crate) struct RunSettings {
+    /// The device asked for, else the best of this machine.
+    pub(crate) device: Option<Device>,
+    pub(crate) memory: u64,
+    pub(crate) progress: Progress,
+}
+
+impl Default for RunSettings {
+    fn default() -> Self {
+        Self {
+            device: None,
+            memory: Run::DEFAULT_MEMORY,
+            progress: Progress::default(),
+        }
+    }
+}
+
+impl RunSettings {
+    pub(crate) fn run(&self) -> Result<Run> {
+        Ok(Run {
+            device: self.device.clone().map_or_else(Device::best, Ok)?,
+            memory: self.memory,
+            held: None,
+            progress: self.progress.clone(),
+        })
     }
 }
 

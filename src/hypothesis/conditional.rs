@@ -92,19 +92,19 @@ pub struct ConditionalOutcome {
 impl ConditionalIndependence {
     /// RCoT or RCIT.
     pub fn variant(mut self, variant: Variant) -> Self {
-        self.own.variant = variant;
+        self.job.learner.variant = variant;
         self
     }
 
     /// The map of x and of y.
     pub fn outer(mut self, map: impl MapBuilder + 'static) -> Self {
-        self.own.outer = Arc::new(map);
+        self.job.learner.outer = Arc::new(map);
         self
     }
 
     /// Ridge penalty of the regression on features of z, in their variances.
     pub fn lambda(mut self, lambda: f64) -> Self {
-        self.own.lambda = lambda;
+        self.job.learner.lambda = lambda;
         self
     }
 
@@ -139,18 +139,19 @@ impl ConditionalIndependence {
             apart(a, b)?;
         }
         let group = |name, columns: Vec<usize>, map| Group { name, columns, map };
-        let with_z = match self.own.variant {
+        let with_z = match self.job.learner.variant {
             Variant::Rcot => x.to_vec(),
             Variant::Rcit => [x, z].concat(),
         };
         let groups = [
-            group("z", z.to_vec(), &self.setup.map),
-            group("x", with_z, &self.own.outer),
-            group("y", y.to_vec(), &self.own.outer),
+            group("z", z.to_vec(), &self.job.preparation.map),
+            group("x", with_z, &self.job.learner.outer),
+            group("y", y.to_vec(), &self.job.learner.outer),
         ];
-        let drawn = Drawn::of(&self.setup, source, &groups)?;
+        let run = self.settings.run()?;
+        let drawn = Drawn::of((&self.job.preparation, run), source, &groups)?;
         let maps = [1, 2, 0].map(|k| drawn.maps[k].as_ref());
-        self.own.test(maps, source, &drawn.run)
+        self.job.learner.test(maps, source, &drawn.run)
     }
 }
 

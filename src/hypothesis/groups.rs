@@ -3,10 +3,9 @@
 use crate::{
     Error, Result,
     data::{ChunkSource, Survey},
-    features::{FeatureMap, MapBuilder, MapData, part_seed},
+    features::{Bandwidth, FeatureMap, MapBuilder, MapData, part_seed},
     flow::Run,
-    kernels::Gaussian,
-    models::Setup,
+    job::Preparation,
 };
 use std::sync::Arc;
 
@@ -35,7 +34,7 @@ impl Drawn {
     /// Errors on a group without columns or without any that vary, on a column that there is not,
     /// and as surveys, bandwidths and maps do.
     pub(super) fn of(
-        setup: &Setup,
+        (preparation, run): (&Preparation, Run),
         source: &mut dyn ChunkSource,
         groups: &[Group<'_>],
     ) -> Result<Self> {
@@ -43,16 +42,16 @@ impl Drawn {
         for group in groups {
             group.check(all)?;
         }
-        let run = setup.run()?;
-        let sample = groups.iter().map(|group| setup.sample_rows(group.map));
-        let sample = sample.max().unwrap_or(0);
-        let seed = setup.seed.unwrap_or_default();
+        // Of each group the map is its own.
+        let bandwidth = preparation.bandwidth_or(Bandwidth::Scale);
+        let of_maps = groups.iter().map(|group| group.map.sample_rows());
+        let sample = of_maps.max().unwrap_or(0).max(bandwidth.sample_rows());
+        let seed = preparation.seed();
         let survey = Survey::watched(source, sample, seed.0, &|step| run.say(step))?;
         if source.columns() != all {
             let problem = "this test takes columns of numbers, and some hold text or dates";
             return Err(Error::unsupported(problem));
         }
-        let bandwidth = setup.bandwidth();
         let mut maps = Vec::with_capacity(groups.len());
         for (i, group) in groups.iter().enumerate() {
             let own = survey.select(&group.columns);
@@ -62,25 +61,24 @@ impl Drawn {
                     group.name
                 )));
             }
-            let scaling = setup
-                .standardize
-                .beside(&bandwidth)
-                .within(group.map.domain())
-                .decide(&own, group.map.is_shift_invariant());
-            let kernel = group.map.kernel().unwrap_or_else(|| Arc::new(Gaussian));
-            let lengthscales = bandwidth.lengthscales(kernel.as_ref(), &own, &scaling)?;
+            let scales = preparation.scales_for(group.map, &own, bandwidth.clone())?;
             let map = group.map.build_from(MapData {
-                input: scaling.input(&lengthscales)?.among(&group.columns, all),
+                input: scales.input()?.among(&group.columns, all),
                 survey: &survey,
                 source,
                 run: &run,
                 // Maps that share their frequencies would share their errors.
-                seed: match (i, setup.seed) {
+                seed: match (i, preparation.seed) {
                     (0, own) => own,
                     _ => Some(part_seed(seed, i)),
                 },
             })?;
-            log::info!("{}: {}, scales {scaling}", group.name, map.describe());
+            log::info!(
+                "{}: {}, scales {}",
+                group.name,
+                map.describe(),
+                scales.scaling
+            );
             maps.push(map);
         }
         source.rewind()?;
@@ -129,6 +127,7 @@ mod tests {
         data::MemorySource,
         features::{Bandwidth, Form, Fourier, Standardize, featurize},
         hypothesis::Independence,
+        kernels::Gaussian,
         seed::Seed,
     };
     use ndarray::{Array2, array};
@@ -143,12 +142,16 @@ mod tests {
         let group = |name, j| Group {
             name,
             columns: vec![j],
-            map: &learner.setup.map,
+            map: &learner.job.preparation.map,
         };
         let groups = [group("x", 0), group("y", 1)];
         let source = |x: Array2<f64>| MemorySource::new(x, None).expect("finite");
         let mut rows = source(array![[-1.0, -1.0], [1.0, 1.0]]);
-        let drawn = Drawn::of(&learner.setup, &mut rows, &groups).expect("draws");
+        let drawn = {
+            let run = Run::on(&Device::cpu());
+            Drawn::of((&learner.job.preparation, run), &mut rows, &groups)
+        };
+        let drawn = drawn.expect("draws");
         let features = |map: &dyn FeatureMap, x: Array2<f64>| {
             let mut all: Vec<f32> = Vec::new();
             let run = &drawn.run;

@@ -69,7 +69,7 @@ pub struct IndependenceOutcome {
 impl Independence {
     /// Where the p-value comes from.
     pub fn null(mut self, null: Null) -> Self {
-        self.own.null = null;
+        self.job.learner.null = null;
         self
     }
 
@@ -90,18 +90,23 @@ impl Independence {
         x: &[usize],
         y: &[usize],
     ) -> Result<IndependenceOutcome> {
-        self.own.null.check()?;
+        self.job.learner.null.check()?;
         apart(("x", x), ("y", y))?;
         let group = |name, columns: &[usize]| Group {
             name,
             columns: columns.to_vec(),
-            map: &self.setup.map,
+            map: &self.job.preparation.map,
         };
-        let drawn = Drawn::of(&self.setup, source, &[group("x", x), group("y", y)])?;
+        let run = self.settings.run()?;
+        let drawn = Drawn::of(
+            (&self.job.preparation, run),
+            source,
+            &[group("x", x), group("y", y)],
+        )?;
         require_rows(drawn.rows)?;
         let own = IndependenceOptions {
-            seed: self.setup.seed.unwrap_or(self.own.seed),
-            ..self.own
+            seed: self.job.preparation.seed.unwrap_or(self.job.learner.seed),
+            ..self.job.learner
         };
         let maps = [drawn.maps[0].as_ref(), drawn.maps[1].as_ref()];
         own.test(maps, source, &drawn.run)

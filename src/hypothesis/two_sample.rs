@@ -4,7 +4,7 @@ use super::{Null, Outcome, Pooled, WeightedChiSquares, labels::Assignments, sums
 use crate::{
     Error, Result,
     data::{ChunkSource, MemorySource, ToRows},
-    features::{End, FeatureMap, Featurizer, Lane},
+    features::{Bandwidth, End, FeatureMap, Featurizer, Lane},
     flow::Run,
     models::{Learner, RowsAlone},
     seed::Seed,
@@ -68,7 +68,7 @@ pub struct TwoSampleOutcome {
 impl TwoSample {
     /// Where the p-value comes from.
     pub fn null(mut self, null: Null) -> Self {
-        self.own.null = null;
+        self.job.learner.null = null;
         self
     }
 
@@ -89,14 +89,16 @@ impl TwoSample {
         a: &mut dyn ChunkSource,
         b: &mut dyn ChunkSource,
     ) -> Result<TwoSampleOutcome> {
-        self.own.null.check()?;
+        self.job.learner.null.check()?;
         let mut pooled = Pooled::new(a, b)?;
-        let prepared = self.setup.prepare(&mut pooled)?;
+        let run = self.settings.run()?;
+        let preparation = &self.job.preparation;
+        let (_, drawn) = preparation.prepare(&mut pooled, Bandwidth::Scale, &run)?;
         let own = TwoSampleOptions {
-            seed: self.setup.seed.unwrap_or(self.own.seed),
-            ..self.own
+            seed: preparation.seed.unwrap_or(self.job.learner.seed),
+            ..self.job.learner
         };
-        own.test(prepared.map.as_ref(), &mut pooled, &prepared.run)
+        own.test(drawn.map.as_ref(), &mut pooled, &run)
     }
 }
 

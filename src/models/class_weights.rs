@@ -197,7 +197,7 @@ macro_rules! weighs_classes {
             /// otherwise. The rows of a class weigh as much as if they had these weights, beside
             /// their own.
             pub fn class_weights(mut self, weights: ClassWeights) -> Self {
-                self.setup.class_weights = weights;
+                self.job.class_weights = weights;
                 self
             }
         }

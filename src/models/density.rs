@@ -74,7 +74,7 @@ impl DensityOptions {
 impl Density {
     /// Whether predictions are logarithms of the density; they are not, until said otherwise.
     pub fn log(mut self, log: bool) -> Self {
-        self.own.log = log;
+        self.job.learner.log = log;
         self
     }
 
@@ -85,7 +85,7 @@ impl Density {
     ///
     /// Estimates of features are noise as elsewhere, so this too is for a handful of columns.
     pub fn multiples(mut self, multiples: &[f64]) -> Self {
-        self.own.multiples = multiples.to_vec();
+        self.job.learner.multiples = multiples.to_vec();
         self
     }
 }

@@ -76,25 +76,25 @@ impl Default for FalkonOptions {
 impl<T> Learner<FalkonOptions, T> {
     /// The penalty per sample; 1e-6 until said otherwise.
     pub fn lambda(mut self, lambda: f64) -> Self {
-        self.own.lambda = lambda;
+        self.job.learner.lambda = lambda;
         self
     }
 
     /// Whether an intercept is fitted, which is never penalised; it is, until said otherwise.
     pub fn intercept(mut self, intercept: bool) -> Self {
-        self.own.intercept = intercept;
+        self.job.learner.intercept = intercept;
         self
     }
 
     /// The relative residual at which iterations end; 1e-5 until said otherwise.
     pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.own.tolerance = tolerance;
+        self.job.learner.tolerance = tolerance;
         self
     }
 
     /// Most iterations; 500 until said otherwise.
     pub fn max_iterations(mut self, iterations: usize) -> Self {
-        self.own.max_iterations = iterations;
+        self.job.learner.max_iterations = iterations;
         self
     }
 }

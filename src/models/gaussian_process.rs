@@ -89,19 +89,19 @@ impl Default for GaussianProcessOptions {
 impl<T> Learner<GaussianProcessOptions, T> {
     /// The variance of the noise, instead of the likeliest.
     pub fn noise(mut self, variance: f64) -> Self {
-        self.own.noise = Some(variance);
+        self.job.learner.noise = Some(variance);
         self
     }
 
     /// The variance of f where k(x, x) = 1, instead of the likeliest.
     pub fn signal(mut self, variance: f64) -> Self {
-        self.own.signal = Some(variance);
+        self.job.learner.signal = Some(variance);
         self
     }
 
     /// Whether there is an intercept, with a flat prior; there is, until said otherwise.
     pub fn intercept(mut self, intercept: bool) -> Self {
-        self.own.intercept = intercept;
+        self.job.learner.intercept = intercept;
         self
     }
 
@@ -135,7 +135,7 @@ impl<T> Learner<GaussianProcessOptions, T> {
     /// # Ok::<(), bochner::Error>(())
     /// ```
     pub fn lengthscales(mut self, lengthscales: Lengthscales) -> Self {
-        self.own.lengthscales = lengthscales;
+        self.job.learner.lengthscales = lengthscales;
         self
     }
 
@@ -157,7 +157,7 @@ impl<T> Learner<GaussianProcessOptions, T> {
     /// # Ok::<(), bochner::Error>(())
     /// ```
     pub fn weights(mut self, weights: RowWeights) -> Self {
-        self.own.weights = weights;
+        self.job.learner.weights = weights;
         self
     }
 }

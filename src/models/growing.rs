@@ -9,6 +9,7 @@ use crate::{
     data::{ChunkSource, Survey},
     features::{FeatureMap, ScaledKernel},
     flow::Run,
+    job::check_weights,
     normal::Targets,
     seed::Seed,
 };
@@ -178,7 +179,7 @@ impl<L: FitSums, T, P: Predicted> Growing<L, T, P> {
     }
 
     fn summed(&self, source: &mut dyn ChunkSource) -> Result<L::Sums> {
-        check_weights(&self.learner, source)?;
+        check_weights(&self.learner, source.is_weighted())?;
         let data = Summed {
             source,
             targets: &self.basis.targets,
@@ -208,13 +209,6 @@ impl<L: FitSums, T, P: Predicted> Growing<L, T, P> {
     }
 }
 
-fn check_weights(learner: &dyn Fit, source: &dyn ChunkSource) -> Result<()> {
-    match source.is_weighted() && !learner.takes_weights() {
-        true => Err(Error::unsupported("this learner takes no weights of rows")),
-        false => Ok(()),
-    }
-}
-
 impl<L: FitSums + Clone, T> Learner<L, T> {
     fn begin_sums<P: Predicted>(
         &self,
@@ -222,33 +216,32 @@ impl<L: FitSums + Clone, T> Learner<L, T> {
         targets: impl FnOnce(&Survey) -> Result<Targets>,
         names: Option<Vec<String>>,
     ) -> Result<Growing<L, T, P>> {
-        check_weights(&self.own, source)?;
-        self.setup.check_unweighted()?;
-        let bandwidth = self.setup.bandwidth.clone();
-        let bandwidth = bandwidth.unwrap_or_else(|| self.own.bandwidth());
-        let prepared = self.setup.prepare_for(source, bandwidth)?;
-        let targets = targets(&prepared.survey)?;
-        let seed = self.setup.seed.unwrap_or_default();
+        let learner = &self.job.learner;
+        self.job.any().check_parts(source.is_weighted())?;
+        let run = self.settings.run()?;
+        let preparation = &self.job.preparation;
+        let (survey, drawn) = preparation.prepare(source, learner.bandwidth(), &run)?;
+        let targets = targets(&survey)?;
         let data = Summed {
             source,
             targets: &targets,
-            kernel: prepared.kernel.as_ref(),
-            seed,
+            kernel: drawn.kernel.as_ref(),
+            seed: preparation.seed(),
             first_row: 0,
-            run: &prepared.run,
+            run: &run,
         };
-        let map: Arc<dyn FeatureMap> = Arc::from(prepared.map);
+        let map: Arc<dyn FeatureMap> = Arc::from(drawn.map);
         Ok(Growing {
-            sums: self.own.sum(map.as_ref(), data)?,
-            learner: self.own.clone(),
+            sums: learner.sum(map.as_ref(), data)?,
+            learner: learner.clone(),
             basis: Basis {
-                kernel: prepared.kernel,
+                kernel: drawn.kernel,
                 class_names: names,
-                seed,
-                options: options_of(&self.own),
+                seed: preparation.seed(),
+                options: options_of(learner),
                 ..Basis::new(map, targets)
             },
-            run: prepared.run,
+            run,
             predicts: PhantomData,
         })
     }
@@ -265,13 +258,13 @@ impl<L: FitSums + Clone, T> Learner<L, T> {
             mut basis, sums, ..
         } = Partial::from_bytes(bytes)?;
         let read = basis.clone();
-        basis.options = options_of(&self.own);
+        basis.options = options_of(&self.job.learner);
         basis.check_same(&read)?;
         Ok(Growing {
-            learner: self.own.clone(),
+            learner: self.job.learner.clone(),
             basis,
             sums,
-            run: self.setup.run()?,
+            run: self.settings.run()?,
             predicts: PhantomData,
         })
     }

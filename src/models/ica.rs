@@ -72,7 +72,7 @@ impl Default for KernelIcaOptions {
 impl KernelIca {
     /// The number of sources; 2 until said otherwise.
     pub fn components(mut self, count: usize) -> Self {
-        self.own.components = count;
+        self.job.learner.components = count;
         self
     }
 }

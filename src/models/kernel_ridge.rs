@@ -59,13 +59,13 @@ impl Default for KernelRidgeOptions {
 impl<T> Learner<KernelRidgeOptions, T> {
     /// The penalty per sample; 1e-6 until said otherwise.
     pub fn lambda(mut self, lambda: f64) -> Self {
-        self.own.lambda = lambda;
+        self.job.learner.lambda = lambda;
         self
     }
 
     /// Whether an intercept is fitted, which is never penalised; it is, until said otherwise.
     pub fn intercept(mut self, intercept: bool) -> Self {
-        self.own.intercept = intercept;
+        self.job.learner.intercept = intercept;
         self
     }
 }

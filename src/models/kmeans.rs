@@ -78,19 +78,19 @@ impl Default for KMeansOptions {
 impl KMeans {
     /// The number of clusters; 8 until said otherwise.
     pub fn clusters(mut self, count: usize) -> Self {
-        self.own.clusters = count;
+        self.job.learner.clusters = count;
         self
     }
 
     /// The number of seedings, the best of which is taken; 1 until said otherwise.
     pub fn starts(mut self, count: usize) -> Self {
-        self.own.starts = count;
+        self.job.learner.starts = count;
         self
     }
 
     /// When iterations end: see [`KMeansOptions::tolerance`].
     pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.own.tolerance = tolerance;
+        self.job.learner.tolerance = tolerance;
         self
     }
 }

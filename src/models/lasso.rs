@@ -69,32 +69,32 @@ impl Default for LassoOptions {
 impl<T> Learner<LassoOptions, T> {
     /// The penalty of absolute values; 1e-3 until said otherwise.
     pub fn l1(mut self, l1: f64) -> Self {
-        self.own.l1 = l1;
+        self.job.learner.l1 = l1;
         self
     }
 
     /// The penalty of squares; 0 until said otherwise.
     pub fn lambda(mut self, lambda: f64) -> Self {
-        self.own.lambda = lambda;
+        self.job.learner.lambda = lambda;
         self
     }
 
     /// Whether an intercept is fitted; it is, until said otherwise.
     pub fn intercept(mut self, intercept: bool) -> Self {
-        self.own.intercept = intercept;
+        self.job.learner.intercept = intercept;
         self
     }
 
     /// The change of slopes at which sweeps end, as a share of the first; 1e-6 until said
     /// otherwise.
     pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.own.tolerance = tolerance;
+        self.job.learner.tolerance = tolerance;
         self
     }
 
     /// Most sweeps over the coefficients; 100,000 until said otherwise.
     pub fn max_sweeps(mut self, sweeps: usize) -> Self {
-        self.own.max_sweeps = sweeps;
+        self.job.learner.max_sweeps = sweeps;
         self
     }
 }

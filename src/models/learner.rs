@@ -1,14 +1,15 @@
 //! The front door: a learner on a map, with a default for everything else.
 
 use super::{
-    ClassWeights, Fit, FitData, FitRows, FittedFeatures, LabelledData, LinearModel, Model,
-    Predicted, RowData, TrainingData, WithClassWeights, WithProbabilities, setup::Setup,
+    Fit, FitRows, FittedFeatures, LabelledData, LinearModel, Model, Predicted, RowData,
+    TrainingData,
 };
 use crate::{
-    Device, Error, Result, Run,
-    data::{ChunkSource, MemorySource, Part, Split, Survey, ToRows},
+    Device, Result, Run,
+    data::{ChunkSource, MemorySource, Part, Split, ToRows},
     features::{Bandwidth, MapBuilder, Standardize},
-    normal::Targets,
+    flow::RunSettings,
+    job::{Job, Meaning, Preparation},
     progress::{Progress, Step},
     seed::Seed,
 };
@@ -25,8 +26,8 @@ use std::{marker::PhantomData, sync::Arc};
 /// density that of [`Bandwidth::Scott`]), and is silent.
 #[derive(Debug, Clone)]
 pub struct Learner<L, T> {
-    pub(crate) setup: Setup,
-    pub(crate) own: L,
+    pub(crate) job: Job<L>,
+    pub(crate) settings: RunSettings,
     targets: PhantomData<T>,
 }
 
@@ -49,9 +50,15 @@ pub struct RowsAlone;
 impl<L: Default, T> Learner<L, T> {
     /// Learns on the features of `map`, with a default for everything else.
     pub fn on(map: impl MapBuilder + 'static) -> Self {
+        Self::prepared_by(Preparation::of(Arc::new(map)))
+    }
+
+    /// Learns on the features of a map, with everything that is done before said.
+    pub fn prepared_by(preparation: Preparation) -> Self {
+        let job = Job::of(L::default(), preparation.map.clone());
         Self {
-            setup: Setup::on(Arc::new(map)),
-            own: L::default(),
+            job: Job { preparation, ..job },
+            settings: RunSettings::default(),
             targets: PhantomData,
         }
     }
@@ -60,37 +67,37 @@ impl<L: Default, T> Learner<L, T> {
 impl<L, T> Learner<L, T> {
     /// How wide the kernel is.
     pub fn bandwidth(mut self, bandwidth: Bandwidth) -> Self {
-        self.setup.bandwidth = Some(bandwidth);
+        self.job.preparation.bandwidth = Some(bandwidth);
         self
     }
 
     /// Whether columns are divided by their standard deviations.
     pub fn standardize(mut self, standardize: Standardize) -> Self {
-        self.setup.standardize = standardize;
+        self.job.preparation.standardize = standardize;
         self
     }
 
     /// Where work runs: in the fit, and in the model until it is told otherwise.
     pub fn device(mut self, device: &Device) -> Self {
-        self.setup.device = Some(device.clone());
+        self.settings.device = Some(device.clone());
         self
     }
 
     /// Bytes for chunk buffers.
     pub fn memory(mut self, bytes: u64) -> Self {
-        self.setup.memory = bytes;
+        self.settings.memory = bytes;
         self
     }
 
     /// The seed of all draws: of the map, instead of its own, and of the rows that rules look at.
     pub fn seed(mut self, seed: Seed) -> Self {
-        self.setup.seed = Some(seed);
+        self.job.preparation.seed = Some(seed);
         self
     }
 
     /// Calls `hear` as work proceeds.
     pub fn progress(mut self, hear: impl Fn(Step) + Send + Sync + 'static) -> Self {
-        self.setup.progress = Progress::to(hear);
+        self.settings.progress = Progress::to(hear);
         self
     }
 }
@@ -108,82 +115,11 @@ impl Fitted {
 }
 
 impl<L: Fit, T> Learner<L, T> {
-    /// Draws the map for `source`, decides by the survey what the targets are, and fits.
-    pub(super) fn linear(
-        &self,
-        source: &mut dyn ChunkSource,
-        targets: impl Fn(&Survey) -> Result<Targets>,
-        probabilities: bool,
-    ) -> Result<Fitted> {
-        if source.is_weighted() && !self.own.takes_weights() {
-            return Err(Error::unsupported("this learner takes no weights of rows"));
-        }
-        let parted = self.setup.leaves.is_some() || self.setup.search.is_some();
-        if parted && self.setup.class_weights != ClassWeights::Equal {
-            return Err(Error::unsupported(
-                "a search and leaves take no class weights; give rows weights, or leave one out",
-            ));
-        }
-        if parted && self.own.ridge().is_some_and(|ridge| ridge.penalised) {
-            return Err(Error::unsupported(
-                "a search and leaves take no penalised intercept; leave one of both out",
-            ));
-        }
-        if let Some((rows, options)) = self.setup.leaves.zip(self.own.ridge()) {
-            if probabilities {
-                return Err(Error::unsupported(
-                    "leaves have no probabilities; fit without one of both",
-                ));
-            }
-            let (mut model, run) = self.setup.leaves(rows, source, &targets, options)?;
-            model.name_columns(source);
-            return Ok(Fitted { model, run });
-        }
-        let searched = self.setup.search.as_ref().zip(self.own.ridge());
-        let (prepared, found) = match searched {
-            None => {
-                let bandwidth = self.setup.bandwidth_beside(self.own.bandwidth());
-                (self.setup.prepare_for(source, bandwidth)?, None)
-            }
-            Some((search, options)) => {
-                let (prepared, found) = self.setup.search(search, source, &targets, options)?;
-                let options = found.options(options);
-                (prepared, Some((found, options)))
-            }
-        };
-        let own: &dyn Fit = match &found {
-            None => &self.own,
-            Some((_, options)) => options,
-        };
-        let with = WithProbabilities(own);
-        let fit: &dyn Fit = if probabilities { &with } else { own };
-        let weighed = WithClassWeights(fit, &self.setup.class_weights);
-        let fit: &dyn Fit = match self.setup.class_weights {
-            ClassWeights::Equal => fit,
-            _ => &weighed,
-        };
-        let targets = targets(&prepared.survey)?;
-        if let (Targets::Real { columns: 1.., .. }, Some(schema)) = (&targets, source.schema()) {
-            schema.require_amounts()?;
-        }
-        let data = FitData {
-            kernel: prepared.kernel,
-            start: None,
-            source: &mut *source,
-            targets,
-            survey: &prepared.survey,
-            seed: self.setup.seed.unwrap_or_default(),
-            run: &prepared.run,
-        };
-        let mut model = fit.fit(prepared.map, data)?;
-        model.name_columns(source);
-        if let Some((found, _)) = &found {
-            found.keep(&mut model);
-        }
-        Ok(Fitted {
-            model,
-            run: prepared.run,
-        })
+    /// Fits to targets of this meaning.
+    pub(super) fn linear(&self, source: &mut dyn ChunkSource, meaning: Meaning) -> Result<Fitted> {
+        let run = self.settings.run()?;
+        let model = self.job.any().fit(source, meaning, &run)?.model;
+        Ok(Fitted { model, run })
     }
 }
 
@@ -196,18 +132,12 @@ impl<L: Fit> Learner<L, Numbers> {
     pub fn fit<D: TrainingData>(&self, data: D) -> Result<Model<D::Predicted>> {
         let mut source = data.into_source()?;
         let source = source.as_mut();
-        let targets = |survey: &Survey| Ok(Targets::real(survey));
-        if self.setup.calibrate.is_some() && self.setup.leaves.is_some() {
-            return Err(Error::unsupported(
-                "leaves have no intervals; fit without one of both",
-            ));
-        }
-        let Some(fraction) = self.setup.calibrate else {
-            return Ok(self.linear(source, targets, false)?.door());
+        let Some(fraction) = self.job.calibrate else {
+            return Ok(self.linear(source, Meaning::Amounts)?.door());
         };
-        let seed = self.setup.seed.unwrap_or_default().0;
+        let seed = self.job.preparation.seed().0;
         let mut fitted = Split::new(&mut *source, Part::Train, fraction, seed)?;
-        let mut fitted = self.linear(&mut fitted, targets, false)?;
+        let mut fitted = self.linear(&mut fitted, Meaning::Amounts)?;
         source.rewind()?;
         let mut kept_back = Split::new(source, Part::Test, fraction, seed)?;
         fitted
@@ -220,7 +150,7 @@ impl<L: Fit> Learner<L, Numbers> {
     /// on them ([`LinearModel::calibrate`]): [`Model::intervals`] then hold what they promise,
     /// whatever the data.
     pub fn calibrate(mut self, fraction: f64) -> Self {
-        self.setup.calibrate = Some(fraction);
+        self.job.calibrate = Some(fraction);
         self
     }
 }
@@ -232,8 +162,7 @@ impl<L: Fit> Learner<L, Functions> {
     /// Errors as a learner of numbers does.
     pub fn fit<D: TrainingData>(&self, data: D) -> Result<Model<Array2<f64>>> {
         let mut source = data.into_source()?;
-        let targets = |survey: &Survey| Ok(Targets::real(survey));
-        Ok(self.linear(source.as_mut(), targets, false)?.door())
+        Ok(self.linear(source.as_mut(), Meaning::Amounts)?.door())
     }
 }
 
@@ -245,8 +174,7 @@ impl<L: Fit> Learner<L, Labels> {
     /// a thousand.
     pub fn fit<D: LabelledData>(&self, data: D) -> Result<Model<Vec<D::Label>>> {
         let (mut source, names) = data.into_labelled()?;
-        let probabilities = self.setup.probabilities;
-        let mut fitted = self.linear(source.as_mut(), Targets::classes, probabilities)?;
+        let mut fitted = self.linear(source.as_mut(), Meaning::Labels)?;
         if names.is_some() {
             fitted.model.class_names = names;
         }
@@ -260,7 +188,7 @@ impl<L: Fit> Learner<L, Labels> {
     /// does: sigmoids on the scores of a fifth of the rows, of more than two classes one softmax,
     /// by a second fit to the others. It is not, until said otherwise.
     pub fn probabilities(mut self, wanted: bool) -> Self {
-        self.setup.probabilities = wanted;
+        self.job.probabilities = wanted;
         self
     }
 }
@@ -273,7 +201,7 @@ impl<L: FitRows> Learner<L, RowsAlone> {
     /// learner's own [`Fit::fit`] does.
     pub fn fit<D: RowData>(&self, rows: D) -> Result<Model<L::Predicted>> {
         let mut source = rows.into_rows()?;
-        let fitted = self.linear(source.as_mut(), |_| Ok(Targets::none()), false)?;
+        let fitted = self.linear(source.as_mut(), Meaning::Nothing)?;
         Ok(fitted.door())
     }
 }
@@ -299,12 +227,8 @@ impl Features {
     /// map cannot be drawn.
     pub fn fit(&self, x_nd: impl ToRows) -> Result<FittedFeatures> {
         let mut source = MemorySource::new(x_nd.to_rows(), None)?;
-        let prepared = self.setup.prepare(&mut source)?;
-        let memory = self.setup.memory;
-        Ok(FittedFeatures::new(
-            prepared.map,
-            prepared.run.device,
-            memory,
-        ))
+        let run = self.settings.run()?;
+        let (_, drawn) = (self.job.preparation).prepare(&mut source, Bandwidth::Scale, &run)?;
+        Ok(FittedFeatures::new(drawn.map, run.device, run.memory))
     }
 }

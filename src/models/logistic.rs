@@ -75,37 +75,37 @@ impl Default for LogisticOptions {
 impl Learner<LogisticOptions, Labels> {
     /// The penalty of squares; 1e-5 until said otherwise.
     pub fn lambda(mut self, lambda: f64) -> Self {
-        self.own.lambda = lambda;
+        self.job.learner.lambda = lambda;
         self
     }
 
     /// The penalty of absolute values; none until said otherwise.
     pub fn l1(mut self, l1: f64) -> Self {
-        self.own.l1 = l1;
+        self.job.learner.l1 = l1;
         self
     }
 
     /// The bound of `sqrt(D) |beta_j|`; none until said otherwise.
     pub fn bound(mut self, bound: f64) -> Self {
-        self.own.bound = Some(bound);
+        self.job.learner.bound = Some(bound);
         self
     }
 
     /// Whether an intercept is fitted; it is, until said otherwise.
     pub fn intercept(mut self, intercept: bool) -> Self {
-        self.own.intercept = intercept;
+        self.job.learner.intercept = intercept;
         self
     }
 
     /// How much classes count; all the same until said otherwise.
     pub fn class_weights(mut self, weights: ClassWeights) -> Self {
-        self.own.class_weights = weights;
+        self.job.learner.class_weights = weights;
         self
     }
 
     /// When the solver ends.
     pub fn stopping(mut self, stopping: Stopping) -> Self {
-        self.own.stopping = stopping;
+        self.job.learner.stopping = stopping;
         self
     }
 
@@ -144,7 +144,7 @@ impl Learner<LogisticOptions, Labels> {
     /// # Ok::<(), bochner::Error>(())
     /// ```
     pub fn laplace(mut self, laplace: bool) -> Self {
-        self.own.laplace = laplace;
+        self.job.learner.laplace = laplace;
         self
     }
 }

@@ -49,13 +49,13 @@ impl Default for OneClassOptions {
 impl OneClass {
     /// About the share of rows that are left outside; 0.1 until said otherwise.
     pub fn nu(mut self, nu: f64) -> Self {
-        self.own.nu = nu;
+        self.job.learner.nu = nu;
         self
     }
 
     /// When the solver ends.
     pub fn stopping(mut self, stopping: Stopping) -> Self {
-        self.own.stopping = stopping;
+        self.job.learner.stopping = stopping;
         self
     }
 }

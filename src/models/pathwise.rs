@@ -78,31 +78,31 @@ impl Default for PathwiseOptions {
 impl<T> Learner<PathwiseOptions, T> {
     /// How many functions are drawn; 16 until said otherwise.
     pub fn samples(mut self, samples: usize) -> Self {
-        self.own.samples = samples;
+        self.job.learner.samples = samples;
         self
     }
 
     /// Features of the prior, an even number; 2,000 until said otherwise.
     pub fn features(mut self, features: usize) -> Self {
-        self.own.features = features;
+        self.job.learner.features = features;
         self
     }
 
     /// The variance of the noise, instead of the likeliest.
     pub fn noise(mut self, variance: f64) -> Self {
-        self.own.noise = Some(variance);
+        self.job.learner.noise = Some(variance);
         self
     }
 
     /// The variance of f where k(x, x) = 1, instead of the likeliest.
     pub fn signal(mut self, variance: f64) -> Self {
-        self.own.signal = Some(variance);
+        self.job.learner.signal = Some(variance);
         self
     }
 
     /// Whether there is an intercept, with a flat prior; there is, until said otherwise.
     pub fn intercept(mut self, intercept: bool) -> Self {
-        self.own.intercept = intercept;
+        self.job.learner.intercept = intercept;
         self
     }
 }

@@ -113,13 +113,13 @@ impl Default for KernelPcaOptions {
 impl KernelPca {
     /// Keeps `count` components.
     pub fn components(mut self, count: usize) -> Self {
-        self.own.components = Components::Count(count);
+        self.job.learner.components = Components::Count(count);
         self
     }
 
     /// Keeps the fewest components that explain `share` of the variance; 0.95 until said otherwise.
     pub fn explained_variance(mut self, share: f64) -> Self {
-        self.own.components = Components::Variance(share);
+        self.job.learner.components = Components::Variance(share);
         self
     }
 
@@ -135,7 +135,7 @@ impl KernelPca {
     /// # Ok::<(), bochner::Error>(())
     /// ```
     pub fn solver(mut self, solver: PcaSolver) -> Self {
-        self.own.solver = solver;
+        self.job.learner.solver = solver;
         self
     }
 }

@@ -119,7 +119,7 @@ impl Default for RidgeOptions {
 impl<T> Learner<RidgeOptions, T> {
     /// The penalty per sample, a number or [`Lambda`]; 1e-6 until said otherwise.
     pub fn lambda(mut self, lambda: impl Into<Lambda>) -> Self {
-        self.own.lambda = lambda.into();
+        self.job.learner.lambda = lambda.into();
         self
     }
 
@@ -145,7 +145,7 @@ impl<T> Learner<RidgeOptions, T> {
     /// Has what `search` names chosen by rows held out before the fit: kernel, bandwidth, penalty,
     /// a metric ([`LinearModel::metric`]). What it does not name stays as it is here.
     pub fn search(mut self, search: Search) -> Self {
-        self.setup.search = Some(search);
+        self.job.search = Some(search);
         self
     }
 
@@ -168,7 +168,7 @@ impl<T> Learner<RidgeOptions, T> {
     /// # Ok::<(), bochner::Error>(())
     /// ```
     pub fn leaves(mut self, rows: usize) -> Self {
-        self.setup.leaves = Some(rows);
+        self.job.leaves = Some(rows);
         self
     }
 
@@ -216,14 +216,14 @@ impl<T> Learner<RidgeOptions, T> {
     /// ```
     pub fn intercept(mut self, intercept: impl Into<Intercept>) -> Self {
         let intercept = intercept.into();
-        self.own.intercept = intercept != Intercept::None;
-        self.own.penalised = intercept == Intercept::Penalised;
+        self.job.learner.intercept = intercept != Intercept::None;
+        self.job.learner.penalised = intercept == Intercept::Penalised;
         self
     }
 
     /// How coefficients are found; [`Solver::Auto`] until said otherwise.
     pub fn solver(mut self, solver: Solver) -> Self {
-        self.own.solver = solver;
+        self.job.learner.solver = solver;
         self
     }
 }

@@ -66,7 +66,7 @@ impl Default for SpectralEmbeddingOptions {
 impl SpectralEmbedding {
     /// The number of coordinates; 2 until said otherwise.
     pub fn dimensions(mut self, count: usize) -> Self {
-        self.own.dimensions = count;
+        self.job.learner.dimensions = count;
         self
     }
 }
@@ -114,13 +114,13 @@ impl Default for SpectralClusteringOptions {
 impl SpectralClustering {
     /// The number of clusters; 8 until said otherwise.
     pub fn clusters(mut self, count: usize) -> Self {
-        self.own.kmeans.clusters = count;
+        self.job.learner.kmeans.clusters = count;
         self
     }
 
     /// The number of seedings of k-means, the best of which is taken; 10 until said otherwise.
     pub fn starts(mut self, count: usize) -> Self {
-        self.own.kmeans.starts = count;
+        self.job.learner.kmeans.starts = count;
         self
     }
 }

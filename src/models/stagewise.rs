@@ -59,19 +59,19 @@ impl Default for GreedyOptions {
 impl<T> Learner<GreedyOptions, T> {
     /// Most steps; 200 until said otherwise.
     pub fn steps(mut self, steps: usize) -> Self {
-        self.own.steps = steps;
+        self.job.learner.steps = steps;
         self
     }
 
     /// Holds out this share of the rows to say when to stop; none, until said otherwise.
     pub fn held_out(mut self, share: f64) -> Self {
-        self.own.held_out = share;
+        self.job.learner.held_out = share;
         self
     }
 
     /// Whether an intercept is fitted; it is, until said otherwise.
     pub fn intercept(mut self, intercept: bool) -> Self {
-        self.own.intercept = intercept;
+        self.job.learner.intercept = intercept;
         self
     }
 }
@@ -131,37 +131,37 @@ impl Default for BoostingOptions {
 impl<T> Learner<BoostingOptions, T> {
     /// Features of a block; 50 until said otherwise.
     pub fn block(mut self, features: usize) -> Self {
-        self.own.block = features;
+        self.job.learner.block = features;
         self
     }
 
     /// How much of a weak learner is added; 0.1 until said otherwise.
     pub fn shrinkage(mut self, shrinkage: f64) -> Self {
-        self.own.shrinkage = shrinkage;
+        self.job.learner.shrinkage = shrinkage;
         self
     }
 
     /// The penalty per sample of a weak learner; 1e-6 until said otherwise.
     pub fn lambda(mut self, lambda: f64) -> Self {
-        self.own.lambda = lambda;
+        self.job.learner.lambda = lambda;
         self
     }
 
     /// Most stages; 2000 until said otherwise.
     pub fn stages(mut self, stages: usize) -> Self {
-        self.own.stages = stages;
+        self.job.learner.stages = stages;
         self
     }
 
     /// Holds out this share of the rows to say when to stop; 0.2 until said otherwise.
     pub fn held_out(mut self, share: f64) -> Self {
-        self.own.held_out = share;
+        self.job.learner.held_out = share;
         self
     }
 
     /// Whether an intercept is fitted; it is, until said otherwise.
     pub fn intercept(mut self, intercept: bool) -> Self {
-        self.own.intercept = intercept;
+        self.job.learner.intercept = intercept;
         self
     }
 }

@@ -8,7 +8,7 @@ use crate::clock::Instant;
 use crate::{
     Device, Error, Result,
     data::{Chunk, ChunkSource, Survey},
-    features::FeatureMap,
+    features::{Bandwidth, FeatureMap},
     flow::Run,
     normal::{NormalEquations, Targets},
     solve::Intercept,
@@ -103,17 +103,18 @@ impl<T> Learner<RidgeOptions, T> {
         targets: impl FnOnce(&Survey) -> Result<Targets>,
         names: Option<Vec<String>>,
     ) -> Result<RidgeState<T, P>> {
-        self.setup.check_unweighted()?;
-        let prepared = self.setup.prepare(source)?;
-        let targets = targets(&prepared.survey)?;
-        let map: Arc<dyn FeatureMap> = Arc::from(prepared.map);
+        self.job.any().check_parts(source.is_weighted())?;
+        let run = self.settings.run()?;
+        let (survey, drawn) = (self.job.preparation).prepare(source, Bandwidth::Scale, &run)?;
+        let targets = targets(&survey)?;
+        let map: Arc<dyn FeatureMap> = Arc::from(drawn.map);
         Ok(RidgeState {
-            sums: NormalEquations::accumulate(map.as_ref(), source, &targets, &prepared.run)?,
+            sums: NormalEquations::accumulate(map.as_ref(), source, &targets, &run)?,
             map,
             targets,
             names,
-            intercept: self.own.added(),
-            run: prepared.run,
+            intercept: self.job.learner.added(),
+            run,
             predicts: PhantomData,
         })
     }

@@ -102,37 +102,37 @@ fn stopping(smooth: bool) -> Stopping {
 impl Learner<SupportVectorOptions, Labels> {
     /// The loss; the squared hinge until said otherwise.
     pub fn loss(mut self, loss: MarginLoss) -> Self {
-        self.own.loss = loss;
+        self.job.learner.loss = loss;
         self
     }
 
     /// The bound of `sqrt(D) |beta_j|`; none until said otherwise.
     pub fn bound(mut self, bound: f64) -> Self {
-        self.own.bound = Some(bound);
+        self.job.learner.bound = Some(bound);
         self
     }
 
     /// The penalty of squares; 1e-5 until said otherwise.
     pub fn lambda(mut self, lambda: f64) -> Self {
-        self.own.lambda = lambda;
+        self.job.learner.lambda = lambda;
         self
     }
 
     /// Whether an intercept is fitted; it is, until said otherwise.
     pub fn intercept(mut self, intercept: bool) -> Self {
-        self.own.intercept = intercept;
+        self.job.learner.intercept = intercept;
         self
     }
 
     /// How much classes count; all the same until said otherwise.
     pub fn class_weights(mut self, weights: ClassWeights) -> Self {
-        self.own.class_weights = weights;
+        self.job.learner.class_weights = weights;
         self
     }
 
     /// When the solver ends; as [`MarginLoss::stopping`] says until said otherwise.
     pub fn stopping(mut self, stopping: Stopping) -> Self {
-        self.own.stopping = Some(stopping);
+        self.job.learner.stopping = Some(stopping);
         self
     }
 }
@@ -268,31 +268,31 @@ impl Learner<ResidualOptions, Numbers> {
     /// The loss; `EpsilonInsensitive` at a tenth of the standard deviation of the targets until
     /// said otherwise.
     pub fn loss(mut self, loss: ResidualLoss) -> Self {
-        self.own.loss = Some(loss);
+        self.job.learner.loss = Some(loss);
         self
     }
 
     /// The bound of `sqrt(D) |beta_j|`; none until said otherwise.
     pub fn bound(mut self, bound: f64) -> Self {
-        self.own.bound = Some(bound);
+        self.job.learner.bound = Some(bound);
         self
     }
 
     /// The penalty of squares; 1e-5 until said otherwise.
     pub fn lambda(mut self, lambda: f64) -> Self {
-        self.own.lambda = lambda;
+        self.job.learner.lambda = lambda;
         self
     }
 
     /// Whether an intercept is fitted; it is, until said otherwise.
     pub fn intercept(mut self, intercept: bool) -> Self {
-        self.own.intercept = intercept;
+        self.job.learner.intercept = intercept;
         self
     }
 
     /// When the solver ends; as [`ResidualLoss::stopping`] says until said otherwise.
     pub fn stopping(mut self, stopping: Stopping) -> Self {
-        self.own.stopping = Some(stopping);
+        self.job.learner.stopping = Some(stopping);
         self
     }
 }

@@ -1,49 +1,21 @@
 //! Fits that begin where an earlier model ended.
 
 use super::{
-    Fit, FitData, LabelledData, Labels, Learner, LinearModel, Model, Numbers, TrainingData,
+    Fit, LabelledData, Labels, Learner, LinearModel, Model, Numbers, TrainingData,
     state::renumbered,
 };
-use crate::{
-    Error, Result,
-    data::{ChunkSource, Survey},
-    features::{self, FeatureMap},
-    store::Store,
-};
+use crate::{Result, data::ChunkSource};
 
 impl<L: Fit, T> Learner<L, T> {
     fn begin_at(&self, model: &LinearModel, source: &mut dyn ChunkSource) -> Result<LinearModel> {
-        if !self.own.takes_start() {
-            return Err(Error::unsupported(
-                "this learner does not go on from a model; fit it anew, or keep its sums by \
-                 .start(..)",
-            ));
-        }
-        let run = self.setup.run()?;
-        let seed = self.setup.seed.unwrap_or_default();
-        let survey = Survey::watched(source, 0, seed.0, &|step| run.say(step))?;
-        let data = FitData {
-            source,
-            targets: model.targets.clone(),
-            survey: &survey,
-            kernel: None,
-            start: Some(&model.coefficients),
-            seed,
-            run: &run,
-        };
-        let fitted = self.own.fit(copied(model.map.as_ref())?, data)?;
+        let run = self.settings.run()?;
+        let survey = self.job.preparation.survey(source, 0, &run)?;
+        let fitted = self.job.any().go_on(model, (source, &survey), &run)?;
         Ok(LinearModel {
             class_names: model.class_names.clone(),
             ..fitted
         })
     }
-}
-
-/// The same map once more, as a file would give it.
-fn copied(map: &dyn FeatureMap) -> Result<Box<dyn FeatureMap>> {
-    let mut store = Store::default();
-    map.write(&mut store)?;
-    features::read(&store)
 }
 
 impl<L: Fit> Learner<L, Numbers> {
@@ -61,7 +33,7 @@ impl<L: Fit> Learner<L, Numbers> {
         data: D,
     ) -> Result<Model<D::Predicted>> {
         let fitted = self.begin_at(model.linear(), data.into_source()?.as_mut())?;
-        let run = self.setup.run()?;
+        let run = self.settings.run()?;
         Ok(Model::new(fitted, run.device, run.memory))
     }
 }
@@ -87,7 +59,7 @@ impl<L: Fit> Learner<L, Labels> {
     ) -> Result<Model<Vec<D::Label>>> {
         let names = model.linear().class_names.as_deref();
         let fitted = self.begin_at(model.linear(), renumbered(data, names)?.as_mut())?;
-        let run = self.setup.run()?;
+        let run = self.settings.run()?;
         Ok(Model::new(fitted, run.device, run.memory))
     }
 }

@@ -1,6 +1,6 @@
 //! A learner that was chosen, and what its targets are.
 
-use bochner::models::{ClassWeights, Fit, HeldOut, Lambda, RidgeOptions};
+use bochner::models::{ClassWeights, Fit, Found, HeldOut, Lambda, RidgeOptions};
 
 /// What the targets of a learner are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +53,14 @@ impl Chosen {
             };
             ridge.lambda = lambda;
             self.fit = Box::new(ridge.clone());
+        }
+    }
+
+    /// Ridge regression takes what a search found; its penalty is given then if that was tried.
+    pub(super) fn take(&mut self, found: &Found, tries: bool) {
+        if let Some(ridge) = &self.ridge {
+            self.fit = Box::new(found.options(ridge));
+            self.lambda_given |= tries;
         }
     }
 

@@ -1,37 +1,25 @@
 //! `--leaves`: a tree with a model in each leaf.
 
-use super::{
-    Args, Chosen, Source, describe,
-    search::{Rows, importance},
-};
+use super::{Args, Chosen, Source, describe, search::importance};
 use crate::{
     evaluate::score,
     interrupt::writing,
-    report::{Report, Usage},
+    report::{Console, Report, Usage},
 };
 use anyhow::Result;
-use bochner::models::{ClassWeights, LinearModel, Solver};
+use bochner::{
+    job::{Job, Rows},
+    models::{Fit, LinearModel, Solver},
+};
 
 impl Args {
-    /// Errors on options that do not go with leaves.
+    /// Errors on options that do not go with leaves, beside those that all doors refuse.
     pub(super) fn check_leaves(&self, chosen: &Chosen, dense: bool, searches: bool) -> Result<()> {
         if self.search.leaves.is_none() {
             return Ok(());
         }
         let solver = chosen.ridge.as_ref().map(|ridge| ridge.solver);
         let problem = match () {
-            () if solver.is_none() => "--leaves is for --model ridge; leave one of both out",
-            () if self.is_in_parts() => {
-                "--leaves reads the rows once for each level of its tree; leave out --checkpoint \
-                 and --shard"
-            }
-            () if self.calibrate.is_some() || chosen.probabilities => {
-                "leaves have no intervals and no probabilities; leave out --calibrate and \
-                 --probabilities"
-            }
-            () if chosen.class_weights != ClassWeights::Equal => {
-                "leaves take no class weights; give a column of weights by --weight"
-            }
             () if self.search.ends_or_is_given() => {
                 "each leaf makes its own few trials; leave out --budget and --metric-from"
             }
@@ -50,18 +38,22 @@ impl Args {
     /// Parts the rows and fits each leaf, scores and saves.
     pub(super) fn fit_leaves(
         &self,
-        chosen: &Chosen,
-        rows: Rows<'_>,
-        test: Option<Source>,
+        (job, chosen): (&Job<&dyn Fit>, &Chosen),
+        mut rows: Rows<'_>,
+        (test, console): (Option<Source>, &Console),
         mut report: Report,
     ) -> Result<()> {
-        let (run, console) = (rows.run, rows.console);
-        let survey = rows.survey;
-        let (all, bar) = (rows.survey.rows, console.bar("fit", Some(rows.survey.rows)));
+        let Some(most) = job.leaves else {
+            return Err(Usage("there are no --leaves".into()).into());
+        };
+        let (run, survey) = (rows.run, rows.survey);
+        let (all, bar) = (survey.rows, console.bar("fit", Some(survey.rows)));
         let told = run.clone().progress(bar.follow());
-        let rows = Rows { run: &told, ..rows };
-        let grown = || self.search.grow(&self.map, chosen, rows);
-        let (model, seconds) = console.timed(grown)?;
+        let rows = Rows {
+            run: &told,
+            ..rows.again()
+        };
+        let (model, seconds) = console.timed(|| job.grow_leaves(most, rows))?;
         drop(told);
         report.line("map", model.map.describe());
         report.set("map", model.map.describe());

@@ -14,7 +14,7 @@ use bochner::{
     Error, Run,
     data::{MemorySource, Pieces, Survey},
     features::FeatureMap,
-    models::{AnySums, Basis, ClassWeights, FitAnySums, Known, LinearModel, Partial, Summed, Sums},
+    models::{AnySums, Basis, FitAnySums, Known, LinearModel, Partial, Summed, Sums},
     seed::Seed,
     solve::Targets,
 };
@@ -86,32 +86,14 @@ impl Args {
         self.part.shard.is_some() || self.steps.checkpoint.is_some()
     }
 
-    /// Errors on options that need the rows themselves.
-    pub(super) fn check_parts(&self, chosen: &Chosen, searches: bool) -> Result<()> {
-        if !self.is_in_parts() {
-            return Ok(());
+    /// Errors on options that need the rows themselves, beside those that all doors refuse.
+    pub(super) fn check_parts(&self) -> Result<()> {
+        if self.is_in_parts() && self.data.drops_rows() {
+            let problem = "--nan drop does not go with --checkpoint and --shard, which count rows; \
+                           remove the rows first";
+            return Err(Usage(problem.into()).into());
         }
-        let problem = match () {
-            () if chosen.fit.of_sums().is_none() => format!(
-                "--checkpoint and --shard sum rows, which --model {} does not; leave them out",
-                self.learner.name()
-            ),
-            () if searches || chosen.probabilities => "--checkpoint and --shard sum rows once; \
-                leave out what reads them again: a search, --probabilities"
-                .into(),
-            () if chosen.class_weights != ClassWeights::Equal => {
-                "--class-weights are of all rows, which --checkpoint and --shard see in parts; \
-                give a column of weights by --weight"
-                    .into()
-            }
-            () if self.data.drops_rows() => {
-                "--nan drop does not go with --checkpoint and --shard, \
-                which count rows; remove the rows first"
-                    .into()
-            }
-            () => return Ok(()),
-        };
-        Err(Usage(problem).into())
+        Ok(())
     }
 
     /// The sums of the rows of this run, step by step.
@@ -125,13 +107,13 @@ impl Args {
     ) -> Result<Summing> {
         let problem = || Usage("this learner does not sum rows".into());
         let learner = chosen.fit.of_sums().ok_or_else(problem)?;
-        let kernel = Some(built.scaled_kernel());
+        let kernel = built.drawn.kernel;
         let shard = self.part.shard.unwrap_or(Shard::WHOLE);
         let mut basis = Basis {
             kernel,
             seed: Seed(self.map.kernel.seed),
             options: given::options(&["--memory", "--every", "--test-input", "--test-targets"]),
-            ..Basis::new(Arc::from(built.map), targets)
+            ..Basis::new(Arc::from(built.drawn.map), targets)
         };
         basis.name_columns(train.as_ref());
         let digest = given::digest(format!("{survey:?}").as_bytes());

@@ -4,24 +4,19 @@ mod describe;
 
 pub(super) use describe::{describe, importance};
 
-use super::{Source, chosen::Chosen};
+use super::chosen::Chosen;
 use crate::{
     args::{at_least_one, fraction, positive},
-    map::{BuiltMap, MapArgs},
+    map::MapArgs,
     report::{Console, Report, Usage, six_digits},
 };
 use anyhow::Result;
 use bochner::{
-    Error, Run,
-    data::{ChunkSource, Survey},
-    features::{MapBuilder, MapSpec},
-    metric::{Ground, Metric, MetricOptions},
-    models::{
-        Budget, ClassWeights, Enough, Found, Leaves, LinearModel, RidgeOptions, Search, SearchData,
-        Trial,
-    },
-    seed::Seed,
-    solve::Targets,
+    Error,
+    features::MapSpec,
+    job::{Job, Rows, Scales},
+    metric::{Metric, MetricOptions},
+    models::{Budget, Enough, Fit, Found, LinearModel, RidgeOptions, Search, Trial},
 };
 use clap::Args;
 use std::{path::PathBuf, str::FromStr, sync::Arc, time::Duration};
@@ -111,15 +106,6 @@ fn budget(text: &str) -> Result<Budget, String> {
         .ok_or_else(|| "must be a number of trials, or a time such as 60s or 5m".into())
 }
 
-/// The rows of a search, and how it runs.
-pub(super) struct Rows<'a> {
-    pub(super) train: &'a mut Source,
-    pub(super) survey: &'a Survey,
-    pub(super) targets: &'a Targets,
-    pub(super) run: &'a Run,
-    pub(super) console: &'a Console,
-}
-
 impl SearchArgs {
     /// Whether something is to be chosen here, or was.
     pub(super) fn is_wanted(&self, map: &MapArgs) -> bool {
@@ -155,50 +141,16 @@ impl SearchArgs {
         self.budget.is_some() || self.metric_from.is_some()
     }
 
-    /// A tree of leaves.
-    pub(super) fn grow(
-        &self,
-        map: &MapArgs,
-        chosen: &Chosen,
-        rows: Rows<'_>,
-    ) -> Result<LinearModel> {
-        let Rows {
-            train,
-            survey,
-            targets,
-            run,
-            console,
-        } = rows;
-        let (Some(rows), Some(options)) = (self.leaves, &chosen.ridge) else {
-            return Err(Usage("--leaves is for --model ridge".into()).into());
-        };
-        let (mut spec, _) = map.chosen(train.columns(), run, console)?;
+    /// The map that is searched for, `auto` resolved: with --auto of orthogonal frequencies unless
+    /// it is said how they are drawn.
+    pub(super) fn drawn_as(&self, spec: &mut MapSpec, map: &MapArgs) {
         if self.auto && !map.is_sampling_given() {
             spec.sampling = bochner::sampling::Sampling::Orthogonal.beside(spec.kernel.as_ref());
         }
-        let (scaling, lengthscale) = map.kernel.prepared(spec.kernel.as_ref(), survey)?;
-        let search = match self.is_wanted(map) {
-            true => self.search(map, chosen),
-            false => Search::default(),
-        };
-        let builder: Arc<dyn MapBuilder> = Arc::new(spec);
-        let data = SearchData {
-            source: &mut *train,
-            survey,
-            scaling: &scaling,
-            lengthscale,
-            targets,
-            options,
-            seed: Seed(map.kernel.seed),
-            run,
-        };
-        let mut model = Leaves { rows, search }.fit(&builder, data)?;
-        model.name_columns(train);
-        Ok(model)
     }
 
     /// Errors on options that have no effect.
-    pub(super) fn check(&self, map: &MapArgs, chosen: &Chosen) -> Result<()> {
+    pub(super) fn check(&self, map: &MapArgs) -> Result<()> {
         let learns =
             self.auto || matches!(self.metric, Some(MetricOption::One(_) | MetricOption::Auto));
         for (option, given) in [
@@ -234,26 +186,11 @@ impl SearchArgs {
                 auto or --features auto";
             return Err(Usage(problem.into()).into());
         }
-        if wanted && chosen.ridge.is_none() {
-            let problem = "--auto, --metric, --kernel auto, --sigma auto and --features auto are \
-                for --model ridge";
-            return Err(Usage(problem.into()).into());
-        }
-        if wanted && chosen.class_weights != ClassWeights::Equal {
-            let problem = "a search counts all classes alike; leave out --class-weights, or give a \
-                column of weights by --weight";
-            return Err(Usage(problem.into()).into());
-        }
-        let penalised = chosen.ridge.as_ref().is_some_and(|ridge| ridge.penalised);
-        if penalised && (wanted || self.leaves.is_some()) {
-            let problem =
-                "a search and leaves take no --penalised-intercept; leave one of both out";
-            return Err(Usage(problem.into()).into());
-        }
         Ok(())
     }
 
-    fn search(&self, map: &MapArgs, chosen: &Chosen) -> Search {
+    /// What rows held out choose.
+    pub(super) fn search(&self, map: &MapArgs, chosen: &Chosen) -> Search {
         let kernel = &map.kernel;
         let learns =
             self.auto || matches!(self.metric, Some(MetricOption::One(_) | MetricOption::Auto));
@@ -283,79 +220,45 @@ impl SearchArgs {
         }
     }
 
-    /// Searches, draws the map that is best, and says what was tried.
+    /// Searches, and says what is tried.
     pub(super) fn run(
         &self,
-        map: &MapArgs,
-        chosen: &mut Chosen,
-        rows: Rows<'_>,
-        report: &mut Report,
-    ) -> Result<(BuiltMap, Found)> {
-        let Rows {
-            train,
-            survey,
-            targets,
-            run,
-            console,
-        } = rows;
-        let Some(options) = chosen.ridge.clone() else {
+        job: &Job<&dyn Fit>,
+        spec: &MapSpec,
+        mut rows: Rows<'_>,
+        (console, report): (&Console, &mut Report),
+    ) -> Result<Found> {
+        let (Some(options), Some(search)) = (job.learner.ridge(), &job.search) else {
             return Err(Usage("--auto is for --model ridge".into()).into());
         };
-        let (mut spec, selection) = map.chosen(train.columns(), run, console)?;
-        if self.auto && !map.is_sampling_given() {
-            spec.sampling = bochner::sampling::Sampling::Orthogonal.beside(spec.kernel.as_ref());
+        if let Some(path) = &self.metric_from {
+            return given(path, spec, rows.scales, options);
         }
-        let (scaling, lengthscale) = map.kernel.prepared(spec.kernel.as_ref(), survey)?;
-        let seed = Seed(map.kernel.seed);
-        let found = match &self.metric_from {
-            Some(path) => given(path, spec, lengthscale, &options)?,
-            None => {
-                let bar = console.steps("search", None);
-                let mut tried = 0;
-                let mut hear = |trial: &Trial, best: f64| {
-                    tried += 1;
-                    let best = six_digits(best);
-                    bar.say(format!("trial {tried}: {trial}; best {best}"));
-                    Ok(())
-                };
-                let data = SearchData {
-                    source: &mut *train,
-                    survey,
-                    scaling: &scaling,
-                    lengthscale,
-                    targets,
-                    options: &options,
-                    seed,
-                    run,
-                };
-                let search = self.search(map, chosen);
-                let builder: Arc<dyn MapBuilder> = Arc::new(spec);
-                let found = console.timed(|| search.run(&builder, data, &mut hear));
-                drop(bar);
-                let (found, seconds) = found?;
-                report.seconds("search", seconds);
-                found
-            }
+        let bar = console.steps("search", None);
+        let mut tried = 0;
+        let mut hear = |trial: &Trial, best: f64| {
+            tried += 1;
+            let best = six_digits(best);
+            bar.say(format!("trial {tried}: {trial}; best {best}"));
+            Ok(())
         };
-        chosen.fit = Box::new(found.options(&options));
-        chosen.lambda_given |= self.tries(map);
-        let drawn = found.draw(Ground {
-            source: train,
-            survey,
-            scaling: &scaling,
-            run,
-            seed: Some(seed),
-        })?;
-        let built = map.searched(drawn, &found, scaling, selection)?;
-        Ok((built, found))
+        let found = console.timed(|| job.choose(search, rows.again(), &mut hear));
+        drop(bar);
+        let (chosen, seconds) = found?;
+        report.seconds("search", seconds);
+        Ok(chosen.found)
     }
 }
+
+/// Why columns that have lengthscales of their own are not searched.
+pub(super) const ONE_SIGMA: &str =
+    "one --sigma for each column leaves no metric to learn; give one for all";
 
 /// A map with the metric of a model.
 fn given(
     path: &std::path::Path,
-    spec: MapSpec,
-    lengthscale: f64,
+    spec: &MapSpec,
+    scales: &Scales,
     options: &RidgeOptions,
 ) -> Result<Found> {
     let model = LinearModel::load(path)?;
@@ -363,9 +266,12 @@ fn given(
         let problem = "has learnt no metric; fit it with --metric or --auto";
         return Err(Error::data(path, problem).into());
     };
+    let &[lengthscale] = scales.lengthscales.as_slice() else {
+        return Err(Usage(ONE_SIGMA.into()).into());
+    };
     Ok(Found {
         kernel: spec.kernel.clone(),
-        builder: Arc::new(spec),
+        builder: Arc::new(spec.clone()),
         metric: Some(metric),
         lengthscale,
         lambda: options.lambda.clone(),

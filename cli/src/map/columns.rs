@@ -1,11 +1,11 @@
 //! Learners on the kernel itself: what of the map options they take.
 
-use super::{BuiltMap, MapArgs};
+use super::MapArgs;
 use crate::report::{Console, Usage};
 use anyhow::Result;
 use bochner::{
     data::{ChunkSource, Survey},
-    features::{KernelColumns, MapBuilder, MapKind, Standardize},
+    features::{KernelColumns, MapBuilder, MapKind},
     seed::Seed,
 };
 
@@ -29,18 +29,16 @@ impl MapArgs {
             return Err(Usage(problem).into());
         }
         self.kernel.refuse_auto()?;
-        self.kernel.check(self.columns(landmarks).1.as_ref())
+        let kernel = self.kernel.kernel_of(&MapKind::Nystrom.into());
+        self.kernel.check(kernel.as_ref())
     }
 
-    /// So many landmarks of the kernel, and the kernel.
-    fn columns(
-        &self,
-        landmarks: usize,
-    ) -> (KernelColumns, std::sync::Arc<dyn bochner::kernels::Kernel>) {
+    /// The kernel with so many landmarks.
+    pub(crate) fn columns(&self, landmarks: usize) -> KernelColumns {
         let kernel = self.kernel.kernel_of(&MapKind::Nystrom.into());
-        let columns = KernelColumns::of(kernel.clone()).landmarks(landmarks);
+        let columns = KernelColumns::of(kernel).landmarks(landmarks);
         let columns = columns.seed(Seed(self.kernel.seed));
-        (columns.choice(self.tuning.landmarks_choice()), kernel)
+        columns.choice(self.tuning.landmarks_choice())
     }
 
     /// As [`MapArgs::survey`], with rows to choose landmarks among.
@@ -50,37 +48,8 @@ impl MapArgs {
         source: &mut dyn ChunkSource,
         console: &Console,
     ) -> Result<(Survey, f64)> {
-        let rows = self.columns(landmarks).0.sample_rows();
+        let rows = self.columns(landmarks).sample_rows();
         let rows = rows.max(self.kernel.sample_rows());
         self.kernel.survey(source, rows, console)
-    }
-
-    /// As [`MapArgs::build`], for the kernel with so many landmarks.
-    pub(crate) fn build_columns(
-        &self,
-        landmarks: usize,
-        columns: usize,
-        survey: &Survey,
-        console: &Console,
-    ) -> Result<(BuiltMap, f64)> {
-        let (builder, kernel) = self.columns(landmarks);
-        let survey_of = Some(survey);
-        let scale = self.kernel.scale(
-            (kernel.as_ref(), kernel.is_shift_invariant()),
-            columns,
-            survey_of,
-            Standardize::Auto,
-        )?;
-        scale.hint(console);
-        let (map, seconds) =
-            console.timed(|| builder.build(scale.input.clone(), &survey.sample))?;
-        let built = BuiltMap {
-            map: Box::new(map),
-            kernel,
-            scale,
-            selection: None,
-            choice: None,
-        };
-        Ok((built, seconds))
     }
 }

@@ -92,17 +92,14 @@ fn sigma_option(text: &str) -> std::result::Result<SigmaOption, bochner::Error> 
     }
 }
 
-/// Rows that the `median` rule looks at.
-const MEDIAN_ROWS: usize = 2000;
-
 /// The scale of the columns, resolved.
 #[derive(Debug)]
 pub(crate) struct Scale {
     pub(crate) input: Affine,
-    lengthscales: Vec<f64>,
-    gamma: Option<f64>,
+    pub(super) lengthscales: Vec<f64>,
+    pub(super) gamma: Option<f64>,
     /// `None` without a survey.
-    scaling: Option<Scaling>,
+    pub(super) scaling: Option<Scaling>,
 }
 
 impl KernelArgs {
@@ -165,20 +162,6 @@ impl KernelArgs {
         self.gamma.is_some() || matches!(self.sigma, Some(SigmaOption::Given(_)))
     }
 
-    /// How columns are prepared for a search, and the lengthscale if it is not chosen.
-    pub(crate) fn prepared(&self, kernel: &dyn Kernel, survey: &Survey) -> Result<(Scaling, f64)> {
-        let bandwidth = self.bandwidth();
-        if matches!(bandwidth, Bandwidth::SigmaPerColumn(_)) {
-            let problem = "one --sigma for each column leaves no metric to learn; give one for all";
-            return Err(Usage(problem.into()).into());
-        }
-        let standardize = self.standardize.unwrap_or(Standardize::Auto);
-        let standardize = standardize.within(kernel.domain());
-        let scaling = standardize.decide(survey, kernel.is_shift_invariant());
-        let lengthscales = bandwidth.lengthscales(kernel, survey, &scaling)?;
-        Ok((scaling, lengthscales[0]))
-    }
-
     /// Errors where a kernel or a bandwidth is to be chosen: `fit` alone has targets for that.
     pub(crate) fn refuse_auto(&self) -> Result<()> {
         match self.has_auto() {
@@ -216,14 +199,8 @@ impl KernelArgs {
 
     /// How many rows the survey samples for the bandwidth.
     pub(crate) fn sample_rows(&self) -> usize {
-        match self.bandwidth() {
-            Bandwidth::Median => MEDIAN_ROWS,
-            _ => 0,
-        }
+        self.bandwidth().sample_rows()
     }
-
-    /// How many rows a search looks at for medians.
-    pub(crate) const SEARCHED_ROWS: usize = MEDIAN_ROWS;
 
     /// Reads the source once.
     pub(crate) fn survey(
@@ -255,11 +232,7 @@ impl KernelArgs {
             (Some((survey, scaling)), None) => bandwidth.lengthscales(kernel, survey, scaling)?,
             (None, None) => unreachable!("a rule needs a survey"),
         };
-        let gamma = match (&bandwidth, lengthscales.as_slice()) {
-            (Bandwidth::Gamma(gamma), _) => Some(*gamma),
-            (_, &[lengthscale]) => kernel.gamma_of_lengthscale(lengthscale),
-            _ => None,
-        };
+        let gamma = self.gamma_of(kernel, &lengthscales);
         let input = match &scaling {
             Some(scaling) => scaling.input(&lengthscales)?,
             // One map for whatever file it is given: it must not depend on the rows.
@@ -271,6 +244,15 @@ impl KernelArgs {
             gamma,
             scaling,
         })
+    }
+
+    /// The gamma that is given, or that of one lengthscale.
+    pub(super) fn gamma_of(&self, kernel: &dyn Kernel, lengthscales: &[f64]) -> Option<f64> {
+        match (self.bandwidth(), lengthscales) {
+            (Bandwidth::Gamma(gamma), _) => Some(gamma),
+            (_, &[lengthscale]) => kernel.gamma_of_lengthscale(lengthscale),
+            _ => None,
+        }
     }
 
     /// What kernel and scale came to.
@@ -310,34 +292,19 @@ impl KernelArgs {
 }
 
 impl Scale {
-    /// Whether columns are standardised.
-    pub(super) fn is_standardized(&self) -> bool {
-        self.scaling.as_ref().is_some_and(Scaling::is_standardized)
-    }
-
-    /// Of what a search found.
-    pub(super) fn searched(
-        kernel: &dyn Kernel,
-        scaling: Scaling,
-        lengthscale: f64,
-    ) -> Result<Self> {
-        Ok(Self {
-            input: scaling.input(&[lengthscale])?,
-            lengthscales: vec![lengthscale],
-            gamma: kernel.gamma_of_lengthscale(lengthscale),
-            scaling: Some(scaling),
-        })
-    }
-
-    /// One line for who leaves columns as they are though their scales differ widely.
+    /// As [`hint`].
     pub(crate) fn hint(&self, console: &Console) {
-        // Lengthscales of each column are scales of its own.
-        let one = self.lengthscales.len() == 1;
-        if let Some(hint) = self.scaling.as_ref().and_then(Scaling::hint)
-            && one
-        {
-            console.note(&format!("{hint}; --standardize may serve better"));
+        if let Some(scaling) = &self.scaling {
+            hint(scaling, &self.lengthscales, console);
         }
+    }
+}
+
+/// One line for who leaves columns as they are though their scales differ widely.
+pub(crate) fn hint(scaling: &Scaling, lengthscales: &[f64], console: &Console) {
+    // Lengthscales of each column are scales of its own.
+    if let (Some(hint), [_]) = (scaling.hint(), lengthscales) {
+        console.note(&format!("{hint}; --standardize may serve better"));
     }
 }
 

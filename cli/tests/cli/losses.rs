@@ -187,15 +187,15 @@ fn options_of_other_models_are_usage_errors() {
         ),
         (
             "--auto --class-weights balanced",
-            "leave out --class-weights",
+            "--class-weights and a search",
         ),
         (
             "--leaves 200 --class-weights balanced",
-            "leaves take no class weights",
+            "--class-weights and --leaves do not go together",
         ),
         (
             "--checkpoint kept --class-weights balanced",
-            "--class-weights are of all rows",
+            "they are of all rows",
         ),
         ("--model svm --loss huber", "squared-hinge or hinge"),
         ("--model svr --loss huber", "--epsilon"),

@@ -7,6 +7,7 @@ mod bench;
 mod columnar;
 mod columns;
 mod devices;
+mod doors;
 mod drift;
 mod export;
 #[cfg(target_os = "linux")]
@@ -36,8 +37,8 @@ mod room;
 mod rows;
 mod search;
 mod shards;
-mod standardize;
 mod show;
+mod standardize;
 mod tables;
 mod usage;
 

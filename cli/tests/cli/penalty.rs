@@ -144,8 +144,8 @@ fn an_intercept_is_penalised_where_that_is_asked_for() {
         ("--solver cg --lambda 1", "Cholesky"),
         ("--solver dual --lambda 1", "Cholesky"),
         ("--map binning --lambda 1", "without binning"),
-        ("--auto", "a search and leaves"),
-        ("--leaves 50", "a search and leaves"),
+        ("--auto", "a search"),
+        ("--leaves 50", "--penalised-intercept and --leaves"),
         (
             "--model logistic",
             "--penalised-intercept belongs to --model ridge",

@@ -153,9 +153,9 @@ fn shards_that_do_not_go_together_are_told_apart() {
     for (options, says) in [
         (
             "--model logistic --target label",
-            "--model logistic does not",
+            "not for --model logistic",
         ),
-        ("--target y --sigma auto", "reads them again"),
+        ("--target y --sigma auto", "the rows again"),
         ("--target y --lambda auto", "one penalty"),
         ("--target y --solver cg", "no other solver"),
     ] {

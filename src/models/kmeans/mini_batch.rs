@@ -9,9 +9,9 @@ use crate::{
     data::{ChunkSource, Schema},
     features::{End, FeatureMap, Featurizer, Lane},
     flow::Run,
+    job::Meaning,
     linalg::entries,
     models::{LinearModel, Model, RowData, learner::Fitted},
-    normal::Targets,
     text::counted,
 };
 use ndarray::{Array1, Array2, Axis, s};
@@ -56,7 +56,7 @@ impl KMeans {
     /// Errors as the fit does.
     pub fn start<D: RowData>(&self, rows: D) -> Result<GrowingClusters> {
         let mut source = rows.into_rows()?;
-        let Fitted { model, run } = self.linear(source.as_mut(), |_| Ok(Targets::none()), false)?;
+        let Fitted { model, run } = self.linear(source.as_mut(), Meaning::Nothing)?;
         let none = vec![0.0; model.coefficients.beta_dt.ncols()];
         let mut growing = GrowingClusters::resume(model, none, run)?;
         growing.take_up(source.as_mut())?;

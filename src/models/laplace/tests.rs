@@ -185,7 +185,7 @@ fn what_has_no_approximation_says_so() {
         .device(&Device::cpu())
         .laplace(true);
     assert!(refused(grids).contains("binning"));
-    assert!(learner().own.takes_weights());
+    assert!(learner().job.learner.takes_weights());
 }
 
 /// Three rings of two columns, with weights.
@@ -213,7 +213,7 @@ fn of_classes(
     let mut source = MemorySource::new(x, Some(y)).expect("rows");
     source = source.with_weights(weights.to_vec()).expect("weights");
     let run = Run::on(&Device::cpu());
-    approximate_classes(&mut model, &mut source, &learner.own, &run, whole).expect("a law");
+    approximate_classes(&mut model, &mut source, &learner.job.learner, &run, whole).expect("a law");
     model.probabilities = Some(Probabilities::Averaged);
     model
 }

@@ -291,7 +291,7 @@ fn regressions_minimise_what_they_say() {
     ] {
         let learner = SupportVectorRegressor::on(map()).device(&Device::cpu());
         let mut learner = learner.lambda(0.02).stopping(TIGHT);
-        learner.own.loss = loss;
+        learner.job.learner.loss = loss;
         let model = learner.fit((&x, &y)).expect("fits");
         let residuals = &model.predict(&x).expect("predicts") - &y;
         let beta = &model.linear().coefficients.beta_dt;
@@ -304,7 +304,7 @@ fn regressions_minimise_what_they_say() {
         .l1(l1)
         .lambda(lambda);
     for intercept in [true, false] {
-        learner.own.intercept = intercept;
+        learner.job.learner.intercept = intercept;
         let model = learner.fit((&x, &y)).expect("fits");
         let residuals = &model.predict(&x).expect("predicts") - &y;
         let beta = &model.linear().coefficients.beta_dt;

@@ -1,0 +1,37 @@
+//! What does not go together, in the words of the command line: the library's table, with flags.
+
+use crate::report::Usage;
+use bochner::job::{Choice, Refused};
+
+/// What asks for it.
+fn flags(choice: Choice) -> &'static str {
+    match choice {
+        Choice::Weights => "--weight",
+        Choice::ClassWeights => "--class-weights",
+        Choice::PenalisedIntercept => "--penalised-intercept",
+        Choice::Probabilities => "--probabilities",
+        Choice::Intervals => "--calibrate",
+        Choice::Search => {
+            "a search (--auto, --metric, --kernel auto, --sigma auto, --features auto)"
+        }
+        Choice::Leaves => "--leaves",
+        Choice::Parts => "a fit in parts (--checkpoint, --shard)",
+        _ => "an option",
+    }
+}
+
+/// The error about it; `model` is the learner as it is spelled.
+pub(super) fn usage(refused: Refused, model: &str) -> Usage {
+    let Refused { beside, why, .. } = refused;
+    let choice = flags(refused.choice);
+    Usage(match beside {
+        Some(beside) => format!(
+            "{choice} and {} do not go together: {why}, or leave one of both out",
+            flags(beside)
+        ),
+        None if matches!(refused.choice, Choice::Search | Choice::Leaves) => {
+            format!("{choice} is for --model ridge, not for --model {model}; leave one of both out")
+        }
+        None => format!("{choice} is not for --model {model}: {why}; leave one of both out"),
+    })
+}

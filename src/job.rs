@@ -1,0 +1,330 @@
+//! A fit from end to end, written once for every door: data -> scales -> map -> fit -> calibrate.
+//!
+//! The builders of [`models`](crate::models), the command line and the Python package fill in a
+//! [`Job`] and say what came of it. [`Job::fit`] runs all stages; who has something to say between
+//! them, or sums rows in parts, calls them one by one, in this order:
+//!
+//! | stage | what it does |
+//! |---|---|
+//! | [`Job::check`] | refuses what does not go together |
+//! | [`Job::survey`] | reads the rows once |
+//! | [`Job::scales`] | how columns are prepared, and lengthscales |
+//! | [`Job::choose`] | what a search chooses, if one is asked for |
+//! | [`Job::draw`] | the map |
+//! | [`Job::learn`] | the learner, with probabilities and class weights |
+//! | [`Job::grow_leaves`] | in the place of the three above: a tree with a model in each leaf |
+
+mod choose;
+mod meaning;
+mod preparation;
+mod rules;
+
+pub use choose::Chosen;
+pub use meaning::Meaning;
+pub use preparation::{DrawnMap, Preparation, Scales};
+pub use rules::{Choice, Refused, check_weights};
+
+use crate::{
+    Error, Result, Run, Step,
+    data::{ChunkSource, Survey},
+    features::{self, Bandwidth, FeatureMap, MapBuilder, ScaledKernel},
+    models::{
+        ClassWeights, Fit, FitData, Found, Leaves, LinearModel, Search, Trial, WithClassWeights,
+        WithProbabilities,
+    },
+    normal::Targets,
+    store::Store,
+};
+use std::sync::Arc;
+
+/// A fit as plain data: what is done before the learner sees a row, the learner, and what is done
+/// around it. The same job on the same rows gives the same model from every door.
+///
+/// ```
+/// use bochner::{Run, data::MemorySource, job::{Job, Meaning}, models::RidgeOptions, prelude::*};
+/// use std::sync::Arc;
+/// let x = ndarray::Array::from_shape_fn((90, 1), |(i, _)| i as f64 / 9.0);
+/// let y = x.mapv(f64::sin);
+/// let map = Arc::new(Fourier::new(Gaussian).features(40));
+/// let job = Job::of(RidgeOptions::default(), map);
+/// let mut rows = MemorySource::new(x.clone(), Some(y))?;
+/// let run = Run::on(&Device::cpu());
+/// let fitted = job.any().fit(&mut rows, Meaning::Amounts, &run)?;
+/// assert_eq!(fitted.model.rows, 90);
+/// # Ok::<(), bochner::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Job<L> {
+    /// What is learnt, with its options.
+    pub learner: L,
+    /// Scales, bandwidth, map and seed.
+    pub preparation: Preparation,
+    /// Whether a classifier is to have probabilities where it has none of its own.
+    pub probabilities: bool,
+    /// What classes count.
+    pub class_weights: ClassWeights,
+    /// The share of the rows that is kept back from the fit for intervals.
+    pub calibrate: Option<f64>,
+    /// What rows held out choose before the fit.
+    pub search: Option<Search>,
+    /// Most rows of a leaf, where rows are parted by a tree.
+    pub leaves: Option<usize>,
+}
+
+/// Rows on their way through the stages after the survey.
+pub struct Rows<'a> {
+    /// The rows.
+    pub source: &'a mut dyn ChunkSource,
+    /// What one pass over them found.
+    pub survey: &'a Survey,
+    /// How their columns are prepared.
+    pub scales: &'a Scales,
+    /// What their targets mean.
+    pub targets: &'a Targets,
+    /// Where, with how much memory, and who hears of it.
+    pub run: &'a Run,
+}
+
+impl Rows<'_> {
+    /// The same rows, for one stage of several.
+    pub fn again(&mut self) -> Rows<'_> {
+        Rows {
+            source: &mut *self.source,
+            ..*self
+        }
+    }
+}
+
+impl std::fmt::Debug for Rows<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Rows")
+            .field("rows", &self.survey.rows)
+            .field("targets", self.targets)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a job came to.
+#[derive(Debug)]
+pub struct Fitted {
+    /// The model, which knows the names of its columns.
+    pub model: LinearModel,
+    /// What one pass over the rows found.
+    pub survey: Survey,
+    /// How their columns are prepared.
+    pub scales: Scales,
+    /// What a search chose, if there was one.
+    pub found: Option<Found>,
+}
+
+/// Who hears of each trial of a search, with the best error so far; an error ends the search.
+pub type Hear<'a> = &'a mut dyn FnMut(&Trial, f64) -> Result<()>;
+
+impl<L> Job<L> {
+    /// This learner on this map, with a default for everything else.
+    pub fn of(learner: L, map: Arc<dyn MapBuilder>) -> Self {
+        Self {
+            learner,
+            preparation: Preparation::of(map),
+            probabilities: false,
+            class_weights: ClassWeights::Equal,
+            calibrate: None,
+            search: None,
+            leaves: None,
+        }
+    }
+
+    /// The same job of another learner.
+    pub fn learning<M>(self, learner: M) -> Job<M> {
+        Job {
+            learner,
+            preparation: self.preparation,
+            probabilities: self.probabilities,
+            class_weights: self.class_weights,
+            calibrate: self.calibrate,
+            search: self.search,
+            leaves: self.leaves,
+        }
+    }
+}
+
+impl<L: Fit> Job<L> {
+    /// The job whichever its learner is: what all stages are of.
+    pub fn any(&self) -> Job<&dyn Fit> {
+        Job {
+            learner: &self.learner as &dyn Fit,
+            preparation: self.preparation.clone(),
+            probabilities: self.probabilities,
+            class_weights: self.class_weights.clone(),
+            calibrate: self.calibrate,
+            search: self.search.clone(),
+            leaves: self.leaves,
+        }
+    }
+}
+
+impl Job<&dyn Fit> {
+    /// How wide the kernel is: as asked for, else as the map has it, else as the learner has it.
+    pub fn bandwidth(&self) -> Bandwidth {
+        self.preparation.bandwidth_or(self.learner.bandwidth())
+    }
+
+    /// Rows that a survey samples: for the bandwidth, the map and a search.
+    pub fn sample_rows(&self) -> usize {
+        let searches = self.search.is_some() || self.leaves.is_some();
+        let least = if searches { Bandwidth::MEDIAN_ROWS } else { 0 };
+        least.max(self.preparation.sample_rows(&self.bandwidth()))
+    }
+
+    /// Reads the rows once. Errors as [`Survey::watched`] does.
+    pub fn survey(&self, source: &mut dyn ChunkSource, run: &Run) -> Result<Survey> {
+        (self.preparation).survey(source, self.sample_rows(), run)
+    }
+
+    /// How columns are prepared, and lengthscales. Errors as [`Bandwidth::lengthscales`] does.
+    pub fn scales(&self, survey: &Survey) -> Result<Scales> {
+        self.preparation.scales(survey, self.bandwidth())
+    }
+
+    /// Draws the map, with what a search chose if there was one. Errors as the map does.
+    pub fn draw(&self, rows: Rows<'_>, found: Option<&Found>) -> Result<DrawnMap> {
+        self.preparation.draw(rows, found)
+    }
+
+    /// The rows as a learner takes them.
+    pub fn fit_data<'a>(&self, rows: Rows<'a>, kernel: Option<ScaledKernel>) -> FitData<'a> {
+        FitData {
+            source: rows.source,
+            targets: rows.targets.clone(),
+            survey: rows.survey,
+            kernel,
+            start: None,
+            seed: self.preparation.seed(),
+            run: rows.run,
+        }
+    }
+
+    /// The learner on a map that is drawn, with probabilities and class weights. The model knows
+    /// what its columns are called. Errors as [`Fit::fit`] does.
+    pub fn learn(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
+        let source = data.source;
+        let data = FitData {
+            source: &mut *source,
+            ..data
+        };
+        let with = WithProbabilities(self.learner);
+        let fit: &dyn Fit = if self.probabilities {
+            &with
+        } else {
+            self.learner
+        };
+        let mut model = match &self.class_weights {
+            ClassWeights::Equal => fit.fit(map, data)?,
+            weights => WithClassWeights(fit, weights).fit(map, data)?,
+        };
+        model.name_columns(source);
+        Ok(model)
+    }
+
+    /// Parts the rows by a tree and fits a model of its own in each leaf, with what a search names
+    /// chosen there. Errors with [`Error::Unsupported`] unless the
+    /// learner is ridge regression, and as [`Leaves::fit`] does.
+    pub fn grow_leaves(&self, most: usize, mut rows: Rows<'_>) -> Result<LinearModel> {
+        let options = self.ridge()?.clone();
+        let search = self.search.clone().unwrap_or_default();
+        let data = self.search_data(rows.again(), &options)?;
+        let mut model = Leaves { rows: most, search }.fit(&self.preparation.map, data)?;
+        model.name_columns(rows.source);
+        Ok(model)
+    }
+
+    /// As [`Self::learn`], on the map of an earlier model and from its coefficients on: a warm
+    /// start, for rows of the same columns and targets.
+    ///
+    /// Errors with [`Error::Unsupported`] on learners that begin nowhere, and on maps that no file
+    /// can keep.
+    pub fn go_on(
+        &self,
+        start: &LinearModel,
+        (source, survey): (&mut dyn ChunkSource, &Survey),
+        run: &Run,
+    ) -> Result<LinearModel> {
+        if !self.learner.takes_start() {
+            return Err(Error::unsupported(
+                "this learner does not go on from a model; fit it anew, or keep its sums by \
+                 .start(..)",
+            ));
+        }
+        self.check(source.is_weighted())?;
+        let data = FitData {
+            source,
+            targets: start.targets.clone(),
+            survey,
+            kernel: None,
+            start: Some(&start.coefficients),
+            seed: self.preparation.seed(),
+            run,
+        };
+        // The same map once more, as a file would give it.
+        let mut store = Store::default();
+        start.map.write(&mut store)?;
+        self.learn(features::read(&store)?, data)
+    }
+
+    /// All stages. Every trial of a search is a
+    /// [`Step::Trial`].
+    pub fn fit(&self, source: &mut dyn ChunkSource, meaning: Meaning, run: &Run) -> Result<Fitted> {
+        let mut tried = 0;
+        let mut hear = |_: &Trial, best: f64| {
+            tried += 1;
+            run.say(Step::Trial(tried, best));
+            Ok(())
+        };
+        self.fit_heard(source, meaning, run, &mut hear)
+    }
+
+    /// As [`Self::fit`], with `hear` to hear of trials.
+    pub fn fit_heard(
+        &self,
+        source: &mut dyn ChunkSource,
+        meaning: Meaning,
+        run: &Run,
+        hear: Hear<'_>,
+    ) -> Result<Fitted> {
+        self.check(source.is_weighted())?;
+        let survey = self.survey(source, run)?;
+        let scales = self.scales(&survey)?;
+        let targets = meaning.targets(&survey, source.schema())?;
+        let mut rows = Rows {
+            source,
+            survey: &survey,
+            scales: &scales,
+            targets: &targets,
+            run,
+        };
+        let (mut model, found) = match (self.leaves, &self.search) {
+            (Some(most), _) => (self.grow_leaves(most, rows.again())?, None),
+            (None, Some(search)) => {
+                let chosen = self.choose(search, rows.again(), hear)?;
+                let drawn = self.draw(rows.again(), Some(&chosen.found))?;
+                let job = self.clone().learning(&chosen.options as &dyn Fit);
+                let model = job.learn(drawn.map, job.fit_data(rows.again(), drawn.kernel))?;
+                (model, Some(chosen.found))
+            }
+            (None, None) => {
+                let drawn = self.draw(rows.again(), None)?;
+                let data = self.fit_data(rows.again(), drawn.kernel);
+                (self.learn(drawn.map, data)?, None)
+            }
+        };
+        if let Some(found) = &found {
+            found.keep(&mut model);
+        }
+        Ok(Fitted {
+            model,
+            survey,
+            scales,
+            found,
+        })
+    }
+}

@@ -1,0 +1,204 @@
+//! What is done before a learner sees a row: columns are scaled, and the map is drawn.
+
+use super::Rows;
+use crate::{
+    Result, Run,
+    data::{ChunkSource, Survey},
+    features::{
+        Affine, Bandwidth, FeatureMap, MapBuilder, MapData, ScaledKernel, Scaling, Standardize,
+    },
+    kernels::Gaussian,
+    metric::Ground,
+    models::Found,
+    normal::Targets,
+    seed::Seed,
+};
+use std::sync::Arc;
+
+/// A map, and how rows come to it.
+#[derive(Debug, Clone)]
+pub struct Preparation {
+    /// The map, chosen but not drawn.
+    pub map: Arc<dyn MapBuilder>,
+    /// How wide the kernel is; `None` leaves it to the map or else to the learner.
+    pub bandwidth: Option<Bandwidth>,
+    /// Whether columns are divided by their standard deviations.
+    pub standardize: Standardize,
+    /// The seed of all draws: of the map, instead of its own, and of the rows that rules look at.
+    pub seed: Option<Seed>,
+}
+
+/// How the columns of some rows are prepared.
+#[derive(Debug, Clone)]
+pub struct Scales {
+    /// The rule or the number that the lengthscales came from.
+    pub bandwidth: Bandwidth,
+    /// Which columns are centred and divided.
+    pub scaling: Scaling,
+    /// Lengthscales after that: one, or one for each column.
+    pub lengthscales: Vec<f64>,
+}
+
+/// A map that is drawn.
+#[derive(Debug)]
+pub struct DrawnMap {
+    /// The map.
+    pub map: Box<dyn FeatureMap>,
+    /// The kernel that it estimates, on raw rows; `None` where it is made of none, and where rows
+    /// are compared by a metric that was learnt.
+    pub kernel: Option<ScaledKernel>,
+}
+
+impl Scales {
+    /// From raw columns to unit lengthscale. Errors as [`Scaling::input`] does.
+    pub fn input(&self) -> Result<Affine> {
+        self.scaling.input(&self.lengthscales)
+    }
+}
+
+impl Preparation {
+    /// This map, with a default for everything else.
+    pub fn of(map: Arc<dyn MapBuilder>) -> Self {
+        Self {
+            map,
+            bandwidth: None,
+            standardize: Standardize::default(),
+            seed: None,
+        }
+    }
+
+    /// The seed of what is drawn beside the map.
+    pub fn seed(&self) -> Seed {
+        self.seed.unwrap_or_default()
+    }
+
+    /// The bandwidth asked for, or that of the map, or `usual`.
+    pub fn bandwidth_or(&self, usual: Bandwidth) -> Bandwidth {
+        let of_map = || self.map.usual_bandwidth();
+        self.bandwidth.clone().or_else(of_map).unwrap_or(usual)
+    }
+
+    /// Rows that this bandwidth and the map look at.
+    pub fn sample_rows(&self, bandwidth: &Bandwidth) -> usize {
+        bandwidth.sample_rows().max(self.map.sample_rows())
+    }
+
+    /// Reads the rows once and samples so many. Errors as [`Survey::watched`] does.
+    pub fn survey(
+        &self,
+        source: &mut dyn ChunkSource,
+        sample_rows: usize,
+        run: &Run,
+    ) -> Result<Survey> {
+        Survey::watched(source, sample_rows, self.seed().0, &|step| run.say(step))
+    }
+
+    /// How columns are prepared for the map, and lengthscales after that.
+    ///
+    /// Errors as [`Bandwidth::lengthscales`] does.
+    pub fn scales(&self, survey: &Survey, bandwidth: Bandwidth) -> Result<Scales> {
+        self.scales_for(self.map.as_ref(), survey, bandwidth)
+    }
+
+    /// As [`Self::scales`], for another map.
+    pub(crate) fn scales_for(
+        &self,
+        map: &dyn MapBuilder,
+        survey: &Survey,
+        bandwidth: Bandwidth,
+    ) -> Result<Scales> {
+        let scaling = self
+            .standardize
+            .beside(&bandwidth)
+            .within(map.domain())
+            .decide(survey, map.is_shift_invariant());
+        // What is made of no kernel takes rows at the scale that a Gaussian would.
+        let kernel = map.kernel().unwrap_or_else(|| Arc::new(Gaussian));
+        let lengthscales = bandwidth.lengthscales(kernel.as_ref(), survey, &scaling)?;
+        Ok(Scales {
+            bandwidth,
+            scaling,
+            lengthscales,
+        })
+    }
+
+    /// Draws the map, or the one that a search found. Errors as the map does.
+    pub fn draw(&self, rows: Rows<'_>, found: Option<&Found>) -> Result<DrawnMap> {
+        let Rows {
+            source,
+            survey,
+            scales,
+            run,
+            ..
+        } = rows;
+        let drawn = match found {
+            Some(found) => DrawnMap {
+                map: found.draw(Ground {
+                    source,
+                    survey,
+                    scaling: &scales.scaling,
+                    run,
+                    seed: Some(self.seed()),
+                })?,
+                kernel: None,
+            },
+            None => {
+                let input = scales.input()?;
+                let map = self.map.build_from(MapData {
+                    input: input.clone(),
+                    survey,
+                    source,
+                    run,
+                    seed: self.seed,
+                })?;
+                let kernel = self.map.kernel();
+                DrawnMap {
+                    map,
+                    kernel: kernel.map(|kernel| ScaledKernel { kernel, input }),
+                }
+            }
+        };
+        log::info!(
+            "{} on {}, scales {}",
+            drawn.map.describe(),
+            run.device.describe(),
+            scales.scaling
+        );
+        Ok(drawn)
+    }
+
+    /// Surveys, decides on scales and draws the map: what is needed where there is no learner, or
+    /// one that sums rows. The bandwidth is `usual` where neither this nor the map has one.
+    ///
+    /// Errors as [`Self::scales`] and [`Self::draw`] do.
+    pub fn prepare(
+        &self,
+        source: &mut dyn ChunkSource,
+        usual: Bandwidth,
+        run: &Run,
+    ) -> Result<(Survey, DrawnMap)> {
+        let rows = self.sample_rows(&self.bandwidth_or(usual.clone()));
+        let survey = self.survey(source, rows, run)?;
+        let drawn = self.draw_of(&survey, source, usual, run)?;
+        Ok((survey, drawn))
+    }
+
+    /// As [`Self::prepare`], of rows that were surveyed.
+    pub fn draw_of(
+        &self,
+        survey: &Survey,
+        source: &mut dyn ChunkSource,
+        usual: Bandwidth,
+        run: &Run,
+    ) -> Result<DrawnMap> {
+        let scales = self.scales(survey, self.bandwidth_or(usual))?;
+        let rows = Rows {
+            source,
+            survey,
+            scales: &scales,
+            targets: &Targets::none(),
+            run,
+        };
+        self.draw(rows, None)
+    }
+}

@@ -1,0 +1,279 @@
+//! What goes with what: one table for every door.
+
+use super::Job;
+use crate::{
+    Error, Result,
+    models::{self, Fit},
+};
+use std::fmt;
+
+/// Something that was asked for and does not go with everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Choice {
+    /// Rows count by weights of their own.
+    Weights,
+    /// Classes count by weights.
+    ClassWeights,
+    /// The intercept has the penalty of the coefficients.
+    PenalisedIntercept,
+    /// Probabilities of a classifier that has none of its own.
+    Probabilities,
+    /// Rows are kept back for intervals.
+    Intervals,
+    /// Rows held out choose before the fit.
+    Search,
+    /// A tree with a model in each leaf.
+    Leaves,
+    /// Rows are summed in parts: checkpoints, shards, rows that come later.
+    Parts,
+}
+use Choice::*;
+
+/// Two choices that do not go together, and why.
+const APART: [(Choice, Choice, &str); 10] = [
+    (
+        ClassWeights,
+        Search,
+        "trials count all classes alike; give rows weights",
+    ),
+    (
+        ClassWeights,
+        Leaves,
+        "leaves count all classes alike; give rows weights",
+    ),
+    (
+        ClassWeights,
+        Parts,
+        "they are of all rows, and parts see some; give rows weights",
+    ),
+    (PenalisedIntercept, Search, "trials leave it free"),
+    (PenalisedIntercept, Leaves, "leaves leave it free"),
+    (Probabilities, Leaves, "leaves have none"),
+    (
+        Probabilities,
+        Parts,
+        "they read the rows again, which parts read once",
+    ),
+    (Intervals, Leaves, "leaves have none"),
+    (
+        Leaves,
+        Parts,
+        "they read the rows once for each level of the tree",
+    ),
+    (
+        Search,
+        Parts,
+        "it reads the rows again, which parts read once",
+    ),
+];
+
+/// Why a job is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Refused {
+    /// What does not go,
+    pub choice: Choice,
+    /// beside this; beside the learner if there is nothing.
+    pub beside: Option<Choice>,
+    /// Why, and what to do but to leave it out.
+    pub why: &'static str,
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Weights => "weights of rows",
+            ClassWeights => "class weights",
+            PenalisedIntercept => "a penalised intercept",
+            Probabilities => "probabilities",
+            Intervals => "intervals",
+            Search => "a search",
+            Leaves => "leaves",
+            Parts => "sums of parts of the rows",
+        })
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            choice,
+            beside,
+            why,
+        } = self;
+        match beside {
+            Some(beside) => write!(
+                f,
+                "{choice} and {beside} do not go together: {why}, or leave one of both out"
+            ),
+            None => write!(f, "this learner takes no {choice}: {why}"),
+        }
+    }
+}
+
+impl Refused {
+    fn error(self) -> Error {
+        Error::unsupported(self.to_string())
+    }
+}
+
+/// Errors with [`Error::Unsupported`] where rows are `weighted` and the learner counts all alike.
+pub fn check_weights(learner: &dyn Fit, weighted: bool) -> Result<()> {
+    match weighted && !learner.takes_weights() {
+        true => Err(UNWEIGHTED.error()),
+        false => Ok(()),
+    }
+}
+
+/// What a learner says that counts all rows alike.
+const UNWEIGHTED: Refused = Refused {
+    choice: Weights,
+    beside: None,
+    why: "all rows count alike to it",
+};
+
+impl Job<&dyn Fit> {
+    /// Errors with [`Error::Unsupported`] where choices do not go together, with the words of the
+    /// one table of that. `weighted` says whether rows have weights.
+    pub fn check(&self, weighted: bool) -> Result<()> {
+        self.refused(weighted, false)
+            .map_or(Ok(()), |refused| Err(refused.error()))
+    }
+
+    /// As [`Self::check`], where rows come in parts to a learner that is known to sum them.
+    pub(crate) fn check_parts(&self, weighted: bool) -> Result<()> {
+        let refused = self.refused(weighted, true);
+        let refused = refused.filter(|refused| (refused.choice, refused.beside) != (Parts, None));
+        refused.map_or(Ok(()), |refused| Err(refused.error()))
+    }
+
+    /// As [`Self::check`], where rows are summed in `parts` or not; `None` where all goes together.
+    pub fn refused(&self, weighted: bool, parts: bool) -> Option<Refused> {
+        let ridge = self.learner.ridge();
+        let of_learner = |choice, why| Refused {
+            choice,
+            beside: None,
+            why,
+        };
+        if weighted && !self.learner.takes_weights() {
+            return Some(UNWEIGHTED);
+        }
+        for (choice, asked) in [
+            (Search, self.search.is_some()),
+            (Leaves, self.leaves.is_some()),
+        ] {
+            if asked && ridge.is_none() {
+                return Some(of_learner(choice, "only ridge regression on features does"));
+            }
+        }
+        let asked = [
+            (Weights, weighted),
+            (
+                ClassWeights,
+                self.class_weights != models::ClassWeights::Equal,
+            ),
+            (
+                PenalisedIntercept,
+                ridge.is_some_and(|ridge| ridge.penalised),
+            ),
+            (Probabilities, self.probabilities),
+            (Intervals, self.calibrate.is_some()),
+            (Search, self.search.is_some()),
+            (Leaves, self.leaves.is_some()),
+            (Parts, parts),
+        ];
+        let is_asked = |choice| asked.contains(&(choice, true));
+        let apart = APART.iter().find(|(a, b, _)| is_asked(*a) && is_asked(*b));
+        let apart = apart.map(|&(choice, beside, why)| Refused {
+            choice,
+            beside: Some(beside),
+            why,
+        });
+        let sums = !parts || self.learner.of_sums().is_some();
+        apart.or_else(|| (!sums).then(|| of_learner(Parts, "it needs all rows at once")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        features::Fourier,
+        kernels::Gaussian,
+        models::{KMeansOptions, LogisticOptions, RidgeOptions, Search},
+    };
+    use std::sync::Arc;
+
+    fn job(learner: &dyn Fit) -> Job<&dyn Fit> {
+        Job::of(learner, Arc::new(Fourier::new(Gaussian)))
+    }
+
+    /// Asks `job` for something.
+    fn ask(job: &mut Job<&dyn Fit>, choice: Choice) {
+        match choice {
+            ClassWeights => job.class_weights = models::ClassWeights::Balanced,
+            Probabilities => job.probabilities = true,
+            Intervals => job.calibrate = Some(0.2),
+            Choice::Search => job.search = Some(Search::default()),
+            Leaves => job.leaves = Some(100),
+            Weights | PenalisedIntercept | Parts => {}
+        }
+    }
+
+    /// All pairs that stand in the table are refused, in either order of asking, with both names;
+    /// all others go.
+    #[test]
+    fn pairs_of_the_table_are_refused_and_no_others() {
+        let all = [
+            Weights,
+            ClassWeights,
+            PenalisedIntercept,
+            Probabilities,
+            Intervals,
+            Choice::Search,
+            Leaves,
+            Parts,
+        ];
+        let mut refusals = 0;
+        for a in all {
+            for b in all.into_iter().filter(|b| *b != a) {
+                let asked = |choice| a == choice || b == choice;
+                let ridge = RidgeOptions {
+                    penalised: asked(PenalisedIntercept),
+                    ..RidgeOptions::default()
+                };
+                let mut job = job(&ridge);
+                ask(&mut job, a);
+                ask(&mut job, b);
+                let refused = job.refused(asked(Weights), asked(Parts));
+                let listed = APART
+                    .iter()
+                    .any(|&(x, y, _)| (x, y) == (a, b) || (y, x) == (a, b));
+                assert_eq!(refused.is_some(), listed, "{a} {b}");
+                if let Some(refused) = refused {
+                    let says = refused.to_string();
+                    assert!(says.contains(&a.to_string()) && says.contains(&b.to_string()));
+                    refusals += 1;
+                }
+            }
+        }
+        assert_eq!(refusals, 2 * APART.len());
+    }
+
+    /// What one learner takes and another does not.
+    #[test]
+    fn learners_refuse_what_is_not_theirs() {
+        let (logistic, kmeans) = (LogisticOptions::default(), KMeansOptions::default());
+        let mut searched = job(&logistic);
+        searched.search = Some(Search::default());
+        let refused = searched.refused(false, false).expect("refused");
+        assert_eq!((refused.choice, refused.beside), (Choice::Search, None));
+        let refused = job(&kmeans).refused(false, true).expect("refused");
+        assert_eq!((refused.choice, refused.beside), (Parts, None));
+        assert!(job(&kmeans).check_parts(false).is_ok());
+        let unweighted = models::KernelIcaOptions::default();
+        assert!(job(&unweighted).check(true).is_err());
+        assert!(check_weights(&unweighted, true).is_err());
+        assert!(check_weights(&kmeans, true).is_ok());
+    }
+}
