@@ -1,5 +1,6 @@
 //! The Python package: its tests in an environment of their own, and its wheel.
 
+use crate::adapters::program;
 use crate::process::{capture, cargo, root, run, target_dir};
 use anyhow::{Context, Result, bail};
 use std::ffi::OsStr;
@@ -79,6 +80,7 @@ fn pytest(python: &Path, tests: &[&str]) -> Result<Command> {
     pytest
         .current_dir(root())
         .env("PYTHONPATH", &package)
+        .env("BOCHNER_PROGRAM", program())
         .env("PYTHONDONTWRITEBYTECODE", "1");
     Ok(pytest)
 }
@@ -168,10 +170,11 @@ fn environment(name: &str, requirements: &[&str]) -> Result<PathBuf> {
     Ok(python)
 }
 
-/// Builds the native half, with the features of the whole workspace, so that no dependency is built
-/// twice.
+/// Builds the native half and the command line that it is compared with, with the features of the
+/// whole workspace, so that no dependency is built twice.
 fn build() -> Result<()> {
-    run(&mut cargo(["build", "--release", "--workspace", "--lib"]))
+    let what = ["--workspace", "--lib", "--bin", "bochner"];
+    run(cargo(["build", "--release"]).args(what))
 }
 
 /// Puts the package together in a folder that Python can search.

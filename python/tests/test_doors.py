@@ -1,0 +1,59 @@
+"""The same job through Python and through the command line gives the same file, byte for byte."""
+
+import os
+import subprocess
+
+import numpy as np
+import pytest
+
+import bochner
+from bochner._arrays import seed_of
+
+PROGRAM = os.environ["BOCHNER_PROGRAM"]
+SEED = seed_of(np.random.RandomState(0))
+MAP = {"n_components": 64}
+
+AMOUNTS = [
+    (bochner.KernelRidgeRegressor(penalty=1e-4, **MAP), "--lambda 1e-4 --features 64"),
+    (bochner.KernelSVR(**MAP), "--model svr --features 64"),
+    (bochner.KernelElasticNet(**MAP), "--model lasso --features 64"),
+    (bochner.GaussianProcessRegressor(**MAP), "--model gaussian-process --features 64"),
+    (bochner.GreedyRegressor(**MAP), "--model greedy --features 64"),
+    (bochner.ExactKernelRidgeRegressor(), "--model kernel-ridge"),
+    (bochner.FalkonRegressor(n_components=40), "--model falkon --landmarks 40"),
+]
+LABELS = [
+    (bochner.KernelRidgeClassifier(penalty=1e-4, **MAP), "--lambda 1e-4 --features 64"),
+    (bochner.KernelLogisticRegression(**MAP), "--model logistic --features 64"),
+    (bochner.KernelSVC(**MAP), "--model svm --features 64"),
+]
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """A smooth amount, a label of it and two columns of unlike scales."""
+    path = tmp_path_factory.mktemp("doors") / "t.csv"
+    i = np.arange(240)
+    a, b = (i * 37 % 240) / 60.0, (i * 53 % 239).astype(float)
+    amount = np.sin(2 * a) + 0.01 * b + (i * 7919 % 101) / 500.0
+    label = (amount > 1.2).astype(int) + (amount > 2.2)
+    rows = "".join(f"{p!r},{q!r},{y!r},{c}\n" for p, q, y, c in zip(a, b, amount, label))
+    path.write_text("a,b,amount,label\n" + rows.replace("np.float64(", "").replace(")", ""))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("estimator", "options", "target"),
+    [(*job, "amount") for job in AMOUNTS] + [(*job, "label") for job in LABELS],
+    ids=[type(job[0]).__name__ for job in AMOUNTS + LABELS],
+)
+def test_the_command_line_writes_the_same_file(estimator, options, target, table, tmp_path):
+    estimator.set_params(random_state=0, device="cpu")
+    estimator.fit(bochner.scan(table, target=target, columns=["a", "b"]))
+    estimator.save(tmp_path / "python.model")
+    command = f"{PROGRAM} fit {table} --target {target} --columns a,b --seed {SEED} --device cpu -q"
+    command = [*command.split(), *options.split(), "-o", str(tmp_path / "cli.model")]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    ours, theirs = ((tmp_path / f"{door}.model").read_bytes() for door in ("python", "cli"))
+    assert ours == theirs
