@@ -60,7 +60,8 @@ impl Job<&dyn Fit> {
         let few = rows.survey.rows < LEAST_ROWS;
         let data = self.search_data(rows, options)?;
         let found = match self.preparation.map.kernel() {
-            Some(kernel) if few => {
+            // How many features are enough is asked of what rows there are.
+            Some(kernel) if few && search.features.is_none() => {
                 log::warn!(
                     target: "bochner",
                     "fewer than {LEAST_ROWS} rows are too few to hold some out: the kernel and the \
@@ -84,5 +85,30 @@ impl Job<&dyn Fit> {
         };
         let options = found.options(options);
         Ok(Chosen { found, options })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{models::HeldOut, models::Search, prelude::*};
+    use ndarray::Array;
+
+    /// Of 39 rows none are held out, of 40 some are.
+    #[test]
+    fn few_rows_are_not_held_out() {
+        for (rows, searched) in [(39, false), (40, true)] {
+            let x = Array::from_shape_fn((rows, 1), |(i, _)| i as f64 / 6.0);
+            let y = x.column(0).mapv(f64::sin);
+            let ridge = Ridge::on(Fourier::new(Gaussian).features(20)).device(&Device::cpu());
+            let search = Search {
+                bandwidth: true,
+                lambda: true,
+                ..Search::default()
+            };
+            let model = ridge.search(search).fit((&x, &y)).expect("fits");
+            let by = model.linear().lambda_curve.as_ref().map(|curve| curve.by);
+            let left_out = by == Some(HeldOut::LeaveOneOut);
+            assert_eq!(left_out, !searched, "{rows}: {by:?}");
+        }
     }
 }
