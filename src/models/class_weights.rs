@@ -325,7 +325,7 @@ mod tests {
             (two.fit((&x, &names)).err(), "one positive number for each"),
             (zero.fit((&x, &names)).err(), "one positive number for each"),
             (searched.fit((&x, &names)).err(), "a search"),
-            (two.start((&x, &names)).err(), "of one fit"),
+            (two.start((&x, &names)).err(), "of all rows"),
         ] {
             let message = error.expect(says).to_string();
             assert!(
@@ -336,7 +336,7 @@ mod tests {
         let greedy = GreedyClassifier::on(map()).device(&cpu);
         let greedy = greedy.class_weights(ClassWeights::Balanced);
         let message = greedy.start((&x, &names)).expect_err("sums").to_string();
-        assert!(message.contains("of one fit"), "{message}");
+        assert!(message.contains("of all rows"), "{message}");
         // By the pieces: amounts, and a learner that takes no weights.
         let numbers = crate::models::KernelRidge::on(KernelColumns::new(Gaussian)).device(&cpu);
         let y = x.column(0).to_owned();
