@@ -1,0 +1,363 @@
+//! A fit of the command line, stage by stage: what is asked, planned and said around its job.
+
+use super::{
+    Args,
+    chosen::{Chosen, Takes},
+    describe::describe,
+    learner::Ground,
+    parts::Summing,
+    search,
+    sources::Sources,
+    task::Task,
+};
+use crate::{
+    evaluate::score,
+    interrupt::writing,
+    map::{BuiltMap, hint},
+    report::{Console, Report, Usage, counted},
+};
+use anyhow::Result;
+use bochner::{
+    Run,
+    analysis::rudi_rosasco,
+    data::{ChunkSource, Schema, Survey},
+    features::{Bandwidth, MapBuilder, MapSpec, Selection},
+    job::{Meaning, Rows, Scales, check_weights},
+    models::{Conformal, Found, Lambda, LinearModel},
+    solve::Targets,
+};
+use std::{sync::Arc, time::Duration};
+
+/// What a fit is at.
+pub(super) struct Fitting {
+    args: Args,
+    console: Console,
+    report: Report,
+    chosen: Chosen,
+    /// Landmarks of a model that stands on the kernel itself, 0 for all rows.
+    landmarks: Option<usize>,
+    /// Whether rows held out choose something.
+    searches: bool,
+    sources: Sources,
+    run: Run,
+    /// What a search chose.
+    found: Option<Found>,
+    /// Sums of parts, which are done with when the model is saved.
+    summed: Option<Summing>,
+}
+
+/// Training rows that were read once, and what is to be drawn for them.
+pub(super) struct Prepared {
+    survey: Survey,
+    targets: Targets,
+    scales: Scales,
+    map: Arc<dyn MapBuilder>,
+    spec: MapSpec,
+    selection: Option<Selection>,
+}
+
+impl Fitting {
+    /// Looks at all options, at the files that are named, and at what there is room for.
+    pub(super) fn begin(mut args: Args) -> Result<Self> {
+        let console = args.run.start()?;
+        args.map.usual = args.search.features();
+        let landmarks = match args.learner.ground() {
+            Ground::Features => None,
+            Ground::AllRows => Some(0),
+            Ground::Landmarks(landmarks) => Some(landmarks),
+        };
+        let dense = match landmarks {
+            None => args.map.check_searched(&console)?.is_dense(),
+            Some(landmarks) => {
+                args.map.check_columns(&args.learner.name(), landmarks)?;
+                true
+            }
+        };
+        let mut chosen = args.learner.choose(dense, &console)?;
+        let searches = args.search.is_wanted(&args.map);
+        args.check(&chosen, (dense, searches))?;
+        if searches || args.search.leaves.is_some() || args.is_in_parts() || args.map.is_by_rows() {
+            chosen.leave_usual();
+        }
+        args.settle(&chosen)?;
+        args.keep_apart()?;
+        let mut sources = args.sources(chosen.takes, None)?;
+        check_weights(chosen.fit.as_ref(), sources.train.is_weighted())?;
+        args.claim_outputs()?;
+        let run = args.run.open(&console)?;
+        args.fit_search(&chosen, &sources.train, (&run, &console));
+        let run = args.plan_choice((&mut chosen, dense), &mut sources.train, (run, &console))?;
+        Ok(Self {
+            args,
+            console,
+            report: Report::default(),
+            chosen,
+            landmarks,
+            searches,
+            sources,
+            run,
+            found: None,
+            summed: None,
+        })
+    }
+
+    /// Reads the training rows once, and decides what targets mean and how columns are prepared.
+    pub(super) fn prepare(&mut self) -> Result<Prepared> {
+        let survey = self.survey()?;
+        self.share_schema()?;
+        let targets = self.targets(&survey)?;
+        let size = (survey.rows, targets.outputs());
+        let train = &mut self.sources.train;
+        self.run = (self.args).plan_rows(&self.chosen, size, train, self.run.clone())?;
+        let (mut spec, selection) = match self.landmarks {
+            None => (self.args.map).chosen(train.columns(), &self.run, &self.console)?,
+            Some(_) => (self.args.map.spec(), None),
+        };
+        self.args.search.drawn_as(&mut spec, &self.args.map);
+        let map: Arc<dyn MapBuilder> = match self.landmarks {
+            None => Arc::new(spec.clone()),
+            Some(landmarks) => Arc::new(self.args.map.columns(landmarks)),
+        };
+        let job = self.args.job(&self.chosen, map.clone());
+        let scales = job.scales(&survey)?;
+        if (self.searches || job.leaves.is_some()) && scales.lengthscales.len() > 1 {
+            return Err(Usage(search::ONE_SIGMA.into()).into());
+        }
+        Ok(Prepared {
+            survey,
+            targets,
+            scales,
+            map,
+            spec,
+            selection,
+        })
+    }
+
+    fn survey(&mut self) -> Result<Survey> {
+        let (args, console) = (&mut self.args, &self.console);
+        let train = self.sources.train.as_mut();
+        let (survey, seconds) = match self.landmarks {
+            None => {
+                let searches = self.searches || args.search.leaves.is_some();
+                let rows = if searches { Bandwidth::MEDIAN_ROWS } else { 0 };
+                args.map.survey_at_least(rows, train, console)?
+            }
+            Some(landmarks) => args.map.survey_columns(landmarks, train, console)?,
+        };
+        self.report.seconds("survey", seconds);
+        args.data.describe_gaps(&mut self.report);
+        let among = |landmarks| args.learner.landmarks_among(landmarks, survey.rows);
+        self.landmarks = self.landmarks.map(among);
+        if args.map.is_by_rows() {
+            let (features, lambda) = rudi_rosasco(survey.rows)?;
+            args.map.usual = Some(features);
+            self.chosen.penalise(Lambda::Fixed(lambda));
+        }
+        Ok(survey)
+    }
+
+    /// What the training rows made of the columns of a table holds for all other rows.
+    fn share_schema(&mut self) -> Result<()> {
+        let Some(schema) = self.sources.train.schema() else {
+            return Ok(());
+        };
+        if self.args.part.shard.is_some() {
+            let problem = "--shard takes files of numbers: sums do not say what columns of text \
+                           became; fit this table in one process, with --checkpoint";
+            return Err(Usage(problem.into()).into());
+        }
+        let others = self.args.sources(self.chosen.takes, Some(schema))?;
+        let text = format!("{schema}: {} in all", schema.width());
+        self.report.line("columns", text);
+        (self.sources.kept_back, self.sources.test) = (others.kept_back, others.test);
+        Ok(())
+    }
+
+    fn targets(&self, survey: &Survey) -> Result<Targets> {
+        let schema = self.sources.train.schema();
+        let text = schema.and_then(Schema::classes).map(<[String]>::len);
+        let classifies = || self.args.classifies(survey, text, &self.console);
+        let meaning = match self.chosen.takes {
+            Takes::Labels => Meaning::Labels,
+            Takes::NumbersOrLabels if classifies() => Meaning::Labels,
+            Takes::Numbers if self.args.task == Task::Classification => {
+                let problem = "--task classification is not for this --model, which takes amounts";
+                return Err(Usage(problem.into()).into());
+            }
+            Takes::NumbersOrLabels | Takes::Numbers => Meaning::Amounts,
+            Takes::Rows(_) => Meaning::Nothing,
+        };
+        let targets = meaning.targets(survey, schema)?;
+        if matches!(targets, Targets::Classes(_)) && self.sources.kept_back.is_some() {
+            let problem = "--calibrate is for regressions; labels have no intervals";
+            return Err(Usage(problem.into()).into());
+        }
+        Ok(targets)
+    }
+
+    /// A tree with a model in each leaf, in the place of one map and one model.
+    pub(super) fn grow_leaves(self, mut at: Prepared) -> Result<()> {
+        let mut sources = self.sources;
+        let job = self.args.job(&self.chosen, at.map.clone());
+        let rows = at.rows(sources.train.as_mut(), &self.run);
+        let test = (sources.test, &self.console);
+        (self.args).fit_leaves((&job, &self.chosen), rows, test, self.report)
+    }
+
+    /// Draws the map, with what a search chooses if there is one.
+    pub(super) fn draw(&mut self, at: &mut Prepared) -> Result<BuiltMap> {
+        let (args, console) = (&self.args, &self.console);
+        let train = self.sources.train.as_mut();
+        if self.searches {
+            let job = args.job(&self.chosen, at.map.clone());
+            let spec = at.spec.clone();
+            let rows = at.rows(train, &self.run);
+            let found = (args.search).run(&job, &spec, rows, (console, &mut self.report))?;
+            self.chosen.take(&found, args.search.tries(&args.map));
+            self.found = Some(found);
+        } else {
+            hint(&at.scales.scaling, &at.scales.lengthscales, console);
+        }
+        let (drawn, seconds) = {
+            let bar = console.bar("map", Some(at.survey.rows));
+            let told = self.run.clone().progress(bar.follow());
+            let job = args.job(&self.chosen, at.map.clone());
+            let rows = at.rows(train, &told);
+            console.timed(|| job.draw(rows, self.found.as_ref()))?
+        };
+        console.detail(&format!("map: {}", drawn.map.describe()));
+        let features = drawn.map.output_dim();
+        let choice = self.landmarks.is_none().then(|| at.spec.map.clone());
+        let from = (&args.map.kernel, at.spec.kernel.clone(), &at.scales);
+        let how = (at.selection.take(), choice);
+        let built = BuiltMap::of_fit(drawn, from, self.found.as_ref(), how)?;
+        if self.found.is_some() {
+            let (sized, train) = ((&self.chosen, features), &mut self.sources.train);
+            self.run = args.plan_found(sized, train, self.run.clone())?;
+        }
+        self.report.seconds("map", seconds);
+        args.map.describe(&built, &mut self.report);
+        self.chosen.choose_if_cheap(features, at.targets.outputs());
+        Ok(built)
+    }
+
+    /// From the map to a model; without one where the sums of a shard are all that is wanted.
+    pub(super) fn learn(
+        &mut self,
+        at: &mut Prepared,
+        built: BuiltMap,
+    ) -> Result<Option<LinearModel>> {
+        if self.args.is_in_parts() {
+            return self.sum(at, built);
+        }
+        let job = self.args.job(&self.chosen, at.map.clone());
+        let rows = at.rows(self.sources.train.as_mut(), &self.run);
+        let drawn = (built.drawn, self.chosen.iterates);
+        self.args.fit(&job, drawn, rows, &self.console).map(Some)
+    }
+
+    fn sum(&mut self, at: &Prepared, built: BuiltMap) -> Result<Option<LinearModel>> {
+        let (args, train) = (&self.args, &mut self.sources.train);
+        let how = (&self.chosen, at.targets.clone());
+        let on = (&self.run, &self.console);
+        let sum = || args.sum(built, train, &at.survey, how, on);
+        let (summing, seconds) = self.console.timed(sum)?;
+        self.report.seconds("fit", seconds);
+        if let Some(path) = &args.part.partial {
+            let _writing = writing();
+            summing.save(path, &mut self.report)?;
+            return Ok(None);
+        }
+        let learner = self.chosen.fit.of_sums();
+        let learner = learner.ok_or_else(|| Usage("this learner sums no rows".into()))?;
+        let mut model = summing.model(learner, &self.run)?;
+        model.name_columns(self.sources.train.as_ref());
+        if let Some(times) = &mut model.times {
+            times.accumulate = Duration::from_secs_f64(seconds);
+        }
+        self.summed = Some(summing);
+        Ok(Some(model))
+    }
+
+    /// Says what came of it.
+    pub(super) fn describe(&mut self, model: &mut LinearModel, at: &Prepared) {
+        let (args, chosen, report) = (&self.args, &self.chosen, &mut self.report);
+        if let Some(found) = &self.found {
+            found.keep(model);
+            let how = (args.output.as_ref(), args.search.tries(&args.map));
+            search::describe(found, &at.survey, how, report);
+        }
+        describe(model, chosen, report);
+        if !matches!(chosen.takes, Takes::Rows(_)) {
+            report.set("intercept", args.learner.intercept());
+            if chosen.ridge.as_ref().is_some_and(|ridge| ridge.penalised) {
+                report.set("penalised_intercept", true);
+            }
+        }
+        // Who solves by conjugate gradients says where they ended.
+        let found = |fact| model.learner == "ridge" && model.facts.contains_key(fact);
+        let solver = match () {
+            () if found("relative_residual") => "cg",
+            () if found("rows_in_memory") => "dual",
+            () => chosen.solver,
+        };
+        report.set("solver", solver);
+    }
+
+    /// Calibrates intervals on rows that were kept back, and scores rows held out.
+    pub(super) fn score(&mut self, model: &mut LinearModel) -> Result<()> {
+        let (console, report) = (&self.console, &mut self.report);
+        if let Some(kept_back) = &mut self.sources.kept_back {
+            let calibrated = console.timed(|| model.calibrate(kept_back, &self.run));
+            report.seconds("calibrate", calibrated?.1);
+            let rows = model.conformal.as_ref().map_or(0, Conformal::rows);
+            report.set("calibration_rows", rows);
+            let text = format!("calibrated on {}", counted(rows as u64, "row"));
+            report.line("intervals", text);
+        }
+        if let Some(test) = &mut self.sources.test {
+            let (scores, seconds) = score(model, &self.run, test, (console, "test"))?;
+            report.seconds("test", seconds);
+            report.set("test_rows", scores.rows());
+            scores.describe(report, "held-out rows");
+        }
+        Ok(())
+    }
+
+    /// Writes the model, if there is one and a place for it, last: a run that fails leaves an older
+    /// one as it was. Prints the report.
+    pub(super) fn finish(mut self, model: Option<&LinearModel>) -> Result<()> {
+        if let Some((path, model)) = self.args.output.as_ref().zip(model) {
+            let _writing = writing();
+            model.save(path)?;
+            self.report.output("model", path);
+        }
+        if let Some(summed) = self.summed {
+            summed.finish();
+        }
+        self.args.run.print(&self.report)
+    }
+
+    /// Says where it ran, before rows held out are scored.
+    pub(super) fn say_device(&mut self) {
+        self.report.device(&self.run.device);
+    }
+
+    /// Whether rows are parted by a tree.
+    pub(super) fn has_leaves(&self) -> bool {
+        self.args.search.leaves.is_some()
+    }
+}
+
+impl Prepared {
+    /// The rows as stages of a job take them.
+    fn rows<'a>(&'a mut self, source: &'a mut dyn ChunkSource, run: &'a Run) -> Rows<'a> {
+        Rows {
+            source,
+            survey: &self.survey,
+            scales: &self.scales,
+            targets: &self.targets,
+            run,
+        }
+    }
+}
