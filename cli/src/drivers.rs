@@ -24,6 +24,11 @@ pub(crate) fn stderr(bytes: &[u8]) -> io::Result<()> {
     }
 }
 
+/// Writes a line there. If even that fails there is nobody left to tell.
+pub(crate) fn to_stderr(line: &str) {
+    let _ = stderr(format!("{line}\n").as_bytes());
+}
+
 /// Runs `work`, which talks to drivers for the first time, while what they write on stderr is
 /// dropped; or heard, with `-v`.
 pub(crate) fn quietly<T>(work: impl FnOnce() -> T) -> T {

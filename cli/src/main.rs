@@ -144,7 +144,7 @@ fn main() -> ExitCode {
     // Unwinding, not the hook, ends a run that panics: half-written files are removed on the way.
     let result = catch_unwind(AssertUnwindSafe(|| run(cli.command)));
     if let (Ok(Err(_)), Some(status)) = (&result, interrupt::status()) {
-        report::to_stderr(&format!("error: {}", interrupt::said()));
+        drivers::to_stderr(&format!("error: {}", interrupt::said()));
         return ExitCode::from(status);
     }
     match result {
@@ -152,7 +152,7 @@ fn main() -> ExitCode {
         // A closed pipe is a reader that has seen enough.
         Ok(Err(error)) if report::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Ok(Err(error)) if !panicked.load(Ordering::SeqCst) => {
-            report::to_stderr(&format!("error: {}", report::explain(&error)));
+            drivers::to_stderr(&format!("error: {}", report::explain(&error)));
             ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
         }
         _ => ExitCode::FAILURE,
@@ -197,7 +197,7 @@ fn report_panics() -> &'static AtomicBool {
         let at = panic
             .location()
             .map_or_else(String::new, |l| format!(" at {}:{}", l.file(), l.line()));
-        report::to_stderr(&format!(
+        drivers::to_stderr(&format!(
             "error: a fault in bochner{at}: {}; please report it with the command that led to it",
             report::one_line(what)
         ));
@@ -236,7 +236,7 @@ fn usage(error: &clap::Error) -> ExitCode {
             .any(|command| command.get_name() == name)
     });
     let help = command.map_or_else(String::new, |name| format!(" {name}"));
-    report::to_stderr(&format!("{said}; try 'bochner{help} --help'"));
+    drivers::to_stderr(&format!("{said}; try 'bochner{help} --help'"));
     ExitCode::from(2)
 }
 

@@ -1,6 +1,6 @@
 //! What long work says of itself while it lasts: a bar on a terminal, elsewhere lines now and then.
 
-use crate::report::to_stderr;
+use crate::drivers::to_stderr;
 use bochner::Step;
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use std::{

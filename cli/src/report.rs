@@ -117,14 +117,14 @@ impl Console {
     /// One line for who wants to know how the work is done.
     pub(crate) fn detail(&self, text: &str) {
         if self.verbose {
-            to_stderr(&one_line(text));
+            drivers::to_stderr(&one_line(text));
         }
     }
 
     /// One line for people.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
-            to_stderr(&format!("note: {}", one_line(text)));
+            drivers::to_stderr(&format!("note: {}", one_line(text)));
         }
     }
 
@@ -273,11 +273,6 @@ pub(crate) fn to_stdout(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     Ok(written.map_err(|error| Error::io("stdout", error))?)
-}
-
-/// Writes a line to stderr. If even that fails there is nobody left to tell.
-pub(crate) fn to_stderr(line: &str) {
-    let _ = drivers::stderr(format!("{line}\n").as_bytes());
 }
 
 /// Whether the reader of stdout has gone.

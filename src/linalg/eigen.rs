@@ -1,6 +1,5 @@
 //! Eigenvalues and eigenvectors of symmetric matrices in f64, on all threads.
 
-use super::leading::sign;
 use crate::{Error, Result};
 use faer::{MatRef, Side};
 use ndarray::{Array1, Array2};
@@ -45,6 +44,16 @@ pub(crate) fn eigen(a_nn: &Array2<f64>) -> Result<Eigen> {
         values_n,
         vectors_nn,
     })
+}
+
+/// Makes the largest entry of every column positive.
+pub(crate) fn sign(vectors_nk: &mut Array2<f64>) {
+    for mut vector in vectors_nk.columns_mut() {
+        let largest = vector.fold(0.0_f64, |m, &v| if v.abs() > m.abs() { v } else { m });
+        if largest < 0.0 {
+            vector.mapv_inplace(|v| -v);
+        }
+    }
 }
 
 #[cfg(test)]

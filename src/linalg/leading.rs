@@ -1,6 +1,6 @@
 //! The leading eigenvectors of a positive semidefinite matrix in f64, on all threads.
 
-use super::eigen::{EIGEN_BYTES, Eigen, eigen};
+use super::eigen::{EIGEN_BYTES, Eigen, eigen, sign};
 use crate::{
     Result,
     linalg::entries::column_squares,
@@ -103,16 +103,6 @@ pub(crate) fn orthonormal(y_nl: &Array2<f64>) -> Array2<f64> {
         .qr()
         .compute_thin_Q();
     Array2::from_shape_fn((n, l), |(i, j)| q[(i, j)])
-}
-
-/// Makes the largest entry of every column positive.
-pub(crate) fn sign(vectors_nk: &mut Array2<f64>) {
-    for mut vector in vectors_nk.columns_mut() {
-        let largest = vector.fold(0.0_f64, |m, &v| if v.abs() > m.abs() { v } else { m });
-        if largest < 0.0 {
-            vector.mapv_inplace(|v| -v);
-        }
-    }
 }
 
 #[cfg(test)]

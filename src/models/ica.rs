@@ -11,9 +11,9 @@ use crate::{
     error::Remedy,
     features::FeatureMap,
     linalg::{
-        eigen::{Eigen, eigen},
+        eigen::{Eigen, eigen, sign},
         entries,
-        leading::{LEADING_BYTES, sign},
+        leading::LEADING_BYTES,
     },
     normal::{NormalEquations, Targets},
     parallel,

@@ -8,8 +8,8 @@ use crate::{
     features::FeatureMap,
     flow::Run,
     linalg::{
-        eigen::Eigen,
-        leading::{orthonormal, sign},
+        eigen::{Eigen, sign},
+        leading::orthonormal,
         nystrom::{Leading, nystrom},
     },
     models::kmeans::weights,

@@ -3,7 +3,7 @@
 use super::{
     SearchData, loss,
     plan::Plan,
-    score::{AMPLE, errors, solve},
+    score::{AMPLE, CHUNK, errors, solve},
 };
 use crate::{
     Error, Result,
@@ -25,8 +25,6 @@ use ndarray::{Array2, Axis, concatenate, s};
 pub(in crate::models) const MOST_ROWS: usize = 20_000;
 /// The share of rows that is held out.
 const HELD_OUT: f64 = 0.2;
-/// Rows that are predicted together.
-pub(super) const CHUNK: usize = 2048;
 /// Rows of the race of kernels, at most.
 const FEW_ROWS: usize = 5000;
 /// Features whose sums over all rows are taken once more before the fit.

@@ -1,7 +1,6 @@
 //! What the sums of one map give: coefficients of several penalties, and their errors on rows held
 //! out.
 
-use super::ground::CHUNK;
 use crate::{
     Error, Result, Run,
     data::ChunkSource,
@@ -11,6 +10,8 @@ use crate::{
 };
 use ndarray::{Array1, Array2, Axis, concatenate, s};
 
+/// Rows that are predicted together.
+pub(super) const CHUNK: usize = 2048;
 /// Several penalties must leave so much room below them: the fit to all rows takes one of them, and
 /// must not fail where the trial just did not.
 const ROOM: f64 = 0.1;
