@@ -24,9 +24,9 @@ impl<L: Fit> Learner<L, Numbers> {
     /// to the same tolerance, wherever the fit begins; only passes are fewer. Scales and
     /// bandwidth stay those of the model.
     ///
-    /// Errors as [`Self::fit`] does, with [`Error::Unsupported`] on learners that do not minimise
-    /// a smooth loss, and on maps that no file can keep, and with [`Error::Shape`] on data of
-    /// other columns or targets.
+    /// Errors as [`Self::fit`] does, with [`Error::Unsupported`](crate::Error::Unsupported) on
+    /// learners that do not minimise a smooth loss, and on maps that no file can keep, and with
+    /// [`Error::Shape`](crate::Error::Shape) on data of other columns or targets.
     pub fn fit_from<D: TrainingData>(
         &self,
         model: &Model<D::Predicted>,
