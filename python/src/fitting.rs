@@ -3,7 +3,7 @@
 use bochner::{
     Result, Run,
     data::{ChunkSource, Survey},
-    job::{Job, Meaning},
+    job::{Fitted, Job, Meaning},
     metric::importance,
     models::{Fit, LinearModel},
     solve::Targets,
@@ -35,20 +35,34 @@ impl Fitting<'_> {
         source: &mut dyn ChunkSource,
         run: &Run,
     ) -> Result<(LinearModel, Option<Vec<f64>>)> {
-        let (job, labels) = (&self.job, self.meaning == Meaning::Labels);
-        if let Some(start) = self.start {
-            let survey = job.preparation.survey(source, 0, run)?;
-            if goes_on(start, labels, &survey, source)? {
-                return Ok((job.go_on(start, (source, &survey), run)?, None));
-            }
-        }
-        let fitted = job.fit(source, self.meaning, run)?;
+        let fitted = match self.warm(source, run)? {
+            Some(fitted) => fitted,
+            None => self.job.fit(source, self.meaning, run)?,
+        };
         if !self.importances {
             return Ok((fitted.model, None));
         }
         let scaling = &fitted.scales.scaling;
         let shares = importance(&fitted.model, source, (&fitted.survey, scaling), run)?;
         Ok((fitted.model, shares))
+    }
+
+    /// The fit that begins at a model, if there is one of the same columns and targets.
+    fn warm(&self, source: &mut dyn ChunkSource, run: &Run) -> Result<Option<Fitted>> {
+        let (job, labels) = (&self.job, self.meaning == Meaning::Labels);
+        let Some(start) = self.start else {
+            return Ok(None);
+        };
+        let survey = job.survey(source, run)?;
+        if !goes_on(start, labels, &survey, source)? {
+            return Ok(None);
+        }
+        Ok(Some(Fitted {
+            model: job.go_on(start, (source, &survey), run)?,
+            scales: job.scales(&survey)?,
+            survey,
+            found: None,
+        }))
     }
 }
 

@@ -465,3 +465,15 @@ def test_the_elastic_net_of_classes_is_one_for_each():
     p = clone(own).set_params(probability=True).fit(X, y).predict_proba(X)
     assert_allclose(p.sum(axis=1), 1.0)
     assert ((p[:, 1] > 0.5) == (y == "up")).mean() > 0.9
+
+
+def test_a_warm_start_has_importances_too():
+    X = np.random.default_rng(0).normal(size=(120, 3))
+    y = X[:, 1] > 0
+    model = KernelLogisticRegression(
+        n_components=60, warm_start=True, importances=True, random_state=0, device="cpu"
+    )
+    first = model.fit(X, y).feature_importances_
+    again = model.fit(X, y).feature_importances_
+    assert first.argmax() == again.argmax() == 1
+    assert again.sum() == pytest.approx(1.0)
