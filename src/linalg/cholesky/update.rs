@@ -3,15 +3,12 @@
 use crate::{parallel, simd::prefetch};
 use pulp::{Simd, WithSimd};
 
-/// Vectors of a row of a slab.
-const VECTORS: usize = 3;
 /// Numbers of a cache line.
 const LINE: usize = 8;
-/// Slabs of rows that a thread takes at a time: packed, they stay in second-level cache.
-const BAND: usize = 12;
 
-/// Rows of a slab on this machine: three vectors.
-fn slab_rows() -> usize {
+/// Rows of a slab on this machine, those that every tile below divides, and slabs that a thread takes
+/// at a time: packed, they stay in second-level cache.
+fn slabs() -> (usize, usize) {
     struct Lanes;
     impl WithSimd for Lanes {
         type Output = usize;
@@ -20,7 +17,11 @@ fn slab_rows() -> usize {
             S::F64_LANES
         }
     }
-    VECTORS * pulp::Arch::new().dispatch(Lanes)
+    match pulp::Arch::new().dispatch(Lanes) {
+        8 => (24, 12),
+        4 => (24, 6),
+        lanes => (3 * lanes, 12),
+    }
 }
 
 /// Rows of a panel of the factor, in slabs: depth-major, rows beyond the last zero.
@@ -33,7 +34,7 @@ pub(super) struct Packed {
 impl Packed {
     /// Packs columns `from..to` of rows that lie `stride` apart.
     pub(super) fn pack(&mut self, rows: &[f64], stride: usize, (from, to): (usize, usize)) {
-        let width = slab_rows();
+        let (width, _) = slabs();
         let depth = to - from;
         let count = rows.len().div_ceil(stride);
         let len = count.next_multiple_of(width) * depth;
@@ -55,7 +56,7 @@ impl Packed {
     }
 
     fn slab(&self, s: usize) -> &[f64] {
-        let len = slab_rows() * self.depth;
+        let len = slabs().0 * self.depth;
         &self.data[s * len..][..len]
     }
 }
@@ -63,7 +64,8 @@ impl Packed {
 /// Subtracts the products of packed row i with packed row j from column `first + j` of row i, for j
 /// up to the end of i's slab. Threads share the rows, so no result depends on them.
 pub(super) fn subtract(rows: &mut [f64], stride: usize, first: usize, packed: &Packed) {
-    let height = BAND * slab_rows();
+    let (width, slabs) = slabs();
+    let height = slabs * width;
     let mut bands: Vec<_> = rows.chunks_mut(height * stride).enumerate().collect();
     // The last bands are the longest: they go first.
     bands.reverse();
@@ -72,7 +74,7 @@ pub(super) fn subtract(rows: &mut [f64], stride: usize, first: usize, packed: &P
             rows,
             stride,
             first,
-            slab: *band * BAND,
+            slab: *band * slabs,
             packed,
         });
     });
@@ -92,20 +94,31 @@ impl WithSimd for Subtract<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        // As for Gram matrices: whole tiles in a slab, sums and one row of a slab in registers.
+        // As for Gram matrices: whole tiles in a slab, and a register to spare.
         match S::F64_LANES {
-            8 => self.run::<S, 8, 3>(simd),
-            4 => self.run::<S, 4, 3>(simd),
-            2 => self.run::<S, 6, 1>(simd),
-            _ => self.run::<S, 3, 1>(simd),
+            8 => self.run::<S, 8, 3, 3, 1>(simd),
+            4 => self.run::<S, 6, 4, 2, 3>(simd),
+            2 => self.run::<S, 6, 1, 3, 1>(simd),
+            _ => self.run::<S, 3, 1, 3, 1>(simd),
         }
     }
 }
 
 impl Subtract<'_> {
+    /// With tiles of `ROWS` rows by `VECTORS` vectors: of a pair of slabs `TILES` by `GROUPS`.
     #[inline(always)]
-    fn run<S: Simd, const ROWS: usize, const TILES: usize>(self, simd: S) {
+    fn run<
+        S: Simd,
+        const ROWS: usize,
+        const TILES: usize,
+        const VECTORS: usize,
+        const GROUPS: usize,
+    >(
+        self,
+        simd: S,
+    ) {
         let width = ROWS * TILES;
+        let part = VECTORS * S::F64_LANES;
         let Self { rows, stride, .. } = self;
         let count = rows.len().div_ceil(stride);
         let slabs = count.div_ceil(width);
@@ -116,23 +129,24 @@ impl Subtract<'_> {
             );
             let from = j.saturating_sub(self.slab);
             // Each tile asks for its share of the next slab.
-            let share = next.len().div_ceil((slabs - from) * TILES);
+            let share = next.len().div_ceil((slabs - from) * TILES * GROUPS);
             let mut shares = next.chunks(share.next_multiple_of(LINE));
-            let col = self.first + j * width;
             for i in from..slabs {
                 let a = self.packed.slab(self.slab + i);
-                for t in 0..TILES {
+                for (t, group) in (0..TILES * GROUPS).map(|tile| (tile / GROUPS, tile % GROUPS)) {
                     let row = i * width + t * ROWS;
-                    let whole = row + ROWS <= count && col + width <= stride;
+                    let col = self.first + j * width + group * part;
+                    let whole = row + ROWS <= count && col + part <= stride;
                     let share = shares.next().unwrap_or_default();
-                    let c = Sums::<S, ROWS>::of::<TILES>(simd, (a, t), b, share, |r| {
+                    let pair = ((a, t), (b, group));
+                    let c = Sums::<S, ROWS, VECTORS>::of::<TILES, GROUPS>(simd, pair, share, |r| {
                         let next = (row + ROWS + r).min(count - 1);
-                        &rows[next * stride + col..(next + 1) * stride]
+                        &rows[next * stride + col.min(stride)..(next + 1) * stride]
                     });
                     if whole {
                         for (r, sums) in c.0.iter().enumerate() {
                             let at = (row + r) * stride + col;
-                            let (c, _) = S::as_mut_simd_f64s(&mut rows[at..at + width]);
+                            let (c, _) = S::as_mut_simd_f64s(&mut rows[at..at + part]);
                             for (c, &sum) in c.iter_mut().zip(sums) {
                                 *c = simd.sub_f64s(*c, sum);
                             }
@@ -152,20 +166,19 @@ impl Subtract<'_> {
 }
 
 /// A tile of sums in registers.
-struct Sums<S: Simd, const ROWS: usize>([[S::f64s; VECTORS]; ROWS]);
+struct Sums<S: Simd, const ROWS: usize, const VECTORS: usize>([[S::f64s; VECTORS]; ROWS]);
 
-impl<S: Simd, const ROWS: usize> Sums<S, ROWS> {
-    /// `a' b` for tile `t` of the slab `a` and all of the slab `b`. Meanwhile `share` comes nearer,
+impl<S: Simd, const ROWS: usize, const VECTORS: usize> Sums<S, ROWS, VECTORS> {
+    /// `a' b` for tile `t` of the slab `a` and a group of vectors of the slab `b`. Meanwhile `share` comes nearer,
     /// and the places of the tile after this one, row by row.
     #[inline(always)]
-    fn of<'c, const TILES: usize>(
+    fn of<'c, const TILES: usize, const GROUPS: usize>(
         simd: S,
-        (a, t): (&[f64], usize),
-        b: &[f64],
+        ((a, t), (b, group)): ((&[f64], usize), (&[f64], usize)),
         share: &[f64],
         places: impl Fn(usize) -> &'c [f64],
     ) -> Self {
-        assert!(t < TILES);
+        assert!(t < TILES && group < GROUPS);
         for r in 0..ROWS {
             let row = places(r);
             for line in 0..=VECTORS * S::F64_LANES / LINE {
@@ -176,12 +189,13 @@ impl<S: Simd, const ROWS: usize> Sums<S, ROWS> {
         let (a, _) = a.as_chunks::<TILES>();
         let (b, _) = S::as_simd_f64s(b);
         let (b, _) = b.as_chunks::<VECTORS>();
+        let (b, _) = b.as_chunks::<GROUPS>();
         let mut sums = [[simd.splat_f64s(0.0); VECTORS]; ROWS];
         for (k, (a, b)) in a.iter().zip(b).enumerate() {
             prefetch(share, k * LINE);
             for (sums, &a) in sums.iter_mut().zip(&a[t]) {
                 let a = simd.splat_f64s(a);
-                for (sum, &b) in sums.iter_mut().zip(b) {
+                for (sum, &b) in sums.iter_mut().zip(&b[group]) {
                     *sum = simd.mul_add_e_f64s(a, b, *sum);
                 }
             }

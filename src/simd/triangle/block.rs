@@ -8,15 +8,15 @@ use super::super::{
 use pulp::{Simd, WithSimd};
 use std::ops::Range;
 
-/// Vectors of a row of a slab.
-const VECTORS: usize = 3;
-
-/// Columns of a slab on this machine: three vectors.
+/// Columns of a slab on this machine: those that every tile below divides.
 pub(super) fn slab_columns() -> usize {
-    panel_columns() / 2 * VECTORS
+    match panel_columns() / 2 {
+        16 | 8 => 48,
+        lanes => 3 * lanes,
+    }
 }
 
-/// Adds the products of slabs `i` with slabs `j`, not above the diagonal, to `sums`: tiles of a few
+/// Adds the products of slabs `i` with slabs `j`, not above the diagonal, to `sums`: bands of a few
 /// rows by a whole slab, row-major within and one after another.
 pub(super) struct Block<'a, F> {
     pub i: Range<usize>,
@@ -33,22 +33,32 @@ impl<'a, F: Fn(usize) -> &'a [f32]> WithSimd for Block<'_, F> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        // A tile must divide the slab into whole tiles, and its sums and one row of the slab fit
-        // the registers.
+        // A tile must divide the slab, and its sums, its part of a row of the slab and one broadcast
+        // must leave a register: of one more than there are LLVM keeps a sum on the stack, a chain
+        // through memory. 28 of AVX-512's 32 are taken, 15 of AVX2's 16, 22 of NEON's 32.
         match S::F32_LANES {
-            16 => self.add::<S, 8, 6>(simd),
-            8 => self.add::<S, 4, 6>(simd),
-            4 => self.add::<S, 6, 2>(simd),
-            _ => self.add::<S, 3, 1>(simd),
+            16 => self.add::<S, 8, 6, 3, 1>(simd),
+            8 => self.add::<S, 6, 8, 2, 3>(simd),
+            4 => self.add::<S, 6, 2, 3, 1>(simd),
+            _ => self.add::<S, 3, 1, 3, 1>(simd),
         }
     }
 }
 
 impl<'a, F: Fn(usize) -> &'a [f32]> Block<'_, F> {
-    /// With tiles of `ROWS` rows, `TILES` of them in a slab.
+    /// With tiles of `ROWS` rows by `VECTORS` vectors: of a pair of slabs `BANDS` by `GROUPS`.
     #[inline(always)]
-    fn add<S: Simd, const ROWS: usize, const TILES: usize>(self, simd: S) {
-        let width = ROWS * TILES;
+    fn add<
+        S: Simd,
+        const ROWS: usize,
+        const BANDS: usize,
+        const VECTORS: usize,
+        const GROUPS: usize,
+    >(
+        self,
+        simd: S,
+    ) {
+        let width = ROWS * BANDS;
         let size = width * width;
         let depth = (self.slab)(self.j.start).len() / width;
         let place =
@@ -72,15 +82,19 @@ impl<'a, F: Fn(usize) -> &'a [f32]> Block<'_, F> {
                     let next = [stretch(next_i), stretch(next_j)];
                     let (a, b) = (stretch(i), stretch(j));
                     let c = &mut self.scratch[place(i, j)..][..size];
-                    for (t, c) in c.chunks_exact_mut(ROWS * width).enumerate() {
-                        // Each tile asks for its share of the next pair, a line with every row of
-                        // this one.
-                        let (next, part) = match t < TILES / 2 {
-                            true => (next[0], t),
-                            false => (next[1], t - TILES / 2),
-                        };
-                        let next = next.get(part * STRETCH * LINE..).unwrap_or_default();
-                        multiply::<S, ROWS, TILES>(simd, (a, t), b, c, k > 0, next);
+                    for (band, c) in c.chunks_exact_mut(ROWS * width).enumerate() {
+                        for group in 0..GROUPS {
+                            // Each tile asks for its share of the next pair, a line with every row
+                            // of this one.
+                            let (tile, half) = (band * GROUPS + group, BANDS * GROUPS / 2);
+                            let (next, part) = match tile < half {
+                                true => (next[0], tile),
+                                false => (next[1], tile - half),
+                            };
+                            let next = next.get(part * STRETCH * LINE..).unwrap_or_default();
+                            let pair = ((a, band), (b, group));
+                            multiply::<S, ROWS, BANDS, VECTORS, GROUPS>(simd, pair, c, k > 0, next);
+                        }
                     }
                 }
             }
@@ -97,37 +111,42 @@ impl<'a, F: Fn(usize) -> &'a [f32]> Block<'_, F> {
     }
 }
 
-/// `c = a' b`, or plus `c`, for tile `t` of the slab `a` and all of the slab `b`.
+/// `c = a' b`, or plus `c`, for one band of the slab `a` and one group of vectors of the slab `b`.
 #[inline(always)]
-fn multiply<S: Simd, const ROWS: usize, const TILES: usize>(
+fn multiply<
+    S: Simd,
+    const ROWS: usize,
+    const BANDS: usize,
+    const VECTORS: usize,
+    const GROUPS: usize,
+>(
     simd: S,
-    (a, t): (&[f32], usize),
-    b: &[f32],
+    ((a, band), (b, group)): ((&[f32], usize), (&[f32], usize)),
     c: &mut [f32],
     add: bool,
     next: &[f32],
 ) {
-    assert!(t < TILES);
+    assert!(band < BANDS && group < GROUPS);
     let (a, _) = a.as_chunks::<ROWS>();
-    let (a, _) = a.as_chunks::<TILES>();
+    let (a, _) = a.as_chunks::<BANDS>();
     let (b, _) = S::as_simd_f32s(b);
     let (b, _) = b.as_chunks::<VECTORS>();
-    // Three vectors of sums a row, three of b, and one broadcast of a: 28 of AVX-512's 32 registers
-    // for eight rows, all 16 of AVX2's for four, 22 of NEON's 32 for six.
+    let (b, _) = b.as_chunks::<GROUPS>();
     let mut sums = [[simd.splat_f32s(0.0); VECTORS]; ROWS];
     for (k, (a, b)) in a.iter().zip(b).enumerate() {
         prefetch(next, k * LINE);
-        for (sums, &a) in sums.iter_mut().zip(&a[t]) {
+        for (sums, &a) in sums.iter_mut().zip(&a[band]) {
             let a = simd.splat_f32s(a);
-            for (sum, &b) in sums.iter_mut().zip(b) {
+            for (sum, &b) in sums.iter_mut().zip(&b[group]) {
                 *sum = simd.mul_add_e_f32s(a, b, *sum);
             }
         }
     }
     let (c, _) = S::as_mut_simd_f32s(c);
     let (c, _) = c.as_chunks_mut::<VECTORS>();
+    let (c, _) = c.as_chunks_mut::<GROUPS>();
     for (c, sums) in c.iter_mut().zip(sums) {
-        for (c, sum) in c.iter_mut().zip(sums) {
+        for (c, sum) in c[group].iter_mut().zip(sums) {
             *c = if add { simd.add_f32s(*c, sum) } else { sum };
         }
     }
