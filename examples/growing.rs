@@ -32,7 +32,7 @@ fn main() -> Result<()> {
     println!(
         "{} rows: accuracy {:.3}",
         state.rows(),
-        right(&state.model(1e-5)?)?
+        right(&state.model()?)?
     );
     for (from, to) in [(100, 500), (500, 1500)] {
         let (more_x, more) = part(from, to);
@@ -40,14 +40,14 @@ fn main() -> Result<()> {
         println!(
             "{} rows: accuracy {:.3}",
             state.rows(),
-            right(&state.model(1e-5)?)?
+            right(&state.model()?)?
         );
     }
     state.forget((&first_x, &first))?;
     println!(
         "{} rows: accuracy {:.3}",
         state.rows(),
-        right(&state.model(1e-5)?)?
+        right(&state.model()?)?
     );
     Ok(())
 }

@@ -23,6 +23,7 @@ mod file;
 mod gaps;
 mod input;
 mod joined;
+mod kept_rows;
 mod libsvm;
 mod memory;
 mod npy;
@@ -52,6 +53,7 @@ pub use self::file::{DataFile, TextLabelled};
 pub use self::gaps::{Gaps, NanRows, Refill};
 #[cfg(target_family = "wasm")]
 pub use self::input::page::PageFile;
+pub(crate) use self::kept_rows::{Keeping, KeptRows};
 pub use self::libsvm::{LibsvmOptions, LibsvmSource};
 pub use self::memory::MemorySource;
 pub use self::npy::NpySource;

@@ -39,13 +39,13 @@ mod pathwise;
 mod pca;
 mod plan;
 mod probabilities;
+mod renumbered;
 mod returning;
 mod ridge;
 mod scores;
 mod search;
 mod spectral;
 mod stagewise;
-mod state;
 mod sums;
 mod support_vector;
 #[cfg(test)]
@@ -83,7 +83,7 @@ pub use pathwise::{PathwiseOptions, PosteriorFunctions};
 pub use pca::{Components, KernelPca, KernelPcaOptions, PcaSolver, Principal};
 pub use plan::MemoryPlan;
 pub use probabilities::{Probabilities, ProbabilityPredictor, WithProbabilities};
-pub use ridge::{FitOptions, FitTimes, Ridge, RidgeClassifier, RidgeOptions, Solver};
+pub use ridge::{FitOptions, FitTimes, Ridge, RidgeClassifier, RidgeOptions, RidgeSums, Solver};
 pub use scores::Scores;
 use search::Plan;
 pub use search::{Budget, Enough, Found, Search, SearchData, Size, Trial};
@@ -94,7 +94,6 @@ pub use stagewise::{
     BoostingClassifier, BoostingOptions, BoostingRegressor, GreedyClassifier, GreedyOptions,
     GreedyRegressor, HeldOutSums,
 };
-pub use state::RidgeState;
 pub use sums::{AnySums, Sums};
 pub use support_vector::{
     MarginLoss, ResidualLoss, ResidualOptions, SupportVectorClassifier, SupportVectorOptions,

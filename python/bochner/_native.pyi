@@ -184,6 +184,27 @@ class GrowingState:
         weights: NDArray[np.float64] | None,
         options: dict[str, Any],
     ) -> None: ...
+    def forget(
+        self,
+        learner: str,
+        x: _Table,
+        y: NDArray[np.float64] | None,
+        weights: NDArray[np.float64] | None,
+        options: dict[str, Any],
+    ) -> None: ...
+    def merge(self, other: GrowingState) -> None: ...
+    def empty(self) -> GrowingState: ...
+    @staticmethod
+    def of_survey(
+        learner: str,
+        part: SurveyPart,
+        options: dict[str, Any],
+        *,
+        classes: list[float] | None = None,
+        names: list[str] | None = None,
+    ) -> GrowingState: ...
+    def sums(self) -> bytes: ...
+    def add_sums(self, bytes: bytes) -> None: ...
     def model(self, learner: str, options: dict[str, Any]) -> Model: ...
     @property
     def rows(self) -> int: ...
@@ -202,58 +223,6 @@ class GrowingClusters:
     def from_bytes(bytes: bytes, weights: list[float]) -> GrowingClusters: ...
 
 def merge_sums(a: bytes, b: bytes) -> bytes: ...
-
-class RidgeState:
-    @staticmethod
-    def of_survey(
-        part: SurveyPart,
-        options: dict[str, Any],
-        *,
-        classes: list[float] | None = None,
-        names: list[str] | None = None,
-    ) -> RidgeState: ...
-    def sums(self) -> bytes: ...
-    def add_sums(self, bytes: bytes) -> None: ...
-    @staticmethod
-    def begin(
-        x: _Table,
-        y: NDArray[np.float64] | None,
-        options: dict[str, Any],
-        *,
-        classes: list[float] | None = None,
-        names: list[str] | None = None,
-    ) -> RidgeState: ...
-    @staticmethod
-    def from_parts(
-        map: bytes, classes: bool, numbers: list[float], names: list[str] | None, sums: bytes
-    ) -> RidgeState: ...
-    @property
-    def rows(self) -> int: ...
-    def add(
-        self,
-        x: _Table,
-        y: NDArray[np.float64] | None,
-        weights: NDArray[np.float64] | None,
-        device: str,
-        memory: int | None = None,
-    ) -> None: ...
-    def forget(
-        self,
-        x: _Table,
-        y: NDArray[np.float64] | None,
-        weights: NDArray[np.float64] | None,
-        device: str,
-        memory: int | None = None,
-    ) -> None: ...
-    def merge(self, other: RidgeState) -> None: ...
-    def empty(self) -> RidgeState: ...
-    def model(
-        self,
-        penalty: float,
-        intercept: tuple[bool, bool],
-        device: str,
-        columns: list[str] | None = None,
-    ) -> Model: ...
 
 class Scan:
     def __init__(

@@ -38,7 +38,7 @@ class Streaming:
 
 
 class Growing(Streaming):
-    """Learners to whom rows are sums, beside ridge regression.
+    """Learners to whom rows are sums.
 
     ``_state`` has the sums where rows came by `partial_fit`, with the options of the first call, and
     ``_model`` is None until somebody asks for the model of the rows so far, or for what it found.
@@ -68,10 +68,13 @@ class Growing(Streaming):
 
     def _current(self):
         if self._model is None:
-            state, options = self._state
-            self._model = state.model(self._learner, options)
+            self._model = self._state[0].model(self._learner, self._model_options())
             self._facts()
         return self._model
+
+    def _model_options(self):
+        """The options that sums are solved by."""
+        return self._state[1]
 
     def __getattr__(self, name):
         # What a fit finds is found here when somebody asks.
@@ -156,16 +159,12 @@ def _is_found(name):
     return name == "_n_features_out" or (learnt and name not in _OF_ROWS)
 
 
-class PartialRidge(Streaming):
-    """What ridge regression and classification share: penalties, and sums that grow.
-
-    ``_state`` has the sums where rows came by `partial_fit`, and ``_model`` is None until somebody
-    asks for the model of the rows so far.
-    """
+class PartialRidge(Growing):
+    """What ridge regression and classification share: penalties, and sums that merge."""
 
     def _takes_weights(self):
-        # A choice by leave-one-out errors sees rows one by one.
-        return isinstance(self.penalty, Real)
+        # A choice by leave-one-out errors of all rows sees these one by one.
+        return self.penalty is None or isinstance(self.penalty, Real)
 
     def _options(self, X):
         if self.penalize_intercept and not self.fit_intercept:
@@ -173,7 +172,7 @@ class PartialRidge(Streaming):
                 "penalize_intercept=True needs an intercept; set fit_intercept=True, or leave it out"
             )
         options = super()._options(X)
-        if not isinstance(self.penalty, (Real, str)):
+        if self.penalty is not None and not isinstance(self.penalty, (Real, str)):
             options["penalty"] = [float(penalty) for penalty in self.penalty]
         return options
 
@@ -191,7 +190,7 @@ class PartialRidge(Streaming):
     def _require_sums_alone(self, asker):
         """Errors where the parameters ask for more than sums that merge."""
         for name, wrong in (
-            ("penalty", not isinstance(self.penalty, Real)),
+            ("penalty", not (self.penalty is None or isinstance(self.penalty, Real))),
             ("solver", self.solver == "cg"),
             ("probability", getattr(self, "probability", False)),
             ("importances", getattr(self, "importances", False)),
@@ -199,23 +198,25 @@ class PartialRidge(Streaming):
             if wrong:
                 raise ValueError(
                     f"{name}={getattr(self, name)!r} needs all rows at once, by fit; {asker} takes a "
-                    "number for penalty, another solver than 'cg', and neither probability nor importances"
+                    "number for penalty or None, another solver than 'cg', and neither probability "
+                    "nor importances"
                 )
 
-    def _add(self, X, y, weights, *, classes=None, names=None):
+    def _add(self, X, y, weights, **labels):
         self._require_sums_alone("partial_fit")
-        state = getattr(self, "_state", None)
-        if state is None:
-            state = _native.RidgeState.begin(
-                table(X), y, self._options(X), classes=classes, names=names
-            )
-        state.add(table(X), y, weights, self.device, self.memory)
-        self._state = state
-        self._changed()
+        super()._add(X, y, weights, **labels)
 
     def _take_out(self, X, y, weights):
-        self._state.forget(table(X), y, weights, self.device, self.memory)
-        self._changed()
+        state, options = self._state
+        state.forget(self._learner, table(X), y, weights, options)
+        self._has_more_rows()
+
+    def _model_options(self):
+        # Sums hang on no penalty that is a number.
+        options = super()._model_options()
+        if isinstance(self.penalty, Real):
+            options = {**options, "penalty": float(self.penalty)}
+        return options
 
     def without_rows(self):
         """A copy with the same map and no rows yet, to be given rows by `partial_fit` elsewhere.
@@ -227,8 +228,9 @@ class PartialRidge(Streaming):
         """
         self._require_state()
         other = copy(self)
-        other._state = self._state.empty()
-        other._model = None
+        state, options = self._state
+        other._state = state.empty(), options
+        other._has_more_rows()
         return other
 
     def merge(self, other):
@@ -245,16 +247,6 @@ class PartialRidge(Streaming):
         """
         self._require_state()
         other._require_state()
-        self._state.merge(other._state)
-        self._changed()
+        self._state[0].merge(other._state[0])
+        self._has_more_rows()
         return self
-
-    def _changed(self):
-        self._model = None
-        self.penalty_ = float(self.penalty)
-
-    def _current(self):
-        if self._model is None:
-            intercept = (self.fit_intercept, self.penalize_intercept)
-            self._model = self._state.model(self.penalty_, intercept, self.device, self._names())
-        return self._model

@@ -18,13 +18,15 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
 
     Parameters
     ----------
-    penalty : float, array-like or 'auto', default=1e-6
-        Of squares, per sample: scikit-learn's ``alpha`` of KernelRidge is n_samples * penalty. Of
-        several the best by held-out errors is taken, and of ``'auto'`` the best of a grid.
+    penalty : float, array-like, 'auto' or None, default=None
+        Of squares, per sample: scikit-learn's ``alpha`` of KernelRidge is n_samples * penalty. None
+        takes the best of a grid by leave-one-out errors of at most 4096 rows, ``'auto'`` by those
+        of all rows, and of several the best is taken. It is 1e-6 for None where no features are
+        stored: for ``solver='cg'`` and ``'dual'``, and maps with binning.
 
     folds : int, default=None
-        Folds by which a penalty is chosen; None for leave-one-out, which is exact and takes no
-        further fit.
+        Folds by which several penalties or ``'auto'`` are judged; None for leave-one-out, which is
+        exact and takes no further fit.
 
     solver : {'auto', 'cholesky', 'dual', 'cg'}, default='auto'
         A factor of the normal equations, or of the kernel of all rows by their features (which
@@ -75,7 +77,7 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
     _own = ("penalty", "folds", "solver", "penalize_intercept", "probability",)
     _parameter_constraints = {
         **SHARED,
-        "penalty": [POSITIVE, "array-like", StrOptions({"auto"})],
+        "penalty": [POSITIVE, "array-like", StrOptions({"auto"}), None],
         "folds": [Interval(Integral, 2, None, closed="left"), None],
         "solver": [StrOptions({"auto", "cholesky", "dual", "cg"})],
         "penalize_intercept": ["boolean"],
@@ -93,7 +95,7 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
         sampling="monte-carlo",
         form="paired",
         standardize="auto",
-        penalty=1e-6,
+        penalty=None,
         folds=None,
         solver="auto",
         class_weight=None,
@@ -152,7 +154,7 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
         """Add rows to those of earlier calls; the result is that of one `fit` to all of them.
 
         The first rows decide scales, bandwidth and map, which then stay: give ``gamma`` as a number,
-        or first rows that are like all. ``penalty`` is a number here, ``class_weight`` None or a
+        or first rows that are like all. ``penalty`` is a number or None here, ``class_weight`` None or a
         dict. `fit` keeps no sums: after it this begins anew, and warns.
 
         Parameters

@@ -34,7 +34,7 @@ def fit(estimator, X, y, sample_weight=None):
     Parameters
     ----------
     estimator : KernelRidgeRegressor or KernelRidgeClassifier
-        With a number for ``penalty``.
+        With a number or None for ``penalty``.
 
     X : dask.array.Array of shape (n_samples, n_features), or dask.dataframe.DataFrame
         Rows.

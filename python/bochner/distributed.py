@@ -40,7 +40,7 @@ def begin(estimator):
     Parameters
     ----------
     estimator : KernelRidgeRegressor or KernelRidgeClassifier
-        With a number for ``penalty``, as `partial_fit` takes it.
+        With a number or None for ``penalty``, as `partial_fit` takes it.
 
     Returns
     -------
@@ -231,7 +231,7 @@ def sums(plan, X, y, sample_weight=None):
     else:
         X, y, weights = estimator._validated(X, y, sample_weight, reset=False)
     state = _state(plan).empty()
-    state.add(table(X), y, weights, estimator.device, estimator.memory)
+    state.add(estimator._learner, table(X), y, weights, plan._options)
     return Sums(state.sums())
 
 
@@ -253,9 +253,10 @@ def finish(plan, sums):
     """
     fitted = clone(plan.estimator)
     fitted.__dict__.update(plan.estimator.__dict__)
-    fitted._state = _state(plan).empty()
-    fitted._state.add_sums(sums.triangle)
-    fitted._changed()
+    state = _state(plan).empty()
+    state.add_sums(sums.triangle)
+    fitted._state = state, plan._options
+    fitted._has_more_rows()
     return fitted
 
 
@@ -337,7 +338,8 @@ def _state(plan):
     """The features of a plan without rows, drawn once in each process."""
     state = _STATES.pop(plan._token, None)
     if state is None:
-        state = _native.RidgeState.of_survey(plan._survey, plan._options, **plan._labels)
+        learner, survey = plan.estimator._learner, plan._survey
+        state = _native.GrowingState.of_survey(learner, survey, plan._options, **plan._labels)
         while len(_STATES) >= 2:
             _STATES.popitem(last=False)
     _STATES[plan._token] = state

@@ -28,7 +28,7 @@ def fit(estimator, dataset, y, *, sample_weight=None, columns=None, remote_args=
     Parameters
     ----------
     estimator : KernelRidgeRegressor or KernelRidgeClassifier
-        With a number for ``penalty``.
+        With a number or None for ``penalty``.
 
     dataset : ray.data.Dataset
         Rows.

@@ -53,13 +53,15 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
         mixed scales, unless ``gamma`` is given in numbers, which are taken for those of the columns as
         they are.
 
-    penalty : float, array-like or 'auto', default=1e-6
-        Of squares, per sample: scikit-learn's ``alpha`` of KernelRidge is n_samples * penalty. Of
-        several the best by held-out errors is taken, and of ``'auto'`` the best of a grid.
+    penalty : float, array-like, 'auto' or None, default=None
+        Of squares, per sample: scikit-learn's ``alpha`` of KernelRidge is n_samples * penalty. None
+        takes the best of a grid by leave-one-out errors of at most 4096 rows, ``'auto'`` by those
+        of all rows, and of several the best is taken. It is 1e-6 for None where no features are
+        stored: for ``solver='cg'`` and ``'dual'``, and maps with binning.
 
     folds : int, default=None
-        Folds by which a penalty is chosen; None for leave-one-out, which is exact and takes no
-        further fit.
+        Folds by which several penalties or ``'auto'`` are judged; None for leave-one-out, which is
+        exact and takes no further fit.
 
     solver : {'auto', 'cholesky', 'dual', 'cg'}, default='auto'
         A factor of the normal equations, or of the kernel of all rows by their features (which
@@ -118,7 +120,7 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
     _own = ("penalty", "folds", "solver", "penalize_intercept",)
     _parameter_constraints = {
         **SHARED,
-        "penalty": [POSITIVE, "array-like", StrOptions({"auto"})],
+        "penalty": [POSITIVE, "array-like", StrOptions({"auto"}), None],
         "folds": [Interval(Integral, 2, None, closed="left"), None],
         "solver": [StrOptions({"auto", "cholesky", "dual", "cg"})],
         "penalize_intercept": ["boolean"],
@@ -134,7 +136,7 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
         sampling="monte-carlo",
         form="paired",
         standardize="auto",
-        penalty=1e-6,
+        penalty=None,
         folds=None,
         solver="auto",
         fit_intercept=True,
@@ -189,8 +191,8 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
         """Add rows to those of earlier calls; the result is that of one `fit` to all of them.
 
         The first rows decide scales, bandwidth and map, which then stay: give ``gamma`` as a number,
-        or first rows that are like all. ``penalty`` is a number here. `fit` keeps no
-        sums: after it this begins anew, and warns.
+        or first rows that are like all. ``penalty`` is a number or None here, which
+        chooses by some of the rows added. `fit` keeps no sums: after it this begins anew, and warns.
 
         Parameters
         ----------

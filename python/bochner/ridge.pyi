@@ -12,7 +12,7 @@ class KernelRidgeRegressor(Regressor):
     sampling: str
     form: str
     standardize: str
-    penalty: float | Sequence[float] | str
+    penalty: float | Sequence[float] | str | None
     folds: int | None
     solver: str
     fit_intercept: bool
@@ -33,7 +33,7 @@ class KernelRidgeRegressor(Regressor):
         sampling: str = "monte-carlo",
         form: str = "paired",
         standardize: str = "auto",
-        penalty: float | Sequence[float] | str = 1e-06,
+        penalty: float | Sequence[float] | str | None = None,
         folds: int | None = None,
         solver: str = "auto",
         fit_intercept: bool = True,
@@ -57,7 +57,7 @@ class KernelRidgeClassifier(Classifier):
     sampling: str
     form: str
     standardize: str
-    penalty: float | Sequence[float] | str
+    penalty: float | Sequence[float] | str | None
     folds: int | None
     solver: str
     class_weight: dict[Any, float] | str | None
@@ -80,7 +80,7 @@ class KernelRidgeClassifier(Classifier):
         sampling: str = "monte-carlo",
         form: str = "paired",
         standardize: str = "auto",
-        penalty: float | Sequence[float] | str = 1e-06,
+        penalty: float | Sequence[float] | str | None = None,
         folds: int | None = None,
         solver: str = "auto",
         class_weight: dict[Any, float] | str | None = None,

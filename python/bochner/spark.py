@@ -31,7 +31,7 @@ def fit(estimator, frame, y, *, sample_weight=None, columns=None, depth=2):
     Parameters
     ----------
     estimator : KernelRidgeRegressor or KernelRidgeClassifier
-        With a number for ``penalty``.
+        With a number or None for ``penalty``.
 
     frame : pyspark.sql.DataFrame
         Rows.

@@ -5,9 +5,11 @@ use crate::{
     calls::{Interrupt, exception, run, without_gil},
     model::Model,
     options::Options,
+    parts::{Elsewhere, SurveyPart},
 };
 use bochner::{
     Error, Result, Run,
+    data::Survey,
     features::FeatureMap,
     job::check_weights,
     models::{AnySums, Basis, Fit, FitAnySums, Known, LinearModel, Partial, Summed, Sums},
@@ -36,6 +38,14 @@ fn of_sums(fit: &dyn Fit) -> Result<&dyn FitAnySums> {
     fit.of_sums().ok_or_else(|| Error::unsupported(problem))
 }
 
+/// Classes that are known, or amounts.
+fn targets_of(classes: Option<Vec<f64>>, survey: &Survey) -> Targets {
+    match classes {
+        Some(classes) => Targets::Classes(classes),
+        None => Targets::real(survey),
+    }
+}
+
 /// The sums of these rows, of which `first_row` came before.
 fn summed(
     fit: &dyn Fit,
@@ -60,6 +70,32 @@ fn summed(
 impl GrowingState {
     fn locked(&self) -> MutexGuard<'_, Partial<AnySums>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The sums of these rows alone.
+    fn sums_of(
+        &self,
+        py: Python<'_>,
+        learner: &str,
+        (x, y, weights): (Table<'_>, Y<'_>, Weights<'_>),
+        options: &Bound<'_, PyDict>,
+    ) -> PyResult<AnySums> {
+        let options = Options(options);
+        let fit = options.learner(learner)?;
+        let (name, memory): (String, _) = (options.need("device")?, options.get("memory")?);
+        let progress = options.get("progress")?;
+        let (given, y) = (x.given(), y.as_ref().map(|y| y.as_array()));
+        let weights = weights.as_ref().map(|weights| weights.as_array());
+        given.check(y, weights)?;
+        let (basis, first_row) = {
+            let partial = self.locked();
+            (partial.basis.clone(), partial.sums.rows())
+        };
+        without_gil(py, |interrupt| {
+            let run = run(&name, memory, interrupt, progress)?;
+            let rows = (given, y, weights);
+            summed(fit.as_ref(), &basis, rows, first_row, (&run, interrupt))
+        })
     }
 }
 
@@ -97,10 +133,7 @@ impl GrowingState {
             let run = run(&name, memory, interrupt, progress)?;
             let mut source = given.source(y, weights, interrupt.flag())?;
             let (survey, drawn) = preparation.prepare(source.as_mut(), fit.bandwidth(), &run)?;
-            let targets = match classes {
-                Some(classes) => Targets::Classes(classes),
-                None => Targets::real(&survey),
-            };
+            let targets = targets_of(classes, &survey);
             let basis = Basis {
                 kernel: drawn.kernel,
                 class_names: names,
@@ -110,6 +143,63 @@ impl GrowingState {
             };
             let rows = (given, y, weights);
             let sums = summed(fit.as_ref(), &basis, rows, 0, (&run, interrupt))?;
+            Ok(Partial {
+                basis,
+                sums,
+                parts: Vec::new(),
+            })
+        })?;
+        Ok(Self(Mutex::new(partial)))
+    }
+
+    /// No rows yet, of the learner of this name, on the map that `options` describe for rows that
+    /// were surveyed.
+    #[staticmethod]
+    #[pyo3(signature = (learner, part, options, *, classes=None, names=None))]
+    fn of_survey(
+        py: Python<'_>,
+        learner: &str,
+        part: &SurveyPart,
+        options: &Bound<'_, PyDict>,
+        classes: Option<Vec<f64>>,
+        names: Option<Vec<String>>,
+    ) -> PyResult<Self> {
+        let options = Options(options);
+        let preparation = options.preparation()?;
+        let fit = options.learner(learner)?;
+        let (name, memory): (String, _) = (options.need("device")?, options.get("memory")?);
+        let columns = options.get("columns")?;
+        let partial = without_gil(py, |interrupt| {
+            let run = run(&name, memory, interrupt, None)?;
+            let survey = part.0.clone().finish()?;
+            // Labels are counted apart from rows, whose survey has none then.
+            let labels = usize::from(classes.is_some());
+            let rows = |elsewhere| Elsewhere {
+                columns: survey.mean.len(),
+                targets: labels.max(survey.targets.len()),
+                elsewhere,
+            };
+            let mut source = rows(true);
+            let drawn = preparation.draw_of(&survey, &mut source, fit.bandwidth(), &run)?;
+            let basis = Basis {
+                kernel: drawn.kernel,
+                class_names: names,
+                column_names: columns,
+                seed: preparation.seed(),
+                ..Basis::new(Arc::from(drawn.map), targets_of(classes, &survey))
+            };
+            let mut none = rows(false);
+            let sums = of_sums(fit.as_ref())?.sum_any(
+                basis.map.as_ref(),
+                Summed {
+                    source: &mut none,
+                    targets: &basis.targets,
+                    kernel: basis.kernel.as_ref(),
+                    seed: basis.seed,
+                    first_row: 0,
+                    run: &run,
+                },
+            )?;
             Ok(Partial {
                 basis,
                 sums,
@@ -130,22 +220,53 @@ impl GrowingState {
         weights: Weights<'_>,
         options: &Bound<'_, PyDict>,
     ) -> PyResult<()> {
-        let options = Options(options);
-        let fit = options.learner(learner)?;
-        let (name, memory): (String, _) = (options.need("device")?, options.get("memory")?);
-        let progress = options.get("progress")?;
-        let (given, y) = (x.given(), y.as_ref().map(|y| y.as_array()));
-        let weights = weights.as_ref().map(|weights| weights.as_array());
-        given.check(y, weights)?;
-        let (basis, first_row) = {
-            let partial = self.locked();
-            (partial.basis.clone(), partial.sums.rows())
-        };
-        let more = without_gil(py, |interrupt| {
-            let run = run(&name, memory, interrupt, progress)?;
-            let rows = (given, y, weights);
-            summed(fit.as_ref(), &basis, rows, first_row, (&run, interrupt))
-        })?;
+        let more = self.sums_of(py, learner, (x, y, weights), options)?;
+        self.locked().sums.merge(&more).map_err(|e| exception(&e))
+    }
+
+    /// Takes rows out that were added.
+    #[pyo3(signature = (learner, x, y, weights, options))]
+    fn forget(
+        &self,
+        py: Python<'_>,
+        learner: &str,
+        x: Table<'_>,
+        y: Y<'_>,
+        weights: Weights<'_>,
+        options: &Bound<'_, PyDict>,
+    ) -> PyResult<()> {
+        let less = self.sums_of(py, learner, (x, y, weights), options)?;
+        let forgotten = self.locked().sums.subtract(&less);
+        forgotten.map_err(|e| exception(&e))
+    }
+
+    /// Adds the rows of another state on the same map.
+    fn merge(&self, other: &Self) -> PyResult<()> {
+        // A copy, for one state may be both.
+        let other = other.locked().clone();
+        let mut own = self.locked();
+        let merged = own.basis.check_same(&other.basis);
+        merged
+            .and_then(|()| own.sums.merge(&other.sums))
+            .map_err(|e| exception(&e))
+    }
+
+    /// The same map and targets without rows.
+    fn empty(&self) -> PyResult<Self> {
+        let mut partial = self.locked().clone();
+        partial.sums = partial.sums.of_no_rows().map_err(|e| exception(&e))?;
+        Ok(Self(Mutex::new(partial)))
+    }
+
+    /// The sums alone, without the map.
+    fn sums<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = Sums::to_bytes(&self.locked().sums).map_err(|e| exception(&e))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Adds sums of rows on the same map.
+    fn add_sums(&self, bytes: &[u8]) -> PyResult<()> {
+        let more = <AnySums as Sums>::from_bytes(bytes).map_err(|e| exception(&e))?;
         self.locked().sums.merge(&more).map_err(|e| exception(&e))
     }
 

@@ -18,7 +18,6 @@ mod predictions;
 mod rows;
 mod scan;
 mod search;
-mod state;
 mod views;
 
 use pyo3::prelude::*;
@@ -46,8 +45,6 @@ mod _native {
     use super::scan::{Chunks, HeldRows, Scan, Writer};
     #[pymodule_export]
     use super::search::fit_searched;
-    #[pymodule_export]
-    use super::state::RidgeState;
     use pyo3::prelude::*;
 
     #[pymodule_init]

@@ -10,7 +10,7 @@ use bochner::{
     data::{self, Chunk, ChunkSource},
     features::Bandwidth,
     job::Preparation,
-    solve::NormalEquations,
+    models::{AnySums, Sums},
 };
 use pyo3::{
     prelude::*,
@@ -96,9 +96,9 @@ pub(crate) fn merge_sums<'py>(
     b: &[u8],
 ) -> PyResult<Bound<'py, PyBytes>> {
     let bytes = without_gil(py, |_| {
-        let mut sums = NormalEquations::from_bytes(a)?;
-        sums.merge(&NormalEquations::from_bytes(b)?)?;
-        sums.to_bytes()
+        let mut sums = <AnySums as Sums>::from_bytes(a)?;
+        sums.merge(&<AnySums as Sums>::from_bytes(b)?)?;
+        Sums::to_bytes(&sums)
     })?;
     Ok(PyBytes::new(py, &bytes))
 }
@@ -107,6 +107,8 @@ pub(crate) fn merge_sums<'py>(
 pub(crate) struct Elsewhere {
     pub(crate) columns: usize,
     pub(crate) targets: usize,
+    /// Whether there are some; if not, this is the source of no rows.
+    pub(crate) elsewhere: bool,
 }
 
 impl ChunkSource for Elsewhere {
@@ -123,6 +125,9 @@ impl ChunkSource for Elsewhere {
     }
 
     fn next_chunk(&mut self, _: usize) -> Result<Option<Chunk>> {
+        if !self.elsewhere {
+            return Ok(None);
+        }
         Err(Error::unsupported(
             "a binning map is made by a pass over all rows, which lie in several processes; take \
              another map, or fit in one process",

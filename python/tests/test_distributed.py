@@ -106,6 +106,29 @@ def test_labels(label, class_weight):
     assert estimator.class_weight == class_weight and estimator.random_state == 0
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_penalty_is_chosen_as_in_one_process(weighted):
+    X, y = rows()
+    y = y + 3 * np.random.RandomState(4).normal(size=len(y))
+    weights = np.random.RandomState(5).randint(0, 3, len(y)) if weighted else np.ones(len(y))
+    options = {"n_components": 200, "gamma": 3.0, "standardize": "no", "random_state": 0}
+    whole = KernelRidgeRegressor(**options).fit(X, y, weights)
+    estimator = KernelRidgeRegressor(**options)
+    fitted(estimator, split(X, y, weights))
+    assert estimator.penalty_ == whole.penalty_ > 1e-6
+    assert_allclose(estimator.predict(X), whole.predict(X), atol=1e-4 * scale(y))
+    # A number that is given later takes the place of the choice.
+    estimator.set_params(penalty=1e-2).partial_fit(X[:9], y[:9])
+    assert estimator.penalty_ == 1e-2
+    grown = KernelRidgeRegressor(**options).partial_fit(X[:900], y[:900], weights[:900])
+    grown.partial_fit(X[900:], y[900:], weights[900:])
+    assert grown.penalty_ == whole.penalty_
+    # Rows count as often as their weights say.
+    often = np.repeat(np.arange(len(y)), weights.astype(int))
+    repeated = KernelRidgeRegressor(**options).fit(X[often], y[often])
+    assert repeated.penalty_ == whole.penalty_
+
+
 def test_weights_and_several_targets():
     X, y = rows(6000)
     Y = np.stack([y, 3 - y], axis=1)

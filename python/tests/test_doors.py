@@ -14,6 +14,8 @@ SEED = seed_of(np.random.RandomState(0))
 MAP = {"n_components": 64}
 
 AMOUNTS = [
+    (bochner.KernelRidgeRegressor(**MAP), "--features 64"),
+    (bochner.KernelRidgeRegressor(n_components=300), "--features 300"),
     (bochner.KernelRidgeRegressor(penalty=1e-4, **MAP), "--lambda 1e-4 --features 64"),
     (bochner.KernelSVR(**MAP), "--model svr --features 64"),
     (bochner.KernelElasticNet(**MAP), "--model lasso --features 64"),
@@ -23,6 +25,7 @@ AMOUNTS = [
     (bochner.FalkonRegressor(n_components=40), "--model falkon --landmarks 40"),
 ]
 LABELS = [
+    (bochner.KernelRidgeClassifier(**MAP), "--features 64"),
     (bochner.KernelRidgeClassifier(penalty=1e-4, **MAP), "--lambda 1e-4 --features 64"),
     (bochner.KernelLogisticRegression(**MAP), "--model logistic --features 64"),
     (bochner.KernelSVC(**MAP), "--model svm --features 64"),

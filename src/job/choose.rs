@@ -75,7 +75,7 @@ impl Job<&dyn Fit> {
                     lengthscale: data.lengthscale,
                     lambda: match search.lambda {
                         true => Lambda::auto(HeldOut::LeaveOneOut),
-                        false => options.lambda.clone(),
+                        false => options.lambda.settled(),
                     },
                     size: None,
                     trials: Vec::new(),

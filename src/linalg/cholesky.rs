@@ -143,21 +143,35 @@ impl Lower {
 
     /// The squared norm of `L^-1`, which is the trace of the inverse of `L L'`.
     pub(crate) fn inverse_norm_squared(&self) -> f64 {
-        let n = self.n;
-        let lower = self.columns().transpose();
-        let norms = parallel::usual().numbers(n.div_ceil(SOLVED_TOGETHER), &|block| {
-            let from = block * SOLVED_TOGETHER;
-            let count = SOLVED_TOGETHER.min(n - from);
-            // Above its diagonal a column of the inverse is zero.
-            let mut columns = Mat::<f64>::identity(n - from, count);
-            triangular_solve::solve_lower_triangular_in_place(
-                lower.submatrix(from, from, n - from, n - from),
-                columns.as_mut(),
-                Par::Seq,
-            );
-            columns.squared_norm_l2()
+        let norms = parallel::usual().numbers(self.n.div_ceil(SOLVED_TOGETHER), &|block| {
+            self.inverse_columns(block).squared_norm_l2()
         });
         norms.iter().sum()
+    }
+
+    /// The diagonal of the inverse of `L L'`: the squared norms of the columns of `L^-1`.
+    pub(crate) fn inverse_diagonal(&self) -> Vec<f64> {
+        let blocks = parallel::usual().map(self.n.div_ceil(SOLVED_TOGETHER), &|block| {
+            let columns = self.inverse_columns(block);
+            let norms = columns.col_iter().map(|column| column.squared_norm_l2());
+            norms.collect::<Vec<_>>()
+        });
+        blocks.concat()
+    }
+
+    /// Columns of `L^-1` from their own diagonal block on, above which they are zero.
+    fn inverse_columns(&self, block: usize) -> Mat<f64> {
+        let n = self.n;
+        let lower = self.columns().transpose();
+        let from = block * SOLVED_TOGETHER;
+        let count = SOLVED_TOGETHER.min(n - from);
+        let mut columns = Mat::<f64>::identity(n - from, count);
+        triangular_solve::solve_lower_triangular_in_place(
+            lower.submatrix(from, from, n - from, n - from),
+            columns.as_mut(),
+            Par::Seq,
+        );
+        columns
     }
 
     /// `factor L'L` of a factor L: another matrix by its lower triangle.

@@ -1,15 +1,11 @@
 //! Learners to whom rows are nothing but sums, behind one pointer.
 
 use super::{
-    AnySums, Embedding, Fit, FitSums, FitTimes, HeldOutSums, Known, Lambda, LinearModel,
-    RidgeOptions, Solver, Summed, Sums,
+    AnySums, Embedding, Fit, FitSums, FitTimes, HeldOutSums, Known, LinearModel, RidgeSums, Summed,
+    Sums,
 };
 use crate::clock::Instant;
-use crate::{
-    Error, Result,
-    features::{FeatureMap, require_dense},
-    normal::NormalEquations,
-};
+use crate::{Error, Result, features::FeatureMap, normal::NormalEquations};
 use std::time::Duration;
 
 /// A learner that can be fitted to sums of parts of the rows, made anywhere, at any time.
@@ -85,6 +81,7 @@ macro_rules! one_of {
     (@take $variant:ident $sums:ident) => { *$sums };
 }
 one_of!(NormalEquations, Normal);
+one_of!(RidgeSums, Ridge);
 one_of!(HeldOutSums, HeldOut);
 one_of!(Embedding, Embedding);
 
@@ -127,49 +124,5 @@ where
             }),
             ..model
         })
-    }
-}
-
-/// With one penalty and a Cholesky factor of the normal equations.
-impl FitAnySums for RidgeOptions {
-    fn sum_any(&self, map: &dyn FeatureMap, data: Summed<'_>) -> Result<AnySums> {
-        let direct = matches!(self.solver, Solver::Auto | Solver::Cholesky);
-        if !direct || !matches!(self.lambda, Lambda::Fixed(_)) {
-            return Err(Error::unsupported(
-                "sums alone give ridge regression of one penalty, by a Cholesky factor; choose \
-                 the penalty before, and no other solver",
-            ));
-        }
-        require_dense(map)?;
-        Ok(NormalEquations::of_part(map, data.source, data.targets, data.run)?.any())
-    }
-
-    fn model_of(
-        &self,
-        map: Box<dyn FeatureMap>,
-        sums: AnySums,
-        known: Known<'_>,
-    ) -> Result<LinearModel> {
-        let start = Instant::now();
-        let sums: NormalEquations = taken(sums)?;
-        let Lambda::Fixed(lambda) = self.lambda else {
-            return Err(Error::unsupported(
-                "sums alone do not choose a penalty; give one",
-            ));
-        };
-        let (coefficients, dimension) = self.added().solve(lambda, &sums)?;
-        let targets = known.targets.clone();
-        let mut model = LinearModel {
-            lambda,
-            rows: sums.rows,
-            times: Some(FitTimes {
-                accumulate: Duration::ZERO,
-                solve: start.elapsed(),
-            }),
-            ..LinearModel::new(map, coefficients, targets, &known.run.device)
-        };
-        let name = "effective_dimension".to_owned();
-        model.facts.extend(dimension.map(|d| (name, d)));
-        Ok(model)
     }
 }

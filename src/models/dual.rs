@@ -1,7 +1,7 @@
 //! Fits in the dual, where rows are fewer than features: the features of all rows in memory, or
 //! their products with each other alone, of features that are computed again.
 
-use super::{FitTimes, LinearModel, iterative::read};
+use super::{FitTimes, HeldOut, LambdaCurve, LinearModel, iterative::read, lambda, ridge};
 use crate::clock::Instant;
 use crate::{
     Error, Result,
@@ -10,12 +10,17 @@ use crate::{
     error::Remedy,
     features::{End, FeatureMap, Featurizer, Lane},
     flow::Run,
+    linalg::entries,
     normal::Targets,
     progress::Step,
     solve::{Coefficients, Dual, StreamedRows, dense_kernel},
     text::counted,
 };
-use ndarray::{Array1, Array2, ArrayView1, s};
+use ndarray::{Array1, Array2, ArrayView1, Axis, s};
+use std::{
+    collections::HashMap,
+    hash::{DefaultHasher, Hasher},
+};
 
 /// Bytes of each pair of rows where features are computed again: of the products, and of the groups
 /// that they are summed by.
@@ -47,6 +52,56 @@ fn has_room(rows: u64) -> Result<()> {
 
 /// Coefficients, the effective dimension, and how many rows there were.
 type Solved = (Coefficients, f64, u64);
+
+/// Whether the features of all rows and twice their products fit into the memory of the run.
+pub(super) fn has_room_to_choose(rows: u64, features: usize, run: &Run) -> bool {
+    let again = 8u64.saturating_mul(rows).saturating_mul(rows);
+    held_bytes(rows, features).saturating_add(again) <= run.memory
+}
+
+/// Solves with the best of some penalties by errors on each row left out in turn, where there
+/// [is room](has_room_to_choose). Rows that are equal are one row of their weight, and are left out
+/// together.
+///
+/// Errors as [`fit`] does.
+pub(super) fn choose(
+    map: Box<dyn FeatureMap>,
+    source: &mut dyn ChunkSource,
+    targets: &Targets,
+    (lambdas, intercept): (&[f64], bool),
+    run: &Run,
+) -> Result<LinearModel> {
+    let start = Instant::now();
+    let held = hold(map.as_ref(), source, targets, run)?;
+    let held = held.ok_or_else(|| Error::shape("there are more rows than were surveyed"))?;
+    let rows = held.z_nd.nrows() as u64;
+    let accumulate = start.elapsed();
+    let start = Instant::now();
+    let held = held.merged();
+    let weights_n = held.weights();
+    let variances_t = held.variances();
+    let relative = |errors_t: &Array1<f64>| ridge::relative(errors_t, &variances_t);
+    let usual = lambda::place_of_usual(lambdas);
+    let how = (lambdas, usual, &relative as &dyn Fn(&Array1<f64>) -> f64);
+    let data = (held.z_nd, held.y_nt);
+    let (best, mut found) = Dual::choose(intercept, data, weights_n.view(), how)?;
+    let curve = LambdaCurve::of_walk(HeldOut::LeaveOneOut, lambdas, &found);
+    let none = || Error::numerical("no penalty has a finite held-out error");
+    let (_, one) = found.remove(&best).ok_or_else(none)?;
+    let targets = targets.clone();
+    let mut model = LinearModel {
+        times: Some(FitTimes {
+            accumulate,
+            solve: start.elapsed(),
+        }),
+        lambda: lambdas[best],
+        rows,
+        ..LinearModel::new(map, one.coefficients, targets, &run.device)
+    };
+    model.facts.insert("rows_in_memory".into(), rows as f64);
+    lambda::keep(&mut model, curve);
+    Ok(model)
+}
 
 /// Solves. Reads `source` once where the memory of the run has room for the features of all rows.
 /// Errors with [`Error::HostMemory`] where the machine has none for their products.
@@ -101,6 +156,55 @@ struct Held {
     z_nd: Array2<f64>,
     y_nt: Array2<f64>,
     weights_n: Option<Array1<f64>>,
+}
+
+impl Held {
+    /// What each row counts for.
+    fn weights(&self) -> Array1<f64> {
+        let ones = || Array1::ones(self.z_nd.nrows());
+        self.weights_n.clone().unwrap_or_else(ones)
+    }
+
+    /// Rows that are equal are one, of the weight of all. Rows that count for nothing go.
+    fn merged(self) -> Self {
+        let weights_n = self.weights();
+        let values = |i: usize| self.z_nd.row(i).into_iter().chain(self.y_nt.row(i));
+        let hash = |i: usize| {
+            let mut hasher = DefaultHasher::new();
+            values(i).for_each(|v| hasher.write_u64(v.to_bits()));
+            hasher.finish()
+        };
+        let (mut first, mut weights) = (Vec::new(), Vec::new());
+        let mut places = HashMap::new();
+        for i in (0..weights_n.len()).filter(|&i| weights_n[i] > 0.0) {
+            let place = *places.entry(hash(i)).or_insert(first.len());
+            match first.get(place) {
+                Some(&same) if values(same).eq(values(i)) => weights[place] += weights_n[i],
+                _ => {
+                    first.push(i);
+                    weights.push(weights_n[i]);
+                }
+            }
+        }
+        let weights_n = Some(Array1::from(weights));
+        if first.len() == self.z_nd.nrows() {
+            return Self { weights_n, ..self };
+        }
+        Self {
+            z_nd: self.z_nd.select(Axis(0), &first),
+            y_nt: self.y_nt.select(Axis(0), &first),
+            weights_n,
+        }
+    }
+
+    /// Of the targets; 1 for a constant.
+    fn variances(&self) -> Array1<f64> {
+        let weights_n = self.weights();
+        let weight = weights_n.sum();
+        let squares_nt = self.y_nt.mapv(entries::square);
+        let (sum_t, square_t) = (weights_n.dot(&self.y_nt), weights_n.dot(&squares_nt));
+        lambda::variances((&sum_t, &square_t), weight)
+    }
 }
 
 /// Reads all rows; `None` as soon as they are more than memory has room for.

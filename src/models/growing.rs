@@ -2,7 +2,7 @@
 
 use super::{
     Basis, Fit, FitData, FitRows, FromLabel, LabelledData, Labels, Learner, LinearModel, Model,
-    Numbers, Partial, Predicted, RowData, RowsAlone, Sums, TrainingData, state::renumbered,
+    Numbers, Partial, Predicted, RowData, RowsAlone, Sums, TrainingData, renumbered::renumbered,
 };
 use crate::{
     Error, Result,
@@ -114,6 +114,22 @@ impl<L: FitSums, T, P: Predicted> Growing<L, T, P> {
 
     /// The model of the rows so far. Errors as the learner's fit does.
     pub fn model(&self) -> Result<Model<P>> {
+        self.model_by(&self.learner)
+    }
+
+    /// As [`Self::model`], by other options than those that it began with: another penalty, say.
+    ///
+    /// ```
+    /// use bochner::{models::RidgeOptions, prelude::*};
+    /// let x = ndarray::Array2::from_shape_fn((90, 1), |(i, _)| i as f64 / 9.0);
+    /// let y = x.column(0).mapv(f64::sin);
+    /// let growing = Ridge::on(Fourier::new(Gaussian).features(40)).start((&x, &y))?;
+    /// let lambda = 1e-3.into();
+    /// let smooth = growing.model_by(&RidgeOptions { lambda, ..RidgeOptions::default() })?;
+    /// assert_eq!(smooth.linear().lambda, 1e-3);
+    /// # Ok::<(), bochner::Error>(())
+    /// ```
+    pub fn model_by(&self, learner: &L) -> Result<Model<P>> {
         self.sums.check()?;
         let known = Known {
             targets: &self.basis.targets,
@@ -123,7 +139,7 @@ impl<L: FitSums, T, P: Predicted> Growing<L, T, P> {
         let map = Box::new(self.basis.map.clone());
         let model = LinearModel {
             class_names: self.basis.class_names.clone(),
-            ..self.learner.model(map, self.sums.clone(), known)?
+            ..learner.model(map, self.sums.clone(), known)?
         };
         P::check(&model)?;
         let device = self.run.device.clone();
@@ -143,12 +159,10 @@ impl<L: FitSums, T, P: Predicted> Growing<L, T, P> {
     where
         L: Clone,
     {
-        let mut sums = self.sums.clone();
-        sums.subtract(&self.sums)?;
         Ok(Self {
             learner: self.learner.clone(),
             basis: self.basis.clone(),
-            sums,
+            sums: self.sums.of_no_rows()?,
             run: self.run.clone(),
             predicts: PhantomData,
         })

@@ -4,22 +4,42 @@ use super::{FitTimes, LinearModel};
 use crate::clock::Instant;
 use crate::{
     Error, Result,
-    data::{ChunkSource, Part, Split},
+    data::ChunkSource,
     device::room,
     error::Remedy,
     features::FeatureMap,
     flow::Run,
     linalg::eigen::EIGEN_BYTES,
     normal::{NormalEquations, Targets},
-    solve::{FoldSums, Intercept, LambdaPath},
+    solve::{FoldSums, Intercept, LambdaPath, LeftOut},
     store::Store,
 };
 use ndarray::{Array1, Array2};
+use std::collections::BTreeMap;
+
+/// Rows that are left out in turn where nobody says how many.
+const ROWS: usize = 4096;
+/// Residuals that are enough to tell penalties apart: rows of many targets need not be as many.
+const RESIDUALS: usize = 1 << 18;
+/// The fewest rows for that.
+const LEAST_ROWS: usize = 256;
 
 /// The penalty per sample.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Lambda {
+    /// The best of [`Self::auto`] by leave-one-out errors of some rows, at most 4096, which are
+    /// kept as the rows are summed: no row is read again, and sums of parts choose what those of
+    /// all rows would. Up to 2048 features one eigendecomposition gives the errors at every
+    /// penalty; of more features a walk factors a matrix for each penalty that it looks at.
+    ///
+    /// Of fewer rows than features all are left out, by a walk in their dual. Rows that are equal are
+    /// left out together, as one row of their weight.
+    ///
+    /// It is 1e-6 where nothing is stored to choose by: for conjugate gradients, maps with binning,
+    /// a dual whose features are computed again, and beside a [`Search`](super::Search) and leaves.
+    #[default]
+    Usual,
     /// This one.
     Fixed(f64),
     /// The one of these with the smallest error on rows that its fit has not seen: all of them
@@ -33,6 +53,9 @@ pub enum Lambda {
 }
 
 impl Lambda {
+    /// The penalty where none is given or chosen.
+    pub const USUAL: f64 = 1e-6;
+
     /// The best of 1e-9, 10^-8.5, ..., 1e-1.
     pub fn auto(by: HeldOut) -> Self {
         Self::Best {
@@ -40,6 +63,58 @@ impl Lambda {
                 .map(|i| 10_f64.powf(f64::from(i) / 2.0))
                 .collect(),
             by,
+        }
+    }
+
+    /// What is given, or the usual penalty where one is to be chosen and cannot be.
+    pub(crate) fn settled(&self) -> Self {
+        match self {
+            Self::Usual => Self::Fixed(Self::USUAL),
+            given => given.clone(),
+        }
+    }
+
+    /// The penalties that a trial of a search takes.
+    pub(super) fn tried(&self) -> Vec<f64> {
+        match self.settled() {
+            Self::Best { of, .. } => of,
+            Self::Fixed(lambda) => vec![lambda],
+            Self::Usual => vec![Self::USUAL],
+        }
+    }
+
+    /// The one penalty. Errors with [`Error::Unsupported`] where several are given.
+    pub(super) fn fixed(&self) -> Result<f64> {
+        match self.settled() {
+            Self::Fixed(lambda) => Ok(lambda),
+            _ => Err(Error::unsupported("this takes one penalty, not several")),
+        }
+    }
+
+    /// Whether sums, with rows that are kept beside them, are all that it takes.
+    pub(super) fn goes_by_sums(&self) -> bool {
+        let by_rows = |by: &HeldOut| matches!(by, HeldOut::LeaveSomeOut(_));
+        !matches!(self, Self::Best { by, .. } if !by_rows(by))
+    }
+
+    /// The penalties that are chosen among, if there are several.
+    pub(super) fn candidates(&self) -> Option<Vec<f64>> {
+        match self {
+            Self::Fixed(_) => None,
+            Self::Best { of, .. } => Some(of.clone()),
+            Self::Usual => Self::auto(HeldOut::LeaveOneOut).candidates(),
+        }
+    }
+
+    /// How many rows are kept to choose by, of so many outputs.
+    pub(super) fn rows_kept(&self, outputs: usize) -> Option<usize> {
+        match self {
+            Self::Usual => Some((RESIDUALS / outputs.max(1)).clamp(LEAST_ROWS, ROWS)),
+            Self::Best {
+                by: HeldOut::LeaveSomeOut(most),
+                ..
+            } => Some(*most),
+            _ => None,
         }
     }
 }
@@ -57,21 +132,11 @@ pub enum HeldOut {
     /// Each row in turn, by its leverage: a second pass over the rows.
     #[default]
     LeaveOneOut,
-    /// Each of about so many rows in turn, which are drawn uniformly: a second pass that featurizes
-    /// these alone.
+    /// Each of so many rows in turn, which are drawn uniformly and kept as the rows go by: no
+    /// second pass. Rows that are equal are left out together, as one row of their weight.
     LeaveSomeOut(usize),
     /// Each of so many folds in turn, by the sums alone: a Gram matrix in memory for each.
     Folds(usize),
-}
-
-impl HeldOut {
-    /// Of so many rows: some that are all of them are each row.
-    fn among(self, rows: u64) -> Self {
-        match self {
-            Self::LeaveSomeOut(most) if most as u64 >= rows => Self::LeaveOneOut,
-            by => by,
-        }
-    }
 }
 
 /// The errors by which a penalty was chosen.
@@ -101,6 +166,21 @@ impl LambdaCurve {
         let mut points = self.points.iter().rev();
         let first = points.next().expect("a curve has points");
         *points.fold(first, |a, b| if b.error < a.error { b } else { a })
+    }
+
+    /// Of the places where a walk over penalties looked.
+    pub(super) fn of_walk(
+        by: HeldOut,
+        lambdas: &[f64],
+        found: &BTreeMap<usize, (f64, LeftOut)>,
+    ) -> Self {
+        let points = found.iter().map(|(&place, (error, one))| LambdaPoint {
+            lambda: lambdas[place],
+            error: *error,
+            effective_dimension: one.effective_dimension,
+        });
+        let points = points.collect();
+        Self { by, points }
     }
 
     pub(super) fn write(&self, store: &mut Store) {
@@ -149,7 +229,7 @@ impl LambdaCurve {
 
 /// Penalties in ascending order, each once. Errors when there are none, or one that no held-out
 /// error is defined for.
-fn ascending(of: &[f64]) -> Result<Vec<f64>> {
+pub(super) fn ascending(of: &[f64]) -> Result<Vec<f64>> {
     if let Some(bad) = of.iter().find(|l| !(**l > 0.0 && l.is_finite())) {
         return Err(Error::parameter(format!(
             "lambda is {bad}; it must be positive and finite"
@@ -164,10 +244,18 @@ fn ascending(of: &[f64]) -> Result<Vec<f64>> {
     Ok(lambdas)
 }
 
+/// Where a walk begins among penalties that ascend: at the usual one.
+pub(super) fn place_of_usual(lambdas: &[f64]) -> usize {
+    lambdas.partition_point(|&lambda| lambda < 0.99 * Lambda::USUAL)
+}
+
 /// Variances of the targets over all rows; 1 for a constant, whose errors are absolute then.
-fn variances(sums: &NormalEquations) -> Array1<f64> {
-    let mean_t = &sums.y_sum_t / sums.weight;
-    let mean_square_t = &sums.y_square_t / sums.weight;
+pub(super) fn variances(
+    (y_sum_t, y_square_t): (&Array1<f64>, &Array1<f64>),
+    weight: f64,
+) -> Array1<f64> {
+    let mean_t = y_sum_t / weight;
+    let mean_square_t = y_square_t / weight;
     let rounding_t = &mean_square_t * 1e-14;
     let variance_t = mean_square_t - &mean_t * &mean_t;
     let mut of = variance_t;
@@ -182,8 +270,12 @@ fn variances(sums: &NormalEquations) -> Array1<f64> {
 /// The best point, unless it is of no use: below rounding a penalty may still be the best, as
 /// errors on rows tell, but one that is worse than the means there is rounding itself. The best
 /// above rounding stands in for it: few rows whose targets nothing tells have a model, too. Errors
-/// when all penalties are below.
-fn trusted(best: LambdaPoint, curve: &LambdaCurve, rounding: f64) -> Result<LambdaPoint> {
+/// when all penalties are below, and when no error is finite.
+pub(super) fn trusted(curve: &LambdaCurve, rounding: f64) -> Result<LambdaPoint> {
+    let best = curve.best();
+    if !best.error.is_finite() {
+        return Err(Error::numerical("no penalty has a finite held-out error"));
+    }
     if best.error <= 1.0 || best.lambda > rounding {
         return Ok(best);
     }
@@ -200,7 +292,22 @@ fn trusted(best: LambdaPoint, curve: &LambdaCurve, rounding: f64) -> Result<Lamb
     })
 }
 
-/// Fits with the best of some penalties. `seed` draws the folds.
+/// Keeps in a model by what its penalty was chosen, and what it is worth.
+pub(super) fn keep(model: &mut LinearModel, curve: LambdaCurve) {
+    let chosen = curve.points.iter().find(|p| p.lambda == model.lambda);
+    if let Some(chosen) = chosen {
+        let facts = [
+            ("effective_dimension", chosen.effective_dimension),
+            ("held_out_relative_error", chosen.error.sqrt()),
+        ];
+        let facts = facts.map(|(name, value)| (name.to_owned(), value));
+        model.facts.extend(facts);
+    }
+    model.lambda_curve = Some(curve);
+}
+
+/// Fits with the best of some penalties by errors on all rows: each left out in turn, in a second
+/// pass, or by folds, which are drawn.
 pub(super) fn fit(
     map: Box<dyn FeatureMap>,
     source: &mut dyn ChunkSource,
@@ -215,7 +322,6 @@ pub(super) fn fit(
     room::ask_square(features, EIGEN_BYTES, what)?;
     let start = Instant::now();
     let folds = match by {
-        HeldOut::LeaveOneOut | HeldOut::LeaveSomeOut(_) => None,
         HeldOut::Folds(folds) => Some(FoldSums::accumulate(
             map.as_ref(),
             source,
@@ -223,6 +329,7 @@ pub(super) fn fit(
             (folds, SEED),
             run,
         )?),
+        _ => None,
     };
     let sums = match &folds {
         Some(folds) => folds.total().clone(),
@@ -231,20 +338,12 @@ pub(super) fn fit(
     let accumulate = start.elapsed();
     let start = Instant::now();
     let path = LambdaPath::of(&sums, intercept)?;
-    let by = by.among(sums.rows);
-    let left_out = |rows: &mut dyn ChunkSource| {
-        path.leave_one_out(&lambdas, map.as_ref(), rows, &targets, run.silent())
+    let errors_lt = match &folds {
+        Some(folds) => folds.errors(&lambdas, intercept)?,
+        None => path.leave_one_out(&lambdas, map.as_ref(), source, &targets, run.silent())?,
     };
-    let errors_lt = match (&folds, by) {
-        (Some(folds), _) => folds.errors(&lambdas, intercept)?,
-        (None, HeldOut::LeaveSomeOut(most)) => {
-            source.rewind()?;
-            let share = most as f64 / sums.rows as f64;
-            left_out(&mut Split::new(source, Part::Test, share, SEED)?)?
-        }
-        _ => left_out(source)?,
-    };
-    let relative_lt = errors_lt / &variances(&sums);
+    let variances_t = variances((&sums.y_sum_t, &sums.y_square_t), sums.weight);
+    let relative_lt = errors_lt / &variances_t;
     let mut points = Vec::with_capacity(lambdas.len());
     for (&lambda, errors_t) in lambdas.iter().zip(relative_lt.rows()) {
         points.push(LambdaPoint {
@@ -254,11 +353,7 @@ pub(super) fn fit(
         });
     }
     let curve = LambdaCurve { by, points };
-    let best = curve.best();
-    if !best.error.is_finite() {
-        return Err(Error::numerical("no penalty has a finite held-out error"));
-    }
-    let best = trusted(best, &curve, path.rounding())?;
+    let best = trusted(&curve, path.rounding())?;
     let coefficients = path.coefficients(best.lambda)?;
     let mut model = LinearModel {
         times: Some(FitTimes {
@@ -269,14 +364,7 @@ pub(super) fn fit(
         rows: sums.rows,
         ..LinearModel::new(map, coefficients, targets, &run.device)
     };
-    let facts = [
-        ("effective_dimension", best.effective_dimension),
-        ("held_out_relative_error", best.error.sqrt()),
-    ];
-    model
-        .facts
-        .extend(facts.map(|(name, value)| (name.to_owned(), value)));
-    model.lambda_curve = Some(curve);
+    keep(&mut model, curve);
     Ok(model)
 }
 
@@ -353,7 +441,15 @@ mod tests {
         };
         let curve = |by| fit(by).linear().lambda_curve.clone().expect("a curve");
         let all = curve(HeldOut::LeaveOneOut);
-        assert_eq!(curve(HeldOut::LeaveSomeOut(6000)), all);
+        let every = curve(HeldOut::LeaveSomeOut(6000));
+        assert_eq!(every.by, HeldOut::LeaveOneOut);
+        for (every, all) in every.points.iter().zip(&all.points) {
+            let apart = every.error / all.error - 1.0;
+            assert!(
+                apart.abs() < 1e-9,
+                "the same rows in another order: {apart:e}"
+            );
+        }
         let model = fit(HeldOut::LeaveSomeOut(2000));
         let some = model.linear().lambda_curve.clone().expect("a curve");
         assert_eq!(some.by, HeldOut::LeaveSomeOut(2000));
@@ -400,7 +496,7 @@ mod tests {
         };
         let taken = |errors, rounding| {
             let curve = curve(errors);
-            trusted(curve.best(), &curve, rounding).map(|point| point.lambda)
+            trusted(&curve, rounding).map(|point| point.lambda)
         };
         assert_eq!(taken([1.01, 1.3, 1.2], 1e-8).ok(), Some(1e-1));
         assert_eq!(taken([1.01, 1.1, 1.2], 1e-8).ok(), Some(1e-5));

@@ -1,14 +1,19 @@
 //! Ridge regression and ridge classification on random features.
 
+mod choice;
 mod solver;
+mod sums;
 #[cfg(test)]
 mod tests;
 
+use choice::WALK_BYTES;
+pub(super) use choice::relative;
 pub use solver::{FitOptions, FitTimes, Solver};
+pub use sums::RidgeSums;
 
 use super::{
     Fit, FitAnySums, FitData, HeldOut, Labels, Lambda, Learner, LinearModel, Numbers, Search, dual,
-    lambda, metric::MetricOptions,
+    growing::fit_sums, lambda, metric::MetricOptions,
 };
 use crate::{
     Error, Result,
@@ -16,7 +21,7 @@ use crate::{
     features::{FeatureMap, require_dense},
     linalg::eigen::EIGEN_BYTES,
     normal::{SUM_BYTES, Targets},
-    solve::{Cholesky, Intercept},
+    solve::Intercept,
 };
 
 impl Targets {
@@ -104,12 +109,11 @@ impl RidgeOptions {
 }
 
 impl Default for RidgeOptions {
-    /// lambda = 1e-6 with an intercept, [`Solver::Auto`].
+    /// [`Lambda::Usual`] with an intercept, [`Solver::Auto`].
     fn default() -> Self {
-        let Cholesky { lambda, intercept } = Cholesky::default();
         Self {
-            lambda: Lambda::Fixed(lambda),
-            intercept,
+            lambda: Lambda::Usual,
+            intercept: true,
             penalised: false,
             solver: Solver::Auto,
         }
@@ -117,7 +121,8 @@ impl Default for RidgeOptions {
 }
 
 impl<T> Learner<RidgeOptions, T> {
-    /// The penalty per sample, a number or [`Lambda`]; 1e-6 until said otherwise.
+    /// The penalty per sample, a number or [`Lambda`]; [`Lambda::Usual`] until said
+    /// otherwise.
     pub fn lambda(mut self, lambda: impl Into<Lambda>) -> Self {
         self.job.learner.lambda = lambda.into();
         self
@@ -250,13 +255,15 @@ impl Fit for RidgeOptions {
         match (self.solver, &self.lambda) {
             (Solver::Dual | Solver::ConjugateGradients { .. }, _) => 0,
             (_, Lambda::Fixed(_)) => SUM_BYTES,
-            (_, Lambda::Best { .. }) => EIGEN_BYTES,
+            (_, lambda) if lambda.goes_by_sums() => WALK_BYTES,
+            _ => EIGEN_BYTES,
         }
     }
 
     fn solves_few_rows(&self) -> bool {
         let solver = matches!(self.solver, Solver::Auto | Solver::Dual);
-        solver && !self.penalised && matches!(self.lambda, Lambda::Fixed(_))
+        let settles = matches!(self.lambda, Lambda::Fixed(_) | Lambda::Usual);
+        solver && !self.penalised && settles
     }
 
     fn ridge(&self) -> Option<&RidgeOptions> {
@@ -278,21 +285,31 @@ impl Fit for RidgeOptions {
             }
             solver = Solver::Cholesky;
         }
-        if solver == Solver::Auto
-            && require_dense(map.as_ref()).is_ok()
-            && dual::suits(data.survey.rows, features, data.run)
-        {
+        let dense = require_dense(map.as_ref()).is_ok();
+        let suits = || dual::suits(data.survey.rows, features, data.run);
+        let chooses = || dual::has_room_to_choose(data.survey.rows, features, data.run);
+        if solver == Solver::Auto && dense && suits() {
             solver = Solver::Dual;
         }
+        let direct = matches!(solver, Solver::Auto | Solver::Cholesky);
         let lambda = match &self.lambda {
-            Lambda::Fixed(lambda) => *lambda,
+            Lambda::Usual if dense && direct => return fit_sums(self, map, data),
+            Lambda::Usual if dense && solver == Solver::Dual && chooses() => {
+                let lambdas = lambda::ascending(&self.lambda.candidates().unwrap_or_default())?;
+                let how = (lambdas.as_slice(), self.intercept);
+                return dual::choose(map, data.source, &data.targets, how, data.run);
+            }
+            Lambda::Fixed(_) | Lambda::Usual => self.lambda.fixed()?,
+            Lambda::Best { .. } if !direct && solver != Solver::Dual => {
+                return Err(Error::unsupported(
+                    "conjugate gradients solve for one lambda; a choice of several needs the Gram \
+                     matrix",
+                ));
+            }
+            lambda @ Lambda::Best { .. } if lambda.goes_by_sums() => {
+                return fit_sums(self, map, data);
+            }
             Lambda::Best { of, by } => {
-                if let Solver::ConjugateGradients { .. } = solver {
-                    return Err(Error::unsupported(
-                        "conjugate gradients solve for one lambda; a choice of several needs the \
-                         Gram matrix",
-                    ));
-                }
                 let how = (of.as_slice(), *by, intercept);
                 return lambda::fit(map, data.source, data.targets, how, data.run);
             }

@@ -143,7 +143,7 @@ impl Search {
         if let Some(enough) = self.features {
             size::check(enough)?;
         }
-        let given = data.options.lambda.clone();
+        let given = data.options.lambda.settled();
         let sample = Sample::of(data)?;
         let mut course = Course::new(self, builder, sample, start, hear);
         let (best, size) = course.run()?;

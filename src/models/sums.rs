@@ -1,6 +1,6 @@
 //! Sums over rows: what merges, is taken apart again, and travels as bytes.
 
-use super::{Embedding, HeldOutSums};
+use super::{Embedding, HeldOutSums, RidgeSums};
 use crate::{Error, Result, normal::NormalEquations, store::Store};
 use std::fmt::Debug;
 
@@ -30,6 +30,13 @@ pub trait Sums: Clone + Debug + Send + Sync + Sized {
     /// Takes the sums of some of the rows out again. Errors when they are of another shape or of
     /// more rows.
     fn subtract(&mut self, other: &Self) -> Result<()>;
+
+    /// Sums of the same shape, of no rows. Errors as [`Self::subtract`] does.
+    fn of_no_rows(&self) -> Result<Self> {
+        let mut none = self.clone();
+        none.subtract(self)?;
+        Ok(none)
+    }
 
     /// Errors unless a model can come of them: with [`Error::Shape`] when there are no rows, with
     /// [`Error::Data`] when all of them have weight 0.
@@ -137,8 +144,10 @@ impl Sums for NormalEquations {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum AnySums {
-    /// Of ridge regression, Gaussian processes and kernel PCA.
+    /// Of Gaussian processes and kernel PCA.
     Normal(Box<NormalEquations>),
+    /// Of ridge regression.
+    Ridge(Box<RidgeSums>),
     /// Of greedy fits and boosting.
     HeldOut(Box<HeldOutSums>),
     /// Of densities.
@@ -155,6 +164,7 @@ impl AnySums {
     fn name(&self) -> &'static str {
         match self {
             Self::Normal(_) => NormalEquations::NAME,
+            Self::Ridge(_) => RidgeSums::NAME,
             Self::HeldOut(_) => HeldOutSums::NAME,
             Self::Embedding(_) => Embedding::NAME,
         }
@@ -175,6 +185,7 @@ impl Sums for AnySums {
     fn rows(&self) -> u64 {
         match self {
             Self::Normal(sums) => sums.rows,
+            Self::Ridge(sums) => sums.rows(),
             Self::HeldOut(sums) => sums.rows(),
             Self::Embedding(sums) => sums.rows(),
         }
@@ -183,6 +194,7 @@ impl Sums for AnySums {
     fn merge(&mut self, other: &Self) -> Result<()> {
         match (&mut *self, other) {
             (Self::Normal(own), Self::Normal(other)) => own.merge(other),
+            (Self::Ridge(own), Self::Ridge(other)) => own.merge(other),
             (Self::HeldOut(own), Self::HeldOut(other)) => own.merge(other),
             (Self::Embedding(own), Self::Embedding(other)) => own.merge(other),
             (own, other) => Err(own.apart(other)),
@@ -192,15 +204,26 @@ impl Sums for AnySums {
     fn subtract(&mut self, other: &Self) -> Result<()> {
         match (&mut *self, other) {
             (Self::Normal(own), Self::Normal(other)) => own.subtract(other),
+            (Self::Ridge(own), Self::Ridge(other)) => own.subtract(other),
             (Self::HeldOut(own), Self::HeldOut(other)) => own.subtract(other),
             (Self::Embedding(own), Self::Embedding(other)) => own.subtract(other),
             (own, other) => Err(own.apart(other)),
         }
     }
 
+    fn of_no_rows(&self) -> Result<Self> {
+        Ok(match self {
+            Self::Normal(sums) => Self::Normal(Box::new(sums.of_no_rows()?)),
+            Self::Ridge(sums) => Self::Ridge(Box::new(sums.of_no_rows()?)),
+            Self::HeldOut(sums) => Self::HeldOut(Box::new(sums.of_no_rows()?)),
+            Self::Embedding(sums) => Self::Embedding(sums.of_no_rows()?),
+        })
+    }
+
     fn check(&self) -> Result<()> {
         match self {
             Self::Normal(sums) => sums.check(),
+            Self::Ridge(sums) => sums.check(),
             Self::HeldOut(sums) => sums.check(),
             Self::Embedding(sums) => sums.check(),
         }
@@ -209,6 +232,7 @@ impl Sums for AnySums {
     fn are_of(&self, features: usize, outputs: usize) -> bool {
         match self {
             Self::Normal(sums) => sums.are_of(features, outputs),
+            Self::Ridge(sums) => sums.are_of(features, outputs),
             Self::HeldOut(sums) => sums.are_of(features, outputs),
             Self::Embedding(sums) => sums.are_of(features, outputs),
         }
@@ -219,6 +243,7 @@ impl Sums for AnySums {
         let mut own = Store::default();
         match self {
             Self::Normal(sums) => write_marked(sums.as_ref(), &mut own),
+            Self::Ridge(sums) => write_marked(sums.as_ref(), &mut own),
             Self::HeldOut(sums) => write_marked(sums.as_ref(), &mut own),
             Self::Embedding(sums) => write_marked(sums, &mut own),
         }
@@ -229,6 +254,7 @@ impl Sums for AnySums {
         let own = store.nested("of");
         match own.text(NAME)? {
             NormalEquations::NAME => Ok(Self::Normal(Box::new(read_marked(&own)?))),
+            RidgeSums::NAME => Ok(Self::Ridge(Box::new(read_marked(&own)?))),
             HeldOutSums::NAME => Ok(Self::HeldOut(Box::new(read_marked(&own)?))),
             Embedding::NAME => Ok(Self::Embedding(read_marked(&own)?)),
             other => Err(Error::format(format!(

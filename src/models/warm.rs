@@ -2,7 +2,7 @@
 
 use super::{
     Fit, LabelledData, Labels, Learner, LinearModel, Model, Numbers, TrainingData,
-    state::renumbered,
+    renumbered::renumbered,
 };
 use crate::{Result, data::ChunkSource};
 

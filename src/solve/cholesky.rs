@@ -77,7 +77,7 @@ impl Cholesky {
         Ok(self.factor_and_solve(gram, &sums)?.0)
     }
 
-    fn factor_and_solve(
+    pub(super) fn factor_and_solve(
         &self,
         mut gram: Lower,
         sums: &NormalEquations,

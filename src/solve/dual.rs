@@ -1,11 +1,11 @@
 //! Ridge regression in its dual: for fewer rows than features, which then lie in memory.
 
-use super::{Coefficients, FeatureProducts};
+use super::{Coefficients, FeatureProducts, LeftOut, descend, left_out::LEAST};
 use crate::{
     Error, Result,
     device::CpuDevice,
     error::Remedy,
-    linalg::{cholesky::Lower, eigen::eigen, entries},
+    linalg::{cholesky::Lower, eigen::eigen},
 };
 use faer::{
     Accum, MatMut, MatRef,
@@ -15,6 +15,7 @@ use faer::{
     },
 };
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
+use std::collections::BTreeMap;
 
 /// Ridge regression from all rows at once: `beta = Z'(Z Z' + lambda n I)^-1 y`, which equals
 /// `(Z'Z + lambda n I)^-1 Z'y` (Saunders, Gammerman & Vovk 1998), lambda PER SAMPLE as in
@@ -53,13 +54,12 @@ impl Dual {
     /// ```
     pub fn solve(
         &self,
-        mut z_nd: Array2<f64>,
-        mut y_nt: Array2<f64>,
+        z_nd: Array2<f64>,
+        y_nt: Array2<f64>,
         weights_n: Option<ArrayView1<'_, f64>>,
     ) -> Result<(Coefficients, f64)> {
         let Self { lambda, intercept } = *self;
         let (rows, features) = z_nd.dim();
-        let targets = y_nt.ncols();
         let ones = Array1::ones(rows);
         let weights_n = weights_n.unwrap_or(ones.view());
         let n = weights_n.sum();
@@ -78,6 +78,82 @@ impl Dual {
         if n <= 0.0 {
             return Err(Error::data("weights", "all rows have weight 0"));
         }
+        let rows = Centred::of(z_nd, y_nt, weights_n, intercept);
+        let gram = rows.products()?;
+        let (alpha_nt, dimension) = match lambda == 0.0 {
+            true => least(&gram, rows.y_nt.clone())?,
+            false => penalised(gram, rows.y_nt.clone(), lambda * n)?,
+        };
+        Ok((rows.coefficients(&alpha_nt), dimension))
+    }
+
+    /// Solves at each penalty that `descend` asks for, and tells the errors on rows left out in
+    /// turn: with `A = (Z Z' + lambda n I)^-1` the residual `lambda n (A y)_i` of a row becomes
+    /// `(A y)_i / A_ii`, but for the intercept's share of its leverage (Golub, Heath & Wahba 1979).
+    /// Takes features, targets and weights as [`Self::solve`] does, of rows that differ.
+    ///
+    /// Gives the best place among `lambdas`, and all that was found.
+    pub(crate) fn choose(
+        intercept: bool,
+        (z_nd, y_nt): (Array2<f64>, Array2<f64>),
+        weights_n: ArrayView1<'_, f64>,
+        (lambdas, start, relative): (&[f64], usize, &dyn Fn(&Array1<f64>) -> f64),
+    ) -> Result<(usize, BTreeMap<usize, (f64, LeftOut)>)> {
+        let rows = Centred::of(z_nd, y_nt, weights_n, intercept);
+        let gram = rows.products()?;
+        let free = if intercept { 1.0 / rows.n } else { 0.0 };
+        let mut refused = None;
+        let (best, found) = descend(lambdas.len(), start, |place| {
+            let penalty = lambdas[place] * rows.n;
+            let (alpha_nt, diagonal_n) = match inverse(&gram, &rows.y_nt, penalty) {
+                Err(error @ Error::Numerical(_)) => {
+                    refused = Some(error);
+                    return Ok(None);
+                }
+                solved => solved?,
+            };
+            let mut errors_t = Array1::zeros(alpha_nt.ncols());
+            for ((alpha_t, a), w) in alpha_nt.rows().into_iter().zip(&diagonal_n).zip(weights_n) {
+                let left = (penalty * a - w * free).max(LEAST);
+                errors_t.zip_mut_with(&alpha_t, |sum: &mut f64, alpha| {
+                    *sum += (penalty * alpha / left).powi(2);
+                });
+            }
+            errors_t /= rows.n;
+            let error = relative(&errors_t);
+            let of = LeftOut {
+                coefficients: rows.coefficients(&alpha_nt),
+                errors_t,
+                effective_dimension: diagonal_n.len() as f64
+                    - penalty * diagonal_n.iter().sum::<f64>(),
+            };
+            Ok(error.is_finite().then_some((error, of)))
+        })?;
+        let none = || Error::numerical("no penalty has a finite held-out error");
+        let best = best.ok_or_else(|| refused.unwrap_or_else(none))?;
+        Ok((best, found))
+    }
+}
+
+/// Features and targets of all rows, centred if the intercept is free, times the roots of their
+/// weights.
+struct Centred {
+    z_nd: Array2<f64>,
+    y_nt: Array2<f64>,
+    z_mean: Array1<f64>,
+    y_mean: Array1<f64>,
+    n: f64,
+}
+
+impl Centred {
+    fn of(
+        mut z_nd: Array2<f64>,
+        mut y_nt: Array2<f64>,
+        weights_n: ArrayView1<'_, f64>,
+        intercept: bool,
+    ) -> Self {
+        let (features, targets) = (z_nd.ncols(), y_nt.ncols());
+        let n = weights_n.sum();
         let (z_mean, y_mean) = match intercept {
             true => (weights_n.dot(&z_nd) / n, weights_n.dot(&y_nt) / n),
             false => (Array1::zeros(features), Array1::zeros(targets)),
@@ -87,28 +163,39 @@ impl Dual {
         z_nd *= &roots;
         y_nt -= &y_mean;
         y_nt *= &roots;
-        let gram = outer(&z_nd);
-        if gram.iter().chain(&y_nt).any(|v| !v.is_finite()) {
+        Self {
+            z_nd,
+            y_nt,
+            z_mean,
+            y_mean,
+            n,
+        }
+    }
+
+    /// `Z Z'`, its lower triangle. Errors with [`Error::Numerical`] on what is not finite.
+    fn products(&self) -> Result<Array2<f64>> {
+        let gram = outer(&self.z_nd);
+        if gram.iter().chain(&self.y_nt).any(|v| !v.is_finite()) {
             let problem = "the features or targets are too large";
             return Err(Error::numerical(problem).help(Remedy::Standardize));
         }
-        let penalty = lambda * n;
-        let (alpha_nt, dimension) = match lambda == 0.0 {
-            true => least(&gram, y_nt)?,
-            false => penalised(gram, y_nt, penalty)?,
-        };
+        Ok(gram)
+    }
+
+    /// `Z' alpha`, and what is added to it.
+    fn coefficients(&self, alpha_nt: &Array2<f64>) -> Coefficients {
+        let (features, targets) = (self.z_nd.ncols(), alpha_nt.ncols());
         let mut beta_dt = Array2::zeros((features, targets));
-        let (z, alpha) = (matrix(&z_nd), matrix(&alpha_nt));
+        let (z, alpha) = (matrix(&self.z_nd), matrix(alpha_nt));
         let par = CpuDevice::shared().par();
         let out = beta_dt.as_slice_mut().expect("standard layout");
         let out = MatMut::from_row_major_slice_mut(out, features, targets);
         matmul(out, Accum::Replace, z.transpose(), alpha, 1.0, par);
-        let intercept_t = y_mean - z_mean.dot(&beta_dt);
-        let coefficients = Coefficients {
+        let intercept_t = &self.y_mean - self.z_mean.dot(&beta_dt);
+        Coefficients {
             beta_dt,
             intercept_t,
-        };
-        Ok((coefficients, dimension))
+        }
     }
 }
 
@@ -199,14 +286,22 @@ fn outer(z_nd: &Array2<f64>) -> Array2<f64> {
 }
 
 /// `(G + penalty I)^-1 y`, and the trace of `G (G + penalty I)^-1`.
-fn penalised(
-    mut gram: Array2<f64>,
+fn penalised(gram: Array2<f64>, y_nt: Array2<f64>, penalty: f64) -> Result<(Array2<f64>, f64)> {
+    let n = gram.nrows() as f64;
+    let (factor, alpha_nt) = factored(Lower::take(gram), y_nt, penalty)?;
+    let dimension = n - penalty * factor.inverse_norm_squared();
+    Ok((alpha_nt, dimension.max(0.0)))
+}
+
+/// A factor of `G + penalty I`, and what it solves for.
+fn factored(
+    mut factor: Lower,
     mut y_nt: Array2<f64>,
     penalty: f64,
-) -> Result<(Array2<f64>, f64)> {
-    entries::add_to_diagonal(&mut gram, penalty);
-    let n = gram.nrows() as f64;
-    let mut factor = Lower::take(gram);
+) -> Result<(Lower, Array2<f64>)> {
+    for i in 0..factor.order() {
+        factor.row_mut(i)[i] += penalty;
+    }
     if !factor.factor() {
         let problem = "the kernel matrix of the features is not positive definite";
         return Err(Error::numerical(problem).help(Remedy::LargerLambda));
@@ -217,8 +312,17 @@ fn penalised(
         let problem = "the coefficients are not finite";
         return Err(Error::numerical(problem).help(Remedy::LargerLambda));
     }
-    let dimension = n - penalty * factor.inverse_norm_squared();
-    Ok((y_nt, dimension.max(0.0)))
+    Ok((factor, y_nt))
+}
+
+/// `(G + penalty I)^-1 y`, and the diagonal of that inverse, of a lower triangle that stays.
+fn inverse(
+    gram: &Array2<f64>,
+    y_nt: &Array2<f64>,
+    penalty: f64,
+) -> Result<(Array2<f64>, Vec<f64>)> {
+    let (factor, alpha_nt) = factored(Lower::of(gram), y_nt.clone(), penalty)?;
+    Ok((alpha_nt, factor.inverse_diagonal()))
 }
 
 /// `G^+ y`, and the rank of G.

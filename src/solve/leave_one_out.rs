@@ -1,6 +1,9 @@
 //! Leave-one-out errors for many penalties in one pass over the rows, without refitting.
 
-use super::LambdaPath;
+use super::{
+    LambdaPath,
+    left_out::{LEAST, LookedAt, Portion},
+};
 use crate::{
     Error, Result,
     data::{Chunk, ChunkSource},
@@ -14,8 +17,6 @@ use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
 
 /// Rows that a thread works on at a time.
 const BLOCK: usize = 256;
-/// A leverage of 1 leaves nothing to tell the row from: its residual is divided by this.
-const LEAST: f64 = 1e-12;
 
 /// Squares of leave-one-out residuals in the basis of a path's eigenvectors. A row with
 /// residual r and leverage `h = w z'(Z'Z + lambda n I)^-1 z` (plus `w / n` for a free intercept)
@@ -56,6 +57,21 @@ impl Residuals<'_> {
         }
         squares_mc
     }
+
+    /// As [`Self::squares`], of any number of rows on all threads: block after block.
+    fn of_rows(
+        &self,
+        z_md: ArrayView2<'_, f32>,
+        y_mt: ArrayView2<'_, f64>,
+        weights_m: &[f64],
+    ) -> Vec<Array2<f64>> {
+        let blocks: Vec<_> = (0..z_md.nrows()).step_by(BLOCK).collect();
+        parallel::usual().map(blocks.len(), &|block| {
+            let rows = blocks[block]..z_md.nrows().min(blocks[block] + BLOCK);
+            let z_md = z_md.slice(s![rows.clone(), ..]);
+            self.squares(z_md, y_mt.slice(s![rows.clone(), ..]), &weights_m[rows])
+        })
+    }
 }
 
 impl LambdaPath {
@@ -73,12 +89,51 @@ impl LambdaPath {
         targets: &Targets,
         run: impl Into<Run>,
     ) -> Result<Array2<f64>> {
-        if lambdas.is_empty() || targets.outputs() != self.targets() {
+        let residuals = self.residuals(lambdas, targets.outputs())?;
+        let shape = (lambdas.len(), targets.outputs());
+        let mut sums = (Array1::zeros(shape.0 * shape.1), 0.0);
+        each_row(
+            map,
+            source,
+            targets,
+            &run.into(),
+            |z_md, y_mt, weights_m| {
+                let of_blocks = residuals.of_rows(z_md, y_mt.view(), &weights_m);
+                // Row by row in their order, so that neither threads nor chunks matter.
+                for row in of_blocks.iter().flat_map(|squares_mc| squares_mc.rows()) {
+                    sums.0 += &row;
+                }
+                weights_m.iter().for_each(|w| sums.1 += w);
+            },
+        )?;
+        let squares_lt = sums.0.into_shape_with_order(shape);
+        Ok(squares_lt.map_err(|e| Error::shape(e.to_string()))? / sums.1)
+    }
+
+    /// As [`Self::leave_one_out`], of rows that were kept.
+    pub(crate) fn errors_of(&self, lambdas: &[f64], rows: LookedAt<'_>) -> Result<Array2<f64>> {
+        let shape = (lambdas.len(), rows.targets.outputs());
+        let residuals = self.residuals(lambdas, shape.1)?;
+        let mut sums = Array1::zeros(shape.0 * shape.1);
+        let weight = rows.each(|portion| {
+            let Portion { z_md, y_mt, .. } = &portion;
+            let squares_mc = residuals.of_rows(*z_md, y_mt.view(), &portion.weights_m);
+            for row in squares_mc.iter().flat_map(|squares_mc| squares_mc.rows()) {
+                sums += &row;
+            }
+        })?;
+        let squares_lt = sums.into_shape_with_order(shape);
+        Ok(squares_lt.map_err(|e| Error::shape(e.to_string()))? / weight)
+    }
+
+    /// What the residuals at some penalties take.
+    fn residuals(&self, lambdas: &[f64], targets: usize) -> Result<Residuals<'_>> {
+        if lambdas.is_empty() || targets != self.targets() {
             return Err(Error::shape(format!(
                 "{} penalties and {} targets; give at least one penalty and the {} targets that \
                  were fitted",
                 lambdas.len(),
-                targets.outputs(),
+                targets,
                 self.targets()
             )));
         }
@@ -98,39 +153,16 @@ impl LambdaPath {
             .into_iter()
             .map(|i| i.insert_axis(Axis(1)))
             .collect();
-        let residuals = Residuals {
+        Ok(Residuals {
             path: self,
             inverse_pl: side_by_side(&columns)?,
             scaled_pc: side_by_side(&scaled)?,
-        };
-        let shape = (lambdas.len(), targets.outputs());
-        let mut sums = (Array1::zeros(shape.0 * shape.1), 0.0);
-        each_row(
-            map,
-            source,
-            targets,
-            &run.into(),
-            |z_md, y_mt, weights_m| {
-                let blocks: Vec<_> = (0..z_md.nrows()).step_by(BLOCK).collect();
-                let of_blocks = parallel::usual().map(blocks.len(), &|block| {
-                    let rows = blocks[block]..z_md.nrows().min(blocks[block] + BLOCK);
-                    let z = z_md.slice(s![rows.clone(), ..]);
-                    residuals.squares(z, y_mt.slice(s![rows.clone(), ..]), &weights_m[rows])
-                });
-                // Row by row in their order, so that neither threads nor chunks matter.
-                for row in of_blocks.iter().flat_map(|squares_mc| squares_mc.rows()) {
-                    sums.0 += &row;
-                }
-                weights_m.iter().for_each(|w| sums.1 += w);
-            },
-        )?;
-        let squares_lt = sums.0.into_shape_with_order(shape);
-        Ok(squares_lt.map_err(|e| Error::shape(e.to_string()))? / sums.1)
+        })
     }
 }
 
 /// Hands over features, targets and weights of all rows, portion by portion.
-fn each_row(
+pub(super) fn each_row(
     map: &dyn FeatureMap,
     source: &mut dyn ChunkSource,
     targets: &Targets,

@@ -6,7 +6,7 @@ use bochner::{
     prelude::*,
     solve::NormalEquations,
 };
-use ndarray::Array2;
+use ndarray::{Array1, Array2};
 use crate::samples::{changed, data, models, with_array};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -145,27 +145,37 @@ fn fuzzed_sums_are_refused_in_one_line() {
     let (x, y, _) = data();
     let process = GaussianProcess::on(Fourier::new(Gaussian).features(8));
     let process = process.device(&Device::cpu());
-    let bytes = process
-        .start((&x, &y))
-        .expect("starts")
-        .to_bytes()
-        .expect("writes");
+    let process = process.start((&x, &y)).expect("starts");
+    // These keep rows beside them.
+    let ridge = Ridge::on(Fourier::new(Gaussian).features(8)).device(&Device::cpu());
+    let again = ridge.clone();
+    let ridge = ridge.start((&x, &y)).expect("starts");
+    let both = [process.to_bytes(), ridge.to_bytes()].map(|bytes| bytes.expect("writes"));
     let mut draws = Draws(3);
     let tries = |other: &[u8]| {
-        let read = catch_unwind(|| {
+        let read = catch_unwind(AssertUnwindSafe(|| {
             let own = Partial::<NormalEquations>::from_bytes(other).map(|_| ());
             let any = Partial::<AnySums>::from_bytes(other).map(|_| ());
-            [own, any]
-        });
+            // What is read is solved, too.
+            let grown = again.go_on::<Array1<f64>>(other);
+            [own, any, grown.and_then(|grown| grown.model()).map(|_| ())]
+        }));
         for error in read.expect("no panic").into_iter().filter_map(Result::err) {
             assert!(!error.to_string().contains('\n'), "{error}");
         }
     };
+    for bytes in &both {
+        sums_are_damaged(bytes, &mut draws, &tries);
+    }
+}
+
+/// Bytes of sums with a fault each, of many kinds.
+fn sums_are_damaged(bytes: &[u8], draws: &mut Draws, tries: &dyn Fn(&[u8])) {
     for _ in 0..fuzzed() {
-        tries(&damaged(&bytes, &mut draws));
+        tries(&damaged(bytes, draws));
     }
     for trial in 0..600 {
-        let mut other = bytes.clone();
+        let mut other = bytes.to_vec();
         let at = draws.below(bytes.len());
         match trial % 2 {
             0 => other[at] = draws.below(256) as u8,
@@ -176,6 +186,11 @@ fn fuzzed_sums_are_refused_in_one_line() {
     for name in [
         "sums.rows",
         "sums.weight",
+        "sums.kept",
+        "sums.kept.most",
+        "sums.kept.columns",
+        "sums.kept.end",
+        "sums.normal.rows",
         "map.features",
         "seed",
         "parts",
@@ -191,7 +206,7 @@ fn fuzzed_sums_are_refused_in_one_line() {
             "[",
             "[[]]",
         ] {
-            tries(&changed(&bytes, |all| {
+            tries(&changed(bytes, |all| {
                 all.insert(name.into(), value.into());
             }));
         }

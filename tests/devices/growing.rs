@@ -5,6 +5,7 @@ use bochner::{
     data::MemorySource,
     models::{
         BoostingClassifier, BoostingRegressor, GreedyClassifier, GreedyRegressor, LinearModel,
+        RidgeOptions,
     },
     prelude::*,
     seed::Stream,
@@ -184,13 +185,17 @@ fn rows_are_added_and_forgotten_on_devices() {
         let ridge = ridge.standardize(Standardize::No);
         let whole = ridge.clone().lambda(1e-3).fit((&x, &y)).expect("fits");
         let (first_x, first_y) = part(0, 70);
+        let options = |lambda: f64| RidgeOptions {
+            lambda: lambda.into(),
+            ..RidgeOptions::default()
+        };
         let mut state = ridge.start((&first_x, &first_y)).expect("starts");
         for (from, to) in [(70, 71), (71, 300)] {
             let (x, y) = part(from, to);
             state.add((&x, &y)).expect("adds");
         }
         assert_eq!(state.rows(), 300);
-        let model = state.model(1e-3).expect("solves");
+        let model = state.model_by(&options(1e-3)).expect("solves");
         // Features are centred by the first rows, so functions are compared.
         let off = differ(&model, &whole, &x);
         assert!(off < 1e-4, "{device:?}: {off:e}");
@@ -203,7 +208,7 @@ fn rows_are_added_and_forgotten_on_devices() {
             .lambda(1e-3)
             .fit((&kept_x, &kept_y))
             .expect("fits");
-        let model = state.model(1e-3).expect("solves");
+        let model = state.model_by(&options(1e-3)).expect("solves");
         let off = differ(&model, &kept, &x);
         assert!(off < 1e-4, "{device:?}: {off:e}");
         assert!(differ(&model, &whole, &x) > 1e-3);
@@ -213,14 +218,17 @@ fn rows_are_added_and_forgotten_on_devices() {
         assert!(state.add((&wide, &y.slice(s![..3]).to_owned())).is_err());
         assert!(state.forget((&x, &y)).is_err());
         assert_eq!(state.rows(), 200);
-        assert!(state.model(0.0).is_err() && state.model(-1.0).is_err());
+        assert!(state.model_by(&options(0.0)).is_err() && state.model_by(&options(-1.0)).is_err());
         let folder = tempfile::tempdir().expect("a folder");
         model.save(folder.path().join("m")).expect("saves");
         let read = Model::<Array1<f64>>::load(folder.path().join("m")).expect("loads");
         let read = read.device(device).predict(&x).expect("predicts");
         assert_eq!(read, model.predict(&x).expect("predicts"));
         state.forget((&kept_x, &kept_y)).expect("forgets");
-        assert!(matches!(state.model(1e-3), Err(Error::Shape(_))));
+        assert!(matches!(
+            state.model_by(&options(1e-3)),
+            Err(Error::Shape(_))
+        ));
     }
 }
 
@@ -245,11 +253,12 @@ fn labels_are_added_by_their_names() {
         .fit((&x, &names))
         .expect("fits");
     let (first_x, first_names) = first(0..100);
-    let mut state = classifier.start((&first_x, &first_names)).expect("starts");
+    let state = classifier.clone().lambda(1e-4);
+    let mut state = state.start((&first_x, &first_names)).expect("starts");
     // Rows whose labels come in another order, and not all of them.
     let (more_x, more_names) = first(100..120);
     state.add((&more_x, &more_names)).expect("adds");
-    let model = state.model(1e-4).expect("solves");
+    let model = state.model().expect("solves");
     assert!(differ(&model, &whole, &x) < 1e-3);
     let predicted: Vec<String> = model.predict(&x).expect("predicts");
     assert_eq!(predicted, whole.predict(&x).expect("predicts"));

@@ -1,6 +1,6 @@
 //! A learner that was chosen, and what its targets are.
 
-use bochner::models::{ClassWeights, Fit, Found, HeldOut, Lambda, RidgeOptions};
+use bochner::models::{ClassWeights, Fit, Found, Lambda, LinearModel, RidgeOptions};
 
 /// What the targets of a learner are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,20 +37,11 @@ pub(super) struct Chosen {
 }
 
 impl Chosen {
-    /// Features whose eigenvectors take seconds, so that a penalty is chosen unasked.
-    const CHEAP: usize = 2048;
-    /// Outputs whose errors at all penalties are little beside these.
-    const FEW_OUTPUTS: usize = 64;
-
     /// Ridge regression takes this penalty, unless one is given.
     pub(super) fn penalise(&mut self, lambda: Lambda) {
         if let Some(ridge) = &mut self.ridge
             && !self.lambda_given
         {
-            self.solver = match lambda {
-                Lambda::Fixed(_) if self.solver == "eigen" => "cholesky",
-                _ => self.solver,
-            };
             ridge.lambda = lambda;
             self.fit = Box::new(ridge.clone());
         }
@@ -64,33 +55,22 @@ impl Chosen {
         }
     }
 
-    /// Whether a penalty is chosen though nobody asked for that: who asks gets all rows.
-    pub(super) fn chooses_unasked(&self) -> bool {
-        let ours = |ridge: &RidgeOptions| match ridge.lambda {
-            Lambda::Best { by, .. } => matches!(by, HeldOut::LeaveSomeOut(_)),
-            _ => false,
-        };
-        self.ridge.as_ref().is_some_and(ours)
-    }
-
-    /// Leaves the penalty at the usual one where choosing it, which nobody asked for, takes long.
-    pub(super) fn choose_if_cheap(&mut self, features: usize, outputs: usize) {
-        if features > Self::CHEAP || outputs > Self::FEW_OUTPUTS {
-            self.leave_usual();
-        }
-    }
-
-    /// Whether the penalty is the usual one, where it could be chosen.
-    pub(super) fn is_usual(&self) -> bool {
+    /// Whether the penalty is left to the library.
+    pub(super) fn leaves_penalty(&self) -> bool {
         let usual = RidgeOptions::default().lambda;
         let ridge = self.ridge.as_ref();
-        !self.lambda_given && !self.iterates && ridge.is_some_and(|ridge| ridge.lambda == usual)
+        ridge.is_some_and(|ridge| ridge.lambda == usual)
     }
 
-    /// Leaves the penalty at the usual one, unless one is given or asked for.
-    pub(super) fn leave_usual(&mut self) {
-        if self.chooses_unasked() {
-            self.penalise(RidgeOptions::default().lambda);
+    /// How a model was solved for, for the report.
+    pub(super) fn solved_by(&self, model: &LinearModel) -> &'static str {
+        let fact = |fact| model.learner == "ridge" && model.facts.contains_key(fact);
+        match () {
+            // Who solves by conjugate gradients says where they ended.
+            () if fact("relative_residual") => "cg",
+            () if fact("rows_in_memory") => "dual",
+            () if model.lambda_curve.is_some() && !fact("penalties_tried") => "eigen",
+            () => self.solver,
         }
     }
 }

@@ -13,9 +13,8 @@ pub(super) fn describe(model: &LinearModel, chosen: &Chosen, report: &mut Report
     report.set("lambda", model.lambda);
     if let Some(curve) = &model.lambda_curve {
         lambda::describe(model.lambda, curve, report);
-    } else if chosen.is_usual() {
-        let lambda = six_digits(model.lambda);
-        let text = format!("{lambda} as none is given; a fit in one go chooses by --lambda auto");
+    } else if chosen.leaves_penalty() {
+        let text = format!("{}, the usual one", six_digits(model.lambda));
         report.line("lambda", text);
     }
     if let Some(found) = &model.lengthscales {

@@ -73,12 +73,9 @@ impl Fitting {
                 true
             }
         };
-        let mut chosen = args.learner.choose(dense, &console)?;
+        let chosen = args.learner.choose(dense, &console)?;
         let searches = args.search.is_wanted(&args.map);
         args.check(&chosen, (dense, searches))?;
-        if searches || args.search.leaves.is_some() || args.is_in_parts() || args.map.is_by_rows() {
-            chosen.leave_usual();
-        }
         args.settle(&chosen)?;
         args.keep_apart()?;
         let mut sources = args.sources(chosen.takes, None)?;
@@ -86,7 +83,7 @@ impl Fitting {
         args.claim_outputs()?;
         let run = args.run.open(&console)?;
         args.fit_search(&chosen, &sources.train, (&run, &console));
-        let run = args.plan_choice((&mut chosen, dense), &mut sources.train, (run, &console))?;
+        let run = args.plan((&chosen, dense), &mut sources.train, (run, &console))?;
         Ok(Self {
             args,
             console,
@@ -237,7 +234,6 @@ impl Fitting {
         }
         self.report.seconds("map", seconds);
         args.map.describe(&built, &mut self.report);
-        self.chosen.choose_if_cheap(features, at.targets.outputs());
         Ok(built)
     }
 
@@ -294,14 +290,7 @@ impl Fitting {
                 report.set("penalised_intercept", true);
             }
         }
-        // Who solves by conjugate gradients says where they ended.
-        let found = |fact| model.learner == "ridge" && model.facts.contains_key(fact);
-        let solver = match () {
-            () if found("relative_residual") => "cg",
-            () if found("rows_in_memory") => "dual",
-            () => chosen.solver,
-        };
-        report.set("solver", solver);
+        report.set("solver", chosen.solved_by(model));
     }
 
     /// Calibrates intervals on rows that were kept back, and scores rows held out.

@@ -13,9 +13,10 @@ use clap::{Args, ValueEnum};
 #[command(next_help_heading = "Learner options")]
 pub(super) struct LambdaArgs {
     /// Penalty per sample; ridge takes the best of several, divided by commas, or of `auto` (1e-9
-    /// to 1e-1), by the error on rows held out [default: auto by 4096 rows of ridge with at most
-    /// 2048 features, else 1e-6 of ridge, kernel-ridge, falkon and boosting, 0 of lasso and beside
-    /// --l1 or --bound, 1e-5 of others]
+    /// to 1e-1), by the error on rows held out [default: of ridge the best of `auto` by at
+    /// most 4096 rows left out; 1e-6 of ridge beside searches, leaves, binning and conjugate
+    /// gradients, and of kernel-ridge, falkon and boosting; 0 of lasso and beside --l1 or --bound,
+    /// 1e-5 of others]
     #[arg(long, value_name = "L,..", value_parser = penalty, allow_hyphen_values = true)]
     lambda: Option<Penalty>,
     /// Rows that are held out to choose a penalty: each in turn (default), or folds
@@ -110,14 +111,6 @@ impl LambdaArgs {
             None => Ok(RidgeOptions::default().lambda),
         }
     }
-}
-
-/// Rows that are left out in turn where nobody asked for a choice.
-const ROWS: usize = 4096;
-
-/// The penalty of ridge regression where none is given and choosing one is cheap.
-pub(super) fn of_some_rows() -> Lambda {
-    Lambda::auto(HeldOut::LeaveSomeOut(ROWS))
 }
 
 fn usage(problem: &str) -> anyhow::Error {

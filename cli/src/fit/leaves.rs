@@ -64,7 +64,7 @@ impl Args {
             importance("leaves", shares, survey, &mut report);
         }
         report.set("intercept", self.learner.intercept());
-        report.set("solver", chosen.solver);
+        report.set("solver", chosen.solved_by(&model));
         report.seconds("fit", seconds);
         report.throughput(all, seconds);
         report.device(&run.device);

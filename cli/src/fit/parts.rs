@@ -319,14 +319,13 @@ pub(crate) fn of_sums(
         return Err(Usage(problem).into());
     }
     let args = arguments_of(given)?;
-    let mut chosen = args.learner.choose(true, console)?;
-    chosen.leave_usual();
+    let chosen = args.learner.choose(true, console)?;
     let learner = chosen.fit.of_sums();
     let learner = learner.ok_or_else(|| Usage("this learner sums no rows".into()))?;
     let model = solve(learner, all, run)?;
     report.line("map", model.map.describe());
     report.set("map", model.map.describe());
-    report.set("solver", chosen.solver);
+    report.set("solver", chosen.solved_by(&model));
     describe(&model, &chosen, report);
     Ok(model)
 }

@@ -9,29 +9,6 @@ use bochner::{
 };
 
 impl Args {
-    /// As [`Self::plan`]; a penalty that nobody asked to choose is not chosen where that takes long
-    /// or there is no memory for it.
-    pub(super) fn plan_choice(
-        &self,
-        (chosen, dense): (&mut Chosen, bool),
-        train: &mut Source,
-        (run, console): (Run, &Console),
-    ) -> Result<Run> {
-        if chosen.chooses_unasked() {
-            let size = (train.columns(), train.targets());
-            let plan = MemoryPlan::of_fit(&self.map.spec(), chosen.fit.as_ref(), size, &run);
-            chosen.choose_if_cheap(plan.features, size.1);
-        }
-        if chosen.chooses_unasked() {
-            let planned = self.plan((chosen, dense), train, (run.clone(), console));
-            if planned.is_ok() {
-                return planned;
-            }
-            chosen.leave_usual();
-        }
-        self.plan((chosen, dense), train, (run, console))
-    }
-
     /// Says what the fit takes, and errors where that is not there, before a row is read. Where
     /// memory was given, chunks get what the rest leaves of it.
     ///

@@ -84,6 +84,11 @@ fn the_command_line_and_the_library_write_the_same_files() {
     }
     let with = |base: &str, more: &str| format!("{base} {more}");
 
+    same(folder, amount, fitted!(Ridge, map(), amounts()));
+    let more = "--target amount --ignore label --features 300";
+    let many = Fourier::new(Gaussian).features(300);
+    same(folder, more, fitted!(Ridge, many, amounts()));
+    same(folder, label, fitted!(RidgeClassifier, map(), labels()));
     let ridge = fitted!(Ridge, map(), amounts(), lambda(1e-4));
     same(folder, &with(amount, "--lambda 1e-4"), ridge);
     let ridge = fitted!(

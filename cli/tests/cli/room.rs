@@ -22,7 +22,7 @@ fn limited(arguments: &str) -> Run {
 fn what_does_not_fit_is_one_line() {
     let data = format!("{} --target label --device cpu --quiet", digits());
     for (options, needs) in [
-        ("fit --features 30000 --solver cholesky", "10.8 GB"),
+        ("fit --features 30000 --solver cholesky", "14.4 GB"),
         ("fit --features 20000 --lambda auto", "17.6 GB"),
         ("fit --features 16384 --model svm", "4.3 GB"),
         ("fit --model pca --features 40000", "70.4 GB"),
@@ -67,7 +67,7 @@ fn what_does_not_fit_is_refused_before_the_rows_are_read() {
         path.display()
     );
     for (options, needs) in [
-        ("fit --features 30000", "10.8 GB"),
+        ("fit --features 30000", "14.4 GB"),
         ("fit --features 20000 --lambda auto", "17.6 GB"),
         ("fit --map sorf --features 10000000000", "120.0 GB"),
         ("fit --features 1000 --memory 10K", "more --memory"),
@@ -122,7 +122,7 @@ fn memory_that_is_given_is_for_all() {
     let refused = crate::bochner(here.path(), &format!("{fit} --features 2000 {memory}"), &[]);
     let said = refused.stderr.clone();
     refused.fails(&[
-        "2000 features need 48.0 MB",
+        "2000 features need 64.0 MB",
         "4.0 MB",
         "enough for",
         "more --memory",

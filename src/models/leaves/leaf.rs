@@ -253,6 +253,7 @@ impl Task<'_> {
         seed: Seed,
     ) -> Result<Fitted> {
         let mut options = self.options.clone();
+        options.lambda = options.lambda.settled();
         if self.search.lambda && !self.search.is_empty() {
             options.lambda = Lambda::Fixed(SAFE);
         }
@@ -299,11 +300,10 @@ impl Task<'_> {
 
     /// The penalties of a trial: beside one that was best before, if there is one.
     fn lambdas(&self, known: Option<f64>) -> Vec<f64> {
-        match (&self.options.lambda, known) {
-            (_, Some(lambda)) if self.search.lambda => self.beside(lambda, &BESIDE),
-            (_, None) if self.search.lambda => LAMBDAS.to_vec(),
-            (Lambda::Best { of, .. }, _) => of.clone(),
-            (Lambda::Fixed(lambda), _) => vec![*lambda],
+        match known {
+            Some(lambda) if self.search.lambda => self.beside(lambda, &BESIDE),
+            None if self.search.lambda => LAMBDAS.to_vec(),
+            _ => self.options.lambda.tried(),
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::{
     data::MemorySource,
     features::featurize,
-    models::LinearModel,
+    models::{HeldOut, Lambda, LinearModel, Model, Solver},
     normal::NormalEquations,
     prelude::*,
     solve::{Cholesky, Coefficients, Intercept},
@@ -32,8 +32,8 @@ fn a_penalised_intercept_is_that_of_a_feature_of_ones() {
         let weighted = ridge(lambda).fit((&x, &y, &weights)).expect("fits");
         let plain = ridge(lambda).fit((&x, &y)).expect("fits");
         let path = ridge(1.0).lambdas(&[lambda]).fit((&x, &y)).expect("fits");
-        let state = ridge(1.0).start((&x, &y)).expect("starts");
-        let state = state.model(lambda).expect("a model");
+        let state = ridge(lambda).start((&x, &y)).expect("starts");
+        let state = state.model().expect("a model");
         let of = |model: &LinearModel, weights: &Array1<f64>| {
             let mut rows = MemorySource::new(&x, None).expect("rows");
             let mut all = Vec::new();
@@ -109,4 +109,146 @@ fn a_penalised_intercept_takes_sums() {
             .facts
             .contains_key("rows_in_memory")
     );
+}
+
+/// Eigenvectors, a walk of factors and the dual choose the same penalty, by the same errors where
+/// all of them look; and sums of parts, in whatever order, choose that of all rows.
+#[test]
+fn every_way_chooses_the_same_penalty() {
+    let noise = |i: usize| ((i * 7919) % 101) as f64 / 101.0 - 0.5;
+    let x = Array2::from_shape_fn((150, 2), |(i, j)| ((i * (7 * j + 3)) % 43) as f64 / 9.0);
+    let y = Array1::from_shape_fn(150, |i| (2.0 * x[[i, 0]]).sin() + x[[i, 1]] + noise(i));
+    // Some rows are there again, and weights differ.
+    let weights = Array1::from_shape_fn(150, |i| 1.0 + (i % 3) as f64);
+    let ridge = |features: usize, memory: u64| {
+        let map = Fourier::new(Gaussian).features(features);
+        let ridge = Ridge::on(map).bandwidth(Bandwidth::Sigma(0.7));
+        ridge
+            .standardize(Standardize::No)
+            .device(&Device::cpu())
+            .memory(memory)
+    };
+    let chosen = |model: &Model<Array1<f64>>| {
+        let curve = model.linear().lambda_curve.clone().expect("a curve");
+        (model.linear().lambda, curve)
+    };
+    let plenty = 1 << 30;
+    for features in [100, 400] {
+        let usual = ridge(features, plenty)
+            .fit((&x, &y, &weights))
+            .expect("fits");
+        let all = ridge(features, plenty).lambda(Lambda::auto(HeldOut::LeaveOneOut));
+        let eigen = all.fit((&x, &y, &weights)).expect("fits");
+        let walked = ridge(features, plenty)
+            .solver(Solver::Cholesky)
+            .fit((&x, &y, &weights))
+            .expect("fits");
+        let solver = |model: &Model<Array1<f64>>| {
+            let fact = |name| model.linear().facts.contains_key(name);
+            (fact("rows_in_memory"), fact("penalties_tried"))
+        };
+        assert_eq!(solver(&usual), (features > 150, false));
+        assert_eq!(
+            (solver(&eigen), solver(&walked)),
+            ((false, false), (false, true))
+        );
+        let (lambda, all) = chosen(&eigen);
+        assert_eq!((all.points.len(), all.by), (17, HeldOut::LeaveOneOut));
+        assert!(lambda > all.points[0].lambda && lambda < all.points[16].lambda);
+        for model in [&usual, &walked] {
+            let (own, curve) = chosen(model);
+            assert_eq!(
+                (own, curve.by),
+                (lambda, HeldOut::LeaveOneOut),
+                "{features}"
+            );
+            for point in &curve.points {
+                let same = all.points.iter().find(|p| p.lambda == point.lambda);
+                let same = same.expect("is on the grid");
+                let apart = (point.error / same.error - 1.0).abs();
+                // Below 1e-6 the rounding of f32 sums shows.
+                assert!(
+                    apart < 1e-3 || point.lambda < 1e-6,
+                    "{features} {point:?} {same:?}"
+                );
+                let apart = (point.effective_dimension / same.effective_dimension - 1.0).abs();
+                assert!(
+                    apart < 1e-2 || point.lambda < 2e-6,
+                    "{features} {point:?} {same:?}"
+                );
+            }
+            let off = (model.predict(&x).expect("predicts") - eigen.predict(&x).expect("predicts"))
+                .fold(0.0, |m: f64, v| m.max(v.abs()));
+            assert!(off < 1e-3, "{features}: {off:e}");
+        }
+        // In parts, of which one comes twice and is forgotten again.
+        let part = |rows: std::ops::Range<usize>| {
+            let of = |a: &Array1<f64>| a.slice(s![rows.clone()]).to_owned();
+            (
+                x.slice(s![rows.clone(), ..]).to_owned(),
+                of(&y),
+                of(&weights),
+            )
+        };
+        let (first, second, third) = (part(0..40), part(40..90), part(90..150));
+        let ridge = ridge(features, plenty);
+        let mut growing = ridge.start((&first.0, &first.1, &first.2)).expect("starts");
+        let mut other = growing.without_rows().expect("none");
+        other.add((&third.0, &third.1, &third.2)).expect("adds");
+        growing
+            .add((&second.0, &second.1, &second.2))
+            .expect("adds");
+        growing
+            .add((&second.0, &second.1, &second.2))
+            .expect("adds");
+        growing.merge(&other).expect("merges");
+        assert_ne!(chosen(&growing.model().expect("a model")).1, all);
+        growing
+            .forget((&second.0, &second.1, &second.2))
+            .expect("forgets");
+        let (own, curve) = chosen(&growing.model().expect("a model"));
+        assert_eq!((own, curve.by), (lambda, HeldOut::LeaveOneOut));
+        assert!((curve.best().error / all.best().error - 1.0).abs() < 1e-4);
+    }
+}
+
+/// A row of weight 2 is one that is there twice, in every way of choosing.
+#[test]
+fn weights_choose_as_repeated_rows_do() {
+    let noise = |i: usize| ((i * 7919) % 101) as f64 / 101.0 - 0.5;
+    let x = Array2::from_shape_fn((90, 1), |(i, _)| i as f64 / 10.0);
+    let y = Array1::from_shape_fn(90, |i| (2.0 * x[[i, 0]]).sin() + 2.0 * noise(i));
+    let weights = Array1::from_shape_fn(90, |i| (i % 4) as f64);
+    let rows: Vec<usize> = (0..90).flat_map(|i| vec![i; i % 4]).collect();
+    let (many_x, many_y) = (x.select(Axis(0), &rows), y.select(Axis(0), &rows));
+    for (features, memory) in [(60, 1 << 30), (60, 28 * 60 * 60 - 1), (300, 1 << 30)] {
+        let map = Fourier::new(Gaussian).features(features);
+        let ridge = Ridge::on(map).bandwidth(Bandwidth::Sigma(0.7));
+        let ridge = ridge
+            .standardize(Standardize::No)
+            .device(&Device::cpu())
+            .memory(memory);
+        let weighted = ridge.fit((&x, &y, &weights)).expect("fits");
+        let repeated = ridge.fit((&many_x, &many_y)).expect("fits");
+        let curve = |model: &Model<Array1<f64>>| {
+            let curve = model.linear().lambda_curve.clone().expect("a curve");
+            curve
+                .points
+                .iter()
+                .map(|p| (p.lambda, p.error))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            weighted.linear().lambda,
+            repeated.linear().lambda,
+            "{features}"
+        );
+        for (one, other) in curve(&weighted).iter().zip(curve(&repeated)) {
+            let apart = (one.1 / other.1 - 1.0).abs();
+            assert!(
+                one.0 == other.0 && (apart < 1e-3 || one.0 < 1e-6),
+                "{one:?} {other:?}"
+            );
+        }
+    }
 }

@@ -13,7 +13,7 @@ use super::{
     plan::Plan,
 };
 use crate::clock::Instant;
-use crate::{Error, Result, features::MapBuilder, kernels::Kernel, models::Lambda};
+use crate::{Error, Result, features::MapBuilder, kernels::Kernel};
 use std::sync::Arc;
 use steps::NEAR;
 #[cfg(test)]
@@ -138,14 +138,11 @@ impl<'s, 'a> Course<'s, 'a> {
 
     /// The penalties of a trial.
     fn lambdas(&self) -> Vec<f64> {
-        match &self.sample.data().options.lambda {
-            _ if self.search.lambda => {
-                let powers = 0..PENALTIES;
-                powers.map(|e| LEAST * 10_f64.powi(e)).collect()
-            }
-            Lambda::Best { of, .. } => of.clone(),
-            Lambda::Fixed(lambda) => vec![*lambda],
+        if self.search.lambda {
+            let powers = 0..PENALTIES;
+            return powers.map(|e| LEAST * 10_f64.powi(e)).collect();
         }
+        self.sample.data().options.lambda.tried()
     }
 
     /// The penalties of a trial beside one that had this as its best.

@@ -1,7 +1,6 @@
 //! Ridge regression and what solves for it.
 
 use super::{Chosen, LearnerArgs, Name, Solver, Takes};
-use crate::fit::lambda::of_some_rows;
 use crate::report::{Console, Usage};
 use anyhow::Result;
 use bochner::{
@@ -11,20 +10,13 @@ use bochner::{
 
 impl LearnerArgs {
     pub(super) fn ridge(&self, dense: bool, console: &Console) -> Result<Chosen> {
-        let mut lambda = self.lambda.of_ridge()?;
+        let lambda = self.lambda.of_ridge()?;
         let solver = self.solver(dense, console);
         let iterates = matches!(solver, models::Solver::ConjugateGradients { .. });
-        let mut direct = match lambda {
-            Lambda::Fixed(_) => "cholesky",
-            _ if iterates || !dense => {
-                let problem = "a choice among several penalties needs the Gram matrix of a map \
-                    without binning, by --solver cholesky; use one --lambda";
-                return Err(Usage(problem.into()).into());
-            }
-            _ => "eigen",
-        };
-        if !self.lambda.is_given() && solver == models::Solver::Auto && dense {
-            (lambda, direct) = (of_some_rows(), "eigen");
+        if matches!(lambda, Lambda::Best { .. }) && (iterates || !dense) {
+            let problem = "a choice among several penalties needs the Gram matrix of a map without \
+                           binning, by --solver cholesky; use one --lambda";
+            return Err(Usage(problem.into()).into());
         }
         let options = RidgeOptions {
             lambda,
@@ -36,7 +28,7 @@ impl LearnerArgs {
             fit: Box::new(options.clone()),
             takes: Takes::NumbersOrLabels,
             iterates: iterates || !dense,
-            solver: direct,
+            solver: "cholesky",
             ridge: Some(options),
             lambda_given: self.lambda.is_given() && !self.lambda.is_auto(),
             probabilities: self.probabilities,

@@ -1,0 +1,510 @@
+//! Some of the rows, kept beside sums: a uniform sample of those that differ, each with all that it
+//! counts for, whatever order, chunks, shards or steps they came in.
+
+use super::{Chunk, ChunkSource, Rows, Schema};
+use crate::{Error, Result, store::Store};
+use ndarray::{Array1, Array2, ArrayView1, s};
+use std::collections::BTreeMap;
+
+/// A row that is kept.
+#[derive(Debug, Clone, PartialEq)]
+struct Kept {
+    /// Columns that are not zero, ascending, and their values.
+    columns: Vec<u32>,
+    values: Vec<f64>,
+    targets: Vec<f64>,
+    /// What all such rows count for.
+    weight: f64,
+    /// How many there were.
+    count: u64,
+}
+
+/// At most so many different rows of a stream: those whose contents have the smallest hashes, so
+/// that each is as likely to be among them as any other (bottom-k sampling, Cohen & Kaplan 2007).
+///
+/// What is kept depends on the rows alone. Kept rows of parts [merge](Self::merge) to what would be
+/// kept of all, and those of rows that are forgotten are [taken out](Self::subtract) again.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct KeptRows {
+    columns: usize,
+    targets: usize,
+    most: usize,
+    /// Rows with this hash or a larger one are not kept.
+    end: u64,
+    rows: BTreeMap<u64, Kept>,
+}
+
+impl KeptRows {
+    /// None yet, of so many feature and target columns, and never more than `most`.
+    pub(crate) fn new(most: usize, (columns, targets): (usize, usize)) -> Self {
+        Self {
+            columns,
+            targets,
+            most,
+            end: u64::MAX,
+            rows: BTreeMap::new(),
+        }
+    }
+
+    /// None yet, of the same shape.
+    pub(crate) fn none(&self) -> Self {
+        Self::new(self.most, (self.columns, self.targets))
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Whether they are all rows that there were, but for those of weight 0.
+    pub(crate) fn are_all(&self) -> bool {
+        self.end == u64::MAX
+    }
+
+    /// The first so many of them, a uniform sample of all rows, too.
+    pub(crate) fn first(&self, most: usize) -> Self {
+        let mut first = self.clone();
+        first.most = most;
+        first.cut();
+        first
+    }
+
+    /// Looks at the rows of a chunk. Rows of weight 0 count for nothing, and are not kept.
+    pub(crate) fn look_at(&mut self, chunk: &Chunk) {
+        for i in 0..chunk.x.nrows() {
+            let weight = chunk.weights.as_ref().map_or(1.0, |w| w[i]);
+            if weight > 0.0 {
+                let targets = chunk.y.row(i);
+                match &chunk.x {
+                    Rows::F32(x) => self.row(x.row(i), f64::from, targets, weight),
+                    Rows::F64(x) => self.row(x.row(i), |v| v, targets, weight),
+                }
+            }
+        }
+    }
+
+    fn row<T: Copy>(
+        &mut self,
+        x: ArrayView1<'_, T>,
+        value: impl Fn(T) -> f64,
+        targets: ArrayView1<'_, f64>,
+        weight: f64,
+    ) {
+        let hash = hash(x.iter().map(|&v| value(v)), targets);
+        if hash >= self.end {
+            return;
+        }
+        if let Some(kept) = self.rows.get_mut(&hash) {
+            kept.count += 1;
+            kept.weight += weight;
+            return;
+        }
+        let values = (0..).zip(x).map(|(j, &v)| (j, value(v)));
+        let (columns, values) = values.filter(|(_, v)| *v != 0.0).unzip();
+        let kept = Kept {
+            columns,
+            values,
+            targets: targets.to_vec(),
+            weight,
+            count: 1,
+        };
+        self.rows.insert(hash, kept);
+        self.cut();
+    }
+
+    /// Lets the largest hashes go, as long as there are too many.
+    fn cut(&mut self) {
+        while self.rows.len() > self.most {
+            if let Some((hash, _)) = self.rows.pop_last() {
+                self.end = hash;
+            }
+        }
+    }
+
+    fn require_alike(&self, other: &Self) -> Result<()> {
+        let shape = |of: &Self| (of.most, of.columns, of.targets);
+        if shape(self) == shape(other) {
+            return Ok(());
+        }
+        Err(Error::shape(format!(
+            "{} kept rows of {} and {} columns do not go with {} of {} and {}",
+            self.most, self.columns, self.targets, other.most, other.columns, other.targets
+        )))
+    }
+
+    /// Adds those of other rows. Errors with [`Error::Shape`] on other columns, and where others
+    /// were to be kept.
+    pub(crate) fn merge(&mut self, other: &Self) -> Result<()> {
+        self.require_alike(other)?;
+        self.end = self.end.min(other.end);
+        for (hash, row) in &other.rows {
+            let add = |kept: &mut Kept| {
+                kept.count += row.count;
+                kept.weight += row.weight;
+            };
+            self.rows
+                .entry(*hash)
+                .and_modify(add)
+                .or_insert_with(|| row.clone());
+        }
+        drop(self.rows.split_off(&self.end));
+        self.cut();
+        Ok(())
+    }
+
+    /// Takes those of rows out that are forgotten. Errors as [`Self::merge`] does, and when a row
+    /// is not there so often.
+    pub(crate) fn subtract(&mut self, other: &Self) -> Result<()> {
+        self.require_alike(other)?;
+        let mut left = self.clone();
+        for (hash, row) in other.rows.range(..self.end) {
+            let kept = left.rows.get_mut(hash);
+            let Some(kept) = kept.filter(|kept| kept.count >= row.count) else {
+                let problem = "a row to forget was never added, or not so often";
+                return Err(Error::shape(problem));
+            };
+            kept.count -= row.count;
+            kept.weight -= row.weight;
+        }
+        left.rows.retain(|_, row| row.count > 0);
+        left.end = left.end.min(other.end);
+        drop(left.rows.split_off(&left.end));
+        *self = left;
+        Ok(())
+    }
+
+    /// The rows as a source, in the order of their hashes: each once, for all that it counts.
+    pub(crate) fn source(&self) -> impl ChunkSource + '_ {
+        KeptSource {
+            kept: self,
+            rows: self.rows.values().collect(),
+            next: 0,
+        }
+    }
+
+    /// Puts them under names of their own.
+    pub(crate) fn write(&self, store: &mut Store) {
+        let rows = || self.rows.values();
+        store.set("most", self.most);
+        store.set("columns", self.columns);
+        store.set("end", self.end);
+        // As two halves: no array of a file has 64-bit integers.
+        let halves = self.rows.keys().flat_map(|h| [(h >> 32) as u32, *h as u32]);
+        let halves: Vec<u32> = halves.collect();
+        let lengths: Vec<u32> = rows().map(|row| row.columns.len() as u32).collect();
+        let columns: Vec<u32> = rows().flat_map(|row| row.columns.clone()).collect();
+        for (name, numbers) in [("hashes", halves), ("lengths", lengths), ("at", columns)] {
+            let row = Array1::from(numbers).insert_axis(ndarray::Axis(0));
+            store.put_u32(name, row.view());
+        }
+        let values: Vec<f64> = rows().flat_map(|row| row.values.clone()).collect();
+        store.put_vector("values", &values);
+        let targets: Vec<f64> = rows().flat_map(|row| row.targets.clone()).collect();
+        let shape = (self.rows.len(), self.targets);
+        let targets = Array2::from_shape_fn(shape, |(i, k)| targets[i * self.targets + k]);
+        store.put_f64("targets", targets.view());
+        let of_row: [fn(&Kept) -> f64; 2] = [|row| row.weight, |row| row.count as f64];
+        for (name, of_row) in ["weights", "counts"].into_iter().zip(of_row) {
+            store.put_vector(name, &rows().map(of_row).collect::<Vec<_>>());
+        }
+    }
+
+    /// What [`Self::write`] put. Errors with [`Error::Format`], [`Error::Missing`] or
+    /// [`Error::Shape`] on anything else.
+    pub(crate) fn read(store: &Store) -> Result<Self> {
+        let wrong = || Error::format("kept rows whose parts do not go together");
+        let numbers = |name| Ok::<_, Error>(store.u32(name)?.into_iter());
+        let targets = store.f64("targets")?;
+        let rows = targets.nrows();
+        let lengths: Vec<u32> = numbers("lengths")?.collect();
+        let hashes: Vec<u32> = numbers("hashes")?.collect();
+        let columns: Vec<u32> = numbers("at")?.collect();
+        let total: usize = lengths.iter().map(|&length| length as usize).sum();
+        let values = store.vector("values", total)?;
+        let (weights, counts) = (
+            store.vector("weights", rows)?,
+            store.vector("counts", rows)?,
+        );
+        let width: usize = store.get("columns")?;
+        let in_range = columns.iter().all(|&column| (column as usize) < width);
+        if lengths.len() != rows || hashes.len() != 2 * rows || columns.len() != total || !in_range
+        {
+            return Err(wrong());
+        }
+        let mut kept = Self {
+            end: store.get("end")?,
+            ..Self::new(store.get("most")?, (width, targets.ncols()))
+        };
+        let mut from = 0;
+        for (i, halves) in hashes.chunks_exact(2).enumerate() {
+            let to = from + lengths[i] as usize;
+            let row = Kept {
+                columns: columns[from..to].to_vec(),
+                values: values.slice(s![from..to]).to_vec(),
+                targets: targets.row(i).to_vec(),
+                weight: weights[i],
+                count: counts[i] as u64,
+            };
+            let hash = u64::from(halves[0]) << 32 | u64::from(halves[1]);
+            kept.rows.insert(hash, row);
+            from = to;
+        }
+        match kept.rows.len() == rows && rows <= kept.most {
+            true => Ok(kept),
+            false => Err(wrong()),
+        }
+    }
+}
+
+/// The last steps of splitmix64 (Steele, Lea & Flood 2014), which spread every bit over all.
+fn mix(mut h: u64) -> u64 {
+    h = (h ^ (h >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    h = (h ^ (h >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    h ^ (h >> 31)
+}
+
+/// A hash of what a row holds: a sum over its values that are not zero, each mixed with its place,
+/// so that a loop over columns has no chain.
+fn hash(x: impl Iterator<Item = f64>, targets: ArrayView1<'_, f64>) -> u64 {
+    const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+    let at = |place: u64, value: f64| match value == 0.0 {
+        true => 0,
+        false => mix(value.to_bits() ^ place.wrapping_mul(GOLDEN)),
+    };
+    let sum = |first: u64, sum: u64, (j, value)| sum.wrapping_add(at(first + j, value));
+    let of_x = (0..).zip(x).fold(0, |all, next| sum(1, all, next));
+    let targets = targets.iter().copied();
+    let of_y = (0..)
+        .zip(targets)
+        .fold(0, |all, next| sum(1 << 40, all, next));
+    mix(of_x.wrapping_add(of_y))
+}
+
+/// Kept rows on their way through a map.
+struct KeptSource<'a> {
+    kept: &'a KeptRows,
+    rows: Vec<&'a Kept>,
+    next: usize,
+}
+
+impl ChunkSource for KeptSource<'_> {
+    fn columns(&self) -> usize {
+        self.kept.columns
+    }
+    fn targets(&self) -> usize {
+        self.kept.targets
+    }
+    fn is_weighted(&self) -> bool {
+        true
+    }
+    fn rows(&self) -> Option<usize> {
+        Some(self.rows.len())
+    }
+    fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
+        super::require_rows(max_rows)?;
+        let end = self.rows.len().min(self.next + max_rows);
+        let rows = &self.rows[self.next..end];
+        self.next = end;
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let mut x = Array2::zeros((rows.len(), self.kept.columns));
+        for (mut to, row) in x.rows_mut().into_iter().zip(rows) {
+            let entries = row.columns.iter().zip(&row.values);
+            entries.for_each(|(&column, &value)| to[column as usize] = value);
+        }
+        let y = |(i, k): (usize, usize)| rows[i].targets[k];
+        Ok(Some(Chunk {
+            x: Rows::F64(x),
+            y: Array2::from_shape_fn((rows.len(), self.kept.targets), y),
+            weights: Some(rows.iter().map(|row| row.weight).collect()),
+        }))
+    }
+    fn rewind(&mut self) -> Result<()> {
+        self.next = 0;
+        Ok(())
+    }
+    fn is_checked(&self) -> bool {
+        true
+    }
+}
+
+/// A source whose rows are kept as they go by: what one pass from the first row saw.
+pub(crate) struct Keeping<'a> {
+    source: &'a mut dyn ChunkSource,
+    none: KeptRows,
+    kept: KeptRows,
+}
+
+impl<'a> Keeping<'a> {
+    /// Nothing is kept yet, and never more than `most`.
+    pub(crate) fn new(source: &'a mut dyn ChunkSource, most: usize) -> Self {
+        let none = KeptRows::new(most, (source.columns(), source.targets()));
+        Self {
+            source,
+            kept: none.clone(),
+            none,
+        }
+    }
+
+    /// What was kept of the rows since the first.
+    pub(crate) fn into_kept(self) -> KeptRows {
+        self.kept
+    }
+}
+
+impl ChunkSource for Keeping<'_> {
+    fn columns(&self) -> usize {
+        self.source.columns()
+    }
+    fn targets(&self) -> usize {
+        self.source.targets()
+    }
+    fn is_weighted(&self) -> bool {
+        self.source.is_weighted()
+    }
+    fn rows(&self) -> Option<usize> {
+        self.source.rows()
+    }
+    fn column_names(&self) -> Option<Vec<String>> {
+        self.source.column_names()
+    }
+    fn target_names(&self) -> Option<Vec<String>> {
+        self.source.target_names()
+    }
+    fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
+        let chunk = self.source.next_chunk(max_rows)?;
+        if let Some(chunk) = &chunk {
+            self.kept.look_at(chunk);
+        }
+        Ok(chunk)
+    }
+    fn rewind(&mut self) -> Result<()> {
+        self.kept = self.none.clone();
+        self.source.rewind()
+    }
+    fn settle(&mut self, failed: bool, takes: &mut dyn FnMut(u64) -> bool) -> Result<bool> {
+        self.source.settle(failed, takes)
+    }
+    fn schema(&self) -> Option<&Schema> {
+        self.source.schema()
+    }
+    fn is_checked(&self) -> bool {
+        self.source.is_checked()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::MemorySource;
+
+    /// Rows of which some are twice there, and some are mostly zeros.
+    fn chunk(rows: std::ops::Range<usize>) -> Chunk {
+        let (n, from) = (rows.len(), rows.start);
+        let at = |i: usize| (from + i) / 2 * 2 + usize::from((from + i) % 6 == 1);
+        let x = Array2::from_shape_fn((n, 3), |(i, j)| match (at(i) + j) % 3 {
+            0 => 0.0,
+            _ => (at(i) * (j + 1)) as f64,
+        });
+        Chunk {
+            x: Rows::F64(x),
+            y: Array2::from_shape_fn((n, 1), |(i, _)| at(i) as f64 / 7.0),
+            weights: Some(Array1::from_shape_fn(n, |i| (at(i) % 5) as f64)),
+        }
+    }
+
+    fn kept(ranges: &[std::ops::Range<usize>], most: usize) -> KeptRows {
+        let mut kept = KeptRows::new(most, (3, 1));
+        for range in ranges {
+            kept.look_at(&chunk(range.clone()));
+        }
+        kept
+    }
+
+    /// The same rows are kept of the same data however it is cut and merged.
+    #[test]
+    fn what_is_kept_is_of_the_rows_alone() {
+        for most in [7, 50, 1000] {
+            let all = kept(&[0..300], most);
+            assert_eq!(kept(&[200..300, 0..90, 90..200], most), all);
+            let mut merged = kept(&[100..130], most);
+            for part in [130..300, 0..1, 1..100] {
+                merged.merge(&kept(&[part], most)).expect("alike");
+            }
+            assert_eq!(merged, all);
+            assert_eq!(all.len(), most.min(all.len()));
+            assert_eq!(all.are_all(), most == 1000);
+            assert_eq!(all.first(5).rows, kept(&[0..300], 5).rows);
+        }
+        // 300 rows but for those of weight 0.
+        let all = kept(&[0..300], 1000);
+        let weights = chunk(0..300).weights.expect("weights");
+        let counted = weights.iter().filter(|w| **w > 0.0).count();
+        let total = |of: fn(&Kept) -> f64| all.rows.values().map(of).sum::<f64>();
+        assert_eq!(total(|row| row.count as f64), counted as f64);
+        assert_eq!(total(|row| row.weight), weights.sum());
+        assert!(all.len() < counted, "some are twice there");
+    }
+
+    /// What is forgotten is as if it had never been there, as far as hashes were kept.
+    #[test]
+    fn what_is_forgotten_is_gone() {
+        let mut all = kept(&[0..300], 1000);
+        all.subtract(&kept(&[100..200], 1000)).expect("was there");
+        assert_eq!(all, kept(&[0..100, 200..300], 1000));
+        assert!(all.subtract(&kept(&[100..200], 1000)).is_err());
+        let (mut few, other) = (kept(&[0..300], 40), kept(&[100..200], 40));
+        few.subtract(&other).expect("was there");
+        let rest = kept(&[0..100, 200..300], 40);
+        let below = rest.rows.range(..few.end);
+        assert!(few.rows.iter().eq(below), "all that lie below");
+        assert!(few.merge(&kept(&[0..9], 41)).is_err());
+    }
+
+    /// Each of many different rows is kept as often as any other.
+    #[test]
+    fn rows_are_kept_alike() {
+        let rows = 20_000;
+        let x = Array2::from_shape_fn((rows, 2), |(i, j)| (i * (j + 1)) as f64);
+        let y = Array2::zeros((rows, 1));
+        let mut all = KeptRows::new(2000, (2, 1));
+        let chunk = Chunk {
+            x: Rows::F64(x),
+            y,
+            weights: None,
+        };
+        all.look_at(&chunk);
+        assert_eq!(all.len(), 2000);
+        // Tenths of the rows: 200 of each but for a deviation of 13.
+        let mut tenths = [0; 10];
+        for row in all.rows.values() {
+            tenths[row.values.first().map_or(0, |v| *v as usize) * 10 / rows] += 1;
+        }
+        assert!(tenths.iter().all(|n| (145..255).contains(n)), "{tenths:?}");
+    }
+
+    #[test]
+    fn a_file_and_a_source_bring_every_bit_back() {
+        let all = kept(&[0..300], 50);
+        let mut store = Store::default();
+        all.write(&mut store);
+        let bytes = store.to_bytes("test").expect("writes");
+        let store = Store::from_bytes(&bytes, "test").expect("reads");
+        assert_eq!(KeptRows::read(&store).expect("reads"), all);
+        let mut source = all.source();
+        let held = MemorySource::of(&mut source).expect("rows");
+        let mut again = KeptRows::new(50, (3, 1));
+        let mut held = held;
+        let mut held = Keeping::new(&mut held, 50);
+        while held.next_chunk(7).expect("reads").is_some() {}
+        again.merge(&held.into_kept()).expect("alike");
+        let hashes = |of: &KeptRows| of.rows.keys().copied().collect::<Vec<_>>();
+        assert_eq!(hashes(&again), hashes(&all));
+    }
+}

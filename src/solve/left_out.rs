@@ -1,0 +1,282 @@
+//! Errors on some rows that are left out in turn, and the penalty where they are least, by a factor
+//! for each penalty: what many features take in the place of eigenvectors.
+
+use super::{
+    Cholesky, Coefficients, Intercept,
+    intercept::{beside_ones, without_ones},
+    leave_one_out::each_row,
+};
+use crate::{
+    Result,
+    data::KeptRows,
+    features::FeatureMap,
+    flow::Run,
+    linalg::{cholesky::Lower, entries},
+    normal::{NormalEquations, Targets},
+};
+use ndarray::{Array1, Array2, ArrayView2, s};
+use std::{borrow::Cow, collections::BTreeMap};
+
+/// Rows whose features go through a factor at a time.
+const BLOCK: usize = 256;
+/// A leverage of 1 leaves nothing to tell the row from: its residual is divided by this.
+pub(super) const LEAST: f64 = 1e-12;
+
+/// Rows that were summed with others, and are left out in turn.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LookedAt<'a> {
+    /// The rows.
+    pub(crate) kept: &'a KeptRows,
+    /// The map that they were summed on.
+    pub(crate) map: &'a dyn FeatureMap,
+    /// What their targets mean.
+    pub(crate) targets: &'a Targets,
+    /// Where they are featurized.
+    pub(crate) run: &'a Run,
+}
+
+/// Some of the rows that are looked at.
+pub(super) struct Portion<'a> {
+    pub(super) z_md: ArrayView2<'a, f32>,
+    pub(super) y_mt: Array2<f64>,
+    /// What each counts for.
+    pub(super) weights_m: Vec<f64>,
+}
+
+impl LookedAt<'_> {
+    /// Hands over all of them, as many at a time as there is memory for, and gives what they count
+    /// for together. Errors as maps and devices do.
+    pub(super) fn each(&self, mut take: impl FnMut(Portion<'_>)) -> Result<f64> {
+        let mut weight = 0.0;
+        let (source, run) = (&mut self.kept.source(), self.run.silent());
+        each_row(
+            self.map,
+            source,
+            self.targets,
+            &run,
+            |z_md, y_mt, weights_m| {
+                weight += weights_m.iter().sum::<f64>();
+                take(Portion {
+                    z_md,
+                    y_mt,
+                    weights_m,
+                });
+            },
+        )?;
+        Ok(weight)
+    }
+}
+
+/// A fit, and its errors on rows that it is then told to have left out.
+#[derive(Debug, Clone)]
+pub(crate) struct LeftOut {
+    /// The fit to all rows.
+    pub(crate) coefficients: Coefficients,
+    /// Mean squared error of each target.
+    pub(crate) errors_t: Array1<f64>,
+    /// `tr Z'Z (Z'Z + lambda n I)^-1`, by the leverages of these rows.
+    pub(crate) effective_dimension: f64,
+}
+
+impl LeftOut {
+    /// Ridge regression by a Cholesky factor of the sums, and by the same factor the leverages
+    /// `h = w |L^-1 z|^2` of some of their rows: a row with residual r would have `r / (1 - h)` if
+    /// the fit had not seen it (Golub, Heath & Wahba 1979). It takes `D^3 / 3 + m D^2` operations.
+    ///
+    /// Errors as [`Cholesky::solve`] does.
+    pub(crate) fn of(
+        sums: &NormalEquations,
+        rows: LookedAt<'_>,
+        lambda: f64,
+        intercept: Intercept,
+    ) -> Result<Self> {
+        let mut all = Cow::Borrowed(sums);
+        if intercept == Intercept::Penalised {
+            all = Cow::Owned(beside_ones(sums)?);
+        }
+        let free = intercept == Intercept::Free;
+        let cholesky = Cholesky {
+            lambda,
+            intercept: free,
+        };
+        let (fit, factor) = cholesky.factor_and_solve(Lower::of(&all.gram_dd), &all)?;
+        let n = all.weight;
+        let of_intercept = if free { 1.0 / n } else { 0.0 };
+        let mut squares_t = Array1::zeros(sums.y_sum_t.len());
+        let mut leverages = 0.0;
+        let weight = rows.each(|portion| {
+            for from in (0..portion.y_mt.nrows()).step_by(BLOCK) {
+                let block = s![from..portion.y_mt.nrows().min(from + BLOCK), ..];
+                let z_md = widened(portion.z_md.slice(block), intercept);
+                let fitted_mt = z_md.dot(&fit.beta_dt) + &fit.intercept_t;
+                let residual_mt = &portion.y_mt.slice(block) - &fitted_mt;
+                let centred_md = if free { z_md - &all.z_sum_d / n } else { z_md };
+                let mut along_dm = centred_md.reversed_axes().as_standard_layout().into_owned();
+                factor.solve(&mut along_dm);
+                let leverage_m = entries::column_squares(along_dm.view());
+                for (i, residual_t) in residual_mt.rows().into_iter().enumerate() {
+                    let w = portion.weights_m[from + i];
+                    let left = (1.0 - w * (leverage_m[i] + of_intercept)).max(LEAST);
+                    squares_t.zip_mut_with(&residual_t, |sum: &mut f64, r| {
+                        *sum += w * (r / left).powi(2);
+                    });
+                    leverages += w * leverage_m[i];
+                }
+            }
+        })?;
+        let coefficients = match intercept {
+            Intercept::Penalised => without_ones(&fit.beta_dt),
+            _ => fit,
+        };
+        Ok(Self {
+            coefficients,
+            errors_t: squares_t / weight,
+            effective_dimension: leverages * n / weight,
+        })
+    }
+}
+
+/// Features in f64, beside one that is 1 where that is the intercept.
+fn widened(z_md: ArrayView2<'_, f32>, intercept: Intercept) -> Array2<f64> {
+    let (rows, features) = z_md.dim();
+    let ones = usize::from(intercept == Intercept::Penalised);
+    let mut z_mp = Array2::ones((rows, features + ones));
+    entries::widen(z_mp.slice_mut(s![.., ..features]), z_md);
+    z_mp
+}
+
+/// Walks down a curve of errors from `start`, by two places at a time and then by one, to a place
+/// whose neighbours are no better. `at` gives what is found at a place and its error, `None` where
+/// a penalty is too small to solve with. Of equal errors the last place, the largest penalty, wins.
+///
+/// Gives the best place, and everything that was found; errors as `at` does, and with `None` where
+/// there is nothing.
+pub(crate) fn descend<T>(
+    places: usize,
+    start: usize,
+    mut at: impl FnMut(usize) -> Result<Option<(f64, T)>>,
+) -> Result<(Option<usize>, BTreeMap<usize, (f64, T)>)> {
+    let mut found = BTreeMap::new();
+    let mut seen = vec![false; places];
+    let mut look = |place: usize, found: &mut BTreeMap<usize, (f64, T)>| -> Result<f64> {
+        if !seen[place] {
+            seen[place] = true;
+            if let Some(new) = at(place)? {
+                found.insert(place, new);
+            }
+        }
+        Ok(found.get(&place).map_or(f64::INFINITY, |(error, _)| *error))
+    };
+    let mut best = start.min(places - 1);
+    // Too small a penalty is no place to begin at.
+    while look(best, &mut found)? == f64::INFINITY && best + 1 < places {
+        best += 1;
+    }
+    for step in [2, 1] {
+        loop {
+            let error = look(best, &mut found)?;
+            if best + step < places && look(best + step, &mut found)? <= error {
+                best += step;
+            } else if best >= step && look(best - step, &mut found)? < error {
+                best -= step;
+            } else {
+                break;
+            }
+        }
+    }
+    Ok((found.contains_key(&best).then_some(best), found))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Device,
+        data::{Chunk, MemorySource, Rows},
+        features::{Affine, Fourier},
+        kernels::Gaussian,
+        solve::LambdaPath,
+    };
+
+    /// Factors say what eigenvectors do, for all kinds of intercept, weights and repeated rows.
+    #[test]
+    fn a_factor_leaves_out_as_eigenvectors_do() {
+        const N: usize = 60;
+        let x = Array2::from_shape_fn((N, 2), |(i, j)| ((i * (2 * j + 3)) % 17) as f64 / 5.0);
+        let y = Array2::from_shape_fn((N, 2), |(i, k)| 4.0 + ((i + 3 * k) as f64).sin());
+        let weights = Array1::from_shape_fn(N, |i| 0.5 + (i % 3) as f64);
+        let map = Fourier::new(Gaussian).features(20);
+        let map = map.build(Affine::identity(2)).expect("builds");
+        let targets = Targets::Real {
+            columns: 2,
+            shift: vec![4.0, 3.0],
+        };
+        // The first half is there twice, which is as if it had twice the weight.
+        let mut kept = KeptRows::new(N, (2, 2));
+        for rows in [0..N, 0..N / 2] {
+            kept.look_at(&Chunk {
+                x: Rows::F64(x.slice(s![rows.clone(), ..]).to_owned()),
+                y: y.slice(s![rows.clone(), ..]).to_owned(),
+                weights: Some(weights.slice(s![rows]).to_owned()),
+            });
+        }
+        assert!(kept.are_all() && kept.len() == N);
+        let both = Array1::from_shape_fn(N, |i| weights[i] * if i < N / 2 { 2.0 } else { 1.0 });
+        let source = || {
+            let rows = MemorySource::new(&x, Some(y.clone())).expect("rows");
+            rows.with_weights(both.clone()).expect("weights")
+        };
+        let run = Run::on(&Device::cpu());
+        let sums = NormalEquations::accumulate(&map, &mut source(), &targets, &run);
+        let sums = sums.expect("sums");
+        let rows = LookedAt {
+            kept: &kept,
+            map: &map,
+            targets: &targets,
+            run: &run,
+        };
+        for intercept in [Intercept::None, Intercept::Free, Intercept::Penalised] {
+            let path = LambdaPath::of(&sums, intercept).expect("decomposes");
+            let lambdas = [1e-4, 1e-2, 1.0];
+            let every = path.leave_one_out(&lambdas, &map, &mut source(), &targets, &run);
+            let every_lt = every.expect("errors");
+            let errors_lt = path.errors_of(&lambdas, rows).expect("errors");
+            let each = lambdas.iter().zip(every_lt.rows()).zip(errors_lt.rows());
+            for ((&lambda, every_t), errors_t) in each {
+                let one = LeftOut::of(&sums, rows, lambda, intercept).expect("solves");
+                for errors_t in [errors_t, one.errors_t.view()] {
+                    let apart = (&errors_t / &every_t - 1.0).mapv(f64::abs).sum();
+                    assert!(apart < 1e-8, "{intercept:?} {lambda}: {apart:e}");
+                }
+                let fit = path.coefficients(lambda).expect("a lambda");
+                let apart = (&fit.beta_dt - &one.coefficients.beta_dt).mapv(f64::abs);
+                assert!(apart.iter().all(|apart| *apart < 1e-5), "{apart}");
+                let apart = &fit.intercept_t - &one.coefficients.intercept_t;
+                assert!(apart.mapv(f64::abs).sum() < 1e-6, "{apart}");
+                let dimension = path.effective_dimension(lambda).expect("a lambda");
+                let ratio = one.effective_dimension / dimension;
+                assert!((ratio - 1.0).abs() < 1e-4, "{intercept:?} {ratio}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_walk_ends_in_the_valley() {
+        for (lowest, start) in [(0, 6), (3, 6), (6, 6), (7, 6), (16, 6), (9, 40), (5, 0)] {
+            let mut looks = 0;
+            let walk = descend(17, start, |place| {
+                looks += 1;
+                // What lies below 2 cannot be solved for.
+                let error = (place as f64 - lowest as f64).abs();
+                Ok((place >= 2).then_some((error, ())))
+            });
+            let (best, found) = walk.expect("walks");
+            assert_eq!(best, Some(lowest.max(2)), "from {start}");
+            assert!(found.len() <= looks && looks <= 12, "{looks}");
+        }
+        let (best, _) = descend(5, 2, |_| Ok(Some((1.0, ())))).expect("walks");
+        assert_eq!(best, Some(4), "the largest of equals");
+        let (best, _) = descend(5, 2, |_| Ok(None::<(f64, ())>)).expect("walks");
+        assert_eq!(best, None);
+    }
+}
