@@ -238,6 +238,18 @@ impl Job<&dyn Fit> {
         Ok(model)
     }
 
+    /// Errors with [`Error::Unsupported`] on learners that begin nowhere, and as [`Self::check`]
+    /// does: before a row is read.
+    pub fn check_start(&self, weighted: bool) -> Result<()> {
+        if !self.learner.takes_start() {
+            return Err(Error::unsupported(
+                "this learner does not go on from a model; fit it anew, or keep its sums by \
+                 .start(..)",
+            ));
+        }
+        self.check(weighted)
+    }
+
     /// As [`Self::learn`], on the map of an earlier model and from its coefficients on: a warm
     /// start, for rows of the same columns and targets.
     ///
@@ -249,13 +261,7 @@ impl Job<&dyn Fit> {
         (source, survey): (&mut dyn ChunkSource, &Survey),
         run: &Run,
     ) -> Result<LinearModel> {
-        if !self.learner.takes_start() {
-            return Err(Error::unsupported(
-                "this learner does not go on from a model; fit it anew, or keep its sums by \
-                 .start(..)",
-            ));
-        }
-        self.check(source.is_weighted())?;
+        self.check_start(source.is_weighted())?;
         let data = FitData {
             source,
             targets: start.targets.clone(),

@@ -8,9 +8,10 @@ use crate::{Result, data::ChunkSource};
 
 impl<L: Fit, T> Learner<L, T> {
     fn begin_at(&self, model: &LinearModel, source: &mut dyn ChunkSource) -> Result<LinearModel> {
-        let run = self.settings.run()?;
+        let (job, run) = (self.job.any(), self.settings.run()?);
+        job.check_start(source.is_weighted())?;
         let survey = self.job.preparation.survey(source, 0, &run)?;
-        let fitted = self.job.any().go_on(model, (source, &survey), &run)?;
+        let fitted = job.go_on(model, (source, &survey), &run)?;
         Ok(LinearModel {
             class_names: model.class_names.clone(),
             ..fitted
