@@ -46,6 +46,12 @@ impl KeptRows {
         }
     }
 
+    /// Bytes that a row of so many columns, none of them zero, and targets takes at most, with what
+    /// it lies in.
+    pub(crate) fn row_bytes((columns, targets): (usize, usize)) -> usize {
+        12 * columns + 8 * targets + 256
+    }
+
     /// None yet, of the same shape.
     pub(crate) fn none(&self) -> Self {
         Self::new(self.most, (self.columns, self.targets))

@@ -53,6 +53,12 @@ pub trait Fit: fmt::Debug + Send + Sync {
         0
     }
 
+    /// Bytes of the rows that are kept whole beside sums, of so many columns and outputs and of so
+    /// many rows at most: what a penalty is chosen by.
+    fn kept_bytes(&self, _size: (usize, usize), _rows: Option<usize>) -> u64 {
+        0
+    }
+
     /// Whether fewer rows than features may be solved in their own number.
     fn solves_few_rows(&self) -> bool {
         false

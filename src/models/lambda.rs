@@ -4,7 +4,7 @@ use super::{FitTimes, LinearModel};
 use crate::clock::Instant;
 use crate::{
     Error, Result,
-    data::ChunkSource,
+    data::{ChunkSource, KeptRows},
     device::room,
     error::Remedy,
     features::FeatureMap,
@@ -21,7 +21,9 @@ use std::collections::BTreeMap;
 const ROWS: usize = 4096;
 /// Residuals that are enough to tell penalties apart: rows of many targets need not be as many.
 const RESIDUALS: usize = 1 << 18;
-/// The fewest rows for that.
+/// Bytes of kept rows, unless that would be too few of them.
+const BYTES: usize = 64 << 20;
+/// The fewest rows for either.
 const LEAST_ROWS: usize = 256;
 
 /// The penalty per sample.
@@ -33,8 +35,8 @@ pub enum Lambda {
     /// all rows would. Up to 2048 features one eigendecomposition gives the errors at every
     /// penalty; of more features a walk factors a matrix for each penalty that it looks at.
     ///
-    /// Of fewer rows than features all are left out, by a walk in their dual. Rows that are equal are
-    /// left out together, as one row of their weight.
+    /// Of fewer rows than features all are left out, by a walk in their dual. Rows that are equal
+    /// are left out together, as one row of their weight.
     ///
     /// It is 1e-6 where nothing is stored to choose by: for conjugate gradients, maps with binning,
     /// a dual whose features are computed again, and beside a [`Search`](super::Search) and leaves.
@@ -106,10 +108,14 @@ impl Lambda {
         }
     }
 
-    /// How many rows are kept to choose by, of so many outputs.
-    pub(super) fn rows_kept(&self, outputs: usize) -> Option<usize> {
+    /// How many rows are kept to choose by, of so many columns and outputs.
+    pub(super) fn rows_kept(&self, (columns, outputs): (usize, usize)) -> Option<usize> {
         match self {
-            Self::Usual => Some((RESIDUALS / outputs.max(1)).clamp(LEAST_ROWS, ROWS)),
+            Self::Usual => {
+                let enough = RESIDUALS / outputs.max(1);
+                let fitting = BYTES / KeptRows::row_bytes((columns, outputs));
+                Some(enough.min(fitting).clamp(LEAST_ROWS, ROWS))
+            }
             Self::Best {
                 by: HeldOut::LeaveSomeOut(most),
                 ..

@@ -290,6 +290,16 @@ impl MemoryPlan {
         }
     }
 
+    /// With rows that a learner keeps whole, of so many rows if that is known, of so many feature
+    /// and target columns.
+    pub fn with_kept(self, rows: Option<usize>, fit: &dyn Fit, size: (usize, usize)) -> Self {
+        let bytes = u128::from(fit.kept_bytes(size, rows));
+        Self {
+            kept_bytes: self.kept_bytes + bytes,
+            ..self
+        }
+    }
+
     /// Of a search for what such a fit takes: it has the sums of five trials, the best of each of
     /// its steps, beside the next, a factor of them, and what these are made in. It has a sample of
     /// the rows, which are so many if that is known, twice while it is gathered.

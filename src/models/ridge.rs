@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    data::Survey,
+    data::{KeptRows, Survey},
     features::{FeatureMap, require_dense},
     linalg::eigen::EIGEN_BYTES,
     normal::{SUM_BYTES, Targets},
@@ -258,6 +258,12 @@ impl Fit for RidgeOptions {
             (_, lambda) if lambda.goes_by_sums() => WALK_BYTES,
             _ => EIGEN_BYTES,
         }
+    }
+
+    fn kept_bytes(&self, size: (usize, usize), rows: Option<usize>) -> u64 {
+        let kept = self.lambda.rows_kept(size).unwrap_or(0);
+        let kept = kept.min(rows.unwrap_or(kept));
+        (kept * KeptRows::row_bytes(size)) as u64
     }
 
     fn solves_few_rows(&self) -> bool {

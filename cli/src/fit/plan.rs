@@ -41,7 +41,11 @@ impl Args {
         let sample = self.sample_rows();
         let rows = train.rows().unwrap_or(0) as u64;
         let plan = plan.with_sample(sample.min(train.rows().unwrap_or(sample)), size.0);
-        let plan = plan.with_rows(rows, fit, size.1);
+        let mut plan = plan.with_rows(rows, fit, size.1);
+        // A search and leaves choose by rows of their own.
+        if !self.search.is_wanted(&self.map) && self.search.leaves.is_none() {
+            plan = plan.with_kept(train.rows(), fit, size);
+        }
         // Landmarks that nobody asked for are no more than there are rows.
         if !self.learner.is_ground_given() {
             console.detail(&format!("plan: {plan}"));

@@ -6,8 +6,8 @@ use pulp::{Simd, WithSimd};
 /// Numbers of a cache line.
 const LINE: usize = 8;
 
-/// Rows of a slab on this machine, those that every tile below divides, and slabs that a thread takes
-/// at a time: packed, they stay in second-level cache.
+/// Rows of a slab on this machine, those that every tile below divides, and slabs that a thread
+/// takes at a time: packed, they stay in second-level cache.
 fn slabs() -> (usize, usize) {
     struct Lanes;
     impl WithSimd for Lanes {
@@ -169,8 +169,8 @@ impl Subtract<'_> {
 struct Sums<S: Simd, const ROWS: usize, const VECTORS: usize>([[S::f64s; VECTORS]; ROWS]);
 
 impl<S: Simd, const ROWS: usize, const VECTORS: usize> Sums<S, ROWS, VECTORS> {
-    /// `a' b` for tile `t` of the slab `a` and a group of vectors of the slab `b`. Meanwhile `share` comes nearer,
-    /// and the places of the tile after this one, row by row.
+    /// `a' b` for tile `t` of the slab `a` and a group of vectors of the slab `b`. Meanwhile
+    /// `share` comes nearer, and the places of the tile after this one, row by row.
     #[inline(always)]
     fn of<'c, const TILES: usize, const GROUPS: usize>(
         simd: S,

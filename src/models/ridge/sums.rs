@@ -133,7 +133,8 @@ impl FitSums for RidgeOptions {
             run,
             ..
         } = data;
-        let Some(most) = self.lambda.rows_kept(targets.outputs()) else {
+        let size = (source.columns(), targets.outputs());
+        let Some(most) = self.lambda.rows_kept(size) else {
             return Ok(RidgeSums {
                 normal: NormalEquations::of_part(map, source, targets, run)?,
                 kept: None,

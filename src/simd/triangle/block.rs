@@ -33,9 +33,9 @@ impl<'a, F: Fn(usize) -> &'a [f32]> WithSimd for Block<'_, F> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        // A tile must divide the slab, and its sums, its part of a row of the slab and one broadcast
-        // must leave a register: of one more than there are LLVM keeps a sum on the stack, a chain
-        // through memory. 28 of AVX-512's 32 are taken, 15 of AVX2's 16, 22 of NEON's 32.
+        // A tile must divide the slab, and its sums, its part of a row of the slab and one
+        // broadcast must leave a register: where all are taken LLVM keeps a sum on the stack, a
+        // chain through memory. 28 of AVX-512's 32 are taken, 15 of AVX2's 16, 22 of NEON's 32.
         match S::F32_LANES {
             16 => self.add::<S, 8, 6, 3, 1>(simd),
             8 => self.add::<S, 6, 8, 2, 3>(simd),
