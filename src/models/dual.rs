@@ -26,6 +26,8 @@ use std::{
 /// that they are summed by.
 pub(super) const PAIR_BYTES: u32 = 10;
 
+const NO_TARGETS: &str = "the data has no targets to fit";
+
 /// What features of so many rows, and their products with each other, take.
 pub(super) fn held_bytes(rows: u64, features: usize) -> u64 {
     8u64.saturating_mul(rows)
@@ -71,6 +73,9 @@ pub(super) fn choose(
     (lambdas, intercept): (&[f64], bool),
     run: &Run,
 ) -> Result<LinearModel> {
+    if source.targets() == 0 {
+        return Err(Error::missing(NO_TARGETS).help(Remedy::NameTargets));
+    }
     let start = Instant::now();
     let held = hold(map.as_ref(), source, targets, run)?;
     let held = held.ok_or_else(|| Error::shape("there are more rows than were surveyed"))?;
@@ -79,6 +84,9 @@ pub(super) fn choose(
     let start = Instant::now();
     let held = held.merged();
     let weights_n = held.weights();
+    if weights_n.is_empty() {
+        return Err(Error::data("weights", "all rows have weight 0"));
+    }
     let variances_t = held.variances();
     let relative = |errors_t: &Array1<f64>| ridge::relative(errors_t, &variances_t);
     let usual = lambda::place_of_usual(lambdas);
@@ -113,7 +121,7 @@ pub(super) fn fit(
     run: &Run,
 ) -> Result<LinearModel> {
     if source.targets() == 0 {
-        return Err(Error::missing("the data has no targets to fit").help(Remedy::NameTargets));
+        return Err(Error::missing(NO_TARGETS).help(Remedy::NameTargets));
     }
     let start = Instant::now();
     let held = hold(map.as_ref(), source, &targets, run)?;

@@ -221,9 +221,15 @@ fn rows_that_are_kept_count() {
         .fails(&["what is kept of the rows 24.0 MB", "more --memory"]);
     // 2,000 rows of 600 numbers, twice.
     let median = "fit wide.npy --targets t.npy --task regression --features 8 --gamma median";
+    let median = &format!("{median} --lambda 1e-6");
     keeps_to(here.path(), &[(median, 56)]);
     bochner(here.path(), &format!("{median} -q --memory 24M"), &[])
         .fails(&["what is kept of the rows 19.2 MB", "more --memory"]);
+    // And 2,500 rows of 600 numbers, their columns and a target, to choose a penalty by.
+    let choosing = median.replace(" --lambda 1e-6", "");
+    keeps_to(here.path(), &[(&choosing, 84)]);
+    bochner(here.path(), &format!("{choosing} -q --memory 24M"), &[])
+        .fails(&["what is kept of the rows 37.9 MB", "more --memory"]);
 }
 
 /// Bins, and the matrix that solves for them, which is no larger than what is there for it.

@@ -4,6 +4,7 @@ use super::{RidgeOptions, Solver, choice};
 use crate::{
     Error, Result,
     data::{Keeping, KeptRows},
+    error::Remedy,
     features::{FeatureMap, require_dense},
     models::{FitSums, Known, LinearModel, Summed, Sums},
     normal::NormalEquations,
@@ -125,6 +126,10 @@ impl FitSums for RidgeOptions {
                 "sums alone give ridge regression of one penalty, or of the best by some rows that \
                  are kept, by a Cholesky factor; give one penalty or none, and no other solver",
             ));
+        }
+        if data.targets.outputs() == 0 {
+            let problem = Error::missing("the data has no targets to fit");
+            return Err(problem.help(Remedy::NameTargets));
         }
         require_dense(map)?;
         let Summed {

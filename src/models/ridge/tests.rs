@@ -1,11 +1,13 @@
 //! Ridge regression through its options.
 
 use crate::{
-    data::MemorySource,
-    features::featurize,
-    models::{HeldOut, Lambda, LinearModel, Model, Solver},
-    normal::NormalEquations,
+    Run,
+    data::{Chunk, ChunkSource, MemorySource, Survey},
+    features::{Affine, featurize},
+    models::{Fit, FitData, HeldOut, Lambda, LinearModel, Model, RidgeOptions, Solver},
+    normal::{NormalEquations, Targets},
     prelude::*,
+    seed::Seed,
     solve::{Cholesky, Coefficients, Intercept},
 };
 use ndarray::{Array1, Array2, Axis, concatenate, s};
@@ -251,4 +253,66 @@ fn weights_choose_as_repeated_rows_do() {
             );
         }
     }
+}
+
+/// Rows that count for nothing, and no targets, are errors in one line by every way of choosing.
+#[test]
+fn nothing_to_choose_by_is_an_error() {
+    let x = Array2::from_shape_fn((90, 1), |(i, _)| i as f64 / 10.0);
+    let (y, none) = (x.column(0).mapv(f64::sin), Array1::<f64>::zeros(90));
+    for features in [60, 300] {
+        let ridge = Ridge::on(Fourier::new(Gaussian).features(features)).device(&Device::cpu());
+        let message = ridge.fit((&x, &y, &none)).expect_err("weights").to_string();
+        assert!(message.contains("weight 0"), "{message}");
+        let mut rows = MemorySource::new(&x, None).expect("rows");
+        let survey = Survey::of(&mut rows, 0, 0).expect("a survey");
+        let map = Fourier::new(Gaussian).features(features);
+        let map = map.build(Affine::identity(1)).expect("builds");
+        let run = Run::on(&Device::cpu());
+        let data = FitData {
+            source: &mut rows,
+            targets: Targets::none(),
+            survey: &survey,
+            kernel: None,
+            start: None,
+            seed: Seed(0),
+            run: &run,
+        };
+        let fitted = RidgeOptions::default().fit(Box::new(map), data);
+        let message = fitted.expect_err("no targets").to_string();
+        assert!(message.contains("no targets"), "{message}");
+    }
+}
+
+/// Rows that nobody may read.
+struct Unreadable;
+
+impl ChunkSource for Unreadable {
+    fn columns(&self) -> usize {
+        1
+    }
+    fn targets(&self) -> usize {
+        1
+    }
+    fn rows(&self) -> Option<usize> {
+        None
+    }
+    fn next_chunk(&mut self, _: usize) -> Result<Option<Chunk>> {
+        panic!("a row is read")
+    }
+    fn rewind(&mut self) -> Result<()> {
+        panic!("rows are to be read")
+    }
+}
+
+/// A learner that begins nowhere says so before it reads a row.
+#[test]
+fn a_warm_start_is_refused_before_rows_are_read() {
+    let x = Array2::from_shape_fn((90, 1), |(i, _)| i as f64 / 10.0);
+    let mut rows = MemorySource::new(&x, Some(x.mapv(f64::sin))).expect("rows");
+    let ridge = Ridge::on(Fourier::new(Gaussian).features(20)).device(&Device::cpu());
+    let model = ridge.fit(&mut rows).expect("fits");
+    let refused = ridge.fit_from(&model, &mut Unreadable);
+    let message = refused.expect_err("begins nowhere").to_string();
+    assert!(message.contains("does not go on"), "{message}");
 }
