@@ -406,6 +406,7 @@ impl ChunkSource for Keeping<'_> {
 }
 
 #[cfg(test)]
+#[expect(clippy::single_range_in_vec_init, reason = "the rows of one part")]
 mod tests {
     use super::*;
     use crate::data::MemorySource;

@@ -1,6 +1,9 @@
 //! Ridge regression in its dual: for fewer rows than features, which then lie in memory.
 
-use super::{Coefficients, FeatureProducts, LeftOut, descend, left_out::LEAST};
+use super::{
+    Coefficients, FeatureProducts, LeftOut, descend,
+    left_out::{Found, LEAST},
+};
 use crate::{
     Error, Result,
     device::CpuDevice,
@@ -15,7 +18,6 @@ use faer::{
     },
 };
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
-use std::collections::BTreeMap;
 
 /// Ridge regression from all rows at once: `beta = Z'(Z Z' + lambda n I)^-1 y`, which equals
 /// `(Z'Z + lambda n I)^-1 Z'y` (Saunders, Gammerman & Vovk 1998), lambda PER SAMPLE as in
@@ -97,8 +99,8 @@ impl Dual {
         intercept: bool,
         (z_nd, y_nt): (Array2<f64>, Array2<f64>),
         weights_n: ArrayView1<'_, f64>,
-        (lambdas, start, relative): (&[f64], usize, &dyn Fn(&Array1<f64>) -> f64),
-    ) -> Result<(usize, BTreeMap<usize, (f64, LeftOut)>)> {
+        (lambdas, start, relative): (&[f64], usize, Relative<'_>),
+    ) -> Result<(usize, Found<LeftOut>)> {
         let rows = Centred::of(z_nd, y_nt, weights_n, intercept);
         let gram = rows.products()?;
         let free = if intercept { 1.0 / rows.n } else { 0.0 };
@@ -134,6 +136,9 @@ impl Dual {
         Ok((best, found))
     }
 }
+
+/// One number of the errors of all targets.
+type Relative<'a> = &'a dyn Fn(&Array1<f64>) -> f64;
 
 /// Features and targets of all rows, centred if the intercept is free, times the roots of their
 /// weights.

@@ -145,6 +145,9 @@ fn widened(z_md: ArrayView2<'_, f32>, intercept: Intercept) -> Array2<f64> {
     z_mp
 }
 
+/// What a walk found at each place where it looked, with its error.
+pub(crate) type Found<T> = BTreeMap<usize, (f64, T)>;
+
 /// Walks down a curve of errors from `start`, by two places at a time and then by one, to a place
 /// whose neighbours are no better. `at` gives what is found at a place and its error, `None` where
 /// a penalty is too small to solve with. Of equal errors the last place, the largest penalty, wins.
@@ -155,10 +158,10 @@ pub(crate) fn descend<T>(
     places: usize,
     start: usize,
     mut at: impl FnMut(usize) -> Result<Option<(f64, T)>>,
-) -> Result<(Option<usize>, BTreeMap<usize, (f64, T)>)> {
+) -> Result<(Option<usize>, Found<T>)> {
     let mut found = BTreeMap::new();
     let mut seen = vec![false; places];
-    let mut look = |place: usize, found: &mut BTreeMap<usize, (f64, T)>| -> Result<f64> {
+    let mut look = |place: usize, found: &mut Found<T>| -> Result<f64> {
         if !seen[place] {
             seen[place] = true;
             if let Some(new) = at(place)? {

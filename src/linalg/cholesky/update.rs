@@ -165,6 +165,9 @@ impl Subtract<'_> {
     }
 }
 
+/// One part of a slab among all.
+type Part<'a> = (&'a [f64], usize);
+
 /// A tile of sums in registers.
 struct Sums<S: Simd, const ROWS: usize, const VECTORS: usize>([[S::f64s; VECTORS]; ROWS]);
 
@@ -174,7 +177,7 @@ impl<S: Simd, const ROWS: usize, const VECTORS: usize> Sums<S, ROWS, VECTORS> {
     #[inline(always)]
     fn of<'c, const TILES: usize, const GROUPS: usize>(
         simd: S,
-        ((a, t), (b, group)): ((&[f64], usize), (&[f64], usize)),
+        ((a, t), (b, group)): (Part<'_>, Part<'_>),
         share: &[f64],
         places: impl Fn(usize) -> &'c [f64],
     ) -> Self {

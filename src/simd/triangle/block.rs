@@ -111,6 +111,9 @@ impl<'a, F: Fn(usize) -> &'a [f32]> Block<'_, F> {
     }
 }
 
+/// One part of a slab among all.
+type Part<'a> = (&'a [f32], usize);
+
 /// `c = a' b`, or plus `c`, for one band of the slab `a` and one group of vectors of the slab `b`.
 #[inline(always)]
 fn multiply<
@@ -121,7 +124,7 @@ fn multiply<
     const GROUPS: usize,
 >(
     simd: S,
-    ((a, band), (b, group)): ((&[f32], usize), (&[f32], usize)),
+    ((a, band), (b, group)): (Part<'_>, Part<'_>),
     c: &mut [f32],
     add: bool,
     next: &[f32],
