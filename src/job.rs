@@ -12,13 +12,16 @@
 //! | [`Job::choose`] | what a search chooses, if one is asked for |
 //! | [`Job::draw`] | the map |
 //! | [`Job::learn`] | the learner, with probabilities and class weights |
+//! | [`Job::kept_back`] | which rows the fit does not see, for intervals |
 //! | [`Job::grow_leaves`] | in the place of the three above: a tree with a model in each leaf |
 
 mod choose;
 mod meaning;
 mod preparation;
 mod rules;
+mod words;
 
+pub use crate::settings::Settings;
 pub use choose::Chosen;
 pub use meaning::Meaning;
 pub use preparation::{DrawnMap, Preparation, Scales};
@@ -26,7 +29,7 @@ pub use rules::{Choice, Refused, check_weights};
 
 use crate::{
     Error, Result, Run, Step,
-    data::{ChunkSource, Survey},
+    data::{ChunkSource, Part, Split, Survey},
     features::{self, Bandwidth, FeatureMap, MapBuilder, ScaledKernel},
     models::{
         ClassWeights, Fit, FitData, Found, Leaves, LinearModel, Search, Trial, WithClassWeights,
@@ -223,6 +226,7 @@ impl Job<&dyn Fit> {
             weights => WithClassWeights(fit, weights).fit(map, data)?,
         };
         model.name_columns(source);
+        self.keep(&mut model, source.is_weighted());
         Ok(model)
     }
 
@@ -235,6 +239,7 @@ impl Job<&dyn Fit> {
         let data = self.search_data(rows.again(), &options)?;
         let mut model = Leaves { rows: most, search }.fit(&self.preparation.map, data)?;
         model.name_columns(rows.source);
+        self.keep(&mut model, rows.source.is_weighted());
         Ok(model)
     }
 
@@ -298,6 +303,33 @@ impl Job<&dyn Fit> {
         hear: Hear<'_>,
     ) -> Result<Fitted> {
         self.check(source.is_weighted())?;
+        let Some((share, seed)) = self.kept_back() else {
+            return self.fit_all(source, meaning, run, hear);
+        };
+        let mut rows = Split::new(&mut *source, Part::Train, share, seed)?;
+        let mut fitted = self.fit_all(&mut rows, meaning, run, hear)?;
+        source.rewind()?;
+        let mut kept_back = Split::new(source, Part::Test, share, seed)?;
+        fitted.model.calibrate(&mut kept_back, run.silent())?;
+        Ok(fitted)
+    }
+
+    /// The share of the rows that is kept back from the fit for intervals, if there is one, and the
+    /// seed of the [`Split`] that draws it: the next one, for the first may have drawn rows that
+    /// are held out for a score.
+    pub fn kept_back(&self) -> Option<(f64, u64)> {
+        let seed = self.preparation.seed().0.wrapping_add(1);
+        self.calibrate.map(|share| (share, seed))
+    }
+
+    /// All stages but calibration, on all rows.
+    fn fit_all(
+        &self,
+        source: &mut dyn ChunkSource,
+        meaning: Meaning,
+        run: &Run,
+        hear: Hear<'_>,
+    ) -> Result<Fitted> {
         let survey = self.survey(source, run)?;
         let scales = self.scales(&survey)?;
         let targets = meaning.targets(&survey, source.schema())?;

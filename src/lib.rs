@@ -74,6 +74,7 @@ mod progress;
 pub mod registry;
 pub mod sampling;
 pub mod seed;
+mod settings;
 pub(crate) mod simd;
 pub mod solve;
 mod special;

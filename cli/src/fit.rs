@@ -23,6 +23,7 @@ use crate::{
     args::{DataArgs, RunArgs, fraction},
     checkpoint::CheckpointArgs,
     interrupt::writing,
+    job::JobArgs,
     map::{BuiltMap, MapArgs},
     outputs::keep_apart,
     report::{Console, Usage},
@@ -85,6 +86,8 @@ pub(crate) struct Args {
     /// class labels
     #[arg(long, value_enum, default_value_t = Task::Auto)]
     task: Task,
+    #[command(flatten)]
+    job: JobArgs,
     #[command(flatten)]
     learner: LearnerArgs,
     #[command(flatten)]

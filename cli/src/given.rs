@@ -1,6 +1,6 @@
 //! What a run was given, in words: to be compared with what another one was given.
 
-use crate::Cli;
+use crate::{Cli, job};
 use bochner::{Error, data::parts};
 use clap::parser::ValueSource;
 use std::{
@@ -28,6 +28,8 @@ const WITHOUT_EFFECT: &[&str] = &[
     "--checkpoint",
     "--shard",
     "--partial",
+    "--job",
+    "--like",
 ];
 
 /// The options of this run that change its results, but for `others`; files are named by what is in
@@ -35,7 +37,7 @@ const WITHOUT_EFFECT: &[&str] = &[
 pub(crate) fn options(others: &[&str]) -> Given {
     let mut given = Given::new();
     let definition = Cli::definition();
-    let Ok(matches) = definition.clone().try_get_matches_from(std::env::args_os()) else {
+    let Ok(matches) = definition.clone().try_get_matches_from(job::words()) else {
         return given;
     };
     let Some((name, matches)) = matches.subcommand() else {

@@ -17,6 +17,7 @@ mod flags;
 mod given;
 mod independence;
 mod interrupt;
+mod job;
 mod kernel_error;
 mod map;
 mod merge;
@@ -102,11 +103,9 @@ impl Cli {
         command.mut_subcommands(|command| command.mut_args(numbers))
     }
 
-    fn parse_arguments() -> Result<Self, clap::Error> {
-        Self::parse_from_words(std::env::args_os())
-    }
-
-    fn parse_from_words(words: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
+    fn parse_from_words(
+        words: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+    ) -> Result<Self, clap::Error> {
         Self::from_arg_matches(&Self::definition().try_get_matches_from(words)?)
     }
 }
@@ -136,7 +135,11 @@ impl Command {
 fn main() -> ExitCode {
     interrupt::listen();
     let panicked = report_panics();
-    let cli = match Cli::parse_arguments() {
+    let words = match job::expand() {
+        Ok(words) => words,
+        Err(error) => return failed(&error),
+    };
+    let cli = match Cli::parse_from_words(words) {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
@@ -151,12 +154,15 @@ fn main() -> ExitCode {
         Ok(Ok(())) if !panicked.load(Ordering::SeqCst) => ExitCode::SUCCESS,
         // A closed pipe is a reader that has seen enough.
         Ok(Err(error)) if report::is_broken_pipe(&error) => ExitCode::SUCCESS,
-        Ok(Err(error)) if !panicked.load(Ordering::SeqCst) => {
-            drivers::to_stderr(&format!("error: {}", report::explain(&error)));
-            ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
-        }
+        Ok(Err(error)) if !panicked.load(Ordering::SeqCst) => failed(&error),
         _ => ExitCode::FAILURE,
     }
+}
+
+/// Says why nothing came of it.
+fn failed(error: &anyhow::Error) -> ExitCode {
+    drivers::to_stderr(&format!("error: {}", report::explain(error)));
+    ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
 }
 
 fn run(command: Command) -> Result<()> {
@@ -243,7 +249,7 @@ fn usage(error: &clap::Error) -> ExitCode {
 /// What to write for a value of `--standardize` that stands apart from it: the option may stand
 /// alone, so the word after it is an argument of its own.
 fn detached() -> Option<String> {
-    let words: Vec<String> = std::env::args().collect();
+    let words: Vec<String> = job::arguments().collect();
     let apart = |pair: &&[String]| {
         pair[0] == "--standardize" && pair[1].parse::<bochner::features::Standardize>().is_ok()
     };

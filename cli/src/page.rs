@@ -22,7 +22,7 @@ const STYLE: &str = concat!(
 
 /// Writes the page of a report.
 pub(crate) fn write(path: &Path, report: &Report) -> Result<()> {
-    let page = page(&words(std::env::args().skip(1)), report);
+    let page = page(&words(crate::job::arguments()), report);
     let mut file = AtomicFile::create(path)?;
     file.write_all(page.as_bytes())
         .map_err(|error| Error::io(path, error))?;

@@ -1,6 +1,6 @@
 //! `bochner show`: what a model file holds.
 
-use crate::report::{OutputArgs, Report, Value, counted, six_digits};
+use crate::report::{OutputArgs, Report, Value, counted, six_digits, to_stdout};
 use anyhow::Result;
 use bochner::{
     Error,
@@ -18,6 +18,9 @@ const NAMED: usize = 8;
 pub(crate) struct Args {
     /// A model that `bochner fit` wrote, or Python or the library
     model: PathBuf,
+    /// Print the job that made it alone, as a file for `bochner fit --job`
+    #[arg(long)]
+    job: bool,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
@@ -26,6 +29,11 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<()> {
     let bytes = std::fs::metadata(&args.model).map_err(|e| Error::io(&args.model, e))?;
     let model = LinearModel::load(&args.model)?;
+    if args.job {
+        let job = model.job.as_ref().map(ToString::to_string);
+        let missing = "keeps no job: it is older than that, or code made it";
+        return to_stdout(&job.ok_or_else(|| Error::data(&args.model, missing))?);
+    }
     let mut report = Report::default();
     report.line("learner", model.learner.as_str());
     report.set("learner", model.learner.as_str());
@@ -40,9 +48,34 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     report.set("rows", model.rows);
     report.line("device", format!("fitted on {}", model.device));
     report.set("device", model.device.as_str());
+    job(&model, &mut report);
     report.line("size", counted(bytes.len(), "byte"));
     report.set("bytes", bytes.len());
     report.print(args.output.json)
+}
+
+/// The job that made it.
+fn job(model: &LinearModel, report: &mut Report) {
+    let Some(job) = &model.job else {
+        report.set("job", Value::Null);
+        return;
+    };
+    let words: Vec<String> = job
+        .iter()
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    report.line("job", words.join(" "));
+    let object = job.iter().map(|(name, value)| {
+        let number = value.parse().ok().and_then(serde_json::Number::from_f64);
+        let value = match (value, value.parse::<u64>(), number) {
+            ("true", ..) => Value::Bool(true),
+            (_, Ok(whole), _) => whole.into(),
+            (_, _, Some(number)) => Value::Number(number),
+            _ => value.into(),
+        };
+        (name.to_owned(), value)
+    });
+    report.set("job", Value::Object(object.collect()));
 }
 
 /// Some of many names.

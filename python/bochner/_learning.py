@@ -96,6 +96,18 @@ def takes(*shared, **own):
 FEW_ROWS, FEW_VALUES = 2000, 1 << 20
 
 
+def _value(word):
+    """A word of a job as Python has it."""
+    if word == "true":
+        return True
+    for kind in (int, float):
+        try:
+            return kind(word)
+        except ValueError:
+            pass
+    return word
+
+
 class Learner(BaseEstimator):
     """From validated arrays to a native model, and back."""
 
@@ -246,6 +258,16 @@ class Learner(BaseEstimator):
     def _current(self):
         """The native model."""
         return self._model
+
+    @property
+    def job_(self):
+        """The job that made the model, a dict by the names that `bochner fit` has for its options.
+
+        What a rule of the data decides, or a default, is not in it. None where nobody knows.
+        """
+        check_is_fitted(self)
+        job = self._current().job
+        return None if job is None else {name: _value(word) for name, word in job}
 
     def save(self, path):
         """Write the model file of the command line, which `load` and `bochner predict` read.

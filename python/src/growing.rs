@@ -11,7 +11,7 @@ use bochner::{
     Error, Result, Run,
     data::Survey,
     features::FeatureMap,
-    job::check_weights,
+    job::{Job, Preparation, Settings, check_weights},
     models::{AnySums, Basis, Fit, FitAnySums, Known, LinearModel, Partial, Summed, Sums},
     solve::Targets,
 };
@@ -99,6 +99,20 @@ impl GrowingState {
     }
 }
 
+/// The job of a learner on a map, in words.
+fn in_words(
+    fit: &dyn Fit,
+    preparation: &Preparation,
+    targets: &Targets,
+    weighted: bool,
+) -> Settings {
+    let job = Job {
+        preparation: preparation.clone(),
+        ..Job::of(fit, preparation.map.clone())
+    };
+    job.settings_of(targets, weighted)
+}
+
 #[pymethods]
 impl GrowingState {
     /// The sums of the first rows, of the learner of this name, on the map that `options` describe.
@@ -139,6 +153,12 @@ impl GrowingState {
                 class_names: names,
                 column_names: columns,
                 seed: preparation.seed(),
+                job: Some(in_words(
+                    fit.as_ref(),
+                    &preparation,
+                    &targets,
+                    source.is_weighted(),
+                )),
                 ..Basis::new(Arc::from(drawn.map), targets)
             };
             let rows = (given, y, weights);
@@ -181,12 +201,14 @@ impl GrowingState {
             };
             let mut source = rows(true);
             let drawn = preparation.draw_of(&survey, &mut source, fit.bandwidth(), &run)?;
+            let targets = targets_of(classes, &survey);
             let basis = Basis {
                 kernel: drawn.kernel,
                 class_names: names,
                 column_names: columns,
                 seed: preparation.seed(),
-                ..Basis::new(Arc::from(drawn.map), targets_of(classes, &survey))
+                job: Some(in_words(fit.as_ref(), &preparation, &targets, false)),
+                ..Basis::new(Arc::from(drawn.map), targets)
             };
             let mut none = rows(false);
             let sums = of_sums(fit.as_ref())?.sum_any(
@@ -287,6 +309,7 @@ impl GrowingState {
             of_sums(fit.as_ref())?.model_of(map, sums, known)
         })?;
         Ok(Model::of(LinearModel {
+            job: basis.job_of(fit.as_ref()),
             class_names: basis.class_names,
             column_names: basis.column_names,
             ..model

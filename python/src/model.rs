@@ -271,6 +271,14 @@ impl Model {
         &self.model.learner
     }
 
+    /// The job that made it, names and values in words, if it is known.
+    #[getter]
+    fn job(&self) -> Option<Vec<(String, String)>> {
+        let job = self.model.job.as_ref()?;
+        let words = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+        Some(job.iter().map(words).collect())
+    }
+
     /// The penalty per sample that the fit used.
     #[getter]
     fn penalty(&self) -> f64 {

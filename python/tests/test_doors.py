@@ -1,5 +1,6 @@
 """The same job through Python and through the command line gives the same file, byte for byte."""
 
+import json
 import os
 import subprocess
 
@@ -60,3 +61,13 @@ def test_the_command_line_writes_the_same_file(estimator, options, target, table
     assert run.returncode == 0, run.stderr
     ours, theirs = ((tmp_path / f"{door}.model").read_bytes() for door in ("python", "cli"))
     assert ours == theirs
+    job = estimator.job_
+    said = subprocess.run(
+        [PROGRAM, "show", str(tmp_path / "cli.model"), "--json"], capture_output=True, text=True
+    )
+    assert job == json.loads(said.stdout)["job"]
+    again = f"{PROGRAM} fit {table} --like {tmp_path / 'python.model'} --device cpu -q"
+    again = [*again.split(), "-o", str(tmp_path / "again.model")]
+    run = subprocess.run(again, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert ours == (tmp_path / "again.model").read_bytes()

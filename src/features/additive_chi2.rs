@@ -8,6 +8,7 @@ use crate::{
         additive_chi2::{Samples, additive_chi2, additive_chi2_to},
         product::product,
     },
+    settings::Settings,
     store::Store,
     text::counted,
 };
@@ -127,6 +128,15 @@ fn best_interval(count: usize) -> f64 {
 }
 
 impl MapBuilder for AdditiveChi2Features {
+    fn settings(&self) -> Settings {
+        let settings = Settings::of_map(NAME).text("kernel", kernels::AdditiveChi2.spec());
+        let settings = match self.size {
+            Size::Features(features) => settings.text("features", features),
+            Size::Samples(samples) => settings.text("samples", samples),
+        };
+        settings.maybe("sample-interval", self.interval)
+    }
+
     fn kernel(&self) -> Option<Arc<dyn Kernel>> {
         Some(Arc::new(kernels::AdditiveChi2))
     }

@@ -7,6 +7,7 @@ use crate::{
     ops::{Nonlinearity, projection::DenseMap},
     sampling::{Sampling, round_to_11_bits},
     seed::{Seed, Stream},
+    settings::Settings,
 };
 use ndarray::{Array2, ArrayView1, s};
 use std::sync::Arc;
@@ -153,6 +154,18 @@ impl ArcCosine {
 }
 
 impl MapBuilder for ArcCosine {
+    fn settings(&self) -> Settings {
+        let kernel = self.kernel();
+        Settings::of_map(NAME)
+            .text(
+                "kernel",
+                kernel.map_or("arc-cosine".into(), |kernel| kernel.spec()),
+            )
+            .text("features", self.features)
+            .text("sampling", self.sampling)
+            .text("seed", self.seed.0)
+    }
+
     fn kernel(&self) -> Option<Arc<dyn kernels::Kernel>> {
         // An order that is none is an error of `build`.
         let kernel = self.own_kernel().ok()?;

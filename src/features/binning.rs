@@ -24,6 +24,7 @@ use crate::{
     parallel,
     progress::Step,
     seed::{Seed, Stream},
+    settings::Settings,
     store::Store,
     text::{counted, human_bytes},
 };
@@ -178,6 +179,13 @@ impl Binning {
 }
 
 impl MapBuilder for Binning {
+    fn settings(&self) -> Settings {
+        Settings::of_map(NAME)
+            .text("kernel", self.kernel.spec())
+            .text("features", self.grids)
+            .text("seed", self.seed.0)
+    }
+
     fn kernel(&self) -> Option<Arc<dyn Kernel>> {
         Some(self.kernel.clone())
     }

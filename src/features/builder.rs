@@ -9,6 +9,7 @@ use crate::{
     kernels::{Domain, Kernel},
     sampling::Sampling,
     seed::Seed,
+    settings::Settings,
 };
 use std::{fmt::Debug, sync::Arc};
 
@@ -25,6 +26,12 @@ use std::{fmt::Debug, sync::Arc};
 /// # Ok::<(), bochner::Error>(())
 /// ```
 pub trait MapBuilder: Debug + Send + Sync {
+    /// Its name and its options in words, as `bochner fit` has them; `custom` for a map that only
+    /// code can give.
+    fn settings(&self) -> Settings {
+        Settings::of_map("custom")
+    }
+
     /// The kernel that bandwidths are meant for; `None` for maps that are not made from one.
     fn kernel(&self) -> Option<Arc<dyn Kernel>>;
 
@@ -97,6 +104,9 @@ pub(crate) fn part_seed(seed: Seed, i: usize) -> Seed {
 macro_rules! forward {
     ($($pointer:ty),*) => {$(
         impl<M: MapBuilder + ?Sized> MapBuilder for $pointer {
+            fn settings(&self) -> Settings {
+                (**self).settings()
+            }
             fn kernel(&self) -> Option<Arc<dyn Kernel>> {
                 (**self).kernel()
             }
@@ -137,6 +147,9 @@ forward!(Box<M>, Arc<M>);
 macro_rules! drawn {
     ($($map:ty),*) => {$(
         impl MapBuilder for $map {
+            fn settings(&self) -> Settings {
+                self.in_words()
+            }
             fn kernel(&self) -> Option<Arc<dyn Kernel>> {
                 Some(self.kernel.clone())
             }

@@ -12,6 +12,7 @@ use crate::{
     kernels::Kernel,
     ops::structured::Mixing,
     seed::{Seed, Stream},
+    settings::Settings,
 };
 use ndarray::Array2;
 use std::sync::Arc;
@@ -132,6 +133,17 @@ impl Fastfood {
             |_, _| mixing,
             |measure, n, block, draws| Some(measure.radius(n, draws)? / norms[block]),
         )
+    }
+}
+
+impl Fastfood {
+    /// Its options in words.
+    fn in_words(&self) -> Settings {
+        Settings::of_map(NAME)
+            .text("kernel", self.kernel.spec())
+            .text("features", self.features)
+            .text("form", self.form)
+            .text("seed", self.seed.0)
     }
 }
 

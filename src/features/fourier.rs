@@ -13,6 +13,7 @@ use crate::{
     ops::{Nonlinearity, projection::DenseMap},
     sampling::{Frequencies, Sampling, round_to_11_bits},
     seed::{Seed, Stream},
+    settings::Settings,
     text::counted,
 };
 use std::{f64::consts::TAU, fmt, str::FromStr, sync::Arc};
@@ -254,6 +255,27 @@ impl Fourier {
             input: input.times(1.0 / TAU),
             dense,
         })
+    }
+}
+
+impl Fourier {
+    /// Its options in words.
+    fn in_words(&self) -> Settings {
+        if self.given.is_some() {
+            return Settings::of_map("custom");
+        }
+        let settings = Settings::of_map(NAME)
+            .text("kernel", self.kernel.spec())
+            .text("features", self.features)
+            .text("form", self.form);
+        let settings = match &self.leverage {
+            None => settings.text("sampling", self.sampling),
+            Some(leverage) => settings
+                .text("sampling", "leverage")
+                .number("leverage-lambda", leverage.lambda)
+                .text("leverage-pool", leverage.pool),
+        };
+        settings.text("seed", self.seed.0)
     }
 }
 

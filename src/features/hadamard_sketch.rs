@@ -11,6 +11,7 @@ use crate::{
     kernels::{Kernel, Polynomial},
     ops::projection::DenseMap,
     seed::{Draws, Seed, Stream},
+    settings::Settings,
     store::Store,
     text::counted,
 };
@@ -218,6 +219,16 @@ impl Turns {
 }
 
 impl MapBuilder for HadamardSketch {
+    fn settings(&self) -> Settings {
+        match (&self.given, self.kernel()) {
+            (None, Some(kernel)) => Settings::of_map(NAME)
+                .text("kernel", kernel.spec())
+                .text("features", self.features)
+                .text("seed", self.seed.0),
+            _ => Settings::of_map("custom"),
+        }
+    }
+
     fn kernel(&self) -> Option<Arc<dyn Kernel>> {
         // A degree that is none is an error of `build`.
         let kernel = Polynomial::new(self.degree, self.constant).ok()?;

@@ -8,6 +8,7 @@ use crate::{
         place::{Place, Spot},
         product::product,
     },
+    settings::Settings,
     store::Store,
     text::counted,
 };
@@ -49,6 +50,10 @@ impl Identity {
 }
 
 impl MapBuilder for Identity {
+    fn settings(&self) -> Settings {
+        Settings::of_map(NAME)
+    }
+
     fn kernel(&self) -> Option<Arc<dyn Kernel>> {
         Some(Arc::new(Linear))
     }

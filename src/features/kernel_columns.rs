@@ -9,6 +9,7 @@ use crate::{
     linalg::entries,
     ops::kernel_block::{KernelBlock, Level},
     seed::Seed,
+    settings::Settings,
     store::Store,
     text::counted,
 };
@@ -97,6 +98,17 @@ impl KernelColumns {
 }
 
 impl MapBuilder for KernelColumns {
+    fn settings(&self) -> Settings {
+        let settings = Settings::default().text("kernel", self.kernel.spec());
+        let settings = match self.landmarks {
+            0 => settings,
+            landmarks => settings
+                .text("landmarks", landmarks)
+                .text("landmarks-choice", &self.choice),
+        };
+        settings.text("seed", self.seed.0)
+    }
+
     fn kernel(&self) -> Option<Arc<dyn Kernel>> {
         Some(self.kernel.clone())
     }

@@ -18,6 +18,7 @@ use crate::{
         product::product,
     },
     seed::Seed,
+    settings::Settings,
     store::Store,
     text::counted,
 };
@@ -175,6 +176,18 @@ impl Nystrom {
 }
 
 impl MapBuilder for Nystrom {
+    fn settings(&self) -> Settings {
+        let settings = Settings::of_map(NAME)
+            .text("kernel", self.kernel.spec())
+            .text("features", self.features)
+            .text("landmarks-choice", &self.landmarks);
+        let settings = match self.rank {
+            Some(rank) => settings.text("rank", rank),
+            None => settings,
+        };
+        settings.text("seed", self.seed.0)
+    }
+
     fn kernel(&self) -> Option<Arc<dyn Kernel>> {
         Some(self.kernel.clone())
     }

@@ -10,6 +10,7 @@ use crate::{
     error::Remedy,
     kernels::{Kernel, Linear},
     ops::product::product,
+    settings::Settings,
     store::Store,
     text::counted,
 };
@@ -167,6 +168,14 @@ impl Precomputed {
 }
 
 impl MapBuilder for Precomputed {
+    fn settings(&self) -> Settings {
+        let settings = Settings::of_map(NAME);
+        match self.rank {
+            Some(rank) => settings.text("rank", rank),
+            None => settings,
+        }
+    }
+
     fn kernel(&self) -> Option<Arc<dyn Kernel>> {
         Some(Arc::new(Linear))
     }

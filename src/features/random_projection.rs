@@ -7,6 +7,7 @@ use crate::{
     ops::{Nonlinearity, projection::DenseMap},
     sampling::{Sampling, round_to_11_bits},
     seed::{Seed, Stream},
+    settings::Settings,
 };
 use ndarray::Array2;
 use std::{fmt, str::FromStr, sync::Arc};
@@ -191,6 +192,15 @@ impl RandomProjection {
 }
 
 impl MapBuilder for RandomProjection {
+    fn settings(&self) -> Settings {
+        Settings::of_map(NAME)
+            .text("kernel", Linear.spec())
+            .text("features", self.features)
+            .text("sampling", self.sampling)
+            .text("entries", self.entries)
+            .text("seed", self.seed.0)
+    }
+
     fn kernel(&self) -> Option<Arc<dyn Kernel>> {
         Some(Arc::new(Linear))
     }

@@ -9,6 +9,7 @@ use super::{FeatureMap, MapBuilder, MapData, MapKind, MapSpec};
 use crate::text::counted;
 use crate::{
     Device, Result, device::cache::Cache, kernels::Kernel, sampling::Sampling, seed::Seed,
+    settings::Settings,
 };
 use std::sync::Arc;
 
@@ -189,6 +190,13 @@ impl Auto {
 }
 
 impl MapBuilder for Auto {
+    fn settings(&self) -> Settings {
+        Settings::of_map("auto")
+            .text("kernel", self.0.kernel.spec())
+            .text("features", self.0.features)
+            .text("seed", self.0.seed.0)
+    }
+
     fn kernel(&self) -> Option<Arc<dyn Kernel>> {
         Some(self.0.kernel.clone())
     }

@@ -8,6 +8,7 @@ use crate::{
     ops::projection::DenseMap,
     sampling::{Frequencies, Sampling, round_to_11_bits},
     seed::Seed,
+    settings::Settings,
 };
 use std::{f64::consts::TAU, sync::Arc};
 
@@ -141,6 +142,18 @@ impl SkewedChi2 {
 }
 
 impl MapBuilder for SkewedChi2 {
+    fn settings(&self) -> Settings {
+        match (&self.given, self.kernel()) {
+            (None, Some(kernel)) => Settings::of_map(NAME)
+                .text("kernel", kernel.spec())
+                .text("features", self.features)
+                .text("form", self.form)
+                .text("sampling", self.sampling)
+                .text("seed", self.seed.0),
+            _ => Settings::of_map("custom"),
+        }
+    }
+
     fn kernel(&self) -> Option<Arc<dyn Kernel>> {
         // A skewedness that is none is an error of `build`.
         let kernel = SkewedChi2Kernel::new(self.skewedness).ok()?;

@@ -5,7 +5,9 @@ use super::{
     Affine, FeatureMap, Form, MapBuilder, MapData, StructuredFeatures, builder::drawn,
     structured::Plan,
 };
-use crate::{Error, Result, kernels::Kernel, ops::structured::Mixing, seed::Seed};
+use crate::{
+    Error, Result, kernels::Kernel, ops::structured::Mixing, seed::Seed, settings::Settings,
+};
 use std::{fmt, str::FromStr, sync::Arc};
 
 pub(super) const NAME: &str = "sorf";
@@ -151,6 +153,18 @@ impl Sorf {
                 Some(norm / (n * n.sqrt()))
             },
         )
+    }
+}
+
+impl Sorf {
+    /// Its options in words.
+    fn in_words(&self) -> Settings {
+        Settings::of_map(NAME)
+            .text("kernel", self.kernel.spec())
+            .text("features", self.features)
+            .text("form", self.form)
+            .text("sorf-radii", self.radii)
+            .text("seed", self.seed.0)
     }
 }
 

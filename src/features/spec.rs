@@ -3,6 +3,7 @@
 
 mod choice;
 mod drawn;
+mod words;
 
 pub use choice::{MapChoice, MapKind, MapPart};
 
@@ -15,6 +16,7 @@ use crate::{
     kernels::Kernel,
     sampling::{Sampling, Sobol},
     seed::Seed,
+    settings::Settings,
     text::counted,
 };
 use std::sync::Arc;
@@ -212,6 +214,10 @@ impl MapSpec {
 }
 
 impl MapBuilder for MapSpec {
+    fn settings(&self) -> Settings {
+        self.in_words()
+    }
+
     fn kernel(&self) -> Option<Arc<dyn Kernel>> {
         Some(self.kernel.clone())
     }

@@ -10,6 +10,7 @@ use crate::{
     kernels::{Kernel, Polynomial},
     ops::projection::DenseMap,
     seed::{Seed, Stream},
+    settings::Settings,
     store::Store,
     text::counted,
 };
@@ -154,6 +155,16 @@ impl Hashes {
 }
 
 impl MapBuilder for TensorSketch {
+    fn settings(&self) -> Settings {
+        match (&self.given, self.kernel()) {
+            (None, Some(kernel)) => Settings::of_map(NAME)
+                .text("kernel", kernel.spec())
+                .text("features", self.features)
+                .text("seed", self.seed.0),
+            _ => Settings::of_map("custom"),
+        }
+    }
+
     fn kernel(&self) -> Option<Arc<dyn Kernel>> {
         // A degree that is none is an error of `build`.
         let kernel = Polynomial::new(self.degree, self.constant).ok()?;

@@ -10,8 +10,10 @@ use crate::{
     features::{Bandwidth, FeatureMap},
     flow::{RowNeeds, Run, for_each_chunk},
     normal::Targets,
+    settings::Settings,
 };
 use ndarray::Array1;
+use std::fmt;
 
 /// How much a class counts, for classifiers that weigh their rows.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -23,6 +25,20 @@ pub enum ClassWeights {
     Balanced,
     /// A row counts this much, by the place of its class among all classes in order.
     Of(Vec<f64>),
+}
+
+/// As `fit --class-weights` takes them.
+impl fmt::Display for ClassWeights {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Equal => f.write_str("equal"),
+            Self::Balanced => f.write_str("balanced"),
+            Self::Of(weight_k) => {
+                let all: Vec<_> = weight_k.iter().map(|w| format!("{w:?}")).collect();
+                f.write_str(&all.join(","))
+            }
+        }
+    }
 }
 
 impl ClassWeights {
@@ -136,6 +152,10 @@ impl ChunkSource for Weighing<'_> {
 pub struct WithClassWeights<'a>(pub &'a dyn Fit, pub &'a ClassWeights);
 
 impl Fit for WithClassWeights<'_> {
+    fn settings(&self) -> Settings {
+        self.0.settings().text("class-weights", self.1)
+    }
+
     fn takes_weights(&self) -> bool {
         self.0.takes_weights()
     }

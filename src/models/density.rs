@@ -14,6 +14,7 @@ use crate::{
     Error, Result,
     features::{Bandwidth, FeatureMap, ScaledKernel, Structure},
     flow::Run,
+    settings::Settings,
     solve::Coefficients,
 };
 use ndarray::{Array1, Axis};
@@ -95,6 +96,14 @@ impl FitRows for DensityOptions {
 }
 
 impl Fit for DensityOptions {
+    fn settings(&self) -> Settings {
+        let settings = Settings::of_learner("density").flag("log-density", self.log);
+        match self.multiples.is_empty() {
+            true => settings,
+            false => settings.numbers("multiples", &self.multiples),
+        }
+    }
+
     fn of_sums(&self) -> Option<&dyn FitAnySums> {
         Some(self)
     }

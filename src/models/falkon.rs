@@ -11,6 +11,7 @@ use crate::{
     error::Remedy,
     features::FeatureMap,
     progress::Step,
+    settings::Settings,
     solve::{
         Coefficients, ConjugateGradients, StreamedRows,
         falkon::{Preconditioner, Whitened},
@@ -111,6 +112,14 @@ fn factor_bytes(landmarks: usize) -> u64 {
 }
 
 impl Fit for FalkonOptions {
+    fn settings(&self) -> Settings {
+        Settings::of_learner("falkon")
+            .number("lambda", self.lambda)
+            .flag("no-intercept", !self.intercept)
+            .number("tolerance", self.tolerance)
+            .text("iterations", self.max_iterations)
+    }
+
     /// Targets and the products of an iteration.
     fn row_bytes(&self, outputs: usize) -> usize {
         16 * outputs.max(1)

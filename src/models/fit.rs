@@ -8,6 +8,7 @@ use crate::{
     flow::Run,
     normal::Targets,
     seed::Seed,
+    settings::Settings,
     solve::Coefficients,
 };
 use std::fmt;
@@ -18,6 +19,12 @@ use std::fmt;
 /// Whatever is learnt ends as `z(x)'beta + b` with a meaning, so that one file, one `predict` and
 /// one `evaluate` serve every learner.
 pub trait Fit: fmt::Debug + Send + Sync {
+    /// Its name and its options in words, as `bochner fit` has them; `custom` for a learner of
+    /// one's own, which only code can give.
+    fn settings(&self) -> Settings {
+        Settings::of_learner("custom")
+    }
+
     /// Whether it counts rows by their [weights](crate::data::Chunk::weights). To one that does
     /// not, a source that has some is an error.
     fn takes_weights(&self) -> bool {

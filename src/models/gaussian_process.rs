@@ -14,6 +14,7 @@ use crate::{
     linalg::eigen::EIGEN_BYTES,
     normal::{NormalEquations, Targets},
     seed::Seed,
+    settings::Settings,
     solve::{Evidence, KnownVariances},
 };
 
@@ -163,6 +164,22 @@ impl<T> Learner<GaussianProcessOptions, T> {
 }
 
 impl Fit for GaussianProcessOptions {
+    fn settings(&self) -> Settings {
+        // The square of what is said here is the variance, bit for bit.
+        Settings::of_learner("gaussian-process")
+            .maybe("noise", self.noise.map(f64::sqrt))
+            .maybe("signal", self.signal.map(f64::sqrt))
+            .flag("no-intercept", !self.intercept)
+            .text(
+                "lengthscales",
+                match self.lengthscales {
+                    Lengthscales::Fixed => "fixed",
+                    Lengthscales::One => "one",
+                    Lengthscales::PerColumn => "per-column",
+                },
+            )
+    }
+
     fn square_bytes(&self, _features: usize) -> u32 {
         EIGEN_BYTES
     }

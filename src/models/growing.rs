@@ -139,6 +139,7 @@ impl<L: FitSums, T, P: Predicted> Growing<L, T, P> {
         let map = Box::new(self.basis.map.clone());
         let model = LinearModel {
             class_names: self.basis.class_names.clone(),
+            job: self.basis.job_of(learner),
             ..learner.model(map, self.sums.clone(), known)?
         };
         P::check(&model)?;
@@ -236,6 +237,7 @@ impl<L: FitSums + Clone, T> Learner<L, T> {
         let preparation = &self.job.preparation;
         let (survey, drawn) = preparation.prepare(source, learner.bandwidth(), &run)?;
         let targets = targets(&survey)?;
+        let job = self.job.any().settings_of(&targets, source.is_weighted());
         let data = Summed {
             source,
             targets: &targets,
@@ -252,6 +254,7 @@ impl<L: FitSums + Clone, T> Learner<L, T> {
                 kernel: drawn.kernel,
                 class_names: names,
                 seed: preparation.seed(),
+                job: Some(job),
                 options: options_of(learner),
                 ..Basis::new(map, targets)
             },

@@ -19,6 +19,7 @@ use crate::{
     parallel,
     progress::Step,
     seed::{Draws, Stream},
+    settings::Settings,
     solve::Coefficients,
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis};
@@ -85,6 +86,18 @@ impl FitRows for KernelIcaOptions {
 const ROWS: usize = 1024;
 
 impl Fit for KernelIcaOptions {
+    fn settings(&self) -> Settings {
+        let usual = Self::default();
+        let tolerance = (self.tolerance != usual.tolerance).then_some(self.tolerance);
+        let settings = Settings::of_learner("ica")
+            .text("components", self.components)
+            .maybe("tolerance", tolerance);
+        match self.max_iterations == usual.max_iterations {
+            true => settings,
+            false => settings.text("iterations", self.max_iterations),
+        }
+    }
+
     fn row_bytes(&self, _outputs: usize) -> usize {
         16
     }

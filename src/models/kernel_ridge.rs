@@ -10,6 +10,7 @@ use crate::{
     flow::{RowNeeds, Run, watch_chunks},
     normal::Targets,
     progress::Step,
+    settings::Settings,
     solve::weighted_kernel_ridge,
     text::{counted, human_bytes},
 };
@@ -85,6 +86,12 @@ pub(super) fn columns_of<'m>(
 }
 
 impl Fit for KernelRidgeOptions {
+    fn settings(&self) -> Settings {
+        Settings::of_learner("kernel-ridge")
+            .number("lambda", self.lambda)
+            .flag("no-intercept", !self.intercept)
+    }
+
     fn takes_weights(&self) -> bool {
         true
     }

@@ -19,6 +19,7 @@ use crate::{
     normal::Targets,
     progress::Step,
     seed::{Seed, Stream},
+    settings::Settings,
     solve::Coefficients,
     text::counted,
 };
@@ -228,7 +229,27 @@ pub(super) fn weights(source: &mut dyn ChunkSource, run: &Run) -> Result<Option<
     Ok(Some(weights))
 }
 
+impl KMeansOptions {
+    /// With its options in words; those that `bochner fit` leaves as they are, where they differ.
+    pub(super) fn said(&self, settings: Settings) -> Settings {
+        let usual = Self::default();
+        let tolerance = (self.tolerance != usual.tolerance).then_some(self.tolerance);
+        let settings = settings
+            .text("clusters", self.clusters)
+            .text("starts", self.starts)
+            .maybe("tolerance", tolerance);
+        match self.max_iterations == usual.max_iterations {
+            true => settings,
+            false => settings.text("iterations", self.max_iterations),
+        }
+    }
+}
+
 impl Fit for KMeansOptions {
+    fn settings(&self) -> Settings {
+        self.said(Settings::of_learner("kmeans"))
+    }
+
     fn takes_weights(&self) -> bool {
         true
     }

@@ -11,6 +11,7 @@ use crate::{
     flow::Run,
     linalg::eigen::EIGEN_BYTES,
     normal::{NormalEquations, Targets},
+    settings::Settings,
     solve::{FoldSums, Intercept, LambdaPath, LeftOut},
     store::Store,
 };
@@ -65,6 +66,23 @@ impl Lambda {
                 .map(|i| 10_f64.powf(f64::from(i) / 2.0))
                 .collect(),
             by,
+        }
+    }
+
+    /// With what `fit --lambda` and its kin would say; nothing of the usual choice.
+    pub(super) fn said(&self, settings: Settings) -> Settings {
+        let (of, by) = match self {
+            Self::Usual => return settings,
+            Self::Fixed(lambda) => return settings.number("lambda", *lambda),
+            Self::Best { of, by } => (of, by),
+        };
+        let settings = match *self == Self::auto(*by) {
+            true => settings.text("lambda", "auto"),
+            false => settings.numbers("lambda", of),
+        };
+        match by {
+            HeldOut::Folds(folds) => settings.text("lambda-by", "kfold").text("folds", folds),
+            _ => settings,
         }
     }
 

@@ -8,6 +8,7 @@ use crate::{
     Error, Result,
     features::{FeatureMap, require_dense},
     normal::{NormalEquations, SUM_BYTES},
+    settings::Settings,
     solve::{
         Quadratic, Separable,
         metric::{Covariance, Point},
@@ -111,6 +112,15 @@ impl LassoOptions {
 }
 
 impl Fit for LassoOptions {
+    fn settings(&self) -> Settings {
+        Settings::of_learner("lasso")
+            .number("l1", self.l1)
+            .number("lambda", self.lambda)
+            .flag("no-intercept", !self.intercept)
+            .number("tolerance", self.tolerance)
+            .text("iterations", self.max_sweeps)
+    }
+
     fn square_bytes(&self, _features: usize) -> u32 {
         SUM_BYTES
     }

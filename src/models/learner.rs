@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     Device, Result, Run,
-    data::{ChunkSource, MemorySource, Part, Split, ToRows},
+    data::{ChunkSource, MemorySource, ToRows},
     features::{Bandwidth, MapBuilder, Standardize},
     flow::RunSettings,
     job::{Job, Meaning, Preparation},
@@ -131,19 +131,7 @@ impl<L: Fit> Learner<L, Numbers> {
     /// cannot be drawn, and as the learner's own [`Fit::fit`] does.
     pub fn fit<D: TrainingData>(&self, data: D) -> Result<Model<D::Predicted>> {
         let mut source = data.into_source()?;
-        let source = source.as_mut();
-        let Some(fraction) = self.job.calibrate else {
-            return Ok(self.linear(source, Meaning::Amounts)?.door());
-        };
-        let seed = self.job.preparation.seed().0;
-        let mut fitted = Split::new(&mut *source, Part::Train, fraction, seed)?;
-        let mut fitted = self.linear(&mut fitted, Meaning::Amounts)?;
-        source.rewind()?;
-        let mut kept_back = Split::new(source, Part::Test, fraction, seed)?;
-        fitted
-            .model
-            .calibrate(&mut kept_back, fitted.run.silent())?;
-        Ok(fitted.door())
+        Ok(self.linear(source.as_mut(), Meaning::Amounts)?.door())
     }
 
     /// Keeps this share of the rows back from the fit, chosen by the seed, and calibrates intervals

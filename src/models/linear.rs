@@ -17,6 +17,7 @@ use crate::{
     features::FeatureMap,
     flow::Run,
     normal::Targets,
+    settings::Settings,
     solve::{ClassSpread, Coefficients, Spread},
 };
 use ndarray::Array2;
@@ -75,6 +76,9 @@ pub struct LinearModel {
     pub rows: u64,
     /// The device that the fit ran on, in one line.
     pub device: String,
+    /// The job that made it, in words, which `bochner fit --like` fits again.
+    /// `None` where nobody said, and of files from before it was kept.
+    pub job: Option<Settings>,
     /// How long the fit took; `None` for a model read from a file, which does not keep it.
     pub times: Option<FitTimes>,
 }
@@ -110,6 +114,7 @@ impl LinearModel {
             lambda: 0.0,
             rows: 0,
             device: device.describe(),
+            job: None,
             times: None,
         }
     }

@@ -10,6 +10,7 @@ use crate::{
     Error, Result,
     features::FeatureMap,
     normal::Targets,
+    settings::Settings,
     solve::{Separable, loss::Logistic, risk::RowLoss},
 };
 
@@ -185,6 +186,18 @@ impl LogisticOptions {
 const CURVED_BYTES: u32 = 44;
 
 impl Fit for LogisticOptions {
+    fn settings(&self) -> Settings {
+        Settings::of_learner("logistic")
+            .number("lambda", self.lambda)
+            .maybe("l1", (self.l1 > 0.0).then_some(self.l1))
+            .maybe("bound", self.bound)
+            .flag("no-intercept", !self.intercept)
+            .text("class-weights", &self.class_weights)
+            .number("tolerance", self.stopping.tolerance)
+            .text("iterations", self.stopping.max_passes)
+            .flag("laplace", self.laplace)
+    }
+
     fn row_bytes(&self, outputs: usize) -> usize {
         loss_bytes(outputs)
     }

@@ -5,7 +5,9 @@ use super::{
     minimise::{AnyLoss, Objective, both_sides},
     returning::{loss_bytes, pair_bytes},
 };
-use crate::{Error, Result, features::FeatureMap, normal::Targets, solve::loss::Outside};
+use crate::{
+    Error, Result, features::FeatureMap, normal::Targets, settings::Settings, solve::loss::Outside,
+};
 
 /// The one-class support vector machine on random features (Schoelkopf et al. 2001): rows like
 /// those that it saw are labelled 1, novel ones -1.
@@ -61,6 +63,13 @@ impl OneClass {
 }
 
 impl Fit for OneClassOptions {
+    fn settings(&self) -> Settings {
+        Settings::of_learner("one-class")
+            .number("nu", self.nu)
+            .number("tolerance", self.stopping.tolerance)
+            .text("iterations", self.stopping.max_passes)
+    }
+
     fn row_bytes(&self, outputs: usize) -> usize {
         loss_bytes(outputs)
     }

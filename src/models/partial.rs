@@ -1,6 +1,6 @@
 //! Sums of some of the rows with what they are sums of: what one process hands to another.
 
-use super::{Sums, linear::read_list, sums};
+use super::{Fit, Sums, linear::read_list, sums};
 use crate::{
     Error, Result,
     data::{ChunkSource, names_tell},
@@ -8,6 +8,7 @@ use crate::{
     kernels,
     normal::Targets,
     seed::Seed,
+    settings::Settings,
     store::Store,
 };
 use std::{collections::BTreeMap, path::Path, sync::Arc};
@@ -18,6 +19,8 @@ const KIND: &str = "partial";
 const VERSION: u32 = 1;
 const VERSION_NAME: &str = "partial_version";
 const OPTIONS: &str = "options";
+/// No part of what has to be alike.
+const JOB: &str = "job";
 const PARTS: &str = "parts";
 
 /// What sums are sums of: a map that is drawn, and what targets mean. Sums on different grounds do
@@ -39,6 +42,8 @@ pub struct Basis {
     pub target_names: Option<Vec<String>>,
     /// The seed of what the learner draws itself.
     pub seed: Seed,
+    /// The job that they are for, in words, which its model keeps.
+    pub job: Option<Settings>,
     /// How the sums were made, by name: all of it has to be equal for sums to merge.
     pub options: BTreeMap<String, String>,
 }
@@ -54,6 +59,7 @@ impl Basis {
             column_names: None,
             target_names: None,
             seed: Seed::default(),
+            job: None,
             options: BTreeMap::new(),
         }
     }
@@ -64,6 +70,12 @@ impl Basis {
         self.column_names =
             telling(of.column_names()).filter(|names| names.len() == self.map.input_dim());
         self.target_names = telling(of.target_names());
+    }
+
+    /// The job of a learner on these sums, which may have other options than the one that began.
+    pub fn job_of(&self, learner: &dyn Fit) -> Option<Settings> {
+        let job = self.job.clone();
+        job.map(|job| job.learning(learner.settings()))
     }
 
     fn store(&self) -> Result<Store> {
@@ -140,6 +152,10 @@ impl Basis {
             column_names: list(columns)?,
             target_names: list(names)?,
             seed: Seed(store.get("seed")?),
+            job: match store.has_property(JOB) {
+                true => Some(Settings::from_json(store.text(JOB)?)?),
+                false => None,
+            },
             options: store.nested(OPTIONS).properties().clone(),
         })
     }
@@ -253,6 +269,9 @@ impl<S: Sums> Partial<S> {
         self.sums.write(&mut own);
         sums::mark::<S>(&mut own);
         store.nest("sums", own);
+        if let Some(job) = &self.basis.job {
+            store.set(JOB, job.to_json());
+        }
         store.set(PARTS, serde_json::json!(self.parts));
         store.set(VERSION_NAME, VERSION);
         Ok(store)

@@ -14,6 +14,7 @@ use crate::{
     linalg::eigen::eigen,
     normal::{NormalEquations, Targets},
     seed::{Seed, Stream},
+    settings::Settings,
     solve::{Coefficients, Evidence, KnownVariances, kernel_ridge},
     text::counted,
 };
@@ -155,6 +156,15 @@ fn draw(
 }
 
 impl Fit for PathwiseOptions {
+    fn settings(&self) -> Settings {
+        Settings::of_learner("pathwise")
+            .text("samples", self.samples)
+            .text("features-of-draws", self.features)
+            .maybe("noise", self.noise.map(f64::sqrt))
+            .maybe("signal", self.signal.map(f64::sqrt))
+            .flag("no-intercept", !self.intercept)
+    }
+
     /// Errors with [`Error::Unsupported`] on a map other than
     /// [`KernelColumns`](crate::features::KernelColumns), on classes, on several targets and on
     /// kernels without a spectral measure; with [`Error::Parameter`] on nothing to draw; with

@@ -21,6 +21,7 @@ use crate::{
     },
     normal::{NormalEquations, Targets},
     parallel,
+    settings::Settings,
     solve::Coefficients,
     store::Store,
     text::counted,
@@ -187,6 +188,24 @@ impl FitRows for KernelPcaOptions {
 }
 
 impl Fit for KernelPcaOptions {
+    fn settings(&self) -> Settings {
+        let settings = Settings::of_learner("pca");
+        let settings = match self.components {
+            Components::Count(count) => settings.text("components", count),
+            Components::Variance(share) => settings.number("explained", share),
+        };
+        match self.solver {
+            PcaSolver::Covariance => settings.text("pca-solver", "covariance"),
+            PcaSolver::Randomized {
+                oversampling,
+                passes,
+            } => settings
+                .text("pca-solver", "randomized")
+                .text("oversampling", oversampling)
+                .text("passes", passes),
+        }
+    }
+
     fn square_bytes(&self, _features: usize) -> u32 {
         match (self.solver, self.components) {
             (PcaSolver::Randomized { .. }, _) => 0,

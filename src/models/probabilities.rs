@@ -15,6 +15,7 @@ use crate::{
     features::{FeatureMap, Structure},
     linalg::entries,
     normal::Targets,
+    settings::Settings,
     solve::ClassSpread,
     store::Store,
 };
@@ -212,6 +213,10 @@ fn platt(scores: ArrayView1<'_, f64>, is: impl Fn(usize) -> bool) -> (f64, f64) 
 pub struct WithProbabilities<'a>(pub &'a dyn Fit);
 
 impl Fit for WithProbabilities<'_> {
+    fn settings(&self) -> Settings {
+        self.0.settings().text("probabilities", true)
+    }
+
     fn takes_weights(&self) -> bool {
         self.0.takes_weights()
     }

@@ -21,6 +21,7 @@ use crate::{
     features::{FeatureMap, require_dense},
     linalg::eigen::EIGEN_BYTES,
     normal::{SUM_BYTES, Targets},
+    settings::Settings,
     solve::Intercept,
 };
 
@@ -234,6 +235,25 @@ impl<T> Learner<RidgeOptions, T> {
 }
 
 impl Fit for RidgeOptions {
+    fn settings(&self) -> Settings {
+        let settings = self.lambda.said(Settings::of_learner("ridge"));
+        let settings = settings
+            .flag("no-intercept", !self.intercept)
+            .flag("penalised-intercept", self.penalised);
+        match self.solver {
+            Solver::Auto => settings.text("solver", "auto"),
+            Solver::Cholesky => settings.text("solver", "cholesky"),
+            Solver::Dual => settings.text("solver", "dual"),
+            Solver::ConjugateGradients {
+                tolerance,
+                max_iterations,
+            } => settings
+                .text("solver", "cg")
+                .number("tolerance", tolerance)
+                .text("iterations", max_iterations),
+        }
+    }
+
     fn of_sums(&self) -> Option<&dyn FitAnySums> {
         Some(self)
     }

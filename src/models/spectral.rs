@@ -20,6 +20,7 @@ use crate::{
     ops::gram::GramAccumulator,
     parallel,
     progress::Step,
+    settings::Settings,
     solve::Coefficients,
     text::counted,
 };
@@ -263,6 +264,10 @@ fn add(sums: &mut GramAccumulator, device: &Device, z_nd: ArrayView2<'_, f32>) -
 }
 
 impl Fit for SpectralEmbeddingOptions {
+    fn settings(&self) -> Settings {
+        Settings::of_learner("spectral").text("components", self.dimensions)
+    }
+
     fn square_bytes(&self, _features: usize) -> u32 {
         LEADING_BYTES
     }
@@ -291,6 +296,11 @@ impl Fit for SpectralEmbeddingOptions {
 }
 
 impl Fit for SpectralClusteringOptions {
+    fn settings(&self) -> Settings {
+        self.kmeans
+            .said(Settings::of_learner("spectral-clustering"))
+    }
+
     fn square_bytes(&self, _features: usize) -> u32 {
         LEADING_BYTES
     }

@@ -9,6 +9,7 @@ use crate::{
     data::{ChunkSource, Part, Split},
     features::FeatureMap,
     normal::{NormalEquations, SUM_BYTES},
+    settings::Settings,
     solve::{Boosting, Greedy, Stagewise},
     store::Store,
 };
@@ -304,7 +305,17 @@ impl Sums for HeldOutSums {
     }
 }
 
+/// With the share that is held out, of which 0 is none.
+fn held_out(settings: Settings, share: f64) -> Settings {
+    settings.maybe("held-out", (share > 0.0).then_some(share))
+}
+
 impl Fit for GreedyOptions {
+    fn settings(&self) -> Settings {
+        let settings = Settings::of_learner("greedy").text("steps", self.steps);
+        held_out(settings, self.held_out).flag("no-intercept", !self.intercept)
+    }
+
     fn square_bytes(&self, _features: usize) -> u32 {
         staged_bytes(self.held_out, 0)
     }
@@ -350,6 +361,15 @@ impl FitSums for GreedyOptions {
 }
 
 impl Fit for BoostingOptions {
+    fn settings(&self) -> Settings {
+        let settings = Settings::of_learner("boosting")
+            .text("steps", self.stages)
+            .text("block", self.block)
+            .number("shrinkage", self.shrinkage)
+            .number("lambda", self.lambda);
+        held_out(settings, self.held_out).flag("no-intercept", !self.intercept)
+    }
+
     fn square_bytes(&self, _features: usize) -> u32 {
         staged_bytes(self.held_out, BLOCK_BYTES)
     }

@@ -10,6 +10,7 @@ use crate::{
     Error, Result,
     features::FeatureMap,
     normal::Targets,
+    settings::Settings,
     solve::{
         OwnLoss, Separable,
         loss::{
@@ -138,6 +139,23 @@ impl Learner<SupportVectorOptions, Labels> {
 }
 
 impl Fit for SupportVectorOptions {
+    fn settings(&self) -> Settings {
+        let loss = match self.loss {
+            MarginLoss::SquaredHinge => "squared-hinge",
+            MarginLoss::Hinge => "hinge",
+            MarginLoss::Own(_) => "custom",
+        };
+        let stopping = self.stopping.unwrap_or(self.loss.stopping());
+        Settings::of_learner("svm")
+            .text("loss", loss)
+            .number("lambda", self.lambda)
+            .maybe("bound", self.bound)
+            .flag("no-intercept", !self.intercept)
+            .text("class-weights", &self.class_weights)
+            .number("tolerance", stopping.tolerance)
+            .text("iterations", stopping.max_passes)
+    }
+
     fn row_bytes(&self, outputs: usize) -> usize {
         loss_bytes(outputs)
     }
@@ -342,6 +360,37 @@ impl ResidualLoss {
 }
 
 impl Fit for ResidualOptions {
+    fn settings(&self) -> Settings {
+        let settings = Settings::of_learner("svr");
+        let settings = match self.loss {
+            None => settings,
+            Some(ResidualLoss::EpsilonInsensitive(width)) => {
+                settings.text("loss", "epsilon").number("epsilon", width)
+            }
+            Some(ResidualLoss::SquaredEpsilonInsensitive(width)) => settings
+                .text("loss", "squared-epsilon")
+                .number("epsilon", width),
+            Some(ResidualLoss::Huber(width)) => {
+                settings.text("loss", "huber").number("epsilon", width)
+            }
+            Some(ResidualLoss::Quantile(of)) => {
+                settings.text("loss", "quantile").number("quantile", of)
+            }
+            Some(ResidualLoss::Own(_)) => settings.text("loss", "custom"),
+        };
+        // Without a loss it is one of this kind, of a width that the targets tell.
+        let usual = ResidualLoss::EpsilonInsensitive(0.0);
+        let stopping = self
+            .stopping
+            .unwrap_or_else(|| self.loss.unwrap_or(usual).stopping());
+        settings
+            .number("lambda", self.lambda)
+            .maybe("bound", self.bound)
+            .flag("no-intercept", !self.intercept)
+            .number("tolerance", stopping.tolerance)
+            .text("iterations", stopping.max_passes)
+    }
+
     fn row_bytes(&self, outputs: usize) -> usize {
         loss_bytes(outputs)
     }

@@ -47,11 +47,12 @@ impl Chosen {
         }
     }
 
-    /// Ridge regression takes what a search found; its penalty is given then if that was tried.
-    pub(super) fn take(&mut self, found: &Found, tries: bool) {
+    /// Ridge regression takes what a search found.
+    pub(super) fn take(&mut self, found: &Found) {
         if let Some(ridge) = &self.ridge {
-            self.fit = Box::new(found.options(ridge));
-            self.lambda_given |= tries;
+            let options = found.options(ridge);
+            self.fit = Box::new(options.clone());
+            self.ridge = Some(options);
         }
     }
 

@@ -7,7 +7,11 @@ use super::{
 use crate::report::{Report, six_digits};
 use bochner::{models::LinearModel, solve::Targets};
 
-pub(super) fn describe(model: &LinearModel, chosen: &Chosen, report: &mut Report) {
+pub(super) fn describe(
+    model: &LinearModel,
+    (chosen, searched): (&Chosen, bool),
+    report: &mut Report,
+) {
     let takes = chosen.takes;
     report.set("learner", &*model.learner);
     report.set("lambda", model.lambda);
@@ -15,6 +19,9 @@ pub(super) fn describe(model: &LinearModel, chosen: &Chosen, report: &mut Report
         lambda::describe(model.lambda, curve, report);
     } else if chosen.leaves_penalty() {
         let text = format!("{}, the usual one", six_digits(model.lambda));
+        report.line("lambda", text);
+    } else if searched {
+        let text = format!("{}, the best on rows held out", six_digits(model.lambda));
         report.line("lambda", text);
     }
     if let Some(found) = &model.lengthscales {

@@ -78,7 +78,7 @@ impl Fitting {
         args.check(&chosen, (dense, searches))?;
         args.settle(&chosen)?;
         args.keep_apart()?;
-        let mut sources = args.sources(chosen.takes, None)?;
+        let mut sources = args.sources(&chosen, None)?;
         check_weights(chosen.fit.as_ref(), sources.train.is_weighted())?;
         args.claim_outputs()?;
         let run = args.run.open(&console)?;
@@ -163,7 +163,7 @@ impl Fitting {
                            became; fit this table in one process, with --checkpoint";
             return Err(Usage(problem.into()).into());
         }
-        let others = self.args.sources(self.chosen.takes, Some(schema))?;
+        let others = self.args.sources(&self.chosen, Some(schema))?;
         let text = format!("{schema}: {} in all", schema.width());
         self.report.line("columns", text);
         (self.sources.kept_back, self.sources.test) = (others.kept_back, others.test);
@@ -210,7 +210,7 @@ impl Fitting {
             let spec = at.spec.clone();
             let rows = at.rows(train, &self.run);
             let found = (args.search).run(&job, &spec, rows, (console, &mut self.report))?;
-            self.chosen.take(&found, args.search.tries(&args.map));
+            self.chosen.take(&found);
             self.found = Some(found);
         } else {
             hint(&at.scales.scaling, &at.scales.lengthscales, console);
@@ -254,7 +254,9 @@ impl Fitting {
 
     fn sum(&mut self, at: &Prepared, built: BuiltMap) -> Result<Option<LinearModel>> {
         let (args, train) = (&self.args, &mut self.sources.train);
-        let how = (&self.chosen, at.targets.clone());
+        let job = args.job(&self.chosen, at.map.clone());
+        let job = job.settings_of(&at.targets, train.is_weighted());
+        let how = (&self.chosen, at.targets.clone(), job);
         let on = (&self.run, &self.console);
         let sum = || args.sum(built, train, &at.survey, how, on);
         let (summing, seconds) = self.console.timed(sum)?;
@@ -278,12 +280,19 @@ impl Fitting {
     /// Says what came of it.
     pub(super) fn describe(&mut self, model: &mut LinearModel, at: &Prepared) {
         let (args, chosen, report) = (&self.args, &self.chosen, &mut self.report);
+        // What the rows have cut is no part of what was asked for.
+        if let Some(job) = model.job.take() {
+            model.job = Some(match args.learner.is_ground_given() {
+                true => job,
+                false => job.without(&["landmarks"]),
+            });
+        }
         if let Some(found) = &self.found {
             found.keep(model);
             let how = (args.output.as_ref(), args.search.tries(&args.map));
             search::describe(found, &at.survey, how, report);
         }
-        describe(model, chosen, report);
+        describe(model, (chosen, self.found.is_some()), report);
         if !matches!(chosen.takes, Takes::Rows(_)) {
             report.set("intercept", args.learner.intercept());
             if chosen.ridge.as_ref().is_some_and(|ridge| ridge.penalised) {

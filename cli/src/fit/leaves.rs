@@ -59,7 +59,7 @@ impl Args {
         report.set("map", model.map.describe());
         report.set("map_name", model.map.name());
         report.set("features", model.map.output_dim());
-        describe(&model, chosen, &mut report);
+        describe(&model, (chosen, false), &mut report);
         if let Some(shares) = &model.leaf_importance {
             importance("leaves", shares, survey, &mut report);
         }

@@ -14,6 +14,7 @@ use bochner::{
     Error, Run,
     data::{MemorySource, Pieces, Survey},
     features::FeatureMap,
+    job::Settings,
     models::{AnySums, Basis, FitAnySums, Known, LinearModel, Partial, Summed, Sums},
     seed::Seed,
     solve::Targets,
@@ -102,7 +103,7 @@ impl Args {
         built: BuiltMap,
         train: &mut Source,
         survey: &Survey,
-        (chosen, targets): (&Chosen, Targets),
+        (chosen, targets, job): (&Chosen, Targets, Settings),
         (run, console): (&Run, &Console),
     ) -> Result<Summing> {
         let problem = || Usage("this learner does not sum rows".into());
@@ -112,6 +113,7 @@ impl Args {
         let mut basis = Basis {
             kernel,
             seed: Seed(self.map.kernel.seed),
+            job: Some(job),
             options: given::options(&["--memory", "--every", "--test-input", "--test-targets"]),
             ..Basis::new(Arc::from(built.drawn.map), targets)
         };
@@ -301,6 +303,7 @@ fn solve(
         class_names: basis.class_names.clone(),
         column_names: basis.column_names.clone(),
         target_names: basis.target_names.clone(),
+        job: basis.job.clone(),
         ..model
     })
 }
@@ -326,7 +329,7 @@ pub(crate) fn of_sums(
     report.line("map", model.map.describe());
     report.set("map", model.map.describe());
     report.set("solver", chosen.solved_by(&model));
-    describe(&model, &chosen, report);
+    describe(&model, (&chosen, false), report);
     Ok(model)
 }
 

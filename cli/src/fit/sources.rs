@@ -1,12 +1,17 @@
 //! Rows to fit, rows kept back, rows that are scored: which of which file.
 
-use super::{Args, chosen::Takes};
+use super::{
+    Args,
+    chosen::{Chosen, Takes},
+};
 use crate::report::{Usage, counted};
 use anyhow::Result;
 use bochner::{
     Error,
     data::{ChunkSource, ColumnChoice, Part, Schema, Split, TargetUse},
 };
+
+use std::sync::Arc;
 
 pub(super) type Source = Box<dyn ChunkSource>;
 
@@ -19,9 +24,11 @@ pub(super) struct Sources {
 
 impl Args {
     /// Where rows come from; what their columns are made of, if that is known.
-    pub(super) fn sources(&self, takes: Takes, known: Option<&Schema>) -> Result<Sources> {
+    pub(super) fn sources(&self, chosen: &Chosen, known: Option<&Schema>) -> Result<Sources> {
+        let takes = chosen.takes;
         let (train, test) = self.train_and_test(takes, known)?;
-        let Some(fraction) = self.calibrate else {
+        let job = self.job(chosen, Arc::new(self.map.spec()));
+        let Some((fraction, seed)) = job.kept_back() else {
             let kept_back = None;
             return Ok(Sources {
                 train,
@@ -29,8 +36,6 @@ impl Args {
                 test,
             });
         };
-        // Other draws than those of --test, whose rows are gone already.
-        let seed = self.map.kernel.seed.wrapping_add(1);
         let (again, _) = self.train_and_test(takes, known)?;
         Ok(Sources {
             train: Box::new(Split::new(train, Part::Train, fraction, seed)?),

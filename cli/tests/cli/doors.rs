@@ -99,6 +99,8 @@ fn the_command_line_and_the_library_write_the_same_files() {
         probabilities(true)
     );
     same(folder, &with(label, "--lambda 1e-4 --probabilities"), ridge);
+    let ridge = fitted!(Ridge, map(), amounts(), calibrate(0.2));
+    same(folder, &with(amount, "--calibrate 0.2"), ridge);
     let search = Search {
         bandwidth: true,
         lambda: true,

@@ -17,6 +17,7 @@ mod identity;
 #[cfg(unix)]
 mod interrupt;
 mod intervals;
+mod job;
 mod jobs;
 #[cfg(target_os = "linux")]
 mod kept;

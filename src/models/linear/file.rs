@@ -13,6 +13,7 @@ use crate::{
         metric::LearnedMetric,
     },
     normal::Targets,
+    settings::Settings,
     solve::{ClassSpread, Coefficients, Spread},
     store::Store,
 };
@@ -24,6 +25,8 @@ const COLUMNS: &str = "column_names";
 const TARGETS: &str = "target_names";
 /// Names and figures of a fit.
 const FACTS: &str = "facts";
+/// The job that made it.
+const JOB: &str = "job";
 /// Shares of columns.
 const LEAF_IMPORTANCE: &str = "leaves.importance";
 
@@ -103,6 +106,9 @@ impl LinearModel {
         if let Some(link) = self.link {
             link.write(&mut store);
         }
+        if let Some(job) = &self.job {
+            store.set(JOB, job.to_json());
+        }
         store.set("lambda", self.lambda);
         store.set("rows", self.rows);
         store.set("device", &self.device);
@@ -168,6 +174,10 @@ impl LinearModel {
             true => read_list(store, name).map(Some),
             false => Ok(None),
         };
+        let job = match store.has_property(JOB) {
+            true => Some(Settings::from_json(store.text(JOB)?)?),
+            false => None,
+        };
         let column_names = list(COLUMNS)?;
         if let Some(names) = &column_names
             && names.len() != map.input_dim()
@@ -182,6 +192,7 @@ impl LinearModel {
             lengthscales: FoundLengthscales::read(store, map.input_dim())?,
             schema: Schema::read(store, map.input_dim())?,
             map,
+            job,
             column_names,
             target_names: list(TARGETS)?,
             class_names,

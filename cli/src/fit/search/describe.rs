@@ -38,7 +38,7 @@ pub(in crate::fit) fn describe(
         return;
     }
     report.set("trials", found.trials.iter().map(json).collect::<Vec<_>>());
-    let command = command(std::env::args().skip(1), found, (output, tries));
+    let command = command(crate::job::arguments(), found, (output, tries));
     report.set("command", &*command);
     let mut table = match found.trials.is_empty() {
         true => String::new(),

@@ -1,0 +1,147 @@
+//! `fit --job` and `fit --like`: options out of a file or a model, in the place where they would
+//! stand on the command line.
+
+mod source;
+
+use crate::{Cli, report::Usage};
+use anyhow::Result;
+use clap::{ArgMatches, Command, parser::ValueSource};
+use source::Options;
+use std::{ffi::OsString, path::PathBuf, sync::OnceLock};
+
+/// Where options of a fit come from that do not stand on the command line.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Job options")]
+pub(crate) struct JobArgs {
+    /// Take options from this file, lines of TOML such as `features = 2000`, by the names that they
+    /// have here, and `input`. What stands beside it on the command line counts
+    #[arg(long, value_name = "FILE.toml", conflicts_with = "like")]
+    job: Option<PathBuf>,
+    /// Fit as this model was fitted: learner, map, scales, columns and seed. What stands beside it
+    /// counts; with another --model or --map the old one's own options are left out
+    #[arg(long, value_name = "MODEL")]
+    like: Option<PathBuf>,
+}
+
+static WORDS: OnceLock<Vec<OsString>> = OnceLock::new();
+
+/// The words of the command line, with those that a job stands for.
+pub(crate) fn words() -> &'static [OsString] {
+    WORDS.get_or_init(|| std::env::args_os().collect())
+}
+
+/// As text, without the name of the program.
+pub(crate) fn arguments() -> impl Iterator<Item = String> {
+    let words = words().iter().skip(1);
+    words.map(|word| word.to_string_lossy().into_owned())
+}
+
+/// Puts what `--job` or `--like` stands for into [`words`]. Errors when the file cannot be read,
+/// and on options that there are not.
+pub(crate) fn expand() -> Result<&'static [OsString]> {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let expanded = expanded(words)?;
+    Ok(WORDS.get_or_init(|| expanded))
+}
+
+fn expanded(mut words: Vec<OsString>) -> Result<Vec<OsString>> {
+    let asks = |word: &OsString| {
+        let word = word.to_string_lossy();
+        word.starts_with("--job") || word.starts_with("--like")
+    };
+    if !words.iter().any(asks) {
+        return Ok(words);
+    }
+    // What is wrong with the words is told when all of them are there.
+    let mut definition = Cli::definition().ignore_errors(true);
+    let Ok(matches) = definition.try_get_matches_from_mut(&words) else {
+        return Ok(words);
+    };
+    definition.build();
+    let (Some(("fit", given)), Some(command)) =
+        (matches.subcommand(), definition.find_subcommand("fit"))
+    else {
+        return Ok(words);
+    };
+    let file = |name| given.get_one::<PathBuf>(name);
+    let options = match (file("job"), file("like")) {
+        (Some(path), None) => Options::of_file(path)?,
+        (None, Some(path)) => Options::of_model(path, is_given(given, "weight"))?,
+        _ => return Ok(words),
+    };
+    let more = beside(&options, command, given)?;
+    // After the program and the name of the command.
+    words.splice(2..2, more);
+    Ok(words)
+}
+
+fn is_given(given: &ArgMatches, id: &str) -> bool {
+    given.value_source(id) == Some(ValueSource::CommandLine)
+}
+
+/// What `--auto` chooses, unless it is given beside it.
+const CHOSEN: &[&str] = &[
+    "kernel",
+    "gamma",
+    "sigma",
+    "lambda",
+    "lambda-by",
+    "folds",
+    "metric",
+    "metric-power",
+    "metric-iterations",
+];
+
+/// The words of options, but for those that stand back before what is given.
+fn beside(options: &Options, command: &Command, given: &ArgMatches) -> Result<Vec<OsString>> {
+    let stays = |name: &str| !is_given(given, name) || options.get(name) == value_of(given, name);
+    let (same_model, same_map) = (stays("model"), stays("map"));
+    let is_auto = is_given(given, "auto");
+    let conflicts = |argument: &clap::Arg| {
+        let others = command.get_arguments();
+        let mut others = others.filter(|other| is_given(given, other.get_id().as_str()));
+        others.any(|other| {
+            let of = |one, other: &clap::Arg| {
+                let conflicts = command.get_arg_conflicts_with(one);
+                conflicts.iter().any(|arg| arg.get_id() == other.get_id())
+            };
+            of(argument, other) || of(other, argument)
+        })
+    };
+    let mut words = Vec::new();
+    for option in options.iter() {
+        let name = option.name.as_str();
+        let found = command.get_arguments().find(|argument| {
+            argument.get_long() == Some(name) || (argument.is_positional() && name == "input")
+        });
+        let Some(argument) = found.filter(|_| !matches!(name, "job" | "like")) else {
+            let problem = format!(
+                "{}: `bochner fit` has no option {name:?}; `bochner fit --help` lists them",
+                option.at
+            );
+            return Err(Usage(problem).into());
+        };
+        let of_learner = matches!(
+            argument.get_help_heading(),
+            Some("Learner options" | "Search options")
+        );
+        let of_map = argument.get_help_heading() == Some("Options of single maps")
+            || matches!(name, "kernel" | "form" | "sampling");
+        let stands_back = is_given(given, argument.get_id().as_str())
+            || (of_learner && name != "leaves" && !same_model)
+            || (of_map && !same_map)
+            || (is_auto && CHOSEN.contains(&name))
+            || conflicts(argument);
+        if !stands_back {
+            words.extend(option.words(argument)?);
+        }
+    }
+    Ok(words)
+}
+
+fn value_of<'a>(given: &'a ArgMatches, id: &str) -> Option<&'a str> {
+    given.get_raw(id)?.next()?.to_str()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,167 @@
+//! Where options come from: a file of TOML, or the job that a model keeps.
+
+use crate::report::Usage;
+use anyhow::Result;
+use bochner::{Error, models::LinearModel};
+use clap::ArgAction;
+use std::{ffi::OsString, fmt::Write, path::Path};
+use toml::de::{DeTable, DeValue};
+
+/// An option of a fit.
+#[derive(Debug)]
+pub(super) struct Given {
+    /// Its long name.
+    pub(super) name: String,
+    /// Its values in words; of several each is an option of its own.
+    values: Vec<String>,
+    /// Where it stands, for errors.
+    pub(super) at: String,
+}
+
+/// Options of a fit.
+#[derive(Debug, Default)]
+pub(super) struct Options(Vec<Given>);
+
+impl Given {
+    /// The words of a command line that say this.
+    pub(super) fn words(&self, argument: &clap::Arg) -> Result<Vec<OsString>> {
+        let Self { name, values, at } = self;
+        let one = |value: &String| -> Result<Option<OsString>> {
+            if argument.is_positional() {
+                return Ok(Some(value.into()));
+            }
+            let is_flag = matches!(argument.get_action(), ArgAction::SetTrue);
+            match (is_flag, value.as_str()) {
+                (false, _) => Ok(Some(format!("--{name}={value}").into())),
+                (true, "true") => Ok(Some(format!("--{name}").into())),
+                (true, "false") => Ok(None),
+                (true, _) => {
+                    let problem = format!("{at}: {name} is {value:?}; it is true or false");
+                    Err(Usage(problem).into())
+                }
+            }
+        };
+        values
+            .iter()
+            .filter_map(|value| one(value).transpose())
+            .collect()
+    }
+}
+
+impl Options {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Given> {
+        self.0.iter()
+    }
+
+    /// The first value of an option.
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        let found = self.0.iter().find(|given| given.name == name)?;
+        found.values.first().map(String::as_str)
+    }
+
+    fn push(&mut self, name: &str, values: Vec<String>, at: String) {
+        let name = name.replace('_', "-");
+        self.0.push(Given { name, values, at });
+    }
+
+    /// Those of a file: `name = value`, in sections or not, whose names say nothing.
+    pub(super) fn of_file(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
+        let line = |at: usize| {
+            let before = text.get(..at).unwrap_or_default();
+            format!(
+                "{}: line {}",
+                path.display(),
+                before.matches('\n').count() + 1
+            )
+        };
+        let table = DeTable::parse(&text).map_err(|error| {
+            let at = line(error.span().map_or(0, |span| span.start));
+            let what = crate::report::one_line(error.message());
+            Usage(format!("{at}: {what}; write lines such as features = 2000"))
+        })?;
+        let mut options = Self::default();
+        options.take(table.get_ref(), &line)?;
+        Ok(options)
+    }
+
+    fn take(&mut self, table: &DeTable<'_>, line: &dyn Fn(usize) -> String) -> Result<()> {
+        for (name, value) in table {
+            let at = line(name.span().start);
+            if let DeValue::Table(section) = value.get_ref() {
+                self.take(section, line)?;
+                continue;
+            }
+            let values = match value.get_ref() {
+                DeValue::Array(all) => all.iter().map(|one| word(one.get_ref())).collect(),
+                one => word(one).map(|word| vec![word]),
+            };
+            let Some(values) = values else {
+                let problem = format!(
+                    "{at}: {} is neither a word, a number, true, false nor a list of them",
+                    name.get_ref()
+                );
+                return Err(Usage(problem).into());
+            };
+            self.push(name.get_ref(), values, at);
+        }
+        Ok(())
+    }
+
+    /// Those of the fit of a model, with its columns and targets where they have names.
+    pub(super) fn of_model(path: &Path, has_weights: bool) -> Result<Self> {
+        let model = LinearModel::load(path)?;
+        let Some(job) = &model.job else {
+            let problem = "keeps no job to fit again: it is older than that, or code made it; name \
+                the options";
+            return Err(Error::data(path, problem).into());
+        };
+        let at = path.display().to_string();
+        let mut options = Self::default();
+        for (name, value) in job.iter().filter(|&(name, _)| name != "weighted") {
+            options.push(name, vec![value.to_owned()], at.clone());
+        }
+        let named = |names: &[String]| names.iter().map(|name| listed(name)).collect();
+        if let Some(names) = &model.target_names {
+            options.push("target", named(names), at.clone());
+        }
+        let of_schema = model.schema.as_ref().map(|schema| {
+            let fields = schema.features().iter();
+            fields.map(|field| field.name().to_owned()).collect()
+        });
+        if let Some(names) = of_schema.as_ref().or(model.column_names.as_ref()) {
+            options.push("columns", named(names), at.clone());
+        }
+        if job.get("weighted").is_some() && !has_weights {
+            let schema = model.schema.as_ref();
+            let Some(name) = schema.and_then(|schema| schema.weight()) else {
+                let problem = "was fitted to rows with weights; name their column by --weight";
+                return Err(Usage(format!("{at} {problem}")).into());
+            };
+            options.push("weight", vec![name.to_owned()], at);
+        }
+        Ok(options)
+    }
+}
+
+/// A name as one of a list: in quotes where it has a comma.
+fn listed(name: &str) -> String {
+    match name.contains([',', '"']) || name.trim() != name {
+        true => format!("\"{}\"", name.replace('"', "\"\"")),
+        false => name.to_owned(),
+    }
+}
+
+/// A value as a word of the command line.
+fn word(value: &DeValue<'_>) -> Option<String> {
+    let mut word = String::new();
+    let written = match value {
+        DeValue::String(text) => return Some(text.to_string()),
+        DeValue::Integer(number) if number.radix() == 10 => word.write_str(number.as_str()),
+        DeValue::Float(number) => word.write_str(number.as_str()),
+        DeValue::Boolean(is) => write!(word, "{is}"),
+        DeValue::Datetime(date) => write!(word, "{date}"),
+        _ => return None,
+    };
+    written.ok().map(|()| word)
+}

@@ -1,0 +1,197 @@
+//! A job in words.
+
+use super::{Job, Settings};
+use crate::{
+    features::Bandwidth,
+    metric::{Metric, MetricOptions},
+    models::{Budget, ClassWeights, Enough, Fit, LinearModel, Search},
+    normal::Targets,
+};
+
+impl Job<&dyn Fit> {
+    /// The job in words, as `bochner fit` has them: the learner, the map, how columns come to it,
+    /// and what is done around the fit. Where rows run and how much memory they take is no part of
+    /// it.
+    pub fn settings(&self) -> Settings {
+        let settings = self
+            .learner
+            .settings()
+            .with(self.preparation.map.settings());
+        let settings = match self.bandwidth() {
+            Bandwidth::Gamma(gamma) => settings.number("gamma", gamma),
+            Bandwidth::Sigma(sigma) => settings.number("sigma", sigma),
+            Bandwidth::SigmaPerColumn(all) => settings.numbers("sigma", &all),
+            rule => settings.text("sigma", rule),
+        };
+        let settings = settings
+            .text("standardize", self.preparation.standardize)
+            .flag("probabilities", self.probabilities)
+            .maybe("calibrate", self.calibrate);
+        let settings = match &self.class_weights {
+            ClassWeights::Equal => settings,
+            weights => settings.text("class-weights", weights),
+        };
+        let settings = match self.leaves {
+            Some(rows) => settings.text("leaves", rows),
+            None => settings,
+        };
+        let settings = match &self.search {
+            Some(search) => searched(search, settings),
+            None => settings,
+        };
+        let drawn = settings.get("seed").map(str::to_owned);
+        let of_map = drawn.and_then(|seed| seed.parse().ok());
+        let seed = self.preparation.seed.map(|seed| seed.0).or(of_map);
+        settings.without(&["seed"]).text("seed", seed.unwrap_or(0))
+    }
+
+    /// As [`Self::settings`], with what targets meant and whether rows had weights: what a model
+    /// keeps.
+    pub fn settings_of(&self, targets: &Targets, weighted: bool) -> Settings {
+        let settings = self.settings().flag("weighted", weighted);
+        match targets {
+            Targets::Classes(_) => settings.text("task", "classification"),
+            Targets::Real { columns: 1.., .. } => settings.text("task", "regression"),
+            Targets::Real { .. } => settings,
+        }
+    }
+
+    /// Has a model keep the job that made it, of rows that are `weighted` or not.
+    pub(super) fn keep(&self, model: &mut LinearModel, weighted: bool) {
+        model.job = Some(self.settings_of(&model.targets, weighted));
+    }
+}
+
+/// With what rows held out choose, in the place of what was given for it.
+fn searched(search: &Search, settings: Settings) -> Settings {
+    let mut settings = settings;
+    if !search.kernels.is_empty() {
+        settings = settings.text("kernel", "auto");
+    }
+    if search.bandwidth {
+        settings = settings.without(&["gamma"]).text("sigma", "auto");
+    }
+    if search.lambda {
+        settings = settings.without(&["lambda", "lambda-by", "folds"]);
+    }
+    if let Some(metric) = search.metrics.first() {
+        let both = search.metrics.len() > 1;
+        let kind = if both {
+            "auto".into()
+        } else {
+            metric.kind.to_string()
+        };
+        settings = of_metric(settings.text("metric", kind), metric);
+    }
+    settings = match search.features {
+        None => settings,
+        Some(enough) => {
+            let (name, share) = match enough {
+                Enough::KernelError(share) => ("kernel-error", share),
+                Enough::AccuracyLoss(share) => ("accuracy-loss", share),
+            };
+            settings.text("features", "auto").number(name, share)
+        }
+    };
+    match search.budget {
+        Budget::All => settings,
+        Budget::Trials(trials) => settings.text("budget", trials),
+        Budget::Time(time) => {
+            let seconds = format!("{:?}s", time.as_secs_f64());
+            settings.text("budget", seconds)
+        }
+    }
+}
+
+/// With the options of a metric that are not the usual ones.
+fn of_metric(settings: Settings, metric: &MetricOptions) -> Settings {
+    let usual = MetricOptions::from(Metric::Diagonal);
+    let power = (metric.power != usual.power).then_some(metric.power);
+    let settings = settings.maybe("metric-power", power);
+    match metric.iterations == usual.iterations {
+        true => settings,
+        false => settings.text("metric-iterations", metric.iterations),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        features::Fourier,
+        kernels::Gaussian,
+        models::{Lambda, RidgeOptions},
+        seed::Seed,
+    };
+    use std::{sync::Arc, time::Duration};
+
+    fn ridge(lambda: Lambda) -> RidgeOptions {
+        RidgeOptions {
+            lambda,
+            ..RidgeOptions::default()
+        }
+    }
+
+    #[test]
+    fn what_is_chosen_by_rule_is_not_said_and_what_is_given_is() {
+        let map = Arc::new(Fourier::new(Gaussian).features(64).seed(Seed(5)));
+        let usual = ridge(Lambda::Usual);
+        let job = Job::of(&usual as &dyn Fit, map.clone());
+        let words = job.settings();
+        assert_eq!(words.get("lambda"), None);
+        assert_eq!(words.get("sigma"), Some("scale"));
+        assert_eq!(words.get("standardize"), Some("auto"));
+        // The map's own seed, until there is one of the job.
+        assert_eq!(words.get("seed"), Some("5"));
+        let given = ridge(Lambda::Fixed(2.5e-7));
+        let mut job = Job::of(&given as &dyn Fit, map);
+        job.preparation.seed = Some(Seed(9));
+        job.preparation.bandwidth = Some(Bandwidth::Gamma(0.125));
+        (job.calibrate, job.leaves) = (Some(0.2), Some(300));
+        let words = job.settings();
+        for (name, value) in [
+            ("lambda", "2.5e-7"),
+            ("gamma", "0.125"),
+            ("calibrate", "0.2"),
+            ("leaves", "300"),
+            ("seed", "9"),
+        ] {
+            assert_eq!(words.get(name), Some(value), "{name}");
+        }
+        assert_eq!(words.get("sigma"), None);
+    }
+
+    #[test]
+    fn a_search_is_said_in_the_place_of_what_it_chooses() {
+        let given = ridge(Lambda::Fixed(1e-3));
+        let mut job = Job::of(&given as &dyn Fit, Arc::new(Fourier::new(Gaussian)));
+        job.search = Some(Search {
+            budget: Budget::Time(Duration::from_millis(1500)),
+            features: Some(Enough::KernelError(0.1)),
+            ..Search::everything()
+        });
+        let words = job.settings();
+        for (name, value) in [
+            ("kernel", Some("auto")),
+            ("sigma", Some("auto")),
+            ("lambda", None),
+            ("metric", Some("auto")),
+            ("features", Some("auto")),
+            ("kernel-error", Some("0.1")),
+            ("budget", Some("1.5s")),
+        ] {
+            assert_eq!(words.get(name), value, "{name}");
+        }
+        job.search = Some(Search {
+            metrics: vec![MetricOptions {
+                power: 0.5,
+                ..Metric::Full.into()
+            }],
+            ..Search::default()
+        });
+        let words = job.settings();
+        assert_eq!(words.get("lambda"), Some("0.001"));
+        assert_eq!(words.get("metric"), Some("full"));
+        assert_eq!(words.get("metric-power"), Some("0.5"));
+    }
+}
