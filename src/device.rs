@@ -10,6 +10,7 @@ mod linger;
 mod matrix;
 pub(crate) mod room;
 
+pub use crate::instructions::{CPU_VARIABLE, InstructionSet};
 pub(crate) use aligned::Aligned;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use aligned::Line;

@@ -59,6 +59,7 @@ mod flow;
 #[doc(hidden)]
 pub mod form;
 pub mod hypothesis;
+mod instructions;
 pub mod job;
 pub mod kernels;
 mod linalg;

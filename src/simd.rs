@@ -1,7 +1,7 @@
 //! Matrix products on the CPU: operands packed into panels, a tile of accumulators in registers, an
 //! epilogue per row.
 //!
-//! pulp gives the vector types and picks AVX-512, AVX2, NEON or plain code at run time; all is safe
+//! pulp gives the vector types, and [`crate::instructions`] the one of AVX-512, AVX2, NEON and plain code that runs; all is safe
 //! Rust but for two hints to the memory system and the matrix unit of some processors (AMX), each
 //! in a file of its own. An element is always summed
 //! in the same order, whatever the batch, the thread count or the tile that happens to hold it, so

@@ -7,7 +7,7 @@ use crate::{
 use anyhow::Result;
 use bochner::{
     Device,
-    device::{AdapterReport, CpuDevice, cpu::instruction_set},
+    device::{AdapterReport, CpuDevice, InstructionSet},
     ops::projection,
 };
 use serde_json::json;
@@ -22,6 +22,7 @@ pub(crate) struct Args {
 
 /// Lists the adapters, the CPU backend, and which one `auto` takes.
 pub(crate) fn run(args: &Args) -> Result<()> {
+    let set = InstructionSet::chosen()?;
     let mut listing = quietly(Device::report);
     try_units(&mut listing.adapters)?;
     let listing = listing;
@@ -31,7 +32,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         devices.push(json!({
             "name": "CPU",
             "kind": "cpu",
-            "driver": instruction_set(),
+            "driver": set.to_string(),
+            "instruction_sets": InstructionSet::here()
+                .map(|set| set.to_string())
+                .collect::<Vec<_>>(),
             "backend": "CPU",
             "threads": CpuDevice::shared().threads(),
             "usable": true,

@@ -172,9 +172,9 @@ pub fn on_every_thread(cpu: &CpuDevice, work: impl Fn() + Sync) {
 /// that are.
 pub fn fma_host(cpu: &CpuDevice, rounds: usize) -> f64 {
     on_every_thread(cpu, || {
-        std::hint::black_box(pulp::Arch::new().dispatch(HostFma { rounds }));
+        std::hint::black_box(crate::instructions::arch().dispatch(HostFma { rounds }));
     });
-    let lanes = pulp::Arch::new().dispatch(Lanes);
+    let lanes = crate::instructions::arch().dispatch(Lanes);
     cpu.threads() as f64 * (2 * lanes * HOST_CHAINS * rounds) as f64
 }
 

@@ -16,8 +16,8 @@ pub(super) use structured::{fastfood, fastfood_predict, sorf, walsh_hadamard};
 use super::{COMPARED_COLUMNS, COMPARED_ROWS, MEMORY, Shape, TARGETS};
 use crate::{
     Device, Error, Matrix, Result,
-    device::cpu::instruction_set,
     form::DenseForm,
+    instructions::instruction_set,
     ops::{
         gram::{self, GramAccumulator, GramSums},
         product,
@@ -86,12 +86,12 @@ fn blocks(rows: usize, block: usize) -> impl Iterator<Item = usize> {
 fn way(device: &Device, on_gpu: impl FnOnce() -> String) -> String {
     match device.is_gpu() {
         true => on_gpu(),
-        false => instruction_set().into(),
+        false => instruction_set().to_string(),
     }
 }
 
 fn form_name(form: Option<DenseForm>) -> String {
-    form.map_or_else(|| instruction_set().into(), |form| form.name())
+    form.map_or_else(|| instruction_set().to_string(), |form| form.name())
 }
 
 /// Largest difference over largest value.
@@ -227,7 +227,7 @@ impl Job for Product {
 
     fn tile(&self) -> String {
         let form = product::form(&self.a_nk, &self.b_kt);
-        form.map_or_else(|| instruction_set().into(), |form| form.name())
+        form.map_or_else(|| instruction_set().to_string(), |form| form.name())
     }
 
     fn blocks(&self) -> usize {

@@ -8,7 +8,7 @@ use super::{
         visible_adapters,
     },
 };
-use crate::{Error, Result, error::Remedy};
+use crate::{Error, Result, error::Remedy, instructions::InstructionSet};
 use std::{
     convert::Infallible,
     str::FromStr,
@@ -64,8 +64,10 @@ impl Device {
     /// to the CPU.
     ///
     /// Errors when a GPU is asked for and there is none, when a name matches no adapter, or when
-    /// the adapter's limits are too small; never falls back then.
+    /// the adapter's limits are too small; never falls back then. Errors, too, when `BOCHNER_CPU`
+    /// names an [`InstructionSet`] that this machine has not.
     pub fn open(choice: &DeviceChoice) -> Result<(Self, Option<String>)> {
+        InstructionSet::chosen()?;
         let (choice, _) = choice.resolve();
         if choice == DeviceChoice::Cpu {
             return Ok((Self::cpu(), None));
@@ -91,6 +93,7 @@ impl Device {
     /// # }
     /// ```
     pub async fn open_later(choice: &DeviceChoice) -> Result<(Self, Option<String>)> {
+        InstructionSet::chosen()?;
         let (choice, _) = choice.resolve();
         if choice == DeviceChoice::Cpu {
             return Ok((Self::cpu(), None));

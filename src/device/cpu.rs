@@ -1,7 +1,7 @@
 //! The CPU backend: a pool of threads.
 
 use super::linger::{LINGERING, clock, cores};
-use crate::{Error, Result, text::counted};
+use crate::{Error, Result, instructions::instruction_set, text::counted};
 use std::{
     fmt,
     sync::{
@@ -149,7 +149,7 @@ impl CpuDevice {
         }
     }
 
-    /// One line: threads and the widest vector instructions in use.
+    /// One line: threads and the vector instructions in use.
     pub fn describe(&self) -> String {
         let threads = counted(self.threads(), "thread");
         format!("CPU, {threads}, {}", instruction_set())
@@ -168,27 +168,5 @@ fn install(pool: &rayon::ThreadPool, work: &mut (dyn FnMut() + Send)) {
 impl fmt::Debug for CpuDevice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.describe())
-    }
-}
-
-/// The widest vector instructions that run-time dispatch takes on this machine.
-pub fn instruction_set() -> &'static str {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if std::is_x86_feature_detected!("avx512f") {
-            return "avx512";
-        }
-        if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
-            return "avx2";
-        }
-        "sse2"
-    }
-    #[cfg(target_arch = "aarch64")]
-    {
-        "neon"
-    }
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    {
-        "scalar"
     }
 }

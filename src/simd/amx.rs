@@ -22,11 +22,12 @@ pub(super) const DEPTH: usize = 32;
 /// What a tile holds: 16 lines of 16 f32 or 32 bf16.
 pub(super) type Tile = [Line; LINES];
 
-/// Whether this machine has the unit and the system lets this process use it. The first call asks
-/// the system for it.
+/// Whether this machine has the unit, AVX-512 is in use, and the system lets this process use the
+/// unit. The first call asks the system for it.
 pub(super) fn available() -> bool {
     static AVAILABLE: OnceLock<bool> = OnceLock::new();
-    *AVAILABLE.get_or_init(|| has_bf16_tiles() && is_permitted())
+    *AVAILABLE
+        .get_or_init(|| crate::instructions::wide().is_some() && has_bf16_tiles() && is_permitted())
 }
 
 /// Whether the processor multiplies tiles of bf16.

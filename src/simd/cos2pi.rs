@@ -66,11 +66,17 @@ fn reduced<S: Simd>(simd: S, t: S::f32s) -> Option<S::f32s> {
 }
 
 /// `|t - round(t)|`, at most 1/2, and `t - round(t)` for its sign. Exact up to 2^22 turns; beyond,
-/// where f32 tells no more than half turns apart, some value of the same bounds.
+/// where f32 tells no more than half turns apart, some value of the same bounds (with AVX-512 and
+/// one number at a time exact there, too).
 #[inline(always)]
 fn fractions<S: Simd>(simd: S, t: S::f32s) -> (S::f32s, S::f32s) {
     #[cfg(target_arch = "x86_64")]
     if let Some(r) = reduced(simd, t) {
+        return (simd.abs_f32s(r), r);
+    }
+    // One number at a time has an instruction or a function for it, exact at any phase.
+    if S::F32_LANES == 1 {
+        let r: S::f32s = bytemuck::cast(fraction(bytemuck::cast(t)));
         return (simd.abs_f32s(r), r);
     }
     // Adding and subtracting 1.5 * 2^23 rounds to the nearest integer.
@@ -158,7 +164,7 @@ mod tests {
             }
         }
         for scale in [0.25_f32, 1.0, 16.0, 1e3, 1e5, 1e6, 4e6, 3e7, 1e30] {
-            pulp::Arch::new().dispatch(Sweep(scale));
+            crate::instructions::arch().dispatch(Sweep(scale));
         }
     }
 

@@ -25,7 +25,7 @@ impl HalfPanels {
     /// The same matrix in 16 bits; `None` when f16 does not hold it exactly, or when the machine
     /// lacks the instructions.
     pub(crate) fn of(panels: &Panels) -> Option<Self> {
-        let token = V4::try_new()?;
+        let token = crate::instructions::wide()?;
         if panel_columns() != COLUMNS {
             return None;
         }
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn sixteen_bits_give_the_bits_of_thirty_two() {
-        if V4::try_new().is_none() {
+        if crate::instructions::wide().is_none() {
             println!("no AVX-512 here: 32 bits are used");
             return;
         }

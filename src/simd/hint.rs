@@ -5,6 +5,7 @@
     reason = "the processor's hints are unsafe functions; each use says why it is sound"
 )]
 
+use crate::instructions::{InstructionSet, instruction_set};
 use pulp::Simd;
 use std::marker::PhantomData;
 
@@ -63,10 +64,11 @@ impl PastCache {
     pub(crate) fn new() -> Self {
         Self {
             #[cfg(target_arch = "x86_64")]
-            wide: [
-                std::is_x86_feature_detected!("avx512f"),
-                std::is_x86_feature_detected!("avx"),
-            ],
+            wide: match instruction_set() {
+                InstructionSet::Avx512 => [true, true],
+                InstructionSet::Avx2 => [false, true],
+                _ => [false, false],
+            },
             here: PhantomData,
         }
     }

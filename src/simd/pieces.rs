@@ -63,7 +63,7 @@ impl PiecePanels {
     /// The same matrix; `None` when codes do not hold it exactly, when it is shallow, or when the
     /// machine lacks the unit.
     pub(crate) fn of(panels: &Panels) -> Option<Self> {
-        let token = V4::try_new()?;
+        let token = crate::instructions::wide()?;
         let view = panels.all();
         let depth = view.depth();
         if depth < LEAST_DEPTH || panel_columns() != COLUMNS || !amx::available() {

@@ -61,7 +61,7 @@ pub(crate) fn for_each_row(x: &[f32], parts: Parts<'_, '_>, mut epilogue: impl E
     SCRATCH.with_borrow_mut(|scratch| {
         for panels in parts {
             let (scratch, epilogue) = (&mut *scratch, &mut epilogue);
-            pulp::Arch::new().dispatch(Product {
+            crate::instructions::arch().dispatch(Product {
                 x,
                 panels,
                 scratch,

@@ -21,7 +21,7 @@ pub(crate) fn for_each_sparse_row(
     panels: PanelsView<'_>,
     epilogue: impl Epilogue,
 ) {
-    pulp::Arch::new().dispatch(Product {
+    crate::instructions::arch().dispatch(Product {
         entries,
         base,
         panels,

@@ -42,7 +42,7 @@ pub(super) fn panel_columns() -> usize {
         }
     }
     static COLUMNS: OnceLock<usize> = OnceLock::new();
-    *COLUMNS.get_or_init(|| 2 * pulp::Arch::new().dispatch(Lanes))
+    *COLUMNS.get_or_init(|| 2 * crate::instructions::arch().dispatch(Lanes))
 }
 
 /// `c = a b` for `a` packed `[depth][rows]`, `b` packed `[depth][columns]` and `c`

@@ -135,7 +135,7 @@ impl Triangle {
         }
         parallel::usual().parts(&mut work, &|_, ((i, j), sums)| {
             SCRATCH.with_borrow_mut(|scratch| {
-                pulp::Arch::new().dispatch(Block {
+                crate::instructions::arch().dispatch(Block {
                     i: i.clone(),
                     j: j.clone(),
                     slab,

@@ -111,3 +111,54 @@ fn gpu_refuses_software_adapters_and_names_them() {
     let names: Vec<_> = adapters().iter().map(|(name, _)| name.as_str()).collect();
     run.fails(&names);
 }
+
+/// Other vector instructions give the same model but for rounding, and say so; those that are not
+/// there are refused.
+#[test]
+fn vector_instructions_can_be_chosen() {
+    let here = TempDir::new().expect("directory");
+    let with = |set: &str, words: &str| {
+        let mut command = command(here.path());
+        finish(
+            command
+                .args(words.split_whitespace())
+                .env("BOCHNER_CPU", set),
+        )
+    };
+    let listing = with("scalar", "devices --json").json();
+    let devices = listing["devices"].as_array().expect("an array");
+    let cpu = devices
+        .iter()
+        .find(|device| device["kind"] == "cpu")
+        .expect("the CPU");
+    assert_eq!(cpu["driver"], "scalar");
+    let sets = cpu["instruction_sets"].as_array().expect("an array");
+    assert_eq!(sets.last(), Some(&"scalar".into()), "{cpu}");
+    let fit = format!(
+        "fit {} --target label --device cpu --features 100 --test 0.3",
+        digits()
+    );
+    let error = |set: &str| {
+        let report = with(set, &format!("{fit} --json")).json();
+        assert!(
+            report["device"]
+                .as_str()
+                .is_some_and(|device| device.ends_with(set)),
+            "{report}"
+        );
+        crate::number(&report, "accuracy")
+    };
+    let names = sets.iter().filter_map(|set| set.as_str());
+    let all: Vec<f64> = names.map(error).collect();
+    assert!(
+        all.iter().all(|accuracy| (accuracy - all[0]).abs() < 0.01),
+        "{all:?}"
+    );
+    with("sse9", &fit).fails(&["BOCHNER_CPU", "sse9", "scalar"]);
+    let missing = if cfg!(target_arch = "x86_64") {
+        "neon"
+    } else {
+        "avx2"
+    };
+    with(missing, &fit).fails(&[missing, "which this machine has not", "scalar"]);
+}

@@ -106,7 +106,12 @@ pub(crate) fn command(directory: &Path) -> Command {
     static RUNTIME: OnceLock<TempDir> = OnceLock::new();
     let mut command = Command::new(env!("CARGO_BIN_EXE_bochner"));
     command.current_dir(directory).stdin(Stdio::null());
-    for name in ["BOCHNER_DEVICE", "RUST_LOG", "RUST_BACKTRACE"] {
+    for name in [
+        "BOCHNER_DEVICE",
+        "BOCHNER_CPU",
+        "RUST_LOG",
+        "RUST_BACKTRACE",
+    ] {
         command.env_remove(name);
     }
     // Nothing is read from or left in the user's cache.

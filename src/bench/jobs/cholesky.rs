@@ -2,9 +2,7 @@
 
 use super::{Job, draw};
 use crate::{
-    Device, Error, Result,
-    bench::Shape,
-    device::{CpuDevice, cpu::instruction_set},
+    Device, Error, Result, bench::Shape, device::CpuDevice, instructions::instruction_set,
     linalg::cholesky::Lower,
 };
 use ndarray::Array2;
@@ -93,6 +91,6 @@ impl Job for Cholesky {
     }
 
     fn tile(&self) -> String {
-        instruction_set().into()
+        instruction_set().to_string()
     }
 }

@@ -17,7 +17,7 @@ fn slabs() -> (usize, usize) {
             S::F64_LANES
         }
     }
-    match pulp::Arch::new().dispatch(Lanes) {
+    match crate::instructions::arch().dispatch(Lanes) {
         8 => (24, 12),
         4 => (24, 6),
         lanes => (3 * lanes, 12),
@@ -70,7 +70,7 @@ pub(super) fn subtract(rows: &mut [f64], stride: usize, first: usize, packed: &P
     // The last bands are the longest: they go first.
     bands.reverse();
     parallel::alone().parts(&mut bands, &|_, (band, rows)| {
-        pulp::Arch::new().dispatch(Subtract {
+        crate::instructions::arch().dispatch(Subtract {
             rows,
             stride,
             first,

@@ -40,7 +40,7 @@ impl Table {
                 .for_each_init(
                     || (vec![0; self.grids], vec![0; self.grids]),
                     |(a, b), (hash, x)| {
-                        pulp::Arch::new().dispatch(|| hash_row(x, grid, a, b, hash));
+                        crate::instructions::arch().dispatch(|| hash_row(x, grid, a, b, hash));
                     },
                 );
         });

@@ -70,7 +70,7 @@ impl RightFactor {
         }
         match &self.layout {
             Layout::Narrow(columns) => {
-                pulp::Arch::new().dispatch(Dots {
+                crate::instructions::arch().dispatch(Dots {
                     a,
                     columns,
                     c,

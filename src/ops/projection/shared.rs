@@ -139,7 +139,7 @@ fn finish(map: &Map, shared: &Shared, x: &[f32], z: &mut [f32], most: Duration) 
     for part in (0..own.len()).filter(|&part| !own[part]) {
         let panels = shared.part(part);
         if shared.wait(part, start, most) {
-            pulp::Arch::new().dispatch(Gather {
+            crate::instructions::arch().dispatch(Gather {
                 map,
                 shared,
                 panels,

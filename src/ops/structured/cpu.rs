@@ -93,7 +93,7 @@ fn featurize(
     z: &mut [f32],
 ) {
     scratch.resize(2 * map.padded, 0.0);
-    pulp::Arch::new().dispatch(Featurize {
+    crate::instructions::arch().dispatch(Featurize {
         map,
         tables,
         x,

@@ -15,7 +15,7 @@ pub(super) fn run(cpu: &CpuDevice, n: usize, all: &mut [f32]) {
 
 /// As [`run`], on the calling thread.
 pub(super) fn rows(rows: &mut [f32], n: usize) {
-    pulp::Arch::new().dispatch(Rows { rows, n });
+    crate::instructions::arch().dispatch(Rows { rows, n });
 }
 
 /// Rows one after another, under run-time dispatch. A struct rather than a closure: a closure is

@@ -39,7 +39,7 @@ pub(crate) fn add_transposed(
     let mut blocks: Vec<_> = out_td.axis_chunks_iter_mut(Axis(1), COLUMNS).collect();
     parallel::alone().parts(&mut blocks, &|c, out_td| {
         SCRATCH.with_borrow_mut(|scratch| {
-            pulp::Arch::new().dispatch(Block {
+            crate::instructions::arch().dispatch(Block {
                 z,
                 columns,
                 first: c * COLUMNS,

@@ -38,7 +38,7 @@ pub(crate) fn add_products(
         let mut sums_tm = Array2::zeros((targets, rows.len()));
         for some in pieces(targets, TARGETS) {
             SCRATCH.with_borrow_mut(|scratch| {
-                pulp::Arch::new().dispatch(Segment {
+                crate::instructions::arch().dispatch(Segment {
                     z: &z[rows.start * columns..rows.end * columns],
                     columns,
                     from: from.clone(),

@@ -27,7 +27,7 @@ pub(crate) fn binned_kernel(parts: &[BinnedRows]) -> Array2<f64> {
             let width = end.min(across + ACROSS) - across;
             for part in parts {
                 counts.fill(0);
-                pulp::Arch::new().dispatch(|| {
+                crate::instructions::arch().dispatch(|| {
                     for grid in &part.grids {
                         let others = &grid[across..across + width];
                         for (counts, &own) in counts.chunks_exact_mut(ACROSS).zip(&grid[first..end])

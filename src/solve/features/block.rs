@@ -55,7 +55,7 @@ impl<'a> Block<'a> {
                 let r = r.as_slice_mut().expect("contiguous");
                 let z = (self.values(), self.columns);
                 parallel::at_least(16).pairs(r, 1, z, &|r, z| {
-                    r[0] += self.root * pulp::Arch::new().dispatch(|| dot(z, beta));
+                    r[0] += self.root * crate::instructions::arch().dispatch(|| dot(z, beta));
                 });
             }
             return;
@@ -74,7 +74,7 @@ impl<'a> Block<'a> {
             for (r, mut out) in r_tm.rows().into_iter().zip(out_td.rows_mut()) {
                 let out = out.as_slice_mut().expect("contiguous");
                 parallel::usual().chunks(out, COLUMNS, &|c, out| {
-                    pulp::Arch::new().dispatch(|| {
+                    crate::instructions::arch().dispatch(|| {
                         for (z, &r) in self.values().chunks_exact(self.columns).zip(r) {
                             let r = self.root * r;
                             for (out, &z) in out.iter_mut().zip(&z[c * COLUMNS..]) {

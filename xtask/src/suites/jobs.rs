@@ -68,6 +68,18 @@ const ON_ONE_DRIVER: [&str; 26] = [
     "warm",
 ];
 
+/// What holds the arithmetic of the CPU: it runs again with every other instruction set of the
+/// machine, for others have those.
+const ARITHMETIC: [&str; 7] = [
+    "instructions",
+    "linalg",
+    "normal",
+    "ops",
+    "parity::ops_agree_with_f64_on_any_number_of_threads",
+    "simd",
+    "solve",
+];
+
 /// Tests of a process at most, where they run once: so that cores finish together.
 const PIECE: usize = 60;
 
@@ -96,6 +108,18 @@ pub(super) fn of(built: &[Executable], drivers: &[Driver], request: &Request) ->
                 driver.choose(&mut command);
                 jobs.push(rust(name, command, 1000 + here.len()));
             }
+        }
+        let arithmetic = once
+            .iter()
+            .copied()
+            .filter(|name| lies_in(&ARITHMETIC, name));
+        let arithmetic: Vec<&str> = arithmetic.collect();
+        for set in other_instruction_sets().filter(|_| !arithmetic.is_empty()) {
+            let mut command = program(executable, &arithmetic, request);
+            command.env("BOCHNER_CPU", set);
+            command.env("BOCHNER_TEST_DEVICES", "none");
+            let name = format!("{} with {set}", executable.name);
+            jobs.push(rust(name, command, arithmetic.len()));
         }
         for (at, piece) in once.chunks(PIECE).enumerate() {
             let mut command = program(executable, piece, request);
@@ -155,12 +179,30 @@ fn runs_on_devices(name: &str) -> bool {
     ON_DEVICES.iter().any(|word| function.contains(word))
 }
 
+/// Instruction sets of this machine but its best, as `BOCHNER_CPU` calls them.
+fn other_instruction_sets() -> impl Iterator<Item = &'static str> {
+    #[cfg(target_arch = "x86_64")]
+    let (avx2, scalar) = (
+        std::is_x86_feature_detected!("avx512f"),
+        std::is_x86_feature_detected!("avx2"),
+    );
+    #[cfg(not(target_arch = "x86_64"))]
+    let (avx2, scalar) = (false, cfg!(target_arch = "aarch64"));
+    let sets = [("avx2", avx2), ("scalar", scalar)];
+    sets.into_iter().filter_map(|(set, is)| is.then_some(set))
+}
+
 fn runs_on_one_driver(name: &str) -> bool {
+    lies_in(&ON_ONE_DRIVER, name)
+}
+
+/// Whether a test lies in one of these modules, or is one of them.
+fn lies_in(rooms: &[&str], name: &str) -> bool {
     let is_of = |room: &&str| {
         name.strip_prefix(*room)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
     };
-    ON_ONE_DRIVER.iter().any(is_of)
+    rooms.iter().any(is_of)
 }
 
 /// An executable with some of its tests, one after the other: as many jobs as there are cores run

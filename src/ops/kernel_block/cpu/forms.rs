@@ -34,7 +34,7 @@ pub(super) struct Block<'a> {
 impl Block<'_> {
     /// Writes the rows.
     pub(super) fn write(self) {
-        pulp::Arch::new().dispatch(self);
+        crate::instructions::arch().dispatch(self);
     }
 }
 
