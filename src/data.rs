@@ -68,6 +68,7 @@ pub use self::parts::parts;
 pub use self::pieces::{Piece, Pieces};
 pub use self::schema::{Field, Kind, Missing, Schema, TableOptions};
 pub use self::sparse::SparseRows;
+pub(crate) use self::split::hash as row_hash;
 pub use self::split::{Part, Split};
 pub(crate) use self::survey::RowSample;
 pub use self::survey::{Survey, SurveyPart, TargetStats, median_distance};

@@ -1,22 +1,25 @@
 //! `bochner evaluate`: how well a model predicts.
 
+mod scored;
 mod seen;
 
 use crate::{
-    args::{DataArgs, RunArgs},
+    args::{DataArgs, RunArgs, fraction},
     outputs::keep_apart,
     predict::check_columns,
     report::{Console, Report, six_digits},
+    threshold::Threshold,
 };
 use anyhow::Result;
 use bochner::{
     Error, Run,
     data::{ChunkSource, TargetUse},
-    models::{Intervals, LinearModel, Scores},
+    models::{AmountScores, Intervals, LabelScores, LinearModel, Scores},
     solve::Targets,
 };
-use indicatif::HumanCount;
 use ndarray::{ArrayView2, Zip};
+use scored::More;
+pub(crate) use scored::Scored;
 use seen::Seen;
 use std::path::PathBuf;
 
@@ -27,6 +30,10 @@ pub(crate) struct Args {
     model: PathBuf,
     /// Rows with targets
     input: PathBuf,
+    /// Of a classifier of two classes with probabilities: rows belong to the second from this
+    /// probability of it on [default: the likelier class]
+    #[arg(long, value_name = "P", value_parser = fraction, allow_hyphen_values = true)]
+    threshold: Option<f64>,
     #[command(flatten)]
     data: DataArgs,
     #[command(flatten)]
@@ -70,7 +77,12 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         return Err(Error::data(&args.input, problem).into());
     }
     let run = args.run.open(&console)?;
-    let (scores, seconds) = score(&model, &run, &mut source, (&console, "evaluate"))?;
+    let (scores, seconds) = score(
+        &model,
+        &run,
+        &mut source,
+        (&console, "evaluate", args.threshold),
+    )?;
     scores.describe(&mut report, "rows");
     args.data.describe_gaps(&mut report);
     report.seconds("evaluate", seconds);
@@ -80,15 +92,6 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     report.set("map", model.map.describe());
     report.line("map", model.map.describe());
     args.run.print(&report)
-}
-
-/// Scores of a model, with what they are scores of.
-#[derive(Debug)]
-pub(crate) struct Scored {
-    scores: Scores,
-    classified: bool,
-    seen: Seen,
-    intervals: Option<Held>,
 }
 
 /// The level of the intervals that are scored, where a model has any.
@@ -128,93 +131,118 @@ impl Held {
     }
 }
 
-impl Scored {
-    /// Rows seen.
-    pub(crate) fn rows(&self) -> u64 {
-        self.scores.rows()
-    }
-
-    /// Accuracy, or RMSE and relative error, over `what`.
-    pub(crate) fn describe(&self, report: &mut Report, what: &str) {
-        let scores = &self.scores;
-        let over = format!("{} {what}", HumanCount(scores.rows()));
-        if self.classified {
-            report.set("accuracy", scores.accuracy());
-            report.line("accuracy", format!("{:.4} on {over}", scores.accuracy()));
-            if let Some(loss) = scores.log_loss() {
-                report.set("log_loss", loss);
-                report.line("log loss", six_digits(loss));
-            }
-        } else {
-            report.set("rmse", scores.rmse());
-            report.set("relative_error", scores.relative_error());
-            report.line("rmse", format!("{} on {over}", six_digits(scores.rmse())));
-            report.line("relative error", six_digits(scores.relative_error()));
-        }
-        if let Some(held) = &self.intervals {
-            held.describe(report);
-        }
-        for (key, value) in self.seen.numbers() {
-            report.set(key, value);
-        }
-        if let Some((key, value)) = self.seen.pictured() {
-            report.picture(key, value);
-        }
-    }
-}
-
 /// Predicts every row of `source` and compares with its targets; the seconds come second.
 pub(crate) fn score(
     model: &LinearModel,
     run: &Run,
     source: &mut dyn ChunkSource,
-    (console, stage): (&Console, &'static str),
+    (console, stage, threshold): (&Console, &'static str, Option<f64>),
 ) -> Result<(Scored, f64)> {
     let bar = console.bar(stage, source.rows().map(|rows| rows as u64));
     let run = run.clone().progress(bar.follow());
+    let threshold = Threshold::of(threshold, model)?;
     console.timed(|| -> Result<_> {
-        let mut scores = Scores::default();
-        let mut seen = Seen::of(&model.targets, model.class_names.as_deref());
-        let intervals = match has_intervals(model) {
-            true => {
+        let mut all = Scoring::of(model);
+        match &model.targets {
+            _ if has_intervals(model) => {
                 let mut held = Held::default();
-                model
-                    .intervals_on(&run)?
-                    .stream(source, LEVEL, |intervals, y| {
-                        held.add(intervals, y);
-                        seen.add(intervals.predicted_nt.view(), y);
-                        scores.add(intervals.predicted_nt.view(), y)
-                    })?;
-                Some(held)
+                let mut predictor = model.intervals_on(&run)?;
+                predictor.stream(source, LEVEL, |intervals, y| {
+                    held.add(intervals, y);
+                    all.add_amounts(intervals.predicted_nt.view(), y)
+                })?;
+                all.scored.intervals = Some(held);
             }
-            false => {
-                match &model.targets {
-                    Targets::Classes(labels) if model.probabilities.is_some() => {
-                        let mut predictor = model.probabilities_on(&run)?;
-                        predictor.stream(source, |raw_nt, p_nt, y_nt| {
-                            scores.add_probabilities(p_nt, labels, y_nt)?;
-                            seen.add_probabilities(p_nt, y_nt);
-                            let found = model.decide(raw_nt.to_owned());
-                            seen.add(found.view(), y_nt);
-                            scores.add(found.view(), y_nt)
-                        })?
-                    }
-                    _ => model.on(&run)?.stream(source, |found, y| {
-                        seen.add(found, y);
-                        scores.add(found, y)
-                    })?,
-                };
-                None
+            Targets::Classes(_) if model.probabilities.is_some() => {
+                let mut predictor = model.probabilities_on(&run)?;
+                predictor.stream(source, |raw_nt, p_nt, y| {
+                    let found = match threshold {
+                        Some(threshold) => threshold.decide(p_nt),
+                        None => model.decide(raw_nt.to_owned()),
+                    };
+                    all.add_labels(found.view(), p_nt, y)?;
+                    all.add_probabilities(p_nt, y)
+                })?;
             }
-        };
-        Ok(Scored {
-            scores,
-            classified: matches!(model.targets, Targets::Classes(_)),
-            seen,
-            intervals,
-        })
+            Targets::Classes(_) => {
+                model.on(&run)?.stream_scores(source, |raw_nt, y| {
+                    let found = model.decide(raw_nt.to_owned());
+                    all.add_labels(found.view(), raw_nt, y)
+                })?;
+            }
+            Targets::Real { .. } => {
+                let mut predictor = model.on(&run)?;
+                predictor.stream(source, |found, y| all.add_amounts(found, y))?;
+            }
+        }
+        Ok(all.scored)
     })
 }
+
+/// Sums of scores while rows stream by.
+struct Scoring {
+    scored: Scored,
+}
+
+impl Scoring {
+    fn of(model: &LinearModel) -> Self {
+        let (more, labels) = match &model.targets {
+            Targets::Classes(labels) => (More::Labels(LabelScores::new(labels)), labels.as_slice()),
+            Targets::Real { columns, .. } => (More::Amounts(AmountScores::new(*columns)), &[] as _),
+        };
+        let names = model.class_names.as_deref();
+        // Text labels are counted by their names.
+        let name = |label: &f64| match names.and_then(|names| names.get(*label as usize)) {
+            Some(name) => name.clone(),
+            None => label.to_string(),
+        };
+        let scored = Scored {
+            scores: Scores::default(),
+            more,
+            seen: Seen::of(&model.targets, names),
+            intervals: None,
+            targets: model.target_names.clone(),
+            classes: labels.iter().map(name).collect(),
+            probable: model.probabilities.is_some(),
+        };
+        Self { scored }
+    }
+
+    /// Takes predictions and targets of a chunk, `[n, t]`.
+    fn add_amounts(&mut self, found: View<'_>, y: View<'_>) -> bochner::Result<()> {
+        self.scored.seen.add(found, y);
+        self.scored.scores.add(found, y)?;
+        match &mut self.scored.more {
+            More::Amounts(amounts) => amounts.add(found, y),
+            More::Labels(_) => Ok(()),
+        }
+    }
+
+    /// Takes labels that were found by scores `[n, classes]`, and those that are right.
+    fn add_labels(
+        &mut self,
+        found: View<'_>,
+        scores_nt: View<'_>,
+        y: View<'_>,
+    ) -> bochner::Result<()> {
+        self.add_amounts(found, y)?;
+        match &mut self.scored.more {
+            More::Labels(labels) => labels.add(found, scores_nt, y),
+            More::Amounts(_) => Ok(()),
+        }
+    }
+
+    /// Takes the probabilities of the same chunk.
+    fn add_probabilities(&mut self, p_nt: View<'_>, y: View<'_>) -> bochner::Result<()> {
+        self.scored.seen.add_probabilities(p_nt, y);
+        match &mut self.scored.more {
+            More::Labels(labels) => labels.add_probabilities(p_nt, y),
+            More::Amounts(_) => Ok(()),
+        }
+    }
+}
+
+type View<'a> = ArrayView2<'a, f64>;
 
 /// Whether a model gives intervals of [`LEVEL`].
 fn has_intervals(model: &LinearModel) -> bool {

@@ -29,6 +29,7 @@ mod progress;
 mod report;
 mod reproduce;
 mod show;
+mod threshold;
 mod verdict;
 
 use anyhow::Result;

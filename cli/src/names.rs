@@ -11,6 +11,12 @@ impl Names {
     }
 }
 
+impl From<Vec<String>> for Names {
+    fn from(names: Vec<String>) -> Self {
+        Self(names)
+    }
+}
+
 /// As a shell reads it back.
 pub(crate) fn quoted(argument: String) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);

@@ -10,6 +10,7 @@ use crate::{
     names::{Names, names},
     outputs::keep_apart,
     report::{Report, Usage},
+    threshold::Threshold,
 };
 use anyhow::Result;
 use bochner::{
@@ -77,6 +78,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LEVEL", value_parser = fraction)]
     #[arg(allow_hyphen_values = true)]
     interval: Option<f64>,
+    /// Of a classifier of two classes with probabilities: rows belong to the second from this
+    /// probability of it on [default: the likelier class]
+    #[arg(long, value_name = "P", value_parser = fraction, conflicts_with = "interval")]
+    #[arg(allow_hyphen_values = true)]
+    threshold: Option<f64>,
     #[command(flatten)]
     steps: CheckpointArgs,
     #[command(flatten)]
@@ -133,6 +139,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         );
         return Err(Usage(problem).into());
     }
+    let threshold = Threshold::of(args.threshold, &model)?;
     let columns = match &model.targets {
         Targets::Real { columns, .. } if !args.reconstruction_error => *columns,
         _ => 1,
@@ -160,9 +167,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         bochner::Result::Ok((predictor, level))
     });
     let mut with_bounds = with_bounds.transpose()?;
-    let mut with_probabilities = match &args.probabilities {
-        Some(_) => Some(model.probabilities_on(&quiet)?),
-        None => None,
+    let mut with_probabilities = match args.probabilities.is_some() || threshold.is_some() {
+        true => Some(model.probabilities_on(&quiet)?),
+        false => None,
     };
     let names: &[&str] = match with_bounds {
         Some(_) => &["prediction", "lower", "upper"],
@@ -226,15 +233,19 @@ pub(crate) fn run(args: &Args) -> Result<()> {
                 (None, Some(predictor)) => predictor.stream(&mut source, |found, _| {
                     writer.refilled(found, refill.places(found.nrows()))
                 })?,
-                (None, None) => match (&mut with_probabilities, &mut probabilities) {
-                    (Some(predictor), Some(beside)) => {
-                        predictor.stream(&mut source, |raw_nt, p_nt, _| {
-                            let places = refill.places(p_nt.nrows());
+                (None, None) => match &mut with_probabilities {
+                    Some(predictor) => predictor.stream(&mut source, |raw_nt, p_nt, _| {
+                        let places = refill.places(p_nt.nrows());
+                        if let Some(beside) = &mut probabilities {
                             beside.refilled(p_nt, places.clone())?;
-                            writer.refilled(model.decide(raw_nt.to_owned()).view(), places)
-                        })?
-                    }
-                    _ => model.reconstruction_errors(&mut source, &quiet, |errors| {
+                        }
+                        let found = match threshold {
+                            Some(threshold) => threshold.decide(p_nt),
+                            None => model.decide(raw_nt.to_owned()),
+                        };
+                        writer.refilled(found.view(), places)
+                    })?,
+                    None => model.reconstruction_errors(&mut source, &quiet, |errors| {
                         let places = refill.places(errors.len());
                         writer.refilled(errors.insert_axis(Axis(1)), places)
                     })?,

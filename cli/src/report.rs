@@ -199,6 +199,11 @@ impl Report {
         self.lines.push((label.into(), text.into()));
     }
 
+    /// Adds a table for people, below that which is there.
+    pub(crate) fn table_below(&mut self, text: String) {
+        self.table.push_str(&text);
+    }
+
     /// Sets a table for people, below the lines.
     pub(crate) fn table(&mut self, text: String) {
         self.table = text;

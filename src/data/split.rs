@@ -253,7 +253,7 @@ impl<S: ChunkSource> ChunkSource for Split<S> {
 }
 
 /// 64 bits that `seed` gives to `row`: see [`Split`].
-pub(super) fn hash(seed: u64, row: u64) -> u64 {
+pub(crate) fn hash(seed: u64, row: u64) -> u64 {
     fn mix(mut z: u64) -> u64 {
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

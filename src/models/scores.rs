@@ -1,5 +1,14 @@
 //! Scores of predictions, summed chunk by chunk.
 
+mod amounts;
+mod groups;
+mod labels;
+mod ranks;
+
+pub use amounts::{AmountScore, AmountScores};
+pub use groups::Score;
+pub use labels::{ClassScore, LabelScores};
+
 use crate::{Error, Result};
 use ndarray::ArrayView2;
 

@@ -19,7 +19,7 @@ use clap::Args;
 use std::path::{Path, PathBuf};
 
 /// Where the targets are.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Data options")]
 pub(crate) struct DataArgs {
     /// Target column of a .csv; several in a comma list or by repeating the option. A name with a
@@ -107,7 +107,30 @@ impl DataArgs {
         };
         let width = Some(model.map.input_dim());
         let targets = self.targets.as_deref();
-        self.open_beside(input, targets, (target_use, Some(columns)), width)
+        let how = (target_use, Some(columns));
+        match self.targets_of(model, input) {
+            Some(target) => {
+                let named = Self {
+                    target,
+                    ..self.clone()
+                };
+                named.open_beside(input, targets, how, width)
+            }
+            None => self.open_beside(input, targets, how, width),
+        }
+    }
+
+    /// The targets of a model, for a table of which none are named.
+    fn targets_of(&self, model: &LinearModel, input: &Path) -> Option<Vec<Names>> {
+        let names = model.target_names.clone()?;
+        let first = |files: Vec<PathBuf>| files.first().and_then(Format::of);
+        let format = self.format.or_else(|| first(parts(input).ok()?));
+        let table = matches!(
+            format,
+            None | Some(Format::Csv | Format::Parquet | Format::Arrow)
+        );
+        let unnamed = self.target.is_empty() && self.targets.is_none();
+        (table && unnamed).then(|| vec![Names::from(names)])
     }
 
     /// The columns that are asked for.

@@ -314,7 +314,7 @@ impl Fitting {
             report.line("intervals", text);
         }
         if let Some(test) = &mut self.sources.test {
-            let (scores, seconds) = score(model, &self.run, test, (console, "test"))?;
+            let (scores, seconds) = score(model, &self.run, test, (console, "test", None))?;
             report.seconds("test", seconds);
             report.set("test_rows", scores.rows());
             scores.describe(report, "held-out rows");

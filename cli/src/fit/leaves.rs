@@ -69,7 +69,7 @@ impl Args {
         report.throughput(all, seconds);
         report.device(&run.device);
         if let Some(mut test) = test {
-            let (scores, seconds) = score(&model, run, &mut test, (console, "test"))?;
+            let (scores, seconds) = score(&model, run, &mut test, (console, "test", None))?;
             report.seconds("test", seconds);
             report.set("test_rows", scores.rows());
             scores.describe(&mut report, "held-out rows");

@@ -310,8 +310,8 @@ fn models() {
                 &["2 target columns", "1"],
             ),
             (
-                "evaluate good.model good.csv --device cpu",
-                &["no targets", "--target"],
+                "evaluate good.model narrow.csv --device cpu",
+                &["\"b\"", "fitted on", "a, c, label"],
             ),
         ],
     );

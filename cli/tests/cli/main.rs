@@ -36,6 +36,7 @@ mod reproduce;
 #[cfg(target_os = "linux")]
 mod room;
 mod rows;
+mod scores;
 mod search;
 mod shards;
 mod show;

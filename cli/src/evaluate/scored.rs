@@ -1,0 +1,234 @@
+//! What predictions scored, for people and for programs.
+
+use super::{Held, seen::Seen};
+use crate::report::{Report, Value, six_digits};
+use bochner::models::{AmountScores, LabelScores, Score, Scores};
+use indicatif::HumanCount;
+use serde_json::{Map, json};
+use std::fmt::Write;
+
+/// Classes that are listed one by one, at most.
+const LISTED: usize = 40;
+/// A class is rare up to this share of the rows.
+const RARE: f64 = 0.1;
+/// Rows of a rare class from which on what is missed of it is told.
+const TELLING: u64 = 10;
+
+/// Scores of a model, with what they are scores of.
+#[derive(Debug)]
+pub(crate) struct Scored {
+    pub(super) scores: Scores,
+    pub(super) more: More,
+    pub(super) seen: Seen,
+    pub(super) intervals: Option<Held>,
+    /// What targets are called, if they have names.
+    pub(super) targets: Option<Vec<String>>,
+    /// What classes are called.
+    pub(super) classes: Vec<String>,
+    /// Whether the order of rows is that of probabilities.
+    pub(super) probable: bool,
+}
+
+/// Scores by what was predicted.
+#[derive(Debug)]
+pub(super) enum More {
+    Amounts(AmountScores),
+    Labels(LabelScores),
+}
+
+/// A number with its deviation.
+fn said(score: Score) -> String {
+    format!("{} +- {:.1e}", six_digits(score.value), score.deviation)
+}
+
+/// Scores by name, where there are any.
+fn named<const N: usize>(scores: [(&'static str, Option<Score>); N]) -> Vec<(&'static str, Score)> {
+    let all = scores.into_iter();
+    all.filter_map(|(name, score)| Some((name, score?)))
+        .collect()
+}
+
+/// Values and deviations of scores, as objects.
+fn objects(scores: &[(&'static str, Score)]) -> (Map<String, Value>, Value) {
+    let of = |f: fn(&Score) -> f64| {
+        let pairs = scores
+            .iter()
+            .map(|(name, score)| ((*name).to_owned(), json!(f(score))));
+        pairs.collect::<Map<_, _>>()
+    };
+    let deviations = of(|score| score.deviation);
+    (of(|score| score.value), Value::Object(deviations))
+}
+
+impl Scored {
+    /// Rows seen.
+    pub(crate) fn rows(&self) -> u64 {
+        self.scores.rows()
+    }
+
+    /// What was scored, over `what`.
+    pub(crate) fn describe(&self, report: &mut Report, what: &str) {
+        let over = format!("{} {what}", HumanCount(self.rows()));
+        match &self.more {
+            More::Labels(labels) => self.labels(labels, report, &over),
+            More::Amounts(amounts) => self.amounts(amounts, report, &over),
+        }
+        if let Some(held) = &self.intervals {
+            held.describe(report);
+        }
+        for (key, value) in self.seen.numbers() {
+            report.set(key, value);
+        }
+        if let Some((key, value)) = self.seen.pictured() {
+            report.picture(key, value);
+        }
+    }
+
+    fn amounts(&self, amounts: &AmountScores, report: &mut Report, over: &str) {
+        report.set("rmse", self.scores.rmse());
+        report.set("relative_error", self.scores.relative_error());
+        let of = |target: usize| {
+            let score = amounts.of_target(target)?;
+            Some(named([
+                ("rmse", score.rmse),
+                ("mae", score.mae),
+                ("median_error", score.median_error),
+                ("r2", score.r2),
+            ]))
+        };
+        match (amounts.targets(), of(0)) {
+            (1, Some(scores)) => {
+                for &(name, score) in &scores {
+                    report.set(name, score.value);
+                    let text = match name {
+                        "rmse" => format!("{} on {over}", said(score)),
+                        _ => said(score),
+                    };
+                    report.line(name.replace('_', " "), text);
+                }
+                report.set("deviations", objects(&scores).1);
+            }
+            (targets, _) => {
+                let text = format!("{} on {over}", six_digits(self.scores.rmse()));
+                report.line("rmse", text);
+                let all =
+                    (0..targets).filter_map(|target| Some((self.target(target), of(target)?)));
+                let mut list = Vec::new();
+                for (name, scores) in all {
+                    let texts = scores.iter().map(|(what, score)| {
+                        format!("{} {}", what.replace('_', " "), said(*score))
+                    });
+                    report.line(name.clone(), texts.collect::<Vec<_>>().join(", "));
+                    let (mut object, deviations) = objects(&scores);
+                    object.insert("target".into(), name.into());
+                    object.insert("deviations".into(), deviations);
+                    list.push(Value::Object(object));
+                }
+                report.set("target_scores", list);
+            }
+        }
+        report.line("relative error", six_digits(self.scores.relative_error()));
+    }
+
+    /// What a target is called.
+    fn target(&self, target: usize) -> String {
+        let named = self.targets.as_ref().and_then(|names| names.get(target));
+        named.cloned().unwrap_or_else(|| format!("target {target}"))
+    }
+
+    fn labels(&self, labels: &LabelScores, report: &mut Report, over: &str) {
+        let (share, most) = labels.base_rate();
+        let most = self.classes.get(most).map_or("", String::as_str);
+        let scores = named([
+            ("accuracy", labels.accuracy()),
+            ("log_loss", labels.log_loss()),
+            ("brier", labels.brier()),
+            ("calibration_error", labels.calibration_error()),
+            ("auc", labels.auc()),
+            ("average_precision", labels.average_precision()),
+        ]);
+        // Means over rows that are summed in another order differ in the last digit.
+        report.set("accuracy", self.scores.accuracy());
+        for &(name, score) in &scores {
+            report.set(name, score.value);
+            let text = match name {
+                "accuracy" => format!(
+                    "{:.4} +- {:.4} on {over}; {share:.4} are {most}",
+                    score.value, score.deviation
+                ),
+                _ => said(score),
+            };
+            report.line(name.replace('_', " "), text);
+        }
+        report.set("base_rate", share);
+        report.set("deviations", objects(&scores).1);
+        self.by_class(labels, report);
+        self.rare(labels, report);
+    }
+
+    /// Precision, recall and F1 of each class.
+    fn by_class(&self, labels: &LabelScores, report: &mut Report) {
+        let all = labels.classes();
+        let mut table = String::new();
+        let mut list = Vec::new();
+        for (score, name) in all.iter().zip(&self.classes) {
+            let scores = named([
+                ("precision", score.precision),
+                ("recall", score.recall),
+                ("f1", score.f1),
+            ]);
+            let (mut object, deviations) = objects(&scores);
+            object.insert("class".into(), name.as_str().into());
+            object.insert("rows".into(), score.rows.into());
+            object.insert("deviations".into(), deviations);
+            list.push(Value::Object(object));
+            let column = |score: Option<Score>| {
+                score.map_or_else(
+                    || "-".into(),
+                    |s| format!("{:.4} +- {:.4}", s.value, s.deviation),
+                )
+            };
+            // Writing to a string does not fail.
+            let _ = writeln!(
+                table,
+                "{name:>16} {:>9} {:>17} {:>17} {:>17}",
+                score.rows,
+                column(score.precision),
+                column(score.recall),
+                column(score.f1)
+            );
+        }
+        report.set("class_scores", list);
+        if all.len() <= LISTED {
+            let head = ["class", "rows", "precision", "recall", "F1"];
+            let [class, rows, precision, recall, f1] = head;
+            report.table_below(format!(
+                "\n{class:>16} {rows:>9} {precision:>17} {recall:>17} {f1:>17}\n{table}"
+            ));
+        }
+    }
+
+    /// Says what is missed of a rare class, which the accuracy hides, and from where on more of it
+    /// is found.
+    fn rare(&self, labels: &LabelScores, report: &mut Report) {
+        let all = labels.classes();
+        for (class, (score, name)) in all.iter().zip(&self.classes).enumerate() {
+            let recall = score.recall.map_or(1.0, |recall| recall.value);
+            let is_rare = (score.rows as f64) < RARE * self.rows() as f64;
+            if !is_rare || score.rows < TELLING || recall >= 0.5 {
+                continue;
+            }
+            let missed = ((1.0 - recall) * score.rows as f64).round() as u64;
+            let mut text = format!("{missed} of {} rows of {name} are missed", score.rows);
+            let best = labels.best_threshold(class);
+            let own = score.f1.map_or(0.0, |f1| f1.value);
+            if let (2, 1, true, Some((f1, from))) = (all.len(), class, self.probable, best)
+                && f1 > own
+            {
+                text += &format!("; with --threshold {from:.4} F1 is {f1:.4}, now {own:.4}");
+                report.set("best_threshold", json!({"threshold": from, "f1": f1}));
+            }
+            report.line("rare class", text);
+        }
+    }
+}

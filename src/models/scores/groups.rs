@@ -1,0 +1,102 @@
+//! How far a score may be off: rows in groups, and the jackknife that leaves one group out at a time.
+
+use crate::data::row_hash;
+
+/// Groups of rows. The deviation is known to about an eighth of itself, `1 / sqrt(2 (G - 1))`.
+pub(super) const GROUPS: usize = 32;
+
+/// A score of rows, and how far that of other rows of the same kind may be from it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Score {
+    /// The score of all rows.
+    pub value: f64,
+    /// Its standard deviation: `sqrt((G - 1) / G sum_g (s_g - mean)^2)` of the scores s_g without
+    /// one of G groups of the rows (Efron & Tibshirani 1993, sec. 11.5). Rows are held to be
+    /// independent.
+    pub deviation: f64,
+}
+
+impl Score {
+    /// Of a function of all rows (`None`) or of those without one group; `None` where it says
+    /// nothing of all rows.
+    pub(super) fn of(without: impl Fn(Option<usize>) -> f64) -> Option<Self> {
+        let value = without(None);
+        let left: Vec<f64> = (0..GROUPS).map(|group| without(Some(group))).collect();
+        let left: Vec<f64> = left.into_iter().filter(|s| s.is_finite()).collect();
+        let count = left.len() as f64;
+        let mean = left.iter().sum::<f64>() / count;
+        let squares: f64 = left.iter().map(|s| (s - mean).powi(2)).sum();
+        let deviation = ((count - 1.0) / count * squares).sqrt();
+        value.is_finite().then_some(Self { value, deviation })
+    }
+}
+
+/// The group of a row, by its place among all.
+pub(super) fn group_of(row: u64) -> usize {
+    (row_hash(0, row) >> 59) as usize
+}
+
+/// Which rows are kept where not all can be: one in 2^level, the same in chunks of any size.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Thinning {
+    level: u32,
+}
+
+impl Thinning {
+    pub(super) fn keeps(self, row: u64) -> bool {
+        row_hash(0, row) & ((1 << self.level) - 1) == 0
+    }
+
+    /// Keeps half as many from here on.
+    pub(super) fn halve(&mut self) {
+        self.level += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The deviation of a mean is `s / sqrt(n)`.
+    #[test]
+    fn the_deviation_of_a_mean_is_known() {
+        let value = |row: u64| (row_hash(9, row) >> 11) as f64 * 2_f64.powi(-53);
+        let deviations: Vec<f64> = (0..40)
+            .map(|start| {
+                let rows = (0..500).map(|i| 1000 * start + i);
+                let mut sums = [[0.0; 2]; GROUPS];
+                for row in rows {
+                    let [count, sum] = &mut sums[group_of(row)];
+                    (*count, *sum) = (*count + 1.0, *sum + value(row));
+                }
+                let score = Score::of(|skip| {
+                    let kept = (0..GROUPS).filter(|g| Some(*g) != skip);
+                    let [count, sum] =
+                        kept.fold([0.0; 2], |[c, s], g| [c + sums[g][0], s + sums[g][1]]);
+                    sum / count
+                });
+                score.expect("a mean").deviation
+            })
+            .collect();
+        let mean = deviations.iter().sum::<f64>() / 40.0;
+        // Uniform numbers have the variance 1/12.
+        let known = (1.0_f64 / 12.0 / 500.0).sqrt();
+        assert!((mean / known - 1.0).abs() < 0.06, "{mean} and {known}");
+    }
+
+    #[test]
+    fn groups_are_even_and_thinning_keeps_its_share() {
+        let mut counts = [0; GROUPS];
+        (0..32_000).for_each(|row| counts[group_of(row)] += 1);
+        assert!(
+            counts.iter().all(|count| (800..1200).contains(count)),
+            "{counts:?}"
+        );
+        let mut thinning = Thinning::default();
+        for level in 0..4 {
+            let kept = (0..32_000).filter(|row| thinning.keeps(*row)).count();
+            assert!((kept as f64 * f64::from(1 << level) / 32_000.0 - 1.0).abs() < 0.06);
+            thinning.halve();
+        }
+    }
+}
