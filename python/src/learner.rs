@@ -160,7 +160,7 @@ impl Options<'_, '_> {
     fn lasso(&self) -> PyResult<LassoOptions> {
         let default = LassoOptions::default();
         Ok(LassoOptions {
-            l1: self.get("l1")?.unwrap_or(default.l1),
+            l1: self.get("l1")?,
             lambda: self.one_penalty(default.lambda)?,
             intercept: self.intercept()?,
             tolerance: self.get("tol")?.unwrap_or(default.tolerance),

@@ -19,7 +19,7 @@ fn noisy(rows: usize) -> String {
 }
 
 #[test]
-fn kernel_machines_choose_their_penalty() {
+fn kernel_machines_and_the_lasso_choose_their_penalty() {
     let here = here();
     std::fs::write(here.path().join("t.csv"), noisy(400)).expect("writes");
     let run = |options: &str| {
@@ -28,7 +28,7 @@ fn kernel_machines_choose_their_penalty() {
     };
     let rmse = |options: &str| number(&run(options).json(), "rmse");
     let ridge = rmse("--features 1000");
-    for model in ["kernel-ridge", "falkon"] {
+    for model in ["kernel-ridge", "falkon", "lasso"] {
         let own = run(&format!("--model {model}"));
         assert!(
             !own.stderr.contains("worse than the mean"),
@@ -36,10 +36,14 @@ fn kernel_machines_choose_their_penalty() {
             own.stderr
         );
         let own = own.json();
-        let given = rmse(&format!("--model {model} --lambda 1e-6"));
+        let given = match model {
+            "lasso" => "--l1 1e-4 --iterations 2000",
+            _ => "--lambda 1e-6",
+        };
+        let given = rmse(&format!("--model {model} {given}"));
         assert!(number(&own, "rmse") < 0.85 * given, "{own} {given}");
         assert!(number(&own, "rmse") < 1.1 * ridge, "{own} {ridge}");
-        {
+        if model != "lasso" {
             assert_eq!(own["lambda_by"], "leave-one-out");
             let lambda = number(&own, "lambda");
             let same = run(&format!("--model {model} --lambda {lambda}")).json();

@@ -3,7 +3,7 @@
 use crate::{
     features::KernelColumns,
     models::{
-        Falkon, Fit, HeldOut, KernelRidge, Lambda, Learner, LinearModel, Model, Numbers,
+        Falkon, Fit, HeldOut, KernelRidge, Lambda, Lasso, Learner, LinearModel, Model, Numbers,
     },
     prelude::*,
     seed::{Seed, Stream},
@@ -106,4 +106,45 @@ fn falkon_keeps_what_it_has() {
     assert_eq!(facts["iterations"], 2.0);
     assert!(facts["relative_residual"] > facts["tolerance"], "{facts:?}");
     assert!(r2(&model).is_finite());
+}
+
+/// The lasso is as good as ridge regression, and uses few features, in few sweeps.
+#[test]
+fn the_lasso_chooses_its_penalty() {
+    let map = || Fourier::new(Gaussian).features(1000);
+    let lasso = fit(Lasso::on(map()));
+    let facts = &lasso.linear().facts;
+    assert!(r2(&lasso) > 0.12, "{} {facts:?}", r2(&lasso));
+    assert!(facts["nonzero_coefficients"] < 133.0 && facts["sweeps"] < 5000.0);
+    let of_rows = 1.0 - facts["estimated_relative_error"].powi(2);
+    assert!((of_rows - r2(&lasso)).abs() < 0.15, "{of_rows}");
+    // The same as with what was chosen, and no other penalty is much better on new rows.
+    let given = fit(Lasso::on(map()).l1(facts["l1"]));
+    assert!((r2(&given) - r2(&lasso)).abs() < 1e-3);
+    for times in [0.1, 0.3, 3.0] {
+        let other = r2(&fit(Lasso::on(map())
+            .l1(times * facts["l1"])
+            .max_sweeps(3000)));
+        assert!(other < r2(&lasso) + 0.04, "{times}: {other}");
+    }
+    // Rows that are there twice, or count twice, say twice as much of the same.
+    let ((x, y), _) = noisy();
+    let twice = |a: &Array2<f64>| ndarray::concatenate![ndarray::Axis(0), *a, *a];
+    let both = (twice(&x), ndarray::concatenate![ndarray::Axis(0), y, y]);
+    let cpu = Device::cpu();
+    let repeated = Lasso::on(map())
+        .device(&cpu)
+        .fit((&both.0, &both.1))
+        .expect("fits");
+    let source = crate::data::MemorySource::new(&x, Some(y.insert_axis(ndarray::Axis(1))));
+    let source = source
+        .expect("rows")
+        .with_weights(Array1::from_elem(265, 2.0));
+    let weighed = Lasso::on(map())
+        .device(&cpu)
+        .fit(&mut source.expect("weights"));
+    let weighed = weighed.expect("fits");
+    let l1 = |model: &LinearModel| model.facts["l1"];
+    assert!((l1(repeated.linear()) / l1(weighed.linear()) - 1.0).abs() < 1e-6);
+    assert!(l1(repeated.linear()) < 0.9 * facts["l1"]);
 }
