@@ -1,6 +1,7 @@
 //! `bochner evaluate`: how well a model predicts.
 
 mod seen;
+mod spread;
 
 use crate::{
     args::{DataArgs, RunArgs},
@@ -18,6 +19,7 @@ use bochner::{
 use indicatif::HumanCount;
 use ndarray::{ArrayView2, Zip};
 use seen::Seen;
+use spread::Spread;
 use std::path::PathBuf;
 
 /// Arguments of `bochner evaluate`.
@@ -173,7 +175,7 @@ pub(crate) fn score(
     let bar = console.bar(stage, source.rows().map(|rows| rows as u64));
     let run = run.clone().progress(bar.follow());
     console.timed(|| -> Result<_> {
-        let mut scores = Scores::default();
+        let (mut scores, mut spread) = (Scores::default(), Spread::default());
         let mut seen = Seen::of(&model.targets, model.class_names.as_deref());
         let intervals = match has_intervals(model) {
             true => {
@@ -183,6 +185,7 @@ pub(crate) fn score(
                     .stream(source, LEVEL, |intervals, y| {
                         held.add(intervals, y);
                         seen.add(intervals.predicted_nt.view(), y);
+                        spread.add(intervals.predicted_nt.view(), y);
                         scores.add(intervals.predicted_nt.view(), y)
                     })?;
                 Some(held)
@@ -201,12 +204,16 @@ pub(crate) fn score(
                     }
                     _ => model.on(&run)?.stream(source, |found, y| {
                         seen.add(found, y);
+                        if matches!(model.targets, Targets::Real { .. }) {
+                            spread.add(found, y);
+                        }
                         scores.add(found, y)
                     })?,
                 };
                 None
             }
         };
+        spread.note(console);
         Ok(Scored {
             scores,
             classified: matches!(model.targets, Targets::Classes(_)),

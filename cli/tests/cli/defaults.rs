@@ -77,6 +77,21 @@ fn what_is_worse_than_the_mean_is_noted() {
         let said = run(&format!("--model {model}"));
         assert!(!said.contains("worse"), "{said}");
     }
+    // A penalty that is given says nothing by itself; rows held out do, in a fit and later.
+    let small = "--model kernel-ridge --lambda 1e-8";
+    assert!(!run(small).contains("worse"));
+    let worse = "on the rows held out: worse than the mean of their targets";
+    let said = run(&format!("{small} --test 0.4 -o m"));
+    assert!(said.contains(worse) && said.contains("--lambda"), "{said}");
+    let rows = noisy(400)
+        .lines()
+        .skip(301)
+        .fold(noisy(0), |text, row| text + row + "\n");
+    std::fs::write(here.path().join("new.csv"), rows).expect("writes");
+    let evaluate = "evaluate m new.csv --target y --device cpu";
+    let said = bochner(here.path(), evaluate, &[]).ok().stderr;
+    assert!(said.contains(worse), "{said}");
+    assert!(!run("--model kernel-ridge --test 0.4").contains(worse));
 }
 
 /// Iterations that end early leave a model and a note.
