@@ -52,6 +52,7 @@ mod support_vector;
 mod tests;
 mod train;
 mod warm;
+mod worse;
 
 pub use crate::solve::OwnLoss;
 pub use any_sums::{FitAnySums, OneOfSums};

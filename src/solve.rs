@@ -12,6 +12,7 @@ mod feature_evidence;
 mod features;
 mod folds;
 mod intercept;
+mod kernel_left_out;
 mod kernel_ridge;
 mod laplace;
 mod leave_one_out;
@@ -40,6 +41,7 @@ pub use features::{Between, BinnedRows, FeatureProducts, SideBySide, StreamedRow
 pub(crate) use features::{Block, binned_kernel, binned_sums, dense_kernel};
 pub use folds::FoldSums;
 pub use intercept::Intercept;
+pub(crate) use kernel_left_out::kernel_left_out;
 pub use kernel_ridge::{KernelSolution, kernel_ridge, weighted_kernel_ridge};
 pub(crate) use laplace::{ClassHessian, MeanSoftmax, contrasts, mean_sigmoid};
 pub use laplace::{ClassLaplace, ClassSpread, Laplace};

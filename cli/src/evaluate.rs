@@ -175,6 +175,9 @@ pub(crate) fn score(
                 predictor.stream(source, |found, y| all.add_amounts(found, y))?;
             }
         }
+        if let Some(note) = all.scored.worse_than_mean() {
+            console.note(&note);
+        }
         Ok(all.scored)
     })
 }

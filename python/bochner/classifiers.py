@@ -319,7 +319,7 @@ class KernelSVC(KeepingLabels, Classifier):
         return self._fit_labels(X, y, sample_weight)
 
 
-@takes(l1=1e-3, penalty=0.0, tol=1e-6, max_iter=100_000, class_weight=None, probability=False)
+@takes(l1=None, penalty=0.0, tol=1e-6, max_iter=100_000, class_weight=None, probability=False)
 class KernelElasticNetClassifier(GrowingLabels, Labels):
     """Sparse least squares against -1 and 1 for each class, on random features; the largest wins.
 
@@ -329,7 +329,7 @@ class KernelElasticNetClassifier(GrowingLabels, Labels):
 
     Parameters
     ----------
-    l1 : float, default=1e-3
+    l1 : float or None, default=None
         The penalty of absolute values, as in `KernelElasticNet`.
 
     penalty : float, default=0.0
@@ -384,7 +384,7 @@ class KernelElasticNetClassifier(GrowingLabels, Labels):
     _own = ("l1", "penalty", "tol", "max_iter", "probability")
     _parameter_constraints = {
         **SHARED,
-        "l1": [POSITIVE],
+        "l1": [POSITIVE, None],
         "penalty": [NOT_NEGATIVE],
         "tol": [POSITIVE],
         "max_iter": [COUNT],

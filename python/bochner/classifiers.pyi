@@ -114,7 +114,7 @@ class KernelElasticNetClassifier(GrowingLabels, Classifier):
     memory: int | None
     verbose: bool | int
     importances: bool
-    l1: float
+    l1: float | None
     penalty: float
     tol: float
     max_iter: int
@@ -136,7 +136,7 @@ class KernelElasticNetClassifier(GrowingLabels, Classifier):
         memory: int | None = None,
         verbose: bool | int = False,
         importances: bool = False,
-        l1: float = 0.001,
+        l1: float | None = None,
         penalty: float = 0.0,
         tol: float = 1e-06,
         max_iter: int = 100000,

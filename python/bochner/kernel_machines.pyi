@@ -1,8 +1,11 @@
+from collections.abc import Sequence
 from typing import Any
 
 from ._bases import Classifier, Regressor
 from ._kept import KeepingLabels, KeepingNumbers
 from .kernel_approximation import _Gamma, _Random
+
+_Penalty = float | Sequence[float] | str | None
 
 LABELS: dict[str, Any]
 
@@ -19,7 +22,8 @@ class ExactKernelRidgeRegressor(KeepingNumbers, Numbers):
     memory: int | None
     verbose: bool | int
     importances: bool
-    penalty: float
+    penalty: _Penalty
+    penalty_: float
     def __init__(
         self,
         *,
@@ -32,7 +36,7 @@ class ExactKernelRidgeRegressor(KeepingNumbers, Numbers):
         memory: int | None = None,
         verbose: bool | int = False,
         importances: bool = False,
-        penalty: float = 1e-06,
+        penalty: _Penalty = None,
     ) -> None: ...
 
 class ExactKernelRidgeClassifier(KeepingLabels, Labels):
@@ -45,7 +49,8 @@ class ExactKernelRidgeClassifier(KeepingLabels, Labels):
     memory: int | None
     verbose: bool | int
     importances: bool
-    penalty: float
+    penalty: _Penalty
+    penalty_: float
     class_weight: dict[Any, float] | str | None
     probability: bool
     def __init__(
@@ -60,7 +65,7 @@ class ExactKernelRidgeClassifier(KeepingLabels, Labels):
         memory: int | None = None,
         verbose: bool | int = False,
         importances: bool = False,
-        penalty: float = 1e-06,
+        penalty: _Penalty = None,
         class_weight: dict[Any, float] | str | None = None,
         probability: bool = False,
     ) -> None: ...
@@ -76,7 +81,8 @@ class FalkonRegressor(KeepingNumbers, Numbers):
     verbose: bool | int
     importances: bool
     n_components: int
-    penalty: float
+    penalty: _Penalty
+    penalty_: float
     tol: float
     max_iter: int
     def __init__(
@@ -92,7 +98,7 @@ class FalkonRegressor(KeepingNumbers, Numbers):
         verbose: bool | int = False,
         importances: bool = False,
         n_components: int = 1000,
-        penalty: float = 1e-06,
+        penalty: _Penalty = None,
         tol: float = 1e-05,
         max_iter: int = 500,
     ) -> None: ...
@@ -108,7 +114,8 @@ class FalkonClassifier(KeepingLabels, Labels):
     verbose: bool | int
     importances: bool
     n_components: int
-    penalty: float
+    penalty: _Penalty
+    penalty_: float
     tol: float
     max_iter: int
     class_weight: dict[Any, float] | str | None
@@ -126,7 +133,7 @@ class FalkonClassifier(KeepingLabels, Labels):
         verbose: bool | int = False,
         importances: bool = False,
         n_components: int = 1000,
-        penalty: float = 1e-06,
+        penalty: _Penalty = None,
         tol: float = 1e-05,
         max_iter: int = 500,
         class_weight: dict[Any, float] | str | None = None,

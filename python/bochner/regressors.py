@@ -167,8 +167,9 @@ class KernelElasticNet(GrowingNumbers, Regressor):
 
     Parameters
     ----------
-    l1 : float, default=1e-3
-        The penalty of absolute values, as ``alpha`` of scikit-learn's Lasso.
+    l1 : float or None, default=None
+        The penalty of absolute values, as ``alpha`` of scikit-learn's Lasso. None takes the best of a
+        path by generalised cross-validation, from the sums alone.
 
     penalty : float, default=0.0
         Of squares, per sample.
@@ -208,7 +209,7 @@ class KernelElasticNet(GrowingNumbers, Regressor):
     _own = ("l1", "penalty", "tol", "max_iter",)
     _parameter_constraints = {
         **SHARED,
-        "l1": [POSITIVE],
+        "l1": [POSITIVE, None],
         "penalty": [NOT_NEGATIVE],
         "tol": [POSITIVE],
         "max_iter": [COUNT],
@@ -224,7 +225,7 @@ class KernelElasticNet(GrowingNumbers, Regressor):
         sampling="monte-carlo",
         form="paired",
         standardize="auto",
-        l1=1e-3,
+        l1=None,
         penalty=0.0,
         tol=1e-6,
         max_iter=100_000,

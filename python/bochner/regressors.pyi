@@ -57,7 +57,7 @@ class KernelElasticNet(GrowingNumbers, Regressor):
     sampling: str
     form: str
     standardize: str
-    l1: float
+    l1: float | None
     penalty: float
     tol: float
     max_iter: int
@@ -77,7 +77,7 @@ class KernelElasticNet(GrowingNumbers, Regressor):
         sampling: str = "monte-carlo",
         form: str = "paired",
         standardize: str = "auto",
-        l1: float = 0.001,
+        l1: float | None = None,
         penalty: float = 0.0,
         tol: float = 1e-06,
         max_iter: int = 100000,

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 impl Options<'_, '_> {
     pub(crate) fn kernel_ridge(&self) -> PyResult<KernelRidgeOptions> {
         Ok(KernelRidgeOptions {
-            lambda: self.one_penalty(KernelRidgeOptions::default().lambda)?,
+            lambda: self.lambda()?,
             intercept: self.intercept()?,
         })
     }
@@ -16,7 +16,7 @@ impl Options<'_, '_> {
     pub(crate) fn falkon(&self) -> PyResult<FalkonOptions> {
         let default = FalkonOptions::default();
         Ok(FalkonOptions {
-            lambda: self.one_penalty(default.lambda)?,
+            lambda: self.lambda()?,
             intercept: self.intercept()?,
             tolerance: self.get("tol")?.unwrap_or(default.tolerance),
             max_iterations: self.get("max_iter")?.unwrap_or(default.max_iterations),

@@ -46,14 +46,14 @@ impl Options<'_, '_> {
         })
     }
 
-    pub(crate) fn ridge(&self) -> PyResult<RidgeOptions> {
-        let default = RidgeOptions::default();
+    /// The penalty, or how it is chosen.
+    pub(crate) fn lambda(&self) -> PyResult<Lambda> {
         let by = match self.get("folds")? {
             None => HeldOut::LeaveOneOut,
             Some(folds) => HeldOut::Folds(folds),
         };
-        let lambda = match self.get("penalty")? {
-            None => default.lambda,
+        Ok(match self.get("penalty")? {
+            None => Lambda::default(),
             Some(Penalty::One(lambda)) => Lambda::Fixed(lambda),
             Some(Penalty::Several(of)) => Lambda::Best { of, by },
             Some(Penalty::Word(word)) if word == "auto" => Lambda::auto(by),
@@ -62,7 +62,11 @@ impl Options<'_, '_> {
                     "penalty is {word:?}; use a number, several, or 'auto'"
                 ));
             }
-        };
+        })
+    }
+
+    pub(crate) fn ridge(&self) -> PyResult<RidgeOptions> {
+        let lambda = self.lambda()?;
         let solver: Option<String> = self.get("solver")?;
         let solver = match solver.as_deref() {
             None | Some("auto") => Solver::Auto,
@@ -156,7 +160,7 @@ impl Options<'_, '_> {
     fn lasso(&self) -> PyResult<LassoOptions> {
         let default = LassoOptions::default();
         Ok(LassoOptions {
-            l1: self.get("l1")?.unwrap_or(default.l1),
+            l1: self.get("l1")?,
             lambda: self.one_penalty(default.lambda)?,
             intercept: self.intercept()?,
             tolerance: self.get("tol")?.unwrap_or(default.tolerance),

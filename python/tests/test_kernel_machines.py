@@ -1,11 +1,12 @@
 """Learners on the kernel itself and those that grow, against exact methods."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_diabetes, load_digits
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -18,18 +19,23 @@ from bochner import (
     FalkonRegressor,
     GreedyClassifier,
     GreedyRegressor,
+    KernelElasticNet,
     KernelICA,
     KernelPCA,
     KernelRidgeRegressor,
 )
 
 REGRESSORS = [
+    ExactKernelRidgeRegressor(),
     ExactKernelRidgeRegressor(penalty=1e-4),
+    FalkonRegressor(),
     FalkonRegressor(n_components=30, penalty=1e-4),
     GreedyRegressor(n_components=60),
     BoostingRegressor(n_components=60, held_out=0.0, stages=200),
 ]
 CLASSIFIERS = [
+    ExactKernelRidgeClassifier(),
+    FalkonClassifier(),
     ExactKernelRidgeClassifier(penalty=1e-4),
     FalkonClassifier(n_components=30, penalty=1e-4),
     GreedyClassifier(n_components=60),
@@ -62,6 +68,22 @@ def test_exact_and_falkon_are_scikit_learn_s(wave):
         # A penalty that is 3 % off would show.
         other = own.set_params(penalty=1.03 * penalty).fit(X, y).predict(X)
         assert abs(other - exact).max() > 6e-4
+
+
+@pytest.mark.parametrize(
+    "kind", [ExactKernelRidgeRegressor, FalkonRegressor, KernelElasticNet], ids=lambda k: k.__name__
+)
+def test_defaults_tell_what_there_is(kind):
+    X, y = load_diabetes(return_X_y=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = kind(random_state=0).fit(X[:265], y[:265])
+    # The mean of the targets has 0, ridge regression .46.
+    assert model.score(X[265:], y[265:]) > 0.4
+    if kind is not KernelElasticNet:
+        assert 1e-4 < model.penalty_ < 1e-1
+        with pytest.warns(UserWarning, match="worse than the mean"):
+            kind(random_state=0, penalty=[1e-9, 1e-8]).fit(X[:265], y[:265])
 
 
 def test_falkon_is_ridge_on_the_same_landmarks(wave):

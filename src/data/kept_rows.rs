@@ -57,6 +57,11 @@ impl KeptRows {
         Self::new(self.most, (self.columns, self.targets))
     }
 
+    /// How many there may be.
+    pub(crate) fn most(&self) -> usize {
+        self.most
+    }
+
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.rows.len()

@@ -1,15 +1,19 @@
 //! Falkon: kernel ridge regression with landmarks, for any number of rows.
 
 use super::{
-    Fit, FitData, FitTimes, Labels, Learner, LinearModel, Numbers, iterative::read,
-    kernel_ridge::columns_of,
+    Fit, FitData, FitTimes, Labels, Lambda, Learner, LinearModel, Numbers,
+    iterative::read,
+    kernel_ridge::{Choice, Chosen, columns_of},
 };
 use crate::clock::Instant;
 use crate::{
     Error, Result,
+    data::{ChunkSource, KeptRows},
     device::room,
     error::Remedy,
-    features::FeatureMap,
+    features::{FeatureMap, KernelColumnsMap},
+    flow::{RowNeeds, Run, for_each_chunk},
+    normal::Targets,
     progress::Step,
     settings::Settings,
     solve::{
@@ -48,10 +52,14 @@ pub type Falkon = Learner<FalkonOptions, Numbers>;
 pub type FalkonClassifier = Learner<FalkonOptions, Labels>;
 
 /// What [`Falkon`] and [`FalkonClassifier`] have of their own.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct FalkonOptions {
-    /// The penalty per sample, lambda > 0.
-    pub lambda: f64,
+    /// The penalty per sample, lambda > 0, or how it is chosen.
+    ///
+    /// [`Lambda::Usual`] is that of [`KernelRidge`](super::KernelRidge): the best by leave-one-out
+    /// errors of at most 2048 rows, by their own kernel and not that of the landmarks. It takes a
+    /// pass over the rows.
+    pub lambda: Lambda,
     /// Whether an intercept is fitted, which is never penalised.
     pub intercept: bool,
     /// Done when the residual of each target, in the norm of the preconditioner's inverse, is this
@@ -63,10 +71,11 @@ pub struct FalkonOptions {
 }
 
 impl Default for FalkonOptions {
-    /// lambda = 1e-6 with an intercept, tolerance 1e-5, at most 500 iterations.
+    /// The best penalty by leave-one-out errors, with an intercept, tolerance 1e-5, at most 500
+    /// iterations.
     fn default() -> Self {
         Self {
-            lambda: 1e-6,
+            lambda: Lambda::Usual,
             intercept: true,
             tolerance: 1e-5,
             max_iterations: 500,
@@ -75,9 +84,9 @@ impl Default for FalkonOptions {
 }
 
 impl<T> Learner<FalkonOptions, T> {
-    /// The penalty per sample; 1e-6 until said otherwise.
-    pub fn lambda(mut self, lambda: f64) -> Self {
-        self.job.learner.lambda = lambda;
+    /// The penalty per sample, or how it is chosen: by leave-one-out until said otherwise.
+    pub fn lambda(mut self, lambda: impl Into<Lambda>) -> Self {
+        self.job.learner.lambda = lambda.into();
         self
     }
 
@@ -113,8 +122,8 @@ fn factor_bytes(landmarks: usize) -> u64 {
 
 impl Fit for FalkonOptions {
     fn settings(&self) -> Settings {
-        Settings::of_learner("falkon")
-            .number("lambda", self.lambda)
+        (self.lambda)
+            .said(Settings::of_learner("falkon"))
             .flag("no-intercept", !self.intercept)
             .number("tolerance", self.tolerance)
             .text("iterations", self.max_iterations)
@@ -129,14 +138,20 @@ impl Fit for FalkonOptions {
         FACTOR_BYTES
     }
 
+    fn kept_bytes(&self, size: (usize, usize), rows: Option<usize>) -> u64 {
+        let choice = Choice::of(&self.lambda, u64::MAX).ok().flatten();
+        let kept = choice.map_or(0, |choice| choice.rows(size).most());
+        (kept.min(rows.unwrap_or(kept)) * KeptRows::row_bytes(size)) as u64
+    }
+
     fn takes_weights(&self) -> bool {
         true
     }
 
     /// Errors with [`Error::Unsupported`] on a map other than
     /// [`KernelColumns`](crate::features::KernelColumns) with landmarks, with [`Error::Limit`] when
-    /// there are too many of them, with [`Error::Parameter`] on options outside their domain, and
-    /// with [`Error::Numerical`] when the iteration does not converge.
+    /// there are too many of them, and with [`Error::Parameter`] on options outside their domain.
+    /// Warns when the iteration ends before the tolerance, and keeps what it has.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         let FitData {
             source,
@@ -144,43 +159,29 @@ impl Fit for FalkonOptions {
             run,
             ..
         } = data;
-        let Self {
-            lambda,
-            intercept,
-            tolerance,
-            max_iterations,
-        } = *self;
-        let solver = ConjugateGradients {
-            lambda,
-            intercept,
-            tolerance,
-            max_iterations,
-            ..ConjugateGradients::default()
+        // A third of the memory is for what is beside the kernel of rows that decide.
+        let choice = Choice::of(&self.lambda, run.memory / 3 * 2)?;
+        let given = match &choice {
+            Some(_) => Lambda::USUAL,
+            None => self.lambda.fixed()?,
         };
-        solver.check()?;
+        // What is wrong with the options is known before the rows are read.
+        self.solver(given).check()?;
         let columns = columns_of(map.as_ref(), "Falkon")?;
         let m = columns.landmarks().nrows();
-        if m == 0 {
-            return Err(Error::parameter("Falkon has no landmarks")
-                .help(Remedy::words("ask for some by KernelColumns::landmarks")));
-        }
-        if factor_bytes(m) > MOST_BYTES {
-            return Err(Error::Limit {
-                what: format!("the kernel of {}", counted(m, "landmark")),
-                needed: human_bytes(factor_bytes(m)),
-                allowed: human_bytes(MOST_BYTES),
-                remedies: vec![Remedy::FewerLandmarks],
-            });
-        }
-        room::ask_square(m, FACTOR_BYTES, || format!("the factors of {m} landmarks"))
-            .map_err(|error| error.instead(&Remedy::FewerFeatures, Some(Remedy::FewerLandmarks)))?;
+        require_room(m)?;
         if source.targets() == 0 {
             return Err(Error::missing("the data has no targets to fit").help(Remedy::NameTargets));
         }
         let start = Instant::now();
+        let chosen = match choice {
+            Some(choice) => self.choose(&choice, columns, (&mut *source, &targets), run)?,
+            None => Chosen::given(given),
+        };
+        let lambda = chosen.lambda;
         let held = read(map.as_ref(), source, &targets, run)?;
         let rows = held.y_tn.ncols();
-        let factors = Preconditioner::of(|| columns.gram(), columns.top(), lambda, intercept)?;
+        let factors = Preconditioner::of(|| columns.gram(), columns.top(), lambda, self.intercept)?;
         let accumulate = start.elapsed();
         let start = Instant::now();
         let mut block = StreamedRows::new(&[(map.as_ref(), 0, 1.0)], source, rows, run)?;
@@ -189,7 +190,7 @@ impl Fit for FalkonOptions {
             factor: &factors.landmarks,
             top: columns.top(),
         };
-        let solution = solver.solve_preconditioned(
+        let solution = self.solver(lambda).solve_preconditioned(
             &mut whitened,
             held.y_tn.view(),
             held.weights_n.as_ref().map(|w| w.view()),
@@ -198,27 +199,31 @@ impl Fit for FalkonOptions {
         )?;
         drop(block);
         drop(held);
+        let residual = solution.residual_t.fold(0.0, |m: f64, &r| m.max(r));
+        if !solution.converged {
+            log::warn!(
+                "{}",
+                short_of(residual, (solution.iterations, self.tolerance))
+            );
+        }
         let facts = [
             ("iterations", solution.iterations as f64),
-            (
-                "relative_residual",
-                solution.residual_t.fold(0.0, |m: f64, &r| m.max(r)),
-            ),
-            ("tolerance", tolerance),
+            ("relative_residual", residual),
+            ("tolerance", self.tolerance),
             ("landmarks", m as f64),
             ("jitter", factors.jitter),
         ];
         let Coefficients {
             mut beta_dt,
             intercept_t,
-        } = solution.require_converged()?;
+        } = solution.coefficients;
         factors.landmarks.solve_transposed(&mut beta_dt);
         let coefficients = Coefficients {
             beta_dt: columns.lift(beta_dt),
             intercept_t,
         };
         let facts = facts.map(|(name, value)| (name.to_owned(), value));
-        Ok(LinearModel {
+        let mut model = LinearModel {
             learner: "falkon".into(),
             facts: facts.into(),
             lambda,
@@ -228,6 +233,65 @@ impl Fit for FalkonOptions {
                 solve: start.elapsed(),
             }),
             ..LinearModel::new(map, coefficients, targets, &run.device)
-        })
+        };
+        chosen.keep(&mut model);
+        Ok(model)
+    }
+}
+
+/// What is said of a residual that is not within the tolerance.
+fn short_of(residual: f64, (iterations, tolerance): (usize, f64)) -> String {
+    format!(
+        "falkon: the relative residual is {residual:.1e} after {iterations} iterations, and not \
+         {tolerance:.0e}; the model is kept: try a larger lambda or more iterations"
+    )
+}
+
+/// Errors when there are no landmarks, and when there is no room for the factors of so many.
+fn require_room(m: usize) -> Result<()> {
+    if m == 0 {
+        return Err(Error::parameter("Falkon has no landmarks")
+            .help(Remedy::words("ask for some by KernelColumns::landmarks")));
+    }
+    if factor_bytes(m) > MOST_BYTES {
+        return Err(Error::Limit {
+            what: format!("the kernel of {}", counted(m, "landmark")),
+            needed: human_bytes(factor_bytes(m)),
+            allowed: human_bytes(MOST_BYTES),
+            remedies: vec![Remedy::FewerLandmarks],
+        });
+    }
+    room::ask_square(m, FACTOR_BYTES, || format!("the factors of {m} landmarks"))
+        .map_err(|error| error.instead(&Remedy::FewerFeatures, Some(Remedy::FewerLandmarks)))
+}
+
+impl FalkonOptions {
+    fn solver(&self, lambda: f64) -> ConjugateGradients {
+        ConjugateGradients {
+            lambda,
+            intercept: self.intercept,
+            tolerance: self.tolerance,
+            max_iterations: self.max_iterations,
+            ..ConjugateGradients::default()
+        }
+    }
+
+    /// Reads the rows once for those that choose the penalty.
+    fn choose(
+        &self,
+        choice: &Choice,
+        columns: &KernelColumnsMap,
+        (source, targets): (&mut dyn ChunkSource, &Targets),
+        run: &Run,
+    ) -> Result<Chosen> {
+        let chunk = RowNeeds::read(source.columns() + source.targets()).rows_of(run)?;
+        let (mut weight, mut kept) = (0.0, choice.rows((source.columns(), source.targets())));
+        for_each_chunk(source, chunk, |chunk| {
+            let rows = chunk.x.nrows() as f64;
+            weight += chunk.weights.as_ref().map_or(rows, |w| w.sum());
+            kept.look_at(&chunk);
+            Ok(())
+        })?;
+        choice.choose_by(&kept, columns, (targets, weight, self.intercept), run)
     }
 }

@@ -1,6 +1,10 @@
 //! Exact kernel ridge regression, for as many rows as a kernel matrix of all of them has room for.
 
-use super::{Fit, FitData, FitTimes, Labels, Learner, LinearModel, Numbers};
+mod choice;
+
+pub(super) use choice::{Choice, Chosen};
+
+use super::{Fit, FitData, FitTimes, Labels, Lambda, Learner, LinearModel, Numbers};
 use crate::clock::Instant;
 use crate::{
     Error, Result,
@@ -39,28 +43,32 @@ pub type KernelRidge = Learner<KernelRidgeOptions, Numbers>;
 pub type KernelRidgeClassifier = Learner<KernelRidgeOptions, Labels>;
 
 /// What [`KernelRidge`] and [`KernelRidgeClassifier`] have of their own.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct KernelRidgeOptions {
-    /// The penalty per sample, lambda >= 0; 0 interpolates.
-    pub lambda: f64,
+    /// The penalty per sample, lambda >= 0, or how it is chosen; 0 interpolates.
+    ///
+    /// [`Lambda::Usual`] is the best of [`Lambda::auto`] by leave-one-out errors, exact to rounding
+    /// and by a factor for each penalty that a walk looks at. Of more than 2048 rows, or than
+    /// memory has room for twice, some decide by their own kernel, at the same `lambda n`.
+    pub lambda: Lambda,
     /// Whether an intercept is fitted, which is never penalised.
     pub intercept: bool,
 }
 
 impl Default for KernelRidgeOptions {
-    /// lambda = 1e-6 with an intercept.
+    /// The best penalty by leave-one-out errors, with an intercept.
     fn default() -> Self {
         Self {
-            lambda: 1e-6,
+            lambda: Lambda::Usual,
             intercept: true,
         }
     }
 }
 
 impl<T> Learner<KernelRidgeOptions, T> {
-    /// The penalty per sample; 1e-6 until said otherwise.
-    pub fn lambda(mut self, lambda: f64) -> Self {
-        self.job.learner.lambda = lambda;
+    /// The penalty per sample, or how it is chosen: by leave-one-out until said otherwise.
+    pub fn lambda(mut self, lambda: impl Into<Lambda>) -> Self {
+        self.job.learner.lambda = lambda.into();
         self
     }
 
@@ -87,8 +95,8 @@ pub(super) fn columns_of<'m>(
 
 impl Fit for KernelRidgeOptions {
     fn settings(&self) -> Settings {
-        Settings::of_learner("kernel-ridge")
-            .number("lambda", self.lambda)
+        (self.lambda)
+            .said(Settings::of_learner("kernel-ridge"))
             .flag("no-intercept", !self.intercept)
     }
 
@@ -104,25 +112,39 @@ impl Fit for KernelRidgeOptions {
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         let columns = columns_of(map.as_ref(), "kernel ridge regression")?;
         let start = Instant::now();
+        // What is wrong with the penalties is known before the rows are read.
+        Choice::of(&self.lambda, 0)?;
         let (x, y_nt, weights_n) = read(data.source, &data.targets, data.run)?;
+        let rows = y_nt.nrows() as u64;
+        let own = 8 * rows * rows;
+        // Where a copy of the kernel has room all rows decide.
+        let room = match data.run.memory.saturating_sub(own) {
+            left if left >= own => u64::MAX,
+            left => left,
+        };
+        let choice = Choice::of(&self.lambda, room)?;
+        let choice = choice.map(|of| (of.among(&x, y_nt.view(), &weights_n), of));
         let map = columns.with_all(&x)?;
         drop(x);
         let k_nn = map.gram()?;
         let accumulate = start.elapsed();
         let start = Instant::now();
-        let rows = y_nt.nrows() as u64;
+        let chosen = match choice {
+            Some((deciding, of)) => of.choose((&k_nn, &y_nt), &deciding, self.intercept)?,
+            None => Chosen::given(self.lambda.fixed()?),
+        };
         let solved = weighted_kernel_ridge(
             k_nn,
             y_nt.view(),
             weights_n.view(),
-            self.lambda,
+            chosen.lambda,
             self.intercept,
         )?;
         let mut coefficients = solved.coefficients;
         coefficients.beta_dt = map.lift(coefficients.beta_dt);
         let mut model = LinearModel {
             learner: "kernel-ridge".into(),
-            lambda: self.lambda,
+            lambda: chosen.lambda,
             rows,
             times: Some(FitTimes {
                 accumulate,
@@ -130,6 +152,7 @@ impl Fit for KernelRidgeOptions {
             }),
             ..LinearModel::new(Box::new(map), coefficients, data.targets, &data.run.device)
         };
+        chosen.keep(&mut model);
         let dimension = solved.effective_dimension;
         model.facts.insert("effective_dimension".into(), dimension);
         Ok(model)

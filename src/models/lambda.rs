@@ -1,6 +1,6 @@
 //! The penalty of ridge regression: one that is given, or the best of some by held-out errors.
 
-use super::{FitTimes, LinearModel};
+use super::{FitTimes, LinearModel, worse};
 use crate::clock::Instant;
 use crate::{
     Error, Result,
@@ -27,7 +27,7 @@ const BYTES: usize = 64 << 20;
 /// The fewest rows for either.
 const LEAST_ROWS: usize = 256;
 
-/// The penalty per sample.
+/// The penalty per sample of ridge regression and of kernel machines.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Lambda {
@@ -38,6 +38,9 @@ pub enum Lambda {
     ///
     /// Of fewer rows than features all are left out, by a walk in their dual. Rows that are equal
     /// are left out together, as one row of their weight.
+    ///
+    /// Kernel machines, of which it is the default too, keep at most 2048 rows and go by the kernel
+    /// of these.
     ///
     /// It is 1e-6 where nothing is stored to choose by: for conjugate gradients, maps with binning,
     /// a dual whose features are computed again, and beside a [`Search`](super::Search) and leaves.
@@ -320,6 +323,7 @@ pub(super) fn trusted(curve: &LambdaCurve, rounding: f64) -> Result<LambdaPoint>
 pub(super) fn keep(model: &mut LinearModel, curve: LambdaCurve) {
     let chosen = curve.points.iter().find(|p| p.lambda == model.lambda);
     if let Some(chosen) = chosen {
+        worse::than_mean(chosen.error, model.rows);
         let facts = [
             ("effective_dimension", chosen.effective_dimension),
             ("held_out_relative_error", chosen.error.sqrt()),

@@ -1,20 +1,19 @@
 //! Least squares with a penalty of absolute values, which most coefficients do not outweigh.
 
+mod problem;
+
 use super::{
     Fit, FitAnySums, FitData, FitSums, Known, Labels, Learner, LinearModel, Numbers, Summed,
     growing::fit_sums, logistic::absolute, minimise::positive,
 };
 use crate::{
-    Error, Result,
+    Result,
     features::{FeatureMap, require_dense},
     normal::{NormalEquations, SUM_BYTES},
     settings::Settings,
-    solve::{
-        Quadratic, Separable,
-        metric::{Covariance, Point},
-        risk::coefficients,
-    },
+    solve::{Separable, risk::coefficients},
 };
+use problem::Problem;
 
 /// Sparse least squares on random features, of one target or of several: the lasso (Tibshirani
 /// 1996), and with `lambda` beside it the elastic net (Zou & Hastie 2005). One pass over the rows;
@@ -41,8 +40,11 @@ pub type LassoClassifier = Learner<LassoOptions, Labels>;
 /// Lasso does with `alpha` for l1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LassoOptions {
-    /// The penalty of absolute values, > 0.
-    pub l1: f64,
+    /// The penalty of absolute values, > 0. Without one it is chosen by the sums: of a path from
+    /// where all coefficients are 0 down, each penalty three quarters of the last, the one with the
+    /// least generalised cross-validation. The path ends when five penalties were no better, when
+    /// half as many coefficients as rows are not 0, or when 1000 sweeps do not do.
+    pub l1: Option<f64>,
     /// The penalty of squares, 0 or more.
     pub lambda: f64,
     /// Whether an intercept is fitted, which is never penalised.
@@ -55,10 +57,10 @@ pub struct LassoOptions {
 }
 
 impl Default for LassoOptions {
-    /// l1 = 1e-3 without lambda, an intercept, tolerance 1e-6 in 100,000 sweeps at most.
+    /// The best l1 without lambda, an intercept, tolerance 1e-6 in 100,000 sweeps at most.
     fn default() -> Self {
         Self {
-            l1: 1e-3,
+            l1: None,
             lambda: 0.0,
             intercept: true,
             tolerance: 1e-6,
@@ -68,9 +70,9 @@ impl Default for LassoOptions {
 }
 
 impl<T> Learner<LassoOptions, T> {
-    /// The penalty of absolute values; 1e-3 until said otherwise.
+    /// The penalty of absolute values; the best of a path until said otherwise.
     pub fn l1(mut self, l1: f64) -> Self {
-        self.job.learner.l1 = l1;
+        self.job.learner.l1 = Some(l1);
         self
     }
 
@@ -101,20 +103,19 @@ impl<T> Learner<LassoOptions, T> {
 }
 
 impl LassoOptions {
-    /// Errors with [`Error::Parameter`] on options outside their domain; what each coefficient
-    /// costs.
-    fn cost(&self) -> Result<Separable> {
-        positive("l1", self.l1)?;
+    /// Errors with [`Error::Parameter`] on options outside their domain.
+    fn check(&self) -> Result<()> {
+        let l1 = self.l1.unwrap_or(1.0);
+        positive("l1", l1)?;
         positive("the tolerance", self.tolerance)?;
-        let cost = absolute(self.lambda, self.l1)?;
-        cost.ok_or_else(|| Error::parameter("l1 is 0; the lasso needs a penalty"))
+        absolute(self.lambda, l1).map(drop)
     }
 }
 
 impl Fit for LassoOptions {
     fn settings(&self) -> Settings {
         Settings::of_learner("lasso")
-            .number("l1", self.l1)
+            .maybe("l1", self.l1)
             .number("lambda", self.lambda)
             .flag("no-intercept", !self.intercept)
             .number("tolerance", self.tolerance)
@@ -146,7 +147,7 @@ impl FitSums for LassoOptions {
 
     fn sum(&self, map: &dyn FeatureMap, data: Summed<'_>) -> Result<NormalEquations> {
         // What is wrong with the options is known before the pass.
-        self.cost()?;
+        self.check()?;
         require_dense(map)?;
         NormalEquations::of_part(map, data.source, data.targets, data.run)
     }
@@ -157,35 +158,26 @@ impl FitSums for LassoOptions {
         sums: NormalEquations,
         known: Known<'_>,
     ) -> Result<LinearModel> {
-        let cost = self.cost()?;
-        let (rows, n) = (sums.rows, sums.weight);
-        let y_mean_t = &sums.y_sum_t / n;
-        let y_square_t = &sums.y_square_t / n;
-        let mut c_dt = &sums.zty_dt / n;
-        let covariance = Covariance::of_sums(sums, self.intercept);
-        let (quadratic, mean_d) = Quadratic::of(covariance, 1.0, self.lambda);
-        let mut at = Point::zero(c_dt.ncols(), mean_d.len());
-        let (mut most, mut objective) = (0, 0.0);
-        for (k, mut c) in c_dt.columns_mut().into_iter().enumerate() {
-            let mut variance = y_square_t[k];
-            if self.intercept {
-                at.intercept_t[k] = y_mean_t[k];
-                c.scaled_add(-y_mean_t[k], &mean_d);
-                variance -= y_mean_t[k] * y_mean_t[k];
+        self.check()?;
+        let rows = sums.rows;
+        let problem = Problem::of(sums, self.lambda, self.intercept);
+        let mut at = problem.zero();
+        let chosen = self.l1.is_none().then(|| problem.choose());
+        let l1 = match (&chosen, self.l1) {
+            (Some(chosen), _) => {
+                at.beta_td.assign(&chosen.beta_td);
+                chosen.l1
             }
-            let c = c.to_owned();
-            let mut x = at.beta_td.row_mut(k);
-            let stop = (self.tolerance, self.max_sweeps);
-            let (sweeps, done) = quadratic.minimise(&c, cost, &mut x, stop);
-            if !done {
-                log::warn!("lasso: {sweeps} sweeps did not reach the tolerance");
-            }
-            most = most.max(sweeps);
-            let x = x.to_owned();
-            objective += 0.5 * variance + 0.5 * x.dot(&quadratic.times(&x)) - c.dot(&x)
-                + self.l1 * x.iter().map(|x| x.abs()).sum::<f64>();
+            (None, given) => given.unwrap_or_default(),
+        };
+        let stop = (self.tolerance, self.max_sweeps);
+        let cost = Separable::Absolute(l1);
+        let (most, done) = problem.minimise(cost, &mut at.beta_td, stop);
+        if !done {
+            log::warn!("lasso: {most} sweeps did not reach the tolerance");
         }
-        let coefficients = coefficients(&at, &mean_d);
+        let objective = problem.objective(&at.beta_td, l1);
+        let coefficients = coefficients(&at, problem.mean_d());
         let kept = coefficients.beta_dt.iter().filter(|b| **b != 0.0).count();
         let targets = known.targets.clone();
         let mut model = LinearModel {
@@ -202,6 +194,11 @@ impl FitSums for LassoOptions {
         model
             .facts
             .extend(facts.map(|(name, v)| (name.to_owned(), v)));
+        if let Some(chosen) = chosen {
+            model.facts.insert("l1".into(), l1);
+            let error = chosen.error.sqrt();
+            model.facts.insert("estimated_relative_error".into(), error);
+        }
         Ok(model)
     }
 }

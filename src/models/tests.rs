@@ -1,4 +1,5 @@
 //! Tests of learners together, through the door.
 
+mod defaults;
 mod losses;
 mod objectives;

@@ -71,7 +71,7 @@ pub fn kernel_ridge(
 /// # Ok::<(), bochner::Error>(())
 /// ```
 pub fn weighted_kernel_ridge(
-    mut k_nn: Array2<f64>,
+    k_nn: Array2<f64>,
     y_nt: ArrayView2<'_, f64>,
     weights_n: ArrayView1<'_, f64>,
     lambda: f64,
@@ -102,32 +102,10 @@ pub fn weighted_kernel_ridge(
         ));
     }
     let root_n = weights_n.mapv(f64::sqrt);
-    for (mut row, &root) in k_nn.rows_mut().into_iter().zip(&root_n) {
-        row.zip_mut_with(&root_n, |k, &other| *k *= root * other);
-    }
     let penalty = lambda * total;
-    let largest = k_nn.diag().fold(0.0_f64, |m, &k| m.max(k));
-    entries::add_to_diagonal(&mut k_nn, penalty);
-    let mut factor = Lower::take(k_nn);
-    let positive = factor.factor();
-    // A pivot of equal rows is what rounding leaves of zero: it says nothing.
-    let smallest = (0..n).map(|i| factor.row(i)[i].powi(2));
-    let smallest = smallest.fold(f64::INFINITY, f64::min);
-    if !positive || smallest <= n as f64 * f64::EPSILON * largest {
-        let problem = format!("the kernel matrix is singular to rounding at lambda = {lambda}");
-        return Err(Error::numerical(problem).help(Remedy::LargerLambda));
-    }
-    // The columns of S y, and S 1 beside them.
+    let factor = factored(k_nn, &root_n, (lambda, penalty))?;
+    let mut solved = beside_ones(&factor, y_nt, &root_n, lambda)?;
     let root_n1 = root_n.view().insert_axis(Axis(1));
-    let mut solved = Array2::ones((n, targets + 1));
-    solved.slice_mut(ndarray::s![.., ..targets]).assign(&y_nt);
-    solved *= &root_n1;
-    factor.solve(&mut solved);
-    factor.solve_transposed(&mut solved);
-    if solved.iter().any(|v| !v.is_finite()) {
-        let problem = format!("the coefficients are not finite at lambda = {lambda:e}");
-        return Err(Error::numerical(problem).help(Remedy::LargerLambda));
-    }
     // |M^-1 S 1|^2, with M what was factored.
     let along = solved.column(targets).dot(&solved.column(targets));
     solved *= &root_n1;
@@ -157,6 +135,51 @@ pub fn weighted_kernel_ridge(
         },
         effective_dimension: dimension.max(0.0),
     })
+}
+
+/// A factor of `M = S K S + penalty I`, S of these roots of weights. Errors when M is singular to
+/// rounding.
+pub(super) fn factored(
+    mut k_nn: Array2<f64>,
+    root_n: &Array1<f64>,
+    (lambda, penalty): (f64, f64),
+) -> Result<Lower> {
+    let n = k_nn.nrows();
+    for (mut row, &root) in k_nn.rows_mut().into_iter().zip(root_n) {
+        row.zip_mut_with(root_n, |k, &other| *k *= root * other);
+    }
+    let largest = k_nn.diag().fold(0.0_f64, |m, &k| m.max(k));
+    entries::add_to_diagonal(&mut k_nn, penalty);
+    let mut factor = Lower::take(k_nn);
+    let positive = factor.factor();
+    // A pivot of equal rows is what rounding leaves of zero: it says nothing.
+    let smallest = (0..n).map(|i| factor.row(i)[i].powi(2));
+    let smallest = smallest.fold(f64::INFINITY, f64::min);
+    if !positive || smallest <= n as f64 * f64::EPSILON * largest {
+        let problem = format!("the kernel matrix is singular to rounding at lambda = {lambda}");
+        return Err(Error::numerical(problem).help(Remedy::LargerLambda));
+    }
+    Ok(factor)
+}
+
+/// `M^-1` times the columns of `S y`, and times `S 1` beside them. Errors when they are not finite.
+pub(super) fn beside_ones(
+    factor: &Lower,
+    y_nt: ArrayView2<'_, f64>,
+    root_n: &Array1<f64>,
+    lambda: f64,
+) -> Result<Array2<f64>> {
+    let (n, targets) = y_nt.dim();
+    let mut solved = Array2::ones((n, targets + 1));
+    solved.slice_mut(ndarray::s![.., ..targets]).assign(&y_nt);
+    solved *= &root_n.view().insert_axis(Axis(1));
+    factor.solve(&mut solved);
+    factor.solve_transposed(&mut solved);
+    if solved.iter().any(|v| !v.is_finite()) {
+        let problem = format!("the coefficients are not finite at lambda = {lambda:e}");
+        return Err(Error::numerical(problem).help(Remedy::LargerLambda));
+    }
+    Ok(solved)
 }
 
 #[cfg(test)]

@@ -11,6 +11,10 @@ use std::fmt::Write;
 const LISTED: usize = 40;
 /// A class is rare up to this share of the rows.
 const RARE: f64 = 0.1;
+/// Fewer rows do not tell that a model is worse than the mean.
+const ENOUGH: u64 = 10;
+/// By how much predictions may be worse than the mean before it is said: little is noise.
+const NOISE: f64 = 0.02;
 /// Rows of a rare class from which on what is missed of it is told.
 const TELLING: u64 = 10;
 
@@ -64,6 +68,27 @@ impl Scored {
     /// Rows seen.
     pub(crate) fn rows(&self) -> u64 {
         self.scores.rows()
+    }
+
+    /// What is said of amounts that are predicted worse than by the mean of their targets: of the
+    /// worst target, if rows are enough to tell.
+    pub(super) fn worse_than_mean(&self) -> Option<String> {
+        let More::Amounts(amounts) = &self.more else {
+            return None;
+        };
+        let of = |target: usize| Some((amounts.of_target(target)?.r2?.value, target));
+        let all = (0..amounts.targets()).filter_map(of);
+        let (r2, target) = all.min_by(|a, b| a.0.total_cmp(&b.0))?;
+        let of_target = match amounts.targets() {
+            1 => String::new(),
+            _ => format!(" of {}", self.target(target)),
+        };
+        (amounts.rows() >= ENOUGH && r2 < -NOISE).then(|| {
+            format!(
+                "R2 {r2:.2}{of_target} on the rows held out: worse than the mean of their targets; try \
+                 another --lambda or --gamma, or other columns"
+            )
+        })
     }
 
     /// What was scored, over `what`.
@@ -230,5 +255,50 @@ impl Scored {
             }
             report.line("rare class", text);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bochner::solve::Targets;
+    use ndarray::{Array2, Axis};
+
+    #[test]
+    fn predictions_are_held_to_the_mean() {
+        let y = Array2::from_shape_fn((40, 2), |(i, k)| 1e6 + (i * (k + 3) % 7) as f64);
+        let mean_t = y.mean_axis(Axis(0)).expect("rows");
+        // Farther from the mean by this factor, on the other side: 1 - (1 + times)^2.
+        let said = |times: f64, rows: usize| {
+            let predicted = &mean_t - &((&y - &mean_t) * times);
+            let part = ndarray::s![..rows, ..];
+            let mut amounts = AmountScores::new(2);
+            amounts
+                .add(predicted.slice(part), y.slice(part))
+                .expect("adds");
+            let targets = Targets::Real {
+                columns: 2,
+                shift: vec![0.0; 2],
+            };
+            let scored = Scored {
+                scores: Scores::default(),
+                more: More::Amounts(amounts),
+                seen: Seen::of(&targets, None),
+                intervals: None,
+                targets: Some(vec!["a".into(), "b".into()]),
+                classes: Vec::new(),
+                probable: false,
+            };
+            scored.worse_than_mean()
+        };
+        assert_eq!(said(0.0, 40), None);
+        assert_eq!(said(-0.5, 40), None);
+        let worse = said(0.03, 40).expect("worse");
+        assert!(
+            worse.contains("R2 -0.06 of ") && !worse.contains('\n'),
+            "{worse}"
+        );
+        assert!(said(1.0, 40).expect("worse").contains("R2 -3.00"));
+        assert_eq!(said(1.0, 9), None);
     }
 }

@@ -70,7 +70,12 @@ impl Chosen {
             // Who solves by conjugate gradients says where they ended.
             () if fact("relative_residual") => "cg",
             () if fact("rows_in_memory") => "dual",
-            () if model.lambda_curve.is_some() && !fact("penalties_tried") => "eigen",
+            () if self.ridge.is_some()
+                && model.lambda_curve.is_some()
+                && !fact("penalties_tried") =>
+            {
+                "eigen"
+            }
             () => self.solver,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::losses::Shared;
 use crate::args::at_least_one;
-use bochner::models::{FalkonOptions, Fit, KernelRidgeOptions};
+use bochner::models::{FalkonOptions, Fit, KernelRidgeOptions, Lambda};
 use clap::Args;
 
 /// What they have of their own.
@@ -31,18 +31,17 @@ impl KernelMachineArgs {
         self.landmarks.unwrap_or(1000)
     }
 
-    pub(super) fn kernel_ridge(shared: Shared) -> Box<dyn Fit> {
-        let default = KernelRidgeOptions::default();
+    pub(super) fn kernel_ridge(lambda: Lambda, shared: Shared) -> Box<dyn Fit> {
         Box::new(KernelRidgeOptions {
-            lambda: shared.lambda.unwrap_or(default.lambda),
+            lambda,
             intercept: shared.intercept,
         })
     }
 
-    pub(super) fn falkon(shared: Shared) -> FalkonOptions {
+    pub(super) fn falkon(lambda: Lambda, shared: Shared) -> FalkonOptions {
         let default = FalkonOptions::default();
         FalkonOptions {
-            lambda: shared.lambda.unwrap_or(default.lambda),
+            lambda,
             intercept: shared.intercept,
             tolerance: shared.tolerance.unwrap_or(default.tolerance),
             max_iterations: shared.iterations.unwrap_or(default.max_iterations),

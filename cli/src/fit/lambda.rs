@@ -5,18 +5,18 @@ use crate::{
     report::{Report, Usage, Value, six_digits},
 };
 use anyhow::Result;
-use bochner::models::{HeldOut, Lambda, LambdaCurve, RidgeOptions};
+use bochner::models::{HeldOut, Lambda, LambdaCurve};
 use clap::{Args, ValueEnum};
 
 /// The penalty, and who chooses it.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Learner options")]
 pub(super) struct LambdaArgs {
-    /// Penalty per sample; ridge takes the best of several, divided by commas, or of `auto` (1e-9
-    /// to 1e-1), by the error on rows held out [default: of ridge the best of `auto` by at
-    /// most 4096 rows left out; 1e-6 of ridge beside searches, leaves, binning and conjugate
-    /// gradients, and of kernel-ridge, falkon and boosting; 0 of lasso and beside --l1 or --bound,
-    /// 1e-5 of others]
+    /// Penalty per sample; ridge, kernel-ridge and falkon take the best of several, divided by
+    /// commas, or of `auto` (1e-9 to 1e-1), by the error on rows held out [default: of these the
+    /// best of `auto` by at most 4096 rows left out, of kernel-ridge and falkon 2048; 1e-6 of ridge
+    /// beside searches, leaves, binning and conjugate gradients, and of boosting; 0 of lasso and
+    /// beside --l1 or --bound, 1e-5 of others]
     #[arg(long, value_name = "L,..", value_parser = penalty, allow_hyphen_values = true)]
     lambda: Option<Penalty>,
     /// Rows that are held out to choose a penalty: each in turn (default), or folds
@@ -89,12 +89,13 @@ impl LambdaArgs {
             None => Ok(None),
             Some(Penalty::One(lambda)) => Ok(Some(lambda)),
             Some(_) => Err(usage(
-                "a choice among several penalties belongs to --model ridge; use one --lambda",
+                "a choice among several penalties belongs to --model ridge, kernel-ridge and falkon; \
+                 use one --lambda",
             )),
         }
     }
 
-    /// The penalty of ridge regression, or how it is chosen.
+    /// The penalty of ridge regression and of kernel machines, or how it is chosen.
     pub(super) fn of_ridge(&self) -> Result<Lambda> {
         let by = match (self.lambda_by, self.folds) {
             (Some(By::Kfold), folds) => HeldOut::Folds(folds.unwrap_or(5).into()),
@@ -108,7 +109,7 @@ impl LambdaArgs {
                 "--lambda-by chooses among several penalties; use --lambda auto or --lambda L,L,..",
             )),
             Some(Penalty::One(lambda)) => Ok(Lambda::Fixed(*lambda)),
-            None => Ok(RidgeOptions::default().lambda),
+            None => Ok(Lambda::default()),
         }
     }
 }

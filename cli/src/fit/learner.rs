@@ -131,7 +131,7 @@ impl LearnerArgs {
         self.check()?;
         let shared = Shared {
             lambda: match self.model {
-                Name::Ridge => None,
+                Name::Ridge | Name::KernelRidge | Name::Falkon => None,
                 _ => self.lambda.only()?,
             },
             intercept: self.intercept(),
@@ -142,11 +142,12 @@ impl LearnerArgs {
         let (fit, takes, solver) = match self.model {
             Name::Ridge => return self.ridge(dense, console),
             Name::KernelRidge => {
-                let fit = KernelMachineArgs::kernel_ridge(shared);
+                let fit = KernelMachineArgs::kernel_ridge(self.lambda.of_ridge()?, shared);
                 (fit, Takes::NumbersOrLabels, "cholesky")
             }
             Name::Falkon => (
-                Box::new(KernelMachineArgs::falkon(shared)) as Box<dyn Fit>,
+                Box::new(KernelMachineArgs::falkon(self.lambda.of_ridge()?, shared))
+                    as Box<dyn Fit>,
                 Takes::NumbersOrLabels,
                 "preconditioned cg",
             ),

@@ -28,7 +28,7 @@ pub(super) struct LossArgs {
     #[arg(long, value_name = "Q", value_parser = fraction, allow_hyphen_values = true)]
     quantile: Option<f64>,
     /// Of logistic and lasso: penalty of absolute values, which makes coefficients zero [default of
-    /// lasso: 1e-3]
+    /// lasso: the best of a path by generalised cross-validation]
     #[arg(long, value_name = "L", value_parser = positive, allow_hyphen_values = true)]
     l1: Option<f64>,
     /// Of logistic, svm and svr: every coefficient stays within this over the root of the number of
@@ -216,7 +216,7 @@ impl LossArgs {
     pub(super) fn lasso(&self, shared: Shared) -> Box<dyn Fit> {
         let default = LassoOptions::default();
         Box::new(LassoOptions {
-            l1: self.l1.unwrap_or(default.l1),
+            l1: self.l1,
             lambda: shared.lambda.unwrap_or(default.lambda),
             intercept: shared.intercept,
             tolerance: shared.tolerance.unwrap_or(default.tolerance),

@@ -6,6 +6,7 @@ mod bench;
 #[cfg(feature = "parquet")]
 mod columnar;
 mod columns;
+mod defaults;
 mod devices;
 mod doors;
 mod drift;

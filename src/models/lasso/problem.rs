@@ -1,0 +1,175 @@
+//! The sums of a lasso as quadratics, and the penalty that is chosen by them.
+
+use crate::{
+    normal::NormalEquations,
+    solve::{
+        Quadratic, Separable,
+        metric::{Covariance, Point},
+    },
+};
+use ndarray::{Array1, Array2};
+
+/// From one penalty of a path to the next.
+const STEP: f64 = 0.75;
+/// Penalties of a path at most: four decades.
+const STEPS: usize = 33;
+/// A path ends when so many of its penalties in a row were no better, by this share.
+const PATIENCE: usize = 5;
+const BETTER: f64 = 1e-3;
+/// When the sweeps of a penalty end; where they do not the path does.
+const STOP: (f64, usize) = (1e-4, 1000);
+
+/// A quadratic for each output, of the sums over rows.
+pub(super) struct Problem {
+    quadratic: Quadratic,
+    mean_d: Array1<f64>,
+    y_mean_t: Array1<f64>,
+    /// Products of features and targets, centred with an intercept, `[t, D]`.
+    c_td: Array2<f64>,
+    variance_t: Array1<f64>,
+    /// Rows that the sums speak of.
+    n: f64,
+    lambda: f64,
+    intercept: bool,
+}
+
+/// Where a path ends: a penalty, its coefficients and what they are worth.
+pub(super) struct Chosen {
+    pub(super) l1: f64,
+    /// Mean squared error on new rows over the variance of the targets, as it is estimated.
+    pub(super) error: f64,
+    pub(super) beta_td: Array2<f64>,
+}
+
+impl Problem {
+    pub(super) fn of(sums: NormalEquations, lambda: f64, intercept: bool) -> Self {
+        let (rows, weight) = (sums.rows as f64, sums.weight);
+        let y_mean_t = &sums.y_sum_t / weight;
+        let mut variance_t = &sums.y_square_t / weight;
+        let mut c_dt = &sums.zty_dt / weight;
+        let covariance = Covariance::of_sums(sums, intercept);
+        let (quadratic, mean_d) = Quadratic::of(covariance, 1.0, lambda);
+        if intercept {
+            for (mut c, &y_mean) in c_dt.columns_mut().into_iter().zip(&y_mean_t) {
+                c.scaled_add(-y_mean, &mean_d);
+            }
+            variance_t.zip_mut_with(&y_mean_t, |v, mean| *v -= mean * mean);
+        }
+        Self {
+            quadratic,
+            mean_d,
+            y_mean_t,
+            c_td: c_dt.reversed_axes().as_standard_layout().into_owned(),
+            variance_t,
+            // Weights that are shares say nothing about how many rows there are.
+            n: if weight > 0.1 * rows { weight } else { rows },
+            lambda,
+            intercept,
+        }
+    }
+
+    /// Means of the features.
+    pub(super) fn mean_d(&self) -> &Array1<f64> {
+        &self.mean_d
+    }
+
+    /// No coefficients but intercepts.
+    pub(super) fn zero(&self) -> Point {
+        let mut at = Point::zero(self.c_td.nrows(), self.mean_d.len());
+        if self.intercept {
+            at.intercept_t.assign(&self.y_mean_t);
+        }
+        at
+    }
+
+    /// Sweeps from where the coefficients are. Gives the most sweeps of an output, and whether they
+    /// were enough for all.
+    pub(super) fn minimise(
+        &self,
+        cost: Separable,
+        beta_td: &mut Array2<f64>,
+        stop: (f64, usize),
+    ) -> (usize, bool) {
+        let (mut most, mut all) = (0, true);
+        for (mut x, c) in beta_td.rows_mut().into_iter().zip(self.c_td.rows()) {
+            let (sweeps, done) = self.quadratic.minimise(&c.to_owned(), cost, &mut x, stop);
+            most = most.max(sweeps);
+            all &= done;
+        }
+        (most, all)
+    }
+
+    /// What is minimised, summed over outputs.
+    pub(super) fn objective(&self, beta_td: &Array2<f64>, l1: f64) -> f64 {
+        let mut objective = 0.0;
+        for (k, x) in beta_td.rows().into_iter().enumerate() {
+            let x = x.to_owned();
+            objective += 0.5 * self.variance_t[k] + 0.5 * x.dot(&self.quadratic.times(&x))
+                - self.c_td.row(k).dot(&x)
+                + l1 * x.iter().map(|x| x.abs()).sum::<f64>();
+        }
+        objective
+    }
+
+    /// The mean over outputs of generalised cross-validation over the variance, `|r|^2 / n / (1 -
+    /// df / n)^2` (Golub, Heath & Wahba 1979), by as many degrees of freedom as there are
+    /// coefficients (Zou, Hastie & Tibshirani 2007). None where more than half of the rows are
+    /// spent, where it says little.
+    fn estimated(&self, beta_td: &Array2<f64>) -> Option<f64> {
+        let mut sum = 0.0;
+        for (k, x) in beta_td.rows().into_iter().enumerate() {
+            let used = x.iter().filter(|x| **x != 0.0).count() + usize::from(self.intercept);
+            let spent = used as f64 / self.n;
+            if spent > 0.5 {
+                return None;
+            }
+            let x = x.to_owned();
+            let fitted = x.dot(&self.quadratic.times(&x)) - self.lambda * x.dot(&x);
+            let error = self.variance_t[k] - 2.0 * self.c_td.row(k).dot(&x) + fitted;
+            let variance = if self.variance_t[k] > 0.0 {
+                self.variance_t[k]
+            } else {
+                1.0
+            };
+            sum += error.max(0.0) / variance / (1.0 - spent).powi(2);
+        }
+        Some(sum / beta_td.nrows().max(1) as f64)
+    }
+
+    /// Walks down from the penalty at which all coefficients are 0, each from where the last one
+    /// ended, and takes the one whose error is estimated least.
+    pub(super) fn choose(&self) -> Chosen {
+        let largest = self.c_td.fold(0.0, |m: f64, c| m.max(c.abs()));
+        let mut beta_td = Array2::zeros(self.c_td.dim());
+        let mut best = Chosen {
+            // Targets that nothing tells have no coefficients at any penalty.
+            l1: if largest > 0.0 { largest } else { 1.0 },
+            error: self.estimated(&beta_td).unwrap_or(1.0),
+            beta_td: beta_td.clone(),
+        };
+        let (mut l1, mut since) = (largest, 0);
+        for _ in 1..STEPS {
+            l1 *= STEP;
+            if l1 <= 0.0 || since >= PATIENCE {
+                break;
+            }
+            let (_, done) = self.minimise(Separable::Absolute(l1), &mut beta_td, STOP);
+            let Some(error) = self.estimated(&beta_td).filter(|_| done) else {
+                break;
+            };
+            since = if error < (1.0 - BETTER) * best.error {
+                0
+            } else {
+                since + 1
+            };
+            if error < best.error {
+                best = Chosen {
+                    l1,
+                    error,
+                    beta_td: beta_td.clone(),
+                };
+            }
+        }
+        best
+    }
+}
