@@ -1,5 +1,5 @@
-//! Which vector instructions the code of the CPU takes: the best that the machine has, or those that
-//! `BOCHNER_CPU` names, so that any machine tests and measures what others run.
+//! Which vector instructions the code of the CPU takes: the best that the machine has, or those
+//! that `BOCHNER_CPU` names, so that any machine tests and measures what others run.
 
 use crate::{Error, Result};
 use std::{fmt, str::FromStr, sync::OnceLock};

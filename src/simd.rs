@@ -1,11 +1,11 @@
 //! Matrix products on the CPU: operands packed into panels, a tile of accumulators in registers, an
 //! epilogue per row.
 //!
-//! pulp gives the vector types, and [`crate::instructions`] the one of AVX-512, AVX2, NEON and plain code that runs; all is safe
-//! Rust but for two hints to the memory system and the matrix unit of some processors (AMX), each
-//! in a file of its own. An element is always summed
-//! in the same order, whatever the batch, the thread count or the tile that happens to hold it, so
-//! a row gives the same bits in every batch.
+//! pulp gives the vector types, and `instructions` the one of AVX-512, AVX2, NEON and plain code
+//! that runs; all is safe Rust but for two hints to the memory system and the matrix unit of some
+//! processors (AMX), each in a file of its own. An element is always summed in the same order,
+//! whatever the batch, the thread count or the tile that happens to hold it, so a row gives the
+//! same bits in every batch.
 
 #[cfg(target_arch = "x86_64")]
 mod amx;

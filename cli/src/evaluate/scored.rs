@@ -250,7 +250,9 @@ impl Scored {
             if let (2, 1, true, Some((f1, from))) = (all.len(), class, self.probable, best)
                 && f1 > own
             {
-                text += &format!("; with --threshold {from:.4} F1 is {f1:.4}, now {own:.4}");
+                // Not above the row that it stands for.
+                let said = (from * 1e6).floor() / 1e6;
+                text += &format!("; with --threshold {said} F1 is {f1:.4}, now {own:.4}");
                 report.set("best_threshold", json!({"threshold": from, "f1": f1}));
             }
             report.line("rare class", text);

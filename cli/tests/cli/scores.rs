@@ -84,7 +84,7 @@ fn frauds(folder: &Path) -> Vec<bool> {
     let is = |i: usize| draw(i, 5) < 0.05;
     let mut text = String::from("a,b,kind\n");
     for i in 0..1500 {
-        let shift = if is(i) { 0.35 } else { 0.0 };
+        let shift = if is(i) { 0.2 } else { 0.0 };
         let kind = if is(i) { "fraud" } else { "fair" };
         text.push_str(&format!(
             "{},{},{kind}\n",

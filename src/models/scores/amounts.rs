@@ -229,8 +229,8 @@ mod tests {
         assert!(scores.of_target(1).is_none() && scores.rows() == 4);
     }
 
-    /// Standard errors of Gaussian errors: of the root mean square `s / sqrt(2 n)`, of the mean size
-    /// `s sqrt((1 - 2 / pi) / n)`.
+    /// Standard errors of Gaussian errors: of the root mean square `s / sqrt(2 n)`, of the mean
+    /// size `s sqrt((1 - 2 / pi) / n)`.
     #[test]
     fn deviations_are_those_of_other_rows() {
         let (mut rmse, mut mae, turns) = (0.0, 0.0, 30);

@@ -1,4 +1,5 @@
-//! How far a score may be off: rows in groups, and the jackknife that leaves one group out at a time.
+//! How far a score may be off: rows in groups, and the jackknife that leaves out one group at a
+//! time.
 
 use crate::data::row_hash;
 

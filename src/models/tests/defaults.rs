@@ -10,9 +10,12 @@ use crate::{
 };
 use ndarray::{Array1, Array2, s};
 
+/// Rows and their targets.
+type Table = (Array2<f64>, Array1<f64>);
+
 /// Ten columns that go together, and a target that a few of them tell half of: 265 rows to fit, and
 /// 400 more.
-fn noisy() -> ((Array2<f64>, Array1<f64>), (Array2<f64>, Array1<f64>)) {
+fn noisy() -> (Table, Table) {
     let mut draws = Seed(17).stream(Stream::Data, 0);
     let x = Array2::from_shape_simple_fn((665, 10), || draws.normal());
     let common = Array1::from_shape_simple_fn(665, || draws.normal());
@@ -45,7 +48,8 @@ fn beta(model: &LinearModel) -> &Array2<f64> {
     &model.coefficients.beta_dt
 }
 
-/// At the usual penalty both follow the noise; at the one that they choose they tell what there is to tell, and are the fit with that penalty.
+/// At the usual penalty both follow the noise; at the one that they choose they tell what there is
+/// to tell, and are the fit with that penalty.
 #[test]
 fn kernel_machines_choose_their_penalty() {
     let columns = || KernelColumns::new(Gaussian);
