@@ -53,7 +53,7 @@ pub use self::file::{DataFile, TextLabelled};
 pub use self::gaps::{Gaps, NanRows, Refill};
 #[cfg(target_family = "wasm")]
 pub use self::input::page::PageFile;
-pub(crate) use self::kept_rows::{Keeping, KeptRows};
+pub(crate) use self::kept_rows::{Keeping, KeptRows, hash as hash_of_contents};
 pub use self::libsvm::{LibsvmOptions, LibsvmSource};
 pub use self::memory::MemorySource;
 pub use self::npy::NpySource;
@@ -66,7 +66,7 @@ pub use self::output::{
 };
 pub use self::parts::parts;
 pub use self::pieces::{Piece, Pieces};
-pub use self::schema::{Field, Kind, Missing, Schema, TableOptions};
+pub use self::schema::{DateFormat, Field, Kind, Marks, Missing, Schema, TableOptions};
 pub use self::sparse::SparseRows;
 pub(crate) use self::split::hash as row_hash;
 pub use self::split::{Part, Split};

@@ -35,13 +35,13 @@ impl InstructionSet {
     /// What pulp runs for it, where this machine has it.
     fn arch(self) -> Option<pulp::Arch> {
         match self {
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
             Avx512 => pulp::x86::V4::try_new().map(pulp::Arch::V4),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
             Avx2 => pulp::x86::V3::try_new().map(pulp::Arch::V3),
             #[cfg(target_arch = "aarch64")]
             Neon => pulp::aarch64::Neon::try_new().map(pulp::Arch::Neon),
-            #[cfg(target_family = "wasm")]
+            #[cfg(target_arch = "wasm32")]
             Simd128 => pulp::wasm::Simd128::try_new().map(pulp::Arch::Simd128),
             Scalar => Some(pulp::Arch::Scalar),
             _ => None,

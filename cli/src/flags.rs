@@ -1,5 +1,6 @@
 //! What helps against the library's errors, in flags.
 
+use crate::names::quoted;
 use bochner::{Error, error::Remedy};
 
 /// The error in one line, with its remedies as flags.
@@ -29,12 +30,25 @@ fn flag(remedy: &Remedy) -> String {
         Remedy::NameTargets => "name them with --target or --targets",
         Remedy::FillMissing => "let --missing indicator (or mean, median) stand for it",
         Remedy::Categorical(name) => return format!("name it with --categorical {}", listed(name)),
+        Remedy::Decimal(mark) => return format!("say --decimal {}", quoted_mark(*mark)),
+        Remedy::Thousands(mark) => return format!("say --thousands {}", quoted_mark(*mark)),
+        Remedy::DateFormat(format) => {
+            return format!("say --date-format {}", quoted(format.clone()));
+        }
         Remedy::UseMap(name) => return format!("use --map {name}"),
         Remedy::UseKernel(spec) => return format!("use --kernel {spec}"),
         // Words, and what a later library knows: it says so itself.
         other => return other.to_string(),
     };
     said.to_owned()
+}
+
+/// A mark as a shell and people read it.
+fn quoted_mark(mark: char) -> String {
+    match mark {
+        '\'' => "\"'\"".into(),
+        _ => format!("'{mark}'"),
+    }
 }
 
 /// A name as it is written in a list: in quotes where it has a comma or a quote.

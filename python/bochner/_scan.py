@@ -59,6 +59,9 @@ class Scan:
         categorical=None,
         most_categories=64,
         weight=None,
+        decimal=None,
+        thousands=None,
+        date_format=None,
     ):
         names = [target] if isinstance(target, str) else list(target or ())
         self._path = os.fspath(path)
@@ -66,7 +69,8 @@ class Scan:
         columns = [columns] if isinstance(columns, str) else columns
         columns = None if columns is None else list(columns)
         categories = [categorical] if isinstance(categorical, str) else list(categorical or ())
-        cells = (missing, categories, most_categories, weight)
+        written = (decimal, thousands, date_format)
+        cells = (missing, categories, most_categories, weight, *written)
         self._given = (self._path, names, targets, columns, False, width, cells)
         self._open(_native.Scan(*self._given))
 
@@ -125,6 +129,9 @@ def scan(
     categorical=None,
     most_categories=64,
     weight=None,
+    decimal=None,
+    thousands=None,
+    date_format=None,
 ):
     """A file as rows for estimators, read when they need it and never held whole.
 
@@ -164,6 +171,17 @@ def scan(
     weight : str, default=None
         The column of a table that says what each row counts for.
 
+    decimal : str, default=None
+        What stands before the fraction of numbers in text; None for a point, or for a comma where
+        all cells of a column allow that alone.
+
+    thousands : str, default=None
+        What stands between groups of three digits; None for what all cells of a column allow.
+
+    date_format : str, default=None
+        How dates are written that are not by ISO 8601, such as ``%d.%m.%Y``; None for what all
+        cells of a column allow.
+
     Returns
     -------
     scan : Scan
@@ -196,6 +214,9 @@ def scan(
         categorical=categorical,
         most_categories=most_categories,
         weight=weight,
+        decimal=decimal,
+        thousands=thousands,
+        date_format=date_format,
     )
 
 

@@ -20,6 +20,9 @@ class Scan:
         categorical: str | Sequence[str] | None = None,
         most_categories: int = 64,
         weight: str | None = None,
+        decimal: str | None = None,
+        thousands: str | None = None,
+        date_format: str | None = None,
     ) -> None: ...
     def chunks(self, memory: int | None = None) -> Iterator[_native.HeldRows]: ...
 
@@ -34,4 +37,7 @@ def scan(
     categorical: str | Sequence[str] | None = None,
     most_categories: int = 64,
     weight: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    date_format: str | None = None,
 ) -> Scan: ...

@@ -38,7 +38,15 @@ type Parts = (
 
 /// What stands for missing values, columns of categories that look like numbers, most categories of
 /// a column, and the column of weights.
-type Cells = (String, Vec<String>, usize, Option<String>);
+type Cells = (
+    String,
+    Vec<String>,
+    usize,
+    Option<String>,
+    Option<char>,
+    Option<char>,
+    Option<String>,
+);
 
 /// A data file, opened when it is read.
 #[pyclass(frozen, module = "bochner._native")]
@@ -111,7 +119,7 @@ impl Scan {
         if let Some(width) = width {
             file = file.width(width);
         }
-        if let Some((missing, categorical, most, weight)) = &cells {
+        if let Some((missing, categorical, most, weight, decimal, thousands, date)) = &cells {
             file = file.missing(missing.parse().map_err(|e| exception(&e))?);
             file = file.most_categories(*most);
             for column in categorical {
@@ -119,6 +127,15 @@ impl Scan {
             }
             if let Some(weight) = weight {
                 file = file.weight(weight);
+            }
+            if let Some(decimal) = decimal {
+                file = file.decimal(*decimal);
+            }
+            if let Some(thousands) = thousands {
+                file = file.thousands(*thousands);
+            }
+            if let Some(date) = date {
+                file = file.date_format(date.parse().map_err(|e| exception(&e))?);
             }
         }
         let parts = (path, target, targets, columns, matching, width, cells);

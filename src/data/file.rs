@@ -1,6 +1,6 @@
 //! A file with its targets, opened when it is needed.
 
-use super::{ChunkSource, ColumnChoice, Missing, OpenOptions, TargetUse, open};
+use super::{ChunkSource, ColumnChoice, DateFormat, Missing, OpenOptions, TargetUse, open};
 use crate::{Error, Result, error::Remedy};
 use std::path::{Path, PathBuf};
 
@@ -80,6 +80,27 @@ impl DataFile {
     /// hashing; 64, until said otherwise.
     pub fn most_categories(mut self, count: usize) -> Self {
         self.options.table.most_categories = count;
+        self
+    }
+
+    /// What stands before the fraction of numbers in text. Until said otherwise it is a point, or a
+    /// comma where all cells of a column allow that alone.
+    pub fn decimal(mut self, mark: char) -> Self {
+        self.options.table.decimal = Some(mark);
+        self
+    }
+
+    /// What stands between groups of three digits of numbers in text; what all cells of a column
+    /// allow, until said otherwise.
+    pub fn thousands(mut self, mark: char) -> Self {
+        self.options.table.thousands = Some(mark);
+        self
+    }
+
+    /// How dates are written that are not by ISO 8601; what all cells of a column allow, until said
+    /// otherwise.
+    pub fn date_format(mut self, format: DateFormat) -> Self {
+        self.options.table.date_format = Some(format);
         self
     }
 

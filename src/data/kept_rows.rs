@@ -281,7 +281,7 @@ fn mix(mut h: u64) -> u64 {
 
 /// A hash of what a row holds: a sum over its values that are not zero, each mixed with its place,
 /// so that a loop over columns has no chain.
-fn hash(x: impl Iterator<Item = f64>, targets: ArrayView1<'_, f64>) -> u64 {
+pub(crate) fn hash(x: impl Iterator<Item = f64>, targets: ArrayView1<'_, f64>) -> u64 {
     const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
     let at = |place: u64, value: f64| match value == 0.0 {
         true => 0,

@@ -2,16 +2,23 @@
 
 mod cell;
 mod date;
+mod date_format;
 mod encode;
 mod hashed;
+mod marks;
+mod reading;
 mod store;
 mod survey;
 
 use crate::error::{Error, Remedy, Result};
 use std::{fmt, str::FromStr};
 
+use reading::Reading;
+
 pub(super) use cell::says_nothing;
+pub use date_format::DateFormat;
 pub(super) use encode::Encoder;
+pub use marks::Marks;
 pub(super) use survey::{NO_WEIGHT, Places, survey};
 
 /// How the cells of a table are read where they are not all numbers.
@@ -27,6 +34,13 @@ pub struct TableOptions {
     pub most_categories: usize,
     /// The column of what each row counts for, which is no feature.
     pub weight: Option<String>,
+    /// What stands before the fraction of numbers; `None` finds it where all cells of a column
+    /// allow one reading alone, and errs where they allow two.
+    pub decimal: Option<char>,
+    /// What stands between groups of three digits, likewise.
+    pub thousands: Option<char>,
+    /// How dates are written that are not by ISO 8601, likewise.
+    pub date_format: Option<DateFormat>,
 }
 
 impl Default for TableOptions {
@@ -36,6 +50,9 @@ impl Default for TableOptions {
             categorical: Vec::new(),
             most_categories: 64,
             weight: None,
+            decimal: None,
+            thousands: None,
+            date_format: None,
         }
     }
 }
@@ -43,7 +60,8 @@ impl Default for TableOptions {
 impl TableOptions {
     /// Whether a schema is wanted of a file of numbers too.
     pub(super) fn asks_for_schema(&self) -> bool {
-        self.missing != Missing::Error || !self.categorical.is_empty()
+        let fills = self.missing != Missing::Error;
+        fills || !self.categorical.is_empty() || self.decimal.or(self.thousands).is_some()
     }
 }
 
@@ -110,6 +128,8 @@ pub struct Field {
     name: String,
     kind: Kind,
     fill: Option<Fill>,
+    /// How numbers or dates are written, where that is not plain.
+    reading: Option<Reading>,
 }
 
 /// What the values of a column are.
@@ -147,6 +167,7 @@ impl Field {
             name: name.to_owned(),
             kind: Kind::Number,
             fill: None,
+            reading: None,
         }
     }
 
@@ -158,6 +179,22 @@ impl Field {
     /// What its values are.
     pub fn kind(&self) -> &Kind {
         &self.kind
+    }
+
+    /// The marks of its numbers, where they are not plain.
+    pub fn marks(&self) -> Option<Marks> {
+        match self.reading {
+            Some(Reading::Number(marks)) => Some(marks),
+            _ => None,
+        }
+    }
+
+    /// How its dates are written, where that is not by ISO 8601.
+    pub fn date_format(&self) -> Option<&DateFormat> {
+        match &self.reading {
+            Some(Reading::Date(format)) => Some(format),
+            _ => None,
+        }
     }
 
     /// Whether values may be missing.
@@ -296,7 +333,8 @@ impl Schema {
 
     /// Whether it does nothing that a file of numbers needs.
     pub(super) fn is_plain(&self) -> bool {
-        let plain = |f: &Field| f.kind == Kind::Number && f.fill.is_none();
+        let written = |f: &Field| f.kind == Kind::Number && f.reading.is_none();
+        let plain = |f: &Field| written(f) && f.fill.is_none();
         self.features.iter().chain(&self.targets).all(plain)
     }
 }

@@ -53,6 +53,12 @@ pub enum Remedy {
     FillMissing,
     /// Treat the values of this column as names of categories.
     Categorical(String),
+    /// Say what stands before the fraction of numbers.
+    Decimal(char),
+    /// Say what stands between groups of three digits.
+    Thousands(char),
+    /// Say how dates are written.
+    DateFormat(String),
     /// Advice that is the same in every front end, with its verb: `run again`.
     Words(Cow<'static, str>),
 }
@@ -91,6 +97,9 @@ impl fmt::Display for Remedy {
             Self::Categorical(name) => {
                 return write!(f, "name it with .categorical({name:?})");
             }
+            Self::Decimal(mark) => return write!(f, "say .decimal({mark:?})"),
+            Self::Thousands(mark) => return write!(f, "say .thousands({mark:?})"),
+            Self::DateFormat(format) => return write!(f, "say .date_format({format:?})"),
             Self::Words(advice) => advice,
         })
     }

@@ -332,8 +332,17 @@ fn columns_of_two_kinds_are_refused_or_named() {
         ..plain()
     };
     assert_says(read("a,y\n1,1\n", unknown), &["\"b\"", "categories"]);
-    // Dates among text are text.
-    let source = opened(read("a,y\n2024-01-01,1\nsoon,2\n", plain()));
+    // Dates and text are told as numbers and text are, unless they are meant.
+    let dated = "a,y\n2024-01-01,1\nsoon,2\n";
+    assert_says(
+        read(dated, plain()),
+        &[
+            "line 3, column \"a\"",
+            "\"soon\" among dates",
+            ".categorical(\"a\")",
+        ],
+    );
+    let source = opened(read(dated, named));
     assert_eq!(source.column_names().unwrap(), ["a=2024-01-01", "a=soon"]);
     // Labels too: truth values are text, and numbers stay numbers.
     let source = opened(read("a,y\n1,true\n2,false\n", plain()));

@@ -10,7 +10,7 @@ use anyhow::Result;
 use bochner::{
     Error,
     data::{
-        ChunkSource, ColumnChoice, Format, Gaps, Header, Missing, NanRows, OpenOptions,
+        ChunkSource, ColumnChoice, DateFormat, Format, Gaps, Header, Missing, NanRows, OpenOptions,
         TableOptions, TargetUse, open, parts,
     },
     models::LinearModel,
@@ -46,6 +46,18 @@ pub(crate) struct DataArgs {
     /// hashing [default: 64]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     most_categories: Option<usize>,
+    /// What stands before the fraction of numbers in text [default: a point, or a comma where all
+    /// cells of a column allow that alone]
+    #[arg(long, value_name = "CHAR")]
+    decimal: Option<char>,
+    /// What stands between groups of three digits of numbers in text: a comma, a point, a blank or
+    /// an apostrophe [default: what all cells of a column allow]
+    #[arg(long, value_name = "CHAR")]
+    thousands: Option<char>,
+    /// How dates are written that are not 2024-12-31: %d.%m.%Y, %m/%d/%Y, %d/%m/%y %H:%M and so on
+    /// [default: what all cells of a column allow]
+    #[arg(long, value_name = "FORMAT", value_parser = str::parse::<DateFormat>)]
+    date_format: Option<DateFormat>,
     /// The column that says what each row counts for, which `fit` has an option for.
     #[arg(skip)]
     pub(crate) weight: Option<String>,
@@ -91,8 +103,8 @@ impl DataArgs {
         target_use: TargetUse,
     ) -> Result<Box<dyn ChunkSource>> {
         if self.table() != TableOptions::default() {
-            let problem = "--missing, --categorical and --most-categories are for `fit`: a model \
-                           reads files as its fit did";
+            let problem = "--missing, --categorical, --most-categories, --decimal, --thousands \
+                           and --date-format are for `fit`: a model reads files as its fit did";
             return Err(Usage(problem.into()).into());
         }
         let asked = self.choice();
@@ -169,6 +181,9 @@ impl DataArgs {
             categorical: Names::of(&self.categorical),
             most_categories: self.most_categories.unwrap_or(default.most_categories),
             weight: self.weight.clone(),
+            decimal: self.decimal,
+            thousands: self.thousands,
+            date_format: self.date_format.clone(),
         }
     }
 

@@ -44,6 +44,7 @@ mod show;
 mod standardize;
 mod tables;
 mod usage;
+mod written;
 
 use serde_json::Value;
 use std::{

@@ -10,11 +10,21 @@ pub(super) fn days(text: &str) -> Option<f64> {
     if bytes.len() < 10 || !text.is_ascii() || bytes[4] != b'-' || bytes[7] != b'-' {
         return None;
     }
-    let (year, month, day) = (
+    let (year, month, day_of_month) = (
         digits(&text[..4])?,
         digits(&text[5..7])?,
         digits(&text[8..10])?,
     );
+    let date = day(year, month, day_of_month)? as f64;
+    match text[10..].strip_prefix(['T', 't', ' ']) {
+        _ if bytes.len() == 10 => Some(date),
+        Some(rest) => Some(date + seconds(rest)? / 86_400.0),
+        None => None,
+    }
+}
+
+/// Days from 1970-01-01 to a day; `None` of one that no calendar has.
+pub(super) fn day(year: i64, month: i64, day: i64) -> Option<i64> {
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let length = match month {
         2 => 28 + i64::from(leap),
@@ -22,15 +32,7 @@ pub(super) fn days(text: &str) -> Option<f64> {
         1..=12 => 31,
         _ => return None,
     };
-    if !(1..=length).contains(&day) {
-        return None;
-    }
-    let date = civil(year, month, day) as f64;
-    match text[10..].strip_prefix(['T', 't', ' ']) {
-        _ if bytes.len() == 10 => Some(date),
-        Some(rest) => Some(date + seconds(rest)? / 86_400.0),
-        None => None,
-    }
+    (1..=length).contains(&day).then(|| civil(year, month, day))
 }
 
 /// Days from 1970-01-01 to a day of the Gregorian calendar. A year of 400 has 146,097 days; years
@@ -69,7 +71,7 @@ pub(super) fn text(days: f64) -> String {
 }
 
 /// Seconds since midnight in UTC.
-fn seconds(text: &str) -> Option<f64> {
+pub(super) fn seconds(text: &str) -> Option<f64> {
     let (time, offset) = match text.find(['Z', 'z', '+', '-']) {
         None => (text, 0),
         Some(at) => (&text[..at], offset(&text[at..])?),

@@ -116,7 +116,24 @@ impl Reading<'_> {
     }
 
     /// The finite number of a cell, if it is one.
-    fn number(&self, (i, j): (usize, usize), cell: Cell<'_>, said: &mut bool) -> Result<f64> {
+    fn number(
+        &self,
+        (i, j): (usize, usize),
+        (cell, field): (Cell<'_>, &Field),
+        said: &mut bool,
+    ) -> Result<f64> {
+        let written: String;
+        let cell = match (cell, field.marks()) {
+            (Cell::Text(text), Some(marks)) => {
+                let Some(plain) = marks.plain(text) else {
+                    let says = format!("{} is no number as in {marks}, as in the fit", short(text));
+                    return Err(self.fault(i, j, &says));
+                };
+                written = plain;
+                Cell::Text(&written)
+            }
+            (cell, _) => cell,
+        };
         let says = match cell {
             Cell::Number(value) if value.is_finite() => return Ok(value),
             Cell::Number(_) => "is infinite; remove the row or fill in a finite value".into(),
@@ -162,8 +179,8 @@ impl Reading<'_> {
                 return Err(error.help(Remedy::FillMissing));
             }
             let (at, value) = match &field.kind {
-                Kind::Number => (0, self.number((i, j), cell, rounded)?),
-                Kind::Date => (0, self.date((i, j), cell)?),
+                Kind::Number => (0, self.number((i, j), (cell, field), rounded)?),
+                Kind::Date => (0, self.date((i, j), (cell, field))?),
                 Kind::Boolean => (0, self.boolean((i, j), cell)?),
                 Kind::Categories(all) => {
                     let place = text_of(cell, |text| all.binary_search_by(|c| (**c).cmp(text)));
@@ -184,15 +201,18 @@ impl Reading<'_> {
         })
     }
 
-    fn date(&self, (i, j): (usize, usize), cell: Cell<'_>) -> Result<f64> {
-        let found = match cell {
-            Cell::Number(value) | Cell::Date(value) => Some(value).filter(|v| v.is_finite()),
-            Cell::Text(text) => date::days(text),
+    fn date(&self, (i, j): (usize, usize), (cell, field): (Cell<'_>, &Field)) -> Result<f64> {
+        let format = field.date_format();
+        let found = match (cell, format) {
+            (Cell::Number(value) | Cell::Date(value), _) => Some(value).filter(|v| v.is_finite()),
+            (Cell::Text(text), Some(format)) => format.days(text),
+            (Cell::Text(text), None) => date::days(text),
             _ => None,
         };
         found.ok_or_else(|| {
-            let says = "is no date, as it was in the fit; write it as 2024-12-31";
-            self.fault(i, j, says)
+            let how = format.map_or_else(|| "2024-12-31".into(), ToString::to_string);
+            let says = format!("is no date, as it was in the fit; write it as {how}");
+            self.fault(i, j, &says)
         })
     }
 
@@ -235,8 +255,8 @@ impl Reading<'_> {
                     };
                     place.unwrap_or_else(none) as f64
                 }
-                Kind::Date => self.date((i, j), cell)?,
-                _ => self.exact((i, j), cell)?,
+                Kind::Date => self.date((i, j), (cell, field))?,
+                _ => self.exact((i, j), (cell, field))?,
             };
             put(i, value);
             Ok(())
@@ -244,10 +264,10 @@ impl Reading<'_> {
     }
 
     /// A number that f64 holds: labels that it rounds would be told apart no more.
-    fn exact(&self, at: (usize, usize), cell: Cell<'_>) -> Result<f64> {
+    fn exact(&self, at: (usize, usize), (cell, field): (Cell<'_>, &Field)) -> Result<f64> {
         let mut rounded = true;
-        let value = self.number(at, cell, &mut rounded)?;
-        if let Cell::Text(text) = cell
+        let value = self.number(at, (cell, field), &mut rounded)?;
+        if let (Cell::Text(text), None) = (cell, field.marks())
             && number(text.as_bytes()).is_ok_and(|(_, exact)| !exact)
         {
             return Err(self.fault(at.0, at.1, BEYOND));

@@ -1,26 +1,32 @@
 //! A schema as a property of a model file.
 
-use super::{Field, Fill, Kind, Schema};
+use super::{Field, Fill, Kind, Reading, Schema};
 use crate::{
     error::{Error, Result},
     store::Store,
 };
 use serde_json::{Value, json};
 
-/// The property, and the version of what it holds.
+/// The property, and the version of what it holds: 2 where cells are not written plainly, which
+/// readers of version 1 would not see.
 const NAME: &str = "schema";
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 impl Schema {
     pub(crate) fn write(&self, store: &mut Store) {
         let fields = |fields: &[Field]| fields.iter().map(Field::to_json).collect::<Vec<_>>();
         let value = json!({
-            "version": VERSION,
+            "version": if self.is_written_plainly() { 1 } else { VERSION },
             "features": fields(&self.features),
             "targets": fields(&self.targets),
             "weight": self.weight,
         });
         store.set(NAME, value);
+    }
+
+    fn is_written_plainly(&self) -> bool {
+        let mut all = self.features.iter().chain(&self.targets);
+        all.all(|field| field.reading.is_none())
     }
 
     /// What [`Self::write`] wrote, whose features become so many columns; `None` in a file without.
@@ -75,6 +81,9 @@ impl Field {
             Kind::Hashed(count) => value["columns"] = json!(count),
             Kind::Number | Kind::Date | Kind::Boolean => {}
         }
+        if let Some(reading) = &self.reading {
+            value["reading"] = reading.to_json();
+        }
         if let Some(fill) = &self.fill {
             // As bits, which every reader reads alike.
             let bits: Vec<u64> = fill.values.iter().map(|v| v.to_bits()).collect();
@@ -116,10 +125,20 @@ impl Field {
                 fits.then_some(Some(Fill { values, indicator }))?
             }
         };
-        Some(Self {
+        let reading = match value.get("reading") {
+            None => None,
+            Some(reading) => Some(Reading::from_json(reading)?),
+        };
+        let suits = match &reading {
+            None => true,
+            Some(Reading::Number(_)) => kind == Kind::Number,
+            Some(Reading::Date(_)) => kind == Kind::Date,
+        };
+        suits.then_some(Self {
             name: value["name"].as_str()?.to_owned(),
             kind,
             fill,
+            reading,
         })
     }
 }
@@ -133,6 +152,7 @@ mod tests {
             name: name.into(),
             kind,
             fill,
+            reading: None,
         };
         let categories = Kind::Categories(vec!["a".into(), "b, \"c\"".into()]);
         let fill = |values: &[f64], indicator| {
@@ -161,6 +181,24 @@ mod tests {
         assert_eq!(Schema::read(&store, 12).expect("reads"), Some(schema()));
     }
 
+    #[test]
+    fn how_cells_are_written_is_kept() {
+        let mut written = schema();
+        let marks = super::super::Marks::of(',', Some('.'));
+        written.features[0].reading = Some(Reading::Number(marks));
+        let mut store = Store::default();
+        written.write(&mut store);
+        assert_eq!(Schema::read(&store, 12).expect("reads"), Some(written));
+        let text = store.text(NAME).expect("written").to_owned();
+        assert!(text.contains("\"version\":2"), "{text}");
+        // Marks of numbers suit no categories.
+        store.set(
+            NAME,
+            text.replacen("\"kind\":\"number\"", "\"kind\":\"date\"", 1),
+        );
+        assert!(Schema::read(&store, 12).is_err());
+    }
+
     /// No number of the file is believed before it is held against what there is.
     #[test]
     fn damaged_schemas_are_refused() {
@@ -169,7 +207,7 @@ mod tests {
         let text = store.text(NAME).expect("written").to_owned();
         for (from, to, says) in [
             ("{", "", "damaged"),
-            ("\"version\":1", "\"version\":2", "version 2"),
+            ("\"version\":1", "\"version\":3", "version 3"),
             ("\"version\":1", "\"version\":\"1\"", "no version"),
             ("\"features\":[", "\"features\":[7,", "features"),
             (

@@ -1,10 +1,11 @@
 //! The pass over a table that finds what its columns hold.
 
 use super::{
-    Field, Fill, Kind, Missing, Schema, TableOptions,
+    Field, Fill, Kind, Missing, Reading, Schema, TableOptions,
     cell::{self, Cell},
     date,
     hashed::place_of,
+    reading::{Ambiguous, Candidates},
 };
 use crate::data::{Table, TargetStats, survey::Reservoir, table::short};
 use crate::error::{Error, Remedy, Result};
@@ -46,12 +47,99 @@ pub(in crate::data) fn survey(
     options: &TableOptions,
     takes: &mut dyn FnMut(u64) -> bool,
 ) -> Result<Schema> {
+    let all = places.all();
+    let features = places.features.len();
+    let names: Vec<String> = all.iter().map(|&j| table.names()[j].clone()).collect();
+    let new = |(k, name): (usize, &String)| Tally::new(name.clone(), k < features, options);
+    let mut tallies: Vec<Tally> = names.iter().enumerate().map(new).collect();
+    // Who fills gaps needs the values, which are known when all cells have told how to read them.
+    let fills = options.missing != Missing::Error;
+    let mut taken = Answers::default();
+    pass(table, places, &mut tallies, &mut |row| {
+        let takes = takes(row);
+        if fills {
+            taken.push(takes);
+        }
+        takes
+    })?;
+    let mut found = Vec::with_capacity(tallies.len());
+    for (tally, &j) in tallies.iter().zip(&all) {
+        found.push(tally.found(table, j)?);
+    }
+    say(table, &tallies, &found);
+    if fills && found.iter().any(Option::is_some) {
+        tallies = names.iter().enumerate().map(new).collect();
+        for (tally, reading) in tallies.iter_mut().zip(&found) {
+            tally.reading.clone_from(reading);
+        }
+        pass(table, places, &mut tallies, &mut |row| taken.get(row))?;
+    }
+    let mut fields = Vec::with_capacity(all.len());
+    let columns = tallies.into_iter().zip(found).zip(&all);
+    for ((mut tally, reading), &j) in columns.take(features + places.targets.len()) {
+        tally.reading = reading;
+        fields.push(tally.finish(table, j, options)?);
+    }
+    let targets = fields.split_off(features);
+    Ok(Schema {
+        features: fields,
+        targets,
+        weight: options.weight.clone(),
+    })
+}
+
+/// What was answered of each row, a bit a row: who answers may count what he is asked.
+#[derive(Default)]
+struct Answers {
+    words: Vec<u64>,
+    rows: u64,
+}
+
+impl Answers {
+    fn push(&mut self, answer: bool) {
+        if self.rows.is_multiple_of(64) {
+            self.words.push(0);
+        }
+        if let Some(word) = self.words.last_mut() {
+            *word |= u64::from(answer) << (self.rows % 64);
+        }
+        self.rows += 1;
+    }
+
+    fn get(&self, row: u64) -> bool {
+        let word = self.words.get((row / 64) as usize);
+        word.is_some_and(|word| word >> (row % 64) & 1 == 1)
+    }
+}
+
+/// Says which columns are read in a manner that nobody gave.
+fn say(table: &dyn Table, tallies: &[Tally], found: &[Option<Reading>]) {
+    let mut said: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (tally, reading) in tallies.iter().zip(found) {
+        let own = reading
+            .as_ref()
+            .filter(|reading| !tally.candidates.is_given(reading));
+        if let Some(reading) = own {
+            let names = said.entry(reading.to_string()).or_default();
+            names.push(short(&tally.name));
+        }
+    }
+    for (how, names) in said {
+        let (path, names) = (table.path().display(), names.join(", "));
+        log::warn!("{path}: {names}: read as {how}, which all cells are");
+    }
+}
+
+/// Reads all rows once, and hands each cell to the tally of its column.
+fn pass(
+    table: &mut dyn Table,
+    places: &Places,
+    tallies: &mut [Tally],
+    takes: &mut dyn FnMut(u64) -> bool,
+) -> Result<()> {
     let is_typed = table.is_typed();
     let all = places.all();
     let (features, targets) = (places.features.len(), places.targets.len());
-    let mut tallies: Vec<Tally> = (all.iter().enumerate())
-        .map(|(k, &j)| Tally::new(table.names()[j].clone(), k < features, options))
-        .collect();
     table.select(&all)?;
     let (mut first, mut any) = (0_u64, false);
     let rows = (VALUES / all.len().max(1)).clamp(1, ROWS);
@@ -90,16 +178,7 @@ pub(in crate::data) fn survey(
     if !any {
         return Err(Error::shape("the data has no rows; give at least one"));
     }
-    let mut fields = Vec::with_capacity(all.len());
-    for (tally, &j) in tallies.into_iter().zip(&all).take(features + targets) {
-        fields.push(tally.finish(table, j, options)?);
-    }
-    let targets = fields.split_off(features);
-    Ok(Schema {
-        features: fields,
-        targets,
-        weight: options.weight.clone(),
-    })
+    Ok(())
 }
 
 /// What is wrong with another one.
@@ -133,6 +212,9 @@ struct Tally {
     mean: f64,
     sample: Option<Reservoir>,
     levels: Levels,
+    /// How its text may be read, and how it is, once that is known.
+    candidates: Candidates,
+    reading: Option<Reading>,
 }
 
 impl Tally {
@@ -151,6 +233,45 @@ impl Tally {
                 true => options.most_categories,
                 false => MOST_CLASSES,
             }),
+            candidates: Candidates::new(options),
+            reading: None,
+        }
+    }
+
+    /// How its cells are read, if not plainly. Errors where they may be read in two ways, and where
+    /// a text stands among many cells that can be read.
+    fn found(&self, table: &dyn Table, j: usize) -> Result<Option<Reading>> {
+        let [_, date, truth, text] = &self.first;
+        if self.as_text || date.is_some() || truth.is_some() {
+            return Ok(None);
+        }
+        match self.candidates.found() {
+            Ok(None) => {}
+            Ok(found) => return Ok(found),
+            Err(Ambiguous {
+                row,
+                text,
+                readings,
+            }) => {
+                let values = readings.iter().map(|reading| said(reading, &text));
+                let values: Vec<String> = values.collect();
+                let says = format!("{} may be {}", short(&text), values.join(" or "));
+                let mut error = table.fault(row, j, &says);
+                for reading in &readings {
+                    error = error.help(remedy(reading));
+                }
+                return Err(error.help(Remedy::Categorical(self.name.clone())));
+            }
+        }
+        match (text, self.candidates.stray()) {
+            (Some(_), Some((row, text, reading))) => {
+                let says = format!("holds the text {} among {reading}", short(text));
+                let error = table
+                    .fault(*row, j, &says)
+                    .help(Remedy::words("correct it"));
+                Err(error.help(Remedy::Categorical(self.name.clone())))
+            }
+            _ => Ok(None),
         }
     }
 
@@ -168,8 +289,16 @@ impl Tally {
             Cell::Number(value) => (0, Some(value), String::new()),
             Cell::Date(value) => (1, Some(value), date::text(value)),
             Cell::Boolean(value) => (2, Some(f64::from(u8::from(value))), value.to_string()),
+            Cell::Text(text) if self.reading.is_some() => {
+                let reading = self.reading.as_ref();
+                let kind = usize::from(matches!(reading, Some(Reading::Date(_))));
+                let value = reading.and_then(|reading| reading.value(text));
+                (kind, value, String::new())
+            }
             Cell::Text(text) => {
-                match (text.parse::<f64>(), date::days(text), cell::boolean(text)) {
+                let plain = text.parse::<f64>();
+                self.candidates.see(row, text, plain.as_ref().ok().copied());
+                match (plain, date::days(text), cell::boolean(text)) {
                     (Ok(value), ..) => (0, Some(value), String::new()),
                     (_, Some(days), _) => (1, Some(days), text.to_owned()),
                     (.., Some(truth)) => (2, Some(f64::from(u8::from(truth))), text.to_owned()),
@@ -202,7 +331,9 @@ impl Tally {
     /// What the column becomes.
     fn finish(self, table: &dyn Table, j: usize, options: &TableOptions) -> Result<Field> {
         let [number, date, truth, text] = &self.first;
+        let is_read = self.reading.is_some();
         if let Some(number) = number
+            && !is_read
             && let Some(other) = [date, truth, text].into_iter().flatten().min()
         {
             // The one that came later is the stranger.
@@ -217,6 +348,17 @@ impl Tally {
                 ),
             };
             let error = table.fault(row, j, &says).help(Remedy::words("correct it"));
+            return Err(error.help(Remedy::Categorical(self.name)));
+        }
+        if let (Some(date), Some(text), None, false) = (date, text, number, self.as_text) {
+            let (stray, among) = match text.0 > date.0 {
+                true => (text, "dates"),
+                false => (date, "text"),
+            };
+            let says = format!("holds {} among {among}", short(&stray.1));
+            let error = table
+                .fault(stray.0, j, &says)
+                .help(Remedy::words("correct it"));
             return Err(error.help(Remedy::Categorical(self.name)));
         }
         if let Some((row, text)) = &self.missing
@@ -234,6 +376,8 @@ impl Tally {
             return Err(Error::data(table.path(), problem).help(help));
         }
         let kind = match (number, date, truth, text) {
+            _ if matches!(self.reading, Some(Reading::Number(_))) => Kind::Number,
+            _ if is_read => Kind::Date,
             (Some(_), ..) => Kind::Number,
             (_, Some(_), None, None) => Kind::Date,
             (_, None, Some(_), None) if self.is_feature => Kind::Boolean,
@@ -246,12 +390,17 @@ impl Tally {
             );
             return Err(Error::data(table.path(), problem));
         }
-        let name = self.name.clone();
+        let (name, reading) = (self.name.clone(), self.reading.clone());
         let fill = match self.is_feature {
             true => self.fill(&kind, options.missing)?,
             false => None,
         };
-        Ok(Field { name, kind, fill })
+        Ok(Field {
+            name,
+            kind,
+            fill,
+            reading,
+        })
     }
 
     fn fill(self, kind: &Kind, missing: Missing) -> Result<Option<Fill>> {
@@ -268,6 +417,25 @@ impl Tally {
             _ => self.levels.shares(median),
         };
         Ok(Some(Fill { values, indicator }))
+    }
+}
+
+/// What a text is by a reading.
+fn said(reading: &Reading, text: &str) -> String {
+    match (reading, reading.value(text)) {
+        (Reading::Date(_), Some(days)) => date::text(days),
+        (_, value) => value.unwrap_or(f64::NAN).to_string(),
+    }
+}
+
+/// How to ask for a reading.
+fn remedy(reading: &Reading) -> Remedy {
+    match reading {
+        Reading::Date(format) => Remedy::DateFormat(format.to_string()),
+        Reading::Number(marks) if marks.decimal == '.' => marks
+            .thousands
+            .map_or(Remedy::Decimal('.'), Remedy::Thousands),
+        Reading::Number(marks) => Remedy::Decimal(marks.decimal),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::read;
 use crate::{
     Error, Result,
-    data::{KeptRows, Rows},
+    data::{KeptRows, Rows, hash_of_contents as contents},
     features::KernelColumnsMap,
     flow::Run,
     linalg::entries,
@@ -16,10 +16,7 @@ use crate::{
     solve::{descend, kernel_left_out},
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis};
-use std::{
-    collections::BTreeMap,
-    hash::{DefaultHasher, Hasher},
-};
+use std::collections::BTreeMap;
 
 /// Rows whose kernel is looked at where nobody says how many: some seconds at most.
 const ROWS: usize = 2048;
@@ -109,14 +106,11 @@ impl Choice {
     ) -> Deciding {
         let mut rows: BTreeMap<u64, (usize, f64)> = BTreeMap::new();
         for i in (0..weights_n.len()).filter(|&i| weights_n[i] > 0.0) {
-            let mut hasher = DefaultHasher::new();
-            let mut take = |v: f64| hasher.write_u64(v.to_bits());
-            match x {
-                Rows::F32(x) => x.row(i).iter().for_each(|v| take(f64::from(*v))),
-                Rows::F64(x) => x.row(i).iter().for_each(|v| take(*v)),
-            }
-            y_nt.row(i).iter().for_each(|v| take(*v));
-            rows.entry(hasher.finish()).or_insert((i, 0.0)).1 += weights_n[i];
+            let hash = match x {
+                Rows::F32(x) => contents(x.row(i).iter().map(|&v| f64::from(v)), y_nt.row(i)),
+                Rows::F64(x) => contents(x.row(i).iter().copied(), y_nt.row(i)),
+            };
+            rows.entry(hash).or_insert((i, 0.0)).1 += weights_n[i];
         }
         let mut some = Vec::from_iter(rows.into_values().take(self.most));
         some.sort_unstable_by_key(|(i, _)| *i);
@@ -162,7 +156,10 @@ impl Choice {
         if kept.is_empty() {
             return Ok(Chosen::given(Lambda::USUAL));
         }
-        let (x, y_nt, weights_n) = read(&mut kept.source(), targets, &run.silent())?;
+        // The fewest decide even where memory has less room than their kernel takes.
+        let least = PAIR_BYTES * (kept.len() as u64).pow(2);
+        let run = run.silent().memory(run.memory.max(least));
+        let (x, y_nt, weights_n) = read(&mut kept.source(), targets, &run)?;
         let k_nn = columns.with_all(&x)?.gram()?;
         let own = weights_n.sum();
         let deciding = Deciding {

@@ -1,0 +1,257 @@
+//! Tables whose numbers and dates are not written as programs write them.
+
+use crate::{bochner, here, number};
+use std::{fs, path::Path};
+
+/// Rows of a table: a size, a price of it and a day, the same in every test.
+fn rows() -> Vec<(f64, f64, u32)> {
+    let row = |i: u32| {
+        let size = f64::from(1000 + i * 37 % 2400) / 8.0;
+        let day = i * 53 % 700;
+        (size, 1200.5 + 4.25 * size + f64::from(day), day)
+    };
+    (0..300).map(row).collect()
+}
+
+/// Day, month and year of a day after 2019-12-31.
+fn date(day: u32) -> (u32, u32, u32) {
+    let lengths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    let (mut left, mut year) = (day, 2020);
+    if left >= 366 {
+        (left, year) = (left - 366, 2021);
+    }
+    for (month, length) in lengths.into_iter().enumerate() {
+        let length = if year == 2021 && month == 1 {
+            28
+        } else {
+            length
+        };
+        if left < length {
+            return (left + 1, month as u32 + 1, year);
+        }
+        left -= length;
+    }
+    unreachable!("less than two years")
+}
+
+/// Writes the table: what parts columns, how a number and how a date is written.
+fn table(
+    path: &Path,
+    mark: char,
+    write: impl Fn(f64) -> String,
+    day: impl Fn((u32, u32, u32)) -> String,
+) {
+    let mut text = format!("size{mark}price{mark}day\n");
+    for (size, price, of) in rows() {
+        let cells = [write(size), write(price), day(date(of))];
+        text.push_str(&cells.join(&mark.to_string()));
+        text.push('\n');
+    }
+    fs::write(path, text).expect("writes");
+}
+
+fn plain(value: f64) -> String {
+    value.to_string()
+}
+
+fn iso((day, month, year): (u32, u32, u32)) -> String {
+    format!("{year}-{month:02}-{day:02}")
+}
+
+/// With marks between thousands and before the fraction.
+fn marked(value: f64, thousands: &str, decimal: char) -> String {
+    // Three digits after a mark could be a thousand.
+    let text = format!("{value:.5}");
+    let (whole, fraction) = text.split_once('.').expect("a point");
+    let whole = match whole.len() {
+        ..=3 => whole.to_owned(),
+        long => format!("{}{thousands}{}", &whole[..long - 3], &whole[long - 3..]),
+    };
+    format!("{whole}{decimal}{fraction}")
+}
+
+/// Fits both, and says whether they predict alike, with what stands on stderr.
+fn alike(at: &Path, options: &str) -> String {
+    let fit = |file: &str, options: &str| {
+        let command = format!(
+            "fit {file} --target price --features 60 --lambda 1e-4 --device cpu {options} -o \
+             {file}.model"
+        );
+        let run = bochner(at, &command, &[]).ok();
+        let predict = format!("predict {file}.model {file} -o {file}.npy --device cpu -q");
+        bochner(at, &predict, &[]).ok();
+        (
+            fs::read(at.join(format!("{file}.npy"))).expect("predictions"),
+            run.stderr,
+        )
+    };
+    let fill = if options.contains("--missing") {
+        "--missing mean"
+    } else {
+        ""
+    };
+    let (plain, _) = fit("plain.csv", fill);
+    let (written, said) = fit("written.csv", options);
+    assert!(plain == written, "{options}: {said}");
+    said
+}
+
+#[test]
+fn numbers_with_other_marks_are_numbers() {
+    let here = here();
+    let at = here.path();
+    let written = at.join("written.csv");
+    table(&at.join("plain.csv"), ',', plain, iso);
+    let quoted = |value: f64| format!("\"{}\"", marked(value, ",", '.'));
+    let cases: [(char, Box<dyn Fn(f64) -> String>, &str); 5] = [
+        (';', Box::new(|v| plain(v).replace('.', ",")), "1234,5"),
+        (';', Box::new(|v| marked(v, ".", ',')), "1.234,5"),
+        (';', Box::new(|v| marked(v, "\u{a0}", ',')), "1 234,5"),
+        ('\t', Box::new(|v| marked(v, "'", '.')), "1'234.5"),
+        (',', Box::new(quoted), "1,234.5"),
+    ];
+    for (mark, write, says) in cases {
+        table(&written, mark, write, iso);
+        let said = alike(at, "");
+        assert!(said.contains("\"price\"") && said.contains(says), "{said}");
+        // What stands for gaps is the mean of the numbers that the text is.
+        alike(at, "--missing mean");
+    }
+    // Who says so is told nothing.
+    table(&written, ';', |v| plain(v).replace('.', ","), iso);
+    let said = alike(at, "--decimal ,");
+    assert!(!said.contains("which all cells are"), "{said}");
+    // Other rows are read as those of the fit were, and as nothing else.
+    fs::write(at.join("new.csv"), "size;day\n150.5;2020-01-05\n").expect("writes");
+    bochner(
+        at,
+        "predict written.csv.model new.csv -o x.npy --device cpu",
+        &[],
+    )
+    .fails(&["line 2", "150.5", "1234,5"]);
+    let shown = bochner(
+        at,
+        "evaluate written.csv.model written.csv --device cpu --json",
+        &[],
+    )
+    .json();
+    assert!(number(&shown, "r2") > 0.99, "{shown}");
+}
+
+#[test]
+fn numbers_that_may_be_two_things_are_asked_about() {
+    let here = here();
+    let at = here.path();
+    let mut text = String::from("rent;price\n");
+    for i in 0..60 {
+        text.push_str(&format!("{}{:02},000;{}\n", 1 + i % 9, i, i * i % 41));
+    }
+    fs::write(at.join("t.csv"), &text).expect("writes");
+    let fit = "fit t.csv --target price --features 20 --lambda 1e-3 --device cpu -o m.model";
+    bochner(at, fit, &[]).fails(&[
+        "line 2",
+        "\"100,000\" may be 100 or 100000",
+        "say --decimal ','",
+        "say --thousands ','",
+        "--categorical rent",
+    ]);
+    for (options, scale) in [("--decimal ,", 1.0), ("--thousands ,", 1000.0)] {
+        let report = bochner(at, &format!("{fit} {options} --standardize=no --json"), &[]).json();
+        // 1 / (d Var X) by the rule of scale.
+        let rents: Vec<f64> = (0..60).map(|i| f64::from((1 + i % 9) * 100 + i)).collect();
+        let mean = rents.iter().sum::<f64>() / 60.0;
+        let variance = rents.iter().map(|r| (r - mean).powi(2)).sum::<f64>() / 60.0;
+        let gamma = 1.0 / (variance * scale * scale);
+        let found = number(&report, "gamma");
+        assert!(
+            (found / gamma - 1.0).abs() < 1e-6,
+            "{options}: {found} and {gamma}"
+        );
+    }
+    // One word among many numbers of one manner.
+    let strange = text.replace(",000", ",5").replacen("430,5;", "none?;", 1);
+    assert_ne!(strange.matches("none?").count(), 0, "{strange}");
+    fs::write(at.join("t.csv"), strange).expect("writes");
+    bochner(at, fit, &[]).fails(&["\"none?\" among numbers as in 1234,5", "--categorical rent"]);
+}
+
+#[test]
+fn dates_in_other_orders_are_dates() {
+    let here = here();
+    let at = here.path();
+    let written = at.join("written.csv");
+    table(&at.join("plain.csv"), ',', plain, iso);
+    let cases: [(&str, fn((u32, u32, u32)) -> String); 5] = [
+        ("%m/%d/%Y", |(d, m, y)| format!("{m:02}/{d:02}/{y}")),
+        ("%d.%m.%Y", |(d, m, y)| format!("{d}.{m}.{y}")),
+        ("%Y/%m/%d", |(d, m, y)| format!("{y}/{m:02}/{d:02}")),
+        ("%d/%m/%y", |(d, m, y)| {
+            format!("{d:02}/{m:02}/{:02}", y % 100)
+        }),
+        ("%d.%m.%Y", |(d, m, y)| {
+            format!("{d:02}.{m:02}.{y} 00:00:00Z")
+        }),
+    ];
+    for (says, day) in cases {
+        table(&written, ',', plain, day);
+        let said = alike(at, "");
+        assert!(said.contains("\"day\"") && said.contains(says), "{said}");
+        alike(at, "--missing mean");
+    }
+    // A format of one's own.
+    table(&written, ',', plain, |(d, m, y)| {
+        format!("{d:02}_{m:02}_{y}")
+    });
+    let fit = "fit written.csv --target price --features 60 --device cpu";
+    let hashed = bochner(at, &format!("{fit} --json"), &[]).json();
+    assert!(number(&hashed, "columns") > 60.0, "{hashed}");
+    alike(at, "--date-format %d_%m_%Y");
+    let bad = bochner(at, &format!("{fit} --date-format %q"), &[]);
+    assert!(
+        bad.code == Some(2) && bad.stderr.contains("%d.%m.%Y"),
+        "{bad:?}"
+    );
+}
+
+#[test]
+fn dates_that_may_be_two_days_are_asked_about() {
+    let here = here();
+    let at = here.path();
+    let early = |(d, m, y): (u32, u32, u32)| format!("{:02}/{m:02}/{y}", 1 + d % 12);
+    table(&at.join("t.csv"), ',', plain, early);
+    let fit = "fit t.csv --target price --features 30 --device cpu -q";
+    bochner(at, fit, &[]).fails(&[
+        " may be 2020-",
+        "say --date-format %m/%d/%Y",
+        "say --date-format %d/%m/%Y",
+    ]);
+    bochner(at, &format!("{fit} --date-format %d/%m/%Y"), &[]).ok();
+    // One that is none, among six hundred or after the first.
+    table(&at.join("t.csv"), ',', plain, |(d, m, y)| {
+        format!("{d:02}.{m:02}.{y}")
+    });
+    let text = fs::read_to_string(at.join("t.csv")).expect("reads");
+    let strange: Vec<String> = text
+        .lines()
+        .enumerate()
+        .map(|(i, line)| match i {
+            200 => line
+                .rsplit_once(',')
+                .map_or(String::new(), |(rest, _)| format!("{rest},soon")),
+            _ => line.to_owned(),
+        })
+        .collect();
+    fs::write(at.join("t.csv"), strange.join("\n")).expect("writes");
+    bochner(at, fit, &[]).fails(&[
+        "line 201",
+        "\"soon\" among dates as %d.%m.%Y",
+        "--categorical day",
+    ]);
+    fs::write(
+        at.join("t.csv"),
+        "price,day\n1,2020-01-01\n2,2020-01-02\n3,soon\n4,2020-01-04\n",
+    )
+    .expect("writes");
+    bochner(at, fit, &[]).fails(&["line 4", "\"soon\" among dates", "--categorical day"]);
+    bochner(at, &format!("{fit} --categorical day"), &[]).ok();
+}

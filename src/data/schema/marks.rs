@@ -1,0 +1,131 @@
+//! Numbers that are written with a decimal comma, or with marks between thousands.
+
+use std::fmt;
+
+/// The marks that numbers of a column are written with, where they are not plain.
+///
+/// ```
+/// use bochner::data::Marks;
+/// let marks = Marks { decimal: ',', thousands: Some('.') };
+/// assert_eq!(marks.plain("-1.234,5"), Some("-1234.5".into()));
+/// assert_eq!(marks.plain("1.23"), None);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Marks {
+    /// What stands before the fraction.
+    pub decimal: char,
+    /// What may stand between groups of three digits, if anything: a blank stands for all blanks
+    /// of one character, an apostrophe for both kinds of it.
+    pub thousands: Option<char>,
+}
+
+impl Marks {
+    /// What a comma, a point, a blank and an apostrophe may mean, the simplest first; but for plain
+    /// numbers.
+    pub(super) const ALL: [Self; 7] = [
+        Self::of(',', None),
+        Self::of(',', Some('.')),
+        Self::of(',', Some(' ')),
+        Self::of(',', Some('\'')),
+        Self::of('.', Some(',')),
+        Self::of('.', Some(' ')),
+        Self::of('.', Some('\'')),
+    ];
+
+    pub(super) const fn of(decimal: char, thousands: Option<char>) -> Self {
+        Self { decimal, thousands }
+    }
+
+    fn parts(self, c: char) -> bool {
+        match self.thousands {
+            Some(' ') => matches!(c, ' ' | '\u{a0}' | '\u{2009}' | '\u{202f}'),
+            Some('\'') => matches!(c, '\'' | '\u{2019}'),
+            mark => mark == Some(c),
+        }
+    }
+
+    /// The number with a decimal point and nothing between its digits; `None` of text that is not
+    /// written so.
+    pub fn plain(self, text: &str) -> Option<String> {
+        let text = text.trim();
+        let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+        let (whole, fraction) = match digits.rsplit_once(self.decimal) {
+            Some((whole, fraction)) => (whole, fraction),
+            None => (digits, ""),
+        };
+        let mut plain = String::with_capacity(text.len());
+        if text.starts_with('-') {
+            plain.push('-');
+        }
+        let groups: Vec<&str> = whole.split(|c| self.parts(c)).collect();
+        for (i, group) in groups.iter().enumerate() {
+            let fits = match (groups.len(), i) {
+                (1, _) => true,
+                (_, 0) => (1..=3).contains(&group.len()),
+                _ => group.len() == 3,
+            };
+            if !fits || !all_digits(group) {
+                return None;
+            }
+            plain.push_str(group);
+        }
+        if !all_digits(fraction) || (whole.is_empty() && fraction.is_empty()) {
+            return None;
+        }
+        if !fraction.is_empty() {
+            plain.push('.');
+            plain.push_str(fraction);
+        }
+        Some(plain)
+    }
+
+    /// The number that text is.
+    pub(super) fn value(self, text: &str) -> Option<f64> {
+        self.plain(text)?.parse().ok()
+    }
+}
+
+fn all_digits(text: &str) -> bool {
+    text.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// As an example: `1.234,5`.
+impl fmt::Display for Marks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let thousands = self.thousands.map_or(String::new(), String::from);
+        write!(f, "1{thousands}234{}5", self.decimal)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_by_their_marks() {
+        for (decimal, thousands, text, value) in [
+            (',', None, "1,5", Some(1.5)),
+            (',', None, "-,25", Some(-0.25)),
+            (',', None, "7", Some(7.0)),
+            (',', None, "1,", Some(1.0)),
+            (',', None, "1.5", None),
+            (',', None, "1,5,5", None),
+            (',', Some('.'), "1.234.567,25", Some(1_234_567.25)),
+            (',', Some('.'), "12.34", None),
+            (',', Some('.'), "1234.567", None),
+            (',', Some(' '), "1\u{202f}234,5", Some(1234.5)),
+            ('.', Some(','), "101,000", Some(101_000.0)),
+            ('.', Some(','), "+12,345.67", Some(12_345.67)),
+            ('.', Some(','), "1,2345", None),
+            ('.', Some(','), ",234", None),
+            ('.', Some('\''), "1\u{2019}234.5", Some(1234.5)),
+            ('.', Some(','), "", None),
+            ('.', Some(','), "-", None),
+            ('.', Some(','), "12e3", None),
+            ('.', Some(','), "a", None),
+        ] {
+            let marks = Marks::of(decimal, thousands);
+            assert_eq!(marks.value(text), value, "{text:?} by {marks}");
+        }
+    }
+}

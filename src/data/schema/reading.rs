@@ -1,0 +1,302 @@
+//! How the text of a column is read as numbers or dates where it is not written plainly.
+
+use super::{DateFormat, Marks, TableOptions};
+use serde_json::{Value, json};
+use std::fmt;
+
+/// Cells of one kind after which another text is taken for a stray.
+const TELLING: u32 = 20;
+
+/// What text becomes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// Numbers with other marks.
+    Number(Marks),
+    /// Dates in another order.
+    Date(DateFormat),
+}
+
+impl Reading {
+    /// The number, or the days since 1970-01-01.
+    pub(super) fn value(&self, text: &str) -> Option<f64> {
+        match self {
+            Self::Number(marks) => marks.value(text),
+            Self::Date(format) => format.days(text),
+        }
+    }
+
+    pub(super) fn to_json(&self) -> Value {
+        match self {
+            Self::Number(Marks { decimal, thousands }) => {
+                json!({"decimal": decimal, "thousands": thousands})
+            }
+            Self::Date(format) => json!({"date": format.to_string()}),
+        }
+    }
+
+    /// What [`Self::to_json`] gave; `None` of anything else.
+    pub(super) fn from_json(value: &Value) -> Option<Self> {
+        if let Some(format) = value["date"].as_str() {
+            return Some(Self::Date(format.parse().ok()?));
+        }
+        let mark = |name: &str| {
+            let mut text = value[name].as_str()?.chars();
+            text.next().filter(|_| text.next().is_none())
+        };
+        let decimal = mark("decimal")?;
+        let thousands = match &value["thousands"] {
+            Value::Null => None,
+            _ => Some(mark("thousands")?),
+        };
+        Some(Self::Number(Marks { decimal, thousands }))
+    }
+}
+
+/// As it is told of.
+impl fmt::Display for Reading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(marks) => write!(f, "numbers as in {marks}"),
+            Self::Date(format) => write!(f, "dates as {format}"),
+        }
+    }
+}
+
+/// Readings that all cells of a column so far allow.
+#[derive(Debug)]
+pub(super) struct Candidates {
+    readings: Vec<Reading>,
+    /// Whether somebody said how numbers, or dates, are written.
+    given: [bool; 2],
+    /// The first cell that is no plain number.
+    first: Option<(u64, String)>,
+    /// The first cell of which two say different things.
+    differs: Option<(u64, String)>,
+    /// Cells that were read.
+    cells: u32,
+    /// The cell that ended the last of them, after many that were one kind, and that kind.
+    stray: Option<(u64, String, Reading)>,
+}
+
+/// What cells of a column may be, where that is not clear.
+#[derive(Debug)]
+pub(super) struct Ambiguous {
+    pub(super) row: u64,
+    pub(super) text: String,
+    pub(super) readings: Vec<Reading>,
+}
+
+impl Candidates {
+    pub(super) fn new(options: &TableOptions) -> Self {
+        let (decimal, thousands) = (options.decimal, options.thousands);
+        let numbers = match (decimal, thousands) {
+            (Some(decimal), Some(_)) => vec![Marks::of(decimal, thousands)],
+            (Some(decimal), None) => {
+                let all = Marks::ALL
+                    .into_iter()
+                    .filter(|marks| marks.decimal == decimal);
+                match decimal {
+                    '.' => Vec::new(),
+                    _ => all.collect(),
+                }
+            }
+            (None, Some(mark)) => {
+                let others = [',', '.'].into_iter().filter(|decimal| *decimal != mark);
+                others
+                    .map(|decimal| Marks::of(decimal, thousands))
+                    .collect()
+            }
+            (None, None) => Marks::ALL.to_vec(),
+        };
+        let dates = match &options.date_format {
+            Some(format) => vec![format.clone()],
+            None => DateFormat::ALL.map(DateFormat::known).to_vec(),
+        };
+        let numbers = numbers.into_iter().map(Reading::Number);
+        Self {
+            readings: numbers
+                .chain(dates.into_iter().map(Reading::Date))
+                .collect(),
+            given: [
+                decimal.is_some() || thousands.is_some(),
+                options.date_format.is_some(),
+            ],
+            first: None,
+            differs: None,
+            cells: 0,
+            stray: None,
+        }
+    }
+
+    /// Takes a cell, which is a plain number or not.
+    pub(super) fn see(&mut self, row: u64, text: &str, plain: Option<f64>) {
+        if self.readings.is_empty() {
+            return;
+        }
+        let (mut one, mut differs) = (None, false);
+        let last = self.readings.first().cloned();
+        self.readings.retain(|reading| {
+            // What is plain is the same to those whose fraction begins with a point.
+            let value = match (plain, reading) {
+                (Some(value), Reading::Number(marks)) if marks.decimal == '.' => Some(value),
+                _ => reading.value(text),
+            };
+            if let Some(value) = value {
+                differs |= *one.get_or_insert(value) != value;
+            }
+            value.is_some()
+        });
+        if let (true, Some(kind)) = (self.readings.is_empty(), last) {
+            let telling = self.cells >= TELLING && self.first.is_some();
+            self.stray = telling.then(|| (row, text.to_owned(), kind));
+            return;
+        }
+        self.cells = self.cells.saturating_add(1);
+        if differs {
+            self.differs.get_or_insert_with(|| (row, text.to_owned()));
+        }
+        if plain.is_none() || one != plain {
+            self.first.get_or_insert_with(|| (row, text.to_owned()));
+        }
+    }
+
+    /// The reading that all cells allow, of a column that is not plain; what it may be where
+    /// there are several that differ.
+    pub(super) fn found(&self) -> Result<Option<Reading>, Ambiguous> {
+        let (Some(_), Some(reading)) = (&self.first, self.readings.first()) else {
+            return Ok(None);
+        };
+        let same = |other: &&Reading| match (reading, other) {
+            (Reading::Number(a), Reading::Number(b)) => a.decimal == b.decimal,
+            (a, b) => a == *b,
+        };
+        let other = self.readings.iter().find(|other| !same(other));
+        match (&self.differs, other) {
+            (Some((row, text)), Some(other)) => Err(Ambiguous {
+                row: *row,
+                text: text.clone(),
+                readings: vec![reading.clone(), other.clone()],
+            }),
+            _ => Ok(Some(reading.clone())),
+        }
+    }
+
+    /// Whether somebody said that cells are to be read so.
+    pub(super) fn is_given(&self, reading: &Reading) -> bool {
+        self.given[usize::from(matches!(reading, Reading::Date(_)))]
+    }
+
+    /// A text among many cells that were numbers or dates in one manner, with its row and theirs.
+    pub(super) fn stray(&self) -> Option<&(u64, String, Reading)> {
+        self.stray.as_ref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(cells: &[&str], options: &TableOptions) -> Result<Option<String>, Vec<String>> {
+        let mut candidates = Candidates::new(options);
+        for (row, cell) in cells.iter().enumerate() {
+            candidates.see(row as u64, cell, cell.parse().ok());
+        }
+        match candidates.found() {
+            Ok(reading) => Ok(reading.map(|reading| reading.to_string())),
+            Err(two) => Err(two.readings.iter().map(Reading::to_string).collect()),
+        }
+    }
+
+    #[test]
+    fn what_all_cells_allow_is_found() {
+        let usual = TableOptions::default();
+        for (cells, says) in [
+            (vec!["1.5", "2"], None),
+            (vec!["1,5", "2"], Some("numbers as in 1234,5")),
+            (vec!["2", "1.234,5", "1,5"], Some("numbers as in 1.234,5")),
+            (vec!["101,000", "7.5"], Some("numbers as in 1,234.5")),
+            (vec!["1,234,567"], Some("numbers as in 1,234.5")),
+            (vec!["1.234.567", "1.500"], Some("numbers as in 1.234,5")),
+            (vec!["1 234", "2"], Some("numbers as in 1 234,5")),
+            (vec!["a", "1,5"], None),
+            (vec!["12/31/2020", "1/2/2021"], Some("dates as %m/%d/%Y")),
+            (
+                vec!["31.12.2020", "1.2.2021 12:30"],
+                Some("dates as %d.%m.%Y"),
+            ),
+            (vec!["31.12.20"], Some("dates as %d.%m.%y")),
+        ] {
+            assert_eq!(
+                found(&cells, &usual),
+                Ok(says.map(str::to_owned)),
+                "{cells:?}"
+            );
+        }
+        let two = found(&["101,000", "12,500"], &usual).expect_err("two readings");
+        assert_eq!(two, ["numbers as in 1234,5", "numbers as in 1,234.5"]);
+        let two = found(&["3/3/2020", "03/04/2020"], &usual).expect_err("two readings");
+        assert_eq!(two, ["dates as %m/%d/%Y", "dates as %d/%m/%Y"]);
+    }
+
+    #[test]
+    fn what_is_given_counts() {
+        let of = |decimal, thousands, date: Option<&str>| TableOptions {
+            decimal,
+            thousands,
+            date_format: date.map(|format| format.parse().expect("a format")),
+            ..TableOptions::default()
+        };
+        for (options, cell, says) in [
+            (
+                of(Some(','), None, None),
+                "101,000",
+                Some("numbers as in 1234,5"),
+            ),
+            (
+                of(None, Some(','), None),
+                "101,000",
+                Some("numbers as in 1,234.5"),
+            ),
+            (of(Some('.'), None, None), "101,000", None),
+            (
+                of(Some(','), Some('.'), None),
+                "1.234",
+                Some("numbers as in 1.234,5"),
+            ),
+            (
+                of(Some(','), None, None),
+                "1.234",
+                Some("numbers as in 1.234,5"),
+            ),
+            (
+                of(None, None, Some("%d/%m/%Y")),
+                "03/04/2020",
+                Some("dates as %d/%m/%Y"),
+            ),
+        ] {
+            assert_eq!(
+                found(&[cell], &options),
+                Ok(says.map(str::to_owned)),
+                "{cell}"
+            );
+        }
+    }
+
+    #[test]
+    fn readings_survive_a_file() {
+        let date = Reading::Date(DateFormat::known("%d.%m.%Y"));
+        for reading in Marks::ALL.map(Reading::Number).into_iter().chain([date]) {
+            assert_eq!(Reading::from_json(&reading.to_json()), Some(reading));
+        }
+        for bad in [
+            json!({}),
+            json!({"decimal": ",,"}),
+            json!({"date": "%d"}),
+            json!(7),
+        ] {
+            assert_eq!(Reading::from_json(&bad), None, "{bad}");
+        }
+        let long = json!({"decimal": ",", "thousands": "ab"});
+        assert_eq!(Reading::from_json(&long), None);
+    }
+}
