@@ -358,10 +358,10 @@ fn what_cannot_be_done_is_one_line() {
         "KernelColumns",
     );
     let few = falkon(9).lambda(1e-9).max_iterations(1).tolerance(1e-12);
-    line(
-        few.fit((&x, &y)).expect_err("too few"),
-        "after 1 iterations",
-    );
+    // What falls short of its tolerance is kept, and says how far it is.
+    let facts = few.fit((&x, &y)).expect("kept").linear().facts.clone();
+    assert_eq!(facts["iterations"], 1.0);
+    assert!(facts["relative_residual"] > facts["tolerance"], "{facts:?}");
     // Equal rows: singular without a penalty, harmless with one.
     let twice = ndarray::concatenate![Axis(0), x.view(), x.view()];
     let y_twice = ndarray::concatenate![Axis(0), y.view(), y.view()];

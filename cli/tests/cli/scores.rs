@@ -167,7 +167,7 @@ fn a_rare_class_is_scored_by_what_is_missed_of_it() {
     let taken: Vec<bool> = labels
         .lines()
         .skip(1)
-        .map(|label| label == "fraud")
+        .map(|label| label == "\"fraud\"")
         .collect();
     assert_eq!(
         taken,
