@@ -101,6 +101,9 @@ fn taken(model: &LinearModel, report: &mut Report) {
     report.set("columns", columns);
     report.set("column_names", model.column_names.clone());
     report.set("schema", model.schema.as_ref().map(ToString::to_string));
+    let fields = model.schema.iter().flat_map(|schema| schema.features());
+    let became: Vec<String> = fields.map(ToString::to_string).collect();
+    report.set("columns_became", became);
 }
 
 /// What it predicts, and what it can say beside that.

@@ -62,6 +62,7 @@ class Scan:
         decimal=None,
         thousands=None,
         date_format=None,
+        na=None,
     ):
         names = [target] if isinstance(target, str) else list(target or ())
         self._path = os.fspath(path)
@@ -69,7 +70,9 @@ class Scan:
         columns = [columns] if isinstance(columns, str) else columns
         columns = None if columns is None else list(columns)
         categories = [categorical] if isinstance(categorical, str) else list(categorical or ())
-        written = (decimal, thousands, date_format)
+        na = [na] if isinstance(na, str) else na
+        na = None if na is None else list(na)
+        written = (decimal, thousands, date_format, na)
         cells = (missing, categories, most_categories, weight, *written)
         self._given = (self._path, names, targets, columns, False, width, cells)
         self._open(_native.Scan(*self._given))
@@ -132,6 +135,7 @@ def scan(
     decimal=None,
     thousands=None,
     date_format=None,
+    na=None,
 ):
     """A file as rows for estimators, read when they need it and never held whole.
 
@@ -182,6 +186,10 @@ def scan(
         How dates are written that are not by ISO 8601, such as ``%d.%m.%Y``; None for what all
         cells of a column allow.
 
+    na : str or list of str, default=None
+        Texts that stand for no value in files without types, beside empty cells; None for those
+        that pandas takes for it (``NA``, ``N/A``, ``NaN``, ``None``, ``null`` and more), and ``?``.
+
     Returns
     -------
     scan : Scan
@@ -217,6 +225,7 @@ def scan(
         decimal=decimal,
         thousands=thousands,
         date_format=date_format,
+        na=na,
     )
 
 

@@ -23,6 +23,7 @@ class Scan:
         decimal: str | None = None,
         thousands: str | None = None,
         date_format: str | None = None,
+        na: str | Sequence[str] | None = None,
     ) -> None: ...
     def chunks(self, memory: int | None = None) -> Iterator[_native.HeldRows]: ...
 
@@ -40,4 +41,5 @@ def scan(
     decimal: str | None = None,
     thousands: str | None = None,
     date_format: str | None = None,
+    na: str | Sequence[str] | None = None,
 ) -> Scan: ...

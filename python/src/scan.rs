@@ -37,7 +37,8 @@ type Parts = (
 );
 
 /// What stands for missing values, columns of categories that look like numbers, most categories of
-/// a column, and the column of weights.
+/// a column, the column of weights, the marks of numbers, the format of dates, and what stands for
+/// no value.
 type Cells = (
     String,
     Vec<String>,
@@ -46,6 +47,7 @@ type Cells = (
     Option<char>,
     Option<char>,
     Option<String>,
+    Option<Vec<String>>,
 );
 
 /// A data file, opened when it is read.
@@ -119,7 +121,7 @@ impl Scan {
         if let Some(width) = width {
             file = file.width(width);
         }
-        if let Some((missing, categorical, most, weight, decimal, thousands, date)) = &cells {
+        if let Some((missing, categorical, most, weight, decimal, thousands, date, na)) = &cells {
             file = file.missing(missing.parse().map_err(|e| exception(&e))?);
             file = file.most_categories(*most);
             for column in categorical {
@@ -136,6 +138,10 @@ impl Scan {
             }
             if let Some(date) = date {
                 file = file.date_format(date.parse().map_err(|e| exception(&e))?);
+            }
+            if let Some(na) = na {
+                let texts: Vec<&str> = na.iter().map(String::as_str).collect();
+                file = file.na(&texts);
             }
         }
         let parts = (path, target, targets, columns, matching, width, cells);

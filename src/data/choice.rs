@@ -2,7 +2,7 @@
 
 use super::{Schema, TargetUse, open::shortened, table::short};
 use crate::error::{Error, Result};
-use std::path::Path;
+use std::{collections::HashSet, path::Path};
 
 /// Which columns of a .csv are features. Targets never are.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -87,6 +87,19 @@ pub(super) fn targets(
     Ok(found)
 }
 
+/// The columns `found`, which later are asked for by their names: errors with [`Error::Data`] where
+/// two share one.
+fn with_own_names(found: Vec<usize>, names: &[String], path: &Path) -> Result<Vec<usize>> {
+    let mut seen = HashSet::with_capacity(found.len());
+    match found.iter().find(|&&j| !seen.insert(&names[j])) {
+        None => Ok(found),
+        Some(&j) => {
+            let problem = format!("has several columns called {:?}; rename them", names[j]);
+            Err(Error::data(path, problem))
+        }
+    }
+}
+
 impl ColumnChoice {
     /// As [`Self::among`]; errors, besides, with [`Error::Data`] where none is left.
     pub(super) fn features(
@@ -142,8 +155,12 @@ impl ColumnChoice {
             Self::Known(schema) => {
                 return each(&schema.feature_names(), ", which the model was fitted on");
             }
-            Self::All | Self::Matching(_) => others(&[]),
-            Self::AllBut(unwanted) => others(&each(unwanted, " to leave out")?),
+            Self::Matching(_) => others(&[]),
+            Self::All => with_own_names(others(&[]), names, path)?,
+            Self::AllBut(unwanted) => {
+                let left = others(&each(unwanted, " to leave out")?);
+                with_own_names(left, names, path)?
+            }
             Self::These(wanted) => each(wanted, "")?,
         };
         match chosen.iter().find(|j| targets.contains(j)) {

@@ -97,6 +97,13 @@ impl DataFile {
         self
     }
 
+    /// Texts that stand for no value, in the place of the usual ones
+    /// ([`TableOptions::na`](super::TableOptions::na)).
+    pub fn na(mut self, texts: &[&str]) -> Self {
+        self.options.table.na = Some(texts.iter().map(|text| (*text).to_owned()).collect());
+        self
+    }
+
     /// How dates are written that are not by ISO 8601; what all cells of a column allow, until said
     /// otherwise.
     pub fn date_format(mut self, format: DateFormat) -> Self {

@@ -5,7 +5,10 @@ mod date;
 mod date_format;
 mod encode;
 mod hashed;
+mod levels;
 mod marks;
+mod no_value;
+mod notes;
 mod reading;
 mod store;
 mod survey;
@@ -16,9 +19,11 @@ use std::{fmt, str::FromStr};
 use reading::Reading;
 
 pub(super) use cell::says_nothing;
+pub(super) use date::text as date_text;
 pub use date_format::DateFormat;
 pub(super) use encode::Encoder;
 pub use marks::Marks;
+pub(super) use no_value::NoValue;
 pub(super) use survey::{NO_WEIGHT, Places, survey};
 
 /// How the cells of a table are read where they are not all numbers.
@@ -41,6 +46,9 @@ pub struct TableOptions {
     pub thousands: Option<char>,
     /// How dates are written that are not by ISO 8601, likewise.
     pub date_format: Option<DateFormat>,
+    /// Texts that stand for no value in files without types, beside empty cells; `None`: those
+    /// that pandas takes for it (`NA`, `N/A`, `NaN`, `None`, `null` and more), and `?`.
+    pub na: Option<Vec<String>>,
 }
 
 impl Default for TableOptions {
@@ -53,6 +61,7 @@ impl Default for TableOptions {
             decimal: None,
             thousands: None,
             date_format: None,
+            na: None,
         }
     }
 }
@@ -61,12 +70,13 @@ impl TableOptions {
     /// Whether a schema is wanted of a file of numbers too.
     pub(super) fn asks_for_schema(&self) -> bool {
         let fills = self.missing != Missing::Error;
-        fills || !self.categorical.is_empty() || self.decimal.or(self.thousands).is_some()
+        let says = self.decimal.or(self.thousands).is_some() || self.na.is_some();
+        fills || !self.categorical.is_empty() || says
     }
 }
 
-/// What stands for a feature that is missing: in text an empty cell, `NA`, `NaN`, `null` (in any
-/// case) or `?`.
+/// What stands for a feature that is missing: in text an empty cell, or what [`TableOptions::na`]
+/// lists. A column without any value is left out where something stands for it, and noted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Missing {
     /// Nothing: it is an error.
@@ -120,6 +130,8 @@ pub struct Schema {
     features: Vec<Field>,
     targets: Vec<Field>,
     weight: Option<String>,
+    /// Which texts stand for no value.
+    no_value: NoValue,
 }
 
 /// One column of a table.
@@ -149,6 +161,8 @@ pub enum Kind {
     /// and puts 1 or -1 there, so that different categories are orthogonal on average (Weinberger
     /// et al. 2009, section 2).
     Hashed(usize),
+    /// Nothing: no row of the fit has a value, and it becomes no column.
+    Empty,
 }
 
 /// What stands for a missing value.
@@ -219,6 +233,7 @@ impl Field {
             Kind::Number | Kind::Date | Kind::Boolean => vec![name.clone()],
             Kind::Categories(all) => all.iter().map(|c| format!("{name}={c}")).collect(),
             Kind::Hashed(count) => (0..*count).map(|k| format!("{name}#{k}")).collect(),
+            Kind::Empty => Vec::new(),
         };
         if self.has_indicator() {
             columns.push(format!("{name} is missing"));
@@ -233,6 +248,7 @@ impl Kind {
             Self::Number | Self::Date | Self::Boolean => 1,
             Self::Categories(all) => all.len(),
             Self::Hashed(count) => *count,
+            Self::Empty => 0,
         }
     }
 
@@ -244,6 +260,7 @@ impl Kind {
             Self::Boolean => "boolean",
             Self::Categories(_) => "categories",
             Self::Hashed(_) => "hashed",
+            Self::Empty => "empty",
         }
     }
 }
@@ -260,7 +277,13 @@ impl Schema {
             features: numbers(features),
             targets: numbers(targets),
             weight: weight.map(str::to_owned),
+            no_value: NoValue::of(None),
         }
+    }
+
+    /// Which texts stand for no value.
+    pub(super) fn no_value(&self) -> &NoValue {
+        &self.no_value
     }
 
     /// The columns that are features, in the order of the columns that they become.
@@ -339,11 +362,31 @@ impl Schema {
     }
 }
 
+/// What it becomes, in words: `city: 3 categories`, `zip: text, hashed into 64 columns`.
+impl fmt::Display for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.name)?;
+        match (&self.kind, &self.reading) {
+            (Kind::Number | Kind::Date, Some(reading)) => write!(f, "{reading}")?,
+            (Kind::Number, None) => f.write_str("numbers")?,
+            (Kind::Date, None) => f.write_str("dates")?,
+            (Kind::Boolean, _) => f.write_str("truth values")?,
+            (Kind::Categories(all), _) => write!(f, "{} categories", all.len())?,
+            (Kind::Hashed(count), _) => write!(f, "text, hashed into {count} columns")?,
+            (Kind::Empty, _) => f.write_str("no value, left out")?,
+        }
+        match self.has_indicator() {
+            true => f.write_str(", and whether it is missing"),
+            false => Ok(()),
+        }
+    }
+}
+
 /// How many columns are of each kind: `6 number, 8 categories, 2 with missing values`.
 impl fmt::Display for Schema {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut said = Vec::new();
-        for kind in ["number", "date", "boolean", "categories", "hashed"] {
+        for kind in ["number", "date", "boolean", "categories", "hashed", "empty"] {
             let all = self.features.iter();
             let count = all.filter(|field| field.kind.name() == kind).count();
             if count > 0 {

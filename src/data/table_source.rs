@@ -1,7 +1,7 @@
 //! The rows of a table as numbers, by a schema.
 
 use super::gaps::GaplessTable;
-use super::schema::{Encoder, NO_WEIGHT, Places, survey};
+use super::schema::{Encoder, NO_WEIGHT, NoValue, Places, survey};
 use super::{
     Chunk, ChunkSource, ColumnChoice, CsvOptions, CsvSource, Missing, OpenOptions, Rows, Schema,
     Table, TargetUse, choice, require_rows,
@@ -72,7 +72,11 @@ impl TableSource {
         };
         if let Some(gaps) = options.nan.gaps() {
             let needed = needed(&places, &schema, settled, options);
-            table = Box::new(GaplessTable::new(table, gaps, needed)?);
+            let no_value = match settled {
+                true => schema.no_value().clone(),
+                false => NoValue::of(options.table.na.as_deref()),
+            };
+            table = Box::new(GaplessTable::new(table, gaps, &no_value, needed)?);
         }
         let reader = match numbers {
             Some(numbers) if !settled && reads_numbers(options) => {

@@ -35,10 +35,14 @@ pub(crate) struct DataArgs {
     /// Columns of a .csv that are neither features nor targets and are not read
     #[arg(long, value_name = "COLUMN,..", value_parser = names)]
     ignore: Vec<Names>,
-    /// What stands for missing values of features (empty, NA, NaN, null, ?): `error` (nothing),
-    /// `mean`, `median`, or `indicator`, a column that says where they are missing
+    /// What stands for missing values of features: `error` (nothing), `mean`, `median`, or
+    /// `indicator`, a column that says where they are missing
     #[arg(long, value_name = "WHAT", default_value_t, value_parser = str::parse::<Missing>)]
     missing: Missing,
+    /// Texts that stand for no value, beside empty cells [default: those of pandas, as NA, N/A, NaN,
+    /// None and null, and ?]
+    #[arg(long, value_name = "TEXT,..", value_parser = names, allow_hyphen_values = true)]
+    na: Option<Names>,
     /// Columns whose values are names of categories though they look like numbers or dates
     #[arg(long, value_name = "COLUMN,..", value_parser = names)]
     categorical: Vec<Names>,
@@ -103,8 +107,8 @@ impl DataArgs {
         target_use: TargetUse,
     ) -> Result<Box<dyn ChunkSource>> {
         if self.table() != TableOptions::default() {
-            let problem = "--missing, --categorical, --most-categories, --decimal, --thousands \
-                           and --date-format are for `fit`: a model reads files as its fit did";
+            let problem = "--missing, --na, --categorical, --most-categories, --decimal, \
+                           --thousands and --date-format are for `fit`: a model reads files as its fit did";
             return Err(Usage(problem.into()).into());
         }
         let asked = self.choice();
@@ -184,6 +188,10 @@ impl DataArgs {
             decimal: self.decimal,
             thousands: self.thousands,
             date_format: self.date_format.clone(),
+            na: self
+                .na
+                .as_ref()
+                .map(|texts| Names::of(std::slice::from_ref(texts))),
         }
     }
 

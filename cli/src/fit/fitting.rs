@@ -166,6 +166,10 @@ impl Fitting {
         let others = self.args.sources(&self.chosen, Some(schema))?;
         let text = format!("{schema}: {} in all", schema.width());
         self.report.line("columns", text);
+        let each = schema.features().iter().map(ToString::to_string);
+        let each: Vec<String> = each.collect();
+        each.iter().for_each(|column| self.console.detail(column));
+        self.report.set("columns_became", each);
         (self.sources.kept_back, self.sources.test) = (others.kept_back, others.test);
         Ok(())
     }

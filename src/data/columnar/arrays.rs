@@ -115,8 +115,8 @@ pub(super) fn elements(array: &dyn Array, width: usize) -> Result<Vec<Column>, F
             starts.push(Some(from));
         } else {
             let says = format!(
-                "is a list of {length} values, and the first has {width}; lists of one length \
-                 become columns"
+                "is a list of {length} values, and the first that is not empty has {width}; lists \
+                 of one length become columns"
             );
             return Err((i, says));
         }

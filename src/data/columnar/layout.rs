@@ -29,8 +29,8 @@ pub(super) struct Place {
 }
 
 impl Layout {
-    /// Columns of `schema`. Lists that may have any length are as long as the first that is there:
-    /// `rows` reads some fields from the first row on.
+    /// Columns of `schema`. Lists that may have any length are as long as the first that holds a
+    /// value: `rows` reads some fields from the first row on.
     ///
     /// Errors with [`Error::Data`] if there are too many, and as `rows` does.
     pub(super) fn of(
@@ -63,9 +63,10 @@ impl Layout {
                 );
                 return Err(Error::data(path, problem));
             }
-            layout.widths.push(width.unwrap_or(1));
+            // Lists without a value are a column all the same, which is not read.
+            layout.widths.push(width.unwrap_or(1).max(1));
             match width {
-                None => layout.push(name, k, None),
+                None | Some(0) => layout.push(name, k, None),
                 Some(width) => {
                     for element in 0..width {
                         layout.push(format!("{name}[{element}]"), k, Some(element));
@@ -97,7 +98,11 @@ impl Layout {
     /// Errors with [`Error::Data`] unless the values of column `j` are read.
     pub(super) fn require_readable(&self, path: &Path, j: usize) -> Result<()> {
         let field = &self.schema.fields()[self.places[j].field];
-        let Some(what) = problem(field.data_type()) else {
+        let empty = || {
+            let lists = is_list(field.data_type()) && self.places[j].element.is_none();
+            lists.then(|| "no list with a value".to_owned())
+        };
+        let Some(what) = problem(field.data_type()).or_else(empty) else {
             return Ok(());
         };
         let name = short(&self.names[j]);
@@ -118,6 +123,11 @@ fn problem(data_type: &DataType) -> Option<String> {
         other if is_scalar(other) => None,
         other => Some(called(other)),
     }
+}
+
+fn is_list(data_type: &DataType) -> bool {
+    use DataType::*;
+    matches!(data_type, List(_) | LargeList(_) | FixedSizeList(..))
 }
 
 /// Whether values of this type are numbers, truth values, text or times.
@@ -153,17 +163,18 @@ fn called(data_type: &DataType) -> String {
     }
 }
 
-/// How long the first list is that is not missing; 0 if all are.
+/// How long the first list is that holds a value; 0 if none does.
 fn first_length(batches: Batches) -> Result<usize> {
     for batch in batches {
         let batch = batch?;
         let array = batch.column(0);
         let length = |i: usize| match array.data_type() {
+            _ if array.is_null(i) => 0,
             DataType::LargeList(_) => array.as_list::<i64>().value_length(i) as usize,
             _ => array.as_list::<i32>().value_length(i) as usize,
         };
-        if let Some(i) = (0..array.len()).find(|&i| array.is_valid(i)) {
-            return Ok(length(i));
+        if let Some(length) = (0..array.len()).map(length).find(|&length| length > 0) {
+            return Ok(length);
         }
     }
     Ok(0)
@@ -177,7 +188,7 @@ mod tests {
 
     /// Over several batches, the first of which may hold none.
     #[test]
-    fn lists_are_as_long_as_the_first_that_is_there() {
+    fn lists_are_as_long_as_the_first_that_holds_a_value() {
         let batch = |lengths: &[Option<usize>]| {
             let lists = lengths.iter().map(|l| l.map(|l| vec![Some(1.0_f32); l]));
             let lists = ListArray::from_iter_primitive::<Float32Type, _, _>(lists);
@@ -187,9 +198,9 @@ mod tests {
         for (batches, length) in [
             (vec![batch(&[Some(3), Some(2)])], 3),
             (vec![batch(&[None, Some(3), Some(2)])], 3),
-            (vec![batch(&[None]), batch(&[Some(0), Some(2)])], 0),
+            (vec![batch(&[None, Some(0)]), batch(&[Some(0), Some(2)])], 2),
             (vec![batch(&[None]), batch(&[None, Some(2)])], 2),
-            (vec![batch(&[None])], 0),
+            (vec![batch(&[None]), batch(&[Some(0)])], 0),
         ] {
             let found = first_length(Box::new(batches.into_iter()));
             assert_eq!(found.expect("reads"), length);

@@ -1,7 +1,7 @@
 //! A table without the rows that miss something.
 
 use super::{Gaps, Pass};
-use crate::data::schema::says_nothing;
+use crate::data::schema::{NoValue, says_nothing};
 use crate::data::table::{Batch, Column, Table, Texts};
 use crate::error::Result;
 use std::path::Path;
@@ -12,6 +12,8 @@ pub(in crate::data) struct GaplessTable {
     inner: Box<dyn Table>,
     gaps: Gaps,
     pass: Pass,
+    /// Texts that stand for no value, in a table without types.
+    no_value: Option<NoValue>,
     /// The columns that every row needs.
     needed: Vec<usize>,
     /// How many columns were selected; those needed come after them.
@@ -22,6 +24,7 @@ impl GaplessTable {
     pub(in crate::data) fn new(
         mut inner: Box<dyn Table>,
         gaps: &Gaps,
+        no_value: &NoValue,
         needed: Vec<usize>,
     ) -> Result<Self> {
         let pass = Pass::of(inner.path());
@@ -31,6 +34,7 @@ impl GaplessTable {
         inner.select(&all)?;
         Ok(Self {
             selected: all.len() - needed.len(),
+            no_value: (!inner.is_typed()).then(|| no_value.clone()),
             inner,
             gaps: gaps.clone(),
             pass,
@@ -57,10 +61,9 @@ impl Table for GaplessTable {
     }
     fn next_batch(&mut self, max_rows: usize) -> Result<Option<Batch>> {
         while let Some(mut batch) = self.inner.next_batch(max_rows)? {
-            let typed = self.inner.is_typed();
             let mut good = vec![true; batch.rows];
             for column in batch.columns.drain(self.selected..) {
-                says_nothing(&column, typed, |i| good[i] = false);
+                says_nothing(&column, self.no_value.as_ref(), |i| good[i] = false);
             }
             let kept = self.gaps.kept(&mut self.pass, good.iter().copied());
             if kept.len() == batch.rows {

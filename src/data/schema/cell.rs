@@ -1,5 +1,6 @@
 //! Single values of a table.
 
+use super::NoValue;
 use crate::data::table::Column;
 use crate::error::{Error, Remedy};
 
@@ -15,11 +16,11 @@ pub(super) enum Cell<'a> {
     Text(&'a str),
 }
 
-/// Calls `take` with each row and value of `column`, up to the first error. What text says nothing
-/// is missing where the table has no types.
+/// Calls `take` with each row and value of `column`, up to the first error. In a table without
+/// types text may stand for no value.
 pub(super) fn each<E>(
     column: &Column,
-    is_typed: bool,
+    no_value: Option<&NoValue>,
     mut take: impl FnMut(usize, Cell<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     match column {
@@ -34,7 +35,7 @@ pub(super) fn each<E>(
                 i,
                 match text {
                     None => Cell::Missing(""),
-                    Some(text) if !is_typed && says_missing(text) => Cell::Missing(text),
+                    Some(text) if no_value.is_some_and(|all| all.says(text)) => Cell::Missing(text),
                     Some(text) => Cell::Text(text),
                 },
             )
@@ -43,14 +44,18 @@ pub(super) fn each<E>(
 }
 
 /// Calls `take` with each row of `column` that holds no value, or a number that is not finite.
-pub(in crate::data) fn says_nothing(column: &Column, is_typed: bool, mut take: impl FnMut(usize)) {
+pub(in crate::data) fn says_nothing(
+    column: &Column,
+    no_value: Option<&NoValue>,
+    mut take: impl FnMut(usize),
+) {
     let infinite = |text: &str| text.parse::<f64>().is_ok_and(|v| !v.is_finite());
-    let told = each(column, is_typed, |i, cell| {
+    let told = each(column, no_value, |i, cell| {
         let nothing = match cell {
             Cell::Missing(_) => true,
             Cell::Number(value) | Cell::Date(value) => !value.is_finite(),
             Cell::Boolean(_) => false,
-            Cell::Text(text) => !is_typed && infinite(text),
+            Cell::Text(text) => no_value.is_some() && infinite(text),
         };
         if nothing {
             take(i);
@@ -79,14 +84,6 @@ fn known<E>(
     })
 }
 
-/// Whether text says that there is no value.
-fn says_missing(text: &str) -> bool {
-    matches!(text, "" | "?")
-        || ["na", "nan", "null"]
-            .iter()
-            .any(|w| text.eq_ignore_ascii_case(w))
-}
-
 /// What is said of a value that is missing, of which the file has this text.
 pub(super) fn missing(text: &str) -> String {
     match text {
@@ -108,20 +105,5 @@ pub(super) fn boolean(text: &str) -> Option<bool> {
         () if text.eq_ignore_ascii_case("true") => Some(true),
         () if text.eq_ignore_ascii_case("false") => Some(false),
         () => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_says_nothing_is_missing() {
-        for text in ["", "?", "NA", "na", "NaN", "nan", "null", "NULL"] {
-            assert!(says_missing(text), "{text}");
-        }
-        for text in ["0", "-", "none", "??", "nand", "n", " "] {
-            assert!(!says_missing(text), "{text}");
-        }
     }
 }

@@ -46,7 +46,7 @@ fn civil(year: i64, month: i64, day: i64) -> i64 {
 
 /// The date by ISO 8601 that is so many days from 1970-01-01, with the time to the second unless it
 /// is midnight.
-pub(super) fn text(days: f64) -> String {
+pub(in crate::data) fn text(days: f64) -> String {
     // Beyond it years have more digits than a text of a date; the day stays the same.
     let seconds = (days.clamp(-1e9, 1e9) * 86_400.0).round() as i64;
     let (day, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));

@@ -1,7 +1,7 @@
 //! Batches of a table as the numbers that a schema makes of them.
 
 use super::{
-    Field, Kind, Schema,
+    Field, Kind, NoValue, Schema,
     cell::{self, Cell},
     date,
     hashed::place_of,
@@ -62,7 +62,7 @@ impl Encoder {
         let mut at = 0;
         let read = Reading {
             table,
-            is_typed: table.is_typed(),
+            no_value: (!table.is_typed()).then_some(&self.schema.no_value),
             first,
         };
         for (field, &j) in self.schema.features.iter().zip(&self.places.features) {
@@ -82,7 +82,7 @@ impl Encoder {
         let mut weights = None;
         if let (Some(j), Some(column)) = (self.places.weight, columns.next()) {
             let mut found = Array1::zeros(rows);
-            cell::each(column, read.is_typed, |i, cell| {
+            cell::each(column, read.no_value, |i, cell| {
                 found[i] = weight(cell).map_err(|says| read.fault(i, j, says))?;
                 Ok::<_, Error>(())
             })?;
@@ -99,7 +99,7 @@ impl Encoder {
 /// A batch in its table.
 struct Reading<'a> {
     table: &'a dyn Table,
-    is_typed: bool,
+    no_value: Option<&'a NoValue>,
     first: u64,
 }
 
@@ -164,7 +164,7 @@ impl Reading<'_> {
     ) -> Result<()> {
         let width = field.kind.width();
         let [unknown, _, rounded] = said;
-        cell::each(column, self.is_typed, |i, cell| {
+        cell::each(column, self.no_value, |i, cell| {
             if let (Cell::Missing(_), Some(fill)) = (cell, &field.fill) {
                 for (k, &value) in fill.values.iter().enumerate() {
                     out_nw[[i, k]] = value;
@@ -195,6 +195,7 @@ impl Reading<'_> {
                     }
                 }
                 Kind::Hashed(count) => text_of(cell, |text| place_of(text, *count)),
+                Kind::Empty => return Ok(()),
             };
             out_nw[[i, at]] = value;
             Ok(())
@@ -239,7 +240,7 @@ impl Reading<'_> {
         mut put: impl FnMut(usize, f64),
     ) -> Result<()> {
         let [_, unknown, _] = said;
-        cell::each(column, self.is_typed, |i, cell| {
+        cell::each(column, self.no_value, |i, cell| {
             if let Cell::Missing(text) = cell {
                 return Err(cell::refused(self.fault(i, j, &cell::missing(text))));
             }

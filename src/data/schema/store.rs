@@ -1,14 +1,14 @@
 //! A schema as a property of a model file.
 
-use super::{Field, Fill, Kind, Reading, Schema};
+use super::{Field, Fill, Kind, NoValue, Reading, Schema};
 use crate::{
     error::{Error, Result},
     store::Store,
 };
 use serde_json::{Value, json};
 
-/// The property, and the version of what it holds: 2 where cells are not written plainly, which
-/// readers of version 1 would not see.
+/// The property, and the version of what it holds: 2 where cells are not written plainly or other
+/// texts stand for no value, which readers of version 1 would not see.
 const NAME: &str = "schema";
 const VERSION: u64 = 2;
 
@@ -20,13 +20,15 @@ impl Schema {
             "features": fields(&self.features),
             "targets": fields(&self.targets),
             "weight": self.weight,
+            "na": self.no_value.texts(),
         });
         store.set(NAME, value);
     }
 
     fn is_written_plainly(&self) -> bool {
         let mut all = self.features.iter().chain(&self.targets);
-        all.all(|field| field.reading.is_none())
+        let written = |field: &Field| field.reading.is_none() && field.kind != Kind::Empty;
+        all.all(written) && self.no_value == NoValue::before()
     }
 
     /// What [`Self::write`] wrote, whose features become so many columns; `None` in a file without.
@@ -65,10 +67,16 @@ impl Schema {
         if !targets.iter().all(|f| f.fill.is_none() && is_target(f)) {
             return Err(damaged("has targets that it cannot have"));
         }
+        let no_value = match value.get("na") {
+            None => NoValue::before(),
+            Some(texts) => NoValue::from_json(texts)
+                .ok_or_else(|| damaged("has a list for no value that it cannot have"))?,
+        };
         Ok(Some(Self {
             features,
             targets,
             weight: value["weight"].as_str().map(str::to_owned),
+            no_value,
         }))
     }
 }
@@ -79,7 +87,7 @@ impl Field {
         match &self.kind {
             Kind::Categories(all) => value["categories"] = json!(all),
             Kind::Hashed(count) => value["columns"] = json!(count),
-            Kind::Number | Kind::Date | Kind::Boolean => {}
+            Kind::Number | Kind::Date | Kind::Boolean | Kind::Empty => {}
         }
         if let Some(reading) = &self.reading {
             value["reading"] = reading.to_json();
@@ -99,6 +107,7 @@ impl Field {
             "number" => Kind::Number,
             "date" => Kind::Date,
             "boolean" => Kind::Boolean,
+            "empty" => Kind::Empty,
             "categories" => {
                 let all = value["categories"].as_array()?.iter();
                 let all = all.map(|text| text.as_str().map(str::to_owned));
@@ -169,6 +178,7 @@ mod tests {
             ],
             targets: vec![field("y", categories, None)],
             weight: Some("w".into()),
+            no_value: NoValue::before(),
         }
     }
 
@@ -186,11 +196,23 @@ mod tests {
         let mut written = schema();
         let marks = super::super::Marks::of(',', Some('.'));
         written.features[0].reading = Some(Reading::Number(marks));
+        written.no_value = NoValue::of(Some(&["-".into()]));
+        written.features.push(Field {
+            name: "left".into(),
+            kind: Kind::Empty,
+            fill: Some(Fill {
+                values: Vec::new(),
+                indicator: false,
+            }),
+            reading: None,
+        });
         let mut store = Store::default();
         written.write(&mut store);
         assert_eq!(Schema::read(&store, 12).expect("reads"), Some(written));
         let text = store.text(NAME).expect("written").to_owned();
         assert!(text.contains("\"version\":2"), "{text}");
+        store.set(NAME, text.replacen("[\"-\"]", "[\"-\",\"-\"]", 1));
+        assert!(Schema::read(&store, 12).is_err());
         // Marks of numbers suit no categories.
         store.set(
             NAME,

@@ -1,15 +1,15 @@
 //! The pass over a table that finds what its columns hold.
 
 use super::{
-    Field, Fill, Kind, Missing, Reading, Schema, TableOptions,
+    Field, Fill, Kind, Missing, NoValue, Reading, Schema, TableOptions,
     cell::{self, Cell},
     date,
-    hashed::place_of,
+    levels::Levels,
+    notes,
     reading::{Ambiguous, Candidates},
 };
 use crate::data::{Table, TargetStats, survey::Reservoir, table::short};
 use crate::error::{Error, Remedy, Result};
-use std::collections::BTreeMap;
 
 /// Rows that are read at a time, and values.
 const ROWS: usize = 4096;
@@ -54,8 +54,9 @@ pub(in crate::data) fn survey(
     let mut tallies: Vec<Tally> = names.iter().enumerate().map(new).collect();
     // Who fills gaps needs the values, which are known when all cells have told how to read them.
     let fills = options.missing != Missing::Error;
+    let no_value = NoValue::of(options.na.as_deref());
     let mut taken = Answers::default();
-    pass(table, places, &mut tallies, &mut |row| {
+    pass(table, (places, &no_value), &mut tallies, &mut |row| {
         let takes = takes(row);
         if fills {
             taken.push(takes);
@@ -66,25 +67,36 @@ pub(in crate::data) fn survey(
     for (tally, &j) in tallies.iter().zip(&all) {
         found.push(tally.found(table, j)?);
     }
-    say(table, &tallies, &found);
+    notes::of_readings(table, &tallies, &found);
     if fills && found.iter().any(Option::is_some) {
         tallies = names.iter().enumerate().map(new).collect();
         for (tally, reading) in tallies.iter_mut().zip(&found) {
             tally.reading.clone_from(reading);
         }
-        pass(table, places, &mut tallies, &mut |row| taken.get(row))?;
+        let takes = &mut |row| taken.get(row);
+        pass(table, (places, &no_value), &mut tallies, takes)?;
     }
-    let mut fields = Vec::with_capacity(all.len());
+    let mut fields: Vec<Field> = Vec::with_capacity(all.len());
+    let mut uniques = Vec::new();
     let columns = tallies.into_iter().zip(found).zip(&all);
     for ((mut tally, reading), &j) in columns.take(features + places.targets.len()) {
         tally.reading = reading;
-        fields.push(tally.finish(table, j, options)?);
+        let is_unique = tally.levels.are_unique();
+        let field = tally.finish(table, j, options)?;
+        uniques.extend(is_unique.then(|| field.name.clone()));
+        fields.push(field);
     }
     let targets = fields.split_off(features);
+    notes::of_fields(table, &fields, &uniques);
+    if fields.iter().all(|field| field.kind == Kind::Empty) {
+        let problem = "has no value in any column of features";
+        return Err(Error::data(table.path(), problem));
+    }
     Ok(Schema {
         features: fields,
         targets,
         weight: options.weight.clone(),
+        no_value,
     })
 }
 
@@ -112,32 +124,14 @@ impl Answers {
     }
 }
 
-/// Says which columns are read in a manner that nobody gave.
-fn say(table: &dyn Table, tallies: &[Tally], found: &[Option<Reading>]) {
-    let mut said: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (tally, reading) in tallies.iter().zip(found) {
-        let own = reading
-            .as_ref()
-            .filter(|reading| !tally.candidates.is_given(reading));
-        if let Some(reading) = own {
-            let names = said.entry(reading.to_string()).or_default();
-            names.push(short(&tally.name));
-        }
-    }
-    for (how, names) in said {
-        let (path, names) = (table.path().display(), names.join(", "));
-        log::warn!("{path}: {names}: read as {how}, which all cells are");
-    }
-}
-
 /// Reads all rows once, and hands each cell to the tally of its column.
 fn pass(
     table: &mut dyn Table,
-    places: &Places,
+    (places, no_value): (&Places, &NoValue),
     tallies: &mut [Tally],
     takes: &mut dyn FnMut(u64) -> bool,
 ) -> Result<()> {
-    let is_typed = table.is_typed();
+    let no_value = (!table.is_typed()).then_some(no_value);
     let all = places.all();
     let (features, targets) = (places.features.len(), places.targets.len());
     table.select(&all)?;
@@ -153,7 +147,7 @@ fn pass(
         }
         let taken = weights.clone();
         if let Some(j) = places.weight {
-            cell::each(&batch.columns[features + targets], is_typed, |i, cell| {
+            cell::each(&batch.columns[features + targets], no_value, |i, cell| {
                 let row = first + i as u64;
                 let weight = weight(cell).map_err(|says| table.fault(row, j, says))?;
                 weights[i] *= weight;
@@ -162,7 +156,7 @@ fn pass(
         }
         for (k, tally) in tallies[..features + targets].iter_mut().enumerate() {
             let counts = if k < features { &weights } else { &taken };
-            cell::each(&batch.columns[k], is_typed, |i, cell| {
+            cell::each(&batch.columns[k], no_value, |i, cell| {
                 if counts[i] == 0.0 {
                     return Ok(());
                 }
@@ -199,8 +193,8 @@ pub(super) fn weight(cell: Cell<'_>) -> std::result::Result<f64, &'static str> {
 }
 
 /// What is known of one column.
-struct Tally {
-    name: String,
+pub(super) struct Tally {
+    pub(super) name: String,
     is_feature: bool,
     as_text: bool,
     /// First rows with a number, a date, a truth value and other text, and what they hold.
@@ -213,7 +207,7 @@ struct Tally {
     sample: Option<Reservoir>,
     levels: Levels,
     /// How its text may be read, and how it is, once that is known.
-    candidates: Candidates,
+    pub(super) candidates: Candidates,
     reading: Option<Reading>,
 }
 
@@ -370,7 +364,8 @@ impl Tally {
                 false => error,
             });
         }
-        if self.first.iter().all(Option::is_none) {
+        let is_empty = self.first.iter().all(Option::is_none);
+        if is_empty && !self.is_feature {
             let problem = format!("column {} has no value in any row", short(&self.name));
             let help = Remedy::words("leave it out");
             return Err(Error::data(table.path(), problem).help(help));
@@ -378,6 +373,7 @@ impl Tally {
         let kind = match (number, date, truth, text) {
             _ if matches!(self.reading, Some(Reading::Number(_))) => Kind::Number,
             _ if is_read => Kind::Date,
+            _ if is_empty => Kind::Empty,
             (Some(_), ..) => Kind::Number,
             (_, Some(_), None, None) => Kind::Date,
             (_, None, Some(_), None) if self.is_feature => Kind::Boolean,
@@ -404,10 +400,12 @@ impl Tally {
     }
 
     fn fill(self, kind: &Kind, missing: Missing) -> Result<Option<Fill>> {
-        let indicator = missing == Missing::Indicator && self.missing.is_some();
+        let some = missing == Missing::Indicator && self.missing.is_some();
+        let indicator = some && *kind != Kind::Empty;
         let median = missing == Missing::Median;
         let values = match kind {
             _ if missing == Missing::Error => return Ok(None),
+            Kind::Empty => Vec::new(),
             Kind::Number | Kind::Date | Kind::Boolean => vec![match self.sample {
                 Some(sample) => middle(sample)?,
                 None => self.mean,
@@ -445,67 +443,4 @@ fn middle(sample: Reservoir) -> Result<f64> {
     values.sort_unstable_by(f64::total_cmp);
     let [below, above] = [(values.len() - 1) / 2, values.len() / 2];
     Ok(values[below] / 2.0 + values[above] / 2.0)
-}
-
-/// Texts of a column with their weights; too many of them by their hashes alone.
-struct Levels {
-    most: usize,
-    counts: BTreeMap<String, f64>,
-    /// Of each column the weights of those that put 1 and of those that put -1 there; empty while
-    /// the texts are few.
-    hashed: Vec<[f64; 2]>,
-}
-
-impl Levels {
-    fn new(most: usize) -> Self {
-        Self {
-            most: most.max(1),
-            counts: BTreeMap::new(),
-            hashed: Vec::new(),
-        }
-    }
-
-    fn add(&mut self, text: &str, weight: f64) {
-        if !self.hashed.is_empty() {
-            self.hash(text, weight);
-        } else if let Some(sum) = self.counts.get_mut(text) {
-            *sum += weight;
-        } else if self.counts.len() < self.most {
-            self.counts.insert(text.to_owned(), weight);
-        } else {
-            self.hashed = vec![[0.0; 2]; self.most];
-            for (text, sum) in std::mem::take(&mut self.counts) {
-                self.hash(&text, sum);
-            }
-            self.hash(text, weight);
-        }
-    }
-
-    fn hash(&mut self, text: &str, weight: f64) {
-        let (place, sign) = place_of(text, self.most);
-        self.hashed[place][usize::from(sign < 0.0)] += weight;
-    }
-
-    fn kind(&self) -> Kind {
-        match self.hashed.is_empty() {
-            true => Kind::Categories(self.counts.keys().cloned().collect()),
-            false => Kind::Hashed(self.most),
-        }
-    }
-
-    /// The mean or the median of each column.
-    fn shares(&self, median: bool) -> Vec<f64> {
-        let sums: Vec<[f64; 2]> = match self.hashed.is_empty() {
-            true => self.counts.values().map(|&sum| [sum, 0.0]).collect(),
-            false => self.hashed.clone(),
-        };
-        let all: f64 = sums.iter().flatten().sum();
-        let share = |[plus, minus]: [f64; 2]| match median {
-            false => (plus - minus) / all,
-            true if plus > all / 2.0 => 1.0,
-            true if minus > all / 2.0 => -1.0,
-            true => 0.0,
-        };
-        sums.into_iter().map(share).collect()
-    }
 }

@@ -1,0 +1,121 @@
+//! Columns that are not taken as they stand: named, and said to be so.
+
+use crate::{bochner, here};
+use std::{fs, path::Path};
+
+/// A hundred rows of which a text stands in the place of every tenth value of `gap`, with a column
+/// of more names than are kept apart, one of a name for each row, and one that is empty.
+fn table(path: &Path, no_value: &str) {
+    let mut text = String::from("x,gap,many,own,none,y\n");
+    for i in 0..100 {
+        let gap = match i % 10 {
+            0 => no_value.to_owned(),
+            _ => (i % 7).to_string(),
+        };
+        text.push_str(&format!("{i},{gap},shop{},id{i},,{}\n", i % 80, i * i % 31));
+    }
+    fs::write(path, text).expect("writes");
+}
+
+const FIT: &str = "fit t.csv --target y --features 20 --device cpu -o m.model";
+
+#[test]
+fn columns_that_tell_nothing_are_named() {
+    let here = here();
+    let at = here.path();
+    table(&at.join("t.csv"), "");
+    let run = bochner(at, &format!("{FIT} --missing indicator --json -v"), &[]);
+    for note in [
+        "\"none\": no value in any row; left out",
+        "\"own\": a different text in each row, which tells nothing of others; leave it out?",
+        "\"many\": more than 64 different texts, hashed into 64 columns",
+    ] {
+        assert_eq!(run.stderr.matches(note).count(), 1, "{note} in {run:?}");
+    }
+    let became = [
+        "x: numbers",
+        "gap: numbers, and whether it is missing",
+        "many: text, hashed into 64 columns",
+        "own: text, hashed into 64 columns",
+        "none: no value, left out",
+    ];
+    for each in became {
+        assert!(run.stderr.contains(each), "{each} in {run:?}");
+    }
+    let report = run.json();
+    assert_eq!(report["columns_became"], serde_json::json!(became));
+    let shown = bochner(at, "show m.model --json", &[]).json();
+    assert_eq!(shown["columns_became"], report["columns_became"]);
+
+    // A later file may have values there: they are no more taken than in the fit.
+    bochner(at, "predict m.model t.csv -o before.csv --device cpu", &[]).ok();
+    let text = fs::read_to_string(at.join("t.csv")).expect("the table");
+    fs::write(at.join("t.csv"), text.replace(",,", ",value,")).expect("writes");
+    bochner(at, "predict m.model t.csv -o after.csv --device cpu", &[]).ok();
+    let read = |file: &str| fs::read(at.join(file)).expect("predictions");
+    assert!(read("before.csv") == read("after.csv"));
+
+    // Nothing to say: no note.
+    fs::write(at.join("t.csv"), "x,y\n1,2\n3,4\n5,1\nNA,3\n").expect("writes");
+    let run = bochner(at, &format!("{FIT} --missing mean"), &[]).ok();
+    assert!(!run.stderr.contains("t.csv:"), "{run:?}");
+    fs::write(at.join("t.csv"), "x,y\n,2\n,4\n").expect("writes");
+    bochner(at, &format!("{FIT} --missing mean"), &[]).fails(&["no value in any column"]);
+}
+
+/// What pandas takes for no value is none here, and `--na` says otherwise.
+#[test]
+fn texts_stand_for_no_value_as_said() {
+    let here = here();
+    let at = here.path();
+    for usual in [
+        "NA", "N/A", "n/a", "#N/A", "None", "null", "<NA>", "?", "NaN",
+    ] {
+        table(&at.join("t.csv"), usual);
+        let run = bochner(at, &format!("{FIT} --missing mean"), &[]).ok();
+        assert!(!run.stderr.contains("gap"), "{run:?}");
+    }
+    table(&at.join("t.csv"), "-");
+    let fit = format!("{FIT} --missing mean");
+    bochner(at, &fit, &[]).fails(&["column \"gap\"", "among text", "--categorical gap"]);
+    bochner(at, &format!("{fit} --na -,."), &[]).ok();
+    // The model keeps the list.
+    bochner(at, "predict m.model t.csv -o p.csv --device cpu", &[]).ok();
+    bochner(
+        at,
+        "predict m.model t.csv -o p.csv --device cpu --na NA",
+        &[],
+    )
+    .fails(&["--na"]);
+    // A number may stand for none.
+    table(&at.join("t.csv"), "-999");
+    let of = |options: &str| {
+        let report = bochner(at, &format!("{FIT} {options} --json"), &[]).json();
+        report["columns_became"].to_string()
+    };
+    assert!(!of("--missing indicator").contains("gap: numbers, and"));
+    assert!(of("--missing indicator --na -999").contains("gap: numbers, and"));
+
+    // A class called NA.
+    let rows: String = (0..60)
+        .map(|i| format!("{},{}\n", i % 9, if i % 9 > 4 { "NA" } else { "EU" }))
+        .collect();
+    fs::write(at.join("t.csv"), format!("x,y\n{rows}")).expect("writes");
+    bochner(at, FIT, &[]).fails(&["is NA, which stands for no value"]);
+    bochner(at, &format!("{FIT} --na ?"), &[]).ok();
+    bochner(at, "predict m.model t.csv -o p.csv --device cpu", &[]).ok();
+    let labels = fs::read_to_string(at.join("p.csv")).expect("labels");
+    let found = labels.lines().filter(|label| label.contains("NA")).count();
+    assert!((20..30).contains(&found), "{found} of 26 in {labels}");
+}
+
+#[test]
+fn columns_of_one_name_are_refused() {
+    let here = here();
+    let at = here.path();
+    fs::write(at.join("t.csv"), "a,a,y\n1,2,3\n4,5,6\n7,8,8\n").expect("writes");
+    bochner(at, FIT, &[]).fails(&["several columns called \"a\"", "rename them"]);
+    fs::write(at.join("t.csv"), "a,b,a,y\n1,2,u,3\n4,5,v,6\n7,8,u,8\n").expect("writes");
+    bochner(at, &format!("{FIT} --ignore b"), &[]).fails(&["several columns called \"a\""]);
+    bochner(at, &format!("{FIT} --columns b"), &[]).ok();
+}

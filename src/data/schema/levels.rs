@@ -1,0 +1,91 @@
+//! The texts of a column of a table.
+
+use super::{
+    Kind,
+    hashed::{number_of, place_of},
+};
+use std::collections::{BTreeMap, HashSet};
+
+/// Texts that are looked at to tell whether each row has its own.
+const LOOKED_AT: usize = 1 << 16;
+/// Rows below which texts that all differ say nothing.
+const FEW: usize = 20;
+
+/// Texts of a column with their weights; too many of them by their hashes alone.
+pub(super) struct Levels {
+    most: usize,
+    counts: BTreeMap<String, f64>,
+    /// Of each column the weights of those that put 1 and of those that put -1 there; empty while
+    /// the texts are few.
+    hashed: Vec<[f64; 2]>,
+    /// Hashes of the first texts, until one comes a second time.
+    own: Option<HashSet<u64>>,
+}
+
+impl Levels {
+    pub(super) fn new(most: usize) -> Self {
+        Self {
+            most: most.max(1),
+            counts: BTreeMap::new(),
+            hashed: Vec::new(),
+            own: Some(HashSet::new()),
+        }
+    }
+
+    /// Whether many rows were looked at, and each has another text.
+    pub(super) fn are_unique(&self) -> bool {
+        self.own.as_ref().is_some_and(|own| own.len() >= FEW)
+    }
+
+    pub(super) fn add(&mut self, text: &str, weight: f64) {
+        self.look(text);
+        if !self.hashed.is_empty() {
+            self.hash(text, weight);
+        } else if let Some(sum) = self.counts.get_mut(text) {
+            *sum += weight;
+        } else if self.counts.len() < self.most {
+            self.counts.insert(text.to_owned(), weight);
+        } else {
+            self.hashed = vec![[0.0; 2]; self.most];
+            for (text, sum) in std::mem::take(&mut self.counts) {
+                self.hash(&text, sum);
+            }
+            self.hash(text, weight);
+        }
+    }
+
+    fn look(&mut self, text: &str) {
+        let Some(own) = &mut self.own else { return };
+        if own.len() < LOOKED_AT && !own.insert(number_of(text)) {
+            self.own = None;
+        }
+    }
+
+    fn hash(&mut self, text: &str, weight: f64) {
+        let (place, sign) = place_of(text, self.most);
+        self.hashed[place][usize::from(sign < 0.0)] += weight;
+    }
+
+    pub(super) fn kind(&self) -> Kind {
+        match self.hashed.is_empty() {
+            true => Kind::Categories(self.counts.keys().cloned().collect()),
+            false => Kind::Hashed(self.most),
+        }
+    }
+
+    /// The mean or the median of each column.
+    pub(super) fn shares(&self, median: bool) -> Vec<f64> {
+        let sums: Vec<[f64; 2]> = match self.hashed.is_empty() {
+            true => self.counts.values().map(|&sum| [sum, 0.0]).collect(),
+            false => self.hashed.clone(),
+        };
+        let all: f64 = sums.iter().flatten().sum();
+        let share = |[plus, minus]: [f64; 2]| match median {
+            false => (plus - minus) / all,
+            true if plus > all / 2.0 => 1.0,
+            true if minus > all / 2.0 => -1.0,
+            true => 0.0,
+        };
+        sums.into_iter().map(share).collect()
+    }
+}

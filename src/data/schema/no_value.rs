@@ -1,0 +1,88 @@
+//! Texts that stand for no value.
+
+/// Texts that say there is no value, in a table without types; an empty cell always does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::data) struct NoValue(Vec<String>);
+
+/// What says so where nobody gave a list: what pandas' `read_csv` takes for it (its documentation,
+/// `na_values`), a question mark, and the usual words in other cases.
+pub(crate) const USUAL: [&str; 22] = [
+    "?", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
+    "<NA>", "N/A", "NA", "NAN", "NULL", "NaN", "None", "Null", "n/a", "na", "nan", "null",
+];
+
+/// What said so before there was a list: in files of models that have none.
+const BEFORE: [&str; 8] = ["?", "NA", "na", "NaN", "nan", "NAN", "null", "NULL"];
+
+impl NoValue {
+    /// These, or the usual ones.
+    pub(in crate::data) fn of(given: Option<&[String]>) -> Self {
+        match given {
+            Some(texts) => Self::from_texts(texts.iter().map(String::as_str)),
+            None => Self::from_texts(USUAL),
+        }
+    }
+
+    /// What models without a list go by.
+    pub(super) fn before() -> Self {
+        Self::from_texts(BEFORE)
+    }
+
+    fn from_texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
+        let texts = texts.into_iter().map(|text| text.trim().to_owned());
+        let mut texts: Vec<String> = texts.filter(|text| !text.is_empty()).collect();
+        texts.sort_unstable();
+        texts.dedup();
+        Self(texts)
+    }
+
+    pub(super) fn says(&self, text: &str) -> bool {
+        text.is_empty()
+            || self
+                .0
+                .binary_search_by(|own| own.as_str().cmp(text))
+                .is_ok()
+    }
+
+    pub(super) fn texts(&self) -> &[String] {
+        &self.0
+    }
+
+    /// What [`Self::texts`] gave; `None` of anything else.
+    pub(super) fn from_json(value: &serde_json::Value) -> Option<Self> {
+        let texts = value.as_array()?.iter().map(|text| text.as_str());
+        let texts: Vec<&str> = texts.collect::<Option<_>>()?;
+        let own = Self::from_texts(texts.iter().copied());
+        (own.0 == texts).then_some(own)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_for_no_value() {
+        let usual = NoValue::of(None);
+        for text in USUAL.into_iter().chain([""]) {
+            assert!(usual.says(text), "{text}");
+        }
+        for text in ["0", "-", "none", "??", "nand", "n", "NONE"] {
+            assert!(!usual.says(text), "{text}");
+        }
+        let given = NoValue::of(Some(&["-".into(), " -999".into(), String::new()]));
+        for (text, says) in [("", true), ("-", true), ("-999", true), ("NA", false)] {
+            assert_eq!(given.says(text), says, "{text}");
+        }
+        assert_eq!(given.texts(), ["-", "-999"]);
+        let written = serde_json::json!(given.texts());
+        assert_eq!(NoValue::from_json(&written), Some(given));
+        for bad in [
+            serde_json::json!(["b", "a"]),
+            serde_json::json!([1]),
+            serde_json::json!("a"),
+        ] {
+            assert_eq!(NoValue::from_json(&bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! What is said of columns that were not taken as they stand.
+
+use super::{Field, Kind, Reading, survey::Tally};
+use crate::data::{Table, table::short};
+use std::collections::BTreeMap;
+
+/// Says which columns are read in a manner that nobody gave.
+pub(super) fn of_readings(table: &dyn Table, tallies: &[Tally], found: &[Option<Reading>]) {
+    let mut said = Said::default();
+    for (tally, reading) in tallies.iter().zip(found) {
+        let own = reading
+            .as_ref()
+            .filter(|reading| !tally.candidates.is_given(reading));
+        if let Some(reading) = own {
+            said.add(
+                format!("read as {reading}, which all cells are"),
+                &tally.name,
+            );
+        }
+    }
+    said.warn(table);
+}
+
+/// Says which features hold no value, a text of its own in each row (those named in `uniques`), or
+/// more texts than there are columns for.
+pub(super) fn of_fields(table: &dyn Table, features: &[Field], uniques: &[String]) {
+    let mut said = Said::default();
+    for field in features {
+        let is_unique = uniques.contains(&field.name);
+        match field.kind {
+            Kind::Empty => said.add("no value in any row; left out".into(), &field.name),
+            Kind::Categories(_) | Kind::Hashed(_) if is_unique => {
+                let says = "a different text in each row, which tells nothing of others; leave it \
+                            out?";
+                said.add(says.into(), &field.name);
+            }
+            Kind::Hashed(count) => {
+                let says =
+                    format!("more than {count} different texts, hashed into {count} columns");
+                said.add(says, &field.name);
+            }
+            _ => {}
+        }
+    }
+    said.warn(table);
+}
+
+/// What is said, and of which columns.
+#[derive(Default)]
+struct Said(BTreeMap<String, Vec<String>>);
+
+impl Said {
+    fn add(&mut self, says: String, name: &str) {
+        self.0.entry(says).or_default().push(short(name));
+    }
+
+    fn warn(self, table: &dyn Table) {
+        for (says, names) in self.0 {
+            let (path, names) = (table.path().display(), names.join(", "));
+            log::warn!("{path}: {names}: {says}");
+        }
+    }
+}
