@@ -45,7 +45,7 @@ use std::{
 
 /// Random features and kernel machines on any GPU, or on the CPU
 #[derive(Debug, Parser)]
-#[command(version, infer_subcommands = true)]
+#[command(name = "bochner", version, infer_subcommands = true)]
 #[command(
     after_help = "INPUT is .npy, .npz (arrays X and y), .csv, .parquet or .arrow. 'bochner COMMAND --help' says more.\n\
     Exit status: 0, 1 (failed, with the reason in one line), 2 (wrong usage) or 130 (Ctrl-C)."

@@ -1,6 +1,9 @@
 //! `bochner predict`: predictions of a fitted model.
 
+mod kept;
 mod output;
+mod text_rows;
+mod way;
 
 use crate::{
     args::{self, RunArgs, delimiter, describe_gaps, fraction},
@@ -20,10 +23,9 @@ use bochner::{
         TargetUse, open,
     },
     models::{LinearModel, MemoryPlan},
-    solve::Targets,
 };
-use ndarray::{Array2, Axis};
-use output::{Format, Writer};
+use kept::Kept;
+use output::{Writer, is_stdout, require_format};
 use std::{
     path::{Path, PathBuf},
     sync::{
@@ -31,6 +33,7 @@ use std::{
         atomic::{AtomicU64, Ordering},
     },
 };
+use way::{Way, What, class_names};
 
 /// Arguments of `bochner predict`.
 #[derive(Debug, clap::Args)]
@@ -39,13 +42,18 @@ pub(crate) struct Args {
     model: PathBuf,
     /// Rows to predict
     input: PathBuf,
-    /// Predictions, f64: .npy [rows] (or [rows, targets]), .csv or .parquet
+    /// Predictions, f64: .npy [rows] (or [rows, targets]), .csv or .parquet; `-` writes a .csv to
+    /// stdout, and the report to stderr
     #[arg(long, short, value_name = "OUT")]
     output: PathBuf,
     /// Probabilities of the classes of a classifier that has some: .npy, .csv or .parquet, one
     /// column per class
     #[arg(long, value_name = "OUT", conflicts_with = "interval")]
     probabilities: Option<PathBuf>,
+    /// Columns of the input, such as its numbers or names, that stand before the predictions of
+    /// their rows in a .csv
+    #[arg(long, value_name = "COLUMN,..", value_parser = names)]
+    keep: Vec<Names>,
     /// Column of a .csv that is no feature and is left out; several in a comma list or by repeating
     /// the option
     #[arg(long, value_name = "COLUMN", value_parser = names)]
@@ -73,6 +81,10 @@ pub(crate) struct Args {
     /// its components span, instead of its components. Rows unlike those of the fit are far
     #[arg(long, conflicts_with = "interval")]
     reconstruction_error: bool,
+    /// Of a model that predicts labels: write the raw outputs that they are made of, one column per
+    /// class, of which the largest decides
+    #[arg(long, conflicts_with_all = ["interval", "reconstruction_error", "threshold"])]
+    scores: bool,
     /// Also write bounds that hold a new target with this probability, as columns `lower` and
     /// `upper`: for Gaussian processes, and models that were fitted with --calibrate
     #[arg(long, value_name = "LEVEL", value_parser = fraction)]
@@ -93,57 +105,13 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<()> {
     let console = args.run.start()?;
     let mut report = Report::default();
-    let format = Format::of(&args.output)?;
-    for output in [Some(&args.output), args.probabilities.as_ref()]
-        .into_iter()
-        .flatten()
-    {
-        columnar::require_one_run(output, args.steps.checkpoint.as_deref())?;
-    }
-    keep_apart(
-        [
-            Some(args.output.as_path()),
-            args.probabilities.as_deref(),
-            args.run.page(),
-        ],
-        [Some(args.model.as_path()), Some(args.input.as_path())],
-    )?;
+    args.require_places()?;
     let model = LinearModel::load(&args.model)?;
-    let nan = match args.nan.gaps() {
-        Some(_) => NanRows::Drop(Gaps::listed()),
-        None => NanRows::Error,
-    };
-    if nan.gaps().is_some() && args.steps.checkpoint.is_some() {
-        let problem = "--nan drop does not go with --checkpoint; remove the rows first";
-        return Err(Usage(problem.into()).into());
-    }
+    let nan = args.nan()?;
     let mut refill = Refill::new(nan.gaps().cloned());
-    let options = OpenOptions {
-        target: Names::of(&args.target),
-        target_use: TargetUse::Ignored,
-        columns: model.columns(),
-        format: args.format,
-        delimiter: args.delimiter,
-        header: args.header,
-        nan: nan.clone(),
-        width: Some(model.map.input_dim()),
-        zero_based: args.zero_based,
-        ..OpenOptions::default()
-    };
-    let mut source: Box<dyn ChunkSource> = Box::new(Interruptible(open(&args.input, &options)?));
-    check_columns(&model, source.as_ref(), &args.input)?;
-    if args.reconstruction_error && model.principal.is_none() {
-        let problem = format!(
-            "--reconstruction-error goes with --model pca, and this is a model of {}",
-            model.learner
-        );
-        return Err(Usage(problem).into());
-    }
+    let mut source = args.source(&model, &nan)?;
+    let what = What::of(args, &model)?;
     let threshold = Threshold::of(args.threshold, &model)?;
-    let columns = match &model.targets {
-        Targets::Real { columns, .. } if !args.reconstruction_error => *columns,
-        _ => 1,
-    };
     let run = args.run.open(&console)?;
     let bytes = std::fs::metadata(&args.model).map_or(0, |file| file.len());
     let plan = MemoryPlan::of_predictions(&model, bytes, source.targets(), &run);
@@ -162,118 +130,53 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         })
     };
     // What cannot be had is known before the output is begun.
-    let with_bounds = args.interval.map(|level| {
-        let predictor = model.intervals_on(&quiet)?;
-        bochner::Result::Ok((predictor, level))
-    });
-    let mut with_bounds = with_bounds.transpose()?;
-    let mut with_probabilities = match args.probabilities.is_some() || threshold.is_some() {
-        true => Some(model.probabilities_on(&quiet)?),
-        false => None,
-    };
-    let names: &[&str] = match with_bounds {
-        Some(_) => &["prediction", "lower", "upper"],
-        None => &["prediction"],
-    };
+    let with = (args.probabilities.is_some(), threshold);
+    let mut way = Way::load(&model, what, with, &quiet)?;
     let _writing = writing();
-    let mut kept = args.kept(&run)?;
-    if let Some(kept) = &kept {
-        kept.note(&console);
+    let mut progress = args.progress(&run)?;
+    if let Some(progress) = &progress {
+        progress.note(&console);
     }
-    let open = |output, path: &Path| -> Result<_> {
-        let fresh = AtomicFile::create(path)?;
-        match &kept {
-            // A place that cannot be written is better known now than at the end.
-            Some(kept) => Ok(kept.output(output, path)?),
-            None => Ok((fresh, Done::default())),
-        }
-    };
-    let mut writer = match (&model.class_names, format) {
-        (None, _) => Writer::create(open(0, &args.output)?, format, (names, columns))?,
-        (Some(names), Format::Csv) => Writer::names(open(0, &args.output)?, names)?,
-        (Some(names), Format::Parquet) => {
-            let file = columnar::Writer::texts(open(0, &args.output)?.0, "prediction")?;
-            Writer::ParquetNames(file, names.clone())
-        }
-        (Some(_), Format::Npy) => {
-            let problem = "the labels of this model are text, which .npy does not hold; name a .csv or a \
-                 .parquet";
-            return Err(Error::data(&args.output, problem).into());
-        }
-    };
-    let mut probabilities = match &args.probabilities {
-        Some(path) => Some(Writer::probabilities(path, open(1, path)?, &model)?),
-        None => None,
-    };
-    let mut rows = kept.as_ref().map_or(0, Progress::rows);
+    let Outputs {
+        mut predictions,
+        mut probabilities,
+    } = args.outputs(&model, what, progress.as_ref())?;
+    let mut rows = progress.as_ref().map_or(0, Progress::rows);
     let step = args.steps.step();
-    let _steps = kept.as_ref().map(|_| steps());
-    let plain = !args.reconstruction_error && with_bounds.is_none();
-    let mut with_scores = match plain && with_probabilities.is_none() {
-        true => Some(model.on(&quiet)?),
-        false => None,
-    };
+    let _steps = progress.as_ref().map(|_| steps());
     let mut pieces = Pieces::of(&mut source)?;
     let (rows, seconds) = console.timed(|| {
         loop {
             before.store(rows, Ordering::Relaxed);
             let mut source = pieces.piece(rows, step);
-            let more = match (&mut with_bounds, &mut with_scores) {
-                (Some((predictor, level)), _) => {
-                    predictor.stream(&mut source, *level, |found, _| {
-                        let parts = [&found.predicted_nt, &found.lower_nt, &found.upper_nt];
-                        // Prediction and bounds of a target beside each other.
-                        let side_by_side =
-                            Array2::from_shape_fn((parts[0].nrows(), 3 * columns), |(i, j)| {
-                                parts[j % 3][[i, j / 3]]
-                            });
-                        writer.refilled(side_by_side.view(), refill.places(side_by_side.nrows()))
-                    })?
+            let more = way.stream(&mut source, &mut |found, p_nt| {
+                let places = refill.places(found.nrows());
+                if let (Some(beside), Some(p_nt)) = (&mut probabilities, p_nt) {
+                    beside.refilled(p_nt, places.clone())?;
                 }
-                (None, Some(predictor)) => predictor.stream(&mut source, |found, _| {
-                    writer.refilled(found, refill.places(found.nrows()))
-                })?,
-                (None, None) => match &mut with_probabilities {
-                    Some(predictor) => predictor.stream(&mut source, |raw_nt, p_nt, _| {
-                        let places = refill.places(p_nt.nrows());
-                        if let Some(beside) = &mut probabilities {
-                            beside.refilled(p_nt, places.clone())?;
-                        }
-                        let found = match threshold {
-                            Some(threshold) => threshold.decide(p_nt),
-                            None => model.decide(raw_nt.to_owned()),
-                        };
-                        writer.refilled(found.view(), places)
-                    })?,
-                    None => model.reconstruction_errors(&mut source, &quiet, |errors| {
-                        let places = refill.places(errors.len());
-                        writer.refilled(errors.insert_axis(Axis(1)), places)
-                    })?,
-                },
-            };
+                predictions.refilled(found, places)
+            })?;
             rows += more;
-            if let Some(kept) = &mut kept {
-                let mut done = vec![writer.mark()?];
+            if let Some(progress) = &mut progress {
+                let mut done = vec![predictions.mark()?];
                 if let Some(beside) = &mut probabilities {
                     done.push(beside.mark()?);
                 }
-                kept.keep(done)?;
+                progress.keep(done)?;
             }
             if more < step {
                 break;
             }
         }
         let rest = refill.rest();
-        if let Some(mut writer) = probabilities {
+        for mut writer in probabilities.into_iter().chain([predictions]) {
             writer.blank(rest.len())?;
             writer.finish()?;
         }
-        writer.blank(rest.len())?;
-        writer.finish()?;
         Ok::<_, anyhow::Error>(rows)
     })?;
-    if let Some(kept) = kept {
-        kept.finish();
+    if let Some(progress) = progress {
+        progress.finish();
     }
     report.seconds("predict", seconds);
     report.throughput(rows, seconds);
@@ -286,12 +189,100 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     if let Some(path) = &args.probabilities {
         report.output("probabilities", path);
     }
-    args.run.print(&report)
+    match is_stdout(&args.output) {
+        true => args.run.print_beside(&report),
+        false => args.run.print(&report),
+    }
+}
+
+/// What is written.
+struct Outputs {
+    predictions: Writer,
+    probabilities: Option<Writer>,
 }
 
 impl Args {
+    /// Errors where an output would replace what is read, or another output.
+    fn require_places(&self) -> Result<()> {
+        let to_file = Some(self.output.as_path()).filter(|path| !is_stdout(path));
+        let outputs = [to_file, self.probabilities.as_deref()];
+        if to_file.is_none() && self.steps.checkpoint.is_some() {
+            let problem = "--checkpoint keeps what is written, which stdout does not; name a file";
+            return Err(Usage(problem.into()).into());
+        }
+        for output in outputs.into_iter().flatten() {
+            require_format(output)?;
+            columnar::require_one_run(output, self.steps.checkpoint.as_deref())?;
+        }
+        let inputs = [Some(self.model.as_path()), Some(self.input.as_path())];
+        keep_apart(outputs.into_iter().chain([self.run.page()]), inputs)
+    }
+
+    /// What becomes of rows with gaps.
+    fn nan(&self) -> Result<NanRows> {
+        match (self.nan.gaps(), &self.steps.checkpoint) {
+            (Some(_), Some(_)) => {
+                let problem = "--nan drop does not go with --checkpoint; remove the rows first";
+                Err(Usage(problem.into()).into())
+            }
+            (Some(_), None) => Ok(NanRows::Drop(Gaps::listed())),
+            (None, _) => Ok(NanRows::Error),
+        }
+    }
+
+    /// The rows, with the columns that the model was fitted on.
+    fn source(&self, model: &LinearModel, nan: &NanRows) -> Result<Box<dyn ChunkSource>> {
+        let options = OpenOptions {
+            target: Names::of(&self.target),
+            target_use: TargetUse::Ignored,
+            columns: model.columns(),
+            format: self.format,
+            delimiter: self.delimiter,
+            header: self.header,
+            nan: nan.clone(),
+            width: Some(model.map.input_dim()),
+            zero_based: self.zero_based,
+            ..OpenOptions::default()
+        };
+        let source = Box::new(Interruptible(open(&self.input, &options)?));
+        check_columns(model, source.as_ref(), &self.input)?;
+        Ok(source)
+    }
+
+    /// Begins what is written, or goes on with it.
+    fn outputs(
+        &self,
+        model: &LinearModel,
+        what: What,
+        progress: Option<&Progress>,
+    ) -> Result<Outputs> {
+        let open = |output, path: &Path| -> Result<_> {
+            let fresh = AtomicFile::create(path)?;
+            match progress {
+                // A place that cannot be written is better known now than at the end.
+                Some(progress) => Ok(progress.output(output, path)?),
+                None => Ok((fresh, Done::default())),
+            }
+        };
+        let labels = model
+            .class_names
+            .as_deref()
+            .filter(|_| what.is_labels(model));
+        let columns = (&*what.columns(model), labels);
+        let kept = Kept::of(self)?;
+        let predictions = Writer::create(&self.output, |path| open(0, path), columns, kept)?;
+        let probabilities = self.probabilities.as_ref().map(|path| {
+            let classes = class_names(model);
+            Writer::create(path, |path| open(1, path), (&classes, None), None)
+        });
+        Ok(Outputs {
+            predictions,
+            probabilities: probabilities.transpose()?,
+        })
+    }
+
     /// What a checkpoint has of this run, if there is to be one.
-    fn kept(&self, run: &Run) -> Result<Option<Progress>> {
+    fn progress(&self, run: &Run) -> Result<Option<Progress>> {
         let Some(folder) = self.steps.open()? else {
             return Ok(None);
         };

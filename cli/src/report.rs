@@ -257,6 +257,11 @@ impl Report {
 
     /// Writes everything to stdout.
     pub(crate) fn print(&self, as_json: bool) -> Result<()> {
+        to_stdout(&self.text(as_json))
+    }
+
+    /// All of it, as people or programs read it.
+    pub(crate) fn text(&self, as_json: bool) -> String {
         let mut text = String::new();
         if as_json {
             text = self.object().to_string();
@@ -269,7 +274,7 @@ impl Report {
             }
             text.push_str(&self.table);
         }
-        to_stdout(&text)
+        text
     }
 }
 

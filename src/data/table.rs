@@ -1,5 +1,6 @@
 //! Files of named columns of several types, read in batches.
 
+use super::{CsvWriter, schema::date_text};
 use crate::error::{Error, Result};
 use std::path::Path;
 
@@ -102,6 +103,35 @@ impl Column {
     /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Its values as the cells of a .csv, dates by ISO 8601; what is missing is an empty one.
+    ///
+    /// ```
+    /// use bochner::data::Column;
+    /// assert_eq!(Column::Numbers(vec![0.5, f64::NAN]).cells(), ["0.5", ""]);
+    /// assert_eq!(Column::Dates(vec![1.5]).cells(), ["1970-01-02T12:00:00"]);
+    /// ```
+    pub fn cells(&self) -> Vec<String> {
+        let of = |values: &[f64], text: &dyn Fn(f64) -> String| {
+            let cell = |&value: &f64| match value.is_nan() {
+                true => String::new(),
+                false => text(value),
+            };
+            values.iter().map(cell).collect()
+        };
+        match self {
+            Self::Numbers(values) => of(values, &CsvWriter::number),
+            Self::Dates(values) => of(values, &date_text),
+            Self::Booleans(values) => {
+                let cell = |value: &Option<bool>| value.map_or_else(String::new, |v| v.to_string());
+                values.iter().map(cell).collect()
+            }
+            Self::Text(texts) => {
+                let cell = |text: Option<&str>| CsvWriter::quoted(text.unwrap_or("")).into_owned();
+                texts.iter().map(cell).collect()
+            }
+        }
     }
 }
 

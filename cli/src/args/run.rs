@@ -3,7 +3,7 @@
 use super::values::{at_least_one, bytes};
 use crate::{
     allocator,
-    drivers::quietly,
+    drivers::{self, quietly},
     interrupt::writing,
     page,
     report::{Console, OutputArgs, Report, counted},
@@ -150,5 +150,17 @@ impl RunArgs {
             page::write(path, report)?;
         }
         report.print(self.output.json)
+    }
+
+    /// As [`Self::print`] where stdout has the result itself: to stderr, unless `--quiet`.
+    pub(crate) fn print_beside(&self, report: &Report) -> Result<()> {
+        if let Some(path) = &self.report {
+            let _writing = writing();
+            page::write(path, report)?;
+        }
+        if !self.output.quiet {
+            drivers::to_stderr(report.text(self.output.json).trim_end());
+        }
+        Ok(())
     }
 }

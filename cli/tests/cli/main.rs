@@ -3,6 +3,7 @@
 mod auto;
 mod bad_input;
 mod bench;
+mod beside;
 #[cfg(feature = "parquet")]
 mod columnar;
 mod columns;
@@ -23,6 +24,7 @@ mod jobs;
 #[cfg(target_os = "linux")]
 mod kept;
 mod leaves;
+mod left_out;
 mod losses;
 mod machines;
 mod maps;

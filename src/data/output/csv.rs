@@ -3,6 +3,7 @@
 use super::{AtomicFile, Done, NpyValue};
 use crate::error::{Error, Result};
 use ndarray::ArrayView2;
+use std::borrow::Cow;
 use std::io::{BufWriter, Seek, Write};
 use std::path::Path;
 
@@ -41,16 +42,38 @@ impl CsvWriter {
             if j > 0 {
                 line.push(',');
             }
-            let name = name.as_ref();
-            if name.contains(['"', ',', '\n', '\r']) {
-                line.push_str(&format!("\"{}\"", name.replace('"', "\"\"")));
-            } else {
-                line.push_str(name);
-            }
+            line.push_str(&Self::quoted(name.as_ref()));
         }
         line.push('\n');
         writer.write(&line)?;
         Ok(writer)
+    }
+
+    /// `text` as a cell: in quotes where it has a comma, a quote or the end of a line.
+    ///
+    /// ```
+    /// use bochner::data::CsvWriter;
+    /// assert_eq!(CsvWriter::quoted("a,b"), "\"a,b\"");
+    /// assert_eq!(CsvWriter::quoted("a b"), "a b");
+    /// ```
+    pub fn quoted(text: &str) -> Cow<'_, str> {
+        match text.contains(['"', ',', '\n', '\r']) {
+            true => format!("\"{}\"", text.replace('"', "\"\"")).into(),
+            false => text.into(),
+        }
+    }
+
+    /// The shortest text that reads back as `value`, whole numbers without a point.
+    ///
+    /// ```
+    /// use bochner::data::CsvWriter;
+    /// assert_eq!([CsvWriter::number(2.0), CsvWriter::number(1e-7)], ["2", "1e-7"]);
+    /// ```
+    pub fn number(value: impl NpyValue) -> String {
+        // Debug turns to exponents where Display would write hundreds of zeros, but ends whole
+        // numbers with .0.
+        let text = format!("{value:?}");
+        text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
     }
 
     /// The columns of its rows.
@@ -97,7 +120,7 @@ impl CsvWriter {
                 if j > 0 {
                     line.push(',');
                 }
-                line.push_str(&text(value));
+                line.push_str(&Self::number(value));
             }
             line.push('\n');
             self.write(&line)?;
@@ -119,12 +142,4 @@ impl CsvWriter {
         file.finish()?;
         Ok(self.rows)
     }
-}
-
-/// The shortest text that reads back as `value`.
-fn text(value: impl std::fmt::Debug) -> String {
-    // Debug turns to exponents where Display would write hundreds of zeros, but ends whole numbers
-    // with .0.
-    let text = format!("{value:?}");
-    text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
 }

@@ -87,11 +87,11 @@ pub(in crate::data) fn survey(
         fields.push(field);
     }
     let targets = fields.split_off(features);
-    notes::of_fields(table, &fields, &uniques);
     if fields.iter().all(|field| field.kind == Kind::Empty) {
         let problem = "has no value in any column of features";
         return Err(Error::data(table.path(), problem));
     }
+    notes::of_fields(table, &fields, &uniques);
     Ok(Schema {
         features: fields,
         targets,

@@ -1,0 +1,129 @@
+//! Predictions as rows of text: labels by their names, columns of the input before them, and stdout.
+
+use super::kept::Kept;
+use bochner::{
+    Error,
+    data::{AtomicFile, CsvWriter, Done},
+};
+use ndarray::ArrayView2;
+use std::{
+    io::{self, BufWriter, Seek, Write},
+    path::{Path, PathBuf},
+};
+
+/// A .csv whose rows are kept columns, then a label by its name or numbers.
+pub(super) struct TextRows {
+    out: Out,
+    kept: Option<Kept>,
+    /// The classes in quotes, of which numbers are places; `None` where numbers are written.
+    labels: Option<Vec<String>>,
+    columns: usize,
+    rows: u64,
+}
+
+enum Out {
+    File(PathBuf, BufWriter<AtomicFile>),
+    Stdout(BufWriter<io::Stdout>),
+}
+
+impl Out {
+    fn write(&mut self, text: &str) -> bochner::Result<()> {
+        let (path, written) = match self {
+            Self::File(path, file) => (path.as_path(), file.write_all(text.as_bytes())),
+            Self::Stdout(out) => (Path::new("stdout"), out.write_all(text.as_bytes())),
+        };
+        written.map_err(|error| Error::io(path, error))
+    }
+}
+
+impl TextRows {
+    /// Begins, or goes on with, a file of these columns; stdout where there is no file.
+    pub(super) fn begin(
+        file: Option<(AtomicFile, Done)>,
+        kept: Option<Kept>,
+        (columns, labels): (&[String], Option<&[String]>),
+    ) -> bochner::Result<Self> {
+        let done = file.as_ref().map(|(_, done)| *done).unwrap_or_default();
+        let out = match file {
+            Some((file, _)) => Out::File(file.path().to_owned(), BufWriter::new(file)),
+            None => Out::Stdout(BufWriter::new(io::stdout())),
+        };
+        let quoted = |name: &String| format!("\"{}\"", name.replace('"', "\"\""));
+        let mut rows = Self {
+            out,
+            labels: labels.map(|names| names.iter().map(quoted).collect()),
+            columns: columns.len(),
+            rows: done.rows,
+            kept,
+        };
+        if done.bytes == 0 {
+            let names = rows.kept.iter().flat_map(|kept| kept.names());
+            let names = names.chain(columns).map(|name| CsvWriter::quoted(name));
+            let names: Vec<_> = names.collect();
+            rows.out.write(&(names.join(",") + "\n"))?;
+        }
+        Ok(rows)
+    }
+
+    pub(super) fn columns(&self) -> usize {
+        self.columns
+    }
+
+    pub(super) fn write_rows(&mut self, found: ArrayView2<'_, f64>) -> bochner::Result<()> {
+        let before = match &mut self.kept {
+            Some(kept) => kept.next(found.nrows())?,
+            None => Vec::new(),
+        };
+        let mut line = String::new();
+        for (i, row) in found.rows().into_iter().enumerate() {
+            line.clear();
+            line.push_str(before.get(i).map_or("", String::as_str));
+            for (j, &value) in row.iter().enumerate() {
+                if j > 0 {
+                    line.push(',');
+                }
+                match &self.labels {
+                    // Rows that were left out have none; labels count the names from 0.
+                    Some(_) if value.is_nan() => line.push_str("\"\""),
+                    Some(labels) => {
+                        let label = labels.get(value as usize);
+                        line.push_str(label.map_or("\"\"", String::as_str));
+                    }
+                    None => line.push_str(&CsvWriter::number(value)),
+                }
+            }
+            line.push('\n');
+            self.out.write(&line)?;
+        }
+        self.rows += found.nrows() as u64;
+        Ok(())
+    }
+
+    /// Writes all rows so far through to the disk, and says how far the file is.
+    pub(super) fn mark(&mut self) -> bochner::Result<Done> {
+        let Out::File(path, file) = &mut self.out else {
+            // Refused before it was begun.
+            return Ok(Done::default());
+        };
+        let fail = |error| Error::io(&*path, error);
+        file.flush().map_err(fail)?;
+        file.get_ref().sync()?;
+        let bytes = file.stream_position().map_err(fail)?;
+        Ok(Done {
+            rows: self.rows,
+            bytes,
+        })
+    }
+
+    pub(super) fn finish(self) -> bochner::Result<u64> {
+        match self.out {
+            Out::File(path, file) => {
+                let file = file.into_inner();
+                let file = file.map_err(|e| Error::io(&path, e.into_error()))?;
+                file.finish()?;
+            }
+            Out::Stdout(mut out) => out.flush().map_err(|error| Error::io("stdout", error))?,
+        }
+        Ok(self.rows)
+    }
+}
