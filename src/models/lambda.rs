@@ -171,7 +171,7 @@ pub enum HeldOut {
 pub struct LambdaCurve {
     /// Which rows were held out.
     pub by: HeldOut,
-    /// One for each penalty, in ascending order.
+    /// One for each penalty, in ascending order, but for those whose error rounding hides.
     pub points: Vec<LambdaPoint>,
 }
 
@@ -297,16 +297,14 @@ pub(super) fn variances(
 /// The best point, unless it is of no use: below rounding a penalty may still be the best, as
 /// errors on rows tell, but one that is worse than the means there is rounding itself. The best
 /// above rounding stands in for it: few rows whose targets nothing tells have a model, too. Errors
-/// when all penalties are below, and when no error is finite.
+/// when all penalties are below, or have errors that rounding hides.
 pub(super) fn trusted(curve: &LambdaCurve, rounding: f64) -> Result<LambdaPoint> {
     let best = curve.best();
-    if !best.error.is_finite() {
-        return Err(Error::numerical("no penalty has a finite held-out error"));
-    }
-    if best.error <= 1.0 || best.lambda > rounding {
+    if best.error <= 1.0 || (best.error.is_finite() && best.lambda > rounding) {
         return Ok(best);
     }
-    let above = curve.points.iter().rev().filter(|p| p.lambda > rounding);
+    let above = |p: &&LambdaPoint| p.lambda > rounding && p.error.is_finite();
+    let above = curve.points.iter().rev().filter(above);
     let smallest = above.min_by(|a, b| a.error.total_cmp(&b.error));
     smallest.copied().ok_or_else(|| {
         let problem = format!(
@@ -320,13 +318,14 @@ pub(super) fn trusted(curve: &LambdaCurve, rounding: f64) -> Result<LambdaPoint>
 }
 
 /// Keeps in a model by what its penalty was chosen, and what it is worth.
-pub(super) fn keep(model: &mut LinearModel, curve: LambdaCurve) {
+pub(super) fn keep(model: &mut LinearModel, mut curve: LambdaCurve) {
+    curve.points.retain(|point| point.error.is_finite());
     let chosen = curve.points.iter().find(|p| p.lambda == model.lambda);
     if let Some(chosen) = chosen {
         worse::than_mean(chosen.error, model.rows);
         let facts = [
             ("effective_dimension", chosen.effective_dimension),
-            ("held_out_relative_error", chosen.error.sqrt()),
+            ("held_out_r2", 1.0 - chosen.error),
         ];
         let facts = facts.map(|(name, value)| (name.to_owned(), value));
         model.facts.extend(facts);

@@ -196,8 +196,8 @@ impl FitSums for LassoOptions {
             .extend(facts.map(|(name, v)| (name.to_owned(), v)));
         if let Some(chosen) = chosen {
             model.facts.insert("l1".into(), l1);
-            let error = chosen.error.sqrt();
-            model.facts.insert("estimated_relative_error".into(), error);
+            let r2 = 1.0 - chosen.error;
+            model.facts.insert("estimated_r2".into(), r2);
         }
         Ok(model)
     }

@@ -2,7 +2,7 @@
 
 use super::{
     Coefficients, FeatureProducts, LeftOut, descend,
-    left_out::{Found, LEAST},
+    left_out::{Found, unseen},
 };
 use crate::{
     Error, Result,
@@ -116,9 +116,9 @@ impl Dual {
             };
             let mut errors_t = Array1::zeros(alpha_nt.ncols());
             for ((alpha_t, a), w) in alpha_nt.rows().into_iter().zip(&diagonal_n).zip(weights_n) {
-                let left = (penalty * a - w * free).max(LEAST);
+                let left = penalty * a - w * free;
                 errors_t.zip_mut_with(&alpha_t, |sum: &mut f64, alpha| {
-                    *sum += (penalty * alpha / left).powi(2);
+                    *sum += unseen(penalty * alpha, left).powi(2);
                 });
             }
             errors_t /= rows.n;

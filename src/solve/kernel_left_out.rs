@@ -2,7 +2,7 @@
 
 use super::{
     kernel_ridge::{beside_ones, factored},
-    left_out::LEAST,
+    left_out::unseen,
 };
 use crate::Result;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
@@ -48,9 +48,9 @@ pub(crate) fn kernel_left_out(
     let mut errors_t = Array1::zeros(targets);
     for (a_t, c) in a_nt.rows().into_iter().zip(&inverse_n) {
         // What the fit leaves of a row by its leverage.
-        let left = (penalty * c).max(LEAST);
+        let left = penalty * c;
         errors_t.zip_mut_with(&a_t, |sum: &mut f64, a| {
-            *sum += (penalty * a / left).powi(2);
+            *sum += unseen(penalty * a, left).powi(2);
         });
     }
     Ok(KernelLeftOut {

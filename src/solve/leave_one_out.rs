@@ -2,7 +2,7 @@
 
 use super::{
     LambdaPath,
-    left_out::{LEAST, LookedAt, Portion},
+    left_out::{LookedAt, Portion, unseen},
 };
 use crate::{
     Error, Result,
@@ -47,11 +47,11 @@ impl Residuals<'_> {
         let mut squares_mc = fit_mc;
         for (i, &w) in weights_m.iter().enumerate() {
             for l in 0..lambdas {
-                let left = (1.0 - w * (leverage_ml[[i, l]] + of_intercept)).max(LEAST);
+                let left = 1.0 - w * (leverage_ml[[i, l]] + of_intercept);
                 for k in 0..targets {
                     let square = &mut squares_mc[[i, l * targets + k]];
                     let residual = y_mt[[i, k]] - (*square + self.path.centre()[k]);
-                    *square = w * (residual / left).powi(2);
+                    *square = w * unseen(residual, left).powi(2);
                 }
             }
         }

@@ -19,8 +19,19 @@ use std::{borrow::Cow, collections::BTreeMap};
 
 /// Rows whose features go through a factor at a time.
 const BLOCK: usize = 256;
-/// A leverage of 1 leaves nothing to tell the row from: its residual is divided by this.
-pub(super) const LEAST: f64 = 1e-12;
+/// The share of a row that its fit leaves to others, `1 - h`, below which rounding is all of it.
+const LEAST: f64 = 1e-12;
+
+/// The residual that a row would have, had the fit not seen it, by its residual and `1 - h`;
+/// infinite where rounding leaves nothing of that, for nothing is known then. A row that is fitted
+/// to the last bit, such as an only one by its mean, has none.
+pub(super) fn unseen(residual: f64, left: f64) -> f64 {
+    match left > LEAST {
+        true => residual / left,
+        false if residual == 0.0 => 0.0,
+        false => f64::INFINITY,
+    }
+}
 
 /// Rows that were summed with others, and are left out in turn.
 #[derive(Debug, Clone, Copy)]
@@ -116,9 +127,9 @@ impl LeftOut {
                 let leverage_m = entries::column_squares(along_dm.view());
                 for (i, residual_t) in residual_mt.rows().into_iter().enumerate() {
                     let w = portion.weights_m[from + i];
-                    let left = (1.0 - w * (leverage_m[i] + of_intercept)).max(LEAST);
+                    let left = 1.0 - w * (leverage_m[i] + of_intercept);
                     squares_t.zip_mut_with(&residual_t, |sum: &mut f64, r| {
-                        *sum += w * (r / left).powi(2);
+                        *sum += w * unseen(*r, left).powi(2);
                     });
                     leverages += w * leverage_m[i];
                 }
@@ -261,6 +272,15 @@ mod tests {
                 assert!((ratio - 1.0).abs() < 1e-4, "{intercept:?} {ratio}");
             }
         }
+    }
+
+    /// Where rounding leaves nothing of `1 - h` no number is made up.
+    #[test]
+    fn what_rounding_hides_is_unknown() {
+        assert_eq!(unseen(0.5, 0.25), 2.0);
+        assert_eq!(unseen(0.5, 1e-13), f64::INFINITY);
+        assert_eq!(unseen(0.5, -1e-13), f64::INFINITY);
+        assert_eq!(unseen(0.0, 0.0), 0.0);
     }
 
     #[test]

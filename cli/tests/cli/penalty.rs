@@ -1,6 +1,6 @@
 //! The penalty of ridge regression: given, chosen, or chosen unasked where that is cheap.
 
-use crate::{bochner, digits, here};
+use crate::{bochner, digits, here, number};
 use serde_json::Value;
 
 /// The penalty is the best of its curve, whoever is held out, and the report has both.
@@ -180,5 +180,30 @@ fn an_intercept_is_penalised_where_that_is_asked_for() {
         ),
     ] {
         run(&format!("{options} --penalised-intercept")).fails(&[says]);
+    }
+}
+
+/// Penalties below rounding have no error, where it was 1e15 and more; the others choose.
+#[test]
+fn errors_that_rounding_hides_are_none() {
+    let here = here();
+    let at = here.path();
+    let mut text = String::from("a,y\n");
+    for i in 0..30_u32 {
+        let a = f64::from(i * 17 % 30) / 5.0;
+        text.push_str(&format!("{a},{}\n", a.sin() + f64::from(i * 7 % 11) / 50.0));
+    }
+    std::fs::write(at.join("t.csv"), text).expect("writes");
+    for features in [20, 500] {
+        let fit = format!("fit t.csv --target y --features {features} --device cpu --json");
+        let run = format!("{fit} --lambda 1e-16,1e-14,1e-3 --report r.html");
+        let report = bochner(at, &run, &[]).json();
+        assert_eq!(number(&report, "lambda"), 1e-3);
+        let curve = report["lambda_curve"].as_array().expect("a curve");
+        for point in curve {
+            let error = point["error"].as_f64();
+            assert!(error.is_none_or(|error| error < 100.0), "{point}");
+        }
+        assert!(number(&report, "held_out_r2") > 0.9, "{report}");
     }
 }
