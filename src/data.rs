@@ -19,6 +19,7 @@ mod choice;
 mod columnar;
 mod csr;
 mod csv;
+mod cures;
 mod file;
 mod gaps;
 mod input;

@@ -27,6 +27,7 @@ fn flag(remedy: &Remedy) -> String {
         Remedy::ConjugateGradients => "use --solver cg",
         Remedy::Calibrate => "fit it with --calibrate 0.2",
         Remedy::MoreTime => "ask for it with --full",
+        Remedy::NameFormat => "say what it is, as in --format csv",
         Remedy::NameTargets => "name them with --target or --targets",
         Remedy::FillMissing => "let --missing indicator (or mean, median) stand for it",
         Remedy::Categorical(name) => return format!("name it with --categorical {}", listed(name)),

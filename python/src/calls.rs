@@ -196,6 +196,12 @@ fn advice(remedy: &Remedy) -> String {
         Remedy::ConjugateGradients => "use solver='cg'".into(),
         Remedy::UseMap(name) => format!("use map='{name}'"),
         Remedy::UseKernel(spec) => format!("use kernel='{spec}'"),
+        Remedy::FillMissing => "let missing='indicator' (or 'mean', 'median') stand for it".into(),
+        Remedy::Categorical(name) => format!("name it with categorical={name:?}"),
+        Remedy::Decimal(mark) => format!("say decimal={:?}", mark.to_string()),
+        Remedy::Thousands(mark) => format!("say thousands={:?}", mark.to_string()),
+        Remedy::DateFormat(format) => format!("say date_format={format:?}"),
+        Remedy::NameFormat => "rename it by what it is".into(),
         other => other.to_string(),
     }
 }

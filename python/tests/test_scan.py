@@ -502,7 +502,7 @@ def test_missing_values_categories_and_weights(table):
     _, rest = lines[1].split(",", 1)
     lines[1] = "," + rest
     path.write_text("\n".join(lines))
-    with pytest.raises(ValueError, match="missing"):
+    with pytest.raises(ValueError, match="let missing='indicator' .* stand for it"):
         KernelRidgeRegressor(**options).fit(bochner.scan(path, **columns))
     for missing in ("mean", "median"):
         scan = bochner.scan(path, missing=missing, **columns)
@@ -515,6 +515,14 @@ def test_missing_values_categories_and_weights(table):
     assert list(model.feature_names_in_) == ["size", "size is missing"]
     with pytest.raises(ValueError, match="none of error, mean"):
         bochner.scan(path, missing="some", **columns)
+    lines[1] = "-" + lines[1]
+    path.write_text("\n".join(lines))
+    with pytest.raises(ValueError, match='categorical="size"'):
+        KernelRidgeRegressor(**options).fit(bochner.scan(path, missing="mean", **columns))
+    dashes = bochner.scan(path, missing="indicator", na="-", **columns)
+    again = KernelRidgeRegressor(**options).fit(dashes)
+    assert list(again.feature_names_in_) == ["size", "size is missing"]
+    assert_allclose(next(iter(again.predict(dashes))), next(iter(model.predict(shown))))
 
 
 def test_warm_starts_on_files(rows, tmp_path):

@@ -1,5 +1,6 @@
 //! A source by the name of its file.
 
+use super::cures::cure;
 use super::gaps::GaplessSource;
 use super::input::packed_extension;
 use super::joined::Joined;
@@ -9,7 +10,7 @@ use super::{
     ChunkSource, ColumnChoice, CsrSource, CsvSource, CsvTable, Header, LibsvmOptions, LibsvmSource,
     NanRows, NpySource, NpzSource, TableOptions, TableSource, TargetUse,
 };
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use std::path::{Path, PathBuf};
 
 /// Where [`open`] finds the targets. The default: array `y` of a .npz archive, none elsewhere.
@@ -81,10 +82,18 @@ pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Box<dyn Chu
 pub(super) fn open_file_as(path: &Path, options: &OpenOptions) -> Result<Box<dyn ChunkSource>> {
     let refuse = |problem| Error::unsupported(format!("{}: {problem}", path.display()));
     let Some(format) = options.format_of(path) else {
-        return Err(refuse(match extension(path) {
+        let extension = extension(path);
+        let problem = match extension {
             "" => format!("the name has no extension; {READ} can be read"),
-            other => format!(".{other} cannot be read; {READ} can: convert the file"),
-        }));
+            other => format!(".{other} cannot be read; {READ} can"),
+        };
+        let error = refuse(problem);
+        return Err(match cure(path, &extension.to_ascii_lowercase()) {
+            Some(cure) => error.help(Remedy::words(cure)),
+            None => error
+                .help(Remedy::NameFormat)
+                .help(Remedy::words("convert the file")),
+        });
     };
     options.check(format, extension(path)).map_err(refuse)?;
     Ok(match format {

@@ -45,6 +45,8 @@ pub enum Remedy {
     UseKernel(&'static str),
     /// More seconds for a measurement.
     MoreTime,
+    /// Say what a file is, whose name does not.
+    NameFormat,
     /// Say where the targets are.
     NameTargets,
     /// Intervals calibrated on rows that are kept back from the fit.
@@ -92,6 +94,7 @@ impl fmt::Display for Remedy {
             Self::UseMap(name) => return write!(f, "use the {name} map"),
             Self::UseKernel(spec) => return write!(f, "use the {spec} kernel"),
             Self::MoreTime => "give it more seconds",
+            Self::NameFormat => "say what it is by OpenOptions::format",
             Self::NameTargets => "name the target column, or give y beside x",
             Self::FillMissing => "let .missing(Missing::Mean) stand for it",
             Self::Categorical(name) => {

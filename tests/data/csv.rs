@@ -214,7 +214,12 @@ fn extensions() {
         &[
             "data.xlsx: .xlsx cannot be read",
             ".npy, .npz, .csv, .libsvm, .parquet and .arrow",
+            "data.csv', index=False)\" makes a .csv of it",
         ],
+    );
+    assert_says(
+        open(directory.path().join("data.dat"), &OpenOptions::default()),
+        &[".dat cannot be read", "say what it is", "convert the file"],
     );
     assert_says(
         open(directory.path().join("data"), &OpenOptions::default()),
