@@ -38,7 +38,9 @@ fn main() -> Result<()> {
     for features in [100, 300, 1000] {
         let ridge = RidgeClassifier::on(map(features)).lambda(1e-6);
         let ridge = ridge.fit(&mut rows()?)?;
-        let greedy = GreedyClassifier::on(map(4 * features)).steps(features);
+        let greedy = GreedyClassifier::on(map(4 * features))
+            .steps(features)
+            .held_out(0.0);
         let greedy = greedy.fit(&mut rows()?)?;
         let boosting = BoostingClassifier::on(map(features)).fit(&mut rows()?)?;
         println!(

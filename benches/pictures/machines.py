@@ -106,7 +106,7 @@ def draw_machines(f):
 
 def measure_stagewise(cli):
     used = [25, 50, 100, 200, 400]
-    pool = ["--model", "greedy", "--features", 2000]
+    pool = ["--model", "greedy", "--features", 2000, "--held-out", 0]
     stages = [5, 10, 20, 50, 100, 200, 400, 800]
     boosting = ["--model", "boosting", "--features", 1000]
     return {

@@ -7,5 +7,5 @@ mod values;
 pub(crate) use self::{
     data::{DataArgs, describe_gaps},
     run::{DeviceArgs, RunArgs},
-    values::{at_least_one, delimiter, format, fraction, positive, whole},
+    values::{at_least_one, delimiter, format, fraction, positive, share, whole},
 };

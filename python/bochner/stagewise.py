@@ -29,12 +29,8 @@ class _Greedy:
     _learner = "greedy"
     _own = ("steps", "held_out")
 
-    def _takes_weights(self):
-        # Rows are held out one by one.
-        return self.held_out == 0
 
-
-@takes(steps=200, held_out=0.0)
+@takes(steps=200, held_out=0.2)
 class GreedyRegressor(_Greedy, GrowingNumbers, Numbers):
     """A greedy fit: step by step the feature of a pool that leaves least, all weighed anew.
 
@@ -46,9 +42,9 @@ class GreedyRegressor(_Greedy, GrowingNumbers, Numbers):
     steps : int, default=200
         Most steps, and so the most features with a coefficient.
 
-    held_out : float, default=0.0
-        The share of rows that is held out: the step with the least error on them is taken. 0 takes
-        the last.
+    held_out : float, default=0.2
+        The share of rows that is held out: up to the step with the least error on them all rows are
+        fitted. 0 takes the last.
 
     Attributes
     ----------
@@ -84,7 +80,7 @@ class GreedyRegressor(_Greedy, GrowingNumbers, Numbers):
     _parameter_constraints = _GREEDY
 
 
-@takes(steps=200, held_out=0.0, class_weight=None, probability=False)
+@takes(steps=200, held_out=0.2, class_weight=None, probability=False)
 class GreedyClassifier(_Greedy, GrowingLabels, Labels):
     """One greedy fit against -1 and 1 for each class, on the same features; the largest wins.
 
@@ -134,10 +130,6 @@ class _Boosting:
     _learner = "boosting"
     _own = ("block", "shrinkage", "penalty", "stages", "held_out")
 
-    def _takes_weights(self):
-        # Rows are held out one by one.
-        return self.held_out == 0
-
 
 @takes(block=50, shrinkage=0.1, penalty=1e-6, stages=2000, held_out=0.2)
 class BoostingRegressor(_Boosting, GrowingNumbers, Numbers):
@@ -163,8 +155,8 @@ class BoostingRegressor(_Boosting, GrowingNumbers, Numbers):
         Most stages.
 
     held_out : float, default=0.2
-        The share of rows that is held out: the stage with the least error on them is taken. 0 takes
-        the last.
+        The share of rows that is held out: up to the stage with the least error on them all rows are
+        fitted. 0 takes the last.
 
     Attributes
     ----------

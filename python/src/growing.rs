@@ -46,12 +46,11 @@ fn targets_of(classes: Option<Vec<f64>>, survey: &Survey) -> Targets {
     }
 }
 
-/// The sums of these rows, of which `first_row` came before.
+/// The sums of these rows.
 fn summed(
     fit: &dyn Fit,
     basis: &Basis,
     (given, y, weights): RowsOf<'_>,
-    first_row: u64,
     (run, interrupt): (&Run, &Interrupt),
 ) -> Result<AnySums> {
     check_weights(fit, weights.is_some())?;
@@ -61,7 +60,6 @@ fn summed(
         targets: &basis.targets,
         kernel: basis.kernel.as_ref(),
         seed: basis.seed,
-        first_row,
         run,
     };
     of_sums(fit)?.sum_any(basis.map.as_ref(), data)
@@ -87,14 +85,11 @@ impl GrowingState {
         let (given, y) = (x.given(), y.as_ref().map(|y| y.as_array()));
         let weights = weights.as_ref().map(|weights| weights.as_array());
         given.check(y, weights)?;
-        let (basis, first_row) = {
-            let partial = self.locked();
-            (partial.basis.clone(), partial.sums.rows())
-        };
+        let basis = self.locked().basis.clone();
         without_gil(py, |interrupt| {
             let run = run(&name, memory, interrupt, progress)?;
             let rows = (given, y, weights);
-            summed(fit.as_ref(), &basis, rows, first_row, (&run, interrupt))
+            summed(fit.as_ref(), &basis, rows, (&run, interrupt))
         })
     }
 }
@@ -162,7 +157,7 @@ impl GrowingState {
                 ..Basis::new(Arc::from(drawn.map), targets)
             };
             let rows = (given, y, weights);
-            let sums = summed(fit.as_ref(), &basis, rows, 0, (&run, interrupt))?;
+            let sums = summed(fit.as_ref(), &basis, rows, (&run, interrupt))?;
             Ok(Partial {
                 basis,
                 sums,
@@ -218,7 +213,6 @@ impl GrowingState {
                     targets: &basis.targets,
                     kernel: basis.kernel.as_ref(),
                     seed: basis.seed,
-                    first_row: 0,
                     run: &run,
                 },
             )?;

@@ -30,16 +30,18 @@ REGRESSORS = [
     ExactKernelRidgeRegressor(penalty=1e-4),
     FalkonRegressor(n_components=30),
     FalkonRegressor(n_components=30, penalty=1e-4),
+    GreedyRegressor(),
     GreedyRegressor(n_components=60),
-    BoostingRegressor(n_components=60, held_out=0.0, stages=200),
+    BoostingRegressor(),
 ]
 CLASSIFIERS = [
     ExactKernelRidgeClassifier(),
     FalkonClassifier(n_components=30),
     ExactKernelRidgeClassifier(penalty=1e-4),
     FalkonClassifier(n_components=30, penalty=1e-4),
+    GreedyClassifier(),
     GreedyClassifier(n_components=60),
-    BoostingClassifier(n_components=60, held_out=0.0, stages=200),
+    BoostingClassifier(),
 ]
 
 

@@ -1,7 +1,10 @@
 //! Training and test rows of one source, told apart as they stream by.
 
 use super::rows::stack;
-use super::{Chunk, ChunkSource, Rows, Schema, next_checked, require_rows};
+use super::{
+    Chunk, ChunkSource, Rows, Schema, kept_rows::hash as hash_of_contents, next_checked,
+    require_rows,
+};
 use crate::error::{Error, Result};
 use ndarray::{Array2, Axis};
 
@@ -28,12 +31,8 @@ pub struct Split<S> {
     source: S,
     rule: Rule,
     seed: u64,
-    /// Index in the whole of the first row.
-    first: u64,
-    /// That of the next row.
+    /// Index of the next row.
     next: u64,
-    /// Whether no rows are no error.
-    may_be_empty: bool,
     /// Whether this pass has yielded a row.
     any: bool,
     rows: Option<usize>,
@@ -44,6 +43,8 @@ pub struct Split<S> {
 enum Rule {
     /// Those of a part at this test fraction.
     Part(Part, f64),
+    /// As [`Self::Part`], by the hash of what a row holds in the place of its number.
+    Contents(Part, f64),
     /// Those whose hash leaves this remainder by the number of folds.
     Fold(u64, u64),
 }
@@ -53,7 +54,7 @@ impl Rule {
         let hash = hash(seed, row);
         match self {
             Self::Fold(k, folds) => hash % folds == k,
-            Self::Part(part, fraction) => {
+            Self::Part(part, fraction) | Self::Contents(part, fraction) => {
                 let uniform = (hash >> 11) as f64 * 2_f64.powi(-53);
                 (uniform < fraction) == (part == Part::Test)
             }
@@ -82,21 +83,15 @@ impl<S: ChunkSource> Split<S> {
         Self::by(source, Rule::Part(part, fraction), seed)
     }
 
-    /// As [`Self::new`] of a piece of a source whose first row is row `first` of the whole. The
+    /// As [`Self::new`], where what a row holds decides: rows that are equal are in one part,
+    /// whatever their order, and a row that counts for two is where two such rows would be. The
     /// part may have no rows.
-    pub(crate) fn of_piece(
-        source: S,
-        part: Part,
-        fraction: f64,
-        (seed, first): (u64, u64),
-    ) -> Self {
+    pub(crate) fn by_contents(source: S, part: Part, fraction: f64, seed: u64) -> Self {
         Self {
             source,
-            rule: Rule::Part(part, fraction),
+            rule: Rule::Contents(part, fraction),
             seed,
-            first,
-            next: first,
-            may_be_empty: true,
+            next: 0,
             any: false,
             rows: None,
         }
@@ -121,9 +116,7 @@ impl<S: ChunkSource> Split<S> {
             source,
             rule,
             seed,
-            first: 0,
             next: 0,
-            may_be_empty: false,
             any: false,
             rows: None,
         };
@@ -142,13 +135,25 @@ impl<S: ChunkSource> Split<S> {
         self.rule.takes(self.seed, row)
     }
 
+    /// Whether row `i` of the next chunk is taken.
+    fn takes_of(&self, chunk: &Chunk, i: usize) -> bool {
+        if !matches!(self.rule, Rule::Contents(..)) {
+            return self.takes(self.next + i as u64);
+        }
+        let y = chunk.y.row(i);
+        self.takes(match &chunk.x {
+            Rows::F32(x) => hash_of_contents(x.row(i).iter().map(|&v| f64::from(v)), y),
+            Rows::F64(x) => hash_of_contents(x.row(i).iter().copied(), y),
+        })
+    }
+
     fn no_rows(&self) -> Error {
         Error::parameter(match self.rule {
             Rule::Fold(k, folds) => format!(
                 "fold {k} of {folds} has no rows; use fewer folds or another seed, or give more \
                  rows"
             ),
-            Rule::Part(part, fraction) => format!(
+            Rule::Part(part, fraction) | Rule::Contents(part, fraction) => format!(
                 "the {} part has no rows at test fraction {fraction}; choose another fraction or \
                  seed, or give more rows",
                 match part {
@@ -186,14 +191,12 @@ impl<S: ChunkSource> ChunkSource for Split<S> {
         let (mut xs, mut ys, mut rows) = (Vec::<Rows>::new(), Vec::<Array2<f64>>::new(), 0);
         let mut weights = Vec::new();
         while rows <= max_rows / 2 {
-            let read = usize::try_from(self.next - self.first).unwrap_or(usize::MAX);
+            let read = usize::try_from(self.next).unwrap_or(usize::MAX);
             let Some(chunk) = next_checked(&mut self.source, max_rows - rows, read)? else {
                 break;
             };
             let read = chunk.x.nrows();
-            let keep: Vec<usize> = (0..read)
-                .filter(|&i| self.takes(self.next + i as u64))
-                .collect();
+            let keep: Vec<usize> = (0..read).filter(|&i| self.takes_of(&chunk, i)).collect();
             self.next += read as u64;
             if keep.is_empty() {
                 continue;
@@ -206,7 +209,7 @@ impl<S: ChunkSource> ChunkSource for Split<S> {
             }
         }
         if rows == 0 {
-            return if self.any || self.may_be_empty {
+            return if self.any || matches!(self.rule, Rule::Contents(..)) {
                 Ok(None)
             } else {
                 Err(self.no_rows())
@@ -225,7 +228,7 @@ impl<S: ChunkSource> ChunkSource for Split<S> {
         }))
     }
     fn rewind(&mut self) -> Result<()> {
-        (self.next, self.any) = (self.first, false);
+        (self.next, self.any) = (0, false);
         self.source.rewind()
     }
     fn settle(&mut self, failed: bool, takes: &mut dyn FnMut(u64) -> bool) -> Result<bool> {
@@ -233,7 +236,7 @@ impl<S: ChunkSource> ChunkSource for Split<S> {
         // Who takes of this part counts its rows alone.
         let mut own = 0;
         let mut both = |row: u64| {
-            rule.takes(seed, row) && {
+            (matches!(rule, Rule::Contents(..)) || rule.takes(seed, row)) && {
                 own += 1;
                 takes(own - 1)
             }

@@ -23,7 +23,7 @@ use std::time::Duration;
 /// let mut sum = |first_row, rows| {
 ///     let source = &mut pieces.piece(first_row, rows);
 ///     let (targets, kernel, seed, run) = (&targets, None, Seed(0), &run);
-///     ridge.sum_any(&map, Summed { source, targets, kernel, seed, first_row, run })
+///     ridge.sum_any(&map, Summed { source, targets, kernel, seed, run })
 /// };
 /// let mut sums = sum(0, 40)?;
 /// sums.merge(&sum(40, 40)?)?;

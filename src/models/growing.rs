@@ -42,8 +42,6 @@ pub struct Summed<'a> {
     pub kernel: Option<&'a ScaledKernel>,
     /// The seed of what the learner draws itself.
     pub seed: Seed,
-    /// The place of the first row among all rows, of which these are a piece.
-    pub first_row: u64,
     /// Where, with how much memory, and who hears of it.
     pub run: &'a Run,
 }
@@ -200,7 +198,6 @@ impl<L: FitSums, T, P: Predicted> Growing<L, T, P> {
             targets: &self.basis.targets,
             kernel: self.basis.kernel.as_ref(),
             seed: self.basis.seed,
-            first_row: 0,
             run: &self.run,
         };
         self.learner.sum(self.basis.map.as_ref(), data)
@@ -243,7 +240,6 @@ impl<L: FitSums + Clone, T> Learner<L, T> {
             targets: &targets,
             kernel: drawn.kernel.as_ref(),
             seed: preparation.seed(),
-            first_row: 0,
             run: &run,
         };
         let map: Arc<dyn FeatureMap> = Arc::from(drawn.map);
@@ -373,7 +369,6 @@ pub(super) fn fit_sums<L: FitSums>(
         targets: &data.targets,
         kernel: data.kernel.as_ref(),
         seed: data.seed,
-        first_row: 0,
         run: data.run,
     };
     let sums = learner.sum(map.as_ref(), summed)?;

@@ -2,7 +2,7 @@
 
 use super::{
     Fit, FitAnySums, FitData, FitSums, Known, Labels, Learner, LinearModel, Numbers, Summed, Sums,
-    centred, growing::fit_sums,
+    centred, growing::fit_sums, worse,
 };
 use crate::{
     Error, Result,
@@ -16,7 +16,8 @@ use crate::{
 
 /// A greedy fit to the features of a map (Jones 1992; Barron 1993): step by step the feature that
 /// leaves least takes its place beside what was fitted so far, and both are weighed anew. Where
-/// [`Ridge`](super::Ridge) fits all features, this takes the best few of a pool.
+/// [`Ridge`](super::Ridge) fits all features, this takes the best few of a pool. Rows that are held
+/// out say when to stop, and are fitted with the others then.
 ///
 /// ```
 /// use bochner::{models::GreedyRegressor, prelude::*};
@@ -39,19 +40,19 @@ pub type GreedyClassifier = Learner<GreedyOptions, Labels>;
 pub struct GreedyOptions {
     /// Most steps, and so the most features with a coefficient.
     pub steps: usize,
-    /// Share of the rows that is held out: the step with the least error on them is taken. 0 takes
-    /// the last.
+    /// Share of the rows that is held out: up to the step with the least error on them all rows
+    /// are fitted. 0 takes the last.
     pub held_out: f64,
     /// Whether an intercept is fitted.
     pub intercept: bool,
 }
 
 impl Default for GreedyOptions {
-    /// 200 steps on all rows, with an intercept.
+    /// At most 200 steps, a fifth of the rows held out, with an intercept.
     fn default() -> Self {
         Self {
             steps: 200,
-            held_out: 0.0,
+            held_out: 0.2,
             intercept: true,
         }
     }
@@ -64,7 +65,7 @@ impl<T> Learner<GreedyOptions, T> {
         self
     }
 
-    /// Holds out this share of the rows to say when to stop; none, until said otherwise.
+    /// Holds out this share of the rows to say when to stop; 0.2 until said otherwise.
     pub fn held_out(mut self, share: f64) -> Self {
         self.job.learner.held_out = share;
         self
@@ -79,7 +80,7 @@ impl<T> Learner<GreedyOptions, T> {
 
 /// Boosting of squared errors with blocks of random features for weak learners (Friedman 2001;
 /// Buhlmann & Yu 2003): what Rahimi & Recht 2008 set their weighted sums beside, for squares. Rows
-/// that are held out say when to stop.
+/// that are held out say when to stop, and are fitted with the others then.
 ///
 /// ```
 /// use bochner::{models::BoostingRegressor, prelude::*};
@@ -107,8 +108,8 @@ pub struct BoostingOptions {
     pub lambda: f64,
     /// Most stages.
     pub stages: usize,
-    /// Share of the rows that is held out: the stage with the least error on them is taken. 0 takes
-    /// the last.
+    /// Share of the rows that is held out: up to the stage with the least error on them all rows
+    /// are fitted. 0 takes the last.
     pub held_out: f64,
     /// Whether an intercept is fitted.
     pub intercept: bool,
@@ -191,17 +192,51 @@ pub struct HeldOutSums {
     pub held_out: Option<NormalEquations>,
 }
 
+/// A learner that grows stage by stage.
+trait Grows {
+    /// Grows by the rows of `sums`, up to the stage that is best on those held out.
+    fn grow(&self, sums: &NormalEquations, held_out: Option<&NormalEquations>)
+    -> Result<Stagewise>;
+    /// Grows so many stages, which may be none.
+    fn stages(&self, sums: &NormalEquations, count: usize) -> Result<Stagewise>;
+}
+
+impl Grows for Greedy {
+    fn grow(
+        &self,
+        sums: &NormalEquations,
+        held_out: Option<&NormalEquations>,
+    ) -> Result<Stagewise> {
+        self.solve(sums, held_out)
+    }
+    fn stages(&self, sums: &NormalEquations, count: usize) -> Result<Stagewise> {
+        self.solve_steps(sums, count)
+    }
+}
+
+impl Grows for Boosting {
+    fn grow(
+        &self,
+        sums: &NormalEquations,
+        held_out: Option<&NormalEquations>,
+    ) -> Result<Stagewise> {
+        self.solve(sums, held_out)
+    }
+    fn stages(&self, sums: &NormalEquations, count: usize) -> Result<Stagewise> {
+        self.solve_stages(sums, count)
+    }
+}
+
 impl HeldOutSums {
-    /// Sums rows, of which this share is held out: which ones is decided by their places in the
-    /// whole. Errors as [`NormalEquations::accumulate`] does, and with [`Error::Parameter`] on a
-    /// share that is none.
+    /// Sums rows, of which this share is held out: what they hold decides which ones, so that equal
+    /// rows stay together, in whatever order, steps or shards they come. Errors as
+    /// [`NormalEquations::accumulate`] does, and with [`Error::Parameter`] on a share that is none.
     fn of(share: f64, map: &dyn FeatureMap, data: Summed<'_>) -> Result<Self> {
         let Summed {
             source,
             targets,
             seed,
             run,
-            first_row,
             ..
         } = data;
         if !(0.0..1.0).contains(&share) {
@@ -221,12 +256,40 @@ impl HeldOutSums {
         let seed = seed.0 ^ u64::from_le_bytes(*b"stages..");
         let part = |part, source: &mut dyn ChunkSource| {
             source.rewind()?;
-            sum(&mut Split::of_piece(source, part, share, (seed, first_row)))
+            sum(&mut Split::by_contents(source, part, share, seed))
         };
         Ok(Self {
             fitted: part(Part::Train, &mut *source)?,
             held_out: Some(part(Part::Test, source)?),
         })
+    }
+}
+
+impl HeldOutSums {
+    /// Grows to the stage that is best on the rows held out, then so many stages on all rows; all
+    /// stages where there are no rows of both parts.
+    fn solve(mut self, learner: &dyn Grows) -> Result<(Stagewise, u64)> {
+        let rows = self.rows();
+        let Some(held_out) = self.held_out.take() else {
+            return Ok((learner.grow(&self.fitted, None)?, rows));
+        };
+        let chosen = match self.fitted.weight > 0.0 && held_out.weight > 0.0 {
+            true => Some(learner.grow(&self.fitted, Some(&held_out))?),
+            false => None,
+        };
+        self.fitted.merge(&held_out)?;
+        drop(held_out);
+        let Some(chosen) = chosen else {
+            return Ok((learner.grow(&self.fitted, None)?, rows));
+        };
+        let held_out_error = chosen.held_out_error;
+        worse::than_mean(held_out_error.unwrap_or(0.0), rows);
+        let all = learner.stages(&self.fitted, chosen.stages)?;
+        let solved = Stagewise {
+            held_out_error,
+            ..all
+        };
+        Ok((solved, rows))
     }
 }
 
@@ -256,19 +319,13 @@ impl Sums for HeldOutSums {
     }
 
     fn check(&self) -> Result<()> {
-        if self.rows() == 0 {
-            return self.fitted.check();
+        // One part without rows is none: all rows are fitted then.
+        let parts = [Some(&self.fitted), self.held_out.as_ref()];
+        let mut some = parts.into_iter().flatten().filter(|sums| sums.weight > 0.0);
+        match some.next() {
+            None => self.fitted.check(),
+            Some(first) => some.try_fold(first.check()?, |(), sums| sums.check()),
         }
-        let none = |part| {
-            move |_| {
-                Error::shape(format!(
-                    "the part that is {part} has no rows that count; hold out another share"
-                ))
-            }
-        };
-        self.fitted.check().map_err(none("fitted"))?;
-        let held = self.held_out.as_ref();
-        held.map_or(Ok(()), |held| held.check().map_err(none("held out")))
     }
 
     fn are_of(&self, features: usize, outputs: usize) -> bool {
@@ -305,15 +362,12 @@ impl Sums for HeldOutSums {
     }
 }
 
-/// With the share that is held out, of which 0 is none.
-fn held_out(settings: Settings, share: f64) -> Settings {
-    settings.maybe("held-out", (share > 0.0).then_some(share))
-}
-
 impl Fit for GreedyOptions {
     fn settings(&self) -> Settings {
-        let settings = Settings::of_learner("greedy").text("steps", self.steps);
-        held_out(settings, self.held_out).flag("no-intercept", !self.intercept)
+        Settings::of_learner("greedy")
+            .text("steps", self.steps)
+            .number("held-out", self.held_out)
+            .flag("no-intercept", !self.intercept)
     }
 
     fn square_bytes(&self, _features: usize) -> u32 {
@@ -355,19 +409,20 @@ impl FitSums for GreedyOptions {
             intercept: self.intercept,
             patience: PATIENCE,
         };
-        let solved = greedy.solve(&sums.fitted, sums.held_out.as_ref())?;
-        Ok(model(("greedy", "steps"), map, (&sums, solved), 0.0, known))
+        let solved = sums.solve(&greedy)?;
+        Ok(model(("greedy", "steps"), map, solved, 0.0, known))
     }
 }
 
 impl Fit for BoostingOptions {
     fn settings(&self) -> Settings {
-        let settings = Settings::of_learner("boosting")
+        Settings::of_learner("boosting")
             .text("steps", self.stages)
             .text("block", self.block)
             .number("shrinkage", self.shrinkage)
-            .number("lambda", self.lambda);
-        held_out(settings, self.held_out).flag("no-intercept", !self.intercept)
+            .number("lambda", self.lambda)
+            .number("held-out", self.held_out)
+            .flag("no-intercept", !self.intercept)
     }
 
     fn square_bytes(&self, _features: usize) -> u32 {
@@ -412,9 +467,9 @@ impl FitSums for BoostingOptions {
             intercept: self.intercept,
             patience: PATIENCE,
         };
-        let solved = boosting.solve(&sums.fitted, sums.held_out.as_ref())?;
+        let solved = sums.solve(&boosting)?;
         let names = ("boosting", "stages");
-        Ok(model(names, map, (&sums, solved), self.lambda, known))
+        Ok(model(names, map, solved, self.lambda, known))
     }
 }
 
@@ -422,17 +477,17 @@ impl FitSums for BoostingOptions {
 fn model(
     (learner, stages): (&str, &str),
     map: Box<dyn FeatureMap>,
-    (sums, solved): (&HeldOutSums, Stagewise),
+    (solved, rows): (Stagewise, u64),
     lambda: f64,
     known: Known<'_>,
 ) -> LinearModel {
-    let rows = solved.coefficients.beta_dt.rows().into_iter();
-    let used = rows.filter(|b| b.iter().any(|b| *b != 0.0)).count();
+    let features = solved.coefficients.beta_dt.rows().into_iter();
+    let used = features.filter(|b| b.iter().any(|b| *b != 0.0)).count();
     let targets = known.targets.clone();
     let mut model = LinearModel {
         learner: learner.into(),
         lambda,
-        rows: sums.fitted.rows,
+        rows,
         ..LinearModel::new(map, solved.coefficients, targets, &known.run.device)
     };
     let facts = [

@@ -143,15 +143,20 @@ fn a_map_of_bins_grows_in_the_bins_of_its_first_rows() {
     assert!(off < 1e-12, "{off:e}");
 }
 
-/// Rows that are held out are so by their place among those of a call.
+/// Rows are held out by what they hold: in any order and steps the same, equal rows together, so
+/// that a weight of 2 is a row that is there twice.
 #[test]
-fn rows_held_out_are_of_each_part_and_forgotten_with_it() {
+fn rows_are_held_out_by_what_they_hold() {
     let (x, y) = data(300);
+    let same = |one: &LinearModel, other: &LinearModel| {
+        let off = apart(one, other);
+        assert!(off < 1e-3, "{off:e} {:?} {:?}", one.facts, other.facts);
+    };
     let part =
         |from: usize, to: usize| (x.slice(s![from..to, ..]), y.slice(s![from..to]).to_owned());
-    let boosting = BoostingRegressor::on(map())
-        .bandwidth(Bandwidth::Sigma(1.5))
-        .standardize(Standardize::No)
+    let boosting = BoostingRegressor::on(Fixed)
+        .block(16)
+        .lambda(1e-2)
         .device(&Device::cpu())
         .held_out(0.3);
     let mut growing = boosting.start(part(0, 150)).expect("starts");
@@ -160,11 +165,44 @@ fn rows_held_out_are_of_each_part_and_forgotten_with_it() {
     assert_eq!(growing.rows(), 300);
     let held = growing.sums().held_out.as_ref().expect("some").rows;
     assert!((60..120).contains(&held), "{held}");
-    growing.forget(part(150, 300)).expect("forgets");
+    let whole = boosting.fit(part(0, 300)).expect("fits");
+    let grown = growing.model().expect("a model");
+    same(grown.linear(), whole.linear());
+    assert_eq!(whole.linear().rows, 300);
+    // Forgotten in other parts than they came in.
+    growing.forget(part(220, 300)).expect("forgets");
+    growing.forget(part(150, 220)).expect("forgets");
     let again = growing.model().expect("a model");
-    assert!(apart(again.linear(), alone.linear()) < 1e-4);
+    same(again.linear(), alone.linear());
     let whole = boosting.fit(part(0, 150)).expect("fits");
     assert_eq!(whole.linear().coefficients, alone.linear().coefficients);
+
+    let backwards: Vec<usize> = (0..150).rev().collect();
+    let turned = (x.select(Axis(0), &backwards), y.select(Axis(0), &backwards));
+    let turned = boosting.fit((&turned.0, &turned.1)).expect("fits");
+    same(turned.linear(), whole.linear());
+    let greedy = GreedyRegressor::on(Fixed).device(&Device::cpu());
+    let twice: Vec<usize> = (0..150).flat_map(|i| vec![i; i % 3]).collect();
+    let rows = (x.select(Axis(0), &twice), y.select(Axis(0), &twice));
+    let repeated = greedy.fit((&rows.0, &rows.1)).expect("fits");
+    let weighted = MemorySource::new(
+        x.slice(s![..150, ..]),
+        Some(y.slice(s![..150]).to_owned().insert_axis(Axis(1))),
+    );
+    let weights: Vec<f64> = (0..150).map(|i| (i % 3) as f64).collect();
+    let mut weighted = weighted
+        .expect("finite")
+        .with_weights(weights)
+        .expect("fit");
+    let weighted = greedy.fit(&mut weighted).expect("fits");
+    let steps = |model: &LinearModel| model.facts["steps"];
+    assert_eq!(steps(weighted.linear()), steps(repeated.linear()));
+    assert!(
+        steps(repeated.linear()) > 1.0,
+        "{:?}",
+        repeated.linear().facts
+    );
+    same(weighted.linear(), repeated.linear());
 }
 
 #[test]

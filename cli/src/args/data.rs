@@ -39,8 +39,8 @@ pub(crate) struct DataArgs {
     /// `indicator`, a column that says where they are missing
     #[arg(long, value_name = "WHAT", default_value_t, value_parser = str::parse::<Missing>)]
     missing: Missing,
-    /// Texts that stand for no value, beside empty cells [default: those of pandas, as NA, N/A, NaN,
-    /// None and null, and ?]
+    /// Texts that stand for no value, beside empty cells [default: those of pandas, as NA, N/A,
+    /// NaN, None and null, and ?]
     #[arg(long, value_name = "TEXT,..", value_parser = names, allow_hyphen_values = true)]
     na: Option<Names>,
     /// Columns whose values are names of categories though they look like numbers or dates
@@ -108,7 +108,8 @@ impl DataArgs {
     ) -> Result<Box<dyn ChunkSource>> {
         if self.table() != TableOptions::default() {
             let problem = "--missing, --na, --categorical, --most-categories, --decimal, \
-                           --thousands and --date-format are for `fit`: a model reads files as its fit did";
+                           --thousands and --date-format are for `fit`: a model reads files \
+                           as its fit did";
             return Err(Usage(problem.into()).into());
         }
         let asked = self.choice();

@@ -73,6 +73,14 @@ pub(crate) fn fraction(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A share of rows, which may be none of them.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if (0.0..1.0).contains(&value) => Ok(value),
+        _ => Err("must lie between 0 and 1, 1 excluded".into()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

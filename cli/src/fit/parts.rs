@@ -236,7 +236,6 @@ impl Summing {
             targets,
             kernel: kernel.as_ref(),
             seed: *seed,
-            first_row,
             run,
         };
         // Rows that are read twice are held meanwhile, not read again from the first.

@@ -1,7 +1,7 @@
 //! Options of the learners that grow step by step.
 
 use super::losses::Shared;
-use crate::args::{at_least_one, fraction, positive};
+use crate::args::{at_least_one, positive, share};
 use bochner::models::{BoostingOptions, Fit, GreedyOptions};
 use clap::Args;
 
@@ -13,9 +13,9 @@ pub(super) struct StageArgs {
     /// 2000]
     #[arg(long, value_name = "N", value_parser = at_least_one, allow_hyphen_values = true)]
     steps: Option<usize>,
-    /// greedy, boosting: share of the training rows that says at which step to stop; without it
-    /// greedy takes the last [default of boosting: 0.2]
-    #[arg(long, value_name = "SHARE", value_parser = fraction, allow_hyphen_values = true)]
+    /// greedy, boosting: share of the training rows that says at which step to stop, before all of
+    /// them are fitted; 0 takes the last step [default: 0.2]
+    #[arg(long, value_name = "SHARE", value_parser = share, allow_hyphen_values = true)]
     held_out: Option<f64>,
     /// boosting: features of a block [default: 50]
     #[arg(long, value_name = "B", value_parser = at_least_one, allow_hyphen_values = true)]

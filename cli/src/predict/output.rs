@@ -25,7 +25,8 @@ impl Format {
             Some("npy") => Ok(Self::Npy),
             Some("csv") => Ok(Self::Csv),
             _ => Err(Usage(format!(
-                "{}: predictions are written as .npy, .csv or .parquet, or to stdout by `-`; name such a file",
+                "{}: predictions are written as .npy, .csv or .parquet, or to stdout by `-`; name \
+                 such a file",
                 path.display()
             ))
             .into()),

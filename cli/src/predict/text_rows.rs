@@ -1,4 +1,4 @@
-//! Predictions as rows of text: labels by their names, columns of the input before them, and stdout.
+//! Predictions as rows of text: labels by their names, columns of the input before them, stdout.
 
 use super::kept::Kept;
 use bochner::{

@@ -3,7 +3,8 @@
 use crate::{
     features::KernelColumns,
     models::{
-        Falkon, Fit, HeldOut, KernelRidge, Lambda, Lasso, Learner, LinearModel, Model, Numbers,
+        BoostingRegressor, Falkon, Fit, GreedyRegressor, HeldOut, KernelRidge, Lambda, Lasso,
+        Learner, LinearModel, Model, Numbers,
     },
     prelude::*,
     seed::{Seed, Stream},
@@ -151,4 +152,30 @@ fn the_lasso_chooses_its_penalty() {
     let l1 = |model: &LinearModel| model.facts["l1"];
     assert!((l1(repeated.linear()) / l1(weighed.linear()) - 1.0).abs() < 1e-6);
     assert!(l1(repeated.linear()) < 0.9 * facts["l1"]);
+}
+
+/// What grows stops where rows held out say, and fits them then, too: with all stages it follows
+/// the noise.
+#[test]
+fn what_grows_stops_in_time() {
+    let map = || Fourier::new(Gaussian).features(400);
+    let greedy = || GreedyRegressor::on(map());
+    let boosting = || BoostingRegressor::on(map());
+    let all = [fit(greedy().held_out(0.0)), fit(boosting().held_out(0.0))];
+    let usual = [fit(greedy()), fit(boosting())];
+    for (all, usual) in all.iter().zip(&usual) {
+        let linear = usual.linear();
+        let name = &linear.learner;
+        assert!(r2(all) < 0.0, "{name}: {}", r2(all));
+        assert!(r2(usual) > 0.05, "{name}: {}", r2(usual));
+        assert_eq!(linear.rows, 265, "{name}");
+        assert!(linear.facts["held_out_error"] < 1.0, "{name}");
+    }
+    // The rows held out are fitted, too: the means are those of all.
+    let (rows, targets) = noisy().0;
+    for model in &usual {
+        let left = model.predict(&rows).expect("predicts") - &targets;
+        let mean = left.mean().expect("rows");
+        assert!(mean.abs() < 1e-3, "{}: {mean}", model.linear().learner);
+    }
 }

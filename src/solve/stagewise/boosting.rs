@@ -41,6 +41,21 @@ impl Boosting {
         held_out: Option<&NormalEquations>,
     ) -> Result<Stagewise> {
         at_least_one("the number of stages", self.stages)?;
+        self.grow(sums, held_out, self.stages)
+    }
+
+    /// Fits so many stages, of which there may be none, to the sums of rows. Errors as
+    /// [`Self::solve`] does.
+    pub fn solve_stages(&self, sums: &NormalEquations, count: usize) -> Result<Stagewise> {
+        self.grow(sums, None, count)
+    }
+
+    fn grow(
+        &self,
+        sums: &NormalEquations,
+        held_out: Option<&NormalEquations>,
+        most: usize,
+    ) -> Result<Stagewise> {
         at_least_one("the number of features of a block", self.block)?;
         if !(self.shrinkage > 0.0 && self.shrinkage <= 1.0) {
             return Err(Error::parameter(format!(
@@ -72,7 +87,7 @@ impl Boosting {
             })
             .collect::<Result<_>>()?;
         let square: f64 = fit.train.square_t.sum();
-        for _ in 0..self.stages {
+        for _ in 0..most {
             let left_td = &fit.train.zty_td - &fit.train_td;
             let mut best: Option<(f64, usize, Array2<f64>)> = None;
             for (s, (columns, inverse)) in blocks.iter().enumerate() {

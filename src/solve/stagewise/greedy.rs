@@ -33,6 +33,21 @@ impl Greedy {
         held_out: Option<&NormalEquations>,
     ) -> Result<Stagewise> {
         at_least_one("the number of steps", self.steps)?;
+        self.grow(sums, held_out, self.steps)
+    }
+
+    /// Fits so many steps, of which there may be none, to the sums of rows. Errors as
+    /// [`Self::solve`] does.
+    pub fn solve_steps(&self, sums: &NormalEquations, count: usize) -> Result<Stagewise> {
+        self.grow(sums, None, count)
+    }
+
+    fn grow(
+        &self,
+        sums: &NormalEquations,
+        held_out: Option<&NormalEquations>,
+        most: usize,
+    ) -> Result<Stagewise> {
         let mut fit = Growing::new(sums, held_out, self.intercept)?;
         let (targets, features) = fit.beta_td.dim();
         let square: f64 = fit.train.square_t.sum();
@@ -47,7 +62,7 @@ impl Greedy {
             each.map(|(b, g)| b.abs() * g.max(0.0).sqrt()).sum()
         };
         let mut explained = 0.0;
-        for _ in 0..self.steps {
+        for _ in 0..most {
             // Of each target: f'f and f'y.
             let of_f: Vec<[f64; 2]> = (0..targets)
                 .map(|k| {
