@@ -79,7 +79,7 @@ pub(crate) struct Args {
     zero_based: bool,
     /// Of a model of kernel PCA: write how far each row is, squared and in feature space, from what
     /// its components span, instead of its components. Rows unlike those of the fit are far
-    #[arg(long, conflicts_with = "interval")]
+    #[arg(long, conflicts_with_all = ["interval", "probabilities"])]
     reconstruction_error: bool,
     /// Of a model that predicts labels: write the raw outputs that they are made of, one column per
     /// class, of which the largest decides

@@ -103,12 +103,16 @@ def test_falkon_is_ridge_on_the_same_landmarks(wave):
 
 def test_greedy_takes_few_features(wave):
     X, y = wave
-    model = GreedyRegressor(n_components=400, steps=15, random_state=0).fit(X, y)
+    options = {"n_components": 400, "held_out": 0.0, "random_state": 0}
+    model = GreedyRegressor(steps=15, **options).fit(X, y)
     beta, _ = model._model.coefficients()
     assert 1 < (beta != 0).any(axis=1).sum() <= 15
     assert model.score(X, y) > 0.9
-    fewer = GreedyRegressor(n_components=400, steps=3, random_state=0).fit(X, y)
+    fewer = GreedyRegressor(steps=3, **options).fit(X, y)
     assert fewer.score(X, y) < model.score(X, y)
+    # Rows held out say when there are enough.
+    usual = GreedyRegressor(n_components=400, random_state=0).fit(X, y)
+    assert usual.n_iter_ < 50 and usual.score(X, y) > 0.9
 
 
 def test_boosting_adds_up_to_ridge(wave):

@@ -6,7 +6,7 @@ use super::{
     require_rows,
 };
 use crate::error::{Error, Result};
-use ndarray::{Array2, Axis};
+use ndarray::{Array2, ArrayView1, Axis};
 
 /// Which rows a [`Split`] yields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub struct Split<S> {
 enum Rule {
     /// Those of a part at this test fraction.
     Part(Part, f64),
-    /// As [`Self::Part`], by the hash of what a row holds in the place of its number.
+    /// As [`Self::Part`], by the hash of a row's features in the place of its number.
     Contents(Part, f64),
     /// Those whose hash leaves this remainder by the number of folds.
     Fold(u64, u64),
@@ -83,9 +83,9 @@ impl<S: ChunkSource> Split<S> {
         Self::by(source, Rule::Part(part, fraction), seed)
     }
 
-    /// As [`Self::new`], where what a row holds decides: rows that are equal are in one part,
-    /// whatever their order, and a row that counts for two is where two such rows would be. The
-    /// part may have no rows.
+    /// As [`Self::new`], where the features of a row decide: rows that are equal are in one part,
+    /// whatever their order, targets and classes' names, and a row that counts for two is where two
+    /// such rows would be. The part may have no rows.
     pub(crate) fn by_contents(source: S, part: Part, fraction: f64, seed: u64) -> Self {
         Self {
             source,
@@ -140,10 +140,10 @@ impl<S: ChunkSource> Split<S> {
         if !matches!(self.rule, Rule::Contents(..)) {
             return self.takes(self.next + i as u64);
         }
-        let y = chunk.y.row(i);
+        let none = ArrayView1::from(&[]);
         self.takes(match &chunk.x {
-            Rows::F32(x) => hash_of_contents(x.row(i).iter().map(|&v| f64::from(v)), y),
-            Rows::F64(x) => hash_of_contents(x.row(i).iter().copied(), y),
+            Rows::F32(x) => hash_of_contents(x.row(i).iter().map(|&v| f64::from(v)), none),
+            Rows::F64(x) => hash_of_contents(x.row(i).iter().copied(), none),
         })
     }
 

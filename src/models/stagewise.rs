@@ -228,7 +228,7 @@ impl Grows for Boosting {
 }
 
 impl HeldOutSums {
-    /// Sums rows, of which this share is held out: what they hold decides which ones, so that equal
+    /// Sums rows, of which this share is held out: their features decide which ones, so that equal
     /// rows stay together, in whatever order, steps or shards they come. Errors as
     /// [`NormalEquations::accumulate`] does, and with [`Error::Parameter`] on a share that is none.
     fn of(share: f64, map: &dyn FeatureMap, data: Summed<'_>) -> Result<Self> {
