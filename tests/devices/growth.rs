@@ -189,7 +189,7 @@ fn rows_are_held_out_by_what_they_hold() {
         x.slice(s![..150, ..]),
         Some(y.slice(s![..150]).to_owned().insert_axis(Axis(1))),
     );
-    let weights: Vec<f64> = (0..150).map(|i| (i % 3) as f64).collect();
+    let weights: Vec<f64> = (0..150).map(|i| f64::from(i % 3)).collect();
     let mut weighted = weighted
         .expect("finite")
         .with_weights(weights)
