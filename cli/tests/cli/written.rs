@@ -3,6 +3,11 @@
 use crate::{bochner, here, number};
 use std::{fs, path::Path};
 
+/// How numbers are written.
+type Numbers = Box<dyn Fn(f64) -> String>;
+/// How day, month and year are.
+type Dates = fn((u32, u32, u32)) -> String;
+
 /// Rows of a table: a size, a price of it and a day, the same in every test.
 fn rows() -> Vec<(f64, f64, u32)> {
     let row = |i: u32| {
@@ -103,7 +108,7 @@ fn numbers_with_other_marks_are_numbers() {
     let written = at.join("written.csv");
     table(&at.join("plain.csv"), ',', plain, iso);
     let quoted = |value: f64| format!("\"{}\"", marked(value, ",", '.'));
-    let cases: [(char, Box<dyn Fn(f64) -> String>, &str); 5] = [
+    let cases: [(char, Numbers, &str); 5] = [
         (';', Box::new(|v| plain(v).replace('.', ",")), "1234,5"),
         (';', Box::new(|v| marked(v, ".", ',')), "1.234,5"),
         (';', Box::new(|v| marked(v, "\u{a0}", ',')), "1 234,5"),
@@ -181,7 +186,7 @@ fn dates_in_other_orders_are_dates() {
     let at = here.path();
     let written = at.join("written.csv");
     table(&at.join("plain.csv"), ',', plain, iso);
-    let cases: [(&str, fn((u32, u32, u32)) -> String); 5] = [
+    let cases: [(&str, Dates); 5] = [
         ("%m/%d/%Y", |(d, m, y)| format!("{m:02}/{d:02}/{y}")),
         ("%d.%m.%Y", |(d, m, y)| format!("{d}.{m}.{y}")),
         ("%Y/%m/%d", |(d, m, y)| format!("{y}/{m:02}/{d:02}")),
