@@ -134,9 +134,10 @@ impl Fit for LassoOptions {
         true
     }
 
-    /// Errors with [`Error::Parameter`] on options outside their domain, with
-    /// [`Error::Unsupported`] for maps whose features cannot be stored, and as
-    /// [`NormalEquations::accumulate`] does. Classes are fitted as +-1, one against all.
+    /// Errors with [`Error::Parameter`](crate::Error::Parameter) on options outside their domain,
+    /// with [`Error::Unsupported`](crate::Error::Unsupported) for maps whose features cannot be
+    /// stored, and as [`NormalEquations::accumulate`] does. Classes are fitted as +-1, one against
+    /// all.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         fit_sums(self, map, data)
     }
