@@ -72,7 +72,7 @@ pub use self::sparse::SparseRows;
 pub(crate) use self::split::hash as row_hash;
 pub use self::split::{Part, Split};
 pub(crate) use self::survey::RowSample;
-pub use self::survey::{Survey, SurveyPart, TargetStats, median_distance};
+pub use self::survey::{Survey, SurveyPart, TargetStats, median_distance, nearest_distance};
 pub use self::table::{Batch, Column, Table, Texts};
 pub use self::table_source::TableSource;
 

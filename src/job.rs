@@ -169,7 +169,8 @@ impl<L: Fit> Job<L> {
 impl Job<&dyn Fit> {
     /// How wide the kernel is: as asked for, else as the map has it, else as the learner has it.
     pub fn bandwidth(&self) -> Bandwidth {
-        self.preparation.bandwidth_or(self.learner.bandwidth())
+        self.preparation
+            .bandwidth_or(self.learner.usual().bandwidth)
     }
 
     /// Rows that a survey samples: for the bandwidth, the map and a search.
@@ -191,7 +192,8 @@ impl Job<&dyn Fit> {
 
     /// Draws the map, with what a search chose if there was one. Errors as the map does.
     pub fn draw(&self, rows: Rows<'_>, found: Option<&Found>) -> Result<DrawnMap> {
-        self.preparation.draw(rows, found)
+        let sampling = self.learner.usual().sampling;
+        self.preparation.draw(rows, found, sampling)
     }
 
     /// The rows as a learner takes them.
@@ -201,6 +203,7 @@ impl Job<&dyn Fit> {
             targets: rows.targets.clone(),
             survey: rows.survey,
             kernel,
+            bandwidth: Some(rows.scales.bandwidth.clone()),
             start: None,
             seed: self.preparation.seed(),
             run: rows.run,
@@ -272,6 +275,7 @@ impl Job<&dyn Fit> {
             targets: start.targets.clone(),
             survey,
             kernel: None,
+            bandwidth: None,
             start: Some(&start.coefficients),
             seed: self.preparation.seed(),
             run,

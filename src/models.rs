@@ -60,7 +60,7 @@ pub use class_weights::{ClassWeights, WithClassWeights};
 pub use conformal::Conformal;
 pub use density::{Density, DensityOptions, Embedding};
 pub use falkon::{Falkon, FalkonClassifier, FalkonOptions};
-pub use fit::{Fit, FitData, FitRows};
+pub use fit::{Fit, FitData, FitRows, Usual};
 pub use gaussian_process::{GaussianProcess, GaussianProcessOptions, RowWeights};
 pub use growing::{FitSums, Growing, Known, Summed};
 pub use ica::{KernelIca, KernelIcaOptions};

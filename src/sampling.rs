@@ -34,8 +34,11 @@ use std::{fmt, str::FromStr};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Sampling {
-    /// Independent draws; every measure, any d.
+    /// What suits who learns on the features: a lattice where a density is of at most
+    /// [`Self::FEW_COLUMNS`] columns, independent draws elsewhere.
     #[default]
+    Auto,
+    /// Independent draws; every measure, any d.
     MonteCarlo,
     /// Blocks of d orthogonal directions with independent lengths (Yu et al. 2016); isotropic
     /// measures only.
@@ -58,7 +61,8 @@ pub enum Sampling {
 }
 
 /// Every sampling with its spelling on the command line and in model files.
-const SPELLINGS: [(Sampling, &str); 10] = [
+const SPELLINGS: [(Sampling, &str); 11] = [
+    (Sampling::Auto, "auto"),
     (Sampling::MonteCarlo, "monte-carlo"),
     (Sampling::Orthogonal, "orthogonal"),
     (Sampling::Antithetic, "antithetic"),
@@ -117,6 +121,40 @@ impl Frequencies {
 }
 
 impl Sampling {
+    /// Up to so many columns a lattice makes less noise in a mean of features than independent
+    /// draws. With 4,096 features of 2,000 normal rows (3 seeds) it makes 0.02 of theirs in one
+    /// column, 0.19 in 2, 0.87 in 3, 0.70 in 4 and 1.1 in 5; Sobol' points make 0.04, 0.29, 0.73,
+    /// 0.89 and 0.97.
+    pub const FEW_COLUMNS: usize = 4;
+
+    /// This one, or `usual` where it is [`Self::Auto`].
+    pub(crate) fn or(self, usual: Self) -> Self {
+        match self {
+            Self::Auto => usual,
+            _ => self,
+        }
+    }
+
+    /// What draws: independent draws for [`Self::Auto`].
+    pub fn settled(self) -> Self {
+        self.or(Self::MonteCarlo)
+    }
+
+    /// The same for `s` frequencies where columns are few, and the measure has a map from the unit
+    /// cube.
+    pub(crate) fn of_few(
+        self,
+        measure: Option<&dyn SpectralMeasure>,
+        (s, d): (usize, usize),
+    ) -> Self {
+        let cube = measure.and_then(|measure| measure.cube_dim(d));
+        let serves = cube.is_some_and(|dim| lattice::serves(dim + 1, s));
+        match d <= Self::FEW_COLUMNS && serves {
+            true => self,
+            false => Self::Auto,
+        }
+    }
+
     /// The same for a kernel that it may not be for: only isotropic ones have orthogonal
     /// directions, and the others take independent draws in their place.
     pub fn beside(self, kernel: &dyn Kernel) -> Self {
@@ -179,7 +217,7 @@ impl Sampling {
         // In f64 as they are drawn, in f32 as a map keeps them.
         let bytes = 12 * d as u128 * s as u128;
         room::ask(bytes, || format!("a map of {s} frequencies in {d} columns"))?;
-        let omega = match self {
+        let omega = match self.settled() {
             Self::MonteCarlo => monte_carlo::draw(measure, d, s, seed),
             Self::Orthogonal => orthogonal::draw(measure, d, s, seed)?,
             Self::Antithetic => antithetic::draw(measure, d, s, seed)?,
@@ -207,7 +245,7 @@ impl Sampling {
             Self::Sobol(sobol) => Box::new(sobol::sequence(sobol, dim, seed)?),
             Self::Lattice => Box::new(lattice::sequence(dim, shape.0, seed)?),
             Self::DigitalNet => Box::new(digital_net::sequence(dim, seed)?),
-            Self::MonteCarlo | Self::Orthogonal | Self::Antithetic => {
+            Self::Auto | Self::MonteCarlo | Self::Orthogonal | Self::Antithetic => {
                 unreachable!("drawn without a sequence")
             }
         };

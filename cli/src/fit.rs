@@ -147,7 +147,7 @@ impl Args {
     fn settle(&mut self, chosen: &Chosen) -> Result<()> {
         self.data.weight = self.weight.clone();
         let (data, input) = (&self.data, &self.input);
-        let rule = Some(chosen.fit.bandwidth());
+        let rule = Some(chosen.fit.usual().bandwidth);
         (self.map).settle(rule, || data.open(input, TargetUse::Ignored))
     }
 

@@ -52,7 +52,8 @@ pub(crate) struct MapArgs {
     /// hadamard-sketch, skewed-chi2, additive-chi2, identity (the columns themselves), precomputed
     /// (columns that are kernel values), or several side by side: binning+fourier,
     /// 0.3*binning:200+0.7*fourier (weight, map, features); `auto` times fourier, fastfood and
-    /// sorf, those that serve the kernel, on the device and takes the cheapest [default: fourier]
+    /// sorf, those that serve the kernel, on the device and takes the cheapest [default: fourier;
+    /// nystrom of spectral and spectral-clustering; identity of ica]
     #[arg(long, value_name = "MAP")]
     map: Option<MapOption>,
     /// Number of features, real output columns: for nystrom of landmarks, chosen among ten times as
@@ -60,7 +61,8 @@ pub(crate) struct MapArgs {
     /// additive-chi2 at most; maps side by side share them evenly; of `fit --model ridge` also
     /// `rudi-rosasco`: sqrt(n) ln n for n rows, with the penalty 1 / sqrt(n) unless one is given
     /// or searched for, and `auto`: as many as --kernel-error or --accuracy-loss ask for [default:
-    /// 1000, with --auto 2000]
+    /// 1000, with --auto 2000, of density 4096, of spectral and spectral-clustering 500 or all
+    /// rows]
     #[arg(long, value_name = "D", value_parser = features_option)]
     features: Option<FeaturesOption>,
     /// `paired` (cosine and sine of D/2 frequencies) or `phase` (cosine with a random phase of D);
@@ -68,7 +70,8 @@ pub(crate) struct MapArgs {
     #[arg(long, value_name = "FORM")]
     form: Option<Form>,
     /// How frequencies are drawn: monte-carlo, orthogonal, halton, sobol, lattice, digital-net, for
-    /// fourier leverage, and for arc-cosine antithetic [default: monte-carlo]
+    /// fourier leverage, for arc-cosine antithetic, and auto: lattice of densities in few columns,
+    /// else monte-carlo [default: auto]
     #[arg(long, value_name = "SAMPLING")]
     sampling: Option<Drawing>,
     #[command(flatten)]
@@ -78,6 +81,9 @@ pub(crate) struct MapArgs {
     /// D of what is fitted, where none is given.
     #[arg(skip)]
     pub(crate) usual: Option<usize>,
+    /// The map of what is fitted, where none is given.
+    #[arg(skip)]
+    pub(crate) usual_map: Option<MapKind>,
 }
 
 /// A map with what was resolved on the way.
@@ -153,6 +159,14 @@ impl MapArgs {
         }
     }
 
+    /// Where nobody gave a number of landmarks, no more than there are rows.
+    pub(crate) fn no_more_than(&mut self, rows: u64) {
+        let rows = usize::try_from(rows).unwrap_or(usize::MAX);
+        if self.usual_map == Some(MapKind::Nystrom) && self.map.is_none() {
+            self.usual = self.usual.map(|usual| usual.min(rows));
+        }
+    }
+
     /// Whether D, or a way to choose it, is given.
     pub(crate) fn is_count_given(&self) -> bool {
         self.features.is_some()
@@ -169,8 +183,9 @@ impl MapArgs {
     }
 
     fn map(&self) -> MapOption {
-        let default = MapOption::Named(MapKind::Fourier.into());
-        self.map.clone().unwrap_or(default)
+        let usual = self.usual_map.unwrap_or(MapKind::Fourier);
+        let default = || MapOption::Named(usual.into());
+        self.map.clone().unwrap_or_else(default)
     }
 
     fn drawing(&self) -> Drawing {

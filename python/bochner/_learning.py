@@ -45,7 +45,7 @@ DEFAULTS = {
     "gamma": "scale",
     "n_components": 1000,
     "map": "fourier",
-    "sampling": "monte-carlo",
+    "sampling": "auto",
     "form": "paired",
     "standardize": "auto",
     "fit_intercept": True,

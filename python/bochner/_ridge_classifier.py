@@ -92,7 +92,7 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
         gamma="scale",
         n_components=1000,
         map="fourier",
-        sampling="monte-carlo",
+        sampling="auto",
         form="paired",
         standardize="auto",
         penalty=None,

@@ -14,11 +14,12 @@ from sklearn.base import (
     _fit_context,
 )
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from . import _native
 from ._arrays import table
-from ._learning import COUNT, NOT_NEGATIVE, ROWS, SHARED, RowsLearner, takes, weights_of
+from ._learning import COUNT, NOT_NEGATIVE, POSITIVE, ROWS, SHARED, RowsLearner, takes, weights_of
 from ._progress import heard
 from ._scan import Scan, checked, of_scans
 
@@ -288,7 +289,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clusters)
         return -float(squares.sum() if sample_weight is None else squares @ sample_weight)
 
 
-@takes(*ROWS, map="nystrom", map_components=500, n_clusters=8, n_init=10, tol=1e-4, max_iter=300)
+@takes(*ROWS, gamma="neighbours", map="nystrom", map_components=500, n_clusters=8, n_init=10, tol=1e-4, max_iter=300)
 class SpectralClustering(_Clusters):
     """Spectral clustering, by random features: clusters of any shape that hang together.
 
@@ -298,6 +299,10 @@ class SpectralClustering(_Clusters):
 
     Parameters
     ----------
+    gamma : float, array-like of shape (n_features,), 'neighbours', 'scale' or 'median', \
+default='neighbours'
+        As of `SpectralEmbedding`: narrow, so that gaps between clusters have no edges across them.
+
     map : str, default='nystrom'
         The map; the kernel of random features can be negative, which a graph bears badly.
 
@@ -349,7 +354,10 @@ class SpectralClustering(_Clusters):
     """
 
     _learner = "spectral-clustering"
-    _parameter_constraints = _CONSTRAINTS
+    _parameter_constraints = {
+        **_CONSTRAINTS,
+        "gamma": [StrOptions({"neighbours", "scale", "median"}), POSITIVE, "array-like"],
+    }
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None):

@@ -19,20 +19,21 @@ class KernelDensity(RowsLearner):
     multiples: Sequence[float] | str | None
     bandwidth_multiple_: float
     noise_deviation_: float
+    noise_share_: float
     def __init__(
         self,
         *,
         kernel: str = "gaussian",
         gamma: _Gamma = "scott",
         map: str = "fourier",
-        sampling: str = "monte-carlo",
+        sampling: str = "auto",
         form: str = "paired",
         standardize: str = "auto",
         random_state: _Random = None,
         device: str = "auto",
         memory: int | None = None,
         verbose: bool | int = False,
-        map_components: int = 4000,
+        map_components: int = 4096,
         multiples: Sequence[float] | str | None = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self: ...

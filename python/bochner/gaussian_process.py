@@ -96,7 +96,7 @@ class GaussianProcessRegressor(GrowingNumbers, Regressor):
         gamma="scale",
         n_components=1000,
         map="fourier",
-        sampling="monte-carlo",
+        sampling="auto",
         form="paired",
         standardize="auto",
         noise_variance=None,

@@ -36,7 +36,7 @@ class GaussianProcessRegressor(GrowingNumbers, Regressor):
         gamma: _Gamma = "scale",
         n_components: int = 1000,
         map: str = "fourier",
-        sampling: str = "monte-carlo",
+        sampling: str = "auto",
         form: str = "paired",
         standardize: str = "auto",
         noise_variance: float | None = None,

@@ -29,7 +29,7 @@ class OneClassSVM(KeepingRows, RowsLearner):
         kernel: str = "gaussian",
         gamma: _Gamma = "scale",
         map: str = "fourier",
-        sampling: str = "monte-carlo",
+        sampling: str = "auto",
         form: str = "paired",
         standardize: str = "auto",
         random_state: _Random = None,

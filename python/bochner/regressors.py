@@ -25,9 +25,9 @@ class KernelSVR(KeepingNumbers, Regressor):
 
     Parameters
     ----------
-    penalty : float, default=1e-5
+    penalty : float, default=None
         Of squares, per sample: lambda/2 |beta|^2 beside the mean loss. scikit-learn's ``C`` is
-        1 / (n_samples * penalty).
+        1 / (n_samples * penalty). None takes the one with the least mean loss on a fifth of the rows.
 
     loss : str, default='epsilon_insensitive'
         ``'epsilon_insensitive'``, ``'squared_epsilon_insensitive'``, ``'huber'`` or ``'quantile'``.
@@ -79,7 +79,7 @@ class KernelSVR(KeepingNumbers, Regressor):
     _own = ("penalty", "loss", "epsilon", "quantile", "tol", "max_iter",)
     _parameter_constraints = {
         **SHARED,
-        "penalty": [POSITIVE],
+        "penalty": [POSITIVE, None],
         "loss": [
             StrOptions(
                 {"epsilon_insensitive", "squared_epsilon_insensitive", "huber", "quantile"}
@@ -99,10 +99,10 @@ class KernelSVR(KeepingNumbers, Regressor):
         gamma="scale",
         n_components=1000,
         map="fourier",
-        sampling="monte-carlo",
+        sampling="auto",
         form="paired",
         standardize="auto",
-        penalty=1e-5,
+        penalty=None,
         loss="epsilon_insensitive",
         epsilon=None,
         quantile=0.5,
@@ -222,7 +222,7 @@ class KernelElasticNet(GrowingNumbers, Regressor):
         gamma="scale",
         n_components=1000,
         map="fourier",
-        sampling="monte-carlo",
+        sampling="auto",
         form="paired",
         standardize="auto",
         l1=None,

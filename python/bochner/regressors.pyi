@@ -11,7 +11,7 @@ class KernelSVR(KeepingNumbers, Regressor):
     sampling: str
     form: str
     standardize: str
-    penalty: float
+    penalty: float | None
     loss: str
     epsilon: float | None
     quantile: float
@@ -31,10 +31,10 @@ class KernelSVR(KeepingNumbers, Regressor):
         gamma: _Gamma = "scale",
         n_components: int = 1000,
         map: str = "fourier",
-        sampling: str = "monte-carlo",
+        sampling: str = "auto",
         form: str = "paired",
         standardize: str = "auto",
-        penalty: float = 1e-05,
+        penalty: float | None = None,
         loss: str = "epsilon_insensitive",
         epsilon: float | None = None,
         quantile: float = 0.5,
@@ -74,7 +74,7 @@ class KernelElasticNet(GrowingNumbers, Regressor):
         gamma: _Gamma = "scale",
         n_components: int = 1000,
         map: str = "fourier",
-        sampling: str = "monte-carlo",
+        sampling: str = "auto",
         form: str = "paired",
         standardize: str = "auto",
         l1: float | None = None,

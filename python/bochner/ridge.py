@@ -41,9 +41,10 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
         ``'fourier'``, ``'fastfood'``, ``'sorf'``, ``'nystrom'``, ``'binning'``, ``'arc-cosine'``, or
         several side by side, such as ``'0.5*fourier+0.5*binning'``.
 
-    sampling : str, default='monte-carlo'
+    sampling : str, default='auto'
         How frequencies are drawn: ``'monte-carlo'``, ``'orthogonal'``, ``'halton'``, ``'sobol'``,
-        ``'lattice'``, ``'digital-net'``, or for arc-cosine features ``'antithetic'``.
+        ``'lattice'``, ``'digital-net'``, or for arc-cosine features ``'antithetic'``. ``'auto'`` takes
+        ``'lattice'`` for densities of up to 4 columns, and else ``'monte-carlo'``.
 
     form : {'paired', 'phase'}, default='paired'
         A cosine and a sine for each frequency, or one cosine with a random offset.
@@ -133,7 +134,7 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
         gamma="scale",
         n_components=1000,
         map="fourier",
-        sampling="monte-carlo",
+        sampling="auto",
         form="paired",
         standardize="auto",
         penalty=None,

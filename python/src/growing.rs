@@ -141,7 +141,7 @@ impl GrowingState {
         let partial = without_gil(py, |interrupt| {
             let run = run(&name, memory, interrupt, progress)?;
             let mut source = given.source(y, weights, interrupt.flag())?;
-            let (survey, drawn) = preparation.prepare(source.as_mut(), fit.bandwidth(), &run)?;
+            let (survey, drawn) = preparation.prepare(source.as_mut(), fit.usual(), &run)?;
             let targets = targets_of(classes, &survey);
             let basis = Basis {
                 kernel: drawn.kernel,
@@ -195,7 +195,7 @@ impl GrowingState {
                 elsewhere,
             };
             let mut source = rows(true);
-            let drawn = preparation.draw_of(&survey, &mut source, fit.bandwidth(), &run)?;
+            let drawn = preparation.draw_of(&survey, &mut source, fit.usual(), &run)?;
             let targets = targets_of(classes, &survey);
             let basis = Basis {
                 kernel: drawn.kernel,

@@ -123,7 +123,6 @@ impl Options<'_, '_> {
     }
 
     fn residuals(&self) -> PyResult<ResidualOptions> {
-        let default = ResidualOptions::default();
         let loss: Option<String> = self.get("loss")?;
         let epsilon: Option<f64> = self.get("epsilon")?;
         let width = || match epsilon {
@@ -150,7 +149,7 @@ impl Options<'_, '_> {
             .stopping();
         Ok(ResidualOptions {
             loss,
-            lambda: self.one_penalty(default.lambda)?,
+            lambda: self.get("penalty")?,
             bound: self.get("bound")?,
             intercept: self.intercept()?,
             stopping: Some(self.stopping(stopping)?),

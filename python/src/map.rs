@@ -9,10 +9,11 @@ use crate::{
 use bochner::{
     Error, Result, Run,
     features::{
-        self, AdditiveChi2Features, Affine, Bandwidth, DenseFeatures, FeatureValue, Form, Fourier,
-        Hashes, Landmarks, Nystrom, SkewedChi2, Store, TensorSketch, Transformer,
+        self, AdditiveChi2Features, Affine, DenseFeatures, FeatureValue, Form, Fourier, Hashes,
+        Landmarks, Nystrom, SkewedChi2, Store, TensorSketch, Transformer,
     },
     kernels,
+    models::Usual,
     sampling::Frequencies,
     seed::Seed,
 };
@@ -316,7 +317,7 @@ impl FeatureMap {
         let (_, drawn) = without_gil(py, |interrupt| {
             let run = run(&name, memory, interrupt, None)?;
             let mut source = given.source(None, None, interrupt.flag())?;
-            preparation.prepare(source.as_mut(), Bandwidth::Scale, &run)
+            preparation.prepare(source.as_mut(), Usual::default(), &run)
         })?;
         Ok(Self::of(Arc::from(drawn.map), Parts::default()))
     }

@@ -58,12 +58,13 @@ impl Options<'_, '_> {
 
     pub(crate) fn density(&self) -> PyResult<DensityOptions> {
         let multiples = match self.get("multiples")? {
-            None => Vec::new(),
-            Some(Multiples::These(these)) => these,
-            Some(Multiples::Some(word)) if word == "auto" => DensityOptions::some_multiples(),
+            None => None,
+            Some(Multiples::These(these)) => Some(these),
+            Some(Multiples::Some(word)) if word == "auto" => Some(DensityOptions::some_multiples()),
+            Some(Multiples::Some(word)) if word == "none" => Some(Vec::new()),
             Some(Multiples::Some(word)) => {
                 return Err(PyValueError::new_err(format!(
-                    "multiples is {word:?}; use numbers, 'auto' or None"
+                    "multiples is {word:?}; use numbers, 'auto', 'none' or None"
                 )));
             }
         };

@@ -10,7 +10,7 @@ mod targets;
 pub use part::SurveyPart;
 pub(crate) use row_sample::RowSample;
 pub(in crate::data) use sample::Reservoir;
-pub use sample::median_distance;
+pub use sample::{median_distance, nearest_distance};
 pub use targets::TargetStats;
 
 use super::ChunkSource;

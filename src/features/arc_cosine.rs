@@ -123,8 +123,12 @@ impl ArcCosine {
         Ok(DenseFeatures {
             name: NAME,
             origin: match self.bias {
-                0.0 => format!("order {}, {}", self.order, self.sampling),
-                bias => format!("order {}, bias {bias}, {}", self.order, self.sampling),
+                0.0 => format!("order {}, {}", self.order, self.sampling.settled()),
+                bias => format!(
+                    "order {}, bias {bias}, {}",
+                    self.order,
+                    self.sampling.settled()
+                ),
             },
             input,
             dense,

@@ -2,7 +2,7 @@
 
 use crate::{
     Error, Result,
-    data::{Survey, median_distance},
+    data::{Survey, median_distance, nearest_distance},
     error::Remedy,
     features::{Scaling, Standardize},
     kernels::Kernel,
@@ -22,6 +22,10 @@ pub enum Bandwidth {
     /// The median distance between up to 2,000 sampled rows: sigma for kernels of the Euclidean
     /// distance, 1/gamma for L1.
     Median,
+    /// For graphs: the larger of a tenth of [`Self::Median`] and the mean distance of a row to its
+    /// nearest one, both among up to 2,000 sampled rows. The first keeps apart what gaps part, the
+    /// second has rows of many columns see their neighbours.
+    Neighbours,
     /// `gamma = 1 / (d Var(X))`, Var over all entries, as scikit-learn has it.
     ///
     /// Where the kernel depends on differences alone and the columns' means lie ten deviations
@@ -45,16 +49,16 @@ impl Bandwidth {
     pub fn is_rule(&self) -> bool {
         matches!(
             self,
-            Self::Median | Self::Scale | Self::Scott | Self::Silverman
+            Self::Median | Self::Neighbours | Self::Scale | Self::Scott | Self::Silverman
         )
     }
 
-    /// Rows that [`Self::Median`] looks at.
+    /// Rows that [`Self::Median`] and [`Self::Neighbours`] look at.
     pub const MEDIAN_ROWS: usize = 2000;
 
     /// Rows that have to be sampled for it.
     pub fn sample_rows(&self) -> usize {
-        if *self == Self::Median {
+        if matches!(self, Self::Median | Self::Neighbours) {
             Self::MEDIAN_ROWS
         } else {
             0
@@ -62,11 +66,18 @@ impl Bandwidth {
     }
 
     fn rule(text: &str) -> Option<Self> {
-        let rules = [Self::Median, Self::Scale, Self::Scott, Self::Silverman];
+        let rules = [
+            Self::Median,
+            Self::Neighbours,
+            Self::Scale,
+            Self::Scott,
+            Self::Silverman,
+        ];
         rules.into_iter().find(|rule| rule.to_string() == text)
     }
 
-    /// Reads a gamma from text: a number or a rule, `median`, `scale`, `scott` or `silverman`.
+    /// Reads a gamma from text: a number or a rule, `median`, `neighbours`, `scale`, `scott` or
+    /// `silverman`.
     pub fn from_gamma(text: &str) -> Result<Self> {
         match Self::rule(text) {
             Some(rule) => Ok(rule),
@@ -95,7 +106,9 @@ impl Bandwidth {
             Self::Gamma(gamma) => kernel.lengthscale_of_gamma(*gamma)?,
             Self::Sigma(sigma) => *sigma,
             Self::SigmaPerColumn(all) => return Ok(Some(all.clone())),
-            Self::Median | Self::Scale | Self::Scott | Self::Silverman => return Ok(None),
+            Self::Median | Self::Neighbours | Self::Scale | Self::Scott | Self::Silverman => {
+                return Ok(None);
+            }
         };
         checked(one).map(Some)
     }
@@ -119,6 +132,11 @@ impl Bandwidth {
         }
         let one = match self {
             Self::Median => median_distance(scaling.apply(&survey.sample)?.view(), kernel.norm())?,
+            Self::Neighbours => {
+                let sample = scaling.apply(&survey.sample)?;
+                let tenth = median_distance(sample.view(), kernel.norm())? / 10.0;
+                tenth.max(nearest_distance(sample.view(), kernel.norm()))
+            }
             _ => {
                 let variance = scaling.entry_variance(survey);
                 let gamma = 1.0 / (survey.mean.len() as f64 * variance);
@@ -209,6 +227,7 @@ impl fmt::Display for Bandwidth {
             Self::Sigma(sigma) => write!(f, "sigma {sigma}"),
             Self::SigmaPerColumn(all) => write!(f, "{} sigmas", all.len()),
             Self::Median => f.write_str("median"),
+            Self::Neighbours => f.write_str("neighbours"),
             Self::Scale => f.write_str("scale"),
             Self::Scott => f.write_str("scott"),
             Self::Silverman => f.write_str("silverman"),
@@ -220,8 +239,8 @@ fn positive(name: &str, text: &str) -> Result<f64> {
     match f64::from_str(text) {
         Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
         _ => Err(Error::parameter(format!(
-            "{name} is {text:?}; it must be a positive number, median, scale, scott or \
-             silverman"
+            "{name} is {text:?}; it must be a positive number, median, neighbours, scale, scott \
+             or silverman"
         ))),
     }
 }

@@ -94,6 +94,8 @@ pub struct MapData<'a> {
     pub run: &'a Run,
     /// The seed to draw from instead of the map's own.
     pub seed: Option<Seed>,
+    /// How frequencies are drawn in few columns where the map does not say it.
+    pub sampling: Sampling,
 }
 
 /// The seed of part `i` of maps side by side, which must not draw the same numbers.

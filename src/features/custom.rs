@@ -140,7 +140,7 @@ impl Custom {
         };
         Ok(DenseFeatures {
             name: NAME,
-            origin: format!("{}, {}", self.own.name(), self.sampling),
+            origin: format!("{}, {}", self.own.name(), self.sampling.settled()),
             input,
             dense,
         })

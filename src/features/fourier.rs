@@ -2,7 +2,7 @@
 //! kernel's spectral measure.
 
 use super::{
-    Affine, DenseFeatures, FeatureMap, MapBuilder, MapData, arc_cosine, binning, builder::drawn,
+    Affine, DenseFeatures, FeatureMap, MapBuilder, MapData, arc_cosine, binning,
     leverage::Leverage, nystrom,
 };
 use crate::{
@@ -243,7 +243,7 @@ impl Fourier {
                 "the {} kernel, {}{}, {}",
                 self.kernel.spec(),
                 match self.given {
-                    None => self.sampling.to_string(),
+                    None => self.sampling.settled().to_string(),
                     Some(_) => "given frequencies".into(),
                 },
                 match &self.leverage {
@@ -279,7 +279,35 @@ impl Fourier {
     }
 }
 
-drawn!(Fourier);
+impl MapBuilder for Fourier {
+    fn settings(&self) -> Settings {
+        self.in_words()
+    }
+
+    fn kernel(&self) -> Option<Arc<dyn Kernel>> {
+        Some(self.kernel.clone())
+    }
+
+    fn features(&self) -> Option<usize> {
+        Some(self.features)
+    }
+
+    fn variant(&self, kernel: Arc<dyn Kernel>, features: usize) -> Option<Box<dyn MapBuilder>> {
+        self.varied(kernel, features).map(|map| Box::new(map) as _)
+    }
+
+    fn build_from(&self, data: MapData<'_>) -> Result<Box<dyn FeatureMap>> {
+        let usual = data.sampling.of_few(
+            self.kernel.spectrum(),
+            (self.features / 2, data.input.columns()),
+        );
+        let map = self
+            .clone()
+            .sampling(self.sampling.or(usual))
+            .seed(data.seed.unwrap_or(self.seed));
+        Ok(Box::new(map.build(data.input)?))
+    }
+}
 
 #[cfg(test)]
 mod tests {

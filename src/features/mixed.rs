@@ -95,6 +95,7 @@ impl Mixed {
             source: data.source,
             run: data.run,
             seed: data.seed,
+            sampling: data.sampling,
         })?;
         Self::of(input, root_dd, inner)
     }

@@ -166,7 +166,7 @@ impl RandomProjection {
             nonlinearity: Nonlinearity::Identity,
         };
         let origin = match self.entries {
-            Entries::Gaussian => format!("{} entries, {}", self.entries, self.sampling),
+            Entries::Gaussian => format!("{} entries, {}", self.entries, self.sampling.settled()),
             _ => format!("{} entries", self.entries),
         };
         Ok(DenseFeatures {

@@ -79,7 +79,7 @@ impl MapSpec {
         if self.leverage.is_some() {
             return Ok(only("leverage scores choose among its frequencies".into()));
         }
-        if self.sampling != Sampling::default() {
+        if self.sampling.settled() != Sampling::MonteCarlo {
             let sampling = self.sampling;
             return Ok(only(format!("it alone draws by {sampling}")));
         }

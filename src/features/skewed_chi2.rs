@@ -130,7 +130,7 @@ impl SkewedChi2 {
                 "the {} kernel, {}, {}",
                 kernel.spec(),
                 match self.given {
-                    None => self.sampling.to_string(),
+                    None => self.sampling.settled().to_string(),
                     Some(_) => "given frequencies".into(),
                 },
                 self.form

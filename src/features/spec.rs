@@ -273,6 +273,11 @@ impl MapBuilder for MapSpec {
     fn build_from(&self, data: MapData<'_>) -> Result<Box<dyn FeatureMap>> {
         let mut spec = self.clone();
         spec.seed = data.seed.unwrap_or(self.seed);
+        let usual = data.sampling.of_few(
+            self.kernel.spectrum(),
+            (self.features / 2, data.input.columns()),
+        );
+        spec.sampling = self.sampling.or(usual);
         let MapData {
             input,
             survey,

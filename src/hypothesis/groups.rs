@@ -6,6 +6,7 @@ use crate::{
     features::{Bandwidth, FeatureMap, MapBuilder, MapData, part_seed},
     flow::Run,
     job::Preparation,
+    sampling::Sampling,
 };
 use std::sync::Arc;
 
@@ -72,6 +73,7 @@ impl Drawn {
                     (0, own) => own,
                     _ => Some(part_seed(seed, i)),
                 },
+                sampling: Sampling::Auto,
             })?;
             log::info!(
                 "{}: {}, scales {}",

@@ -4,9 +4,9 @@ use super::{Null, Outcome, Pooled, WeightedChiSquares, labels::Assignments, sums
 use crate::{
     Error, Result,
     data::{ChunkSource, MemorySource, ToRows},
-    features::{Bandwidth, End, FeatureMap, Featurizer, Lane},
+    features::{End, FeatureMap, Featurizer, Lane},
     flow::Run,
-    models::{Learner, RowsAlone},
+    models::{Learner, RowsAlone, Usual},
     seed::Seed,
     solve::Block,
     text::counted,
@@ -93,7 +93,7 @@ impl TwoSample {
         let mut pooled = Pooled::new(a, b)?;
         let run = self.settings.run()?;
         let preparation = &self.job.preparation;
-        let (_, drawn) = preparation.prepare(&mut pooled, Bandwidth::Scale, &run)?;
+        let (_, drawn) = preparation.prepare(&mut pooled, Usual::default(), &run)?;
         let own = TwoSampleOptions {
             seed: preparation.seed.unwrap_or(self.job.learner.seed),
             ..self.job.learner

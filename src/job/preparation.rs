@@ -9,8 +9,9 @@ use crate::{
     },
     kernels::Gaussian,
     metric::Ground,
-    models::Found,
+    models::{Found, Usual},
     normal::Targets,
+    sampling::Sampling,
     seed::Seed,
 };
 use std::sync::Arc;
@@ -122,8 +123,14 @@ impl Preparation {
         })
     }
 
-    /// Draws the map, or the one that a search found. Errors as the map does.
-    pub fn draw(&self, rows: Rows<'_>, found: Option<&Found>) -> Result<DrawnMap> {
+    /// Draws the map, or the one that a search found; `sampling` is for few columns where the map
+    /// does not say how. Errors as the map does.
+    pub fn draw(
+        &self,
+        rows: Rows<'_>,
+        found: Option<&Found>,
+        sampling: Sampling,
+    ) -> Result<DrawnMap> {
         let Rows {
             source,
             survey,
@@ -150,6 +157,7 @@ impl Preparation {
                     source,
                     run,
                     seed: self.seed,
+                    sampling,
                 })?;
                 let kernel = self.map.kernel();
                 DrawnMap {
@@ -168,16 +176,16 @@ impl Preparation {
     }
 
     /// Surveys, decides on scales and draws the map: what is needed where there is no learner, or
-    /// one that sums rows. The bandwidth is `usual` where neither this nor the map has one.
+    /// one that sums rows. `usual` counts where neither this nor the map says it.
     ///
     /// Errors as [`Self::scales`] and [`Self::draw`] do.
     pub fn prepare(
         &self,
         source: &mut dyn ChunkSource,
-        usual: Bandwidth,
+        usual: Usual,
         run: &Run,
     ) -> Result<(Survey, DrawnMap)> {
-        let rows = self.sample_rows(&self.bandwidth_or(usual.clone()));
+        let rows = self.sample_rows(&self.bandwidth_or(usual.bandwidth.clone()));
         let survey = self.survey(source, rows, run)?;
         let drawn = self.draw_of(&survey, source, usual, run)?;
         Ok((survey, drawn))
@@ -188,10 +196,10 @@ impl Preparation {
         &self,
         survey: &Survey,
         source: &mut dyn ChunkSource,
-        usual: Bandwidth,
+        usual: Usual,
         run: &Run,
     ) -> Result<DrawnMap> {
-        let scales = self.scales(survey, self.bandwidth_or(usual))?;
+        let scales = self.scales(survey, self.bandwidth_or(usual.bandwidth))?;
         let rows = Rows {
             source,
             survey,
@@ -199,6 +207,6 @@ impl Preparation {
             targets: &Targets::none(),
             run,
         };
-        self.draw(rows, None)
+        self.draw(rows, None, usual.sampling)
     }
 }

@@ -56,6 +56,7 @@ pub(super) fn fit(
             targets: Targets::real(&survey),
             start: start.as_ref(),
             kernel: data.kernel,
+            bandwidth: data.bandwidth,
             seed: data.seed,
             run: data.run,
         },

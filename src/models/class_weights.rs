@@ -2,12 +2,12 @@
 
 use super::{
     BoostingOptions, FalkonOptions, Fit, FitData, GreedyOptions, Labels, LassoOptions, Learner,
-    LinearModel, RidgeOptions,
+    LinearModel, RidgeOptions, Usual,
 };
 use crate::{
     Error, Result,
     data::{Chunk, ChunkSource, Schema},
-    features::{Bandwidth, FeatureMap},
+    features::FeatureMap,
     flow::{RowNeeds, Run, for_each_chunk},
     normal::Targets,
     settings::Settings,
@@ -160,8 +160,8 @@ impl Fit for WithClassWeights<'_> {
         self.0.takes_weights()
     }
 
-    fn bandwidth(&self) -> Bandwidth {
-        self.0.bandwidth()
+    fn usual(&self) -> Usual {
+        self.0.usual()
     }
 
     fn square_bytes(&self, features: usize) -> u32 {
@@ -202,6 +202,7 @@ impl Fit for WithClassWeights<'_> {
             survey: data.survey,
             targets: data.targets,
             kernel: data.kernel,
+            bandwidth: data.bandwidth,
             start: data.start,
             seed: data.seed,
             run: data.run,

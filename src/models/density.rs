@@ -2,22 +2,26 @@
 
 mod cross_validation;
 mod embedding;
+mod noise;
 
 pub use embedding::Embedding;
 
 use super::{
     Fit, FitAnySums, FitData, FitRows, FitSums, FitTimes, Known, Learner, LinearModel, Link,
-    RowsAlone, Summed, growing::fit_sums, pca::scores,
+    RowsAlone, Summed, Usual, growing::fit_sums, pca::scores,
 };
 use crate::clock::Instant;
 use crate::{
     Error, Result,
     features::{Bandwidth, FeatureMap, ScaledKernel, Structure},
     flow::Run,
+    kernels::SpectralMeasure,
+    sampling::Sampling,
     settings::Settings,
     solve::Coefficients,
 };
 use ndarray::{Array1, Axis};
+use noise::{Noise, Place};
 use std::collections::BTreeMap;
 
 /// The kernel density of rows: `f(x) = sum_i w_i k(x, x_i) / (I sum_i w_i)` with I the integral of
@@ -27,14 +31,18 @@ use std::collections::BTreeMap;
 ///
 /// The kernel needs a finite integral ([`Kernel::ln_integral`](crate::kernels::Kernel)), over the
 /// columns that standardisation keeps. The bandwidth is [`Bandwidth::Scott`] unless said otherwise,
-/// times what [`Self::multiples`] chooses.
+/// times what [`Self::multiples`] chooses: in one column it does so unasked, for Scott's rule is of
+/// one Gaussian cloud and blurs two.
 ///
 /// **What random features cost.** A mean of D cosines is off by about `|m|/sqrt(D)` everywhere,
 /// where rows are and where none are, and so it is of either sign there. This deviation, over I, is
-/// the fact `noise_deviation` of the model: densities below some of it say nothing. Predictions
-/// are set to 0 where the estimate is negative, and logarithms are taken of no less than that
-/// deviation; [`LoadedModel::scores`](super::LoadedModel::scores) gives the mean kernel value as it
-/// is. With many columns densities range over so many powers of ten that no number of features
+/// the fact `noise_deviation` of the model: densities below some of it say nothing. In few columns
+/// frequencies are a lattice where nobody says how they are drawn, which makes much less noise
+/// ([`Sampling::FEW_COLUMNS`](crate::sampling::Sampling::FEW_COLUMNS)); a fit measures what
+/// they make as the fact `noise_share`, by how much the density integrates to more than 1, and
+/// warns of a tenth and more. Predictions are set to 0 where the estimate is negative, and
+/// logarithms are taken of no less than that deviation;
+/// [`LoadedModel::scores`](super::LoadedModel::scores) gives the mean kernel value as it is. With many columns densities range over so many powers of ten that no number of features
 /// serves: a handful of columns is what this is for. Binning
 /// ([`Binning`](crate::features::Binning), for the Laplacian among others) is an average of
 /// histograms and never negative.
@@ -59,9 +67,11 @@ pub type Density = Learner<DensityOptions, RowsAlone>;
 pub struct DensityOptions {
     /// Whether predictions are logarithms of the density.
     pub log: bool,
-    /// Multiples of the bandwidth that cross-validation chooses among; with none the bandwidth is
-    /// taken as it is.
-    pub multiples: Vec<f64>,
+    /// Multiples of the bandwidth that cross-validation chooses among; of an empty list the
+    /// bandwidth is taken as it is. `None`: [`Self::some_multiples`] of [`Bandwidth::Scott`] in one
+    /// column, and the bandwidth as it is in more columns, of other bandwidths, of maps that
+    /// cross-validation does not know, and of sums of parts.
+    pub multiples: Option<Vec<f64>>,
 }
 
 impl DensityOptions {
@@ -84,9 +94,11 @@ impl Density {
     /// 1984), both in closed form from the means of all multiples' features, of one pass. Needs a
     /// [`Fourier`](crate::features::Fourier) map, which then is the one of the multiple chosen.
     ///
-    /// Estimates of features are noise as elsewhere, so this too is for a handful of columns.
+    /// The noise of the features over the place of the rows counts as an error, so that a narrow
+    /// kernel whose noise would be more than it shows is not taken. An empty list takes the
+    /// bandwidth as it is.
     pub fn multiples(mut self, multiples: &[f64]) -> Self {
-        self.job.learner.multiples = multiples.to_vec();
+        self.job.learner.multiples = Some(multiples.to_vec());
         self
     }
 }
@@ -98,9 +110,10 @@ impl FitRows for DensityOptions {
 impl Fit for DensityOptions {
     fn settings(&self) -> Settings {
         let settings = Settings::of_learner("density").flag("log-density", self.log);
-        match self.multiples.is_empty() {
-            true => settings,
-            false => settings.numbers("multiples", &self.multiples),
+        match &self.multiples {
+            None => settings,
+            Some(none) if none.is_empty() => settings.text("multiples", "none"),
+            Some(some) => settings.numbers("multiples", some),
         }
     }
 
@@ -112,23 +125,39 @@ impl Fit for DensityOptions {
         true
     }
 
-    fn bandwidth(&self) -> Bandwidth {
-        Bandwidth::Scott
+    /// Scott's bandwidth, and 4,096 Fourier features of a lattice, which is whole at powers of two:
+    /// it is exact to a few per cent in two columns.
+    fn usual(&self) -> Usual {
+        Usual {
+            features: 4096,
+            sampling: Sampling::Lattice,
+            bandwidth: Bandwidth::Scott,
+            ..Usual::default()
+        }
     }
 
     /// Errors with [`Error::Unsupported`] on maps of no kernel, of several side by side, or of a
     /// kernel whose integral is infinite or not known; where multiples are given, on maps other
     /// than Fourier's and with [`Error::Parameter`] on ones that are not positive.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
-        if self.multiples.is_empty() {
-            return fit_sums(self, map, data);
+        let multiples = self.multiples_for(map.as_ref(), &data);
+        let place = (data.kernel.as_ref()).map(|kernel| Place::of(data.survey, kernel));
+        if multiples.is_empty() {
+            let kernel = data.kernel.clone();
+            let mut model = fit_sums(self, map, data)?;
+            if let (Some(kernel), Some(place)) = (kernel, place) {
+                tell_noise(&mut model, &kernel, &place);
+            }
+            return Ok(model);
         }
         let start = Instant::now();
         let kernel = kernel_of(map.as_ref(), data.kernel.as_ref())?.clone();
-        let multiples = &self.multiples;
-        let best = cross_validation::best(map.as_ref(), kernel, multiples, data.source, data.run)?;
+        let place = Place::of(data.survey, &kernel);
+        let rows = (data.source, &place, data.run);
+        let best = cross_validation::best(map.as_ref(), kernel, &multiples, rows)?;
         let accumulate = start.elapsed();
         let mut model = self.density(best.map, &best.kernel, &best.embedding, data.run)?;
+        tell_noise(&mut model, &best.kernel, &place.stretched(best.multiple));
         let facts = [
             ("bandwidth_multiple", best.multiple),
             ("cross_validation", best.score),
@@ -147,7 +176,7 @@ impl FitSums for DensityOptions {
     type Sums = Embedding;
 
     fn sum(&self, map: &dyn FeatureMap, data: Summed<'_>) -> Result<Embedding> {
-        if !self.multiples.is_empty() {
+        if self.multiples.as_ref().is_some_and(|some| !some.is_empty()) {
             return Err(Error::unsupported(
                 "cross-validation chooses the bandwidth of one fit, not of rows that grow; give \
                  a bandwidth alone",
@@ -188,7 +217,35 @@ fn kernel_of<'k>(
     })
 }
 
+/// Keeps how much of the density is noise of its features, and warns of much.
+fn tell_noise(model: &mut LinearModel, kernel: &ScaledKernel, place: &Place) {
+    let mean = model.coefficients.beta_dt.column(0);
+    let length = mean.dot(&mean).sqrt();
+    let noise = (model.map.fourier()).and_then(|map| Noise::of((map, kernel), place, length));
+    if let Some(noise) = noise {
+        noise::warn(noise.share());
+        model.facts.insert("noise_share".into(), noise.share());
+    }
+}
+
 impl DensityOptions {
+    /// The multiples to choose among for these rows; none where the bandwidth stays as it is.
+    fn multiples_for(&self, map: &dyn FeatureMap, data: &FitData<'_>) -> Vec<f64> {
+        if let Some(given) = &self.multiples {
+            return given.clone();
+        }
+        let kernel = data.kernel.as_ref().filter(|_| map.fourier().is_some());
+        let one = kernel.is_some_and(|kernel| {
+            let spectrum = kernel.kernel.spectrum();
+            let known = |spectrum: &dyn SpectralMeasure| spectrum.ln_density(&[0.0]).is_some();
+            kernel.input.volume().0.len() == 1 && spectrum.is_some_and(known)
+        });
+        match one && data.survey.rows > 1 && data.bandwidth == Some(Bandwidth::Scott) {
+            true => Self::some_multiples(),
+            false => Vec::new(),
+        }
+    }
+
     /// The density of the rows that were summed.
     fn density(
         &self,

@@ -4,9 +4,10 @@ use super::{FitAnySums, LinearModel, Predicted, RidgeOptions};
 use crate::{
     Result,
     data::{ChunkSource, Survey},
-    features::{Bandwidth, FeatureMap, ScaledKernel},
+    features::{Bandwidth, FeatureMap, MapKind, MapSpec, ScaledKernel},
     flow::Run,
     normal::Targets,
+    sampling::Sampling,
     seed::Seed,
     settings::Settings,
     solve::Coefficients,
@@ -36,9 +37,9 @@ pub trait Fit: fmt::Debug + Send + Sync {
         false
     }
 
-    /// How wide the kernel is where nobody says so.
-    fn bandwidth(&self) -> Bandwidth {
-        Bandwidth::Scale
+    /// What stands before it where nobody says so: the map, its size and the bandwidth.
+    fn usual(&self) -> Usual {
+        Usual::default()
     }
 
     /// Its options, if it is ridge regression, whose choices a [`Search`](super::Search) makes;
@@ -80,6 +81,39 @@ pub trait Fit: fmt::Debug + Send + Sync {
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel>;
 }
 
+/// What stands before a learner where nobody says so: of every door, but that a builder in Rust is
+/// given a map of a number of features.
+///
+/// ```
+/// use bochner::models::{Fit, KernelIcaOptions, Usual};
+/// use bochner::features::MapKind;
+/// assert_eq!(KernelIcaOptions::default().usual().map, MapKind::Identity);
+/// assert_eq!(Usual::default().features, 1000);
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Usual {
+    /// Which map.
+    pub map: MapKind,
+    /// Its features, or its landmarks.
+    pub features: usize,
+    /// How frequencies are drawn where columns are few ([`Sampling::FEW_COLUMNS`]).
+    pub sampling: Sampling,
+    /// How wide the kernel is.
+    pub bandwidth: Bandwidth,
+}
+
+impl Default for Usual {
+    /// 1000 Fourier features, drawn independently, of the bandwidth of [`Bandwidth::Scale`].
+    fn default() -> Self {
+        Self {
+            map: MapKind::Fourier,
+            features: MapSpec::FEATURES,
+            sampling: Sampling::Auto,
+            bandwidth: Bandwidth::Scale,
+        }
+    }
+}
+
 /// A way to learn from rows alone, without targets.
 pub trait FitRows: Fit {
     /// What its models predict.
@@ -96,6 +130,8 @@ pub struct FitData<'a> {
     pub targets: Targets,
     /// The kernel that the map estimates; `None` where it is made of none, or not known.
     pub kernel: Option<ScaledKernel>,
+    /// The rule or the number that the lengthscales of the map came from, where it is known.
+    pub bandwidth: Option<Bandwidth>,
     /// Coefficients of an earlier model on the same map to begin at; `None` begins anew.
     pub start: Option<&'a Coefficients>,
     /// The seed of what the learner draws itself.

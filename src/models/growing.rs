@@ -232,7 +232,7 @@ impl<L: FitSums + Clone, T> Learner<L, T> {
         self.job.any().check_parts(source.is_weighted())?;
         let run = self.settings.run()?;
         let preparation = &self.job.preparation;
-        let (survey, drawn) = preparation.prepare(source, learner.bandwidth(), &run)?;
+        let (survey, drawn) = preparation.prepare(source, learner.usual(), &run)?;
         let targets = targets(&survey)?;
         let job = self.job.any().settings_of(&targets, source.is_weighted());
         let data = Summed {

@@ -1,7 +1,7 @@
 //! Kernel ICA: the directions of whitened components along which rows are least Gaussian.
 
 use super::{
-    Fit, FitData, FitRows, FitTimes, Learner, LinearModel, RowsAlone,
+    Fit, FitData, FitRows, FitTimes, Learner, LinearModel, RowsAlone, Usual,
     kmeans::{Finish, Kept, Streamed},
     pca::{Components, Covariance, scores},
 };
@@ -9,7 +9,7 @@ use crate::clock::Instant;
 use crate::{
     Error, Result,
     error::Remedy,
-    features::FeatureMap,
+    features::{FeatureMap, MapKind},
     linalg::{
         eigen::{Eigen, eigen, sign},
         entries,
@@ -95,6 +95,15 @@ impl Fit for KernelIcaOptions {
         match self.max_iterations == usual.max_iterations {
             true => settings,
             false => settings.text("iterations", self.max_iterations),
+        }
+    }
+
+    /// The columns themselves: sources are mixed by sums. On features of a kernel they are sources
+    /// of the features.
+    fn usual(&self) -> Usual {
+        Usual {
+            map: MapKind::Identity,
+            ..Usual::default()
         }
     }
 

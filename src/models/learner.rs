@@ -2,7 +2,7 @@
 
 use super::{
     Fit, FitRows, FittedFeatures, LabelledData, LinearModel, Model, Predicted, RowData,
-    TrainingData,
+    TrainingData, Usual,
 };
 use crate::{
     Device, Result, Run,
@@ -22,8 +22,8 @@ use std::{marker::PhantomData, sync::Arc};
 /// [`Labels`] or rows alone.
 ///
 /// Until said otherwise a learner takes the best GPU or else the CPU, 128 MiB for chunks,
-/// standardises where columns have mixed scales, takes the bandwidth of [`Bandwidth::Scale`] (a
-/// density that of [`Bandwidth::Scott`]), and is silent.
+/// standardises where columns have mixed scales, takes the bandwidth that is usual for it
+/// ([`Fit::usual`], mostly [`Bandwidth::Scale`]), and is silent.
 #[derive(Debug, Clone)]
 pub struct Learner<L, T> {
     pub(crate) job: Job<L>,
@@ -216,7 +216,7 @@ impl Features {
     pub fn fit(&self, x_nd: impl ToRows) -> Result<FittedFeatures> {
         let mut source = MemorySource::new(x_nd.to_rows(), None)?;
         let run = self.settings.run()?;
-        let (_, drawn) = (self.job.preparation).prepare(&mut source, Bandwidth::Scale, &run)?;
+        let (_, drawn) = (self.job.preparation).prepare(&mut source, Usual::default(), &run)?;
         Ok(FittedFeatures::new(drawn.map, run.device, run.memory))
     }
 }

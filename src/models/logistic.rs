@@ -241,6 +241,7 @@ impl Fit for LogisticOptions {
                 2 => one_side(start, 0.5),
                 _ => start.clone(),
             }),
+            quiet: false,
         };
         let targets = data.targets.clone();
         let FitData { source, run, .. } = data;

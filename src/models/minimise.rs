@@ -97,6 +97,8 @@ pub(super) struct Objective<'a> {
     pub(super) stopping: Stopping,
     /// Where to begin, if not at zero.
     pub(super) start: Option<Coefficients>,
+    /// Whether nobody hears of passes that were not enough.
+    pub(super) quiet: bool,
 }
 
 impl Objective<'_> {
@@ -123,9 +125,10 @@ impl Objective<'_> {
         let start = Instant::now();
         let hear = &mut |passes, residual| run.say(Step::Iteration(passes, residual));
         let rows = returning.rows.rows as u64;
+        let quiet = self.quiet;
         let reached = self.solve(&mut returning, run, hear)?;
         drop(returning);
-        if !reached.converged {
+        if !reached.converged && !quiet {
             log::warn!(
                 "{learner}: {} passes left a relative residual of {:.1e}; the tolerance is {:.1e}",
                 reached.passes,

@@ -103,6 +103,7 @@ impl Fit for OneClassOptions {
             weights: &ClassWeights::Equal,
             stopping: self.stopping,
             start: None,
+            quiet: false,
         };
         let mut model = objective.minimise("one-class", map, data, None)?;
         model.facts.insert("nu".into(), nu);

@@ -1,7 +1,7 @@
 //! Spectral embedding and clustering: rows are nodes of a graph, and the kernel weighs its edges.
 
 use super::{
-    Fit, FitData, FitRows, Learner, LinearModel, Link, RowsAlone,
+    Fit, FitData, FitRows, Learner, LinearModel, Link, RowsAlone, Usual,
     kmeans::{Clusters, Finish, KMeansOptions, Points, Streamed, numbered, whole},
     pca::scores,
 };
@@ -10,7 +10,7 @@ use crate::{
     Device, Error, Matrix, Result,
     data::ChunkSource,
     error::Remedy,
-    features::FeatureMap,
+    features::{Bandwidth, FeatureMap, MapKind},
     flow::Run,
     linalg::{
         eigen::Eigen,
@@ -38,6 +38,9 @@ use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
 /// A kernel that is nowhere negative gives every row a degree of at least k(x, x); random features
 /// may give less, even less than nothing. Such degrees are raised to the mean of |z(x)|^2, and
 /// `degrees_raised` in the report counts them: many ask for more features or a larger bandwidth.
+///
+/// The bandwidth is that of [`Bandwidth::Neighbours`] until said otherwise, and the map best is
+/// [`Nystrom`](crate::features::Nystrom), which makes no noise.
 ///
 /// ```
 /// use bochner::prelude::*;
@@ -134,6 +137,18 @@ impl FitRows for SpectralClusteringOptions {
     type Predicted = Vec<usize>;
 }
 
+/// What a graph is made of where nobody says so. Edges lead to what is near, so that the kernel is
+/// narrow: one as wide as the rows lie apart sees no gap between them. And none is negative, as
+/// those of cosines are.
+fn of_graph() -> Usual {
+    Usual {
+        map: MapKind::Nystrom,
+        features: 500,
+        bandwidth: Bandwidth::Neighbours,
+        ..Usual::default()
+    }
+}
+
 /// The graph of some rows, by its leading eigenvectors.
 struct Graph {
     /// d(x) = z(x)'s, `[D]`.
@@ -161,6 +176,11 @@ impl Graph {
         run: &Run,
     ) -> Result<Self> {
         let features = map.output_dim();
+        if features == 1 {
+            return Err(Error::parameter(
+                "one feature gives no coordinates; use more features, of rows that differ",
+            ));
+        }
         if dimensions == 0 || dimensions >= features {
             return Err(Error::parameter(format!(
                 "{features} features give 1 to {} coordinates, not {dimensions}",
@@ -268,6 +288,10 @@ impl Fit for SpectralEmbeddingOptions {
         Settings::of_learner("spectral").text("components", self.dimensions)
     }
 
+    fn usual(&self) -> Usual {
+        of_graph()
+    }
+
     fn square_bytes(&self, _features: usize) -> u32 {
         LEADING_BYTES
     }
@@ -299,6 +323,10 @@ impl Fit for SpectralClusteringOptions {
     fn settings(&self) -> Settings {
         self.kmeans
             .said(Settings::of_learner("spectral-clustering"))
+    }
+
+    fn usual(&self) -> Usual {
+        of_graph()
     }
 
     fn square_bytes(&self, _features: usize) -> u32 {

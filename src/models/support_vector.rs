@@ -1,5 +1,7 @@
 //! Support vector machines: classification and regression with losses that leave good rows alone.
 
+mod penalty;
+
 use super::{
     ClassWeights, Fit, FitData, Labels, Learner, LinearModel, Numbers, Stopping, centred,
     logistic::require_classes,
@@ -21,6 +23,7 @@ use crate::{
         risk::RowLoss,
     },
 };
+use penalty::Chosen;
 
 /// A linear support vector machine on random features; of more than two classes one against all.
 ///
@@ -200,6 +203,7 @@ impl Fit for SupportVectorOptions {
                 2 => one_side(start, 1.0),
                 _ => start.clone(),
             }),
+            quiet: false,
         };
         let targets = data.targets.clone();
         let mut model = objective.minimise("svm", map, data, Some(targets))?;
@@ -258,8 +262,11 @@ pub struct ResidualOptions {
     /// The loss; without one `EpsilonInsensitive` at a tenth of the standard deviation of the
     /// targets (of several, the mean).
     pub loss: Option<ResidualLoss>,
-    /// The penalty of squares, > 0; with `bound` it may be 0.
-    pub lambda: f64,
+    /// The penalty of squares, > 0; with `bound` it may be 0. `None`: the one with the least mean
+    /// loss on a fifth of the rows (of 10,000 of them where there are more), among
+    /// 1, 10^-0.5, .. 10^-7 times what suits the size of the targets; 1e-5 beside a bound, and of
+    /// fewer than 20 rows.
+    pub lambda: Option<f64>,
     /// Where every coefficient has to stay: `|beta_j| <= bound / sqrt(D)`, in the unit of the
     /// targets (Rahimi & Recht 2008, "Weighted sums of random kitchen sinks").
     pub bound: Option<f64>,
@@ -270,11 +277,11 @@ pub struct ResidualOptions {
 }
 
 impl Default for ResidualOptions {
-    /// The epsilon-insensitive loss, lambda = 1e-5, an intercept.
+    /// The epsilon-insensitive loss, the penalty that rows held out choose, an intercept.
     fn default() -> Self {
         Self {
             loss: None,
-            lambda: 1e-5,
+            lambda: None,
             bound: None,
             intercept: true,
             stopping: None,
@@ -296,9 +303,9 @@ impl Learner<ResidualOptions, Numbers> {
         self
     }
 
-    /// The penalty of squares; 1e-5 until said otherwise.
+    /// The penalty of squares; rows held out choose it until it is given.
     pub fn lambda(mut self, lambda: f64) -> Self {
-        self.job.learner.lambda = lambda;
+        self.job.learner.lambda = Some(lambda);
         self
     }
 
@@ -384,7 +391,7 @@ impl Fit for ResidualOptions {
             .stopping
             .unwrap_or_else(|| self.loss.unwrap_or(usual).stopping());
         settings
-            .number("lambda", self.lambda)
+            .maybe("lambda", self.lambda)
             .maybe("bound", self.bound)
             .flag("no-intercept", !self.intercept)
             .number("tolerance", stopping.tolerance)
@@ -414,34 +421,54 @@ impl Fit for ResidualOptions {
             let problem = "this learner is a regression, and the targets are labels";
             return Err(Error::unsupported(problem));
         }
-        let cost = bounded(self.bound, self.lambda, map.output_dim())?;
-        let fit = |map, data: FitData<'_>| self.fit_centred(map, cost, data);
+        // What is wrong with a bound is known before the rows are read.
+        self.cost(self.lambda.unwrap_or(penalty::USUAL), map.as_ref())?;
+        let fit = |map, data: FitData<'_>| self.fit_centred(map, data);
         centred::fit(self.intercept, map, data, fit)
     }
 }
 
 impl ResidualOptions {
+    fn cost(&self, lambda: f64, map: &dyn FeatureMap) -> Result<Option<Separable>> {
+        bounded(self.bound, lambda, map.output_dim())
+    }
+
     /// To targets that do not lie far from 0.
-    fn fit_centred(
-        &self,
-        map: Box<dyn FeatureMap>,
-        cost: Option<Separable>,
-        data: FitData<'_>,
-    ) -> Result<LinearModel> {
+    fn fit_centred(&self, map: Box<dyn FeatureMap>, mut data: FitData<'_>) -> Result<LinearModel> {
         let deviations = data.survey.targets.iter().map(|t| t.variance.sqrt());
         let mean = deviations.sum::<f64>() / data.survey.targets.len().max(1) as f64;
         // Targets that are all the same have no size of their own.
         let size = if mean > 0.0 { mean } else { 1.0 };
         let loss = self.loss;
         let loss = loss.unwrap_or(ResidualLoss::EpsilonInsensitive(0.1 * mean));
+        let (map, chosen) = match (self.lambda, self.bound) {
+            (None, None) => self.choose(map, &mut data, (loss, size))?,
+            (given, _) => (map, Chosen::given(given.unwrap_or(penalty::USUAL))),
+        };
+        let mut model = self.fit_with(map, data, (loss, size, chosen.lambda), false)?;
+        if let Some(least) = chosen.loss {
+            model.facts.insert("held_out_loss".into(), least);
+        }
+        Ok(model)
+    }
+
+    /// With this loss of targets of this size, and this penalty.
+    fn fit_with(
+        &self,
+        map: Box<dyn FeatureMap>,
+        data: FitData<'_>,
+        (loss, size, lambda): (ResidualLoss, f64, f64),
+        quiet: bool,
+    ) -> Result<LinearModel> {
         let objective = Objective {
             loss: loss.of(size)?,
-            lambda: self.lambda,
-            cost,
+            lambda,
+            cost: self.cost(lambda, map.as_ref())?,
             intercept: self.intercept,
             weights: &ClassWeights::Equal,
             stopping: self.stopping.unwrap_or(loss.stopping()),
             start: data.start.cloned(),
+            quiet,
         };
         let targets = data.targets.clone();
         objective.minimise("svr", map, data, Some(targets))

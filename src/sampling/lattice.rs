@@ -24,6 +24,12 @@ struct Lattice {
     seed: Seed,
 }
 
+/// Whether it has `s` points of `dim` coordinates, enough of them to be better than independent
+/// ones.
+pub(super) fn serves(dim: usize, s: usize) -> bool {
+    dim <= s / 2 && s <= 1 << LOG_POINTS
+}
+
 /// The lattice for `s` points of `dim` coordinates.
 pub(super) fn sequence(dim: usize, s: usize, seed: Seed) -> Result<impl Sequence> {
     check_table("lattice", dim, DIMENSIONS)?;

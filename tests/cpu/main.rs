@@ -15,3 +15,4 @@ mod soak;
 mod spirv;
 mod statistics;
 mod structured_statistics;
+mod unlabelled;

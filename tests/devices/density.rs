@@ -294,6 +294,7 @@ fn random_features_are_unbiased_and_off_by_the_deviation_that_is_said() {
         let (mut square, mut said) = (0.0, 0.0);
         for seed in 0..seeds {
             let map = Fourier::new(Gaussian).features(400).form(form);
+            let map = map.sampling(Sampling::MonteCarlo);
             let density = Density::on(map).bandwidth(Bandwidth::Sigma(0.4));
             let density = density.seed(Seed(seed)).device(&Device::cpu());
             let model = density.fit(&x).expect("fits");

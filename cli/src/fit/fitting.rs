@@ -60,7 +60,9 @@ impl Fitting {
     /// Looks at all options, at the files that are named, and at what there is room for.
     pub(super) fn begin(mut args: Args) -> Result<Self> {
         let console = args.run.start()?;
-        args.map.usual = args.search.features();
+        let usual = args.learner.usual();
+        args.map.usual = args.search.features().or(Some(usual.features));
+        args.map.usual_map = Some(usual.map);
         let landmarks = match args.learner.ground() {
             Ground::Features => None,
             Ground::AllRows => Some(0),
@@ -143,6 +145,7 @@ impl Fitting {
         };
         self.report.seconds("survey", seconds);
         args.data.describe_gaps(&mut self.report);
+        args.map.no_more_than(survey.rows);
         let among = |landmarks| args.learner.landmarks_among(landmarks, survey.rows);
         self.landmarks = self.landmarks.map(among);
         if args.map.is_by_rows() {

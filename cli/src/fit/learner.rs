@@ -18,7 +18,10 @@ use crate::{
     report::{Console, Usage},
 };
 use anyhow::Result;
-use bochner::models::{ClassWeights, Fit, GaussianProcessOptions, Lengthscales, RowWeights};
+use bochner::models::{
+    ClassWeights, DensityOptions, Fit, GaussianProcessOptions, KernelIcaOptions, Lengthscales,
+    RowWeights, SpectralClusteringOptions, SpectralEmbeddingOptions, Usual,
+};
 use clap::{Args, ValueEnum};
 
 /// What is learnt, and how.
@@ -124,6 +127,17 @@ impl LearnerArgs {
     pub(super) fn name(&self) -> String {
         let name = self.model.to_possible_value();
         name.map_or(String::new(), |value| value.get_name().to_owned())
+    }
+
+    /// What stands before it where nobody says so.
+    pub(super) fn usual(&self) -> Usual {
+        match self.model {
+            Name::Density => DensityOptions::default().usual(),
+            Name::Ica => KernelIcaOptions::default().usual(),
+            Name::Spectral => SpectralEmbeddingOptions::default().usual(),
+            Name::SpectralClustering => SpectralClusteringOptions::default().usual(),
+            _ => Usual::default(),
+        }
     }
 
     /// The learner that the options ask for, on a map whose features can be stored or not.

@@ -176,7 +176,6 @@ impl LossArgs {
     }
 
     pub(super) fn residuals(&self, shared: Shared) -> Result<Box<dyn Fit>> {
-        let default = ResidualOptions::default();
         let epsilon = || {
             let missing = "this loss takes its width from --epsilon; give it";
             self.epsilon.ok_or_else(|| Usage(missing.into()))
@@ -206,7 +205,8 @@ impl LossArgs {
             .stopping();
         Ok(Box::new(ResidualOptions {
             loss,
-            lambda: self.penalty(shared, default.lambda),
+            // Beside a bound there is none, unless it is asked for.
+            lambda: shared.lambda.or(self.bound.map(|_| 0.0)),
             bound: self.bound,
             intercept: shared.intercept,
             stopping: Some(shared.stopping(stopping)),

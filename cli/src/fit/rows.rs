@@ -46,7 +46,8 @@ pub(super) struct RowsArgs {
     #[arg(allow_hyphen_values = true)]
     starts: Option<usize>,
     /// density: multiples of the bandwidth among which least-squares cross-validation chooses, a
-    /// comma list, or `auto` for a sixteenth to twice
+    /// comma list, `auto` for a sixteenth to twice, or `none` [default: auto of `--sigma scott` in
+    /// one column, else none]
     #[arg(long, value_name = "C,C,..", allow_hyphen_values = true)]
     multiples: Option<Multiples>,
     /// density: predictions are logarithms of the density
@@ -71,6 +72,9 @@ impl FromStr for Multiples {
     fn from_str(text: &str) -> std::result::Result<Self, String> {
         if text == "auto" {
             return Ok(Self(DensityOptions::some_multiples()));
+        }
+        if text == "none" {
+            return Ok(Self(Vec::new()));
         }
         let each = text.split(',').map(|part| positive(part.trim()));
         Ok(Self(each.collect::<std::result::Result<_, _>>()?))
@@ -149,7 +153,7 @@ impl RowsArgs {
         Chosen {
             fit: Box::new(DensityOptions {
                 log: self.log_density,
-                multiples: multiples.unwrap_or_default(),
+                multiples,
             }),
             takes: Takes::Rows("densities"),
             iterates: false,

@@ -25,7 +25,8 @@ pub(crate) struct KernelArgs {
     #[arg(long, value_name = "KERNEL", value_parser = kernel_option)]
     kernel: Option<KernelOption>,
     /// Gamma of the kernel's formula, exp(-gamma |x-y|^2) for the Gaussian: a number, `median`,
-    /// `scale`, or for densities `scott` or `silverman` [default: scale; scott of density]
+    /// `scale`, for graphs `neighbours`, or for densities `scott` or `silverman` [default: scale;
+    /// scott of density; neighbours of spectral and spectral-clustering]
     #[arg(
         long,
         value_name = "G",

@@ -334,7 +334,10 @@ fn options() {
         (fit!("--gamma 0"), &["--gamma", "positive"]),
         (fit!("--gamma -1"), &["--gamma", "positive"]),
         (fit!("--gamma nan"), &["--gamma", "positive"]),
-        (fit!("--gamma wide"), &["--gamma", "median, scale"]),
+        (
+            fit!("--gamma wide"),
+            &["--gamma", "median, neighbours, scale"],
+        ),
         (fit!("--sigma 0"), &["--sigma", "positive"]),
         (fit!("--sigma 1,-2"), &["--sigma", "-2"]),
         (fit!("--gamma 1 --sigma 2"), &["--gamma", "--sigma"]),

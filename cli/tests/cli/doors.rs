@@ -152,14 +152,18 @@ fn the_command_line_and_the_library_write_the_same_files() {
     same(
         folder,
         &with(alone, "--model ica"),
-        fitted!(KernelIca, map(), rows()),
+        fitted!(KernelIca, bochner::features::Identity, rows()),
     );
     same(
         folder,
         &with(alone, "--model kmeans"),
         fitted!(KMeans, map(), rows()),
     );
-    let spectral = fitted!(SpectralEmbedding, map(), rows());
+    let spectral = fitted!(
+        SpectralEmbedding,
+        Nystrom::new(Gaussian).features(64),
+        rows()
+    );
     same(folder, &with(alone, "--model spectral"), spectral);
     let novelty = fitted!(OneClass, map(), rows());
     same(folder, &with(alone, "--model one-class"), novelty);

@@ -140,7 +140,10 @@ fn every_learner_comes_again() {
             "--model pca --features 64 --pca-solver randomized --components 3 --passes 2",
             ALONE,
         ),
-        ("--model ica --features 64 --components 3", ALONE),
+        (
+            "--model ica --map fourier --features 64 --components 3",
+            ALONE,
+        ),
         (
             "--model kmeans --features 64 --clusters 3 --starts 2",
             ALONE,

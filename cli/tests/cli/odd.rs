@@ -222,28 +222,32 @@ fn every_learner_on_data_that_say_little() {
     let of_rows: [(&str, &str, Says); 5] = [
         ("same.csv", "", |model| match name(model) {
             "density" => Some("column 'a' is constant"),
+            "ica" => Some("the features do not vary"),
+            "spectral" | "spectral-clustering" => Some("the median distance is 0"),
             _ => Some("the data has no spread"),
         }),
         ("collinear.csv", "", |model| {
-            (model == "spectral-clustering").then_some("these rows have 5 coordinates")
+            (model == "ica").then_some("vary in 1 direction only")
         }),
         ("repeated.csv", "", |model| match name(model) {
             "kmeans" => Some("4 different points"),
-            "spectral-clustering" => Some("these rows have 3 coordinates"),
+            "spectral-clustering" => Some("4 features give 1 to 3 coordinates"),
             _ => None,
         }),
         ("same.csv", "--gamma 1", |model| match name(model) {
             "one-class" | "density" => None,
             "kmeans" => Some("1 different point"),
-            "pca" | "ica" => Some("the features do not vary"),
-            _ => Some("these rows have 0 coordinates"),
+            "pca" => Some("the features do not vary"),
+            "ica" => Some("the linear kernel is written with a lengthscale"),
+            _ => Some("one feature gives no coordinates"),
         }),
         ("single.csv", "--gamma 1", |model| match name(model) {
             "density" if model != "density" => Some("cross-validation leaves rows out"),
             "one-class" | "density" => None,
             "kmeans" => Some("ask for at most as many as there are rows"),
-            "pca" | "ica" => Some("at least 2 rows"),
-            _ => Some("these rows have 0 coordinates"),
+            "pca" => Some("at least 2 rows"),
+            "ica" => Some("the linear kernel is written with a lengthscale"),
+            _ => Some("20 landmarks cannot be chosen among 1 row"),
         }),
     ];
     let all = [

@@ -74,8 +74,14 @@ fn what_does_not_fit_is_refused_before_the_rows_are_read() {
         ("fit --model gaussian-process --features 20000", "17.6 GB"),
         ("fit --model pca --features 20000", "17.6 GB"),
         ("fit --model pca --components 5 --features 40000", "70.4 GB"),
-        ("fit --model ica --components 5 --features 40000", "70.4 GB"),
-        ("fit --model spectral --features 40000", "70.4 GB"),
+        (
+            "fit --model ica --map fourier --components 5 --features 40000",
+            "70.4 GB",
+        ),
+        (
+            "fit --model spectral --map fourier --features 40000",
+            "70.4 GB",
+        ),
         ("fit --model lasso --features 30000", "10.8 GB"),
         ("fit --model greedy --features 30000", "18.0 GB"),
         ("fit --model boosting --features 20000", "14.4 GB"),

@@ -132,10 +132,7 @@ pub fn median_distance(sample: ArrayView2<'_, f64>, norm: Norm) -> Result<f64> {
             "the median distance needs at least 2 rows and there are {rows}; give more rows or a number"
         )));
     }
-    let taken = rows.min(MOST_ROWS);
-    let indices: Vec<_> = (0..taken).map(|i| i * rows / taken).collect();
-    let rows = sample.select(Axis(0), &indices);
-    let rows = rows.as_standard_layout();
+    let rows = taken(sample);
     let views: Vec<_> = rows.rows().into_iter().collect();
     let slices: Vec<&[f64]> = views.iter().filter_map(|row| row.as_slice()).collect();
     // L2 distances are compared by their squares.
@@ -146,10 +143,7 @@ pub fn median_distance(sample: ArrayView2<'_, f64>, norm: Norm) -> Result<f64> {
         for i in 0..end {
             // Each pair once: its larger index lies in the tile.
             for j in start.max(i + 1)..end {
-                distances.push(match norm {
-                    Norm::L1 => sum(slices[i], slices[j], f64::abs),
-                    Norm::L2 => sum(slices[i], slices[j], |difference| difference * difference),
-                });
+                distances.push(between(slices[i], slices[j], norm));
             }
         }
         distances
@@ -182,6 +176,51 @@ pub fn median_distance(sample: ArrayView2<'_, f64>, norm: Norm) -> Result<f64> {
         ));
     }
     Ok(median)
+}
+
+/// The mean over rows of `sample` `[m, d]` of the distance to the nearest other row, in `norm`. If
+/// m exceeds 2,000, then 2,000 rows spread evenly over the sample are taken; of fewer than two rows
+/// it is 0.
+///
+/// ```
+/// use bochner::{data::nearest_distance, kernels::Norm};
+/// let rows = ndarray::array![[0.0], [1.0], [4.0]];
+/// assert_eq!(nearest_distance(rows.view(), Norm::L2), (1.0 + 1.0 + 3.0) / 3.0);
+/// ```
+pub fn nearest_distance(sample: ArrayView2<'_, f64>, norm: Norm) -> f64 {
+    let rows = taken(sample);
+    let views: Vec<_> = rows.rows().into_iter().collect();
+    let slices: Vec<&[f64]> = views.iter().filter_map(|row| row.as_slice()).collect();
+    if slices.len() < 2 {
+        return 0.0;
+    }
+    let nearest = parallel::usual().map(slices.len(), &|i| {
+        let others = (0..slices.len()).filter(|&j| j != i);
+        let all = others.map(|j| between(slices[i], slices[j], norm));
+        let least = all.fold(f64::INFINITY, f64::min);
+        match norm {
+            Norm::L1 => least,
+            Norm::L2 => least.sqrt(),
+        }
+    });
+    nearest.iter().sum::<f64>() / slices.len() as f64
+}
+
+/// The rows that distances are taken between, in order in memory.
+fn taken(sample: ArrayView2<'_, f64>) -> Array2<f64> {
+    let rows = sample.nrows();
+    let taken = rows.min(MOST_ROWS);
+    let indices: Vec<_> = (0..taken).map(|i| i * rows / taken).collect();
+    let rows = sample.select(Axis(0), &indices);
+    rows.as_standard_layout().into_owned()
+}
+
+/// The distance, or its square in L2.
+fn between(a: &[f64], b: &[f64], norm: Norm) -> f64 {
+    match norm {
+        Norm::L1 => sum(a, b, f64::abs),
+        Norm::L2 => sum(a, b, |difference| difference * difference),
+    }
 }
 
 /// The sum of `term(a - b)`, in eight partial sums that the compiler keeps in vector registers.

@@ -1,6 +1,9 @@
 //! Least-squares cross-validation of the bandwidth of a density, in closed form.
 
-use super::Embedding;
+use super::{
+    Embedding,
+    noise::{Noise, Place},
+};
 use crate::{
     Error, Result,
     data::ChunkSource,
@@ -15,6 +18,7 @@ use ndarray::Array1;
 pub(super) struct Best {
     pub(super) multiple: f64,
     pub(super) score: f64,
+    with_noise: f64,
     pub(super) map: Box<dyn FeatureMap>,
     pub(super) kernel: ScaledKernel,
     pub(super) embedding: Embedding,
@@ -25,8 +29,7 @@ pub(super) fn best(
     map: &dyn FeatureMap,
     kernel: ScaledKernel,
     multiples: &[f64],
-    source: &mut dyn ChunkSource,
-    run: &Run,
+    (source, place, run): (&mut dyn ChunkSource, &Place, &Run),
 ) -> Result<Best> {
     if let Some(bad) = multiples.iter().find(|c| !(**c > 0.0 && c.is_finite())) {
         return Err(Error::parameter(format!(
@@ -64,12 +67,22 @@ pub(super) fn best(
             kernel: kernel.kernel.clone(),
             input: kernel.input.clone().lengthscale(multiple)?,
         };
-        let score = embedding.score(&share_d) * (-kernel.ln_integral()?).exp();
-        log::info!("{multiple} times the bandwidth: {score:e}");
-        if best.as_ref().is_none_or(|best| score < best.score) {
+        let mean_d = embedding.mean()?;
+        let (length, place) = (mean_d.dot(&mean_d).sqrt(), place.stretched(multiple));
+        let noise = Noise::of((fourier, &kernel), &place, length);
+        let noise = noise.map_or(0.0, |noise| noise.square());
+        let over = (-kernel.ln_integral()?).exp();
+        let score = embedding.score(&share_d) * over;
+        let with_noise = score + noise * over;
+        log::info!("{multiple} times the bandwidth: {score:e}, and {with_noise:e} with its noise");
+        if best
+            .as_ref()
+            .is_none_or(|best| with_noise < best.with_noise)
+        {
             best = Some(Best {
                 multiple,
                 score,
+                with_noise,
                 map: Box::new(map),
                 kernel,
                 embedding,

@@ -274,6 +274,7 @@ impl Task<'_> {
             survey,
             targets: self.targets_of(survey),
             kernel: None,
+            bandwidth: None,
             start: None,
             seed,
             run: &self.run,

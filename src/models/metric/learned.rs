@@ -6,6 +6,7 @@ use crate::{
     features::{FeatureMap, MapBuilder, MapData, Mixed, Scaling},
     flow::Run,
     linalg::eigen::eigen,
+    sampling::Sampling,
     seed::Seed,
     store::Store,
 };
@@ -280,6 +281,7 @@ pub fn draw(
             source,
             run,
             seed,
+            sampling: Sampling::Auto,
         })
     };
     match metric {

@@ -274,6 +274,7 @@ fn nothing_to_choose_by_is_an_error() {
             targets: Targets::none(),
             survey: &survey,
             kernel: None,
+            bandwidth: None,
             start: None,
             seed: Seed(0),
             run: &run,

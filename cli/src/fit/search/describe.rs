@@ -78,7 +78,7 @@ fn sampling(found: &Found) -> Option<String> {
     found
         .builder
         .sampling()
-        .map(|sampling| sampling.to_string())
+        .map(|sampling| sampling.settled().to_string())
 }
 
 /// Shares of the columns in the squared gradient, the largest first, and of what they are: the

@@ -1,0 +1,140 @@
+//! The noise that features make in a density, from the frequencies alone.
+
+use crate::{
+    data::Survey,
+    features::{DenseFeatures, ScaledKernel},
+    linalg::entries,
+    ops::Nonlinearity,
+    parallel,
+    seed::{Seed, Stream},
+};
+
+/// Differences of rows at which the estimate of the kernel is held against the kernel.
+const DIFFERENCES: usize = 256;
+/// How many deviations around the mean of a column count for the place of the rows.
+const REACH: f64 = 4.0;
+/// The mean of the positive half of a variable, over its deviation: `1 / sqrt(2 pi)`.
+const HALF: f64 = 0.4;
+/// The share of the whole from which on noise is said.
+const MUCH: f64 = 0.1;
+
+/// Where rows lie, as far as noise is concerned: their columns' deviations, at unit lengthscale.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    deviation_d: Vec<f64>,
+}
+
+impl Place {
+    /// Of the rows of a survey, as `kernel` sees their columns; those that it drops are 0.
+    pub(super) fn of(survey: &Survey, kernel: &ScaledKernel) -> Self {
+        let scaled = kernel.input.scale().iter().zip(&survey.variance);
+        Self {
+            deviation_d: scaled.map(|(scale, v)| scale.abs() * v.sqrt()).collect(),
+        }
+    }
+
+    /// The same where lengthscales are longer by `factor`.
+    pub(super) fn stretched(&self, factor: f64) -> Self {
+        Self {
+            deviation_d: self.deviation_d.iter().map(|s| s / factor).collect(),
+        }
+    }
+
+    /// ln of the volume that holds the rows, in units of lengthscales.
+    fn ln_volume(&self) -> f64 {
+        let varying = self.deviation_d.iter().filter(|s| **s > 0.0);
+        varying.map(|s| (2.0 * REACH * s).ln()).sum()
+    }
+
+    /// A difference between a point of that volume and a row.
+    fn difference(&self, number: u64) -> Vec<f64> {
+        let mut draws = Seed(0).stream(Stream::Sample, number);
+        let each = self.deviation_d.iter();
+        each.map(|s| s * (REACH * (2.0 * draws.uniform() - 1.0) - draws.normal()))
+            .collect()
+    }
+}
+
+/// Noise of the mean of D features whose length is `length`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Noise {
+    /// Its deviation over the place of the rows, in units of the kernel.
+    pub(super) deviation: f64,
+    /// ln of the integral of the kernel and of the volume of that place, both in units of
+    /// lengthscales.
+    ln_volume: f64,
+    ln_integral: f64,
+}
+
+impl Noise {
+    /// A mean of independent cosines is off by `length / sqrt(D)`, and one of even frequencies by
+    /// as much less as their estimate of the kernel is: the root of
+    /// `D mean (k^(delta) - k(delta))^2` over differences delta of points where rows lie.
+    ///
+    /// `None` where the kernel has no integral.
+    pub(super) fn of(
+        (map, kernel): (&DenseFeatures, &ScaledKernel),
+        place: &Place,
+        length: f64,
+    ) -> Option<Self> {
+        let parameters = map.parameters();
+        let (w_ds, features) = (&parameters.w_ds, parameters.outputs() as f64);
+        let paired = matches!(parameters.nonlinearity, Nonlinearity::CosSin);
+        let zero = vec![0.0; w_ds.nrows()];
+        let error = |i: usize| {
+            let delta_d = place.difference(i as u64);
+            let cosines = w_ds.columns().into_iter().zip(&parameters.amplitude_s);
+            let estimate: f64 = cosines
+                .map(|(w_d, &amplitude)| {
+                    let along = w_d.iter().zip(&delta_d);
+                    let phase: f64 = along.map(|(&w, delta)| f64::from(w) * delta).sum();
+                    entries::square(f64::from(amplitude)) * phase.cos()
+                })
+                .sum();
+            entries::square(estimate - kernel.kernel.evaluate(&delta_d, &zero))
+        };
+        // Offsets are drawn, too, and have noise of their own.
+        let ratio = match paired {
+            true => {
+                let errors = parallel::usual().map(DIFFERENCES, &error);
+                (features * errors.iter().sum::<f64>() / DIFFERENCES as f64).sqrt()
+            }
+            false => 1.0,
+        };
+        let varying = place.deviation_d.iter().filter(|s| **s > 0.0).count();
+        Some(Self {
+            deviation: length * ratio / features.sqrt(),
+            ln_volume: place.ln_volume(),
+            ln_integral: kernel.kernel.ln_integral(varying.max(1))?,
+        })
+    }
+
+    /// About how much of the whole is noise that stands where the density is positive alone: by how
+    /// much it integrates to more than 1.
+    pub(super) fn share(&self) -> f64 {
+        HALF * self.deviation * (self.ln_volume - self.ln_integral).exp()
+    }
+
+    /// The integral of its square over the place of the rows, times the integral of the kernel.
+    pub(super) fn square(&self) -> f64 {
+        entries::square(self.deviation) * (self.ln_volume - self.ln_integral).exp()
+    }
+}
+
+/// Warns of noise that is much of the whole.
+pub(super) fn warn(share: f64) {
+    if let Some(warning) = said(share) {
+        log::warn!("{warning}");
+    }
+}
+
+/// What is said.
+fn said(share: f64) -> Option<String> {
+    (share > MUCH).then(|| {
+        format!(
+            "the noise of the features is about {:.0} % of the density, which integrates to that \
+             much more than 1; take more features, a larger bandwidth or fewer columns",
+            100.0 * share
+        )
+    })
+}
