@@ -26,11 +26,12 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 Usage: cargo xtask COMMAND
 
-  test [NAME ...] [--whole]
+  test [NAME ...] [--whole] [--as MACHINE]
                set up software Vulkan adapters where they are missing (Debian, Ubuntu), then run
                every test, on the CPU and on every adapter, side by side; or those that have NAME in
                their paths, such as `parity::` or `models::`, and build no other. --whole adds what
-               takes long for its count of variants (tests/whole.md)
+               takes long for its count of variants (tests/whole.md); --as runs them as on another
+               machine (`--as ?` lists them), `--as all` as on each in turn
   python       these alone, in a virtual environment under target/
   engines      fits of the Python package on local clusters of Dask, Ray and Spark; their packages
                take 600 MB

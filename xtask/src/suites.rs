@@ -8,13 +8,17 @@
 mod build;
 mod exceptions;
 mod jobs;
+mod machine;
 mod names;
 mod report;
 mod work;
 
-use crate::{adapters, python};
+use crate::adapters::{self, Driver, Environment};
+use crate::python;
 use anyhow::{Result, bail};
-use std::time::Instant;
+use jobs::Job;
+use machine::Machine;
+use std::time::{Duration, Instant};
 
 /// What was asked for.
 #[derive(Debug, Default)]
@@ -23,16 +27,24 @@ pub(crate) struct Request {
     names: Vec<String>,
     /// Also what takes long for its count of variants or draws.
     whole: bool,
+    /// The machines to play; none is this one as it is.
+    machines: Vec<&'static Machine>,
 }
 
 impl Request {
     pub(crate) fn parse(arguments: &[String]) -> Result<Self> {
         let mut request = Self::default();
-        for argument in arguments {
+        let mut arguments = arguments.iter();
+        while let Some(argument) = arguments.next() {
             match argument.as_str() {
                 "--whole" => request.whole = true,
+                "--as" => {
+                    let name = arguments.next().map_or("", String::as_str);
+                    request.machines.extend(Machine::named(name)?);
+                }
                 flag if flag.starts_with('-') => bail!(
-                    "`test` does not take {flag}; it takes parts of the names of tests, and --whole"
+                    "`test` does not take {flag}; it takes parts of the names of tests, --whole and \
+                     --as MACHINE"
                 ),
                 name => request.names.push(name.to_owned()),
             }
@@ -62,10 +74,21 @@ pub(crate) fn run(request: &Request) -> Result<()> {
     let building = start.elapsed();
 
     let (environment, drivers) = adapters::prepare()?;
+    let python = python.map(|python| python.join().expect("does not panic"));
+    let python = python.transpose()?;
+    if !request.machines.is_empty() {
+        return run_elsewhere(request, (&environment, &drivers), &mut || {
+            let mut jobs = jobs::of(&built, &drivers, request)?;
+            if let Some(Ok(interpreter)) = &python {
+                jobs.push(jobs::python(interpreter)?);
+            }
+            Ok(jobs)
+        });
+    }
     let mut jobs = jobs::of(&built, &drivers, request)?;
     if let Some(python) = python {
         jobs.push(jobs::documentation());
-        match python.join().expect("does not panic")? {
+        match python {
             Ok(interpreter) => jobs.push(jobs::python(&interpreter)?),
             Err(why) => println!("the Python package is not tested: {why}"),
         }
@@ -73,4 +96,43 @@ pub(crate) fn run(request: &Request) -> Result<()> {
     let start = Instant::now();
     let outcomes = work::run(&environment, jobs)?;
     report::tell(&outcomes, [building, start.elapsed()], request, &drivers)
+}
+
+/// Runs the jobs as on each of the machines that were asked for, and tells of each in a line at the
+/// end. Errs if a test failed on one.
+fn run_elsewhere(
+    request: &Request,
+    (environment, drivers): (&Environment, &[Driver]),
+    jobs: &mut dyn FnMut() -> Result<Vec<Job>>,
+) -> Result<()> {
+    let mut lines = Vec::new();
+    for machine in &request.machines {
+        println!("==> as on the machine `{}`", machine.name);
+        let start = Instant::now();
+        let told = if machine.is_elsewhere() {
+            machine::elsewhere(&request.names)
+        } else {
+            let mut jobs = jobs()?;
+            jobs.iter_mut().try_for_each(|job| machine.play(job))?;
+            let others = machine.others()?;
+            let outcomes = work::run(environment, jobs)?;
+            drop(others);
+            report::tell(
+                &outcomes,
+                [Duration::ZERO, start.elapsed()],
+                request,
+                drivers,
+            )
+        };
+        let seconds = start.elapsed().as_secs_f64();
+        lines.push(match &told {
+            Ok(()) => format!("{:12} passed, {seconds:.0} s", machine.name),
+            Err(error) => format!("{:12} FAILED, {seconds:.0} s: {error:#}", machine.name),
+        });
+    }
+    println!("\n{}", lines.join("\n"));
+    if lines.iter().any(|line| line.contains("FAILED")) {
+        bail!("tests failed as on another machine");
+    }
+    Ok(())
 }

@@ -7,6 +7,8 @@
 //   FAULT_HOW   an errno that it fails with, as all later ones do; "kill" ends the process after it,
 //               "stop" has it wait there for SIGCONT
 //   FAULT_COUNT a file that gets the number of calls at the end
+//   FAULT_HEARS if set, signals that whoever started the tests ignores end the process again, or are
+//               heard by it, as at a terminal
 //   FAULT_PEAK  a file that gets the most bytes that the process had in memory, at its end
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -54,6 +56,12 @@ static int fails(const char *kind, int *last) {
 
 static void after(int last) {
     if (last) kill(getpid(), SIGKILL);
+}
+
+__attribute__((constructor)) static void hear(void) {
+    if (!*setting("FAULT_HEARS")) return;
+    int heard[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    for (size_t i = 0; i < sizeof heard / sizeof *heard; i++) signal(heard[i], SIG_DFL);
 }
 
 // What the system says in /proc, which is of this program alone: what it says to who waits for the

@@ -24,13 +24,29 @@ pub(crate) fn peak(folder: &Path, arguments: &str) -> u64 {
     let mut command = command(folder);
     command.args(arguments.split_whitespace());
     command.args(["--device", "cpu", "--threads", "2", "-q"]);
-    command.env("LD_PRELOAD", library());
+    preload(&mut command);
     command.env("FAULT_PEAK", &told);
     finish(&mut command).ok();
     let text = fs::read_to_string(told).expect("is told");
     let most = text.parse().expect("a number");
     assert!(most > 0, "{arguments}: nothing is known");
     most
+}
+
+/// Loads the library of faults into a command, before what is loaded into all programs.
+fn preload(command: &mut Command) -> &mut Command {
+    let mut all = library().as_os_str().to_owned();
+    if let Some(others) = std::env::var_os("LD_PRELOAD") {
+        all.push(":");
+        all.push(others);
+    }
+    command.env("LD_PRELOAD", all)
+}
+
+/// Has a command hear the signals that whoever started the tests ignores, as `nohup` and a shell's
+/// `&` do, and hand on.
+pub(crate) fn hearing(command: &mut Command) -> &mut Command {
+    preload(command).env("FAULT_HEARS", "1")
 }
 
 /// The library of faults, which the C compiler that links Rust builds.
@@ -64,7 +80,7 @@ const BROKEN: &str = "5";
 fn faulty(folder: &Path, arguments: &str, fault: Fault) -> Run {
     let mut command = command(folder);
     command.args(arguments.split_whitespace());
-    command.env("LD_PRELOAD", library());
+    preload(&mut command);
     command.env("FAULT_DIR", folder.canonicalize().expect("is there"));
     command
         .env("FAULT_CALL", fault.call)
@@ -78,12 +94,13 @@ fn faulty(folder: &Path, arguments: &str, fault: Fault) -> Run {
 pub(crate) fn stopped(folder: &Path, arguments: &str, at: usize) -> Child {
     let mut command = command(folder);
     command.args(arguments.split_whitespace());
+    hearing(&mut command);
     stopped_there(folder, command, at)
 }
 
 /// As [`stopped`], of a command that is or becomes the binary.
 pub(crate) fn stopped_there(folder: &Path, mut command: Command, at: usize) -> Child {
-    command.env("LD_PRELOAD", library());
+    preload(&mut command);
     command.env("FAULT_DIR", folder.canonicalize().expect("is there"));
     command.env("FAULT_CALL", "write").env("FAULT_HOW", "stop");
     command.env("FAULT_AT", at.to_string());
@@ -122,9 +139,7 @@ fn count(folder: &Path, arguments: &str, call: &'static str) -> usize {
     let counted = counts.path().join("calls");
     let mut command = command(folder);
     command.args(arguments.split_whitespace());
-    command
-        .env("LD_PRELOAD", library())
-        .env("FAULT_COUNT", &counted);
+    preload(&mut command).env("FAULT_COUNT", &counted);
     command.env("FAULT_DIR", folder.canonicalize().expect("is there"));
     command
         .env("FAULT_CALL", call)

@@ -40,6 +40,8 @@ fn start(folder: &Path, arguments: &str) -> Child {
     let command = command
         .args(arguments.split(' '))
         .args(["--device", "cpu", "-q"]);
+    #[cfg(target_os = "linux")]
+    let command = faults::hearing(command);
     let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().expect("starts")
 }

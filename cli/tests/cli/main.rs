@@ -119,6 +119,10 @@ pub(crate) fn command(directory: &Path) -> Command {
     ] {
         command.env_remove(name);
     }
+    // `cargo xtask test --as` plays another machine.
+    if let Ok(set) = std::env::var("BOCHNER_TEST_CPU") {
+        command.env("BOCHNER_CPU", set);
+    }
     // Nothing is read from or left in the user's cache.
     command.env("BOCHNER_CACHE", "off");
     if std::env::var_os("XDG_RUNTIME_DIR").is_none() {

@@ -19,11 +19,10 @@ fn write(path: &Path, rows: usize, columns: usize, of: impl Fn(usize, usize) -> 
     file.finish().expect("finishes");
 }
 
-/// What a command may have beside the program, for each byte that it was given: 1.07 was the most
-/// that was seen, beside other work. Most are given little more than they fill, so that whoever has
-/// all of that twice has nearly 2, and is seen; whoever has half as much again is not. Where nobody
-/// heeds `--memory` it is 2.3 of features, 4.4 of many classes and 4 to 5 of searches.
-const ROOM: f64 = 1.65;
+/// What a command may have at most, for what it had when it was last looked at: half again as much.
+/// Whoever has all of it twice is seen. Where nobody heeds `--memory` it is 2.3 of what is given
+/// for features, 4.4 for many classes and 4 to 5 for searches.
+const ROOM: f64 = 1.5;
 
 /// What the program has with next to nothing to do, measured here and now: its code, its threads.
 fn program() -> u64 {
@@ -33,18 +32,25 @@ fn program() -> u64 {
     peak(here.path(), featurize)
 }
 
-/// Of each command and the MiB that it is given beside what the program has.
-fn keeps_to(folder: &Path, commands: &[(&str, u64)]) {
+/// So many MiB beside the program, and half of the program again: it counts itself at another
+/// moment, and what it has then differs by machine, driver and allocator.
+fn given(program: u64, beside: u64) -> u64 {
+    program + program / 2 + (beside << 20)
+}
+
+/// Of each command, the MiB that it is given beside what the program has, and the share of what was
+/// given that it had on two cores with AVX-512.
+fn keeps_to(folder: &Path, commands: &[(&str, u64, f64)]) {
     let program = program();
-    for (arguments, beside) in commands {
-        let given = program + (beside << 20);
+    for (arguments, beside, seen) in commands {
+        let given = given(program, *beside);
         // The program counts for no more than a third.
         let beside = given - program.min(given / 3);
         let most = peak(folder, &format!("{arguments} --memory {given}"));
         let held = most.saturating_sub(program) as f64 / beside as f64;
-        println!("{held:.2} of {beside}: {arguments}, {program} of the program");
+        println!("{held:.2} of {beside}, {seen} seen: {arguments}, {program} of the program");
         assert!(
-            held < ROOM,
+            held < ROOM * seen,
             "{arguments}: {most} of {given} bytes, {program} of the program"
         );
     }
@@ -65,20 +71,27 @@ fn sums_and_factors_keep_to_it() {
             (
                 "fit x.npy --targets y.npy --task regression --gamma 0.1 --solver cholesky \
                  --features 1800 -o m",
-                48,
+                52,
+                0.95,
             ),
             (
                 "fit x.npy --targets c.npy --model logistic --gamma 0.1 --features 1000 \
                  --iterations 12",
                 48,
+                0.9,
             ),
             (
                 "fit x.npy --targets y.npy --model falkon --gamma 0.1 --landmarks 1200",
                 32,
+                0.9,
             ),
             // Next to nothing; all features of the rows would be 144 MB.
-            ("predict m long.npy -o p.npy", 4),
-            ("featurize x.npy -o z.npy --gamma 0.1 --features 20000", 48),
+            ("predict m long.npy -o p.npy", 4, 0.3),
+            (
+                "featurize x.npy -o z.npy --gamma 0.1 --features 20000",
+                48,
+                1.05,
+            ),
         ],
     );
 }
@@ -96,7 +109,7 @@ fn falkon_holds_two_matrices_of_its_landmarks() {
     let program = program();
     let of = |m: u64| {
         // Beside them the landmarks, in f64 and f32.
-        let memory = program + (2 << 20) + 16 * m * m + 12 * 6 * m;
+        let memory = given(program, 2) + 16 * m * m + 12 * 6 * m;
         let fit = "fit x.npy --targets y.npy --model falkon --gamma 0.1 --lambda 1e-3";
         let fit = format!("{fit} --tolerance 1e-2 --landmarks {m} --memory {memory}");
         peak(here.path(), &fit)
@@ -125,16 +138,26 @@ fn searches_keep_to_it() {
     keeps_to(
         here.path(),
         &[
-            (&format!("{search} --metric diagonal --features 1000"), 72),
-            (&format!("{search} --auto"), 28),
-            (&format!("{search} --features auto --kernel-error 0.02"), 32),
+            (
+                &format!("{search} --metric diagonal --features 1000"),
+                72,
+                0.8,
+            ),
+            (&format!("{search} --auto"), 28, 1.0),
+            (
+                &format!("{search} --features auto --kernel-error 0.02"),
+                32,
+                0.8,
+            ),
             (
                 "fit wide.npy --targets t.npy --task regression --budget 2 --auto --features 200",
                 44,
+                0.95,
             ),
             (
                 "fit long.npy --targets l.npy --task regression --budget 4 --auto",
                 32,
+                0.95,
             ),
         ],
     );
@@ -162,9 +185,10 @@ fn many_classes_and_flat_spectra_keep_to_it() {
     write(&at("c.npy"), 1400, 1, |i, _| value(i, 0).min(9.0).floor());
     let classes = "fit x.npy --targets c.npy --model logistic --gamma 0.1 --features 600 \
                    --iterations 14";
-    keeps_to(here.path(), &[(classes, 32)]);
-    let flat = "fit x.npy --model spectral --components 2 --gamma 900 --features 1000";
-    keeps_to(here.path(), &[(flat, 48)]);
+    keeps_to(here.path(), &[(classes, 32, 0.75)]);
+    let flat = "fit x.npy --model spectral --map fourier --components 2 --gamma 900 \
+                --features 1000";
+    keeps_to(here.path(), &[(flat, 48, 0.6)]);
     bochner(here.path(), &format!("{flat} -q --memory 40M"), &[]).fails(&[
         "44.0 MB",
         "enough for",
@@ -194,12 +218,12 @@ fn tables_keep_to_it() {
     }
     std::fs::write(here.path().join("text.csv"), text).expect("written");
     let fit = "fit text.csv --target y --task regression --gamma 0.1 --features 16";
-    keeps_to(here.path(), &[(fit, 40)]);
+    keeps_to(here.path(), &[(fit, 40, 0.5)]);
     if cfg!(feature = "parquet") {
         write(&here.path().join("x.npy"), 7000, 4, value);
         let lists = "featurize x.npy -o lists.parquet --gamma 0.1 --features 4096";
         let again = "featurize lists.parquet -o z.npy --gamma 0.1 --features 16";
-        keeps_to(here.path(), &[(lists, 40), (again, 44)]);
+        keeps_to(here.path(), &[(lists, 40, 0.65), (again, 44, 0.65)]);
     }
 }
 
@@ -215,19 +239,19 @@ fn rows_that_are_kept_count() {
     write(&at("wide.npy"), 2500, 600, value);
     write(&at("t.npy"), 2500, 1, |i, _| value(i, 0).sin());
     let fit = "fit x.npy --targets c.npy --model logistic --gamma 0.1 --features 8 --iterations 3";
-    keeps_to(here.path(), &[(fit, 28)]);
+    keeps_to(here.path(), &[(fit, 28, 0.65)]);
     // 40 bytes of each of 600,000 rows.
     bochner(here.path(), &format!("{fit} -q --memory 30M"), &[])
         .fails(&["what is kept of the rows 24.0 MB", "more --memory"]);
     // 2,000 rows of 600 numbers, twice.
     let median = "fit wide.npy --targets t.npy --task regression --features 8 --gamma median";
     let median = &format!("{median} --lambda 1e-6");
-    keeps_to(here.path(), &[(median, 56)]);
+    keeps_to(here.path(), &[(median, 56, 0.9)]);
     bochner(here.path(), &format!("{median} -q --memory 24M"), &[])
         .fails(&["what is kept of the rows 19.2 MB", "more --memory"]);
     // And 2,500 rows of 600 numbers, their columns and a target, to choose a penalty by.
     let choosing = median.replace(" --lambda 1e-6", "");
-    keeps_to(here.path(), &[(&choosing, 84)]);
+    keeps_to(here.path(), &[(&choosing, 84, 0.65)]);
     bochner(here.path(), &format!("{choosing} -q --memory 24M"), &[])
         .fails(&["what is kept of the rows 37.9 MB", "more --memory"]);
 }
@@ -245,9 +269,9 @@ fn bins_and_their_solver_keep_to_it() {
         here.path(),
         &[
             // 72 MB of products of rows, which is the fastest way.
-            (fit, 104),
+            (fit, 104, 0.8),
             // Conjugate gradients, with a small sketch.
-            (fit, 40),
+            (fit, 40, 0.9),
         ],
     );
     let solver = |memory: &str| {
@@ -277,15 +301,18 @@ fn kernels_and_sketches_keep_to_it() {
             (
                 "fit x.npy --targets y.npy --model kernel-ridge --gamma 0.1 -o m",
                 60,
+                1.2,
             ),
             (
                 "fit wide.npy --targets t.npy --model kernel-ridge --gamma 1e-4 -o m",
                 96,
+                0.85,
             ),
             (
                 "fit x.npy --targets y.npy --task regression --solver cg --gamma 3 --features \
                  12000 --lambda 1e-7 --tolerance 1e-8 -o m",
                 48,
+                0.8,
             ),
         ],
     );
