@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 /// What was asked for.
 #[derive(Debug, Default)]
 pub(crate) struct Request {
-    /// Parts of the names of tests; none are all.
+    /// Parts of the names of tests, or names of programs of tests; none are all.
     names: Vec<String>,
     /// Also what takes long for its count of variants or draws.
     whole: bool,
@@ -52,8 +52,9 @@ impl Request {
         Ok(request)
     }
 
-    fn asks_for(&self, test: &str) -> bool {
-        self.is_all() || self.names.iter().any(|name| test.contains(name.as_str()))
+    fn asks_for(&self, program: &str, test: &str) -> bool {
+        let asks = |name: &String| name == program || test.contains(name.as_str());
+        self.is_all() || self.names.iter().any(asks)
     }
 
     fn is_all(&self) -> bool {

@@ -92,7 +92,7 @@ pub(super) fn of(built: &[Executable], drivers: &[Driver], request: &Request) ->
                 .args(["--list", "--format", "terse"])
                 .current_dir(&executable.folder),
         )?;
-        let all = tests(&listed).filter(|name| request.asks_for(name));
+        let all = tests(&listed).filter(|name| request.asks_for(&executable.name, name));
         // The programs that the command line's tests start open devices by themselves.
         let by_itself = executable.name == "cli/cli";
         let (on_devices, once): (Vec<&str>, Vec<&str>) =

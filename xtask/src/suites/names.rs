@@ -6,28 +6,28 @@ use anyhow::{Result, bail};
 use std::fs;
 use std::path::Path;
 
-/// Folders of source, and what cargo builds their tests by.
-const ROOTS: [(&str, &[&str]); 8] = [
-    ("src", &["--lib"]),
-    ("capi/src", &["--lib"]),
-    ("cli/src", &["--bins"]),
-    ("xtask/src", &["--bins"]),
-    ("tests/cpu", &["--test", "cpu"]),
-    ("tests/data", &["--test", "data"]),
-    ("tests/devices", &["--test", "devices"]),
-    ("cli/tests/cli", &["--test", "cli"]),
+/// Programs of tests, the folders of their source, and what cargo builds them by.
+const PROGRAMS: [(&str, &str, &[&str]); 8] = [
+    ("bochner/unit", "src", &["--lib"]),
+    ("capi/unit", "capi/src", &["--lib"]),
+    ("cli/unit", "cli/src", &["--bins"]),
+    ("xtask/unit", "xtask/src", &["--bins"]),
+    ("tests/cpu", "tests/cpu", &["--test", "cpu"]),
+    ("tests/data", "tests/data", &["--test", "data"]),
+    ("tests/devices", "tests/devices", &["--test", "devices"]),
+    ("cli/cli", "cli/tests/cli", &["--test", "cli"]),
 ];
 
 /// Arguments of `cargo test` that build the tests whose path, `module::function`, holds one of
-/// these names; none build all.
+/// these names, or whose program has it; none build all.
 ///
 /// Errs on a name that no test has.
 pub(super) fn targets(names: &[String]) -> Result<Vec<String>> {
     let mut targets: Vec<&[&str]> = Vec::new();
     for name in names {
         let mut found = false;
-        for (folder, arguments) in ROOTS {
-            if has(&root().join(folder), name)? {
+        for (program, folder, arguments) in PROGRAMS {
+            if name == program || has(&root().join(folder), name)? {
                 found = true;
                 if !targets.contains(&arguments) {
                     targets.push(arguments);
@@ -96,6 +96,7 @@ mod tests {
             targets(&["parity::gram".to_owned()]).unwrap(),
             ["--test", "devices"]
         );
+        assert_eq!(targets(&["cli/cli".to_owned()]).unwrap(), ["--test", "cli"]);
         assert!(targets(&["no test is called so".to_owned()]).is_err());
     }
 }
