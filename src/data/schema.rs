@@ -1,5 +1,6 @@
 //! What the columns of a table become: numbers, the same ones in the fit and at predictions.
 
+mod amount;
 mod cell;
 mod date;
 mod date_format;
@@ -201,6 +202,18 @@ impl Field {
             Some(Reading::Number(marks)) => Some(marks),
             _ => None,
         }
+    }
+
+    /// How its amounts are written.
+    fn amount(&self) -> Option<&amount::Amount> {
+        self.reading.as_ref().and_then(Reading::amount)
+    }
+
+    /// The unit of its amounts as it is written, `EUR` or `%`, where they have one: numbers are
+    /// in it.
+    pub fn unit(&self) -> Option<&str> {
+        let unit = &self.amount()?.unit;
+        Some(unit.name.as_str()).filter(|name| !name.is_empty())
     }
 
     /// How its dates are written, where that is not by ISO 8601.

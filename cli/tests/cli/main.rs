@@ -1,5 +1,6 @@
 //! The command line, end to end, through the binary.
 
+mod amounts;
 mod auto;
 mod bad_input;
 mod bench;
@@ -100,6 +101,20 @@ pub(crate) fn here() -> TempDir {
     TempDir::new().expect("a temporary directory")
 }
 
+/// A place of its own whose path can stand among words that blanks part, as in `LD_PRELOAD`,
+/// wherever temporary files and the checkout lie.
+pub(crate) fn without_blanks() -> TempDir {
+    let own = std::env::temp_dir();
+    let places = [own.as_path(), Path::new("/tmp"), Path::new("/var/tmp")];
+    let plain = places.into_iter().filter(|place| {
+        let text = place.to_str();
+        text.is_some_and(|text| !text.contains(|c: char| c.is_whitespace() || c == ':'))
+    });
+    let mut made = plain.filter_map(|place| TempDir::new_in(place).ok());
+    made.next()
+        .expect("a temporary directory without blanks in its path")
+}
+
 /// A number of a report.
 pub(crate) fn number(report: &Value, key: &str) -> f64 {
     let value = report[key].as_f64();
@@ -153,11 +168,22 @@ pub(crate) fn bochner(directory: &Path, arguments: &str, more: &[&str]) -> Run {
     )
 }
 
-/// The dataset of the repository.
+/// The dataset of the repository, by a path without blanks.
 pub(crate) fn digits() -> String {
+    static COPY: OnceLock<TempDir> = OnceLock::new();
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../data/digits.csv");
     let path = path.canonicalize().expect("data/digits.csv is there");
-    path.to_str().expect("UTF-8").to_owned()
+    let path = path.to_str().expect("UTF-8");
+    if !path.contains(char::is_whitespace) {
+        return path.to_owned();
+    }
+    let folder = COPY.get_or_init(|| {
+        let folder = without_blanks();
+        std::fs::copy(path, folder.path().join("digits.csv")).expect("copies");
+        folder
+    });
+    let copy = folder.path().join("digits.csv");
+    copy.to_str().expect("UTF-8").to_owned()
 }
 
 /// The names of all usable adapters, as the CLI lists them; at least one under

@@ -122,6 +122,12 @@ impl Reading<'_> {
         (cell, field): (Cell<'_>, &Field),
         said: &mut bool,
     ) -> Result<f64> {
+        if let (Cell::Text(text), Some(amount)) = (cell, field.amount()) {
+            return amount.value(text).ok_or_else(|| {
+                let says = format!("{} is none of {amount}, as in the fit", short(text));
+                self.fault(i, j, &says)
+            });
+        }
         let written: String;
         let cell = match (cell, field.marks()) {
             (Cell::Text(text), Some(marks)) => {

@@ -32,6 +32,9 @@ impl Marks {
         Self::of('.', Some('\'')),
     ];
 
+    /// Those of plain numbers.
+    pub(super) const PLAIN: Self = Self::of('.', None);
+
     pub(super) const fn of(decimal: char, thousands: Option<char>) -> Self {
         Self { decimal, thousands }
     }
@@ -58,11 +61,16 @@ impl Marks {
             plain.push('-');
         }
         let groups: Vec<&str> = whole.split(|c| self.parts(c)).collect();
+        // Lakhs and crores: pairs but for the last three digits.
+        let has_pairs = groups.len() > 2 && self.thousands == Some(',') && groups[1].len() == 2;
+        let most = if has_pairs { 2 } else { 3 };
         for (i, group) in groups.iter().enumerate() {
             let fits = match (groups.len(), i) {
                 (1, _) => true,
-                (_, 0) => (1..=3).contains(&group.len()),
-                _ => group.len() == 3,
+                // Nobody writes 0.013 for 13.
+                (_, 0) => (1..=most).contains(&group.len()) && !group.starts_with('0'),
+                (n, _) if i + 1 == n => group.len() == 3,
+                _ => group.len() == most,
             };
             if !fits || !all_digits(group) {
                 return None;
@@ -117,7 +125,13 @@ mod tests {
             ('.', Some(','), "101,000", Some(101_000.0)),
             ('.', Some(','), "+12,345.67", Some(12_345.67)),
             ('.', Some(','), "1,2345", None),
+            ('.', Some(','), "12,34,567", Some(1_234_567.0)),
+            ('.', Some(','), "1,23,45,678.5", Some(12_345_678.5)),
+            ('.', Some(','), "123,45,678", None),
+            ('.', Some(','), "12,34,56", None),
+            ('.', Some(','), "12,345,67", None),
             ('.', Some(','), ",234", None),
+            ('.', Some(','), "0,234", None),
             ('.', Some('\''), "1\u{2019}234.5", Some(1234.5)),
             ('.', Some(','), "", None),
             ('.', Some(','), "-", None),

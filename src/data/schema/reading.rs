@@ -1,6 +1,9 @@
 //! How the text of a column is read as numbers or dates where it is not written plainly.
 
-use super::{DateFormat, Marks, TableOptions};
+use super::{
+    DateFormat, Marks, TableOptions,
+    amount::{Amount, Unit},
+};
 use serde_json::{Value, json};
 use std::fmt;
 
@@ -12,6 +15,8 @@ const TELLING: u32 = 20;
 pub(super) enum Reading {
     /// Numbers with other marks.
     Number(Marks),
+    /// Numbers with a unit.
+    Amount(Amount),
     /// Dates in another order.
     Date(DateFormat),
 }
@@ -21,7 +26,16 @@ impl Reading {
     pub(super) fn value(&self, text: &str) -> Option<f64> {
         match self {
             Self::Number(marks) => marks.value(text),
+            Self::Amount(amount) => amount.value(text),
             Self::Date(format) => format.days(text),
+        }
+    }
+
+    /// How amounts are written, if it is of some.
+    pub(super) fn amount(&self) -> Option<&Amount> {
+        match self {
+            Self::Amount(amount) => Some(amount),
+            _ => None,
         }
     }
 
@@ -30,6 +44,12 @@ impl Reading {
             Self::Number(Marks { decimal, thousands }) => {
                 json!({"decimal": decimal, "thousands": thousands})
             }
+            Self::Amount(Amount { unit, marks }) => json!({
+                "unit": unit.name,
+                "before": unit.is_before,
+                "decimal": marks.decimal,
+                "thousands": marks.thousands,
+            }),
             Self::Date(format) => json!({"date": format.to_string()}),
         }
     }
@@ -48,7 +68,15 @@ impl Reading {
             Value::Null => None,
             _ => Some(mark("thousands")?),
         };
-        Some(Self::Number(Marks { decimal, thousands }))
+        let marks = Marks { decimal, thousands };
+        let Some(unit) = value.get("unit") else {
+            return Some(Self::Number(marks));
+        };
+        let unit = Unit {
+            name: unit.as_str()?.to_owned(),
+            is_before: value["before"].as_bool()?,
+        };
+        Some(Self::Amount(Amount { unit, marks }))
     }
 }
 
@@ -57,6 +85,7 @@ impl fmt::Display for Reading {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Number(marks) => write!(f, "numbers as in {marks}"),
+            Self::Amount(amount) => amount.fmt(f),
             Self::Date(format) => write!(f, "dates as {format}"),
         }
     }
@@ -66,6 +95,8 @@ impl fmt::Display for Reading {
 #[derive(Debug)]
 pub(super) struct Candidates {
     readings: Vec<Reading>,
+    /// Marks that numbers of amounts may have.
+    marks: Vec<Marks>,
     /// Whether somebody said how numbers, or dates, are written.
     given: [bool; 2],
     /// The first cell that is no plain number.
@@ -76,6 +107,8 @@ pub(super) struct Candidates {
     cells: u32,
     /// The cell that ended the last of them, after many that were one kind, and that kind.
     stray: Option<(u64, String, Reading)>,
+    /// The first cells in each of two units.
+    units: Option<[(u64, String); 2]>,
 }
 
 /// What cells of a column may be, where that is not clear.
@@ -108,6 +141,11 @@ impl Candidates {
             }
             (None, None) => Marks::ALL.to_vec(),
         };
+        let marks = match (decimal, thousands) {
+            (None, None) => [&[Marks::PLAIN], &Marks::ALL[..]].concat(),
+            (Some('.'), None) => vec![Marks::PLAIN],
+            _ => numbers.clone(),
+        };
         let dates = match &options.date_format {
             Some(format) => vec![format.clone()],
             None => DateFormat::ALL.map(DateFormat::known).to_vec(),
@@ -117,6 +155,7 @@ impl Candidates {
             readings: numbers
                 .chain(dates.into_iter().map(Reading::Date))
                 .collect(),
+            marks,
             given: [
                 decimal.is_some() || thousands.is_some(),
                 options.date_format.is_some(),
@@ -125,11 +164,15 @@ impl Candidates {
             differs: None,
             cells: 0,
             stray: None,
+            units: None,
         }
     }
 
     /// Takes a cell, which is a plain number or not.
     pub(super) fn see(&mut self, row: u64, text: &str, plain: Option<f64>) {
+        if self.first.is_none() && plain.is_none() {
+            self.expect_unit(text);
+        }
         if self.readings.is_empty() {
             return;
         }
@@ -139,6 +182,9 @@ impl Candidates {
             // What is plain is the same to those whose fraction begins with a point.
             let value = match (plain, reading) {
                 (Some(value), Reading::Number(marks)) if marks.decimal == '.' => Some(value),
+                (Some(value), Reading::Amount(amount)) if amount.unit.name.is_empty() => {
+                    Some(value)
+                }
                 _ => reading.value(text),
             };
             if let Some(value) = value {
@@ -147,6 +193,7 @@ impl Candidates {
             value.is_some()
         });
         if let (true, Some(kind)) = (self.readings.is_empty(), last) {
+            self.units = self.two_units(row, text, &kind);
             let telling = self.cells >= TELLING && self.first.is_some();
             self.stray = telling.then(|| (row, text.to_owned(), kind));
             return;
@@ -160,6 +207,33 @@ impl Candidates {
         }
     }
 
+    /// Takes amounts in the unit of the first cell that is not plain into account. What has a unit
+    /// has it in each cell.
+    fn expect_unit(&mut self, text: &str) {
+        let Some(unit) = Unit::of(text).filter(|unit| self.cells == 0 || unit.name.is_empty())
+        else {
+            return;
+        };
+        let amounts = self.marks.iter().map(|&marks| Amount {
+            unit: unit.clone(),
+            marks,
+        });
+        self.readings.extend(amounts.map(Reading::Amount));
+    }
+
+    /// The first cell and this one, if they are amounts in two units that are known.
+    fn two_units(&self, row: u64, text: &str, kind: &Reading) -> Option<[(u64, String); 2]> {
+        let (own, other) = (&kind.amount()?.unit, Unit::of(text)?);
+        let differ = own.is_known() && other.is_known() && own.name != other.name;
+        let first = self.first.clone().filter(|_| differ)?;
+        Some([first, (row, text.to_owned())])
+    }
+
+    /// The first cells in two units, where amounts of a column have no one unit.
+    pub(super) fn units(&self) -> Option<&[(u64, String); 2]> {
+        self.units.as_ref()
+    }
+
     /// The reading that all cells allow, of a column that is not plain; what it may be where
     /// there are several that differ.
     pub(super) fn found(&self) -> Result<Option<Reading>, Ambiguous> {
@@ -168,6 +242,7 @@ impl Candidates {
         };
         let same = |other: &&Reading| match (reading, other) {
             (Reading::Number(a), Reading::Number(b)) => a.decimal == b.decimal,
+            (Reading::Amount(a), Reading::Amount(b)) => a.marks.decimal == b.marks.decimal,
             (a, b) => a == *b,
         };
         let other = self.readings.iter().find(|other| !same(other));
@@ -183,7 +258,11 @@ impl Candidates {
 
     /// Whether somebody said that cells are to be read so.
     pub(super) fn is_given(&self, reading: &Reading) -> bool {
-        self.given[usize::from(matches!(reading, Reading::Date(_)))]
+        match reading {
+            Reading::Number(_) => self.given[0],
+            Reading::Amount(_) => false,
+            Reading::Date(_) => self.given[1],
+        }
     }
 
     /// A text among many cells that were numbers or dates in one manner, with its row and theirs.
@@ -225,6 +304,21 @@ mod tests {
                 Some("dates as %d.%m.%Y"),
             ),
             (vec!["31.12.20"], Some("dates as %d.%m.%y")),
+            (vec!["341.00 EUR", "1 EUR"], Some("amounts in EUR")),
+            (
+                vec!["1.234,50 €", "7 €"],
+                Some("amounts in €, as in 1.234,5"),
+            ),
+            (vec!["$1,234.50", "$7"], Some("amounts in $, as in 1,234.5")),
+            (
+                vec!["12", "1.2k", "(3)"],
+                Some("amounts, 1k as 1000 and (1) as -1"),
+            ),
+            // What has a unit has it in each cell.
+            (vec!["5 kg", "7"], None),
+            (vec!["7", "5 kg"], None),
+            (vec!["5 kg", "7 lb"], None),
+            (vec!["12,34,567", "1,234"], Some("numbers as in 1,234.5")),
         ] {
             assert_eq!(
                 found(&cells, &usual),
@@ -234,6 +328,8 @@ mod tests {
         }
         let two = found(&["101,000", "12,500"], &usual).expect_err("two readings");
         assert_eq!(two, ["numbers as in 1234,5", "numbers as in 1,234.5"]);
+        let two = found(&["1.234 €", "2.500 €"], &usual).expect_err("two readings");
+        assert_eq!(two, ["amounts in €", "amounts in €, as in 1.234,5"]);
         let two = found(&["3/3/2020", "03/04/2020"], &usual).expect_err("two readings");
         assert_eq!(two, ["dates as %m/%d/%Y", "dates as %d/%m/%Y"]);
     }
@@ -285,7 +381,12 @@ mod tests {
     #[test]
     fn readings_survive_a_file() {
         let date = Reading::Date(DateFormat::known("%d.%m.%Y"));
-        for reading in Marks::ALL.map(Reading::Number).into_iter().chain([date]) {
+        let amount = Reading::Amount(Amount {
+            unit: Unit::of("$3").expect("a unit"),
+            marks: Marks::PLAIN,
+        });
+        let all = Marks::ALL.map(Reading::Number).into_iter();
+        for reading in all.chain([date, amount]) {
             assert_eq!(Reading::from_json(&reading.to_json()), Some(reading));
         }
         for bad in [

@@ -8,21 +8,33 @@ use crate::{
 use serde_json::{Value, json};
 
 /// The property, and the version of what it holds: 2 where cells are not written plainly or other
-/// texts stand for no value, which readers of version 1 would not see.
+/// texts stand for no value, which readers of version 1 would not see, and 3 where they have a
+/// unit.
 const NAME: &str = "schema";
-const VERSION: u64 = 2;
+const VERSION: u64 = 3;
 
 impl Schema {
     pub(crate) fn write(&self, store: &mut Store) {
         let fields = |fields: &[Field]| fields.iter().map(Field::to_json).collect::<Vec<_>>();
         let value = json!({
-            "version": if self.is_written_plainly() { 1 } else { VERSION },
+            "version": self.version(),
             "features": fields(&self.features),
             "targets": fields(&self.targets),
             "weight": self.weight,
             "na": self.no_value.texts(),
         });
         store.set(NAME, value);
+    }
+
+    fn version(&self) -> u64 {
+        let mut all = self.features.iter().chain(&self.targets);
+        if all.any(|field| field.amount().is_some()) {
+            VERSION
+        } else if self.is_written_plainly() {
+            1
+        } else {
+            2
+        }
     }
 
     fn is_written_plainly(&self) -> bool {
@@ -140,7 +152,7 @@ impl Field {
         };
         let suits = match &reading {
             None => true,
-            Some(Reading::Number(_)) => kind == Kind::Number,
+            Some(Reading::Number(_) | Reading::Amount(_)) => kind == Kind::Number,
             Some(Reading::Date(_)) => kind == Kind::Date,
         };
         suits.then_some(Self {
@@ -229,7 +241,7 @@ mod tests {
         let text = store.text(NAME).expect("written").to_owned();
         for (from, to, says) in [
             ("{", "", "damaged"),
-            ("\"version\":1", "\"version\":3", "version 3"),
+            ("\"version\":1", "\"version\":4", "version 4"),
             ("\"version\":1", "\"version\":\"1\"", "no version"),
             ("\"features\":[", "\"features\":[7,", "features"),
             (

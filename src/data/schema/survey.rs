@@ -2,6 +2,7 @@
 
 use super::{
     Field, Fill, Kind, Missing, NoValue, Reading, Schema, TableOptions,
+    amount::Amount,
     cell::{self, Cell},
     date,
     levels::Levels,
@@ -257,6 +258,16 @@ impl Tally {
                 return Err(error.help(Remedy::Categorical(self.name.clone())));
             }
         }
+        if let Some([(first, one), (row, other)]) = self.candidates.units() {
+            let (one, other) = (short(one), short(other));
+            let one = format!("{one} in {}", table.place(*first, j));
+            let says = format!("holds {other}, and {one}: amounts in two units");
+            let error = table.fault(*row, j, &says);
+            let help = Remedy::words("bring the column to one unit");
+            return Err(error
+                .help(help)
+                .help(Remedy::Categorical(self.name.clone())));
+        }
         match (text, self.candidates.stray()) {
             (Some(_), Some((row, text, reading))) => {
                 let says = format!("holds the text {} among {reading}", short(text));
@@ -371,8 +382,8 @@ impl Tally {
             return Err(Error::data(table.path(), problem).help(help));
         }
         let kind = match (number, date, truth, text) {
-            _ if matches!(self.reading, Some(Reading::Number(_))) => Kind::Number,
-            _ if is_read => Kind::Date,
+            _ if matches!(self.reading, Some(Reading::Date(_))) => Kind::Date,
+            _ if is_read => Kind::Number,
             _ if is_empty => Kind::Empty,
             (Some(_), ..) => Kind::Number,
             (_, Some(_), None, None) => Kind::Date,
@@ -430,10 +441,12 @@ fn said(reading: &Reading, text: &str) -> String {
 fn remedy(reading: &Reading) -> Remedy {
     match reading {
         Reading::Date(format) => Remedy::DateFormat(format.to_string()),
-        Reading::Number(marks) if marks.decimal == '.' => marks
-            .thousands
-            .map_or(Remedy::Decimal('.'), Remedy::Thousands),
-        Reading::Number(marks) => Remedy::Decimal(marks.decimal),
+        Reading::Number(marks) | Reading::Amount(Amount { marks, .. }) => match marks.decimal {
+            '.' => marks
+                .thousands
+                .map_or(Remedy::Decimal('.'), Remedy::Thousands),
+            decimal => Remedy::Decimal(decimal),
+        },
     }
 }
 

@@ -1,0 +1,281 @@
+//! Amounts: numbers with a unit, a currency, a multiple or the brackets of accounting around them.
+
+use super::Marks;
+use std::fmt;
+
+/// How the amounts of a column are written: all in one unit, with the same marks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Amount {
+    pub(super) unit: Unit,
+    pub(super) marks: Marks,
+}
+
+/// What stands beside each number of a column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Unit {
+    /// As it is written; empty where there are multiples or brackets alone.
+    pub(super) name: String,
+    /// Whether it stands before the number.
+    pub(super) is_before: bool,
+}
+
+/// Signs of currencies, and codes of ISO 4217 that tables have: they stand on either side.
+const CURRENCIES: [&str; 40] = [
+    "€", "$", "£", "¥", "₹", "₽", "₩", "₺", "¢", "EUR", "USD", "GBP", "JPY", "CHF", "CAD", "AUD",
+    "NZD", "INR", "CNY", "HKD", "SGD", "KRW", "SEK", "NOK", "DKK", "ISK", "PLN", "CZK", "HUF",
+    "RON", "BGN", "TRY", "RUB", "UAH", "BRL", "MXN", "ARS", "ZAR", "ILS", "US$",
+];
+/// Units that may stand at a number without a blank. Single capitals are none of them: `3A` is a
+/// door more often than a current.
+const UNITS: [&str; 52] = [
+    "%", "‰", "°", "°C", "°F", "µm", "mm", "cm", "dm", "m", "km", "mi", "ft", "yd", "m²", "km²",
+    "ha", "mg", "g", "kg", "lb", "lbs", "oz", "ml", "cl", "dl", "l", "m³", "ms", "s", "sec", "min",
+    "h", "hr", "hrs", "mV", "mA", "kW", "MW", "Wh", "kWh", "MWh", "Hz", "kHz", "MHz", "GHz", "kB",
+    "KB", "MB", "GB", "TB", "km/h",
+];
+/// Multiples, and what they multiply by.
+const MULTIPLES: [(&str, f64); 5] = [("bn", 1e9), ("k", 1e3), ("K", 1e3), ("M", 1e6), ("B", 1e9)];
+/// Characters of another unit, which stands behind a blank.
+const LONGEST: usize = 12;
+
+/// A number, and what is left to do with it.
+struct Bare<'a> {
+    digits: &'a str,
+    factor: f64,
+}
+
+impl Amount {
+    /// The amount in its unit; `None` of text that is not written so.
+    pub(super) fn value(&self, text: &str) -> Option<f64> {
+        let bare = self.unit.bare(text)?;
+        let value = self.marks.value(bare.digits).or_else(|| {
+            let is_plain = self.marks == Marks::PLAIN;
+            is_plain.then(|| with_exponent(bare.digits)).flatten()
+        })?;
+        Some(bare.factor * value)
+    }
+}
+
+/// `1.2e3`, and `1.2D+01` as Fortran has it.
+fn with_exponent(text: &str) -> Option<f64> {
+    let is_digit = |c: char| c.is_ascii_digit();
+    let fits = text.starts_with(is_digit) && text.ends_with(is_digit);
+    let fits = fits && text.contains(['d', 'D', 'e', 'E']);
+    fits.then(|| text.replace(['d', 'D'], "e").parse().ok())?
+}
+
+impl Unit {
+    /// The unit that an amount is written with; `None` of plain numbers, and of text that is no
+    /// amount: codes, dates, names.
+    pub(super) fn of(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let (inner, is_bracketed) = brackets(text);
+        let (rest, _) = sign(inner);
+        let first = rest.find(|c: char| c.is_ascii_digit())?;
+        let last = rest.rfind(|c: char| c.is_ascii_digit())?;
+        let head = rest[..first].trim_end_matches(['.', ',', '-', '\u{2212}']);
+        let (tail, head) = (&rest[last + 1..], head.trim());
+        let word = tail.trim();
+        let named = |name: &str, is_before| {
+            let name = name.to_owned();
+            Some(Self { name, is_before })
+        };
+        let is_bare = is_bracketed || with_exponent(rest).is_some();
+        let found = match (head, word) {
+            ("", "") if is_bare => named("", false),
+            ("", "") => None,
+            (head, _) if CURRENCIES.contains(&head) => named(head, true),
+            ("", word) if multiple(word).is_some_and(|(rest, _)| rest.is_empty()) => {
+                named("", false)
+            }
+            ("", word) => {
+                let behind = multiple(word).map_or(word, |(rest, _)| rest.trim_start());
+                if CURRENCIES.contains(&behind) {
+                    named(behind, false)
+                } else if UNITS.contains(&word) || (tail.starts_with(' ') && is_word(word)) {
+                    named(word, false)
+                } else {
+                    None
+                }
+            }
+            _ => None,
+        }?;
+        // Only what it can read is its own.
+        found.bare(text).map(|_| found)
+    }
+
+    /// Whether two of them in a column are two units, and not words that end texts.
+    pub(super) fn is_known(&self) -> bool {
+        let name = self.name.as_str();
+        CURRENCIES.contains(&name) || UNITS.contains(&name)
+    }
+
+    /// The number without all that stands beside it.
+    fn bare<'a>(&self, text: &'a str) -> Option<Bare<'a>> {
+        let (inner, is_bracketed) = brackets(text.trim());
+        let (mut rest, mut is_signed) = sign(inner);
+        let name = self.name.as_str();
+        if self.is_before {
+            rest = rest.strip_prefix(name)?.trim_start();
+            if is_signed.is_none() {
+                (rest, is_signed) = sign(rest);
+            }
+        } else {
+            rest = without(rest, name)?.trim_end();
+        }
+        let (digits, factor) = match multiple_behind(rest) {
+            Some((digits, factor)) => (digits.trim_end(), factor),
+            None => (rest, 1.0),
+        };
+        let begins = digits.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','));
+        if !begins || (is_bracketed && is_signed.is_some()) {
+            return None;
+        }
+        let is_negative = is_bracketed || is_signed == Some('-');
+        let factor = if is_negative { -factor } else { factor };
+        Some(Bare { digits, factor })
+    }
+}
+
+/// Text without a unit at its end, which may be one or several: `1 day`, `2 days`.
+fn without<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let one = name.strip_suffix('s').filter(|one| one.len() > 2);
+    let one = one.unwrap_or(name);
+    let has_many = one.len() > 2 && !CURRENCIES.contains(&name);
+    let many = text.strip_suffix('s').filter(|_| has_many);
+    let many = many.and_then(|text| text.strip_suffix(one));
+    many.or_else(|| text.strip_suffix(one))
+}
+
+/// What stands in brackets, and whether it does.
+fn brackets(text: &str) -> (&str, bool) {
+    let inner = text.strip_prefix('(').and_then(|t| t.strip_suffix(')'));
+    inner.map_or((text, false), |inner| (inner.trim(), true))
+}
+
+/// The rest behind a sign, which `-` stands for if it is a minus.
+fn sign(text: &str) -> (&str, Option<char>) {
+    let minus = text.strip_prefix(['-', '\u{2212}']);
+    let rest = minus.or_else(|| text.strip_prefix('+'));
+    let sign = if minus.is_some() { '-' } else { '+' };
+    rest.map_or((text, None), |rest| (rest.trim_start(), Some(sign)))
+}
+
+/// What stands behind a multiple, and the multiple.
+fn multiple(text: &str) -> Option<(&str, f64)> {
+    let mut all = MULTIPLES.into_iter();
+    all.find_map(|(name, factor)| Some((text.strip_prefix(name)?, factor)))
+}
+
+/// What stands before one.
+fn multiple_behind(text: &str) -> Option<(&str, f64)> {
+    let mut all = MULTIPLES.into_iter();
+    all.find_map(|(name, factor)| Some((text.strip_suffix(name)?, factor)))
+}
+
+/// Whether it is one word, as units are: letters, and what stands between and above them.
+fn is_word(text: &str) -> bool {
+    let is_part = |c: char| c.is_alphabetic() || matches!(c, '/' | '°' | '²' | '³' | '.' | '%');
+    text.chars().count() <= LONGEST && text.chars().all(is_part)
+}
+
+/// As it is told of: `amounts in EUR`, and the marks where they are not plain.
+impl fmt::Display for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.unit.name.as_str() {
+            "" => f.write_str("amounts, 1k as 1000 and (1) as -1")?,
+            name => write!(f, "amounts in {name}")?,
+        }
+        match self.marks {
+            Marks::PLAIN => Ok(()),
+            marks => write!(f, ", as in {marks}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(text: &str, marks: Marks) -> Option<f64> {
+        let unit = Unit::of(text)?;
+        Amount { unit, marks }.value(text)
+    }
+
+    #[test]
+    fn amounts_are_numbers_in_a_unit() {
+        for (text, name, expected) in [
+            ("341.00 EUR", "EUR", 341.0),
+            ("€ 3.50", "€", 3.5),
+            ("$12", "$", 12.0),
+            ("-$12", "$", -12.0),
+            ("$-12", "$", -12.0),
+            ("($12)", "$", -12.0),
+            ("USD 7", "USD", 7.0),
+            ("$1.5M", "$", 1_500_000.0),
+            ("1.5k EUR", "EUR", 1500.0),
+            ("2bn", "", 2e9),
+            ("1.2k", "", 1200.0),
+            ("(12.50)", "", -12.5),
+            ("1.2D+01", "", 12.0),
+            ("12 %", "%", 12.0),
+            ("12%", "%", 12.0),
+            ("12.5 km", "km", 12.5),
+            ("12.5km", "km", 12.5),
+            ("\u{2212}3 °C", "°C", -3.0),
+            ("3 stars", "stars", 3.0),
+            ("+4 kg", "kg", 4.0),
+        ] {
+            let unit = Unit::of(text).unwrap_or_else(|| panic!("{text}"));
+            assert_eq!(unit.name, name, "{text}");
+            assert_eq!(value(text, Marks::PLAIN), Some(expected), "{text}");
+        }
+        let german = Marks::of(',', Some('.'));
+        assert_eq!(value("1.234,50 €", german), Some(1234.5));
+        assert_eq!(value("1.234,50 €", Marks::PLAIN), None);
+        let one = Unit::of("2 days").expect("a unit");
+        let days = Amount {
+            unit: one,
+            marks: Marks::PLAIN,
+        };
+        assert_eq!(
+            (days.value("1 day"), days.value("30 days")),
+            (Some(1.0), Some(30.0))
+        );
+        assert_eq!((days.value("1 week"), days.value("1")), (None, None));
+    }
+
+    #[test]
+    fn codes_and_names_and_dates_are_no_amounts() {
+        for text in [
+            "",
+            "-",
+            "EUR",
+            "Q4",
+            "B12",
+            "3A",
+            "A-0017",
+            "1.2.3",
+            "12 Main St",
+            "Route 66",
+            "2nd",
+            "12 Mar 2021",
+            "2021-03-12",
+            "13:45",
+            "5",
+            "1,5",
+            "-7",
+            "1e5x",
+            "x1k",
+            "()",
+            "(a)",
+            "10 kg bag",
+            "12a34",
+            "0x1F kg",
+            "5 a very long word",
+        ] {
+            let found = Unit::of(text).and_then(|_| value(text, Marks::PLAIN));
+            assert_eq!(found, None, "{text:?}");
+        }
+    }
+}
