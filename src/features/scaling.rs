@@ -191,9 +191,9 @@ impl Standardize {
     /// * Compared are the columns that vary and take more than two values, each by its range and by
     ///   its standard deviation, and, as one more column, the widest binary column whose rarer
     ///   value is in at least 4 % of the rows. The factor between the widest and the narrowest, a
-    ///   tenth of the columns aside, must be 10 by both measures. Pixels that are rarely lit have a
-    ///   small deviation and not a small range; a column with an outlier has a wide range and not a
-    ///   wide deviation.
+    ///   tenth of the columns aside, must be 2.5 by both measures. Pixels that are rarely lit have
+    ///   a small deviation and not a small range; a column with an outlier has a wide range and not
+    ///   a wide deviation.
     /// * Or the means of these columns lie apart by 10 times their deviations, so that they share
     ///   no place.
     ///

@@ -242,3 +242,36 @@ fn a_bandwidth_by_rule_does_not_see_where_columns_lie() {
     let note = "deviations apart, so scale takes the variance within columns";
     assert!(said.contains(note), "{said}");
 }
+
+/// A smooth function of one column beside another that is some times as wide: which is lost where
+/// the width of that one decides every distance.
+#[test]
+fn a_column_some_times_as_wide_costs_nothing_at_the_default() {
+    let here = TempDir::new().expect("a temporary directory");
+    // Two normal columns, of points that fill a square evenly (Box & Muller 1958).
+    let pair = |i: usize| {
+        let (u, v) = ((i as f64 + 0.5) / 1500.0, i as f64 * 0.618_033_988_7);
+        let (radius, turn) = ((-2.0 * u.ln()).sqrt(), std::f64::consts::TAU * v);
+        (radius * turn.cos(), radius * turn.sin())
+    };
+    for factor in [1.0, 3.0, 4.0, 6.0, 8.0, 16.0] {
+        let mut text = "a,b,y\n".to_owned();
+        for i in 0..1500 {
+            let (x, w) = pair(i);
+            let y = 3.0 * (2.0 * x).sin() + w;
+            text += &format!("{x},{},{y}\n", factor * w);
+        }
+        std::fs::write(here.path().join("wide.csv"), text).expect("written");
+        let fit = "fit wide.csv --target y --test 0.3 --device cpu -q --json";
+        let r2 = |more: &str| {
+            let report = bochner(here.path(), &format!("{fit} {more}"), &[]).json();
+            report["held_out_r2"].as_f64().expect("a score")
+        };
+        let found = r2("");
+        assert!(found > 0.95, "{factor}: {found}");
+        if factor >= 4.0 {
+            let left = r2("--standardize=no");
+            assert!(left < found - 0.05, "{factor}: {left} of {found}");
+        }
+    }
+}
