@@ -1,6 +1,7 @@
 //! Set-up and checks of the workspace. `cargo xtask help` lists the commands.
 
 mod adapters;
+mod budget;
 mod bundle;
 mod checks;
 mod codegen;
@@ -40,10 +41,12 @@ Usage: cargo xtask COMMAND
   soak [N]     fit N rows that are made as they are asked for, and hold the size of the process
                against that of the first fifth [default: 10000000, which takes some minutes]
   wheel        the Python package as it is handed out, and its size
-  checks [--quick]
+  checks [--quick | --rest | --whole]
                formatting, columns, dependencies, shaders, paths and documents, which compile
-               nothing; then, unless --quick is given, MSRV, clippy, documentation, the browser, the
-               examples and the README's first command
+               nothing (--quick: these alone); then clippy, documentation, the browser, the examples
+               and the README's first command (--rest: these alone); with --whole also MSRV
+  budget       what the parts of a run took, of which XTASK_TIMES names the file, beside what
+               .ci/budget.txt says that they may take
   dependencies licences, sources, duplicates and use of all dependencies, as deny.toml has them
   tools        build cargo-deny, cargo-machete and cbindgen into target/tools, which takes
                minutes; `dependencies` and `checks` ask them too from then on
@@ -95,7 +98,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         "test" | "codegen" => true,
         "fuzz" | "dist" | "soak" => rest.len() <= 1,
         "web" => matches!(rest, []) || matches!(rest, [word] if word == "test"),
-        "checks" => matches!(rest, []) || matches!(rest, [word] if word == "--quick"),
+        "checks" => rest.len() <= 1,
         "portability" => rest.iter().all(|argument| argument == "--no-tests"),
         _ => false,
     };
@@ -104,8 +107,14 @@ fn dispatch(arguments: &[String]) -> Result<()> {
     }
     match command {
         "test" => suites::run(&suites::Request::parse(rest)?),
-        "checks" if rest.is_empty() => checks::run_all(),
-        "checks" => checks::run_quick(),
+        "checks" => match rest.first().map(String::as_str) {
+            None => checks::run_all(),
+            Some("--quick") => checks::run_quick(),
+            Some("--rest") => checks::run_rest(),
+            Some("--whole") => checks::run_whole(),
+            Some(other) => bail!("`checks` does not take {other}\n\n{USAGE}"),
+        },
+        "budget" => budget::compare(),
         "codegen" => codegen::run_with(rest),
         "units" => codegen::run_units(),
         "dependencies" => dependencies::check(),

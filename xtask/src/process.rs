@@ -1,5 +1,6 @@
 //! Running programs and announcing steps.
 
+use crate::budget;
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -70,6 +71,8 @@ pub(crate) fn step(name: &str, body: impl FnOnce() -> Result<()>) -> Result<()> 
     eprintln!("==> {name}");
     let start = Instant::now();
     body().with_context(|| format!("step `{name}`"))?;
-    eprintln!("==> {name}: passed, {:.1} s", start.elapsed().as_secs_f64());
+    let seconds = start.elapsed().as_secs_f64();
+    eprintln!("==> {name}: passed, {seconds:.1} s");
+    budget::note(name, seconds);
     Ok(())
 }

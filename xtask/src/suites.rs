@@ -14,7 +14,7 @@ mod report;
 mod work;
 
 use crate::adapters::{self, Driver, Environment};
-use crate::python;
+use crate::{budget, python};
 use anyhow::{Result, bail};
 use jobs::Job;
 use machine::Machine;
@@ -96,6 +96,9 @@ pub(crate) fn run(request: &Request) -> Result<()> {
     }
     let start = Instant::now();
     let outcomes = work::run(&environment, jobs)?;
+    if request.is_all() {
+        budget::note("running the tests", start.elapsed().as_secs_f64());
+    }
     report::tell(&outcomes, [building, start.elapsed()], request, &drivers)
 }
 

@@ -1,7 +1,7 @@
 //! Faults of the system, injected: disks that are full, reads that fail, processes that are killed
 //! at each of their steps. `faults.c` is loaded before libc and lets one call fail.
 
-use crate::{Run, bochner, command, finish, here};
+use crate::{Run, bochner, command, finish, here, without_blanks};
 use bochner::data::NpyWriter;
 use ndarray::Array2;
 use std::{
@@ -53,7 +53,7 @@ pub(crate) fn hearing(command: &mut Command) -> &mut Command {
 fn library() -> &'static Path {
     static LIBRARY: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
     let (_, path) = LIBRARY.get_or_init(|| {
-        let folder = here();
+        let folder = without_blanks();
         let path = folder.path().join("faults.so");
         let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/faults.c");
         let mut compile = Command::new("cc");
@@ -461,7 +461,9 @@ fn folders_without_leave_are_one_line() {
     let mode = |path: &Path, mode: u32| {
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("is ours");
     };
+    // Whatever the umask: nobody may read what is not closed.
     mode(folder, 0o755);
+    mode(&folder.join("x.npy"), 0o644);
     for name in ["closed", "read-only"] {
         fs::create_dir(folder.join(name)).expect("makes");
         fs::copy(folder.join("x.npy"), folder.join(name).join("x.npy")).expect("copies");

@@ -2,10 +2,14 @@
 
 use crate::{Run, command, digits, finish, here};
 use std::process::Command;
+use tempfile::TempDir;
 
 /// The binary with about four gigabytes beside what its threads reserve.
 fn limited(arguments: &str) -> Run {
-    let here = here();
+    limited_in(&here(), arguments)
+}
+
+fn limited_in(here: &TempDir, arguments: &str) -> Run {
     let threads = std::thread::available_parallelism().map_or(1, |n| 2 * n.get()) + 1;
     let kilobytes = 4_500_000 + threads * (1 << 20);
     let binary = command(here.path());
@@ -58,14 +62,8 @@ fn what_does_not_fit_is_refused_before_the_rows_are_read() {
     let path = folder.path().join("long.csv");
     let rows: String = (0..16_000).map(|i| format!("{i},{}\n", i % 7)).collect();
     std::fs::write(&path, format!("a,y\n{rows}x,oops\n")).expect("written");
-    let data = format!(
-        "{} --target y --task regression --device cpu -q",
-        path.display()
-    );
-    let classes = format!(
-        "{} --target y --task classification --device cpu -q",
-        path.display()
-    );
+    let data = "long.csv --target y --task regression --device cpu -q".to_owned();
+    let classes = "long.csv --target y --task classification --device cpu -q";
     for (options, needs) in [
         ("fit --features 30000", "14.4 GB"),
         ("fit --features 20000 --lambda auto", "17.6 GB"),
@@ -102,15 +100,15 @@ fn what_does_not_fit_is_refused_before_the_rows_are_read() {
             true => data.replace(" --task regression", ""),
             false => data,
         };
-        limited(&format!("{options} {data}")).fails(&[needs]);
+        limited_in(&folder, &format!("{options} {data}")).fails(&[needs]);
     }
     for (options, needs) in [
         ("fit --model svm --features 16384", "4.3 GB"),
         ("fit --model logistic --features 16384", "11.8 GB"),
     ] {
-        limited(&format!("{options} {classes}")).fails(&[needs]);
+        limited_in(&folder, &format!("{options} {classes}")).fails(&[needs]);
     }
-    limited(&format!("fit --features 2000 {data}")).fails(&["line 16002"]);
+    limited_in(&folder, &format!("fit --features 2000 {data}")).fails(&["line 16002"]);
 }
 
 /// A bound that is given holds for chunks, map, sums and solution together; what would fit is said,

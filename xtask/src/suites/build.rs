@@ -2,6 +2,7 @@
 //! no dependency is compiled twice.
 
 use crate::adapters::program;
+use crate::budget;
 use crate::process::{cargo, root, run, shown};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -34,11 +35,11 @@ pub(super) fn build(targets: &[String]) -> Result<Vec<Executable>> {
     if targets.is_empty() || !program().exists() {
         let start = Instant::now();
         first = messages(&mut cargo(["build", "--release"]))?;
-        println!(
-            "the program: built in {:.0} s",
-            start.elapsed().as_secs_f64()
-        );
+        let seconds = start.elapsed().as_secs_f64();
+        println!("the program: built in {seconds:.0} s");
+        budget::note("the program", seconds);
     }
+    let start = Instant::now();
     let mut tests = cargo(["test", "--release", "--workspace", "--no-run"]);
     if !targets.is_empty() {
         // Whoever asks for some is at work on them: what a change does not reach is kept.
@@ -61,6 +62,7 @@ pub(super) fn build(targets: &[String]) -> Result<Vec<Executable>> {
         }
         // The library for Python is no test's dependency.
         run(&mut cargo(["build", "--release", "--workspace", "--lib"]))?;
+        budget::note("building the tests", start.elapsed().as_secs_f64());
     }
     Ok(executables)
 }

@@ -130,7 +130,9 @@ pub(super) fn of(built: &[Executable], drivers: &[Driver], request: &Request) ->
                 true => format!("{} {}", executable.name, at + 1),
                 false => executable.name.clone(),
             };
-            jobs.push(rust(name, command, piece.len()));
+            // Those of the command line wait for programs, and take longest of those that run once.
+            let more = if by_itself { 10 * PIECE } else { 0 };
+            jobs.push(rust(name, command, more + piece.len()));
         }
     }
     Ok(jobs)

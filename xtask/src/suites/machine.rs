@@ -227,7 +227,11 @@ impl Drop for Others {
 
 /// The library that has a program see another machine.
 fn preload() -> Result<PathBuf> {
-    let folder = target_dir().join("machines");
+    let mut folder = target_dir().join("machines");
+    if folder.to_string_lossy().contains(char::is_whitespace) {
+        // Libraries that are loaded before others are parted by blanks.
+        folder = "/tmp/bochner-machines".into();
+    }
     fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
     let built = folder.join("preload.so");
     let mut compile = Command::new("cc");
