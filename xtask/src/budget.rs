@@ -78,7 +78,8 @@ fn table(took: &BTreeMap<String, f64>, budget: &BTreeMap<String, f64>) -> (Strin
     for (part, seconds) in took {
         let minutes = seconds / 60.0;
         let there = minutes * scale;
-        let is_grown = there > GROWN * may(part);
+        // Seconds are no growth.
+        let is_grown = there > GROWN * may(part) && minutes > may(part) / scale + 0.1;
         lines.push(format!(
             "{minutes:8.1} {there:8.1} {:8.1} {part}{}",
             may(part),
@@ -101,7 +102,7 @@ fn table(took: &BTreeMap<String, f64>, budget: &BTreeMap<String, f64>) -> (Strin
             grown.join(", ")
         ));
     }
-    let unknown: Vec<_> = took.keys().filter(|part| may(part) == 0.0).collect();
+    let unknown: Vec<_> = took.keys().filter(|part| !budget.contains_key(*part)).collect();
     let verdict = if !unknown.is_empty() {
         Err(anyhow::anyhow!("{FILE} has no line for {unknown:?}"))
     } else if there > MOST * all_may {
@@ -143,6 +144,6 @@ mod tests {
     fn the_file_is_read_and_keeps_to_28_minutes() {
         let text = fs::read_to_string(root().join(FILE)).unwrap();
         let all: f64 = parse(&text).unwrap().values().sum();
-        assert!(all <= 40.0, "{all}");
+        assert!(all <= 28.0 + 1e-9, "{all}");
     }
 }
