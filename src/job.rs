@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`Job::check`] | refuses what does not go together |
 //! | [`Job::survey`] | reads the rows once |
+//! | [`Job::settled`] | what leave-one-out errors choose of preparation and bandwidth |
 //! | [`Job::scales`] | how columns are prepared, and lengthscales |
 //! | [`Job::choose`] | what a search chooses, if one is asked for |
 //! | [`Job::draw`] | the map |
@@ -18,6 +19,7 @@
 mod choose;
 mod meaning;
 mod preparation;
+mod race;
 mod rules;
 mod words;
 
@@ -25,6 +27,7 @@ pub use crate::settings::Settings;
 pub use choose::Chosen;
 pub use meaning::Meaning;
 pub use preparation::{DrawnMap, Preparation, Scales};
+pub use race::{Candidate, Race};
 pub use rules::{Choice, Refused, check_weights};
 
 use crate::{
@@ -118,6 +121,8 @@ pub struct Fitted {
     pub scales: Scales,
     /// What a search chose, if there was one.
     pub found: Option<Found>,
+    /// What leave-one-out errors chose of preparation and bandwidth, if that was left to them.
+    pub race: Option<Race>,
 }
 
 /// Who hears of each trial of a search, with the best error so far; an error ends the search.
@@ -182,7 +187,8 @@ impl Job<&dyn Fit> {
 
     /// Reads the rows once. Errors as [`Survey::watched`] does.
     pub fn survey(&self, source: &mut dyn ChunkSource, run: &Run) -> Result<Survey> {
-        (self.preparation).survey(source, self.sample_rows(), run)
+        let rows = (self.sample_rows(), self.deciding_rows(source.targets()));
+        (self.preparation).survey_deciding(source, rows, run)
     }
 
     /// How columns are prepared, and lengthscales. Errors as [`Bandwidth::lengthscales`] does.
@@ -335,8 +341,12 @@ impl Job<&dyn Fit> {
         hear: Hear<'_>,
     ) -> Result<Fitted> {
         let survey = self.survey(source, run)?;
-        let scales = self.scales(&survey)?;
         let targets = meaning.targets(&survey, source.schema())?;
+        let (job, race) = self.settled(&survey, &targets)?;
+        if let Some(race) = &race {
+            log::info!("{race}");
+        }
+        let scales = job.scales(&survey)?;
         let mut rows = Rows {
             source,
             survey: &survey,
@@ -345,18 +355,18 @@ impl Job<&dyn Fit> {
             run,
         };
         let (mut model, found) = match (self.leaves, &self.search) {
-            (Some(most), _) => (self.grow_leaves(most, rows.again())?, None),
+            (Some(most), _) => (job.grow_leaves(most, rows.again())?, None),
             (None, Some(search)) => {
-                let chosen = self.choose(search, rows.again(), hear)?;
-                let drawn = self.draw(rows.again(), Some(&chosen.found))?;
-                let job = self.clone().learning(&chosen.options as &dyn Fit);
+                let chosen = job.choose(search, rows.again(), hear)?;
+                let drawn = job.draw(rows.again(), Some(&chosen.found))?;
+                let job = job.clone().learning(&chosen.options as &dyn Fit);
                 let model = job.learn(drawn.map, job.fit_data(rows.again(), drawn.kernel))?;
                 (model, Some(chosen.found))
             }
             (None, None) => {
-                let drawn = self.draw(rows.again(), None)?;
-                let data = self.fit_data(rows.again(), drawn.kernel);
-                (self.learn(drawn.map, data)?, None)
+                let drawn = job.draw(rows.again(), None)?;
+                let data = job.fit_data(rows.again(), drawn.kernel);
+                (job.learn(drawn.map, data)?, None)
             }
         };
         if let Some(found) = &found {
@@ -367,6 +377,7 @@ impl Job<&dyn Fit> {
             survey,
             scales,
             found,
+            race,
         })
     }
 }

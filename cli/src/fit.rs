@@ -32,7 +32,7 @@ use anyhow::Result;
 use bochner::{
     Step,
     data::{AtomicFile, TargetUse},
-    features::{MapBuilder, Standardize},
+    features::{Bandwidth, MapBuilder, Standardize},
     job::{DrawnMap, Job, Preparation, Rows},
     models::{Fit, LinearModel},
     seed::Seed,
@@ -149,6 +149,19 @@ impl Args {
         let (data, input) = (&self.data, &self.input);
         let rule = Some(chosen.fit.usual().bandwidth);
         (self.map).settle(rule, || data.open(input, TargetUse::Ignored))
+    }
+
+    /// How many rows are kept to choose preparation and bandwidth by; where none are, the bandwidth
+    /// is that of a rule.
+    fn decide_by_rows(&mut self, chosen: &Chosen, targets: usize) {
+        let job = self.job(chosen, Arc::new(self.map.spec()));
+        let looks = !matches!(chosen.takes, chosen::Takes::Rows(_));
+        let rows = if looks { job.deciding_rows(targets) } else { 0 };
+        let kernel = &mut self.map.kernel;
+        kernel.deciding = rows;
+        if rows == 0 && kernel.bandwidth() == Bandwidth::Chosen {
+            kernel.settle_for(Bandwidth::Scale, None);
+        }
     }
 
     /// Files that are written.

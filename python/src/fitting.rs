@@ -62,6 +62,7 @@ impl Fitting<'_> {
             scales: job.scales(&survey)?,
             survey,
             found: None,
+            race: None,
         }))
     }
 }

@@ -7,13 +7,14 @@ mod row_sample;
 mod sample;
 mod targets;
 
+use part::Look;
 pub use part::SurveyPart;
 pub(crate) use row_sample::RowSample;
 pub(in crate::data) use sample::Reservoir;
 pub use sample::{median_distance, nearest_distance};
 pub use targets::TargetStats;
 
-use super::ChunkSource;
+use super::{ChunkSource, KeptRows};
 use crate::{Error, Result, progress::Step};
 use ndarray::Array2;
 
@@ -40,6 +41,8 @@ pub struct Survey {
     pub sample_index: Vec<u64>,
     /// One entry per target column.
     pub targets: Vec<TargetStats>,
+    /// Rows that decide on preparation and bandwidth, if any were to be kept.
+    pub(crate) deciding: Option<KeptRows>,
 }
 
 /// Values per chunk: small beside the page cache, large beside the cost of a call.
@@ -61,17 +64,23 @@ impl Survey {
         Self::watched(source, sample_rows, seed, &|_| {})
     }
 
-    /// As [`Self::of`]; `hear` gets [`Step::Survey`] after each chunk.
-    pub fn watched(
+    /// As [`Self::watched`], and keeps `deciding` rows, those whose contents with their targets
+    /// have the smallest hashes, for [`Job::settled`](crate::job::Job::settled); 0 keeps none, and
+    /// costs nothing.
+    pub fn deciding(
         source: &mut dyn ChunkSource,
-        sample_rows: usize,
+        (sample_rows, deciding): (usize, usize),
         seed: u64,
         hear: &dyn Fn(Step),
     ) -> Result<Self> {
         source.settle(false, &mut |_| true)?;
-        let pass = |source: &mut dyn ChunkSource| {
-            SurveyPart::watched(source, 0, sample_rows, seed, hear)?.finish()
+        let look = Look {
+            sample_rows,
+            deciding,
+            seed,
         };
+        let pass =
+            |source: &mut dyn ChunkSource| SurveyPart::looking(source, 0, look, hear)?.finish();
         match pass(source) {
             Err(Error::Data { path, problem }) => match source.settle(true, &mut |_| true)? {
                 true => pass(source),
@@ -79,6 +88,16 @@ impl Survey {
             },
             done => done,
         }
+    }
+
+    /// As [`Self::of`]; `hear` gets [`Step::Survey`] after each chunk.
+    pub fn watched(
+        source: &mut dyn ChunkSource,
+        sample_rows: usize,
+        seed: u64,
+        hear: &dyn Fn(Step),
+    ) -> Result<Self> {
+        Self::deciding(source, (sample_rows, 0), seed, hear)
     }
 
     fn check(&self) -> Result<()> {
@@ -115,6 +134,7 @@ impl Survey {
             sample: self.sample.select(ndarray::Axis(1), columns),
             sample_index: self.sample_index.clone(),
             targets: self.targets.clone(),
+            deciding: None,
         }
     }
 

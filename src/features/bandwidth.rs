@@ -42,6 +42,11 @@ pub enum Bandwidth {
     /// For densities: [`Self::Scott`] times `(4/(d + 2))^(1/(d + 4))` (Silverman 1986, eq. 4.14),
     /// which is best for a Gaussian cloud.
     Silverman,
+    /// What leave-one-out errors on at most 512 rows choose together with the preparation of
+    /// columns ([`Job::settled`](crate::job::Job::settled)), where columns are left to
+    /// [`Standardize::Auto`] and the kernel depends on differences alone; [`Self::Scale`] where
+    /// there is nothing to choose by, as without targets.
+    Chosen,
 }
 
 impl Bandwidth {
@@ -49,7 +54,12 @@ impl Bandwidth {
     pub fn is_rule(&self) -> bool {
         matches!(
             self,
-            Self::Median | Self::Neighbours | Self::Scale | Self::Scott | Self::Silverman
+            Self::Median
+                | Self::Neighbours
+                | Self::Scale
+                | Self::Scott
+                | Self::Silverman
+                | Self::Chosen
         )
     }
 
@@ -72,12 +82,13 @@ impl Bandwidth {
             Self::Scale,
             Self::Scott,
             Self::Silverman,
+            Self::Chosen,
         ];
         rules.into_iter().find(|rule| rule.to_string() == text)
     }
 
-    /// Reads a gamma from text: a number or a rule, `median`, `neighbours`, `scale`, `scott` or
-    /// `silverman`.
+    /// Reads a gamma from text: a number or a rule, `median`, `neighbours`, `scale`, `scott`,
+    /// `silverman` or `chosen`.
     pub fn from_gamma(text: &str) -> Result<Self> {
         match Self::rule(text) {
             Some(rule) => Ok(rule),
@@ -106,9 +117,7 @@ impl Bandwidth {
             Self::Gamma(gamma) => kernel.lengthscale_of_gamma(*gamma)?,
             Self::Sigma(sigma) => *sigma,
             Self::SigmaPerColumn(all) => return Ok(Some(all.clone())),
-            Self::Median | Self::Neighbours | Self::Scale | Self::Scott | Self::Silverman => {
-                return Ok(None);
-            }
+            _ => return Ok(None),
         };
         checked(one).map(Some)
     }
@@ -231,6 +240,7 @@ impl fmt::Display for Bandwidth {
             Self::Scale => f.write_str("scale"),
             Self::Scott => f.write_str("scott"),
             Self::Silverman => f.write_str("silverman"),
+            Self::Chosen => f.write_str("chosen"),
         }
     }
 }
@@ -239,8 +249,8 @@ fn positive(name: &str, text: &str) -> Result<f64> {
     match f64::from_str(text) {
         Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
         _ => Err(Error::parameter(format!(
-            "{name} is {text:?}; it must be a positive number, median, neighbours, scale, scott \
-             or silverman"
+            "{name} is {text:?}; it must be a positive number, median, neighbours, scale, \
+             scott, silverman or chosen"
         ))),
     }
 }

@@ -118,7 +118,7 @@ impl Scaling {
     }
 
     /// Rows before any lengthscale, `[n, d]`, as the `median` rule sees them.
-    pub(super) fn apply(&self, x_nd: &Array2<f64>) -> Result<Array2<f64>> {
+    pub(crate) fn apply(&self, x_nd: &Array2<f64>) -> Result<Array2<f64>> {
         self.input.apply(&Rows::from(x_nd))
     }
 

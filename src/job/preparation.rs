@@ -91,7 +91,17 @@ impl Preparation {
         sample_rows: usize,
         run: &Run,
     ) -> Result<Survey> {
-        Survey::watched(source, sample_rows, self.seed().0, &|step| run.say(step))
+        self.survey_deciding(source, (sample_rows, 0), run)
+    }
+
+    /// As [`Self::survey`], with so many rows that decide on preparation and bandwidth.
+    pub(super) fn survey_deciding(
+        &self,
+        source: &mut dyn ChunkSource,
+        rows: (usize, usize),
+        run: &Run,
+    ) -> Result<Survey> {
+        Survey::deciding(source, rows, self.seed().0, &|step| run.say(step))
     }
 
     /// How columns are prepared for the map, and lengthscales after that.

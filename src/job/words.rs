@@ -21,6 +21,8 @@ impl Job<&dyn Fit> {
             Bandwidth::Gamma(gamma) => settings.number("gamma", gamma),
             Bandwidth::Sigma(sigma) => settings.number("sigma", sigma),
             Bandwidth::SigmaPerColumn(all) => settings.numbers("sigma", &all),
+            // One that nothing has chosen.
+            Bandwidth::Chosen => settings.text("sigma", Bandwidth::Scale),
             rule => settings.text("sigma", rule),
         };
         let settings = settings

@@ -102,7 +102,10 @@ fn table(took: &BTreeMap<String, f64>, budget: &BTreeMap<String, f64>) -> (Strin
             grown.join(", ")
         ));
     }
-    let unknown: Vec<_> = took.keys().filter(|part| !budget.contains_key(*part)).collect();
+    let unknown: Vec<_> = took
+        .keys()
+        .filter(|part| !budget.contains_key(*part))
+        .collect();
     let verdict = if !unknown.is_empty() {
         Err(anyhow::anyhow!("{FILE} has no line for {unknown:?}"))
     } else if there > MOST * all_may {

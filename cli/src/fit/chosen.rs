@@ -1,5 +1,7 @@
 //! A learner that was chosen, and what its targets are.
 
+use crate::report::{Console, Report};
+use bochner::job::{Candidate, Race};
 use bochner::models::{ClassWeights, Fit, Found, Lambda, LinearModel, RidgeOptions};
 
 /// What the targets of a learner are.
@@ -34,6 +36,28 @@ pub(super) struct Chosen {
     pub(super) probabilities: bool,
     /// What its classes count, if it does not weigh them itself.
     pub(super) class_weights: ClassWeights,
+}
+
+/// Says what leave-one-out errors chose of preparation and bandwidth.
+pub(super) fn describe(race: &Race, (console, report): (&Console, &mut Report)) {
+    console.note(&race.to_string());
+    let error = |error: f64| error.is_finite().then_some(error);
+    let one = |of: &Candidate| {
+        serde_json::json!({
+            "standardize": of.standardize.to_string(),
+            "bandwidth": of.bandwidth.to_string(),
+            "multiple": of.multiple,
+            "rows": of.rows,
+            "error": error(of.error),
+        })
+    };
+    let chosen = serde_json::json!({
+        "rows": race.rows,
+        "chosen": one(race.chosen()),
+        "left_out_r2": error(1.0 - race.chosen().error),
+        "candidates": race.candidates.iter().map(one).collect::<Vec<_>>(),
+    });
+    report.set("chosen", chosen);
 }
 
 impl Chosen {

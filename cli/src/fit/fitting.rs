@@ -2,7 +2,7 @@
 
 use super::{
     Args,
-    chosen::{Chosen, Takes},
+    chosen::{self, Chosen, Takes},
     describe::describe,
     learner::Ground,
     parts::Summing,
@@ -81,6 +81,7 @@ impl Fitting {
         args.settle(&chosen)?;
         args.keep_apart()?;
         let mut sources = args.sources(&chosen, None)?;
+        args.decide_by_rows(&chosen, sources.train.targets());
         check_weights(chosen.fit.as_ref(), sources.train.is_weighted())?;
         args.claim_outputs()?;
         let run = args.run.open(&console)?;
@@ -117,6 +118,7 @@ impl Fitting {
             None => Arc::new(spec.clone()),
             Some(landmarks) => Arc::new(self.args.map.columns(landmarks)),
         };
+        self.race(&survey, &targets, map.clone())?;
         let job = self.args.job(&self.chosen, map.clone());
         let scales = job.scales(&survey)?;
         if (self.searches || job.leaves.is_some()) && scales.lengthscales.len() > 1 {
@@ -130,6 +132,23 @@ impl Fitting {
             spec,
             selection,
         })
+    }
+
+    /// Has leave-one-out errors choose preparation and bandwidth, if that is left to them.
+    fn race(&mut self, survey: &Survey, targets: &Targets, map: Arc<dyn MapBuilder>) -> Result<()> {
+        let job = self.args.job(&self.chosen, map);
+        let settled = self.console.timed(|| job.settled(survey, targets));
+        let ((job, race), seconds) = settled?;
+        let bandwidth = job.bandwidth();
+        let kernel = &mut self.args.map.kernel;
+        if let Some(race) = race {
+            kernel.settle_for(bandwidth, Some(race.chosen().standardize));
+            chosen::describe(&race, (&self.console, &mut self.report));
+            self.report.seconds("race", seconds);
+        } else if kernel.bandwidth() == Bandwidth::Chosen {
+            kernel.settle_for(bandwidth, None);
+        }
+        Ok(())
     }
 
     fn survey(&mut self) -> Result<Survey> {

@@ -25,8 +25,9 @@ pub(crate) struct KernelArgs {
     #[arg(long, value_name = "KERNEL", value_parser = kernel_option)]
     kernel: Option<KernelOption>,
     /// Gamma of the kernel's formula, exp(-gamma |x-y|^2) for the Gaussian: a number, `median`,
-    /// `scale`, for graphs `neighbours`, or for densities `scott` or `silverman` [default: scale;
-    /// scott of density; neighbours of spectral and spectral-clustering]
+    /// `scale`, for graphs `neighbours`, for densities `scott` or `silverman`, or of `fit`
+    /// `chosen`: with the preparation of columns, by leave-one-out errors of at most 512 rows
+    /// [default: scale; scott of density; neighbours of spectral and spectral-clustering]
     #[arg(
         long,
         value_name = "G",
@@ -42,6 +43,12 @@ pub(crate) struct KernelArgs {
     /// The rule of what is fitted, where none of both is given.
     #[arg(skip)]
     pub(crate) rule: Option<Bandwidth>,
+    /// Rows that are kept to choose preparation and bandwidth by.
+    #[arg(skip)]
+    pub(crate) deciding: usize,
+    /// What came of a bandwidth that was to be chosen.
+    #[arg(skip)]
+    settled: Option<Bandwidth>,
     /// Seed of everything random: frequencies, split, sample of rows
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u64>)]
     pub(crate) seed: u64,
@@ -133,6 +140,7 @@ impl KernelArgs {
     /// How wide the kernel is.
     pub(crate) fn bandwidth(&self) -> Bandwidth {
         match (&self.gamma, &self.sigma) {
+            _ if self.settled.is_some() => self.settled.clone().unwrap_or(Bandwidth::Scale),
             (Some(given), _) | (None, Some(SigmaOption::Given(given))) => given.clone(),
             _ => self.rule.clone().unwrap_or(Bandwidth::Scale),
         }
@@ -180,6 +188,12 @@ impl KernelArgs {
         self.standardize = Some(Standardize::No);
     }
 
+    /// Takes what was chosen, as though it had been given.
+    pub(crate) fn settle_for(&mut self, bandwidth: Bandwidth, standardize: Option<Standardize>) {
+        self.settled = Some(bandwidth);
+        self.standardize = standardize.or(self.standardize);
+    }
+
     /// Whether to standardise, for who said so.
     pub(crate) fn standardize(&self) -> Option<Standardize> {
         self.standardize
@@ -211,7 +225,8 @@ impl KernelArgs {
         console: &Console,
     ) -> Result<(Survey, f64)> {
         let bar = console.bar("survey", source.rows().map(|rows| rows as u64));
-        console.timed(|| Survey::watched(source, sample_rows, self.seed, &bar.follow()))
+        let rows = (sample_rows, self.deciding);
+        console.timed(|| Survey::deciding(source, rows, self.seed, &bar.follow()))
     }
 
     /// From raw columns to unit lengthscale, centred if the map does not see where they lie.

@@ -3,12 +3,13 @@
 use super::{CHUNK_VALUES, Survey, moments::Moments, sample::Reservoir, targets::TargetSurvey};
 use crate::{
     Error, Result,
-    data::{ChunkSource, next_checked},
+    data::{ChunkSource, KeptRows, next_checked},
     progress::Step,
     store::Store,
 };
 
 const KIND: &str = "survey";
+const DECIDING: &str = "deciding";
 
 /// What is known of some of the rows of a dataset: parts merge, in any order, and
 /// [`Self::finish`] gives the [`Survey`] of all.
@@ -37,6 +38,17 @@ pub struct SurveyPart {
     features: Moments,
     reservoir: Reservoir,
     targets: Vec<TargetSurvey>,
+    /// Rows that decide on preparation and bandwidth, if any are to be kept.
+    deciding: Option<KeptRows>,
+}
+
+/// What is kept of rows beside their moments: the same of all parts.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Look {
+    pub(super) sample_rows: usize,
+    /// Rows that decide, 0 for none.
+    pub(super) deciding: usize,
+    pub(super) seed: u64,
 }
 
 impl SurveyPart {
@@ -63,19 +75,38 @@ impl SurveyPart {
         seed: u64,
         hear: &dyn Fn(Step),
     ) -> Result<Self> {
+        let look = Look {
+            sample_rows,
+            deciding: 0,
+            seed,
+        };
+        Self::looking(source, first_row, look, hear)
+    }
+
+    pub(super) fn looking(
+        source: &mut dyn ChunkSource,
+        first_row: u64,
+        look: Look,
+        hear: &dyn Fn(Step),
+    ) -> Result<Self> {
         let columns = source.columns();
         let names = source.column_names();
         let mut part = Self {
             rows: 0,
             names: names.filter(|names| names.len() == columns),
             features: Moments::new(columns),
-            reservoir: Reservoir::new(columns, sample_rows, seed),
+            reservoir: Reservoir::new(columns, look.sample_rows, look.seed),
             targets: vec![TargetSurvey::default(); source.targets()],
+            deciding: (look.deciding > 0)
+                .then(|| KeptRows::new(look.deciding, (columns, source.targets()))),
         };
         let mut row = vec![0.0; columns];
         source.rewind()?;
         let rows = (CHUNK_VALUES / columns.max(1)).max(1);
         while let Some(chunk) = next_checked(source, rows, part.rows as usize)? {
+            if let Some(deciding) = &mut part.deciding {
+                deciding.look_at(&chunk);
+            }
             for i in 0..chunk.x.nrows() {
                 let weight = chunk.weights.as_ref().map_or(1.0, |weights| weights[i]);
                 for (survey, &value) in part.targets.iter_mut().zip(chunk.y.row(i)) {
@@ -119,6 +150,15 @@ impl SurveyPart {
             let problem = "parts of a survey have other column names; survey rows of one dataset";
             return Err(Error::shape(problem));
         }
+        match (&mut self.deciding, &other.deciding) {
+            (None, None) => {}
+            (Some(own), Some(other)) => own.merge(other)?,
+            _ => {
+                let problem = "some parts of a survey keep rows that decide and others do not; \
+                               give all the same";
+                return Err(Error::shape(problem));
+            }
+        }
         self.reservoir.merge(&other.reservoir)?;
         self.features.merge(&other.features);
         for (target, other) in self.targets.iter_mut().zip(&other.targets) {
@@ -148,6 +188,7 @@ impl SurveyPart {
             sample,
             sample_index,
             targets: self.targets.into_iter().map(TargetSurvey::finish).collect(),
+            deciding: self.deciding,
         };
         survey.check()?;
         Ok(survey)
@@ -166,6 +207,12 @@ impl SurveyPart {
         store.set("targets", self.targets.len());
         for (k, target) in self.targets.iter().enumerate() {
             store.nest(&format!("target{k}"), target.store());
+        }
+        if let Some(deciding) = &self.deciding {
+            let mut inner = Store::default();
+            deciding.write(&mut inner);
+            store.nest(DECIDING, inner);
+            store.set(DECIDING, true);
         }
         store.to_bytes(KIND)
     }
@@ -189,7 +236,12 @@ impl SurveyPart {
         let targets: usize = store.get("targets")?;
         let targets =
             (0..targets).map(|k| TargetSurvey::read(&store.nested(&format!("target{k}"))));
+        let deciding = match store.has_property(DECIDING) {
+            true => Some(KeptRows::read(&store.nested(DECIDING))?),
+            false => None,
+        };
         Ok(Self {
+            deciding,
             rows: store.get("rows")?,
             names,
             reservoir: Reservoir::read(&store.nested("sample"), columns)?,

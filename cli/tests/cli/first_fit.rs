@@ -1,0 +1,112 @@
+//! `--gamma chosen`: preparation and bandwidth by the errors of rows left out.
+
+use crate::{bochner, here, number};
+use serde_json::Value;
+use std::{fmt::Write, fs, path::Path};
+
+/// Points that fill a square evenly, as two columns in 0..1.
+fn point(i: usize) -> [f64; 2] {
+    [
+        (i as f64 * 0.754_877_666).fract(),
+        (i as f64 * 0.569_840_291).fract(),
+    ]
+}
+
+/// Rows of a and b, the second so many times as wide, in this order.
+fn table(path: &Path, rows: &[usize], wide: f64) {
+    let mut text = "a,b,y\n".to_owned();
+    for &i in rows {
+        let [u, v] = point(i);
+        let y = (25.0 * u).sin() + 2.0 * v + 0.05 * ((i * 7919) % 13) as f64;
+        writeln!(text, "{u},{},{y}", wide * v).expect("a string");
+    }
+    fs::write(path, text).expect("written");
+}
+
+fn fitted(folder: &Path, more: &str) -> Value {
+    let fit = "fit t.csv --target y --features 300 --test 0.3 --device cpu -q --json -o m";
+    bochner(folder, &format!("{fit} {more}"), &[]).json()
+}
+
+#[test]
+fn what_is_chosen_is_better_and_said() {
+    let here = here();
+    let rows: Vec<usize> = (0..1200).collect();
+    for wide in [1.0, 1e-4, 1e5] {
+        table(&here.path().join("t.csv"), &rows, wide);
+        let usual = fitted(here.path(), "");
+        let chosen = fitted(here.path(), "--gamma chosen");
+        let [before, after] = [&usual, &chosen].map(|of| 1.0 - number(of, "held_out_r2"));
+        assert!(after < 0.7 * before, "{wide}: {after} for {before}");
+        let said = &chosen["chosen"];
+        assert_eq!(said["rows"], 512, "{said}");
+        let left_out = 1.0 - number(said, "left_out_r2");
+        assert!(left_out < 2.0 * after && after < 2.0 * left_out, "{said}");
+        assert_eq!(said["candidates"].as_array().map(Vec::len), Some(11));
+        assert!(usual.get("chosen").is_none());
+    }
+    let run = bochner(
+        here.path(),
+        "fit t.csv --target y --gamma chosen --device cpu",
+        &[],
+    );
+    let run = run.ok();
+    assert!(run.stderr.contains("note: chosen on 512 rows: "), "{run:?}");
+}
+
+/// The order of rows does not count, and the choice that is written out by hand gives the same
+/// model, to the bit.
+#[test]
+fn the_choice_is_that_of_the_rows() {
+    let here = here();
+    let path = here.path().join("t.csv");
+    let rows: Vec<usize> = (0..900).collect();
+    let mixed: Vec<usize> = (0..900).map(|i| i * 541 % 900).collect();
+    let mut said = Vec::new();
+    for order in [&rows, &mixed] {
+        table(&path, order, 30.0);
+        for more in [
+            "--gamma chosen",
+            "--sigma chosen --threads 1",
+            "--gamma chosen --memory 8M",
+        ] {
+            let fit = "fit t.csv --target y --features 100 --device cpu -q --json -o m";
+            let report = bochner(here.path(), &format!("{fit} {more}"), &[]).json();
+            let of = &report["chosen"]["chosen"];
+            said.push((of["standardize"].clone(), of["bandwidth"].clone()));
+        }
+    }
+    assert!(said.iter().all(|one| *one == said[0]), "{said:?}");
+    let sigma = said[0]
+        .1
+        .as_str()
+        .and_then(|text| text.strip_prefix("sigma "));
+    let by_hand = format!(
+        "--sigma {} --standardize={}",
+        sigma.expect("a number"),
+        said[0].0.as_str().expect("a word")
+    );
+    let fit = "fit t.csv --target y --features 100 --device cpu -q";
+    bochner(
+        here.path(),
+        &format!("{fit} --gamma chosen -o chosen.model"),
+        &[],
+    )
+    .ok();
+    bochner(here.path(), &format!("{fit} {by_hand} -o hand.model"), &[]).ok();
+    let [chosen, hand] =
+        ["chosen.model", "hand.model"].map(|name| fs::read(here.path().join(name)));
+    assert!(chosen.expect("reads") == hand.expect("reads"), "{by_hand}");
+}
+
+#[test]
+fn where_nothing_decides_it_is_gamma_by_scale() {
+    let here = here();
+    let path = here.path().join("t.csv");
+    table(&path, &(0..15).collect::<Vec<_>>(), 1.0);
+    let fit = "fit t.csv --target y --features 50 --device cpu -q --lambda 1e-3";
+    bochner(here.path(), &format!("{fit} --gamma chosen -o a"), &[]).ok();
+    bochner(here.path(), &format!("{fit} -o b"), &[]).ok();
+    let [a, b] = ["a", "b"].map(|name| fs::read(here.path().join(name)));
+    assert!(a.expect("reads") == b.expect("reads"));
+}
