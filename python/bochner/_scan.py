@@ -63,6 +63,7 @@ class Scan:
         thousands=None,
         date_format=None,
         na=None,
+        all_columns=False,
     ):
         names = [target] if isinstance(target, str) else list(target or ())
         self._path = os.fspath(path)
@@ -72,7 +73,7 @@ class Scan:
         categories = [categorical] if isinstance(categorical, str) else list(categorical or ())
         na = [na] if isinstance(na, str) else na
         na = None if na is None else list(na)
-        written = (decimal, thousands, date_format, na)
+        written = (decimal, thousands, date_format, na, all_columns)
         cells = (missing, categories, most_categories, weight, *written)
         self._given = (self._path, names, targets, columns, False, width, cells)
         self._open(_native.Scan(*self._given))
@@ -136,6 +137,7 @@ def scan(
     thousands=None,
     date_format=None,
     na=None,
+    all_columns=False,
 ):
     """A file as rows for estimators, read when they need it and never held whole.
 
@@ -190,6 +192,10 @@ def scan(
         Texts that stand for no value in files without types, beside empty cells; None for those
         that pandas takes for it (``NA``, ``N/A``, ``NaN``, ``None``, ``null`` and more), and ``?``.
 
+    all_columns : bool, default=False
+        Whether columns are kept that only tell rows apart: a text of its own in each row, or a
+        column called ``id``, ``index`` and the like that counts them.
+
     Returns
     -------
     scan : Scan
@@ -226,6 +232,7 @@ def scan(
         thousands=thousands,
         date_format=date_format,
         na=na,
+        all_columns=all_columns,
     )
 
 

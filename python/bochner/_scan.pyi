@@ -24,6 +24,7 @@ class Scan:
         thousands: str | None = None,
         date_format: str | None = None,
         na: str | Sequence[str] | None = None,
+        all_columns: bool = False,
     ) -> None: ...
     def chunks(self, memory: int | None = None) -> Iterator[_native.HeldRows]: ...
 
@@ -42,4 +43,5 @@ def scan(
     thousands: str | None = None,
     date_format: str | None = None,
     na: str | Sequence[str] | None = None,
+    all_columns: bool = False,
 ) -> Scan: ...

@@ -48,6 +48,7 @@ type Cells = (
     Option<char>,
     Option<String>,
     Option<Vec<String>>,
+    bool,
 );
 
 /// A data file, opened when it is read.
@@ -121,7 +122,9 @@ impl Scan {
         if let Some(width) = width {
             file = file.width(width);
         }
-        if let Some((missing, categorical, most, weight, decimal, thousands, date, na)) = &cells {
+        if let Some((missing, categorical, most, weight, decimal, thousands, date, na, all)) =
+            &cells
+        {
             file = file.missing(missing.parse().map_err(|e| exception(&e))?);
             file = file.most_categories(*most);
             for column in categorical {
@@ -138,6 +141,9 @@ impl Scan {
             }
             if let Some(date) = date {
                 file = file.date_format(date.parse().map_err(|e| exception(&e))?);
+            }
+            if *all {
+                file = file.all_columns();
             }
             if let Some(na) = na {
                 let texts: Vec<&str> = na.iter().map(String::as_str).collect();

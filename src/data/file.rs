@@ -83,6 +83,14 @@ impl DataFile {
         self
     }
 
+    /// Keeps columns that only tell rows apart: a text of its own in each row, or a column by the
+    /// name of `id`, `index` and the like that counts them. Until said otherwise they are left out,
+    /// unless there are no others.
+    pub fn all_columns(mut self) -> Self {
+        self.options.table.all_columns = true;
+        self
+    }
+
     /// What stands before the fraction of numbers in text. Until said otherwise it is a point, or a
     /// comma where all cells of a column allow that alone.
     pub fn decimal(mut self, mark: char) -> Self {

@@ -25,7 +25,7 @@ pub use date_format::DateFormat;
 pub(super) use encode::Encoder;
 pub use marks::Marks;
 pub(super) use no_value::NoValue;
-pub(super) use survey::{NO_WEIGHT, Places, survey};
+pub(super) use survey::{NO_WEIGHT, Places, numbers_rows, survey};
 
 /// How the cells of a table are read where they are not all numbers.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,6 +50,8 @@ pub struct TableOptions {
     /// Texts that stand for no value in files without types, beside empty cells; `None`: those
     /// that pandas takes for it (`NA`, `N/A`, `NaN`, `None`, `null` and more), and `?`.
     pub na: Option<Vec<String>>,
+    /// Whether columns are kept that only tell rows apart ([`Kind::Id`]).
+    pub all_columns: bool,
 }
 
 impl Default for TableOptions {
@@ -63,6 +65,7 @@ impl Default for TableOptions {
             thousands: None,
             date_format: None,
             na: None,
+            all_columns: false,
         }
     }
 }
@@ -164,6 +167,10 @@ pub enum Kind {
     Hashed(usize),
     /// Nothing: no row of the fit has a value, and it becomes no column.
     Empty,
+    /// What tells rows apart and nothing else, and becomes no column: a code or a text of its own
+    /// in each row, or, in a column whose name says that it numbers rows, their number from 0 or 1.
+    /// Of such columns alone all are kept.
+    Id,
 }
 
 /// What stands for a missing value.
@@ -246,7 +253,7 @@ impl Field {
             Kind::Number | Kind::Date | Kind::Boolean => vec![name.clone()],
             Kind::Categories(all) => all.iter().map(|c| format!("{name}={c}")).collect(),
             Kind::Hashed(count) => (0..*count).map(|k| format!("{name}#{k}")).collect(),
-            Kind::Empty => Vec::new(),
+            Kind::Empty | Kind::Id => Vec::new(),
         };
         if self.has_indicator() {
             columns.push(format!("{name} is missing"));
@@ -261,7 +268,7 @@ impl Kind {
             Self::Number | Self::Date | Self::Boolean => 1,
             Self::Categories(all) => all.len(),
             Self::Hashed(count) => *count,
-            Self::Empty => 0,
+            Self::Empty | Self::Id => 0,
         }
     }
 
@@ -274,6 +281,7 @@ impl Kind {
             Self::Categories(_) => "categories",
             Self::Hashed(_) => "hashed",
             Self::Empty => "empty",
+            Self::Id => "id",
         }
     }
 }
@@ -352,9 +360,15 @@ impl Schema {
         }
     }
 
+    /// Leaves out the features that become no column, which files of later rows need not have.
+    pub(super) fn keep_what_is_read(&mut self) {
+        self.features.retain(|field| field.width() > 0);
+    }
+
     /// The names of the features, as the file has them.
     pub(super) fn feature_names(&self) -> Vec<String> {
-        self.features.iter().map(|f| f.name.clone()).collect()
+        let read = self.features.iter().filter(|field| field.width() > 0);
+        read.map(|f| f.name.clone()).collect()
     }
 
     /// The names of the targets.
@@ -387,6 +401,7 @@ impl fmt::Display for Field {
             (Kind::Categories(all), _) => write!(f, "{} categories", all.len())?,
             (Kind::Hashed(count), _) => write!(f, "text, hashed into {count} columns")?,
             (Kind::Empty, _) => f.write_str("no value, left out")?,
+            (Kind::Id, _) => f.write_str("tells rows apart, left out")?,
         }
         match self.has_indicator() {
             true => f.write_str(", and whether it is missing"),
@@ -399,7 +414,15 @@ impl fmt::Display for Field {
 impl fmt::Display for Schema {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut said = Vec::new();
-        for kind in ["number", "date", "boolean", "categories", "hashed", "empty"] {
+        for kind in [
+            "number",
+            "date",
+            "boolean",
+            "categories",
+            "hashed",
+            "empty",
+            "id",
+        ] {
             let all = self.features.iter();
             let count = all.filter(|field| field.kind.name() == kind).count();
             if count > 0 {

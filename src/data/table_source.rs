@@ -1,7 +1,7 @@
 //! The rows of a table as numbers, by a schema.
 
 use super::gaps::GaplessTable;
-use super::schema::{Encoder, NO_WEIGHT, NoValue, Places, survey};
+use super::schema::{Encoder, NO_WEIGHT, NoValue, Places, numbers_rows, survey};
 use super::{
     Chunk, ChunkSource, ColumnChoice, CsvOptions, CsvSource, Missing, OpenOptions, Rows, Schema,
     Table, TargetUse, choice, require_rows,
@@ -62,6 +62,7 @@ impl TableSource {
             ColumnChoice::Known(schema) => {
                 let mut schema = (**schema).clone();
                 schema.keep_targets(&names(&places.targets));
+                schema.keep_what_is_read();
                 (schema, true)
             }
             _ => {
@@ -339,10 +340,15 @@ impl ChunkSource for TableSource {
     }
     fn settle(&mut self, failed: bool, takes: &mut dyn FnMut(u64) -> bool) -> Result<bool> {
         let asks = self.options.table.asks_for_schema();
-        if self.settled || !(failed || asks) {
+        let places = self.places().clone();
+        // A column may number rows, which a look at its values tells.
+        let names = self.names(&places.features);
+        let numbers = !self.options.table.all_columns
+            && names.len() > 1
+            && names.iter().any(|name| numbers_rows(name));
+        if self.settled || !(failed || asks || numbers) {
             return Ok(false);
         }
-        let places = self.places().clone();
         let schema = survey(self.table.as_mut(), &places, &self.options.table, takes)?;
         if schema.is_plain() && !asks {
             // Something else is wrong with the file.

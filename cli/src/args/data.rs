@@ -50,6 +50,10 @@ pub(crate) struct DataArgs {
     /// hashing [default: 64]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     most_categories: Option<usize>,
+    /// Keep columns that only tell rows apart: a text of its own in each row, or a column called
+    /// id, index and the like that counts them
+    #[arg(long)]
+    pub(crate) all_columns: bool,
     /// What stands before the fraction of numbers in text [default: a point, or a comma where all
     /// cells of a column allow that alone]
     #[arg(long, value_name = "CHAR")]
@@ -107,8 +111,8 @@ impl DataArgs {
         target_use: TargetUse,
     ) -> Result<Box<dyn ChunkSource>> {
         if self.table() != TableOptions::default() {
-            let problem = "--missing, --na, --categorical, --most-categories, --decimal, \
-                           --thousands and --date-format are for `fit`: a model reads files \
+            let problem = "--missing, --na, --categorical, --most-categories, \
+                           --all-columns, --decimal, --thousands and --date-format are for `fit`: a model reads files \
                            as its fit did";
             return Err(Usage(problem.into()).into());
         }
@@ -193,6 +197,7 @@ impl DataArgs {
                 .na
                 .as_ref()
                 .map(|texts| Names::of(std::slice::from_ref(texts))),
+            all_columns: self.all_columns,
         }
     }
 

@@ -27,7 +27,7 @@ fn columns_that_tell_nothing_are_named() {
     let run = bochner(at, &format!("{FIT} --missing indicator --json -v"), &[]);
     for note in [
         "\"none\": no value in any row; left out",
-        "\"own\": a different text in each row, which tells nothing of others; leave it out?",
+        "\"own\": tells rows apart and nothing of others; left out unless all columns are asked for",
         "\"many\": more than 64 different texts, hashed into 64 columns",
     ] {
         assert_eq!(run.stderr.matches(note).count(), 1, "{note} in {run:?}");
@@ -36,7 +36,7 @@ fn columns_that_tell_nothing_are_named() {
         "x: numbers",
         "gap: numbers, and whether it is missing",
         "many: text, hashed into 64 columns",
-        "own: text, hashed into 64 columns",
+        "own: tells rows apart, left out",
         "none: no value, left out",
     ];
     for each in became {
@@ -123,4 +123,85 @@ fn columns_of_one_name_are_refused() {
     fs::write(at.join("t.csv"), "a,b,a,y\n1,2,u,3\n4,5,v,6\n7,8,u,8\n").expect("writes");
     bochner(at, &format!("{FIT} --ignore b"), &[]).fails(&["several columns called \"a\""]);
     bochner(at, &format!("{FIT} --columns b"), &[]).ok();
+}
+
+/// What tells rows apart is no feature, unless all columns are asked for or there is no other; a
+/// column that counts may be a time, and what begins with a digit may be an amount.
+#[test]
+fn what_tells_rows_apart_is_left_out() {
+    let here = here();
+    let at = here.path();
+    let write = |with: &dyn Fn(usize) -> String, head: &str| {
+        let rows: String = (0..200)
+            .map(|i| {
+                format!(
+                    "{},{}\n",
+                    with(i),
+                    ((i as f64) / 9.0).sin() + i as f64 / 50.0
+                )
+            })
+            .collect();
+        fs::write(at.join("t.csv"), format!("{head},y\n{rows}")).expect("writes");
+    };
+    let became = |options: &str| {
+        let run = bochner(at, &format!("{FIT} --json {options}"), &[]);
+        let said = run.stderr.clone();
+        (run.json()["columns_became"].clone(), said)
+    };
+    let every = |i: usize| {
+        let code = format!(
+            "{:015x}k",
+            (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 4
+        );
+        format!("{},{i},c-{i},{code},{i}h {i}m", i + 1)
+    };
+    write(&every, "ID,day,name,code,span");
+    let (columns, said) = became("");
+    let hashed = "text, hashed into 64 columns";
+    let apart = "tells rows apart, left out";
+    assert_eq!(
+        columns,
+        serde_json::json!([
+            format!("ID: {apart}"),
+            "day: numbers",
+            format!("name: {apart}"),
+            format!("code: {apart}"),
+            format!("span: {hashed}"),
+        ])
+    );
+    assert!(
+        said.contains("\"ID\", \"name\", \"code\": tells rows apart"),
+        "{said}"
+    );
+    // Those that are left out need not be there later.
+    bochner(at, "predict m.model t.csv -o with.csv --device cpu", &[]).ok();
+    write(&|i| format!("{i},{i}h {i}m"), "day,span");
+    bochner(at, "predict m.model t.csv -o without.csv --device cpu", &[]).ok();
+    let read = |file: &str| fs::read(at.join(file)).expect("predictions");
+    assert!(read("with.csv") == read("without.csv"));
+    write(&every, "ID,day,name,code,span");
+    let (columns, said) = became("--all-columns");
+    assert_eq!(columns[0], "ID: numbers");
+    assert_eq!(columns[2], format!("name: {hashed}"));
+    assert!(said.contains("different text in each row"), "{said}");
+    let (columns, _) = became("--categorical name");
+    assert_eq!(columns[2], format!("name: {hashed}"));
+
+    // A table of numbers: what counts is left out by its name, from 0 or 1 and without a gap.
+    let r2 = |options: &str| {
+        let fit = format!("{FIT} --json --test 0.3 {options}");
+        bochner(at, &fit, &[]).json()
+    };
+    write(&|i| format!("{i},{}", i * 7 % 31), "index,b");
+    assert_eq!(r2("")["columns_became"][0], format!("index: {apart}"));
+    assert!(r2("--all-columns").get("columns_became").is_none());
+    write(&|i| format!("{},{}", i + 2, i * 7 % 31), "index,b");
+    assert!(r2("").get("columns_became").is_none());
+    write(&|i| format!("{i},{}", i * 7 % 31), "hour,b");
+    assert!(r2("").get("columns_became").is_none());
+    // Nothing else is there.
+    write(&|i| i.to_string(), "index");
+    assert!(r2("").get("columns_became").is_none());
+    write(&|i| format!("c{i}"), "name");
+    assert_eq!(became("").0[0], format!("name: {hashed}"));
 }

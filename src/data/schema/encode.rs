@@ -169,6 +169,9 @@ impl Reading<'_> {
         mut out_nw: ArrayViewMut2<'_, f64>,
     ) -> Result<()> {
         let width = field.kind.width();
+        if field.kind == Kind::Id {
+            return Ok(());
+        }
         let [unknown, _, rounded] = said;
         cell::each(column, self.no_value, |i, cell| {
             if let (Cell::Missing(_), Some(fill)) = (cell, &field.fill) {
@@ -201,7 +204,7 @@ impl Reading<'_> {
                     }
                 }
                 Kind::Hashed(count) => text_of(cell, |text| place_of(text, *count)),
-                Kind::Empty => return Ok(()),
+                Kind::Empty | Kind::Id => return Ok(()),
             };
             out_nw[[i, at]] = value;
             Ok(())

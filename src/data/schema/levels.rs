@@ -10,6 +10,8 @@ use std::collections::{BTreeMap, HashSet};
 const LOOKED_AT: usize = 1 << 16;
 /// Rows below which texts that all differ say nothing.
 const FEW: usize = 20;
+/// Texts of one length that are at least so long are codes, whatever they begin with.
+const CODE: usize = 16;
 
 /// Texts of a column with their weights; too many of them by their hashes alone.
 pub(super) struct Levels {
@@ -20,6 +22,36 @@ pub(super) struct Levels {
     hashed: Vec<[f64; 2]>,
     /// Hashes of the first texts, until one comes a second time.
     own: Option<HashSet<u64>>,
+    shape: Shape,
+}
+
+/// What the texts of a column have in common.
+#[derive(Default)]
+struct Shape {
+    /// Whether one begins with a digit or a sign, or ends with a number of its own: it may be an
+    /// amount that was not understood.
+    is_amount: bool,
+    /// Bytes of each, and whether there is another length or a blank.
+    length: Option<usize>,
+    is_mixed: bool,
+}
+
+impl Shape {
+    fn see(&mut self, text: &str) {
+        let begins = text.starts_with(|c: char| c.is_ascii_digit() || "+-(.,".contains(c));
+        let last = text.rsplit(char::is_whitespace).next().unwrap_or(text);
+        let ends = last.len() < text.len() && last.starts_with(|c: char| c.is_ascii_digit());
+        self.is_amount |= begins || ends;
+        let length = *self.length.get_or_insert(text.len());
+        self.is_mixed |= length != text.len() || text.contains(char::is_whitespace);
+    }
+
+    /// Whether texts of this shape may be what tells rows apart: they are no amounts, or codes of
+    /// one length that no amount has.
+    fn may_tell_rows_apart(&self) -> bool {
+        let is_code = !self.is_mixed && self.length.is_some_and(|length| length >= CODE);
+        !self.is_amount || is_code
+    }
 }
 
 impl Levels {
@@ -29,7 +61,13 @@ impl Levels {
             counts: BTreeMap::new(),
             hashed: Vec::new(),
             own: Some(HashSet::new()),
+            shape: Shape::default(),
         }
+    }
+
+    /// Whether the texts tell rows apart and are no amounts.
+    pub(super) fn tell_rows_apart(&self) -> bool {
+        self.are_unique() && self.shape.may_tell_rows_apart()
     }
 
     /// Whether many rows were looked at, and each has another text.
@@ -56,8 +94,11 @@ impl Levels {
 
     fn look(&mut self, text: &str) {
         let Some(own) = &mut self.own else { return };
-        if own.len() < LOOKED_AT && !own.insert(number_of(text)) {
-            self.own = None;
+        if own.len() < LOOKED_AT {
+            self.shape.see(text);
+            if !own.insert(number_of(text)) {
+                self.own = None;
+            }
         }
     }
 

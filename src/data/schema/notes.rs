@@ -21,14 +21,19 @@ pub(super) fn of_readings(table: &dyn Table, tallies: &[Tally], found: &[Option<
     said.warn(table);
 }
 
-/// Says which features hold no value, a text of its own in each row (those named in `uniques`), or
-/// more texts than there are columns for.
+/// Says which features hold no value, tell rows apart, hold a text of its own in each row all the
+/// same (those named in `uniques`), or more texts than there are columns for.
 pub(super) fn of_fields(table: &dyn Table, features: &[Field], uniques: &[String]) {
     let mut said = Said::default();
     for field in features {
         let is_unique = uniques.contains(&field.name);
         match field.kind {
             Kind::Empty => said.add("no value in any row; left out".into(), &field.name),
+            Kind::Id => {
+                let says = "tells rows apart and nothing of others; left out unless all columns are \
+                            asked for";
+                said.add(says.into(), &field.name);
+            }
             Kind::Categories(_) | Kind::Hashed(_) if is_unique => {
                 let says = "a different text in each row, which tells nothing of others; leave it \
                             out?";

@@ -8,10 +8,10 @@ use crate::{
 use serde_json::{Value, json};
 
 /// The property, and the version of what it holds: 2 where cells are not written plainly or other
-/// texts stand for no value, which readers of version 1 would not see, and 3 where they have a
-/// unit.
+/// texts stand for no value, which readers of version 1 would not see, 3 where they have a unit, 4
+/// where a column tells rows apart.
 const NAME: &str = "schema";
-const VERSION: u64 = 3;
+const VERSION: u64 = 4;
 
 impl Schema {
     pub(crate) fn write(&self, store: &mut Store) {
@@ -27,9 +27,11 @@ impl Schema {
     }
 
     fn version(&self) -> u64 {
-        let mut all = self.features.iter().chain(&self.targets);
-        if all.any(|field| field.amount().is_some()) {
+        let any = |is: fn(&Field) -> bool| self.features.iter().chain(&self.targets).any(is);
+        if any(|field| field.kind == Kind::Id) {
             VERSION
+        } else if any(|field| field.amount().is_some()) {
+            3
         } else if self.is_written_plainly() {
             1
         } else {
@@ -99,7 +101,7 @@ impl Field {
         match &self.kind {
             Kind::Categories(all) => value["categories"] = json!(all),
             Kind::Hashed(count) => value["columns"] = json!(count),
-            Kind::Number | Kind::Date | Kind::Boolean | Kind::Empty => {}
+            Kind::Number | Kind::Date | Kind::Boolean | Kind::Empty | Kind::Id => {}
         }
         if let Some(reading) = &self.reading {
             value["reading"] = reading.to_json();
@@ -120,6 +122,7 @@ impl Field {
             "date" => Kind::Date,
             "boolean" => Kind::Boolean,
             "empty" => Kind::Empty,
+            "id" => Kind::Id,
             "categories" => {
                 let all = value["categories"].as_array()?.iter();
                 let all = all.map(|text| text.as_str().map(str::to_owned));
@@ -241,7 +244,7 @@ mod tests {
         let text = store.text(NAME).expect("written").to_owned();
         for (from, to, says) in [
             ("{", "", "damaged"),
-            ("\"version\":1", "\"version\":4", "version 4"),
+            ("\"version\":1", "\"version\":5", "version 5"),
             ("\"version\":1", "\"version\":\"1\"", "no version"),
             ("\"features\":[", "\"features\":[7,", "features"),
             (

@@ -78,19 +78,27 @@ pub(in crate::data) fn survey(
         pass(table, (places, &no_value), &mut tallies, takes)?;
     }
     let mut fields: Vec<Field> = Vec::with_capacity(all.len());
-    let mut uniques = Vec::new();
+    let (mut uniques, mut ids) = (Vec::new(), Vec::new());
     let columns = tallies.into_iter().zip(found).zip(&all);
     for ((mut tally, reading), &j) in columns.take(features + places.targets.len()) {
         tally.reading = reading;
         let is_unique = tally.levels.are_unique();
+        let is_id = tally.tells_rows_apart();
         let field = tally.finish(table, j, options)?;
         uniques.extend(is_unique.then(|| field.name.clone()));
+        ids.push(is_id && !options.all_columns);
         fields.push(field);
     }
     let targets = fields.split_off(features);
     if fields.iter().all(|field| field.kind == Kind::Empty) {
         let problem = "has no value in any column of features";
         return Err(Error::data(table.path(), problem));
+    }
+    let tells = |(field, is_id): (&Field, &bool)| field.width() > 0 && !is_id;
+    if fields.iter().zip(&ids).any(tells) {
+        for (field, _) in fields.iter_mut().zip(&ids).filter(|(_, is_id)| **is_id) {
+            (field.kind, field.fill, field.reading) = (Kind::Id, None, None);
+        }
     }
     notes::of_fields(table, &fields, &uniques);
     Ok(Schema {
@@ -207,6 +215,8 @@ pub(super) struct Tally {
     mean: f64,
     sample: Option<Reservoir>,
     levels: Levels,
+    /// Whether all values are the number of their row, from 0 and from 1.
+    counts: [bool; 2],
     /// How its text may be read, and how it is, once that is known.
     pub(super) candidates: Candidates,
     reading: Option<Reading>,
@@ -228,8 +238,22 @@ impl Tally {
                 true => options.most_categories,
                 false => MOST_CLASSES,
             }),
+            counts: [true; 2],
             candidates: Candidates::new(options),
             reading: None,
+        }
+    }
+
+    /// Whether the column says which row it is and nothing else: by its texts, where nobody said
+    /// that they are categories, or by its numbers and its name.
+    fn tells_rows_apart(&self) -> bool {
+        let [number, date, truth, text] = self.first.each_ref().map(Option::is_some);
+        let counts = self.counts.contains(&true) && self.weight >= FEW_ROWS;
+        match (number, text) {
+            _ if date || truth || self.as_text || self.reading.is_some() => false,
+            (true, false) => counts && numbers_rows(&self.name),
+            (false, true) => self.levels.tell_rows_apart(),
+            _ => false,
         }
     }
 
@@ -320,6 +344,9 @@ impl Tally {
         if let Some(value) = value {
             if !value.is_finite() {
                 return Err("is infinite; remove the row or fill in a finite value".into());
+            }
+            for (from, counts) in self.counts.iter_mut().enumerate() {
+                *counts &= value == (row + from as u64) as f64;
             }
             self.weight += weight;
             self.mean += weight / self.weight * (value - self.mean);
@@ -427,6 +454,31 @@ impl Tally {
         };
         Ok(Some(Fill { values, indicator }))
     }
+}
+
+/// Rows below which numbers that count say nothing.
+const FEW_ROWS: f64 = 20.0;
+/// What columns are called that number rows. Others that count may be a time.
+const NUMBERS: [&str; 14] = [
+    "",
+    "unnamed: 0",
+    "index",
+    "id",
+    "row",
+    "rowid",
+    "row_id",
+    "row id",
+    "rownames",
+    "rowname",
+    "nr",
+    "no",
+    "no.",
+    "#",
+];
+
+/// Whether the name of a column says that it numbers rows.
+pub(in crate::data) fn numbers_rows(name: &str) -> bool {
+    NUMBERS.contains(&name.trim().to_ascii_lowercase().as_str())
 }
 
 /// What a text is by a reading.
