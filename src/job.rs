@@ -187,7 +187,10 @@ impl Job<&dyn Fit> {
 
     /// Reads the rows once. Errors as [`Survey::watched`] does.
     pub fn survey(&self, source: &mut dyn ChunkSource, run: &Run) -> Result<Survey> {
-        let rows = (self.sample_rows(), self.deciding_rows(source.targets()));
+        let rows = (
+            self.sample_rows(),
+            self.deciding_rows((source.columns(), source.targets())),
+        );
         (self.preparation).survey_deciding(source, rows, run)
     }
 
@@ -200,6 +203,30 @@ impl Job<&dyn Fit> {
     pub fn draw(&self, rows: Rows<'_>, found: Option<&Found>) -> Result<DrawnMap> {
         let sampling = self.learner.usual().sampling;
         self.preparation.draw(rows, found, sampling)
+    }
+
+    /// What sums of rows stand on that come in parts: the first of them, with the targets that
+    /// `targets` reads off their survey, decide on scales, bandwidth and map as in a fit to them
+    /// alone. Gives the job with what was chosen. Errors as these stages do.
+    pub fn begin(
+        &self,
+        source: &mut dyn ChunkSource,
+        targets: impl FnOnce(&Survey) -> Result<Targets>,
+        run: &Run,
+    ) -> Result<(Self, Targets, DrawnMap)> {
+        let survey = self.survey(source, run)?;
+        let targets = targets(&survey)?;
+        let (job, _) = self.settled(&survey, &targets, run)?;
+        let scales = job.scales(&survey)?;
+        let rows = Rows {
+            source,
+            survey: &survey,
+            scales: &scales,
+            targets: &targets,
+            run,
+        };
+        let drawn = job.draw(rows, None)?;
+        Ok((job, targets, drawn))
     }
 
     /// The rows as a learner takes them.
@@ -342,9 +369,9 @@ impl Job<&dyn Fit> {
     ) -> Result<Fitted> {
         let survey = self.survey(source, run)?;
         let targets = meaning.targets(&survey, source.schema())?;
-        let (job, race) = self.settled(&survey, &targets)?;
+        let (job, race) = self.settled(&survey, &targets, run)?;
         if let Some(race) = &race {
-            log::info!("{race}");
+            log::info!("chosen {race}");
         }
         let scales = job.scales(&survey)?;
         let mut rows = Rows {

@@ -12,6 +12,8 @@ pub enum Step {
     Map(u64),
     /// Rows that are fitted, featurized or predicted; with conjugate gradients, read and binned.
     Rows(u64),
+    /// Preparations and bandwidths that were looked at, before the map is drawn.
+    Candidate(usize),
     /// Trials of a search, and the least error so far.
     Trial(usize, f64),
     /// Iterations of conjugate gradients, and the largest relative residual of a target.

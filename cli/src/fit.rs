@@ -146,6 +146,8 @@ impl Args {
     /// What hangs on other options: the column of weights, the rule for the bandwidth.
     fn settle(&mut self, chosen: &Chosen) -> Result<()> {
         self.data.weight = self.weight.clone();
+        // Sums in parts do not say what columns became.
+        self.data.all_columns |= self.part.shard.is_some();
         let (data, input) = (&self.data, &self.input);
         let rule = Some(chosen.fit.usual().bandwidth);
         (self.map).settle(rule, || data.open(input, TargetUse::Ignored))
@@ -153,10 +155,10 @@ impl Args {
 
     /// How many rows are kept to choose preparation and bandwidth by; where none are, the bandwidth
     /// is that of a rule.
-    fn decide_by_rows(&mut self, chosen: &Chosen, targets: usize) {
+    fn decide_by_rows(&mut self, chosen: &Chosen, width: (usize, usize)) {
         let job = self.job(chosen, Arc::new(self.map.spec()));
         let looks = !matches!(chosen.takes, chosen::Takes::Rows(_));
-        let rows = if looks { job.deciding_rows(targets) } else { 0 };
+        let rows = if looks { job.deciding_rows(width) } else { 0 };
         let kernel = &mut self.map.kernel;
         kernel.deciding = rows;
         if rows == 0 && kernel.bandwidth() == Bandwidth::Chosen {

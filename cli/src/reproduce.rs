@@ -9,6 +9,7 @@ mod double_descent;
 mod fastfood;
 mod files;
 mod findings;
+mod first_fit;
 mod learning_rates;
 mod maps;
 mod metric;
@@ -78,6 +79,7 @@ const ALL: &[Experiment] = &[
     digits::EXPERIMENT,
     double_descent::EXPERIMENT,
     fastfood::EXPERIMENT,
+    first_fit::EXPERIMENT,
     learning_rates::EXPERIMENT,
     maps::EXPERIMENT,
     metric::EXPERIMENT,

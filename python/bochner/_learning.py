@@ -25,7 +25,7 @@ COUNT = Interval(Integral, 1, None, closed="left")
 #: Constraints of the parameters that all of them have.
 SHARED = {
     "kernel": [str],
-    "gamma": [StrOptions({"scale", "median"}), POSITIVE, "array-like"],
+    "gamma": [StrOptions({"chosen", "scale", "median"}), POSITIVE, "array-like"],
     "n_components": [COUNT],
     "map": [str],
     "sampling": [str],
@@ -42,7 +42,7 @@ SHARED = {
 #: Defaults of those parameters.
 DEFAULTS = {
     "kernel": "gaussian",
-    "gamma": "scale",
+    "gamma": "chosen",
     "n_components": 1000,
     "map": "fourier",
     "sampling": "auto",

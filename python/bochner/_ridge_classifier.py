@@ -89,7 +89,7 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
         self,
         *,
         kernel="gaussian",
-        gamma="scale",
+        gamma="chosen",
         n_components=1000,
         map="fourier",
         sampling="auto",

@@ -66,7 +66,7 @@ class _Clusters(ClusterMixin, RowsLearner):
         return self._scores(X).argmax(axis=1)
 
 
-@takes(*ROWS, map_components=1000, n_clusters=8, n_init=1, tol=1e-4, max_iter=300)
+@takes(*ROWS, gamma="scale", map_components=1000, n_clusters=8, n_init=1, tol=1e-4, max_iter=300)
 class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clusters):
     """Kernel k-means, by random features: clusters around centres in feature space.
 

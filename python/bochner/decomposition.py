@@ -74,6 +74,7 @@ class _Components(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsLearner
 
 @takes(
     *ROWS,
+    gamma="scale",
     n_components=0.95,
     map_components=1000,
     solver="covariance",
@@ -308,7 +309,7 @@ class KernelPCA(Growing, _Components):
         return self._asked("reconstruction_errors", X)
 
 
-@takes(*ROWS, map="identity", n_components=2, map_components=1000, tol=1e-6, max_iter=500)
+@takes(*ROWS, gamma="scale", map="identity", n_components=2, map_components=1000, tol=1e-6, max_iter=500)
 class KernelICA(KeepingRows, _Components):
     """Independent components: FastICA on whitened components of the columns, or of random features.
 

@@ -93,7 +93,7 @@ class GaussianProcessRegressor(GrowingNumbers, Regressor):
         self,
         *,
         kernel="gaussian",
-        gamma="scale",
+        gamma="chosen",
         n_components=1000,
         map="fourier",
         sampling="auto",

@@ -33,7 +33,7 @@ class GaussianProcessRegressor(GrowingNumbers, Regressor):
         self,
         *,
         kernel: str = "gaussian",
-        gamma: _Gamma = "scale",
+        gamma: _Gamma = "chosen",
         n_components: int = 1000,
         map: str = "fourier",
         sampling: str = "auto",

@@ -12,7 +12,7 @@ from ._scan import of_scans
 
 __all__ = ["OneClassSVM"]
 
-@takes(*ROWS, map_components=1000, nu=0.5, tol=1e-3, max_iter=500)
+@takes(*ROWS, gamma="scale", map_components=1000, nu=0.5, tol=1e-3, max_iter=500)
 class OneClassSVM(OutlierMixin, KeepingRows, RowsLearner):
     """The one-class support vector machine on random features: the region that holds most rows.
 

@@ -27,8 +27,10 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
         ``'matern52'``, ``'matern:NU'``, ``'cauchy'``, ``'rational-quadratic:ALPHA'``,
         ``'arc-cosine:ORDER'``, ``'mixture:...'`` or ``'product:...'``, as the command line has them.
 
-    gamma : float, array-like of shape (n_features,), 'scale' or 'median', default='scale'
-        Parameter of the kernel's own formula, as in `bochner.RBFSampler`: ``'scale'`` is
+    gamma : float, array-like of shape (n_features,), 'chosen', 'scale' or 'median', default='chosen'
+        Parameter of the kernel's own formula, as in `bochner.RBFSampler`: ``'chosen'`` is what exact
+        leave-one-out errors of at most 512 rows choose, with ``standardize`` where that is
+        ``'auto'``, and ``'scale'`` where nothing can be chosen by, as in distributed fits. ``'scale'`` is
         1 / (n_features * X.var()), ``'median'`` makes the median distance between up to 2,000 rows the
         lengthscale, both of the columns as ``standardize`` leaves them. One for each column compares
         rows by ``sum_j gamma_j (x_j - y_j)^2``, of columns in their own units unless ``standardize``
@@ -131,7 +133,7 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
         self,
         *,
         kernel="gaussian",
-        gamma="scale",
+        gamma="chosen",
         n_components=1000,
         map="fourier",
         sampling="auto",

@@ -14,7 +14,7 @@ from bochner import KernelRidgeClassifier, KernelRidgeRegressor, RBFSampler
 
 import ray
 
-OPTIONS = {"n_components": 64, "random_state": 0, "penalty": 1e-2}
+OPTIONS = {"n_components": 64, "gamma": "scale", "random_state": 0, "penalty": 1e-2}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -43,7 +43,7 @@ def dataset(frame, blocks=5):
 
 def test_numbers(frame):
     rows, own = frame[["a", "b", "c", "y"]], frame[["a", "b", "c"]]
-    estimator = KernelRidgeRegressor(gamma="median", **OPTIONS)
+    estimator = KernelRidgeRegressor(**{**OPTIONS, "gamma": "median"})
     whole = clone(estimator).fit(own, frame["y"])
     assert bochner.ray.fit(estimator, dataset(rows), "y") is estimator
     scale = np.abs(frame["y"]).max()

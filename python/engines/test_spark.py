@@ -15,7 +15,7 @@ from bochner import KernelRidgeClassifier, KernelRidgeRegressor, RBFSampler
 
 from pyspark.sql import SparkSession
 
-OPTIONS = {"n_components": 64, "random_state": 0, "penalty": 1e-2}
+OPTIONS = {"n_components": 64, "gamma": "scale", "random_state": 0, "penalty": 1e-2}
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def there(spark, frame, parts=4):
 
 def test_numbers(spark, frame):
     own = frame[["a", "b", "c"]]
-    estimator = KernelRidgeRegressor(gamma="median", **OPTIONS)
+    estimator = KernelRidgeRegressor(**{**OPTIONS, "gamma": "median"})
     whole = clone(estimator).fit(own, frame["y"])
     rows = there(spark, frame[["a", "b", "c", "y"]])
     assert rows.rdd.getNumPartitions() >= 2

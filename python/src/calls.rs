@@ -94,7 +94,7 @@ impl Interrupt {
     /// `run` that looks for signals with every step, and ends at the next chunk after one; it says
     /// its steps to `progress`.
     fn heard_by(&self, run: Run, progress: Option<Py<PyAny>>) -> Run {
-        run.progress(self.teller(progress))
+        run.progress(self.teller(progress)).until(self.flag())
     }
 
     /// What looks for signals with every step that it is told, and says it to `progress`.

@@ -11,7 +11,7 @@ use bochner::{
     Error, Result, Run,
     data::Survey,
     features::FeatureMap,
-    job::{Job, Preparation, Settings, check_weights},
+    job::{Job, Preparation, check_weights},
     models::{AnySums, Basis, Fit, FitAnySums, Known, LinearModel, Partial, Summed, Sums},
     solve::Targets,
 };
@@ -94,18 +94,12 @@ impl GrowingState {
     }
 }
 
-/// The job of a learner on a map, in words.
-fn in_words(
-    fit: &dyn Fit,
-    preparation: &Preparation,
-    targets: &Targets,
-    weighted: bool,
-) -> Settings {
-    let job = Job {
+/// The job of a learner on a map.
+fn job_of<'a>(fit: &'a dyn Fit, preparation: &Preparation) -> Job<&'a dyn Fit> {
+    Job {
         preparation: preparation.clone(),
         ..Job::of(fit, preparation.map.clone())
-    };
-    job.settings_of(targets, weighted)
+    }
 }
 
 #[pymethods]
@@ -141,19 +135,15 @@ impl GrowingState {
         let partial = without_gil(py, |interrupt| {
             let run = run(&name, memory, interrupt, progress)?;
             let mut source = given.source(y, weights, interrupt.flag())?;
-            let (survey, drawn) = preparation.prepare(source.as_mut(), fit.usual(), &run)?;
-            let targets = targets_of(classes, &survey);
+            let targets = |survey: &Survey| Ok(targets_of(classes, survey));
+            let job = job_of(fit.as_ref(), &preparation);
+            let (job, targets, drawn) = job.begin(source.as_mut(), targets, &run)?;
             let basis = Basis {
                 kernel: drawn.kernel,
                 class_names: names,
                 column_names: columns,
                 seed: preparation.seed(),
-                job: Some(in_words(
-                    fit.as_ref(),
-                    &preparation,
-                    &targets,
-                    source.is_weighted(),
-                )),
+                job: Some(job.settings_of(&targets, source.is_weighted())),
                 ..Basis::new(Arc::from(drawn.map), targets)
             };
             let rows = (given, y, weights);
@@ -195,14 +185,17 @@ impl GrowingState {
                 elsewhere,
             };
             let mut source = rows(true);
-            let drawn = preparation.draw_of(&survey, &mut source, fit.usual(), &run)?;
             let targets = targets_of(classes, &survey);
+            // No rows were kept to choose by, whose labels are known elsewhere alone.
+            let (job, _) = job_of(fit.as_ref(), &preparation).settled(&survey, &targets, &run)?;
+            let preparation = &job.preparation;
+            let drawn = preparation.draw_of(&survey, &mut source, fit.usual(), &run)?;
             let basis = Basis {
                 kernel: drawn.kernel,
                 class_names: names,
                 column_names: columns,
                 seed: preparation.seed(),
-                job: Some(in_words(fit.as_ref(), &preparation, &targets, false)),
+                job: Some(job.settings_of(&targets, false)),
                 ..Basis::new(Arc::from(drawn.map), targets)
             };
             let mut none = rows(false);

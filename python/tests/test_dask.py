@@ -17,7 +17,7 @@ import dask.array as da
 import dask.dataframe as dd
 from distributed import Client, LocalCluster
 
-OPTIONS = {"n_components": 64, "random_state": 0, "penalty": 1e-2}
+OPTIONS = {"n_components": 64, "gamma": "scale", "random_state": 0, "penalty": 1e-2}
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def rows():
 
 def test_arrays(client, rows):
     X, y = rows
-    estimator = KernelRidgeRegressor(gamma="median", **OPTIONS)
+    estimator = KernelRidgeRegressor(**{**OPTIONS, "gamma": "median"})
     whole = clone(estimator).fit(X, y)
     # Chunks of columns, chunks that differ, a chunk of one row.
     lazy = da.from_array(X, chunks=((2500, 1, 3499), (2, 1)))

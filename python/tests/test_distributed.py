@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from bochner import KernelPCA, KernelRidgeClassifier, KernelRidgeRegressor, distributed
 
-OPTIONS = {"n_components": 64, "random_state": 0, "penalty": 1e-2}
+OPTIONS = {"n_components": 64, "gamma": "scale", "random_state": 0, "penalty": 1e-2}
 
 
 def rows(n=3000, seed=0):

@@ -89,7 +89,7 @@ def test_defaults_tell_what_there_is(kind):
     if kind is not KernelElasticNet:
         assert 1e-4 < model.penalty_ < 1e-1
         with pytest.warns(UserWarning, match="worse than the mean"):
-            kind(penalty=[1e-9, 1e-8], **options).fit(X[:265], y[:265])
+            kind(penalty=[1e-9, 1e-8], gamma="scale", **options).fit(X[:265], y[:265])
 
 
 def test_falkon_is_ridge_on_the_same_landmarks(wave):
@@ -117,7 +117,7 @@ def test_greedy_takes_few_features(wave):
 
 def test_boosting_adds_up_to_ridge(wave):
     X, y = wave
-    options = {"n_components": 40, "random_state": 0, "penalty": 1e-4}
+    options = {"n_components": 40, "gamma": 0.7, "random_state": 0, "penalty": 1e-4}
     # One block, added whole: ridge regression.
     one = BoostingRegressor(block=40, shrinkage=1.0, stages=1, held_out=0.0, **options)
     ridge = KernelRidgeRegressor(**options).fit(X, y)

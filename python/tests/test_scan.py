@@ -288,7 +288,8 @@ def test_columns_are_found_by_their_names(rows, tmp_path):
     # In another order, with the target among them and a column that nobody asked for.
     table = np.column_stack([y, X[:, 2], X[:, 0], np.zeros(500), X[:, 1], X[:, 3]])
     np.savetxt(other, table, "%.17g", ",", header="y,c,a,e,b,d", comments="")
-    model = KernelRidgeRegressor(n_components=50, random_state=0).fit(bochner.scan(path, target="y"))
+    model = KernelRidgeRegressor(n_components=50, gamma="scale", random_state=0)
+    model.fit(bochner.scan(path, target="y"))
     expected = np.concatenate(list(model.predict(bochner.scan(path, target="y"))))
     for again in (bochner.scan(other), bochner.scan(other, target="y"), pickle.loads(pickle.dumps(bochner.scan(other)))):
         assert (np.concatenate(list(model.predict(again))) == expected).all()

@@ -42,10 +42,10 @@ pub enum Bandwidth {
     /// For densities: [`Self::Scott`] times `(4/(d + 2))^(1/(d + 4))` (Silverman 1986, eq. 4.14),
     /// which is best for a Gaussian cloud.
     Silverman,
-    /// What leave-one-out errors on at most 512 rows choose together with the preparation of
-    /// columns ([`Job::settled`](crate::job::Job::settled)), where columns are left to
-    /// [`Standardize::Auto`] and the kernel depends on differences alone; [`Self::Scale`] where
-    /// there is nothing to choose by, as without targets.
+    /// What leave-one-out errors on at most 512 rows choose
+    /// ([`Job::settled`](crate::job::Job::settled)), together with the preparation of columns where
+    /// that is left to [`Standardize::Auto`]. The kernel has to depend on differences alone;
+    /// [`Self::Scale`] there and where there is nothing to choose by, as without targets.
     Chosen,
 }
 

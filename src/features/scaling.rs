@@ -123,7 +123,7 @@ impl Scaling {
     }
 
     /// Deviation of each column before any lengthscale; `None` for those that are dropped.
-    pub(super) fn deviations(&self, survey: &Survey) -> Vec<Option<f64>> {
+    pub(crate) fn deviations(&self, survey: &Survey) -> Vec<Option<f64>> {
         let columns = self.input.scale().iter().enumerate();
         let deviation = |j: usize| match survey.is_constant(j) {
             true => 0.0,

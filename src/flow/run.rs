@@ -1,8 +1,15 @@
 //! Where work runs, with how much memory, and who hears of it.
 
 use crate::{
-    Device, Result,
+    Device, Error, Result,
     progress::{Progress, Step},
+};
+use std::{
+    io::ErrorKind,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 /// How a piece of work runs: on which device, with how many bytes for chunks, and who hears of it.
@@ -31,6 +38,8 @@ pub struct Run {
     /// Bytes for what a solver holds beside chunks, where they are bounded.
     pub(crate) held: Option<u64>,
     pub(crate) progress: Progress,
+    /// What ends it at its next pause.
+    ends: Option<Arc<AtomicBool>>,
 }
 
 impl Run {
@@ -44,6 +53,25 @@ impl Run {
             memory: Self::DEFAULT_MEMORY,
             held: None,
             progress: Progress::default(),
+            ends: None,
+        }
+    }
+
+    /// Ends work that reads no rows, too, at its next pause once this is true: what stands beside a
+    /// source that errs then.
+    pub fn until(mut self, ends: Arc<AtomicBool>) -> Self {
+        self.ends = Some(ends);
+        self
+    }
+
+    /// Tells who hears of the work, and errs with [`Error::Io`] where it is to end.
+    pub(crate) fn pause(&self, step: Step) -> Result<()> {
+        self.say(step);
+        match &self.ends {
+            Some(ends) if ends.load(Ordering::Relaxed) => {
+                Err(Error::io("the work", ErrorKind::Interrupted.into()))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -108,6 +136,7 @@ impl RunSettings {
             memory: self.memory,
             held: None,
             progress: self.progress.clone(),
+            ends: None,
         })
     }
 }

@@ -121,6 +121,10 @@ fn factor_bytes(landmarks: usize) -> u64 {
 }
 
 impl Fit for FalkonOptions {
+    fn penalties(&self) -> Option<&[f64]> {
+        self.lambda.given()
+    }
+
     fn settings(&self) -> Settings {
         (self.lambda)
             .said(Settings::of_learner("falkon"))

@@ -67,6 +67,12 @@ pub trait Fit: fmt::Debug + Send + Sync {
         0
     }
 
+    /// Penalties per row on |beta|^2 beside mean squared errors, where they are given: what chooses
+    /// preparation and bandwidth keeps to them.
+    fn penalties(&self) -> Option<&[f64]> {
+        None
+    }
+
     /// Whether fewer rows than features may be solved in their own number.
     fn solves_few_rows(&self) -> bool {
         false
@@ -103,13 +109,14 @@ pub struct Usual {
 }
 
 impl Default for Usual {
-    /// 1000 Fourier features, drawn independently, of the bandwidth of [`Bandwidth::Scale`].
+    /// 1000 Fourier features, drawn independently, of the bandwidth that rows left out choose
+    /// ([`Bandwidth::Chosen`]).
     fn default() -> Self {
         Self {
             map: MapKind::Fourier,
             features: MapSpec::FEATURES,
             sampling: Sampling::Auto,
-            bandwidth: Bandwidth::Scale,
+            bandwidth: Bandwidth::Chosen,
         }
     }
 }

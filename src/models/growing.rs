@@ -231,15 +231,14 @@ impl<L: FitSums + Clone, T> Learner<L, T> {
         let learner = &self.job.learner;
         self.job.any().check_parts(source.is_weighted())?;
         let run = self.settings.run()?;
-        let preparation = &self.job.preparation;
-        let (survey, drawn) = preparation.prepare(source, learner.usual(), &run)?;
-        let targets = targets(&survey)?;
-        let job = self.job.any().settings_of(&targets, source.is_weighted());
+        let (job, targets, drawn) = self.job.any().begin(source, targets, &run)?;
+        let seed = job.preparation.seed();
+        let job = job.settings_of(&targets, source.is_weighted());
         let data = Summed {
             source,
             targets: &targets,
             kernel: drawn.kernel.as_ref(),
-            seed: preparation.seed(),
+            seed,
             run: &run,
         };
         let map: Arc<dyn FeatureMap> = Arc::from(drawn.map);
@@ -249,7 +248,7 @@ impl<L: FitSums + Clone, T> Learner<L, T> {
             basis: Basis {
                 kernel: drawn.kernel,
                 class_names: names,
-                seed: preparation.seed(),
+                seed,
                 job: Some(job),
                 options: options_of(learner),
                 ..Basis::new(map, targets)

@@ -94,6 +94,10 @@ pub(super) fn columns_of<'m>(
 }
 
 impl Fit for KernelRidgeOptions {
+    fn penalties(&self) -> Option<&[f64]> {
+        self.lambda.given()
+    }
+
     fn settings(&self) -> Settings {
         (self.lambda)
             .said(Settings::of_learner("kernel-ridge"))

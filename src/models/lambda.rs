@@ -97,6 +97,15 @@ impl Lambda {
         }
     }
 
+    /// The penalties that were given, if any were.
+    pub(crate) fn given(&self) -> Option<&[f64]> {
+        match self {
+            Self::Usual => None,
+            Self::Fixed(lambda) => Some(std::slice::from_ref(lambda)),
+            Self::Best { of, .. } => Some(of),
+        }
+    }
+
     /// The penalties that a trial of a search takes.
     pub(super) fn tried(&self) -> Vec<f64> {
         match self.settled() {

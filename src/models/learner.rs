@@ -23,7 +23,7 @@ use std::{marker::PhantomData, sync::Arc};
 ///
 /// Until said otherwise a learner takes the best GPU or else the CPU, 128 MiB for chunks,
 /// standardises where columns have mixed scales, takes the bandwidth that is usual for it
-/// ([`Fit::usual`], mostly [`Bandwidth::Scale`]), and is silent.
+/// ([`Fit::usual`], mostly [`Bandwidth::Chosen`]), and is silent.
 #[derive(Debug, Clone)]
 pub struct Learner<L, T> {
     pub(crate) job: Job<L>,

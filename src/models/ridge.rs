@@ -235,6 +235,10 @@ impl<T> Learner<RidgeOptions, T> {
 }
 
 impl Fit for RidgeOptions {
+    fn penalties(&self) -> Option<&[f64]> {
+        self.lambda.given()
+    }
+
     fn settings(&self) -> Settings {
         let settings = self.lambda.said(Settings::of_learner("ridge"));
         let settings = settings

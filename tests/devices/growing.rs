@@ -111,6 +111,7 @@ fn products_of_rows_do_where_their_features_have_no_room_on_devices() {
         for intercept in [true, false] {
             let ridge = |solver| {
                 let ridge = Ridge::on(map()).device(device).lambda(1e-2).memory(23_000);
+                let ridge = ridge.bandwidth(Bandwidth::Scale);
                 ridge.intercept(intercept).solver(solver)
             };
             for weighted in [false, true] {

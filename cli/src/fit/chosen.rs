@@ -1,6 +1,6 @@
 //! A learner that was chosen, and what its targets are.
 
-use crate::report::{Console, Report};
+use crate::report::Report;
 use bochner::job::{Candidate, Race};
 use bochner::models::{ClassWeights, Fit, Found, Lambda, LinearModel, RidgeOptions};
 
@@ -39,8 +39,8 @@ pub(super) struct Chosen {
 }
 
 /// Says what leave-one-out errors chose of preparation and bandwidth.
-pub(super) fn describe(race: &Race, (console, report): (&Console, &mut Report)) {
-    console.note(&race.to_string());
+pub(super) fn describe(race: &Race, report: &mut Report) {
+    report.line("chosen", race.to_string());
     let error = |error: f64| error.is_finite().then_some(error);
     let one = |of: &Candidate| {
         serde_json::json!({

@@ -81,7 +81,8 @@ impl Fitting {
         args.settle(&chosen)?;
         args.keep_apart()?;
         let mut sources = args.sources(&chosen, None)?;
-        args.decide_by_rows(&chosen, sources.train.targets());
+        let width = (sources.train.columns(), sources.train.targets());
+        args.decide_by_rows(&chosen, width);
         check_weights(chosen.fit.as_ref(), sources.train.is_weighted())?;
         args.claim_outputs()?;
         let run = args.run.open(&console)?;
@@ -137,13 +138,15 @@ impl Fitting {
     /// Has leave-one-out errors choose preparation and bandwidth, if that is left to them.
     fn race(&mut self, survey: &Survey, targets: &Targets, map: Arc<dyn MapBuilder>) -> Result<()> {
         let job = self.args.job(&self.chosen, map);
-        let settled = self.console.timed(|| job.settled(survey, targets));
+        let settled = self
+            .console
+            .timed(|| job.settled(survey, targets, &self.run));
         let ((job, race), seconds) = settled?;
         let bandwidth = job.bandwidth();
         let kernel = &mut self.args.map.kernel;
         if let Some(race) = race {
             kernel.settle_for(bandwidth, Some(race.chosen().standardize));
-            chosen::describe(&race, (&self.console, &mut self.report));
+            chosen::describe(&race, &mut self.report);
             self.report.seconds("race", seconds);
         } else if kernel.bandwidth() == Bandwidth::Chosen {
             kernel.settle_for(bandwidth, None);

@@ -27,7 +27,8 @@ pub(crate) struct KernelArgs {
     /// Gamma of the kernel's formula, exp(-gamma |x-y|^2) for the Gaussian: a number, `median`,
     /// `scale`, for graphs `neighbours`, for densities `scott` or `silverman`, or of `fit`
     /// `chosen`: with the preparation of columns, by leave-one-out errors of at most 512 rows
-    /// [default: scale; scott of density; neighbours of spectral and spectral-clustering]
+    /// [default: chosen of fit with targets, else scale; scott of density; neighbours of spectral
+    /// and spectral-clustering]
     #[arg(
         long,
         value_name = "G",

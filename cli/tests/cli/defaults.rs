@@ -23,7 +23,9 @@ fn kernel_machines_and_the_lasso_choose_their_penalty() {
     let here = here();
     std::fs::write(here.path().join("t.csv"), noisy(400)).expect("writes");
     let run = |options: &str| {
-        let fit = format!("fit t.csv --target y --test 0.4 --device cpu --json {options}");
+        // A bandwidth that follows the noise unless a penalty holds it.
+        let fit = "fit t.csv --target y --test 0.4 --gamma scale --device cpu --json";
+        let fit = format!("{fit} {options}");
         bochner(here.path(), &fit, &[]).ok()
     };
     let rmse = |options: &str| number(&run(options).json(), "rmse");
@@ -63,7 +65,7 @@ fn what_is_worse_than_the_mean_is_noted() {
     let here = here();
     std::fs::write(here.path().join("t.csv"), noisy(300)).expect("writes");
     let run = |options: &str| {
-        let fit = format!("fit t.csv --target y --device cpu {options}");
+        let fit = format!("fit t.csv --target y --gamma scale --device cpu {options}");
         bochner(here.path(), &fit, &[]).ok().stderr
     };
     for model in ["ridge --features 300", "kernel-ridge", "falkon"] {
@@ -99,7 +101,7 @@ fn what_is_worse_than_the_mean_is_noted() {
 fn falkon_keeps_what_it_has() {
     let here = here();
     std::fs::write(here.path().join("t.csv"), noisy(300)).expect("writes");
-    let fit = "fit t.csv --target y --model falkon --lambda 1e-8 --iterations 2 --device cpu -o m";
+    let fit = "fit t.csv --target y --model falkon --gamma scale --lambda 1e-8 --iterations 2 --device cpu -o m";
     let run = bochner(here.path(), fit, &[]).ok();
     assert!(run.stderr.contains("after 2 iterations"), "{}", run.stderr);
     assert!(run.stderr.contains("larger lambda"), "{}", run.stderr);

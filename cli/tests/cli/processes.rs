@@ -30,9 +30,9 @@ fn lengthscales_are_found_and_reported() {
     one_of_three(&here.path().join("new.csv"), 200, 2);
     let fit = "fit train.csv --target y --features 200 --task regression --device cpu --test-input \
                new.csv --model gaussian-process";
-    let plain = bochner(here.path(), fit, &["--json"]).json();
+    let plain = bochner(here.path(), fit, &["--json", "--gamma", "scale"]).json();
     assert!(plain["lengthscales"].is_null(), "{plain}");
-    let own = format!("{fit} --lengthscales per-column -o m.model");
+    let own = format!("{fit} --gamma scale --lengthscales per-column -o m.model");
     let report = bochner(here.path(), &own, &["--json"]).json();
     let found = &report["lengthscales"];
     let (before, after) = (

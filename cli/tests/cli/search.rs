@@ -182,7 +182,8 @@ fn a_search_of_digits_is_no_worse_than_the_usual_penalty() {
         "fit {} --target label --features 400 --test 0.5 --device cpu --json",
         digits()
     );
-    let plain = bochner(here.path(), &format!("{fit} --lambda 1e-6"), &[]).json();
+    let plain = format!("{fit} --gamma scale --lambda 1e-6");
+    let plain = bochner(here.path(), &plain, &[]).json();
     let auto = bochner(here.path(), &format!("{fit} --auto --budget 20"), &[]).json();
     let (plain, auto) = (number(&plain, "accuracy"), number(&auto, "accuracy"));
     assert!(auto > plain - 0.01, "{auto} for {plain}");

@@ -88,7 +88,7 @@ fn columns_of_one_unit_are_left_and_other_commands_leave_all() {
     let here = TempDir::new().expect("a temporary directory");
     mixed(here.path());
     let fit = format!(
-        "fit {} --target label --features 50 --device cpu -q --json",
+        "fit {} --target label --features 50 --gamma scale --device cpu -q --json",
         digits()
     );
     let report = bochner(here.path(), &fit, &[]).json();
@@ -270,7 +270,7 @@ fn a_column_some_times_as_wide_costs_nothing_at_the_default() {
         let found = r2("");
         assert!(found > 0.95, "{factor}: {found}");
         if factor >= 4.0 {
-            let left = r2("--standardize=no");
+            let left = r2("--gamma scale --standardize=no");
             assert!(left < found - 0.05, "{factor}: {left} of {found}");
         }
     }

@@ -136,7 +136,7 @@ fn gamma_and_lengthscale_are_both_printed() {
             "{text}"
         );
     }
-    let rule = small("-q --device cpu").ok().stdout;
+    let rule = small("--gamma scale -q --device cpu").ok().stdout;
     assert_eq!(rule.matches("(scale)").count(), 2, "{rule}");
 }
 

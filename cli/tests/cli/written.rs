@@ -152,7 +152,7 @@ fn numbers_that_may_be_two_things_are_asked_about() {
         text.push_str(&format!("{}{:02},000;{}\n", 1 + i % 9, i, i * i % 41));
     }
     fs::write(at.join("t.csv"), &text).expect("writes");
-    let fit = "fit t.csv --target price --features 20 --lambda 1e-3 --device cpu -o m.model";
+    let fit = "fit t.csv --target price --features 20 --gamma scale --lambda 1e-3 --device cpu -o m.model";
     bochner(at, fit, &[]).fails(&[
         "line 2",
         "\"100,000\" may be 100 or 100000",

@@ -40,9 +40,11 @@ fn r2(model: &Model<Array1<f64>>) -> f64 {
     1.0 - error / (y.var(0.0) * y.len() as f64)
 }
 
+/// With a bandwidth that follows the noise unless something holds it.
 fn fit<L: Fit>(learner: Learner<L, Numbers>) -> Model<Array1<f64>> {
     let ((x, y), _) = noisy();
-    learner.device(&Device::cpu()).fit((&x, &y)).expect("fits")
+    let learner = learner.device(&Device::cpu()).bandwidth(Bandwidth::Scale);
+    learner.fit((&x, &y)).expect("fits")
 }
 
 fn beta(model: &LinearModel) -> &Array2<f64> {
@@ -137,17 +139,13 @@ fn the_lasso_chooses_its_penalty() {
     let twice = |a: &Array2<f64>| ndarray::concatenate![ndarray::Axis(0), *a, *a];
     let both = (twice(&x), ndarray::concatenate![ndarray::Axis(0), y, y]);
     let cpu = Device::cpu();
-    let repeated = Lasso::on(map())
-        .device(&cpu)
-        .fit((&both.0, &both.1))
-        .expect("fits");
+    let lasso = || Lasso::on(map()).bandwidth(Bandwidth::Scale);
+    let repeated = lasso().device(&cpu).fit((&both.0, &both.1)).expect("fits");
     let source = crate::data::MemorySource::new(&x, Some(y.insert_axis(ndarray::Axis(1))));
     let source = source
         .expect("rows")
         .with_weights(Array1::from_elem(265, 2.0));
-    let weighed = Lasso::on(map())
-        .device(&cpu)
-        .fit(&mut source.expect("weights"));
+    let weighed = lasso().device(&cpu).fit(&mut source.expect("weights"));
     let weighed = weighed.expect("fits");
     let l1 = |model: &LinearModel| model.facts["l1"];
     assert!((l1(repeated.linear()) / l1(weighed.linear()) - 1.0).abs() < 1e-6);

@@ -1,0 +1,77 @@
+//! What kernel values a race looks at.
+
+use crate::{
+    Device, Result, Run,
+    data::{KeptRows, MemorySource, Survey},
+    features::{Affine, FeatureMap, MapBuilder, MapData, featurize, require_dense},
+    kernels::{Kernel, gram},
+    sampling::Sampling,
+    seed::Seed,
+};
+use ndarray::{Array2, s};
+use std::sync::Arc;
+
+/// Features that stand for more of them.
+const FEATURES: usize = 1000;
+
+/// What kernel values come from.
+pub(super) enum Ground<'a> {
+    /// The kernel itself: the map is drawn from the rows, or is made of bins.
+    Kernel(&'a dyn Kernel),
+    /// The features of the map: so few have an error of their own, which kernels that are wide or
+    /// of many columns suffer from.
+    Features(Box<dyn FeatureMap>),
+}
+
+impl<'a> Ground<'a> {
+    /// What the map stands on, at unit lengthscale. Its seed is always the same, so that the rows
+    /// alone decide.
+    pub(super) fn of(
+        map: &dyn MapBuilder,
+        kernel: &'a Arc<dyn Kernel>,
+        survey: &Survey,
+        kept: &KeptRows,
+    ) -> Self {
+        let looks_at_rows = map.sample_rows() > 0;
+        let features = map.features().filter(|_| !looks_at_rows);
+        let fewer = features.and_then(|all| map.variant(kernel.clone(), all.min(FEATURES)));
+        let drawn = fewer.and_then(|map| {
+            let data = MapData {
+                input: Affine::identity(survey.mean.len()),
+                survey,
+                source: &mut kept.source(),
+                run: &Run::on(&Device::cpu()),
+                seed: Some(Seed(0)),
+                sampling: Sampling::Auto,
+            };
+            map.build_from(data).ok()
+        });
+        match drawn.filter(|map| require_dense(map.as_ref()).is_ok()) {
+            Some(map) => Self::Features(map),
+            None => Self::Kernel(kernel.as_ref()),
+        }
+    }
+
+    /// Kernel values of rows at unit lengthscale.
+    pub(super) fn gram(&self, u_md: Array2<f64>) -> Result<Array2<f64>> {
+        let map = match self {
+            Self::Kernel(kernel) => return Ok(gram(*kernel, u_md.view())),
+            Self::Features(map) => map.as_ref(),
+        };
+        let z_mf = Self::features(map, &u_md)?.mapv(f64::from);
+        Ok(z_mf.dot(&z_mf.t()))
+    }
+
+    /// Features of rows at unit lengthscale.
+    pub(super) fn features(map: &dyn FeatureMap, u_md: &Array2<f64>) -> Result<Array2<f32>> {
+        let mut z_mf = Array2::zeros((u_md.nrows(), map.output_dim()));
+        let mut row = 0;
+        let run = Run::on(&Device::cpu());
+        featurize(map, &mut MemorySource::new(u_md, None)?, &run, |z| {
+            z_mf.slice_mut(s![row..row + z.nrows(), ..]).assign(&z);
+            row += z.nrows();
+            Ok(())
+        })?;
+        Ok(z_mf)
+    }
+}

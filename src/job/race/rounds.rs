@@ -1,0 +1,380 @@
+//! The rounds of a race: many candidates on few rows, few on all.
+
+use super::{Candidate, ROWS, Race, deciding::Deciding, ground::Ground};
+use crate::{
+    Error, Result, Run,
+    data::{KeptRows, Survey, median_distance},
+    features::{Bandwidth, MapBuilder, Scaling, Standardize},
+    kernels::Kernel,
+    normal::Targets,
+    progress::Step,
+};
+use ndarray::Array1;
+use std::cell::Cell;
+
+/// Rows that all candidates are looked at on, and those that are left of them beside the usual: a
+/// decomposition of four times as many rows takes 64 times as long.
+const ROUNDS: [(usize, usize); 3] = [(ROWS / 4, 6), (ROWS / 2, 4), (ROWS, 1)];
+/// Lengthscales, in medians of the distances. The narrow ones are for waves of few columns, which
+/// look like noise at every other width, so that nothing leads to them.
+const MULTIPLES: [f64; 8] = [0.03125, 0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0];
+/// By how much the last round goes on beyond the widest of them: to where the kernel is a line.
+const BEYOND: f64 = 32.0;
+/// Errors are told ahead by so many doublings of the rows at most.
+const DOUBLINGS: f64 = 2.0;
+/// Of the power by which they fell from round to round, what is told ahead: noise stays.
+const FALL: f64 = 0.5;
+/// What is less than this share better than the usual is not better.
+const NEAR: f64 = 0.01;
+/// Among errors within this share of the best the narrowest stays: more rows may be what it needs.
+const ALIKE: f64 = 0.1;
+/// Standard errors by which what is chosen beats the usual.
+const CLEAR: f64 = 1.5;
+/// With so many times more rows than are looked at, the narrower of two that differ by so little.
+const MANY: (u64, f64) = (8, 0.05);
+/// Rows from which on a part is held out.
+const ENOUGH: usize = 4 * ROWS;
+/// Columns whose deviations are within this factor are alike as they are.
+const EQUAL: f64 = 1.25;
+
+/// A candidate on its way.
+struct Runner {
+    of: Candidate,
+    /// The error that as many rows as there are may have.
+    ahead: f64,
+    /// Squares of the errors of the last rows, over the variance of the targets.
+    squares_m: Array1<f64>,
+}
+
+impl Runner {
+    fn of(standardize: Standardize, bandwidth: Bandwidth, multiple: Option<f64>) -> Self {
+        Self {
+            of: Candidate {
+                standardize,
+                bandwidth,
+                multiple,
+                error: f64::INFINITY,
+                rows: 0,
+            },
+            ahead: f64::INFINITY,
+            squares_m: Array1::zeros(0),
+        }
+    }
+
+    fn width(&self) -> f64 {
+        self.of.multiple.unwrap_or(f64::INFINITY)
+    }
+
+    /// Takes errors of more rows than before. With still more of them they fall as they fell, or
+    /// less.
+    fn run(&mut self, squares_m: Option<Array1<f64>>, all: u64) {
+        let squares_m = squares_m.unwrap_or_else(|| Array1::from_elem(1, f64::INFINITY));
+        let rows = squares_m.len();
+        let error = squares_m.mean().unwrap_or(f64::INFINITY);
+        let doublings = |from: usize, to: f64| (to / from as f64).log2();
+        let fell = match self.of.rows {
+            0 => 1.0,
+            before if before == rows => 1.0,
+            before => {
+                let ratio = (error / self.of.error).min(1.0);
+                ratio.powf(1.0 / doublings(before, rows as f64))
+            }
+        };
+        self.ahead = error * fell.powf(FALL * doublings(rows, all as f64).clamp(0.0, DOUBLINGS));
+        self.of.error = error;
+        self.of.rows = rows;
+        self.squares_m = squares_m;
+    }
+
+    /// Whether it is better than another one on the same rows, by more than the standard error of
+    /// the difference.
+    fn beats(&self, other: &Self) -> bool {
+        let gained_m = &other.squares_m - &self.squares_m;
+        let gained = gained_m.mean().unwrap_or(0.0);
+        let noise = gained_m.std(1.0) / (gained_m.len() as f64).sqrt();
+        self.ahead < (1.0 - NEAR) * other.ahead && gained > CLEAR * noise
+    }
+}
+
+/// To four digits: rounding of means that rows in another order have is then not seen.
+fn rounded(value: f64) -> f64 {
+    let text = format!("{value:.3e}");
+    text.parse().unwrap_or(value)
+}
+
+/// What a race is asked for.
+pub(super) struct Asked<'a> {
+    /// On which map candidates run.
+    pub(super) map: &'a dyn MapBuilder,
+    /// With which preparation, or with columns as they are and standardised where that is
+    /// [`Standardize::Auto`].
+    pub(super) standardize: Standardize,
+    /// At which penalties, where these are given.
+    pub(super) penalties: Option<&'a [f64]>,
+    /// Who hears of it.
+    pub(super) run: &'a Run,
+}
+
+/// What candidates run on.
+struct Track<'a> {
+    run: &'a Run,
+    /// How many ran.
+    looked_at: Cell<usize>,
+    rows: Deciding,
+    ground: Ground<'a>,
+    kernel: &'a dyn Kernel,
+    survey: &'a Survey,
+    /// As is usual, as they are, standardised.
+    scalings: [Scaling; 3],
+}
+
+impl Track<'_> {
+    fn scaling(&self, standardize: Standardize) -> &Scaling {
+        match standardize {
+            Standardize::Auto => &self.scalings[0],
+            Standardize::No => &self.scalings[1],
+            Standardize::Yes => &self.scalings[2],
+        }
+    }
+
+    /// All rows that are left out in turn.
+    fn all(&self) -> usize {
+        self.rows.few()
+    }
+
+    /// Has a candidate run on so many rows.
+    fn run(&self, runner: &mut Runner, rows: usize) -> Result<()> {
+        if runner.of.rows == rows {
+            return Ok(());
+        }
+        let errors = |how: (&Scaling, f64)| self.rows.errors(rows, &self.ground, how);
+        runner.run(self.errors(runner, errors)?, self.survey.rows);
+        Ok(())
+    }
+
+    /// Errors of a candidate by `errors`; none where its columns leave the range of f32.
+    fn errors(
+        &self,
+        runner: &Runner,
+        errors: impl FnOnce((&Scaling, f64)) -> Result<Option<Array1<f64>>>,
+    ) -> Result<Option<Array1<f64>>> {
+        let scaling = self.scaling(runner.of.standardize);
+        let lengthscales = (runner.of.bandwidth).lengthscales(self.kernel, self.survey, scaling);
+        self.looked_at.set(self.looked_at.get() + 1);
+        self.run.pause(Step::Candidate(self.looked_at.get()))?;
+        let squares = match lengthscales.as_deref() {
+            Ok(&[lengthscale]) => errors((scaling, lengthscale)),
+            _ => Ok(None),
+        };
+        match squares {
+            Err(Error::Parameter(_) | Error::Numerical(_)) => Ok(None),
+            squares => squares,
+        }
+    }
+
+    /// Whether there are rows to hold a part out.
+    fn has_more(&self) -> bool {
+        self.rows.all() >= ENOUGH && matches!(self.ground, Ground::Features(_))
+    }
+
+    /// Has a candidate run on all rows that were kept.
+    fn hold_out(&self, runner: &mut Runner) -> Result<()> {
+        let errors = |how: (&Scaling, f64)| self.rows.held_out_errors(&self.ground, how);
+        let squares_m = self.errors(runner, errors)?;
+        runner.squares_m = squares_m.unwrap_or_else(|| Array1::from_elem(1, f64::INFINITY));
+        runner.of.error = runner.squares_m.mean().unwrap_or(f64::INFINITY);
+        (runner.ahead, runner.of.rows) = (runner.of.error, self.rows.all());
+        Ok(())
+    }
+
+    /// All of one preparation. None where most rows are alike.
+    fn prepared(&self, standardize: Standardize) -> Result<Vec<Runner>> {
+        let u_md = self
+            .scaling(standardize)
+            .apply(&self.rows.few_md().to_owned())?;
+        let Ok(median) = median_distance(u_md.view(), self.kernel.norm()) else {
+            return Ok(Vec::new());
+        };
+        let runner = |multiple: f64| {
+            let sigma = Bandwidth::Sigma(rounded(multiple * median));
+            Runner::of(standardize, sigma, Some(multiple))
+        };
+        Ok(MULTIPLES.map(runner).into())
+    }
+
+    /// Whether standardised columns are what they are already.
+    fn is_alike(&self) -> bool {
+        let deviations = self.scalings[1].deviations(self.survey);
+        let varying = deviations.into_iter().flatten().filter(|&s| s > 0.0);
+        let (low, high) = varying.fold((f64::INFINITY, 0.0_f64), |(low, high), s| {
+            (low.min(s), high.max(s))
+        });
+        high <= EQUAL * low
+    }
+}
+
+/// Takes out all but the first `stay` of those in order; among these is the narrowest of those
+/// about as good as the first.
+fn fall_out(left: &mut Vec<Runner>, stay: usize) -> Vec<Runner> {
+    let best = left.first().map_or(0.0, |first| first.ahead);
+    let near = |runner: &Runner| runner.ahead <= (1.0 + ALIKE) * best;
+    let narrowest = (0..left.len())
+        .filter(|&i| near(&left[i]))
+        .min_by(|&a, &b| left[a].width().total_cmp(&left[b].width()));
+    if let Some(i) = narrowest.filter(|&i| i >= stay) {
+        let runner = left.remove(i);
+        left.insert(stay - 1, runner);
+    }
+    left.split_off(stay.min(left.len()))
+}
+
+/// Has the candidates that are left run on more and more rows; the best first, then the others of
+/// the last round. Those who fell out before go to `done`.
+fn rounds(track: &Track<'_>, mut left: Vec<Runner>, done: &mut Vec<Runner>) -> Result<Vec<Runner>> {
+    for (most, stay) in ROUNDS {
+        let rows = most.min(track.all());
+        for runner in &mut left {
+            track.run(runner, rows)?;
+        }
+        left.sort_by(|a, b| a.ahead.total_cmp(&b.ahead));
+        if rows == track.all() {
+            break;
+        }
+        done.extend(fall_out(&mut left, stay));
+    }
+    Ok(left)
+}
+
+/// Goes on beyond the widest that there are, as long as that is better.
+fn go_beyond(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<()> {
+    while let Some(first) = left.first() {
+        let width = first.width();
+        if width < MULTIPLES[MULTIPLES.len() - 1] || width >= BEYOND {
+            return Ok(());
+        }
+        let Bandwidth::Sigma(sigma) = first.of.bandwidth else {
+            return Ok(());
+        };
+        let sigma = Bandwidth::Sigma(rounded(2.0 * sigma));
+        let mut next = Runner::of(first.of.standardize, sigma, Some(2.0 * width));
+        // Twice, to see how its error falls.
+        track.run(&mut next, track.all().min(ROWS / 2))?;
+        track.run(&mut next, track.all())?;
+        let better = next.ahead < first.ahead;
+        left.insert(usize::from(!better), next);
+        if !better {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// Half the width of a candidate.
+fn narrower(runner: &Runner) -> Option<Runner> {
+    let Bandwidth::Sigma(sigma) = runner.of.bandwidth else {
+        return None;
+    };
+    let multiple = runner.of.multiple?;
+    let half = Bandwidth::Sigma(rounded(sigma / 2.0));
+    Some(Runner::of(
+        runner.of.standardize,
+        half,
+        Some(multiple / 2.0),
+    ))
+}
+
+/// Has the first meet narrower ones, as long as these are better, by rows held out: what is narrow
+/// needs more rows than were left out in turn.
+fn go_narrow(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<()> {
+    let Some(first) = left.first_mut() else {
+        return Ok(());
+    };
+    track.hold_out(first)?;
+    while let Some(mut next) = narrower(&left[0]) {
+        let own = |runner: &Runner| {
+            (runner.of.standardize, &runner.of.bandwidth)
+                == (next.of.standardize, &next.of.bandwidth)
+        };
+        left.retain(|runner| !own(runner));
+        track.hold_out(&mut next)?;
+        let better = next.ahead < (1.0 - NEAR) * left[0].ahead;
+        left.insert(usize::from(!better), next);
+        if !better {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Puts the narrowest of those that are about as good as the first before it, where there are many
+/// more rows than were looked at.
+fn prefer_narrow(track: &Track<'_>, left: &mut [Runner]) {
+    let (times, near) = MANY;
+    let Some(best) = left.first().map(|first| first.ahead) else {
+        return;
+    };
+    let narrowest = (0..left.len())
+        .filter(|&i| left[i].ahead <= (1.0 + near) * best)
+        .min_by(|&a, &b| left[a].width().total_cmp(&left[b].width()));
+    if let Some(i) = narrowest.filter(|_| track.survey.rows >= times * track.all() as u64) {
+        left[..=i].rotate_right(1);
+    }
+}
+
+/// Has preparations and bandwidths run on the rows that were kept.
+pub(super) fn race(
+    asked: Asked<'_>,
+    (survey, kept): (&Survey, &KeptRows),
+    targets: &Targets,
+) -> Result<Option<Race>> {
+    let Asked {
+        map,
+        standardize,
+        penalties,
+        run,
+    } = asked;
+    let rows = Deciding::of(kept, targets, penalties)?;
+    let (Some(kernel), Some(rows)) = (map.kernel(), rows) else {
+        return Ok(None);
+    };
+    let decide = |standardize: Standardize| standardize.decide(survey, true);
+    let track = Track {
+        run,
+        looked_at: Cell::new(0),
+        rows,
+        ground: Ground::of(map, &kernel, survey, kept),
+        kernel: kernel.as_ref(),
+        survey,
+        scalings: [Standardize::Auto, Standardize::No, Standardize::Yes].map(decide),
+    };
+    let preparations = match standardize {
+        Standardize::Auto if track.is_alike() => vec![Standardize::Yes],
+        Standardize::Auto => vec![Standardize::Yes, Standardize::No],
+        given => vec![given],
+    };
+    let mut all = Vec::new();
+    for preparation in preparations {
+        all.extend(track.prepared(preparation)?);
+    }
+    let mut done = Vec::new();
+    let mut left = rounds(&track, all, &mut done)?;
+    go_beyond(&track, &mut left)?;
+    left.extend(done);
+    let mut usual = Runner::of(standardize, Bandwidth::Scale, None);
+    if track.has_more() {
+        go_narrow(&track, &mut left)?;
+        track.hold_out(&mut usual)?;
+    } else {
+        prefer_narrow(&track, &mut left);
+        for (rows, _) in ROUNDS {
+            track.run(&mut usual, rows.min(track.all()))?;
+        }
+    }
+    let chosen = usize::from(left.first().is_some_and(|first| first.beats(&usual)));
+    let candidates: Vec<Candidate> = [usual].into_iter().chain(left).map(|r| r.of).collect();
+    Ok(Some(Race {
+        rows: candidates[chosen].rows,
+        candidates,
+        chosen,
+    }))
+}

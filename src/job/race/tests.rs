@@ -1,0 +1,206 @@
+use super::{Candidate, Race, ground::Ground};
+use crate::{
+    Run,
+    data::{ChunkSource, MemorySource},
+    features::{Bandwidth, MapBuilder, Standardize},
+    job::{Job, Meaning},
+    models::{Lambda, RidgeOptions},
+    prelude::*,
+    seed::{Draws, Seed, Stream},
+};
+use ndarray::{Array1, Array2};
+use std::sync::Arc;
+
+type Table = (Array2<f64>, Array1<f64>);
+
+/// Rows of normal columns with a target.
+fn table(n: usize, d: usize, target: impl Fn(&[f64], &mut Draws) -> f64) -> Table {
+    let mut draws = Seed(5).stream(Stream::Data, 0);
+    let mut y = Array1::zeros(n);
+    let mut x = Array2::zeros((n, d));
+    for (i, mut row) in x.outer_iter_mut().enumerate() {
+        row.mapv_inplace(|_: f64| draws.normal());
+        y[i] = target(&row.to_vec(), &mut draws);
+    }
+    (x, y)
+}
+
+/// What a job chooses.
+fn race_of(table: &Table, map: Arc<dyn MapBuilder>, standardize: Standardize) -> Option<Race> {
+    race_with(table, RidgeOptions::default(), map, standardize)
+}
+
+fn race_with(
+    (x, y): &Table,
+    ridge: RidgeOptions,
+    map: Arc<dyn MapBuilder>,
+    standardize: Standardize,
+) -> Option<Race> {
+    let mut job = Job::of(ridge, map);
+    job.preparation.standardize = standardize;
+    let y = y.clone().insert_axis(ndarray::Axis(1));
+    let mut source = MemorySource::new(x, Some(y)).expect("finite");
+    let run = Run::on(&Device::cpu());
+    let job = job.any();
+    let survey = job.survey(&mut source, &run).expect("surveys");
+    let targets = Meaning::Amounts.targets(&survey, source.schema());
+    let (settled, race) = job
+        .settled(&survey, &targets.expect("amounts"), &run)
+        .expect("runs");
+    assert_ne!(settled.bandwidth(), Bandwidth::Chosen);
+    race
+}
+
+fn fourier() -> Arc<dyn MapBuilder> {
+    Arc::new(Fourier::new(Gaussian).features(400))
+}
+
+fn chosen(table: &Table) -> Candidate {
+    let race = race_of(table, fourier(), Standardize::Auto).expect("a race");
+    race.chosen().clone()
+}
+
+fn line(x: &[f64], draws: &mut Draws) -> f64 {
+    let line: f64 = x.iter().zip(1..).map(|(v, j)| v * f64::from(j).sin()).sum();
+    line + 0.3 * draws.normal()
+}
+
+/// Both ends are gone beyond: a wave of one column is narrower than all that are looked at first,
+/// a line of many columns wider.
+#[test]
+fn waves_are_narrow_and_lines_wide() {
+    let waves = table(700, 1, |x, draws| {
+        (20.0 * x[0]).sin() + 0.1 * draws.normal()
+    });
+    let narrow = chosen(&waves);
+    assert!(narrow.multiple.is_some_and(|m| m < 0.25), "{narrow:?}");
+    assert!(narrow.error < 0.2, "{narrow:?}");
+    let lines = table(300, 20, line);
+    let wide = chosen(&lines);
+    assert!(wide.multiple.is_some_and(|m| m > 4.0), "{wide:?}");
+    // The noise, of which a fit to so few rows adds a tenth.
+    let noise = 0.09 / lines.1.var(0.0);
+    assert!(
+        wide.error < 1.2 * noise && wide.error > 0.8 * noise,
+        "{wide:?} {noise}"
+    );
+}
+
+/// Many rows have room for what is narrow: leave-one-out errors of 512 of them would have it wider.
+#[test]
+fn many_rows_are_narrower() {
+    let target =
+        |x: &[f64], draws: &mut Draws| (2.0 * x[0]).sin() + x[1] * x[2] + line(&x[3..], draws);
+    let of = |n: usize| {
+        let map = Arc::new(Fourier::new(Gaussian).features(1000));
+        let race = race_of(&table(n, 8, target), map, Standardize::Auto);
+        race.expect("a race").candidates.swap_remove(1)
+    };
+    let (few, many) = (of(1000), of(20_000));
+    assert_eq!((few.rows, many.rows), (512, 4096));
+    assert!(many.multiple < few.multiple, "{many:?} {few:?}");
+}
+
+/// A penalty that is given is that of every candidate: a line of many columns is not as wide then
+/// as one that hardly anything holds.
+#[test]
+fn given_penalties_are_kept_to() {
+    let lines = table(300, 20, line);
+    let of = |lambda: Lambda| {
+        let ridge = RidgeOptions {
+            lambda,
+            ..RidgeOptions::default()
+        };
+        let race = race_with(&lines, ridge, fourier(), Standardize::Auto);
+        race.expect("a race").chosen().clone()
+    };
+    let (held, free) = (of(Lambda::Fixed(1e-2)), of(Lambda::Usual));
+    assert!(
+        held.multiple.unwrap_or(1.0) < free.multiple.unwrap_or(1.0),
+        "{held:?} {free:?}"
+    );
+    assert!(held.error > 1.2 * free.error, "{held:?} {free:?}");
+}
+
+/// The rule stays where nothing is to be told, and where so few rows say so little.
+#[test]
+fn the_usual_stays_amid_noise() {
+    let noise = table(400, 4, |_, draws| draws.normal());
+    let race = race_of(&noise, fourier(), Standardize::Auto).expect("a race");
+    assert_eq!(race.chosen, 0, "{race}");
+    assert!((race.chosen().error - 1.0).abs() < 0.05, "{race}");
+    let few = table(19, 2, line);
+    assert_eq!(race_of(&few, fourier(), Standardize::Auto), None);
+}
+
+/// Units and zeros of columns are no part of the choice where it standardises.
+#[test]
+fn units_do_not_count() {
+    let target = |x: &[f64], draws: &mut Draws| (5.0 * x[0]).sin() + x[1] + 0.1 * draws.normal();
+    let plain = table(500, 2, target);
+    let own = chosen(&plain);
+    assert_eq!(own.standardize, Standardize::Yes);
+    for (j, unit) in [(0, 1e5), (1, 1e-6), (1, 40.0)] {
+        let mut other = plain.clone();
+        other.0.column_mut(j).mapv_inplace(|v| unit * (v + 30.0));
+        let of_other = chosen(&other);
+        assert_eq!(of_other.standardize, Standardize::Yes, "{j} {unit}");
+        // Other rows are the first by their hashes where not all are looked at.
+        assert_eq!(of_other.multiple, own.multiple, "{j} {unit}");
+        assert!(
+            (of_other.error / own.error - 1.0).abs() < 0.01,
+            "{j}: {of_other:?}"
+        );
+    }
+}
+
+/// What is said of columns is kept to, and so is a bandwidth.
+#[test]
+fn what_is_given_is_not_chosen() {
+    let mut lines = table(300, 3, line);
+    lines.0.column_mut(0).mapv_inplace(|v| 20.0 * v);
+    for given in [Standardize::Yes, Standardize::No] {
+        let race = race_of(&lines, fourier(), given).expect("a race");
+        assert!(race.candidates.iter().all(|c| c.standardize == given));
+    }
+    let race = race_of(&lines, fourier(), Standardize::Auto).expect("a race");
+    let of = |s| race.candidates.iter().any(|c| c.standardize == s);
+    assert!(of(Standardize::Yes) && of(Standardize::No));
+}
+
+/// Maps that are drawn without rows are judged by their own features, as many as they have; others
+/// by the kernel.
+#[test]
+fn features_are_judged_where_there_are_some() {
+    let (x, y) = table(200, 8, line);
+    let y = y.insert_axis(ndarray::Axis(1));
+    let mut source = MemorySource::new(&x, Some(y)).expect("finite");
+    let survey = crate::data::Survey::deciding(&mut source, (0, 200), 0, &|_| {});
+    let survey = survey.expect("surveys");
+    let kept = survey.deciding.as_ref().expect("rows");
+    let kernel: Arc<dyn crate::kernels::Kernel> = Arc::new(Laplacian);
+    let of = |map: &dyn MapBuilder| Ground::of(map, &kernel, &survey, kept);
+    let fourier = of(&Fourier::new(Laplacian).features(64));
+    let Ground::Features(map) = &fourier else {
+        panic!("features");
+    };
+    assert_eq!(map.output_dim(), 64);
+    assert!(matches!(
+        of(&Nystrom::new(Laplacian).features(64)),
+        Ground::Kernel(_)
+    ));
+    assert!(matches!(
+        of(&Binning::new(Laplacian).grids(64)),
+        Ground::Kernel(_)
+    ));
+    // So few are far off, and near where they are many.
+    let off = |features: usize| {
+        let ground = of(&Fourier::new(Laplacian).features(features));
+        let u = &x * 0.1;
+        let gap =
+            ground.gram(u.clone()).expect("values") - crate::kernels::gram(&Laplacian, u.view());
+        (gap.mapv(|v| v * v).mean().expect("values")).sqrt()
+    };
+    let [few, many] = [off(64), off(1000)];
+    assert!(few > 3.0 * many && many < 0.05, "{few} {many}");
+}
