@@ -362,6 +362,7 @@ fn only_rows_of_the_part_are_looked_at() {
     fs::write(&path, text).unwrap();
     let table = TableOptions {
         most_categories: 500,
+        all_columns: true,
         ..missing(Missing::Indicator)
     };
     let options = options("y", table);
