@@ -464,6 +464,19 @@ mod tests {
         assert!(all.len() < counted, "some are twice there");
     }
 
+    /// A part with room left over and one without: what the full one let go is kept of neither.
+    #[test]
+    fn unlike_parts_merge_to_a_sample_of_all() {
+        let all = kept(&[0..300], 50);
+        let (few, many) = (0..30, 30..300);
+        assert!(kept(&[few.clone()], 50).are_all() && !kept(&[many.clone()], 50).are_all());
+        for (first, second) in [(few.clone(), many.clone()), (many, few)] {
+            let mut merged = kept(&[first], 50);
+            merged.merge(&kept(&[second], 50)).expect("alike");
+            assert_eq!(merged, all);
+        }
+    }
+
     /// What is forgotten is as if it had never been there, as far as hashes were kept.
     #[test]
     fn what_is_forgotten_is_gone() {

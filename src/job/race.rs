@@ -23,6 +23,10 @@ const ROWS: usize = 512;
 /// take.
 const MORE_ROWS: (usize, usize) = (4096, 4 << 20);
 
+/// Bytes that the rows left out in turn may take as a matrix, and rows below which the rule stays:
+/// of columns by the ten thousand no distance tells much.
+const WIDE: (usize, usize) = (32 << 20, 128);
+
 /// A preparation of columns with a lengthscale, and how well it did.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
@@ -95,8 +99,15 @@ impl Job<&dyn Fit> {
         if !self.races() || targets == 0 {
             return 0;
         }
-        let (most, bytes) = MORE_ROWS;
-        (bytes / KeptRows::row_bytes((columns, targets))).clamp(ROWS, most)
+        let (all_bytes, least) = WIDE;
+        match all_bytes / (size_of::<f64>() * columns.max(1)) {
+            few if few < least => 0,
+            few if few < ROWS => few,
+            _ => {
+                let (most, bytes) = MORE_ROWS;
+                (bytes / KeptRows::row_bytes((columns, targets))).clamp(ROWS, most)
+            }
+        }
     }
 
     /// The same job with preparation and bandwidth as the rows decide, and what was looked at:

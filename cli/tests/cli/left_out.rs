@@ -205,3 +205,32 @@ fn what_tells_rows_apart_is_left_out() {
     write(&|i| format!("c{i}"), "name");
     assert_eq!(became("").0[0], format!("name: {hashed}"));
 }
+
+/// A column that is the target in another unit, to ten digits.
+#[test]
+fn a_column_that_knows_the_answer_is_named() {
+    let here = here();
+    let at = here.path();
+    let said = |off: f64| {
+        let row = |i: usize| {
+            let price = ((i * 37 % 101) as f64).sqrt();
+            format!(
+                "{},{},{price}\n",
+                i % 13,
+                2.5 * price * (1.0 + off * (i % 3) as f64) + 7.0
+            )
+        };
+        let rows: String = (0..100).map(row).collect();
+        fs::write(at.join("t.csv"), format!("a,gross,price\n{rows}")).expect("writes");
+        bochner(
+            at,
+            "fit t.csv --target price --features 20 --device cpu",
+            &[],
+        )
+        .ok()
+        .stderr
+    };
+    let note = "column 'gross' is the target but for a factor";
+    assert!(said(0.0).contains(note));
+    assert!(!said(1e-7).contains("know the answer"));
+}

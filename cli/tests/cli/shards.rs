@@ -96,12 +96,16 @@ fn shards_merge_to_the_model_of_one_process() {
             whole.len() == merged.len() && off < allowed,
             "{learner}: {off:e}"
         );
-        let shown = |model| bochner(folder, "show --json", &[model]).ok().json();
-        assert_eq!(
-            shown("whole")["lambda"],
-            shown("merged")["lambda"],
-            "{learner}"
-        );
+        let shown = |model| bochner(folder, "show --json", &[model]).ok().json()["lambda"].clone();
+        match (shown("whole").as_f64(), shown("merged").as_f64()) {
+            // Half powers of ten: where rounding decides between two, as it does among the
+            // smallest, sums in another order may take the next.
+            (Some(whole), Some(merged)) if chooses => {
+                let apart = (whole / merged).log10().abs();
+                assert!(apart < 0.51, "{learner}: {whole:e} and {merged:e}");
+            }
+            (whole, merged) => assert_eq!(whole, merged, "{learner}"),
+        }
     }
 }
 

@@ -130,3 +130,46 @@ impl Levels {
         sums.into_iter().map(share).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn levels(rows: usize, text: impl Fn(usize) -> String) -> Levels {
+        let mut levels = Levels::new(64);
+        (0..rows).for_each(|i| levels.add(&text(i), 1.0));
+        levels
+    }
+
+    #[test]
+    fn texts_of_their_own_are_told_of_from_twenty_rows_on() {
+        for (rows, are) in [(19, false), (20, true)] {
+            let own = levels(rows, |i| format!("c{i}"));
+            assert_eq!(own.are_unique(), are, "{rows}");
+            assert_eq!(own.tell_rows_apart(), are, "{rows}");
+        }
+        assert!(!levels(30, |i| format!("c{}", i.max(1))).are_unique());
+    }
+
+    /// Amounts that nobody understood are never what tells rows apart.
+    #[test]
+    fn codes_are_told_from_amounts() {
+        let apart = |text: fn(usize) -> String| levels(40, text).tell_rows_apart();
+        for code in [
+            |i: usize| format!("id{i}"),
+            |i| format!("customer {}", char::from(b'A' + i as u8)),
+            |i| format!("{i:08}-{:08}", 40 - i),
+        ] {
+            assert!(apart(code), "{}", code(7));
+        }
+        for amount in [
+            |i: usize| format!("{i}h {i}m"),
+            |i| format!("about {i}"),
+            |i| format!("-{i} below"),
+            |i| format!("{i:08}"),
+            |i| format!("{i} pieces of each"),
+        ] {
+            assert!(!apart(amount), "{}", amount(7));
+        }
+    }
+}

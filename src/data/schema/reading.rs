@@ -294,6 +294,7 @@ mod tests {
             (vec!["1,5", "2"], Some("numbers as in 1234,5")),
             (vec!["2", "1.234,5", "1,5"], Some("numbers as in 1.234,5")),
             (vec!["101,000", "7.5"], Some("numbers as in 1,234.5")),
+            (vec!["101,000", "1e5", "7.5"], Some("numbers as in 1,234.5")),
             (vec!["1,234,567"], Some("numbers as in 1,234.5")),
             (vec!["1.234.567", "1.500"], Some("numbers as in 1.234,5")),
             (vec!["1 234", "2"], Some("numbers as in 1 234,5")),

@@ -206,6 +206,39 @@ mod tests {
         assert_eq!(Schema::read(&store, 12).expect("reads"), Some(schema()));
     }
 
+    /// Before there was such a list, a cell `None` was a text.
+    #[test]
+    fn files_without_a_list_go_by_the_one_of_then() {
+        let mut store = Store::default();
+        schema().write(&mut store);
+        let text = store.text(NAME).expect("written").to_owned();
+        let mut value: Value = serde_json::from_str(&text).expect("an object");
+        let list = value.as_object_mut().and_then(|all| all.remove("na"));
+        assert!(list.is_some());
+        store.set(NAME, value);
+        let read = Schema::read(&store, 12).expect("reads").expect("a schema");
+        assert_eq!(read, schema());
+        assert!(read.no_value.says("NA") && !read.no_value.says("None"));
+    }
+
+    #[test]
+    fn columns_that_tell_rows_apart_are_kept_as_such() {
+        let mut apart = schema();
+        apart.features.push(Field {
+            kind: Kind::Id,
+            ..Field::number("id")
+        });
+        let mut store = Store::default();
+        apart.write(&mut store);
+        assert!(store.text(NAME).expect("written").contains("\"version\":4"));
+        assert_eq!(
+            Schema::read(&store, 12).expect("reads"),
+            Some(apart.clone())
+        );
+        apart.keep_what_is_read();
+        assert_eq!(apart, schema());
+    }
+
     #[test]
     fn how_cells_are_written_is_kept() {
         let mut written = schema();

@@ -8,7 +8,7 @@ use crate::{
     normal::{NormalEquations, Targets},
     solve::{CentredLeftOut, Cholesky},
 };
-use ndarray::{Array1, Array2, ArrayView2, Axis, s};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
 
 /// Fewer say nothing.
 const LEAST_ROWS: usize = 20;
@@ -16,6 +16,8 @@ const LEAST_ROWS: usize = 20;
 const PENALTIES: usize = 19;
 /// Of these so many stand for all where each takes a factor.
 const EACH: usize = 4;
+/// What differs by less of the largest value is the same.
+const SAME: f64 = 1e-10;
 /// The least penalty: 0 leaves no row out.
 const LEAST: f64 = 1e-12;
 /// Of so many rows one is held out.
@@ -102,6 +104,21 @@ impl Deciding {
                 .collect(),
             _ => self.penalties.clone(),
         }
+    }
+
+    /// Columns that are the target, or a line of it, to ten digits: they may know the answer.
+    pub(super) fn that_know(&self) -> Vec<usize> {
+        let known = |x: ArrayView1<'_, f64>| {
+            let off = |y: ArrayView1<'_, f64>| {
+                let x_m = &x - x.mean().unwrap_or(0.0);
+                let slope = x_m.dot(&y) / x_m.dot(&x_m);
+                let most = |of: &Array1<f64>| of.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
+                most(&(&y - slope * &x_m)) / most(&y.to_owned())
+            };
+            self.y_mt.columns().into_iter().any(|y| off(y) < SAME)
+        };
+        let columns = self.x_md.columns().into_iter().enumerate();
+        columns.filter(|(_, x)| known(*x)).map(|(j, _)| j).collect()
     }
 
     /// How many are left out in turn.

@@ -337,6 +337,14 @@ pub(super) fn race(
     let (Some(kernel), Some(rows)) = (map.kernel(), rows) else {
         return Ok(None);
     };
+    if survey.mean.len() > 1 {
+        for j in rows.that_know() {
+            let column = survey.column(j);
+            log::warn!(
+                "{column} is the target but for a factor: it may know the answer; leave it out?"
+            );
+        }
+    }
     let decide = |standardize: Standardize| standardize.decide(survey, true);
     let track = Track {
         run,

@@ -122,6 +122,16 @@ fn given_penalties_are_kept_to() {
     assert!(held.error > 1.2 * free.error, "{held:?} {free:?}");
 }
 
+/// What is kept takes 32 MiB at most, and the rule stays where that is too few rows.
+#[test]
+fn wide_rows_are_few() {
+    let job = Job::of(RidgeOptions::default(), fourier());
+    let of = |columns| job.any().deciding_rows((columns, 1));
+    assert_eq!([1, 32, 784, 8192].map(of), [4096, 4096, 512, 512]);
+    assert_eq!([16_384, 32_768, 40_000].map(of), [256, 128, 0]);
+    assert_eq!(job.any().deciding_rows((4, 0)), 0);
+}
+
 /// The rule stays where nothing is to be told, and where so few rows say so little.
 #[test]
 fn the_usual_stays_amid_noise() {
