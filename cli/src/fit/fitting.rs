@@ -204,6 +204,10 @@ impl Fitting {
         let text = schema.and_then(Schema::classes).map(<[String]>::len);
         let classifies = || self.args.classifies(survey, text, &self.console);
         let meaning = match self.chosen.takes {
+            Takes::Labels if self.args.task == Task::Regression => {
+                let problem = "--task regression is not for this --model, which takes labels";
+                return Err(Usage(problem.into()).into());
+            }
             Takes::Labels => Meaning::Labels,
             Takes::NumbersOrLabels if classifies() => Meaning::Labels,
             Takes::Numbers if self.args.task == Task::Classification => {

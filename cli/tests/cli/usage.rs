@@ -168,3 +168,19 @@ fn shells_get_their_completions() {
     }
     bochner(here.path(), "completions tcl", &[]).fails(&["bash", "zsh"]);
 }
+
+/// What a learner does not do is an error, and nothing else in its place.
+#[test]
+fn a_task_of_another_learner_is_refused() {
+    let here = TempDir::new().expect("a temporary directory");
+    let rows: String = (0..40).map(|i| format!("{},{}\n", i % 7, i % 2)).collect();
+    std::fs::write(here.path().join("t.csv"), format!("x,y\n{rows}")).expect("writes");
+    let fit = "fit t.csv --target y --features 20 --device cpu --model";
+    for model in ["logistic", "svm"] {
+        let asked = format!("{fit} {model} --task regression");
+        bochner(here.path(), &asked, &[]).fails(&["--task regression", "--model", "labels"]);
+        bochner(here.path(), &format!("{fit} {model}"), &[]).ok();
+    }
+    let asked = format!("{fit} gaussian-process --task classification");
+    bochner(here.path(), &asked, &[]).fails(&["--task classification", "--model", "amounts"]);
+}
