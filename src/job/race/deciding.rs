@@ -111,7 +111,11 @@ impl Deciding {
         let known = |x: ArrayView1<'_, f64>| {
             let off = |y: ArrayView1<'_, f64>| {
                 let x_m = &x - x.mean().unwrap_or(0.0);
-                let slope = x_m.dot(&y) / x_m.dot(&x_m);
+                let spread = x_m.dot(&x_m);
+                if spread == 0.0 {
+                    return f64::INFINITY;
+                }
+                let slope = x_m.dot(&y) / spread;
                 let most = |of: &Array1<f64>| of.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
                 most(&(&y - slope * &x_m)) / most(&y.to_owned())
             };
