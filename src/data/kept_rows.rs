@@ -468,11 +468,11 @@ mod tests {
     #[test]
     fn unlike_parts_merge_to_a_sample_of_all() {
         let all = kept(&[0..300], 50);
-        let (few, many) = (0..30, 30..300);
-        assert!(kept(&[few.clone()], 50).are_all() && !kept(&[many.clone()], 50).are_all());
-        for (first, second) in [(few.clone(), many.clone()), (many, few)] {
-            let mut merged = kept(&[first], 50);
-            merged.merge(&kept(&[second], 50)).expect("alike");
+        let (few, many) = (kept(&[0..30], 50), kept(&[30..300], 50));
+        assert!(few.are_all() && !many.are_all());
+        for (first, second) in [(&few, &many), (&many, &few)] {
+            let mut merged = first.clone();
+            merged.merge(second).expect("alike");
             assert_eq!(merged, all);
         }
     }
