@@ -192,25 +192,32 @@ def test_progress_and_interrupts(rows, capsys, monkeypatch):
     assert "trial " in (said := capsys.readouterr().err) and "at best" in said
     program = textwrap.dedent(
         """
-        import _thread, threading, time
+        import _thread, signal, threading, time
         import numpy as np
         from bochner import AutoRegressor
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         X = np.random.RandomState(0).normal(size=(600, 4))
         model = AutoRegressor(n_components=100, random_state=0, device="cpu")
         start = time.process_time()
         model.fit(X, X[:, 0])
         whole = time.process_time() - start
         for part in (0.3, 0.2, 0.1):
-            start = time.process_time()
+            start, done = time.process_time(), threading.Event()
 
             def interrupt():
                 while time.process_time() - start < part * whole:
-                    time.sleep(0.001)
+                    if done.wait(0.001):
+                        return
                 _thread.interrupt_main()
 
-            threading.Thread(target=interrupt, daemon=True).start()
+            thread = threading.Thread(target=interrupt)
             try:
+                thread.start()
                 model.fit(X, X[:, 0])
+                done.set()
+                thread.join()
+                # One that came at the last moment.
+                time.sleep(0.01)
             except KeyboardInterrupt:
                 if time.process_time() - start < 0.8 * whole:
                     print("interrupted")

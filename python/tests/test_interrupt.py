@@ -1,6 +1,7 @@
 """Ctrl-C ends work within a chunk, and other threads of Python run meanwhile."""
 
 import _thread
+import os
 import signal
 import subprocess
 import sys
@@ -37,7 +38,8 @@ def heard_signals():
 @pytest.fixture(scope="module")
 def long_work():
     X = np.random.RandomState(0).normal(size=(10_000, 300)).astype(np.float32)
-    sampler = RBFSampler(n_components=4096, random_state=0, device="cpu").fit(X)
+    # Chunks of a few hundred rows, however many cores share them.
+    sampler = RBFSampler(n_components=4096, random_state=0, device="cpu", memory=8 << 20).fit(X)
     start = time.perf_counter()
     sampler.transform(X)
     return sampler, X, time.perf_counter() - start
@@ -180,8 +182,13 @@ def test_a_signal_of_the_system():
     )
     # A line on stderr, wherever tqdm is.
     program = "import sys\nsys.modules['tqdm'] = None\n" + program
+    # One thread, so that many cores are not done before the signal comes.
     child = subprocess.Popen(
-        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "RAYON_NUM_THREADS": "1"},
     )
     said = ""
     while "iteration" not in said:

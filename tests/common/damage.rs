@@ -4,7 +4,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_core::Rng;
 use std::fs;
 
-/// What no damage may make the readers hold, in KiB.
+/// What no damage may make the readers hold beyond what the process has held before, in KiB.
 pub(crate) const MOST: u64 = 1 << 20;
 
 /// A number below `n`.

@@ -96,7 +96,7 @@ export class Browser {
     await this.send("Browser.close").catch(() => {});
     await new Promise((resolve) => setTimeout(resolve, 300));
     this.process.kill();
-    await rm(this.profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    await rm(this.profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
   }
 }
 
@@ -149,8 +149,8 @@ class Page {
     return answer.result.value;
   }
 
-  /** Waits until a function of the page is true; its value. */
-  async until(body, what, seconds = 20) {
+  /** Waits until a function of the page is true; its value. What is slow is no fault. */
+  async until(body, what, seconds = 180) {
     const end = Date.now() + 1000 * seconds;
     for (;;) {
       const value = await this.run(body);

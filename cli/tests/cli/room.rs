@@ -4,7 +4,8 @@ use crate::{Run, command, digits, finish, here};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// The binary with about four gigabytes beside what its threads reserve.
+/// The binary with about four gigabytes beside what its threads may reserve. It has two: each takes
+/// addresses for its stack and its heap, and many would take all of the four.
 fn limited(arguments: &str) -> Run {
     limited_in(&here(), arguments)
 }
@@ -16,6 +17,7 @@ fn limited_in(here: &TempDir, arguments: &str) -> Run {
     let mut shell = Command::new("sh");
     shell.args(["-c", &format!("ulimit -v {kilobytes}; exec \"$@\""), "sh"]);
     shell.arg(binary.get_program()).args(arguments.split(' '));
+    shell.args(["--threads", "2"]);
     for (name, value) in binary.get_envs() {
         value.map(|value| shell.env(name, value));
     }

@@ -125,9 +125,10 @@ fn features_can_go_by_an_error() {
     }
     let tight = format!("{fit} --features auto --kernel-error 0.01 --json");
     let report = bochner(here.path(), &tight, &[]).json();
-    // 60 D^2 bytes in what the program leaves of the memory, here two thirds: trials have sums
-    // beside one another.
-    assert_eq!(number(&report, "features"), 148.0);
+    // 60 D^2 bytes in what the program leaves of the memory: two thirds, or all of it where the
+    // system does not tell how large a program is. Trials have sums beside one another.
+    let features = number(&report, "features");
+    assert!((148.0..=182.0).contains(&features), "{report}");
     assert_eq!(report["enough"]["limited"], true);
     for (options, said) in [
         (

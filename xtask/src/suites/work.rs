@@ -218,15 +218,11 @@ mod tests {
     #[test]
     fn a_process_that_works_takes_processors() {
         let mut work = std::process::Command::new("sh");
-        work.args([
-            "-c",
-            "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; sleep 60",
-        ]);
-        let mut child = work.spawn().unwrap();
+        let mut child = work.args(["-c", "while :; do :; done"]).spawn().unwrap();
         let start = Instant::now();
         let mut most = 0.0_f64;
         while most < 0.02 && start.elapsed() < Duration::from_secs(120) {
-            most = most.max(processors(&child).unwrap());
+            most = most.max(processors(&child).unwrap_or(0.0));
             thread::sleep(Duration::from_millis(5));
         }
         child.kill().unwrap();
