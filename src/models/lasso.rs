@@ -4,7 +4,7 @@ mod problem;
 
 use super::{
     Fit, FitAnySums, FitData, FitSums, Known, Labels, Learner, LinearModel, Numbers, Summed,
-    growing::fit_sums, logistic::absolute, minimise::positive,
+    centred, growing::fit_sums, logistic::absolute, minimise::positive,
 };
 use crate::{
     Result,
@@ -139,7 +139,10 @@ impl Fit for LassoOptions {
     /// stored, and as [`NormalEquations::accumulate`] does. Classes are fitted as +-1, one against
     /// all.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
-        fit_sums(self, map, data)
+        // Squares of targets far from 0 lose the digits by which the penalty is chosen.
+        centred::fit(self.intercept, map, data, |map, data| {
+            fit_sums(self, map, data)
+        })
     }
 }
 

@@ -1,5 +1,6 @@
 //! Files that nobody of good will wrote: each is refused in one line, or predicts numbers.
 
+use crate::samples::{changed, data, models, with_array};
 use bochner::{
     data::MemorySource,
     models::{AnySums, LinearModel, Partial},
@@ -7,7 +8,6 @@ use bochner::{
     solve::NormalEquations,
 };
 use ndarray::{Array1, Array2};
-use crate::samples::{changed, data, models, with_array};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Draws the same numbers in every run.

@@ -4,6 +4,7 @@
 #[cfg(feature = "parquet")]
 mod columnar;
 mod compressed;
+mod corpus;
 mod csv;
 #[path = "../common/damage.rs"]
 mod damage;
@@ -11,6 +12,8 @@ mod damage;
 mod entries;
 mod fuzz;
 mod gaps;
+mod hostile;
+mod large_targets;
 mod merging;
 mod npy;
 mod npz;
@@ -18,11 +21,14 @@ mod output;
 mod panics;
 mod parts;
 mod round_trips;
+#[path = "../common/samples.rs"]
+mod samples;
 mod schema;
 mod sparse;
 mod stream;
 mod survey;
 mod table;
+mod tables;
 
 use bochner::Result;
 use bochner::data::{Chunk, ChunkSource, Rows};

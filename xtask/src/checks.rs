@@ -2,7 +2,7 @@
 
 use crate::metadata::collect;
 use crate::process::{capture, cargo, root, run, step, target_dir};
-use crate::{codegen, dependencies, documents, header, msrv, web};
+use crate::{codegen, dependencies, documents, header, modules, msrv, web};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::process::Command;
@@ -16,6 +16,7 @@ pub(crate) fn run_quick() -> Result<()> {
     step("dependencies", dependencies::check)?;
     step("shaders", shaders)?;
     step("paths", paths)?;
+    step("modules", modules::check)?;
     step("documents", documents::check)?;
     step("header", header::check)
 }

@@ -13,6 +13,7 @@ mod fuzz;
 mod header;
 mod icd;
 mod metadata;
+mod modules;
 mod msrv;
 mod portability;
 mod process;
