@@ -17,6 +17,7 @@ pub(super) fn of(object: &Value, pictured: &Value) -> Vec<(&'static str, String)
         ("How often probabilities came true", calibration(object)),
         ("Residuals", residuals(&pictured["residuals"])),
         ("Importance of columns", importance(object)),
+        ("Preparation and bandwidth", race(&object["chosen"])),
         ("What was tried", trials(object)),
         ("Penalty", penalties(object)),
         ("Error by features", kernel_errors(object)),
@@ -141,6 +142,51 @@ fn residuals(object: &Value) -> String {
 /// One panel of series.
 fn points(caption: &str, x: Axis, y: Axis, series: Vec<Series>) -> String {
     Chart::new(caption, vec![Panel::new("", x, y, series)]).figure()
+}
+
+/// The errors of preparations and bandwidths that were chosen among, and that of the usual ones.
+fn race(chosen: &Value) -> String {
+    let candidates = list(chosen, "candidates");
+    let multiple = |of: &Value| of["multiple"].as_f64();
+    let mut series: Vec<Series> = Vec::new();
+    for (words, standardize) in [("standardised", "yes"), ("columns as they are", "no")] {
+        let own = candidates
+            .iter()
+            .filter(|of| of["standardize"] == standardize);
+        let points = own.filter_map(|of| {
+            let point = Point::new(multiple(of)?, of["error"].as_f64()?);
+            let hollow = of["rows"] != chosen["rows"];
+            Some(Point { hollow, ..point })
+        });
+        let mut points: Vec<Point> = points.collect();
+        points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        if !points.is_empty() {
+            series.push(Series::new(words, Drawn::Marks, points));
+        }
+    }
+    let (from, to) = series
+        .iter()
+        .flat_map(|series| &series.points)
+        .fold((f64::INFINITY, 0.0_f64), |(low, high), p| {
+            (low.min(p.x), high.max(p.x))
+        });
+    let usual = candidates.iter().find(|of| multiple(of).is_none());
+    if let (Some(y), true) = (usual.and_then(|of| of["error"].as_f64()), from < to) {
+        series.push(Series::level("gamma by scale", from, to, y));
+    }
+    let best = multiple(&chosen["chosen"]).map_or("gamma by scale".to_owned(), |multiple| {
+        format!("{multiple} medians")
+    });
+    points(
+        &format!(
+            "Mean squared error over the variance of the target, of rows that were left out: 1 is \
+             what the mean gives. Filled: on {} rows, hollow: on fewer. {best} was chosen.",
+            text(&chosen["rows"])
+        ),
+        Axis::log("bandwidth, in multiples of the median distance", ""),
+        Axis::linear("error of rows left out", ""),
+        series,
+    )
 }
 
 /// A picture of the trials of a search, and all of them in a table.
@@ -288,6 +334,27 @@ mod tests {
         assert_eq!(figure.matches("hollow").count(), 1);
         assert_eq!(figure.matches("<tr>").count(), 4);
         assert!(figure.contains("<td>0.125000</td>"), "{figure}");
+    }
+
+    #[test]
+    fn what_was_chosen_among_is_drawn_by_preparation() {
+        let one = |standardize: &str, multiple: Value, rows: u64, error: Value| json!({"standardize": standardize, "multiple": multiple, "rows": rows, "error": error});
+        let best = one("yes", json!(0.5), 512, json!(0.25));
+        let object = json!({"chosen": {"rows": 512, "chosen": best, "candidates": [
+            one("auto", Value::Null, 512, json!(0.5)),
+            best,
+            one("no", json!(1.0), 256, json!(0.75)),
+            one("no", json!(0.25), 128, Value::Null),
+        ]}});
+        let figures = of(&object, &Value::Null);
+        let (heading, figure) = &figures[0];
+        assert_eq!((figures.len(), *heading), (1, "Preparation and bandwidth"));
+        for name in ["standardised", "columns as they are", "gamma by scale"] {
+            assert!(figure.contains(&format!(">{name}</text>")), "{figure}");
+        }
+        // The one that saw fewer rows; the one without an error is not drawn.
+        assert_eq!(figure.matches(" hollow\"").count(), 1, "{figure}");
+        assert!(figure.contains("0.5 medians was chosen"), "{figure}");
     }
 
     #[test]
