@@ -21,6 +21,7 @@ mod meaning;
 mod preparation;
 mod race;
 mod rules;
+mod target_scale;
 mod words;
 
 pub use crate::settings::Settings;
@@ -29,14 +30,16 @@ pub use meaning::Meaning;
 pub use preparation::{DrawnMap, Preparation, Scales};
 pub use race::{Candidate, Race};
 pub use rules::{Choice, Refused, check_weights};
+pub(crate) use target_scale::logarithm;
+pub use target_scale::{LogTargets, TargetScale};
 
 use crate::{
     Error, Result, Run, Step,
     data::{ChunkSource, Part, Split, Survey},
     features::{self, Bandwidth, FeatureMap, MapBuilder, ScaledKernel},
     models::{
-        ClassWeights, Fit, FitData, Found, Leaves, LinearModel, Search, Trial, WithClassWeights,
-        WithProbabilities,
+        ClassWeights, Fit, FitData, Found, Leaves, LinearModel, Link, Search, Trial,
+        WithClassWeights, WithProbabilities,
     },
     normal::Targets,
     store::Store,
@@ -75,6 +78,8 @@ pub struct Job<L> {
     pub search: Option<Search>,
     /// Most rows of a leaf, where rows are parted by a tree.
     pub leaves: Option<usize>,
+    /// On what scale amounts are fitted.
+    pub target_scale: TargetScale,
 }
 
 /// Rows on their way through the stages after the survey.
@@ -139,6 +144,7 @@ impl<L> Job<L> {
             calibrate: None,
             search: None,
             leaves: None,
+            target_scale: TargetScale::Auto,
         }
     }
 
@@ -152,6 +158,7 @@ impl<L> Job<L> {
             calibrate: self.calibrate,
             search: self.search,
             leaves: self.leaves,
+            target_scale: self.target_scale,
         }
     }
 }
@@ -167,6 +174,7 @@ impl<L: Fit> Job<L> {
             calibrate: self.calibrate,
             search: self.search.clone(),
             leaves: self.leaves,
+            target_scale: self.target_scale,
         }
     }
 }
@@ -216,7 +224,10 @@ impl Job<&dyn Fit> {
     ) -> Result<(Self, Targets, DrawnMap)> {
         let survey = self.survey(source, run)?;
         let targets = targets(&survey)?;
-        let (job, _) = self.settled(&survey, &targets, run)?;
+        let mut job = self.clone();
+        // Sums know of no other scale.
+        job.target_scale = TargetScale::AsIs;
+        let (job, _) = job.settled(&survey, &targets, run)?;
         let scales = job.scales(&survey)?;
         let rows = Rows {
             source,
@@ -246,7 +257,7 @@ impl Job<&dyn Fit> {
     /// The learner on a map that is drawn, with probabilities and class weights. The model knows
     /// what its columns are called. Errors as [`Fit::fit`] does.
     pub fn learn(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
-        let source = data.source;
+        let (source, survey) = (data.source, data.survey);
         let data = FitData {
             source: &mut *source,
             ..data
@@ -262,6 +273,9 @@ impl Job<&dyn Fit> {
             weights => WithClassWeights(fit, weights).fit(map, data)?,
         };
         model.name_columns(source);
+        if self.target_scale == TargetScale::Log {
+            target_scale::bring_back(&mut model, survey)?;
+        }
         self.keep(&mut model, source.is_weighted());
         Ok(model)
     }
@@ -303,6 +317,11 @@ impl Job<&dyn Fit> {
         run: &Run,
     ) -> Result<LinearModel> {
         self.check_start(source.is_weighted())?;
+        if start.link.is_some_and(Link::is_exponential) {
+            return Err(Error::unsupported(
+                "a model of logarithms is fitted anew; none goes on from it",
+            ));
+        }
         let data = FitData {
             source,
             targets: start.targets.clone(),
@@ -373,6 +392,16 @@ impl Job<&dyn Fit> {
         if let Some(race) = &race {
             log::info!("chosen {race}");
         }
+        let mut logs;
+        let (survey, targets, source): (_, _, &mut dyn ChunkSource) = match job.target_scale {
+            TargetScale::Log => {
+                logs = LogTargets::of(source);
+                let survey = survey.of_logarithms().unwrap_or(survey);
+                let targets = Targets::real(&survey);
+                (survey, targets, &mut logs)
+            }
+            _ => (survey, targets, source),
+        };
         let scales = job.scales(&survey)?;
         let mut rows = Rows {
             source,

@@ -33,7 +33,7 @@ use bochner::{
     Step,
     data::{AtomicFile, TargetUse},
     features::{Bandwidth, MapBuilder, Standardize},
-    job::{DrawnMap, Job, Preparation, Rows},
+    job::{DrawnMap, Job, Preparation, Rows, TargetScale},
     models::{Fit, LinearModel},
     seed::Seed,
 };
@@ -86,6 +86,11 @@ pub(crate) struct Args {
     /// class labels
     #[arg(long, value_enum, default_value_t = Task::Auto)]
     task: Task,
+    /// On what scale amounts are fitted: as they are (`as-is`), by their logarithms (`log`, of
+    /// amounts above 0), or as predicts rows left out better (`auto`) where the bandwidth is chosen
+    /// so, of all rows in one go
+    #[arg(long, value_name = "SCALE", default_value_t = TargetScale::Auto)]
+    target_scale: TargetScale,
     #[command(flatten)]
     job: JobArgs,
     #[command(flatten)]
@@ -122,6 +127,10 @@ impl Args {
             calibrate: self.calibrate,
             search: searches.then(|| self.search.search(&self.map, chosen)),
             leaves: self.search.leaves,
+            target_scale: match (self.target_scale, self.is_in_parts()) {
+                (TargetScale::Auto, true) => TargetScale::AsIs,
+                (scale, _) => scale,
+            },
             ..job
         }
     }

@@ -17,6 +17,7 @@ fn flag(remedy: &Remedy) -> String {
         Remedy::UseCpu => "use --device cpu",
         Remedy::NameAdapter => "name an adapter to use it all the same",
         Remedy::Standardize => "use --standardize",
+        Remedy::AmountsAsTheyAre => "use --target-scale as-is",
         Remedy::LargerLengthscale => "use a larger --sigma",
         Remedy::GiveLengthscale => "give --sigma",
         Remedy::GiveBandwidth => "give --gamma a number",

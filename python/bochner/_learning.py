@@ -39,6 +39,9 @@ SHARED = {
     "importances": ["boolean"],
 }
 
+#: On what scale regressors of least squares fit their targets.
+TARGET_SCALE = [StrOptions({"auto", "as-is", "log"})]
+
 #: Defaults of those parameters.
 DEFAULTS = {
     "kernel": "gaussian",

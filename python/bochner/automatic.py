@@ -14,7 +14,7 @@ from . import _native
 from ._arrays import table
 from ._bases import Classifier, Regressor
 from ._kept import KeepingLabels, KeepingNumbers
-from ._learning import COUNT, DEFAULTS, POSITIVE, SHARED, takes
+from ._learning import COUNT, DEFAULTS, POSITIVE, SHARED, TARGET_SCALE, takes
 
 __all__ = ["AutoClassifier", "AutoRegressor"]
 
@@ -57,7 +57,7 @@ class _Auto:
         return "gaussian" if self.kernel == "auto" else super()._kernel()
 
     def _gamma(self):
-        return "scale" if self.gamma == "auto" else super()._gamma()
+        return "chosen" if self.gamma == "auto" else super()._gamma()
 
     def _options(self, X):
         trials, seconds = _budget(self.budget)
@@ -85,6 +85,8 @@ class _Auto:
             "standardize": "yes" if found["standardized"] else "no",
             "metric": "none" if metric is None else metric[0],
         }
+        if hasattr(self, "target_scale"):
+            self.best_params_["target_scale"] = found["target_scale"]
         importance = found["importance"]
         self.feature_importances_ = None if importance is None else np.array(importance)
         return model
@@ -110,7 +112,7 @@ def _budget(budget):
     return None, float(time[1]) * _UNITS[time[2]]
 
 
-@takes(*_SHARED, **_DEFAULTS)
+@takes(*_SHARED, **_DEFAULTS, target_scale="auto")
 class AutoRegressor(_Auto, KeepingNumbers, Regressor):
     """Kernel ridge regression whose kernel, bandwidth, penalty and metric rows held out choose.
 
@@ -127,7 +129,8 @@ class AutoRegressor(_Auto, KeepingNumbers, Regressor):
         as `KernelRidgeRegressor` takes it stays.
 
     gamma : float, 'auto', 'scale' or 'median', default='auto'
-        ``'auto'`` searches multiples of the median distance. One that is given is for the columns
+        ``'auto'`` searches multiples of the median distance, from what leave-one-out errors choose on,
+        which stays unless another is clearly better. One that is given is for the columns
         without a metric; with one it changes as the median distance does.
 
     n_components : int, default=2000
@@ -153,6 +156,9 @@ class AutoRegressor(_Auto, KeepingNumbers, Regressor):
         The search ends after so many trials, or after a time such as ``'60s'`` or ``'5m'``, and takes
         what was best until then. After a time the model may be another the next time.
 
+    target_scale : {'auto', 'as-is', 'log'}, default='auto'
+        On what scale targets are fitted, as in `KernelRidgeRegressor`.
+
     Attributes
     ----------
     results_ : dict of ndarray
@@ -161,7 +167,8 @@ class AutoRegressor(_Auto, KeepingNumbers, Regressor):
         over the deviation of the targets, on the rows held out.
 
     best_params_ : dict
-        ``kernel``, ``gamma``, ``penalty``, ``sampling``, ``standardize`` and ``metric`` of the fit.
+        ``kernel``, ``gamma``, ``penalty``, ``sampling``, ``standardize``, ``metric`` and
+        ``target_scale`` of the fit.
         Where the metric is ``'none'``, `KernelRidgeRegressor` with the others fits the same.
 
     feature_importances_ : ndarray of shape (n_features_in_,) or None
@@ -197,7 +204,8 @@ class AutoRegressor(_Auto, KeepingNumbers, Regressor):
     1
     """
 
-    _parameter_constraints = _CONSTRAINTS
+    _own = (*_Auto._own, "target_scale")
+    _parameter_constraints = {**_CONSTRAINTS, "target_scale": TARGET_SCALE}
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None, sample_weight=None):

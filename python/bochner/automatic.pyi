@@ -25,6 +25,7 @@ class AutoRegressor(KeepingNumbers, Regressor):
     metric_power: float
     metric_iterations: int
     budget: int | str | None
+    target_scale: str
     results_: dict[str, NDArray[Any]]
     best_params_: dict[str, Any]
     metric_: NDArray[np.float64] | None
@@ -49,6 +50,7 @@ class AutoRegressor(KeepingNumbers, Regressor):
         metric_power: float = 1.0,
         metric_iterations: int = 5,
         budget: int | str | None = None,
+        target_scale: str = "auto",
     ) -> None: ...
 
 class AutoClassifier(KeepingLabels, Classifier):

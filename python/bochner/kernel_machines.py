@@ -8,7 +8,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from ._bases import Classifier, Regressor
 from ._kept import KeepingLabels, KeepingNumbers
-from ._learning import COUNT, NOT_NEGATIVE, POSITIVE, SHARED, takes
+from ._learning import COUNT, NOT_NEGATIVE, POSITIVE, SHARED, TARGET_SCALE, takes
 
 __all__ = [
     "ExactKernelRidgeClassifier",
@@ -93,7 +93,7 @@ class _Exact(_Choosing):
     _own = ("penalty",)
 
 
-@takes(*_SHARED, penalty=None)
+@takes(*_SHARED, penalty=None, target_scale="auto")
 class ExactKernelRidgeRegressor(_Exact, KeepingNumbers, Numbers):
     """Kernel ridge regression without approximation, for few rows: it holds their kernel.
 
@@ -108,6 +108,12 @@ class ExactKernelRidgeRegressor(_Exact, KeepingNumbers, Numbers):
         takes the best of a grid, 1e-9 to 1e-1, by leave-one-out errors of at most 2048 rows,
         ``'auto'`` by those of as many as ``memory`` has room for, and of several the best is taken.
         0 interpolates.
+
+    target_scale : {'auto', 'as-is', 'log'}, default='auto'
+        On what scale targets are fitted: as they are, or by their logarithms, of one column above 0.
+        Predictions are brought back as means (Duan 1983). ``'auto'`` takes the logarithms where these
+        are nearer to normal and predict rows left out clearly better, and targets as they are where
+        ``gamma`` or its rule is given.
 
     Attributes
     ----------
@@ -134,7 +140,8 @@ class ExactKernelRidgeRegressor(_Exact, KeepingNumbers, Numbers):
     True
     """
 
-    _parameter_constraints = _EXACT
+    _own = (*_Exact._own, "target_scale")
+    _parameter_constraints = {**_EXACT, "target_scale": TARGET_SCALE}
 
 
 @takes(*_SHARED, penalty=None, class_weight=None, probability=False)
@@ -193,7 +200,7 @@ class _Falkon(_Choosing):
     _own = ("penalty", "tol", "max_iter")
 
 
-@takes(*_SHARED, "n_components", penalty=None, tol=1e-5, max_iter=500)
+@takes(*_SHARED, "n_components", penalty=None, tol=1e-5, max_iter=500, target_scale="auto")
 class FalkonRegressor(_Falkon, KeepingNumbers, Numbers):
     """Falkon: kernel ridge regression on the functions that landmark rows span, for any number of rows.
 
@@ -217,6 +224,9 @@ class FalkonRegressor(_Falkon, KeepingNumbers, Numbers):
 
     max_iter : int, default=500
         Most iterations, each a pass over the rows.
+
+    target_scale : {'auto', 'as-is', 'log'}, default='auto'
+        On what scale targets are fitted, as in `KernelRidgeRegressor`.
 
     Attributes
     ----------
@@ -250,7 +260,8 @@ class FalkonRegressor(_Falkon, KeepingNumbers, Numbers):
     True
     """
 
-    _parameter_constraints = _FALKON
+    _own = (*_Falkon._own, "target_scale")
+    _parameter_constraints = {**_FALKON, "target_scale": TARGET_SCALE}
 
 
 @takes(

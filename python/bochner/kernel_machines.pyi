@@ -23,6 +23,7 @@ class ExactKernelRidgeRegressor(KeepingNumbers, Numbers):
     verbose: bool | int
     importances: bool
     penalty: _Penalty
+    target_scale: str
     penalty_: float
     def __init__(
         self,
@@ -37,6 +38,7 @@ class ExactKernelRidgeRegressor(KeepingNumbers, Numbers):
         verbose: bool | int = False,
         importances: bool = False,
         penalty: _Penalty = None,
+        target_scale: str = "auto",
     ) -> None: ...
 
 class ExactKernelRidgeClassifier(KeepingLabels, Labels):
@@ -85,6 +87,7 @@ class FalkonRegressor(KeepingNumbers, Numbers):
     penalty_: float
     tol: float
     max_iter: int
+    target_scale: str
     def __init__(
         self,
         *,
@@ -101,6 +104,7 @@ class FalkonRegressor(KeepingNumbers, Numbers):
         penalty: _Penalty = None,
         tol: float = 1e-05,
         max_iter: int = 500,
+        target_scale: str = "auto",
     ) -> None: ...
 
 class FalkonClassifier(KeepingLabels, Labels):

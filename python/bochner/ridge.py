@@ -10,7 +10,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ._bases import Regressor
-from ._learning import POSITIVE, SHARED
+from ._learning import POSITIVE, SHARED, TARGET_SCALE
 from ._partial import PartialRidge
 from ._ridge_classifier import KernelRidgeClassifier
 
@@ -71,6 +71,12 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
         ``'auto'`` takes for fewer rows than features), or conjugate gradients, which store no Gram
         matrix.
 
+    target_scale : {'auto', 'as-is', 'log'}, default='auto'
+        On what scale targets are fitted: as they are, or by their logarithms, of one column above 0.
+        Predictions are brought back as means (Duan 1983). ``'auto'`` takes the logarithms where these
+        are nearer to normal and predict rows left out clearly better, and targets as they are where
+        ``gamma`` or its rule is given, in ``partial_fit`` and in distributed fits.
+
     fit_intercept : bool, default=True
         Whether an intercept is fitted.
 
@@ -120,12 +126,13 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
     """
 
     _learner = "ridge"
-    _own = ("penalty", "folds", "solver", "penalize_intercept",)
+    _own = ("penalty", "folds", "solver", "target_scale", "penalize_intercept")
     _parameter_constraints = {
         **SHARED,
         "penalty": [POSITIVE, "array-like", StrOptions({"auto"}), None],
         "folds": [Interval(Integral, 2, None, closed="left"), None],
         "solver": [StrOptions({"auto", "cholesky", "dual", "cg"})],
+        "target_scale": TARGET_SCALE,
         "penalize_intercept": ["boolean"],
     }
 
@@ -142,6 +149,7 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
         penalty=None,
         folds=None,
         solver="auto",
+        target_scale="auto",
         fit_intercept=True,
         penalize_intercept=False,
         random_state=None,
@@ -160,6 +168,7 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
         self.penalty = penalty
         self.folds = folds
         self.solver = solver
+        self.target_scale = target_scale
         self.fit_intercept = fit_intercept
         self.penalize_intercept = penalize_intercept
         self.random_state = random_state
@@ -191,7 +200,8 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y=None, sample_weight=None):
-        """Add rows to those of earlier calls; the result is that of one `fit` to all of them.
+        """Add rows to those of earlier calls; the result is that of one `fit` to all of them, of
+        targets as they are.
 
         The first rows decide scales, bandwidth and map, which then stay: give ``gamma`` as a number,
         or first rows that are like all. ``penalty`` is a number or None here, which

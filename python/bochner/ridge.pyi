@@ -15,6 +15,7 @@ class KernelRidgeRegressor(Regressor):
     penalty: float | Sequence[float] | str | None
     folds: int | None
     solver: str
+    target_scale: str
     fit_intercept: bool
     penalize_intercept: bool
     random_state: _Random
@@ -36,6 +37,7 @@ class KernelRidgeRegressor(Regressor):
         penalty: float | Sequence[float] | str | None = None,
         folds: int | None = None,
         solver: str = "auto",
+        target_scale: str = "auto",
         fit_intercept: bool = True,
         penalize_intercept: bool = False,
         random_state: _Random = None,

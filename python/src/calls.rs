@@ -187,6 +187,7 @@ fn advice(remedy: &Remedy) -> String {
             "use device='NAME' with an adapter's name, as devices() has it".into()
         }
         Remedy::Standardize => "use standardize='yes'".into(),
+        Remedy::AmountsAsTheyAre => "use target_scale='as-is'".into(),
         Remedy::LargerLengthscale => "use a smaller gamma=".into(),
         Remedy::GiveLengthscale | Remedy::GiveBandwidth => "use a number for gamma=".into(),
         Remedy::OtherBandwidth => "use another gamma=".into(),

@@ -205,6 +205,7 @@ impl Options<'_, '_> {
         Ok(Job {
             preparation,
             probabilities: self.get("probability")?.unwrap_or(false),
+            target_scale: self.parse("target_scale")?.unwrap_or_default(),
             ..job
         })
     }

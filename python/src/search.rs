@@ -27,6 +27,8 @@ struct Chosen {
     importance: Option<Vec<f64>>,
     /// Whether columns were divided by their deviations.
     standardized: bool,
+    /// On what scale targets were fitted.
+    target_scale: String,
 }
 
 impl Options<'_, '_> {
@@ -115,7 +117,10 @@ pub(crate) fn fit_searched<'py>(
             Some(metric) => Some(metric.importance().to_vec()),
             None => importance(&model, source, (&fitted.survey, scaling), &run)?,
         };
+        let job = model.job.as_ref();
+        let scale = job.and_then(|job| job.get("target-scale"));
         let chosen = Chosen {
+            target_scale: scale.unwrap_or("as-is").to_owned(),
             found,
             importance,
             standardized: scaling.is_standardized(),
@@ -178,6 +183,7 @@ impl Chosen {
         };
         all.set_item("penalty", penalty)?;
         all.set_item("standardized", self.standardized)?;
+        all.set_item("target_scale", &self.target_scale)?;
         all.set_item("importance", &self.importance)?;
         Ok(all)
     }

@@ -85,6 +85,14 @@ impl KeptRows {
         first
     }
 
+    /// The same rows, in the same order, with the natural logarithms of their targets.
+    pub(crate) fn of_logarithms(&self) -> Self {
+        let mut rows = self.clone();
+        let targets = rows.rows.values_mut().flat_map(|row| &mut row.targets);
+        targets.for_each(|target| *target = target.ln());
+        rows
+    }
+
     /// Looks at the rows of a chunk. Rows of weight 0 count for nothing, and are not kept.
     pub(crate) fn look_at(&mut self, chunk: &Chunk) {
         for i in 0..chunk.x.nrows() {

@@ -138,6 +138,16 @@ impl Survey {
         }
     }
 
+    /// The same of rows that have the natural logarithms of their targets, if these have any.
+    pub fn of_logarithms(&self) -> Option<Self> {
+        let targets = self.targets.iter().map(TargetStats::of_logarithms);
+        Some(Self {
+            targets: targets.collect::<Option<_>>()?,
+            deciding: self.deciding.as_ref().map(KeptRows::of_logarithms),
+            ..self.clone()
+        })
+    }
+
     /// Column `j` as messages call it: by its name, or by its number.
     pub fn column(&self, j: usize) -> String {
         match &self.names {

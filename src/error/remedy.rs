@@ -23,6 +23,8 @@ pub enum Remedy {
     NameAdapter,
     /// Columns centred and divided by their standard deviation.
     Standardize,
+    /// Amounts on the scale that they have, for targets without a logarithm.
+    AmountsAsTheyAre,
     /// A larger lengthscale, which is a smaller gamma.
     LargerLengthscale,
     /// A bandwidth as a lengthscale, for kernels whose formula has no gamma.
@@ -82,6 +84,7 @@ impl fmt::Display for Remedy {
             Self::UseCpu => "use Device::cpu()",
             Self::NameAdapter => "use DeviceChoice::Named(..) with an adapter's name",
             Self::Standardize => "use .standardize(Standardize::Yes)",
+            Self::AmountsAsTheyAre => "use .target_scale(TargetScale::AsIs)",
             Self::LargerLengthscale => "use a larger Bandwidth::Sigma(..)",
             Self::Calibrate => "fit it with .calibrate(0.2)",
             Self::GiveLengthscale => "use Bandwidth::Sigma(..)",

@@ -219,6 +219,11 @@ fn linked(graph: &mut Graph, link: Link, scores: &Value, columns: usize) -> Valu
             let log = graph.apply("Sub", &[&log, &integral]);
             graph.apply("Exp", &[&log])
         }
+        Link::Exponential { ln_smear } => {
+            let smear = number(graph, ln_smear);
+            let log = graph.apply("Add", &[scores, &smear]);
+            graph.apply("Exp", &[&log])
+        }
         Link::LogDensity { ln_integral, floor } => {
             let floor = number(graph, floor);
             let at_least = graph.apply("Max", &[scores, &floor]);

@@ -6,10 +6,11 @@ mod rounds;
 #[cfg(test)]
 mod tests;
 
-use super::Job;
+use super::{Job, TargetScale, target_scale::logarithm};
 use crate::{
-    Result, Run,
-    data::{KeptRows, Survey},
+    Error, Result, Run,
+    data::{ChunkSource, KeptRows, Survey},
+    error::Remedy,
     features::{Bandwidth, MapBuilder, Standardize},
     kernels::{Domain, Kernel},
     models::Fit,
@@ -26,6 +27,9 @@ const MORE_ROWS: (usize, usize) = (4096, 4 << 20);
 /// Bytes that the rows left out in turn may take as a matrix, and rows below which the rule stays:
 /// of columns by the ten thousand no distance tells much.
 const WIDE: (usize, usize) = (32 << 20, 128);
+
+/// Amounts whose skewness is less are not looked at by their logarithms.
+const SKEWED: f64 = 0.5;
 
 /// A preparation of columns with a lengthscale, and how well it did.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,12 +63,22 @@ pub struct Race {
     pub candidates: Vec<Candidate>,
     /// Which was chosen.
     pub chosen: usize,
+    /// Scales of the targets that were looked at, if there was a choice of them: mean squared
+    /// errors of amounts over their variance. The first was chosen.
+    pub scales: Vec<(TargetScale, f64)>,
 }
 
 impl Race {
     /// What was chosen.
     pub fn chosen(&self) -> &Candidate {
         &self.candidates[self.chosen]
+    }
+
+    /// The mean squared error of what was chosen over the variance of the targets, of amounts on
+    /// their own scale.
+    pub fn error(&self) -> f64 {
+        let of_scale = self.scales.first().map(|&(_, error)| error);
+        of_scale.unwrap_or(self.chosen().error)
     }
 
     /// What would have been taken without looking: gamma by scale.
@@ -89,14 +103,14 @@ impl Job<&dyn Fit> {
     /// it was.
     pub fn races(&self) -> bool {
         self.bandwidth() == Bandwidth::Chosen
-            && self.search.is_none()
             && self.leaves.is_none()
             && suits(self.preparation.map.as_ref())
     }
 
     /// Rows that [`Self::settled`] looks at, of a source with so many columns and targets.
     pub fn deciding_rows(&self, (columns, targets): (usize, usize)) -> usize {
-        if !self.races() || targets == 0 {
+        let looks = self.races() || self.target_scale == TargetScale::Log;
+        if !looks || targets == 0 {
             return 0;
         }
         let (all_bytes, least) = WIDE;
@@ -110,12 +124,16 @@ impl Job<&dyn Fit> {
         }
     }
 
-    /// The same job with preparation and bandwidth as the rows decide, and what was looked at:
-    /// `None` where they are given, or there is nothing to decide by. Then a bandwidth that was to
-    /// be chosen is [`Bandwidth::Scale`].
+    /// The same job with preparation, bandwidth and scale of the targets as the rows decide, and
+    /// what was looked at: `None` where all is given, or there is nothing to decide by. Then a
+    /// bandwidth that was to be chosen is [`Bandwidth::Scale`], and amounts stay as they are.
+    ///
+    /// Where the scale is [`TargetScale::Log`] in the end, the stages after this one take
+    /// [`LogTargets`](super::LogTargets), [`Survey::of_logarithms`] and targets of that.
     ///
     /// `run` hears of each candidate. Errors with [`Error::Numerical`](crate::Error::Numerical) on
-    /// kernel values that are not finite.
+    /// kernel values that are not finite, and with [`Error::Data`](crate::Error::Data) on targets
+    /// that have no logarithm where that is asked for.
     pub fn settled(
         &self,
         survey: &Survey,
@@ -123,28 +141,111 @@ impl Job<&dyn Fit> {
         run: &Run,
     ) -> Result<(Self, Option<Race>)> {
         let mut job = self.clone();
+        job.target_scale = match self.target_scale {
+            TargetScale::Log => {
+                require_logarithms(survey, targets)?;
+                TargetScale::Log
+            }
+            _ => TargetScale::AsIs,
+        };
         if self.bandwidth() != Bandwidth::Chosen {
             return Ok((job, None));
         }
-        let race = match &survey.deciding {
-            Some(kept) if self.races() => {
-                let asked = rounds::Asked {
-                    map: self.preparation.map.as_ref(),
-                    standardize: self.preparation.standardize,
-                    penalties: self.learner.penalties(),
-                    run,
-                };
-                rounds::race(asked, (survey, kept), targets)?
-            }
-            _ => None,
-        };
         job.preparation.bandwidth = Some(Bandwidth::Scale);
+        let Some(kept) = survey.deciding.as_ref().filter(|_| self.races()) else {
+            return Ok((job, None));
+        };
+        let compares =
+            self.target_scale == TargetScale::Auto && self.may_be_logarithms(targets, kept)?;
+        let race = |survey: &Survey, kept: &KeptRows, targets: &Targets, are_logarithms| {
+            let asked = rounds::Asked {
+                map: self.preparation.map.as_ref(),
+                standardize: self.preparation.standardize,
+                penalties: self.learner.penalties(),
+                are_logarithms,
+                scales_differ: compares,
+                run,
+            };
+            rounds::race(asked, (survey, kept), targets)
+        };
+        let of_logs = || match survey.of_logarithms() {
+            Some(logs) => match &logs.deciding {
+                Some(kept) => race(&logs, kept, &Targets::real(&logs), true),
+                None => Ok(None),
+            },
+            None => Ok(None),
+        };
+        let outcome = match self.target_scale {
+            TargetScale::Log => of_logs()?,
+            TargetScale::Auto if compares => {
+                match (race(survey, kept, targets, false)?, of_logs()?) {
+                    (Some(as_is), Some(log)) => {
+                        let nearer = log.expects_more_than(&as_is);
+                        let mut scales = vec![
+                            (TargetScale::AsIs, as_is.error()),
+                            (TargetScale::Log, log.error()),
+                        ];
+                        let mut chosen = as_is;
+                        if nearer {
+                            scales.reverse();
+                            job.target_scale = TargetScale::Log;
+                            chosen = log;
+                        }
+                        chosen.race.scales = scales;
+                        Some(chosen)
+                    }
+                    (as_is, _) => as_is,
+                }
+            }
+            _ => race(survey, kept, targets, false)?,
+        };
+        let race = outcome.map(|outcome| outcome.race);
         if let Some(race) = &race {
             let chosen = race.chosen();
             job.preparation.bandwidth = Some(chosen.bandwidth.clone());
             job.preparation.standardize = chosen.standardize;
         }
         Ok((job, race))
+    }
+
+    /// Whether targets are amounts that a learner of least squares may take by their logarithms,
+    /// and these are nearer to normal: their skewness is nearer to 0.
+    fn may_be_logarithms(&self, targets: &Targets, kept: &KeptRows) -> Result<bool> {
+        let amounts = matches!(targets, Targets::Real { columns: 1, .. });
+        if !amounts || !self.learner.is_least_squares() || self.leaves.is_some() {
+            return Ok(false);
+        }
+        let Some(chunk) = kept.source().next_chunk(MORE_ROWS.0)? else {
+            return Ok(false);
+        };
+        let y_m = chunk.y.column(0);
+        let skewed = skewness(y_m.iter().copied());
+        let logs = skewness(y_m.iter().map(|y| y.ln()));
+        Ok(skewed > SKEWED && logs.abs() < skewed)
+    }
+}
+
+/// Errors unless targets are one column of amounts above 0.
+fn require_logarithms(survey: &Survey, targets: &Targets) -> Result<()> {
+    if !matches!(targets, Targets::Real { columns: 1, .. }) {
+        let problem = "only one column of amounts is fitted by its logarithm";
+        return Err(Error::unsupported(problem).help(Remedy::AmountsAsTheyAre));
+    }
+    match survey.targets.iter().find(|target| target.log.is_none()) {
+        Some(target) => logarithm(target.min.min(0.0)).map(|_| ()),
+        None => Ok(()),
+    }
+}
+
+/// The mean cube of values less their mean, over the cube of their deviation; 0 where they do not
+/// vary.
+fn skewness(values: impl Iterator<Item = f64> + Clone) -> f64 {
+    let n = values.clone().count() as f64;
+    let mean = values.clone().sum::<f64>() / n;
+    let moment = |power| values.clone().map(|v| (v - mean).powi(power)).sum::<f64>() / n;
+    match moment(2) {
+        variance if variance > 0.0 => moment(3) / variance.powf(1.5),
+        _ => 0.0,
     }
 }
 
@@ -168,6 +269,9 @@ impl fmt::Display for Race {
             true => "R2 of a quarter held out",
             false => "leave-one-out R2",
         };
+        if let [(TargetScale::Log, log), ..] = self.scales[..] {
+            return write!(f, ", targets by their logarithms; {of} {:.3}", 1.0 - log);
+        }
         write!(f, "; {of} {:.3}", 1.0 - chosen.error)?;
         match self.chosen {
             0 => Ok(()),

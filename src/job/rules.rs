@@ -1,6 +1,6 @@
 //! What goes with what: one table for every door.
 
-use super::Job;
+use super::{Job, TargetScale};
 use crate::{
     Error, Result,
     models::{self, Fit},
@@ -25,13 +25,15 @@ pub enum Choice {
     Search,
     /// A tree with a model in each leaf.
     Leaves,
+    /// Amounts are fitted by their logarithms.
+    Logarithms,
     /// Rows are summed in parts: checkpoints, shards, rows that come later.
     Parts,
 }
 use Choice::*;
 
 /// Two choices that do not go together, and why.
-const APART: [(Choice, Choice, &str); 10] = [
+const APART: [(Choice, Choice, &str); 12] = [
     (
         ClassWeights,
         Search,
@@ -56,6 +58,8 @@ const APART: [(Choice, Choice, &str); 10] = [
         "they read the rows again, which parts read once",
     ),
     (Intervals, Leaves, "leaves have none"),
+    (Logarithms, Leaves, "leaves take amounts as they are"),
+    (Logarithms, Parts, "sums take amounts as they are"),
     (
         Leaves,
         Parts,
@@ -89,6 +93,7 @@ impl fmt::Display for Choice {
             Intervals => "intervals",
             Search => "a search",
             Leaves => "leaves",
+            Logarithms => "logarithms of targets",
             Parts => "sums of parts of the rows",
         })
     }
@@ -166,6 +171,11 @@ impl Job<&dyn Fit> {
                 return Some(of_learner(choice, "only ridge regression on features does"));
             }
         }
+        let logarithms = self.target_scale == TargetScale::Log;
+        if logarithms && !self.learner.is_least_squares() {
+            let why = "ridge regression, kernel ridge and Falkon do";
+            return Some(of_learner(Logarithms, why));
+        }
         let asked = [
             (Weights, weighted),
             (
@@ -180,6 +190,7 @@ impl Job<&dyn Fit> {
             (Intervals, self.calibrate.is_some()),
             (Search, self.search.is_some()),
             (Leaves, self.leaves.is_some()),
+            (Logarithms, logarithms),
             (Parts, parts),
         ];
         let is_asked = |choice| asked.contains(&(choice, true));
@@ -216,6 +227,7 @@ mod tests {
             Intervals => job.calibrate = Some(0.2),
             Choice::Search => job.search = Some(Search::default()),
             Leaves => job.leaves = Some(100),
+            Logarithms => job.target_scale = TargetScale::Log,
             Weights | PenalisedIntercept | Parts => {}
         }
     }
@@ -232,6 +244,7 @@ mod tests {
             Intervals,
             Choice::Search,
             Leaves,
+            Logarithms,
             Parts,
         ];
         let mut refusals = 0;
@@ -257,8 +270,8 @@ mod tests {
                 }
             }
         }
-        // Ten pairs, either way round: a rule that goes missing is seen, too.
-        assert_eq!(refusals, 20);
+        // Twelve pairs, either way round: a rule that goes missing is seen, too.
+        assert_eq!(refusals, 24);
     }
 
     /// What one learner takes and another does not.

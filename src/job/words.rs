@@ -1,6 +1,6 @@
 //! A job in words.
 
-use super::{Job, Settings};
+use super::{Job, Settings, TargetScale};
 use crate::{
     features::Bandwidth,
     metric::{Metric, MetricOptions},
@@ -32,6 +32,10 @@ impl Job<&dyn Fit> {
         let settings = match &self.class_weights {
             ClassWeights::Equal => settings,
             weights => settings.text("class-weights", weights),
+        };
+        let settings = match self.target_scale {
+            TargetScale::Log => settings.text("target-scale", TargetScale::Log),
+            _ => settings,
         };
         let settings = match self.leaves {
             Some(rows) => settings.text("leaves", rows),

@@ -121,6 +121,10 @@ fn factor_bytes(landmarks: usize) -> u64 {
 }
 
 impl Fit for FalkonOptions {
+    fn is_least_squares(&self) -> bool {
+        true
+    }
+
     fn penalties(&self) -> Option<&[f64]> {
         self.lambda.given()
     }

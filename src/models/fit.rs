@@ -73,6 +73,12 @@ pub trait Fit: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Whether it predicts means of amounts by least squares: then their logarithms may stand for
+    /// them.
+    fn is_least_squares(&self) -> bool {
+        false
+    }
+
     /// Whether fewer rows than features may be solved in their own number.
     fn solves_few_rows(&self) -> bool {
         false

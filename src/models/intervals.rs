@@ -2,7 +2,7 @@
 //! off by on rows that it did not see.
 
 use super::{
-    Conformal, LinearModel,
+    Conformal, LinearModel, Link,
     linear::{check_columns, require_finite},
 };
 use crate::{
@@ -11,6 +11,7 @@ use crate::{
     error::Remedy,
     features::{End, Featurizer, Lane},
     flow::Run,
+    job::logarithm,
     normal::Targets,
     special::normal_quantile,
     text::counted,
@@ -82,9 +83,14 @@ impl LinearModel {
                 counted(source.targets(), "target column")
             )));
         }
+        let logs = self.link.is_some_and(Link::is_exponential);
         let mut errors_t = vec![Vec::new(); columns];
         IntervalPredictor::new(self, &run.into())?.stream_raw(source, |raw, y_nt| {
             let scale_nt = raw.deviation_nt;
+            let y_nt = match logs {
+                true => fitted_logarithms(y_nt)?,
+                false => y_nt.to_owned(),
+            };
             for (k, errors) in errors_t.iter_mut().enumerate() {
                 let off = (&y_nt.column(k) - &raw.predicted_nt.column(k)).mapv(f64::abs);
                 errors.extend(match &scale_nt {
@@ -97,6 +103,15 @@ impl LinearModel {
         self.conformal = Some(Conformal::of(errors_t)?);
         Ok(())
     }
+}
+
+/// The logarithms of amounts.
+fn fitted_logarithms(y_nt: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
+    let mut y_nt = y_nt.to_owned();
+    for y in &mut y_nt {
+        *y = logarithm(*y)?;
+    }
+    Ok(y_nt)
 }
 
 /// Scores, and beside them `root'z(x)` of the root of a spread.
@@ -201,8 +216,9 @@ fn raw(model: &LinearModel, lanes: &[ArrayView2<'_, f32>]) -> Raw {
     }
 }
 
-/// Half the width of an interval of each target, in units of its deviation where there is one.
-struct Widths(Array1<f64>);
+/// Half the width of an interval of each target, in units of its deviation where there is one, and
+/// what becomes of raw scores.
+struct Widths(Array1<f64>, Option<Link>);
 
 impl Widths {
     fn of(model: &LinearModel, level: f64) -> Result<Self> {
@@ -212,10 +228,11 @@ impl Widths {
             )));
         }
         let targets = model.coefficients.intercept_t.len();
-        Ok(Self(match &model.conformal {
+        let half_t = match &model.conformal {
             Some(conformal) => conformal.half_width_t(level)?,
             None => Array1::from_elem(targets, normal_quantile(f64::midpoint(1.0, level))),
-        }))
+        };
+        Ok(Self(half_t, model.link))
     }
 
     fn around(&self, raw: Raw) -> Intervals {
@@ -227,11 +244,21 @@ impl Widths {
             Some(deviation_nt) => deviation_nt * &self.0,
             None => Array2::zeros(predicted_nt.dim()) + &self.0,
         };
-        Intervals {
-            lower_nt: &predicted_nt - &half_nt,
-            upper_nt: &predicted_nt + &half_nt,
-            predicted_nt,
-            deviation_nt,
+        let (lower_nt, upper_nt) = (&predicted_nt - &half_nt, &predicted_nt + &half_nt);
+        match self.1 {
+            // Order stays, so a target lies between the ends as often as its logarithm does.
+            Some(link) if link.is_exponential() => Intervals {
+                lower_nt: lower_nt.mapv(f64::exp),
+                upper_nt: upper_nt.mapv(f64::exp),
+                predicted_nt: link.apply(&predicted_nt),
+                deviation_nt: None,
+            },
+            _ => Intervals {
+                lower_nt,
+                upper_nt,
+                predicted_nt,
+                deviation_nt,
+            },
         }
     }
 }

@@ -94,6 +94,10 @@ pub(super) fn columns_of<'m>(
 }
 
 impl Fit for KernelRidgeOptions {
+    fn is_least_squares(&self) -> bool {
+        true
+    }
+
     fn penalties(&self) -> Option<&[f64]> {
         self.lambda.given()
     }

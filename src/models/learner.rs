@@ -9,7 +9,7 @@ use crate::{
     data::{ChunkSource, MemorySource, ToRows},
     features::{Bandwidth, MapBuilder, Standardize},
     flow::RunSettings,
-    job::{Job, Meaning, Preparation},
+    job::{Job, Meaning, Preparation, TargetScale},
     progress::{Progress, Step},
     seed::Seed,
 };
@@ -74,6 +74,12 @@ impl<L, T> Learner<L, T> {
     /// Whether columns are divided by their standard deviations.
     pub fn standardize(mut self, standardize: Standardize) -> Self {
         self.job.preparation.standardize = standardize;
+        self
+    }
+
+    /// On what scale amounts are fitted, by learners of least squares.
+    pub fn target_scale(mut self, scale: TargetScale) -> Self {
+        self.job.target_scale = scale;
         self
     }
 

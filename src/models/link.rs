@@ -25,6 +25,12 @@ pub enum Link {
         /// The least mean kernel value.
         floor: f64,
     },
+    /// Amounts of their logarithms: `exp(score + ln_smear)`, of each column.
+    Exponential {
+        /// ln of the mean of `exp(e)` over residuals e of the logarithms (Duan 1983): what makes a
+        /// mean of a median.
+        ln_smear: f64,
+    },
 }
 
 const NAME: &str = "link";
@@ -33,13 +39,15 @@ const LN_INTEGRAL: &str = "link_ln_integral";
 const OVER_DEGREE: &str = "over-degree";
 const DENSITY: &str = "density";
 const LOG_DENSITY: &str = "log-density";
+const EXPONENTIAL: &str = "exponential";
+const LN_SMEAR: &str = "link_ln_smear";
 
 impl Link {
     /// Columns of raw scores that are no predictions.
     pub(super) fn hidden(self) -> usize {
         match self {
             Self::OverDegree { .. } => 1,
-            Self::Density { .. } | Self::LogDensity { .. } => 0,
+            Self::Density { .. } | Self::LogDensity { .. } | Self::Exponential { .. } => 0,
         }
     }
 
@@ -56,7 +64,13 @@ impl Link {
             Self::LogDensity { ln_integral, floor } => {
                 scores.mapv(|k| k.max(floor).ln() - ln_integral)
             }
+            Self::Exponential { ln_smear } => scores.mapv(|log| (log + ln_smear).exp()),
         }
+    }
+
+    /// Whether raw scores are logarithms of amounts.
+    pub(crate) fn is_exponential(self) -> bool {
+        matches!(self, Self::Exponential { .. })
     }
 
     pub(super) fn write(self, store: &mut Store) {
@@ -73,6 +87,10 @@ impl Link {
                 store.set(NAME, LOG_DENSITY);
                 store.set(LN_INTEGRAL, ln_integral);
                 store.set(FLOOR, floor);
+            }
+            Self::Exponential { ln_smear } => {
+                store.set(NAME, EXPONENTIAL);
+                store.set(LN_SMEAR, ln_smear);
             }
         }
     }
@@ -104,6 +122,10 @@ impl Link {
             (LOG_DENSITY, 1) => Self::LogDensity {
                 ln_integral: ln_integral()?,
                 floor: floor()?,
+            },
+            (EXPONENTIAL, 1..) => match store.get::<f64>(LN_SMEAR)? {
+                ln_smear if ln_smear.is_finite() => Self::Exponential { ln_smear },
+                other => return Err(Error::format(format!("the smearing of a link is {other}"))),
             },
             (other, _) => {
                 return Err(Error::format(format!(
@@ -142,10 +164,24 @@ mod tests {
     }
 
     #[test]
+    fn logarithms_become_means() {
+        let link = Link::Exponential {
+            ln_smear: 1.5_f64.ln(),
+        };
+        let amounts = link.apply(&array![[0.0], [2.0_f64.ln()]]);
+        assert!(
+            (amounts - array![[1.5], [3.0]])
+                .iter()
+                .all(|e| e.abs() < 1e-14)
+        );
+    }
+
+    #[test]
     fn what_was_written_is_read() {
         let ln_integral = 0.1_f64;
         for (link, outputs) in [
             (Link::OverDegree { floor: 0.25 }, 3),
+            (Link::Exponential { ln_smear: 0.02 }, 1),
             (Link::Density { ln_integral }, 1),
             (
                 Link::LogDensity {

@@ -235,6 +235,10 @@ impl<T> Learner<RidgeOptions, T> {
 }
 
 impl Fit for RidgeOptions {
+    fn is_least_squares(&self) -> bool {
+        true
+    }
+
     fn penalties(&self) -> Option<&[f64]> {
         self.lambda.given()
     }

@@ -54,7 +54,10 @@ pub(super) fn describe(race: &Race, report: &mut Report) {
     let chosen = serde_json::json!({
         "rows": race.rows,
         "chosen": one(race.chosen()),
-        "left_out_r2": error(1.0 - race.chosen().error),
+        "left_out_r2": error(1.0 - race.error()),
+        "target_scales": race.scales.iter()
+            .map(|&(scale, off)| serde_json::json!({"scale": scale.to_string(), "error": error(off)}))
+            .collect::<Vec<_>>(),
         "candidates": race.candidates.iter().map(one).collect::<Vec<_>>(),
     });
     report.set("chosen", chosen);

@@ -20,9 +20,9 @@ use anyhow::Result;
 use bochner::{
     Run,
     analysis::rudi_rosasco,
-    data::{ChunkSource, Schema, Survey},
-    features::{Bandwidth, MapBuilder, MapSpec, Selection},
-    job::{Meaning, Rows, Scales, check_weights},
+    data::{ChunkSource, MemorySource, Schema, Survey},
+    features::{Bandwidth, MapBuilder, MapSpec, Selection, Standardize},
+    job::{LogTargets, Meaning, Rows, Scales, TargetScale, check_weights},
     models::{Conformal, Found, Lambda, LinearModel},
     solve::Targets,
 };
@@ -119,7 +119,11 @@ impl Fitting {
             None => Arc::new(spec.clone()),
             Some(landmarks) => Arc::new(self.args.map.columns(landmarks)),
         };
-        self.race(&survey, &targets, map.clone())?;
+        let scale = self.race(&survey, &targets, map.clone())?;
+        let (survey, targets) = match scale {
+            TargetScale::Log => self.take_logarithms(&survey)?,
+            _ => (survey, targets),
+        };
         let job = self.args.job(&self.chosen, map.clone());
         let scales = job.scales(&survey)?;
         if (self.searches || job.leaves.is_some()) && scales.lengthscales.len() > 1 {
@@ -135,8 +139,27 @@ impl Fitting {
         })
     }
 
-    /// Has leave-one-out errors choose preparation and bandwidth, if that is left to them.
-    fn race(&mut self, survey: &Survey, targets: &Targets, map: Arc<dyn MapBuilder>) -> Result<()> {
+    /// Training rows with the logarithms of their targets, and what is known of these.
+    fn take_logarithms(&mut self, survey: &Survey) -> Result<(Survey, Targets)> {
+        self.args.target_scale = TargetScale::Log;
+        // Something has to stand in the place of what is wrapped, for a moment.
+        let none = MemorySource::new(&ndarray::Array2::<f64>::zeros((1, 1)), None)?;
+        let train = std::mem::replace(&mut self.sources.train, Box::new(none));
+        self.sources.train = Box::new(LogTargets::of(train));
+        let survey = survey.of_logarithms();
+        let survey = survey.ok_or_else(|| Usage("these targets have no logarithms".into()))?;
+        let targets = Targets::real(&survey);
+        Ok((survey, targets))
+    }
+
+    /// Has leave-one-out errors choose preparation and bandwidth, if that is left to them, and the
+    /// scale of the targets, which it says.
+    fn race(
+        &mut self,
+        survey: &Survey,
+        targets: &Targets,
+        map: Arc<dyn MapBuilder>,
+    ) -> Result<TargetScale> {
         let job = self.args.job(&self.chosen, map);
         let settled = self
             .console
@@ -151,7 +174,7 @@ impl Fitting {
         } else if kernel.bandwidth() == Bandwidth::Chosen {
             kernel.settle_for(bandwidth, None);
         }
-        Ok(())
+        Ok(job.target_scale)
     }
 
     fn survey(&mut self) -> Result<Survey> {
@@ -323,7 +346,9 @@ impl Fitting {
         if let Some(found) = &self.found {
             found.keep(model);
             let how = (args.output.as_ref(), args.search.tries(&args.map));
-            search::describe(found, &at.survey, how, report);
+            let standardize = args.map.kernel.standardize();
+            let standardize = standardize.filter(|&when| when != Standardize::Auto);
+            search::describe(found, (&at.survey, standardize), how, report);
         }
         describe(model, (chosen, self.found.is_some()), report);
         if !matches!(chosen.takes, Takes::Rows(_)) {

@@ -15,6 +15,7 @@ fn flags(choice: Choice) -> &'static str {
             "a search (--auto, --metric, --kernel auto, --sigma auto, --features auto)"
         }
         Choice::Leaves => "--leaves",
+        Choice::Logarithms => "--target-scale log",
         Choice::Parts => "a fit in parts (--checkpoint, --shard)",
         _ => "an option",
     }

@@ -106,8 +106,8 @@ fn run(context: &Context<'_>) -> Result<Findings> {
     let mut findings = Findings::default();
     findings.text(format!(
         "Each table is drawn anew {}; {JUDGES} rows that no fit saw judge. `chosen` is \
-         `bochner fit` with no option: {FEATURES} Fourier features of the Gaussian kernel, columns \
-         and bandwidth by leave-one-out errors on at most 512 rows. `gamma by scale` is \
+         `bochner fit` with no option: {FEATURES} Fourier features of the Gaussian kernel, columns, \
+         bandwidth and scale of amounts by leave-one-out errors on at most 512 rows. `gamma by scale` is \
          `--gamma scale`, `linear` is ridge regression on standardised columns. All penalties are \
          the learner's own choice.",
         crate::report::counted(trials as u64, "time")

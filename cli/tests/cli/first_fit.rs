@@ -107,3 +107,89 @@ fn where_nothing_decides_it_is_gamma_by_scale() {
     let [a, b] = ["a", "b"].map(|name| fs::read(here.path().join(name)));
     assert!(a.expect("reads") == b.expect("reads"));
 }
+
+/// `exp` of a sum, with errors that are shares of the amount.
+fn prices(path: &Path, rows: usize) {
+    let mut text = "a,b,price\n".to_owned();
+    for i in 0..rows {
+        let [u, v] = point(i);
+        let off = ((i * 7919) % 101) as f64 / 101.0 - 0.5;
+        let price = (3.0 * u + 2.0 * (4.0 * v).sin() + off).exp();
+        writeln!(text, "{u},{v},{price}").expect("a string");
+    }
+    fs::write(path, text).expect("written");
+}
+
+/// Amounts whose errors are shares of them are fitted by their logarithms: better, said, kept in
+/// the model and its job, and brought back by every command.
+#[test]
+fn prices_are_fitted_by_their_logarithms() {
+    let here = here();
+    let run = |command: &str| bochner(here.path(), command, &[]);
+    prices(&here.path().join("t.csv"), 1500);
+    let fit = "fit t.csv --target price --features 200 --test 0.3 --device cpu -q --json";
+    let chosen = run(&format!("{fit} -o m")).json();
+    let as_is = run(&format!("{fit} --target-scale as-is")).json();
+    let [better, before] = [&chosen, &as_is].map(|of| 1.0 - number(of, "r2"));
+    assert!(better < 0.97 * before, "{better} for {before}");
+    let scales = chosen["chosen"]["target_scales"]
+        .as_array()
+        .expect("a list");
+    assert_eq!(scales[0]["scale"], "log", "{scales:?}");
+    assert!(
+        number(&scales[0], "error") < number(&scales[1], "error"),
+        "{scales:?}"
+    );
+    let said = run("fit t.csv --target price --device cpu").ok().stdout;
+    assert!(said.contains("targets by their logarithms"), "{said}");
+    let of_logs = number(&chosen, "held_out_r2_of_logarithms");
+    assert!(
+        (0.5..1.0).contains(&of_logs) && chosen.get("held_out_r2").is_none(),
+        "{of_logs}"
+    );
+    let shown = run("show m --json").json();
+    assert_eq!(shown["job"]["target-scale"], "log", "{shown}");
+    // Written out by hand, and as the job has it.
+    let of = &chosen["chosen"]["chosen"];
+    let sigma = of["bandwidth"]
+        .as_str()
+        .and_then(|text| text.strip_prefix("sigma "));
+    let by_hand = format!(
+        "{fit} --target-scale log --sigma {} --standardize={} -o hand",
+        sigma.expect("a number"),
+        of["standardize"].as_str().expect("a word")
+    );
+    run(&by_hand).ok();
+    run("fit t.csv --target price --like m --test 0.3 --device cpu -q -o like").ok();
+    let models = ["m", "hand", "like"].map(|name| fs::read(here.path().join(name)));
+    let [first, hand, like] = models.map(|model| model.expect("reads"));
+    assert!(first == hand, "{by_hand}");
+    assert!(first == like);
+    // What evaluates has amounts, too; and the search finds them on the same scale.
+    let evaluated = run("evaluate m t.csv --target price --device cpu --json").json();
+    assert!(
+        number(&evaluated, "r2") > 0.9 * number(&chosen, "r2"),
+        "{evaluated}"
+    );
+    let auto = run(&format!("{fit} --auto --budget 4")).json();
+    let auto = 1.0 - number(&auto, "r2");
+    assert!(auto < 1.15 * better, "{auto} for {better}");
+}
+
+#[test]
+fn logarithms_are_refused_where_there_are_none() {
+    let here = here();
+    prices(&here.path().join("t.csv"), 60);
+    let fit = "fit t.csv --target price --features 30 --device cpu -q --target-scale log";
+    for (more, says) in [
+        ("--model svr", "--target-scale log"),
+        ("--checkpoint steps", "--target-scale log"),
+        ("--leaves 20", "--target-scale log"),
+    ] {
+        bochner(here.path(), &format!("{fit} {more}"), &[]).fails(&[says]);
+    }
+    let text = fs::read_to_string(here.path().join("t.csv")).expect("reads");
+    fs::write(here.path().join("t.csv"), format!("{text}0.5,0.5,-2\n")).expect("written");
+    let run = bochner(here.path(), fit, &[]);
+    run.fails(&["a target is -2", "--target-scale as-is"]);
+}

@@ -18,11 +18,27 @@ pub struct TargetStats {
     pub whole: bool,
     /// The different values, ascending, if there are at most [`Self::MOST_DISTINCT`] of them.
     pub distinct: Option<Vec<f64>>,
+    /// Mean and population variance of the natural logarithms, if all values are above 0.
+    pub log: Option<(f64, f64)>,
 }
 
 impl TargetStats {
     /// So many different values are kept: enough for the classes of a classifier.
     pub const MOST_DISTINCT: usize = 1025;
+
+    /// What is known of the natural logarithms of the values, if they have any.
+    pub(super) fn of_logarithms(&self) -> Option<Self> {
+        let (mean, variance) = self.log?;
+        Some(Self {
+            mean,
+            variance,
+            min: self.min.ln(),
+            max: self.max.ln(),
+            whole: false,
+            distinct: None,
+            log: None,
+        })
+    }
 }
 
 /// [`TargetStats`] in the making.
@@ -31,6 +47,8 @@ pub(super) struct TargetSurvey {
     moments: Moments,
     whole: bool,
     distinct: Option<Vec<f64>>,
+    /// Of the logarithms, as long as all values have some.
+    log: Option<Moments>,
 }
 
 impl Default for TargetSurvey {
@@ -39,6 +57,7 @@ impl Default for TargetSurvey {
             moments: Moments::new(1),
             whole: true,
             distinct: Some(Vec::new()),
+            log: Some(Moments::new(1)),
         }
     }
 }
@@ -49,6 +68,11 @@ impl TargetSurvey {
         let value = value + 0.0;
         if weight > 0.0 {
             self.moments.add(&[value], weight);
+        }
+        match &mut self.log {
+            Some(log) if value > 0.0 && weight > 0.0 => log.add(&[value.ln()], weight),
+            Some(_) if value > 0.0 => {}
+            log => *log = None,
         }
         self.whole &= value.fract() == 0.0;
         self.see(value);
@@ -75,11 +99,16 @@ impl TargetSurvey {
             max: self.moments.max[0],
             whole: self.whole,
             distinct: self.distinct,
+            log: self.log.map(|log| (log.mean()[0], log.variance()[0])),
         }
     }
 
     pub(super) fn merge(&mut self, other: &Self) {
         self.moments.merge(&other.moments);
+        match (&mut self.log, &other.log) {
+            (Some(log), Some(other)) => log.merge(other),
+            (log, _) => *log = None,
+        }
         self.whole &= other.whole;
         match &other.distinct {
             Some(values) => values.iter().for_each(|&value| self.see(value)),
@@ -94,6 +123,9 @@ impl TargetSurvey {
         if let Some(values) = &self.distinct {
             store.put_vector("distinct", values);
         }
+        if let Some(log) = &self.log {
+            store.nest("log", log.store());
+        }
         store
     }
 
@@ -103,14 +135,21 @@ impl TargetSurvey {
             true => Some(store.f64("distinct")?.into_iter().collect::<Vec<_>>()),
             false => None,
         };
+        let log = match store.has_property("log.rows") {
+            true => Some(Moments::read(&store.nested("log"))?),
+            false => None,
+        };
         let ascend = |values: &Vec<f64>| values.is_sorted_by(|a, b| a < b);
-        if moments.columns() != 1 || !distinct.as_ref().is_none_or(ascend) {
+        let one = |moments: &Moments| moments.columns() == 1;
+        if !one(&moments) || !log.as_ref().is_none_or(one) || !distinct.as_ref().is_none_or(ascend)
+        {
             return Err(Error::format("the survey of a target is damaged"));
         }
         Ok(Self {
             moments,
             whole: store.get("whole")?,
             distinct,
+            log,
         })
     }
 }

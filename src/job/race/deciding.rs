@@ -9,6 +9,7 @@ use crate::{
     solve::{CentredLeftOut, Cholesky},
 };
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
+use std::f64::consts::TAU;
 
 /// Fewer say nothing.
 const LEAST_ROWS: usize = 20;
@@ -30,6 +31,8 @@ const MOST_OUTPUTS: usize = 32;
 pub(super) struct Deciding {
     x_md: Array2<f64>,
     y_mt: Array2<f64>,
+    /// Mean and deviation of the first target.
+    first: (f64, f64),
     /// Over the number of rows.
     penalties: Vec<f64>,
 }
@@ -75,12 +78,16 @@ impl Deciding {
         };
         let middle_t = y_mt.sum_axis(Axis(0)) / m as f64;
         let mut y_mt = y_mt - &middle_t;
+        let mut first = (middle_t.first().copied().unwrap_or(0.0), 1.0);
         if let Targets::Real { .. } = targets {
-            for mut y in y_mt.columns_mut() {
+            for (k, mut y) in y_mt.columns_mut().into_iter().enumerate() {
                 let deviation = (y.dot(&y) / m as f64).sqrt();
                 // One that does not vary is 0 already.
                 if deviation > 0.0 {
                     y /= deviation;
+                    if k == 0 {
+                        first.1 = deviation;
+                    }
                 }
             }
         }
@@ -88,6 +95,7 @@ impl Deciding {
         Ok(varies.then_some(Self {
             x_md,
             y_mt,
+            first,
             penalties,
         }))
     }
@@ -140,20 +148,18 @@ impl Deciding {
         self.x_md.slice(s![..self.few(), ..])
     }
 
-    /// Squares of the errors of the last quarter of all rows by features fitted to the others, with
-    /// the penalty that is best, over the variance of the targets. None where values come from a
-    /// kernel.
-    pub(super) fn held_out_errors(
+    /// Errors of the last quarter of all rows by features fitted to the others, with the penalty
+    /// that is best. None where values come from a kernel.
+    fn held_out(
         &self,
         ground: &Ground<'_>,
         (scaling, lengthscale): (&Scaling, f64),
-    ) -> Result<Option<Array1<f64>>> {
+    ) -> Result<Option<Array2<f64>>> {
         let Ground::Features(map) = ground else {
             return Ok(None);
         };
-        let from = self.all() - self.all() / HELD_OUT;
         let u_md = (scaling.input(&[lengthscale])?).apply(&self.x_md.clone().into())?;
-        let (seen, held) = (s![..from, ..], s![from.., ..]);
+        let (seen, held) = (s![..self.seen(), ..], s![self.seen().., ..]);
         let y_mt = self.y_mt.slice(held);
         let targets = Targets::Real {
             columns: y_mt.ncols(),
@@ -166,11 +172,9 @@ impl Deciding {
         let mut source = MemorySource::new(&seen.0, Some(seen.1))?;
         let sums =
             NormalEquations::accumulate(map.as_ref(), &mut source, &targets, &Device::cpu())?;
-        let middle_t = y_mt.sum_axis(Axis(0)) / y_mt.nrows() as f64;
-        let spread = mean_square(&(&y_mt - &middle_t));
         let held_md = u_md.slice(held).to_owned();
         let held_mf = Ground::features(map.as_ref(), &held_md)?.mapv(f64::from);
-        let mut best: Option<Array1<f64>> = None;
+        let mut all = Vec::new();
         for lambda in self.few_penalties() {
             let solver = Cholesky {
                 lambda,
@@ -180,40 +184,128 @@ impl Deciding {
                 Err(Error::Numerical(_)) => continue,
                 fit => fit?,
             };
-            let off_mt = held_mf.dot(&fit.beta_dt) + &fit.intercept_t - y_mt;
-            let squares_m = squares(&off_mt) / spread;
-            let is_less = |best: &Array1<f64>| squares_m.sum() < best.sum();
-            if squares_m.sum().is_finite() && best.as_ref().is_none_or(is_less) {
-                best = Some(squares_m);
-            }
+            all.push(&y_mt - (held_mf.dot(&fit.beta_dt) + &fit.intercept_t));
         }
-        Ok(best)
+        Ok(least(all))
     }
 
-    /// Squares of the errors of the first `rows` rows left out in turn, with the penalty that is
-    /// best, over the variance of the targets.
-    pub(super) fn errors(
+    /// Errors of the first `rows` rows left out in turn, with the penalty that is best.
+    fn left_out(
         &self,
         rows: usize,
         ground: &Ground<'_>,
         (scaling, lengthscale): (&Scaling, f64),
-    ) -> Result<Option<Array1<f64>>> {
+    ) -> Result<Option<Array2<f64>>> {
         let first = s![..rows, ..];
         let x_md = self.x_md.slice(first).to_owned();
         let u_md = scaling.input(&[lengthscale])?.apply(&x_md.into())?;
         let k_mm = ground.gram(u_md)?;
-        let y_mt = self.y_mt.slice(first);
-        let path = CentredLeftOut::of(&k_mm, y_mt)?;
-        let middle_t = y_mt.sum_axis(Axis(0)) / rows as f64;
-        let spread = mean_square(&(&y_mt - &middle_t));
-        let errors = self.penalties.iter().filter_map(|penalty| {
-            let penalty = rows as f64 * penalty;
-            path.errors(penalty).map(|e| squares(&e) / spread)
-        });
-        Ok(errors
-            .filter(|e| e.sum().is_finite())
-            .min_by(|a, b| a.sum().total_cmp(&b.sum())))
+        let path = CentredLeftOut::of(&k_mm, self.y_mt.slice(first))?;
+        let penalties = self.penalties.iter().map(|penalty| rows as f64 * penalty);
+        Ok(least(penalties.filter_map(|penalty| path.errors(penalty))))
     }
+
+    /// Rows before those that are held out.
+    fn seen(&self) -> usize {
+        self.all() - self.all() / HELD_OUT
+    }
+
+    /// Errors of the rows of `judged`.
+    fn off(
+        &self,
+        judged: Judged,
+        ground: &Ground<'_>,
+        how: (&Scaling, f64),
+    ) -> Result<Option<Array2<f64>>> {
+        match judged {
+            Judged::LeftOut(rows) => self.left_out(rows, ground, how),
+            Judged::HeldOut => self.held_out(ground, how),
+        }
+    }
+
+    /// Their targets.
+    fn judged(&self, judged: Judged) -> ArrayView2<'_, f64> {
+        match judged {
+            Judged::LeftOut(rows) => self.y_mt.slice(s![..rows, ..]),
+            Judged::HeldOut => self.y_mt.slice(s![self.seen().., ..]),
+        }
+    }
+
+    /// Squares of the errors of the rows of `judged`, with the penalty that is best, over the
+    /// variance of their targets.
+    pub(super) fn errors(
+        &self,
+        judged: Judged,
+        ground: &Ground<'_>,
+        how: (&Scaling, f64),
+    ) -> Result<Option<Array1<f64>>> {
+        let off_mt = self.off(judged, ground, how)?;
+        Ok(off_mt.map(|off_mt| squares(&off_mt) / spread(self.judged(judged))))
+    }
+
+    /// How near the amounts of the rows of `judged` are to what is predicted of them, if targets
+    /// are these or their logarithms.
+    pub(super) fn amounts(
+        &self,
+        judged: Judged,
+        ground: &Ground<'_>,
+        (how, are_logarithms): ((&Scaling, f64), bool),
+    ) -> Result<Option<Amounts>> {
+        let Some(off_mt) = self.off(judged, ground, how)? else {
+            return Ok(None);
+        };
+        let (mean, deviation) = self.first;
+        let off_m = deviation * &off_mt.column(0);
+        let y_m = mean + deviation * &self.judged(judged).column(0);
+        let variance = off_m.mapv(|e| e * e).mean().unwrap_or(0.0);
+        let normal_m = off_m.mapv(|e| -0.5 * (e * e / variance + (TAU * variance).ln()));
+        if !are_logarithms {
+            let squares_m = off_m.mapv(|e| e * e) / y_m.var(0.0);
+            return Ok(Some(Amounts {
+                squares_m,
+                log_density_m: normal_m,
+            }));
+        }
+        let smear = off_m.mapv(f64::exp).mean().unwrap_or(1.0);
+        let amounts_m = y_m.mapv(f64::exp);
+        let predicted_m = smear * (&y_m - &off_m).mapv(f64::exp);
+        let variance = amounts_m.var(0.0);
+        Ok(Some(Amounts {
+            squares_m: (amounts_m - predicted_m).mapv(|e| e * e) / variance,
+            log_density_m: normal_m - y_m,
+        }))
+    }
+}
+
+/// How near amounts are to what was predicted of them, row by row.
+pub(super) struct Amounts {
+    /// Squares of their errors, of means, over their variance.
+    pub(super) squares_m: Array1<f64>,
+    /// ln of the density that the prediction gives to each amount, with normal errors of the
+    /// targets: amounts, or logarithms, whose density is that of the amount times the amount.
+    pub(super) log_density_m: Array1<f64>,
+}
+
+/// The rows that judge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Judged {
+    /// So many of the first, each left out in turn.
+    LeftOut(usize),
+    /// The last quarter of all.
+    HeldOut,
+}
+
+/// The errors whose squares are the least.
+fn least(all: impl IntoIterator<Item = Array2<f64>>) -> Option<Array2<f64>> {
+    let sum = |off_mt: &Array2<f64>| squares(off_mt).sum();
+    let finite = all.into_iter().filter(|off_mt| sum(off_mt).is_finite());
+    finite.min_by(|a, b| sum(a).total_cmp(&sum(b)))
+}
+
+/// The variance of targets, of all of them together.
+fn spread(y_mt: ArrayView2<'_, f64>) -> f64 {
+    let middle_t = y_mt.sum_axis(Axis(0)) / y_mt.nrows() as f64;
+    mean_square(&(&y_mt - &middle_t))
 }
 
 /// Of each row.

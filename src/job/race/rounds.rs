@@ -1,6 +1,10 @@
 //! The rounds of a race: many candidates on few rows, few on all.
 
-use super::{Candidate, ROWS, Race, deciding::Deciding, ground::Ground};
+use super::{
+    Candidate, ROWS, Race,
+    deciding::{Amounts, Deciding, Judged},
+    ground::Ground,
+};
 use crate::{
     Error, Result, Run,
     data::{KeptRows, Survey, median_distance},
@@ -68,7 +72,7 @@ impl Runner {
     /// Takes errors of more rows than before. With still more of them they fall as they fell, or
     /// less.
     fn run(&mut self, squares_m: Option<Array1<f64>>, all: u64) {
-        let squares_m = squares_m.unwrap_or_else(|| Array1::from_elem(1, f64::INFINITY));
+        let squares_m = squares_m.unwrap_or_else(none);
         let rows = squares_m.len();
         let error = squares_m.mean().unwrap_or(f64::INFINITY);
         let doublings = |from: usize, to: f64| (to / from as f64).log2();
@@ -89,11 +93,22 @@ impl Runner {
     /// Whether it is better than another one on the same rows, by more than the standard error of
     /// the difference.
     fn beats(&self, other: &Self) -> bool {
-        let gained_m = &other.squares_m - &self.squares_m;
-        let gained = gained_m.mean().unwrap_or(0.0);
-        let noise = gained_m.std(1.0) / (gained_m.len() as f64).sqrt();
-        self.ahead < (1.0 - NEAR) * other.ahead && gained > CLEAR * noise
+        self.ahead < (1.0 - NEAR) * other.ahead && are_less(&self.squares_m, &other.squares_m)
     }
+}
+
+/// Squares of errors that nothing is worse than.
+fn none() -> Array1<f64> {
+    Array1::from_elem(1, f64::INFINITY)
+}
+
+/// Whether squares are less than others of the same rows by more than the standard error of the
+/// difference.
+fn are_less(squares_m: &Array1<f64>, than_m: &Array1<f64>) -> bool {
+    let gained_m = than_m - squares_m;
+    let gained = gained_m.mean().unwrap_or(0.0);
+    let noise = gained_m.std(1.0) / (gained_m.len() as f64).sqrt();
+    gained > CLEAR * noise
 }
 
 /// To four digits: rounding of means that rows in another order have is then not seen.
@@ -111,6 +126,10 @@ pub(super) struct Asked<'a> {
     pub(super) standardize: Standardize,
     /// At which penalties, where these are given.
     pub(super) penalties: Option<&'a [f64]>,
+    /// Whether targets are logarithms of amounts.
+    pub(super) are_logarithms: bool,
+    /// Whether another race has them on another scale.
+    pub(super) scales_differ: bool,
     /// Who hears of it.
     pub(super) run: &'a Run,
 }
@@ -147,17 +166,29 @@ impl Track<'_> {
         if runner.of.rows == rows {
             return Ok(());
         }
-        let errors = |how: (&Scaling, f64)| self.rows.errors(rows, &self.ground, how);
+        let judged = Judged::LeftOut(rows);
+        let errors = |how: (&Scaling, f64)| self.rows.errors(judged, &self.ground, how);
         runner.run(self.errors(runner, errors)?, self.survey.rows);
         Ok(())
     }
 
+    /// How near amounts are to what a candidate predicts of them, on its last rows.
+    fn amounts(&self, runner: &Runner, are_logarithms: bool) -> Result<Option<Amounts>> {
+        let judged = match self.has_more() {
+            true => Judged::HeldOut,
+            false => Judged::LeftOut(self.all()),
+        };
+        self.errors(runner, |how: (&Scaling, f64)| {
+            (self.rows).amounts(judged, &self.ground, (how, are_logarithms))
+        })
+    }
+
     /// Errors of a candidate by `errors`; none where its columns leave the range of f32.
-    fn errors(
+    fn errors<T>(
         &self,
         runner: &Runner,
-        errors: impl FnOnce((&Scaling, f64)) -> Result<Option<Array1<f64>>>,
-    ) -> Result<Option<Array1<f64>>> {
+        errors: impl FnOnce((&Scaling, f64)) -> Result<Option<T>>,
+    ) -> Result<Option<T>> {
         let scaling = self.scaling(runner.of.standardize);
         let lengthscales = (runner.of.bandwidth).lengthscales(self.kernel, self.survey, scaling);
         self.looked_at.set(self.looked_at.get() + 1);
@@ -179,9 +210,8 @@ impl Track<'_> {
 
     /// Has a candidate run on all rows that were kept.
     fn hold_out(&self, runner: &mut Runner) -> Result<()> {
-        let errors = |how: (&Scaling, f64)| self.rows.held_out_errors(&self.ground, how);
-        let squares_m = self.errors(runner, errors)?;
-        runner.squares_m = squares_m.unwrap_or_else(|| Array1::from_elem(1, f64::INFINITY));
+        let errors = |how: (&Scaling, f64)| self.rows.errors(Judged::HeldOut, &self.ground, how);
+        runner.squares_m = self.errors(runner, errors)?.unwrap_or_else(none);
         runner.of.error = runner.squares_m.mean().unwrap_or(f64::INFINITY);
         (runner.ahead, runner.of.rows) = (runner.of.error, self.rows.all());
         Ok(())
@@ -321,23 +351,54 @@ fn prefer_narrow(track: &Track<'_>, left: &mut [Runner]) {
     }
 }
 
+/// What came of a race.
+pub(super) struct Outcome {
+    pub(super) race: Race,
+    /// Of what was chosen, where scales are compared.
+    amounts: Option<Amounts>,
+}
+
+impl Outcome {
+    /// The mean squared error of amounts over their variance.
+    pub(super) fn error(&self) -> f64 {
+        let of = self.amounts.as_ref();
+        of.map_or(f64::INFINITY, |of| {
+            of.squares_m.mean().unwrap_or(f64::INFINITY)
+        })
+    }
+
+    /// Whether it expects amounts more than a race of the same rows does, by more than the standard
+    /// error of the difference: by the densities that rows left out have (Box & Cox 1964), for
+    /// squares of amounts with a long tail are those of a few. They must not speak against it.
+    pub(super) fn expects_more_than(&self, other: &Self) -> bool {
+        let (Some(own), Some(other)) = (&self.amounts, &other.amounts) else {
+            return false;
+        };
+        own.squares_m.len() == other.squares_m.len()
+            && are_less(&(-&own.log_density_m), &(-&other.log_density_m))
+            && !are_less(&other.squares_m, &own.squares_m)
+    }
+}
+
 /// Has preparations and bandwidths run on the rows that were kept.
 pub(super) fn race(
     asked: Asked<'_>,
     (survey, kept): (&Survey, &KeptRows),
     targets: &Targets,
-) -> Result<Option<Race>> {
+) -> Result<Option<Outcome>> {
     let Asked {
         map,
         standardize,
         penalties,
+        are_logarithms,
+        scales_differ,
         run,
     } = asked;
     let rows = Deciding::of(kept, targets, penalties)?;
     let (Some(kernel), Some(rows)) = (map.kernel(), rows) else {
         return Ok(None);
     };
-    if survey.mean.len() > 1 {
+    if survey.mean.len() > 1 && !are_logarithms {
         for j in rows.that_know() {
             let column = survey.column(j);
             log::warn!(
@@ -379,10 +440,17 @@ pub(super) fn race(
         }
     }
     let chosen = usize::from(left.first().is_some_and(|first| first.beats(&usual)));
-    let candidates: Vec<Candidate> = [usual].into_iter().chain(left).map(|r| r.of).collect();
-    Ok(Some(Race {
+    let all: Vec<Runner> = [usual].into_iter().chain(left).collect();
+    let amounts = match scales_differ {
+        true => track.amounts(&all[chosen], are_logarithms)?,
+        false => None,
+    };
+    let candidates: Vec<Candidate> = all.into_iter().map(|runner| runner.of).collect();
+    let race = Race {
         rows: candidates[chosen].rows,
         candidates,
         chosen,
-    }))
+        scales: Vec::new(),
+    };
+    Ok(Some(Outcome { race, amounts }))
 }

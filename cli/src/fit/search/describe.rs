@@ -6,7 +6,8 @@ use crate::{
 };
 use bochner::{
     data::Survey,
-    models::{Enough, Found, Size, Trial},
+    features::Standardize,
+    models::{Enough, Found, Lambda, Size, Trial},
 };
 use std::path::PathBuf;
 
@@ -18,7 +19,7 @@ const COLUMNS: usize = 8;
 /// What was tried and chosen, of `tries` more than the number of features.
 pub(in crate::fit) fn describe(
     found: &Found,
-    survey: &Survey,
+    (survey, standardize): (&Survey, Option<Standardize>),
     (output, tries): (Option<&PathBuf>, bool),
     report: &mut Report,
 ) {
@@ -38,7 +39,7 @@ pub(in crate::fit) fn describe(
         return;
     }
     report.set("trials", found.trials.iter().map(json).collect::<Vec<_>>());
-    let command = command(crate::job::arguments(), found, (output, tries));
+    let command = command(crate::job::arguments(), found, (output, tries), standardize);
     report.set("command", &*command);
     let mut table = match found.trials.is_empty() {
         true => String::new(),
@@ -175,6 +176,7 @@ fn command(
     arguments: impl Iterator<Item = String>,
     found: &Found,
     (output, tries): (Option<&PathBuf>, bool),
+    standardize: Option<Standardize>,
 ) -> String {
     // Leverage scores, say, were given and stay.
     let resampled = sampling(found).is_some();
@@ -210,14 +212,20 @@ fn command(
         return kept.join(" ");
     }
     kept.push(format!(
-        "--kernel {} --sigma {} --lambda {}",
+        "--kernel {} --sigma {}",
         quoted(found.kernel.spec()),
-        found.lengthscale,
-        match found.lambda {
-            bochner::models::Lambda::Fixed(lambda) => lambda.to_string(),
-            _ => "auto".into(),
-        }
+        found.lengthscale
     ));
+    match found.lambda {
+        Lambda::Usual => {}
+        Lambda::Fixed(lambda) => kept.push(format!("--lambda {lambda:?}")),
+        _ => kept.push("--lambda auto".into()),
+    }
+    if let Some(standardize) = standardize
+        && !kept.iter().any(|kept| kept.starts_with("--standardize"))
+    {
+        kept.push(format!("--standardize={standardize}"));
+    }
     kept.extend(sampling(found).map(|sampling| format!("--sampling {sampling}")));
     if found.metric.is_some() {
         let model = output.map_or("MODEL".into(), |path| quoted(path.display().to_string()));
