@@ -159,6 +159,35 @@ pub(super) fn fit(
     Ok(model)
 }
 
+/// Coefficients at each of some penalties, side by side, of those that can be solved for; `None`
+/// where memory does not hold the features of all rows. Gives the penalties, and the number of
+/// rows.
+///
+/// Errors as [`fit`] does, and with [`Error::Numerical`] where no penalty is large enough.
+pub(super) fn solve_each(
+    map: &dyn FeatureMap,
+    source: &mut dyn ChunkSource,
+    targets: &Targets,
+    (lambdas, intercept): (&[f64], bool),
+    run: &Run,
+) -> Result<Option<(Vec<f64>, Coefficients, u64)>> {
+    let Some(held) = hold(map, source, targets, run)? else {
+        return Ok(None);
+    };
+    let (rows, weights_n) = (held.z_nd.nrows() as u64, held.weights());
+    let data = (held.z_nd, held.y_nt);
+    let solved = Dual::solve_each(intercept, data, weights_n.view(), lambdas)?;
+    let solved = lambdas.iter().zip(solved);
+    let (kept, all): (Vec<f64>, Vec<Coefficients>) = solved
+        .filter_map(|(&lambda, one)| Some((lambda, one?)))
+        .unzip();
+    if kept.is_empty() {
+        let problem = "no penalty is large enough for these features";
+        return Err(Error::numerical(problem));
+    }
+    Ok(Some((kept, Coefficients::beside(&all)?, rows)))
+}
+
 /// All rows.
 struct Held {
     z_nd: Array2<f64>,

@@ -46,7 +46,9 @@ use std::{fmt, sync::Arc, time::Duration};
 ///    is learnt from this fit, and at bandwidths to either side, in turn as long as that gains.
 ///    Beyond 20,000 rows step 2 sees a sample: the best of both norms go on if they are close, the
 ///    metric is learnt anew as long as that gains, and two other kernels are tried in the end.
-/// 4. As many features as [`Self::features`] asks for are found last.
+/// 4. What the fit would be without a search is tried, too, and stays unless the best lowers the
+///    loss by more than chance does: by 1 over the root of the number of rows held out.
+/// 5. As many features as [`Self::features`] asks for are found last.
 ///
 /// ```
 /// use bochner::{models::{Enough, Search}, prelude::*};
@@ -143,14 +145,16 @@ impl Search {
         if let Some(enough) = self.features {
             size::check(enough)?;
         }
-        let given = data.options.lambda.settled();
+        let given = data.options.lambda.clone();
         let sample = Sample::of(data)?;
         let mut course = Course::new(self, builder, sample, start, hear);
         let (best, size) = course.run()?;
         let mut trials = course.into_trials();
         trials.sort_by(Trial::cmp_to);
         let lambda = match self.is_only_size() {
-            true => given,
+            true => given.settled(),
+            // What is given has won, and its fit chooses.
+            false if best.lambda == Plan::AS_GIVEN => given,
             false => Lambda::Fixed(best.lambda),
         };
         Ok(Found {
@@ -177,7 +181,8 @@ pub struct SearchData<'a> {
     pub survey: &'a Survey,
     /// How columns are prepared.
     pub scaling: &'a Scaling,
-    /// The lengthscale, where it is not chosen.
+    /// The lengthscale: where it is to be chosen, one trial of it stays unless another is clearly
+    /// better.
     pub lengthscale: f64,
     /// What the targets mean.
     pub targets: &'a Targets,

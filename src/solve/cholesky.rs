@@ -2,7 +2,7 @@
 
 use crate::linalg::cholesky::Lower;
 use crate::{Error, Result, error::Remedy, normal::NormalEquations};
-use ndarray::{Array1, Array2};
+use ndarray::{Array1, Array2, Axis, concatenate};
 
 /// A linear model on features.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,6 +11,20 @@ pub struct Coefficients {
     pub beta_dt: Array2<f64>,
     /// `[t]`; zero without an intercept.
     pub intercept_t: Array1<f64>,
+}
+
+impl Coefficients {
+    /// Those of several models on the same features, side by side. Errors with [`Error::Shape`]
+    /// where features differ, or there are none.
+    pub(crate) fn beside(all: &[Self]) -> Result<Self> {
+        let betas: Vec<_> = all.iter().map(|one| one.beta_dt.view()).collect();
+        let intercepts: Vec<_> = all.iter().map(|one| one.intercept_t.view()).collect();
+        let shape = |fault: ndarray::ShapeError| Error::shape(fault.to_string());
+        Ok(Self {
+            beta_dt: concatenate(Axis(1), &betas).map_err(shape)?,
+            intercept_t: concatenate(Axis(0), &intercepts).map_err(shape)?,
+        })
+    }
 }
 
 /// Ridge regression: `beta = (Z'Z + lambda n I)^-1 Z'y`, with lambda PER SAMPLE (a penalty of

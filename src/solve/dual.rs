@@ -89,6 +89,24 @@ impl Dual {
         Ok((rows.coefficients(&alpha_nt), dimension))
     }
 
+    /// As [`Self::solve`] at each of some penalties above 0; none where that is not positive
+    /// definite.
+    pub(crate) fn solve_each(
+        intercept: bool,
+        (z_nd, y_nt): (Array2<f64>, Array2<f64>),
+        weights_n: ArrayView1<'_, f64>,
+        lambdas: &[f64],
+    ) -> Result<Vec<Option<Coefficients>>> {
+        let rows = Centred::of(z_nd, y_nt, weights_n, intercept);
+        let gram = rows.products()?;
+        let solve =
+            |&lambda: &f64| match penalised(gram.clone(), rows.y_nt.clone(), lambda * rows.n) {
+                Err(Error::Numerical(_)) => Ok(None),
+                solved => Ok(Some(rows.coefficients(&solved?.0))),
+            };
+        lambdas.iter().map(solve).collect()
+    }
+
     /// Solves at each penalty that `descend` asks for, and tells the errors on rows left out in
     /// turn: with `A = (Z Z' + lambda n I)^-1` the residual `lambda n (A y)_i` of a row becomes
     /// `(A y)_i / A_ii`, but for the intercept's share of its leverage (Golub, Heath & Wahba 1979).

@@ -138,11 +138,12 @@ fn by_columns(inner: &Array2<f64>, scale: &[f64]) -> Array2<f64> {
 pub(in crate::models) fn by_prepared(
     map: &dyn FeatureMap,
     beta_dt: ArrayView2<'_, f64>,
-    (sums, rows): (&NormalEquations, &Array2<f64>),
+    (sums, rows): (Option<&NormalEquations>, &Array2<f64>),
     prepared: &Affine,
 ) -> Result<Array2<f64>> {
     let formula = smooth(map)?;
-    let inner = match of_sums(&formula, sums, beta_dt) {
+    let of_sums = sums.and_then(|sums| of_sums(&formula, sums, beta_dt));
+    let inner = match of_sums {
         Some(inner) => inner,
         None => of_rows(map, &formula, rows, beta_dt)?,
     };

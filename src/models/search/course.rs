@@ -89,6 +89,7 @@ impl<'s, 'a> Course<'s, 'a> {
         let all = size.filter(|&d| self.builder.variant(own.clone(), d).is_some());
         // What cannot be had smaller is tried as it is.
         let explored = all.map(|d| d.min(EXPLORED));
+        let given = self.plan(own.clone(), all)?;
         let mut kernels = vec![own];
         if explored.is_some() {
             for kernel in &self.search.kernels {
@@ -99,16 +100,13 @@ impl<'s, 'a> Course<'s, 'a> {
         }
         let field = self.race(kernels, explored)?;
         let finalists = self.explore(&field, explored)?;
-        self.last(finalists, &field, all)
+        self.last(finalists, &field, (given, all))
     }
 
-    /// The map of a kernel and a size, over the median distance.
+    /// The map of a kernel and a size at the lengthscale that is given.
     fn plan(&self, kernel: Arc<dyn Kernel>, features: Option<usize>) -> Result<Plan> {
         let median = self.sample.median(None, kernel.norm());
-        let multiple = match self.search.bandwidth {
-            true => 1.0,
-            false => self.sample.data().lengthscale / median,
-        };
+        let lengthscale = self.sample.data().lengthscale;
         let plan = Plan {
             builder: self.builder.clone(),
             kernel,
@@ -116,12 +114,9 @@ impl<'s, 'a> Course<'s, 'a> {
             turns: 0,
             features: 0,
             median,
-            multiple,
-            lengthscale: match self.search.bandwidth {
-                true => median,
-                false => self.sample.data().lengthscale,
-            },
-            lambda: 0.0,
+            multiple: lengthscale / median,
+            lengthscale,
+            lambda: Plan::AS_GIVEN,
         };
         self.resized(plan, features)
     }

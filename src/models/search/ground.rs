@@ -9,22 +9,23 @@ use crate::{
     Error, Result,
     analysis::ExactKernel,
     data::{ChunkSource, MemorySource, Part, Rows, Split, median_distance},
-    features::{Affine, FeatureMap},
+    features::{self, Affine, FeatureMap},
     kernels::Norm,
     models::{
-        LinearModel,
+        LinearModel, dual,
         metric::{self, Ground, LearnedMetric, MetricOptions, by_prepared},
     },
     normal::{NormalEquations, Targets},
     seed::Seed,
-    solve::{Cholesky, Coefficients},
+    solve::{Cholesky, Coefficients, Dual},
+    store::Store,
 };
 use ndarray::{Array2, Axis, concatenate, s};
 
 /// Rows that trials see at most, before the last of them.
 pub(in crate::models) const MOST_ROWS: usize = 20_000;
 /// The share of rows that is held out.
-const HELD_OUT: f64 = 0.2;
+pub(super) const HELD_OUT: f64 = 0.2;
 /// Rows of the race of kernels, at most.
 const FEW_ROWS: usize = 5000;
 /// Features whose sums over all rows are taken once more before the fit.
@@ -63,7 +64,8 @@ pub(in crate::models) struct Tried {
     pub(super) rows: u64,
     map: Box<dyn FeatureMap>,
     pub(super) beta_dt: Array2<f64>,
-    pub(super) sums: NormalEquations,
+    /// None where its rows are fewer than its features, and were solved for in the dual.
+    pub(super) sums: Option<NormalEquations>,
 }
 
 impl Tried {
@@ -168,6 +170,7 @@ impl<'a> Sample<'a> {
         };
         let metric = plan.metric.as_ref();
         let map = metric::draw(plan.builder.as_ref(), ground, metric, plan.lengthscale)?;
+        let rows = self.fitted(extent);
         let draws = seed.0.wrapping_add(4);
         let share = FEW_ROWS as f64 / self.rows.rows().unwrap_or(0).max(1) as f64;
         let mut few;
@@ -181,9 +184,22 @@ impl<'a> Sample<'a> {
         };
         let seed = split_seed(seed);
         let mut fitted = Split::new(&mut *source, Part::Train, HELD_OUT, seed)?;
-        let sums = NormalEquations::accumulate(map.as_ref(), &mut fitted, targets, &silent)?;
+        let how = (lambdas, options.intercept);
+        let held = match rows < map.output_dim() as f64 {
+            true => dual::solve_each(map.as_ref(), &mut fitted, targets, how, &silent)?,
+            false => None,
+        };
+        let (kept, solved, rows, sums) = match held {
+            Some((kept, solved, rows)) => (kept, solved, rows, None),
+            None => {
+                fitted.rewind()?;
+                let map = map.as_ref();
+                let sums = NormalEquations::accumulate(map, &mut fitted, targets, &silent)?;
+                let (kept, solved) = solve(&sums, lambdas, options.intercept)?;
+                (kept, solved, sums.rows, Some(sums))
+            }
+        };
         source.rewind()?;
-        let (kept, solved) = solve(&sums, lambdas, options.intercept)?;
         let columns = solved.intercept_t.len();
         let outputs = targets.outputs();
         let stacked = Targets::Real {
@@ -207,7 +223,7 @@ impl<'a> Sample<'a> {
             lambda: kept[at],
             error,
             squared,
-            rows: sums.rows,
+            rows,
             beta_dt: beta_dt.slice(own).to_owned(),
             map: model.map,
             sums,
@@ -256,7 +272,7 @@ impl<'a> Sample<'a> {
     /// some direction has shown that there is no room.
     pub(super) fn bearable(&mut self, tried: &Tried) -> Result<f64> {
         let mut lambda = tried.lambda;
-        if lambda >= AMPLE || tried.features() > FEW_FEATURES {
+        if lambda >= AMPLE || tried.features() > FEW_FEATURES || tried.sums.is_none() {
             return Ok(lambda);
         }
         let SearchData {
@@ -291,13 +307,27 @@ impl<'a> Sample<'a> {
             ..
         } = self.data;
         let source = &mut *self.data.source;
-        let mut held_out = Split::new(source, Part::Test, HELD_OUT, split_seed(seed))?;
         let Tried {
             mut lambda,
             map,
-            mut sums,
+            sums,
             ..
         } = tried;
+        let Some(mut sums) = sums else {
+            let intercept = options.intercept;
+            let model = loop {
+                source.rewind()?;
+                // The same map once more, if a penalty is too small for all rows.
+                let dual = Dual { lambda, intercept };
+                let (again, targets) = (again(map.as_ref())?, targets.clone());
+                match dual::fit(again, source, targets, dual, &run.silent()) {
+                    Err(Error::Numerical(_)) if lambda < 1.0 => lambda *= 10.0,
+                    fitted => break fitted?,
+                }
+            };
+            return Ok((map, model.coefficients));
+        };
+        let mut held_out = Split::new(source, Part::Test, HELD_OUT, split_seed(seed))?;
         let rest = NormalEquations::accumulate(map.as_ref(), &mut held_out, targets, run.silent())?;
         sums.merge(&rest)?;
         let intercept = options.intercept;
@@ -319,11 +349,18 @@ impl<'a> Sample<'a> {
         let m_dd = by_prepared(
             tried.map.as_ref(),
             tried.beta_dt.view(),
-            (&tried.sums, &survey.sample),
+            (tried.sums.as_ref(), &survey.sample),
             &self.prepared,
         )?;
         Ok(LearnedMetric::of(&m_dd, options)?.named(survey.names.clone()))
     }
+}
+
+/// A map once more, as a file would give it.
+fn again(map: &dyn FeatureMap) -> Result<Box<dyn FeatureMap>> {
+    let mut store = Store::default();
+    map.write(&mut store)?;
+    features::read(&store)
 }
 
 /// What decides which rows are held out: other draws than those of other splits by the same seed.

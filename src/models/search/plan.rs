@@ -19,6 +19,9 @@ pub(in crate::models) struct Plan {
 }
 
 impl Plan {
+    /// The penalty of a plan whose fit chooses it, or takes what it was told.
+    pub(in crate::models) const AS_GIVEN: f64 = 0.0;
+
     /// The same at another multiple of the median distance.
     pub(in crate::models) fn at(&self, multiple: f64) -> Self {
         Self {

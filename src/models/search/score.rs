@@ -8,7 +8,7 @@ use crate::{
     normal::{NormalEquations, Targets},
     solve::{Cholesky, Coefficients},
 };
-use ndarray::{Array1, Array2, Axis, concatenate, s};
+use ndarray::{Array1, Array2, s};
 
 /// Rows that are predicted together.
 pub(super) const CHUNK: usize = 2048;
@@ -44,14 +44,7 @@ pub(super) fn solve(
         let none = || Error::numerical("no penalty is large enough for these features");
         return Err(refused.unwrap_or_else(none));
     }
-    let betas: Vec<_> = solved.iter().map(|one| one.beta_dt.view()).collect();
-    let intercepts: Vec<_> = solved.iter().map(|one| one.intercept_t.view()).collect();
-    let shape = |fault: ndarray::ShapeError| Error::shape(fault.to_string());
-    let coefficients = Coefficients {
-        beta_dt: concatenate(Axis(1), &betas).map_err(shape)?,
-        intercept_t: concatenate(Axis(0), &intercepts).map_err(shape)?,
-    };
-    Ok((kept, coefficients))
+    Ok((kept, Coefficients::beside(&solved)?))
 }
 
 /// Error and squared error of each penalty on rows held out, whose outputs `model` has side by

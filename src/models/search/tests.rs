@@ -312,7 +312,7 @@ fn coefficients_are_those_of_the_best_penalty() {
     let mut fitted = Split::new(&mut table.source, Part::Train, 0.2, 6).expect("splits");
     let run = Run::on(&Device::cpu());
     let sums = NormalEquations::accumulate(&map, &mut fitted, &targets, &run).expect("sums");
-    assert_eq!(sums.rows, tried.sums.rows);
+    assert_eq!(sums.rows, tried.rows);
     let (lambda, intercept) = (tried.lambda, true);
     let expected = (Cholesky { lambda, intercept })
         .solve(&sums)

@@ -12,6 +12,8 @@ use std::sync::Arc;
 const RACED: usize = 500;
 /// Multiples of the median distance at which kernels race.
 const MULTIPLES: [f64; 3] = [1.0, 0.5, 2.0];
+/// Multiples are the same up to this factor.
+const NEAR: f64 = 1.2;
 /// A kernel is out of the race if its loss is that of the best so many times.
 const OUT: f64 = 2.0;
 /// Where the sample is not all rows, it tells losses apart that differ so much.
@@ -29,15 +31,26 @@ impl Course<'_, '_> {
     ) -> Result<Vec<Plan>> {
         let raced = explored.map(|d| d.min(RACED));
         if kernels.len() == 1 {
-            return Ok(vec![self.plan(kernels[0].clone(), raced)?]);
+            let plan = self.plan(kernels[0].clone(), raced)?;
+            return Ok(vec![match self.search.bandwidth {
+                true => plan.at(MULTIPLES[0]),
+                false => plan,
+            }]);
         }
         let lambdas = self.lambdas();
         let mut field: Vec<(Plan, Trial)> = Vec::new();
-        for kernel in kernels {
+        for (at, kernel) in kernels.into_iter().enumerate() {
             let plan = self.plan(kernel, raced)?;
-            let multiples = match self.search.bandwidth {
+            // What is given is of the first of them.
+            let given = plan.multiple;
+            let near = |multiple: &f64| (multiple / given).ln().abs() < NEAR.ln();
+            let multiples: Vec<f64> = match self.search.bandwidth {
+                true if at == 0 => {
+                    let others = MULTIPLES.into_iter().filter(|m| !near(m));
+                    std::iter::once(given).chain(others).collect()
+                }
                 true => MULTIPLES.to_vec(),
-                false => vec![plan.multiple],
+                false => vec![given],
             };
             let mut best: Option<(Plan, Trial)> = None;
             for multiple in multiples {

@@ -9,7 +9,11 @@ use crate::{
     Result,
     models::{
         metric::{LearnedMetric, MetricOptions},
-        search::{ground::Extent, plan::Plan},
+        search::{
+            Trial,
+            ground::{Extent, HELD_OUT},
+            plan::Plan,
+        },
     },
 };
 
@@ -24,14 +28,17 @@ const FAR: usize = 2;
 /// is of fewer directions, and bears a narrower kernel.
 const NARROWER: [f64; 2] = [1.0, 0.5];
 
+/// What is found must lower the loss by this over the root of the number of rows held out.
+const CLEAR: f64 = 1.0;
+
 impl Course<'_, '_> {
     /// The best of the finalists with all features on all rows. Where they were found on a sample,
-    /// other kernels are tried in its place.
+    /// other kernels are tried in its place. What is given stays unless that is clearly better.
     pub(super) fn last(
         &mut self,
         finalists: Step,
         field: &[Plan],
-        all: Option<usize>,
+        (given, all): (Plan, Option<usize>),
     ) -> Result<Plan> {
         let finalists = match finalists {
             Step::Over(plan) => return self.resized(plan, all),
@@ -58,10 +65,31 @@ impl Course<'_, '_> {
                 }
             }
         }
+        if self.stays(&given, &best.trial)? {
+            return Ok(Plan {
+                lambda: Plan::AS_GIVEN,
+                ..given
+            });
+        }
         if self.search.lambda {
             best.plan.lambda = self.sample.bearable(&best.tried)?;
         }
         Ok(best.plan)
+    }
+
+    /// Whether what is given stays: what was found is better by no more than so few rows held out
+    /// can tell, for the best of many trials is the luckiest of them, too.
+    fn stays(&mut self, given: &Plan, found: &Trial) -> Result<bool> {
+        if self.search.metric_required {
+            return Ok(false);
+        }
+        let lambdas = self.lambdas();
+        let Some(done) = self.attempt(given.clone(), &lambdas, Extent::All)? else {
+            return Ok(false);
+        };
+        let held_out = HELD_OUT / (1.0 - HELD_OUT) * self.sample.fitted(Extent::All);
+        let clear = 1.0 - CLEAR / held_out.max(1.0).sqrt();
+        Ok(found.loss().0 >= clear * done.trial.loss().0)
     }
 
     /// A plan with all features on all rows: the metric of these and bandwidths to either side, in

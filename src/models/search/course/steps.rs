@@ -28,8 +28,8 @@ impl Course<'_, '_> {
             true => self.near(plan.lambda),
             false => self.lambdas(),
         };
-        // The race has bandwidths to either side; more features want shorter ones.
-        let factors: &[f64] = match raced {
+        // The race has bandwidths to either side of its own; more features want shorter ones.
+        let factors: &[f64] = match raced && (0.5..=2.0).contains(&plan.multiple) {
             false => &[0.5, 2.0],
             true if plan.multiple > 1.0 => &[2.0],
             true => &[0.5],
