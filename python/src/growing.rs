@@ -11,7 +11,7 @@ use bochner::{
     Error, Result, Run,
     data::Survey,
     features::FeatureMap,
-    job::{Job, Preparation, check_weights},
+    job::{Job, Preparation, TargetScale, check_weights},
     models::{AnySums, Basis, Fit, FitAnySums, Known, LinearModel, Partial, Summed, Sums},
     solve::Targets,
 };
@@ -94,11 +94,19 @@ impl GrowingState {
     }
 }
 
-/// The job of a learner on a map.
-fn job_of<'a>(fit: &'a dyn Fit, preparation: &Preparation) -> Job<&'a dyn Fit> {
-    Job {
+/// The job of a learner on a map. Errors on what sums of parts cannot do.
+fn job_of<'a>(
+    fit: &'a dyn Fit,
+    (preparation, target_scale): (&Preparation, TargetScale),
+) -> Result<Job<&'a dyn Fit>> {
+    let job = Job {
         preparation: preparation.clone(),
+        target_scale,
         ..Job::of(fit, preparation.map.clone())
+    };
+    match job.refused(false, true) {
+        Some(refused) => Err(Error::unsupported(refused.to_string())),
+        None => Ok(job),
     }
 }
 
@@ -125,6 +133,7 @@ impl GrowingState {
     ) -> PyResult<Self> {
         let options = Options(options);
         let preparation = options.preparation()?;
+        let scale = options.parse("target_scale")?.unwrap_or_default();
         let fit = options.learner(learner)?;
         of_sums(fit.as_ref()).map_err(|e| exception(&e))?;
         let (name, memory): (String, _) = (options.need("device")?, options.get("memory")?);
@@ -136,7 +145,7 @@ impl GrowingState {
             let run = run(&name, memory, interrupt, progress)?;
             let mut source = given.source(y, weights, interrupt.flag())?;
             let targets = |survey: &Survey| Ok(targets_of(classes, survey));
-            let job = job_of(fit.as_ref(), &preparation);
+            let job = job_of(fit.as_ref(), (&preparation, scale))?;
             let (job, targets, drawn) = job.begin(source.as_mut(), targets, &run)?;
             let basis = Basis {
                 kernel: drawn.kernel,
@@ -171,6 +180,7 @@ impl GrowingState {
     ) -> PyResult<Self> {
         let options = Options(options);
         let preparation = options.preparation()?;
+        let scale = options.parse("target_scale")?.unwrap_or_default();
         let fit = options.learner(learner)?;
         let (name, memory): (String, _) = (options.need("device")?, options.get("memory")?);
         let columns = options.get("columns")?;
@@ -187,7 +197,8 @@ impl GrowingState {
             let mut source = rows(true);
             let targets = targets_of(classes, &survey);
             // No rows were kept to choose by, whose labels are known elsewhere alone.
-            let (job, _) = job_of(fit.as_ref(), &preparation).settled(&survey, &targets, &run)?;
+            let job = job_of(fit.as_ref(), (&preparation, scale))?;
+            let (job, _) = job.settled(&survey, &targets, &run)?;
             let preparation = &job.preparation;
             let drawn = preparation.draw_of(&survey, &mut source, fit.usual(), &run)?;
             let basis = Basis {
