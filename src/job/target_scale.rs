@@ -243,9 +243,7 @@ mod tests {
             &x.slice(seen).to_owned(),
             &y.slice(ndarray::s![..2000]).to_owned(),
         ));
-        let of = model
-            .expect("fits")
-            .intervals(&x.slice(new).to_owned(), 0.8);
+        let of = model.expect("fits").intervals(x.slice(new).to_owned(), 0.8);
         let of = of.expect("intervals");
         let inside = (of.lower_nt.iter().zip(&of.upper_nt))
             .zip(y.slice(ndarray::s![2000..]))

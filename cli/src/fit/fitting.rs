@@ -143,7 +143,7 @@ impl Fitting {
     fn take_logarithms(&mut self, survey: &Survey) -> Result<(Survey, Targets)> {
         self.args.target_scale = TargetScale::Log;
         // Something has to stand in the place of what is wrapped, for a moment.
-        let none = MemorySource::new(&ndarray::Array2::<f64>::zeros((1, 1)), None)?;
+        let none = MemorySource::new(ndarray::Array2::<f64>::zeros((1, 1)), None)?;
         let train = std::mem::replace(&mut self.sources.train, Box::new(none));
         self.sources.train = Box::new(LogTargets::of(train));
         let survey = survey.of_logarithms();
