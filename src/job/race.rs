@@ -131,8 +131,8 @@ impl Job<&dyn Fit> {
     /// Where the scale is [`TargetScale::Log`] in the end, the stages after this one take
     /// [`LogTargets`](super::LogTargets), [`Survey::of_logarithms`] and targets of that.
     ///
-    /// `run` hears of each candidate. Errors with [`Error::Numerical`](crate::Error::Numerical) on
-    /// kernel values that are not finite, and with [`Error::Data`](crate::Error::Data) on targets
+    /// `run` hears of each candidate. Errors with [`Error::Numerical`] on
+    /// kernel values that are not finite, and with [`Error::Data`] on targets
     /// that have no logarithm where that is asked for.
     pub fn settled(
         &self,
