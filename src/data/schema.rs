@@ -19,7 +19,7 @@ use std::{fmt, str::FromStr};
 
 use reading::Reading;
 
-pub(super) use cell::{infinite, refused, says_nothing};
+pub(super) use cell::says_nothing;
 pub(super) use date::text as date_text;
 pub use date_format::DateFormat;
 pub(super) use encode::Encoder;

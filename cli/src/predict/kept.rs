@@ -42,10 +42,10 @@ impl Kept {
             return refuse("found no file to read");
         };
         let format = args.format.or_else(|| Format::of(&first));
-        let layout = args.layout.layout();
+        let (delimiter, header) = (args.delimiter, args.header);
         let open: Open = match format {
             Some(Format::Csv) => {
-                Box::new(move |path| Ok(Box::new(CsvTable::open_with(path, &layout)?)))
+                Box::new(move |path| Ok(Box::new(CsvTable::open_headed(path, delimiter, header)?)))
             }
             #[cfg(feature = "parquet")]
             Some(format @ (Format::Parquet | Format::Arrow)) => Box::new(move |path| {

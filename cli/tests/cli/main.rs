@@ -15,7 +15,6 @@ mod drift;
 mod export;
 #[cfg(target_os = "linux")]
 mod faults;
-mod files;
 mod first_fit;
 mod gaps;
 mod identity;

@@ -93,27 +93,10 @@ pub(super) fn missing(text: &str) -> String {
     }
 }
 
-/// The error of a value that is missing, with what helps: of a feature, or of a target.
-pub(in crate::data) fn refused(error: Error, is_feature: bool) -> Error {
-    let fill = Remedy::words("fill in a value");
-    match is_feature {
-        true => error
-            .help(Remedy::DropRows)
-            .help(fill)
-            .help(Remedy::FillMissing),
-        false => error.help(Remedy::DropRowsWithoutTarget).help(fill),
-    }
-}
-
-/// As [`refused`], of a value that is infinite.
-pub(in crate::data) fn infinite(error: Error, is_feature: bool) -> Error {
-    let rows = match is_feature {
-        true => Remedy::DropRows,
-        false => Remedy::DropRowsWithoutTarget,
-    };
-    error
-        .help(rows)
-        .help(Remedy::words("fill in a finite value"))
+/// The error of a value that is missing, with what helps whatever the column is.
+pub(super) fn refused(error: Error) -> Error {
+    let error = error.help(Remedy::words("remove the row"));
+    error.help(Remedy::words("fill in a value"))
 }
 
 /// A truth value that text says.

@@ -36,7 +36,7 @@ impl NoValue {
         Self(texts)
     }
 
-    pub(in crate::data) fn says(&self, text: &str) -> bool {
+    pub(super) fn says(&self, text: &str) -> bool {
         text.is_empty()
             || self
                 .0
