@@ -81,7 +81,11 @@ fn evaluations_show_where_a_model_is_wrong() {
                 "{command}: {heading}"
             );
         }
-        assert_eq!(page.matches("<svg").count(), headings.len(), "{command}");
+        // A fit shows what it chose among, too.
+        let chosen = usize::from(page.contains("<h2>Preparation and bandwidth</h2>"));
+        assert_eq!(chosen == 1, command.starts_with("fit"), "{command}");
+        let pictures = headings.len() + chosen;
+        assert_eq!(page.matches("<svg").count(), pictures, "{command}");
         report
     };
     let labels = format!("{digits} --target label");
