@@ -49,9 +49,10 @@ pub(crate) use self::choice::names_tell;
 #[cfg(feature = "parquet")]
 pub use self::columnar::{ColumnarTable, is_guarded};
 pub use self::csr::CsrSource;
-pub use self::csv::{CsvOptions, CsvSource, CsvTable, Header, TargetUse};
+pub use self::csv::{CsvOptions, CsvSource, CsvTable, Header, Layout, TargetUse};
 pub use self::file::{DataFile, TextLabelled};
 pub use self::gaps::{Gaps, NanRows, Refill};
+pub use self::input::encoding::TextEncoding;
 #[cfg(target_family = "wasm")]
 pub use self::input::page::PageFile;
 pub(crate) use self::kept_rows::{Keeping, KeptRows, hash as hash_of_contents};

@@ -1,11 +1,13 @@
 //! Options that several commands share: data, run.
 
 mod data;
+mod layout;
 mod run;
 mod values;
 
 pub(crate) use self::{
     data::{DataArgs, describe_gaps},
+    layout::LayoutArgs,
     run::{DeviceArgs, RunArgs},
-    values::{at_least_one, delimiter, format, fraction, positive, share, whole},
+    values::{at_least_one, format, fraction, positive, share, whole},
 };

@@ -9,7 +9,9 @@ use crate::{
 };
 use anyhow::Result;
 use bochner::{
+    Error,
     data::TargetUse,
+    error::Remedy,
     features::Standardize,
     hypothesis::{ColumnShift, Pooled, TwoSampleOptions, column_shifts},
     seed::Seed,
@@ -58,7 +60,8 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     let mut report = Report::default();
     let run = args.run.open(&console)?;
     let mut pooled = Pooled::new(&mut a, &mut b)?;
-    let (survey, seconds) = args.map.survey(&mut pooled, &console)?;
+    let survey = args.map.survey(&mut pooled, &console);
+    let (survey, seconds) = survey.map_err(of_numbers)?;
     report.seconds("survey", seconds);
     let (built, seconds) = args.map.build(
         &mut pooled,
@@ -97,6 +100,14 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     columns(&shifts, args.columns, &mut report);
     args.data.describe_gaps(&mut report);
     args.run.print(&report)
+}
+
+/// The error with what helps here: this test has columns of numbers alone, of whole rows.
+fn of_numbers(error: anyhow::Error) -> anyhow::Error {
+    match error.downcast::<Error>() {
+        Ok(error) => error.instead(&Remedy::FillMissing, None).into(),
+        Err(other) => other,
+    }
 }
 
 /// The columns that differ most, as a table.

@@ -116,7 +116,7 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
             let mut piece = pieces.piece(rows, step);
             let mut behind = WriteBehind::new(writer)?;
             let map = built.drawn.map.as_ref();
-            let more = match args.data.drops_rows() {
+            let more = match args.data.drops_rows().is_some() {
                 false => features::featurize_behind(map, &mut piece, run, &mut behind)?,
                 true => {
                     let sink = |z: ArrayView2<'_, f32>| match refill.places(z.nrows()) {

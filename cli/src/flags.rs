@@ -31,6 +31,20 @@ fn flag(remedy: &Remedy) -> String {
         Remedy::NameFormat => "say what it is, as in --format csv",
         Remedy::NameTargets => "name them with --target or --targets",
         Remedy::FillMissing => "let --missing indicator (or mean, median) stand for it",
+        Remedy::RefitWithMissing => "fit again with --missing indicator (or mean, median)",
+        Remedy::DropRows => "remove such rows with --nan drop",
+        Remedy::DropRowsWithoutTarget => "leave such rows out with --drop-rows-without-target",
+        Remedy::SkipRows(lines) => {
+            return format!("skip the lines above the names with --skip-rows {lines}");
+        }
+        Remedy::Comment(begins) => {
+            return format!(
+                "leave such lines out with --comment {}",
+                quoted(begins.clone())
+            );
+        }
+        Remedy::FirstLineNames => "take the first line for names with --header yes",
+        Remedy::OtherEncoding => "say how it is written, as in --encoding windows-1252",
         Remedy::Categorical(name) => return format!("name it with --categorical {}", listed(name)),
         Remedy::Decimal(mark) => return format!("say --decimal {}", quoted_mark(*mark)),
         Remedy::Thousands(mark) => return format!("say --thousands {}", quoted_mark(*mark)),

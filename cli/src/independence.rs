@@ -2,7 +2,7 @@
 //! do when others are given.
 
 use crate::{
-    args::{self, RunArgs, at_least_one, delimiter, positive},
+    args::{self, LayoutArgs, RunArgs, at_least_one, positive},
     flags,
     interrupt::Interruptible,
     map::{Drawing, KernelArgs, MapOption, TuningArgs},
@@ -14,7 +14,7 @@ use crate::{
 use anyhow::Result;
 use bochner::{
     Error, Step,
-    data::{ChunkSource, Format, Header, NanRows, OpenOptions, open},
+    data::{ChunkSource, Format, NanRows, OpenOptions, open},
     error::Remedy,
     features::{Form, Fourier, MapSpec, Standardize},
     hypothesis::{ConditionalIndependence, Independence, Null, Variant},
@@ -46,14 +46,8 @@ pub(crate) struct Args {
     /// What the input is, where its name does not say: csv, libsvm, npy or npz
     #[arg(long, value_name = "FORMAT", value_parser = args::format)]
     format: Option<Format>,
-    /// What separates the columns of a .csv: a character or `tab` [default: what its first line has
-    /// most of]
-    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
-    delimiter: Option<char>,
-    /// Whether the first line of a .csv holds the names of its columns: yes, no (they are called
-    /// 0, 1 and so on), or `auto`, which takes a line of numbers alone for data
-    #[arg(long, value_name = "WHETHER", default_value_t, value_parser = str::parse::<Header>)]
-    header: Header,
+    #[command(flatten)]
+    layout: LayoutArgs,
     /// What becomes of rows in which a value is NaN, infinite, or missing where --missing lets
     /// nothing stand for it: `error`, or `drop`, which leaves them out and counts them
     #[arg(long, value_name = "WHAT", default_value_t, value_parser = str::parse::<NanRows>)]
@@ -134,8 +128,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     }
     let options = OpenOptions {
         format: args.format,
-        delimiter: args.delimiter,
-        header: args.header,
+        layout: args.layout.layout(),
         nan: args.nan.clone(),
         ..OpenOptions::default()
     };
@@ -214,8 +207,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 
 /// The error with what helps here: this test has columns of numbers alone, of whole rows.
 fn of_numbers(error: Error) -> Error {
-    let rows = Remedy::words("let --nan drop leave such rows out");
-    error.instead(&Remedy::FillMissing, Some(rows))
+    error.instead(&Remedy::FillMissing, None)
 }
 
 /// The numbers of columns that are named, or numbered from 0.

@@ -6,7 +6,7 @@ mod text_rows;
 mod way;
 
 use crate::{
-    args::{self, RunArgs, delimiter, describe_gaps, fraction},
+    args::{self, LayoutArgs, RunArgs, describe_gaps, fraction},
     checkpoint::{CheckpointArgs, Progress},
     columnar, given,
     interrupt::{Interruptible, steps, writing},
@@ -19,8 +19,8 @@ use anyhow::Result;
 use bochner::{
     Error, Run, Step,
     data::{
-        self, AtomicFile, ChunkSource, Done, Gaps, Header, NanRows, OpenOptions, Pieces, Refill,
-        TargetUse, open,
+        self, AtomicFile, ChunkSource, Done, Gaps, NanRows, OpenOptions, Pieces, Refill, TargetUse,
+        open,
     },
     models::{LinearModel, MemoryPlan},
 };
@@ -42,8 +42,8 @@ pub(crate) struct Args {
     model: PathBuf,
     /// Rows to predict
     input: PathBuf,
-    /// Predictions, f64: .npy [rows] (or [rows, targets]), .csv or .parquet; `-` writes a .csv to
-    /// stdout, and the report to stderr
+    /// Predictions, f64: .npy [rows] (or [rows, targets]), .csv or .parquet; `-` and /dev/stdout
+    /// write a .csv to stdout, and the report to stderr
     #[arg(long, short, value_name = "OUT")]
     output: PathBuf,
     /// Probabilities of the classes of a classifier that has some: .npy, .csv or .parquet, one
@@ -61,14 +61,8 @@ pub(crate) struct Args {
     /// What the input is, where its name does not say: csv, libsvm, npy, npz, parquet or arrow
     #[arg(long, value_name = "FORMAT", value_parser = args::format)]
     format: Option<data::Format>,
-    /// What separates the columns of a .csv: a character or `tab` [default: what its first line has
-    /// most of]
-    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
-    delimiter: Option<char>,
-    /// Whether the first line of a .csv holds the names of its columns: yes, no (they are called
-    /// 0, 1 and so on), or `auto`, which takes a line of numbers alone for data
-    #[arg(long, value_name = "WHETHER", default_value_t, value_parser = str::parse::<Header>)]
-    header: Header,
+    #[command(flatten)]
+    layout: LayoutArgs,
     /// What becomes of rows in which a value is NaN, infinite, or missing where --missing lets
     /// nothing stand for it: `error`, or `drop`, which leaves them out and counts them; their
     /// predictions are NaN, or empty where labels are text
@@ -237,8 +231,7 @@ impl Args {
             target_use: TargetUse::Ignored,
             columns: model.columns(),
             format: self.format,
-            delimiter: self.delimiter,
-            header: self.header,
+            layout: self.layout.layout(),
             nan: nan.clone(),
             width: Some(model.map.input_dim()),
             zero_based: self.zero_based,

@@ -236,6 +236,7 @@ class Scan:
         matching: bool = False,
         width: int | None = None,
         cells: tuple[str, list[str], int, str | None] | None = None,
+        lines: tuple[str | None, str, int, str | None, str | None, bool] | None = None,
     ) -> None: ...
     def for_model(self, model: Model) -> Scan: ...
     @property

@@ -64,6 +64,12 @@ class Scan:
         date_format=None,
         na=None,
         all_columns=False,
+        delimiter=None,
+        header="auto",
+        skip_rows=0,
+        comment=None,
+        encoding=None,
+        drop_rows_without_target=False,
     ):
         names = [target] if isinstance(target, str) else list(target or ())
         self._path = os.fspath(path)
@@ -75,7 +81,8 @@ class Scan:
         na = None if na is None else list(na)
         written = (decimal, thousands, date_format, na, all_columns)
         cells = (missing, categories, most_categories, weight, *written)
-        self._given = (self._path, names, targets, columns, False, width, cells)
+        lines = (delimiter, header, skip_rows, comment, encoding, drop_rows_without_target)
+        self._given = (self._path, names, targets, columns, False, width, cells, lines)
         self._open(_native.Scan(*self._given))
 
     def _open(self, native):
@@ -96,7 +103,7 @@ class Scan:
             other = copy(self)
             other._open(self._native.for_model(model))
             return other
-        path, target, targets, columns, _, width, cells = self._given
+        path, target, targets, columns, _, width, *read = self._given
         names = getattr(estimator, "feature_names_in_", None)
         named = columns is None and names is not None and self.feature_names is not None
         wider = width is None and self._path.lower().endswith(_SPARSE)
@@ -107,7 +114,7 @@ class Scan:
         other = copy(self)
         width = estimator.n_features_in_ if wider else width
         columns = list(names) if named else columns
-        other._open(_native.Scan(path, target, targets, columns, named, width, cells))
+        other._open(_native.Scan(path, target, targets, columns, named, width, *read))
         return other
 
     def chunks(self, memory=None):
@@ -138,6 +145,12 @@ def scan(
     date_format=None,
     na=None,
     all_columns=False,
+    delimiter=None,
+    header="auto",
+    skip_rows=0,
+    comment=None,
+    encoding=None,
+    drop_rows_without_target=False,
 ):
     """A file as rows for estimators, read when they need it and never held whole.
 
@@ -196,6 +209,28 @@ def scan(
         Whether columns are kept that only tell rows apart: a text of its own in each row, or a
         column called ``id``, ``index`` and the like that counts them.
 
+    delimiter : str, default=None
+        What separates the columns of a .csv; None for what a first line ``sep=;`` names, or what the
+        line of the names has most of.
+
+    header : {'auto', 'yes', 'no'}, default='auto'
+        Whether the first row of a .csv holds the names of its columns; 'auto' takes a row of numbers
+        alone for data.
+
+    skip_rows : int, default=0
+        Lines at the beginning of a .csv that are no rows: titles. Empty ones count.
+
+    comment : str, default=None
+        Lines of a .csv that begin with this are no rows, wherever they stand; with None lines of
+        ``#`` in front of the names are none.
+
+    encoding : str, default=None
+        How the characters of a .csv are written, such as 'utf-16' or 'latin-1'; None for UTF-16
+        where its first bytes say so and else for UTF-8, with text that is none in Windows-1252.
+
+    drop_rows_without_target : bool, default=False
+        Whether rows whose target is missing or not finite are left out; a warning says how many.
+
     Returns
     -------
     scan : Scan
@@ -233,6 +268,12 @@ def scan(
         date_format=date_format,
         na=na,
         all_columns=all_columns,
+        delimiter=delimiter,
+        header=header,
+        skip_rows=skip_rows,
+        comment=comment,
+        encoding=encoding,
+        drop_rows_without_target=drop_rows_without_target,
     )
 
 

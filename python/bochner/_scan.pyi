@@ -25,6 +25,12 @@ class Scan:
         date_format: str | None = None,
         na: str | Sequence[str] | None = None,
         all_columns: bool = False,
+        delimiter: str | None = None,
+        header: str = "auto",
+        skip_rows: int = 0,
+        comment: str | None = None,
+        encoding: str | None = None,
+        drop_rows_without_target: bool = False,
     ) -> None: ...
     def chunks(self, memory: int | None = None) -> Iterator[_native.HeldRows]: ...
 
@@ -44,4 +50,10 @@ def scan(
     date_format: str | None = None,
     na: str | Sequence[str] | None = None,
     all_columns: bool = False,
+    delimiter: str | None = None,
+    header: str = "auto",
+    skip_rows: int = 0,
+    comment: str | None = None,
+    encoding: str | None = None,
+    drop_rows_without_target: bool = False,
 ) -> Scan: ...

@@ -198,6 +198,17 @@ fn advice(remedy: &Remedy) -> String {
         Remedy::UseMap(name) => format!("use map='{name}'"),
         Remedy::UseKernel(spec) => format!("use kernel='{spec}'"),
         Remedy::FillMissing => "let missing='indicator' (or 'mean', 'median') stand for it".into(),
+        Remedy::RefitWithMissing => {
+            "fit again with missing='indicator' (or 'mean', 'median')".into()
+        }
+        Remedy::DropRows => "remove the row".into(),
+        Remedy::DropRowsWithoutTarget => {
+            "leave such rows out with drop_rows_without_target=True".into()
+        }
+        Remedy::SkipRows(lines) => format!("skip the lines above the names with skip_rows={lines}"),
+        Remedy::Comment(begins) => format!("leave such lines out with comment={begins:?}"),
+        Remedy::FirstLineNames => "take the first line for names with header='yes'".into(),
+        Remedy::OtherEncoding => "say how it is written, as in encoding='windows-1252'".into(),
         Remedy::Categorical(name) => format!("name it with categorical={name:?}"),
         Remedy::Decimal(mark) => format!("say decimal={:?}", mark.to_string()),
         Remedy::Thousands(mark) => format!("say thousands={:?}", mark.to_string()),

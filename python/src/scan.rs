@@ -24,8 +24,8 @@ use std::{
 };
 
 /// What a scan is made of: the file, its target columns, the file of its targets, its feature
-/// columns, whether these are asked for only where the file has such names, how many there are, and
-/// how cells are read that are no numbers.
+/// columns, whether these are asked for only where the file has such names, how many there are, how
+/// cells are read that are no numbers, and how lines are laid out.
 type Parts = (
     PathBuf,
     Vec<String>,
@@ -34,6 +34,7 @@ type Parts = (
     bool,
     Option<usize>,
     Option<Cells>,
+    Option<Lines>,
 );
 
 /// What stands for missing values, columns of categories that look like numbers, most categories of
@@ -50,6 +51,36 @@ type Cells = (
     Option<Vec<String>>,
     bool,
 );
+
+/// What separates columns, whether the first row holds names, lines that are skipped, what begins
+/// comments, the encoding, and whether rows without a target are left out.
+type Lines = (
+    Option<char>,
+    String,
+    usize,
+    Option<String>,
+    Option<String>,
+    bool,
+);
+
+/// The file, whose lines are laid out so.
+fn laid_out(mut file: DataFile, lines: &Lines) -> Result<DataFile> {
+    let (delimiter, header, skip_rows, comment, encoding, drop) = lines;
+    file = file.header(header.parse()?).skip_rows(*skip_rows);
+    if let Some(delimiter) = delimiter {
+        file = file.delimiter(*delimiter);
+    }
+    if let Some(comment) = comment {
+        file = file.comment(comment);
+    }
+    if let Some(encoding) = encoding {
+        file = file.encoding(encoding.parse()?);
+    }
+    Ok(match drop {
+        true => file.drop_rows_without_target(),
+        false => file,
+    })
+}
 
 /// A data file, opened when it is read.
 #[pyclass(frozen, module = "bochner._native")]
@@ -94,7 +125,7 @@ impl Scan {
         reason = "what a file is, by place from Python"
     )]
     #[pyo3(signature = (
-        path, target, targets, columns=None, matching=false, width=None, cells=None
+        path, target, targets, columns=None, matching=false, width=None, cells=None, lines=None
     ))]
     fn new(
         py: Python<'_>,
@@ -105,6 +136,7 @@ impl Scan {
         matching: bool,
         width: Option<usize>,
         cells: Option<Cells>,
+        lines: Option<Lines>,
     ) -> PyResult<Self> {
         let mut file = DataFile::at(&path);
         for column in &target {
@@ -150,7 +182,12 @@ impl Scan {
                 file = file.na(&texts);
             }
         }
-        let parts = (path, target, targets, columns, matching, width, cells);
+        if let Some(lines) = &lines {
+            file = laid_out(file, lines).map_err(|e| exception(&e))?;
+        }
+        let parts = (
+            path, target, targets, columns, matching, width, cells, lines,
+        );
         Self::of(py, file, parts)
     }
 

@@ -530,6 +530,54 @@ def test_missing_values_categories_and_weights(table):
     assert_allclose(next(iter(again.predict(dashes))), expected)
 
 
+def test_lines_and_characters_of_files(tmp_path):
+    def table(begin="", mark=",", gaps=()):
+        row = "{0}{m}{1}.5{m}{2}\n"
+        target = ("" if i in gaps else i * i % 11 for i in range(60))
+        rows = (row.format(i, i % 7, y, m=mark) for i, y in enumerate(target))
+        return begin + f"t{mark}größe{mark}y\n" + "".join(rows)
+
+    path = tmp_path / "rows.csv"
+    path.write_text(table(), encoding="utf-8")
+    options = {"n_components": 20, "gamma": 0.01, "penalty": 1e-3, "random_state": 0}
+    scan = bochner.scan(path, target="y")
+    expected = next(iter(KernelRidgeRegressor(**options).fit(scan).predict(scan)))
+    for text, encoding, given in (
+        (table("sep=;\n", ";"), "utf-8", {}),
+        (table("Sales\n\n"), "utf-8", {"skip_rows": 2}),
+        (table("% by hand\n"), "utf-8", {"comment": "%"}),
+        (table(mark="|"), "latin-1", {"encoding": "latin-1", "delimiter": "|"}),
+    ):
+        path.write_text(text, encoding=encoding)
+        scan = bochner.scan(path, target="y", **given)
+        model = KernelRidgeRegressor(**options).fit(scan)
+        assert list(model.feature_names_in_) == ["t", "größe"]
+        for again in (scan, pickle.loads(pickle.dumps(scan))):
+            assert (next(iter(model.predict(again))) == expected).all()
+    for encoding, says in (("latin-1", "windows-1252"), ("utf-16", "UTF-16LE")):
+        path.write_text(table(), encoding=encoding)
+        with pytest.warns(UserWarning, match=f"{says}.*encoding="):
+            assert bochner.scan(path, target="y").feature_names == ["t", "größe"]
+    path.write_text(table("Sales\n"), encoding="utf-8")
+    with pytest.raises(ValueError, match="skip_rows=1"):
+        bochner.scan(path, target="y")
+    path.write_text("2019,2020\n1,2\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="header='yes'"):
+        bochner.scan(path, target="2020")
+    assert bochner.scan(path, target="2020", header="yes").feature_names == ["2019"]
+    for wrong in ({"header": "maybe"}, {"encoding": "klingon"}, {"comment": ""}):
+        with pytest.raises(ValueError):
+            bochner.scan(path, **wrong)
+    # Rows without a target.
+    path.write_text(table(gaps=(3, 50)), encoding="utf-8")
+    with pytest.raises(ValueError, match="drop_rows_without_target=True"):
+        KernelRidgeRegressor(**options).fit(bochner.scan(path, target="y"))
+    rows = bochner.scan(path, target="y", drop_rows_without_target=True)
+    with pytest.warns(UserWarning, match="2 rows without a target left out"):
+        model = KernelRidgeRegressor(**options).fit(rows)
+    assert len(next(iter(model.predict(rows)))) == 58
+
+
 def test_warm_starts_on_files(rows, tmp_path):
     X, y = rows
     labels = np.where(y > 0.5, 7, np.where(y > -0.5, 2, -1))

@@ -3,14 +3,19 @@
 mod cells;
 mod decimal;
 mod delimiter;
+mod head;
 mod header;
+mod layout;
 mod lines;
 mod number;
+mod record;
 mod records;
+mod titles;
 
 pub use self::cells::CsvTable;
 pub(super) use self::decimal::Decimals;
 pub use self::header::Header;
+pub use self::layout::Layout;
 pub(super) use self::lines::Lines;
 pub(super) use self::number::{BEYOND, ROUNDED, number};
 
@@ -32,11 +37,8 @@ pub struct CsvOptions {
     pub target_use: TargetUse,
     /// Which of the others are features.
     pub columns: ColumnChoice,
-    /// What separates columns, one character of ASCII. `None`: what the first line has most of,
-    /// among comma, tab, semicolon and vertical bar. A blank stands for any number of blanks.
-    pub delimiter: Option<char>,
-    /// Whether the first row holds names.
-    pub header: Header,
+    /// How the file is laid out.
+    pub layout: Layout,
 }
 
 /// What becomes of target columns.
@@ -60,6 +62,8 @@ pub enum TargetUse {
 /// columns are then named "0", "1" and so on; a first row of at least four fields that counts 0, 1,
 /// 2, ... is again one of names, which is what pandas writes for unnamed columns. A column with an
 /// empty name is called by its index.
+///
+/// What stands in front of that row, and how characters are written, is found as [`Layout`] says.
 ///
 /// Fields may be quoted, and white space around them does not count. Every field but those of
 /// ignored targets and of columns left out must be a finite number: text, empty and missing values
@@ -87,8 +91,15 @@ impl CsvSource {
     /// empty or has no row after the names, a required target is not there or not unique, or no
     /// feature column is left. What a row holds is checked when its chunk is read.
     pub fn open(path: impl AsRef<Path>, options: CsvOptions) -> Result<Self> {
+        let mut source = Self::open_quietly(path, options)?;
+        source.records.say();
+        Ok(source)
+    }
+
+    /// As [`Self::open`], where another reader of the file says what was found of it.
+    pub(super) fn open_quietly(path: impl AsRef<Path>, options: CsvOptions) -> Result<Self> {
         let mut source = Self {
-            records: Records::open(path.as_ref(), options.delimiter, options.header)?,
+            records: Records::open(path.as_ref(), &options.layout)?,
             slots: Vec::new(),
             decimals: Decimals::default(),
             features: Vec::new(),
@@ -145,10 +156,13 @@ impl CsvSource {
             records.problem(format!(", column {}: {says}", short(&records.names[j])))
         };
         let mut rounded = None;
-        for (columns, out) in [(&self.features, x), (&self.targets, y)] {
+        for (k, (columns, out)) in [(&self.features, x), (&self.targets, y)]
+            .into_iter()
+            .enumerate()
+        {
             for (&j, out) in columns.iter().zip(out) {
-                let (value, exact) =
-                    number(records.field(j)).map_err(|problem| of_column(j, &problem))?;
+                let (value, exact) = number(records.field(j))
+                    .map_err(|wrong| wrong.error(k == 0, |says| of_column(j, says)))?;
                 *out = value;
                 if exact {
                     continue;

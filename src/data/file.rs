@@ -1,6 +1,9 @@
 //! A file with its targets, opened when it is needed.
 
-use super::{ChunkSource, ColumnChoice, DateFormat, Missing, OpenOptions, TargetUse, open};
+use super::{
+    ChunkSource, ColumnChoice, DateFormat, Gaps, Header, Missing, NanRows, OpenOptions, TargetUse,
+    TextEncoding, open,
+};
 use crate::{Error, Result, error::Remedy};
 use std::path::{Path, PathBuf};
 
@@ -116,6 +119,46 @@ impl DataFile {
     /// otherwise.
     pub fn date_format(mut self, format: DateFormat) -> Self {
         self.options.table.date_format = Some(format);
+        self
+    }
+
+    /// What separates the columns of a .csv; what its first lines tell, until said otherwise.
+    pub fn delimiter(mut self, delimiter: char) -> Self {
+        self.options.layout.delimiter = Some(delimiter);
+        self
+    }
+
+    /// Whether the first row of a .csv holds the names of its columns; it does unless it is all
+    /// numbers, until said otherwise.
+    pub fn header(mut self, header: Header) -> Self {
+        self.options.layout.header = header;
+        self
+    }
+
+    /// So many lines at the beginning of a .csv are no rows: titles. Empty ones count.
+    pub fn skip_rows(mut self, lines: usize) -> Self {
+        self.options.layout.skip_rows = lines;
+        self
+    }
+
+    /// Lines of a .csv that begin with this are no rows, wherever they stand. Until said otherwise
+    /// lines of `#` in front of the names are none.
+    pub fn comment(mut self, begins: impl Into<String>) -> Self {
+        self.options.layout.comment = Some(begins.into());
+        self
+    }
+
+    /// How the characters of a .csv are written; UTF-16 where its first bytes say so and else
+    /// UTF-8, with text that is none in Windows-1252, until said otherwise.
+    pub fn encoding(mut self, encoding: TextEncoding) -> Self {
+        self.options.layout.encoding = Some(encoding);
+        self
+    }
+
+    /// Leaves out rows whose target is missing or not finite, and says how many; they are an error,
+    /// until said otherwise.
+    pub fn drop_rows_without_target(mut self) -> Self {
+        self.options.nan = NanRows::DropWithoutTarget(Gaps::default());
         self
     }
 

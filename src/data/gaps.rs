@@ -4,11 +4,13 @@ mod table;
 
 pub(super) use self::table::GaplessTable;
 
+use super::rows::not_finite;
 use super::{Chunk, ChunkSource, Rows};
 use crate::error::{Error, Result};
+use crate::text::counted;
 use ndarray::{Array2, ArrayView1, Axis};
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     fmt,
     path::{Path, PathBuf},
     str::FromStr,
@@ -24,6 +26,8 @@ pub enum NanRows {
     Error,
     /// They are left out, and counted here.
     Drop(Gaps),
+    /// Those whose targets are so are left out, and counted here; the first feature is an error.
+    DropWithoutTarget(Gaps),
 }
 
 impl FromStr for NanRows {
@@ -43,6 +47,7 @@ impl fmt::Display for NanRows {
         f.write_str(match self {
             Self::Error => "error",
             Self::Drop(_) => "drop",
+            Self::DropWithoutTarget(_) => "drop without target",
         })
     }
 }
@@ -52,8 +57,13 @@ impl NanRows {
     pub fn gaps(&self) -> Option<&Gaps> {
         match self {
             Self::Error => None,
-            Self::Drop(gaps) => Some(gaps),
+            Self::Drop(gaps) | Self::DropWithoutTarget(gaps) => Some(gaps),
         }
+    }
+
+    /// Whether targets alone have a row left out.
+    pub(super) fn is_of_targets(&self) -> bool {
+        matches!(self, Self::DropWithoutTarget(_))
     }
 }
 
@@ -79,8 +89,12 @@ pub struct Gaps(Arc<Mutex<State>>);
 struct State {
     /// Of each file the most that one pass left out.
     files: BTreeMap<PathBuf, u64>,
+    /// Files of which that was told.
+    told: BTreeSet<PathBuf>,
     /// Whether it is kept which.
     listed: bool,
+    /// Whether a file may have no row left.
+    may_be_empty: bool,
     /// Rows read so far, those left out among them.
     at: u64,
     /// Those left out that nobody has asked for yet, ascending.
@@ -93,7 +107,14 @@ impl Gaps {
     pub fn listed() -> Self {
         let gaps = Self::default();
         gaps.state().listed = true;
+        gaps.allow_empty();
         gaps
+    }
+
+    /// Lets a file have no row left: what is written has the places of those that were left out, or
+    /// the file is one of several.
+    pub(super) fn allow_empty(&self) {
+        self.state().may_be_empty = true;
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -139,6 +160,23 @@ impl Gaps {
         kept
     }
 
+    /// A pass came to its end. Errors where no row is left and one has to: `why` says what they
+    /// miss. Rows that were left out for their targets are told of, once a file.
+    fn end(&self, pass: &Pass, of_targets: bool, why: impl FnOnce() -> String) -> Result<()> {
+        let mut state = self.state();
+        if pass.dropped == 0 {
+            return Ok(());
+        }
+        if pass.dropped == pass.read && !state.may_be_empty {
+            return Err(Error::data(&pass.path, why()));
+        }
+        if of_targets && state.told.insert(pass.path.clone()) {
+            let (path, rows) = (pass.path.display(), counted(pass.dropped as usize, "row"));
+            log::warn!("{path}: {rows} without a target left out");
+        }
+        Ok(())
+    }
+
     /// A pass begins again.
     fn rewind(&self, pass: &mut Pass) {
         let mut state = self.state();
@@ -148,6 +186,10 @@ impl Gaps {
         (pass.read, pass.dropped) = (0, 0);
     }
 }
+
+/// What is said where no row is left.
+const NONE_LEFT: &str = "every row misses a value or holds one that is not finite, so that none is \
+                         left";
 
 /// One pass over a file.
 #[derive(Debug)]
@@ -167,21 +209,33 @@ impl Pass {
     }
 }
 
-/// A source of numbers without the rows that hold others than finite ones.
+/// A source of numbers without the rows that hold others than finite ones, in any column or in a
+/// target.
 #[derive(Debug)]
 pub(super) struct GaplessSource<S> {
     inner: S,
     gaps: Gaps,
+    of_targets: bool,
     pass: Pass,
 }
 
 impl<S: ChunkSource> GaplessSource<S> {
     /// Of a source that does not refuse them.
-    pub(super) fn new(inner: S, path: &Path, gaps: &Gaps) -> Self {
+    pub(super) fn new(inner: S, path: &Path, gaps: &Gaps, of_targets: bool) -> Self {
         Self {
             inner,
             gaps: gaps.clone(),
+            of_targets,
             pass: Pass::of(path),
+        }
+    }
+
+    /// Errors at the first feature of a row with targets that is not finite.
+    fn require_features(&self, chunk: &Chunk, kept: &[usize]) -> Result<()> {
+        let first = self.pass.read as usize - chunk.x.nrows();
+        match chunk.x.select(kept).first_non_finite() {
+            None => Ok(()),
+            Some((i, j, value)) => Err(not_finite(&self.pass.path, "", first + kept[i], j, value)),
         }
     }
 }
@@ -201,13 +255,16 @@ impl<S: ChunkSource> ChunkSource for GaplessSource<S> {
         while let Some(chunk) = self.inner.next_chunk(max_rows)? {
             let rows = chunk.x.nrows();
             let good = |i: usize| {
-                let x = match &chunk.x {
+                let x = || match &chunk.x {
                     Rows::F32(x) => x.row(i).iter().all(|v| v.is_finite()),
                     Rows::F64(x) => finite(x.row(i)),
                 };
-                x && finite(chunk.y.row(i))
+                (self.of_targets || x()) && finite(chunk.y.row(i))
             };
             let kept = self.gaps.kept(&mut self.pass, (0..rows).map(good));
+            if self.of_targets {
+                self.require_features(&chunk, &kept)?;
+            }
             if kept.len() == rows {
                 return Ok(Some(chunk));
             }
@@ -222,6 +279,11 @@ impl<S: ChunkSource> ChunkSource for GaplessSource<S> {
                 }));
             }
         }
+        let why = || match self.of_targets {
+            true => "no row has a target".to_owned(),
+            false => NONE_LEFT.to_owned(),
+        };
+        self.gaps.end(&self.pass, self.of_targets, why)?;
         Ok(None)
     }
     fn rewind(&mut self) -> Result<()> {

@@ -2,6 +2,7 @@
 
 #[cfg(not(target_family = "wasm"))]
 mod disk;
+pub(in crate::data) mod encoding;
 #[cfg(target_family = "wasm")]
 pub(in crate::data) mod page;
 mod zstd;
@@ -11,7 +12,8 @@ use disk as origin;
 #[cfg(target_family = "wasm")]
 use page as origin;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
+use encoding::{NoText, TextEncoding};
 use flate2::read::MultiGzDecoder;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -21,11 +23,14 @@ use std::time::SystemTime;
 /// What a stream of bytes is read through.
 pub(in crate::data) type Stream = Box<dyn Read + Send>;
 
-/// A file whose bytes are unpacked as they are read; its first bytes tell how.
+/// A file whose bytes are unpacked as they are read, which its first bytes tell how to, and whose
+/// text becomes UTF-8.
 pub(in crate::data) struct Input {
     path: PathBuf,
     file: origin::Origin,
     packing: Packing,
+    /// What text becomes UTF-8 from; `None`: bytes are left as they are.
+    encoding: Option<TextEncoding>,
     stamp: Stamp,
     stream: Stream,
 }
@@ -83,11 +88,41 @@ impl Input {
             path: path.to_owned(),
             file,
             packing,
+            encoding: None,
             stamp,
             stream: Box::new(io::empty()),
         };
         input.start()?;
         Ok(input)
+    }
+
+    /// As [`Self::open`], for text in the encoding that is given, or in UTF-16 where a mark at its
+    /// beginning says so.
+    pub(in crate::data) fn open_text(path: &Path, given: Option<TextEncoding>) -> Result<Self> {
+        let mut input = Self::open(path)?;
+        let (mut first, mut filled) = ([0; 2], 0);
+        while filled < first.len() {
+            match input.read(&mut first[filled..])? {
+                0 => break,
+                read => filled += read,
+            }
+        }
+        input.encoding = TextEncoding::of(given, &first[..filled]);
+        input.start()?;
+        Ok(input)
+    }
+
+    /// The same file from its start, read on its own.
+    pub(in crate::data) fn again(&self) -> Result<Self> {
+        let mut input = Self::open(&self.path)?;
+        input.encoding = self.encoding;
+        input.start()?;
+        Ok(input)
+    }
+
+    /// What text becomes UTF-8 from; `None`: bytes are left as they are.
+    pub(in crate::data) fn encoding(&self) -> Option<TextEncoding> {
+        self.encoding
     }
 
     /// The file.
@@ -103,10 +138,14 @@ impl Input {
 
     fn start(&mut self) -> Result<()> {
         let file = origin::again(&self.file).map_err(|error| self.io(error))?;
-        self.stream = match self.packing {
+        let plain: Stream = match self.packing {
             Packing::Plain => Box::new(file),
             Packing::Gzip => Box::new(MultiGzDecoder::new(BufReader::with_capacity(BUFFER, file))),
             Packing::Zstd => Box::new(zstd::Frames::new(BufReader::with_capacity(BUFFER, file))),
+        };
+        self.stream = match self.encoding {
+            Some(encoding) => encoding.decoded(plain),
+            None => plain,
         };
         Ok(())
     }
@@ -135,6 +174,12 @@ impl Input {
 
     /// A failed read: what the contents cause is told apart from what the system causes.
     fn io(&self, error: io::Error) -> Error {
+        if let (Some(encoding), Some(true)) =
+            (self.encoding, error.get_ref().map(|e| e.is::<NoText>()))
+        {
+            let problem = format!("holds bytes that are no text in {encoding}");
+            return Error::data(&self.path, problem).help(Remedy::OtherEncoding);
+        }
         match error.kind() {
             io::ErrorKind::UnexpectedEof => Error::data(
                 &self.path,

@@ -47,6 +47,9 @@ impl Joined {
             }
             options.width = Some(width);
         }
+        if let Some(gaps) = options.nan.gaps() {
+            gaps.allow_empty();
+        }
         let source = open_file_as(&first, &options)?;
         let mut joined = Self {
             columns: source.columns(),

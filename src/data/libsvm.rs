@@ -172,7 +172,7 @@ fn label(token: &[u8]) -> std::result::Result<f64, String> {
     if token.contains(&b',') {
         return Err("is several labels; one for each row can be read".into());
     }
-    let (value, exact) = number(token)?;
+    let (value, exact) = number(token).map_err(|wrong| wrong.to_string())?;
     match exact || value.abs() < EXACT {
         true => Ok(value),
         false => Err(

@@ -7,8 +7,8 @@ use super::joined::Joined;
 use super::parts::parts;
 use super::stdin::{Spool, Spooled};
 use super::{
-    ChunkSource, ColumnChoice, CsrSource, CsvSource, CsvTable, Header, LibsvmOptions, LibsvmSource,
-    NanRows, NpySource, NpzSource, TableOptions, TableSource, TargetUse,
+    ChunkSource, ColumnChoice, CsrSource, CsvSource, CsvTable, Gaps, Header, Layout, LibsvmOptions,
+    LibsvmSource, NanRows, NpySource, NpzSource, TableOptions, TableSource, TargetUse,
 };
 use crate::error::{Error, Remedy, Result};
 use std::path::{Path, PathBuf};
@@ -26,10 +26,8 @@ pub struct OpenOptions {
     pub target_use: TargetUse,
     /// For .csv: which of the other columns are features.
     pub columns: ColumnChoice,
-    /// For .csv: what separates columns; `None` where the first line tells.
-    pub delimiter: Option<char>,
-    /// For .csv: whether the first line holds the names of the columns.
-    pub header: Header,
+    /// For .csv: how it is laid out, as far as its first lines do not tell.
+    pub layout: Layout,
     /// For .libsvm: number of feature columns; `None`: the largest index of the file. A model
     /// predicts rows of as many as it was fitted on.
     pub width: Option<usize>,
@@ -101,14 +99,14 @@ pub(super) fn open_file_as(path: &Path, options: &OpenOptions) -> Result<Box<dyn
             let source = NpySource::open(path, options.targets.as_deref())?;
             match options.nan.gaps() {
                 None => Box::new(source),
-                Some(gaps) => Box::new(GaplessSource::new(source.any_values(), path, gaps)),
+                Some(gaps) => gapless(source.any_values(), path, (gaps, &options.nan)),
             }
         }
         Format::Npz if CsrSource::is_one(path)? => {
             let source = CsrSource::open(path, options.targets.as_deref())?;
             match options.nan.gaps() {
                 None => Box::new(source),
-                Some(gaps) => Box::new(GaplessSource::new(source.any_values(), path, gaps)),
+                Some(gaps) => gapless(source.any_values(), path, (gaps, &options.nan)),
             }
         }
         Format::Npz if options.targets.is_some() => {
@@ -122,7 +120,7 @@ pub(super) fn open_file_as(path: &Path, options: &OpenOptions) -> Result<Box<dyn
             let source = NpzSource::open(path)?;
             match options.nan.gaps() {
                 None => Box::new(source),
-                Some(gaps) => Box::new(GaplessSource::new(source.any_values(), path, gaps)),
+                Some(gaps) => gapless(source.any_values(), path, (gaps, &options.nan)),
             }
         }
         Format::Libsvm => Box::new(LibsvmSource::open(
@@ -134,16 +132,23 @@ pub(super) fn open_file_as(path: &Path, options: &OpenOptions) -> Result<Box<dyn
             },
         )?),
         Format::Csv => {
-            let numbers = |csv| CsvSource::open(path, csv);
-            let table = Box::new(CsvTable::open_headed(
-                path,
-                options.delimiter,
-                options.header,
-            )?);
+            // The table has said what was found of the file.
+            let numbers = |csv| CsvSource::open_quietly(path, csv);
+            let table = Box::new(CsvTable::open_with(path, &options.layout)?);
             Box::new(TableSource::new(table, options, Some(numbers))?)
         }
         Format::Parquet | Format::Arrow => open_columnar(path, format, options)?,
     })
+}
+
+/// Rows of arrays without those that are left out.
+fn gapless<S: ChunkSource + 'static>(
+    source: S,
+    path: &Path,
+    (gaps, nan): (&Gaps, &NanRows),
+) -> Box<dyn ChunkSource> {
+    let of_targets = nan.is_of_targets();
+    Box::new(GaplessSource::new(source, path, gaps, of_targets))
 }
 
 #[cfg(feature = "parquet")]
@@ -251,16 +256,8 @@ impl OpenOptions {
                  lines"
             ));
         }
-        if self.delimiter.is_some() && format != Format::Csv {
-            return Err(format!(
-                "a delimiter is given, which .{extension} does not have; leave it out"
-            ));
-        }
-        if self.header != Header::Auto && format != Format::Csv {
-            return Err(format!(
-                "it is said whether the first line holds names, and .{extension} has none; leave \
-                 that out"
-            ));
+        if format != Format::Csv {
+            self.check_no_layout(extension)?;
         }
         if format.is_named() {
             return Ok(());
@@ -287,6 +284,38 @@ impl OpenOptions {
             ));
         }
         Ok(())
+    }
+
+    /// Errors with what is wrong where something is said of the lines of a file that is no table of
+    /// text.
+    fn check_no_layout(&self, extension: &str) -> std::result::Result<(), String> {
+        let Layout {
+            delimiter,
+            header,
+            skip_rows,
+            comment,
+            encoding,
+        } = &self.layout;
+        if delimiter.is_some() {
+            return Err(format!(
+                "a delimiter is given, which .{extension} does not have; leave it out"
+            ));
+        }
+        if *header != Header::Auto {
+            return Err(format!(
+                "it is said whether the first line holds names, and .{extension} has none; leave \
+                 that out"
+            ));
+        }
+        let what = match () {
+            () if *skip_rows > 0 => "rows to skip",
+            () if comment.is_some() => "comments",
+            () if encoding.is_some() => "an encoding",
+            () => return Ok(()),
+        };
+        Err(format!(
+            "{what} are said of tables of text, and .{extension} is none; leave that out"
+        ))
     }
 }
 

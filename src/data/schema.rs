@@ -19,12 +19,12 @@ use std::{fmt, str::FromStr};
 
 use reading::Reading;
 
-pub(super) use cell::says_nothing;
+pub(super) use cell::{infinite, missing, refused, says_nothing};
 pub(super) use date::text as date_text;
 pub use date_format::DateFormat;
 pub(super) use encode::Encoder;
 pub use marks::Marks;
-pub(super) use no_value::NoValue;
+pub(super) use no_value::{NoValue, USUAL};
 pub(super) use survey::{NO_WEIGHT, Places, numbers_rows, survey};
 
 /// How the cells of a table are read where they are not all numbers.

@@ -1,7 +1,7 @@
 //! Files of named columns of several types, read in batches.
 
 use super::{CsvWriter, schema::date_text};
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use std::path::Path;
 
 /// A file of named columns, each of numbers, text or truth values, which may miss some.
@@ -43,6 +43,16 @@ pub trait Table: Send {
     fn parts(&self, name: &str) -> Option<Vec<String>> {
         let _ = name;
         None
+    }
+    /// What helps where no column has this name, if the file shows it.
+    fn remedy(&self, name: &str) -> Option<Remedy> {
+        let _ = name;
+        None
+    }
+    /// Whether the file is one in which a comma between digits stands before a fraction where it
+    /// may do so, for semicolons separate its columns.
+    fn has_decimal_commas(&self) -> bool {
+        false
     }
     /// Which columns the batches hold from now on, in this order; all, until said otherwise. The
     /// table is at its first row again.

@@ -6,7 +6,7 @@ use super::{
     Chunk, ChunkSource, ColumnChoice, CsvOptions, CsvSource, Missing, OpenOptions, Rows, Schema,
     Table, TargetUse, choice, require_rows,
 };
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use ndarray::{Array1, Array2, s};
 
 /// A table as a source, of whatever its columns hold.
@@ -52,7 +52,8 @@ impl TableSource {
         numbers: Option<impl FnOnce(CsvOptions) -> Result<CsvSource>>,
     ) -> Result<Self> {
         let options = &with_parts(table.as_ref(), options);
-        let places = choose(table.as_ref(), options)?;
+        let places =
+            choose(table.as_ref(), options).map_err(|e| advised(e, table.as_ref(), options))?;
         let names = |of: &[usize]| {
             of.iter()
                 .map(|&j| table.names()[j].clone())
@@ -77,7 +78,8 @@ impl TableSource {
                 true => schema.no_value().clone(),
                 false => NoValue::of(options.table.na.as_deref()),
             };
-            table = Box::new(GaplessTable::new(table, gaps, &no_value, needed)?);
+            let (nan, needed) = ((&options.nan, gaps), (needed, &places));
+            table = Box::new(GaplessTable::new(table, nan, &no_value, needed)?);
         }
         let reader = match numbers {
             Some(numbers) if !settled && reads_numbers(options) => {
@@ -87,8 +89,7 @@ impl TableSource {
                     target,
                     target_use: options.target_use,
                     columns: options.columns.clone(),
-                    delimiter: options.delimiter,
-                    header: options.header,
+                    layout: options.layout.clone(),
                 })?;
                 Reader::Numbers(Box::new(numbers), places)
             }
@@ -199,8 +200,11 @@ fn reads_numbers(options: &OpenOptions) -> bool {
 }
 
 /// The columns of which every row needs a value: those for which nothing stands where they miss
-/// one.
+/// one, or the targets alone.
 fn needed(places: &Places, schema: &Schema, settled: bool, options: &OpenOptions) -> Vec<usize> {
+    if options.nan.is_of_targets() {
+        return places.targets.clone();
+    }
     let fills = options.table.missing != Missing::Error;
     let fields = schema.features().iter();
     let needs = fields.map(|field| match settled {
@@ -231,6 +235,29 @@ fn with_parts(table: &dyn Table, options: &OpenOptions) -> OpenOptions {
         other => other.clone(),
     };
     options
+}
+
+/// The error about columns that are asked for, with what helps where the first of them that is not
+/// there stands further down in the file.
+fn advised(error: Error, table: &dyn Table, options: &OpenOptions) -> Error {
+    let columns = match &options.columns {
+        ColumnChoice::These(names) | ColumnChoice::AllBut(names) => names.clone(),
+        ColumnChoice::Matching(names) if choice::names_tell(names) => names.clone(),
+        ColumnChoice::Known(schema) => schema.feature_names(),
+        ColumnChoice::All | ColumnChoice::Matching(_) => Vec::new(),
+    };
+    let cells = options
+        .table
+        .weight
+        .iter()
+        .chain(&options.table.categorical);
+    let mut asked = options.target.iter().chain(cells).chain(&columns);
+    let is_there = |name: &str| table.names().iter().any(|own| own == name);
+    let gone = asked.find(|name| !is_there(name.trim()));
+    match gone.and_then(|name| table.remedy(name.trim())) {
+        Some(remedy) => error.help(remedy),
+        None => error,
+    }
 }
 
 /// Which columns are what.
@@ -314,9 +341,18 @@ impl ChunkSource for TableSource {
     }
     fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
         require_rows(max_rows)?;
+        let known = match &self.options.columns {
+            ColumnChoice::Known(_) | ColumnChoice::Matching(_) => true,
+            ColumnChoice::All | ColumnChoice::These(_) | ColumnChoice::AllBut(_) => false,
+        };
+        // What stands for missing values a fit says, and a model keeps.
+        let of_model = |error: Error| match known {
+            true => error.instead(&Remedy::FillMissing, Some(Remedy::RefitWithMissing)),
+            false => error,
+        };
         let chunk = match &mut self.reader {
             Reader::Numbers(numbers, places) => {
-                let mut chunk = numbers.next_chunk(max_rows)?;
+                let mut chunk = numbers.next_chunk(max_rows).map_err(of_model)?;
                 if let (Some(chunk), Some(j)) = (&mut chunk, places.weight) {
                     let last = chunk.y.ncols() - 1;
                     let weights = chunk.y.column(last).to_owned();
@@ -330,7 +366,7 @@ impl ChunkSource for TableSource {
             }
             Reader::Encoded(encoder) => {
                 let all = (max_rows, self.expected);
-                encoded(encoder, self.table.as_mut(), self.read, all)?
+                encoded(encoder, self.table.as_mut(), self.read, all).map_err(of_model)?
             }
         };
         let rows = chunk.as_ref().map(|chunk| chunk.x.nrows());

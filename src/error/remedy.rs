@@ -55,6 +55,20 @@ pub enum Remedy {
     Calibrate,
     /// Something that stands for missing values.
     FillMissing,
+    /// Another fit, with something that stands for missing values.
+    RefitWithMissing,
+    /// Rows left out that miss a value, or hold one that is not finite.
+    DropRows,
+    /// Rows left out that have no target.
+    DropRowsWithoutTarget,
+    /// So many lines left out at the beginning of a file.
+    SkipRows(u64),
+    /// Lines left out that begin with this.
+    Comment(String),
+    /// The first line of a file taken for names.
+    FirstLineNames,
+    /// Say how the characters of a file are written.
+    OtherEncoding,
     /// Treat the values of this column as names of categories.
     Categorical(String),
     /// Say what stands before the fraction of numbers.
@@ -100,6 +114,17 @@ impl fmt::Display for Remedy {
             Self::NameFormat => "say what it is by OpenOptions::format",
             Self::NameTargets => "name the target column, or give y beside x",
             Self::FillMissing => "let .missing(Missing::Mean) stand for it",
+            Self::RefitWithMissing => "fit again with .missing(Missing::Mean)",
+            Self::DropRows => "remove the row, as NanRows::Drop does",
+            Self::DropRowsWithoutTarget => "leave such rows out with .drop_rows_without_target()",
+            Self::SkipRows(lines) => {
+                return write!(f, "skip the lines above the names with .skip_rows({lines})");
+            }
+            Self::Comment(begins) => {
+                return write!(f, "leave such lines out with .comment({begins:?})");
+            }
+            Self::FirstLineNames => "take the first line for names with .header(Header::Yes)",
+            Self::OtherEncoding => "say how it is written, as in .encoding(\"utf-16\".parse()?)",
             Self::Categorical(name) => {
                 return write!(f, "name it with .categorical({name:?})");
             }

@@ -54,6 +54,13 @@ fn what_is_compressed_is_read_like_what_is_not() {
     ]
     .concat();
     assert_eq!(read("x.csv.zst", &skipped).unwrap(), plain);
+    // Its characters are found behind what it is packed by.
+    let utf_16: Vec<u8> = format!("\u{feff}{text}")
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    assert_eq!(read("x.csv.gz", &gzip(&utf_16)).unwrap(), plain);
+    assert_eq!(read("x.csv.zst", &zstd(&utf_16)).unwrap(), plain);
     let (_directory, path) = place("x.csv.gz");
     fs::write(&path, gzip(rows(20).as_bytes())).unwrap();
     read_in_every_way(opened(open(&path, &OpenOptions::default())).as_mut());

@@ -283,10 +283,21 @@ fn made_arrays() {
     keep("npz", "refused-bomb", bomb);
 }
 
+/// With lines in front of the names.
+const MARKED: &str = "sep=;\r\n# made by X, 2024\r\n#\r\n\r\na;b\r\n1;2\r\n3;4\r\n";
+
+/// With its mark.
+fn utf_16(text: &str) -> Vec<u8> {
+    let units = "\u{feff}".encode_utf16().chain(text.encode_utf16());
+    units.flat_map(u16::to_le_bytes).collect()
+}
+
 fn made_text() {
     let text = "a,\"b \"\"x\"\"\",c\r\n1,2.5,-3e2\r\n\r\n\"4\",5,6\r\n7, 8 ,.125\r\n";
     keep("csv", "quoted.csv", text);
     keep("csv", "tabs.tsv", text.replace(',', "\t"));
+    keep("csv", "marked.csv", MARKED);
+    keep("csv", "utf-16.csv", utf_16(text));
     let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
     gzip.write_all(text.as_bytes()).expect("packs");
     keep("csv", "packed.csv.gz", gzip.finish().expect("packs"));

@@ -1,7 +1,8 @@
 use crate::{assert_says, opened, place, read_all, read_in_every_way};
 use bochner::Result;
 use bochner::data::{
-    Chunk, ChunkSource, ColumnChoice, CsvOptions, CsvSource, OpenOptions, Rows, TargetUse, open,
+    Chunk, ChunkSource, ColumnChoice, CsvOptions, CsvSource, DataFile, Header, Layout, OpenOptions,
+    Rows, TargetUse, open,
 };
 use ndarray::{Array2, array};
 use std::fs;
@@ -145,7 +146,14 @@ fn refuses_with_line_and_column() {
         read(b"a,b\n1,\xff\n", &[]),
         &["line 2, column \"b\": is not UTF-8"],
     );
-    assert_says(read(b"a,\xff\n1,2\n", &[]), &["column 1 is not UTF-8"]);
+    let utf_8 = |text: &[u8]| {
+        let (_directory, path) = place("data.csv");
+        fs::write(&path, text).unwrap();
+        let file = DataFile::at(&path).encoding("utf-8".parse()?);
+        read_all(file.open()?.as_mut(), 2)
+    };
+    let name = utf_8(b"a,\xff\n1,2\n");
+    assert_says(name, &["column 1 is not UTF-8", ".encoding("]);
     assert_says(
         read("a,y\n1,cat\n", &["y"]),
         &["line 2, column \"y\"", "\"cat\""],
@@ -240,7 +248,10 @@ fn extensions() {
     };
     assert_says(open(&path, &options), &["goes with .npy"]);
     let options = OpenOptions {
-        delimiter: Some(';'),
+        layout: Layout {
+            delimiter: Some(';'),
+            ..Layout::default()
+        },
         ..Default::default()
     };
     assert_says(open("a.npy", &options), &["delimiter", "leave it out"]);
@@ -272,7 +283,10 @@ fn columns_are_separated_as_the_first_line_tells() {
     fs::write(&path, "a,0;b,1;c\n1;2;3\n").unwrap();
     let with = |delimiter| {
         let options = OpenOptions {
-            delimiter: Some(delimiter),
+            layout: Layout {
+                delimiter: Some(delimiter),
+                ..Layout::default()
+            },
             ..Default::default()
         };
         open(&path, &options)
@@ -394,4 +408,110 @@ fn features_are_chosen_by_name() {
         ..Default::default()
     };
     assert_says(open("x.npy", &options), &["x.npy", "no column names"]);
+}
+
+/// What stands in front of a table moves its lines, and lines are those of the file.
+#[test]
+fn lines_in_front_of_a_table_count_in_errors() {
+    let (_directory, path) = place("data.csv");
+    for (text, file) in [
+        ("sep=;\r\na;b\r\n1;2\r\n3;oops\r\n", DataFile::at(&path)),
+        ("# x\n\n# y\na,b\n3,oops\n", DataFile::at(&path)),
+        ("T\n\n\na,b\n3,oops\n", DataFile::at(&path).skip_rows(3)),
+        (
+            "a,b\n% 1,\"\n%\n1,2\n3,oops\n",
+            DataFile::at(&path).comment("%"),
+        ),
+        ("a b\n1 2\n\n\n3 oops\n", DataFile::at(&path).delimiter(' ')),
+        (
+            "1,2\n3,4\n\n\n3,oops\n",
+            DataFile::at(&path).header(Header::No),
+        ),
+    ] {
+        fs::write(&path, text).unwrap();
+        let mut source = opened(file.open());
+        let line = text.lines().position(|line| line.contains("oops")).unwrap() + 1;
+        let place = format!("line {line}, column");
+        assert_says(read_all(source.as_mut(), 9), &[&place, "\"oops\""]);
+        fs::write(&path, text.replace("oops", "4")).unwrap();
+        let chunk = read_in_every_way(opened(file.open()).as_mut());
+        assert_eq!(
+            chunk
+                .x
+                .into_f64()
+                .rows()
+                .into_iter()
+                .next_back()
+                .unwrap()
+                .to_vec(),
+            [3.0, 4.0]
+        );
+    }
+    for wrong in ["", " ", "\"", "#\n"] {
+        let file = DataFile::at(&path).comment(wrong);
+        assert_says(file.open(), &["cannot begin comments"]);
+    }
+    let file = DataFile::at(&path).skip_rows(9);
+    assert_says(file.open(), &["no row behind the 9 lines"]);
+    let (_directory, other) = place("x.npy");
+    assert_says(
+        DataFile::at(&other).skip_rows(1).open(),
+        &["rows to skip", ".npy"],
+    );
+    assert_says(
+        DataFile::at(&other).comment("#").open(),
+        &["comments", ".npy"],
+    );
+    let encoding = "latin-1".parse().unwrap();
+    assert_says(
+        DataFile::at(&other).encoding(encoding).open(),
+        &["an encoding", ".npy"],
+    );
+}
+
+/// A table in UTF-16 is one in UTF-8, in chunks and in pieces of any size and with its lines where
+/// they are.
+#[test]
+fn utf_16_is_read_as_utf_8_is() {
+    let rows: String = (0..40_000)
+        .map(|i| format!("{i},{},ü{}\r\n", i % 7, i % 3))
+        .collect();
+    let text = format!("größe,b,stadt\r\n{rows}");
+    let (directory, plain) = place("plain.csv");
+    fs::write(&plain, &text).unwrap();
+    let features =
+        |names: &[&str]| ColumnChoice::These(names.iter().map(|&name| name.to_owned()).collect());
+    let file = |path| DataFile::at(path).columns(features(&["größe", "b"]));
+    let expected = read_all(opened(file(&plain).open()).as_mut(), 999).unwrap();
+    let units = || text.encode_utf16();
+    let little: Vec<u8> = units().flat_map(u16::to_le_bytes).collect();
+    let big: Vec<u8> = units().flat_map(u16::to_be_bytes).collect();
+    let mark = "\u{feff}".encode_utf16().next().unwrap();
+    let path = directory.path().join("x.csv");
+    let utf_16 = file(&path).encoding("utf-16".parse().unwrap());
+    for (bytes, file) in [
+        ([&mark.to_le_bytes()[..], &little].concat(), file(&path)),
+        ([&mark.to_be_bytes()[..], &big].concat(), file(&path)),
+        ([&mark.to_be_bytes()[..], &big].concat(), utf_16.clone()),
+        (little.clone(), utf_16.clone()),
+    ] {
+        fs::write(&path, &bytes).unwrap();
+        let mut source = opened(file.open());
+        assert_eq!(read_all(source.as_mut(), 999).unwrap(), expected);
+        assert_eq!(source.column_names().unwrap(), ["größe", "b"]);
+        let stranger = file.clone().columns(features(&["b", "stadt"]));
+        let says = &["line 2, column \"stadt\"", "\"ü0\""];
+        assert_says(read_all(opened(stranger.open()).as_mut(), 999), says);
+    }
+    // Half a character, and no mark.
+    fs::write(&path, &little[..little.len() - 1]).unwrap();
+    let cut = utf_16
+        .open()
+        .and_then(|mut source| read_all(source.as_mut(), 999));
+    assert_says(cut, &["no text in UTF-16LE", ".encoding("]);
+    fs::write(&path, &little).unwrap();
+    assert_says(
+        DataFile::at(&path).open(),
+        &["zero bytes", "UTF-16", ".encoding("],
+    );
 }

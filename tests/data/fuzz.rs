@@ -116,6 +116,11 @@ fn fuzz_archive(name: &str, whole: &Entries) {
 #[test]
 fn fuzzed_text() {
     fuzz_bytes("x.csv", CSV.as_bytes());
+    let marked = format!("sep=,\n# made by X\n#\n\n{CSV}");
+    fuzz_bytes("x.csv", marked.as_bytes());
+    let units = format!("\u{feff}{CSV}");
+    let utf_16: Vec<u8> = units.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    fuzz_bytes("x.csv", &utf_16);
     fuzz_bytes("x.tsv", CSV.replace(',', "\t").as_bytes());
     fuzz_bytes("x.txt", b"1 2\n3 4\n 5  6 \n");
     fuzz_bytes("x.svm", b"1 1:2 3:-4e-1\n-1 qid:3 2:5 # six\n0\n1 7:1\n");

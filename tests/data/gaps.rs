@@ -1,8 +1,8 @@
 //! Rows that are left out for what they miss.
 
 use bochner::data::{
-    Chunk, ChunkSource, Gaps, Missing, NanRows, NpyWriter, OpenOptions, Refill, Rows, Survey,
-    TableOptions, open,
+    Chunk, ChunkSource, DataFile, Gaps, Missing, NanRows, NpyWriter, OpenOptions, Refill, Rows,
+    Survey, TableOptions, open,
 };
 use ndarray::{Array2, array};
 use std::path::Path;
@@ -122,4 +122,101 @@ fn numbers_of_a_table_are_read_without_gaps() {
     let mut source = open(&path, &options).expect("opens");
     let chunk = source.next_chunk(10).expect("reads").expect("rows");
     assert_eq!(chunk.x, Rows::F64(array![[1.0, 2.0], [5.0, 6.0]]));
+}
+
+/// Rows are left out for their targets alone, and what a feature misses is an error with its place
+/// in the file.
+#[test]
+fn rows_without_a_target_are_left_out() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.csv");
+    let of = |missing, gaps: &Gaps| OpenOptions {
+        target: vec!["y".into()],
+        nan: NanRows::DropWithoutTarget(gaps.clone()),
+        table: TableOptions {
+            missing,
+            ..TableOptions::default()
+        },
+        ..OpenOptions::default()
+    };
+    let survey = |text: &str, missing, gaps: &Gaps| {
+        std::fs::write(&path, text).expect("written");
+        let mut source = open(&path, &of(missing, gaps)).expect("opens");
+        let found = Survey::of(&mut source, 0, 0);
+        found.map(|survey| (survey.rows, all(source.as_mut(), 2)))
+    };
+    let gaps = Gaps::default();
+    let (rows, (_, y)) = survey(TABLE, Missing::Mean, &gaps).expect("reads");
+    assert_eq!((rows, y), (4, vec![1.0, 2.0, 3.0, 6.0]));
+    assert_eq!(gaps.dropped(), 3);
+    // Three are left out in front of the line, which is not counted among those that are kept.
+    let text = "a,y\n1,\n\n1,NA\n2,2\n5,-inf\n,3\n";
+    for (text, says) in [
+        (text, "line 7, column \"a\": is empty"),
+        (
+            "a,y\n1,\n2,NA\n",
+            "target \"y\" has no value in any of 2 rows",
+        ),
+    ] {
+        let error = survey(text, Missing::Error, &Gaps::default()).expect_err(says);
+        assert!(error.to_string().contains(says), "{error}");
+    }
+    // Of all columns, and where each row misses another.
+    for (text, says) in [
+        (
+            "a,y\n,1\n,2\n",
+            "column \"a\" has no value in any of 2 rows",
+        ),
+        ("a,y\n1,\n,2\n", "every row misses a value"),
+    ] {
+        std::fs::write(&path, text).expect("written");
+        let mut options = of(Missing::Error, &Gaps::default());
+        options.nan = NanRows::Drop(Gaps::default());
+        let mut source = open(&path, &options).expect("opens");
+        let error = Survey::of(&mut source, 0, 0).expect_err(says).to_string();
+        assert!(error.contains(says), "{error}");
+        // Who writes beside the rows of the file goes on.
+        options.nan = NanRows::Drop(Gaps::listed());
+        let mut source = open(&path, &options).expect("opens");
+        assert!(source.next_chunk(9).expect("reads").is_none());
+    }
+}
+
+/// As of tables, of arrays.
+#[test]
+fn rows_of_arrays_without_a_target_are_left_out() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (x, y) = (folder.path().join("x.npy"), folder.path().join("y.npy"));
+    let mut rows = Array2::from_shape_fn((6, 1), |(i, _)| i as f32);
+    let mut targets = rows.clone();
+    (targets[[0, 0]], targets[[4, 0]]) = (f32::NAN, f32::INFINITY);
+    rows[[4, 0]] = f32::NAN;
+    write(&x, &rows);
+    write(&y, &targets);
+    let file = DataFile::at(&x).targets(&y).drop_rows_without_target();
+    let (_, kept) = all(file.open().expect("opens").as_mut(), 2);
+    assert_eq!(kept, [1.0, 2.0, 3.0, 5.0]);
+    rows[[3, 0]] = f32::NAN;
+    write(&x, &rows);
+    let mut source = file.open().expect("opens");
+    let error = std::iter::repeat_with(|| source.next_chunk(2)).find_map(Result::err);
+    let error = error.expect("a NaN").to_string();
+    assert!(error.contains("row 3, column 0"), "{error}");
+    targets.fill(f32::NAN);
+    write(&y, &targets);
+    let error = file.open().expect("opens").next_chunk(9).expect_err("none");
+    assert!(error.to_string().contains("no row has a target"), "{error}");
+}
+
+/// Of several files one may have no row left.
+#[test]
+fn a_file_of_several_may_have_gaps_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("a.csv"), "a,y\n1,\n2,\n").expect("written");
+    std::fs::write(folder.path().join("b.csv"), "a,y\n3,3\n4,\n").expect("written");
+    let file = DataFile::at(folder.path())
+        .target("y")
+        .drop_rows_without_target();
+    let (_, y) = all(file.open().expect("opens").as_mut(), 9);
+    assert_eq!(y, [3.0]);
 }

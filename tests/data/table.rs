@@ -1,6 +1,6 @@
 use crate::{assert_says, opened, place};
 use bochner::Result;
-use bochner::data::{Batch, Column, CsvTable, Table, Texts};
+use bochner::data::{Batch, Column, CsvTable, Layout, Table, Texts};
 use std::fs;
 
 /// The batches of a .csv with this text.
@@ -58,11 +58,23 @@ fn fields_are_text_in_batches_of_any_size() {
     assert_eq!(unnamed.place(1, 0), "line 2, column \"0\"");
     let (_directory, broken) = table("a,b\n1,2\n3\n");
     assert_says(rows(&mut opened(broken), 9), &["line 3 has 1 fields"]);
-    let (_directory, latin) = table(b"a,b\n1,2\n3,\xe9\n");
-    assert_says(
-        rows(&mut opened(latin), 9),
-        &["line 3, column \"b\"", "not UTF-8"],
-    );
+    // What is no UTF-8 is Windows-1252, cell by cell, unless it is said to be another.
+    let latin = b"a,gr\xf6\xdfe\n1,\xc3\xa9\n3,\x80 \xe9\n";
+    let (_directory, csv) = table(latin);
+    let mut csv = opened(csv);
+    assert_eq!(csv.names(), ["a", "größe"]);
+    assert_eq!(rows(&mut csv, 9).unwrap(), [["1", "é"], ["3", "€ é"]]);
+    let (_directory, path) = place("table.csv");
+    fs::write(&path, b"a,b\n1,2\n3,\xe9\n").unwrap();
+    let said = |name: &str| Layout {
+        encoding: Some(name.parse().unwrap()),
+        ..Layout::default()
+    };
+    let mut utf_8 = opened(CsvTable::open_with(&path, &said("utf-8")));
+    let says = &["line 3, column \"b\"", "not UTF-8", ".encoding("];
+    assert_says(rows(&mut utf_8, 9), says);
+    let mut greek = opened(CsvTable::open_with(&path, &said("windows-1253")));
+    assert_eq!(rows(&mut greek, 9).unwrap(), [["1", "2"], ["3", "ι"]]);
 }
 
 /// Every way to place missing pieces among empty and long ones.

@@ -1,6 +1,9 @@
 //! Which rows and columns are read, and how.
 
-use super::values::{at_least_one, delimiter, format};
+use super::{
+    LayoutArgs,
+    values::{at_least_one, format},
+};
 use crate::{
     interrupt::Interruptible,
     names::{Names, names},
@@ -10,7 +13,7 @@ use anyhow::Result;
 use bochner::{
     Error,
     data::{
-        ChunkSource, ColumnChoice, DateFormat, Format, Gaps, Header, Missing, NanRows, OpenOptions,
+        ChunkSource, ColumnChoice, DateFormat, Format, Gaps, Missing, NanRows, OpenOptions,
         TableOptions, TargetUse, open, parts,
     },
     models::LinearModel,
@@ -72,18 +75,18 @@ pub(crate) struct DataArgs {
     /// What the input is, where its name does not say: csv, libsvm, npy, npz, parquet or arrow
     #[arg(long, value_name = "FORMAT", value_parser = format)]
     format: Option<Format>,
-    /// What separates the columns of a .csv: a character or `tab` [default: what its first line has
-    /// most of]
-    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
-    delimiter: Option<char>,
-    /// Whether the first line of a .csv holds the names of its columns: yes, no (they are called
-    /// 0, 1 and so on), or `auto`, which takes a line of numbers alone for data
-    #[arg(long, value_name = "WHETHER", default_value_t, value_parser = str::parse::<Header>)]
-    header: Header,
+    #[command(flatten)]
+    layout: LayoutArgs,
     /// What becomes of rows in which a value is NaN, infinite, or missing where --missing lets
     /// nothing stand for it: `error`, or `drop`, which leaves them out and counts them
     #[arg(long, value_name = "WHAT", default_value_t, value_parser = str::parse::<NanRows>)]
     nan: NanRows,
+    /// Leave out rows whose target is missing or not finite, and say how many
+    #[arg(long)]
+    drop_rows_without_target: bool,
+    /// Where those are counted.
+    #[arg(skip)]
+    without_target: Gaps,
     /// Columns of a .libsvm, where its rows have not all of them [default: its largest index]
     #[arg(long, value_name = "D", value_parser = at_least_one)]
     width: Option<usize>,
@@ -163,9 +166,21 @@ impl DataArgs {
         }
     }
 
-    /// Whether rows with gaps are left out.
-    pub(crate) fn drops_rows(&self) -> bool {
-        self.nan.gaps().is_some()
+    /// What becomes of rows with gaps.
+    fn nan(&self) -> NanRows {
+        match (&self.nan, self.drop_rows_without_target) {
+            (NanRows::Error, true) => NanRows::DropWithoutTarget(self.without_target.clone()),
+            (nan, _) => nan.clone(),
+        }
+    }
+
+    /// The option that leaves rows out, if one does.
+    pub(crate) fn drops_rows(&self) -> Option<&'static str> {
+        match self.nan() {
+            NanRows::Error => None,
+            NanRows::DropWithoutTarget(_) => Some("--drop-rows-without-target"),
+            NanRows::Drop(_) => Some("--nan drop"),
+        }
     }
 
     /// Has it kept which rows are left out, for one output in the order of the file: theirs.
@@ -179,7 +194,7 @@ impl DataArgs {
 
     /// What was left out, where that was asked for.
     pub(crate) fn describe_gaps(&self, report: &mut Report) {
-        describe_gaps(&self.nan, report);
+        describe_gaps(&self.nan(), report);
     }
 
     /// How cells are read.
@@ -217,9 +232,8 @@ impl DataArgs {
             target_use,
             columns: columns.unwrap_or_else(|| self.choice()),
             table: self.table(),
-            delimiter: self.delimiter,
-            header: self.header,
-            nan: self.nan.clone(),
+            layout: self.layout.layout(),
+            nan: self.nan(),
             width: width.or(self.width),
             zero_based: self.zero_based,
         };
@@ -247,9 +261,10 @@ pub(crate) fn describe_gaps(nan: &NanRows, report: &mut Report) {
         let dropped = gaps.dropped();
         report.set("rows_dropped", dropped);
         let rows = counted(dropped, "row");
-        report.line(
-            "dropped",
-            format!("{rows} with values that are missing or not finite"),
-        );
+        let why = match nan {
+            NanRows::DropWithoutTarget(_) => "without a target",
+            NanRows::Drop(_) | NanRows::Error => "with values that are missing or not finite",
+        };
+        report.line("dropped", format!("{rows} {why}"));
     }
 }

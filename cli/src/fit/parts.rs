@@ -89,10 +89,12 @@ impl Args {
 
     /// Errors on options that need the rows themselves, beside those that all doors refuse.
     pub(super) fn check_parts(&self) -> Result<()> {
-        if self.is_in_parts() && self.data.drops_rows() {
-            let problem = "--nan drop does not go with --checkpoint and --shard, which count rows; \
-                           remove the rows first";
-            return Err(Usage(problem.into()).into());
+        if let (true, Some(option)) = (self.is_in_parts(), self.data.drops_rows()) {
+            let problem = format!(
+                "{option} does not go with --checkpoint and --shard, which count rows; remove the \
+                 rows first"
+            );
+            return Err(Usage(problem).into());
         }
         Ok(())
     }

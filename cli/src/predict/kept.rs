@@ -42,10 +42,10 @@ impl Kept {
             return refuse("found no file to read");
         };
         let format = args.format.or_else(|| Format::of(&first));
-        let (delimiter, header) = (args.delimiter, args.header);
+        let layout = args.layout.layout();
         let open: Open = match format {
             Some(Format::Csv) => {
-                Box::new(move |path| Ok(Box::new(CsvTable::open_headed(path, delimiter, header)?)))
+                Box::new(move |path| Ok(Box::new(CsvTable::open_with(path, &layout)?)))
             }
             #[cfg(feature = "parquet")]
             Some(format @ (Format::Parquet | Format::Arrow)) => Box::new(move |path| {

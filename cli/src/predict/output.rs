@@ -41,7 +41,8 @@ pub(super) fn require_format(path: &Path) -> Result<()> {
 
 /// Whether predictions go to stdout, as a .csv.
 pub(super) fn is_stdout(path: &Path) -> bool {
-    path == Path::new("-")
+    let names = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
+    names.into_iter().any(|name| path == Path::new(name))
 }
 
 pub(super) enum Writer {

@@ -18,6 +18,8 @@ pub(super) struct TextRows {
     /// The classes in quotes, of which numbers are places; `None` where numbers are written.
     labels: Option<Vec<String>>,
     columns: usize,
+    /// The line of names, until there are rows: what goes to stdout cannot be taken back.
+    names: String,
     rows: u64,
 }
 
@@ -53,6 +55,7 @@ impl TextRows {
             out,
             labels: labels.map(|names| names.iter().map(quoted).collect()),
             columns: columns.len(),
+            names: String::new(),
             rows: done.rows,
             kept,
         };
@@ -60,9 +63,14 @@ impl TextRows {
             let names = rows.kept.iter().flat_map(|kept| kept.names());
             let names = names.chain(columns).map(|name| CsvWriter::quoted(name));
             let names: Vec<_> = names.collect();
-            rows.out.write(&(names.join(",") + "\n"))?;
+            rows.names = names.join(",") + "\n";
         }
         Ok(rows)
+    }
+
+    /// Writes the line of names, if it is to come.
+    fn write_names(&mut self) -> bochner::Result<()> {
+        self.out.write(&std::mem::take(&mut self.names))
     }
 
     pub(super) fn columns(&self) -> usize {
@@ -74,6 +82,7 @@ impl TextRows {
             Some(kept) => kept.next(found.nrows())?,
             None => Vec::new(),
         };
+        self.write_names()?;
         let mut line = String::new();
         for (i, row) in found.rows().into_iter().enumerate() {
             line.clear();
@@ -101,6 +110,7 @@ impl TextRows {
 
     /// Writes all rows so far through to the disk, and says how far the file is.
     pub(super) fn mark(&mut self) -> bochner::Result<Done> {
+        self.write_names()?;
         let Out::File(path, file) = &mut self.out else {
             // Refused before it was begun.
             return Ok(Done::default());
@@ -115,7 +125,8 @@ impl TextRows {
         })
     }
 
-    pub(super) fn finish(self) -> bochner::Result<u64> {
+    pub(super) fn finish(mut self) -> bochner::Result<u64> {
+        self.write_names()?;
         match self.out {
             Out::File(path, file) => {
                 let file = file.into_inner();

@@ -15,6 +15,7 @@ mod drift;
 mod export;
 #[cfg(target_os = "linux")]
 mod faults;
+mod files;
 mod first_fit;
 mod gaps;
 mod identity;

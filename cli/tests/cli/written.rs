@@ -147,9 +147,9 @@ fn numbers_with_other_marks_are_numbers() {
 fn numbers_that_may_be_two_things_are_asked_about() {
     let here = here();
     let at = here.path();
-    let mut text = String::from("rent;price\n");
+    let mut text = String::from("rent|price\n");
     for i in 0..60 {
-        text.push_str(&format!("{}{:02},000;{}\n", 1 + i % 9, i, i * i % 41));
+        text.push_str(&format!("{}{:02},000|{}\n", 1 + i % 9, i, i * i % 41));
     }
     fs::write(at.join("t.csv"), &text).expect("writes");
     let fit = "fit t.csv --target price --features 20 --gamma scale --lambda 1e-3 --device cpu -o m.model";
@@ -174,10 +174,15 @@ fn numbers_that_may_be_two_things_are_asked_about() {
         );
     }
     // One word among many numbers of one manner.
-    let strange = text.replace(",000", ",5").replacen("430,5;", "none?;", 1);
+    let strange = text.replace(",000", ",5").replacen("430,5|", "none?|", 1);
     assert_ne!(strange.matches("none?").count(), 0, "{strange}");
     fs::write(at.join("t.csv"), strange).expect("writes");
     bochner(at, fit, &[]).fails(&["\"none?\" among numbers as in 1234,5", "--categorical rent"]);
+    // Semicolons separate where commas mark decimals, so nothing is asked.
+    fs::write(at.join("t.csv"), text.replace('|', ";")).expect("writes");
+    let run = bochner(at, fit, &[]).ok();
+    let says = "\"rent\": read as numbers as in 1234,5";
+    assert!(run.stderr.contains(says), "{run:?}");
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! .csv files as tables of text.
 
-use super::{Header, records::Records};
+use super::{Layout, records::Records};
 use crate::data::require_rows;
 use crate::data::table::{Batch, Column, Table, Texts, require_columns, short};
-use crate::error::Result;
+use crate::error::{Remedy, Result};
 use std::path::Path;
 
 /// A file of separated columns whose fields are read as text, without the white space around them.
@@ -22,25 +22,16 @@ impl CsvTable {
     /// Errors with [`Error::Io`](crate::Error::Io) if the file cannot be opened, and with
     /// [`Error::Data`](crate::Error::Data) if it is empty or has no row after the names.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::open_with(path, None)
+        Self::open_with(path, &Layout::default())
     }
 
-    /// As [`Self::open`]; what separates columns is given as in
-    /// [`CsvOptions::delimiter`](super::CsvOptions::delimiter).
+    /// As [`Self::open`], of a file of which some is said.
     ///
-    /// Errors, besides, with [`Error::Parameter`](crate::Error::Parameter) on a character that
-    /// cannot separate.
-    pub fn open_with(path: impl AsRef<Path>, delimiter: Option<char>) -> Result<Self> {
-        Self::open_headed(path, delimiter, Header::Auto)
-    }
-
-    /// As [`Self::open_with`]; whether the first row holds names is said, too.
-    pub fn open_headed(
-        path: impl AsRef<Path>,
-        delimiter: Option<char>,
-        header: Header,
-    ) -> Result<Self> {
-        let mut records = Records::open(path.as_ref(), delimiter, header)?;
+    /// Errors, besides, with [`Error::Parameter`](crate::Error::Parameter) on a delimiter that
+    /// cannot separate, or a text that cannot begin comments.
+    pub fn open_with(path: impl AsRef<Path>, layout: &Layout) -> Result<Self> {
+        let mut records = Records::open(path.as_ref(), layout)?;
+        records.say();
         records.require_row()?;
         Ok(Self {
             columns: (0..records.names.len()).collect(),
@@ -51,7 +42,6 @@ impl CsvTable {
     /// The line of a row, as far as the file is as it was.
     fn line(&self, row: u64) -> Option<u64> {
         let mut records = self.records.again().ok()?;
-        records.require_row().ok()?;
         for _ in 0..=row {
             records.next().ok().filter(|more| *more)?;
         }
@@ -83,11 +73,7 @@ impl Table for CsvTable {
             for (&j, texts) in self.columns.iter().zip(&mut texts) {
                 match std::str::from_utf8(self.records.field(j)) {
                     Ok(text) => texts.push(text.trim()),
-                    Err(_) => {
-                        let name = short(&self.records.names[j]);
-                        let says = "is not UTF-8 text; save the file as UTF-8";
-                        return Err(self.records.problem(format!(", column {name}: {says}")));
-                    }
+                    Err(_) => texts.push(self.records.latin(j)?.trim()),
                 }
             }
             rows += 1;
@@ -99,6 +85,12 @@ impl Table for CsvTable {
     }
     fn rewind(&mut self) -> Result<()> {
         self.records.rewind()
+    }
+    fn remedy(&self, name: &str) -> Option<Remedy> {
+        self.records.remedy(name)
+    }
+    fn has_decimal_commas(&self) -> bool {
+        self.records.lines.delimiter() == b';'
     }
     fn place(&self, row: u64, column: usize) -> String {
         let name = self.names().get(column).map_or("", String::as_str);

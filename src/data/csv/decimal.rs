@@ -74,7 +74,9 @@ impl Decimals {
     pub(in crate::data) fn of(&mut self, text: &[u8]) -> Result<f64, String> {
         match self.number(text) {
             Some((value, length)) if length == text.len() => Ok(value),
-            _ => number(text).map(|(value, _)| value),
+            _ => number(text)
+                .map(|(value, _)| value)
+                .map_err(|wrong| wrong.to_string()),
         }
     }
 

@@ -1,15 +1,14 @@
 //! Text cut into records and records into fields, in memory that does not grow with either.
 
-use super::delimiter::sniffed;
-use crate::data::input::Input;
+use super::record::{End, FIELDS, Record, unquoted};
+use super::{Layout, head::Head};
+use crate::data::{TextEncoding, input::Input};
 use crate::error::{Error, Result};
 use memchr::{memchr, memchr2, memchr3};
 use std::path::Path;
 
 /// The longest record, in bytes. A longer one is a quote that was left open, or no table.
 const RECORD: usize = 64 << 20;
-/// The most fields of a record, in each of which a first row names a column.
-pub(super) const FIELDS: usize = 1 << 22;
 /// Bytes read at a time.
 const BUFFER: usize = 256 * 1024;
 
@@ -22,6 +21,10 @@ const BUFFER: usize = 256 * 1024;
 pub(in crate::data) struct Lines {
     input: Input,
     delimiter: u8,
+    /// Lines in front of the first record, and what those begin with that are none; empty where
+    /// there are none.
+    skipped: u64,
+    comment: Vec<u8>,
     /// Whether quotes are quotes, or a character like others.
     quotes: bool,
     buffer: Vec<u8>,
@@ -38,61 +41,31 @@ pub(in crate::data) struct Lines {
     longest: usize,
 }
 
-/// One record: where it lies, and its fields.
-#[derive(Debug, Default)]
-struct Record {
-    /// Where in the buffer it begins and ends.
-    start: usize,
-    end: usize,
-    /// How far into the unpacked file it begins.
-    byte: u64,
-    /// Whether it has quotes; its fields are then in `text` and not in the buffer.
-    quoted: bool,
-    text: Vec<u8>,
-    /// Where each field begins and ends.
-    fields: Vec<(usize, usize)>,
-    /// How many there are: more than are kept, if there are too many.
-    count: usize,
-}
-
-impl Record {
-    fn add(&mut self, start: usize, end: usize, most: usize) {
-        self.count += 1;
-        if self.count <= most {
-            self.fields.push((start, end));
-        }
-    }
-}
-
 impl Lines {
-    /// Opens the file at `path` before its first record. Without a delimiter, that is what the
-    /// first line has most of, or else a comma.
-    pub(super) fn open(path: &Path, delimiter: Option<u8>) -> Result<Self> {
-        let mut lines = Self::begun(path)?;
-        lines.delimiter = match delimiter {
-            Some(delimiter) => delimiter,
-            None => {
-                lines.find()?;
-                let first = lines.line();
-                let found = sniffed(&lines.buffer[first.0..first.1], path);
-                lines.rewind()?;
-                found
-            }
-        };
-        Ok(lines)
+    /// Opens the file at `path` before its first record, which its first lines tell as far as
+    /// nobody says so.
+    pub(super) fn open(path: &Path, layout: &Layout) -> Result<(Self, Head)> {
+        let mut lines = Self::of(Input::open_text(path, layout.encoding)?)?;
+        lines.comment = layout.comment_bytes()?;
+        let head = Head::of(&mut lines, layout)?;
+        lines.delimiter = head.delimiter;
+        lines.start_behind(head.lines)?;
+        Ok((lines, head))
     }
 
     /// As [`Self::open`], for lines in which quotes mean nothing.
     pub(in crate::data) fn open_unquoted(path: &Path) -> Result<Self> {
-        let mut lines = Self::begun(path)?;
+        let mut lines = Self::of(Input::open(path)?)?;
         lines.quotes = false;
         Ok(lines)
     }
 
-    fn begun(path: &Path) -> Result<Self> {
+    fn of(input: Input) -> Result<Self> {
         let mut lines = Self {
-            input: Input::open(path)?,
+            input,
             delimiter: b',',
+            skipped: 0,
+            comment: Vec::new(),
             quotes: true,
             buffer: vec![0; BUFFER],
             filled: 0,
@@ -106,6 +79,21 @@ impl Lines {
         Ok(lines)
     }
 
+    /// The same file before its first record, read on its own and separated by `delimiter`.
+    pub(super) fn again(&self, delimiter: u8) -> Result<Self> {
+        let mut lines = Self::of(self.input.again()?)?;
+        lines.delimiter = delimiter;
+        lines.comment.clone_from(&self.comment);
+        lines.start_behind(self.skipped)?;
+        Ok(lines)
+    }
+
+    /// Has records begin behind so many lines of the file, and goes there.
+    pub(super) fn start_behind(&mut self, lines: u64) -> Result<()> {
+        self.skipped = lines;
+        self.rewind()
+    }
+
     /// The file.
     pub(in crate::data) fn path(&self) -> &Path {
         self.input.path()
@@ -114,6 +102,11 @@ impl Lines {
     /// What separates fields.
     pub(super) fn delimiter(&self) -> u8 {
         self.delimiter
+    }
+
+    /// What text became UTF-8 from, if it is none.
+    pub(super) fn encoding(&self) -> Option<TextEncoding> {
+        self.input.encoding()
     }
 
     /// Back to before the first record.
@@ -133,7 +126,48 @@ impl Lines {
             true => 3,
             false => 0,
         };
+        for _ in 0..self.skipped {
+            if self.step()?.is_none() {
+                break;
+            }
+        }
         Ok(())
+    }
+
+    /// Goes behind the next line, whatever it holds, and says where it lies in [`Self::bytes`];
+    /// `None` at the end. Quotes mean nothing.
+    pub(super) fn step(&mut self) -> Result<Option<(usize, usize)>> {
+        let mut seen = 0;
+        loop {
+            let rest = &self.buffer[self.next..self.filled];
+            if let Some(found) = memchr2(b'\n', b'\r', &rest[seen..]) {
+                let length = seen + found;
+                let returns = rest[length] == b'\r';
+                if returns && length + 1 == rest.len() && self.more(self.next)? {
+                    // Whether a line feed belongs to it is read only now.
+                    seen = length;
+                    continue;
+                }
+                let feeds = self.buffer[..self.filled].get(self.next + length + 1) == Some(&b'\n');
+                let line = (self.next, self.next + length);
+                self.next += length + 1 + usize::from(returns && feeds);
+                return Ok(Some(line));
+            }
+            seen = rest.len();
+            if seen > self.longest {
+                return Err(self.too_long());
+            }
+            if !self.more(self.next)? {
+                let line = (self.next, self.filled);
+                self.next = self.filled;
+                return Ok((line.0 < line.1).then_some(line));
+            }
+        }
+    }
+
+    /// What lies there, until more is read.
+    pub(super) fn bytes(&self, (start, end): (usize, usize)) -> &[u8] {
+        &self.buffer[start..end]
     }
 
     /// Reads more bytes, keeping those of the buffer from `keep` on; false at the end of the file.
@@ -165,7 +199,10 @@ impl Lines {
             match rest.iter().position(|b| !matches!(b, b'\r' | b'\n')) {
                 Some(blank) => {
                     self.next += blank;
-                    break;
+                    if !self.is_comment()? {
+                        break;
+                    }
+                    self.step()?;
                 }
                 None => {
                     self.next = self.filled;
@@ -200,6 +237,15 @@ impl Lines {
                 return Ok(true);
             }
         }
+    }
+
+    /// Whether the next line is no record.
+    fn is_comment(&mut self) -> Result<bool> {
+        if self.comment.is_empty() {
+            return Ok(false);
+        }
+        while self.filled - self.next < self.comment.len() && self.more(self.next)? {}
+        Ok(self.buffer[self.next..self.filled].starts_with(&self.comment))
     }
 
     /// As the end of [`Self::find`], of a record with quotes.
@@ -284,12 +330,12 @@ impl Lines {
 
     /// The whole record, if it has no quotes.
     pub(in crate::data) fn plain(&self) -> Option<&[u8]> {
-        let (start, end) = self.line();
-        (!self.record.quoted).then(|| &self.buffer[start..end])
+        (!self.record.quoted).then(|| self.raw())
     }
 
-    fn line(&self) -> (usize, usize) {
-        (self.record.start, self.record.end)
+    /// The whole record as it stands.
+    pub(super) fn raw(&self) -> &[u8] {
+        self.bytes((self.record.start, self.record.end))
     }
 
     /// Number of fields of a record that was split.
@@ -316,68 +362,10 @@ impl Lines {
     /// The line on which the record begins, the first of the file being 1. Reads the file again, as
     /// only errors and warnings ask.
     pub(super) fn number(&self) -> u64 {
-        Input::open(self.input.path())
+        let again = self.input.again();
+        again
             .and_then(|input| line_at(input, self.record.byte))
             .unwrap_or(0)
-    }
-}
-
-/// Where a record ends in bytes that may not hold all of it.
-enum End {
-    At(usize),
-    /// Not in these bytes, which may end inside of quotes.
-    Beyond {
-        /// Where the quotes began.
-        inside: Option<usize>,
-    },
-}
-
-/// Tells the fields of a record with quotes apart, which begins with the first of these bytes.
-fn unquoted(bytes: &[u8], delimiter: u8, record: &mut Record) -> End {
-    enum At {
-        Start,
-        Plain,
-        Quoted,
-        /// After a quote inside of quotes.
-        Second,
-    }
-    let (mut at, mut start, mut quote) = (At::Start, 0, 0);
-    record.text.clear();
-    record.fields.clear();
-    record.count = 0;
-    for (i, &byte) in bytes.iter().enumerate() {
-        let ends = matches!(byte, b'\n' | b'\r');
-        match at {
-            At::Start if byte == b'"' => (at, quote) = (At::Quoted, i),
-            At::Quoted if byte == b'"' => at = At::Second,
-            At::Quoted => record.text.push(byte),
-            At::Second if byte == b'"' => {
-                record.text.push(byte);
-                at = At::Quoted;
-            }
-            _ if ends || byte == delimiter => {
-                let end = record.text.len();
-                if delimiter != b' ' || end > start {
-                    record.add(start, end, FIELDS);
-                }
-                start = end;
-                at = At::Start;
-                if ends {
-                    return End::At(i);
-                }
-            }
-            _ => {
-                record.text.push(byte);
-                at = At::Plain;
-            }
-        }
-    }
-    let end = record.text.len();
-    if delimiter != b' ' || end > start {
-        record.add(start, end, FIELDS);
-    }
-    End::Beyond {
-        inside: matches!(at, At::Quoted).then_some(quote),
     }
 }
 

@@ -1,6 +1,12 @@
 //! Fields that are numbers.
 
-use crate::data::{rows::EXACT, table::short};
+use crate::data::{
+    rows::EXACT,
+    schema::{USUAL, infinite, missing, refused},
+    table::short,
+};
+use crate::error::Error;
+use std::fmt;
 
 /// What is said of a whole number that f64 rounds, in a feature and in a target.
 pub(in crate::data) const ROUNDED: &str = "is a whole number beyond 2^53, of which f64 keeps 15 \
@@ -9,26 +15,62 @@ pub(in crate::data) const ROUNDED: &str = "is a whole number beyond 2^53, of whi
 pub(in crate::data) const BEYOND: &str = "is a whole number beyond 2^53, which f64 cannot hold \
     exactly; renumber the targets";
 
+/// What is wrong with a field that holds no finite number.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::data) enum Wrong {
+    /// It has no value, as this says.
+    Missing(String),
+    Infinite,
+    /// It holds something else, as this says with what to do.
+    Other(String),
+}
+
+impl Wrong {
+    /// The error that `fault` makes of what it says, with what helps: of a feature, or of a target.
+    pub(in crate::data) fn error(
+        self,
+        is_feature: bool,
+        fault: impl FnOnce(&str) -> Error,
+    ) -> Error {
+        match self {
+            Self::Missing(says) => refused(fault(&says), is_feature),
+            Self::Infinite => infinite(fault("is infinite"), is_feature),
+            Self::Other(says) => fault(&says),
+        }
+    }
+}
+
+/// In words, with what to do.
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing(says) => write!(f, "{says}; remove the row or fill in a value"),
+            Self::Infinite => f.write_str("is infinite; remove the row or fill in a finite value"),
+            Self::Other(says) => f.write_str(says),
+        }
+    }
+}
+
 /// The finite number that a field holds, and whether it is no whole number that f64 had to round;
-/// otherwise what is wrong and what to do.
-pub(in crate::data) fn number(field: &[u8]) -> std::result::Result<(f64, bool), String> {
+/// otherwise what is wrong.
+pub(in crate::data) fn number(field: &[u8]) -> std::result::Result<(f64, bool), Wrong> {
     let text = match std::str::from_utf8(field) {
         Ok(text) => text.trim(),
-        Err(_) => return Err("is not UTF-8 text; write it as a number".into()),
+        Err(_) => {
+            return Err(Wrong::Other(
+                "is not UTF-8 text; write it as a number".into(),
+            ));
+        }
     };
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok((value, value.abs() < EXACT || is_exact(text, value))),
-        Ok(value) => {
-            let value = if value.is_nan() { "NaN" } else { "infinite" };
-            Err(format!(
-                "is {value}; remove the row or fill in a finite value"
-            ))
-        }
-        Err(_) if text.is_empty() => Err("is empty; remove the row or fill in a value".into()),
-        Err(_) => Err(format!(
+        Ok(value) if value.is_nan() => Err(Wrong::Missing(missing("NaN"))),
+        Ok(_) => Err(Wrong::Infinite),
+        Err(_) if text.is_empty() || USUAL.contains(&text) => Err(Wrong::Missing(missing(text))),
+        Err(_) => Err(Wrong::Other(format!(
             "holds the text {}; encode it as a number or remove it",
             short(text)
-        )),
+        ))),
     }
 }
 

@@ -1,37 +1,58 @@
 //! The rows of a .csv file as fields, and the names of its columns.
 
 use super::decimal::{Decimals, Slot};
+use super::head::Head;
 use super::header::Header;
-use super::lines::{FIELDS, Lines};
-use crate::error::{Error, Result};
+use super::layout::Layout;
+use super::lines::Lines;
+use super::record::FIELDS;
+use crate::data::{input::encoding::windows_1252, table::short};
+use crate::error::{Error, Remedy, Result};
+use std::borrow::Cow;
 use std::path::Path;
+
+/// What is said of a file where nobody said how it is read. The names of options are those of the
+/// command line and of programs.
+const LATIN: &str = "text that is no UTF-8 is read as windows-1252; the option --encoding \
+                     (encoding=) says otherwise";
+const NUMBERS: &str = "its first line is all numbers and taken for a row; --header yes \
+                       (header=\"yes\") takes it for names";
 
 /// A file at one of its rows.
 #[derive(Debug)]
 pub(super) struct Records {
-    lines: Lines,
-    /// What was said of the first row, and whether it holds names.
-    said: Header,
-    header: bool,
+    pub(super) lines: Lines,
+    /// What was said of the file, and what its first lines say.
+    pub(super) layout: Layout,
+    head: Head,
+    /// Whether the first row holds names.
+    pub(super) header: bool,
     pub(super) names: Vec<String>,
+    /// What was found that nobody said.
+    notes: Vec<String>,
+    /// Whether a text that is no UTF-8 was told of.
+    told: bool,
 }
 
 impl Records {
-    /// Opens `path`, reads the names of its columns and stands before the second record. Without a
-    /// delimiter the first line tells it.
+    /// Opens `path`, reads the names of its columns and stands before the second record.
     ///
     /// Errors with [`Error::Io`] if the file cannot be opened, with [`Error::Parameter`] on a
     /// delimiter that cannot separate, and with [`Error::Data`] if the file is empty or its first
     /// record cannot be names.
-    pub(super) fn open(path: &Path, delimiter: Option<char>, said: Header) -> Result<Self> {
-        let delimiter = delimiter.map(checked).transpose()?;
+    pub(super) fn open(path: &Path, layout: &Layout) -> Result<Self> {
+        let (lines, head) = Lines::open(path, layout)?;
         let mut records = Self {
-            lines: Lines::open(path, delimiter)?,
-            said,
+            lines,
+            layout: layout.clone(),
+            head,
             header: true,
             names: Vec::new(),
+            notes: Vec::new(),
+            told: false,
         };
         records.read_names()?;
+        records.note();
         Ok(records)
     }
 
@@ -42,11 +63,17 @@ impl Records {
 
     /// The same file at its first row.
     pub(super) fn again(&self) -> Result<Self> {
-        Self::open(
-            self.path(),
-            Some(char::from(self.lines.delimiter())),
-            self.said,
-        )
+        let mut records = Self {
+            lines: self.lines.again(self.lines.delimiter())?,
+            layout: self.layout.clone(),
+            head: self.head,
+            header: self.header,
+            names: self.names.clone(),
+            notes: Vec::new(),
+            told: true,
+        };
+        records.rewind()?;
+        Ok(records)
     }
 
     /// Errors unless there is a row, and stands before it.
@@ -105,6 +132,20 @@ impl Records {
         self.lines.field(j)
     }
 
+    /// Field `j` of the row, which is no UTF-8, as text in Windows-1252. Errors where somebody said
+    /// that it is another.
+    pub(super) fn latin(&mut self, j: usize) -> Result<String> {
+        if self.layout.encoding.is_some() {
+            let name = short(&self.names[j]);
+            let problem = format!(", column {name}: is not UTF-8 text");
+            return Err(self.problem(problem).help(Remedy::OtherEncoding));
+        }
+        if !std::mem::replace(&mut self.told, true) {
+            log::warn!("{}: {LATIN}", self.path().display());
+        }
+        Ok(windows_1252(self.field(j)).into_owned())
+    }
+
     /// Errors unless the row has a field under each name.
     pub(super) fn require_fields(&self) -> Result<()> {
         let count = self.lines.len();
@@ -117,18 +158,25 @@ impl Records {
         } else {
             ""
         };
-        Err(self.problem(format!(
-            "has {count} fields, but the first row has {}{hint}; give every row the same columns",
+        let mut error = self.problem(format!(
+            "has {count} fields, but the first row has {}{hint}",
             self.names.len()
-        )))
+        ));
+        if self.layout.comment.is_none() && self.lines.raw().starts_with(b"#") {
+            error = error.help(Remedy::Comment("#".into()));
+        } else if let Some(lines) = self.titles() {
+            error = error.help(Remedy::SkipRows(lines));
+        }
+        Err(error.help(Remedy::words("give every row the same columns")))
     }
 
     fn read_names(&mut self) -> Result<()> {
         if !self.next()? {
-            return Err(Error::data(
-                self.path(),
-                "is empty; its first line must hold the column names",
-            ));
+            let problem = match self.layout.skip_rows {
+                0 => "is empty; its first line must hold the column names".to_owned(),
+                lines => format!("has no row behind the {lines} lines that are left out"),
+            };
+            return Err(Error::data(self.path(), problem));
         }
         let count = self.lines.len();
         if count > FIELDS {
@@ -138,24 +186,39 @@ impl Records {
             return Err(Error::data(self.path(), problem));
         }
         let mut names = Vec::with_capacity(count);
-        for j in 0..count {
-            let name = std::str::from_utf8(self.field(j)).map_err(|_| {
-                Error::data(
-                    self.path(),
-                    format!("the name of column {j} is not UTF-8 text; save the file as UTF-8"),
-                )
-            })?;
+        for j in usize::from(self.head.is_mark_alone)..count {
+            let name = match std::str::from_utf8(self.field(j)) {
+                Ok(name) => Cow::Borrowed(name),
+                Err(_) if self.layout.encoding.is_none() => {
+                    self.notes.extend((!self.told).then(|| LATIN.to_owned()));
+                    self.told = true;
+                    windows_1252(self.field(j))
+                }
+                Err(_) => {
+                    let problem = format!("the name of column {j} is not UTF-8 text");
+                    let error = Error::data(self.path(), problem);
+                    return Err(error.help(Remedy::OtherEncoding));
+                }
+            };
             names.push(name.trim().to_owned());
+        }
+        if names.iter().any(|name| name.contains('\0')) {
+            let problem = "its first line holds zero bytes, as text in UTF-16 does";
+            return Err(Error::data(self.path(), problem).help(Remedy::OtherEncoding));
         }
         let counts = names.len() >= 4
             && names
                 .iter()
                 .enumerate()
                 .all(|(j, name)| *name == j.to_string());
-        self.header = match self.said {
+        self.header = match self.layout.header {
+            Header::Auto if self.head.is_mark_alone => true,
             Header::Auto => counts || !names.iter().all(|name| name.parse::<f64>().is_ok()),
             said => said == Header::Yes,
         };
+        if !self.header && self.layout.header == Header::Auto && self.may_be_names(&names)? {
+            self.notes.push(NUMBERS.to_owned());
+        }
         for (j, name) in names.iter_mut().enumerate() {
             if name.is_empty() || !self.header {
                 *name = j.to_string();
@@ -163,6 +226,53 @@ impl Records {
         }
         self.names = names;
         Ok(())
+    }
+
+    /// Whether a first row of numbers may be names all the same: whole numbers in even steps, such
+    /// as years, above a row that is none of such.
+    fn may_be_names(&mut self, first: &[String]) -> Result<bool> {
+        let steps = |cells: &[String]| {
+            let whole: Option<Vec<i64>> = cells.iter().map(|cell| cell.parse().ok()).collect();
+            whole.is_some_and(|all| {
+                let step = |pair: &[i64]| pair[1].checked_sub(pair[0]);
+                let first = all.get(..2).and_then(step).filter(|step| *step != 0);
+                all.len() > 2 && first.is_some() && all.windows(2).all(|pair| step(pair) == first)
+            })
+        };
+        if !steps(first) || !self.next()? {
+            return Ok(false);
+        }
+        let second = (0..self.lines.len().min(first.len())).map(|j| self.field(j));
+        let second: Vec<_> = second
+            .map(|field| String::from_utf8_lossy(field).trim().to_owned())
+            .collect();
+        Ok(!steps(&second))
+    }
+
+    /// Notes what was found of the file and nobody said.
+    fn note(&mut self) {
+        if self.layout.encoding.is_none()
+            && let Some(found) = self.lines.encoding()
+        {
+            self.notes.push(format!(
+                "read as {found}, as its first bytes say; the option --encoding (encoding=) says \
+                 otherwise"
+            ));
+        }
+        let lines = match self.head.marked {
+            0 => return,
+            1 => "1 line that begins with # is".to_owned(),
+            count => format!("{count} lines that begin with # are"),
+        };
+        let note = format!("{lines} left out in front of the first row");
+        self.notes.push(note);
+    }
+
+    /// Says what was found.
+    pub(super) fn say(&mut self) {
+        for note in std::mem::take(&mut self.notes) {
+            log::warn!("{}: {note}", self.path().display());
+        }
     }
 
     /// `what` reads on from the line of the current record.
@@ -173,22 +283,5 @@ impl Records {
     /// The line on which the row begins, the first of the file being 1.
     pub(super) fn line(&self) -> u64 {
         self.lines.number()
-    }
-}
-
-/// A delimiter of one byte that is none of a number's and ends no line.
-fn checked(delimiter: char) -> Result<u8> {
-    match u8::try_from(delimiter) {
-        Ok(byte)
-            if byte.is_ascii()
-                && !byte.is_ascii_alphanumeric()
-                && !b"\"\r\n+-.".contains(&byte) =>
-        {
-            Ok(byte)
-        }
-        _ => Err(Error::parameter(format!(
-            "{delimiter:?} cannot separate columns; take one character of ASCII that numbers do not \
-             have, such as a comma or a tab"
-        ))),
     }
 }

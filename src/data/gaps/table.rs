@@ -1,10 +1,14 @@
 //! A table without the rows that miss something.
 
-use super::{Gaps, Pass};
-use crate::data::schema::{NoValue, says_nothing};
-use crate::data::table::{Batch, Column, Table, Texts};
-use crate::error::Result;
+use super::{Gaps, NONE_LEFT, NanRows, Pass};
+use crate::data::schema::{NoValue, Places, says_nothing};
+use crate::data::table::{Batch, Column, Table, Texts, short};
+use crate::error::{Remedy, Result};
+use crate::text::counted;
 use std::path::Path;
+
+/// Rows left out whose places are known, so that those behind them are found.
+const KNOWN: usize = 1 << 16;
 
 /// A table without the rows that miss a value, or hold one that is not finite, in a column where
 /// nothing stands for it.
@@ -14,18 +18,24 @@ pub(in crate::data) struct GaplessTable {
     pass: Pass,
     /// Texts that stand for no value, in a table without types.
     no_value: Option<NoValue>,
-    /// The columns that every row needs.
+    /// The columns that every row needs, and whether one row has a value there.
     needed: Vec<usize>,
+    has_value: Vec<bool>,
+    targets: Vec<usize>,
+    /// Whether targets alone have a row left out.
+    of_targets: bool,
     /// How many columns were selected; those needed come after them.
     selected: usize,
+    /// The first rows that were left out, ascending.
+    known: Vec<u64>,
 }
 
 impl GaplessTable {
     pub(in crate::data) fn new(
         mut inner: Box<dyn Table>,
-        gaps: &Gaps,
+        (nan, gaps): (&NanRows, &Gaps),
         no_value: &NoValue,
-        needed: Vec<usize>,
+        (needed, places): (Vec<usize>, &Places),
     ) -> Result<Self> {
         let pass = Pass::of(inner.path());
         let all: Vec<usize> = (0..inner.names().len())
@@ -38,8 +48,56 @@ impl GaplessTable {
             inner,
             gaps: gaps.clone(),
             pass,
+            has_value: vec![false; needed.len()],
             needed,
+            targets: places.targets.clone(),
+            of_targets: nan.is_of_targets(),
+            known: Vec::new(),
         })
+    }
+
+    /// Keeps the places of rows that are left out, in the first pass.
+    fn note(&mut self, first: u64, good: &[bool]) {
+        let last = self.known.last().copied();
+        let left_out = (first..).zip(good).filter(|(_, good)| !**good);
+        let new = left_out
+            .map(|(row, _)| row)
+            .filter(|&row| last.is_none_or(|last| row > last));
+        let room = KNOWN.saturating_sub(self.known.len());
+        self.known.extend(new.take(room));
+    }
+
+    /// The place in the file of a row of those that are kept, where it is known.
+    fn place_in_file(&self, row: u64) -> Option<u64> {
+        let mut place = row;
+        for &left_out in &self.known {
+            if left_out > place {
+                return Some(place);
+            }
+            place += 1;
+        }
+        (self.known.len() < KNOWN).then_some(place)
+    }
+
+    /// What rows miss of which none is left: a column without any value, or each something.
+    fn why(&self) -> String {
+        let rows = counted(self.pass.read as usize, "row");
+        let empty = self
+            .needed
+            .iter()
+            .zip(&self.has_value)
+            .find(|(_, has)| !**has);
+        match empty {
+            Some((&j, _)) => {
+                let what = match self.targets.contains(&j) {
+                    true => "target",
+                    false => "column",
+                };
+                let name = short(self.names().get(j).map_or("", String::as_str));
+                format!("{what} {name} has no value in any of {rows}, so that none is left")
+            }
+            None => NONE_LEFT.to_owned(),
+        }
     }
 }
 
@@ -62,9 +120,15 @@ impl Table for GaplessTable {
     fn next_batch(&mut self, max_rows: usize) -> Result<Option<Batch>> {
         while let Some(mut batch) = self.inner.next_batch(max_rows)? {
             let mut good = vec![true; batch.rows];
-            for column in batch.columns.drain(self.selected..) {
-                says_nothing(&column, self.no_value.as_ref(), |i| good[i] = false);
+            for (k, column) in batch.columns.drain(self.selected..).enumerate() {
+                let mut empty = 0;
+                says_nothing(&column, self.no_value.as_ref(), |i| {
+                    good[i] = false;
+                    empty += 1;
+                });
+                self.has_value[k] |= empty < batch.rows;
             }
+            self.note(self.pass.read, &good);
             let kept = self.gaps.kept(&mut self.pass, good.iter().copied());
             if kept.len() == batch.rows {
                 return Ok(Some(batch));
@@ -77,13 +141,23 @@ impl Table for GaplessTable {
                 }));
             }
         }
+        self.gaps.end(&self.pass, self.of_targets, || self.why())?;
         Ok(None)
     }
     fn rewind(&mut self) -> Result<()> {
         self.gaps.rewind(&mut self.pass);
         self.inner.rewind()
     }
+    fn remedy(&self, name: &str) -> Option<Remedy> {
+        self.inner.remedy(name)
+    }
+    fn has_decimal_commas(&self) -> bool {
+        self.inner.has_decimal_commas()
+    }
     fn place(&self, row: u64, column: usize) -> String {
+        if let Some(row) = self.place_in_file(row) {
+            return self.inner.place(row, column);
+        }
         let name = self.names().get(column).map_or("", String::as_str);
         format!("row {row} of those that are kept (counted from 0), column {name:?}")
     }

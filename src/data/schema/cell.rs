@@ -85,7 +85,7 @@ fn known<E>(
 }
 
 /// What is said of a value that is missing, of which the file has this text.
-pub(super) fn missing(text: &str) -> String {
+pub(in crate::data) fn missing(text: &str) -> String {
     match text {
         "" => "is empty".to_owned(),
         text if text.eq_ignore_ascii_case("nan") => "is NaN".to_owned(),
@@ -93,10 +93,27 @@ pub(super) fn missing(text: &str) -> String {
     }
 }
 
-/// The error of a value that is missing, with what helps whatever the column is.
-pub(super) fn refused(error: Error) -> Error {
-    let error = error.help(Remedy::words("remove the row"));
-    error.help(Remedy::words("fill in a value"))
+/// The error of a value that is missing, with what helps: of a feature, or of a target.
+pub(in crate::data) fn refused(error: Error, is_feature: bool) -> Error {
+    let fill = Remedy::words("fill in a value");
+    match is_feature {
+        true => error
+            .help(Remedy::DropRows)
+            .help(fill)
+            .help(Remedy::FillMissing),
+        false => error.help(Remedy::DropRowsWithoutTarget).help(fill),
+    }
+}
+
+/// As [`refused`], of a value that is infinite.
+pub(in crate::data) fn infinite(error: Error, is_feature: bool) -> Error {
+    let rows = match is_feature {
+        true => Remedy::DropRows,
+        false => Remedy::DropRowsWithoutTarget,
+    };
+    error
+        .help(rows)
+        .help(Remedy::words("fill in a finite value"))
 }
 
 /// A truth value that text says.

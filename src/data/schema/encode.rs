@@ -12,7 +12,7 @@ use crate::data::{
     csv::{BEYOND, ROUNDED, number},
     table::short,
 };
-use crate::error::{Error, Remedy, Result};
+use crate::error::{Error, Result};
 use ndarray::{Array1, Array2, ArrayViewMut2, s};
 
 /// Makes chunks of batches.
@@ -115,11 +115,11 @@ impl Reading<'_> {
         }
     }
 
-    /// The finite number of a cell, if it is one.
+    /// The finite number of a cell of a feature or of a target, if it is one.
     fn number(
         &self,
         (i, j): (usize, usize),
-        (cell, field): (Cell<'_>, &Field),
+        (cell, field, is_feature): (Cell<'_>, &Field, bool),
         said: &mut bool,
     ) -> Result<f64> {
         if let (Cell::Text(text), Some(amount)) = (cell, field.amount()) {
@@ -142,10 +142,15 @@ impl Reading<'_> {
         };
         let says = match cell {
             Cell::Number(value) if value.is_finite() => return Ok(value),
-            Cell::Number(_) => "is infinite; remove the row or fill in a finite value".into(),
+            Cell::Number(_) => {
+                return Err(cell::infinite(self.fault(i, j, "is infinite"), is_feature));
+            }
             Cell::Boolean(value) => return Ok(f64::from(u8::from(value))),
-            Cell::Missing(text) => cell::missing(text),
-            Cell::Date(_) => "is a date, and was a number in the fit; write it as one".into(),
+            Cell::Missing(text) => {
+                let error = self.fault(i, j, &cell::missing(text));
+                return Err(cell::refused(error, is_feature));
+            }
+            Cell::Date(_) => "is a date, and was a number in the fit; write it as one",
             Cell::Text(text) => match number(text.as_bytes()) {
                 Ok((value, exact)) => {
                     if !exact {
@@ -153,10 +158,10 @@ impl Reading<'_> {
                     }
                     return Ok(value);
                 }
-                Err(says) => says,
+                Err(wrong) => return Err(wrong.error(is_feature, |says| self.fault(i, j, says))),
             },
         };
-        Err(self.fault(i, j, &says))
+        Err(self.fault(i, j, says))
     }
 
     /// Writes what becomes of a feature into its columns, which are all 0.
@@ -184,11 +189,10 @@ impl Reading<'_> {
                 return Ok(());
             }
             if let Cell::Missing(text) = cell {
-                let error = cell::refused(self.fault(i, j, &cell::missing(text)));
-                return Err(error.help(Remedy::FillMissing));
+                return Err(cell::refused(self.fault(i, j, &cell::missing(text)), true));
             }
             let (at, value) = match &field.kind {
-                Kind::Number => (0, self.number((i, j), (cell, field), rounded)?),
+                Kind::Number => (0, self.number((i, j), (cell, field, true), rounded)?),
                 Kind::Date => (0, self.date((i, j), (cell, field))?),
                 Kind::Boolean => (0, self.boolean((i, j), cell)?),
                 Kind::Categories(all) => {
@@ -251,7 +255,8 @@ impl Reading<'_> {
         let [_, unknown, _] = said;
         cell::each(column, self.no_value, |i, cell| {
             if let Cell::Missing(text) = cell {
-                return Err(cell::refused(self.fault(i, j, &cell::missing(text))));
+                let error = self.fault(i, j, &cell::missing(text));
+                return Err(cell::refused(error, false));
             }
             let value = match &field.kind {
                 Kind::Categories(all) => {
@@ -276,7 +281,7 @@ impl Reading<'_> {
     /// A number that f64 holds: labels that it rounds would be told apart no more.
     fn exact(&self, at: (usize, usize), (cell, field): (Cell<'_>, &Field)) -> Result<f64> {
         let mut rounded = true;
-        let value = self.number(at, (cell, field), &mut rounded)?;
+        let value = self.number(at, (cell, field, false), &mut rounded)?;
         if let (Cell::Text(text), None) = (cell, field.marks())
             && number(text.as_bytes()).is_ok_and(|(_, exact)| !exact)
         {

@@ -36,7 +36,7 @@ impl NoValue {
         Self(texts)
     }
 
-    pub(super) fn says(&self, text: &str) -> bool {
+    pub(in crate::data) fn says(&self, text: &str) -> bool {
         text.is_empty()
             || self
                 .0

@@ -31,6 +31,14 @@ impl Reading {
         }
     }
 
+    /// The marks of its numbers.
+    fn marks(&self) -> Option<Marks> {
+        match self {
+            Self::Number(marks) | Self::Amount(Amount { marks, .. }) => Some(*marks),
+            Self::Date(_) => None,
+        }
+    }
+
     /// How amounts are written, if it is of some.
     pub(super) fn amount(&self) -> Option<&Amount> {
         match self {
@@ -109,6 +117,8 @@ pub(super) struct Candidates {
     stray: Option<(u64, String, Reading)>,
     /// The first cells in each of two units.
     units: Option<[(u64, String); 2]>,
+    /// Whether a comma that may be either stands before a fraction.
+    commas: bool,
 }
 
 /// What cells of a column may be, where that is not clear.
@@ -120,7 +130,9 @@ pub(super) struct Ambiguous {
 }
 
 impl Candidates {
-    pub(super) fn new(options: &TableOptions) -> Self {
+    /// For cells that nobody has seen; with `commas`, a comma that may stand before a fraction or
+    /// between thousands does the former.
+    pub(super) fn new(options: &TableOptions, commas: bool) -> Self {
         let (decimal, thousands) = (options.decimal, options.thousands);
         let numbers = match (decimal, thousands) {
             (Some(decimal), Some(_)) => vec![Marks::of(decimal, thousands)],
@@ -165,6 +177,7 @@ impl Candidates {
             cells: 0,
             stray: None,
             units: None,
+            commas,
         }
     }
 
@@ -246,7 +259,11 @@ impl Candidates {
             (a, b) => a == *b,
         };
         let other = self.readings.iter().find(|other| !same(other));
+        let comma = |reading: &Reading| reading.marks().is_some_and(|marks| marks.decimal == ',');
         match (&self.differs, other) {
+            (Some(_), Some(other)) if self.commas && comma(reading) && has_groups(other) => {
+                Ok(Some(reading.clone()))
+            }
             (Some((row, text)), Some(other)) => Err(Ambiguous {
                 row: *row,
                 text: text.clone(),
@@ -271,12 +288,27 @@ impl Candidates {
     }
 }
 
+/// Whether commas stand between thousands.
+fn has_groups(reading: &Reading) -> bool {
+    reading
+        .marks()
+        .is_some_and(|marks| marks.thousands == Some(','))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn found(cells: &[&str], options: &TableOptions) -> Result<Option<String>, Vec<String>> {
-        let mut candidates = Candidates::new(options);
+        found_among(cells, options, false)
+    }
+
+    fn found_among(
+        cells: &[&str],
+        options: &TableOptions,
+        commas: bool,
+    ) -> Result<Option<String>, Vec<String>> {
+        let mut candidates = Candidates::new(options, commas);
         for (row, cell) in cells.iter().enumerate() {
             candidates.see(row as u64, cell, cell.parse().ok());
         }
@@ -333,6 +365,28 @@ mod tests {
         assert_eq!(two, ["amounts in €", "amounts in €, as in 1.234,5"]);
         let two = found(&["3/3/2020", "03/04/2020"], &usual).expect_err("two readings");
         assert_eq!(two, ["dates as %m/%d/%Y", "dates as %d/%m/%Y"]);
+    }
+
+    /// Where semicolons separate, a comma that may be either stands before a fraction.
+    #[test]
+    fn commas_are_decimal_where_they_may_be() {
+        let usual = TableOptions::default();
+        for (cells, says) in [
+            (vec!["101,000", "12,500"], "numbers as in 1234,5"),
+            (
+                vec!["1,234 EUR", "2,500 EUR"],
+                "amounts in EUR, as in 1234,5",
+            ),
+            // What they cannot be they are not.
+            (vec!["101,000", "7.5"], "numbers as in 1,234.5"),
+            (vec!["1,234,567", "1,000"], "numbers as in 1,234.5"),
+        ] {
+            let found = found_among(&cells, &usual, true);
+            assert_eq!(found, Ok(Some(says.to_owned())), "{cells:?}");
+        }
+        // Points are not settled so.
+        let two = found_among(&["1.234 €", "2.500 €"], &usual, true).expect_err("two readings");
+        assert_eq!(two, ["amounts in €", "amounts in €, as in 1.234,5"]);
     }
 
     #[test]

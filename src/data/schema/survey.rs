@@ -51,7 +51,8 @@ pub(in crate::data) fn survey(
     let all = places.all();
     let features = places.features.len();
     let names: Vec<String> = all.iter().map(|&j| table.names()[j].clone()).collect();
-    let new = |(k, name): (usize, &String)| Tally::new(name.clone(), k < features, options);
+    let how = (options, table.has_decimal_commas());
+    let new = |(k, name): (usize, &String)| Tally::new(name.clone(), k < features, how);
     let mut tallies: Vec<Tally> = names.iter().enumerate().map(new).collect();
     // Who fills gaps needs the values, which are known when all cells have told how to read them.
     let fills = options.missing != Missing::Error;
@@ -170,9 +171,13 @@ fn pass(
                     return Ok(());
                 }
                 let row = first + i as u64;
-                tally
-                    .add(row, cell, counts[i])
-                    .map_err(|says| table.fault(row, all[k], &says))
+                match tally.add(row, cell, counts[i]) {
+                    true => Ok(()),
+                    false => {
+                        let error = table.fault(row, all[k], "is infinite");
+                        Err(cell::infinite(error, tally.is_feature))
+                    }
+                }
             })?;
         }
         first += batch.rows as u64;
@@ -223,7 +228,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    fn new(name: String, is_feature: bool, options: &TableOptions) -> Self {
+    fn new(name: String, is_feature: bool, (options, commas): (&TableOptions, bool)) -> Self {
         let median = is_feature && options.missing == Missing::Median;
         Self {
             as_text: options.categorical.contains(&name),
@@ -239,7 +244,7 @@ impl Tally {
                 false => MOST_CLASSES,
             }),
             counts: [true; 2],
-            candidates: Candidates::new(options),
+            candidates: Candidates::new(options, commas),
             reading: None,
         }
     }
@@ -304,12 +309,12 @@ impl Tally {
         }
     }
 
-    /// Takes the value of a row; says what is wrong with it.
-    fn add(&mut self, row: u64, cell: Cell<'_>, weight: f64) -> std::result::Result<(), String> {
+    /// Takes the value of a row; false if it is infinite.
+    fn add(&mut self, row: u64, cell: Cell<'_>, weight: f64) -> bool {
         let (kind, value, text) = match cell {
             Cell::Missing(text) => {
                 self.missing.get_or_insert_with(|| (row, text.to_owned()));
-                return Ok(());
+                return true;
             }
             Cell::Number(value) if self.as_text => (3, None, value.to_string()),
             Cell::Boolean(value) if self.as_text => (3, None, value.to_string()),
@@ -343,7 +348,7 @@ impl Tally {
         });
         if let Some(value) = value {
             if !value.is_finite() {
-                return Err("is infinite; remove the row or fill in a finite value".into());
+                return false;
             }
             for (from, counts) in self.counts.iter_mut().enumerate() {
                 *counts &= value == (row + from as u64) as f64;
@@ -357,7 +362,7 @@ impl Tally {
         if kind > 0 {
             self.levels.add(&text, weight);
         }
-        Ok(())
+        true
     }
 
     /// What the column becomes.
@@ -393,20 +398,17 @@ impl Tally {
                 .help(Remedy::words("correct it"));
             return Err(error.help(Remedy::Categorical(self.name)));
         }
+        let is_empty = self.first.iter().all(Option::is_none);
+        if is_empty && !self.is_feature {
+            let problem = format!("target {} has no value in any row", short(&self.name));
+            let help = Remedy::words("name another target");
+            return Err(Error::data(table.path(), problem).help(help));
+        }
         if let Some((row, text)) = &self.missing
             && (!self.is_feature || options.missing == Missing::Error)
         {
-            let error = cell::refused(table.fault(*row, j, &cell::missing(text)));
-            return Err(match self.is_feature {
-                true => error.help(Remedy::FillMissing),
-                false => error,
-            });
-        }
-        let is_empty = self.first.iter().all(Option::is_none);
-        if is_empty && !self.is_feature {
-            let problem = format!("column {} has no value in any row", short(&self.name));
-            let help = Remedy::words("leave it out");
-            return Err(Error::data(table.path(), problem).help(help));
+            let error = table.fault(*row, j, &cell::missing(text));
+            return Err(cell::refused(error, self.is_feature));
         }
         let kind = match (number, date, truth, text) {
             _ if matches!(self.reading, Some(Reading::Date(_))) => Kind::Date,

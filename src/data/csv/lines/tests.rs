@@ -9,7 +9,11 @@ fn lines(text: &[u8], delimiter: Option<u8>) -> (tempfile::TempDir, Lines) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("data.csv");
     std::fs::write(&path, text).unwrap();
-    let lines = Lines::open(&path, delimiter).unwrap();
+    let layout = Layout {
+        delimiter: delimiter.map(char::from),
+        ..Layout::default()
+    };
+    let lines = Lines::open(&path, &layout).unwrap().0;
     (folder, lines)
 }
 
@@ -101,4 +105,44 @@ fn blanks_in_a_row_are_one() {
     lines.split();
     let fields: Vec<_> = (0..lines.len()).map(|j| lines.field(j)).collect();
     assert_eq!(fields, [&b"1"[..], b"2", b"x y"]);
+}
+
+/// Lines in front of the records are those of the file, whatever ends them and wherever the buffer
+/// does; comments are none wherever they stand.
+#[test]
+fn lines_are_skipped_wherever_the_buffer_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("data.csv");
+    let layout = Layout {
+        skip_rows: 2,
+        comment: Some("//".into()),
+        ..Layout::default()
+    };
+    let wanted = [["a", "b"], ["1", "/2"], ["/3", "//4"]];
+    for end in ["\n", "\r\n", "\r"] {
+        for length in BUFFER - 3..BUFFER + 2 {
+            let title = format!("\"{}", "x".repeat(length - 1));
+            let text = [
+                &title, "", "a,b", "1,/2", "// \"", "", "//", "/3,//4", "//5",
+            ]
+            .join(end);
+            std::fs::write(&path, &text).unwrap();
+            let (mut lines, head) = Lines::open(&path, &layout).unwrap();
+            assert_eq!((head.lines, head.marked), (2, 0));
+            for _ in 0..2 {
+                let found = all(&mut lines).unwrap();
+                let found: Vec<Vec<&str>> = (found.iter())
+                    .map(|record| {
+                        record
+                            .iter()
+                            .map(|f| std::str::from_utf8(f).unwrap())
+                            .collect()
+                    })
+                    .collect();
+                assert_eq!(found, wanted, "{end:?} {length}");
+                assert_eq!(lines.number(), 8, "{end:?} {length}");
+                lines.rewind().unwrap();
+            }
+        }
+    }
 }
