@@ -36,10 +36,10 @@ pub(crate) enum Kind {
 /// What the name of a test holds if it runs on devices.
 const ON_DEVICES: [&str; 2] = ["device", "adapter"];
 
-/// Modules of tests, and tests, that run on the first driver alone: what they compute with are ops,
-/// each of which is held to f64 on every driver, and what puts ops together is the same on all of
-/// them; or they hold text of shaders that drivers do not change.
-const ON_ONE_DRIVER: [&str; 26] = [
+/// Modules of tests that run on the first driver alone: what they compute with are ops, each of
+/// which is held to f64 on every driver, and what puts ops together is the same on all of them. Of
+/// every op under all checks see [`ON_THE_LAST`].
+const ON_THE_FIRST: [&str; 25] = [
     "chi2",
     "density",
     "device::gpu::pipeline",
@@ -57,7 +57,6 @@ const ON_ONE_DRIVER: [&str; 26] = [
     "metric",
     "models",
     "nystrom",
-    "parity::rows_agree_with_f64_however_registers_are_used_on_devices",
     "projections",
     "randomized",
     "search",
@@ -67,6 +66,11 @@ const ON_ONE_DRIVER: [&str; 26] = [
     "unsupervised",
     "warm",
 ];
+
+/// Modules of tests that run on the last driver alone: every op as users have it, beside the same
+/// ops under all checks, with poisoned memory, on the first. Compiling shaders is four fifths of
+/// either, and no text of a shader goes unseen by one of them.
+const ON_THE_LAST: [&str; 1] = ["parity"];
 
 /// What holds the arithmetic of the CPU: it runs again with every other instruction set of the
 /// machine, for others have those.
@@ -100,7 +104,7 @@ pub(super) fn of(built: &[Executable], drivers: &[Driver], request: &Request) ->
         for (at, driver) in drivers.iter().enumerate() {
             let here = on_devices.iter().copied();
             let here: Vec<&str> = here
-                .filter(|name| at == 0 || !runs_on_one_driver(name))
+                .filter(|name| request.whole || runs_on(name, at, drivers.len()))
                 .collect();
             if !here.is_empty() {
                 let name = format!("{} on {}", executable.name, driver.name);
@@ -194,8 +198,10 @@ fn other_instruction_sets() -> impl Iterator<Item = &'static str> {
     sets.into_iter().filter_map(|(set, is)| is.then_some(set))
 }
 
-fn runs_on_one_driver(name: &str) -> bool {
-    lies_in(&ON_ONE_DRIVER, name)
+/// Whether a test runs on driver number `at` of so many.
+fn runs_on(name: &str, at: usize, drivers: usize) -> bool {
+    (at == 0 || !lies_in(&ON_THE_FIRST, name))
+        && (at + 1 == drivers || !lies_in(&ON_THE_LAST, name))
 }
 
 /// Whether a test lies in one of these modules, or is one of them.
@@ -233,6 +239,10 @@ mod tests {
             ["a::b_on_devices", "c::d"]
         );
         assert!(runs_on_devices("a::every_adapter_opens") && !runs_on_devices("devices::a::b"));
-        assert!(runs_on_one_driver("models::x::y") && !runs_on_one_driver("parity::models"));
+        let drivers = |name| [0, 1].map(|at| runs_on(name, at, 2));
+        assert_eq!(drivers("models::x::y"), [true, false]);
+        assert_eq!(drivers("edges::models"), [true, true]);
+        assert_eq!(drivers("parity::models"), [false, true]);
+        assert!(runs_on("models::x::y", 0, 1) && runs_on("parity::models", 0, 1));
     }
 }
