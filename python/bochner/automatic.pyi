@@ -15,7 +15,6 @@ class AutoRegressor(KeepingNumbers, Regressor):
     sampling: str
     form: str
     standardize: str
-    linear: str
     fit_intercept: bool
     random_state: _Random
     device: str
@@ -41,7 +40,6 @@ class AutoRegressor(KeepingNumbers, Regressor):
         sampling: str = "orthogonal",
         form: str = "paired",
         standardize: str = "auto",
-        linear: str = "auto",
         fit_intercept: bool = True,
         random_state: _Random = None,
         device: str = "auto",
@@ -63,7 +61,6 @@ class AutoClassifier(KeepingLabels, Classifier):
     sampling: str
     form: str
     standardize: str
-    linear: str
     fit_intercept: bool
     random_state: _Random
     device: str
@@ -90,7 +87,6 @@ class AutoClassifier(KeepingLabels, Classifier):
         sampling: str = "orthogonal",
         form: str = "paired",
         standardize: str = "auto",
-        linear: str = "auto",
         fit_intercept: bool = True,
         random_state: _Random = None,
         device: str = "auto",

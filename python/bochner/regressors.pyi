@@ -11,7 +11,6 @@ class KernelSVR(KeepingNumbers, Regressor):
     sampling: str
     form: str
     standardize: str
-    linear: str
     penalty: float | None
     loss: str
     epsilon: float | None
@@ -35,7 +34,6 @@ class KernelSVR(KeepingNumbers, Regressor):
         sampling: str = "auto",
         form: str = "paired",
         standardize: str = "auto",
-        linear: str = "auto",
         penalty: float | None = None,
         loss: str = "epsilon_insensitive",
         epsilon: float | None = None,

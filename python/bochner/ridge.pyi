@@ -12,7 +12,6 @@ class KernelRidgeRegressor(Regressor):
     sampling: str
     form: str
     standardize: str
-    linear: str
     penalty: float | Sequence[float] | str | None
     folds: int | None
     solver: str
@@ -35,7 +34,6 @@ class KernelRidgeRegressor(Regressor):
         sampling: str = "auto",
         form: str = "paired",
         standardize: str = "auto",
-        linear: str = "auto",
         penalty: float | Sequence[float] | str | None = None,
         folds: int | None = None,
         solver: str = "auto",
@@ -61,7 +59,6 @@ class KernelRidgeClassifier(Classifier):
     sampling: str
     form: str
     standardize: str
-    linear: str
     penalty: float | Sequence[float] | str | None
     folds: int | None
     solver: str
@@ -85,7 +82,6 @@ class KernelRidgeClassifier(Classifier):
         sampling: str = "auto",
         form: str = "paired",
         standardize: str = "auto",
-        linear: str = "auto",
         penalty: float | Sequence[float] | str | None = None,
         folds: int | None = None,
         solver: str = "auto",

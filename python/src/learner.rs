@@ -206,7 +206,6 @@ impl Options<'_, '_> {
             preparation,
             probabilities: self.get("probability")?.unwrap_or(false),
             target_scale: self.parse("target_scale")?.unwrap_or_default(),
-            linear: self.parse("linear")?.unwrap_or_default(),
             ..job
         })
     }

@@ -142,10 +142,6 @@ impl Learner<SupportVectorOptions, Labels> {
 }
 
 impl Fit for SupportVectorOptions {
-    fn takes_line(&self) -> bool {
-        true
-    }
-
     fn settings(&self) -> Settings {
         let loss = match self.loss {
             MarginLoss::SquaredHinge => "squared-hinge",
@@ -371,10 +367,6 @@ impl ResidualLoss {
 }
 
 impl Fit for ResidualOptions {
-    fn takes_line(&self) -> bool {
-        true
-    }
-
     fn settings(&self) -> Settings {
         let settings = Settings::of_learner("svr");
         let settings = match self.loss {

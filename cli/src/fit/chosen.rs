@@ -47,7 +47,6 @@ pub(super) fn describe(race: &Race, report: &mut Report) {
             "standardize": of.standardize.to_string(),
             "bandwidth": of.bandwidth.to_string(),
             "multiple": of.multiple,
-            "linear": of.linear,
             "rows": of.rows,
             "error": error(of.error),
         })
