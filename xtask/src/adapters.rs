@@ -19,11 +19,34 @@ pub(crate) struct Environment {
 pub(crate) struct Driver {
     /// The names of its adapters.
     pub(crate) name: String,
+    /// Whether all of them are software.
+    pub(crate) is_software: bool,
     /// Where the system finds drivers by files, its file.
     manifest: Option<PathBuf>,
 }
 
 impl Driver {
+    /// That of adapters, if one of them works.
+    fn of(adapters: &[Adapter], manifest: Option<PathBuf>) -> Option<Self> {
+        let usable = || adapters.iter().filter(|adapter| adapter.usable);
+        let name = names(adapters);
+        (!name.is_empty()).then(|| Self {
+            name,
+            is_software: usable().all(|adapter| adapter.kind == "software"),
+            manifest,
+        })
+    }
+
+    /// One without an adapter.
+    #[cfg(test)]
+    pub(crate) fn of_tests(is_software: bool) -> Self {
+        Self {
+            name: "none".into(),
+            is_software,
+            manifest: None,
+        }
+    }
+
     /// Makes it the only driver that a command sees.
     pub(crate) fn choose(&self, command: &mut Command) {
         if let Some(manifest) = &self.manifest {
@@ -103,18 +126,14 @@ pub(crate) fn prepare() -> Result<(Environment, Vec<Driver>)> {
             adapter.name, adapter.kind, adapter.driver
         );
     }
-    let usable = names(&adapters);
-    if usable.is_empty() {
+    if names(&adapters).is_empty() {
         bail!(
             "no usable GPU adapter, so nothing could be tested on one; {}",
             advice()
         );
     }
     if drivers.is_empty() {
-        drivers.push(Driver {
-            name: usable,
-            manifest: None,
-        });
+        drivers.extend(Driver::of(&adapters, None));
     }
     Ok((environment, drivers))
 }
@@ -177,10 +196,9 @@ fn set_up_linux(environment: &mut Environment, failures: &mut Vec<String>) -> Re
     let mut drivers = Vec::new();
     for manifest in &joint {
         environment.set_drivers(std::slice::from_ref(manifest))?;
-        let name = names(&list(environment)?);
-        if !name.is_empty() {
-            let manifest = Some(manifest.clone());
-            drivers.push(Driver { name, manifest });
+        let driver = Driver::of(&list(environment)?, Some(manifest.clone()));
+        if let Some(driver) = driver {
+            drivers.push(driver);
         } else if required.contains(manifest) {
             bail!(
                 "the Vulkan driver {} gives no usable adapter; repair or remove it{}",

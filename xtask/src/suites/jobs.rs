@@ -37,8 +37,8 @@ pub(crate) enum Kind {
 const ON_DEVICES: [&str; 2] = ["device", "adapter"];
 
 /// Modules of tests that run on the first driver alone: what they compute with are ops, each of
-/// which is held to f64 on every driver, and what puts ops together is the same on all of them. Of
-/// every op under all checks see [`ON_THE_LAST`].
+/// which is held to f64 on every driver, and what puts ops together is the same on all of them.
+/// `device::gpu::pipeline` has every op under all checks, see [`ON_THE_OTHERS`].
 const ON_THE_FIRST: [&str; 25] = [
     "chi2",
     "density",
@@ -67,10 +67,10 @@ const ON_THE_FIRST: [&str; 25] = [
     "warm",
 ];
 
-/// Modules of tests that run on the last driver alone: every op as users have it, beside the same
-/// ops under all checks, with poisoned memory, on the first. Compiling shaders is four fifths of
-/// either, and no text of a shader goes unseen by one of them.
-const ON_THE_LAST: [&str; 1] = ["parity"];
+/// Modules of tests that a first driver of software leaves to the others: every op as users have
+/// it. Under all checks, with poisoned memory, the same ops run there. Most of either is compiling
+/// shaders.
+const ON_THE_OTHERS: [&str; 1] = ["parity"];
 
 /// What holds the arithmetic of the CPU: it runs again with every other instruction set of the
 /// machine, for others have those.
@@ -104,7 +104,7 @@ pub(super) fn of(built: &[Executable], drivers: &[Driver], request: &Request) ->
         for (at, driver) in drivers.iter().enumerate() {
             let here = on_devices.iter().copied();
             let here: Vec<&str> = here
-                .filter(|name| request.whole || runs_on(name, at, drivers.len()))
+                .filter(|name| request.whole || runs_on(name, at, drivers))
                 .collect();
             if !here.is_empty() {
                 let name = format!("{} on {}", executable.name, driver.name);
@@ -198,10 +198,12 @@ fn other_instruction_sets() -> impl Iterator<Item = &'static str> {
     sets.into_iter().filter_map(|(set, is)| is.then_some(set))
 }
 
-/// Whether a test runs on driver number `at` of so many.
-fn runs_on(name: &str, at: usize, drivers: usize) -> bool {
-    (at == 0 || !lies_in(&ON_THE_FIRST, name))
-        && (at + 1 == drivers || !lies_in(&ON_THE_LAST, name))
+/// Whether a test runs on driver number `at` of these.
+fn runs_on(name: &str, at: usize, drivers: &[Driver]) -> bool {
+    match at {
+        0 => drivers.len() == 1 || !drivers[0].is_software || !lies_in(&ON_THE_OTHERS, name),
+        _ => !lies_in(&ON_THE_FIRST, name),
+    }
 }
 
 /// Whether a test lies in one of these modules, or is one of them.
@@ -239,10 +241,24 @@ mod tests {
             ["a::b_on_devices", "c::d"]
         );
         assert!(runs_on_devices("a::every_adapter_opens") && !runs_on_devices("devices::a::b"));
-        let drivers = |name| [0, 1].map(|at| runs_on(name, at, 2));
-        assert_eq!(drivers("models::x::y"), [true, false]);
-        assert_eq!(drivers("edges::models"), [true, true]);
-        assert_eq!(drivers("parity::models"), [false, true]);
-        assert!(runs_on("models::x::y", 0, 1) && runs_on("parity::models", 0, 1));
+    }
+
+    #[test]
+    fn every_driver_has_every_op_and_the_first_what_puts_them_together() {
+        let drivers: Vec<Driver> = [true, true, false].map(Driver::of_tests).into();
+        let on = |name: &str, drivers: &[Driver]| -> Vec<bool> {
+            (0..drivers.len())
+                .map(|at| runs_on(name, at, drivers))
+                .collect()
+        };
+        assert_eq!(on("models::x::y", &drivers), [true, false, false]);
+        assert_eq!(on("edges::models", &drivers), [true, true, true]);
+        assert_eq!(on("parity::models", &drivers), [false, true, true]);
+        // Alone, or a GPU.
+        assert_eq!(on("parity::models", &drivers[..1]), [true]);
+        assert_eq!(
+            on("parity::models", &[drivers[2].clone(), drivers[0].clone()]),
+            [true, true]
+        );
     }
 }
