@@ -37,6 +37,7 @@ pub mod structured;
 mod tensor_sketch;
 mod transformer;
 mod union;
+mod with_line;
 
 pub use crate::store::Store;
 pub use additive_chi2::{AdditiveChi2Features, AdditiveChi2Map};
@@ -79,6 +80,8 @@ pub use tensor_sketch::{Hashes, TensorSketch, TensorSketchMap};
 pub use transformer::{FeatureValue, Transformer};
 pub(crate) use union::{Leaf, leaves};
 pub use union::{Union, UnionBuilder};
+pub(crate) use with_line::line_weight;
+pub use with_line::{Linear, WithLine};
 
 use crate::{Device, Error, Matrix, Result, error::Remedy};
 use ndarray::Array2;

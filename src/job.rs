@@ -36,7 +36,7 @@ pub use target_scale::{LogTargets, TargetScale};
 use crate::{
     Error, Result, Run, Step,
     data::{ChunkSource, Part, Split, Survey},
-    features::{self, Bandwidth, FeatureMap, MapBuilder, ScaledKernel},
+    features::{self, Bandwidth, FeatureMap, Linear, MapBuilder, ScaledKernel},
     models::{
         ClassWeights, Fit, FitData, Found, Leaves, LinearModel, Link, Search, Trial,
         WithClassWeights, WithProbabilities,
@@ -80,6 +80,8 @@ pub struct Job<L> {
     pub leaves: Option<usize>,
     /// On what scale amounts are fitted.
     pub target_scale: TargetScale,
+    /// Whether the columns themselves stand beside the features of the map.
+    pub linear: Linear,
 }
 
 /// Rows on their way through the stages after the survey.
@@ -145,6 +147,7 @@ impl<L> Job<L> {
             search: None,
             leaves: None,
             target_scale: TargetScale::Auto,
+            linear: Linear::Auto,
         }
     }
 
@@ -159,6 +162,7 @@ impl<L> Job<L> {
             search: self.search,
             leaves: self.leaves,
             target_scale: self.target_scale,
+            linear: self.linear,
         }
     }
 }
@@ -175,6 +179,7 @@ impl<L: Fit> Job<L> {
             search: self.search.clone(),
             leaves: self.leaves,
             target_scale: self.target_scale,
+            linear: self.linear,
         }
     }
 }

@@ -32,7 +32,7 @@ use anyhow::Result;
 use bochner::{
     Step,
     data::{AtomicFile, TargetUse},
-    features::{Bandwidth, MapBuilder, Standardize},
+    features::{Bandwidth, Linear, MapBuilder, Standardize},
     job::{DrawnMap, Job, Preparation, Rows, TargetScale},
     models::{Fit, LinearModel},
     seed::Seed,
@@ -91,6 +91,10 @@ pub(crate) struct Args {
     /// so, of all rows in one go
     #[arg(long, value_name = "SCALE", default_value_t = TargetScale::Auto)]
     target_scale: TargetScale,
+    /// Whether the columns themselves stand beside the features, for what is linear in them: `yes`,
+    /// `no`, or as predicts rows left out better (`auto`) where the bandwidth is chosen so
+    #[arg(long, value_name = "WHETHER", default_value_t = Linear::Auto)]
+    linear: Linear,
     #[command(flatten)]
     job: JobArgs,
     #[command(flatten)]
@@ -131,6 +135,7 @@ impl Args {
                 (TargetScale::Auto, true) => TargetScale::AsIs,
                 (scale, _) => scale,
             },
+            linear: self.linear,
             ..job
         }
     }

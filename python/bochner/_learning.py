@@ -39,6 +39,9 @@ SHARED = {
     "importances": ["boolean"],
 }
 
+#: Whether the columns stand beside the features.
+LINEAR = [StrOptions({"auto", "yes", "no"})]
+
 #: On what scale regressors of least squares fit their targets.
 TARGET_SCALE = [StrOptions({"auto", "as-is", "log"})]
 

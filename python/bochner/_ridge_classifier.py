@@ -6,7 +6,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ._bases import Classifier
-from ._learning import POSITIVE, SHARED
+from ._learning import LINEAR, POSITIVE, SHARED
 from ._partial import PartialRidge
 
 
@@ -74,9 +74,10 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
     """
 
     _learner = "ridge"
-    _own = ("penalty", "folds", "solver", "penalize_intercept", "probability",)
+    _own = ("linear", "penalty", "folds", "solver", "penalize_intercept", "probability",)
     _parameter_constraints = {
         **SHARED,
+        "linear": LINEAR,
         "penalty": [POSITIVE, "array-like", StrOptions({"auto"}), None],
         "folds": [Interval(Integral, 2, None, closed="left"), None],
         "solver": [StrOptions({"auto", "cholesky", "dual", "cg"})],
@@ -95,6 +96,7 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
         sampling="auto",
         form="paired",
         standardize="auto",
+        linear="auto",
         penalty=None,
         folds=None,
         solver="auto",
@@ -115,6 +117,7 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
         self.sampling = sampling
         self.form = form
         self.standardize = standardize
+        self.linear = linear
         self.penalty = penalty
         self.folds = folds
         self.solver = solver

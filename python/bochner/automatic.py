@@ -14,7 +14,7 @@ from . import _native
 from ._arrays import table
 from ._bases import Classifier, Regressor
 from ._kept import KeepingLabels, KeepingNumbers
-from ._learning import COUNT, DEFAULTS, POSITIVE, SHARED, TARGET_SCALE, takes
+from ._learning import COUNT, DEFAULTS, LINEAR, POSITIVE, SHARED, TARGET_SCALE, takes
 
 __all__ = ["AutoClassifier", "AutoRegressor"]
 
@@ -30,6 +30,7 @@ _CONSTRAINTS = {
     "metric": [StrOptions({"auto", "none", "diagonal", "full"})],
     "metric_power": [POSITIVE],
     "metric_iterations": [COUNT],
+    "linear": LINEAR,
     "budget": [COUNT, str, None],
 }
 
@@ -43,6 +44,7 @@ _DEFAULTS = {
     "metric": "auto",
     "metric_power": 1.0,
     "metric_iterations": 5,
+    "linear": "auto",
     "budget": None,
 }
 
@@ -51,7 +53,7 @@ class _Auto:
     """What is chosen, and what was tried."""
 
     _learner = "ridge"
-    _own = ("metric", "metric_power", "metric_iterations")
+    _own = ("metric", "metric_power", "metric_iterations", "linear")
 
     def _kernel(self):
         return "gaussian" if self.kernel == "auto" else super()._kernel()
@@ -84,6 +86,7 @@ class _Auto:
             "sampling": found["sampling"],
             "standardize": "yes" if found["standardized"] else "no",
             "metric": "none" if metric is None else metric[0],
+            "linear": "yes" if found["linear"] else "no",
         }
         if hasattr(self, "target_scale"):
             self.best_params_["target_scale"] = found["target_scale"]
@@ -151,6 +154,9 @@ class AutoRegressor(_Auto, KeepingNumbers, Regressor):
 
     metric_iterations : int, default=5
         Fits and outer products in turn, at most.
+
+    linear : {'auto', 'yes', 'no'}, default='auto'
+        Whether the columns themselves stand beside the features: with ``'yes'`` alone.
 
     budget : int, str or None, default=None
         The search ends after so many trials, or after a time such as ``'60s'`` or ``'5m'``, and takes

@@ -15,6 +15,7 @@ class AutoRegressor(KeepingNumbers, Regressor):
     sampling: str
     form: str
     standardize: str
+    linear: str
     fit_intercept: bool
     random_state: _Random
     device: str
@@ -40,6 +41,7 @@ class AutoRegressor(KeepingNumbers, Regressor):
         sampling: str = "orthogonal",
         form: str = "paired",
         standardize: str = "auto",
+        linear: str = "auto",
         fit_intercept: bool = True,
         random_state: _Random = None,
         device: str = "auto",
@@ -61,6 +63,7 @@ class AutoClassifier(KeepingLabels, Classifier):
     sampling: str
     form: str
     standardize: str
+    linear: str
     fit_intercept: bool
     random_state: _Random
     device: str
@@ -87,6 +90,7 @@ class AutoClassifier(KeepingLabels, Classifier):
         sampling: str = "orthogonal",
         form: str = "paired",
         standardize: str = "auto",
+        linear: str = "auto",
         fit_intercept: bool = True,
         random_state: _Random = None,
         device: str = "auto",

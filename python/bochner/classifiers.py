@@ -9,7 +9,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from ._bases import Classifier
 from ._kept import KeepingLabels
-from ._learning import COUNT, NOT_NEGATIVE, POSITIVE, SHARED, takes
+from ._learning import COUNT, LINEAR, NOT_NEGATIVE, POSITIVE, SHARED, takes
 from ._partial import GrowingLabels
 from .kernel_machines import LABELS, Labels
 
@@ -89,10 +89,11 @@ class KernelLogisticRegression(KeepingLabels, Classifier):
     """
 
     _learner = "logistic"
-    _own = ("penalty", "l1", "bound", "tol", "max_iter", "laplace",)
+    _own = ("linear", "penalty", "l1", "bound", "tol", "max_iter", "laplace",)
     _margin = 1.0
     _parameter_constraints = {
         **SHARED,
+        "linear": LINEAR,
         "penalty": [NOT_NEGATIVE],
         "l1": [NOT_NEGATIVE],
         "bound": [POSITIVE, None],
@@ -113,6 +114,7 @@ class KernelLogisticRegression(KeepingLabels, Classifier):
         sampling="auto",
         form="paired",
         standardize="auto",
+        linear="auto",
         penalty=1e-5,
         l1=0.0,
         bound=None,
@@ -135,6 +137,7 @@ class KernelLogisticRegression(KeepingLabels, Classifier):
         self.sampling = sampling
         self.form = form
         self.standardize = standardize
+        self.linear = linear
         self.penalty = penalty
         self.l1 = l1
         self.bound = bound
@@ -240,9 +243,10 @@ class KernelSVC(KeepingLabels, Classifier):
     """
 
     _learner = "svm"
-    _own = ("penalty", "loss", "tol", "max_iter", "probability",)
+    _own = ("linear", "penalty", "loss", "tol", "max_iter", "probability",)
     _parameter_constraints = {
         **SHARED,
+        "linear": LINEAR,
         "penalty": [POSITIVE],
         "loss": [StrOptions({"squared_hinge", "hinge"})],
         "tol": [POSITIVE, None],
@@ -262,6 +266,7 @@ class KernelSVC(KeepingLabels, Classifier):
         sampling="auto",
         form="paired",
         standardize="auto",
+        linear="auto",
         penalty=1e-5,
         loss="squared_hinge",
         tol=None,
@@ -283,6 +288,7 @@ class KernelSVC(KeepingLabels, Classifier):
         self.sampling = sampling
         self.form = form
         self.standardize = standardize
+        self.linear = linear
         self.penalty = penalty
         self.loss = loss
         self.tol = tol

@@ -13,6 +13,7 @@ class KernelLogisticRegression(KeepingLabels, Classifier):
     sampling: str
     form: str
     standardize: str
+    linear: str
     penalty: float
     l1: float
     bound: float | None
@@ -38,6 +39,7 @@ class KernelLogisticRegression(KeepingLabels, Classifier):
         sampling: str = "auto",
         form: str = "paired",
         standardize: str = "auto",
+        linear: str = "auto",
         penalty: float = 1e-05,
         l1: float = 0.0,
         bound: float | None = None,
@@ -62,6 +64,7 @@ class KernelSVC(KeepingLabels, Classifier):
     sampling: str
     form: str
     standardize: str
+    linear: str
     penalty: float
     loss: str
     tol: float | None
@@ -85,6 +88,7 @@ class KernelSVC(KeepingLabels, Classifier):
         sampling: str = "auto",
         form: str = "paired",
         standardize: str = "auto",
+        linear: str = "auto",
         penalty: float = 1e-05,
         loss: str = "squared_hinge",
         tol: float | None = None,

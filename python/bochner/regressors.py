@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ._bases import Regressor
 from ._kept import KeepingNumbers
-from ._learning import COUNT, NOT_NEGATIVE, POSITIVE, SHARED
+from ._learning import COUNT, LINEAR, NOT_NEGATIVE, POSITIVE, SHARED
 from ._partial import GrowingNumbers
 
 __all__ = ["KernelElasticNet", "KernelSVR"]
@@ -76,9 +76,10 @@ class KernelSVR(KeepingNumbers, Regressor):
     """
 
     _learner = "svr"
-    _own = ("penalty", "loss", "epsilon", "quantile", "tol", "max_iter",)
+    _own = ("linear", "penalty", "loss", "epsilon", "quantile", "tol", "max_iter",)
     _parameter_constraints = {
         **SHARED,
+        "linear": LINEAR,
         "penalty": [POSITIVE, None],
         "loss": [
             StrOptions(
@@ -102,6 +103,7 @@ class KernelSVR(KeepingNumbers, Regressor):
         sampling="auto",
         form="paired",
         standardize="auto",
+        linear="auto",
         penalty=None,
         loss="epsilon_insensitive",
         epsilon=None,
@@ -123,6 +125,7 @@ class KernelSVR(KeepingNumbers, Regressor):
         self.sampling = sampling
         self.form = form
         self.standardize = standardize
+        self.linear = linear
         self.penalty = penalty
         self.loss = loss
         self.epsilon = epsilon

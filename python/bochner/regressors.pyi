@@ -11,6 +11,7 @@ class KernelSVR(KeepingNumbers, Regressor):
     sampling: str
     form: str
     standardize: str
+    linear: str
     penalty: float | None
     loss: str
     epsilon: float | None
@@ -34,6 +35,7 @@ class KernelSVR(KeepingNumbers, Regressor):
         sampling: str = "auto",
         form: str = "paired",
         standardize: str = "auto",
+        linear: str = "auto",
         penalty: float | None = None,
         loss: str = "epsilon_insensitive",
         epsilon: float | None = None,

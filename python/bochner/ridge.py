@@ -10,7 +10,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ._bases import Regressor
-from ._learning import POSITIVE, SHARED, TARGET_SCALE
+from ._learning import LINEAR, POSITIVE, SHARED, TARGET_SCALE
 from ._partial import PartialRidge
 from ._ridge_classifier import KernelRidgeClassifier
 
@@ -55,6 +55,10 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
         Whether columns are divided by their standard deviations; ``'auto'`` does so where they have
         mixed scales, unless ``gamma`` is given in numbers, which are taken for those of the columns as
         they are.
+
+    linear : {'auto', 'yes', 'no'}, default='auto'
+        Whether the columns themselves stand beside the features; ``'auto'`` has them where rows left
+        out are predicted better so, and not where ``gamma`` or its rule is given.
 
     penalty : float, array-like, 'auto' or None, default=None
         Of squares, per sample: scikit-learn's ``alpha`` of KernelRidge is n_samples * penalty. None
@@ -126,9 +130,10 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
     """
 
     _learner = "ridge"
-    _own = ("penalty", "folds", "solver", "target_scale", "penalize_intercept")
+    _own = ("linear", "penalty", "folds", "solver", "target_scale", "penalize_intercept")
     _parameter_constraints = {
         **SHARED,
+        "linear": LINEAR,
         "penalty": [POSITIVE, "array-like", StrOptions({"auto"}), None],
         "folds": [Interval(Integral, 2, None, closed="left"), None],
         "solver": [StrOptions({"auto", "cholesky", "dual", "cg"})],
@@ -146,6 +151,7 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
         sampling="auto",
         form="paired",
         standardize="auto",
+        linear="auto",
         penalty=None,
         folds=None,
         solver="auto",
@@ -165,6 +171,7 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
         self.sampling = sampling
         self.form = form
         self.standardize = standardize
+        self.linear = linear
         self.penalty = penalty
         self.folds = folds
         self.solver = solver

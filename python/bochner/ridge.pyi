@@ -12,6 +12,7 @@ class KernelRidgeRegressor(Regressor):
     sampling: str
     form: str
     standardize: str
+    linear: str
     penalty: float | Sequence[float] | str | None
     folds: int | None
     solver: str
@@ -34,6 +35,7 @@ class KernelRidgeRegressor(Regressor):
         sampling: str = "auto",
         form: str = "paired",
         standardize: str = "auto",
+        linear: str = "auto",
         penalty: float | Sequence[float] | str | None = None,
         folds: int | None = None,
         solver: str = "auto",
@@ -59,6 +61,7 @@ class KernelRidgeClassifier(Classifier):
     sampling: str
     form: str
     standardize: str
+    linear: str
     penalty: float | Sequence[float] | str | None
     folds: int | None
     solver: str
@@ -82,6 +85,7 @@ class KernelRidgeClassifier(Classifier):
         sampling: str = "auto",
         form: str = "paired",
         standardize: str = "auto",
+        linear: str = "auto",
         penalty: float | Sequence[float] | str | None = None,
         folds: int | None = None,
         solver: str = "auto",

@@ -206,6 +206,7 @@ impl Options<'_, '_> {
             preparation,
             probabilities: self.get("probability")?.unwrap_or(false),
             target_scale: self.parse("target_scale")?.unwrap_or_default(),
+            linear: self.parse("linear")?.unwrap_or_default(),
             ..job
         })
     }

@@ -27,6 +27,8 @@ struct Chosen {
     importance: Option<Vec<f64>>,
     /// Whether columns were divided by their deviations.
     standardized: bool,
+    /// Whether the columns stand beside the features.
+    linear: bool,
     /// On what scale targets were fitted.
     target_scale: String,
 }
@@ -121,6 +123,7 @@ pub(crate) fn fit_searched<'py>(
         let scale = job.and_then(|job| job.get("target-scale"));
         let chosen = Chosen {
             target_scale: scale.unwrap_or("as-is").to_owned(),
+            linear: job.is_some_and(|job| job.get("linear").is_some()),
             found,
             importance,
             standardized: scaling.is_standardized(),
@@ -184,6 +187,7 @@ impl Chosen {
         all.set_item("penalty", penalty)?;
         all.set_item("standardized", self.standardized)?;
         all.set_item("target_scale", &self.target_scale)?;
+        all.set_item("linear", self.linear)?;
         all.set_item("importance", &self.importance)?;
         Ok(all)
     }

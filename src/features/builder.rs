@@ -35,6 +35,11 @@ pub trait MapBuilder: Debug + Send + Sync {
     /// The kernel that bandwidths are meant for; `None` for maps that are not made from one.
     fn kernel(&self) -> Option<Arc<dyn Kernel>>;
 
+    /// Whether z(x)'z(y) is of that kernel alone: not where something stands beside its features.
+    fn is_of_its_kernel(&self) -> bool {
+        true
+    }
+
     /// Whether z(x)'z(y) depends on x - y alone, so that columns may be centred.
     fn is_shift_invariant(&self) -> bool {
         self.kernel()
@@ -111,6 +116,9 @@ macro_rules! forward {
             }
             fn kernel(&self) -> Option<Arc<dyn Kernel>> {
                 (**self).kernel()
+            }
+            fn is_of_its_kernel(&self) -> bool {
+                (**self).is_of_its_kernel()
             }
             fn is_shift_invariant(&self) -> bool {
                 (**self).is_shift_invariant()

@@ -4,15 +4,10 @@ use super::{
     Affine, FeatureMap, Formula, LoadedMap, MapBuilder, MapData, require_dense, union::room,
 };
 use crate::{
-    Device, Error, Matrix, Result,
-    data::{Rows, Survey},
-    kernels::Domain,
-    linalg::entries,
-    ops::product::product,
-    store::Store,
-    text::counted,
+    Device, Error, Matrix, Result, data::Rows, kernels::Domain, linalg::entries,
+    ops::product::product, store::Store, text::counted,
 };
-use ndarray::Array2;
+use ndarray::{Array2, Axis};
 
 pub(super) const NAME: &str = "mixed";
 
@@ -85,10 +80,11 @@ impl Mixed {
     ) -> Result<Box<dyn FeatureMap>> {
         let input = data.input;
         let sample = input.apply(&Rows::from(&data.survey.sample))?.dot(root_dd);
-        let survey = Survey {
-            sample,
-            ..data.survey.clone()
-        };
+        let mut survey = data.survey.clone();
+        if sample.nrows() > 1 {
+            survey.variance = sample.var_axis(Axis(0), 0.0).to_vec();
+        }
+        survey.sample = sample;
         let inner = builder.build_from(MapData {
             input: Affine::identity(root_dd.ncols()).lengthscale(lengthscale)?,
             survey: &survey,

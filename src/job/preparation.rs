@@ -170,6 +170,7 @@ impl Preparation {
                     sampling,
                 })?;
                 let kernel = self.map.kernel();
+                let kernel = kernel.filter(|_| self.map.is_of_its_kernel());
                 DrawnMap {
                     map,
                     kernel: kernel.map(|kernel| ScaledKernel { kernel, input }),

@@ -11,12 +11,12 @@ use crate::{
     Error, Result, Run,
     data::{ChunkSource, KeptRows, Survey},
     error::Remedy,
-    features::{Bandwidth, MapBuilder, Standardize},
+    features::{Bandwidth, Linear, MapBuilder, Standardize, WithLine},
     kernels::{Domain, Kernel},
     models::Fit,
     normal::Targets,
 };
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 /// Rows that decide by being left out in turn, at most.
 const ROWS: usize = 512;
@@ -27,6 +27,10 @@ const MORE_ROWS: (usize, usize) = (4096, 4 << 20);
 /// Bytes that the rows left out in turn may take as a matrix, and rows below which the rule stays:
 /// of columns by the ten thousand no distance tells much.
 const WIDE: (usize, usize) = (32 << 20, 128);
+
+/// Features for each column that stands beside them unasked, at least: their pairs cost a fifth more
+/// at most.
+const LINE_SHARE: usize = 10;
 
 /// Amounts whose skewness is less are not looked at by their logarithms.
 const SKEWED: f64 = 0.5;
@@ -40,6 +44,9 @@ pub struct Candidate {
     pub bandwidth: Bandwidth,
     /// The lengthscale over the median distance of the rows; `None` for a rule.
     pub multiple: Option<f64>,
+    /// Whether the columns themselves stand beside the features
+    /// ([`WithLine`](crate::features::WithLine)).
+    pub linear: bool,
     /// The least mean squared error of rows left out, over the variance of the targets; infinite
     /// where there was none.
     pub error: f64,
@@ -141,6 +148,10 @@ impl Job<&dyn Fit> {
         run: &Run,
     ) -> Result<(Self, Option<Race>)> {
         let mut job = self.clone();
+        job.linear = Linear::No;
+        if self.linear == Linear::Yes {
+            job.preparation.map = Arc::new(WithLine::of(self.preparation.map.clone()));
+        }
         job.target_scale = match self.target_scale {
             TargetScale::Log => {
                 require_logarithms(survey, targets)?;
@@ -161,6 +172,7 @@ impl Job<&dyn Fit> {
             let asked = rounds::Asked {
                 map: self.preparation.map.as_ref(),
                 standardize: self.preparation.standardize,
+                linear: self.raced_line(survey.mean.len()),
                 penalties: self.learner.penalties(),
                 are_logarithms,
                 scales_differ: compares,
@@ -204,8 +216,30 @@ impl Job<&dyn Fit> {
             let chosen = race.chosen();
             job.preparation.bandwidth = Some(chosen.bandwidth.clone());
             job.preparation.standardize = chosen.standardize;
+            if chosen.linear && self.linear == Linear::Auto {
+                job.preparation.map = Arc::new(WithLine::of(self.preparation.map.clone()));
+            }
         }
         Ok((job, race))
+    }
+
+    /// The linear part that candidates have. By themselves only maps with features have one, of ten
+    /// times as many as there are columns, for a learner that takes it.
+    fn raced_line(&self, columns: usize) -> Linear {
+        match self.linear {
+            // A search finds narrower kernels, with which nothing was gained, and its trials are
+            // planned for the features of the map alone.
+            Linear::Auto if self.search.is_some() || !self.may_have_line(columns) => Linear::No,
+            linear => linear,
+        }
+    }
+
+    /// Whether the columns may stand beside the features of the map unasked.
+    fn may_have_line(&self, columns: usize) -> bool {
+        let map = &self.preparation.map;
+        let few = |all: usize| columns * LINE_SHARE <= all;
+        let fits = map.features().is_some_and(few);
+        self.learner.takes_line() && map.is_of_its_kernel() && map.sample_rows() == 0 && fits
     }
 
     /// Whether targets are amounts that a learner of least squares may take by their logarithms,
@@ -263,6 +297,9 @@ impl fmt::Display for Race {
                     _ => "columns as they are",
                 };
                 write!(f, "{columns}, {} ({multiple} medians)", chosen.bandwidth)?;
+                if chosen.linear {
+                    f.write_str(", with a linear part")?;
+                }
             }
         }
         let of = match self.rows > ROWS {

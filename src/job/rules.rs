@@ -3,6 +3,7 @@
 use super::{Job, TargetScale};
 use crate::{
     Error, Result,
+    features::Linear,
     models::{self, Fit},
 };
 use std::fmt;
@@ -27,13 +28,15 @@ pub enum Choice {
     Leaves,
     /// Amounts are fitted by their logarithms.
     Logarithms,
+    /// The columns themselves stand beside the features of the map.
+    Line,
     /// Rows are summed in parts: checkpoints, shards, rows that come later.
     Parts,
 }
 use Choice::*;
 
 /// Two choices that do not go together, and why.
-const APART: [(Choice, Choice, &str); 12] = [
+const APART: [(Choice, Choice, &str); 13] = [
     (
         ClassWeights,
         Search,
@@ -59,6 +62,7 @@ const APART: [(Choice, Choice, &str); 12] = [
     ),
     (Intervals, Leaves, "leaves have none"),
     (Logarithms, Leaves, "leaves take amounts as they are"),
+    (Line, Leaves, "leaves have maps without one"),
     (Logarithms, Parts, "sums take amounts as they are"),
     (
         Leaves,
@@ -94,6 +98,7 @@ impl fmt::Display for Choice {
             Search => "a search",
             Leaves => "leaves",
             Logarithms => "logarithms of targets",
+            Line => "linear part",
             Parts => "sums of parts of the rows",
         })
     }
@@ -176,6 +181,11 @@ impl Job<&dyn Fit> {
             let why = "ridge regression, kernel ridge and Falkon do";
             return Some(of_learner(Logarithms, why));
         }
+        let line = self.linear == Linear::Yes;
+        if line && !self.learner.takes_line() {
+            let why = "ridge regression, logistic regression and support vectors do";
+            return Some(of_learner(Line, why));
+        }
         let asked = [
             (Weights, weighted),
             (
@@ -191,6 +201,7 @@ impl Job<&dyn Fit> {
             (Search, self.search.is_some()),
             (Leaves, self.leaves.is_some()),
             (Logarithms, logarithms),
+            (Line, line),
             (Parts, parts),
         ];
         let is_asked = |choice| asked.contains(&(choice, true));
@@ -228,6 +239,7 @@ mod tests {
             Choice::Search => job.search = Some(Search::default()),
             Leaves => job.leaves = Some(100),
             Logarithms => job.target_scale = TargetScale::Log,
+            Line => job.linear = Linear::Yes,
             Weights | PenalisedIntercept | Parts => {}
         }
     }
@@ -245,6 +257,7 @@ mod tests {
             Choice::Search,
             Leaves,
             Logarithms,
+            Line,
             Parts,
         ];
         let mut refusals = 0;
@@ -270,8 +283,8 @@ mod tests {
                 }
             }
         }
-        // Twelve pairs, either way round: a rule that goes missing is seen, too.
-        assert_eq!(refusals, 24);
+        // Thirteen pairs, either way round: a rule that goes missing is seen, too.
+        assert_eq!(refusals, 26);
     }
 
     /// What one learner takes and another does not.
@@ -282,6 +295,10 @@ mod tests {
         searched.search = Some(Search::default());
         let refused = searched.refused(false, false).expect("refused");
         assert_eq!((refused.choice, refused.beside), (Choice::Search, None));
+        let mut beside = job(&kmeans);
+        beside.linear = Linear::Yes;
+        let refused = beside.refused(false, false).expect("refused");
+        assert_eq!((refused.choice, refused.beside), (Line, None));
         let refused = job(&kmeans).refused(false, true).expect("refused");
         assert_eq!((refused.choice, refused.beside), (Parts, None));
         assert!(job(&kmeans).check_parts(false).is_ok());

@@ -79,6 +79,12 @@ pub trait Fit: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether the columns themselves may stand beside its features where rows left out are
+    /// predicted better so: a penalty of squares is on both.
+    fn takes_line(&self) -> bool {
+        false
+    }
+
     /// Whether fewer rows than features may be solved in their own number.
     fn solves_few_rows(&self) -> bool {
         false

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     Device, Result, Run,
     data::{ChunkSource, MemorySource, ToRows},
-    features::{Bandwidth, MapBuilder, Standardize},
+    features::{Bandwidth, Linear, MapBuilder, Standardize},
     flow::RunSettings,
     job::{Job, Meaning, Preparation, TargetScale},
     progress::{Progress, Step},
@@ -80,6 +80,12 @@ impl<L, T> Learner<L, T> {
     /// On what scale amounts are fitted, by learners of least squares.
     pub fn target_scale(mut self, scale: TargetScale) -> Self {
         self.job.target_scale = scale;
+        self
+    }
+
+    /// Whether the columns themselves stand beside the features of the map.
+    pub fn linear_part(mut self, linear: Linear) -> Self {
+        self.job.linear = linear;
         self
     }
 

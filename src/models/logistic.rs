@@ -186,6 +186,10 @@ impl LogisticOptions {
 const CURVED_BYTES: u32 = 44;
 
 impl Fit for LogisticOptions {
+    fn takes_line(&self) -> bool {
+        true
+    }
+
     fn settings(&self) -> Settings {
         Settings::of_learner("logistic")
             .number("lambda", self.lambda)

@@ -235,6 +235,10 @@ impl<T> Learner<RidgeOptions, T> {
 }
 
 impl Fit for RidgeOptions {
+    fn takes_line(&self) -> bool {
+        true
+    }
+
     fn is_least_squares(&self) -> bool {
         true
     }

@@ -142,6 +142,10 @@ impl Learner<SupportVectorOptions, Labels> {
 }
 
 impl Fit for SupportVectorOptions {
+    fn takes_line(&self) -> bool {
+        true
+    }
+
     fn settings(&self) -> Settings {
         let loss = match self.loss {
             MarginLoss::SquaredHinge => "squared-hinge",
@@ -367,6 +371,10 @@ impl ResidualLoss {
 }
 
 impl Fit for ResidualOptions {
+    fn takes_line(&self) -> bool {
+        true
+    }
+
     fn settings(&self) -> Settings {
         let settings = Settings::of_learner("svr");
         let settings = match self.loss {

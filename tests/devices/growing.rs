@@ -132,6 +132,7 @@ fn products_of_rows_do_where_their_features_have_no_room_on_devices() {
     // 33 rows of 64 features are not twice as few.
     let (x, y) = data(33, 0);
     let tight = Ridge::on(map()).device(&Device::cpu()).memory(23_000);
+    let tight = tight.bandwidth(Bandwidth::Scale);
     let tight = tight.fit((&x, &y)).expect("fits");
     assert!(!tight.linear().facts.contains_key("rows_in_memory"));
 }

@@ -47,6 +47,7 @@ pub(super) fn describe(race: &Race, report: &mut Report) {
             "standardize": of.standardize.to_string(),
             "bandwidth": of.bandwidth.to_string(),
             "multiple": of.multiple,
+            "linear": of.linear,
             "rows": of.rows,
             "error": error(of.error),
         })

@@ -21,7 +21,7 @@ use bochner::{
     Run,
     analysis::rudi_rosasco,
     data::{ChunkSource, MemorySource, Schema, Survey},
-    features::{Bandwidth, MapBuilder, MapSpec, Selection, Standardize},
+    features::{Bandwidth, Linear, MapBuilder, MapSpec, Selection, Standardize},
     job::{LogTargets, Meaning, Rows, Scales, TargetScale, check_weights},
     models::{Conformal, Found, Lambda, LinearModel},
     solve::Targets,
@@ -119,7 +119,7 @@ impl Fitting {
             None => Arc::new(spec.clone()),
             Some(landmarks) => Arc::new(self.args.map.columns(landmarks)),
         };
-        let scale = self.race(&survey, &targets, map.clone())?;
+        let (scale, map) = self.race(&survey, &targets, map)?;
         let (survey, targets) = match scale {
             TargetScale::Log => self.take_logarithms(&survey)?,
             _ => (survey, targets),
@@ -152,14 +152,14 @@ impl Fitting {
         Ok((survey, targets))
     }
 
-    /// Has leave-one-out errors choose preparation and bandwidth, if that is left to them, and the
-    /// scale of the targets, which it says.
+    /// Has leave-one-out errors choose preparation and bandwidth, if that is left to them, the scale
+    /// of the targets, and what stands beside the map, which it says.
     fn race(
         &mut self,
         survey: &Survey,
         targets: &Targets,
         map: Arc<dyn MapBuilder>,
-    ) -> Result<TargetScale> {
+    ) -> Result<(TargetScale, Arc<dyn MapBuilder>)> {
         let job = self.args.job(&self.chosen, map);
         let settled = self
             .console
@@ -174,7 +174,10 @@ impl Fitting {
         } else if kernel.bandwidth() == Bandwidth::Chosen {
             kernel.settle_for(bandwidth, None);
         }
-        Ok(job.target_scale)
+        // The map that comes back has it.
+        let (scale, map) = (job.target_scale, job.preparation.map);
+        self.args.linear = Linear::No;
+        Ok((scale, map))
     }
 
     fn survey(&mut self) -> Result<Survey> {

@@ -16,6 +16,7 @@ fn flags(choice: Choice) -> &'static str {
         }
         Choice::Leaves => "--leaves",
         Choice::Logarithms => "--target-scale log",
+        Choice::Line => "--linear yes",
         Choice::Parts => "a fit in parts (--checkpoint, --shard)",
         _ => "an option",
     }

@@ -149,10 +149,15 @@ fn race(chosen: &Value) -> String {
     let candidates = list(chosen, "candidates");
     let multiple = |of: &Value| of["multiple"].as_f64();
     let mut series: Vec<Series> = Vec::new();
-    for (words, standardize) in [("standardised", "yes"), ("columns as they are", "no")] {
-        let own = candidates
-            .iter()
-            .filter(|of| of["standardize"] == standardize);
+    for (words, standardize, linear) in [
+        ("standardised", "yes", false),
+        ("columns as they are", "no", false),
+        ("standardised, a line beside", "yes", true),
+        ("as they are, a line beside", "no", true),
+    ] {
+        let own = candidates.iter().filter(|of| {
+            of["standardize"] == standardize && of["linear"].as_bool().unwrap_or(false) == linear
+        });
         let points = own.filter_map(|of| {
             let point = Point::new(multiple(of)?, of["error"].as_f64()?);
             let hollow = of["rows"] != chosen["rows"];
@@ -175,7 +180,10 @@ fn race(chosen: &Value) -> String {
         series.push(Series::level("gamma by scale", from, to, y));
     }
     let best = multiple(&chosen["chosen"]).map_or("gamma by scale".to_owned(), |multiple| {
-        format!("{multiple} medians")
+        match chosen["chosen"]["linear"].as_bool() {
+            Some(true) => format!("{multiple} medians with a line beside"),
+            _ => format!("{multiple} medians"),
+        }
     });
     points(
         &format!(
@@ -340,16 +348,24 @@ mod tests {
     fn what_was_chosen_among_is_drawn_by_preparation() {
         let one = |standardize: &str, multiple: Value, rows: u64, error: Value| json!({"standardize": standardize, "multiple": multiple, "rows": rows, "error": error});
         let best = one("yes", json!(0.5), 512, json!(0.25));
+        let mut with_line = one("yes", json!(0.5), 512, json!(0.3));
+        with_line["linear"] = json!(true);
         let object = json!({"chosen": {"rows": 512, "chosen": best, "candidates": [
             one("auto", Value::Null, 512, json!(0.5)),
             best,
             one("no", json!(1.0), 256, json!(0.75)),
+            with_line,
             one("no", json!(0.25), 128, Value::Null),
         ]}});
         let figures = of(&object, &Value::Null);
         let (heading, figure) = &figures[0];
         assert_eq!((figures.len(), *heading), (1, "Preparation and bandwidth"));
-        for name in ["standardised", "columns as they are", "gamma by scale"] {
+        for name in [
+            "standardised",
+            "columns as they are",
+            "standardised, a line beside",
+            "gamma by scale",
+        ] {
             assert!(figure.contains(&format!(">{name}</text>")), "{figure}");
         }
         // The one that saw fewer rows; the one without an error is not drawn.

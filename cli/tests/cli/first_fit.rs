@@ -28,6 +28,21 @@ fn fitted(folder: &Path, more: &str) -> Value {
     bochner(folder, &format!("{fit} {more}"), &[]).json()
 }
 
+/// What was chosen as options.
+fn in_words(of: &Value) -> String {
+    let text = |name: &str| of[name].as_str().expect("text");
+    let sigma = text("bandwidth").strip_prefix("sigma ");
+    let linear = match of["linear"].as_bool().expect("a truth") {
+        true => "yes",
+        false => "no",
+    };
+    format!(
+        "--sigma {} --standardize={} --linear {linear}",
+        sigma.expect("a number"),
+        text("standardize")
+    )
+}
+
 #[test]
 fn what_is_chosen_is_better_and_said() {
     let here = here();
@@ -75,25 +90,76 @@ fn the_choice_is_that_of_the_rows() {
             let fit = "fit t.csv --target y --features 100 --device cpu -q --json -o m";
             let report = bochner(here.path(), &format!("{fit} {more}"), &[]).json();
             let of = &report["chosen"]["chosen"];
-            said.push((of["standardize"].clone(), of["bandwidth"].clone()));
+            said.push(in_words(of));
         }
     }
     assert!(said.iter().all(|one| *one == said[0]), "{said:?}");
-    let sigma = said[0]
-        .1
-        .as_str()
-        .and_then(|text| text.strip_prefix("sigma "));
-    let by_hand = format!(
-        "--sigma {} --standardize={}",
-        sigma.expect("a number"),
-        said[0].0.as_str().expect("a word")
-    );
+    let by_hand = &said[0];
     let fit = "fit t.csv --target y --features 100 --device cpu -q";
     bochner(here.path(), &format!("{fit} -o chosen.model"), &[]).ok();
     bochner(here.path(), &format!("{fit} {by_hand} -o hand.model"), &[]).ok();
     let [chosen, hand] =
         ["chosen.model", "hand.model"].map(|name| fs::read(here.path().join(name)));
     assert!(chosen.expect("reads") == hand.expect("reads"), "{by_hand}");
+}
+
+/// A wave in one column and a line in eight: the columns stand beside the features, which is said,
+/// kept, and known to whatever takes the model.
+#[test]
+fn a_line_stands_beside_waves() {
+    let here = here();
+    let run = |command: &str| bochner(here.path(), command, &[]);
+    let mut text = "a,b,c,d,e,f,g,h,y\n".to_owned();
+    for i in 0..1300 {
+        let x: Vec<f64> = (1..=8)
+            .map(|j| 4.0 * (i as f64 * (0.1 + 0.618_033_988 * f64::from(j)).sqrt()).fract() - 2.0)
+            .collect();
+        let line: f64 = x
+            .iter()
+            .zip(1..)
+            .map(|(v, j)| v * f64::from(j % 3 - 1))
+            .sum();
+        let y = 2.0 * (2.0 * x[0]).sin() + 3.0 * line + 0.05 * ((i * 7919) % 13) as f64;
+        let row: Vec<String> = x.iter().chain([&y]).map(ToString::to_string).collect();
+        writeln!(text, "{}", row.join(",")).expect("a string");
+    }
+    fs::write(here.path().join("t.csv"), text).expect("written");
+    let fit = "fit t.csv --target y --features 300 --test 0.3 --device cpu -q --json";
+    let chosen = run(&format!("{fit} -o m")).json();
+    let without = run(&format!("{fit} --linear no -o without")).json();
+    let of = &chosen["chosen"]["chosen"];
+    assert_eq!(of["linear"], true, "{of}");
+    let candidates = |of: &Value| {
+        of["chosen"]["candidates"]
+            .as_array()
+            .expect("a list")
+            .clone()
+    };
+    assert!(
+        candidates(&without)
+            .iter()
+            .all(|one| one["linear"] == false)
+    );
+    let [with, without] = [&chosen, &without].map(|of| 1.0 - number(of, "r2"));
+    assert!(with < 0.8 * without, "{with} for {without}");
+    // Written out by hand, and as the job has it.
+    run(&format!("{fit} {} -o hand", in_words(of))).ok();
+    run("fit t.csv --target y --like m --test 0.3 --device cpu -q -o like").ok();
+    let models = ["m", "hand", "like"].map(|name| fs::read(here.path().join(name)));
+    let [first, hand, like] = models.map(|model| model.expect("reads"));
+    assert!(first == hand && first == like);
+    let shown = run("show m --json").json();
+    assert_eq!(shown["job"]["linear"], "yes", "{shown}");
+    let said = run("fit t.csv --target y --device cpu").ok().stdout;
+    assert!(said.contains(", with a linear part; "), "{said}");
+    // A search has none unless it is asked for.
+    let auto = run(&format!("{fit} --auto --budget 4")).json();
+    assert!(candidates(&auto).iter().all(|one| one["linear"] == false));
+    let asked = run(&format!("{fit} --sigma auto --budget 3 --linear yes")).json();
+    let map = asked["map"].as_str().expect("text");
+    assert!(map.contains("beside"), "{map}");
+    run("fit t.csv --target y --model kmeans --linear yes --device cpu")
+        .fails(&["--linear yes is not for --model kmeans"]);
 }
 
 #[test]
@@ -150,14 +216,9 @@ fn prices_are_fitted_by_their_logarithms() {
     let shown = run("show m --json").json();
     assert_eq!(shown["job"]["target-scale"], "log", "{shown}");
     // Written out by hand, and as the job has it.
-    let of = &chosen["chosen"]["chosen"];
-    let sigma = of["bandwidth"]
-        .as_str()
-        .and_then(|text| text.strip_prefix("sigma "));
     let by_hand = format!(
-        "{fit} --target-scale log --sigma {} --standardize={} -o hand",
-        sigma.expect("a number"),
-        of["standardize"].as_str().expect("a word")
+        "{fit} --target-scale log {} -o hand",
+        in_words(&chosen["chosen"]["chosen"])
     );
     run(&by_hand).ok();
     run("fit t.csv --target price --like m --test 0.3 --device cpu -q -o like").ok();

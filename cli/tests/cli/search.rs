@@ -85,7 +85,7 @@ fn auto_has_features_of_its_own() {
 fn features_can_go_by_the_rows() {
     let here = here();
     table(here.path());
-    let fit = "fit t.csv --target y --device cpu --features rudi-rosasco --json";
+    let fit = "fit t.csv --target y --device cpu --linear no --features rudi-rosasco --json";
     let report = bochner(here.path(), fit, &[]).json();
     assert_eq!(number(&report, "features"), 120.0);
     assert_eq!(number(&report, "lambda"), 0.05);

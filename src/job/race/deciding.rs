@@ -4,12 +4,28 @@ use super::{MORE_ROWS, ROWS, ground::Ground};
 use crate::{
     Device, Error, Result,
     data::{ChunkSource, KeptRows, MemorySource},
-    features::Scaling,
+    features::{Affine, Identity, Scaling},
     normal::{NormalEquations, Targets},
     solve::{CentredLeftOut, Cholesky},
 };
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
 use std::f64::consts::TAU;
+
+/// How a candidate prepares rows.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct How<'a> {
+    pub(super) scaling: &'a Scaling,
+    pub(super) lengthscale: f64,
+    /// What a linear part beside the kernel counts.
+    pub(super) line: Option<f64>,
+}
+
+impl How<'_> {
+    /// Rows at unit lengthscale.
+    fn apply(&self, x_md: Array2<f64>) -> Result<Array2<f64>> {
+        self.scaling.input(&[self.lengthscale])?.apply(&x_md.into())
+    }
+}
 
 /// Fewer say nothing.
 const LEAST_ROWS: usize = 20;
@@ -150,30 +166,26 @@ impl Deciding {
 
     /// Errors of the last quarter of all rows by features fitted to the others, with the penalty
     /// that is best. None where values come from a kernel.
-    fn held_out(
-        &self,
-        ground: &Ground<'_>,
-        (scaling, lengthscale): (&Scaling, f64),
-    ) -> Result<Option<Array2<f64>>> {
+    fn held_out(&self, ground: &Ground<'_>, how: How<'_>) -> Result<Option<Array2<f64>>> {
         let Ground::Features(map) = ground else {
             return Ok(None);
         };
-        let u_md = (scaling.input(&[lengthscale])?).apply(&self.x_md.clone().into())?;
+        let u_md = how.apply(self.x_md.clone())?;
         let (seen, held) = (s![..self.seen(), ..], s![self.seen().., ..]);
         let y_mt = self.y_mt.slice(held);
         let targets = Targets::Real {
             columns: y_mt.ncols(),
             shift: vec![0.0; y_mt.ncols()],
         };
-        let seen = (
-            u_md.slice(seen).to_owned(),
-            self.y_mt.slice(seen).to_owned(),
-        );
-        let mut source = MemorySource::new(&seen.0, Some(seen.1))?;
+        let z_mf = Ground::features_with(map.as_ref(), &u_md, how.line)?;
+        let mut source = MemorySource::new(
+            z_mf.slice(seen).to_owned(),
+            Some(self.y_mt.slice(seen).to_owned()),
+        )?;
+        let as_they_are = Identity.build(Affine::identity(z_mf.ncols()))?;
         let sums =
-            NormalEquations::accumulate(map.as_ref(), &mut source, &targets, &Device::cpu())?;
-        let held_md = u_md.slice(held).to_owned();
-        let held_mf = Ground::features(map.as_ref(), &held_md)?.mapv(f64::from);
+            NormalEquations::accumulate(&as_they_are, &mut source, &targets, &Device::cpu())?;
+        let held_mf = z_mf.slice(held).mapv(f64::from);
         let mut all = Vec::new();
         for lambda in self.few_penalties() {
             let solver = Cholesky {
@@ -194,12 +206,11 @@ impl Deciding {
         &self,
         rows: usize,
         ground: &Ground<'_>,
-        (scaling, lengthscale): (&Scaling, f64),
+        how: How<'_>,
     ) -> Result<Option<Array2<f64>>> {
         let first = s![..rows, ..];
         let x_md = self.x_md.slice(first).to_owned();
-        let u_md = scaling.input(&[lengthscale])?.apply(&x_md.into())?;
-        let k_mm = ground.gram(u_md)?;
+        let k_mm = ground.gram(how.apply(x_md)?, how.line)?;
         let path = CentredLeftOut::of(&k_mm, self.y_mt.slice(first))?;
         let penalties = self.penalties.iter().map(|penalty| rows as f64 * penalty);
         Ok(least(penalties.filter_map(|penalty| path.errors(penalty))))
@@ -215,7 +226,7 @@ impl Deciding {
         &self,
         judged: Judged,
         ground: &Ground<'_>,
-        how: (&Scaling, f64),
+        how: How<'_>,
     ) -> Result<Option<Array2<f64>>> {
         match judged {
             Judged::LeftOut(rows) => self.left_out(rows, ground, how),
@@ -237,7 +248,7 @@ impl Deciding {
         &self,
         judged: Judged,
         ground: &Ground<'_>,
-        how: (&Scaling, f64),
+        how: How<'_>,
     ) -> Result<Option<Array1<f64>>> {
         let off_mt = self.off(judged, ground, how)?;
         Ok(off_mt.map(|off_mt| squares(&off_mt) / spread(self.judged(judged))))
@@ -249,7 +260,7 @@ impl Deciding {
         &self,
         judged: Judged,
         ground: &Ground<'_>,
-        (how, are_logarithms): ((&Scaling, f64), bool),
+        (how, are_logarithms): (How<'_>, bool),
     ) -> Result<Option<Amounts>> {
         let Some(off_mt) = self.off(judged, ground, how)? else {
             return Ok(None);

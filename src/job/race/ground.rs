@@ -8,7 +8,7 @@ use crate::{
     sampling::Sampling,
     seed::Seed,
 };
-use ndarray::{Array2, s};
+use ndarray::{Array2, Axis, concatenate, s};
 use std::sync::Arc;
 
 /// Features that stand for more of them.
@@ -52,18 +52,39 @@ impl<'a> Ground<'a> {
         }
     }
 
-    /// Kernel values of rows at unit lengthscale.
-    pub(super) fn gram(&self, u_md: Array2<f64>) -> Result<Array2<f64>> {
-        let map = match self {
-            Self::Kernel(kernel) => return Ok(gram(*kernel, u_md.view())),
-            Self::Features(map) => map.as_ref(),
+    /// Kernel values of rows at unit lengthscale, with a linear part of this weight beside.
+    pub(super) fn gram(&self, u_md: Array2<f64>, line: Option<f64>) -> Result<Array2<f64>> {
+        let k_mm = match self {
+            Self::Kernel(kernel) => gram(*kernel, u_md.view()),
+            Self::Features(map) => {
+                let z_mf = Self::features(map.as_ref(), &u_md)?.mapv(f64::from);
+                z_mf.dot(&z_mf.t())
+            }
         };
-        let z_mf = Self::features(map, &u_md)?.mapv(f64::from);
-        Ok(z_mf.dot(&z_mf.t()))
+        Ok(match line {
+            Some(weight) => k_mm + weight * u_md.dot(&u_md.t()),
+            None => k_mm,
+        })
+    }
+
+    /// Features of rows at unit lengthscale, with a linear part of this weight beside.
+    pub(super) fn features_with(
+        map: &dyn FeatureMap,
+        u_md: &Array2<f64>,
+        line: Option<f64>,
+    ) -> Result<Array2<f32>> {
+        let z_mf = Self::features(map, u_md)?;
+        Ok(match line {
+            Some(weight) => {
+                let root = weight.sqrt();
+                concatenate![Axis(1), z_mf, u_md.mapv(|u| (root * u) as f32)]
+            }
+            None => z_mf,
+        })
     }
 
     /// Features of rows at unit lengthscale.
-    pub(super) fn features(map: &dyn FeatureMap, u_md: &Array2<f64>) -> Result<Array2<f32>> {
+    fn features(map: &dyn FeatureMap, u_md: &Array2<f64>) -> Result<Array2<f32>> {
         let mut z_mf = Array2::zeros((u_md.nrows(), map.output_dim()));
         let mut row = 0;
         let run = Run::on(&Device::cpu());

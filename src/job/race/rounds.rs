@@ -2,13 +2,13 @@
 
 use super::{
     Candidate, ROWS, Race,
-    deciding::{Amounts, Deciding, Judged},
+    deciding::{Amounts, Deciding, How, Judged},
     ground::Ground,
 };
 use crate::{
     Error, Result, Run,
     data::{KeptRows, Survey, median_distance},
-    features::{Bandwidth, MapBuilder, Scaling, Standardize},
+    features::{Bandwidth, Linear, MapBuilder, Scaling, Standardize, line_weight},
     kernels::Kernel,
     normal::Targets,
     progress::Step,
@@ -32,6 +32,9 @@ const FALL: f64 = 0.5;
 const NEAR: f64 = 0.01;
 /// Among errors within this share of the best the narrowest stays: more rows may be what it needs.
 const ALIKE: f64 = 0.1;
+/// Of two that are about as good the one without a linear part stays: by so much that one has to be
+/// better.
+const LINE: f64 = 0.02;
 /// Standard errors by which what is chosen beats the usual.
 const CLEAR: f64 = 1.5;
 /// With so many times more rows than are looked at, the narrower of two that differ by so little.
@@ -51,18 +54,28 @@ struct Runner {
 }
 
 impl Runner {
-    fn of(standardize: Standardize, bandwidth: Bandwidth, multiple: Option<f64>) -> Self {
+    fn of(
+        standardize: Standardize,
+        (bandwidth, multiple): (Bandwidth, Option<f64>),
+        linear: bool,
+    ) -> Self {
         Self {
             of: Candidate {
                 standardize,
                 bandwidth,
                 multiple,
+                linear,
                 error: f64::INFINITY,
                 rows: 0,
             },
             ahead: f64::INFINITY,
             squares_m: Array1::zeros(0),
         }
+    }
+
+    /// What it is ranked by.
+    fn rank(&self) -> f64 {
+        self.ahead * if self.of.linear { 1.0 + LINE } else { 1.0 }
     }
 
     fn width(&self) -> f64 {
@@ -124,6 +137,8 @@ pub(super) struct Asked<'a> {
     /// With which preparation, or with columns as they are and standardised where that is
     /// [`Standardize::Auto`].
     pub(super) standardize: Standardize,
+    /// With a linear part beside, or with one and without where that is [`Linear::Auto`].
+    pub(super) linear: Linear,
     /// At which penalties, where these are given.
     pub(super) penalties: Option<&'a [f64]>,
     /// Whether targets are logarithms of amounts.
@@ -167,7 +182,7 @@ impl Track<'_> {
             return Ok(());
         }
         let judged = Judged::LeftOut(rows);
-        let errors = |how: (&Scaling, f64)| self.rows.errors(judged, &self.ground, how);
+        let errors = |how: How<'_>| self.rows.errors(judged, &self.ground, how);
         runner.run(self.errors(runner, errors)?, self.survey.rows);
         Ok(())
     }
@@ -178,7 +193,7 @@ impl Track<'_> {
             true => Judged::HeldOut,
             false => Judged::LeftOut(self.all()),
         };
-        self.errors(runner, |how: (&Scaling, f64)| {
+        self.errors(runner, |how: How<'_>| {
             (self.rows).amounts(judged, &self.ground, (how, are_logarithms))
         })
     }
@@ -187,14 +202,22 @@ impl Track<'_> {
     fn errors<T>(
         &self,
         runner: &Runner,
-        errors: impl FnOnce((&Scaling, f64)) -> Result<Option<T>>,
+        errors: impl FnOnce(How<'_>) -> Result<Option<T>>,
     ) -> Result<Option<T>> {
         let scaling = self.scaling(runner.of.standardize);
         let lengthscales = (runner.of.bandwidth).lengthscales(self.kernel, self.survey, scaling);
         self.looked_at.set(self.looked_at.get() + 1);
         self.run.pause(Step::Candidate(self.looked_at.get()))?;
         let squares = match lengthscales.as_deref() {
-            Ok(&[lengthscale]) => errors((scaling, lengthscale)),
+            Ok(&[lengthscale]) => {
+                let input = scaling.input(&[lengthscale]);
+                let line = |input| line_weight(&input, self.survey);
+                errors(How {
+                    scaling,
+                    lengthscale,
+                    line: input.ok().filter(|_| runner.of.linear).and_then(line),
+                })
+            }
             _ => Ok(None),
         };
         match squares {
@@ -210,15 +233,15 @@ impl Track<'_> {
 
     /// Has a candidate run on all rows that were kept.
     fn hold_out(&self, runner: &mut Runner) -> Result<()> {
-        let errors = |how: (&Scaling, f64)| self.rows.errors(Judged::HeldOut, &self.ground, how);
+        let errors = |how: How<'_>| self.rows.errors(Judged::HeldOut, &self.ground, how);
         runner.squares_m = self.errors(runner, errors)?.unwrap_or_else(none);
         runner.of.error = runner.squares_m.mean().unwrap_or(f64::INFINITY);
         (runner.ahead, runner.of.rows) = (runner.of.error, self.rows.all());
         Ok(())
     }
 
-    /// All of one preparation. None where most rows are alike.
-    fn prepared(&self, standardize: Standardize) -> Result<Vec<Runner>> {
+    /// All of one preparation, with a linear part or without. None where most rows are alike.
+    fn prepared(&self, standardize: Standardize, linear: bool) -> Result<Vec<Runner>> {
         let u_md = self
             .scaling(standardize)
             .apply(&self.rows.few_md().to_owned())?;
@@ -227,7 +250,7 @@ impl Track<'_> {
         };
         let runner = |multiple: f64| {
             let sigma = Bandwidth::Sigma(rounded(multiple * median));
-            Runner::of(standardize, sigma, Some(multiple))
+            Runner::of(standardize, (sigma, Some(multiple)), linear)
         };
         Ok(MULTIPLES.map(runner).into())
     }
@@ -246,8 +269,8 @@ impl Track<'_> {
 /// Takes out all but the first `stay` of those in order; among these is the narrowest of those
 /// about as good as the first.
 fn fall_out(left: &mut Vec<Runner>, stay: usize) -> Vec<Runner> {
-    let best = left.first().map_or(0.0, |first| first.ahead);
-    let near = |runner: &Runner| runner.ahead <= (1.0 + ALIKE) * best;
+    let best = left.first().map_or(0.0, Runner::rank);
+    let near = |runner: &Runner| runner.rank() <= (1.0 + ALIKE) * best;
     let narrowest = (0..left.len())
         .filter(|&i| near(&left[i]))
         .min_by(|&a, &b| left[a].width().total_cmp(&left[b].width()));
@@ -266,7 +289,7 @@ fn rounds(track: &Track<'_>, mut left: Vec<Runner>, done: &mut Vec<Runner>) -> R
         for runner in &mut left {
             track.run(runner, rows)?;
         }
-        left.sort_by(|a, b| a.ahead.total_cmp(&b.ahead));
+        left.sort_by(|a, b| a.rank().total_cmp(&b.rank()));
         if rows == track.all() {
             break;
         }
@@ -286,7 +309,8 @@ fn go_beyond(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<()> {
             return Ok(());
         };
         let sigma = Bandwidth::Sigma(rounded(2.0 * sigma));
-        let mut next = Runner::of(first.of.standardize, sigma, Some(2.0 * width));
+        let of = &first.of;
+        let mut next = Runner::of(of.standardize, (sigma, Some(2.0 * width)), of.linear);
         // Twice, to see how its error falls.
         track.run(&mut next, track.all().min(ROWS / 2))?;
         track.run(&mut next, track.all())?;
@@ -308,8 +332,8 @@ fn narrower(runner: &Runner) -> Option<Runner> {
     let half = Bandwidth::Sigma(rounded(sigma / 2.0));
     Some(Runner::of(
         runner.of.standardize,
-        half,
-        Some(multiple / 2.0),
+        (half, Some(multiple / 2.0)),
+        runner.of.linear,
     ))
 }
 
@@ -322,8 +346,11 @@ fn go_narrow(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<()> {
     track.hold_out(first)?;
     while let Some(mut next) = narrower(&left[0]) {
         let own = |runner: &Runner| {
-            (runner.of.standardize, &runner.of.bandwidth)
-                == (next.of.standardize, &next.of.bandwidth)
+            (
+                runner.of.standardize,
+                &runner.of.bandwidth,
+                runner.of.linear,
+            ) == (next.of.standardize, &next.of.bandwidth, next.of.linear)
         };
         left.retain(|runner| !own(runner));
         track.hold_out(&mut next)?;
@@ -336,15 +363,39 @@ fn go_narrow(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<()> {
     Ok(())
 }
 
+/// Has the first meet the same with a linear part, or without one, by rows held out.
+fn toggle_line(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<()> {
+    let Some(first) = left.first() else {
+        return Ok(());
+    };
+    let of = &first.of;
+    let mut other = Runner::of(
+        of.standardize,
+        (of.bandwidth.clone(), of.multiple),
+        !of.linear,
+    );
+    track.hold_out(&mut other)?;
+    let better = other.rank() < first.rank();
+    left.retain(|runner| {
+        (
+            runner.of.standardize,
+            &runner.of.bandwidth,
+            runner.of.linear,
+        ) != (other.of.standardize, &other.of.bandwidth, other.of.linear)
+    });
+    left.insert(usize::from(!better), other);
+    Ok(())
+}
+
 /// Puts the narrowest of those that are about as good as the first before it, where there are many
 /// more rows than were looked at.
 fn prefer_narrow(track: &Track<'_>, left: &mut [Runner]) {
     let (times, near) = MANY;
-    let Some(best) = left.first().map(|first| first.ahead) else {
+    let Some(best) = left.first().map(Runner::rank) else {
         return;
     };
     let narrowest = (0..left.len())
-        .filter(|&i| left[i].ahead <= (1.0 + near) * best)
+        .filter(|&i| left[i].rank() <= (1.0 + near) * best)
         .min_by(|&a, &b| left[a].width().total_cmp(&left[b].width()));
     if let Some(i) = narrowest.filter(|_| track.survey.rows >= times * track.all() as u64) {
         left[..=i].rotate_right(1);
@@ -389,6 +440,7 @@ pub(super) fn race(
     let Asked {
         map,
         standardize,
+        linear,
         penalties,
         are_logarithms,
         scales_differ,
@@ -421,17 +473,33 @@ pub(super) fn race(
         Standardize::Auto => vec![Standardize::Yes, Standardize::No],
         given => vec![given],
     };
+    let linear = match (linear, &track.ground) {
+        // Bins, which nothing stands beside unasked.
+        (Linear::Auto, Ground::Kernel(_)) => Linear::No,
+        (linear, _) => linear,
+    };
+    let lines: &[bool] = match linear {
+        Linear::Auto => &[false, true],
+        Linear::Yes => &[true],
+        Linear::No => &[false],
+    };
     let mut all = Vec::new();
     for preparation in preparations {
-        all.extend(track.prepared(preparation)?);
+        for &linear in lines {
+            all.extend(track.prepared(preparation, linear)?);
+        }
     }
     let mut done = Vec::new();
     let mut left = rounds(&track, all, &mut done)?;
     go_beyond(&track, &mut left)?;
     left.extend(done);
-    let mut usual = Runner::of(standardize, Bandwidth::Scale, None);
+    let always = linear == Linear::Yes;
+    let mut usual = Runner::of(standardize, (Bandwidth::Scale, None), always);
     if track.has_more() {
         go_narrow(&track, &mut left)?;
+        if linear == Linear::Auto {
+            toggle_line(&track, &mut left)?;
+        }
         track.hold_out(&mut usual)?;
     } else {
         prefer_narrow(&track, &mut left);

@@ -2,7 +2,7 @@ use super::{Candidate, Race, ground::Ground};
 use crate::{
     Run,
     data::{ChunkSource, MemorySource},
-    features::{Bandwidth, MapBuilder, Standardize},
+    features::{Bandwidth, Linear, MapBuilder, Standardize},
     job::{Job, Meaning},
     models::{Lambda, RidgeOptions},
     prelude::*,
@@ -84,6 +84,62 @@ fn waves_are_narrow_and_lines_wide() {
         wide.error < 1.2 * noise && wide.error > 0.8 * noise,
         "{wide:?} {noise}"
     );
+}
+
+/// What is linear in many columns and a wave in one: no width serves both, and the columns beside the
+/// features do. Where there is nothing but waves of all columns, they stay out.
+#[test]
+fn lines_beside_waves_have_a_linear_part() {
+    let wave = |x: &[f64]| 2.0 * (2.0 * x[0]).sin();
+    let both = |n| table(n, 8, |x, draws| wave(x) + 3.0 * line(x, draws));
+    let of = |n| {
+        let map = Arc::new(Fourier::new(Gaussian).features(1000));
+        race_of(&both(n), map, Standardize::Auto).expect("a race")
+    };
+    let race = of(600);
+    let chosen_of = race.chosen();
+    assert!(chosen_of.linear, "{race}");
+    let same = |c: &&Candidate| !c.linear && c.rows == chosen_of.rows;
+    let without = race.candidates.iter().filter(same);
+    let least = without.map(|c| c.error).fold(f64::INFINITY, f64::min);
+    assert!(chosen_of.error < 0.9 * least, "{race}: {least}");
+    // Of many rows, those that are held out judge the winner with a line and without.
+    let many = of(6000).candidates;
+    let judged = many.iter().filter(|c| c.rows == 4096);
+    let twin = |c: &&Candidate| {
+        let same = |other: &&Candidate| other.bandwidth == c.bandwidth && other.linear != c.linear;
+        judged.clone().any(|other| same(&other))
+    };
+    assert!(judged.clone().any(|c| twin(&c)), "{many:?}");
+    let waves = table(400, 2, |x, draws| {
+        (3.0 * x[0]).sin() * (2.0 * x[1]).cos() + 0.1 * draws.normal()
+    });
+    assert!(!chosen(&waves).linear);
+}
+
+/// Columns are few beside features, or asked for.
+#[test]
+fn many_columns_stay_out_unasked() {
+    let lines = table(200, 8, line);
+    let of = |features, linear| {
+        let map = Arc::new(Fourier::new(Gaussian).features(features));
+        let job = Job {
+            linear,
+            ..Job::of(RidgeOptions::default(), map)
+        };
+        let y = lines.1.clone().insert_axis(ndarray::Axis(1));
+        let mut source = MemorySource::new(&lines.0, Some(y)).expect("finite");
+        let run = Run::on(&Device::cpu());
+        let fitted = job.any().fit(&mut source, Meaning::Amounts, &run);
+        let fitted = fitted.expect("fits");
+        let race = fitted.race.expect("a race");
+        let any = |is: bool| race.candidates.iter().any(|c| c.linear == is);
+        (any(true), any(false), fitted.model.map.output_dim())
+    };
+    assert_eq!(of(78, Linear::Auto), (false, true, 78));
+    assert!(of(80, Linear::Auto).0);
+    assert_eq!(of(78, Linear::Yes), (true, false, 78 + 8));
+    assert_eq!(of(80, Linear::No), (false, true, 80));
 }
 
 /// Many rows have room for what is narrow: leave-one-out errors of 512 of them would have it wider.
@@ -207,8 +263,8 @@ fn features_are_judged_where_there_are_some() {
     let off = |features: usize| {
         let ground = of(&Fourier::new(Laplacian).features(features));
         let u = &x * 0.1;
-        let gap =
-            ground.gram(u.clone()).expect("values") - crate::kernels::gram(&Laplacian, u.view());
+        let gap = ground.gram(u.clone(), None).expect("values")
+            - crate::kernels::gram(&Laplacian, u.view());
         (gap.mapv(|v| v * v).mean().expect("values")).sqrt()
     };
     let [few, many] = [off(64), off(1000)];
