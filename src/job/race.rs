@@ -227,8 +227,7 @@ impl Job<&dyn Fit> {
     /// times as many as there are columns, for a learner that takes it.
     fn raced_line(&self, columns: usize) -> Linear {
         match self.linear {
-            // A search finds narrower kernels, with which nothing was gained, and its trials are
-            // planned for the features of the map alone.
+            // The trials of a search are planned for the features of the map alone.
             Linear::Auto if self.search.is_some() || !self.may_have_line(columns) => Linear::No,
             linear => linear,
         }
