@@ -28,8 +28,8 @@ const MORE_ROWS: (usize, usize) = (4096, 4 << 20);
 /// of columns by the ten thousand no distance tells much.
 const WIDE: (usize, usize) = (32 << 20, 128);
 
-/// Features for each column that stands beside them unasked, at least: their pairs cost a fifth more
-/// at most.
+/// Features for each column that stands beside them unasked, at least: pairs cost a fifth more
+/// then at most.
 const LINE_SHARE: usize = 10;
 
 /// Amounts whose skewness is less are not looked at by their logarithms.

@@ -152,8 +152,8 @@ impl Fitting {
         Ok((survey, targets))
     }
 
-    /// Has leave-one-out errors choose preparation and bandwidth, if that is left to them, the scale
-    /// of the targets, and what stands beside the map, which it says.
+    /// Has leave-one-out errors choose preparation and bandwidth, if that is left to them, the
+    /// scale of the targets, and what stands beside the map, which it says.
     fn race(
         &mut self,
         survey: &Survey,

@@ -112,14 +112,16 @@ fn a_line_stands_beside_waves() {
     let mut text = "a,b,c,d,e,f,g,h,y\n".to_owned();
     for i in 0..1300 {
         let x: Vec<f64> = (1..=8)
-            .map(|j| 4.0 * (i as f64 * (0.1 + 0.618_033_988 * f64::from(j)).sqrt()).fract() - 2.0)
+            .map(|j| {
+                4.0 * (f64::from(i) * (0.1 + 0.618_033_988 * f64::from(j)).sqrt()).fract() - 2.0
+            })
             .collect();
         let line: f64 = x
             .iter()
             .zip(1..)
             .map(|(v, j)| v * f64::from(j % 3 - 1))
             .sum();
-        let y = 2.0 * (2.0 * x[0]).sin() + 3.0 * line + 0.05 * ((i * 7919) % 13) as f64;
+        let y = 2.0 * (2.0 * x[0]).sin() + 3.0 * line + 0.05 * f64::from((i * 7919) % 13);
         let row: Vec<String> = x.iter().chain([&y]).map(ToString::to_string).collect();
         writeln!(text, "{}", row.join(",")).expect("a string");
     }

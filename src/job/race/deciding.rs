@@ -4,7 +4,7 @@ use super::{MORE_ROWS, ROWS, ground::Ground};
 use crate::{
     Device, Error, Result,
     data::{ChunkSource, KeptRows, MemorySource},
-    features::{Affine, Identity, Scaling},
+    features::Scaling,
     normal::{NormalEquations, Targets},
     solve::{CentredLeftOut, Cholesky},
 };
@@ -177,15 +177,16 @@ impl Deciding {
             columns: y_mt.ncols(),
             shift: vec![0.0; y_mt.ncols()],
         };
-        let z_mf = Ground::features_with(map.as_ref(), &u_md, how.line)?;
-        let mut source = MemorySource::new(
-            z_mf.slice(seen).to_owned(),
-            Some(self.y_mt.slice(seen).to_owned()),
-        )?;
-        let as_they_are = Identity.build(Affine::identity(z_mf.ncols()))?;
+        let map = Ground::with_line(map, how.line)?;
+        let seen = (
+            u_md.slice(seen).to_owned(),
+            self.y_mt.slice(seen).to_owned(),
+        );
+        let mut source = MemorySource::new(&seen.0, Some(seen.1))?;
         let sums =
-            NormalEquations::accumulate(&as_they_are, &mut source, &targets, &Device::cpu())?;
-        let held_mf = z_mf.slice(held).mapv(f64::from);
+            NormalEquations::accumulate(map.as_ref(), &mut source, &targets, &Device::cpu())?;
+        let held_md = u_md.slice(held).to_owned();
+        let held_mf = Ground::features(map.as_ref(), &held_md)?.mapv(f64::from);
         let mut all = Vec::new();
         for lambda in self.few_penalties() {
             let solver = Cholesky {

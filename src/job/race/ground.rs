@@ -3,12 +3,14 @@
 use crate::{
     Device, Result, Run,
     data::{KeptRows, MemorySource, Survey},
-    features::{Affine, FeatureMap, MapBuilder, MapData, featurize, require_dense},
+    features::{
+        Affine, FeatureMap, Identity, MapBuilder, MapData, Union, featurize, require_dense,
+    },
     kernels::{Kernel, gram},
     sampling::Sampling,
     seed::Seed,
 };
-use ndarray::{Array2, Axis, concatenate, s};
+use ndarray::{Array2, s};
 use std::sync::Arc;
 
 /// Features that stand for more of them.
@@ -20,7 +22,7 @@ pub(super) enum Ground<'a> {
     Kernel(&'a dyn Kernel),
     /// The features of the map: so few have an error of their own, which kernels that are wide or
     /// of many columns suffer from.
-    Features(Box<dyn FeatureMap>),
+    Features(Arc<dyn FeatureMap>),
 }
 
 impl<'a> Ground<'a> {
@@ -47,7 +49,7 @@ impl<'a> Ground<'a> {
             map.build_from(data).ok()
         });
         match drawn.filter(|map| require_dense(map.as_ref()).is_ok()) {
-            Some(map) => Self::Features(map),
+            Some(map) => Self::Features(map.into()),
             None => Self::Kernel(kernel.as_ref()),
         }
     }
@@ -67,24 +69,19 @@ impl<'a> Ground<'a> {
         })
     }
 
-    /// Features of rows at unit lengthscale, with a linear part of this weight beside.
-    pub(super) fn features_with(
-        map: &dyn FeatureMap,
-        u_md: &Array2<f64>,
+    /// Those features with a linear part of this weight beside.
+    pub(super) fn with_line(
+        map: &Arc<dyn FeatureMap>,
         line: Option<f64>,
-    ) -> Result<Array2<f32>> {
-        let z_mf = Self::features(map, u_md)?;
-        Ok(match line {
-            Some(weight) => {
-                let root = weight.sqrt();
-                concatenate![Axis(1), z_mf, u_md.mapv(|u| (root * u) as f32)]
-            }
-            None => z_mf,
-        })
+    ) -> Result<Box<dyn FeatureMap>> {
+        let own: Box<dyn FeatureMap> = Box::new(map.clone());
+        let Some(weight) = line else { return Ok(own) };
+        let line = Box::new(Identity.build(map.input().clone())?);
+        Ok(Box::new(Union::new(vec![(own, 1.0), (line, weight)])?))
     }
 
     /// Features of rows at unit lengthscale.
-    fn features(map: &dyn FeatureMap, u_md: &Array2<f64>) -> Result<Array2<f32>> {
+    pub(super) fn features(map: &dyn FeatureMap, u_md: &Array2<f64>) -> Result<Array2<f32>> {
         let mut z_mf = Array2::zeros((u_md.nrows(), map.output_dim()));
         let mut row = 0;
         let run = Run::on(&Device::cpu());

@@ -86,8 +86,8 @@ fn waves_are_narrow_and_lines_wide() {
     );
 }
 
-/// What is linear in many columns and a wave in one: no width serves both, and the columns beside the
-/// features do. Where there is nothing but waves of all columns, they stay out.
+/// What is linear in many columns and a wave in one: no width serves both, and the columns beside
+/// the features do. Where there is nothing but waves of all columns, they stay out.
 #[test]
 fn lines_beside_waves_have_a_linear_part() {
     let wave = |x: &[f64]| 2.0 * (2.0 * x[0]).sin();
