@@ -27,12 +27,15 @@ pub(super) struct Outcome {
     pub(super) tests: Vec<(String, f64)>,
 }
 
-/// Runs all jobs. What a job wrote is shown if it failed, and one line of each in any case.
+/// Runs all jobs, as many side by side as there are cores, and one more where Python's are among
+/// them: for a quarter of their time these wait for processes of their own. What a job wrote is
+/// shown if it failed, and one line of each in any case.
 pub(super) fn run(environment: &Environment, mut jobs: Vec<Job>) -> Result<Vec<Outcome>> {
     // What takes longest begins first, so that no core waits for it at the end.
     jobs.sort_by_key(|job| std::cmp::Reverse(job.weight));
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    let total = jobs.len();
+    let waits = jobs.iter().any(|job| job.kind == Kind::Python);
+    let (at_once, total) = (cores + usize::from(waits), jobs.len());
     let queue = Mutex::new(VecDeque::from(jobs));
     let outcomes = Mutex::new(Vec::new());
     let work = || -> Result<()> {
@@ -64,7 +67,7 @@ pub(super) fn run(environment: &Environment, mut jobs: Vec<Job>) -> Result<Vec<O
         }
     };
     thread::scope(|scope| -> Result<()> {
-        let workers: Vec<_> = (0..cores.min(total)).map(|_| scope.spawn(work)).collect();
+        let workers: Vec<_> = (0..at_once.min(total)).map(|_| scope.spawn(work)).collect();
         for worker in workers {
             worker.join().expect("does not panic")?;
         }
