@@ -60,6 +60,10 @@ impl Request {
     fn is_all(&self) -> bool {
         self.names.is_empty()
     }
+
+    fn asks_for_python(&self) -> bool {
+        self.is_all() || self.names.iter().any(|name| name == "python")
+    }
 }
 
 /// Sets up adapters, builds, and runs the tests that were asked for, of all those of Python and of
@@ -70,8 +74,13 @@ impl Request {
 pub(crate) fn run(request: &Request) -> Result<()> {
     let start = Instant::now();
     // Packages of Python come over the network, beside the build.
-    let python = request.is_all().then(|| std::thread::spawn(python::set_up));
+    let python = request
+        .asks_for_python()
+        .then(|| std::thread::spawn(python::set_up));
     let built = build::build(&names::targets(&request.names)?)?;
+    if request.asks_for_python() && !request.is_all() {
+        python::build()?;
+    }
     let building = start.elapsed();
 
     let (environment, drivers) = adapters::prepare()?;
@@ -81,16 +90,18 @@ pub(crate) fn run(request: &Request) -> Result<()> {
         return run_elsewhere(request, (&environment, &drivers), &mut || {
             let mut jobs = jobs::of(&built, &drivers, request)?;
             if let Some(Ok(interpreter)) = &python {
-                jobs.push(jobs::python(interpreter)?);
+                jobs.extend(jobs::python(interpreter)?);
             }
             Ok(jobs)
         });
     }
     let mut jobs = jobs::of(&built, &drivers, request)?;
-    if let Some(python) = python {
+    if request.is_all() {
         jobs.push(jobs::documentation());
+    }
+    if let Some(python) = python {
         match python {
-            Ok(interpreter) => jobs.push(jobs::python(&interpreter)?),
+            Ok(interpreter) => jobs.extend(jobs::python(&interpreter)?),
             Err(why) => println!("the Python package is not tested: {why}"),
         }
     }

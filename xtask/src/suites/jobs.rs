@@ -164,13 +164,14 @@ pub(super) fn documentation() -> Job {
 }
 
 /// The tests of the Python package, which is put together first.
-pub(super) fn python(interpreter: &Path) -> Result<Job> {
-    Ok(Job {
-        name: "python".into(),
-        command: python::tests(interpreter)?,
+pub(super) fn python(interpreter: &Path) -> Result<impl Iterator<Item = Job>> {
+    let commands = python::tests(interpreter)?.into_iter();
+    Ok(commands.enumerate().map(|(at, command)| Job {
+        name: format!("python {}", at + 1),
+        command,
         kind: Kind::Python,
         weight: 2000,
-    })
+    }))
 }
 
 /// The names in a listing.

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 /// Programs of tests, the folders of their source, and what cargo builds them by.
-const PROGRAMS: [(&str, &str, &[&str]); 8] = [
+const PROGRAMS: [(&str, &str, &[&str]); 9] = [
     ("bochner/unit", "src", &["--lib"]),
     ("capi/unit", "capi/src", &["--lib"]),
     ("cli/unit", "cli/src", &["--bins"]),
@@ -16,6 +16,8 @@ const PROGRAMS: [(&str, &str, &[&str]); 8] = [
     ("tests/data", "tests/data", &["--test", "data"]),
     ("tests/devices", "tests/devices", &["--test", "devices"]),
     ("cli/cli", "cli/tests/cli", &["--test", "cli"]),
+    // Its tests are pytest's.
+    ("python", "python/src", &["--lib"]),
 ];
 
 /// Arguments of `cargo test` that build the tests whose path, `module::function`, holds one of
