@@ -53,8 +53,8 @@ pub(crate) fn set_up() -> Result<Result<PathBuf, String>> {
     }
 }
 
-/// Files of small fits by the thousand, in which a second thread does nothing but wait: with it they
-/// take a fifth more of the processors.
+/// Files of small fits by the thousand, in which a second thread does nothing but wait: with it
+/// they take a fifth more of the processors.
 const OF_SMALL_FITS: [&str; 4] = [
     "test_conventions.py",
     "test_every_class.py",
