@@ -55,8 +55,8 @@ def test_the_command_line_writes_the_same_file(estimator, options, target, table
     estimator.set_params(random_state=0, device="cpu")
     estimator.fit(bochner.scan(table, target=target, columns=["a", "b"]))
     estimator.save(tmp_path / "python.model")
-    command = f"{PROGRAM} fit {table} --target {target} --columns a,b --seed {SEED} --device cpu -q"
-    command = [*command.split(), *options.split(), "-o", str(tmp_path / "cli.model")]
+    asked = f"--target {target} --columns a,b --seed {SEED} --device cpu -q {options} -o"
+    command = [PROGRAM, "fit", str(table), *asked.split(), str(tmp_path / "cli.model")]
     run = subprocess.run(command, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     ours, theirs = ((tmp_path / f"{door}.model").read_bytes() for door in ("python", "cli"))
@@ -66,8 +66,8 @@ def test_the_command_line_writes_the_same_file(estimator, options, target, table
         [PROGRAM, "show", str(tmp_path / "cli.model"), "--json"], capture_output=True, text=True
     )
     assert job == json.loads(said.stdout)["job"]
-    again = f"{PROGRAM} fit {table} --like {tmp_path / 'python.model'} --device cpu -q"
-    again = [*again.split(), "-o", str(tmp_path / "again.model")]
+    like = ["--like", str(tmp_path / "python.model"), "--device", "cpu", "-q"]
+    again = [PROGRAM, "fit", str(table), *like, "-o", str(tmp_path / "again.model")]
     run = subprocess.run(again, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     assert ours == (tmp_path / "again.model").read_bytes()

@@ -52,8 +52,9 @@ impl FromStr for Linear {
 }
 
 /// A map of a kernel k_0 with the prepared columns u beside it: its kernel is
-/// `k_0(x, y) + u(x)'u(y) / mean |u|^2`, the mean over the rows surveyed. So the linear part is, in
-/// the mean, as large as the other, whose k_0(x, x) is 1, and both have one penalty. That of kernel
+/// `k_0(x, y) + u(x)'u(y) / v`, where v is the mean of |u|^2 about the mean of u, over the rows
+/// surveyed. Of columns that are centred the linear part is, in the mean, as large as the other,
+/// whose k_0(x, x) is 1, and both have one penalty. That of kernel
 /// ridge regression with such sums is in Hastie, Tibshirani & Friedman 2009, sec. 5.8.
 ///
 /// ```
@@ -77,7 +78,7 @@ impl WithLine {
 }
 
 /// What the linear part counts beside a kernel of 1 on the diagonal: one over the mean square of
-/// prepared rows. `None` where no column varies.
+/// prepared rows about their mean. `None` where no column varies.
 pub(crate) fn line_weight(input: &Affine, survey: &Survey) -> Option<f64> {
     let squares = input.scale().iter().zip(&survey.variance);
     let mean_square: f64 = squares
