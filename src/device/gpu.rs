@@ -239,11 +239,15 @@ impl GpuDevice {
 
     /// The first fault that the driver reported since the last check; a lost device stays lost.
     pub(crate) fn check(&self) -> Result<()> {
-        if self.0.faults.is_pending() {
-            // Perhaps of a device that is lost, which is heard when it is polled.
-            self.0.faults.poll(&self.0.device, wgpu::PollType::Poll)?;
-        }
-        self.0.faults.check()
+        let Some(fault) = self.0.faults.take() else {
+            return self.0.faults.alive();
+        };
+        // Perhaps of a device that is lost, which is heard once all that it was given has ended.
+        self.0
+            .faults
+            .poll(&self.0.device, wgpu::PollType::wait_indefinitely())?;
+        self.0.faults.alive()?;
+        Err(fault)
     }
 
     /// Loses the device, as a driver's reset would.

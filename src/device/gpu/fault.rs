@@ -49,16 +49,16 @@ impl Faults {
         faults
     }
 
-    /// Whether a fault was reported since the last check.
-    pub(super) fn is_pending(&self) -> bool {
-        lock(&self.first).is_some()
+    /// The fault that was reported since the last check, which is then told.
+    pub(super) fn take(&self) -> Option<Error> {
+        lock(&self.first).take()
     }
 
     /// Errors with [`Error::DeviceLost`] for ever after the device was lost, and with any other
     /// fault once.
     pub(super) fn check(&self) -> Result<()> {
         self.alive()?;
-        lock(&self.first).take().map_or(Ok(()), Err)
+        self.take().map_or(Ok(()), Err)
     }
 
     /// Errors with [`Error::DeviceLost`] after the device was lost.
