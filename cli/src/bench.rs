@@ -6,7 +6,7 @@ mod serve;
 mod tune;
 
 use crate::{
-    args::{DeviceArgs, at_least_one},
+    args::{DeviceArgs, at_least_one, positive},
     flags,
     interrupt::writing,
     page,
@@ -57,6 +57,10 @@ pub(crate) struct Args {
     /// The large shapes: 2^17 rows, d up to 4096, D up to 16384
     #[arg(long)]
     full: bool,
+    /// Repeat each shape for so many seconds, and measure the ceilings for as many; by default 0.8
+    /// and 4, and 10 of a large shape or one of one's own
+    #[arg(long, value_name = "SECONDS", value_parser = positive, conflicts_with_all = ["tune", "check", "crossing", "serve"])]
+    seconds: Option<f64>,
     /// Compare every op, or the one of --op, with its f64 reference on the CPU and on every
     /// adapter, with negative controls, and measure nothing
     #[arg(long, conflicts_with_all = ["rows", "dim", "features", "full", "serve", "tile", "tiles"])]
@@ -113,14 +117,16 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         false => Bench::size(&device),
     };
     let bench = Bench {
-        seconds: match args.full || args.features.is_some() {
-            true => FULL_SECONDS,
-            false => SECONDS,
-        },
+        seconds: args
+            .seconds
+            .unwrap_or(match args.full || args.features.is_some() {
+                true => FULL_SECONDS,
+                false => SECONDS,
+            }),
     };
     let mut page = Page::new(args.output.json, &device);
     page.tuned(&device);
-    let ceilings = Ceilings::measure(&device, CEILING_SECONDS)?;
+    let ceilings = Ceilings::measure(&device, args.seconds.unwrap_or(CEILING_SECONDS))?;
     page.ceilings(&ceilings)?;
     for op in ops {
         if op.host_only && device.as_cpu().is_none() && args.op.is_none() {

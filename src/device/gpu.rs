@@ -243,9 +243,8 @@ impl GpuDevice {
             return self.0.faults.alive();
         };
         // Perhaps of a device that is lost, which is heard once all that it was given has ended.
-        self.0
-            .faults
-            .poll(&self.0.device, wgpu::PollType::wait_indefinitely())?;
+        let ended = wgpu::PollType::wait_indefinitely();
+        self.0.faults.poll(&self.0.device, ended)?;
         self.0.faults.alive()?;
         Err(fault)
     }

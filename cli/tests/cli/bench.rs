@@ -7,7 +7,7 @@ use tempfile::TempDir;
 #[test]
 fn one_shape_on_the_cpu_reports_time_share_and_error() {
     let here = TempDir::new().expect("directory");
-    let args = "bench --device cpu --op projection-paired --rows 64 --dim 8 --features 32 --json";
+    let args = "bench --device cpu --op projection-paired --rows 64 --dim 8 --features 32 --seconds 0.5 --json";
     let object = bochner(here.path(), args, &[]).json();
     let ceilings = &object["ceilings"];
     for key in [
@@ -78,6 +78,8 @@ fn unknown_ops_and_empty_shapes_are_wrong_usage() {
         ("bench --op projection", "projection-paired"),
         ("bench --features 0", "1 or more"),
         ("bench --rows 3", "--features"),
+        ("bench --seconds 0", "positive"),
+        ("bench --tune --seconds 1", "--seconds"),
         ("bench --check --full", "--full"),
         ("bench --check --op projection-paired", "projection, gram"),
     ] {
@@ -147,6 +149,8 @@ fn forms_are_tuned_once_for_an_adapter_and_a_damaged_cache_is_written_again() {
         "8",
         "--features",
         "96",
+        "--seconds",
+        "1",
     ];
     assert!(run(&case, folder)["tuned"].as_object().unwrap().is_empty());
     // The op of the fewest forms, for a software adapter compiles up to a second for each; where
@@ -202,6 +206,8 @@ fn the_spread_of_the_tiles_can_be_seen() {
             "8",
             "--features",
             "96",
+            "--seconds",
+            "1",
         ];
         command
             .args(["bench", "--json", "--device", device])

@@ -23,7 +23,9 @@ fn commands_write_pages_with_their_pictures() {
             "<rect",
         ),
         (
-            "bench --op gram --rows 64 --dim 4 --features 16 --device cpu --threads 1".into(),
+            "bench --op gram --rows 64 --dim 4 --features 16 --seconds 0.5 \
+             --device cpu --threads 1"
+                .into(),
             "<h2>Share of the ceiling</h2>",
             "<rect",
         ),

@@ -121,6 +121,7 @@ fn lost(reason: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Matrix, ops::gram::GramAccumulator};
 
     #[test]
     fn a_fault_is_reported_once_and_a_loss_for_ever() {
@@ -135,6 +136,25 @@ mod tests {
             let error = faults.check().unwrap_err();
             assert!(matches!(error, Error::DeviceLost { rows_kept: 0, .. }));
             assert!(error.to_string().contains("pulled out"), "{error}");
+        }
+    }
+
+    /// A driver says that its device is lost when what it was given has ended; calls fail before.
+    #[test]
+    fn a_fault_of_a_device_lost_in_the_middle_of_work_is_the_loss_on_devices() {
+        for device in crate::under_test::gpus() {
+            let z_nd = Matrix::new(&device, 8192, 64).expect("fits");
+            let y_nt = Matrix::new(&device, 8192, 1).expect("fits");
+            let mut sums = GramAccumulator::new(&device, 64, 1).expect("fits");
+            for _ in 0..8 {
+                sums.add(&z_nd, &y_nt).expect("is recorded");
+            }
+            let gpu = device.gpu().expect("a GPU");
+            gpu.flush();
+            gpu.lose();
+            *lock(&gpu.0.faults.first) = Some(Error::device("a bind group is invalid"));
+            let error = gpu.check().expect_err("lost");
+            assert!(matches!(error, Error::DeviceLost { .. }), "{error:?}");
         }
     }
 

@@ -28,10 +28,14 @@ const SHAPES: [(usize, usize, usize); 12] = [
 
 pub(crate) fn run(device: &Device, extent: Extent) -> Result<Outcome> {
     let mut outcome = Outcome::new();
-    for tile in menu(device, extent, tile::SQUARE_MENU) {
-        for shape in SHAPES {
+    for (number, tile) in menu(device, extent, tile::SQUARE_MENU)
+        .into_iter()
+        .enumerate()
+    {
+        for (at, shape) in SHAPES.into_iter().enumerate() {
             let sums = |panels| GramAccumulator::with_tile(device, shape.1, shape.2, tile, panels);
-            compare(device, shape, tile.name, &sums, &mut outcome)?;
+            let cuts = cuts(device, extent, [number, at]);
+            compare(device, shape, tile.name, &cuts, &sums, &mut outcome)?;
         }
     }
     if let Device::Gpu(gpu) = device {
@@ -41,7 +45,7 @@ pub(crate) fn run(device: &Device, extent: Extent) -> Result<Outcome> {
             let beside = SHAPES.iter().filter(|(_, _, t)| *t <= targets::MOST);
             for &(rows, d, t) in beside {
                 let sums = |panels| GramAccumulator::on(gpu, (d, t), form, panels);
-                compare(device, (rows, d, t), &name, &sums, &mut outcome)?;
+                compare(device, (rows, d, t), &name, &CUTS, &sums, &mut outcome)?;
             }
             units::check::orders(gpu, fragments, &mut outcome)?;
             many_rows::run_in(gpu, form, &mut outcome)?;
@@ -56,6 +60,7 @@ fn compare(
     device: &Device,
     (rows, d, t): (usize, usize, usize),
     name: &str,
+    cuts: &[Panels],
     sums: &dyn Fn(Panels) -> Result<GramAccumulator>,
     outcome: &mut Outcome,
 ) -> Result<()> {
@@ -64,7 +69,7 @@ fn compare(
     // Negative control: one row fewer.
     let short = gram::reference(z.slice(s![1.., ..]), y.slice(s![1.., ..]));
     let allowed = 4.0 * EPS * (1.0 + (rows.min(gram::BLOCK_ROWS) as f64).sqrt());
-    for &panels in cuts(device) {
+    for &panels in cuts {
         let mut z_nd = poisoned(device, rows, d)?;
         let mut y_nt = poisoned(device, rows, t)?;
         z_nd.write(z.view())?;
@@ -85,22 +90,29 @@ fn compare(
 }
 
 /// Ways to cut the tiles: panels of one and of two tiles, one for all, and all of it or some split.
-fn cuts(device: &Device) -> &'static [Panels] {
+const CUTS: [Panels; 6] = {
     const fn of(bytes: u64, wave: usize) -> Panels {
         Panels { bytes, wave }
     }
-    const CUTS: &[Panels] = &[
+    [
         Panels::WHOLE,
         of(32_768, 1),
         of(65_536, 1),
         of(u64::MAX, 2),
         of(131_072, 1000),
         of(u64::MAX, 1000),
-    ];
-    // The CPU cuts nothing.
+    ]
+};
+
+/// The cuts to check at shape number `at` with tile number `tile`: all of them; the first on the
+/// CPU, which cuts nothing; two in turn where the check is short, so that each tile meets each cut
+/// at four shapes.
+fn cuts(device: &Device, extent: Extent, [tile, at]: [usize; 2]) -> Vec<Panels> {
+    let turn = (tile + at) % 3;
     match device.is_gpu() {
-        true => CUTS,
-        false => &CUTS[..1],
+        true if extent.is_short_on(device) => vec![CUTS[turn], CUTS[turn + 3]],
+        true => CUTS.to_vec(),
+        false => vec![CUTS[0]],
     }
 }
 
