@@ -112,7 +112,7 @@ def test_weights_of_kept_rows(rows):
     labels = y > 0
     w = np.random.RandomState(1).randint(0, 3, size=600).astype(float)
     for kind, of in ((KernelSVC, labels), (KernelSVR, y), (OneClassSVM, y)):
-        model = kind(random_state=0)
+        model = kind(gamma="scale", random_state=0)
         first = {"classes": [False, True]} if kind is KernelSVC else {}
         expected = says(clone(model).fit(X, of, sample_weight=w), X)
         parts = clone(model).partial_fit(X[:300], of[:300], sample_weight=w[:300], **first)

@@ -55,11 +55,14 @@ pub(crate) fn set_up() -> Result<Result<PathBuf, String>> {
 
 /// Files of small fits by the thousand, in which a second thread does nothing but wait: with it
 /// they take a fifth more of the processors.
-const OF_SMALL_FITS: [&str; 4] = [
+const OF_SMALL_FITS: [&str; 7] = [
     "test_conventions.py",
     "test_every_class.py",
+    "test_kept_rows.py",
     "test_kernel_machines.py",
     "test_learners.py",
+    "test_partial_fit.py",
+    "test_target_scale.py",
 ];
 
 /// The package's tests, of a native half that has been built: two commands, which may run side by

@@ -68,9 +68,16 @@ const ON_THE_FIRST: [&str; 25] = [
 ];
 
 /// Modules of tests that a first driver of software leaves to the others: every op as users have
-/// it. Under all checks, with poisoned memory, the same ops run there. Most of either is compiling
-/// shaders.
-const ON_THE_OTHERS: [&str; 1] = ["parity"];
+/// it, in every shape. Under all checks, with poisoned memory, the same ops run there. Most of
+/// either is compiling shaders.
+const ON_THE_OTHERS: [&str; 6] = [
+    "edges",
+    "exchange",
+    "nonlinearity",
+    "parity",
+    "structured",
+    "tiles",
+];
 
 /// What holds the arithmetic of the CPU: it runs again with every other instruction set of the
 /// machine, for others have those.
@@ -253,7 +260,7 @@ mod tests {
                 .collect()
         };
         assert_eq!(on("models::x::y", &drivers), [true, false, false]);
-        assert_eq!(on("edges::models", &drivers), [true, true, true]);
+        assert_eq!(on("faults::models", &drivers), [true, true, true]);
         assert_eq!(on("parity::models", &drivers), [false, true, true]);
         // Alone, or a GPU.
         assert_eq!(on("parity::models", &drivers[..1]), [true]);
