@@ -4,6 +4,7 @@ mod amount;
 mod cell;
 mod date;
 mod date_format;
+mod duration;
 mod encode;
 mod hashed;
 mod levels;
@@ -75,6 +76,7 @@ impl TableOptions {
     pub(super) fn asks_for_schema(&self) -> bool {
         let fills = self.missing != Missing::Error;
         let says = self.decimal.or(self.thousands).is_some() || self.na.is_some();
+        let says = says || self.date_format.is_some();
         fills || !self.categorical.is_empty() || says
     }
 }

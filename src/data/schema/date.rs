@@ -2,7 +2,8 @@
 
 /// Days since 1970-01-01, of a date by ISO 8601 in the Gregorian calendar: `2024-02-29`, with a
 /// time `T13:45`, `T13:45:01` or `T13:45:01.5` after it (or a blank in the place of T), and after
-/// that `Z` or an offset `+01:00`, which is subtracted. `None` if it is no such date.
+/// that `Z`, ` UTC` or an offset `+01:00`, which is subtracted. A time may end in ` AM` or ` PM`.
+/// `None` if it is no such date.
 ///
 /// A leap second counts as the first of the next minute.
 pub(super) fn days(text: &str) -> Option<f64> {
@@ -70,12 +71,39 @@ pub(in crate::data) fn text(days: f64) -> String {
     }
 }
 
-/// Seconds since midnight in UTC.
+/// Seconds since midnight in UTC: `13:45`, `13:45:01.5Z`, `1:45 PM`, `13:45 UTC`, `13:45 +0100`.
 pub(super) fn seconds(text: &str) -> Option<f64> {
+    let text = ["UTC", "GMT"]
+        .into_iter()
+        .find_map(|zone| text.strip_suffix(zone)?.strip_suffix(' '))
+        .unwrap_or(text);
     let (time, offset) = match text.find(['Z', 'z', '+', '-']) {
         None => (text, 0),
-        Some(at) => (&text[..at], offset(&text[at..])?),
+        Some(at) => (text[..at].trim_end_matches(' '), offset(&text[at..])?),
     };
+    match half(time) {
+        None => of_day(time, offset),
+        Some((time, noon)) => {
+            // From 12, which is none, to 11.
+            let (hours, rest) = time.split_once(':')?;
+            let hours = digits(hours).filter(|hours| (1..=12).contains(hours))? % 12;
+            Some(of_day(&format!("{hours:02}:{rest}"), offset)? + noon)
+        }
+    }
+}
+
+/// A time before noon or after it, without the words that say which, and the seconds of these.
+pub(super) fn half(time: &str) -> Option<(&str, f64)> {
+    let of = |words: &[&str]| {
+        let mut rests = words.iter().filter_map(|word| time.strip_suffix(word));
+        rests.next().map(|rest| rest.trim_end_matches(' '))
+    };
+    let morning = of(&["AM", "am", "a.m.", "A.M."]).map(|rest| (rest, 0.0));
+    morning.or_else(|| Some((of(&["PM", "pm", "p.m.", "P.M."])?, 43_200.0)))
+}
+
+/// Seconds since midnight of a time in 24 hours, that lies so many minutes ahead of UTC.
+fn of_day(time: &str, offset: i64) -> Option<f64> {
     let mut parts = time.splitn(3, ':');
     let (hours, minutes) = (digits(two(parts.next()?)?)?, digits(two(parts.next()?)?)?);
     let seconds = match parts.next() {
@@ -91,12 +119,15 @@ pub(super) fn seconds(text: &str) -> Option<f64> {
     fits.then(|| (3600 * hours + 60 * (minutes - offset)) as f64 + seconds)
 }
 
-/// Minutes that a time lies ahead of UTC: `Z`, `+01:00`, `+0100`, `+01`.
-fn offset(text: &str) -> Option<i64> {
-    if text.eq_ignore_ascii_case("z") {
+/// Minutes that a time lies ahead of UTC: `Z`, `UTC`, `GMT`, `+01:00`, `+0100`, `+01`.
+pub(super) fn offset(text: &str) -> Option<i64> {
+    if text.eq_ignore_ascii_case("z") || matches!(text, "UTC" | "GMT") {
         return Some(0);
     }
-    let (sign, rest) = text.split_at(1);
+    let (sign, rest) = text.split_at_checked(1)?;
+    if !matches!(sign, "+" | "-") {
+        return None;
+    }
     let (hours, minutes) = match rest.len() {
         2 => (rest, "00"),
         4 => rest.split_at(2),
@@ -109,6 +140,47 @@ fn offset(text: &str) -> Option<i64> {
 
 fn two(text: &str) -> Option<&str> {
     (text.len() == 2).then_some(text)
+}
+
+/// The number of a month by its name in English, whole or three letters of it.
+pub(super) fn month(name: &str) -> Option<i64> {
+    name_of(&MONTHS, name)
+}
+
+/// Whether a word is the name of a day of the week, whole or three letters of it.
+pub(super) fn is_weekday(name: &str) -> bool {
+    name_of(&WEEKDAYS, name).is_some()
+}
+
+const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+const WEEKDAYS: [&str; 7] = [
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+];
+
+/// The place of a name among all, from 1.
+fn name_of(all: &[&str], name: &str) -> Option<i64> {
+    let is_own =
+        |whole: &str| whole.eq_ignore_ascii_case(name) || whole[..3].eq_ignore_ascii_case(name);
+    Some(all.iter().position(|whole| is_own(whole))? as i64 + 1)
 }
 
 /// The number of one to eighteen digits and nothing else.
@@ -142,6 +214,13 @@ mod tests {
             ("1970-01-01T01:00-0100", 2.0 / 24.0),
             ("1970-01-01T01:00+01", 0.0),
             ("1970-01-01T23:59:60", 1.0),
+            ("1970-01-01 12:00:00 UTC", 0.5),
+            ("1970-01-01 12:00 GMT", 0.5),
+            ("1970-01-01 13:00:00 +0100", 0.5),
+            ("1970-01-01 1:30 PM", 13.5 / 24.0),
+            ("1970-01-01 12:00 AM", 0.0),
+            ("1970-01-01 12:15:00pm", 12.25 / 24.0),
+            ("1970-01-01 01:00 AM UTC", 1.0 / 24.0),
         ] {
             assert_eq!(days(text), Some(wanted), "{text}");
         }
@@ -189,6 +268,11 @@ mod tests {
             "2024-01-01T12:00+1",
             "2024-01-01x12:00",
             "2024-01-01T-1:00",
+            "2024-01-01 13:00 PM",
+            "2024-01-01 0:30 AM",
+            "2024-01-01 PM",
+            "2024-01-01 12:00 CEST",
+            "2024-01-01 12:00UTC",
             "2024-01-0é",
             "01.02.2024",
         ] {

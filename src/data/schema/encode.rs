@@ -5,6 +5,7 @@ use super::{
     cell::{self, Cell},
     date,
     hashed::place_of,
+    reading::Reading as Written,
     survey::{Places, weight},
 };
 use crate::data::{
@@ -122,9 +123,11 @@ impl Reading<'_> {
         (cell, field, is_feature): (Cell<'_>, &Field, bool),
         said: &mut bool,
     ) -> Result<f64> {
-        if let (Cell::Text(text), Some(amount)) = (cell, field.amount()) {
-            return amount.value(text).ok_or_else(|| {
-                let says = format!("{} is none of {amount}, as in the fit", short(text));
+        let reading = field.reading.as_ref();
+        let whole = reading.filter(|r| matches!(r, Written::Amount(_) | Written::Time));
+        if let (Cell::Text(text), Some(reading)) = (cell, whole) {
+            return reading.value(text).ok_or_else(|| {
+                let says = format!("{} is none of {reading}, as in the fit", short(text));
                 self.fault(i, j, &says)
             });
         }

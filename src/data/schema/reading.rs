@@ -3,6 +3,7 @@
 use super::{
     DateFormat, Marks, TableOptions,
     amount::{Amount, Unit},
+    duration,
 };
 use serde_json::{Value, json};
 use std::fmt;
@@ -19,6 +20,8 @@ pub(super) enum Reading {
     Amount(Amount),
     /// Dates in another order.
     Date(DateFormat),
+    /// Times of day and lengths of time, in days as those of .parquet files.
+    Time,
 }
 
 impl Reading {
@@ -28,6 +31,7 @@ impl Reading {
             Self::Number(marks) => marks.value(text),
             Self::Amount(amount) => amount.value(text),
             Self::Date(format) => format.days(text),
+            Self::Time => duration::days(text),
         }
     }
 
@@ -35,7 +39,7 @@ impl Reading {
     fn marks(&self) -> Option<Marks> {
         match self {
             Self::Number(marks) | Self::Amount(Amount { marks, .. }) => Some(*marks),
-            Self::Date(_) => None,
+            Self::Date(_) | Self::Time => None,
         }
     }
 
@@ -59,6 +63,7 @@ impl Reading {
                 "thousands": marks.thousands,
             }),
             Self::Date(format) => json!({"date": format.to_string()}),
+            Self::Time => json!({"time": "days"}),
         }
     }
 
@@ -66,6 +71,9 @@ impl Reading {
     pub(super) fn from_json(value: &Value) -> Option<Self> {
         if let Some(format) = value["date"].as_str() {
             return Some(Self::Date(format.parse().ok()?));
+        }
+        if value["time"] == "days" {
+            return Some(Self::Time);
         }
         let mark = |name: &str| {
             let mut text = value[name].as_str()?.chars();
@@ -95,6 +103,7 @@ impl fmt::Display for Reading {
             Self::Number(marks) => write!(f, "numbers as in {marks}"),
             Self::Amount(amount) => amount.fmt(f),
             Self::Date(format) => write!(f, "dates as {format}"),
+            Self::Time => f.write_str("times, in days"),
         }
     }
 }
@@ -185,12 +194,18 @@ impl Candidates {
     pub(super) fn see(&mut self, row: u64, text: &str, plain: Option<f64>) {
         if self.first.is_none() && plain.is_none() {
             self.expect_unit(text);
+            self.expect_times(text);
         }
         if self.readings.is_empty() {
             return;
         }
         let (mut one, mut differs) = (None, false);
         let last = self.readings.first().cloned();
+        // Amounts of one unit stay what they are, where they may be times as well.
+        let has_amounts = self
+            .readings
+            .iter()
+            .any(|reading| reading.amount().is_some());
         self.readings.retain(|reading| {
             // What is plain is the same to those whose fraction begins with a point.
             let value = match (plain, reading) {
@@ -200,7 +215,8 @@ impl Candidates {
                 }
                 _ => reading.value(text),
             };
-            if let Some(value) = value {
+            let counts = *reading != Reading::Time || !has_amounts;
+            if let Some(value) = value.filter(|_| counts) {
                 differs |= *one.get_or_insert(value) != value;
             }
             value.is_some()
@@ -234,6 +250,13 @@ impl Candidates {
         self.readings.extend(amounts.map(Reading::Amount));
     }
 
+    /// Takes times into account, if the first cell that is not plain is one.
+    fn expect_times(&mut self, text: &str) {
+        if self.cells == 0 && duration::days(text).is_some() {
+            self.readings.push(Reading::Time);
+        }
+    }
+
     /// The first cell and this one, if they are amounts in two units that are known.
     fn two_units(&self, row: u64, text: &str, kind: &Reading) -> Option<[(u64, String); 2]> {
         let (own, other) = (&kind.amount()?.unit, Unit::of(text)?);
@@ -250,12 +273,19 @@ impl Candidates {
     /// The reading that all cells allow, of a column that is not plain; what it may be where
     /// there are several that differ.
     pub(super) fn found(&self) -> Result<Option<Reading>, Ambiguous> {
+        let is_date = |reading: &&Reading| matches!(reading, Reading::Date(_));
+        if let (true, Some(given)) = (self.given[1], self.readings.iter().find(is_date)) {
+            // What was asked for, of plain numbers too: `20210312`.
+            return Ok((self.cells > 0).then(|| given.clone()));
+        }
         let (Some(_), Some(reading)) = (&self.first, self.readings.first()) else {
             return Ok(None);
         };
         let same = |other: &&Reading| match (reading, other) {
             (Reading::Number(a), Reading::Number(b)) => a.decimal == b.decimal,
             (Reading::Amount(a), Reading::Amount(b)) => a.marks.decimal == b.marks.decimal,
+            // Of one unit alone, which stays.
+            (Reading::Amount(_), Reading::Time) => true,
             (a, b) => a == *b,
         };
         let other = self.readings.iter().find(|other| !same(other));
@@ -277,7 +307,7 @@ impl Candidates {
     pub(super) fn is_given(&self, reading: &Reading) -> bool {
         match reading {
             Reading::Number(_) => self.given[0],
-            Reading::Amount(_) => false,
+            Reading::Amount(_) | Reading::Time => false,
             Reading::Date(_) => self.given[1],
         }
     }
@@ -352,6 +382,15 @@ mod tests {
             (vec!["7", "5 kg"], None),
             (vec!["5 kg", "7 lb"], None),
             (vec!["12,34,567", "1,234"], Some("numbers as in 1,234.5")),
+            (vec!["13:45", "7:05"], Some("times, in days")),
+            (vec!["45m", "1h 20m", "2h"], Some("times, in days")),
+            (vec!["30 min", "45 min"], Some("amounts in min")),
+            (vec!["13:45", "7"], None),
+            (vec!["12 Mar 2021", "1 Apr 2021"], Some("dates as %d %b %Y")),
+            (
+                vec!["03/13/2021 02:15 PM", "03/01/2021 11:00 AM"],
+                Some("dates as %m/%d/%Y"),
+            ),
         ] {
             assert_eq!(
                 found(&cells, &usual),
@@ -424,6 +463,12 @@ mod tests {
                 "03/04/2020",
                 Some("dates as %d/%m/%Y"),
             ),
+            (
+                of(None, None, Some("%Y%m%d")),
+                "20210312",
+                Some("dates as %Y%m%d"),
+            ),
+            (of(None, None, Some("%Y%m%d")), "20211312", None),
         ] {
             assert_eq!(
                 found(&[cell], &options),
@@ -441,7 +486,7 @@ mod tests {
             marks: Marks::PLAIN,
         });
         let all = Marks::ALL.map(Reading::Number).into_iter();
-        for reading in all.chain([date, amount]) {
+        for reading in all.chain([date, amount, Reading::Time]) {
             assert_eq!(Reading::from_json(&reading.to_json()), Some(reading));
         }
         for bad in [

@@ -155,7 +155,7 @@ impl Field {
         };
         let suits = match &reading {
             None => true,
-            Some(Reading::Number(_) | Reading::Amount(_)) => kind == Kind::Number,
+            Some(Reading::Number(_) | Reading::Amount(_) | Reading::Time) => kind == Kind::Number,
             Some(Reading::Date(_)) => kind == Kind::Date,
         };
         suits.then_some(Self {

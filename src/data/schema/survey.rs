@@ -91,6 +91,17 @@ pub(in crate::data) fn survey(
         fields.push(field);
     }
     let targets = fields.split_off(features);
+    if let Some(format) = &options.date_format {
+        let read = fields.iter().chain(&targets).map(|field| &field.reading);
+        if !read
+            .flatten()
+            .any(|reading| *reading == Reading::Date(format.clone()))
+        {
+            let problem = format!("has no column whose cells are all dates as {format}");
+            let help = Remedy::words("give the format that they have");
+            return Err(Error::data(table.path(), problem).help(help));
+        }
+    }
     if fields.iter().all(|field| field.kind == Kind::Empty) {
         let problem = "has no value in any column of features";
         return Err(Error::data(table.path(), problem));
@@ -495,6 +506,7 @@ fn said(reading: &Reading, text: &str) -> String {
 fn remedy(reading: &Reading) -> Remedy {
     match reading {
         Reading::Date(format) => Remedy::DateFormat(format.to_string()),
+        Reading::Time => Remedy::words("write it with its unit"),
         Reading::Number(marks) | Reading::Amount(Amount { marks, .. }) => match marks.decimal {
             '.' => marks
                 .thousands
