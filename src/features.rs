@@ -80,8 +80,8 @@ pub use tensor_sketch::{Hashes, TensorSketch, TensorSketchMap};
 pub use transformer::{FeatureValue, Transformer};
 pub(crate) use union::{Leaf, leaves};
 pub use union::{Union, UnionBuilder};
-pub(crate) use with_line::line_weight;
 pub use with_line::{Linear, WithLine};
+pub(crate) use with_line::{beside, line_weight};
 
 use crate::{Device, Error, Matrix, Result, error::Remedy};
 use ndarray::Array2;

@@ -1,5 +1,7 @@
 //! Words for people.
 
+use crate::{Error, Result};
+
 /// `1.5 GB` and the like.
 pub(crate) fn human_bytes(bytes: u64) -> String {
     let b = bytes as f64;
@@ -8,6 +10,19 @@ pub(crate) fn human_bytes(bytes: u64) -> String {
         1_000_000..1_000_000_000 => format!("{:.1} MB", b / 1e6),
         _ => format!("{:.1} GB", b / 1e9),
     }
+}
+
+/// The one of `all` that is displayed as `text`.
+pub(crate) fn spelled<T: Copy + std::fmt::Display>(what: &str, text: &str, all: &[T]) -> Result<T> {
+    let spells = |one: &&T| one.to_string() == text;
+    all.iter().find(spells).copied().ok_or_else(|| {
+        let words: Vec<String> = all.iter().map(T::to_string).collect();
+        let (last, others) = words.split_last().expect("there is a word");
+        Error::parameter(format!(
+            "{what} is {text:?}; use {} or {last}",
+            others.join(", ")
+        ))
+    })
 }
 
 /// A driver's message on one line.

@@ -52,6 +52,10 @@ pub(crate) struct Args {
     /// Repeats of everything that is drawn [default: each experiment's own]
     #[arg(long, value_name = "K", value_parser = at_least_one)]
     trials: Option<usize>,
+    /// Folder for the tables that first-fit draws, as other programs read them:
+    /// NUMBER-TRIAL-train.csv and -judges.csv, the target last
+    #[arg(long, value_name = "DIR")]
+    tables: Option<PathBuf>,
     /// Few sizes and few repeats, to see that all works; no figure of it is comparable
     #[arg(long)]
     quick: bool,
@@ -94,6 +98,7 @@ pub(crate) struct Context<'a> {
     trials: Option<usize>,
     quick: bool,
     data: Option<&'a Path>,
+    tables: Option<&'a Path>,
     console: Console,
     bar: Option<Bar>,
     /// What was left out, and why.
@@ -134,6 +139,11 @@ impl Context<'_> {
             Some(bar) => bar.say(text),
             None => self.console.detail(&text),
         }
+    }
+
+    /// Where tables that are drawn are written, if anywhere.
+    fn tables(&self) -> Option<&Path> {
+        self.tables
     }
 
     /// A data set, or none with a note of what it is and where it is to be had.
@@ -181,6 +191,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         return Err(anyhow!("{}: {said}", args.name));
     }
     files::prepare(&args.output_folder)?;
+    if let Some(folder) = &args.tables {
+        files::prepare(folder)?;
+    }
     args.device.start(&console)?;
     let device = args.device.open(&console)?;
     let mut report = Report::default();
@@ -199,6 +212,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             trials: args.trials,
             quick: args.quick,
             data: args.data.as_deref(),
+            tables: args.tables.as_deref(),
             console,
             bar: Some(console.steps(experiment.name, None)),
             missing: RefCell::default(),

@@ -30,7 +30,7 @@ SHARED = {
     "map": [str],
     "sampling": [str],
     "form": [StrOptions({"phase", "paired"})],
-    "standardize": [StrOptions({"auto", "yes", "no"})],
+    "standardize": [StrOptions({"auto", "yes", "no", "range"})],
     "random_state": ["random_state"],
     "device": [str],
     "memory": [COUNT, None],

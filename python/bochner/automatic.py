@@ -84,7 +84,7 @@ class _Auto:
             "gamma": found["gamma"],
             "penalty": model.penalty,
             "sampling": found["sampling"],
-            "standardize": "yes" if found["standardized"] else "no",
+            "standardize": found["standardize"],
             "metric": "none" if metric is None else metric[0],
             "linear": "yes" if found["linear"] else "no",
         }

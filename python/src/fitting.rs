@@ -43,7 +43,7 @@ impl Fitting<'_> {
             return Ok((fitted.model, None));
         }
         let scaling = &fitted.scales.scaling;
-        let shares = importance(&fitted.model, source, (&fitted.survey, scaling), run)?;
+        let shares = importance(&fitted.model, source, scaling, run)?;
         Ok((fitted.model, shares))
     }
 

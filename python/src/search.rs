@@ -9,6 +9,7 @@ use crate::{
 };
 use bochner::{
     Error, Step,
+    features::Standardize,
     kernels::{self, Kernel},
     metric::{Metric, MetricOptions, importance},
     models::{Budget, Found, Lambda, Search, Trial},
@@ -25,8 +26,8 @@ struct Chosen {
     found: Found,
     /// Shares of the prepared columns in the squared gradient, where the map has one.
     importance: Option<Vec<f64>>,
-    /// Whether columns were divided by their deviations.
-    standardized: bool,
+    /// How columns were prepared.
+    standardize: Standardize,
     /// Whether the columns stand beside the features.
     linear: bool,
     /// On what scale targets were fitted.
@@ -117,7 +118,7 @@ pub(crate) fn fit_searched<'py>(
         };
         let importance = match &found.metric {
             Some(metric) => Some(metric.importance().to_vec()),
-            None => importance(&model, source, (&fitted.survey, scaling), &run)?,
+            None => importance(&model, source, scaling, &run)?,
         };
         let job = model.job.as_ref();
         let scale = job.and_then(|job| job.get("target-scale"));
@@ -126,7 +127,11 @@ pub(crate) fn fit_searched<'py>(
             linear: job.is_some_and(|job| job.get("linear").is_some()),
             found,
             importance,
-            standardized: scaling.is_standardized(),
+            standardize: match (scaling.is_standardized(), scaling.asked()) {
+                (false, _) => Standardize::No,
+                (true, Standardize::Range) => Standardize::Range,
+                (true, _) => Standardize::Yes,
+            },
         };
         Ok((model, chosen))
     })?;
@@ -185,7 +190,7 @@ impl Chosen {
             _ => None,
         };
         all.set_item("penalty", penalty)?;
-        all.set_item("standardized", self.standardized)?;
+        all.set_item("standardize", self.standardize.to_string())?;
         all.set_item("target_scale", &self.target_scale)?;
         all.set_item("linear", self.linear)?;
         all.set_item("importance", &self.importance)?;

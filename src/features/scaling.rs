@@ -40,6 +40,7 @@ impl Scaling {
     fn new(decision: Decision, survey: &Survey, shift_invariant: bool) -> Self {
         let columns = 0..survey.mean.len();
         let scale = columns.clone().map(|j| match decision.standardized[j] {
+            true if decision.asked == Standardize::Range => 1.0 / (survey.max[j] - survey.min[j]),
             true => 1.0 / survey.variance[j].sqrt(),
             false if decision.yes && survey.is_constant(j) => 0.0,
             false => 1.0,
@@ -74,14 +75,22 @@ impl Scaling {
         self.decision.asked
     }
 
-    /// Whether columns are standardised.
+    /// Whether columns are standardised, or divided by their ranges.
     pub fn is_standardized(&self) -> bool {
         self.decision.yes
     }
 
-    /// Which columns are divided by their standard deviations, `[d]`.
+    /// Which columns are divided by their standard deviations or ranges, `[d]`.
     pub fn standardized(&self) -> &[bool] {
         &self.decision.standardized
+    }
+
+    /// What each column is divided by, `[d]`: 1 where it is left.
+    pub(crate) fn units(&self) -> Vec<f64> {
+        let columns = self.standardized().iter().zip(self.input.scale());
+        columns
+            .map(|(&divided, scale)| if divided { 1.0 / scale } else { 1.0 })
+            .collect()
     }
 
     /// Why [`Standardize::Auto`] decided as it did; `None` for the others.
@@ -215,7 +224,11 @@ impl fmt::Display for Scaling {
                 let count = self.decision.standardized.iter().filter(|&&s| s).count();
                 write!(
                     f,
-                    "yes, {count} of {} columns",
+                    "{}, {count} of {} columns",
+                    match self.decision.asked {
+                        Standardize::Range => "range",
+                        _ => "yes",
+                    },
                     self.decision.standardized.len()
                 )?;
             }

@@ -1,9 +1,9 @@
 //! Which raw columns are standardised: as told, or as a survey of them suggests.
 
-use crate::{Error, Result, data::Survey, kernels::Domain};
+use crate::{Error, Result, data::Survey, kernels::Domain, text::spelled};
 use std::{fmt, str::FromStr};
 
-/// Whether columns are divided by their standard deviations.
+/// Whether columns are divided by their standard deviations, or by their ranges.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Standardize {
     /// As [`Self::decide`] finds: mixed scales are standardised, columns of one unit are left.
@@ -13,6 +13,9 @@ pub enum Standardize {
     Yes,
     /// None.
     No,
+    /// Every column, divided by its range in the place of its deviation: columns of one unit keep
+    /// it, pixels that are rarely lit stay small, and one of another unit is as wide as the rest.
+    Range,
 }
 
 /// Scales that differ so many times are mixed. By this measure letters and two sets of images of
@@ -61,13 +64,13 @@ impl Standardize {
         let many = |j: usize| !survey.is_constant(j) && !survey.binary[j];
         let (mixed, found) = mixed(survey);
         let (yes, reason, hint) = match self {
-            Self::Yes => (true, None, None),
+            Self::Yes | Self::Range => (true, None, None),
             Self::No => (false, None, mixed.filter(|&f| f >= WIDELY).map(|_| found)),
             Self::Auto => (mixed.is_some(), Some(found), None),
         };
         let varies = |j: usize| !survey.is_constant(j);
         let standardized: Vec<bool> = (0..columns)
-            .map(|j| yes && varies(j) && (self == Self::Yes || many(j)))
+            .map(|j| yes && varies(j) && (self != Self::Auto || many(j)))
             .collect();
         Decision {
             asked: self,
@@ -154,6 +157,7 @@ impl fmt::Display for Standardize {
             Self::Auto => "auto",
             Self::Yes => "yes",
             Self::No => "no",
+            Self::Range => "range",
         })
     }
 }
@@ -162,14 +166,11 @@ impl FromStr for Standardize {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        match text {
-            "auto" => Ok(Self::Auto),
-            "yes" => Ok(Self::Yes),
-            "no" => Ok(Self::No),
-            _ => Err(Error::parameter(format!(
-                "standardize is {text:?}; use auto, yes or no"
-            ))),
-        }
+        spelled(
+            "standardize",
+            text,
+            &[Self::Auto, Self::Yes, Self::No, Self::Range],
+        )
     }
 }
 
@@ -265,6 +266,12 @@ pub(super) mod tests {
             [0.0, 1.0, 1.0]
         );
         assert_eq!(scaling.input(&[1.0]).expect("fine").center(), survey.mean);
+        let wide = Standardize::Range.decide(&survey, true);
+        assert_eq!(wide.standardized(), [false, true, true, true, true]);
+        let over = wide.input(&[1.0]).expect("fine");
+        assert_eq!(over.scale(), [0.0, 1.0, 1.0, 1.0, 1.0 / 500.0]);
+        assert_eq!(over.center(), survey.mean);
+        assert_eq!(wide.to_string(), "range, 4 of 5 columns");
         let all = Standardize::Yes.decide(&survey, true);
         assert_eq!(all.standardized(), [false, true, true, true, true]);
         assert_eq!(
@@ -304,7 +311,8 @@ pub(super) mod tests {
 
     #[test]
     fn spellings_round_trip() {
-        for choice in [Standardize::Auto, Standardize::Yes, Standardize::No] {
+        use Standardize::{Auto, No, Range, Yes};
+        for choice in [Auto, Yes, No, Range] {
             assert_eq!(choice.to_string().parse::<Standardize>().ok(), Some(choice));
         }
         assert!("true".parse::<Standardize>().is_err());

@@ -8,6 +8,7 @@ use crate::{
     kernels::{Domain, Kernel},
     sampling::Sampling,
     settings::Settings,
+    text::spelled,
 };
 use std::{fmt, str::FromStr, sync::Arc};
 
@@ -40,14 +41,7 @@ impl FromStr for Linear {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        match text {
-            "auto" => Ok(Self::Auto),
-            "yes" => Ok(Self::Yes),
-            "no" => Ok(Self::No),
-            _ => Err(Error::parameter(format!(
-                "a linear part is {text:?}; use auto, yes or no"
-            ))),
-        }
+        spelled("a linear part", text, &[Self::Auto, Self::Yes, Self::No])
     }
 }
 
@@ -137,12 +131,21 @@ impl MapBuilder for WithLine {
         let (input, survey) = (data.input.clone(), data.survey);
         let map = self.map.build_from(data)?;
         require_dense(map.as_ref())?;
-        let Some(weight) = line_weight(&input, survey) else {
-            return Ok(map);
-        };
-        let line = Box::new(Identity.build(input)?);
-        Ok(Box::new(Union::new(vec![(map, 1.0), (line, weight)])?))
+        match line_weight(&input, survey) {
+            Some(weight) => beside(map, input, weight),
+            None => Ok(map),
+        }
     }
+}
+
+/// A map with the columns, prepared as `input` says, beside it, at this weight.
+pub(crate) fn beside(
+    map: Box<dyn FeatureMap>,
+    input: Affine,
+    weight: f64,
+) -> Result<Box<dyn FeatureMap>> {
+    let line = Box::new(Identity.build(input)?);
+    Ok(Box::new(Union::new(vec![(map, 1.0), (line, weight)])?))
 }
 
 #[cfg(test)]

@@ -293,6 +293,7 @@ impl fmt::Display for Race {
             Some(multiple) => {
                 let columns = match chosen.standardize {
                     Standardize::Yes => "standardised",
+                    Standardize::Range => "columns over their ranges",
                     _ => "columns as they are",
                 };
                 write!(f, "{columns}, {} ({multiple} medians)", chosen.bandwidth)?;

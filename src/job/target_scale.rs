@@ -4,6 +4,7 @@ use crate::{
     Device, Error, Result, Run,
     data::{Chunk, ChunkSource, Schema, Survey},
     models::{LinearModel, Link},
+    text::spelled,
 };
 use std::{fmt, str::FromStr};
 
@@ -38,14 +39,11 @@ impl FromStr for TargetScale {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        match text {
-            "auto" => Ok(Self::Auto),
-            "as-is" => Ok(Self::AsIs),
-            "log" => Ok(Self::Log),
-            _ => Err(Error::parameter(format!(
-                "the scale of targets is {text:?}; use auto, as-is or log"
-            ))),
-        }
+        spelled(
+            "the scale of targets",
+            text,
+            &[Self::Auto, Self::AsIs, Self::Log],
+        )
     }
 }
 

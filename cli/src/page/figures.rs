@@ -152,8 +152,10 @@ fn race(chosen: &Value) -> String {
     for (words, standardize, linear) in [
         ("standardised", "yes", false),
         ("columns as they are", "no", false),
+        ("columns over their ranges", "range", false),
         ("standardised, a line beside", "yes", true),
         ("as they are, a line beside", "no", true),
+        ("over their ranges, a line beside", "range", true),
     ] {
         let own = candidates.iter().filter(|of| {
             of["standardize"] == standardize && of["linear"].as_bool().unwrap_or(false) == linear

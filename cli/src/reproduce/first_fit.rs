@@ -71,6 +71,17 @@ fn error(context: &Context<'_>, kind: &Kind, seed: Seed, at: usize) -> Result<f6
     Ok((off.mapv(|e| e * e).mean().unwrap_or(f64::NAN)).sqrt() / judges.y.std(0.0))
 }
 
+/// Writes the rows that train and those that judge, for other programs.
+fn write(context: &Context<'_>, number: usize, trial: usize) -> Result<()> {
+    let Some(folder) = context.tables() else {
+        return Ok(());
+    };
+    let (kind, seed) = (&KINDS[number], context.seed(trial));
+    let of = |part: &str| folder.join(format!("{}-{trial}-{part}.csv", number + 1));
+    kind.draw(kind.rows, seed, 0).write(&of("train"))?;
+    kind.draw(JUDGES, seed, 1).write(&of("judges"))
+}
+
 /// Ranks from 1, where those within a thousandth share theirs.
 fn ranks(errors: &[f64]) -> Vec<f64> {
     let alike = |a: f64, b: f64| (a - b).abs() <= 1e-3 * b;
@@ -90,8 +101,9 @@ fn run(context: &Context<'_>) -> Result<Findings> {
         false => &KINDS[..],
     };
     let mut errors = Vec::with_capacity(kinds.len());
-    for kind in kinds {
+    for (number, kind) in kinds.iter().enumerate() {
         context.say(kind.name);
+        (0..trials).try_for_each(|trial| write(context, number, trial))?;
         let mut means = [0.0; WAYS.len()];
         for (at, mean) in means.iter_mut().enumerate() {
             for trial in 0..trials {

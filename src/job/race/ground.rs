@@ -3,9 +3,7 @@
 use crate::{
     Device, Result, Run,
     data::{KeptRows, MemorySource, Survey},
-    features::{
-        Affine, FeatureMap, Identity, MapBuilder, MapData, Union, featurize, require_dense,
-    },
+    features::{Affine, FeatureMap, MapBuilder, MapData, beside, featurize, require_dense},
     kernels::{Kernel, gram},
     sampling::Sampling,
     seed::Seed,
@@ -75,9 +73,10 @@ impl<'a> Ground<'a> {
         line: Option<f64>,
     ) -> Result<Box<dyn FeatureMap>> {
         let own: Box<dyn FeatureMap> = Box::new(map.clone());
-        let Some(weight) = line else { return Ok(own) };
-        let line = Box::new(Identity.build(map.input().clone())?);
-        Ok(Box::new(Union::new(vec![(own, 1.0), (line, weight)])?))
+        match line {
+            Some(weight) => beside(own, map.input().clone(), weight),
+            None => Ok(own),
+        }
     }
 
     /// Features of rows at unit lengthscale.

@@ -78,6 +78,13 @@ impl Runner {
         self.ahead * if self.of.linear { 1.0 + LINE } else { 1.0 }
     }
 
+    /// Whether it runs in the same way.
+    fn is_like(&self, other: &Self) -> bool {
+        self.of.standardize == other.of.standardize
+            && self.of.bandwidth == other.of.bandwidth
+            && self.of.linear == other.of.linear
+    }
+
     fn width(&self) -> f64 {
         self.of.multiple.unwrap_or(f64::INFINITY)
     }
@@ -101,6 +108,11 @@ impl Runner {
         self.of.error = error;
         self.of.rows = rows;
         self.squares_m = squares_m;
+    }
+
+    /// Whether it is the linear part alone, next to a kernel too wide to bend.
+    fn is_line_alone(&self) -> bool {
+        self.of.linear && self.width() >= BEYOND
     }
 
     /// Whether it is better than another one on the same rows, by more than the standard error of
@@ -134,8 +146,7 @@ fn rounded(value: f64) -> f64 {
 pub(super) struct Asked<'a> {
     /// On which map candidates run.
     pub(super) map: &'a dyn MapBuilder,
-    /// With which preparation, or with columns as they are and standardised where that is
-    /// [`Standardize::Auto`].
+    /// With which preparation, or with all that differ where that is [`Standardize::Auto`].
     pub(super) standardize: Standardize,
     /// With a linear part beside, or with one and without where that is [`Linear::Auto`].
     pub(super) linear: Linear,
@@ -158,8 +169,8 @@ struct Track<'a> {
     ground: Ground<'a>,
     kernel: &'a dyn Kernel,
     survey: &'a Survey,
-    /// As is usual, as they are, standardised.
-    scalings: [Scaling; 3],
+    /// As is usual, as they are, standardised, over their ranges.
+    scalings: [Scaling; 4],
 }
 
 impl Track<'_> {
@@ -168,6 +179,7 @@ impl Track<'_> {
             Standardize::Auto => &self.scalings[0],
             Standardize::No => &self.scalings[1],
             Standardize::Yes => &self.scalings[2],
+            Standardize::Range => &self.scalings[3],
         }
     }
 
@@ -248,21 +260,44 @@ impl Track<'_> {
         let Ok(median) = median_distance(u_md.view(), self.kernel.norm()) else {
             return Ok(Vec::new());
         };
-        let runner = |multiple: f64| {
+        // With a linear part beside, one so wide is the linear part alone.
+        let alone = linear.then_some(BEYOND);
+        let runners = MULTIPLES.into_iter().chain(alone).map(|multiple| {
             let sigma = Bandwidth::Sigma(rounded(multiple * median));
             Runner::of(standardize, (sigma, Some(multiple)), linear)
-        };
-        Ok(MULTIPLES.map(runner).into())
+        });
+        Ok(runners.collect())
     }
 
-    /// Whether standardised columns are what they are already.
-    fn is_alike(&self) -> bool {
-        let deviations = self.scalings[1].deviations(self.survey);
-        let varying = deviations.into_iter().flatten().filter(|&s| s > 0.0);
-        let (low, high) = varying.fold((f64::INFINITY, 0.0_f64), |(low, high), s| {
-            (low.min(s), high.max(s))
-        });
-        high <= EQUAL * low
+    /// Preparations that differ: standardised columns; columns as they are, unless their deviations
+    /// are alike already; and columns over their ranges, where most have one unit and some do not.
+    fn preparations(&self) -> Vec<Standardize> {
+        let survey = self.survey;
+        let varying = (0..survey.mean.len()).filter(|&j| !survey.is_constant(j));
+        let of = |width: &dyn Fn(usize) -> f64| {
+            let mut widths: Vec<f64> = varying.clone().map(width).collect();
+            widths.sort_unstable_by(f64::total_cmp);
+            widths
+        };
+        let deviations = of(&|j| survey.variance[j].sqrt());
+        let ranges = of(&|j| survey.max[j] - survey.min[j]);
+        let are_alike = |widths: &[f64]| match widths {
+            [low, .., high] => *high <= EQUAL * low,
+            _ => true,
+        };
+        let median = ranges.get(ranges.len() / 2).copied().unwrap_or(0.0);
+        let of_one_unit = ranges
+            .iter()
+            .filter(|&&range| range <= EQUAL * median && median <= EQUAL * range);
+        let most = 2 * of_one_unit.count() > ranges.len();
+        let mut all = vec![Standardize::Yes];
+        if !are_alike(&deviations) {
+            all.push(Standardize::No);
+            if most && !are_alike(&ranges) {
+                all.push(Standardize::Range);
+            }
+        }
+        all
     }
 }
 
@@ -345,14 +380,7 @@ fn go_narrow(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<()> {
     };
     track.hold_out(first)?;
     while let Some(mut next) = narrower(&left[0]) {
-        let own = |runner: &Runner| {
-            (
-                runner.of.standardize,
-                &runner.of.bandwidth,
-                runner.of.linear,
-            ) == (next.of.standardize, &next.of.bandwidth, next.of.linear)
-        };
-        left.retain(|runner| !own(runner));
+        left.retain(|runner| !runner.is_like(&next));
         track.hold_out(&mut next)?;
         let better = next.ahead < (1.0 - NEAR) * left[0].ahead;
         left.insert(usize::from(!better), next);
@@ -376,13 +404,7 @@ fn toggle_line(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<()> {
     );
     track.hold_out(&mut other)?;
     let better = other.rank() < first.rank();
-    left.retain(|runner| {
-        (
-            runner.of.standardize,
-            &runner.of.bandwidth,
-            runner.of.linear,
-        ) != (other.of.standardize, &other.of.bandwidth, other.of.linear)
-    });
+    left.retain(|runner| !runner.is_like(&other));
     left.insert(usize::from(!better), other);
     Ok(())
 }
@@ -400,6 +422,18 @@ fn prefer_narrow(track: &Track<'_>, left: &mut [Runner]) {
     if let Some(i) = narrowest.filter(|_| track.survey.rows >= times * track.all() as u64) {
         left[..=i].rotate_right(1);
     }
+}
+
+/// Takes the linear part alone out, on all rows that are left out in turn. Where it is better than
+/// the usual, it has to be beaten as clearly: on few rows the best of many has learnt some of the
+/// noise.
+fn line_alone(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<Option<Runner>> {
+    let at = left.iter().position(Runner::is_line_alone);
+    let Some(mut line) = at.filter(|_| !track.has_more()).map(|at| left.remove(at)) else {
+        return Ok(None);
+    };
+    track.run(&mut line, track.all())?;
+    Ok(Some(line))
 }
 
 /// What came of a race.
@@ -466,11 +500,16 @@ pub(super) fn race(
         ground: Ground::of(map, &kernel, survey, kept),
         kernel: kernel.as_ref(),
         survey,
-        scalings: [Standardize::Auto, Standardize::No, Standardize::Yes].map(decide),
+        scalings: [
+            Standardize::Auto,
+            Standardize::No,
+            Standardize::Yes,
+            Standardize::Range,
+        ]
+        .map(decide),
     };
     let preparations = match standardize {
-        Standardize::Auto if track.is_alike() => vec![Standardize::Yes],
-        Standardize::Auto => vec![Standardize::Yes, Standardize::No],
+        Standardize::Auto => track.preparations(),
         given => vec![given],
     };
     let linear = match (linear, &track.ground) {
@@ -507,8 +546,17 @@ pub(super) fn race(
             track.run(&mut usual, rows.min(track.all()))?;
         }
     }
-    let chosen = usize::from(left.first().is_some_and(|first| first.beats(&usual)));
-    let all: Vec<Runner> = [usual].into_iter().chain(left).collect();
+    let line = line_alone(&track, &mut left)?;
+    let better = left.first().is_some_and(|first| first.beats(&usual));
+    let mut all: Vec<Runner> = [usual].into_iter().chain(left).collect();
+    let mut chosen = usize::from(better);
+    match line {
+        Some(line) if line.beats(&all[0]) && !all[chosen].beats(&line) => {
+            all.insert(1, line);
+            chosen = 1;
+        }
+        line => all.extend(line),
+    }
     let amounts = match scales_differ {
         true => track.amounts(&all[chosen], are_logarithms)?,
         false => None,

@@ -117,6 +117,45 @@ fn lines_beside_waves_have_a_linear_part() {
     assert!(!chosen(&waves).linear);
 }
 
+/// Of few rows the best of many candidates has learnt noise: what is not clearly better than the
+/// linear part alone gives way to it. A wave is clearly better.
+#[test]
+fn lines_of_few_rows_are_lines() {
+    let noisy = table(100, 10, |x, draws| {
+        x.iter().sum::<f64>() / 10_f64.sqrt() + 0.5 * draws.normal()
+    });
+    let found = chosen(&noisy);
+    assert!(found.linear && found.multiple >= Some(32.0), "{found:?}");
+    let wave = table(100, 2, |x, draws| {
+        3.0 * (2.0 * x[0]).sin() + x[1] + 0.3 * draws.normal()
+    });
+    let found = chosen(&wave);
+    assert!(found.multiple < Some(8.0), "{found:?}");
+}
+
+/// Columns of one unit but for one: over their ranges all have it again. Those that vary little
+/// stay small, which deviations would make as wide as the others.
+#[test]
+fn one_column_in_another_unit_comes_back_to_it() {
+    let of = |factor: f64| {
+        // Two columns that matter, and ten that are rarely lit.
+        let (mut x, y) = table(400, 12, |x, draws| {
+            let wave = |v: f64| (2.0 * v.clamp(-2.0, 2.0)).sin();
+            wave(x[0]) * wave(x[1]) + 0.1 * draws.normal()
+        });
+        for mut row in x.outer_iter_mut() {
+            row.mapv_inplace(|v| v.clamp(-2.0, 2.0));
+            row.slice_mut(ndarray::s![2..])
+                .mapv_inplace(|v| if v >= 2.0 { 2.0 } else { -2.0 });
+            row[0] *= factor;
+        }
+        chosen(&(x, y))
+    };
+    let (own, other) = (of(1.0), of(1000.0));
+    assert_eq!(other.standardize, Standardize::Range, "{other:?}");
+    assert!(other.error < 1.1 * own.error, "{other:?} for {own:?}");
+}
+
 /// Columns are few beside features, or asked for.
 #[test]
 fn many_columns_stay_out_unasked() {

@@ -1,23 +1,18 @@
 //! How much each column matters to a model.
 
 use super::average_gradient_outer_product;
-use crate::{
-    Error, Result, Run,
-    data::{ChunkSource, Survey},
-    features::Scaling,
-    models::LinearModel,
-};
+use crate::{Error, Result, Run, data::ChunkSource, features::Scaling, models::LinearModel};
 
 /// Shares of the columns, as they were prepared, in the squared gradient of a model: the diagonal
 /// of its average gradient outer product, which takes one pass over its rows, over its trace.
 /// `None` of maps without gradients.
 ///
-/// `survey` is of the rows that were fitted, and `scaling` how they were prepared. Errors as
+/// `scaling` is how the rows that were fitted were prepared. Errors as
 /// [`average_gradient_outer_product`] does.
 pub fn importance(
     model: &LinearModel,
     source: &mut dyn ChunkSource,
-    (survey, scaling): (&Survey, &Scaling),
+    scaling: &Scaling,
     run: &Run,
 ) -> Result<Option<Vec<f64>>> {
     source.rewind()?;
@@ -27,10 +22,8 @@ pub fn importance(
         Err(error) => return Err(error),
     };
     // What a squared gradient by a raw column is multiplied by for one by a prepared column.
-    let divided = scaling.standardized().iter().enumerate();
-    let units_d = divided.map(|(j, &divided)| if divided { survey.variance[j] } else { 1.0 });
-    let along_d = m_dd.diag().into_iter().zip(units_d);
-    let along_d: Vec<f64> = along_d.map(|(m, unit)| m.max(0.0) * unit).collect();
+    let along_d = m_dd.diag().into_iter().zip(scaling.units());
+    let along_d: Vec<f64> = along_d.map(|(m, unit)| m.max(0.0) * unit * unit).collect();
     let trace: f64 = along_d.iter().sum();
     let even = 1.0 / along_d.len() as f64;
     let share = |m: f64| if trace > 0.0 { m / trace } else { even };

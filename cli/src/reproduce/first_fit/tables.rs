@@ -1,8 +1,12 @@
 //! Tables of all kinds: what a column can be, and what a target can make of it.
 
-use bochner::seed::{Draws, Seed, Stream};
+use anyhow::Result;
+use bochner::{
+    data::AtomicFile,
+    seed::{Draws, Seed, Stream},
+};
 use ndarray::{Array1, Array2};
-use std::f64::consts::TAU;
+use std::{f64::consts::TAU, fmt::Write, io::Write as _, path::Path};
 
 /// A kind of table.
 pub(super) struct Kind {
@@ -24,6 +28,20 @@ pub(super) struct Kind {
 pub(super) struct Table {
     pub(super) x: Array2<f64>,
     pub(super) y: Array1<f64>,
+}
+
+impl Table {
+    /// Writes it as CSV without a header, the target last.
+    pub(super) fn write(&self, path: &Path) -> Result<()> {
+        let mut text = String::new();
+        for (x, y) in self.x.rows().into_iter().zip(&self.y) {
+            x.iter().try_for_each(|value| write!(text, "{value:e},"))?;
+            writeln!(text, "{y:e}")?;
+        }
+        let mut file = AtomicFile::create(path)?;
+        file.write_all(text.as_bytes())?;
+        Ok(file.finish()?)
+    }
 }
 
 impl Kind {
