@@ -178,6 +178,11 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         ))
         .into());
     }
+    let draws = |experiment: &&Experiment| experiment.name == first_fit::EXPERIMENT.name;
+    if args.tables.is_some() && !chosen.iter().any(draws) {
+        let problem = format!("--tables belongs to {}", first_fit::EXPERIMENT.name);
+        return Err(Usage(problem).into());
+    }
     if let Some(folder) = args.data.as_deref().filter(|folder| !folder.is_dir()) {
         let problem = format!(
             "--data {}: no such folder; check the name",

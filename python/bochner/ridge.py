@@ -51,9 +51,9 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
     form : {'paired', 'phase'}, default='paired'
         A cosine and a sine for each frequency, or one cosine with a random offset.
 
-    standardize : {'auto', 'yes', 'no'}, default='auto'
-        Whether columns are divided by their standard deviations; ``'auto'`` does so where they have
-        mixed scales, unless ``gamma`` is given in numbers, which are taken for those of the columns as
+    standardize : {'auto', 'yes', 'no', 'range'}, default='auto'
+        Whether columns are divided by their standard deviations, or by their ranges; ``'auto'`` does
+        the former where they have mixed scales, unless ``gamma`` is given in numbers, which are taken for those of the columns as
         they are.
 
     linear : {'auto', 'yes', 'no'}, default='auto'

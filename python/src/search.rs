@@ -127,11 +127,7 @@ pub(crate) fn fit_searched<'py>(
             linear: job.is_some_and(|job| job.get("linear").is_some()),
             found,
             importance,
-            standardize: match (scaling.is_standardized(), scaling.asked()) {
-                (false, _) => Standardize::No,
-                (true, Standardize::Range) => Standardize::Range,
-                (true, _) => Standardize::Yes,
-            },
+            standardize: scaling.applied(),
         };
         Ok((model, chosen))
     })?;

@@ -75,8 +75,8 @@ impl TableOptions {
     /// Whether a schema is wanted of a file of numbers too.
     pub(super) fn asks_for_schema(&self) -> bool {
         let fills = self.missing != Missing::Error;
-        let says = self.decimal.or(self.thousands).is_some() || self.na.is_some();
-        let says = says || self.date_format.is_some();
+        let marks = self.decimal.or(self.thousands).is_some();
+        let says = marks || self.date_format.is_some() || self.na.is_some();
         fills || !self.categorical.is_empty() || says
     }
 }

@@ -75,6 +75,15 @@ impl Scaling {
         self.decision.asked
     }
 
+    /// What is done: [`Standardize::Auto`] is what it came to.
+    pub fn applied(&self) -> Standardize {
+        match (self.decision.yes, self.decision.asked) {
+            (false, _) => Standardize::No,
+            (true, Standardize::Range) => Standardize::Range,
+            (true, _) => Standardize::Yes,
+        }
+    }
+
     /// Whether columns are standardised, or divided by their ranges.
     pub fn is_standardized(&self) -> bool {
         self.decision.yes
@@ -219,20 +228,11 @@ impl fmt::Display for Scaling {
         if self.decision.asked == Standardize::Auto {
             f.write_str("auto -> ")?;
         }
-        match self.decision.yes {
-            true => {
-                let count = self.decision.standardized.iter().filter(|&&s| s).count();
-                write!(
-                    f,
-                    "{}, {count} of {} columns",
-                    match self.decision.asked {
-                        Standardize::Range => "range",
-                        _ => "yes",
-                    },
-                    self.decision.standardized.len()
-                )?;
-            }
-            false => f.write_str("no")?,
+        write!(f, "{}", self.applied())?;
+        if self.decision.yes {
+            let all = &self.decision.standardized;
+            let count = all.iter().filter(|&&s| s).count();
+            write!(f, ", {count} of {} columns", all.len())?;
         }
         match &self.decision.reason {
             Some(reason) => write!(f, ": {reason}"),

@@ -3,6 +3,7 @@
 mod deciding;
 mod ground;
 mod rounds;
+mod runner;
 #[cfg(test)]
 mod tests;
 

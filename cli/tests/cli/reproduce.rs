@@ -107,6 +107,24 @@ fn digits_need_no_data() {
     assert!(here.path().join("results/digits.html").is_file());
 }
 
+/// The tables of first fits are written for other programs, and by no other experiment.
+#[test]
+fn tables_of_first_fits_are_written() {
+    let here = here();
+    let command = "reproduce first-fit --quick --trials 1 --device cpu --tables t";
+    bochner(here.path(), command, &[]).ok();
+    for (part, rows) in [("train", 1000), ("judges", 2000)] {
+        let table = fs::read_to_string(here.path().join(format!("t/2-0-{part}.csv")));
+        let table = table.expect("is written");
+        let widths = |line: &str| line.split(',').filter(|v| v.parse::<f64>().is_ok()).count();
+        assert_eq!(table.lines().count(), rows, "{part}");
+        assert!(table.lines().all(|line| widths(line) == 3), "{part}");
+    }
+    let run = bochner(here.path(), "reproduce variance --tables t", &[]);
+    assert_eq!(run.code, Some(2), "{run:?}");
+    run.fails(&["--tables belongs to first-fit"]);
+}
+
 /// The error peaks where there are as many features as rows, behind which rows are interpolated
 /// and the error falls below that of few features; with a penalty there is no peak.
 #[test]

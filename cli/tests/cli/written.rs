@@ -216,6 +216,18 @@ fn dates_in_other_orders_are_dates() {
     let hashed = bochner(at, &format!("{fit} --json"), &[]).json();
     assert!(number(&hashed, "columns") > 60.0, "{hashed}");
     alike(at, "--date-format %d_%m_%Y");
+    // What fits no column is not what was meant.
+    bochner(at, &format!("{fit} -q --date-format %Y/%m/%d"), &[]).fails(&[
+        "has no column whose cells are all dates as %Y/%m/%d",
+        "give the format that they have",
+    ]);
+    // Of dates by ISO 8601 and of plain numbers, too.
+    table(&written, ',', plain, |(d, m, y)| {
+        format!("{y}-{m:02}-{d:02}")
+    });
+    alike(at, "--date-format %Y-%m-%d");
+    table(&written, ',', plain, |(d, m, y)| format!("{y}{m:02}{d:02}"));
+    alike(at, "--date-format %Y%m%d");
     let bad = bochner(at, &format!("{fit} --date-format %q"), &[]);
     assert!(
         bad.code == Some(2) && bad.stderr.contains("%d.%m.%Y"),

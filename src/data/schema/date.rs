@@ -81,31 +81,42 @@ pub(super) fn seconds(text: &str) -> Option<f64> {
         None => (text, 0),
         Some(at) => (text[..at].trim_end_matches(' '), offset(&text[at..])?),
     };
+    of_day(time, offset)
+}
+
+/// Seconds since midnight of a time of day, in 24 hours or in twice 12, that lies so many minutes
+/// ahead of UTC.
+pub(super) fn of_day(time: &str, offset: i64) -> Option<f64> {
     match half(time) {
-        None => of_day(time, offset),
+        None => {
+            let (hours, minutes, seconds) = clock(time)?;
+            let hours = digits(two(hours)?).filter(|&hours| hours < 24)?;
+            Some((3600 * hours + 60 * (minutes - offset)) as f64 + seconds)
+        }
         Some((time, noon)) => {
+            let (hours, minutes, seconds) = clock(time)?;
             // From 12, which is none, to 11.
-            let (hours, rest) = time.split_once(':')?;
             let hours = digits(hours).filter(|hours| (1..=12).contains(hours))? % 12;
-            Some(of_day(&format!("{hours:02}:{rest}"), offset)? + noon)
+            Some((3600 * hours + 60 * (minutes - offset) + noon) as f64 + seconds)
         }
     }
 }
 
 /// A time before noon or after it, without the words that say which, and the seconds of these.
-pub(super) fn half(time: &str) -> Option<(&str, f64)> {
+pub(super) fn half(time: &str) -> Option<(&str, i64)> {
     let of = |words: &[&str]| {
         let mut rests = words.iter().filter_map(|word| time.strip_suffix(word));
         rests.next().map(|rest| rest.trim_end_matches(' '))
     };
-    let morning = of(&["AM", "am", "a.m.", "A.M."]).map(|rest| (rest, 0.0));
-    morning.or_else(|| Some((of(&["PM", "pm", "p.m.", "P.M."])?, 43_200.0)))
+    let morning = of(&["AM", "am", "a.m.", "A.M."]).map(|rest| (rest, 0));
+    morning.or_else(|| Some((of(&["PM", "pm", "p.m.", "P.M."])?, 43_200)))
 }
 
-/// Seconds since midnight of a time in 24 hours, that lies so many minutes ahead of UTC.
-fn of_day(time: &str, offset: i64) -> Option<f64> {
-    let mut parts = time.splitn(3, ':');
-    let (hours, minutes) = (digits(two(parts.next()?)?)?, digits(two(parts.next()?)?)?);
+/// `13:45` or `13:45:01.5`: the hours as they are written, minutes and seconds, of which the last
+/// may be a leap second.
+pub(super) fn clock(text: &str) -> Option<(&str, i64, f64)> {
+    let mut parts = text.splitn(3, ':');
+    let (hours, minutes) = (parts.next()?, digits(two(parts.next()?)?)?);
     let seconds = match parts.next() {
         None => 0.0,
         Some(text) => {
@@ -115,8 +126,7 @@ fn of_day(time: &str, offset: i64) -> Option<f64> {
             text.parse::<f64>().ok()?
         }
     };
-    let fits = hours < 24 && minutes < 60 && seconds < 61.0;
-    fits.then(|| (3600 * hours + 60 * (minutes - offset)) as f64 + seconds)
+    (minutes < 60 && seconds < 61.0).then_some((hours, minutes, seconds))
 }
 
 /// Minutes that a time lies ahead of UTC: `Z`, `UTC`, `GMT`, `+01:00`, `+0100`, `+01`.
@@ -184,7 +194,7 @@ fn name_of(all: &[&str], name: &str) -> Option<i64> {
 }
 
 /// The number of one to eighteen digits and nothing else.
-fn digits(text: &str) -> Option<i64> {
+pub(super) fn digits(text: &str) -> Option<i64> {
     let all = (1..=18).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
     all.then(|| text.parse().ok()).flatten()
 }

@@ -1,73 +1,43 @@
 //! Times of day and lengths of time as days.
 
-use super::date::half;
+use super::date::{clock, digits, half, of_day};
 
-/// What one part of a length of time is called, and its hours.
+/// What one part of a length of time is called, and its seconds.
 const UNITS: [(&[&str], f64); 4] = [
-    (&["d", "day", "days"], 24.0),
-    (&["h", "hr", "hrs", "hour", "hours"], 1.0),
-    (&["m", "min", "mins", "minute", "minutes"], 1.0 / 60.0),
-    (&["s", "sec", "secs", "second", "seconds"], 1.0 / 3600.0),
+    (&["d", "day", "days"], 86_400.0),
+    (&["h", "hr", "hrs", "hour", "hours"], 3600.0),
+    (&["m", "min", "mins", "minute", "minutes"], 60.0),
+    (&["s", "sec", "secs", "second", "seconds"], 1.0),
 ];
+/// Digits of hours and of numbers before units, at most.
+const MOST_DIGITS: usize = 9;
 
 /// Days of `13:45`, `13:45:10.5`, `1:45 PM`, `-0:30`, `1h 20m`, `2 days 4 hours`; `None` of other
 /// text. Before minutes there may be any number of hours. Units go down, and the last alone may
 /// have a fraction.
 pub(super) fn days(text: &str) -> Option<f64> {
     let text = text.trim();
-    let hours = match text.strip_prefix(['-', '\u{2212}']) {
-        Some(rest) => -of_parts(rest)?,
-        None => clock(text).or_else(|| of_parts(text))?,
+    let seconds = match (half(text), text.strip_prefix(['-', '\u{2212}'])) {
+        (Some(_), _) => of_day(text, 0)?,
+        (None, Some(rest)) => -seconds(rest)?,
+        (None, None) => seconds(text)?,
     };
-    Some(hours / 24.0)
+    Some(seconds / 86_400.0)
 }
 
-/// Hours of a clock or of units.
-fn of_parts(text: &str) -> Option<f64> {
-    on_24_hours(text).or_else(|| in_units(text))
-}
-
-/// The time of a day.
-fn clock(text: &str) -> Option<f64> {
-    let Some((time, noon)) = half(text) else {
-        return on_24_hours(text);
-    };
-    let hours = on_24_hours(time).filter(|hours| (1.0..13.0).contains(hours))?;
-    // From 12, which is none, to 11.
-    Some(hours % 12.0 + noon / 3600.0)
-}
-
-fn on_24_hours(text: &str) -> Option<f64> {
-    let mut parts = text.split(':');
-    let (hours, minutes) = (whole(parts.next()?)?, sixtieths(parts.next()?)?);
-    let (whole, fraction) = match parts.next() {
-        None => ("00", None),
-        Some(seconds) => match seconds.split_once('.') {
-            None => (seconds, None),
-            Some((whole, fraction)) => (whole, Some(fraction)),
-        },
-    };
-    let seconds = sixtieths(whole)?;
-    let fraction: f64 = match fraction {
-        None => 0.0,
-        Some(digits) if digits.bytes().all(|b| b.is_ascii_digit()) => {
-            format!("0.{digits}").parse().ok()?
+fn seconds(text: &str) -> Option<f64> {
+    match clock(text) {
+        Some((hours, minutes, seconds)) => {
+            Some(3600.0 * whole(hours)? + 60.0 * minutes as f64 + seconds)
         }
-        Some(_) => return None,
-    };
-    let rest = (minutes * 60.0 + seconds + fraction) / 3600.0;
-    parts.next().is_none().then_some(hours + rest)
+        None => in_units(text),
+    }
 }
 
 /// A number of digits alone.
 fn whole(text: &str) -> Option<f64> {
-    let fits = (1..=9).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
-    fits.then(|| text.parse().ok())?
-}
-
-/// Two digits below 60.
-fn sixtieths(text: &str) -> Option<f64> {
-    whole(text).filter(|&value| text.len() == 2 && value < 60.0)
+    let number = digits(text).filter(|_| text.len() <= MOST_DIGITS)?;
+    Some(number as f64)
 }
 
 /// Numbers, each with its unit behind it.

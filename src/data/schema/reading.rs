@@ -273,10 +273,8 @@ impl Candidates {
     /// The reading that all cells allow, of a column that is not plain; what it may be where
     /// there are several that differ.
     pub(super) fn found(&self) -> Result<Option<Reading>, Ambiguous> {
-        let is_date = |reading: &&Reading| matches!(reading, Reading::Date(_));
-        if let (true, Some(given)) = (self.given[1], self.readings.iter().find(is_date)) {
-            // What was asked for, of plain numbers too: `20210312`.
-            return Ok((self.cells > 0).then(|| given.clone()));
+        if let Some(given) = self.given_date() {
+            return Ok(Some(given.clone()));
         }
         let (Some(_), Some(reading)) = (&self.first, self.readings.first()) else {
             return Ok(None);
@@ -301,6 +299,14 @@ impl Candidates {
             }),
             _ => Ok(Some(reading.clone())),
         }
+    }
+
+    /// Dates as somebody said, if all cells are: plain numbers may be, `20210312`, and dates by
+    /// ISO 8601.
+    pub(super) fn given_date(&self) -> Option<&Reading> {
+        let is_date = |reading: &&Reading| matches!(reading, Reading::Date(_));
+        let date = self.readings.iter().find(is_date);
+        date.filter(|_| self.given[1] && self.cells > 0)
     }
 
     /// Whether somebody said that cells are to be read so.

@@ -277,7 +277,8 @@ impl Tally {
     /// a text stands among many cells that can be read.
     fn found(&self, table: &dyn Table, j: usize) -> Result<Option<Reading>> {
         let [_, date, truth, text] = &self.first;
-        if self.as_text || date.is_some() || truth.is_some() {
+        let is_plain = date.is_some() || truth.is_some();
+        if self.as_text || (is_plain && self.candidates.given_date().is_none()) {
             return Ok(None);
         }
         match self.candidates.found() {

@@ -4,6 +4,7 @@ use super::{
     Candidate, ROWS, Race,
     deciding::{Amounts, Deciding, How, Judged},
     ground::Ground,
+    runner::{BEYOND, NEAR, Runner, are_less, none},
 };
 use crate::{
     Error, Result, Run,
@@ -13,7 +14,6 @@ use crate::{
     normal::Targets,
     progress::Step,
 };
-use ndarray::Array1;
 use std::cell::Cell;
 
 /// Rows that all candidates are looked at on, and those that are left of them beside the usual: a
@@ -22,119 +22,14 @@ const ROUNDS: [(usize, usize); 3] = [(ROWS / 4, 6), (ROWS / 2, 4), (ROWS, 1)];
 /// Lengthscales, in medians of the distances. The narrow ones are for waves of few columns, which
 /// look like noise at every other width, so that nothing leads to them.
 const MULTIPLES: [f64; 8] = [0.03125, 0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0];
-/// By how much the last round goes on beyond the widest of them: to where the kernel is a line.
-const BEYOND: f64 = 32.0;
-/// Errors are told ahead by so many doublings of the rows at most.
-const DOUBLINGS: f64 = 2.0;
-/// Of the power by which they fell from round to round, what is told ahead: noise stays.
-const FALL: f64 = 0.5;
-/// What is less than this share better than the usual is not better.
-const NEAR: f64 = 0.01;
 /// Among errors within this share of the best the narrowest stays: more rows may be what it needs.
 const ALIKE: f64 = 0.1;
-/// Of two that are about as good the one without a linear part stays: by so much that one has to be
-/// better.
-const LINE: f64 = 0.02;
-/// Standard errors by which what is chosen beats the usual.
-const CLEAR: f64 = 1.5;
 /// With so many times more rows than are looked at, the narrower of two that differ by so little.
 const MANY: (u64, f64) = (8, 0.05);
 /// Rows from which on a part is held out.
 const ENOUGH: usize = 4 * ROWS;
 /// Columns whose deviations are within this factor are alike as they are.
 const EQUAL: f64 = 1.25;
-
-/// A candidate on its way.
-struct Runner {
-    of: Candidate,
-    /// The error that as many rows as there are may have.
-    ahead: f64,
-    /// Squares of the errors of the last rows, over the variance of the targets.
-    squares_m: Array1<f64>,
-}
-
-impl Runner {
-    fn of(
-        standardize: Standardize,
-        (bandwidth, multiple): (Bandwidth, Option<f64>),
-        linear: bool,
-    ) -> Self {
-        Self {
-            of: Candidate {
-                standardize,
-                bandwidth,
-                multiple,
-                linear,
-                error: f64::INFINITY,
-                rows: 0,
-            },
-            ahead: f64::INFINITY,
-            squares_m: Array1::zeros(0),
-        }
-    }
-
-    /// What it is ranked by.
-    fn rank(&self) -> f64 {
-        self.ahead * if self.of.linear { 1.0 + LINE } else { 1.0 }
-    }
-
-    /// Whether it runs in the same way.
-    fn is_like(&self, other: &Self) -> bool {
-        self.of.standardize == other.of.standardize
-            && self.of.bandwidth == other.of.bandwidth
-            && self.of.linear == other.of.linear
-    }
-
-    fn width(&self) -> f64 {
-        self.of.multiple.unwrap_or(f64::INFINITY)
-    }
-
-    /// Takes errors of more rows than before. With still more of them they fall as they fell, or
-    /// less.
-    fn run(&mut self, squares_m: Option<Array1<f64>>, all: u64) {
-        let squares_m = squares_m.unwrap_or_else(none);
-        let rows = squares_m.len();
-        let error = squares_m.mean().unwrap_or(f64::INFINITY);
-        let doublings = |from: usize, to: f64| (to / from as f64).log2();
-        let fell = match self.of.rows {
-            0 => 1.0,
-            before if before == rows => 1.0,
-            before => {
-                let ratio = (error / self.of.error).min(1.0);
-                ratio.powf(1.0 / doublings(before, rows as f64))
-            }
-        };
-        self.ahead = error * fell.powf(FALL * doublings(rows, all as f64).clamp(0.0, DOUBLINGS));
-        self.of.error = error;
-        self.of.rows = rows;
-        self.squares_m = squares_m;
-    }
-
-    /// Whether it is the linear part alone, next to a kernel too wide to bend.
-    fn is_line_alone(&self) -> bool {
-        self.of.linear && self.width() >= BEYOND
-    }
-
-    /// Whether it is better than another one on the same rows, by more than the standard error of
-    /// the difference.
-    fn beats(&self, other: &Self) -> bool {
-        self.ahead < (1.0 - NEAR) * other.ahead && are_less(&self.squares_m, &other.squares_m)
-    }
-}
-
-/// Squares of errors that nothing is worse than.
-fn none() -> Array1<f64> {
-    Array1::from_elem(1, f64::INFINITY)
-}
-
-/// Whether squares are less than others of the same rows by more than the standard error of the
-/// difference.
-fn are_less(squares_m: &Array1<f64>, than_m: &Array1<f64>) -> bool {
-    let gained_m = than_m - squares_m;
-    let gained = gained_m.mean().unwrap_or(0.0);
-    let noise = gained_m.std(1.0) / (gained_m.len() as f64).sqrt();
-    gained > CLEAR * noise
-}
 
 /// To four digits: rounding of means that rows in another order have is then not seen.
 fn rounded(value: f64) -> f64 {

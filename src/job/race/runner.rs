@@ -1,0 +1,111 @@
+//! A candidate in a race, and when it is better than another.
+
+use super::Candidate;
+use crate::features::{Bandwidth, Standardize};
+use ndarray::Array1;
+
+/// Errors are told ahead by so many doublings of the rows at most.
+const DOUBLINGS: f64 = 2.0;
+/// Of the power by which they fell from round to round, what is told ahead: noise stays.
+const FALL: f64 = 0.5;
+/// What is less than this share better than the usual is not better.
+pub(super) const NEAR: f64 = 0.01;
+/// Of two that are about as good the one without a linear part stays: by so much that one has to be
+/// better.
+const LINE: f64 = 0.02;
+/// Standard errors by which what is chosen beats the usual.
+const CLEAR: f64 = 1.5;
+/// Medians of the distances at which the kernel is a line: the last round goes no further.
+pub(super) const BEYOND: f64 = 32.0;
+
+/// A candidate on its way.
+pub(super) struct Runner {
+    pub(super) of: Candidate,
+    /// The error that as many rows as there are may have.
+    pub(super) ahead: f64,
+    /// Squares of the errors of the last rows, over the variance of the targets.
+    pub(super) squares_m: Array1<f64>,
+}
+
+impl Runner {
+    pub(super) fn of(
+        standardize: Standardize,
+        (bandwidth, multiple): (Bandwidth, Option<f64>),
+        linear: bool,
+    ) -> Self {
+        Self {
+            of: Candidate {
+                standardize,
+                bandwidth,
+                multiple,
+                linear,
+                error: f64::INFINITY,
+                rows: 0,
+            },
+            ahead: f64::INFINITY,
+            squares_m: Array1::zeros(0),
+        }
+    }
+
+    /// What it is ranked by.
+    pub(super) fn rank(&self) -> f64 {
+        self.ahead * if self.of.linear { 1.0 + LINE } else { 1.0 }
+    }
+
+    /// Whether it runs in the same way.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        self.of.standardize == other.of.standardize
+            && self.of.bandwidth == other.of.bandwidth
+            && self.of.linear == other.of.linear
+    }
+
+    pub(super) fn width(&self) -> f64 {
+        self.of.multiple.unwrap_or(f64::INFINITY)
+    }
+
+    /// Takes errors of more rows than before. With still more of them they fall as they fell, or
+    /// less.
+    pub(super) fn run(&mut self, squares_m: Option<Array1<f64>>, all: u64) {
+        let squares_m = squares_m.unwrap_or_else(none);
+        let rows = squares_m.len();
+        let error = squares_m.mean().unwrap_or(f64::INFINITY);
+        let doublings = |from: usize, to: f64| (to / from as f64).log2();
+        let fell = match self.of.rows {
+            0 => 1.0,
+            before if before == rows => 1.0,
+            before => {
+                let ratio = (error / self.of.error).min(1.0);
+                ratio.powf(1.0 / doublings(before, rows as f64))
+            }
+        };
+        self.ahead = error * fell.powf(FALL * doublings(rows, all as f64).clamp(0.0, DOUBLINGS));
+        self.of.error = error;
+        self.of.rows = rows;
+        self.squares_m = squares_m;
+    }
+
+    /// Whether it is the linear part alone, next to a kernel too wide to bend.
+    pub(super) fn is_line_alone(&self) -> bool {
+        self.of.linear && self.width() >= BEYOND
+    }
+
+    /// Whether it is better than another one on the same rows, by more than the standard error of
+    /// the difference.
+    pub(super) fn beats(&self, other: &Self) -> bool {
+        self.ahead < (1.0 - NEAR) * other.ahead && are_less(&self.squares_m, &other.squares_m)
+    }
+}
+
+/// Squares of errors that nothing is worse than.
+pub(super) fn none() -> Array1<f64> {
+    Array1::from_elem(1, f64::INFINITY)
+}
+
+/// Whether squares are less than others of the same rows by more than the standard error of the
+/// difference.
+pub(super) fn are_less(squares_m: &Array1<f64>, than_m: &Array1<f64>) -> bool {
+    let gained_m = than_m - squares_m;
+    let gained = gained_m.mean().unwrap_or(0.0);
+    let noise = gained_m.std(1.0) / (gained_m.len() as f64).sqrt();
+    gained > CLEAR * noise
+}
