@@ -13,9 +13,11 @@ fn rows(path: &Path) -> ndarray::Array2<f64> {
     }
 }
 
-fn fixture(name: &str) -> String {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/columnar");
-    format!("{folder}/{name}")
+/// Copies a file of tests into the folder, where its name is a path without blanks.
+fn fixture<'a>(folder: &Path, name: &'a str) -> &'a str {
+    let all = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/columnar");
+    fs::copy(format!("{all}/{name}"), folder.join(name)).expect("copies");
+    name
 }
 
 #[test]
@@ -54,7 +56,7 @@ fn features_and_predictions_are_written_and_read_again() {
     for (one, other) in [("p.csv", "p.parquet"), ("q.csv", "q.parquet")] {
         assert_eq!(rows(&at(one)), rows(&at(other)), "{one}");
     }
-    let flats = fixture("flats.parquet");
+    let flats = fixture(folder, "flats.parquet");
     let fit = format!(
         "fit {flats} --target city --ignore rooms --missing mean --features 16 --gamma 0.1 -q"
     );
@@ -107,7 +109,7 @@ fn a_table_is_fitted_as_its_text_is() {
         } else {
             "word"
         };
-        let name = fixture(name);
+        let name = fixture(folder, name);
         let (rmse, model) = fit(&format!("{name} --ignore {ignore}"));
         assert_eq!(rmse, wanted.0, "{name}");
         assert!(model == wanted.1, "{name}: another model");
@@ -116,19 +118,19 @@ fn a_table_is_fitted_as_its_text_is() {
     let fit = "fit - --target i --columns at --task regression --features 64 -q --device cpu -o m";
     let mut command = crate::command(folder);
     command.args(fit.split(' '));
-    let input = fs::File::open(fixture("lists-zstd.parquet")).expect("opens");
+    let input = fs::File::open(folder.join("lists-zstd.parquet")).expect("opens");
     crate::finish(command.stdin(Stdio::from(input))).ok();
     fs::create_dir(folder.join("parts")).expect("makes");
     for name in ["a.parquet", "b.parquet"] {
         let to = folder.join("parts").join(name);
-        fs::copy(fixture("lists-lz4.parquet"), to).expect("copies");
+        fs::copy(folder.join("lists-zstd.parquet"), to).expect("copies");
     }
     let fit = "fit parts --target i --columns at --task regression --features 64 --json --device \
         cpu -o m";
     assert_eq!(number(&bochner(folder, fit, &[]).json(), "rows"), 600.0);
     let brotli = format!(
         "fit {} --target i --ignore word",
-        fixture("lists-brotli.parquet")
+        fixture(folder, "lists-brotli.parquet")
     );
     bochner(folder, &brotli, &[]).fails(&["lists-brotli.parquet", "brotli"]);
     fs::write(folder.join("cut.parquet"), "PAR1 and no more PAR1").expect("writes");
