@@ -207,7 +207,8 @@ def scan(
 
     all_columns : bool, default=False
         Whether columns are kept that only tell rows apart: a text of its own in each row, or a
-        column called ``id``, ``index`` and the like that counts them.
+        column called ``id``, ``index`` and the like that counts them. Also copies of columns
+        before them.
 
     delimiter : str, default=None
         What separates the columns of a .csv; None for what a first line ``sep=;`` names, or what the

@@ -88,7 +88,7 @@ impl DataFile {
 
     /// Keeps columns that only tell rows apart: a text of its own in each row, or a column by the
     /// name of `id`, `index` and the like that counts them. Until said otherwise they are left out,
-    /// unless there are no others.
+    /// unless there are no others. Also keeps copies of columns before them.
     pub fn all_columns(mut self) -> Self {
         self.options.table.all_columns = true;
         self

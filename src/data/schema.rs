@@ -2,6 +2,7 @@
 
 mod amount;
 mod cell;
+mod copies;
 mod date;
 mod date_format;
 mod duration;
@@ -21,6 +22,7 @@ use std::{fmt, str::FromStr};
 use reading::Reading;
 
 pub(super) use cell::{infinite, missing, refused, says_nothing};
+pub(super) use copies::may_hold_copies;
 pub(super) use date::text as date_text;
 pub use date_format::DateFormat;
 pub(super) use encode::Encoder;
@@ -51,7 +53,8 @@ pub struct TableOptions {
     /// Texts that stand for no value in files without types, beside empty cells; `None`: those
     /// that pandas takes for it (`NA`, `N/A`, `NaN`, `None`, `null` and more), and `?`.
     pub na: Option<Vec<String>>,
-    /// Whether columns are kept that only tell rows apart ([`Kind::Id`]).
+    /// Whether columns are kept that only tell rows apart ([`Kind::Id`]), or what another tells
+    /// ([`Kind::Copy`]).
     pub all_columns: bool,
 }
 
@@ -173,6 +176,9 @@ pub enum Kind {
     /// in each row, or, in a column whose name says that it numbers rows, their number from 0 or 1.
     /// Of such columns alone all are kept.
     Id,
+    /// The same in each row as the column of this name, which stands before it; it becomes no
+    /// column.
+    Copy(String),
 }
 
 /// What stands for a missing value.
@@ -255,7 +261,7 @@ impl Field {
             Kind::Number | Kind::Date | Kind::Boolean => vec![name.clone()],
             Kind::Categories(all) => all.iter().map(|c| format!("{name}={c}")).collect(),
             Kind::Hashed(count) => (0..*count).map(|k| format!("{name}#{k}")).collect(),
-            Kind::Empty | Kind::Id => Vec::new(),
+            Kind::Empty | Kind::Id | Kind::Copy(_) => Vec::new(),
         };
         if self.has_indicator() {
             columns.push(format!("{name} is missing"));
@@ -270,7 +276,7 @@ impl Kind {
             Self::Number | Self::Date | Self::Boolean => 1,
             Self::Categories(all) => all.len(),
             Self::Hashed(count) => *count,
-            Self::Empty | Self::Id => 0,
+            Self::Empty | Self::Id | Self::Copy(_) => 0,
         }
     }
 
@@ -284,6 +290,7 @@ impl Kind {
             Self::Hashed(_) => "hashed",
             Self::Empty => "empty",
             Self::Id => "id",
+            Self::Copy(_) => "copy",
         }
     }
 }
@@ -404,6 +411,7 @@ impl fmt::Display for Field {
             (Kind::Hashed(count), _) => write!(f, "text, hashed into {count} columns")?,
             (Kind::Empty, _) => f.write_str("no value, left out")?,
             (Kind::Id, _) => f.write_str("tells rows apart, left out")?,
+            (Kind::Copy(of), _) => write!(f, "a copy of {of}, left out")?,
         }
         match self.has_indicator() {
             true => f.write_str(", and whether it is missing"),
@@ -424,6 +432,7 @@ impl fmt::Display for Schema {
             "hashed",
             "empty",
             "id",
+            "copy",
         ] {
             let all = self.features.iter();
             let count = all.filter(|field| field.kind.name() == kind).count();

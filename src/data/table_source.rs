@@ -1,7 +1,7 @@
 //! The rows of a table as numbers, by a schema.
 
 use super::gaps::GaplessTable;
-use super::schema::{Encoder, NO_WEIGHT, NoValue, Places, numbers_rows, survey};
+use super::schema::{Encoder, NO_WEIGHT, NoValue, Places, may_hold_copies, numbers_rows, survey};
 use super::{
     Chunk, ChunkSource, ColumnChoice, CsvOptions, CsvSource, Missing, OpenOptions, Rows, Schema,
     Table, TargetUse, choice, require_rows,
@@ -314,6 +314,23 @@ fn choose(table: &dyn Table, options: &OpenOptions) -> Result<Places> {
     })
 }
 
+/// Rows that are looked at before a table of numbers is searched for copies.
+const FIRST_ROWS: usize = 256;
+
+impl TableSource {
+    /// Whether the first rows of two features are the same.
+    fn may_hold_copies(&mut self, places: &Places) -> Result<bool> {
+        self.table.select(&places.all())?;
+        let first = self.table.next_batch(FIRST_ROWS);
+        self.table.rewind()?;
+        // Whoever reads the rows says what is wrong with them.
+        Ok(matches!(
+            first,
+            Ok(Some(batch)) if may_hold_copies(&batch.columns[..places.features.len()])
+        ))
+    }
+}
+
 impl ChunkSource for TableSource {
     fn columns(&self) -> usize {
         match &self.reader {
@@ -375,14 +392,17 @@ impl ChunkSource for TableSource {
         Ok(chunk)
     }
     fn settle(&mut self, failed: bool, takes: &mut dyn FnMut(u64) -> bool) -> Result<bool> {
+        if self.settled {
+            return Ok(false);
+        }
         let asks = self.options.table.asks_for_schema();
         let places = self.places().clone();
-        // A column may number rows, which a look at its values tells.
+        // A column may number rows, or be a copy, which a look at all values tells.
         let names = self.names(&places.features);
         let numbers = !self.options.table.all_columns
             && names.len() > 1
-            && names.iter().any(|name| numbers_rows(name));
-        if self.settled || !(failed || asks || numbers) {
+            && (names.iter().any(|name| numbers_rows(name)) || self.may_hold_copies(&places)?);
+        if !(failed || asks || numbers) {
             return Ok(false);
         }
         let schema = survey(self.table.as_mut(), &places, &self.options.table, takes)?;

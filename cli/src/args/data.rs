@@ -54,7 +54,7 @@ pub(crate) struct DataArgs {
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     most_categories: Option<usize>,
     /// Keep columns that only tell rows apart: a text of its own in each row, or a column called
-    /// id, index and the like that counts them
+    /// id, index and the like that counts them. Also keep copies of columns before them
     #[arg(long)]
     pub(crate) all_columns: bool,
     /// What stands before the fraction of numbers in text [default: a point, or a comma where all

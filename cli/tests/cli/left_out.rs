@@ -206,6 +206,58 @@ fn what_tells_rows_apart_is_left_out() {
     assert_eq!(became("").0[0], format!("name: {hashed}"));
 }
 
+/// What another column tells is no feature, in tables of numbers and of text; what differs in one
+/// row is one.
+#[test]
+fn copies_are_left_out() {
+    let here = here();
+    let at = here.path();
+    let fit = |copies: &dyn Fn(usize) -> String, options: &str| {
+        let row = |i: usize| {
+            let (a, b) = (i * 37 % 101, i % 13);
+            let y = (a as f64 / 20.0).sin() + b as f64;
+            format!("{a},{b},{},{y}\n", copies(i))
+        };
+        let rows: String = (0..300).map(row).collect();
+        fs::write(at.join("t.csv"), format!("a,b,c,y\n{rows}")).expect("writes");
+        let run = bochner(at, &format!("{FIT} --json {options}"), &[]).ok();
+        let said = run.stderr.clone();
+        (run.json(), said)
+    };
+    let model = || fs::read(at.join("m.model")).expect("a model");
+    let same = |i: usize| format!("{}.0", i * 37 % 101);
+    let (report, said) = fit(&same, "");
+    assert_eq!(report["columns_became"][2], "c: a copy of a, left out");
+    assert!(said.contains("\"c\": a copy of \"a\"; left out"), "{said}");
+    // The file without it gives the same model, and is enough later.
+    let without = model();
+    bochner(at, &format!("{FIT} --ignore c"), &[]).ok();
+    let predict = "predict m.model t.csv -o p.csv --device cpu";
+    bochner(at, predict, &[]).ok();
+    let predicted = fs::read(at.join("p.csv")).expect("predictions");
+    fs::write(at.join("m.model"), without).expect("writes");
+    bochner(at, predict, &[]).ok();
+    assert!(fs::read(at.join("p.csv")).expect("predictions") == predicted);
+    assert!(
+        fit(&same, "--all-columns")
+            .0
+            .get("columns_became")
+            .is_none()
+    );
+    // Another value in a late row, and few values: both are columns of their own.
+    let late = |i: usize| if i == 299 { "7".into() } else { same(i) };
+    assert!(fit(&late, "").0.get("columns_became").is_none());
+    let (report, _) = fit(&|i| format!("w{}", i % 13), "");
+    assert_eq!(report["columns_became"][2], "c: 13 categories");
+    // Beside text all columns are looked at, whatever they hold.
+    let texts = |i: usize| format!("{},w{},w{}", i % 13, i % 3, i % 3);
+    let row = |i: usize| format!("{},{}\n", texts(i), i % 13 + i % 3);
+    let rows: String = (0..300).map(row).collect();
+    fs::write(at.join("t.csv"), format!("a,b,c,y\n{rows}")).expect("writes");
+    let report = bochner(at, &format!("{FIT} --json"), &[]).json();
+    assert_eq!(report["columns_became"][2], "c: a copy of b, left out");
+}
+
 /// A column that is the target in another unit, to ten digits.
 #[test]
 fn a_column_that_knows_the_answer_is_named() {

@@ -177,7 +177,7 @@ impl Reading<'_> {
         mut out_nw: ArrayViewMut2<'_, f64>,
     ) -> Result<()> {
         let width = field.kind.width();
-        if field.kind == Kind::Id {
+        if matches!(field.kind, Kind::Id | Kind::Copy(_)) {
             return Ok(());
         }
         let [unknown, _, rounded] = said;
@@ -211,7 +211,7 @@ impl Reading<'_> {
                     }
                 }
                 Kind::Hashed(count) => text_of(cell, |text| place_of(text, *count)),
-                Kind::Empty | Kind::Id => return Ok(()),
+                Kind::Empty | Kind::Id | Kind::Copy(_) => return Ok(()),
             };
             out_nw[[i, at]] = value;
             Ok(())

@@ -21,8 +21,8 @@ pub(super) fn of_readings(table: &dyn Table, tallies: &[Tally], found: &[Option<
     said.warn(table);
 }
 
-/// Says which features hold no value, tell rows apart, hold a text of its own in each row all the
-/// same (those named in `uniques`), or more texts than there are columns for.
+/// Says which features hold no value, tell rows apart, are copies, hold a text of its own in each
+/// row all the same (those named in `uniques`), or more texts than there are columns for.
 pub(super) fn of_fields(table: &dyn Table, features: &[Field], uniques: &[String]) {
     let mut said = Said::default();
     for field in features {
@@ -33,6 +33,11 @@ pub(super) fn of_fields(table: &dyn Table, features: &[Field], uniques: &[String
                 let says = "tells rows apart and nothing of others; left out unless all columns are \
                             asked for";
                 said.add(says.into(), &field.name);
+            }
+            Kind::Copy(ref of) => {
+                let of = short(of);
+                let says = format!("a copy of {of}; left out unless all columns are asked for");
+                said.add(says, &field.name);
             }
             Kind::Categories(_) | Kind::Hashed(_) if is_unique => {
                 let says = "a different text in each row, which tells nothing of others; leave it \

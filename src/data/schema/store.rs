@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 /// The property, and the version of what it holds: 2 where cells are not written plainly or other
 /// texts stand for no value, which readers of version 1 would not see, 3 where they have a unit, 4
-/// where a column tells rows apart.
+/// where a column tells rows apart, 5 where one is a copy.
 const NAME: &str = "schema";
-const VERSION: u64 = 4;
+const VERSION: u64 = 5;
 
 impl Schema {
     pub(crate) fn write(&self, store: &mut Store) {
@@ -28,8 +28,10 @@ impl Schema {
 
     fn version(&self) -> u64 {
         let any = |is: fn(&Field) -> bool| self.features.iter().chain(&self.targets).any(is);
-        if any(|field| field.kind == Kind::Id) {
+        if any(|field| matches!(field.kind, Kind::Copy(_))) {
             VERSION
+        } else if any(|field| field.kind == Kind::Id) {
+            4
         } else if any(|field| field.amount().is_some()) {
             3
         } else if self.is_written_plainly() {
@@ -101,6 +103,7 @@ impl Field {
         match &self.kind {
             Kind::Categories(all) => value["categories"] = json!(all),
             Kind::Hashed(count) => value["columns"] = json!(count),
+            Kind::Copy(of) => value["of"] = json!(of),
             Kind::Number | Kind::Date | Kind::Boolean | Kind::Empty | Kind::Id => {}
         }
         if let Some(reading) = &self.reading {
@@ -123,6 +126,7 @@ impl Field {
             "boolean" => Kind::Boolean,
             "empty" => Kind::Empty,
             "id" => Kind::Id,
+            "copy" => Kind::Copy(value["of"].as_str()?.to_owned()),
             "categories" => {
                 let all = value["categories"].as_array()?.iter();
                 let all = all.map(|text| text.as_str().map(str::to_owned));
@@ -222,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_that_tell_rows_apart_are_kept_as_such() {
+    fn columns_that_are_left_out_are_kept_as_such() {
         let mut apart = schema();
         apart.features.push(Field {
             kind: Kind::Id,
@@ -231,6 +235,18 @@ mod tests {
         let mut store = Store::default();
         apart.write(&mut store);
         assert!(store.text(NAME).expect("written").contains("\"version\":4"));
+        assert_eq!(
+            Schema::read(&store, 12).expect("reads"),
+            Some(apart.clone())
+        );
+        let copy = Kind::Copy("id".into());
+        apart.features.push(Field {
+            kind: copy,
+            ..Field::number("number")
+        });
+        let mut store = Store::default();
+        apart.write(&mut store);
+        assert!(store.text(NAME).expect("written").contains("\"version\":5"));
         assert_eq!(
             Schema::read(&store, 12).expect("reads"),
             Some(apart.clone())
@@ -277,7 +293,7 @@ mod tests {
         let text = store.text(NAME).expect("written").to_owned();
         for (from, to, says) in [
             ("{", "", "damaged"),
-            ("\"version\":1", "\"version\":5", "version 5"),
+            ("\"version\":1", "\"version\":6", "version 6"),
             ("\"version\":1", "\"version\":\"1\"", "no version"),
             ("\"features\":[", "\"features\":[7,", "features"),
             (

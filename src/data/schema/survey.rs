@@ -4,6 +4,7 @@ use super::{
     Field, Fill, Kind, Missing, NoValue, Reading, Schema, TableOptions,
     amount::Amount,
     cell::{self, Cell},
+    copies::{self, Contents},
     date,
     levels::Levels,
     notes,
@@ -79,6 +80,10 @@ pub(in crate::data) fn survey(
         pass(table, (places, &no_value), &mut tallies, takes)?;
     }
     let mut fields: Vec<Field> = Vec::with_capacity(all.len());
+    let contents: Vec<Contents> = tallies[..features]
+        .iter()
+        .map(|tally| tally.contents)
+        .collect();
     let (mut uniques, mut ids) = (Vec::new(), Vec::new());
     let columns = tallies.into_iter().zip(found).zip(&all);
     for ((mut tally, reading), &j) in columns.take(features + places.targets.len()) {
@@ -110,6 +115,16 @@ pub(in crate::data) fn survey(
     if fields.iter().zip(&ids).any(tells) {
         for (field, _) in fields.iter_mut().zip(&ids).filter(|(_, is_id)| **is_id) {
             (field.kind, field.fill, field.reading) = (Kind::Id, None, None);
+        }
+    }
+    if !options.all_columns {
+        for (j, original) in copies::originals(&contents).into_iter().enumerate() {
+            let Some(original) = original.filter(|_| fields[j].width() > 0) else {
+                continue;
+            };
+            let kind = Kind::Copy(fields[original].name.clone());
+            let field = &mut fields[j];
+            (field.kind, field.fill, field.reading) = (kind, None, None);
         }
     }
     notes::of_fields(table, &fields, &uniques);
@@ -233,6 +248,7 @@ pub(super) struct Tally {
     levels: Levels,
     /// Whether all values are the number of their row, from 0 and from 1.
     counts: [bool; 2],
+    contents: Contents,
     /// How its text may be read, and how it is, once that is known.
     pub(super) candidates: Candidates,
     reading: Option<Reading>,
@@ -255,6 +271,7 @@ impl Tally {
                 false => MOST_CLASSES,
             }),
             counts: [true; 2],
+            contents: Contents::default(),
             candidates: Candidates::new(options, commas),
             reading: None,
         }
@@ -323,6 +340,9 @@ impl Tally {
 
     /// Takes the value of a row; false if it is infinite.
     fn add(&mut self, row: u64, cell: Cell<'_>, weight: f64) -> bool {
+        if self.is_feature {
+            self.contents.add(cell);
+        }
         let (kind, value, text) = match cell {
             Cell::Missing(text) => {
                 self.missing.get_or_insert_with(|| (row, text.to_owned()));
