@@ -167,7 +167,7 @@ impl Deciding {
     /// Errors of the last quarter of all rows by features fitted to the others, with the penalty
     /// that is best. None where values come from a kernel.
     fn held_out(&self, ground: &Ground<'_>, how: How<'_>) -> Result<Option<Array2<f64>>> {
-        let Ground::Features(map) = ground else {
+        let Ground::Features(map, _) = ground else {
             return Ok(None);
         };
         let u_md = how.apply(self.x_md.clone())?;

@@ -5,14 +5,18 @@ use crate::{
     data::{KeptRows, MemorySource, Survey},
     features::{Affine, FeatureMap, MapBuilder, MapData, beside, featurize, require_dense},
     kernels::{Kernel, gram},
+    linalg::products::lower_outer,
     sampling::Sampling,
     seed::Seed,
 };
 use ndarray::{Array2, s};
-use std::sync::Arc;
+use std::{cell::RefCell, sync::Arc};
 
 /// Features that stand for more of them.
 const FEATURES: usize = 1000;
+
+/// Rows, and the products of their features.
+pub(super) type Last = RefCell<Option<(Array2<f64>, Array2<f64>)>>;
 
 /// What kernel values come from.
 pub(super) enum Ground<'a> {
@@ -20,7 +24,8 @@ pub(super) enum Ground<'a> {
     Kernel(&'a dyn Kernel),
     /// The features of the map: so few have an error of their own, which kernels that are wide or
     /// of many columns suffer from.
-    Features(Arc<dyn FeatureMap>),
+    /// Candidates with a linear part and without have the same products: the last are kept.
+    Features(Arc<dyn FeatureMap>, Last),
 }
 
 impl<'a> Ground<'a> {
@@ -47,7 +52,7 @@ impl<'a> Ground<'a> {
             map.build_from(data).ok()
         });
         match drawn.filter(|map| require_dense(map.as_ref()).is_ok()) {
-            Some(map) => Self::Features(map.into()),
+            Some(map) => Self::Features(map.into(), Last::default()),
             None => Self::Kernel(kernel.as_ref()),
         }
     }
@@ -56,9 +61,22 @@ impl<'a> Ground<'a> {
     pub(super) fn gram(&self, u_md: Array2<f64>, line: Option<f64>) -> Result<Array2<f64>> {
         let k_mm = match self {
             Self::Kernel(kernel) => gram(*kernel, u_md.view()),
-            Self::Features(map) => {
-                let z_mf = Self::features(map.as_ref(), &u_md)?.mapv(f64::from);
-                z_mf.dot(&z_mf.t())
+            Self::Features(map, last) => {
+                let mut last = last.borrow_mut();
+                match &*last {
+                    Some((rows_md, k_mm)) if rows_md == u_md => k_mm.clone(),
+                    _ => {
+                        // Room for the next before it is made.
+                        *last = None;
+                        let z_mf = Self::features(map.as_ref(), &u_md)?.mapv(f64::from);
+                        let lower_mm = lower_outer(&z_mf);
+                        let k_mm = Array2::from_shape_fn(lower_mm.dim(), |(i, j)| {
+                            lower_mm[[i.max(j), i.min(j)]]
+                        });
+                        *last = Some((u_md.clone(), k_mm.clone()));
+                        k_mm
+                    }
+                }
             }
         };
         Ok(match line {

@@ -135,7 +135,7 @@ impl Track<'_> {
 
     /// Whether there are rows to hold a part out.
     fn has_more(&self) -> bool {
-        self.rows.all() >= ENOUGH && matches!(self.ground, Ground::Features(_))
+        self.rows.all() >= ENOUGH && matches!(self.ground, Ground::Features(..))
     }
 
     /// Has a candidate run on all rows that were kept.
@@ -216,7 +216,10 @@ fn fall_out(left: &mut Vec<Runner>, stay: usize) -> Vec<Runner> {
 fn rounds(track: &Track<'_>, mut left: Vec<Runner>, done: &mut Vec<Runner>) -> Result<Vec<Runner>> {
     for (most, stay) in ROUNDS {
         let rows = most.min(track.all());
-        for runner in &mut left {
+        // Those of one width one after another: with a linear part and without they share work.
+        let mut by_width: Vec<&mut Runner> = left.iter_mut().collect();
+        by_width.sort_by(|a, b| a.sigma().total_cmp(&b.sigma()));
+        for runner in by_width {
             track.run(runner, rows)?;
         }
         left.sort_by(|a, b| a.rank().total_cmp(&b.rank()));

@@ -59,6 +59,14 @@ impl Runner {
             && self.of.linear == other.of.linear
     }
 
+    /// Its lengthscale; infinite of a rule.
+    pub(super) fn sigma(&self) -> f64 {
+        match self.of.bandwidth {
+            Bandwidth::Sigma(sigma) => sigma,
+            _ => f64::INFINITY,
+        }
+    }
+
     pub(super) fn width(&self) -> f64 {
         self.of.multiple.unwrap_or(f64::INFINITY)
     }

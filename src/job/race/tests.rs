@@ -286,7 +286,7 @@ fn features_are_judged_where_there_are_some() {
     let kernel: Arc<dyn crate::kernels::Kernel> = Arc::new(Laplacian);
     let of = |map: &dyn MapBuilder| Ground::of(map, &kernel, &survey, kept);
     let fourier = of(&Fourier::new(Laplacian).features(64));
-    let Ground::Features(map) = &fourier else {
+    let Ground::Features(map, _) = &fourier else {
         panic!("features");
     };
     assert_eq!(map.output_dim(), 64);
@@ -308,4 +308,14 @@ fn features_are_judged_where_there_are_some() {
     };
     let [few, many] = [off(64), off(1000)];
     assert!(few > 3.0 * many && many < 0.05, "{few} {many}");
+    // Products that are kept are those of these rows, in whatever order rows and lines come.
+    for (scale, line) in [(0.1, None), (0.1, Some(0.5)), (0.2, Some(0.5)), (0.2, None)] {
+        let u = &x * scale;
+        let gram = |ground: &Ground<'_>| ground.gram(u.clone(), line).expect("values");
+        let fresh = of(&Fourier::new(Laplacian).features(64));
+        assert_eq!(gram(&fourier), gram(&fresh), "{scale} {line:?}");
+        let plain = fresh.gram(u.clone(), None).expect("values");
+        let gap = gram(&fresh) - plain - line.unwrap_or(0.0) * u.dot(&u.t());
+        assert!(gap.iter().all(|gap| gap.abs() < 1e-12), "{scale} {line:?}");
+    }
 }
