@@ -15,6 +15,7 @@ mod notes;
 mod reading;
 mod store;
 mod survey;
+mod tally;
 
 use crate::error::{Error, Remedy, Result};
 use std::{fmt, str::FromStr};
@@ -28,7 +29,8 @@ pub use date_format::DateFormat;
 pub(super) use encode::Encoder;
 pub use marks::Marks;
 pub(super) use no_value::{NoValue, USUAL};
-pub(super) use survey::{NO_WEIGHT, Places, numbers_rows, survey};
+pub(super) use survey::{NO_WEIGHT, Places, survey};
+pub(super) use tally::numbers_rows;
 
 /// How the cells of a table are read where they are not all numbers.
 #[derive(Debug, Clone, PartialEq)]

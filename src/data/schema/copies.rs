@@ -24,8 +24,7 @@ pub(super) struct Contents {
 }
 
 impl Contents {
-    pub(super) fn add(&mut self, cell: Cell<'_>) {
-        let held = number(cell);
+    pub(super) fn add(&mut self, held: u64) {
         match self.rows {
             0 => self.first = held,
             _ => self.varies |= held != self.first,
@@ -54,8 +53,9 @@ pub(in crate::data) fn may_hold_copies(columns: &[Column]) -> bool {
     columns.iter().any(|column| {
         let (mut contents, mut values) = (Contents::default(), HashSet::new());
         let Ok(()) = cell::each(column, None, |_, cell| {
-            contents.add(cell);
-            values.insert(number(cell));
+            let held = number(cell);
+            contents.add(held);
+            values.insert(held);
             Ok::<_, std::convert::Infallible>(())
         });
         let tells = contents.rows >= FEW_ROWS && values.len() >= FEW_VALUES;
@@ -63,17 +63,29 @@ pub(in crate::data) fn may_hold_copies(columns: &[Column]) -> bool {
     })
 }
 
-/// What stands for a value: a number has the same in any spelling.
+/// What stands for no value.
+pub(super) const MISSING: u64 = 0;
+
+/// What stands for a number, a date or a truth value: of another kind it is another.
+pub(super) fn of_value(kind: usize, value: f64) -> u64 {
+    hash(1 + kind as u64, (value + 0.0).to_bits())
+}
+
+/// What stands for a text that is none of these.
+pub(super) fn of_text(text: &str) -> u64 {
+    hash(0, number_of(text))
+}
+
+/// What stands for a cell: a number has the same in any spelling.
 fn number(cell: Cell<'_>) -> u64 {
-    let of_number = |kind, value: f64| hash(kind, (value + 0.0).to_bits());
     match cell {
-        Cell::Missing(_) => 0,
-        Cell::Number(value) => of_number(1, value),
-        Cell::Date(value) => of_number(2, value),
-        Cell::Boolean(value) => of_number(3, f64::from(u8::from(value))),
+        Cell::Missing(_) => MISSING,
+        Cell::Number(value) => of_value(0, value),
+        Cell::Date(value) => of_value(1, value),
+        Cell::Boolean(value) => of_value(2, f64::from(u8::from(value))),
         Cell::Text(text) => match text.parse() {
-            Ok(value) => of_number(1, value),
-            Err(_) => hash(4, number_of(text)),
+            Ok(value) => of_value(0, value),
+            Err(_) => of_text(text),
         },
     }
 }
@@ -84,7 +96,7 @@ mod tests {
 
     fn contents(value: impl Fn(u64) -> f64, rows: u64) -> Contents {
         let mut contents = Contents::default();
-        (0..rows).for_each(|i| contents.add(Cell::Number(value(i))));
+        (0..rows).for_each(|i| contents.add(number(Cell::Number(value(i)))));
         contents
     }
 

@@ -2,7 +2,18 @@
 
 /// Texts that say there is no value, in a table without types; an empty cell always does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::data) struct NoValue(Vec<String>);
+pub(in crate::data) struct NoValue {
+    /// In order.
+    texts: Vec<String>,
+    /// A bit of each [`mark`] that one of them has: nearly all cells have another.
+    marks: [u64; 4],
+}
+
+/// What a text has in its first byte and its length, below 256.
+fn mark(text: &str) -> usize {
+    let first = text.as_bytes().first().map_or(0, |&byte| usize::from(byte));
+    (first + 37 * text.len()) % 256
+}
 
 /// What says so where nobody gave a list: what pandas' `read_csv` takes for it (its documentation,
 /// `na_values`), a question mark, and the usual words in other cases.
@@ -33,19 +44,22 @@ impl NoValue {
         let mut texts: Vec<String> = texts.filter(|text| !text.is_empty()).collect();
         texts.sort_unstable();
         texts.dedup();
-        Self(texts)
+        let mut marks = [0; 4];
+        for mark in texts.iter().map(|text| mark(text)) {
+            marks[mark / 64] |= 1 << (mark % 64);
+        }
+        Self { texts, marks }
     }
 
     pub(in crate::data) fn says(&self, text: &str) -> bool {
-        text.is_empty()
-            || self
-                .0
-                .binary_search_by(|own| own.as_str().cmp(text))
-                .is_ok()
+        let mark = mark(text);
+        let may = self.marks[mark / 64] >> (mark % 64) & 1 == 1;
+        let find = || self.texts.binary_search_by(|own| own.as_str().cmp(text));
+        text.is_empty() || (may && find().is_ok())
     }
 
     pub(super) fn texts(&self) -> &[String] {
-        &self.0
+        &self.texts
     }
 
     /// What [`Self::texts`] gave; `None` of anything else.
@@ -53,7 +67,7 @@ impl NoValue {
         let texts = value.as_array()?.iter().map(|text| text.as_str());
         let texts: Vec<&str> = texts.collect::<Option<_>>()?;
         let own = Self::from_texts(texts.iter().copied());
-        (own.0 == texts).then_some(own)
+        (own.texts == texts).then_some(own)
     }
 }
 

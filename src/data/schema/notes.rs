@@ -1,6 +1,6 @@
 //! What is said of columns that were not taken as they stand.
 
-use super::{Field, Kind, Reading, survey::Tally};
+use super::{Field, Kind, Reading, tally::Tally};
 use crate::data::{Table, table::short};
 use std::collections::BTreeMap;
 

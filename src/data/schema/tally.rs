@@ -1,0 +1,342 @@
+//! What is known of one column of a table, and what becomes of it.
+
+use super::{
+    Field, Fill, Kind, Missing, Reading, TableOptions,
+    amount::Amount,
+    cell::{self, Cell},
+    copies::{self, Contents},
+    date,
+    levels::Levels,
+    reading::{Ambiguous, Candidates},
+};
+use crate::data::{Table, TargetStats, survey::Reservoir, table::short};
+use crate::error::{Error, Remedy, Result};
+
+/// Classes that a target may name.
+const MOST_CLASSES: usize = TargetStats::MOST_DISTINCT;
+/// Values that a median looks at.
+const MEDIAN_VALUES: usize = 1 << 16;
+
+/// What is known of one column.
+pub(super) struct Tally {
+    pub(super) name: String,
+    pub(super) is_feature: bool,
+    as_text: bool,
+    /// First rows with a number, a date, a truth value and other text, and what they hold.
+    first: [Option<(u64, String)>; 4],
+    /// First row with none, and what is written there.
+    missing: Option<(u64, String)>,
+    /// Weight and mean of numbers, dates or truth values.
+    weight: f64,
+    mean: f64,
+    sample: Option<Reservoir>,
+    pub(super) levels: Levels,
+    /// Whether all values are the number of their row, from 0 and from 1.
+    counts: [bool; 2],
+    pub(super) contents: Contents,
+    /// How its text may be read, and how it is, once that is known.
+    pub(super) candidates: Candidates,
+    pub(super) reading: Option<Reading>,
+}
+
+impl Tally {
+    pub(super) fn new(
+        name: String,
+        is_feature: bool,
+        (options, commas): (&TableOptions, bool),
+    ) -> Self {
+        let median = is_feature && options.missing == Missing::Median;
+        Self {
+            as_text: options.categorical.contains(&name),
+            name,
+            is_feature,
+            first: [const { None }; 4],
+            missing: None,
+            weight: 0.0,
+            mean: 0.0,
+            sample: median.then(|| Reservoir::new(1, MEDIAN_VALUES, 0)),
+            levels: Levels::new(match is_feature {
+                true => options.most_categories,
+                false => MOST_CLASSES,
+            }),
+            counts: [true; 2],
+            contents: Contents::default(),
+            candidates: Candidates::new(options, commas),
+            reading: None,
+        }
+    }
+
+    /// Whether the column says which row it is and nothing else: by its texts, where nobody said
+    /// that they are categories, or by its numbers and its name.
+    pub(super) fn tells_rows_apart(&self) -> bool {
+        let [number, date, truth, text] = self.first.each_ref().map(Option::is_some);
+        let counts = self.counts.contains(&true) && self.weight >= FEW_ROWS;
+        match (number, text) {
+            _ if date || truth || self.as_text || self.reading.is_some() => false,
+            (true, false) => counts && numbers_rows(&self.name),
+            (false, true) => self.levels.tell_rows_apart(),
+            _ => false,
+        }
+    }
+
+    /// How its cells are read, if not plainly. Errors where they may be read in two ways, and where
+    /// a text stands among many cells that can be read.
+    pub(super) fn found(&self, table: &dyn Table, j: usize) -> Result<Option<Reading>> {
+        let [_, date, truth, text] = &self.first;
+        let is_plain = date.is_some() || truth.is_some();
+        if self.as_text || (is_plain && self.candidates.given_date().is_none()) {
+            return Ok(None);
+        }
+        match self.candidates.found() {
+            Ok(None) => {}
+            Ok(found) => return Ok(found),
+            Err(Ambiguous {
+                row,
+                text,
+                readings,
+            }) => {
+                let values = readings.iter().map(|reading| said(reading, &text));
+                let values: Vec<String> = values.collect();
+                let says = format!("{} may be {}", short(&text), values.join(" or "));
+                let mut error = table.fault(row, j, &says);
+                for reading in &readings {
+                    error = error.help(remedy(reading));
+                }
+                return Err(error.help(Remedy::Categorical(self.name.clone())));
+            }
+        }
+        if let Some([(first, one), (row, other)]) = self.candidates.units() {
+            let (one, other) = (short(one), short(other));
+            let one = format!("{one} in {}", table.place(*first, j));
+            let says = format!("holds {other}, and {one}: amounts in two units");
+            let error = table.fault(*row, j, &says);
+            let help = Remedy::words("bring the column to one unit");
+            return Err(error
+                .help(help)
+                .help(Remedy::Categorical(self.name.clone())));
+        }
+        match (text, self.candidates.stray()) {
+            (Some(_), Some((row, text, reading))) => {
+                let says = format!("holds the text {} among {reading}", short(text));
+                let error = table
+                    .fault(*row, j, &says)
+                    .help(Remedy::words("correct it"));
+                Err(error.help(Remedy::Categorical(self.name.clone())))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Takes the value of a row; false if it is infinite.
+    pub(super) fn add(&mut self, row: u64, cell: Cell<'_>, weight: f64) -> bool {
+        let (kind, value, text) = match cell {
+            Cell::Missing(text) => {
+                self.missing.get_or_insert_with(|| (row, text.to_owned()));
+                self.contents.add(copies::MISSING);
+                return true;
+            }
+            Cell::Number(value) if self.as_text => (3, None, value.to_string()),
+            Cell::Boolean(value) if self.as_text => (3, None, value.to_string()),
+            Cell::Date(value) if self.as_text => (3, None, date::text(value)),
+            Cell::Text(text) if self.as_text => (3, None, text.to_owned()),
+            Cell::Number(value) => (0, Some(value), String::new()),
+            Cell::Date(value) => (1, Some(value), date::text(value)),
+            Cell::Boolean(value) => (2, Some(f64::from(u8::from(value))), value.to_string()),
+            Cell::Text(text) if self.reading.is_some() => {
+                let reading = self.reading.as_ref();
+                let kind = usize::from(matches!(reading, Some(Reading::Date(_))));
+                let value = reading.and_then(|reading| reading.value(text));
+                (kind, value, String::new())
+            }
+            Cell::Text(text) => {
+                let plain = text.parse::<f64>();
+                self.candidates.see(row, text, plain.as_ref().ok().copied());
+                match (plain, date::days(text), cell::boolean(text)) {
+                    (Ok(value), ..) => (0, Some(value), String::new()),
+                    (_, Some(days), _) => (1, Some(days), text.to_owned()),
+                    (.., Some(truth)) => (2, Some(f64::from(u8::from(truth))), text.to_owned()),
+                    _ => (3, None, text.to_owned()),
+                }
+            }
+        };
+        self.first[kind].get_or_insert_with(|| match cell {
+            Cell::Number(value) => (row, value.to_string()),
+            Cell::Date(value) => (row, date::text(value)),
+            Cell::Text(text) | Cell::Missing(text) => (row, text.to_owned()),
+            Cell::Boolean(value) => (row, value.to_string()),
+        });
+        self.contents.add(match value {
+            Some(value) => copies::of_value(kind, value),
+            None => copies::of_text(&text),
+        });
+        if let Some(value) = value {
+            if !value.is_finite() {
+                return false;
+            }
+            for (from, counts) in self.counts.iter_mut().enumerate() {
+                *counts &= value == (row + from as u64) as f64;
+            }
+            self.weight += weight;
+            self.mean += weight / self.weight * (value - self.mean);
+            if let Some(sample) = &mut self.sample {
+                sample.offer(row, &[value]);
+            }
+        }
+        if kind > 0 {
+            self.levels.add(&text, weight);
+        }
+        true
+    }
+
+    /// What the column becomes.
+    pub(super) fn finish(
+        self,
+        table: &dyn Table,
+        j: usize,
+        options: &TableOptions,
+    ) -> Result<Field> {
+        let [number, date, truth, text] = &self.first;
+        let is_read = self.reading.is_some();
+        if let Some(number) = number
+            && !is_read
+            && let Some(other) = [date, truth, text].into_iter().flatten().min()
+        {
+            // The one that came later is the stranger.
+            let (row, says) = match other.0 > number.0 {
+                true => (
+                    other.0,
+                    format!("holds the text {} among numbers", short(&other.1)),
+                ),
+                false => (
+                    number.0,
+                    format!("holds the number {} among text", number.1),
+                ),
+            };
+            let error = table.fault(row, j, &says).help(Remedy::words("correct it"));
+            return Err(error.help(Remedy::Categorical(self.name)));
+        }
+        if let (Some(date), Some(text), None, false) = (date, text, number, self.as_text) {
+            let (stray, among) = match text.0 > date.0 {
+                true => (text, "dates"),
+                false => (date, "text"),
+            };
+            let says = format!("holds {} among {among}", short(&stray.1));
+            let error = table
+                .fault(stray.0, j, &says)
+                .help(Remedy::words("correct it"));
+            return Err(error.help(Remedy::Categorical(self.name)));
+        }
+        let is_empty = self.first.iter().all(Option::is_none);
+        if is_empty && !self.is_feature {
+            let problem = format!("target {} has no value in any row", short(&self.name));
+            let help = Remedy::words("name another target");
+            return Err(Error::data(table.path(), problem).help(help));
+        }
+        if let Some((row, text)) = &self.missing
+            && (!self.is_feature || options.missing == Missing::Error)
+        {
+            let error = table.fault(*row, j, &cell::missing(text));
+            return Err(cell::refused(error, self.is_feature));
+        }
+        let kind = match (number, date, truth, text) {
+            _ if matches!(self.reading, Some(Reading::Date(_))) => Kind::Date,
+            _ if is_read => Kind::Number,
+            _ if is_empty => Kind::Empty,
+            (Some(_), ..) => Kind::Number,
+            (_, Some(_), None, None) => Kind::Date,
+            (_, None, Some(_), None) if self.is_feature => Kind::Boolean,
+            _ => self.levels.kind(),
+        };
+        if !self.is_feature && matches!(kind, Kind::Hashed(_)) {
+            let problem = format!(
+                "target {} holds more than {MOST_CLASSES} different texts, which are no classes",
+                short(&self.name)
+            );
+            return Err(Error::data(table.path(), problem));
+        }
+        let (name, reading) = (self.name.clone(), self.reading.clone());
+        let fill = match self.is_feature {
+            true => self.fill(&kind, options.missing)?,
+            false => None,
+        };
+        Ok(Field {
+            name,
+            kind,
+            fill,
+            reading,
+        })
+    }
+
+    fn fill(self, kind: &Kind, missing: Missing) -> Result<Option<Fill>> {
+        let some = missing == Missing::Indicator && self.missing.is_some();
+        let indicator = some && *kind != Kind::Empty;
+        let median = missing == Missing::Median;
+        let values = match kind {
+            _ if missing == Missing::Error => return Ok(None),
+            Kind::Empty => Vec::new(),
+            Kind::Number | Kind::Date | Kind::Boolean => vec![match self.sample {
+                Some(sample) => middle(sample)?,
+                None => self.mean,
+            }],
+            Kind::Categories(all) if indicator => vec![0.0; all.len()],
+            Kind::Hashed(count) if indicator => vec![0.0; *count],
+            _ => self.levels.shares(median),
+        };
+        Ok(Some(Fill { values, indicator }))
+    }
+}
+
+/// Rows below which numbers that count say nothing.
+const FEW_ROWS: f64 = 20.0;
+/// What columns are called that number rows. Others that count may be a time.
+const NUMBERS: [&str; 14] = [
+    "",
+    "unnamed: 0",
+    "index",
+    "id",
+    "row",
+    "rowid",
+    "row_id",
+    "row id",
+    "rownames",
+    "rowname",
+    "nr",
+    "no",
+    "no.",
+    "#",
+];
+
+/// Whether the name of a column says that it numbers rows.
+pub(in crate::data) fn numbers_rows(name: &str) -> bool {
+    NUMBERS.contains(&name.trim().to_ascii_lowercase().as_str())
+}
+
+/// What a text is by a reading.
+fn said(reading: &Reading, text: &str) -> String {
+    match (reading, reading.value(text)) {
+        (Reading::Date(_), Some(days)) => date::text(days),
+        (_, value) => value.unwrap_or(f64::NAN).to_string(),
+    }
+}
+
+/// How to ask for a reading.
+fn remedy(reading: &Reading) -> Remedy {
+    match reading {
+        Reading::Date(format) => Remedy::DateFormat(format.to_string()),
+        Reading::Time => Remedy::words("write it with its unit"),
+        Reading::Number(marks) | Reading::Amount(Amount { marks, .. }) => match marks.decimal {
+            '.' => marks
+                .thousands
+                .map_or(Remedy::Decimal('.'), Remedy::Thousands),
+            decimal => Remedy::Decimal(decimal),
+        },
+    }
+}
+
+/// The median of one column; of an even number of values the mean of the middle two.
+fn middle(sample: Reservoir) -> Result<f64> {
+    let mut values: Vec<f64> = sample.finish()?.0.into_iter().collect();
+    values.sort_unstable_by(f64::total_cmp);
+    let [below, above] = [(values.len() - 1) / 2, values.len() / 2];
+    Ok(values[below] / 2.0 + values[above] / 2.0)
+}
