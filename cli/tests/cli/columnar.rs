@@ -118,12 +118,12 @@ fn a_table_is_fitted_as_its_text_is() {
     let fit = "fit - --target i --columns at --task regression --features 64 -q --device cpu -o m";
     let mut command = crate::command(folder);
     command.args(fit.split(' '));
-    let input = fs::File::open(folder.join("lists-zstd.parquet")).expect("opens");
+    let input = fs::File::open(folder.join(fixture(folder, "lists-zstd.parquet"))).expect("opens");
     crate::finish(command.stdin(Stdio::from(input))).ok();
     fs::create_dir(folder.join("parts")).expect("makes");
     for name in ["a.parquet", "b.parquet"] {
         let to = folder.join("parts").join(name);
-        fs::copy(folder.join("lists-zstd.parquet"), to).expect("copies");
+        fs::copy(folder.join(fixture(folder, "lists-lz4.parquet")), to).expect("copies");
     }
     let fit = "fit parts --target i --columns at --task regression --features 64 --json --device \
         cpu -o m";

@@ -34,13 +34,13 @@ impl Contents {
     }
 }
 
-/// Of each column the place of the first that holds the same, if that is another. Columns of one
-/// value all over are no copies.
-pub(super) fn originals(columns: &[Contents]) -> Vec<Option<usize>> {
+/// Of each column the place of the first that holds the same, if that is another. Columns that are
+/// left out, which have none here, and columns of one value all over are neither.
+pub(super) fn originals(columns: &[Option<Contents>]) -> Vec<Option<usize>> {
     let mut first = HashMap::new();
     let places = columns.iter().enumerate().map(|(j, column)| {
-        let tells = column.varies && column.rows >= FEW_ROWS;
-        let original = tells.then(|| *first.entry(column.folded).or_insert(j));
+        let tells = column.filter(|column| column.varies && column.rows >= FEW_ROWS);
+        let original = tells.map(|column| *first.entry(column.folded).or_insert(j));
         original.filter(|&original| original != j)
     });
     places.collect()
@@ -117,8 +117,15 @@ mod tests {
             contents(|i| if i % 2 == 1 { 1.0 } else { -1.0 }, 30),
         ];
         let wanted = [None, None, None, Some(1), None, None, Some(1), None, None];
+        let mut columns = columns.map(Some);
         assert_eq!(originals(&columns), wanted);
-        let few = [contents(wave, 19), contents(wave, 19)];
+        // Without the first, the second of the same is it.
+        columns[1] = None;
+        assert_eq!(
+            originals(&columns)[..7],
+            [None, None, None, None, None, None, Some(3)]
+        );
+        let few = [contents(wave, 19), contents(wave, 19)].map(Some);
         assert_eq!(originals(&few), [None, None]);
     }
 

@@ -111,13 +111,15 @@ pub(in crate::data) fn survey(
         }
     }
     if !options.all_columns {
-        for (j, original) in copies::originals(&contents).into_iter().enumerate() {
-            let Some(original) = original.filter(|_| fields[j].width() > 0) else {
-                continue;
-            };
-            let kind = Kind::Copy(fields[original].name.clone());
-            let field = &mut fields[j];
-            (field.kind, field.fill, field.reading) = (kind, None, None);
+        // A copy of what is left out stays.
+        let stays = |(field, contents): (&Field, Contents)| (field.width() > 0).then_some(contents);
+        let staying: Vec<_> = fields.iter().zip(contents).map(stays).collect();
+        for (j, original) in copies::originals(&staying).into_iter().enumerate() {
+            if let Some(original) = original {
+                let kind = Kind::Copy(fields[original].name.clone());
+                let field = &mut fields[j];
+                (field.kind, field.fill, field.reading) = (kind, None, None);
+            }
         }
     }
     notes::of_fields(table, &fields, &uniques);
