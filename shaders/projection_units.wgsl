@@ -6,10 +6,14 @@
 // invocations. A subgroup keeps FM x FN fragments of F x F sums. Requires: that subgroups have SIZE
 // invocations (what is written is wrong if not, and nothing else happens); x rows padded with zeros
 // to depth4 vec4s; w the frequencies as f16, [s, d], each padded with zeros to whole stages;
-// scale = what a row is scaled by, negative where it takes two f16; unscale = what the products of
-// a frequency are multiplied by, and feature = (phase in turns, amplitude), both padded to whole
-// vec4s of frequencies. WHOLE: as in projection.wgsl. QUADS: f16 lie in workgroup memory as vec4s,
-// from which Vulkan alone loads fragments.
+// scale = what a row is scaled by; unscale = what the products of a frequency are multiplied by,
+// and feature = (phase in turns, amplitude), both padded to whole vec4s of frequencies. WHOLE: as
+// in projection.wgsl. QUADS: f16 lie in workgroup memory as vec4s, from which Vulkan alone loads
+// fragments.
+//
+// Fragments are read from where a multiple of 16 bytes begins, and a driver may put any variable of
+// workgroup memory before another: so each is whole 16 bytes long. With two words more here an H200
+// read fragments of something else.
 //@ let SR = F / 4
 //@ let SC = 2
 //@ let FM = 32 / F
@@ -61,8 +65,6 @@ var<workgroup> low: array<Half, ${BM * APART}>;
 var<workgroup> right: array<Half, ${BN * APART}>;
 // Sums of one fragment of each subgroup, on their way to the lanes.
 var<workgroup> strip: array<f32, ${SR * SC * F * F}>;
-var<workgroup> rows_of_two: atomic<u32>;
-var<workgroup> takes_two: u32;
 
 //@ include features
 //@ include halves
@@ -82,16 +84,6 @@ fn main(
     let group_col = group.x * ${BN}u;
     let last_row = params.rows - 1u;
     let last_col = params.freqs - 1u;
-    // Whether any row here takes a second f16: for all of them its products are zero else.
-    if lane == 0u { atomicStore(&rows_of_two, 0u); }
-    workgroupBarrier();
-    for (var r = lane; r < ${BM}u; r += ${THREADS}u) {
-        if scale[min(group_row + r, last_row)] < 0.0 { atomicAdd(&rows_of_two, 1u); }
-    }
-    workgroupBarrier();
-    if lane == 0u { takes_two = atomicLoad(&rows_of_two); }
-    let is_of_two = workgroupUniformLoad(&takes_two) > 0u;
-
     // An invocation brings the same rows in each stage, and the same depths of them.
 //@ let XS = (BM * K4 + THREADS - 1) / THREADS
 //@ let WS = (BN * K4 + THREADS - 1) / THREADS
@@ -100,7 +92,7 @@ fn main(
     let x_row${p} = lane / ${K4}u + ${p * THREADS / K4}u;
     let x_from${p} = min(group_row + x_row${p}, last_row);
     let x_start${p} = x_from${p} * params.x_stride4;
-    let x_scale${p} = abs(scale[x_from${p}]);
+    let x_scale${p} = scale[x_from${p}];
     var x_next${p} = load_x(x_start${p}, bring_k4);
 //@ end
 //@ for p in 0..WS
@@ -167,7 +159,9 @@ fn main(
 //@ end
         }
 //@ let NEXT = F * APART / (4 * APART4)
-        for (var k = 0u; k < ${BK / F * NEXT}u; k += ${NEXT}u) {
+//@ for part in 0..BK / F
+        {
+            let k = ${part * NEXT}u;
 //@ for j in 0..FN
             let b${j} = coopLoad<coop_mat${F}x${F}<f16, B>>(
                 &right[(own_col + ${j * F}u) * ${APART}u + k], ${APART}u);
@@ -181,18 +175,17 @@ fn main(
             sum${i}_${j} = coopMultiplyAdd(a${i}, b${j}, sum${i}_${j});
 //@ end
 //@ end
-            if is_of_two {
 //@ for i in 0..FM
-                let rest${i} = coopLoadT<coop_mat${F}x${F}<f16, A>>(
-                    &low[(own_row + ${i * F}u) * ${APART}u + k], ${APART}u);
+            let rest${i} = coopLoadT<coop_mat${F}x${F}<f16, A>>(
+                &low[(own_row + ${i * F}u) * ${APART}u + k], ${APART}u);
 //@ end
 //@ for i in 0..FM
 //@ for j in 0..FN
-                sum${i}_${j} = coopMultiplyAdd(rest${i}, b${j}, sum${i}_${j});
+            sum${i}_${j} = coopMultiplyAdd(rest${i}, b${j}, sum${i}_${j});
 //@ end
 //@ end
-            }
         }
+//@ end
         if (k4 + ${K4}u) % ${FLUSH / 4}u == 0u {
 //@ for i in 0..FM
 //@ for j in 0..FN
@@ -218,7 +211,7 @@ fn main(
             let at = own_strip + 4u * q;
             let sums = vec4f(strip[at], strip[at + 1u], strip[at + 2u], strip[at + 3u]);
             // The inverse of a power of two.
-            let inverse = bitcast<f32>(0x7f000000u - bitcast<u32>(abs(scale[row])));
+            let inverse = bitcast<f32>(0x7f000000u - bitcast<u32>(scale[row]));
             let f0 = feature[col];
             let f1 = feature[col + 1u];
             let f2 = feature[col + 2u];

@@ -1,5 +1,5 @@
 // The power of two for each row of x that brings its largest value to [2^14, 2^15), for
-// projection_units.wgsl: negative where one f16 for each scaled value is not enough.
+// projection_units.wgsl.
 //
 // Grid: ceil(rows of the dispatch / 16) workgroups; 16 neighbours share a row. Requires: x rows
 // padded with zeros to depth4 vec4s.
@@ -17,8 +17,6 @@ struct Params {
 @group(0) @binding(2) var<storage, read_write> scale: array<f32>;
 
 var<workgroup> found: array<u32, 256>;
-
-//@ include halves
 
 // The largest of what the 16 invocations of a row found.
 fn largest(first: u32) -> u32 {
@@ -41,19 +39,9 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
     }
     found[first + local.x] = max(max(most.x, most.y), max(most.z, most.w));
     workgroupBarrier();
-    // Below 2^-100 there are fewer bits.
-    let exponent = max(largest(first) >> 23u, 27u);
-    let power = bitcast<f32>((268u - exponent) << 23u);
-    // The second use of `found` begins when all have done with the first.
-    workgroupBarrier();
-    var rest = vec4f(0.0);
-    for (var k4 = local.x; k4 < params.depth4; k4 += 16u) {
-        let v = x[start + k4] * power;
-        rest = max(rest, abs(v - nearest_half(v)));
-    }
-    found[first + local.x] = bitcast<u32>(max(max(rest.x, rest.y), max(rest.z, rest.w)));
-    workgroupBarrier();
     if local.x == 0u && row < params.rows {
-        scale[row] = select(-power, power, largest(first) == 0u);
+        // Below 2^-100 there are fewer bits.
+        let exponent = max(largest(first) >> 23u, 27u);
+        scale[row] = bitcast<f32>((268u - exponent) << 23u);
     }
 }

@@ -18,7 +18,7 @@ const EVERYWHERE: (u32, u32) = (16_384, 256);
 /// are for adapters that have more than the least.
 fn most(op: &Op, variant: &Variant) -> (u32, u32) {
     match op.name {
-        "projection_units" => return (38_920, 512),
+        "projection_units" => return (38_912, 512),
         "gram_units" => return (25_600, 512),
         _ => {}
     }
@@ -61,6 +61,10 @@ fn check(op: &Op, variant: &Variant, module: &naga::Module) -> Result<(), String
         let size = layouter[variable.ty].size;
         let name = variable.name.as_deref().unwrap_or_default();
         match (variable.space, variable.binding) {
+            // A driver may put any of them first, and fragments begin where 16 bytes do.
+            (AddressSpace::WorkGroup, _) if op.name.ends_with("_units") && size % 16 != 0 => {
+                return Err(format!("{}: {name} has {size} bytes", op.name));
+            }
             (AddressSpace::WorkGroup, _) => workgroup += size,
             (AddressSpace::Uniform, Some(at))
                 if at.binding != 0 || size as usize > op.params_bytes =>
@@ -164,6 +168,17 @@ fn the_check_refuses_wrong_bindings_and_too_much_memory() {
         check(op, &variant, &module)
             .expect_err("fat")
             .contains("workgroup memory")
+    );
+    let units = registry::shaders().find(|op| op.name == "projection_units");
+    let units = units.expect("is an op");
+    let variant = (units.variants)().swap_remove(0);
+    let text = units.text(&variant).expect("expands");
+    let uneven = format!("{text}\nvar<workgroup> word: u32;");
+    let module = parse(units, &uneven).expect("still valid WGSL");
+    assert!(
+        check(units, &variant, &module)
+            .expect_err("uneven")
+            .contains("word has 4 bytes")
     );
 }
 

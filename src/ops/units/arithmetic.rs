@@ -39,27 +39,85 @@ pub(in crate::ops) enum Adding {
     InTurn,
     /// By themselves, one after another, and then to the sum.
     Apart,
-    /// All at once, what does not fit into f32 cut off: as tensor cores were seen to.
+    /// All at once, what does not fit into f32 cut off.
     CutOff,
+    /// As one number in fixed point, of which each product and the sum have what lies above
+    /// 2^-[`KEPT`] of the largest of them; the result is cut off too. How large a product is
+    /// follows from the exponents of its factors. Sums of an H200 have every bit of these.
+    FixedPoint,
 }
+
+/// Places below the leading one that [`Adding::FixedPoint`] keeps.
+const KEPT: i32 = 25;
 
 impl Adding {
     /// The orders that units may have.
-    pub(in crate::ops) const ALL: [Self; 3] = [Self::InTurn, Self::Apart, Self::CutOff];
+    pub(in crate::ops) const ALL: [Self; 4] =
+        [Self::InTurn, Self::Apart, Self::CutOff, Self::FixedPoint];
 
-    /// A sum after the products of a fragment.
-    pub(in crate::ops) fn add(self, sum: f32, products: impl Iterator<Item = f32>) -> f32 {
+    /// A sum after the products of the pairs of a fragment.
+    pub(in crate::ops) fn add(
+        self,
+        sum: f32,
+        pairs: impl Iterator<Item = (f32, f32)> + Clone,
+    ) -> f32 {
+        let products = pairs.clone().map(|(a, b)| a * b);
+        let wide = |v: f32| f64::from(v);
         match self {
             Self::InTurn => products.fold(sum, |sum, product| sum + product),
             Self::Apart => sum + products.sum::<f32>(),
-            Self::CutOff => {
-                let exact = products.fold(f64::from(sum), |sum, p| sum + f64::from(p));
-                let nearest = exact as f32;
-                match f64::from(nearest.abs()) > exact.abs() {
-                    true => f32::from_bits(nearest.to_bits() - 1),
-                    false => nearest,
-                }
+            Self::CutOff => cut_off(products.map(wide).fold(wide(sum), |sum, p| sum + p)),
+            Self::FixedPoint => {
+                let factors = pairs.filter(|(a, b)| a * b != 0.0);
+                let of_products = factors.map(|(a, b)| exponent(a) + exponent(b));
+                let Some(largest) = of_products.chain((sum != 0.0).then(|| exponent(sum))).max()
+                else {
+                    return 0.0;
+                };
+                let place = 2.0_f64.powi(largest - KEPT);
+                let terms = products.chain([sum]);
+                cut_off(terms.map(|v| (wide(v) / place).trunc() * place).sum())
             }
         }
+    }
+}
+
+/// That of the power of two at or below a normal number.
+fn exponent(v: f32) -> i32 {
+    (v.to_bits() >> 23 & 0xff) as i32 - 127
+}
+
+/// The number of f32 at or next to an exact one, towards zero.
+fn cut_off(exact: f64) -> f32 {
+    let nearest = exact as f32;
+    match f64::from(nearest.abs()) > exact.abs() {
+        true => f32::from_bits(nearest.to_bits() - 1),
+        false => nearest,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where the orders differ: beside 1, a product of 2^-25 fits fixed point and no f32, one of
+    /// 2^-26 neither, though sixteen of them would.
+    #[test]
+    fn orders_of_adding_keep_what_they_say() {
+        let small =
+            |exponent: i32, times: usize| vec![(2.0_f32.powi(exponent), 1.0); times].into_iter();
+        let after = |exponent, times| {
+            Adding::ALL.map(|way| (way.add(1.0, small(exponent, times)) - 1.0) / f32::EPSILON)
+        };
+        assert_eq!(after(-25, 8), [0.0, 2.0, 2.0, 2.0]);
+        assert_eq!(after(-26, 16), [0.0, 2.0, 2.0, 0.0]);
+        assert_eq!(after(-24, 3), [0.0, 2.0, 1.0, 1.0]);
+        // The exponents of factors count: 1.5 times 1.5 is no larger than 1 times 1.
+        let place = 2.0_f32.powi(-25);
+        let squares = [(1.5, 1.5), (-1.5, 1.5), (place, 1.0)].into_iter();
+        assert_eq!(Adding::FixedPoint.add(0.0, squares.clone()), place);
+        let squares = squares.chain([(2.25, 1.0), (-2.25, 1.0)]);
+        assert_eq!(Adding::FixedPoint.add(0.0, squares), 0.0);
+        assert_eq!(Adding::FixedPoint.add(0.0, [(0.0, 1.0)].into_iter()), 0.0);
     }
 }

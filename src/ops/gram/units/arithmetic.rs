@@ -84,10 +84,10 @@ impl Arithmetic {
             for (a, b) in fragments {
                 let pairs = || a.iter().zip(b);
                 if self.products == 3 {
-                    sum = self.adding.add(sum, pairs().map(|(a, b)| a.1 * b.0));
-                    sum = self.adding.add(sum, pairs().map(|(a, b)| a.0 * b.1));
+                    sum = self.adding.add(sum, pairs().map(|(a, b)| (a.1, b.0)));
+                    sum = self.adding.add(sum, pairs().map(|(a, b)| (a.0, b.1)));
                 }
-                sum = self.adding.add(sum, pairs().map(|(a, b)| a.0 * b.0));
+                sum = self.adding.add(sum, pairs().map(|(a, b)| (a.0, b.0)));
             }
             total += sum;
         }

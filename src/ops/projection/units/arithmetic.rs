@@ -97,13 +97,11 @@ impl Arithmetic {
             let mut sum = 0.0;
             let fragments = w.axis_chunks_iter(Axis(0), self.fragment);
             for (x, w) in x.chunks(self.fragment).zip(fragments) {
-                sum = self
-                    .adding
-                    .add(sum, x.iter().zip(w).map(|((high, _), w)| high * w));
+                let of =
+                    |term: fn(&(f32, f32)) -> f32| x.iter().zip(w).map(move |(x, &w)| (term(x), w));
+                sum = self.adding.add(sum, of(|x| x.0));
                 if self.terms == 2 {
-                    sum = self
-                        .adding
-                        .add(sum, x.iter().zip(w).map(|((_, low), w)| low * w));
+                    sum = self.adding.add(sum, of(|x| x.1));
                 }
             }
             total += sum;
