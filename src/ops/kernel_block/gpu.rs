@@ -9,7 +9,11 @@ use crate::{
     },
     form::tile::{self, Tile},
     kernels::BlockForm,
-    ops::{Binding, Op, Variant, dispatch::narrow, product},
+    ops::{
+        Binding, Op, Variant,
+        dispatch::{narrow, scratch_bytes},
+        product,
+    },
 };
 use ndarray::Array2;
 
@@ -60,9 +64,6 @@ fn usual(kind: AdapterKind, angular: bool) -> Tile {
 pub(crate) fn is_default(variant: &Variant, kind: AdapterKind) -> bool {
     Tile::of(variant) == Some(usual(kind, variant.get("PAIR") == Some(PAIR_ANGULAR)))
 }
-
-/// Bytes of the kernel block that a product keeps on a GPU.
-const SCRATCH_BYTES: usize = 32 << 20;
 
 /// Every form, with any parameters.
 const FORMS: [BlockForm; 11] = [
@@ -219,7 +220,7 @@ impl Landmarks {
         scratch: &mut Option<Matrix>,
     ) -> Result<()> {
         let rows = x_nd.rows();
-        let most = (SCRATCH_BYTES / (4 * self.columns().next_multiple_of(4))).max(1);
+        let most = (scratch_bytes(&self.gpu) / (4 * self.columns().next_multiple_of(4))).max(1);
         let batch = most.min(rows);
         let k_nm = match scratch {
             Some(k) if k.capacity_rows() >= batch => k,

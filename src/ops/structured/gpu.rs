@@ -11,7 +11,7 @@ use crate::{
     form::Registers,
     ops::{
         Binding, Op, Variant,
-        dispatch::{fold, moved, narrow},
+        dispatch::{fold, moved, narrow, scratch_bytes},
         product,
         walsh_hadamard::{
             LOG_STRIDED, LOG_WHOLE, RowLayout, WalshHadamard, columns, log_most, log_whole,
@@ -77,7 +77,7 @@ pub(crate) fn stage_forms(registers: Registers) -> Vec<Variant> {
         .collect()
 }
 
-/// Scratch of longer rows, per matrix, and features that a prediction keeps at a time.
+/// Scratch of longer rows, per matrix.
 const SCRATCH_BYTES: usize = 32 << 20;
 
 #[repr(C)]
@@ -283,7 +283,7 @@ pub(super) fn predict(
 ) -> Result<()> {
     let (rows, outputs) = (x_nd.rows(), map.outputs());
     // In batches, so that the features of all rows need not fit.
-    let most = (SCRATCH_BYTES / (4 * outputs.next_multiple_of(4))).max(1);
+    let most = (scratch_bytes(&tables.gpu) / (4 * outputs.next_multiple_of(4))).max(1);
     let batch = most.min(rows);
     let mut z_nd = match tables.scratch.take() {
         // Taken out, so that an error on the way gives it back to the pool.
