@@ -15,8 +15,8 @@ pub(crate) const ROWS: [usize; 4] = [1, 2, 4, 8];
 pub(crate) const TX: usize = 8;
 /// Invocations that share a column.
 pub(crate) const LANES: usize = 32;
-/// Workgroups that keep an adapter of this kind busy. Not measured on real GPUs: the largest have
-/// about as many units.
+/// Workgroups that keep an adapter of this kind busy. Not raced on GPUs: the largest have about as
+/// many units.
 const fn enough_workgroups(kind: AdapterKind) -> usize {
     match kind {
         AdapterKind::Discrete | AdapterKind::Virtual => 256,
