@@ -239,6 +239,8 @@ fn a_registered_function_is_saved_and_loaded_in_another_process() {
         .features(30);
     let model = Ridge::on(custom.clone())
         .bandwidth(Bandwidth::Sigma(1.0))
+        // The other process predicts on it too: a GPU has bits of its own.
+        .device(&Device::cpu())
         .fit((&x, &y));
     let model = model.expect("fits");
     let refused = model
@@ -268,6 +270,7 @@ fn a_registered_function_is_saved_and_loaded_in_another_process() {
     model.save(&path).expect("saves");
     let predicted = model.predict(&x).expect("predicts");
     let read: Model<Array1<f64>> = Model::load(&path).expect("loads");
+    let read = read.device(&Device::cpu());
     assert_eq!(read.predict(&x).expect("predicts"), predicted);
     let child = |test: &str| {
         let this = std::env::current_exe().expect("this test");
