@@ -57,8 +57,8 @@ pub struct Candidate {
 
 /// What was looked at, and what was chosen: by exact leave-one-out errors of kernel ridge
 /// regression with an intercept, on the 512 rows whose contents have the smallest hashes. Where
-/// more are kept, up to 4,096, the winner then meets narrower kernels, which need the rows: by the
-/// errors of a quarter of these, held out.
+/// more are kept, up to 4,096, that is of 256 rows, and the winner then meets narrower kernels,
+/// which need the rows: by the errors of a quarter of all, held out.
 ///
 /// The same rows give the same choice in any order, in chunks of any size, in parts and on any
 /// device. What is asked for by no option is a candidate, too, and counts where nothing is better

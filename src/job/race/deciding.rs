@@ -60,12 +60,14 @@ impl Deciding {
         targets: &Targets,
         penalties: Option<&[f64]>,
     ) -> Result<Option<Self>> {
-        let penalties: Vec<f64> = match penalties {
+        let mut penalties: Vec<f64> = match penalties {
             Some(given) => given.iter().map(|penalty| penalty.max(LEAST)).collect(),
             None => (0..PENALTIES)
                 .map(|k| 10_f64.powf(k as f64 / 2.0 - 8.0))
                 .collect(),
         };
+        penalties.sort_unstable_by(f64::total_cmp);
+        penalties.dedup();
         let Some(chunk) = kept.source().next_chunk(MORE_ROWS.0)? else {
             return Ok(None);
         };
@@ -187,19 +189,16 @@ impl Deciding {
             NormalEquations::accumulate(map.as_ref(), &mut source, &targets, &Device::cpu())?;
         let held_md = u_md.slice(held).to_owned();
         let held_mf = Ground::features(map.as_ref(), &held_md)?.mapv(f64::from);
-        let mut all = Vec::new();
-        for lambda in self.few_penalties() {
+        downhill(&self.few_penalties(), |lambda| {
             let solver = Cholesky {
                 lambda,
                 intercept: true,
             };
-            let fit = match solver.solve(&sums) {
-                Err(Error::Numerical(_)) => continue,
-                fit => fit?,
-            };
-            all.push(&y_mt - (held_mf.dot(&fit.beta_dt) + &fit.intercept_t));
-        }
-        Ok(least(all))
+            match solver.solve(&sums) {
+                Err(Error::Numerical(_)) => Ok(None),
+                fit => fit.map(|fit| Some(&y_mt - (held_mf.dot(&fit.beta_dt) + &fit.intercept_t))),
+            }
+        })
     }
 
     /// Errors of the first `rows` rows left out in turn, with the penalty that is best.
@@ -305,6 +304,40 @@ pub(super) enum Judged {
     LeftOut(usize),
     /// The last quarter of all.
     HeldOut,
+}
+
+/// The errors whose squares are the least of those at rising penalties: from the middle on as long
+/// as they fall, down and else up, for they have one valley. Each takes a factor, so that those
+/// beyond it are not made.
+pub(super) fn downhill(
+    penalties: &[f64],
+    mut errors: impl FnMut(f64) -> Result<Option<Array2<f64>>>,
+) -> Result<Option<Array2<f64>>> {
+    let sum = |off_mt: &Option<Array2<f64>>| {
+        let sum = off_mt.as_ref().map(|off_mt| squares(off_mt).sum());
+        sum.filter(|sum| sum.is_finite()).unwrap_or(f64::INFINITY)
+    };
+    let (below, above) = penalties.split_at(penalties.len() / 2);
+    let mut best = None;
+    let mut walk = |penalties: &mut dyn Iterator<Item = &f64>| -> Result<bool> {
+        let mut moved = false;
+        for &penalty in penalties {
+            let next = errors(penalty)?;
+            if sum(&next) < sum(&best) {
+                (best, moved) = (next, true);
+            } else if best.is_some() {
+                break;
+            }
+        }
+        Ok(moved)
+    };
+    let mut above = above.iter();
+    // What has no solution may have one with a larger penalty.
+    walk(&mut above.by_ref().take(1))?;
+    if !walk(&mut below.iter().rev())? {
+        walk(&mut above)?;
+    }
+    Ok(best)
 }
 
 /// The errors whose squares are the least.

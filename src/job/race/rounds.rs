@@ -78,9 +78,20 @@ impl Track<'_> {
         }
     }
 
-    /// All rows that are left out in turn.
+    /// All rows that are left out in turn: fewer where the rows held out have the last word.
     fn all(&self) -> usize {
-        self.rows.few()
+        match self.has_more() {
+            true => ROWS / 2,
+            false => self.rows.few(),
+        }
+    }
+
+    /// Those of the round before the last.
+    fn before_all(&self) -> usize {
+        match self.has_more() {
+            true => ROWS / 4,
+            false => self.all().min(ROWS / 2),
+        }
     }
 
     /// Has a candidate run on so many rows.
@@ -245,7 +256,7 @@ fn go_beyond(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<()> {
         let of = &first.of;
         let mut next = Runner::of(of.standardize, (sigma, Some(2.0 * width)), of.linear);
         // Twice, to see how its error falls.
-        track.run(&mut next, track.all().min(ROWS / 2))?;
+        track.run(&mut next, track.before_all())?;
         track.run(&mut next, track.all())?;
         let better = next.ahead < first.ahead;
         left.insert(usize::from(!better), next);

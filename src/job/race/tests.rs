@@ -1,4 +1,4 @@
-use super::{Candidate, Race, ground::Ground};
+use super::{Candidate, Race, deciding::downhill, ground::Ground};
 use crate::{
     Run,
     data::{ChunkSource, MemorySource},
@@ -194,6 +194,36 @@ fn many_rows_are_narrower() {
     let (few, many) = (of(1000), of(20_000));
     assert_eq!((few.rows, many.rows), (512, 4096));
     assert!(many.multiple < few.multiple, "{many:?} {few:?}");
+}
+
+/// Factors are made on the way to the valley and no further.
+#[test]
+fn penalties_beyond_the_valley_are_not_looked_at() {
+    let walk = |errors: &[f64]| {
+        let penalties: Vec<f64> = (0..errors.len()).map(|at| at as f64).collect();
+        let mut seen = Vec::new();
+        let best = downhill(&penalties, |penalty| {
+            seen.push(penalty as usize);
+            let error = errors[penalty as usize];
+            Ok((error > 0.0).then(|| Array2::from_elem((1, 1), error)))
+        });
+        let best = best.expect("errors").map(|off_mt| off_mt[[0, 0]]);
+        (best, seen)
+    };
+    assert_eq!(walk(&[3.0, 1.0, 2.0, 4.0, 5.0]), (Some(1.0), vec![2, 1, 0]));
+    assert_eq!(walk(&[3.0, 2.0, 1.0, 2.0, 3.0]), (Some(1.0), vec![2, 1, 3]));
+    assert_eq!(
+        walk(&[5.0, 4.0, 3.0, 1.0, 2.0]),
+        (Some(1.0), vec![2, 1, 3, 4])
+    );
+    // What has no solution is 0 here.
+    assert_eq!(
+        walk(&[0.0, 0.0, 0.0, 2.0, 3.0]),
+        (Some(2.0), vec![2, 1, 0, 3, 4])
+    );
+    assert_eq!(walk(&[0.0, 2.0, 3.0]), (Some(2.0), vec![1, 0, 2]));
+    assert_eq!(walk(&[7.0]), (Some(7.0), vec![0]));
+    assert_eq!(walk(&[0.0]), (None, vec![0]));
 }
 
 /// A penalty that is given is that of every candidate: a line of many columns is not as wide then
