@@ -188,9 +188,9 @@ impl KernelBlock {
 
     /// Writes the block times `b`, shape `[rows, t]`, for `b` of shape `[columns, t]`.
     ///
-    /// On the CPU the kernel block stays in cache; a GPU keeps at most 32 MiB of it at a time in
-    /// `scratch`, which is allocated at the first call and again only for more rows. Errors as
-    /// [`Self::run`].
+    /// On the CPU the kernel block stays in cache; a GPU keeps 32 to 256 MiB of it at a time, by
+    /// its kind, in `scratch`, which is allocated at the first call and again only for more rows.
+    /// Errors as [`Self::run`].
     pub fn times(
         &self,
         x_nd: &Matrix,

@@ -72,8 +72,9 @@ impl Structured {
         }
     }
 
-    /// Writes `y = z beta`, shape `[rows, t]`, for coefficients of shape `[D, t]`; at most 32 MiB
-    /// of features at a time. Errors with [`Error::Shape`] on other shapes.
+    /// Writes `y = z beta`, shape `[rows, t]`, for coefficients of shape `[D, t]`; on a GPU
+    /// 32 to 256 MiB of features at a time, by its kind. Errors with [`Error::Shape`] on other
+    /// shapes.
     pub fn predict(&mut self, x_nd: &Matrix, beta_dt: &Matrix, y_nt: &mut Matrix) -> Result<()> {
         self.check_input(x_nd)?;
         let (rows, outputs) = (x_nd.rows(), self.outputs());

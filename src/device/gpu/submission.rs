@@ -70,15 +70,19 @@ pub(crate) fn even(total: usize, most: usize) -> usize {
 impl GpuDevice {
     /// The most operations that one dispatch of this op should take.
     pub(crate) fn most_work(&self, op: &Op) -> f64 {
-        #[cfg(test)]
-        if self
-            .0
-            .small_dispatches
-            .load(std::sync::atomic::Ordering::Relaxed)
-        {
+        if self.is_in_small_parts() {
             return 1.0;
         }
         self.0.speed.most_work(op.name)
+    }
+
+    /// Whether a test has everything done a few rows at a time.
+    pub(crate) fn is_in_small_parts(&self) -> bool {
+        #[cfg(test)]
+        let is_small = (self.0.small_dispatches).load(std::sync::atomic::Ordering::Relaxed);
+        #[cfg(not(test))]
+        let is_small = false;
+        is_small
     }
 
     /// The rows of one dispatch of an op after another, about as many in each, where a row takes

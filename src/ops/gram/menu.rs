@@ -15,6 +15,7 @@ pub(crate) static MENU: Menu<Tile> = Menu {
     classes: Class::DEEP,
     default: |kind, class| match kind {
         AdapterKind::Software => tile::DIRECT_64,
+        AdapterKind::Discrete | AdapterKind::Virtual if !class.large => tile::SHARED_64,
         _ => tile::usual(kind, class),
     },
     race: |gpu, class| Ok(Box::new(Sum::new(gpu, class)?)),

@@ -1,8 +1,8 @@
 //! Gram sums on matrix units: tiles of products of f16 in the place of tiles in f32, between the
 //! same blocks of rows and the same compensated pairs.
 //!
-//! Three products of f16 stand for one of f32, which pays on some GPUs and not on others, and no
-//! GPU has timed it: so they are taken where a caller asks for them
+//! Three products of f16 stand for one of f32, which may pay on some GPUs. On an H200 it does not:
+//! they are taken where a caller asks for them
 //! ([`MatrixUnits::All`](crate::device::MatrixUnits::All)).
 
 mod arithmetic;

@@ -11,7 +11,7 @@ use crate::{
     kernels::BlockForm,
     ops::{
         Binding, Op, Variant,
-        dispatch::{narrow, scratch_bytes},
+        dispatch::{narrow, scratch_rows},
         product,
     },
 };
@@ -220,11 +220,17 @@ impl Landmarks {
         scratch: &mut Option<Matrix>,
     ) -> Result<()> {
         let rows = x_nd.rows();
-        let most = (scratch_bytes(&self.gpu) / (4 * self.columns().next_multiple_of(4))).max(1);
+        // One dispatch for each: so many that it ends in time, too.
+        let row_work = 3.0 * self.depth as f64 * self.landmarks as f64;
+        let in_time = self.gpu.row_blocks(&OP, rows, row_work).next();
+        let most = in_time.map_or(1, |block| block.len());
+        let most = most.min(scratch_rows(&self.gpu, self.columns()));
         let batch = most.min(rows);
         let k_nm = match scratch {
             Some(k) if k.capacity_rows() >= batch => k,
             none => {
+                // Room for the next before it is made.
+                *none = None;
                 let device = Device::Gpu(self.gpu.clone());
                 none.insert(Matrix::new(&device, batch, self.columns())?)
             }

@@ -8,11 +8,13 @@ use crate::{
 };
 
 /// Around every tile edge; the last is more rows of tiles than a band has.
-const SHAPES: [(usize, usize, usize); 9] = [
+const SHAPES: [(usize, usize, usize); 11] = [
     (1, 1, 1),
     (3, 5, 2),
     (15, 63, 4),
     (16, 64, 5),
+    (18, 131, 10),
+    (35, 129, 27),
     (17, 65, 17),
     (63, 130, 64),
     (65, 7, 65),

@@ -11,7 +11,7 @@ use crate::{
     form::Registers,
     ops::{
         Binding, Op, Variant,
-        dispatch::{fold, moved, narrow, scratch_bytes},
+        dispatch::{fold, moved, narrow, scratch_rows},
         product,
         walsh_hadamard::{
             LOG_STRIDED, LOG_WHOLE, RowLayout, WalshHadamard, columns, log_most, log_whole,
@@ -283,12 +283,16 @@ pub(super) fn predict(
 ) -> Result<()> {
     let (rows, outputs) = (x_nd.rows(), map.outputs());
     // In batches, so that the features of all rows need not fit.
-    let most = (scratch_bytes(&tables.gpu) / (4 * outputs.next_multiple_of(4))).max(1);
+    let most = scratch_rows(&tables.gpu, outputs);
     let batch = most.min(rows);
     let mut z_nd = match tables.scratch.take() {
         // Taken out, so that an error on the way gives it back to the pool.
         Some(z_nd) if z_nd.capacity_rows() >= batch => z_nd,
-        _ => Matrix::new(&Device::Gpu(tables.gpu.clone()), batch, outputs)?,
+        too_small => {
+            // Room for the next before it is made.
+            drop(too_small);
+            Matrix::new(&Device::Gpu(tables.gpu.clone()), batch, outputs)?
+        }
     };
     for row0 in (0..rows).step_by(most) {
         z_nd.set_rows(batch.min(rows - row0))?;

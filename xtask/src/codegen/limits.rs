@@ -29,11 +29,10 @@ const fn limit(driver: Driver, op: &'static str, tile: &'static str, shares: (f6
 
 const LIMITS: &[Limit] = &[
     limit(Nvk, "projection", "shared-128x128", (0.92, 0.89)),
-    limit(Nvk, "projection", "shared-64x64", (0.92, 0.89)),
+    limit(Nvk, "projection", "shared-64x64-4x8", (0.89, 0.84)),
     limit(Nvk, "gram", "shared-128x128", (0.93, 0.91)),
     limit(Nvk, "gram", "shared-64x64", (0.93, 0.91)),
     limit(Radv, "projection", "shared-128x128", (0.97, 0.0)),
-    limit(Radv, "projection", "shared-64x64", (0.98, 0.0)),
     limit(Radv, "projection", "shared-64x64-4x8", (0.98, 0.0)),
     limit(Radv, "projection", "shared-32x32", (0.96, 0.0)),
     limit(Radv, "gram", "shared-128x128", (0.99, 0.0)),

@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_take_one_term() {
+    fn whole_numbers_leave_no_rest() {
         let x = rows(Data::Pixels, 4, 784);
         for row in x.rows() {
             let (scale, unscale) = scale(row);
