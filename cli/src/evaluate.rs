@@ -207,6 +207,7 @@ impl Scoring {
             targets: model.target_names.clone(),
             classes: labels.iter().map(name).collect(),
             probable: model.probabilities.is_some(),
+            quantile: model.quantile(),
         };
         Self { scored }
     }

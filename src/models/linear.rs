@@ -84,6 +84,14 @@ pub struct LinearModel {
 }
 
 impl LinearModel {
+    /// The level of the quantile that the model predicts, if it was fitted to predict one
+    /// ([`ResidualLoss::Quantile`](super::ResidualLoss::Quantile)) and knows its job.
+    pub fn quantile(&self) -> Option<f64> {
+        let job = self.job.as_ref()?;
+        let is_one = job.get("loss") == Some("quantile");
+        is_one.then(|| job.get("quantile")?.parse().ok()).flatten()
+    }
+
     /// A model of ridge regression, of no rows yet and without figures: what a fit fills in.
     pub fn new(
         map: Box<dyn FeatureMap>,

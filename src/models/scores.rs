@@ -5,7 +5,7 @@ mod groups;
 mod labels;
 mod ranks;
 
-pub use amounts::{AmountScore, AmountScores};
+pub use amounts::{AmountScore, AmountScores, QuantileScore};
 pub use groups::Score;
 pub use labels::{ClassScore, LabelScores};
 

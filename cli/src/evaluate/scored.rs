@@ -31,6 +31,8 @@ pub(crate) struct Scored {
     pub(super) classes: Vec<String>,
     /// Whether the order of rows is that of probabilities.
     pub(super) probable: bool,
+    /// The level of the quantile that is predicted: no mean is meant then.
+    pub(super) quantile: Option<f64>,
 }
 
 /// Scores by what was predicted.
@@ -76,6 +78,9 @@ impl Scored {
         let More::Amounts(amounts) = &self.more else {
             return None;
         };
+        if self.quantile.is_some() {
+            return None;
+        }
         let of = |target: usize| Some((amounts.of_target(target)?.r2?.value, target));
         let all = (0..amounts.targets()).filter_map(of);
         let (r2, target) = all.min_by(|a, b| a.0.total_cmp(&b.0))?;
@@ -114,11 +119,20 @@ impl Scored {
         report.set("relative_error", self.scores.relative_error());
         let of = |target: usize| {
             let score = amounts.of_target(target)?;
+            let Some(level) = self.quantile else {
+                return Some(named([
+                    ("rmse", score.rmse),
+                    ("mae", score.mae),
+                    ("median_error", score.median_error),
+                    ("r2", score.r2),
+                ]));
+            };
+            let quantile = amounts.of_quantile(target, level)?;
             Some(named([
-                ("rmse", score.rmse),
+                ("pinball_loss", quantile.pinball_loss),
+                ("coverage", quantile.coverage),
                 ("mae", score.mae),
                 ("median_error", score.median_error),
-                ("r2", score.r2),
             ]))
         };
         match (amounts.targets(), of(0)) {
@@ -126,7 +140,14 @@ impl Scored {
                 for &(name, score) in &scores {
                     report.set(name, score.value);
                     let text = match name {
-                        "rmse" => format!("{} on {over}", said(score)),
+                        "rmse" | "pinball_loss" => format!("{} on {over}", said(score)),
+                        "coverage" => {
+                            let level = self.quantile.unwrap_or_default();
+                            format!(
+                                "{} of targets are at or below, {level} are meant",
+                                said(score)
+                            )
+                        }
                         _ => said(score),
                     };
                     report.line(name.replace('_', " "), text);
@@ -152,7 +173,9 @@ impl Scored {
                 report.set("target_scores", list);
             }
         }
-        report.line("relative error", six_digits(self.scores.relative_error()));
+        if self.quantile.is_none() {
+            report.line("relative error", six_digits(self.scores.relative_error()));
+        }
     }
 
     /// What a target is called.
@@ -290,6 +313,7 @@ mod tests {
                 targets: Some(vec!["a".into(), "b".into()]),
                 classes: Vec::new(),
                 probable: false,
+                quantile: None,
             };
             scored.worse_than_mean()
         };

@@ -1,6 +1,6 @@
 //! `fit --model` of the learners with a loss.
 
-use crate::{bochner, digits};
+use crate::{bochner, digits, number};
 use tempfile::TempDir;
 
 #[test]
@@ -212,4 +212,33 @@ fn options_of_other_models_are_usage_errors() {
         assert_eq!(run.code, Some(2), "{run:?}");
         assert!(run.stderr.contains(says), "{options}: {}", run.stderr);
     }
+}
+
+/// A quantile is scored as one: by its loss and by the share of targets below it, not by the mean.
+#[test]
+fn a_quantile_is_scored_by_its_loss_and_its_share() {
+    let here = TempDir::new().expect("a temporary directory");
+    let at = here.path();
+    let mut text = String::from("a,y\n");
+    for i in 0..400_u64 {
+        // Noise of one sign, so that a high quantile is far from the mean.
+        let noise = (i * 7919 % 1000) as f64 / 1000.0;
+        text += &format!(
+            "{},{}\n",
+            i % 20,
+            0.01 * (i % 20) as f64 + noise * noise * 4.0
+        );
+    }
+    std::fs::write(at.join("t.csv"), text).expect("writes");
+    let fit = "fit t.csv --target y --model svr --loss quantile --quantile 0.9 --features 20 \
+               --test 0.4 --device cpu -o m";
+    let run = bochner(at, fit, &[]).ok();
+    assert!(run.stdout.contains("0.9 are meant"), "{run:?}");
+    assert!(!run.stderr.contains("worse than the mean"), "{run:?}");
+    assert!(!run.stdout.contains("\nr2 "), "{run:?}");
+    let evaluate = "evaluate m t.csv --target y --device cpu --json -q";
+    let scores = bochner(at, evaluate, &[]).json();
+    let of = |name: &str| number(&scores, name);
+    assert!((of("coverage") - 0.9).abs() < 0.05, "{scores}");
+    assert!(of("pinball_loss") < 0.5 * of("mae"), "{scores}");
 }

@@ -43,6 +43,16 @@ pub struct AmountScore {
     pub r2: Option<Score>,
 }
 
+/// How predictions do as a quantile of one target; `None` where rows say nothing of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct QuantileScore {
+    /// Mean of `level max(0, y - p) + (1 - level) max(0, p - y)`, which the quantile makes least.
+    pub pinball_loss: Option<Score>,
+    /// The share of targets at or below their predictions: the level, if these are right.
+    pub coverage: Option<Score>,
+}
+
 #[derive(Debug, Clone)]
 struct Target {
     /// Near the targets, so that their squares lose no digits.
@@ -57,8 +67,13 @@ struct Sums {
     rows: f64,
     y: f64,
     y_squared: f64,
+    /// Sizes of errors.
     error: f64,
     error_squared: f64,
+    /// `y - p`.
+    signed: f64,
+    /// Rows whose target is at or below its prediction.
+    covered: f64,
 }
 
 impl Sums {
@@ -69,6 +84,8 @@ impl Sums {
             y_squared: self.y_squared + other.y_squared,
             error: self.error + other.error,
             error_squared: self.error_squared + other.error_squared,
+            signed: self.signed + other.signed,
+            covered: self.covered + other.covered,
         }
     }
 }
@@ -153,6 +170,32 @@ impl AmountScores {
     pub fn of_target(&self, target: usize) -> Option<AmountScore> {
         self.targets.get(target).map(Target::score)
     }
+
+    /// How predictions do as the quantile of this level, between 0 and 1, of a target, if there is
+    /// one of this number.
+    ///
+    /// ```
+    /// use bochner::models::AmountScores;
+    /// use ndarray::array;
+    /// let mut scores = AmountScores::new(1);
+    /// let predicted = array![[1.0], [2.0], [3.0], [4.0]];
+    /// let y = array![[0.0], [2.0], [1.0], [5.0]];
+    /// scores.add(predicted.view(), y.view())?;
+    /// let of_first = scores.of_quantile(0, 0.9).expect("a target");
+    /// assert_eq!(of_first.coverage.map(|score| score.value), Some(0.75));
+    /// let pinball = of_first.pinball_loss.expect("of four rows").value;
+    /// assert!((pinball - (0.1 * 1.0 + 0.1 * 2.0 + 0.9 * 1.0) / 4.0).abs() < 1e-12);
+    /// # Ok::<(), bochner::Error>(())
+    /// ```
+    pub fn of_quantile(&self, target: usize, level: f64) -> Option<QuantileScore> {
+        let target = self.targets.get(target)?;
+        Some(QuantileScore {
+            // Half of the size, and what one side weighs more than the other.
+            pinball_loss: target
+                .by(|all| (0.5 * all.error + (level - 0.5) * all.signed) / all.rows),
+            coverage: target.by(|all| all.covered / all.rows),
+        })
+    }
 }
 
 impl Target {
@@ -164,22 +207,26 @@ impl Target {
             y_squared: y * y,
             error: error.abs(),
             error_squared: error * error,
+            signed: -error,
+            covered: f64::from(error >= 0.0),
         });
     }
 
+    /// What sums come to.
+    fn by(&self, f: impl Fn(Sums) -> f64) -> Option<Score> {
+        Score::of(|skip| {
+            let kept = self.groups.iter().enumerate();
+            let kept = kept.filter(|(group, _)| Some(*group) != skip);
+            f(kept.fold(Sums::default(), |all, (_, sums)| all.plus(*sums)))
+        })
+    }
+
     fn score(&self) -> AmountScore {
-        let by = |f: fn(Sums) -> f64| {
-            Score::of(|skip| {
-                let kept = self.groups.iter().enumerate();
-                let kept = kept.filter(|(group, _)| Some(*group) != skip);
-                f(kept.fold(Sums::default(), |all, (_, sums)| all.plus(*sums)))
-            })
-        };
         AmountScore {
-            rmse: by(|all| (all.error_squared / all.rows).sqrt()),
-            mae: by(|all| all.error / all.rows),
+            rmse: self.by(|all| (all.error_squared / all.rows).sqrt()),
+            mae: self.by(|all| all.error / all.rows),
             median_error: self.median_error(),
-            r2: by(|all| {
+            r2: self.by(|all| {
                 let spread = all.y_squared - all.y * all.y / all.rows;
                 1.0 - all.error_squared / spread
             }),
@@ -227,6 +274,37 @@ mod tests {
         near(score.median_error, 0.75);
         near(score.r2, 1.0 - 5.25 / 14.0);
         assert!(scores.of_target(1).is_none() && scores.rows() == 4);
+    }
+
+    /// Of normal targets predicted by the quantile of their law: the share below it, and the loss
+    /// `phi(z)` (the density there), which every other prediction has more of.
+    #[test]
+    fn a_quantile_covers_its_share_at_the_least_loss() {
+        let mut draws = crate::seed::Seed(3).stream(crate::seed::Stream::Data, 0);
+        let y = Array2::from_shape_simple_fn((40_000, 1), || draws.normal());
+        let of = |predicted: f64, level: f64| {
+            let mut scores = AmountScores::new(1);
+            let p = Array2::from_elem(y.dim(), predicted);
+            scores.add(p.view(), y.view()).expect("adds");
+            let score = scores.of_quantile(0, level).expect("a target");
+            (
+                score.pinball_loss.expect("rows").value,
+                score.coverage.expect("rows").value,
+            )
+        };
+        for (level, z) in [(0.1, -1.281_55), (0.5, 0.0), (0.9, 1.281_55)] {
+            let (loss, coverage) = of(z, level);
+            let known = (-0.5 * z * z).exp() / std::f64::consts::TAU.sqrt();
+            assert!(
+                (loss / known - 1.0).abs() < 0.02,
+                "{level}: {loss} and {known}"
+            );
+            assert!((coverage - level).abs() < 0.006, "{level}: {coverage}");
+            for other in [z - 0.2, z + 0.2] {
+                assert!(of(other, level).0 > 1.005 * loss, "{level}: {other}");
+            }
+        }
+        assert!(AmountScores::new(1).of_quantile(1, 0.5).is_none());
     }
 
     /// Standard errors of Gaussian errors: of the root mean square `s / sqrt(2 n)`, of the mean
