@@ -85,7 +85,9 @@ pub use pca::{Components, KernelPca, KernelPcaOptions, PcaSolver, Principal};
 pub use plan::MemoryPlan;
 pub use probabilities::{Probabilities, ProbabilityPredictor, WithProbabilities};
 pub use ridge::{FitOptions, FitTimes, Ridge, RidgeClassifier, RidgeOptions, RidgeSums, Solver};
-pub use scores::{AmountScore, AmountScores, ClassScore, LabelScores, Score, Scores};
+pub use scores::{
+    AmountScore, AmountScores, ClassScore, LabelScores, QuantileScore, Score, Scores,
+};
 use search::Plan;
 pub use search::{Budget, Enough, Found, Search, SearchData, Size, Trial};
 pub use spectral::{

@@ -162,7 +162,7 @@ impl MapArgs {
     /// Where nobody gave a number of landmarks, no more than there are rows.
     pub(crate) fn no_more_than(&mut self, rows: u64) {
         let rows = usize::try_from(rows).unwrap_or(usize::MAX);
-        if self.usual_map == Some(MapKind::Nystrom) && self.map.is_none() {
+        if self.map() == MapOption::Named(MapKind::Nystrom.into()) {
             self.usual = self.usual.map(|usual| usual.min(rows));
         }
     }

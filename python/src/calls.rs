@@ -210,6 +210,7 @@ fn advice(remedy: &Remedy) -> String {
         Remedy::FirstLineNames => "take the first line for names with header='yes'".into(),
         Remedy::OtherEncoding => "say how it is written, as in encoding='windows-1252'".into(),
         Remedy::Categorical(name) => format!("name it with categorical={name:?}"),
+        Remedy::NoValue(text) => format!("take it for no value with na={text:?}"),
         Remedy::Decimal(mark) => format!("say decimal={:?}", mark.to_string()),
         Remedy::Thousands(mark) => format!("say thousands={:?}", mark.to_string()),
         Remedy::DateFormat(format) => format!("say date_format={format:?}"),

@@ -71,6 +71,8 @@ pub enum Remedy {
     OtherEncoding,
     /// Treat the values of this column as names of categories.
     Categorical(String),
+    /// Take this text for no value.
+    NoValue(String),
     /// Say what stands before the fraction of numbers.
     Decimal(char),
     /// Say what stands between groups of three digits.
@@ -128,6 +130,7 @@ impl fmt::Display for Remedy {
             Self::Categorical(name) => {
                 return write!(f, "name it with .categorical({name:?})");
             }
+            Self::NoValue(text) => return write!(f, "take it for no value with .na(&[{text:?}])"),
             Self::Decimal(mark) => return write!(f, "say .decimal({mark:?})"),
             Self::Thousands(mark) => return write!(f, "say .thousands({mark:?})"),
             Self::DateFormat(format) => return write!(f, "say .date_format({format:?})"),

@@ -309,6 +309,18 @@ fn columns_of_two_kinds_are_refused_or_named() {
             "a,y\n1,1\ntrue,2\n",
             ["line 3, column \"a\"", ".categorical(\"a\")"],
         ),
+        // A word may stand for no value, and a dash is no category.
+        (
+            "a,y\n1,1\nnil,2\n",
+            [
+                "take it for no value with .na(&[\"nil\"])",
+                ", or name it with .categorical(\"a\")",
+            ],
+        ),
+        (
+            "a,y\n1,1\n-,2\n",
+            ["correct it, or take it for no value with", ".na(&[\"-\"])"],
+        ),
         ("a,y\n1,1\n2,\n", ["line 3, column \"y\"", "is empty"]),
         ("a,y\n1,1\n2,x\n", ["line 3, column \"y\"", "among numbers"]),
         ("a,y\n1,1\ninf,x\n", ["line 3, column \"a\"", "infinite"]),

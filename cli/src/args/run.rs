@@ -67,7 +67,8 @@ impl DeviceArgs {
     /// Opens the device; says once if it is not the one hoped for, and in detail what there was to
     /// choose from.
     pub(crate) fn open(&self, console: &Console) -> Result<Device> {
-        if console.is_verbose() {
+        // Where the CPU is asked for, drivers are left alone.
+        if console.is_verbose() && self.device != DeviceChoice::Cpu {
             let listing = Device::report();
             for adapter in &listing.adapters {
                 let refusal = adapter.refusal.as_ref();

@@ -20,8 +20,8 @@ pub(super) struct LossArgs {
     /// `quantile` [default: squared-hinge, epsilon]
     #[arg(long, value_enum)]
     loss: Option<Loss>,
-    /// Of svr: residuals up to this cost nothing, or with `huber` their square [default: a tenth of
-    /// the targets' standard deviation]
+    /// Of svr: residuals up to this cost nothing, or with `huber` their square, which needs it as
+    /// `squared-epsilon` does [default: a tenth of the targets' standard deviation]
     #[arg(long, value_name = "E", value_parser = positive, allow_hyphen_values = true)]
     epsilon: Option<f64>,
     /// Of svr with `--loss quantile`: which [default: 0.5, the median]
@@ -177,7 +177,7 @@ impl LossArgs {
 
     pub(super) fn residuals(&self, shared: Shared) -> Result<Box<dyn Fit>> {
         let epsilon = || {
-            let missing = "this loss takes its width from --epsilon; give it";
+            let missing = "this loss has no usual width; give --epsilon, in units of the targets";
             self.epsilon.ok_or_else(|| Usage(missing.into()))
         };
         let quantile = self.loss == Some(Loss::Quantile);

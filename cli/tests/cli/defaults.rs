@@ -60,6 +60,20 @@ fn kernel_machines_and_the_lasso_choose_their_penalty() {
     }
 }
 
+/// The usual thousand landmarks are all rows of a small table; a number that is given is kept to.
+#[test]
+fn landmarks_are_no_more_than_rows() {
+    let here = here();
+    std::fs::write(here.path().join("t.csv"), noisy(60)).expect("writes");
+    let fit = "fit t.csv --target y --map nystrom --sigma 1 --device cpu";
+    let run = bochner(here.path(), &format!("{fit} -v"), &[]).ok();
+    assert!(run.stdout.contains("columns to 60"), "{run:?}");
+    // Nobody asked what adapters there are.
+    assert!(!run.stderr.contains("adapter"), "{run:?}");
+    let more = format!("{fit} --features 61 -q");
+    bochner(here.path(), &more, &[]).fails(&["61 landmarks cannot be chosen among 60 rows"]);
+}
+
 #[test]
 fn what_is_worse_than_the_mean_is_noted() {
     let here = here();

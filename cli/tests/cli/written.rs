@@ -177,7 +177,10 @@ fn numbers_that_may_be_two_things_are_asked_about() {
     let strange = text.replace(",000", ",5").replacen("430,5|", "none?|", 1);
     assert_ne!(strange.matches("none?").count(), 0, "{strange}");
     fs::write(at.join("t.csv"), strange).expect("writes");
-    bochner(at, fit, &[]).fails(&["\"none?\" among numbers as in 1234,5", "--categorical rent"]);
+    bochner(at, fit, &[]).fails(&[
+        "\"none?\" among numbers as in 1234,5",
+        "take it for no value with --na 'none?', or name it with --categorical rent",
+    ]);
     // Semicolons separate where commas mark decimals, so nothing is asked.
     fs::write(at.join("t.csv"), text.replace('|', ";")).expect("writes");
     let run = bochner(at, fit, &[]).ok();

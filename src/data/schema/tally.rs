@@ -118,10 +118,8 @@ impl Tally {
         match (text, self.candidates.stray()) {
             (Some(_), Some((row, text, reading))) => {
                 let says = format!("holds the text {} among {reading}", short(text));
-                let error = table
-                    .fault(*row, j, &says)
-                    .help(Remedy::words("correct it"));
-                Err(error.help(Remedy::Categorical(self.name.clone())))
+                let error = table.fault(*row, j, &says);
+                Err(cured(error, Some(text), self.name.clone()))
             }
             _ => Ok(None),
         }
@@ -212,8 +210,9 @@ impl Tally {
                     format!("holds the number {} among text", number.1),
                 ),
             };
-            let error = table.fault(row, j, &says).help(Remedy::words("correct it"));
-            return Err(error.help(Remedy::Categorical(self.name)));
+            let error = table.fault(row, j, &says);
+            let is_stray = other.0 > number.0 && text.as_ref() == Some(other);
+            return Err(cured(error, is_stray.then_some(&other.1), self.name));
         }
         if let (Some(date), Some(text), None, false) = (date, text, number, self.as_text) {
             let (stray, among) = match text.0 > date.0 {
@@ -339,4 +338,19 @@ fn middle(sample: Reservoir) -> Result<f64> {
     values.sort_unstable_by(f64::total_cmp);
     let [below, above] = [(values.len() - 1) / 2, values.len() / 2];
     Ok(values[below] / 2.0 + values[above] / 2.0)
+}
+
+/// The error of a column of two kinds with what may be done, where `stray` is a text among others:
+/// without a digit it may say that there is nothing, and without a letter it names no category.
+fn cured(error: Error, stray: Option<&String>, column: String) -> Error {
+    let error = error.help(Remedy::words("correct it"));
+    let gap = stray.filter(|text| !text.contains(|c: char| c.is_numeric() || c == ','));
+    let error = match gap {
+        Some(gap) => error.help(Remedy::NoValue(gap.clone())),
+        None => error,
+    };
+    match gap.is_none_or(|gap| gap.contains(char::is_alphabetic)) {
+        true => error.help(Remedy::Categorical(column)),
+        false => error,
+    }
 }
