@@ -145,41 +145,26 @@ fn every_variant_of_every_op_validates() {
 /// Negative control: what the check above must refuse.
 #[test]
 fn the_check_refuses_wrong_bindings_and_too_much_memory() {
+    let refusal = |op: &Op, change: &dyn Fn(&str) -> String| {
+        let variant = (op.variants)().swap_remove(0);
+        let text = change(&op.text(&variant).expect("expands"));
+        let module = parse(op, &text).expect("still valid WGSL");
+        check(op, &variant, &module).expect_err("is wrong")
+    };
     let op = registry::shaders().next().expect("an op");
-    let variant = (op.variants)().swap_remove(0);
-    let text = op.text(&variant).expect("expands");
-    let renamed = text.replace("feature", "other");
-    let module = parse(op, &renamed).expect("still valid WGSL");
-    assert!(
-        check(op, &variant, &module)
-            .expect_err("renamed")
-            .contains("binding 3")
-    );
-    let larger = text.replace("struct Params {", "struct Params { extra: array<vec4u, 9>,");
-    let module = parse(op, &larger).expect("still valid WGSL");
-    assert!(
-        check(op, &variant, &module)
-            .expect_err("larger")
-            .contains("params of")
-    );
-    let fat = format!("{text}\nvar<workgroup> fat: array<vec4f, 2000>;");
-    let module = parse(op, &fat).expect("still valid WGSL");
-    assert!(
-        check(op, &variant, &module)
-            .expect_err("fat")
-            .contains("workgroup memory")
-    );
+    let renamed = refusal(op, &|text| text.replace("feature", "other"));
+    assert!(renamed.contains("binding 3"), "{renamed}");
+    let larger = refusal(op, &|text| {
+        text.replace("struct Params {", "struct Params { extra: array<vec4u, 9>,")
+    });
+    assert!(larger.contains("params of"), "{larger}");
+    let and =
+        |variable: &'static str| move |text: &str| format!("{text}\nvar<workgroup> {variable};");
+    let fat = refusal(op, &and("fat: array<vec4f, 2000>"));
+    assert!(fat.contains("workgroup memory"), "{fat}");
     let units = registry::shaders().find(|op| op.name == "projection_units");
-    let units = units.expect("is an op");
-    let variant = (units.variants)().swap_remove(0);
-    let text = units.text(&variant).expect("expands");
-    let uneven = format!("{text}\nvar<workgroup> word: u32;");
-    let module = parse(units, &uneven).expect("still valid WGSL");
-    assert!(
-        check(units, &variant, &module)
-            .expect_err("uneven")
-            .contains("word has 4 bytes")
-    );
+    let uneven = refusal(units.expect("is an op"), &and("word: u32"));
+    assert!(uneven.contains("word has 4 bytes"), "{uneven}");
 }
 
 /// Capabilities are what they are said to be: without them an op that claims them does not
