@@ -30,15 +30,15 @@ pub use meaning::Meaning;
 pub use preparation::{DrawnMap, Preparation, Scales};
 pub use race::{Candidate, Race};
 pub use rules::{Choice, Refused, check_weights};
-pub(crate) use target_scale::logarithm;
-pub use target_scale::{LogTargets, TargetScale};
+pub use target_scale::TargetScale;
+pub(crate) use target_scale::bring_back;
 
 use crate::{
     Error, Result, Run, Step,
-    data::{ChunkSource, Part, Split, Survey},
+    data::{ChunkSource, KeptRows, Part, Rescaled, RescaledTargets, Schema, Split, Survey},
     features::{self, Bandwidth, FeatureMap, Linear, MapBuilder, ScaledKernel},
     models::{
-        ClassWeights, Fit, FitData, Found, Leaves, LinearModel, Link, Search, Trial,
+        Basis, ClassWeights, Fit, FitData, Found, Leaves, LinearModel, Link, Search, Trial,
         WithClassWeights, WithProbabilities,
     },
     normal::Targets,
@@ -220,19 +220,29 @@ impl Job<&dyn Fit> {
 
     /// What sums of rows stand on that come in parts: the first of them, with the targets that
     /// `targets` reads off their survey, decide on scales, bandwidth and map as in a fit to them
-    /// alone. Gives the job with what was chosen. Errors as these stages do.
+    /// alone. Amounts stay as they are unless another scale is asked for: rows that come later
+    /// may have none. Errors as these stages do, and as [`Self::check`] of what parts cannot do.
     pub fn begin(
         &self,
         source: &mut dyn ChunkSource,
-        targets: impl FnOnce(&Survey) -> Result<Targets>,
+        targets: impl FnOnce(&Survey, Option<&Schema>) -> Result<Targets>,
         run: &Run,
-    ) -> Result<(Self, Targets, DrawnMap)> {
+    ) -> Result<Basis> {
+        self.check_parts(source.is_weighted())?;
         let survey = self.survey(source, run)?;
-        let targets = targets(&survey)?;
+        let targets = targets(&survey, source.schema())?;
         let mut job = self.clone();
-        // Sums know of no other scale.
-        job.target_scale = TargetScale::AsIs;
+        if job.target_scale == TargetScale::Auto {
+            job.target_scale = TargetScale::AsIs;
+        }
         let (job, _) = job.settled(&survey, &targets, run)?;
+        let (survey, targets) = match job.target_scale.survey(&survey, &targets)? {
+            Some(survey) => {
+                let targets = Targets::real(&survey);
+                (survey, targets)
+            }
+            None => (survey, targets),
+        };
         let scales = job.scales(&survey)?;
         let rows = Rows {
             source,
@@ -242,7 +252,16 @@ impl Job<&dyn Fit> {
             run,
         };
         let drawn = job.draw(rows, None)?;
-        Ok((job, targets, drawn))
+        let words = job.settings_of(&targets, source.is_weighted());
+        let mut basis = Basis {
+            kernel: drawn.kernel,
+            seed: job.preparation.seed(),
+            job: Some(words),
+            rescaled: Rescaled::of(&survey),
+            ..Basis::new(Arc::from(drawn.map), targets)
+        };
+        basis.name_columns(source);
+        Ok(basis)
     }
 
     /// The rows as a learner takes them.
@@ -278,8 +297,14 @@ impl Job<&dyn Fit> {
             weights => WithClassWeights(fit, weights).fit(map, data)?,
         };
         model.name_columns(source);
-        if self.target_scale == TargetScale::Log {
-            target_scale::bring_back(&mut model, survey)?;
+        if let Some(rescale) = &survey.rescale {
+            let kept = survey.deciding.clone();
+            let none = || KeptRows::new(0, (source.columns(), 1));
+            let by = Rescaled {
+                rescale: rescale.clone(),
+                kept: kept.unwrap_or_else(none),
+            };
+            bring_back(&mut model, &by)?;
         }
         self.keep(&mut model, source.is_weighted());
         Ok(model)
@@ -322,9 +347,9 @@ impl Job<&dyn Fit> {
         run: &Run,
     ) -> Result<LinearModel> {
         self.check_start(source.is_weighted())?;
-        if start.link.is_some_and(Link::is_exponential) {
+        if start.link.as_ref().and_then(Link::rescale).is_some() {
             return Err(Error::unsupported(
-                "a model of logarithms is fitted anew; none goes on from it",
+                "a model of logarithms or ranks is fitted anew; none goes on from it",
             ));
         }
         let data = FitData {
@@ -397,15 +422,16 @@ impl Job<&dyn Fit> {
         if let Some(race) = &race {
             log::info!("chosen {race}");
         }
-        let mut logs;
-        let (survey, targets, source): (_, _, &mut dyn ChunkSource) = match job.target_scale {
-            TargetScale::Log => {
-                logs = LogTargets::of(source);
-                let survey = survey.of_logarithms().unwrap_or(survey);
+        let mut rescaled;
+        let of_scale = job.target_scale.survey(&survey, &targets)?;
+        let scale = of_scale.and_then(|survey| Some((survey.rescale.clone()?, survey)));
+        let (survey, targets, source): (_, _, &mut dyn ChunkSource) = match scale {
+            Some((rescale, survey)) => {
+                rescaled = RescaledTargets::of(source, rescale);
                 let targets = Targets::real(&survey);
-                (survey, targets, &mut logs)
+                (survey, targets, &mut rescaled)
             }
-            _ => (survey, targets, source),
+            None => (survey, targets, source),
         };
         let scales = job.scales(&survey)?;
         let mut rows = Rows {

@@ -87,8 +87,8 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = Task::Auto)]
     task: Task,
     /// On what scale amounts are fitted: as they are (`as-is`), by their logarithms (`log`, of
-    /// amounts above 0), or as predicts rows left out better (`auto`) where the bandwidth is chosen
-    /// so, of all rows in one go
+    /// amounts above 0), by their ranks (`rank`, for long tails), or as predicts rows left out
+    /// better (`auto`) where the bandwidth is chosen so
     #[arg(long, value_name = "SCALE", default_value_t = TargetScale::Auto)]
     target_scale: TargetScale,
     /// Whether the columns themselves stand beside the features, for what is linear in them: `yes`,
@@ -131,10 +131,7 @@ impl Args {
             calibrate: self.calibrate,
             search: searches.then(|| self.search.search(&self.map, chosen)),
             leaves: self.search.leaves,
-            target_scale: match (self.target_scale, self.is_in_parts()) {
-                (TargetScale::Auto, true) => TargetScale::AsIs,
-                (scale, _) => scale,
-            },
+            target_scale: self.target_scale,
             linear: self.linear,
             ..job
         }

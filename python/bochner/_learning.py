@@ -43,7 +43,7 @@ SHARED = {
 LINEAR = [StrOptions({"auto", "yes", "no"})]
 
 #: On what scale regressors of least squares fit their targets.
-TARGET_SCALE = [StrOptions({"auto", "as-is", "log"})]
+TARGET_SCALE = [StrOptions({"auto", "as-is", "log", "rank"})]
 
 #: Defaults of those parameters.
 DEFAULTS = {

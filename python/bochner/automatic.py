@@ -162,7 +162,7 @@ class AutoRegressor(_Auto, KeepingNumbers, Regressor):
         The search ends after so many trials, or after a time such as ``'60s'`` or ``'5m'``, and takes
         what was best until then. After a time the model may be another the next time.
 
-    target_scale : {'auto', 'as-is', 'log'}, default='auto'
+    target_scale : {'auto', 'as-is', 'log', 'rank'}, default='auto'
         On what scale targets are fitted, as in `KernelRidgeRegressor`.
 
     Attributes

@@ -109,11 +109,11 @@ class ExactKernelRidgeRegressor(_Exact, KeepingNumbers, Numbers):
         ``'auto'`` by those of as many as ``memory`` has room for, and of several the best is taken.
         0 interpolates.
 
-    target_scale : {'auto', 'as-is', 'log'}, default='auto'
-        On what scale targets are fitted: as they are, or by their logarithms, of one column above 0.
-        Predictions are brought back as means (Duan 1983). ``'auto'`` takes the logarithms where these
-        are nearer to normal and predict rows left out clearly better, and targets as they are where
-        ``gamma`` or its rule is given.
+    target_scale : {'auto', 'as-is', 'log', 'rank'}, default='auto'
+        On what scale targets are fitted: as they are, by their logarithms, of one column above 0, or
+        by the normal scores of their ranks. Predictions are brought back as means (Duan 1983).
+        ``'auto'`` takes another scale where tails are long and it predicts rows left out clearly
+        better, and targets as they are where ``gamma`` or its rule is given.
 
     Attributes
     ----------
@@ -225,7 +225,7 @@ class FalkonRegressor(_Falkon, KeepingNumbers, Numbers):
     max_iter : int, default=500
         Most iterations, each a pass over the rows.
 
-    target_scale : {'auto', 'as-is', 'log'}, default='auto'
+    target_scale : {'auto', 'as-is', 'log', 'rank'}, default='auto'
         On what scale targets are fitted, as in `KernelRidgeRegressor`.
 
     Attributes

@@ -75,11 +75,12 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
         ``'auto'`` takes for fewer rows than features), or conjugate gradients, which store no Gram
         matrix.
 
-    target_scale : {'auto', 'as-is', 'log'}, default='auto'
-        On what scale targets are fitted: as they are, or by their logarithms, of one column above 0.
-        Predictions are brought back as means (Duan 1983). ``'auto'`` takes the logarithms where these
-        are nearer to normal and predict rows left out clearly better, and targets as they are where
-        ``gamma`` or its rule is given, in ``partial_fit`` and in distributed fits.
+    target_scale : {'auto', 'as-is', 'log', 'rank'}, default='auto'
+        On what scale targets are fitted: as they are, by their logarithms, of one column above 0, or
+        by the normal scores of their ranks. Predictions are brought back as means (Duan 1983).
+        ``'auto'`` takes another scale where tails are long and it predicts rows left out clearly
+        better, and targets as they are where ``gamma`` or its rule is given and in
+        ``partial_fit``. Distributed fits have no other.
 
     fit_intercept : bool, default=True
         Whether an intercept is fitted.

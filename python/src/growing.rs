@@ -9,7 +9,8 @@ use crate::{
 };
 use bochner::{
     Error, Result, Run,
-    data::Survey,
+    data::{Schema, Survey},
+    error::Remedy,
     features::FeatureMap,
     job::{Job, Preparation, TargetScale, check_weights},
     models::{AnySums, Basis, Fit, FitAnySums, Known, LinearModel, Partial, Summed, Sums},
@@ -55,14 +56,9 @@ fn summed(
 ) -> Result<AnySums> {
     check_weights(fit, weights.is_some())?;
     let mut source = given.source(y, weights, interrupt.flag())?;
-    let data = Summed {
-        source: source.as_mut(),
-        targets: &basis.targets,
-        kernel: basis.kernel.as_ref(),
-        seed: basis.seed,
-        run,
-    };
-    of_sums(fit)?.sum_any(basis.map.as_ref(), data)
+    let learner = of_sums(fit)?;
+    let sum = |map: &dyn FeatureMap, data: Summed<'_>| learner.sum_any(map, data);
+    basis.sum(source.as_mut(), run, sum)
 }
 
 impl GrowingState {
@@ -94,19 +90,15 @@ impl GrowingState {
     }
 }
 
-/// The job of a learner on a map. Errors on what sums of parts cannot do.
+/// The job of a learner on a map.
 fn job_of<'a>(
     fit: &'a dyn Fit,
     (preparation, target_scale): (&Preparation, TargetScale),
-) -> Result<Job<&'a dyn Fit>> {
-    let job = Job {
+) -> Job<&'a dyn Fit> {
+    Job {
         preparation: preparation.clone(),
         target_scale,
         ..Job::of(fit, preparation.map.clone())
-    };
-    match job.refused(false, true) {
-        Some(refused) => Err(Error::unsupported(refused.to_string())),
-        None => Ok(job),
     }
 }
 
@@ -144,16 +136,12 @@ impl GrowingState {
         let partial = without_gil(py, |interrupt| {
             let run = run(&name, memory, interrupt, progress)?;
             let mut source = given.source(y, weights, interrupt.flag())?;
-            let targets = |survey: &Survey| Ok(targets_of(classes, survey));
-            let job = job_of(fit.as_ref(), (&preparation, scale))?;
-            let (job, targets, drawn) = job.begin(source.as_mut(), targets, &run)?;
+            let targets = |survey: &Survey, _: Option<&Schema>| Ok(targets_of(classes, survey));
+            let job = job_of(fit.as_ref(), (&preparation, scale));
             let basis = Basis {
-                kernel: drawn.kernel,
                 class_names: names,
                 column_names: columns,
-                seed: preparation.seed(),
-                job: Some(job.settings_of(&targets, source.is_weighted())),
-                ..Basis::new(Arc::from(drawn.map), targets)
+                ..job.begin(source.as_mut(), targets, &run)?
             };
             let rows = (given, y, weights);
             let sums = summed(fit.as_ref(), &basis, rows, (&run, interrupt))?;
@@ -197,7 +185,12 @@ impl GrowingState {
             let mut source = rows(true);
             let targets = targets_of(classes, &survey);
             // No rows were kept to choose by, whose labels are known elsewhere alone.
-            let job = job_of(fit.as_ref(), (&preparation, scale))?;
+            if matches!(scale, TargetScale::Log | TargetScale::Rank) {
+                let problem = "rows that are elsewhere take amounts as they are";
+                return Err(Error::unsupported(problem).help(Remedy::AmountsAsTheyAre));
+            }
+            let job = job_of(fit.as_ref(), (&preparation, scale));
+            job.check_parts(false)?;
             let (job, _) = job.settled(&survey, &targets, &run)?;
             let preparation = &job.preparation;
             let drawn = preparation.draw_of(&survey, &mut source, fit.usual(), &run)?;
@@ -209,17 +202,9 @@ impl GrowingState {
                 job: Some(job.settings_of(&targets, false)),
                 ..Basis::new(Arc::from(drawn.map), targets)
             };
-            let mut none = rows(false);
-            let sums = of_sums(fit.as_ref())?.sum_any(
-                basis.map.as_ref(),
-                Summed {
-                    source: &mut none,
-                    targets: &basis.targets,
-                    kernel: basis.kernel.as_ref(),
-                    seed: basis.seed,
-                    run: &run,
-                },
-            )?;
+            let learner = of_sums(fit.as_ref())?;
+            let sum = |map: &dyn FeatureMap, data: Summed<'_>| learner.sum_any(map, data);
+            let sums = basis.sum(&mut rows(false), &run, sum)?;
             Ok(Partial {
                 basis,
                 sums,
@@ -298,20 +283,11 @@ impl GrowingState {
         let Partial { basis, sums, .. } = self.locked().clone();
         let model = without_gil(py, |interrupt| {
             let run = run(&name, memory, interrupt, None)?;
-            let known = Known {
-                targets: &basis.targets,
-                kernel: basis.kernel.as_ref(),
-                run: &run,
-            };
-            let map: Box<dyn FeatureMap> = Box::new(basis.map.clone());
-            of_sums(fit.as_ref())?.model_of(map, sums, known)
+            let learner = of_sums(fit.as_ref())?;
+            let solve = |map, known: Known<'_>| learner.model_of(map, sums, known);
+            basis.model(fit.as_ref(), &run, solve)
         })?;
-        Ok(Model::of(LinearModel {
-            job: basis.job_of(fit.as_ref()),
-            class_names: basis.class_names,
-            column_names: basis.column_names,
-            ..model
-        }))
+        Ok(Model::of(model))
     }
 
     /// Rows that the sums are of.

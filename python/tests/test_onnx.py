@@ -100,6 +100,17 @@ def test_maps(rows, options):
     assert run(model, X[:0])["values"].shape == (0, 2)
 
 
+@pytest.mark.parametrize("scale", ["log", "rank"])
+def test_amounts_on_another_scale(rows, scale):
+    X, y = rows
+    amounts = np.exp(y) if scale == "log" else (y - 10) ** 3
+    model = KernelRidgeRegressor(n_components=60, random_state=0, target_scale=scale)
+    here = model.fit(X, amounts).predict(X)
+    there = run(model, X)["values"][:, 0]
+    assert np.abs(there - here).max() <= 1e-5 * np.abs(here).max()
+    assert run(model, X[:0])["values"].shape == (0, 1)
+
+
 HISTOGRAMS = [
     {"map": "skewed-chi2", "kernel": "skewed-chi2:0.7"},
     {"map": "skewed-chi2", "kernel": "skewed-chi2:0.7", "form": "phase", "sampling": "sobol"},

@@ -275,10 +275,14 @@ def test_what_needs_all_rows_has_no_parts(wave):
         labels = {"classes": [False, True]} if isinstance(model, BoostingClassifier) else {}
         with pytest.raises(ValueError, match="all rows at once"):
             model.partial_fit(X, y > 0 if labels else y, **labels)
-    # Sums are of targets as they are, so that logarithms are none of theirs.
-    with pytest.raises(NotImplementedError, match="logarithms of targets"):
-        KernelRidgeRegressor(target_scale="log").partial_fit(X, y + 10)
+    # Amounts stay as they are unless another scale is asked for.
     skewed = np.exp(3 * y)
     own = KernelRidgeRegressor(random_state=0).partial_fit(X, skewed)
     as_is = KernelRidgeRegressor(random_state=0, target_scale="as-is").fit(X, skewed)
     assert_allclose(own.predict(X), as_is.predict(X), rtol=1e-3, atol=1e-3 * skewed.std())
+    for scale in ("log", "rank"):
+        one = KernelRidgeRegressor(random_state=0, target_scale=scale)
+        own = clone(one).partial_fit(X, skewed)
+        assert_allclose(own.predict(X), one.fit(X, skewed).predict(X), rtol=1e-3)
+        again = pickle.loads(pickle.dumps(own)).partial_fit(X, skewed)
+        assert np.isfinite(again.predict(X)).all()

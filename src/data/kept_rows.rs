@@ -85,12 +85,31 @@ impl KeptRows {
         first
     }
 
-    /// The same rows, in the same order, with the natural logarithms of their targets.
-    pub(crate) fn of_logarithms(&self) -> Self {
+    /// The same rows, in the same order, with other targets.
+    pub(crate) fn with_targets(&self, of: impl Fn(f64) -> f64) -> Self {
         let mut rows = self.clone();
         let targets = rows.rows.values_mut().flat_map(|row| &mut row.targets);
-        targets.for_each(|target| *target = target.ln());
+        targets.for_each(|target| *target = of(*target));
         rows
+    }
+
+    /// The first target of each row, and what the row counts for.
+    pub(crate) fn amounts(&self) -> Vec<(f64, f64)> {
+        let rows = self.rows.values();
+        rows.filter_map(|row| Some((*row.targets.first()?, row.weight)))
+            .collect()
+    }
+
+    /// Mean and population variance of the first target.
+    pub(crate) fn target_moments(&self) -> (f64, f64) {
+        let amounts = self.amounts();
+        let all: f64 = amounts.iter().map(|(_, weight)| weight).sum();
+        let mean = |of: &dyn Fn(f64) -> f64| {
+            let sum: f64 = amounts.iter().map(|&(y, weight)| weight * of(y)).sum();
+            sum / all
+        };
+        let middle = mean(&|y| y);
+        (middle, mean(&|y| (y - middle).powi(2)))
     }
 
     /// Looks at the rows of a chunk. Rows of weight 0 count for nothing, and are not kept.

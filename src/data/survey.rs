@@ -14,7 +14,7 @@ pub(in crate::data) use sample::Reservoir;
 pub use sample::{median_distance, nearest_distance};
 pub use targets::TargetStats;
 
-use super::{ChunkSource, KeptRows};
+use super::{ChunkSource, KeptRows, Rescale};
 use crate::{Error, Result, progress::Step};
 use ndarray::Array2;
 
@@ -43,6 +43,8 @@ pub struct Survey {
     pub targets: Vec<TargetStats>,
     /// Rows that decide on preparation and bandwidth, if any were to be kept.
     pub(crate) deciding: Option<KeptRows>,
+    /// How amounts became these targets, if they are on another scale.
+    pub(crate) rescale: Option<Rescale>,
 }
 
 /// Values per chunk: small beside the page cache, large beside the cost of a call.
@@ -135,17 +137,8 @@ impl Survey {
             sample_index: self.sample_index.clone(),
             targets: self.targets.clone(),
             deciding: None,
+            rescale: None,
         }
-    }
-
-    /// The same of rows that have the natural logarithms of their targets, if these have any.
-    pub fn of_logarithms(&self) -> Option<Self> {
-        let targets = self.targets.iter().map(TargetStats::of_logarithms);
-        Some(Self {
-            targets: targets.collect::<Option<_>>()?,
-            deciding: self.deciding.as_ref().map(KeptRows::of_logarithms),
-            ..self.clone()
-        })
     }
 
     /// Column `j` as messages call it: by its name, or by its number.

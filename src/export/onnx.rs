@@ -8,12 +8,12 @@ mod protobuf;
 
 use crate::{
     Error, Result,
-    data::{Field, Kind, Schema},
+    data::{Curve, Field, Kind, Schema},
     models::{LinearModel, Link, Probabilities},
     solve::Targets,
 };
 use graph::{Attribute, Entries, Graph, Value};
-use ndarray::{Array1, ArrayView1};
+use ndarray::{Array1, ArrayView1, Axis};
 
 /// What the input holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -75,7 +75,7 @@ impl LinearModel {
         let scores = graph.apply("Add", &[&product, &intercept]);
         match &self.targets {
             Targets::Real { columns, .. } => {
-                let values = self.link.map_or_else(
+                let values = self.link.as_ref().map_or_else(
                     || scores.clone(),
                     |link| linked(&mut graph, link, &scores, *columns),
                 );
@@ -197,9 +197,9 @@ fn normalised(graph: &mut Graph, values: &Value, classes: usize) -> Value {
 }
 
 /// What becomes of raw scores `[rows, t]` or `[rows, t + 1]`.
-fn linked(graph: &mut Graph, link: Link, scores: &Value, columns: usize) -> Value {
+fn linked(graph: &mut Graph, link: &Link, scores: &Value, columns: usize) -> Value {
     let number = |graph: &mut Graph, value: f64| graph.number(value, Entries::F64);
-    match link {
+    match *link {
         Link::OverDegree { floor } => {
             let axis = graph.integers(&[1]);
             let columns = columns as i64;
@@ -224,6 +224,7 @@ fn linked(graph: &mut Graph, link: Link, scores: &Value, columns: usize) -> Valu
             let log = graph.apply("Add", &[scores, &smear]);
             graph.apply("Exp", &[&log])
         }
+        Link::Ranks { ref mean, .. } => along(graph, mean, scores),
         Link::LogDensity { ln_integral, floor } => {
             let floor = number(graph, floor);
             let at_least = graph.apply("Max", &[scores, &floor]);
@@ -232,6 +233,31 @@ fn linked(graph: &mut Graph, link: Link, scores: &Value, columns: usize) -> Valu
             graph.apply("Sub", &[&log, &integral])
         }
     }
+}
+
+/// The height of a curve at scores `[rows, 1]`: where it begins, and what it rises on each piece
+/// that they reach.
+fn along(graph: &mut Graph, curve: &Curve, scores: &Value) -> Value {
+    let (x, y): (Vec<f64>, Vec<f64>) = curve.points().unzip();
+    let from = Array1::from(x[..x.len() - 1].to_vec());
+    let widths = Array1::from_iter(x.windows(2).map(|x| x[1] - x[0]));
+    let slopes = Array1::from_iter(y.windows(2).map(|y| y[1] - y[0])) / &widths;
+    let first = graph.number(y[0], Entries::F64);
+    if x.len() == 1 {
+        let zero = graph.number(0.0, Entries::F64);
+        let none = graph.apply("Mul", &[scores, &zero]);
+        return graph.apply("Add", &[&none, &first]);
+    }
+    let from = graph.row(from.view(), Entries::F64);
+    let widths = graph.row(widths.view(), Entries::F64);
+    let zero = graph.number(0.0, Entries::F64);
+    let past = graph.apply("Sub", &[scores, &from]);
+    let past = graph.apply("Max", &[&past, &zero]);
+    let past = graph.apply("Min", &[&past, &widths]);
+    let slopes = slopes.insert_axis(Axis(1));
+    let slopes = graph.matrix(slopes.view(), Entries::F64);
+    let rise = graph.apply("MatMul", &[&past, &slopes]);
+    graph.apply("Add", &[&rise, &first])
 }
 
 #[cfg(test)]

@@ -7,11 +7,10 @@ mod runner;
 #[cfg(test)]
 mod tests;
 
-use super::{Job, TargetScale, target_scale::logarithm};
+use super::{Job, TargetScale};
 use crate::{
-    Error, Result, Run,
+    Result, Run,
     data::{ChunkSource, KeptRows, Survey},
-    error::Remedy,
     features::{Bandwidth, Linear, MapBuilder, Standardize, WithLine},
     kernels::{Domain, Kernel},
     models::Fit,
@@ -35,6 +34,13 @@ const LINE_SHARE: usize = 10;
 
 /// Amounts whose skewness is less are not looked at by their logarithms.
 const SKEWED: f64 = 0.5;
+/// Amounts whose fourth moment is less, twice the normal one, are not looked at by their ranks,
+const LONG_TAILS: f64 = 6.0;
+/// nor are so few,
+const RANKED: usize = 64;
+/// and the squares of their errors have to be less by this factor: what is likelier by ranks alone
+/// may be the noise.
+const LESS: f64 = 0.97;
 
 /// A preparation of columns with a lengthscale, and how well it did.
 #[derive(Debug, Clone, PartialEq)]
@@ -117,7 +123,8 @@ impl Job<&dyn Fit> {
 
     /// Rows that [`Self::settled`] looks at, of a source with so many columns and targets.
     pub fn deciding_rows(&self, (columns, targets): (usize, usize)) -> usize {
-        let looks = self.races() || self.target_scale == TargetScale::Log;
+        let rescales = matches!(self.target_scale, TargetScale::Log | TargetScale::Rank);
+        let looks = self.races() || rescales;
         if !looks || targets == 0 {
             return 0;
         }
@@ -136,8 +143,9 @@ impl Job<&dyn Fit> {
     /// what was looked at: `None` where all is given, or there is nothing to decide by. Then a
     /// bandwidth that was to be chosen is [`Bandwidth::Scale`], and amounts stay as they are.
     ///
-    /// Where the scale is [`TargetScale::Log`] in the end, the stages after this one take
-    /// [`LogTargets`](super::LogTargets), [`Survey::of_logarithms`] and targets of that.
+    /// Where the scale of the targets is another one in the end, the stages after this one take
+    /// what [`TargetScale::survey`] gives, targets of that, and rows by
+    /// [`RescaledTargets`](crate::data::RescaledTargets).
     ///
     /// `run` hears of each candidate. Errors with [`Error::Numerical`] on
     /// kernel values that are not finite, and with [`Error::Data`] on targets
@@ -153,12 +161,10 @@ impl Job<&dyn Fit> {
         if self.linear == Linear::Yes {
             job.preparation.map = Arc::new(WithLine::of(self.preparation.map.clone()));
         }
+        let asked = self.target_scale.survey(survey, targets)?;
         job.target_scale = match self.target_scale {
-            TargetScale::Log => {
-                require_logarithms(survey, targets)?;
-                TargetScale::Log
-            }
-            _ => TargetScale::AsIs,
+            TargetScale::Auto => TargetScale::AsIs,
+            given => given,
         };
         if self.bandwidth() != Bandwidth::Chosen {
             return Ok((job, None));
@@ -167,51 +173,56 @@ impl Job<&dyn Fit> {
         let Some(kept) = survey.deciding.as_ref().filter(|_| self.races()) else {
             return Ok((job, None));
         };
-        let compares =
-            self.target_scale == TargetScale::Auto && self.may_be_logarithms(targets, kept)?;
-        let race = |survey: &Survey, kept: &KeptRows, targets: &Targets, are_logarithms| {
-            let asked = rounds::Asked {
-                map: self.preparation.map.as_ref(),
-                standardize: self.preparation.standardize,
-                linear: self.raced_line(survey.mean.len()),
-                penalties: self.learner.penalties(),
-                are_logarithms,
-                scales_differ: compares,
-                run,
-            };
-            rounds::race(asked, (survey, kept), targets)
+        let others = match self.target_scale {
+            TargetScale::Auto => self.other_scales(targets, kept)?,
+            _ => Vec::new(),
         };
-        let of_logs = || match survey.of_logarithms() {
-            Some(logs) => match &logs.deciding {
-                Some(kept) => race(&logs, kept, &Targets::real(&logs), true),
-                None => Ok(None),
-            },
+        let race = |survey: &Survey, targets: &Targets| match &survey.deciding {
             None => Ok(None),
+            Some(kept) => {
+                let asked = rounds::Asked {
+                    map: self.preparation.map.as_ref(),
+                    standardize: self.preparation.standardize,
+                    linear: self.raced_line(survey.mean.len()),
+                    penalties: self.learner.penalties(),
+                    scales_differ: !others.is_empty(),
+                    run,
+                };
+                rounds::race(asked, (survey, kept), targets)
+            }
         };
-        let outcome = match self.target_scale {
-            TargetScale::Log => of_logs()?,
-            TargetScale::Auto if compares => {
-                match (race(survey, kept, targets, false)?, of_logs()?) {
-                    (Some(as_is), Some(log)) => {
-                        let nearer = log.expects_more_than(&as_is);
-                        let mut scales = vec![
-                            (TargetScale::AsIs, as_is.error()),
-                            (TargetScale::Log, log.error()),
-                        ];
-                        let mut chosen = as_is;
-                        if nearer {
-                            scales.reverse();
-                            job.target_scale = TargetScale::Log;
-                            chosen = log;
-                        }
-                        chosen.race.scales = scales;
-                        Some(chosen)
-                    }
-                    (as_is, _) => as_is,
+        let mut outcome = match &asked {
+            Some(survey) => race(survey, &Targets::real(survey))?,
+            None => race(survey, targets)?,
+        };
+        if let Some(as_is) = &mut outcome
+            && !others.is_empty()
+        {
+            let mut scales = vec![(TargetScale::AsIs, as_is.error())];
+            for &scale in &others {
+                // One that is clearly better has no need of another.
+                if scales[0].0 != TargetScale::AsIs {
+                    break;
+                }
+                let Ok(Some(of_scale)) = scale.survey(survey, targets) else {
+                    continue;
+                };
+                let Some(other) = race(&of_scale, &Targets::real(&of_scale))? else {
+                    continue;
+                };
+                let better = other.expects_more_than(as_is)
+                    && (scale == TargetScale::Log || other.error() < LESS * as_is.error());
+                let place = if better { 0 } else { scales.len() };
+                scales.insert(place, (scale, other.error()));
+                if better {
+                    job.target_scale = scale;
+                    *as_is = other;
                 }
             }
-            _ => race(survey, kept, targets, false)?,
-        };
+            if scales.len() > 1 {
+                as_is.race.scales = scales;
+            }
+        }
         let race = outcome.map(|outcome| outcome.race);
         if let Some(race) = &race {
             let chosen = race.chosen();
@@ -242,43 +253,39 @@ impl Job<&dyn Fit> {
         self.learner.takes_line() && map.is_of_its_kernel() && map.sample_rows() == 0 && fits
     }
 
-    /// Whether targets are amounts that a learner of least squares may take by their logarithms,
-    /// and these are nearer to normal: their skewness is nearer to 0.
-    fn may_be_logarithms(&self, targets: &Targets, kept: &KeptRows) -> Result<bool> {
+    /// On which other scales amounts are looked at: by their logarithms where these are nearer to
+    /// normal, their skewness nearer to 0; by their ranks where tails are long.
+    fn other_scales(&self, targets: &Targets, kept: &KeptRows) -> Result<Vec<TargetScale>> {
         let amounts = matches!(targets, Targets::Real { columns: 1, .. });
         if !amounts || !self.learner.is_least_squares() || self.leaves.is_some() {
-            return Ok(false);
+            return Ok(Vec::new());
         }
         let Some(chunk) = kept.source().next_chunk(MORE_ROWS.0)? else {
-            return Ok(false);
+            return Ok(Vec::new());
         };
         let y_m = chunk.y.column(0);
-        let skewed = skewness(y_m.iter().copied());
-        let logs = skewness(y_m.iter().map(|y| y.ln()));
-        Ok(skewed > SKEWED && logs.abs() < skewed)
+        let skewed = moment(3, y_m.iter().copied());
+        let logs = moment(3, y_m.iter().map(|y| y.ln()));
+        let long = moment(4, y_m.iter().copied()) > LONG_TAILS;
+        let mut scales = Vec::new();
+        if skewed > SKEWED && logs.abs() < skewed {
+            scales.push(TargetScale::Log);
+        }
+        if long && kept.len() >= RANKED {
+            scales.push(TargetScale::Rank);
+        }
+        Ok(scales)
     }
 }
 
-/// Errors unless targets are one column of amounts above 0.
-fn require_logarithms(survey: &Survey, targets: &Targets) -> Result<()> {
-    if !matches!(targets, Targets::Real { columns: 1, .. }) {
-        let problem = "only one column of amounts is fitted by its logarithm";
-        return Err(Error::unsupported(problem).help(Remedy::AmountsAsTheyAre));
-    }
-    match survey.targets.iter().find(|target| target.log.is_none()) {
-        Some(target) => logarithm(target.min.min(0.0)).map(|_| ()),
-        None => Ok(()),
-    }
-}
-
-/// The mean cube of values less their mean, over the cube of their deviation; 0 where they do not
-/// vary.
-fn skewness(values: impl Iterator<Item = f64> + Clone) -> f64 {
+/// The mean power of values less their mean, over that power of their deviation: 3 and 0 of normal
+/// values for powers 4 and 3; 0 where they do not vary.
+fn moment(power: i32, values: impl Iterator<Item = f64> + Clone) -> f64 {
     let n = values.clone().count() as f64;
     let mean = values.clone().sum::<f64>() / n;
     let moment = |power| values.clone().map(|v| (v - mean).powi(power)).sum::<f64>() / n;
     match moment(2) {
-        variance if variance > 0.0 => moment(3) / variance.powf(1.5),
+        variance if variance > 0.0 => moment(power) / variance.powf(f64::from(power) / 2.0),
         _ => 0.0,
     }
 }
@@ -307,8 +314,13 @@ impl fmt::Display for Race {
             true => "R2 of a quarter held out",
             false => "leave-one-out R2",
         };
-        if let [(TargetScale::Log, log), ..] = self.scales[..] {
-            return write!(f, ", targets by their logarithms; {of} {:.3}", 1.0 - log);
+        let other = match self.scales.first() {
+            Some(&(TargetScale::Log, error)) => Some(("logarithms", error)),
+            Some(&(TargetScale::Rank, error)) => Some(("ranks", error)),
+            _ => None,
+        };
+        if let Some((scale, error)) = other {
+            return write!(f, ", targets by their {scale}; {of} {:.3}", 1.0 - error);
         }
         write!(f, "; {of} {:.3}", 1.0 - chosen.error)?;
         match self.chosen {

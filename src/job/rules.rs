@@ -26,8 +26,8 @@ pub enum Choice {
     Search,
     /// A tree with a model in each leaf.
     Leaves,
-    /// Amounts are fitted by their logarithms.
-    Logarithms,
+    /// Amounts are fitted on another scale than their own.
+    Rescaled,
     /// The columns themselves stand beside the features of the map.
     Line,
     /// Rows are summed in parts: checkpoints, shards, rows that come later.
@@ -36,7 +36,7 @@ pub enum Choice {
 use Choice::*;
 
 /// Two choices that do not go together, and why.
-const APART: [(Choice, Choice, &str); 13] = [
+const APART: [(Choice, Choice, &str); 12] = [
     (
         ClassWeights,
         Search,
@@ -61,9 +61,8 @@ const APART: [(Choice, Choice, &str); 13] = [
         "they read the rows again, which parts read once",
     ),
     (Intervals, Leaves, "leaves have none"),
-    (Logarithms, Leaves, "leaves take amounts as they are"),
+    (Rescaled, Leaves, "leaves take amounts as they are"),
     (Line, Leaves, "leaves have maps without one"),
-    (Logarithms, Parts, "sums take amounts as they are"),
     (
         Leaves,
         Parts,
@@ -97,7 +96,7 @@ impl fmt::Display for Choice {
             Intervals => "intervals",
             Search => "a search",
             Leaves => "leaves",
-            Logarithms => "logarithms of targets",
+            Rescaled => "logarithms or ranks of targets",
             Line => "linear part",
             Parts => "sums of parts of the rows",
         })
@@ -151,7 +150,7 @@ impl Job<&dyn Fit> {
     }
 
     /// As [`Self::check`], where rows come in parts to a learner that is known to sum them.
-    pub(crate) fn check_parts(&self, weighted: bool) -> Result<()> {
+    pub fn check_parts(&self, weighted: bool) -> Result<()> {
         let refused = self.refused(weighted, true);
         let refused = refused.filter(|refused| (refused.choice, refused.beside) != (Parts, None));
         refused.map_or(Ok(()), |refused| Err(refused.error()))
@@ -176,10 +175,10 @@ impl Job<&dyn Fit> {
                 return Some(of_learner(choice, "only ridge regression on features does"));
             }
         }
-        let logarithms = self.target_scale == TargetScale::Log;
-        if logarithms && !self.learner.is_least_squares() {
+        let rescaled = matches!(self.target_scale, TargetScale::Log | TargetScale::Rank);
+        if rescaled && !self.learner.is_least_squares() {
             let why = "ridge regression, kernel ridge and Falkon do";
-            return Some(of_learner(Logarithms, why));
+            return Some(of_learner(Rescaled, why));
         }
         let line = self.linear == Linear::Yes;
         if line && !self.learner.takes_line() {
@@ -200,7 +199,7 @@ impl Job<&dyn Fit> {
             (Intervals, self.calibrate.is_some()),
             (Search, self.search.is_some()),
             (Leaves, self.leaves.is_some()),
-            (Logarithms, logarithms),
+            (Rescaled, rescaled),
             (Line, line),
             (Parts, parts),
         ];
@@ -238,7 +237,7 @@ mod tests {
             Intervals => job.calibrate = Some(0.2),
             Choice::Search => job.search = Some(Search::default()),
             Leaves => job.leaves = Some(100),
-            Logarithms => job.target_scale = TargetScale::Log,
+            Rescaled => job.target_scale = TargetScale::Log,
             Line => job.linear = Linear::Yes,
             Weights | PenalisedIntercept | Parts => {}
         }
@@ -256,7 +255,7 @@ mod tests {
             Intervals,
             Choice::Search,
             Leaves,
-            Logarithms,
+            Rescaled,
             Line,
             Parts,
         ];
@@ -283,8 +282,8 @@ mod tests {
                 }
             }
         }
-        // Thirteen pairs, either way round: a rule that goes missing is seen, too.
-        assert_eq!(refusals, 26);
+        // Twelve pairs, either way round: a rule that goes missing is seen, too.
+        assert_eq!(refusals, 24);
     }
 
     /// What one learner takes and another does not.

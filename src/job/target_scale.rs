@@ -1,17 +1,23 @@
-//! On what scale amounts are fitted: as they are, or by their logarithms.
+//! On what scale amounts are fitted: as they are, by their logarithms, or by their ranks.
+
+#[cfg(test)]
+mod tests;
 
 use crate::{
     Device, Error, Result, Run,
-    data::{Chunk, ChunkSource, Schema, Survey},
+    data::{ChunkSource, Curve, Rescale, Rescaled, Survey},
+    error::Remedy,
     models::{LinearModel, Link},
+    normal::Targets,
     text::spelled,
 };
-use std::{fmt, str::FromStr};
+use std::{fmt, str::FromStr, sync::Arc};
 
 /// On what scale amounts are fitted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum TargetScale {
-    /// By their logarithms where these are less skewed and make rows left out more likely; what
+    /// By their logarithms where these are less skewed and make rows left out more likely, or by
+    /// their ranks where tails are long and that predicts rows left out better, too; what
     /// [`Job::settled`](super::Job::settled) decides. As they are where preparation and bandwidth
     /// are given.
     #[default]
@@ -23,6 +29,11 @@ pub enum TargetScale {
     /// estimate `exp(z(x)'beta + b) mean_i exp(e_i)` of residuals e_i (Duan 1983), intervals those
     /// of the logarithms with both ends brought back.
     Log,
+    /// By the normal scores of their ranks, for long tails to both sides (van der Waerden 1952).
+    /// One column of amounts, for learners of least squares. Predictions are means, brought back by
+    /// `mean_i T^-1(z(x)'beta + b + e_i)` of residuals e_i of the scores T(y) (Duan 1983), and lie
+    /// within the amounts that were seen; intervals as with logarithms.
+    Rank,
 }
 
 impl fmt::Display for TargetScale {
@@ -31,6 +42,7 @@ impl fmt::Display for TargetScale {
             Self::Auto => "auto",
             Self::AsIs => "as-is",
             Self::Log => "log",
+            Self::Rank => "rank",
         })
     }
 }
@@ -42,237 +54,127 @@ impl FromStr for TargetScale {
         spelled(
             "the scale of targets",
             text,
-            &[Self::Auto, Self::AsIs, Self::Log],
+            &[Self::Auto, Self::AsIs, Self::Log, Self::Rank],
         )
     }
 }
 
-/// The rows of a source with the natural logarithms of their targets.
-///
-/// ```
-/// use bochner::{data::{ChunkSource, MemorySource}, job::LogTargets};
-/// let rows = MemorySource::new(ndarray::array![[1.0]], Some(ndarray::array![[1.0]]))?;
-/// let chunk = LogTargets::of(rows).next_chunk(9)?.expect("a row");
-/// assert_eq!(chunk.y[[0, 0]], 0.0);
-/// # Ok::<(), bochner::Error>(())
-/// ```
-#[derive(Debug)]
-pub struct LogTargets<S>(S);
-
-impl<S: ChunkSource> LogTargets<S> {
-    /// Of the rows of `source`, from where it stands.
-    pub fn of(source: S) -> Self {
-        Self(source)
-    }
-}
-
-/// Errors with [`Error::Data`] unless `amount` has a logarithm.
-pub(crate) fn logarithm(amount: f64) -> Result<f64> {
-    if amount > 0.0 {
-        return Ok(amount.ln());
-    }
-    let problem = format!("a target is {amount}, and only amounts above 0 have a logarithm");
-    Err(Error::data("y", problem).help(crate::error::Remedy::AmountsAsTheyAre))
-}
-
-impl<S: ChunkSource> ChunkSource for LogTargets<S> {
-    fn columns(&self) -> usize {
-        self.0.columns()
-    }
-    fn targets(&self) -> usize {
-        self.0.targets()
-    }
-    fn is_weighted(&self) -> bool {
-        self.0.is_weighted()
-    }
-    fn rows(&self) -> Option<usize> {
-        self.0.rows()
-    }
-    fn column_names(&self) -> Option<Vec<String>> {
-        self.0.column_names()
-    }
-    fn target_names(&self) -> Option<Vec<String>> {
-        self.0.target_names()
-    }
-    fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
-        let mut chunk = self.0.next_chunk(max_rows)?;
-        if let Some(chunk) = &mut chunk {
-            for y in &mut chunk.y {
-                *y = logarithm(*y)?;
-            }
+impl TargetScale {
+    /// The survey of the same rows with targets on this scale; `None` where they stay as they are.
+    /// Errors with [`Error::Unsupported`] unless they are one column of amounts, with
+    /// [`Error::Data`] where some have no logarithm, and with [`Error::Missing`] where no rows were
+    /// kept to rank amounts by.
+    pub fn survey(self, of: &Survey, targets: &Targets) -> Result<Option<Survey>> {
+        let rescale = match self {
+            Self::Auto | Self::AsIs => return Ok(None),
+            Self::Log => Rescale::Logarithms,
+            Self::Rank if self.is_of(targets) => Rescale::ranks(of)?,
+            Self::Rank => Rescale::Logarithms,
+        };
+        if !self.is_of(targets) {
+            let problem = "only one column of amounts is fitted on another scale";
+            return Err(Error::unsupported(problem).help(Remedy::AmountsAsTheyAre));
         }
-        Ok(chunk)
+        match rescale.survey(of) {
+            Some(survey) => Ok(Some(survey)),
+            None => Err(least_amount(of, &rescale)),
+        }
     }
-    fn rewind(&mut self) -> Result<()> {
-        self.0.rewind()
-    }
-    fn settle(&mut self, failed: bool, takes: &mut dyn FnMut(u64) -> bool) -> Result<bool> {
-        self.0.settle(failed, takes)
-    }
-    fn schema(&self) -> Option<&Schema> {
-        self.0.schema()
-    }
-    fn is_checked(&self) -> bool {
-        self.0.is_checked()
+
+    /// Whether targets are one column of amounts.
+    fn is_of(self, targets: &Targets) -> bool {
+        matches!(targets, Targets::Real { columns: 1, .. })
     }
 }
 
-/// From the logarithms that `model` predicts to means of amounts: by its residuals on the rows that
-/// were kept of `survey`, which has logarithms for targets.
-pub(super) fn bring_back(model: &mut LinearModel, survey: &Survey) -> Result<()> {
-    let Some(kept) = &survey.deciding else {
-        return Err(Error::missing(
-            "no rows were kept to bring logarithms back by",
-        ));
-    };
+/// The error about an amount without a logarithm.
+fn least_amount(of: &Survey, rescale: &Rescale) -> Error {
+    let least = of.targets.first().map_or(0.0, |target| target.min.min(0.0));
+    match rescale.seen(least) {
+        Err(error) => error,
+        Ok(_) => Error::data("y", "an amount has no logarithm"),
+    }
+}
+
+/// From what `model` predicts of targets on another scale to means of amounts: by its residuals on
+/// the rows that were kept.
+pub(crate) fn bring_back(model: &mut LinearModel, by: &Rescaled) -> Result<()> {
+    if by.kept.is_empty() {
+        let problem = "no rows were kept to bring amounts back by";
+        return Err(Error::missing(problem).help(Remedy::AmountsAsTheyAre));
+    }
     // The same on every machine, and few rows.
     let run = Run::on(&Device::cpu());
-    let (mut sum, mut weight) = (0.0, 0.0);
-    let mut source = kept.source();
+    let (mut residuals, mut weights) = (Vec::new(), Vec::new());
+    let mut source = by.kept.source();
     let mut predictor = model.on(&run)?;
     while let Some(chunk) = source.next_chunk(1024)? {
         let scores_nt = predictor.scores(&chunk.x)?;
-        for (i, (score, y)) in scores_nt
+        let rows = scores_nt
             .column(0)
-            .iter()
-            .zip(chunk.y.column(0))
-            .enumerate()
-        {
-            let counts = chunk.weights.as_ref().map_or(1.0, |weights| weights[i]);
-            sum += counts * (y - score).exp();
-            weight += counts;
+            .to_owned()
+            .into_iter()
+            .zip(chunk.y.column(0));
+        for (i, (score, y)) in rows.enumerate() {
+            residuals.push(y - score);
+            weights.push(chunk.weights.as_ref().map_or(1.0, |weights| weights[i]));
         }
     }
     drop(predictor);
-    let ln_smear = (sum / weight).ln();
-    model.link = Some(Link::Exponential { ln_smear });
-    // What the fit says of rows left out is said of their logarithms.
-    for name in ["held_out_r2", "estimated_r2"] {
-        if let Some(r2) = model.facts.remove(name) {
-            model.facts.insert(format!("{name}_of_logarithms"), r2);
+    let all: f64 = weights.iter().sum();
+    let mean = |of: &dyn Fn(f64) -> f64| {
+        let each = residuals
+            .iter()
+            .zip(&weights)
+            .map(|(&e, weight)| weight * of(e));
+        each.sum::<f64>() / all
+    };
+    let (link, name) = match &by.rescale {
+        Rescale::Logarithms => {
+            let ln_smear = mean(&f64::exp).ln();
+            (Link::Exponential { ln_smear }, "logarithms")
+        }
+        Rescale::Ranks(ranks) => {
+            let far = residuals.iter().fold(0.0_f64, |far, e| far.max(e.abs()));
+            let ends = || ranks.points().map(|(_, score)| score);
+            let (from, to) = ends().fold((0.0_f64, 0.0_f64), |(a, b), s| (a.min(s), b.max(s)));
+            let (from, to) = (from - far, to + far);
+            let at = |k: u32| from + (to - from) * f64::from(k) / f64::from(PIECES);
+            let points = (0..=PIECES).map(|k| (at(k), mean(&|e| ranks.reaches(at(k) + e))));
+            let mean = Curve::through(rising(points))?;
+            let ranks = ranks.clone();
+            (
+                Link::Ranks {
+                    mean: Arc::new(mean),
+                    ranks,
+                },
+                "ranks",
+            )
+        }
+    };
+    model.link = Some(link);
+    // What the fit says of rows left out is said of what it saw.
+    for fact in ["held_out_r2", "estimated_r2"] {
+        if let Some(r2) = model.facts.remove(fact) {
+            model.facts.insert(format!("{fact}_of_{name}"), r2);
         }
     }
     Ok(())
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        job::Job,
-        models::RidgeOptions,
-        prelude::*,
-        seed::{Seed, Stream},
-    };
-    use ndarray::{Array1, Array2};
+/// Pieces of a curve from scores to means.
+const PIECES: u32 = 256;
 
-    const NOISE: f64 = 0.8;
-
-    /// `exp(x_0 + x_1 / 2 + noise)`, and its mean by x.
-    fn prices(rows: usize) -> (Array2<f64>, Array1<f64>, Array1<f64>) {
-        let mut draws = Seed(3).stream(Stream::Data, 0);
-        let x = Array2::from_shape_fn((rows, 2), |_| draws.normal());
-        let log = x.dot(&ndarray::array![1.0, 0.5]);
-        let y = log.mapv(|log| (log + NOISE * draws.normal()).exp());
-        (x, y, log.mapv(|log| (log + NOISE * NOISE / 2.0).exp()))
-    }
-
-    fn ridge() -> Ridge {
-        Ridge::on(Fourier::new(Gaussian).features(200)).device(&Device::cpu())
-    }
-
-    /// Without smearing all predictions would be medians, which are less by a factor of 1.38.
-    #[test]
-    fn logarithms_are_brought_back_as_means() {
-        let (x, y, mean) = prices(3000);
-        let model = ridge().target_scale(TargetScale::Log).fit((&x, &y));
-        let model = model.expect("fits");
-        let Some(Link::Exponential { ln_smear }) = model.linear().link else {
-            panic!("{:?}", model.linear().link);
-        };
-        assert!((ln_smear - NOISE * NOISE / 2.0).abs() < 0.05, "{ln_smear}");
-        let ratio = model.predict(&x).expect("predicts") / &mean;
-        let off = ratio.mapv(|r| r.ln().abs()).mean().expect("rows");
-        assert!(off < 0.1, "{off}");
-        // A file brings it back, and the job says it.
-        let bytes = model.linear().to_bytes().expect("writes");
-        let read = LinearModel::from_bytes(&bytes).expect("reads");
-        assert_eq!(read.link, model.linear().link);
-        let job = read.job.expect("a job");
-        assert_eq!(job.get("target-scale"), Some("log"));
-    }
-
-    /// Rows left out decide: for amounts whose errors are shares of them, and not for others.
-    #[test]
-    fn rows_left_out_decide_on_the_scale() {
-        let (x, prices, _) = prices(800);
-        // As skewed as prices, with errors that are alike everywhere.
-        let counts: Array1<f64> = (x.rows().into_iter().zip(0..))
-            .map(|(x, i)| 9.0 + 2.0 * (x[0] + x[1]).max(0.0).powi(2) + f64::from(i % 7) / 7.0)
-            .collect();
-        for (y, scale) in [(prices, TargetScale::Log), (counts, TargetScale::AsIs)] {
-            let y = y.insert_axis(ndarray::Axis(1));
-            let mut rows = crate::data::MemorySource::new(&x, Some(y)).expect("finite");
-            let job = Job::of(
-                RidgeOptions::default(),
-                std::sync::Arc::new(Fourier::new(Gaussian).features(200)),
-            );
-            let run = Run::on(&Device::cpu());
-            let fitted = job.any().fit(&mut rows, crate::job::Meaning::Amounts, &run);
-            let fitted = fitted.expect("fits");
-            let race = fitted.race.expect("a race");
-            let scales: Vec<TargetScale> = race.scales.iter().map(|&(scale, _)| scale).collect();
-            assert_eq!(scales.len(), 2, "{race}");
-            assert_eq!(scales[0], scale, "{race}: {:?}", race.scales);
-            let logs = fitted.model.link.is_some_and(Link::is_exponential);
-            assert_eq!(logs, scale == TargetScale::Log, "{race}");
-            let said = race.to_string().contains("by their logarithms");
-            assert_eq!(said, logs, "{race}");
+/// The same points without what rounding lets fall, and at different places: where all scores are
+/// one there is one.
+fn rising(points: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
+    let mut all = Vec::<(f64, f64)>::new();
+    for (x, y) in points {
+        match all.last() {
+            Some(&(before, _)) if x <= before => {}
+            Some(&(_, below)) => all.push((x, y.max(below))),
+            None => all.push((x, y)),
         }
     }
-
-    /// The ends of intervals are those of the logarithms, brought back.
-    #[test]
-    fn intervals_hold_what_they_promise() {
-        let (x, y, _) = prices(4000);
-        let (seen, new) = (ndarray::s![..2000, ..], ndarray::s![2000.., ..]);
-        let logs = ridge().target_scale(TargetScale::Log).calibrate(0.3);
-        let model = logs.fit((
-            &x.slice(seen).to_owned(),
-            &y.slice(ndarray::s![..2000]).to_owned(),
-        ));
-        let of = model.expect("fits").intervals(x.slice(new).to_owned(), 0.8);
-        let of = of.expect("intervals");
-        let inside = (of.lower_nt.iter().zip(&of.upper_nt))
-            .zip(y.slice(ndarray::s![2000..]))
-            .filter(|((low, high), y)| *low < *y && *y < *high);
-        let share = inside.count() as f64 / 2000.0;
-        assert!((share - 0.8).abs() < 0.04, "{share}");
-        // As wide as the amount is large: 2 z(.9) deviations of the logarithm.
-        let ratio = (&of.upper_nt / &of.lower_nt).mapv(f64::ln).mean();
-        let expected = 2.0 * 1.2816 * NOISE;
-        let ratio = ratio.expect("rows");
-        assert!(
-            (ratio / expected - 1.0).abs() < 0.08,
-            "{ratio} for {expected}"
-        );
-    }
-
-    #[test]
-    fn what_has_no_logarithm_is_refused_by_its_value() {
-        let (x, mut y, _) = prices(60);
-        y[7] = -3.0;
-        let log = ridge().target_scale(TargetScale::Log);
-        let message = log.fit((&x, &y)).expect_err("below 0").to_string();
-        assert!(
-            message.contains("a target is -3") && message.contains("AsIs"),
-            "{message}"
-        );
-        y[7] = 0.0;
-        let message = log.fit((&x, &y)).expect_err("0").to_string();
-        assert!(message.contains("a target is 0"), "{message}");
-        let two = Array2::from_elem((60, 2), 1.5);
-        assert!(log.fit((&x, &two)).is_err());
-        assert!("logarithm".parse::<TargetScale>().is_err());
-    }
+    all
 }

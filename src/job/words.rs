@@ -34,8 +34,8 @@ impl Job<&dyn Fit> {
             weights => settings.text("class-weights", weights),
         };
         let settings = match self.target_scale {
-            TargetScale::Log => settings.text("target-scale", TargetScale::Log),
-            _ => settings,
+            TargetScale::Auto | TargetScale::AsIs => settings,
+            scale => settings.text("target-scale", scale),
         };
         let settings = match self.leaves {
             Some(rows) => settings.text("leaves", rows),

@@ -6,14 +6,14 @@ use super::{
 };
 use crate::{
     Error, Result,
-    data::{ChunkSource, Survey},
+    data::{ChunkSource, Schema, Survey},
     features::{FeatureMap, ScaledKernel},
     flow::Run,
-    job::check_weights,
+    job::{Meaning, check_weights},
     normal::Targets,
     seed::Seed,
 };
-use std::{collections::BTreeMap, fmt::Debug, marker::PhantomData, sync::Arc};
+use std::{collections::BTreeMap, fmt::Debug, marker::PhantomData};
 
 /// A learner to whom rows are nothing but sums.
 pub trait FitSums: Fit {
@@ -129,17 +129,9 @@ impl<L: FitSums, T, P: Predicted> Growing<L, T, P> {
     /// ```
     pub fn model_by(&self, learner: &L) -> Result<Model<P>> {
         self.sums.check()?;
-        let known = Known {
-            targets: &self.basis.targets,
-            kernel: self.basis.kernel.as_ref(),
-            run: &self.run,
-        };
-        let map = Box::new(self.basis.map.clone());
-        let model = LinearModel {
-            class_names: self.basis.class_names.clone(),
-            job: self.basis.job_of(learner),
-            ..learner.model(map, self.sums.clone(), known)?
-        };
+        let sums = self.sums.clone();
+        let solve = |map, known: Known<'_>| learner.model(map, sums, known);
+        let model = self.basis.model(learner, &self.run, solve)?;
         P::check(&model)?;
         let device = self.run.device.clone();
         Ok(Model::new(model, device, self.run.memory))
@@ -193,14 +185,8 @@ impl<L: FitSums, T, P: Predicted> Growing<L, T, P> {
 
     fn summed(&self, source: &mut dyn ChunkSource) -> Result<L::Sums> {
         check_weights(&self.learner, source.is_weighted())?;
-        let data = Summed {
-            source,
-            targets: &self.basis.targets,
-            kernel: self.basis.kernel.as_ref(),
-            seed: self.basis.seed,
-            run: &self.run,
-        };
-        self.learner.sum(self.basis.map.as_ref(), data)
+        let sum = |map: &dyn FeatureMap, data: Summed<'_>| self.learner.sum(map, data);
+        self.basis.sum(source, &self.run, sum)
     }
 
     fn take_up(&mut self, source: &mut dyn ChunkSource) -> Result<()> {
@@ -225,34 +211,22 @@ impl<L: FitSums + Clone, T> Learner<L, T> {
     fn begin_sums<P: Predicted>(
         &self,
         source: &mut dyn ChunkSource,
-        targets: impl FnOnce(&Survey) -> Result<Targets>,
+        targets: impl FnOnce(&Survey, Option<&Schema>) -> Result<Targets>,
         names: Option<Vec<String>>,
     ) -> Result<Growing<L, T, P>> {
         let learner = &self.job.learner;
-        self.job.any().check_parts(source.is_weighted())?;
         let run = self.settings.run()?;
-        let (job, targets, drawn) = self.job.any().begin(source, targets, &run)?;
-        let seed = job.preparation.seed();
-        let job = job.settings_of(&targets, source.is_weighted());
-        let data = Summed {
-            source,
-            targets: &targets,
-            kernel: drawn.kernel.as_ref(),
-            seed,
-            run: &run,
+        let basis = Basis {
+            class_names: names,
+            options: options_of(learner),
+            ..self.job.any().begin(source, targets, &run)?
         };
-        let map: Arc<dyn FeatureMap> = Arc::from(drawn.map);
+        let sum = |map: &dyn FeatureMap, data: Summed<'_>| learner.sum(map, data);
+        let sums = basis.sum(source, &run, sum)?;
         Ok(Growing {
-            sums: learner.sum(map.as_ref(), data)?,
+            sums,
             learner: learner.clone(),
-            basis: Basis {
-                kernel: drawn.kernel,
-                class_names: names,
-                seed,
-                job: Some(job),
-                options: options_of(learner),
-                ..Basis::new(map, targets)
-            },
+            basis,
             run,
             predicts: PhantomData,
         })
@@ -292,7 +266,8 @@ impl<L: FitSums + Clone> Learner<L, Numbers> {
     /// first to be summed. Errors as [`Learner::fit`] does.
     pub fn start<D: TrainingData>(&self, data: D) -> Result<Growing<L, Numbers, D::Predicted>> {
         let mut source = data.into_source()?;
-        let targets = |survey: &Survey| Ok(Targets::real(survey));
+        let targets =
+            |survey: &Survey, schema: Option<&Schema>| Meaning::Amounts.targets(survey, schema);
         self.begin_sums(source.as_mut(), targets, None)
     }
 }
@@ -301,7 +276,7 @@ impl<L: FitSums + Clone> Learner<L, Labels> {
     /// As for numbers; the labels of these rows are the classes.
     pub fn start<D: LabelledData>(&self, data: D) -> Result<Growing<L, Labels, Vec<D::Label>>> {
         let (mut source, names) = data.into_labelled()?;
-        self.begin_sums(source.as_mut(), Targets::classes, names)
+        self.begin_sums(source.as_mut(), |survey, _| Targets::classes(survey), names)
     }
 }
 
@@ -309,7 +284,7 @@ impl<L: FitSums + FitRows + Clone> Learner<L, RowsAlone> {
     /// As for numbers, of rows alone.
     pub fn start<D: RowData>(&self, rows: D) -> Result<Growing<L, RowsAlone, L::Predicted>> {
         let mut source = rows.into_rows()?;
-        self.begin_sums(source.as_mut(), |_| Ok(Targets::none()), None)
+        self.begin_sums(source.as_mut(), |_, _| Ok(Targets::none()), None)
     }
 }
 

@@ -11,7 +11,6 @@ use crate::{
     error::Remedy,
     features::{End, Featurizer, Lane},
     flow::Run,
-    job::logarithm,
     normal::Targets,
     special::normal_quantile,
     text::counted,
@@ -83,14 +82,16 @@ impl LinearModel {
                 counted(source.targets(), "target column")
             )));
         }
-        let logs = self.link.is_some_and(Link::is_exponential);
+        let rescale = self.link.as_ref().and_then(Link::rescale);
         let mut errors_t = vec![Vec::new(); columns];
         IntervalPredictor::new(self, &run.into())?.stream_raw(source, |raw, y_nt| {
             let scale_nt = raw.deviation_nt;
-            let y_nt = match logs {
-                true => fitted_logarithms(y_nt)?,
-                false => y_nt.to_owned(),
-            };
+            let mut y_nt = y_nt.to_owned();
+            if let Some(rescale) = &rescale {
+                for y in &mut y_nt {
+                    *y = rescale.seen(*y)?;
+                }
+            }
             for (k, errors) in errors_t.iter_mut().enumerate() {
                 let off = (&y_nt.column(k) - &raw.predicted_nt.column(k)).mapv(f64::abs);
                 errors.extend(match &scale_nt {
@@ -103,15 +104,6 @@ impl LinearModel {
         self.conformal = Some(Conformal::of(errors_t)?);
         Ok(())
     }
-}
-
-/// The logarithms of amounts.
-fn fitted_logarithms(y_nt: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
-    let mut y_nt = y_nt.to_owned();
-    for y in &mut y_nt {
-        *y = logarithm(*y)?;
-    }
-    Ok(y_nt)
 }
 
 /// Scores, and beside them `root'z(x)` of the root of a spread.
@@ -232,7 +224,7 @@ impl Widths {
             Some(conformal) => conformal.half_width_t(level)?,
             None => Array1::from_elem(targets, normal_quantile(f64::midpoint(1.0, level))),
         };
-        Ok(Self(half_t, model.link))
+        Ok(Self(half_t, model.link.clone()))
     }
 
     fn around(&self, raw: Raw) -> Intervals {
@@ -245,20 +237,22 @@ impl Widths {
             None => Array2::zeros(predicted_nt.dim()) + &self.0,
         };
         let (lower_nt, upper_nt) = (&predicted_nt - &half_nt, &predicted_nt + &half_nt);
-        match self.1 {
-            // Order stays, so a target lies between the ends as often as its logarithm does.
-            Some(link) if link.is_exponential() => Intervals {
-                lower_nt: lower_nt.mapv(f64::exp),
-                upper_nt: upper_nt.mapv(f64::exp),
-                predicted_nt: link.apply(&predicted_nt),
-                deviation_nt: None,
-            },
-            _ => Intervals {
+        let rescaled = (self.1.as_ref()).and_then(|link| Some((link, link.rescale()?)));
+        let Some((link, rescale)) = rescaled else {
+            return Intervals {
                 lower_nt,
                 upper_nt,
                 predicted_nt,
                 deviation_nt,
-            },
+            };
+        };
+        // Order stays, so a target lies between the ends as often as what was fitted of it does.
+        let amounts = |ends: Array2<f64>| ends.mapv(|seen| rescale.amount(seen));
+        Intervals {
+            lower_nt: amounts(lower_nt),
+            upper_nt: amounts(upper_nt),
+            predicted_nt: link.apply(&predicted_nt),
+            deviation_nt: None,
         }
     }
 }

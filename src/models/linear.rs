@@ -155,7 +155,7 @@ impl LinearModel {
     /// score in each row, `[n, 1]`.
     pub fn decide(&self, scores_nt: Array2<f64>) -> Array2<f64> {
         let Targets::Classes(labels) = &self.targets else {
-            return match self.link {
+            return match &self.link {
                 None => scores_nt,
                 Some(link) => link.apply(&scores_nt),
             };

@@ -1,10 +1,15 @@
 //! What becomes of raw scores where they are not yet what a model says.
 
-use crate::{Error, Result, store::Store};
+use crate::{
+    Error, Result,
+    data::{Curve, Rescale},
+    store::Store,
+};
 use ndarray::{Array2, Axis, s};
+use std::sync::Arc;
 
 /// From raw scores z(x)'beta + b to predictions.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Link {
     /// All columns of `[n, t + 1]` divided by the last, a degree, which is taken for `floor` where
     /// it is less: `[n, t]`.
@@ -31,6 +36,14 @@ pub enum Link {
         /// mean of a median.
         ln_smear: f64,
     },
+    /// Amounts of the normal scores of their ranks.
+    Ranks {
+        /// From scores to means: `mean_i T^-1(score + e_i)` over residuals e of the scores T(y)
+        /// (Duan 1983).
+        mean: Arc<Curve>,
+        /// T, from amounts to scores.
+        ranks: Arc<Curve>,
+    },
 }
 
 const NAME: &str = "link";
@@ -41,39 +54,47 @@ const DENSITY: &str = "density";
 const LOG_DENSITY: &str = "log-density";
 const EXPONENTIAL: &str = "exponential";
 const LN_SMEAR: &str = "link_ln_smear";
+const RANKS: &str = "ranks";
+const RANKS_MEAN: &str = "link_mean";
+const RANKS_CURVE: &str = "link_ranks";
 
 impl Link {
     /// Columns of raw scores that are no predictions.
-    pub(super) fn hidden(self) -> usize {
+    pub(super) fn hidden(&self) -> usize {
         match self {
             Self::OverDegree { .. } => 1,
-            Self::Density { .. } | Self::LogDensity { .. } | Self::Exponential { .. } => 0,
+            _ => 0,
         }
     }
 
     /// Predictions of raw scores.
-    pub(super) fn apply(self, scores: &Array2<f64>) -> Array2<f64> {
+    pub(super) fn apply(&self, scores: &Array2<f64>) -> Array2<f64> {
         match self {
             Self::OverDegree { floor } => {
                 let last = scores.ncols() - 1;
-                let degree = scores.column(last).mapv(|d| d.max(floor));
+                let degree = scores.column(last).mapv(|d| d.max(*floor));
                 &scores.slice(s![.., ..last]) / &degree.insert_axis(Axis(1))
             }
             // By logarithms: the integral itself can leave the range of f64.
             Self::Density { ln_integral } => scores.mapv(|k| (k.max(0.0).ln() - ln_integral).exp()),
             Self::LogDensity { ln_integral, floor } => {
-                scores.mapv(|k| k.max(floor).ln() - ln_integral)
+                scores.mapv(|k| k.max(*floor).ln() - ln_integral)
             }
             Self::Exponential { ln_smear } => scores.mapv(|log| (log + ln_smear).exp()),
+            Self::Ranks { mean, .. } => scores.mapv(|score| mean.at(score)),
         }
     }
 
-    /// Whether raw scores are logarithms of amounts.
-    pub(crate) fn is_exponential(self) -> bool {
-        matches!(self, Self::Exponential { .. })
+    /// How amounts became what raw scores are of, if these are on another scale.
+    pub(crate) fn rescale(&self) -> Option<Rescale> {
+        match self {
+            Self::Exponential { .. } => Some(Rescale::Logarithms),
+            Self::Ranks { ranks, .. } => Some(Rescale::Ranks(ranks.clone())),
+            _ => None,
+        }
     }
 
-    pub(super) fn write(self, store: &mut Store) {
+    pub(super) fn write(&self, store: &mut Store) {
         match self {
             Self::OverDegree { floor } => {
                 store.set(NAME, OVER_DEGREE);
@@ -91,6 +112,11 @@ impl Link {
             Self::Exponential { ln_smear } => {
                 store.set(NAME, EXPONENTIAL);
                 store.set(LN_SMEAR, ln_smear);
+            }
+            Self::Ranks { mean, ranks } => {
+                store.set(NAME, RANKS);
+                mean.write(RANKS_MEAN, store);
+                ranks.write(RANKS_CURVE, store);
             }
         }
     }
@@ -126,6 +152,10 @@ impl Link {
             (EXPONENTIAL, 1..) => match store.get::<f64>(LN_SMEAR)? {
                 ln_smear if ln_smear.is_finite() => Self::Exponential { ln_smear },
                 other => return Err(Error::format(format!("the smearing of a link is {other}"))),
+            },
+            (RANKS, 1) => Self::Ranks {
+                mean: Curve::read(RANKS_MEAN, store)?.into(),
+                ranks: Curve::read(RANKS_CURVE, store)?.into(),
             },
             (other, _) => {
                 return Err(Error::format(format!(
@@ -182,6 +212,17 @@ mod tests {
         for (link, outputs) in [
             (Link::OverDegree { floor: 0.25 }, 3),
             (Link::Exponential { ln_smear: 0.02 }, 1),
+            (
+                Link::Ranks {
+                    mean: Curve::through([(0.0, 1.5), (1.0, 3.0)])
+                        .expect("rises")
+                        .into(),
+                    ranks: Curve::through([(1.0, 0.0), (4.0, 1.0)])
+                        .expect("rises")
+                        .into(),
+                },
+                1,
+            ),
             (Link::Density { ln_integral }, 1),
             (
                 Link::LogDensity {

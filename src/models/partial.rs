@@ -1,10 +1,11 @@
 //! Sums of some of the rows with what they are sums of: what one process hands to another.
 
-use super::{Fit, Sums, linear::read_list, sums};
+use super::{Fit, Known, LinearModel, Summed, Sums, linear::read_list, sums};
 use crate::{
-    Error, Result,
-    data::{ChunkSource, names_tell},
+    Error, Result, Run,
+    data::{ChunkSource, Rescaled, names_tell},
     features::{self, Affine, FeatureMap, ScaledKernel},
+    job::bring_back,
     kernels,
     normal::Targets,
     seed::Seed,
@@ -16,9 +17,12 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 /// What the bytes of a [`Partial`] say they are.
 const KIND: &str = "partial";
 /// The version of the format, and its property.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+/// That of sums of targets as they are, which earlier programs read, too.
+const VERSION_AS_IS: u32 = 1;
 const VERSION_NAME: &str = "partial_version";
 const OPTIONS: &str = "options";
+const RESCALED: &str = "rescaled";
 /// No part of what has to be alike.
 const JOB: &str = "job";
 const PARTS: &str = "parts";
@@ -44,6 +48,8 @@ pub struct Basis {
     pub seed: Seed,
     /// The job that they are for, in words, which its model keeps.
     pub job: Option<Settings>,
+    /// The scale of the targets, if it is another one than their own.
+    pub rescaled: Option<Rescaled>,
     /// How the sums were made, by name: all of it has to be equal for sums to merge.
     pub options: BTreeMap<String, String>,
 }
@@ -60,8 +66,63 @@ impl Basis {
             target_names: None,
             seed: Seed::default(),
             job: None,
+            rescaled: None,
             options: BTreeMap::new(),
         }
+    }
+
+    /// The sums of the rows of `source`, whose targets are as they were read; `sum` is the
+    /// learner's. Errors as it does, and on amounts that are not on the scale of the sums.
+    pub fn sum<S>(
+        &self,
+        source: &mut dyn ChunkSource,
+        run: &Run,
+        sum: impl FnOnce(&dyn FeatureMap, Summed<'_>) -> Result<S>,
+    ) -> Result<S> {
+        let mut rescaled;
+        let source: &mut dyn ChunkSource = match &self.rescaled {
+            Some(of) => {
+                rescaled = of.rows(source);
+                &mut rescaled
+            }
+            None => source,
+        };
+        let data = Summed {
+            source,
+            targets: &self.targets,
+            kernel: self.kernel.as_ref(),
+            seed: self.seed,
+            run,
+        };
+        sum(self.map.as_ref(), data)
+    }
+
+    /// The model of sums, which knows what it is of, and predicts amounts where sums see another
+    /// scale; `solve` is that of `learner`, which may have other options than the one that began.
+    /// Errors as `solve` does.
+    pub fn model(
+        &self,
+        learner: &dyn Fit,
+        run: &Run,
+        solve: impl FnOnce(Box<dyn FeatureMap>, Known<'_>) -> Result<LinearModel>,
+    ) -> Result<LinearModel> {
+        let known = Known {
+            targets: &self.targets,
+            kernel: self.kernel.as_ref(),
+            run,
+        };
+        let job = self.job.clone();
+        let mut model = LinearModel {
+            class_names: self.class_names.clone(),
+            column_names: self.column_names.clone(),
+            target_names: self.target_names.clone(),
+            job: job.map(|job| job.learning(learner.settings())),
+            ..solve(Box::new(self.map.clone()), known)?
+        };
+        if let Some(rescaled) = &self.rescaled {
+            bring_back(&mut model, rescaled)?;
+        }
+        Ok(model)
     }
 
     /// Keeps what the columns of the data are called, where that is not just numbers.
@@ -70,12 +131,6 @@ impl Basis {
         self.column_names =
             telling(of.column_names()).filter(|names| names.len() == self.map.input_dim());
         self.target_names = telling(of.target_names());
-    }
-
-    /// The job of a learner on these sums, which may have other options than the one that began.
-    pub fn job_of(&self, learner: &dyn Fit) -> Option<Settings> {
-        let job = self.job.clone();
-        job.map(|job| job.learning(learner.settings()))
     }
 
     fn store(&self) -> Result<Store> {
@@ -112,6 +167,11 @@ impl Basis {
             }
         }
         store.set("seed", self.seed.0);
+        if let Some(rescaled) = &self.rescaled {
+            let mut inner = Store::default();
+            rescaled.write(&mut inner);
+            store.nest(RESCALED, inner);
+        }
         Ok(store)
     }
 
@@ -155,6 +215,10 @@ impl Basis {
             job: match store.has_property(JOB) {
                 true => Some(Settings::from_json(store.text(JOB)?)?),
                 false => None,
+            },
+            rescaled: match store.nested(RESCALED) {
+                rescaled if rescaled.has_property("scale") => Some(Rescaled::read(&rescaled)?),
+                _ => None,
             },
             options: store.nested(OPTIONS).properties().clone(),
         })
@@ -273,7 +337,8 @@ impl<S: Sums> Partial<S> {
             store.set(JOB, job.to_json());
         }
         store.set(PARTS, serde_json::json!(self.parts));
-        store.set(VERSION_NAME, VERSION);
+        let rescaled = self.basis.rescaled.is_some();
+        store.set(VERSION_NAME, if rescaled { VERSION } else { VERSION_AS_IS });
         Ok(store)
     }
 

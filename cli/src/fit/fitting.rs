@@ -20,9 +20,9 @@ use anyhow::Result;
 use bochner::{
     Run,
     analysis::rudi_rosasco,
-    data::{ChunkSource, MemorySource, Schema, Survey},
+    data::{ChunkSource, MemorySource, Rescaled, Schema, Survey},
     features::{Bandwidth, Linear, MapBuilder, MapSpec, Selection, Standardize},
-    job::{LogTargets, Meaning, Rows, Scales, TargetScale, check_weights},
+    job::{Meaning, Rows, Scales, TargetScale, check_weights},
     models::{Conformal, Found, Lambda, LinearModel},
     solve::Targets,
 };
@@ -120,9 +120,9 @@ impl Fitting {
             Some(landmarks) => Arc::new(self.args.map.columns(landmarks)),
         };
         let (scale, map) = self.race(&survey, &targets, map)?;
-        let (survey, targets) = match scale {
-            TargetScale::Log => self.take_logarithms(&survey)?,
-            _ => (survey, targets),
+        let (survey, targets) = match scale.survey(&survey, &targets)? {
+            Some(survey) => self.take_scale(scale, survey)?,
+            None => (survey, targets),
         };
         let job = self.args.job(&self.chosen, map.clone());
         let scales = job.scales(&survey)?;
@@ -139,15 +139,18 @@ impl Fitting {
         })
     }
 
-    /// Training rows with the logarithms of their targets, and what is known of these.
-    fn take_logarithms(&mut self, survey: &Survey) -> Result<(Survey, Targets)> {
-        self.args.target_scale = TargetScale::Log;
-        // Something has to stand in the place of what is wrapped, for a moment.
-        let none = MemorySource::new(ndarray::Array2::<f64>::zeros((1, 1)), None)?;
-        let train = std::mem::replace(&mut self.sources.train, Box::new(none));
-        self.sources.train = Box::new(LogTargets::of(train));
-        let survey = survey.of_logarithms();
-        let survey = survey.ok_or_else(|| Usage("these targets have no logarithms".into()))?;
+    /// Training rows with targets on another scale, of which this is the survey.
+    fn take_scale(&mut self, scale: TargetScale, survey: Survey) -> Result<(Survey, Targets)> {
+        self.args.target_scale = scale;
+        let problem = || Usage("these targets have no other scale".into());
+        let rescaled = Rescaled::of(&survey).ok_or_else(problem)?;
+        // Sums do so themselves.
+        if !self.args.is_in_parts() {
+            // Something has to stand in the place of what is wrapped, for a moment.
+            let none = MemorySource::new(ndarray::Array2::<f64>::zeros((1, 1)), None)?;
+            let train = std::mem::replace(&mut self.sources.train, Box::new(none));
+            self.sources.train = Box::new(rescaled.rows(train));
+        }
         let targets = Targets::real(&survey);
         Ok((survey, targets))
     }

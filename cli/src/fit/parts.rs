@@ -12,7 +12,7 @@ use crate::{
 use anyhow::Result;
 use bochner::{
     Error, Run,
-    data::{MemorySource, Pieces, Survey},
+    data::{MemorySource, Pieces, Rescaled, Survey},
     features::FeatureMap,
     job::Settings,
     models::{AnySums, Basis, FitAnySums, Known, LinearModel, Partial, Summed, Sums},
@@ -116,6 +116,7 @@ impl Args {
             kernel,
             seed: Seed(self.map.kernel.seed),
             job: Some(job),
+            rescaled: Rescaled::of(survey),
             options: given::options(&["--memory", "--every", "--test-input", "--test-targets"]),
             ..Basis::new(Arc::from(built.drawn.map), targets)
         };
@@ -225,28 +226,18 @@ impl Summing {
         (first_row, rows): (u64, u64),
         run: &Run,
     ) -> Result<AnySums> {
-        let Basis {
-            map,
-            targets,
-            kernel,
-            seed,
-            ..
-        } = &self.partial.basis;
         let mut piece = pieces.piece(first_row, rows);
-        let mut data = Summed {
-            source: &mut piece,
-            targets,
-            kernel: kernel.as_ref(),
-            seed: *seed,
-            run,
+        let holds = self.folder.is_some() && learner.reads_twice() && rows > 0;
+        let sum = |map: &dyn FeatureMap, data: Summed<'_>| {
+            if !holds {
+                return learner.sum_any(map, data);
+            }
+            // Rows that are read twice are held meanwhile, not read again from the first.
+            let mut held = MemorySource::of(data.source)?;
+            let source = &mut held;
+            learner.sum_any(map, Summed { source, ..data })
         };
-        // Rows that are read twice are held meanwhile, not read again from the first.
-        let mut held;
-        if self.folder.is_some() && learner.reads_twice() && rows > 0 {
-            held = MemorySource::of(data.source)?;
-            data.source = &mut held;
-        }
-        Ok(learner.sum_any(map.as_ref(), data)?)
+        Ok(self.partial.basis.sum(&mut piece, run, sum)?)
     }
 
     /// Writes the sums so far. Errors when the run is interrupted.
@@ -292,21 +283,9 @@ fn solve(
     partial: &Partial<AnySums>,
     run: &Run,
 ) -> bochner::Result<LinearModel> {
-    let basis = &partial.basis;
-    let known = Known {
-        targets: &basis.targets,
-        kernel: basis.kernel.as_ref(),
-        run,
-    };
-    let map: Box<dyn FeatureMap> = Box::new(basis.map.clone());
-    let model = learner.model_of(map, partial.sums.clone(), known)?;
-    Ok(LinearModel {
-        class_names: basis.class_names.clone(),
-        column_names: basis.column_names.clone(),
-        target_names: basis.target_names.clone(),
-        job: basis.job.clone(),
-        ..model
-    })
+    let sums = partial.sums.clone();
+    let solve = |map, known: Known<'_>| learner.model_of(map, sums, known);
+    partial.basis.model(learner, run, solve)
 }
 
 /// The model of sums that `--shard` wrote, by the options that it was given.

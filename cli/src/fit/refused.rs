@@ -15,7 +15,7 @@ fn flags(choice: Choice) -> &'static str {
             "a search (--auto, --metric, --kernel auto, --sigma auto, --features auto)"
         }
         Choice::Leaves => "--leaves",
-        Choice::Logarithms => "--target-scale log",
+        Choice::Rescaled => "--target-scale log (or rank)",
         Choice::Line => "--linear yes",
         Choice::Parts => "a fit in parts (--checkpoint, --shard)",
         _ => "an option",

@@ -189,6 +189,7 @@ impl SurveyPart {
             sample_index,
             targets: self.targets.into_iter().map(TargetSurvey::finish).collect(),
             deciding: self.deciding,
+            rescale: None,
         };
         survey.check()?;
         Ok(survey)

@@ -25,20 +25,6 @@ pub struct TargetStats {
 impl TargetStats {
     /// So many different values are kept: enough for the classes of a classifier.
     pub const MOST_DISTINCT: usize = 1025;
-
-    /// What is known of the natural logarithms of the values, if they have any.
-    pub(super) fn of_logarithms(&self) -> Option<Self> {
-        let (mean, variance) = self.log?;
-        Some(Self {
-            mean,
-            variance,
-            min: self.min.ln(),
-            max: self.max.ln(),
-            whole: false,
-            distinct: None,
-            log: None,
-        })
-    }
 }
 
 /// [`TargetStats`] in the making.

@@ -3,7 +3,7 @@
 use super::{MORE_ROWS, ROWS, ground::Ground};
 use crate::{
     Device, Error, Result,
-    data::{ChunkSource, KeptRows, MemorySource},
+    data::{ChunkSource, KeptRows, MemorySource, Rescale},
     features::Scaling,
     normal::{NormalEquations, Targets},
     solve::{CentredLeftOut, Cholesky},
@@ -39,6 +39,8 @@ const SAME: f64 = 1e-10;
 const LEAST: f64 = 1e-12;
 /// Of so many rows one is held out.
 const HELD_OUT: usize = 4;
+/// Errors that a prediction of ranks is smeared over, at most.
+const SMEARED: usize = 256;
 /// Targets or classes that are looked at, at most.
 const MOST_OUTPUTS: usize = 32;
 
@@ -255,12 +257,12 @@ impl Deciding {
     }
 
     /// How near the amounts of the rows of `judged` are to what is predicted of them, if targets
-    /// are these or their logarithms.
+    /// are these or what `rescale` makes of them.
     pub(super) fn amounts(
         &self,
         judged: Judged,
         ground: &Ground<'_>,
-        (how, are_logarithms): (How<'_>, bool),
+        (how, rescale): (How<'_>, Option<&Rescale>),
     ) -> Result<Option<Amounts>> {
         let Some(off_mt) = self.off(judged, ground, how)? else {
             return Ok(None);
@@ -270,20 +272,31 @@ impl Deciding {
         let y_m = mean + deviation * &self.judged(judged).column(0);
         let variance = off_m.mapv(|e| e * e).mean().unwrap_or(0.0);
         let normal_m = off_m.mapv(|e| -0.5 * (e * e / variance + (TAU * variance).ln()));
-        if !are_logarithms {
+        let Some(rescale) = rescale else {
             let squares_m = off_m.mapv(|e| e * e) / y_m.var(0.0);
             return Ok(Some(Amounts {
                 squares_m,
                 log_density_m: normal_m,
             }));
-        }
-        let smear = off_m.mapv(f64::exp).mean().unwrap_or(1.0);
-        let amounts_m = y_m.mapv(f64::exp);
-        let predicted_m = smear * (&y_m - &off_m).mapv(f64::exp);
+        };
+        let predicted_m = (&y_m - &off_m).mapv(|seen| match rescale {
+            Rescale::Logarithms => seen.exp(),
+            // Not all of many: those that stand for them.
+            Rescale::Ranks(_) => {
+                let step = off_m.len().div_ceil(SMEARED);
+                let some = off_m.iter().step_by(step).map(|e| rescale.amount(seen + e));
+                some.sum::<f64>() / off_m.len().div_ceil(step) as f64
+            }
+        });
+        let smear = match rescale {
+            Rescale::Logarithms => off_m.mapv(f64::exp).mean().unwrap_or(1.0),
+            Rescale::Ranks(_) => 1.0,
+        };
+        let amounts_m = y_m.mapv(|seen| rescale.amount(seen));
         let variance = amounts_m.var(0.0);
         Ok(Some(Amounts {
-            squares_m: (amounts_m - predicted_m).mapv(|e| e * e) / variance,
-            log_density_m: normal_m - y_m,
+            squares_m: (amounts_m - smear * predicted_m).mapv(|e| e * e) / variance,
+            log_density_m: normal_m + y_m.mapv(|seen| rescale.ln_slope(seen)),
         }))
     }
 }
@@ -293,7 +306,8 @@ pub(super) struct Amounts {
     /// Squares of their errors, of means, over their variance.
     pub(super) squares_m: Array1<f64>,
     /// ln of the density that the prediction gives to each amount, with normal errors of the
-    /// targets: amounts, or logarithms, whose density is that of the amount times the amount.
+    /// targets: amounts, or what a scale makes of them, whose density is that of the amount over
+    /// the slope of the scale.
     pub(super) log_density_m: Array1<f64>,
 }
 

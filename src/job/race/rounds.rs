@@ -47,8 +47,6 @@ pub(super) struct Asked<'a> {
     pub(super) linear: Linear,
     /// At which penalties, where these are given.
     pub(super) penalties: Option<&'a [f64]>,
-    /// Whether targets are logarithms of amounts.
-    pub(super) are_logarithms: bool,
     /// Whether another race has them on another scale.
     pub(super) scales_differ: bool,
     /// Who hears of it.
@@ -106,13 +104,14 @@ impl Track<'_> {
     }
 
     /// How near amounts are to what a candidate predicts of them, on its last rows.
-    fn amounts(&self, runner: &Runner, are_logarithms: bool) -> Result<Option<Amounts>> {
+    fn amounts(&self, runner: &Runner) -> Result<Option<Amounts>> {
         let judged = match self.has_more() {
             true => Judged::HeldOut,
             false => Judged::LeftOut(self.all()),
         };
+        let rescale = self.survey.rescale.as_ref();
         self.errors(runner, |how: How<'_>| {
-            (self.rows).amounts(judged, &self.ground, (how, are_logarithms))
+            (self.rows).amounts(judged, &self.ground, (how, rescale))
         })
     }
 
@@ -385,7 +384,6 @@ pub(super) fn race(
         standardize,
         linear,
         penalties,
-        are_logarithms,
         scales_differ,
         run,
     } = asked;
@@ -393,7 +391,7 @@ pub(super) fn race(
     let (Some(kernel), Some(rows)) = (map.kernel(), rows) else {
         return Ok(None);
     };
-    if survey.mean.len() > 1 && !are_logarithms {
+    if survey.mean.len() > 1 && survey.rescale.is_none() {
         for j in rows.that_know() {
             let column = survey.column(j);
             log::warn!(
@@ -467,7 +465,7 @@ pub(super) fn race(
         line => all.extend(line),
     }
     let amounts = match scales_differ {
-        true => track.amounts(&all[chosen], are_logarithms)?,
+        true => track.amounts(&all[chosen])?,
         false => None,
     };
     let candidates: Vec<Candidate> = all.into_iter().map(|runner| runner.of).collect();

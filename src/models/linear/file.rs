@@ -103,7 +103,7 @@ impl LinearModel {
         if let Some(shares) = &self.leaf_importance {
             store.put_vector(LEAF_IMPORTANCE, shares);
         }
-        if let Some(link) = self.link {
+        if let Some(link) = &self.link {
             link.write(&mut store);
         }
         if let Some(job) = &self.job {
@@ -139,7 +139,7 @@ impl LinearModel {
         }
         let intercept_t = store.vector("intercept", outputs)?;
         let link = Link::read(store, outputs)?;
-        let hidden = link.map_or(0, Link::hidden);
+        let hidden = link.as_ref().map_or(0, Link::hidden);
         let columns = outputs.saturating_sub(hidden);
         if columns == 0 {
             return Err(Error::format("a link that leaves no outputs"));
