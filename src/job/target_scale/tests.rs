@@ -18,6 +18,13 @@ fn prices(rows: usize) -> (Array2<f64>, Array1<f64>, Array1<f64>) {
     (x, y, log.mapv(|log| (log + NOISE * NOISE / 2.0).exp()))
 }
 
+/// What a model says before it is brought back.
+fn scores(model: &LinearModel, x: &Array2<f64>) -> Array1<f64> {
+    let mut predictor = model.on(&Run::on(&Device::cpu())).expect("loads");
+    let scores_nt = predictor.scores(&x.clone().into()).expect("scores");
+    scores_nt.column(0).to_owned()
+}
+
 fn ridge() -> Ridge {
     Ridge::on(Fourier::new(Gaussian).features(200)).device(&Device::cpu())
 }
@@ -32,6 +39,10 @@ fn logarithms_are_brought_back_as_means() {
         panic!("{:?}", model.linear().link);
     };
     assert!((ln_smear - NOISE * NOISE / 2.0).abs() < 0.05, "{ln_smear}");
+    let scores = scores(model.linear(), &x);
+    let residuals = &y.mapv(f64::ln) - &scores;
+    let smear = residuals.mapv(f64::exp).mean().expect("rows");
+    assert!((ln_smear - smear.ln()).abs() < 1e-6, "{ln_smear} {smear}");
     let ratio = model.predict(&x).expect("predicts") / &mean;
     let off = ratio.mapv(|r| r.ln().abs()).mean().expect("rows");
     assert!(off < 0.1, "{off}");
@@ -150,6 +161,17 @@ fn ranks_are_brought_back_as_means() {
     assert!(ratio.abs() < 0.04, "{ratio} of {}", near.len());
     let off = of(&|i| (predicted[i] / mean[i]).ln().abs());
     assert!(off < 0.1, "{off}");
+    // To the digits of a curve, what residuals make of each.
+    let Some(Link::Ranks { ranks, .. }) = &model.linear().link else {
+        panic!("{:?}", model.linear().link);
+    };
+    let scores = scores(model.linear(), &x);
+    let residuals = &y.mapv(|y| ranks.at(y)) - &scores;
+    for &i in near.iter().step_by(100) {
+        let each = residuals.mapv(|e| ranks.reaches(scores[i] + e));
+        let gap = predicted[i] - each.mean().expect("rows");
+        assert!(gap.abs() < 0.01 * mean[i].abs(), "{i}: {gap}");
+    }
     // As a file has it, and the job.
     let bytes = model.linear().to_bytes().expect("writes");
     let read = LinearModel::from_bytes(&bytes).expect("reads");
