@@ -48,6 +48,7 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     let read = [Some(args.a.as_path()), Some(&args.b), args.data.targets()];
     keep_apart([args.run.page()], read)?;
     let console = args.run.start()?;
+    args.data.codes = false;
     let (data, a) = (&args.data, &args.a);
     args.map.settle(None, || data.open(a, TargetUse::Ignored))?;
     if !args.map.check(&console)?.is_dense() {

@@ -159,6 +159,7 @@ impl Args {
         self.data.weight = self.weight.clone();
         // Sums in parts do not say what columns became.
         self.data.all_columns |= self.part.shard.is_some();
+        self.data.codes &= self.part.shard.is_none();
         let (data, input) = (&self.data, &self.input);
         let rule = Some(chosen.fit.usual().bandwidth);
         (self.map).settle(rule, || data.open(input, TargetUse::Ignored))

@@ -14,7 +14,7 @@ use crate::{
 use anyhow::Result;
 use bochner::{
     Error, Step,
-    data::{ChunkSource, Format, NanRows, OpenOptions, open},
+    data::{ChunkSource, Format, NanRows, OpenOptions, TableOptions, open},
     error::Remedy,
     features::{Form, Fourier, MapSpec, Standardize},
     hypothesis::{ConditionalIndependence, Independence, Null, Variant},
@@ -130,6 +130,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         format: args.format,
         layout: args.layout.layout(),
         nan: args.nan.clone(),
+        table: TableOptions {
+            codes: false,
+            ..TableOptions::default()
+        },
         ..OpenOptions::default()
     };
     let mut source = Interruptible(open(&args.input, &options)?);

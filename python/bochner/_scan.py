@@ -21,6 +21,10 @@ _SPARSE = tuple(
 MEMORY = 128 << 20
 
 
+def _listed(names):
+    return [names] if isinstance(names, str) else list(names or ())
+
+
 class Scan:
     """A file that is read chunk by chunk; `bochner.scan` makes it.
 
@@ -57,6 +61,7 @@ class Scan:
         *,
         missing="error",
         categorical=None,
+        numeric=None,
         most_categories=64,
         weight=None,
         decimal=None,
@@ -71,16 +76,16 @@ class Scan:
         encoding=None,
         drop_rows_without_target=False,
     ):
-        names = [target] if isinstance(target, str) else list(target or ())
+        names = _listed(target)
         self._path = os.fspath(path)
         targets = None if targets is None else os.fspath(targets)
         columns = [columns] if isinstance(columns, str) else columns
         columns = None if columns is None else list(columns)
-        categories = [categorical] if isinstance(categorical, str) else list(categorical or ())
+        named = (_listed(categorical), _listed(numeric))
         na = [na] if isinstance(na, str) else na
         na = None if na is None else list(na)
         written = (decimal, thousands, date_format, na, all_columns)
-        cells = (missing, categories, most_categories, weight, *written)
+        cells = (missing, named, most_categories, weight, *written)
         lines = (delimiter, header, skip_rows, comment, encoding, drop_rows_without_target)
         self._given = (self._path, names, targets, columns, False, width, cells, lines)
         self._open(_native.Scan(*self._given))
@@ -138,6 +143,7 @@ def scan(
     *,
     missing="error",
     categorical=None,
+    numeric=None,
     most_categories=64,
     weight=None,
     decimal=None,
@@ -182,6 +188,10 @@ def scan(
 
     categorical : str or list of str, default=None
         Columns of a table whose values are names of categories, though they look like numbers.
+
+    numeric : str or list of str, default=None
+        Columns of whole numbers that are numbers, though some begin with 0 and all have as many
+        digits, as codes have.
 
     most_categories : int, default=64
         A column of text becomes a column for each category up to so many, and beyond it this many
@@ -262,6 +272,7 @@ def scan(
         width,
         missing=missing,
         categorical=categorical,
+        numeric=numeric,
         most_categories=most_categories,
         weight=weight,
         decimal=decimal,

@@ -37,12 +37,12 @@ type Parts = (
     Option<Lines>,
 );
 
-/// What stands for missing values, columns of categories that look like numbers, most categories of
-/// a column, the column of weights, the marks of numbers, the format of dates, and what stands for
+/// What stands for missing values, columns of categories that look like numbers and of numbers that
+/// look like codes, most categories of a column, the column of weights, the marks of numbers, the format of dates, and what stands for
 /// no value.
 type Cells = (
     String,
-    Vec<String>,
+    (Vec<String>, Vec<String>),
     usize,
     Option<String>,
     Option<char>,
@@ -154,13 +154,14 @@ impl Scan {
         if let Some(width) = width {
             file = file.width(width);
         }
-        if let Some((missing, categorical, most, weight, decimal, thousands, date, na, all)) =
-            &cells
-        {
+        if let Some((missing, named, most, weight, decimal, thousands, date, na, all)) = &cells {
             file = file.missing(missing.parse().map_err(|e| exception(&e))?);
             file = file.most_categories(*most);
-            for column in categorical {
+            for column in &named.0 {
                 file = file.categorical(column);
+            }
+            for column in &named.1 {
+                file = file.numeric(column);
             }
             if let Some(weight) = weight {
                 file = file.weight(weight);

@@ -79,6 +79,13 @@ impl DataFile {
         self
     }
 
+    /// One more column of a .csv of whole numbers that are numbers, though some begin with 0 and
+    /// all have as many digits.
+    pub fn numeric(mut self, column: impl Into<String>) -> Self {
+        self.options.table.numeric.push(column.into());
+        self
+    }
+
     /// A column of text becomes one column per category up to so many, and beyond it this many by
     /// hashing; 64, until said otherwise.
     pub fn most_categories(mut self, count: usize) -> Self {

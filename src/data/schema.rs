@@ -2,6 +2,7 @@
 
 mod amount;
 mod cell;
+mod codes;
 mod copies;
 mod date;
 mod date_format;
@@ -23,6 +24,7 @@ use std::{fmt, str::FromStr};
 use reading::Reading;
 
 pub(super) use cell::{infinite, missing, refused, says_nothing};
+pub(super) use codes::Codes;
 pub(super) use copies::may_hold_copies;
 pub(super) use date::text as date_text;
 pub use date_format::DateFormat;
@@ -40,6 +42,11 @@ pub struct TableOptions {
     /// Columns whose values are names of categories though they look like numbers or dates: postal
     /// codes, codes of products.
     pub categorical: Vec<String>,
+    /// Columns of whole numbers that are numbers though some begin with 0 and all have as many
+    /// digits, by which postal codes and the like are found.
+    pub numeric: Vec<String>,
+    /// Whether such columns are looked for; who takes numbers alone does not.
+    pub codes: bool,
     /// A column of text becomes one column per category up to so many, and beyond it this many
     /// columns by hashing; at least 1.
     pub most_categories: usize,
@@ -65,6 +72,8 @@ impl Default for TableOptions {
         Self {
             missing: Missing::Error,
             categorical: Vec::new(),
+            numeric: Vec::new(),
+            codes: true,
             most_categories: 64,
             weight: None,
             decimal: None,

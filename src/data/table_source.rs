@@ -1,7 +1,9 @@
 //! The rows of a table as numbers, by a schema.
 
 use super::gaps::GaplessTable;
-use super::schema::{Encoder, NO_WEIGHT, NoValue, Places, may_hold_copies, numbers_rows, survey};
+use super::schema::{
+    Codes, Encoder, NO_WEIGHT, NoValue, Places, may_hold_copies, numbers_rows, survey,
+};
 use super::{
     Chunk, ChunkSource, ColumnChoice, CsvOptions, CsvSource, Missing, OpenOptions, Rows, Schema,
     Table, TargetUse, choice, require_rows,
@@ -250,7 +252,8 @@ fn advised(error: Error, table: &dyn Table, options: &OpenOptions) -> Error {
         .table
         .weight
         .iter()
-        .chain(&options.table.categorical);
+        .chain(&options.table.categorical)
+        .chain(&options.table.numeric);
     let mut asked = options.target.iter().chain(cells).chain(&columns);
     let is_there = |name: &str| table.names().iter().any(|own| own == name);
     let gone = asked.find(|name| !is_there(name.trim()));
@@ -295,6 +298,13 @@ fn choose(table: &dyn Table, options: &OpenOptions) -> Result<Places> {
     for name in &options.table.categorical {
         choice::find(names, name, " of categories", path)?;
     }
+    for name in &options.table.numeric {
+        choice::find(names, name, " of numbers", path)?;
+        if options.table.categorical.contains(name) {
+            let problem = format!("column {name:?} is named for categories and for numbers");
+            return Err(Error::parameter(problem));
+        }
+    }
     if options.table.most_categories == 0 {
         return Err(Error::parameter(
             "0 categories leave no column; allow at least 1",
@@ -316,6 +326,8 @@ fn choose(table: &dyn Table, options: &OpenOptions) -> Result<Places> {
 
 /// Rows that are looked at before a table of numbers is searched for copies.
 const FIRST_ROWS: usize = 256;
+/// Rows that are looked at for codes, where the first ones are whole numbers of one length.
+const CODED_ROWS: usize = 1 << 16;
 
 impl TableSource {
     /// Whether the first rows of two features are the same.
@@ -328,6 +340,43 @@ impl TableSource {
             first,
             Ok(Some(batch)) if may_hold_copies(&batch.columns[..places.features.len()])
         ))
+    }
+
+    /// Whether a feature is all codes as far as the rows that are looked at go, more of them where
+    /// the first leave it open.
+    fn may_hold_codes(&mut self, places: &Places) -> Result<bool> {
+        let table = &self.options.table;
+        let is_open = |&j: &usize| table.codes && !table.numeric.contains(&self.table.names()[j]);
+        let mut open: Vec<usize> = places.features.iter().copied().filter(is_open).collect();
+        let mut found = false;
+        for rows in [FIRST_ROWS, CODED_ROWS] {
+            if open.is_empty() || found {
+                break;
+            }
+            let codes = self.codes(&open, rows)?;
+            found = codes.iter().any(Codes::are);
+            let may_be = open.iter().zip(&codes).filter(|(_, codes)| codes.may_be());
+            open = may_be.map(|(&j, _)| j).collect();
+        }
+        self.table.select(&places.all())?;
+        Ok(found)
+    }
+
+    /// What the first rows of these columns have in common with codes.
+    fn codes(&mut self, columns: &[usize], rows: usize) -> Result<Vec<Codes>> {
+        let mut codes = vec![Codes::default(); columns.len()];
+        self.table.select(columns)?;
+        let mut left = rows;
+        // Whoever reads the rows says what is wrong with them.
+        while left > 0
+            && let Ok(Some(batch)) = self.table.next_batch(left.min(FIRST_ROWS))
+        {
+            left -= batch.rows;
+            for (codes, column) in codes.iter_mut().zip(&batch.columns) {
+                codes.see_all(column);
+            }
+        }
+        Ok(codes)
     }
 }
 
@@ -402,7 +451,7 @@ impl ChunkSource for TableSource {
         let numbers = !self.options.table.all_columns
             && names.len() > 1
             && (names.iter().any(|name| numbers_rows(name)) || self.may_hold_copies(&places)?);
-        if !(failed || asks || numbers) {
+        if !(failed || asks || numbers || self.may_hold_codes(&places)?) {
             return Ok(false);
         }
         let schema = survey(self.table.as_mut(), &places, &self.options.table, takes)?;

@@ -466,3 +466,60 @@ fn a_schema_without_rows_to_make_it_of_is_an_error() {
     assert_says(open(&path, &options("y", none)), &["0 categories"]);
     let _: Option<&Schema> = source.schema();
 }
+
+/// `01000` is a place and no amount.
+#[test]
+fn whole_numbers_of_one_length_that_begin_with_zero_are_codes() {
+    let (_directory, path) = place("places.csv");
+    let table = |rows: usize, code: &dyn Fn(usize) -> String| {
+        let row = |i: usize| format!("{},{},{i}\n", code(i), 10 + i % 7);
+        format!("zip,size,y\n{}", (0..rows).map(row).collect::<String>())
+    };
+    let zips = ["01000", "90210", "10115"];
+    let all = |i: usize| zips[i % 3].to_owned();
+    let options = |table| options("y", table);
+    let of = |text: &str, table| opened(surveyed(&path, text, &options(table)));
+    let source = of(&table(30, &all), TableOptions::default());
+    let schema = source.schema().expect("codes").clone();
+    let kinds: Vec<_> = schema.features().iter().map(|f| f.kind().clone()).collect();
+    let codes = ["01000", "10115", "90210"].map(String::from);
+    assert_eq!(kinds, [Kind::Categories(codes.to_vec()), Kind::Number]);
+    // Late, and beside a gap.
+    let late = |i: usize| zips[if i == 700 { 0 } else { 1 + i % 2 }].to_owned();
+    assert!(
+        of(&table(900, &late), TableOptions::default())
+            .schema()
+            .is_some()
+    );
+    let gap = |i: usize| if i == 5 { String::new() } else { all(i) };
+    let filled = of(&table(30, &gap), missing(Missing::Mean));
+    let field = &filled.schema().expect("a gap").features()[0];
+    assert!(matches!(field.kind(), Kind::Categories(all) if all.len() == 3));
+    // Numbers all the same: as asked for, where each row has its own, and where none begins so.
+    let numeric = TableOptions {
+        numeric: vec!["zip".into()],
+        ..TableOptions::default()
+    };
+    assert!(of(&table(30, &all), numeric).schema().is_none());
+    let own = |i: usize| format!("{i:05}");
+    assert!(
+        of(&table(30, &own), TableOptions::default())
+            .schema()
+            .is_none()
+    );
+    let none = |i: usize| zips[1 + i % 2].to_owned();
+    assert!(
+        of(&table(30, &none), TableOptions::default())
+            .schema()
+            .is_none()
+    );
+    // Another file by the same schema.
+    let known = OpenOptions {
+        target_use: TargetUse::Ignored,
+        columns: ColumnChoice::Known(Box::new(schema)),
+        ..OpenOptions::default()
+    };
+    fs::write(&path, "size,zip\n4,01000\n5,1000\n").unwrap();
+    let x = x_of(opened(read_all(opened(open(&path, &known)).as_mut(), 9)));
+    assert_eq!(x, array![[1.0, 0.0, 0.0, 4.0], [0.0, 0.0, 0.0, 5.0]]);
+}

@@ -49,6 +49,13 @@ pub(crate) struct DataArgs {
     /// Columns whose values are names of categories though they look like numbers or dates
     #[arg(long, value_name = "COLUMN,..", value_parser = names)]
     categorical: Vec<Names>,
+    /// Columns of whole numbers that are numbers, though some begin with 0 and all have as many
+    /// digits, as codes have
+    #[arg(long, value_name = "COLUMN,..", value_parser = names)]
+    numeric: Vec<Names>,
+    /// Whether columns are looked for that hold codes, which are no numbers.
+    #[arg(skip = true)]
+    pub(crate) codes: bool,
     /// A column of text becomes one column per category up to so many, and beyond it this many by
     /// hashing [default: 64]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
@@ -114,9 +121,9 @@ impl DataArgs {
         target_use: TargetUse,
     ) -> Result<Box<dyn ChunkSource>> {
         if self.table() != TableOptions::default() {
-            let problem = "--missing, --na, --categorical, --most-categories, \
-                           --all-columns, --decimal, --thousands and --date-format are for `fit`: a model reads files \
-                           as its fit did";
+            let problem = "--missing, --na, --categorical, --numeric, --most-categories, \
+                           --all-columns, --decimal, --thousands and --date-format are for `fit`: \
+                           a model reads files as its fit did";
             return Err(Usage(problem.into()).into());
         }
         let asked = self.choice();
@@ -203,6 +210,8 @@ impl DataArgs {
         TableOptions {
             missing: self.missing,
             categorical: Names::of(&self.categorical),
+            numeric: Names::of(&self.numeric),
+            codes: self.codes,
             most_categories: self.most_categories.unwrap_or(default.most_categories),
             weight: self.weight.clone(),
             decimal: self.decimal,

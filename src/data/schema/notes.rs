@@ -21,12 +21,22 @@ pub(super) fn of_readings(table: &dyn Table, tallies: &[Tally], found: &[Option<
     said.warn(table);
 }
 
-/// Says which features hold no value, tell rows apart, are copies, hold a text of its own in each
-/// row all the same (those named in `uniques`), or more texts than there are columns for.
-pub(super) fn of_fields(table: &dyn Table, features: &[Field], uniques: &[String]) {
+/// Says which features hold no value, tell rows apart, are copies, hold whole numbers that are codes
+/// (those named in `codes`), a text of its own in each row all the same (in `uniques`), or more
+/// texts than there are columns for.
+pub(super) fn of_fields(
+    table: &dyn Table,
+    features: &[Field],
+    (uniques, codes): (&[String], &[String]),
+) {
     let mut said = Said::default();
     for field in features {
         let is_unique = uniques.contains(&field.name);
+        if codes.contains(&field.name) && field.width() > 0 {
+            let says = "codes, of which some begin with 0: categories and no numbers; --numeric \
+                        (numeric=) takes them for numbers";
+            said.add(says.into(), &field.name);
+        }
         match field.kind {
             Kind::Empty => said.add("no value in any row; left out".into(), &field.name),
             Kind::Id => {

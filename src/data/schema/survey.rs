@@ -77,14 +77,15 @@ pub(in crate::data) fn survey(
         .iter()
         .map(|tally| tally.contents)
         .collect();
-    let (mut uniques, mut ids) = (Vec::new(), Vec::new());
+    let (mut uniques, mut ids, mut codes) = (Vec::new(), Vec::new(), Vec::new());
     let columns = tallies.into_iter().zip(found).zip(&all);
     for ((mut tally, reading), &j) in columns.take(features + places.targets.len()) {
         tally.reading = reading;
         let is_unique = tally.levels.are_unique();
-        let is_id = tally.tells_rows_apart();
+        let (is_id, holds_codes) = (tally.tells_rows_apart(), tally.holds_codes());
         let field = tally.finish(table, j, options)?;
         uniques.extend(is_unique.then(|| field.name.clone()));
+        codes.extend(holds_codes.then(|| field.name.clone()));
         ids.push(is_id && !options.all_columns);
         fields.push(field);
     }
@@ -122,7 +123,7 @@ pub(in crate::data) fn survey(
             }
         }
     }
-    notes::of_fields(table, &fields, &uniques);
+    notes::of_fields(table, &fields, (&uniques, &codes));
     Ok(Schema {
         features: fields,
         targets,

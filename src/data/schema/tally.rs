@@ -4,6 +4,7 @@ use super::{
     Field, Fill, Kind, Missing, Reading, TableOptions,
     amount::Amount,
     cell::{self, Cell},
+    codes::Codes,
     copies::{self, Contents},
     date,
     levels::Levels,
@@ -31,6 +32,8 @@ pub(super) struct Tally {
     mean: f64,
     sample: Option<Reservoir>,
     pub(super) levels: Levels,
+    /// Whether its numbers are codes; `None` where nobody asks.
+    codes: Option<Codes>,
     /// Whether all values are the number of their row, from 0 and from 1.
     counts: [bool; 2],
     pub(super) contents: Contents,
@@ -48,7 +51,6 @@ impl Tally {
         let median = is_feature && options.missing == Missing::Median;
         Self {
             as_text: options.categorical.contains(&name),
-            name,
             is_feature,
             first: [const { None }; 4],
             missing: None,
@@ -59,10 +61,13 @@ impl Tally {
                 true => options.most_categories,
                 false => MOST_CLASSES,
             }),
+            codes: (is_feature && options.codes && !options.numeric.contains(&name))
+                .then(Codes::default),
             counts: [true; 2],
             contents: Contents::default(),
             candidates: Candidates::new(options, commas),
             reading: None,
+            name,
         }
     }
 
@@ -77,6 +82,13 @@ impl Tally {
             (false, true) => self.levels.tell_rows_apart(),
             _ => false,
         }
+    }
+
+    /// Whether its numbers are codes. Where each row has its own, they may count something, and
+    /// as categories they would tell nothing.
+    pub(super) fn holds_codes(&self) -> bool {
+        let are = self.codes.as_ref().is_some_and(Codes::are);
+        are && !self.as_text && self.reading.is_none() && !self.levels.are_unique()
     }
 
     /// How its cells are read, if not plainly. Errors where they may be read in two ways, and where
@@ -180,10 +192,27 @@ impl Tally {
                 sample.offer(row, &[value]);
             }
         }
+        self.look_for_codes(cell, weight);
         if kind > 0 {
             self.levels.add(&text, weight);
         }
         true
+    }
+
+    /// Keeps what is written in a cell, as long as it may be a code.
+    fn look_for_codes(&mut self, cell: Cell<'_>, weight: f64) {
+        let Some(codes) = self.codes.as_mut().filter(|_| !self.as_text) else {
+            return;
+        };
+        match cell {
+            Cell::Text(text) => {
+                codes.see(text);
+                if codes.may_be() {
+                    self.levels.add(text, weight);
+                }
+            }
+            _ => codes.see_other(),
+        }
     }
 
     /// What the column becomes.
@@ -241,6 +270,7 @@ impl Tally {
             _ if matches!(self.reading, Some(Reading::Date(_))) => Kind::Date,
             _ if is_read => Kind::Number,
             _ if is_empty => Kind::Empty,
+            _ if self.holds_codes() => self.levels.kind(),
             (Some(_), ..) => Kind::Number,
             (_, Some(_), None, None) => Kind::Date,
             (_, None, Some(_), None) if self.is_feature => Kind::Boolean,
