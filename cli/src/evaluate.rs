@@ -175,7 +175,8 @@ pub(crate) fn score(
                 predictor.stream(source, |found, y| all.add_amounts(found, y))?;
             }
         }
-        if let Some(note) = all.scored.worse_than_mean() {
+        let notes = [all.scored.of_few(), all.scored.worse_than_mean()];
+        for note in notes.into_iter().flatten() {
             console.note(&note);
         }
         Ok(all.scored)

@@ -1,7 +1,7 @@
 //! What predictions scored, for people and for programs.
 
 use super::{Held, seen::Seen};
-use crate::report::{Report, Value, six_digits};
+use crate::report::{Report, Value, counted, six_digits};
 use bochner::models::{AmountScores, LabelScores, Score, Scores};
 use indicatif::HumanCount;
 use serde_json::{Map, json};
@@ -11,7 +11,7 @@ use std::fmt::Write;
 const LISTED: usize = 40;
 /// A class is rare up to this share of the rows.
 const RARE: f64 = 0.1;
-/// Fewer rows do not tell that a model is worse than the mean.
+/// Fewer rows do not tell how good a model is, nor that it is worse than the mean.
 const ENOUGH: u64 = 10;
 /// By how much predictions may be worse than the mean before it is said: little is noise.
 const NOISE: f64 = 0.02;
@@ -42,9 +42,21 @@ pub(super) enum More {
     Labels(LabelScores),
 }
 
-/// A number with its deviation.
+/// A number with its deviation, where one is known.
 fn said(score: Score) -> String {
-    format!("{} +- {:.1e}", six_digits(score.value), score.deviation)
+    let value = six_digits(score.value);
+    if score.deviation.is_nan() {
+        return value;
+    }
+    format!("{value} +- {:.1e}", score.deviation)
+}
+
+/// A share likewise.
+fn share(score: Score) -> String {
+    if score.deviation.is_nan() {
+        return format!("{:.4}", score.value);
+    }
+    format!("{:.4} +- {:.4}", score.value, score.deviation)
 }
 
 /// Scores by name, where there are any.
@@ -70,6 +82,17 @@ impl Scored {
     /// Rows seen.
     pub(crate) fn rows(&self) -> u64 {
         self.scores.rows()
+    }
+
+    /// What is said of scores of a few rows.
+    pub(super) fn of_few(&self) -> Option<String> {
+        let rows = self.rows();
+        (rows < ENOUGH).then(|| {
+            format!(
+                "scores of {} tell little of others; give {ENOUGH} or more",
+                counted(rows, "row")
+            )
+        })
     }
 
     /// What is said of amounts that are predicted worse than by the mean of their targets: of the
@@ -185,7 +208,7 @@ impl Scored {
     }
 
     fn labels(&self, labels: &LabelScores, report: &mut Report, over: &str) {
-        let (share, most) = labels.base_rate();
+        let (base_rate, most) = labels.base_rate();
         let most = self.classes.get(most).map_or("", String::as_str);
         let scores = named([
             ("accuracy", labels.accuracy()),
@@ -200,15 +223,14 @@ impl Scored {
         for &(name, score) in &scores {
             report.set(name, score.value);
             let text = match name {
-                "accuracy" => format!(
-                    "{:.4} +- {:.4} on {over}; {share:.4} are {most}",
-                    score.value, score.deviation
-                ),
+                "accuracy" => {
+                    format!("{} on {over}; {base_rate:.4} are {most}", share(score))
+                }
                 _ => said(score),
             };
             report.line(name.replace('_', " "), text);
         }
-        report.set("base_rate", share);
+        report.set("base_rate", base_rate);
         report.set("deviations", objects(&scores).1);
         self.by_class(labels, report);
         self.rare(labels, report);
@@ -230,12 +252,7 @@ impl Scored {
             object.insert("rows".into(), score.rows.into());
             object.insert("deviations".into(), deviations);
             list.push(Value::Object(object));
-            let column = |score: Option<Score>| {
-                score.map_or_else(
-                    || "-".into(),
-                    |s| format!("{:.4} +- {:.4}", s.value, s.deviation),
-                )
-            };
+            let column = |score: Option<Score>| score.map_or_else(|| "-".into(), share);
             // Writing to a string does not fail.
             let _ = writeln!(
                 table,

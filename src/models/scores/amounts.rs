@@ -214,7 +214,8 @@ impl Target {
 
     /// What sums come to.
     fn by(&self, f: impl Fn(Sums) -> f64) -> Option<Score> {
-        Score::of(|skip| {
+        let holds = |group: usize| self.groups[group].rows > 0.0;
+        Score::of(holds, |skip| {
             let kept = self.groups.iter().enumerate();
             let kept = kept.filter(|(group, _)| Some(*group) != skip);
             f(kept.fold(Sums::default(), |all, (_, sums)| all.plus(*sums)))
@@ -236,7 +237,8 @@ impl Target {
     fn median_error(&self) -> Option<Score> {
         let mut sorted = self.kept.clone();
         sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
-        Score::of(|skip| {
+        let holds = |group: usize| sorted.iter().any(|(_, of)| usize::from(*of) == group);
+        Score::of(holds, |skip| {
             let kept = || {
                 let all = sorted.iter();
                 all.filter(|(_, group)| Some(usize::from(*group)) != skip)
@@ -274,6 +276,27 @@ mod tests {
         near(score.median_error, 0.75);
         near(score.r2, 1.0 - 5.25 / 14.0);
         assert!(scores.of_target(1).is_none() && scores.rows() == 4);
+    }
+
+    /// The deviation of a score of few rows is that without each of them, where there is a score
+    /// without them.
+    #[test]
+    fn few_rows_know_no_more_than_they_hold() {
+        let of = |errors: &[f64]| {
+            let y = Array2::from_shape_fn((errors.len(), 1), |(i, _)| i as f64);
+            let p = Array2::from_shape_fn(y.dim(), |(i, _)| i as f64 + errors[i]);
+            let mut scores = AmountScores::new(1);
+            scores.add(p.view(), y.view()).expect("adds");
+            scores.of_target(0).expect("a target")
+        };
+        let one = of(&[0.5]);
+        let mae = one.mae.expect("a row");
+        assert_eq!((one.r2, mae.value), (None, 0.5));
+        assert!(mae.deviation.is_nan(), "{mae:?}");
+        let two = of(&[0.5, 1.0]);
+        let (mae, r2) = (two.mae.expect("rows"), two.r2.expect("they vary"));
+        assert!((mae.deviation - 0.25).abs() < 1e-12, "{mae:?}");
+        assert!(r2.deviation.is_nan() && r2.value == -1.5, "{r2:?}");
     }
 
     /// Of normal targets predicted by the quantile of their law: the share below it, and the loss

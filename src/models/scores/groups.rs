@@ -13,21 +13,29 @@ pub struct Score {
     pub value: f64,
     /// Its standard deviation: `sqrt((G - 1) / G sum_g (s_g - mean)^2)` of the scores s_g without
     /// one of G groups of the rows (Efron & Tibshirani 1993, sec. 11.5). Rows are held to be
-    /// independent.
+    /// independent. NaN where no two groups can be left out: of one row, of R2 of two.
     pub deviation: f64,
 }
 
 impl Score {
-    /// Of a function of all rows (`None`) or of those without one group; `None` where it says
-    /// nothing of all rows.
-    pub(super) fn of(without: impl Fn(Option<usize>) -> f64) -> Option<Self> {
+    /// Of a function of all rows (`None`) or of those without one group, of which only those count
+    /// that hold a row; `None` where it says nothing of all rows.
+    pub(super) fn of(
+        holds: impl Fn(usize) -> bool,
+        without: impl Fn(Option<usize>) -> f64,
+    ) -> Option<Self> {
         let value = without(None);
-        let left: Vec<f64> = (0..GROUPS).map(|group| without(Some(group))).collect();
+        let groups = (0..GROUPS).filter(|group| holds(*group));
+        let left: Vec<f64> = groups.map(|group| without(Some(group))).collect();
         let left: Vec<f64> = left.into_iter().filter(|s| s.is_finite()).collect();
         let count = left.len() as f64;
         let mean = left.iter().sum::<f64>() / count;
         let squares: f64 = left.iter().map(|s| (s - mean).powi(2)).sum();
-        let deviation = ((count - 1.0) / count * squares).sqrt();
+        let deviation = if left.len() < 2 {
+            f64::NAN
+        } else {
+            ((count - 1.0) / count * squares).sqrt()
+        };
         value.is_finite().then_some(Self { value, deviation })
     }
 }
@@ -70,7 +78,8 @@ mod tests {
                     let [count, sum] = &mut sums[group_of(row)];
                     (*count, *sum) = (*count + 1.0, *sum + value(row));
                 }
-                let score = Score::of(|skip| {
+                let holds = |group: usize| sums[group][0] > 0.0;
+                let score = Score::of(holds, |skip| {
                     let kept = (0..GROUPS).filter(|g| Some(*g) != skip);
                     let [count, sum] =
                         kept.fold([0.0; 2], |[c, s], g| [c + sums[g][0], s + sums[g][1]]);

@@ -1,6 +1,6 @@
 //! Scores of an order: how well scores of a class part its rows from all others.
 
-use super::groups::{Score, Thinning, group_of};
+use super::groups::{GROUPS, Score, Thinning, group_of};
 use ndarray::ArrayView2;
 
 /// Scores that are kept, of all classes together.
@@ -92,12 +92,19 @@ impl Ranks {
     /// Something of the orders of some classes, with its deviation: its mean over them.
     pub(super) fn score(&self, classes: &[usize], of: fn(Order) -> f64) -> Option<Score> {
         let sorted: Vec<_> = classes.iter().map(|class| self.sorted(*class)).collect();
-        Score::of(|skip| {
-            let all = sorted
-                .iter()
-                .map(|sorted| order(sorted, skip).map_or(f64::NAN, of));
-            all.sum::<f64>() / classes.len() as f64
-        })
+        let mut held = [false; GROUPS];
+        for (.., group) in sorted.iter().flatten() {
+            held[usize::from(*group)] = true;
+        }
+        Score::of(
+            |group| held[group],
+            |skip| {
+                let all = sorted
+                    .iter()
+                    .map(|sorted| order(sorted, skip).map_or(f64::NAN, of));
+                all.sum::<f64>() / classes.len() as f64
+            },
+        )
     }
 
     /// The largest F1 of a class, and from which score on.
