@@ -23,6 +23,7 @@ mod race;
 mod rules;
 mod target_scale;
 mod words;
+mod worth;
 
 pub use crate::settings::Settings;
 pub use choose::Chosen;
@@ -297,6 +298,7 @@ impl Job<&dyn Fit> {
             weights => WithClassWeights(fit, weights).fit(map, data)?,
         };
         model.name_columns(source);
+        worth::judge(&mut model, survey);
         if let Some(rescale) = &survey.rescale {
             let kept = survey.deciding.clone();
             let none = || KeptRows::new(0, (source.columns(), 1));

@@ -1,0 +1,112 @@
+//! What the rows of a fit say of what it is worth.
+
+use crate::{data::Survey, models::LinearModel, normal::Targets};
+
+/// Figures of a fit that compare with the mean of the targets.
+const COMPARED: [&str; 2] = ["held_out_r2", "estimated_r2"];
+/// A fit of more columns than rows that explains less than this share may need few of them.
+const LITTLE: f64 = 0.3;
+
+/// Leaves out what says nothing, and warns of what could do better.
+pub(super) fn judge(model: &mut LinearModel, survey: &Survey) {
+    forget_without_spread(model, survey);
+    if let Some(warning) = too_wide(model, survey) {
+        log::warn!("{warning}");
+    }
+}
+
+/// Leaves out R2 where no target varies, of which there is no share to explain: of one row, and of
+/// targets that are all the same.
+fn forget_without_spread(model: &mut LinearModel, survey: &Survey) {
+    if !survey.targets.iter().any(|target| target.min < target.max) {
+        model
+            .facts
+            .retain(|name, _| !COMPARED.contains(&name.as_str()));
+    }
+}
+
+/// What is said of a fit of more columns than rows that explains little: a penalty that keeps few
+/// columns finds those that matter, from about `k log d` rows on for k of d (Wainwright 2009).
+fn too_wide(model: &LinearModel, survey: &Survey) -> Option<String> {
+    let (columns, rows) = (survey.mean.len(), survey.rows);
+    let is_tried = model.learner == "lasso" && model.map.name() == "identity";
+    let amounts = matches!(model.targets, Targets::Real { .. });
+    if columns as u64 <= rows || is_tried || !amounts {
+        return None;
+    }
+    let r2 = COMPARED.iter().find_map(|name| model.facts.get(*name))?;
+    (*r2 < LITTLE).then(|| {
+        format!(
+            "{columns} columns of {rows} rows, and R2 {r2:.2} on rows left out: if few columns \
+             matter, a lasso of the columns themselves may find them (--model lasso --map identity)"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Device, Run,
+        data::MemorySource,
+        features::Identity,
+        job::{Job, Meaning},
+        models::{LassoOptions, RidgeOptions},
+        seed::{Seed, Stream},
+    };
+    use ndarray::{Array1, Array2};
+    use std::sync::Arc;
+
+    fn fitted(
+        learner: &dyn crate::models::Fit,
+        rows: usize,
+        constant: bool,
+    ) -> (LinearModel, Survey) {
+        let mut draws = Seed(5).stream(Stream::Data, 0);
+        let x = Array2::from_shape_simple_fn((rows, 60), || draws.normal());
+        let y = Array1::from_shape_fn(rows, |i| match constant {
+            true => 3.5,
+            false => x[[i, 3]] - 2.0 * x[[i, 40]],
+        });
+        let mut source = MemorySource::new(x, Some(y.insert_axis(ndarray::Axis(1)))).expect("rows");
+        let job = Job::of(learner, Arc::new(Identity));
+        let run = Run::on(&Device::cpu());
+        let survey = job.survey(&mut source, &run).expect("a survey");
+        let model = job
+            .fit(&mut source, Meaning::Amounts, &run)
+            .expect("fits")
+            .model;
+        (model, survey)
+    }
+
+    #[test]
+    fn targets_without_spread_have_no_r2() {
+        let (model, _) = fitted(&RidgeOptions::default(), 90, true);
+        assert!(
+            !model.facts.contains_key("held_out_r2"),
+            "{:?}",
+            model.facts
+        );
+        let (model, _) = fitted(&RidgeOptions::default(), 90, false);
+        assert!(model.facts["held_out_r2"] > 0.9, "{:?}", model.facts);
+    }
+
+    #[test]
+    fn wide_tables_are_told_of_the_lasso() {
+        let (mut model, survey) = fitted(&RidgeOptions::default(), 40, false);
+        model.facts.insert("held_out_r2".into(), 0.1);
+        let said = too_wide(&model, &survey).expect("poor");
+        assert!(
+            said.contains("60 columns of 40 rows") && said.contains("lasso"),
+            "{said}"
+        );
+        model.facts.insert("held_out_r2".into(), 0.9);
+        assert_eq!(too_wide(&model, &survey), None);
+        let (mut model, survey) = fitted(&RidgeOptions::default(), 90, false);
+        model.facts.insert("held_out_r2".into(), 0.1);
+        assert_eq!(too_wide(&model, &survey), None);
+        let (mut model, survey) = fitted(&LassoOptions::default(), 40, false);
+        model.facts.insert("estimated_r2".into(), 0.1);
+        assert_eq!(too_wide(&model, &survey), None);
+    }
+}
