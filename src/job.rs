@@ -39,7 +39,7 @@ use crate::{
     data::{ChunkSource, KeptRows, Part, Rescaled, RescaledTargets, Schema, Split, Survey},
     features::{self, Bandwidth, FeatureMap, Linear, MapBuilder, ScaledKernel},
     models::{
-        Basis, ClassWeights, Fit, FitData, Found, Leaves, LinearModel, Link, Search, Trial,
+        Basis, ClassWeights, Fit, FitData, Found, Leaves, LinearModel, Link, Ranges, Search, Trial,
         WithClassWeights, WithProbabilities,
     },
     normal::Targets,
@@ -298,6 +298,7 @@ impl Job<&dyn Fit> {
             weights => WithClassWeights(fit, weights).fit(map, data)?,
         };
         model.name_columns(source);
+        model.ranges = Some(Ranges::of(survey));
         worth::judge(&mut model, survey);
         if let Some(rescale) = &survey.rescale {
             let kept = survey.deciding.clone();
@@ -321,6 +322,7 @@ impl Job<&dyn Fit> {
         let data = self.search_data(rows.again(), &options)?;
         let mut model = Leaves { rows: most, search }.fit(&self.preparation.map, data)?;
         model.name_columns(rows.source);
+        model.ranges = Some(Ranges::of(rows.survey));
         self.keep(&mut model, rows.source.is_weighted());
         Ok(model)
     }

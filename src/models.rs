@@ -39,6 +39,7 @@ mod pathwise;
 mod pca;
 mod plan;
 mod probabilities;
+mod ranges;
 mod renumbered;
 mod returning;
 mod ridge;
@@ -84,6 +85,7 @@ pub use pathwise::{PathwiseOptions, PosteriorFunctions};
 pub use pca::{Components, KernelPca, KernelPcaOptions, PcaSolver, Principal};
 pub use plan::MemoryPlan;
 pub use probabilities::{Probabilities, ProbabilityPredictor, WithProbabilities};
+pub use ranges::{Range, Ranges};
 pub use ridge::{FitOptions, FitTimes, Ridge, RidgeClassifier, RidgeOptions, RidgeSums, Solver};
 pub use scores::{
     AmountScore, AmountScores, ClassScore, LabelScores, QuantileScore, Score, Scores,

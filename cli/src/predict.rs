@@ -1,5 +1,6 @@
 //! `bochner predict`: predictions of a fitted model.
 
+mod beyond;
 mod kept;
 mod output;
 mod text_rows;
@@ -16,6 +17,7 @@ use crate::{
     threshold::Threshold,
 };
 use anyhow::Result;
+use beyond::Watched;
 use bochner::{
     Error, Run, Step,
     data::{
@@ -103,7 +105,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let model = LinearModel::load(&args.model)?;
     let nan = args.nan()?;
     let mut refill = Refill::new(nan.gaps().cloned());
-    let mut source = args.source(&model, &nan)?;
+    let mut source = Watched::new(args.source(&model, &nan)?, &model);
     let what = What::of(args, &model)?;
     let threshold = Threshold::of(args.threshold, &model)?;
     let run = args.run.open(&console)?;
@@ -171,6 +173,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     })?;
     if let Some(progress) = progress {
         progress.finish();
+    }
+    if let Some(note) = source.note() {
+        console.note(&note);
     }
     report.seconds("predict", seconds);
     report.throughput(rows, seconds);

@@ -8,7 +8,7 @@ pub use predictor::Predictor;
 pub(super) use predictor::{check_columns, require_finite};
 
 use super::{
-    Conformal, FitTimes, FoundLengthscales, LambdaCurve, Link, Principal, Probabilities,
+    Conformal, FitTimes, FoundLengthscales, LambdaCurve, Link, Principal, Probabilities, Ranges,
     metric::LearnedMetric,
 };
 use crate::{
@@ -42,6 +42,9 @@ pub struct LinearModel {
     pub column_names: Option<Vec<String>>,
     /// What the columns of the map are made of, where a table held more than numbers.
     pub schema: Option<Schema>,
+    /// What each column of the map was between; `None` where nobody looked, and of files from
+    /// before it was kept.
+    pub ranges: Option<Ranges>,
     /// What the columns of the targets were called, if they had names.
     pub target_names: Option<Vec<String>>,
     /// What fitted it, by the name that `fit --model` takes.
@@ -106,6 +109,7 @@ impl LinearModel {
             class_names: None,
             column_names: None,
             schema: None,
+            ranges: None,
             target_names: None,
             learner: RIDGE.into(),
             facts: BTreeMap::new(),

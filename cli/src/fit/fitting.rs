@@ -23,7 +23,7 @@ use bochner::{
     data::{ChunkSource, MemorySource, Rescaled, Schema, Survey},
     features::{Bandwidth, Linear, MapBuilder, MapSpec, Selection, Standardize},
     job::{Meaning, Rows, Scales, TargetScale, check_weights},
-    models::{Conformal, Found, Lambda, LinearModel},
+    models::{Conformal, Found, Lambda, LinearModel, Ranges},
     solve::Targets,
 };
 use std::{sync::Arc, time::Duration};
@@ -339,6 +339,7 @@ impl Fitting {
         Ok(Some(model))
     }
 
+        model.ranges = Some(Ranges::of(&at.survey));
     /// Says what came of it.
     pub(super) fn describe(&mut self, model: &mut LinearModel, at: &Prepared) {
         let (args, chosen, report) = (&self.args, &self.chosen, &mut self.report);

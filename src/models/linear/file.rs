@@ -9,7 +9,7 @@ use crate::{
     data::Schema,
     features,
     models::{
-        Conformal, FoundLengthscales, LambdaCurve, Link, Principal, Probabilities,
+        Conformal, FoundLengthscales, LambdaCurve, Link, Principal, Probabilities, Ranges,
         metric::LearnedMetric,
     },
     normal::Targets,
@@ -106,6 +106,9 @@ impl LinearModel {
         if let Some(link) = &self.link {
             link.write(&mut store);
         }
+        if let Some(ranges) = &self.ranges {
+            ranges.write(&mut store);
+        }
         if let Some(job) = &self.job {
             store.set(JOB, job.to_json());
         }
@@ -191,6 +194,7 @@ impl LinearModel {
         Ok(Self {
             lengthscales: FoundLengthscales::read(store, map.input_dim())?,
             schema: Schema::read(store, map.input_dim())?,
+            ranges: Ranges::read(store, map.input_dim())?,
             map,
             job,
             column_names,
