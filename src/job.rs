@@ -18,6 +18,7 @@
 
 mod choose;
 mod meaning;
+mod odd;
 mod preparation;
 mod race;
 mod rules;
@@ -287,6 +288,7 @@ impl Job<&dyn Fit> {
             source: &mut *source,
             ..data
         };
+        odd::warn(survey);
         let with = WithProbabilities(self.learner);
         let fit: &dyn Fit = if self.probabilities {
             &with

@@ -229,6 +229,20 @@ impl KeptRows {
     pub(crate) fn write(&self, store: &mut Store) {
         let rows = || self.rows.values();
         store.set("most", self.most);
+    /// The values of a feature, in the order of the hashes.
+    pub(crate) fn feature(&self, j: usize) -> Vec<f64> {
+        let of = |row: &Kept| match row.columns.binary_search(&(j as u32)) {
+            Ok(at) => row.values[at],
+            Err(_) => 0.0,
+        };
+        self.rows.values().map(of).collect()
+    }
+
+    /// The values of a target likewise.
+    pub(crate) fn target(&self, k: usize) -> Vec<f64> {
+        self.rows.values().map(|row| row.targets[k]).collect()
+    }
+
         store.set("columns", self.columns);
         store.set("end", self.end);
         // As two halves: no array of a file has 64-bit integers.
