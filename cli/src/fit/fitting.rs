@@ -20,7 +20,7 @@ use anyhow::Result;
 use bochner::{
     Run,
     analysis::rudi_rosasco,
-    data::{ChunkSource, MemorySource, Rescaled, Schema, Survey},
+    data::{ChunkSource, Field, Kind, MemorySource, Rescaled, Schema, Survey},
     features::{Bandwidth, Linear, MapBuilder, MapSpec, Selection, Standardize},
     job::{Meaning, Rows, Scales, TargetScale, check_weights},
     models::{Conformal, Found, Lambda, LinearModel, Ranges},
@@ -222,6 +222,9 @@ impl Fitting {
         self.report.line("columns", text);
         let each = schema.features().iter().map(ToString::to_string);
         let each: Vec<String> = each.collect();
+        if let (Some(note), Some(_)) = (between_dates(schema), self.args.test) {
+            self.console.note(&note);
+        }
         each.iter().for_each(|column| self.console.detail(column));
         self.report.set("columns_became", each);
         (self.sources.kept_back, self.sources.test) = (others.kept_back, others.test);
@@ -416,6 +419,17 @@ impl Prepared {
     /// The rows as stages of a job take them.
     fn rows<'a>(&'a mut self, source: &'a mut dyn ChunkSource, run: &'a Run) -> Rows<'a> {
         Rows {
+/// What is said of rows held out at random, where columns say when they were.
+fn between_dates(schema: &Schema) -> Option<String> {
+    let is_date = |field: &&Field| *field.kind() == Kind::Date;
+    let date = schema.features().iter().find(is_date)?;
+    Some(format!(
+        "rows held out at random lie between those of the fit by {}: later rows may be predicted \
+         far worse; --test last:0.2 holds out the last ones",
+        date.name()
+    ))
+}
+
             source,
             survey: &self.survey,
             scales: &self.scales,

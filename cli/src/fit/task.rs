@@ -43,8 +43,9 @@ impl Args {
             }
             (Task::Auto, Some(classes)) => {
                 console.note(&format!(
-                    "classification: the target has {classes} values, all whole numbers (--task \
-                     regression if they are amounts)"
+                    "classification: the target has {classes} values, all whole numbers, of which \
+                     one is predicted (--task regression if they are amounts: predicts what lies \
+                     between, too)"
                 ));
                 true
             }
