@@ -22,7 +22,7 @@ pub(crate) struct OutputArgs {
     /// Print one JSON object on stdout and nothing else there
     #[arg(long)]
     pub(crate) json: bool,
-    /// No notes and no progress; errors only
+    /// Nothing on stderr but errors: no notes and no progress
     #[arg(long, short)]
     pub(crate) quiet: bool,
     /// Where stderr is no terminal, say every so many seconds how far long work is; 0 for each step

@@ -210,6 +210,10 @@ impl Fitting {
     /// What the training rows made of the columns of a table holds for all other rows.
     fn share_schema(&mut self) -> Result<()> {
         let Some(schema) = self.sources.train.schema() else {
+            if let Some(names) = self.sources.train.column_names() {
+                let each = names.iter().map(|name| format!("{name}: numbers"));
+                self.report.set("columns_became", each.collect::<Vec<_>>());
+            }
             return Ok(());
         };
         if self.args.part.shard.is_some() {
@@ -218,13 +222,13 @@ impl Fitting {
             return Err(Usage(problem.into()).into());
         }
         let others = self.args.sources(&self.chosen, Some(schema))?;
+        if let (Some(note), Some(_)) = (between_dates(schema), self.args.test) {
+            self.console.note(&note);
+        }
         let text = format!("{schema}: {} in all", schema.width());
         self.report.line("columns", text);
         let each = schema.features().iter().map(ToString::to_string);
         let each: Vec<String> = each.collect();
-        if let (Some(note), Some(_)) = (between_dates(schema), self.args.test) {
-            self.console.note(&note);
-        }
         each.iter().for_each(|column| self.console.detail(column));
         self.report.set("columns_became", each);
         (self.sources.kept_back, self.sources.test) = (others.kept_back, others.test);
@@ -335,6 +339,7 @@ impl Fitting {
         let learner = learner.ok_or_else(|| Usage("this learner sums no rows".into()))?;
         let mut model = summing.model(learner, &self.run)?;
         model.name_columns(self.sources.train.as_ref());
+        model.ranges = Some(Ranges::of(&at.survey));
         if let Some(times) = &mut model.times {
             times.accumulate = Duration::from_secs_f64(seconds);
         }
@@ -342,7 +347,6 @@ impl Fitting {
         Ok(Some(model))
     }
 
-        model.ranges = Some(Ranges::of(&at.survey));
     /// Says what came of it.
     pub(super) fn describe(&mut self, model: &mut LinearModel, at: &Prepared) {
         let (args, chosen, report) = (&self.args, &self.chosen, &mut self.report);
@@ -415,10 +419,6 @@ impl Fitting {
     }
 }
 
-impl Prepared {
-    /// The rows as stages of a job take them.
-    fn rows<'a>(&'a mut self, source: &'a mut dyn ChunkSource, run: &'a Run) -> Rows<'a> {
-        Rows {
 /// What is said of rows held out at random, where columns say when they were.
 fn between_dates(schema: &Schema) -> Option<String> {
     let is_date = |field: &&Field| *field.kind() == Kind::Date;
@@ -430,6 +430,10 @@ fn between_dates(schema: &Schema) -> Option<String> {
     ))
 }
 
+impl Prepared {
+    /// The rows as stages of a job take them.
+    fn rows<'a>(&'a mut self, source: &'a mut dyn ChunkSource, run: &'a Run) -> Rows<'a> {
+        Rows {
             source,
             survey: &self.survey,
             scales: &self.scales,

@@ -1,7 +1,7 @@
 //! Text tables as programs and people leave them: lines in front of the names, encodings, rows
 //! without a target.
 
-use crate::{Run, bochner, command, finish, here};
+use crate::{Run, are_numbers, bochner, command, finish, here};
 use std::{
     fs::{self, File},
     path::Path,
@@ -236,7 +236,7 @@ fn semicolons_settle_what_commas_are() {
     };
     write(at, "t.csv", format!("t;a;y\n{}", rows(".")));
     let mut expected = said(fit(at, "t.csv", "")).0;
-    assert!(expected.get("columns_became").is_none());
+    assert!(are_numbers(&expected));
     write(at, "t.csv", format!("t;a;y\n{}", rows(",")));
     let (mut found, stderr) = said(fit(at, "t.csv", ""));
     assert_eq!(found["columns_became"][1], "a: numbers as in 1234,5");

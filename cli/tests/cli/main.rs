@@ -160,6 +160,16 @@ pub(crate) fn finish(command: &mut Command) -> Run {
     }
 }
 
+/// Whether all columns that a report tells of are numbers that were taken as they are.
+pub(crate) fn are_numbers(report: &Value) -> bool {
+    let became = report["columns_became"].as_array().expect("a list");
+    became.iter().all(|column| {
+        column
+            .as_str()
+            .is_some_and(|text| text.ends_with(": numbers"))
+    })
+}
+
 /// Runs the binary in a directory with arguments separated by white space, then some that are taken
 /// as they are.
 pub(crate) fn bochner(directory: &Path, arguments: &str, more: &[&str]) -> Run {
