@@ -1,5 +1,8 @@
 //! Learners that grow feature by feature or block by block, beside a fit to all features at once.
 
+#[cfg(test)]
+mod tests;
+
 use super::{
     Fit, FitAnySums, FitData, FitSums, Known, Labels, Learner, LinearModel, Numbers, Summed, Sums,
     centred, growing::fit_sums, worse,
@@ -263,9 +266,7 @@ impl HeldOutSums {
             held_out: Some(part(Part::Test, source)?),
         })
     }
-}
 
-impl HeldOutSums {
     /// Grows to the stage that is best on the rows held out, then so many stages on all rows; all
     /// stages where there are no rows of both parts.
     fn solve(mut self, learner: &dyn Grows) -> Result<(Stagewise, u64)> {
