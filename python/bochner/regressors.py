@@ -34,7 +34,8 @@ class KernelSVR(KeepingNumbers, Regressor):
 
     epsilon : float, default=None
         The width of the loss, in the unit of y; None for a tenth of the standard deviation of y, with
-        ``'epsilon_insensitive'`` only.
+        ``'epsilon_insensitive'``, and for 1.345 robust deviations of residuals on rows held out, with
+        ``'huber'``. ``'squared_epsilon_insensitive'`` needs it.
 
     quantile : float, default=0.5
         The level of the quantile.

@@ -134,7 +134,7 @@ impl Options<'_, '_> {
             Some("squared_epsilon_insensitive") => {
                 Some(ResidualLoss::SquaredEpsilonInsensitive(width()?))
             }
-            Some("huber") => Some(ResidualLoss::Huber(width()?)),
+            Some("huber") => Some(ResidualLoss::Huber(epsilon.unwrap_or(0.0))),
             Some("quantile") => Some(ResidualLoss::Quantile(self.get("quantile")?.unwrap_or(0.5))),
             Some(other) => {
                 return wrong(format!(

@@ -1,6 +1,9 @@
 //! Support vector machines: classification and regression with losses that leave good rows alone.
 
 mod penalty;
+#[cfg(test)]
+mod tests;
+mod width;
 
 use super::{
     ClassWeights, Fit, FitData, Labels, Learner, LinearModel, Numbers, Stopping, centred,
@@ -249,7 +252,9 @@ pub enum ResidualLoss {
     EpsilonInsensitive(f64),
     /// `max(0, |r| - epsilon)^2`.
     SquaredEpsilonInsensitive(f64),
-    /// `r^2 / 2` up to this width, and straight beyond.
+    /// `r^2 / 2` up to this width, and straight beyond. A width of 0 stands for the usual one: 1.345
+    /// robust deviations, `median |r| / 0.6745`, of the residuals of least absolute deviations on
+    /// rows held out (Huber 1964; Holland & Welsch 1977).
     Huber(f64),
     /// The quantile of this level, between 0 and 1: `level max(0, -r) + (1 - level) max(0, r)`.
     Quantile(f64),
@@ -385,6 +390,8 @@ impl Fit for ResidualOptions {
             Some(ResidualLoss::SquaredEpsilonInsensitive(width)) => settings
                 .text("loss", "squared-epsilon")
                 .number("epsilon", width),
+            // Whoever fits so again finds the usual width again.
+            Some(ResidualLoss::Huber(0.0)) => settings.text("loss", "huber"),
             Some(ResidualLoss::Huber(width)) => {
                 settings.text("loss", "huber").number("epsilon", width)
             }
@@ -447,8 +454,14 @@ impl ResidualOptions {
         let mean = deviations.sum::<f64>() / data.survey.targets.len().max(1) as f64;
         // Targets that are all the same have no size of their own.
         let size = if mean > 0.0 { mean } else { 1.0 };
-        let loss = self.loss;
-        let loss = loss.unwrap_or(ResidualLoss::EpsilonInsensitive(0.1 * mean));
+        let (map, loss) = match self.loss {
+            None => (map, ResidualLoss::EpsilonInsensitive(0.1 * mean)),
+            Some(ResidualLoss::Huber(0.0)) => {
+                let (map, width) = self.usual_width(map, &mut data, size)?;
+                (map, ResidualLoss::Huber(width))
+            }
+            Some(loss) => (map, loss),
+        };
         let (map, chosen) = match (self.lambda, self.bound) {
             (None, None) => self.choose(map, &mut data, (loss, size))?,
             (given, _) => (map, Chosen::given(given.unwrap_or(penalty::USUAL))),
@@ -456,6 +469,9 @@ impl ResidualOptions {
         let mut model = self.fit_with(map, data, (loss, size, chosen.lambda), false)?;
         if let Some(least) = chosen.loss {
             model.facts.insert("held_out_loss".into(), least);
+        }
+        if let (Some(ResidualLoss::Huber(0.0)), ResidualLoss::Huber(width)) = (self.loss, loss) {
+            model.facts.insert("huber_width".into(), width);
         }
         Ok(model)
     }

@@ -20,8 +20,9 @@ pub(super) struct LossArgs {
     /// `quantile` [default: squared-hinge, epsilon]
     #[arg(long, value_enum)]
     loss: Option<Loss>,
-    /// Of svr: residuals up to this cost nothing, or with `huber` their square, which needs it as
-    /// `squared-epsilon` does [default: a tenth of the targets' standard deviation]
+    /// Of svr: residuals up to this cost nothing, or with `huber` their square; `squared-epsilon`
+    /// needs it [default: a tenth of the targets' standard deviation; of huber 1.345 robust
+    /// deviations of residuals on rows held out]
     #[arg(long, value_name = "E", value_parser = positive, allow_hyphen_values = true)]
     epsilon: Option<f64>,
     /// Of svr with `--loss quantile`: which [default: 0.5, the median]
@@ -192,7 +193,7 @@ impl LossArgs {
         let loss = match self.loss {
             None | Some(Loss::Epsilon) => self.epsilon.map(ResidualLoss::EpsilonInsensitive),
             Some(Loss::SquaredEpsilon) => Some(ResidualLoss::SquaredEpsilonInsensitive(epsilon()?)),
-            Some(Loss::Huber) => Some(ResidualLoss::Huber(epsilon()?)),
+            Some(Loss::Huber) => Some(ResidualLoss::Huber(self.epsilon.unwrap_or(0.0))),
             Some(Loss::Quantile) => Some(ResidualLoss::Quantile(self.quantile.unwrap_or(0.5))),
             Some(_) => {
                 let its = "epsilon, squared-epsilon, huber or quantile";

@@ -198,7 +198,7 @@ fn options_of_other_models_are_usage_errors() {
             "they are of all rows",
         ),
         ("--model svm --loss huber", "squared-hinge or hinge"),
-        ("--model svr --loss huber", "--epsilon"),
+        ("--model svr --loss squared-epsilon", "--epsilon"),
         ("--model svr --quantile 0.3", "--loss quantile"),
         ("--model one-class --lambda 1", "--lambda belongs to"),
         (

@@ -49,6 +49,31 @@ fn part<'a>(source: &'a mut dyn ChunkSource, rows: u64, part: Part) -> Box<dyn C
     }
 }
 
+/// The rows that [`ResidualOptions::choose`] fitted when it came to this; all, if it had nothing to
+/// choose by.
+pub(super) fn fitted<'a>(
+    source: &'a mut dyn ChunkSource,
+    rows: u64,
+    chosen: &Chosen,
+) -> Box<dyn ChunkSource + 'a> {
+    match chosen.loss {
+        Some(_) => part(source, rows, Part::Train),
+        None => Box::new(source),
+    }
+}
+
+/// The rows that it chose by, likewise.
+pub(super) fn rest<'a>(
+    source: &'a mut dyn ChunkSource,
+    rows: u64,
+    chosen: &Chosen,
+) -> Box<dyn ChunkSource + 'a> {
+    match chosen.loss {
+        Some(_) => part(source, rows, Part::Test),
+        None => Box::new(source),
+    }
+}
+
 /// What the rows of a source count for together, and the mean of what `each` says of its rows.
 fn mean(
     source: &mut dyn ChunkSource,
