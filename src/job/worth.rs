@@ -9,20 +9,31 @@ const LITTLE: f64 = 0.3;
 
 /// Leaves out what says nothing, and warns of what could do better.
 pub(super) fn judge(model: &mut LinearModel, survey: &Survey) {
-    forget_without_spread(model, survey);
+    let varies = survey.targets.iter().any(|target| target.min < target.max);
+    if !varies {
+        forget_r2(model);
+    }
+    if varies && keeps_nothing(model) {
+        log::warn!(
+            "the penalty of absolute values left no coefficient, so that every prediction is the \
+             same; a smaller one keeps some (--l1)"
+        );
+    }
     if let Some(warning) = too_wide(model, survey) {
         log::warn!("{warning}");
     }
 }
 
-/// Leaves out R2 where no target varies, of which there is no share to explain: of one row, and of
-/// targets that are all the same.
-fn forget_without_spread(model: &mut LinearModel, survey: &Survey) {
-    if !survey.targets.iter().any(|target| target.min < target.max) {
-        model
-            .facts
-            .retain(|name, _| !COMPARED.contains(&name.as_str()));
-    }
+/// Leaves out R2, for where no target varies there is no share to explain: of one row, and of targets
+/// that are all the same.
+fn forget_r2(model: &mut LinearModel) {
+    let compares = |name: &String| COMPARED.contains(&name.as_str());
+    model.facts.retain(|name, _| !compares(name));
+}
+
+/// Whether a lasso has no coefficient left.
+fn keeps_nothing(model: &LinearModel) -> bool {
+    model.learner == "lasso" && model.coefficients.beta_dt.iter().all(|beta| *beta == 0.0)
 }
 
 /// What is said of a fit of more columns than rows that explains little: a penalty that keeps few
@@ -89,6 +100,18 @@ mod tests {
         );
         let (model, _) = fitted(&RidgeOptions::default(), 90, false);
         assert!(model.facts["held_out_r2"] > 0.9, "{:?}", model.facts);
+    }
+
+    #[test]
+    fn a_lasso_that_keeps_nothing_is_told() {
+        for (l1, nothing) in [(100.0, true), (1e-3, false)] {
+            let learner = LassoOptions {
+                l1: Some(l1),
+                ..LassoOptions::default()
+            };
+            let (model, _) = fitted(&learner, 90, false);
+            assert_eq!(keeps_nothing(&model), nothing, "{l1}");
+        }
     }
 
     #[test]
