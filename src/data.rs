@@ -3,11 +3,11 @@
 //!
 //! [`open`] picks the source by the file's extension: [`NpySource`], [`NpzSource`], [`CsrSource`],
 //! [`CsvSource`] or [`LibsvmSource`]; [`MemorySource`] holds arrays, and [`SparseRows`] rows that
-//! are mostly zeros. [`Split`] yields the training or the test part of any source, [`Survey`] reads
-//! a source once and returns what standardisation and bandwidth rules need. A [`Table`] has columns
-//! of text and truth values too, a [`CsvTable`] being one; a [`Schema`] says what numbers they
-//! become, and a [`TableSource`] yields these. [`AtomicFile`], [`NpyWriter`] and [`CsvWriter`]
-//! write results.
+//! are mostly zeros. [`Split`] yields the training or the test part of any source, [`Folds`] those
+//! of cross-validation. [`Survey`] reads a source once and returns what standardisation and
+//! bandwidth rules need. A [`Table`] has columns of text and truth values too, a [`CsvTable`] being
+//! one; a [`Schema`] says what numbers they become, and a [`TableSource`] yields these.
+//! [`AtomicFile`], [`NpyWriter`] and [`CsvWriter`] write results.
 //!
 //! Rows and columns of arrays are counted from 0 in every message; a CSV file is described by the
 //! line (the first line of the file is 1) and the column's name.
@@ -22,10 +22,12 @@ mod csv;
 mod cures;
 mod curve;
 mod file;
+mod folds;
 mod gaps;
 mod input;
 mod joined;
 mod kept_rows;
+mod keys;
 mod libsvm;
 mod memory;
 mod npy;
@@ -54,11 +56,13 @@ pub use self::csr::CsrSource;
 pub use self::csv::{CsvOptions, CsvSource, CsvTable, Header, Layout, TargetUse};
 pub use self::curve::Curve;
 pub use self::file::{DataFile, TextLabelled};
+pub use self::folds::Folds;
 pub use self::gaps::{Gaps, NanRows, Refill};
 pub use self::input::encoding::TextEncoding;
 #[cfg(target_family = "wasm")]
 pub use self::input::page::PageFile;
 pub(crate) use self::kept_rows::{Keeping, KeptRows, hash as hash_of_contents};
+pub use self::keys::{groups, times};
 pub use self::libsvm::{LibsvmOptions, LibsvmSource};
 pub use self::memory::MemorySource;
 pub use self::npy::NpySource;

@@ -15,8 +15,11 @@
 //! | [`Job::learn`] | the learner, with probabilities and class weights |
 //! | [`Job::kept_back`] | which rows the fit does not see, for intervals |
 //! | [`Job::grow_leaves`] | in the place of the three above: a tree with a model in each leaf |
+//!
+//! [`Job::cross_validate`] runs all of them for each fold of the rows.
 
 mod choose;
+mod cross_validation;
 mod meaning;
 mod odd;
 mod preparation;
@@ -28,10 +31,11 @@ mod worth;
 
 pub use crate::settings::Settings;
 pub use choose::Chosen;
+pub use cross_validation::{CrossValidation, FoldMean, FoldScore, FoldScores};
 pub use meaning::Meaning;
 pub use preparation::{DrawnMap, Preparation, Scales};
 pub use race::{Candidate, Race};
-pub use rules::{Choice, Refused, check_weights};
+pub use rules::{Around, Choice, Refused, check_weights};
 pub use target_scale::TargetScale;
 pub(crate) use target_scale::bring_back;
 

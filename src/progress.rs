@@ -16,6 +16,8 @@ pub enum Step {
     Candidate(usize),
     /// Trials of a search, and the least error so far.
     Trial(usize, f64),
+    /// The fold of cross-validation that begins, counted from 1, and how many there are.
+    Fold(usize, usize),
     /// Iterations of conjugate gradients, and the largest relative residual of a target.
     Iteration(usize, f64),
 }

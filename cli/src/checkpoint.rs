@@ -25,7 +25,7 @@ const EVERY: u64 = 100_000;
 const LONGEST: u64 = 1 << 20;
 
 /// How often what is done is kept, and where.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Run options")]
 pub(crate) struct CheckpointArgs {
     /// Keep what is done in this folder: a run that ends early, in whatever way, goes on when the

@@ -3,6 +3,7 @@
 mod chosen;
 mod describe;
 mod fitting;
+mod folds;
 mod kernel_machines;
 mod lambda;
 mod learner;
@@ -14,10 +15,12 @@ mod plan;
 mod refused;
 mod remaining;
 mod rows;
+mod scoring;
 mod search;
 mod sources;
 mod stages;
 mod task;
+mod test_rows;
 
 use crate::{
     args::{DataArgs, RunArgs, fraction},
@@ -31,15 +34,16 @@ use crate::{
 use anyhow::Result;
 use bochner::{
     Step,
-    data::{AtomicFile, TargetUse},
+    data::{AtomicFile, Folds, TargetUse},
     features::{Bandwidth, Linear, MapBuilder, Standardize},
-    job::{DrawnMap, Job, Preparation, Rows, TargetScale},
+    job::{Around, DrawnMap, Job, Preparation, Rows, TargetScale},
     models::{Fit, LinearModel},
     seed::Seed,
 };
 use chosen::Chosen;
 use describe::describe;
 use fitting::Fitting;
+use folds::FoldArgs;
 use learner::LearnerArgs;
 use parts::PartArgs;
 pub(crate) use parts::{Shard, of_sums};
@@ -51,9 +55,10 @@ use std::{
     sync::Arc,
 };
 use task::Task;
+use test_rows::TestRows;
 
 /// Arguments of `bochner fit`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(
     after_help = "Example: bochner fit data/digits.csv --target label --features 2000 --test 0.5 \
      -o digits.model"
@@ -64,10 +69,11 @@ pub(crate) struct Args {
     /// Where the model goes; without it, it is fitted and scored only
     #[arg(long, short, value_name = "MODEL")]
     output: Option<PathBuf>,
-    /// Share of rows, chosen by the seed, that are held out and scored
-    #[arg(long, value_name = "FRACTION", conflicts_with = "test_input", value_parser = fraction)]
+    /// Share of rows that are held out and scored: chosen by the seed, or `last:FRACTION`, the
+    /// last of them in their order
+    #[arg(long, value_name = "FRACTION", conflicts_with = "test_input")]
     #[arg(allow_hyphen_values = true)]
-    test: Option<f64>,
+    test: Option<TestRows>,
     /// Rows of another file that are scored
     #[arg(long, value_name = "FILE")]
     test_input: Option<PathBuf>,
@@ -96,6 +102,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "WHETHER", default_value_t = Linear::Auto)]
     linear: Linear,
     #[command(flatten)]
+    folds: FoldArgs,
+    #[command(flatten)]
     job: JobArgs,
     #[command(flatten)]
     learner: LearnerArgs,
@@ -111,6 +119,9 @@ pub(crate) struct Args {
     steps: CheckpointArgs,
     #[command(flatten)]
     pub(crate) run: RunArgs,
+    /// The fold whose rows are held out, in the place of `test`.
+    #[arg(skip)]
+    held_out: Option<(Folds, usize)>,
 }
 
 impl Args {
@@ -141,7 +152,12 @@ impl Args {
     fn check(&self, chosen: &Chosen, (dense, searches): (bool, bool)) -> Result<()> {
         self.search.check(&self.map)?;
         let job = self.job(chosen, Arc::new(self.map.spec()));
-        if let Some(refused) = job.refused(self.weight.is_some(), self.is_in_parts()) {
+        let around = Around {
+            weighted: self.weight.is_some(),
+            parts: self.is_in_parts(),
+            folds: self.folds.is_asked(),
+        };
+        if let Some(refused) = job.refused(around) {
             return Err(refused::usage(refused, &self.learner.name()).into());
         }
         self.check_parts()?;
@@ -157,6 +173,7 @@ impl Args {
     /// What hangs on other options: the column of weights, the rule for the bandwidth.
     fn settle(&mut self, chosen: &Chosen) -> Result<()> {
         self.data.weight = self.weight.clone();
+        self.data.group = self.folds.group.clone();
         // Sums in parts do not say what columns became.
         self.data.all_columns |= self.part.shard.is_some();
         self.data.codes &= self.part.shard.is_none();
@@ -247,19 +264,17 @@ impl Args {
 
 /// Surveys, fits, scores, saves.
 pub(crate) fn run(args: Args) -> Result<()> {
+    let asked = args.clone();
     let mut fitting = Fitting::begin(args)?;
     let mut at = fitting.prepare()?;
-    if fitting.has_leaves() {
-        return fitting.grow_leaves(at);
-    }
-    let built = fitting.draw(&mut at)?;
-    let mut model = fitting.learn(&mut at, built)?;
-    if let Some(model) = &mut model {
-        fitting.describe(model, &at);
-    }
+    let folds = fitting.folds(&at)?;
+    let mut model = fitting.model(&mut at)?;
     fitting.say_device();
     if let Some(model) = &mut model {
         fitting.score(model)?;
+    }
+    if let Some(folds) = folds {
+        fitting.cross_validate((&asked, &at.targets), &folds)?;
     }
     fitting.finish(model.as_ref())
 }

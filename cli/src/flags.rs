@@ -14,6 +14,7 @@ fn flag(remedy: &Remedy) -> String {
         Remedy::MoreMemory => "use more --memory",
         Remedy::FewerFeatures => "use fewer --features",
         Remedy::FewerLandmarks => "use fewer --landmarks",
+        Remedy::FewerFolds => "use fewer --cv",
         Remedy::UseCpu => "use --device cpu",
         Remedy::NameAdapter => "name an adapter to use it all the same",
         Remedy::Standardize => "use --standardize",

@@ -10,7 +10,7 @@ use source::Options;
 use std::{ffi::OsString, path::PathBuf, sync::OnceLock};
 
 /// Where options of a fit come from that do not stand on the command line.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Job options")]
 pub(crate) struct JobArgs {
     /// Take options from this file, lines of TOML such as `features = 2000`, by the names that they

@@ -45,7 +45,7 @@ fn features_option(text: &str) -> std::result::Result<FeaturesOption, String> {
 }
 
 /// Which feature map.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Map options")]
 pub(crate) struct MapArgs {
     /// fourier, fastfood, sorf, arc-cosine, nystrom, binning, projection, tensor-sketch,

@@ -16,7 +16,7 @@ use std::{
 };
 
 /// What to print.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Run options")]
 pub(crate) struct OutputArgs {
     /// Print one JSON object on stdout and nothing else there
@@ -106,6 +106,15 @@ impl Console {
             quiet: output.quiet,
             verbose: output.verbose,
             every: Duration::from_secs(output.progress_every.into()),
+        }
+    }
+
+    /// The same for work whose steps nobody is to hear of: errors only.
+    pub(crate) fn silent(self) -> Self {
+        Self {
+            quiet: true,
+            verbose: false,
+            ..self
         }
     }
 

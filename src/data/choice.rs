@@ -101,6 +101,11 @@ fn with_own_names(found: Vec<usize>, names: &[String], path: &Path) -> Result<Ve
 }
 
 impl ColumnChoice {
+    /// Whether it asks for the column of this name.
+    pub(super) fn names(&self, name: &str) -> bool {
+        matches!(self, Self::These(wanted) if wanted.iter().any(|own| own.trim() == name))
+    }
+
     /// As [`Self::among`]; errors, besides, with [`Error::Data`] where none is left.
     pub(super) fn features(
         &self,

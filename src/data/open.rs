@@ -65,8 +65,8 @@ pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Box<dyn Chu
         [one] => open_file_as(one, options)?,
         _ if options.table != TableOptions::default() => {
             let problem = format!(
-                "{}: missing values, categories and weights are read of one file; join the {} \
-                 that there are",
+                "{}: missing values, categories, weights, groups and times are read of one file; \
+                 join the {} that there are",
                 path.display(),
                 files.len()
             );
@@ -131,14 +131,33 @@ pub(super) fn open_file_as(path: &Path, options: &OpenOptions) -> Result<Box<dyn
                 target_use: options.target_use,
             },
         )?),
-        Format::Csv => {
-            // The table has said what was found of the file.
-            let numbers = |csv| CsvSource::open_quietly(path, csv);
-            let table = Box::new(CsvTable::open_with(path, &options.layout)?);
-            Box::new(TableSource::new(table, options, Some(numbers))?)
-        }
-        Format::Parquet | Format::Arrow => open_columnar(path, format, options)?,
+        Format::Csv => Box::new(open_csv(path, options)?),
+        Format::Parquet | Format::Arrow => Box::new(open_columnar(path, format, options)?),
     })
+}
+
+/// Opens one file whose columns have names.
+///
+/// Errors with [`Error::Unsupported`] on any other.
+pub(super) fn open_table(path: &Path, options: &OpenOptions) -> Result<TableSource> {
+    match options.format_of(path) {
+        Some(Format::Csv) => open_csv(path, options),
+        Some(format @ (Format::Parquet | Format::Arrow)) => open_columnar(path, format, options),
+        _ => {
+            let problem = format!(
+                "{}: has no columns with names, by one of which rows are parted; save it as .csv",
+                path.display()
+            );
+            Err(Error::unsupported(problem))
+        }
+    }
+}
+
+fn open_csv(path: &Path, options: &OpenOptions) -> Result<TableSource> {
+    // The table has said what was found of the file.
+    let numbers = |csv| CsvSource::open_quietly(path, csv);
+    let table = Box::new(CsvTable::open_with(path, &options.layout)?);
+    TableSource::new(table, options, Some(numbers))
 }
 
 /// Rows of arrays without those that are left out.
@@ -152,18 +171,14 @@ fn gapless<S: ChunkSource + 'static>(
 }
 
 #[cfg(feature = "parquet")]
-fn open_columnar(
-    path: &Path,
-    format: Format,
-    options: &OpenOptions,
-) -> Result<Box<dyn ChunkSource>> {
+fn open_columnar(path: &Path, format: Format, options: &OpenOptions) -> Result<TableSource> {
     let table = Box::new(super::ColumnarTable::open(path, format)?);
     let numbers: Option<fn(super::CsvOptions) -> Result<CsvSource>> = None;
-    Ok(Box::new(TableSource::new(table, options, numbers)?))
+    TableSource::new(table, options, numbers)
 }
 
 #[cfg(not(feature = "parquet"))]
-fn open_columnar(path: &Path, _: Format, _: &OpenOptions) -> Result<Box<dyn ChunkSource>> {
+fn open_columnar(path: &Path, _: Format, _: &OpenOptions) -> Result<TableSource> {
     let problem = "was built without the feature `parquet`; build it with it, or convert the file";
     Err(Error::unsupported(format!(
         "{}: this program {problem}",
@@ -279,8 +294,8 @@ impl OpenOptions {
         }
         if self.table != TableOptions::default() {
             return Err(format!(
-                "missing values, categories and weights are asked for, and .{extension} has \
-                 numbers alone; leave them out"
+                "missing values, categories, weights, groups or times are asked for, and \
+                 .{extension} has numbers alone; leave them out"
             ));
         }
         Ok(())

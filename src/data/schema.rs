@@ -52,6 +52,8 @@ pub struct TableOptions {
     pub most_categories: usize,
     /// The column of what each row counts for, which is no feature.
     pub weight: Option<String>,
+    /// The column of groups of rows ([`groups`](super::groups)), which is no feature.
+    pub group: Option<String>,
     /// What stands before the fraction of numbers; `None` finds it where all cells of a column
     /// allow one reading alone, and errs where they allow two.
     pub decimal: Option<char>,
@@ -76,6 +78,7 @@ impl Default for TableOptions {
             codes: true,
             most_categories: 64,
             weight: None,
+            group: None,
             decimal: None,
             thousands: None,
             date_format: None,

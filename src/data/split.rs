@@ -2,7 +2,7 @@
 
 use super::rows::stack;
 use super::{
-    Chunk, ChunkSource, Rows, Schema, kept_rows::hash as hash_of_contents, next_checked,
+    Chunk, ChunkSource, Folds, Rows, Schema, kept_rows::hash as hash_of_contents, next_checked,
     require_rows,
 };
 use crate::error::{Error, Result};
@@ -38,8 +38,8 @@ pub struct Split<S> {
     rows: Option<usize>,
 }
 
-/// Which rows are taken, by their hash.
-#[derive(Debug, Clone, Copy)]
+/// Which rows are taken.
+#[derive(Debug, Clone)]
 enum Rule {
     /// Those of a part at this test fraction.
     Part(Part, f64),
@@ -47,17 +47,27 @@ enum Rule {
     Contents(Part, f64),
     /// Those whose hash leaves this remainder by the number of folds.
     Fold(u64, u64),
+    /// Those of a part of a fold, whatever their hash.
+    Of(Folds, usize, Part),
 }
 
 impl Rule {
-    fn takes(self, seed: u64, row: u64) -> bool {
-        let hash = hash(seed, row);
+    fn takes(&self, seed: u64, row: u64) -> bool {
         match self {
-            Self::Fold(k, folds) => hash % folds == k,
+            Self::Fold(k, folds) => hash(seed, row) % folds == *k,
             Self::Part(part, fraction) | Self::Contents(part, fraction) => {
-                let uniform = (hash >> 11) as f64 * 2_f64.powi(-53);
-                (uniform < fraction) == (part == Part::Test)
+                let uniform = (hash(seed, row) >> 11) as f64 * 2_f64.powi(-53);
+                (uniform < *fraction) == (*part == Part::Test)
             }
+            Self::Of(folds, k, part) => folds.takes(row, *k, *part) == Some(true),
+        }
+    }
+
+    /// The rows that there have to be, if that is known.
+    fn all_rows(&self) -> Option<u64> {
+        match self {
+            Self::Of(folds, ..) => Some(folds.rows() as u64),
+            Self::Part(..) | Self::Contents(..) | Self::Fold(..) => None,
         }
     }
 }
@@ -111,6 +121,18 @@ impl<S: ChunkSource> Split<S> {
         Self::by(source, Rule::Fold(k as u64, folds as u64), seed)
     }
 
+    /// A part of fold `k` of `folds`.
+    pub(super) fn of_folds(source: S, folds: Folds, k: usize, part: Part) -> Self {
+        Self {
+            source,
+            rows: Some(folds.rows_of(k, part)),
+            rule: Rule::Of(folds, k, part),
+            seed: 0,
+            next: 0,
+            any: false,
+        }
+    }
+
     fn by(source: S, rule: Rule, seed: u64) -> Result<Self> {
         let mut split = Self {
             source,
@@ -147,8 +169,28 @@ impl<S: ChunkSource> Split<S> {
         })
     }
 
+    /// Errors where the source is known to have other rows than those that were read so far, or
+    /// than all of them if it `ended`.
+    fn require_same_rows(&self, ended: bool) -> Result<()> {
+        match self.rule.all_rows() {
+            Some(all) if self.next > all || (ended && self.next < all) => {
+                let problem = format!(
+                    "folds were made of {all} rows, and {} are read; give the rows that they were \
+                     made of",
+                    self.next
+                );
+                Err(Error::parameter(problem))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn no_rows(&self) -> Error {
-        Error::parameter(match self.rule {
+        Error::parameter(match &self.rule {
+            Rule::Of(_, k, part) => format!(
+                "the {} of fold {k} has no rows; use fewer folds",
+                named(*part)
+            ),
             Rule::Fold(k, folds) => format!(
                 "fold {k} of {folds} has no rows; use fewer folds or another seed, or give more \
                  rows"
@@ -156,12 +198,17 @@ impl<S: ChunkSource> Split<S> {
             Rule::Part(part, fraction) | Rule::Contents(part, fraction) => format!(
                 "the {} part has no rows at test fraction {fraction}; choose another fraction or \
                  seed, or give more rows",
-                match part {
-                    Part::Test => "test",
-                    Part::Train => "training",
-                }
+                named(*part)
             ),
         })
+    }
+}
+
+/// What a part is called.
+fn named(part: Part) -> &'static str {
+    match part {
+        Part::Test => "test",
+        Part::Train => "training",
     }
 }
 
@@ -193,11 +240,13 @@ impl<S: ChunkSource> ChunkSource for Split<S> {
         while rows <= max_rows / 2 {
             let read = usize::try_from(self.next).unwrap_or(usize::MAX);
             let Some(chunk) = next_checked(&mut self.source, max_rows - rows, read)? else {
+                self.require_same_rows(true)?;
                 break;
             };
             let read = chunk.x.nrows();
             let keep: Vec<usize> = (0..read).filter(|&i| self.takes_of(&chunk, i)).collect();
             self.next += read as u64;
+            self.require_same_rows(false)?;
             if keep.is_empty() {
                 continue;
             }
@@ -232,7 +281,7 @@ impl<S: ChunkSource> ChunkSource for Split<S> {
         self.source.rewind()
     }
     fn settle(&mut self, failed: bool, takes: &mut dyn FnMut(u64) -> bool) -> Result<bool> {
-        let (rule, seed) = (self.rule, self.seed);
+        let (rule, seed) = (&self.rule, self.seed);
         // Who takes of this part counts its rows alone.
         let mut own = 0;
         let mut both = |row: u64| {

@@ -47,6 +47,22 @@ pub struct Survey {
     pub(crate) rescale: Option<Rescale>,
 }
 
+/// A `pass` over a source that is to make up its mind about its columns: where it ends at what is
+/// no number, and the source may now come further, it is made once more.
+pub(in crate::data) fn settled<T>(
+    source: &mut dyn ChunkSource,
+    pass: impl Fn(&mut dyn ChunkSource) -> Result<T>,
+) -> Result<T> {
+    source.settle(false, &mut |_| true)?;
+    match pass(source) {
+        Err(Error::Data { path, problem }) => match source.settle(true, &mut |_| true)? {
+            true => pass(source),
+            false => Err(Error::Data { path, problem }),
+        },
+        done => done,
+    }
+}
+
 /// Values per chunk: small beside the page cache, large beside the cost of a call.
 const CHUNK_VALUES: usize = 1 << 19;
 
@@ -75,21 +91,14 @@ impl Survey {
         seed: u64,
         hear: &dyn Fn(Step),
     ) -> Result<Self> {
-        source.settle(false, &mut |_| true)?;
         let look = Look {
             sample_rows,
             deciding,
             seed,
         };
-        let pass =
-            |source: &mut dyn ChunkSource| SurveyPart::looking(source, 0, look, hear)?.finish();
-        match pass(source) {
-            Err(Error::Data { path, problem }) => match source.settle(true, &mut |_| true)? {
-                true => pass(source),
-                false => Err(Error::Data { path, problem }),
-            },
-            done => done,
-        }
+        settled(source, |source| {
+            SurveyPart::looking(source, 0, look, hear)?.finish()
+        })
     }
 
     /// As [`Self::of`]; `hear` gets [`Step::Survey`] after each chunk.

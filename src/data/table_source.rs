@@ -118,6 +118,11 @@ impl TableSource {
         }
     }
 
+    /// The table as it is, without the rows that are left out.
+    pub(super) fn into_table(self) -> Box<dyn Table> {
+        self.table
+    }
+
     fn names(&self, of: &[usize]) -> Vec<String> {
         of.iter().map(|&j| self.table.names()[j].clone()).collect()
     }
@@ -215,7 +220,8 @@ fn needed(places: &Places, schema: &Schema, settled: bool, options: &OpenOptions
     });
     let features = places.features.iter().zip(needs);
     let features = features.filter(|(_, needs)| *needs).map(|(j, _)| j);
-    let others = places.targets.iter().chain(&places.weight);
+    let beside = places.weight.iter().chain(&places.group);
+    let others = places.targets.iter().chain(beside);
     features.chain(others).copied().collect()
 }
 
@@ -231,10 +237,18 @@ fn with_parts(table: &dyn Table, options: &OpenOptions) -> OpenOptions {
     };
     let mut options = options.clone();
     options.target = all(&options.target);
-    options.columns = match &options.columns {
-        ColumnChoice::These(names) => ColumnChoice::These(all(names)),
-        ColumnChoice::AllBut(names) => ColumnChoice::AllBut(all(names)),
-        other => other.clone(),
+    options.columns = match (&options.columns, &options.table.group) {
+        (ColumnChoice::These(names), _) => ColumnChoice::These(all(names)),
+        (ColumnChoice::AllBut(names), None) => ColumnChoice::AllBut(all(names)),
+        (ColumnChoice::AllBut(names), Some(group)) => {
+            let mut names = all(names);
+            if !names.iter().any(|name| name.trim() == group) {
+                names.push(group.clone());
+            }
+            ColumnChoice::AllBut(names)
+        }
+        (ColumnChoice::All, Some(group)) => ColumnChoice::AllBut(vec![group.clone()]),
+        (other, _) => other.clone(),
     };
     options
 }
@@ -248,10 +262,8 @@ fn advised(error: Error, table: &dyn Table, options: &OpenOptions) -> Error {
         ColumnChoice::Known(schema) => schema.feature_names(),
         ColumnChoice::All | ColumnChoice::Matching(_) => Vec::new(),
     };
-    let cells = options
-        .table
-        .weight
-        .iter()
+    let cells = (options.table.weight.iter())
+        .chain(&options.table.group)
         .chain(&options.table.categorical)
         .chain(&options.table.numeric);
     let mut asked = options.target.iter().chain(cells).chain(&columns);
@@ -295,6 +307,22 @@ fn choose(table: &dyn Table, options: &OpenOptions) -> Result<Places> {
             Some(found)
         }
     };
+    let group = options.table.group.as_ref();
+    let group = group.map(|name| choice::find(names, name, " of groups", path));
+    let group = group.transpose()?;
+    if let Some(found) = group {
+        let name = &names[found];
+        let other = match () {
+            () if targets.contains(&found) => Some("a target"),
+            () if weight == Some(found) => Some("a weight"),
+            () if options.columns.names(name) => Some("a feature"),
+            () => None,
+        };
+        if let Some(other) = other {
+            let problem = format!("column {name:?} is {other} and no group; name it once");
+            return Err(Error::parameter(problem));
+        }
+    }
     for name in &options.table.categorical {
         choice::find(names, name, " of categories", path)?;
     }
@@ -321,6 +349,7 @@ fn choose(table: &dyn Table, options: &OpenOptions) -> Result<Places> {
         features,
         targets: read,
         weight,
+        group,
     })
 }
 

@@ -17,6 +17,8 @@ pub enum Remedy {
     FewerFeatures,
     /// Fewer landmarks of Falkon.
     FewerLandmarks,
+    /// Fewer folds of cross-validation.
+    FewerFolds,
     /// The CPU backend instead of a GPU.
     UseCpu,
     /// An adapter by its name, which software adapters need.
@@ -97,6 +99,7 @@ impl fmt::Display for Remedy {
             Self::MoreMemory => "use more .memory(..)",
             Self::FewerFeatures => "use fewer .features(..)",
             Self::FewerLandmarks => "use fewer .landmarks(..)",
+            Self::FewerFolds => "use fewer folds",
             Self::UseCpu => "use Device::cpu()",
             Self::NameAdapter => "use DeviceChoice::Named(..) with an adapter's name",
             Self::Standardize => "use .standardize(Standardize::Yes)",

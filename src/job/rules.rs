@@ -32,11 +32,24 @@ pub enum Choice {
     Line,
     /// Rows are summed in parts: checkpoints, shards, rows that come later.
     Parts,
+    /// Folds of the rows are held out in turn.
+    Folds,
 }
 use Choice::*;
 
+/// What is asked for around a job, beside what it says itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Around {
+    /// Whether rows have weights.
+    pub weighted: bool,
+    /// Whether rows are summed in parts.
+    pub parts: bool,
+    /// Whether folds of them are held out in turn.
+    pub folds: bool,
+}
+
 /// Two choices that do not go together, and why.
-const APART: [(Choice, Choice, &str); 12] = [
+const APART: [(Choice, Choice, &str); 13] = [
     (
         ClassWeights,
         Search,
@@ -73,6 +86,11 @@ const APART: [(Choice, Choice, &str); 12] = [
         Parts,
         "it reads the rows again, which parts read once",
     ),
+    (
+        Folds,
+        Parts,
+        "each fold is a fit to rows that are read again",
+    ),
 ];
 
 /// Why a job is refused.
@@ -99,6 +117,7 @@ impl fmt::Display for Choice {
             Rescaled => "logarithms or ranks of targets",
             Line => "linear part",
             Parts => "sums of parts of the rows",
+            Folds => "cross-validation",
         })
     }
 }
@@ -145,19 +164,33 @@ impl Job<&dyn Fit> {
     /// Errors with [`Error::Unsupported`] where choices do not go together, with the words of the
     /// one table of that. `weighted` says whether rows have weights.
     pub fn check(&self, weighted: bool) -> Result<()> {
-        self.refused(weighted, false)
+        let around = Around {
+            weighted,
+            ..Around::default()
+        };
+        self.refused(around)
             .map_or(Ok(()), |refused| Err(refused.error()))
     }
 
     /// As [`Self::check`], where rows come in parts to a learner that is known to sum them.
     pub fn check_parts(&self, weighted: bool) -> Result<()> {
-        let refused = self.refused(weighted, true);
+        let refused = self.refused(Around {
+            weighted,
+            parts: true,
+            folds: false,
+        });
         let refused = refused.filter(|refused| (refused.choice, refused.beside) != (Parts, None));
         refused.map_or(Ok(()), |refused| Err(refused.error()))
     }
 
-    /// As [`Self::check`], where rows are summed in `parts` or not; `None` where all goes together.
-    pub fn refused(&self, weighted: bool, parts: bool) -> Option<Refused> {
+    /// As [`Self::check`], with all that is asked for around the job; `None` where all goes
+    /// together.
+    pub fn refused(&self, around: Around) -> Option<Refused> {
+        let Around {
+            weighted,
+            parts,
+            folds,
+        } = around;
         let ridge = self.learner.ridge();
         let of_learner = |choice, why| Refused {
             choice,
@@ -202,6 +235,7 @@ impl Job<&dyn Fit> {
             (Rescaled, rescaled),
             (Line, line),
             (Parts, parts),
+            (Folds, folds),
         ];
         let is_asked = |choice| asked.contains(&(choice, true));
         let apart = APART.iter().find(|(a, b, _)| is_asked(*a) && is_asked(*b));
@@ -239,7 +273,7 @@ mod tests {
             Leaves => job.leaves = Some(100),
             Rescaled => job.target_scale = TargetScale::Log,
             Line => job.linear = Linear::Yes,
-            Weights | PenalisedIntercept | Parts => {}
+            Weights | PenalisedIntercept | Parts | Folds => {}
         }
     }
 
@@ -258,6 +292,7 @@ mod tests {
             Rescaled,
             Line,
             Parts,
+            Folds,
         ];
         let mut refusals = 0;
         for a in all {
@@ -270,7 +305,11 @@ mod tests {
                 let mut job = job(&ridge);
                 ask(&mut job, a);
                 ask(&mut job, b);
-                let refused = job.refused(asked(Weights), asked(Parts));
+                let refused = job.refused(Around {
+                    weighted: asked(Weights),
+                    parts: asked(Parts),
+                    folds: asked(Folds),
+                });
                 let listed = APART
                     .iter()
                     .any(|&(x, y, _)| (x, y) == (a, b) || (y, x) == (a, b));
@@ -282,8 +321,8 @@ mod tests {
                 }
             }
         }
-        // Twelve pairs, either way round: a rule that goes missing is seen, too.
-        assert_eq!(refusals, 24);
+        // Thirteen pairs, either way round: a rule that goes missing is seen, too.
+        assert_eq!(refusals, 26);
     }
 
     /// What one learner takes and another does not.
@@ -292,13 +331,17 @@ mod tests {
         let (logistic, kmeans) = (LogisticOptions::default(), KMeansOptions::default());
         let mut searched = job(&logistic);
         searched.search = Some(Search::default());
-        let refused = searched.refused(false, false).expect("refused");
+        let refused = searched.refused(Around::default()).expect("refused");
         assert_eq!((refused.choice, refused.beside), (Choice::Search, None));
         let mut beside = job(&kmeans);
         beside.linear = Linear::Yes;
-        let refused = beside.refused(false, false).expect("refused");
+        let refused = beside.refused(Around::default()).expect("refused");
         assert_eq!((refused.choice, refused.beside), (Line, None));
-        let refused = job(&kmeans).refused(false, true).expect("refused");
+        let parts = Around {
+            parts: true,
+            ..Around::default()
+        };
+        let refused = job(&kmeans).refused(parts).expect("refused");
         assert_eq!((refused.choice, refused.beside), (Parts, None));
         assert!(job(&kmeans).check_parts(false).is_ok());
         let unweighted = models::KernelIcaOptions::default();

@@ -6,10 +6,10 @@ use super::{
 };
 use crate::{
     Device, Result, Run,
-    data::{ChunkSource, MemorySource, ToRows},
+    data::{ChunkSource, Folds, MemorySource, ToRows},
     features::{Bandwidth, Linear, MapBuilder, Standardize},
     flow::RunSettings,
-    job::{Job, Meaning, Preparation, TargetScale},
+    job::{CrossValidation, Job, Meaning, Preparation, TargetScale},
     progress::{Progress, Step},
     seed::Seed,
 };
@@ -146,6 +146,33 @@ impl<L: Fit> Learner<L, Numbers> {
         Ok(self.linear(source.as_mut(), Meaning::Amounts)?.door())
     }
 
+    /// Scores the learner by rows that it did not see: of `folds` folds, dealt by the seed
+    /// ([`Folds::dealt`]), each is held out in turn from a fit to the others, which chooses all
+    /// that it chooses by these alone ([`Job::cross_validate`]).
+    ///
+    /// Errors on fewer than 2 folds and on more than there are rows, and as [`Self::fit`] does.
+    ///
+    /// ```
+    /// use bochner::prelude::*;
+    /// let x = ndarray::Array::from_shape_fn((90, 1), |(i, _)| (i * 7 % 90) as f64 / 9.0);
+    /// let y = x.column(0).mapv(f64::sin);
+    /// let ridge = Ridge::on(Fourier::new(Gaussian).features(40)).device(&Device::cpu());
+    /// let r2 = ridge.cross_validate((&x, &y), 5)?.mean("r2").expect("a score");
+    /// assert!(r2.mean > 0.99);
+    /// # Ok::<(), bochner::Error>(())
+    /// ```
+    pub fn cross_validate<D: TrainingData + Clone>(
+        &self,
+        data: D,
+        folds: usize,
+    ) -> Result<CrossValidation> {
+        let open = || data.clone().into_source();
+        let folds = Folds::dealt(open()?.as_mut(), folds, self.job.preparation.seed())?;
+        let run = self.settings.run()?;
+        let job = self.job.any();
+        job.cross_validate(open, Meaning::Amounts, &folds, &run)
+    }
+
     /// Keeps this share of the rows back from the fit, chosen by the seed, and calibrates intervals
     /// on them ([`LinearModel::calibrate`]): [`Model::intervals`] then hold what they promise,
     /// whatever the data.
@@ -181,6 +208,19 @@ impl<L: Fit> Learner<L, Labels> {
         // Text where numbers are expected is told now rather than at a prediction.
         Vec::<D::Label>::check(&fitted.model)?;
         Ok(fitted.door())
+    }
+
+    /// As that of a learner of numbers, each class dealt by itself ([`Folds::stratified`]).
+    pub fn cross_validate<D: LabelledData + Clone>(
+        &self,
+        data: D,
+        folds: usize,
+    ) -> Result<CrossValidation> {
+        let open = || Ok(data.clone().into_labelled()?.0);
+        let folds = Folds::stratified(open()?.as_mut(), folds, self.job.preparation.seed())?;
+        let run = self.settings.run()?;
+        let job = self.job.any();
+        job.cross_validate(open, Meaning::Labels, &folds, &run)
     }
 
     /// Whether the model is to have probabilities

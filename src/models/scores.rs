@@ -12,6 +12,15 @@ pub use labels::{ClassScore, LabelScores};
 use crate::{Error, Result};
 use ndarray::ArrayView2;
 
+/// Scores that there are, by name.
+fn present<const N: usize>(
+    scores: [(&'static str, Option<Score>); N],
+) -> Vec<(&'static str, Score)> {
+    let all = scores.into_iter();
+    all.filter_map(|(name, score)| Some((name, score?)))
+        .collect()
+}
+
 /// Running sums for accuracy, root mean squared error and relative error.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Scores {

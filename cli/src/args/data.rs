@@ -14,7 +14,7 @@ use bochner::{
     Error,
     data::{
         ChunkSource, ColumnChoice, DateFormat, Format, Gaps, Missing, NanRows, OpenOptions,
-        TableOptions, TargetUse, open, parts,
+        TableOptions, TargetUse, groups, open, parts, times,
     },
     models::LinearModel,
 };
@@ -79,6 +79,9 @@ pub(crate) struct DataArgs {
     /// The column that says what each row counts for, which `fit` has an option for.
     #[arg(skip)]
     pub(crate) weight: Option<String>,
+    /// The column of groups of rows, likewise.
+    #[arg(skip)]
+    pub(crate) group: Option<String>,
     /// What the input is, where its name does not say: csv, libsvm, npy, npz, parquet or arrow
     #[arg(long, value_name = "FORMAT", value_parser = format)]
     format: Option<Format>,
@@ -214,6 +217,7 @@ impl DataArgs {
             codes: self.codes,
             most_categories: self.most_categories.unwrap_or(default.most_categories),
             weight: self.weight.clone(),
+            group: self.group.clone(),
             decimal: self.decimal,
             thousands: self.thousands,
             date_format: self.date_format.clone(),
@@ -223,6 +227,32 @@ impl DataArgs {
                 .map(|texts| Names::of(std::slice::from_ref(texts))),
             all_columns: self.all_columns,
         }
+    }
+
+    /// How the input is read where nothing else is asked for.
+    fn options(&self) -> OpenOptions {
+        OpenOptions {
+            format: self.format,
+            targets: self.targets.clone(),
+            target: Names::of(&self.target),
+            target_use: TargetUse::Required,
+            columns: self.choice(),
+            table: self.table(),
+            layout: self.layout.layout(),
+            nan: self.nan(),
+            width: self.width,
+            zero_based: self.zero_based,
+        }
+    }
+
+    /// The group of each row, by the column of groups.
+    pub(crate) fn groups(&self, input: &Path) -> Result<Vec<u32>> {
+        Ok(groups(input, &self.options())?)
+    }
+
+    /// The time of each row, by this column.
+    pub(crate) fn times(&self, input: &Path, column: &str) -> Result<Vec<f64>> {
+        Ok(times(input, column, &self.options())?)
     }
 
     /// As [`Self::open`], with another file of targets, columns by their names instead of those
@@ -235,16 +265,11 @@ impl DataArgs {
         width: Option<usize>,
     ) -> Result<Box<dyn ChunkSource>> {
         let options = OpenOptions {
-            format: self.format,
             targets: targets.map(Path::to_owned),
-            target: Names::of(&self.target),
             target_use,
             columns: columns.unwrap_or_else(|| self.choice()),
-            table: self.table(),
-            layout: self.layout.layout(),
-            nan: self.nan(),
             width: width.or(self.width),
-            zero_based: self.zero_based,
+            ..self.options()
         };
         let source = open(input, &options)?;
         if target_use == TargetUse::Required && source.targets() == 0 {

@@ -15,7 +15,7 @@ use indicatif::BinaryBytes;
 use std::path::{Path, PathBuf};
 
 /// Where to run.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Run options")]
 pub(crate) struct DeviceArgs {
     /// `auto` (the best GPU, else the CPU), `cpu`, `gpu` (never the CPU), or a part of an adapter's
@@ -28,7 +28,7 @@ pub(crate) struct DeviceArgs {
 }
 
 /// Where and how to run, and what to print.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Run options")]
 pub(crate) struct RunArgs {
     #[command(flatten)]
@@ -123,7 +123,12 @@ impl RunArgs {
 
     /// Opens the device; says once if it is not the one hoped for.
     pub(crate) fn open(&self, console: &Console) -> Result<Run> {
-        Ok(Run::on(&self.device.open(console)?).memory(self.chunks()))
+        Ok(self.on(&self.device.open(console)?))
+    }
+
+    /// A run on a device that is open, with the memory for its chunks.
+    pub(crate) fn on(&self, device: &Device) -> Run {
+        Run::on(device).memory(self.chunks())
     }
 
     /// Bytes for chunks, if nothing else takes some.

@@ -2,7 +2,10 @@
 
 use super::{Held, seen::Seen};
 use crate::report::{Report, Value, counted, six_digits};
-use bochner::models::{AmountScores, LabelScores, Score, Scores};
+use bochner::{
+    job::FoldScores,
+    models::{AmountScores, LabelScores, Score, Scores},
+};
 use indicatif::HumanCount;
 use serde_json::{Map, json};
 use std::fmt::Write;
@@ -95,6 +98,14 @@ impl Scored {
         })
     }
 
+    /// The same as scores of a fold, whose model was fitted to so many rows.
+    pub(crate) fn of_fold(&self, train_rows: u64) -> FoldScores {
+        match &self.more {
+            More::Amounts(amounts) => FoldScores::of_amounts(train_rows, amounts, self.quantile),
+            More::Labels(labels) => FoldScores::of_labels(train_rows, labels),
+        }
+    }
+
     /// What is said of amounts that are predicted worse than by the mean of their targets: of the
     /// worst target, if rows are enough to tell.
     pub(super) fn worse_than_mean(&self) -> Option<String> {
@@ -140,26 +151,9 @@ impl Scored {
     fn amounts(&self, amounts: &AmountScores, report: &mut Report, over: &str) {
         report.set("rmse", self.scores.rmse());
         report.set("relative_error", self.scores.relative_error());
-        let of = |target: usize| {
-            let score = amounts.of_target(target)?;
-            let Some(level) = self.quantile else {
-                return Some(named([
-                    ("rmse", score.rmse),
-                    ("mae", score.mae),
-                    ("median_error", score.median_error),
-                    ("r2", score.r2),
-                ]));
-            };
-            let quantile = amounts.of_quantile(target, level)?;
-            Some(named([
-                ("pinball_loss", quantile.pinball_loss),
-                ("coverage", quantile.coverage),
-                ("mae", score.mae),
-                ("median_error", score.median_error),
-            ]))
-        };
+        let of = |target: usize| amounts.named(target, self.quantile);
         match (amounts.targets(), of(0)) {
-            (1, Some(scores)) => {
+            (1, scores) => {
                 for &(name, score) in &scores {
                     report.set(name, score.value);
                     let text = match name {
@@ -180,8 +174,7 @@ impl Scored {
             (targets, _) => {
                 let text = format!("{} on {over}", six_digits(self.scores.rmse()));
                 report.line("rmse", text);
-                let all =
-                    (0..targets).filter_map(|target| Some((self.target(target), of(target)?)));
+                let all = (0..targets).map(|target| (self.target(target), of(target)));
                 let mut list = Vec::new();
                 for (name, scores) in all {
                     let texts = scores.iter().map(|(what, score)| {
@@ -210,14 +203,7 @@ impl Scored {
     fn labels(&self, labels: &LabelScores, report: &mut Report, over: &str) {
         let (base_rate, most) = labels.base_rate();
         let most = self.classes.get(most).map_or("", String::as_str);
-        let scores = named([
-            ("accuracy", labels.accuracy()),
-            ("log_loss", labels.log_loss()),
-            ("brier", labels.brier()),
-            ("calibration_error", labels.calibration_error()),
-            ("auc", labels.auc()),
-            ("average_precision", labels.average_precision()),
-        ]);
+        let scores = labels.named();
         // Means over rows that are summed in another order differ in the last digit.
         report.set("accuracy", self.scores.accuracy());
         for &(name, score) in &scores {

@@ -9,37 +9,37 @@ use super::{
     search,
     sources::Sources,
     task::Task,
+    test_rows::TestRows,
 };
 use crate::{
-    evaluate::score,
     interrupt::writing,
     map::{BuiltMap, hint},
-    report::{Console, Report, Usage, counted},
+    report::{Console, Report, Usage},
 };
 use anyhow::Result;
 use bochner::{
-    Run,
+    Device, Run,
     analysis::rudi_rosasco,
-    data::{ChunkSource, Field, Kind, MemorySource, Rescaled, Schema, Survey},
+    data::{ChunkSource, Field, Folds, Kind, MemorySource, Rescaled, Schema, Survey},
     features::{Bandwidth, Linear, MapBuilder, MapSpec, Selection, Standardize},
     job::{Meaning, Rows, Scales, TargetScale, check_weights},
-    models::{Conformal, Found, Lambda, LinearModel, Ranges},
+    models::{Found, Lambda, LinearModel, Ranges},
     solve::Targets,
 };
 use std::{sync::Arc, time::Duration};
 
 /// What a fit is at.
 pub(super) struct Fitting {
-    args: Args,
-    console: Console,
-    report: Report,
+    pub(super) args: Args,
+    pub(super) console: Console,
+    pub(super) report: Report,
     chosen: Chosen,
     /// Landmarks of a model that stands on the kernel itself, 0 for all rows.
     landmarks: Option<usize>,
     /// Whether rows held out choose something.
     searches: bool,
-    sources: Sources,
-    run: Run,
+    pub(super) sources: Sources,
+    pub(super) run: Run,
     /// What a search chose.
     found: Option<Found>,
     /// Sums of parts, which are done with when the model is saved.
@@ -49,7 +49,7 @@ pub(super) struct Fitting {
 /// Training rows that were read once, and what is to be drawn for them.
 pub(super) struct Prepared {
     survey: Survey,
-    targets: Targets,
+    pub(super) targets: Targets,
     scales: Scales,
     map: Arc<dyn MapBuilder>,
     spec: MapSpec,
@@ -58,8 +58,20 @@ pub(super) struct Prepared {
 
 impl Fitting {
     /// Looks at all options, at the files that are named, and at what there is room for.
-    pub(super) fn begin(mut args: Args) -> Result<Self> {
+    pub(super) fn begin(args: Args) -> Result<Self> {
         let console = args.run.start()?;
+        Self::on(args, console, None)
+    }
+
+    /// As [`Self::begin`], of a fold of rows beside this fit, on its device: nobody hears of it and
+    /// nothing is written.
+    pub(super) fn of_fold(&self, mut args: Args, fold: (Folds, usize)) -> Result<Self> {
+        args.output = None;
+        args.held_out = Some(fold);
+        Self::on(args, self.console.silent(), Some(&self.run.device))
+    }
+
+    fn on(mut args: Args, console: Console, device: Option<&Device>) -> Result<Self> {
         let usual = args.learner.usual();
         args.map.usual = args.search.features().or(Some(usual.features));
         args.map.usual_map = Some(usual.map);
@@ -80,12 +92,16 @@ impl Fitting {
         args.check(&chosen, (dense, searches))?;
         args.settle(&chosen)?;
         args.keep_apart()?;
+        args.hold_out_last()?;
         let mut sources = args.sources(&chosen, None)?;
         let width = (sources.train.columns(), sources.train.targets());
         args.decide_by_rows(&chosen, width);
         check_weights(chosen.fit.as_ref(), sources.train.is_weighted())?;
         args.claim_outputs()?;
-        let run = args.run.open(&console)?;
+        let run = match device {
+            Some(device) => args.run.on(device),
+            None => args.run.open(&console)?,
+        };
         args.fit_search(&chosen, &sources.train, (&run, &console));
         let run = args.plan((&chosen, dense), &mut sources.train, (run, &console))?;
         Ok(Self {
@@ -222,7 +238,8 @@ impl Fitting {
             return Err(Usage(problem.into()).into());
         }
         let others = self.args.sources(&self.chosen, Some(schema))?;
-        if let (Some(note), Some(_)) = (between_dates(schema), self.args.test) {
+        let at_random = matches!(self.args.test, Some(TestRows::Share(_)));
+        if let Some(note) = between_dates(schema).filter(|_| at_random) {
             self.console.note(&note);
         }
         let text = format!("{schema}: {} in all", schema.width());
@@ -261,17 +278,30 @@ impl Fitting {
         Ok(targets)
     }
 
+    /// From training rows to a model, described; without one where the sums of a shard are all that
+    /// is wanted.
+    pub(super) fn model(&mut self, at: &mut Prepared) -> Result<Option<LinearModel>> {
+        if self.args.search.leaves.is_some() {
+            return self.grow_leaves(at).map(Some);
+        }
+        let built = self.draw(at)?;
+        let mut model = self.learn(at, built)?;
+        if let Some(model) = &mut model {
+            self.describe(model, at);
+        }
+        Ok(model)
+    }
+
     /// A tree with a model in each leaf, in the place of one map and one model.
-    pub(super) fn grow_leaves(self, mut at: Prepared) -> Result<()> {
-        let mut sources = self.sources;
+    fn grow_leaves(&mut self, at: &mut Prepared) -> Result<LinearModel> {
         let job = self.args.job(&self.chosen, at.map.clone());
-        let rows = at.rows(sources.train.as_mut(), &self.run);
-        let test = (sources.test, &self.console);
-        (self.args).fit_leaves((&job, &self.chosen), rows, test, self.report)
+        let rows = at.rows(self.sources.train.as_mut(), &self.run);
+        let jobs = (&job, &self.chosen);
+        (self.args).fit_leaves(jobs, rows, &self.console, &mut self.report)
     }
 
     /// Draws the map, with what a search chooses if there is one.
-    pub(super) fn draw(&mut self, at: &mut Prepared) -> Result<BuiltMap> {
+    fn draw(&mut self, at: &mut Prepared) -> Result<BuiltMap> {
         let (args, console) = (&self.args, &self.console);
         let train = self.sources.train.as_mut();
         if self.searches {
@@ -306,12 +336,8 @@ impl Fitting {
         Ok(built)
     }
 
-    /// From the map to a model; without one where the sums of a shard are all that is wanted.
-    pub(super) fn learn(
-        &mut self,
-        at: &mut Prepared,
-        built: BuiltMap,
-    ) -> Result<Option<LinearModel>> {
+    /// From the map to a model.
+    fn learn(&mut self, at: &mut Prepared, built: BuiltMap) -> Result<Option<LinearModel>> {
         if self.args.is_in_parts() {
             return self.sum(at, built);
         }
@@ -348,7 +374,7 @@ impl Fitting {
     }
 
     /// Says what came of it.
-    pub(super) fn describe(&mut self, model: &mut LinearModel, at: &Prepared) {
+    fn describe(&mut self, model: &mut LinearModel, at: &Prepared) {
         let (args, chosen, report) = (&self.args, &self.chosen, &mut self.report);
         // What the rows have cut is no part of what was asked for.
         if let Some(job) = model.job.take() {
@@ -374,26 +400,6 @@ impl Fitting {
         report.set("solver", chosen.solved_by(model));
     }
 
-    /// Calibrates intervals on rows that were kept back, and scores rows held out.
-    pub(super) fn score(&mut self, model: &mut LinearModel) -> Result<()> {
-        let (console, report) = (&self.console, &mut self.report);
-        if let Some(kept_back) = &mut self.sources.kept_back {
-            let calibrated = console.timed(|| model.calibrate(kept_back, &self.run));
-            report.seconds("calibrate", calibrated?.1);
-            let rows = model.conformal.as_ref().map_or(0, Conformal::rows);
-            report.set("calibration_rows", rows);
-            let text = format!("calibrated on {}", counted(rows as u64, "row"));
-            report.line("intervals", text);
-        }
-        if let Some(test) = &mut self.sources.test {
-            let (scores, seconds) = score(model, &self.run, test, (console, "test", None))?;
-            report.seconds("test", seconds);
-            report.set("test_rows", scores.rows());
-            scores.describe(report, "held-out rows");
-        }
-        Ok(())
-    }
-
     /// Writes the model, if there is one and a place for it, last: a run that fails leaves an older
     /// one as it was. Prints the report.
     pub(super) fn finish(mut self, model: Option<&LinearModel>) -> Result<()> {
@@ -411,11 +417,6 @@ impl Fitting {
     /// Says where it ran, before rows held out are scored.
     pub(super) fn say_device(&mut self) {
         self.report.device(&self.run.device);
-    }
-
-    /// Whether rows are parted by a tree.
-    pub(super) fn has_leaves(&self) -> bool {
-        self.args.search.leaves.is_some()
     }
 }
 

@@ -6,7 +6,7 @@ use bochner::models::{FalkonOptions, Fit, KernelRidgeOptions, Lambda};
 use clap::Args;
 
 /// What they have of their own.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Learner options")]
 pub(super) struct KernelMachineArgs {
     /// Of falkon: so many rows are landmarks; --landmarks-choice says how they are chosen. They

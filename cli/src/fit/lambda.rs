@@ -9,7 +9,7 @@ use bochner::models::{HeldOut, Lambda, LambdaCurve};
 use clap::{Args, ValueEnum};
 
 /// The penalty, and who chooses it.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Learner options")]
 pub(super) struct LambdaArgs {
     /// Penalty per sample; ridge, kernel-ridge and falkon take the best of several, divided by

@@ -25,7 +25,7 @@ use bochner::models::{
 use clap::{Args, ValueEnum};
 
 /// What is learnt, and how.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Learner options")]
 pub(super) struct LearnerArgs {
     /// What is learnt on the features

@@ -1,11 +1,7 @@
 //! `--leaves`: a tree with a model in each leaf.
 
-use super::{Args, Chosen, Source, describe, search::importance};
-use crate::{
-    evaluate::score,
-    interrupt::writing,
-    report::{Console, Report, Usage},
-};
+use super::{Args, Chosen, describe, search::importance};
+use crate::report::{Console, Report, Usage};
 use anyhow::Result;
 use bochner::{
     job::{Job, Rows},
@@ -35,14 +31,14 @@ impl Args {
         Err(Usage(problem.into()).into())
     }
 
-    /// Parts the rows and fits each leaf, scores and saves.
+    /// Parts the rows and fits each leaf.
     pub(super) fn fit_leaves(
         &self,
         (job, chosen): (&Job<&dyn Fit>, &Chosen),
         mut rows: Rows<'_>,
-        (test, console): (Option<Source>, &Console),
-        mut report: Report,
-    ) -> Result<()> {
+        console: &Console,
+        report: &mut Report,
+    ) -> Result<LinearModel> {
         let Some(most) = job.leaves else {
             return Err(Usage("there are no --leaves".into()).into());
         };
@@ -59,31 +55,14 @@ impl Args {
         report.set("map", model.map.describe());
         report.set("map_name", model.map.name());
         report.set("features", model.map.output_dim());
-        describe(&model, (chosen, false), &mut report);
+        describe(&model, (chosen, false), report);
         if let Some(shares) = &model.leaf_importance {
-            importance("leaves", shares, survey, &mut report);
+            importance("leaves", shares, survey, report);
         }
         report.set("intercept", self.learner.intercept());
         report.set("solver", chosen.solved_by(&model));
         report.seconds("fit", seconds);
         report.throughput(all, seconds);
-        report.device(&run.device);
-        if let Some(mut test) = test {
-            let (scores, seconds) = score(&model, run, &mut test, (console, "test", None))?;
-            report.seconds("test", seconds);
-            report.set("test_rows", scores.rows());
-            scores.describe(&mut report, "held-out rows");
-        }
-        self.keep(&model, &mut report)?;
-        self.run.print(&report)
-    }
-
-    fn keep(&self, model: &LinearModel, report: &mut Report) -> Result<()> {
-        if let Some(path) = &self.output {
-            let _writing = writing();
-            model.save(path)?;
-            report.output("model", path);
-        }
-        Ok(())
+        Ok(model)
     }
 }

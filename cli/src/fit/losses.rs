@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use std::str::FromStr;
 
 /// What a loss is, beside its penalty.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Learner options")]
 pub(super) struct LossArgs {
     /// Of svm `squared-hinge` or `hinge`; of svr `epsilon`, `squared-epsilon`, `huber` or

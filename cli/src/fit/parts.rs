@@ -22,7 +22,7 @@ use bochner::{
 use std::{ffi::OsString, fmt, path::PathBuf, str::FromStr, sync::Arc};
 
 /// Which part of the rows is summed, and where the sums go.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Run options")]
 pub(crate) struct PartArgs {
     /// Sum part I of N of the rows alone, I from 1: for `bochner merge`, with --partial

@@ -14,7 +14,7 @@ use clap::{Args, ValueEnum};
 use std::str::FromStr;
 
 /// What they have of their own.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Learner options")]
 pub(super) struct RowsArgs {
     /// pca, ica, spectral: so many components, sources or coordinates [default: with pca as many as

@@ -29,7 +29,7 @@ const OF_LEAVES: usize = 3000;
 const ACCURACY_LOSS: f64 = 0.01;
 
 /// What is searched for.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Search options")]
 pub(super) struct SearchArgs {
     /// Choose kernel, bandwidth, penalty and metric by rows held out, then fit; what is given

@@ -1,7 +1,7 @@
 //! Rows to fit, rows kept back, rows that are scored: which of which file.
 
 use super::{
-    Args,
+    Args, TestRows,
     chosen::{Chosen, Takes},
 };
 use crate::report::{Usage, counted};
@@ -52,10 +52,11 @@ impl Args {
     ) -> Result<(Source, Option<Source>)> {
         let known = || known.map(|schema| ColumnChoice::Known(Box::new(schema.clone())));
         if let Takes::Rows(found) = takes {
-            if self.test.is_some() || self.test_input.is_some() || self.calibrate.is_some() {
+            let compares = self.test.is_some() || self.folds.is_asked();
+            if compares || self.test_input.is_some() || self.calibrate.is_some() {
                 let problem = format!(
-                    "--test, --test-input and --calibrate compare predictions with targets, and \
-                     {found} have none; leave them out"
+                    "--test, --test-input, --cv and --calibrate compare predictions with targets, \
+                     and {found} have none; leave them out"
                 );
                 return Err(Usage(problem).into());
             }
@@ -63,7 +64,14 @@ impl Args {
         }
         let how = || (TargetUse::Required, known());
         let open = || (self.data).open_beside(&self.input, self.data.targets(), how(), None);
-        if let Some(fraction) = self.test {
+        if let Some((folds, k)) = &self.held_out {
+            let part = |part| Ok::<_, anyhow::Error>(folds.part(open()?, *k, part)?);
+            return Ok((
+                Box::new(part(Part::Train)?),
+                Some(Box::new(part(Part::Test)?)),
+            ));
+        }
+        if let Some(TestRows::Share(fraction)) = self.test {
             let part = |part| {
                 Split::new(open()?, part, fraction, self.map.kernel.seed)
                     .map_err(anyhow::Error::new)

@@ -6,7 +6,7 @@ use bochner::models::{BoostingOptions, Fit, GreedyOptions};
 use clap::Args;
 
 /// What they have of their own.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Learner options")]
 pub(super) struct StageArgs {
     /// greedy, boosting: most steps, with greedy also most features that are used [default: 200 and

@@ -13,7 +13,7 @@ use clap::Args;
 use std::sync::Arc;
 
 /// Which kernel, on what scale, and the seed.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Map options")]
 pub(crate) struct KernelArgs {
     /// gaussian, laplacian, exponential, matern32, matern52, cauchy, rational-quadratic,

@@ -77,7 +77,7 @@ impl FromStr for MapOption {
 }
 
 /// Options of single maps.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Options of single maps")]
 pub(crate) struct TuningArgs {
     /// Nystrom: how landmarks are chosen: uniform, uniform-with-replacement, column-norm, diagonal,

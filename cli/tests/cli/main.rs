@@ -17,6 +17,7 @@ mod export;
 mod faults;
 mod files;
 mod first_fit;
+mod folds;
 mod gaps;
 mod identity;
 #[cfg(unix)]

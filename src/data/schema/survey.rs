@@ -20,10 +20,12 @@ pub(in crate::data) struct Places {
     pub(in crate::data) features: Vec<usize>,
     pub(in crate::data) targets: Vec<usize>,
     pub(in crate::data) weight: Option<usize>,
+    /// Of groups, which no batch holds.
+    pub(in crate::data) group: Option<usize>,
 }
 
 impl Places {
-    /// All of them, in the order of the batches.
+    /// All of them but groups, in the order of the batches.
     pub(in crate::data) fn all(&self) -> Vec<usize> {
         let each = self.features.iter().chain(&self.targets);
         each.chain(&self.weight).copied().collect()

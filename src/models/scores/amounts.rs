@@ -1,6 +1,9 @@
 //! Scores of predicted amounts, each target by itself.
 
-use super::groups::{GROUPS, Score, Thinning, group_of};
+use super::{
+    groups::{GROUPS, Score, Thinning, group_of},
+    present,
+};
 use crate::{Error, Result};
 use ndarray::ArrayView2;
 
@@ -195,6 +198,32 @@ impl AmountScores {
                 .by(|all| (0.5 * all.error + (level - 0.5) * all.signed) / all.rows),
             coverage: target.by(|all| all.covered / all.rows),
         })
+    }
+}
+
+impl AmountScores {
+    /// The scores that tell of a target, by name: of a `quantile` of this level its own loss and
+    /// its coverage, else errors and R2. None of a target that there is not.
+    pub fn named(&self, target: usize, quantile: Option<f64>) -> Vec<(&'static str, Score)> {
+        let Some(score) = self.of_target(target) else {
+            return Vec::new();
+        };
+        let quantile = quantile.and_then(|level| self.of_quantile(target, level));
+        let all = match quantile {
+            None => [
+                ("rmse", score.rmse),
+                ("mae", score.mae),
+                ("median_error", score.median_error),
+                ("r2", score.r2),
+            ],
+            Some(quantile) => [
+                ("pinball_loss", quantile.pinball_loss),
+                ("coverage", quantile.coverage),
+                ("mae", score.mae),
+                ("median_error", score.median_error),
+            ],
+        };
+        present(all)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{
     groups::{GROUPS, Score, group_of},
+    present,
     ranks::Ranks,
 };
 use crate::{Error, Result};
@@ -254,6 +255,18 @@ impl LabelScores {
             2 => vec![1],
             classes => (0..classes).collect(),
         }
+    }
+
+    /// The scores of all classes together, by name; without those that rows say nothing of.
+    pub fn named(&self) -> Vec<(&'static str, Score)> {
+        present([
+            ("accuracy", self.accuracy()),
+            ("log_loss", self.log_loss()),
+            ("brier", self.brier()),
+            ("calibration_error", self.calibration_error()),
+            ("auc", self.auc()),
+            ("average_precision", self.average_precision()),
+        ])
     }
 
     /// Precision, recall and F1 of each class, in the order of the labels.

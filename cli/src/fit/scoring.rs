@@ -1,0 +1,183 @@
+//! What a fit is worth: scores of rows held out, once or in folds.
+
+use super::{Args, Fitting};
+use crate::{
+    evaluate::{Scored, score},
+    report::{Report, Value, counted, six_digits},
+};
+use anyhow::Result;
+use bochner::{
+    data::{ChunkSource, Folds},
+    job::{CrossValidation, FoldMean, FoldScores},
+    models::{Conformal, LinearModel},
+    solve::Targets,
+};
+use serde_json::{Map, json};
+
+impl Fitting {
+    /// Calibrates intervals on rows that were kept back, and scores rows held out, if there are
+    /// some.
+    pub(super) fn score(&mut self, model: &mut LinearModel) -> Result<Option<Scored>> {
+        let (console, report) = (&self.console, &mut self.report);
+        if let Some(kept_back) = &mut self.sources.kept_back {
+            let calibrated = console.timed(|| model.calibrate(kept_back, &self.run));
+            report.seconds("calibrate", calibrated?.1);
+            let rows = model.conformal.as_ref().map_or(0, Conformal::rows);
+            report.set("calibration_rows", rows);
+            let text = format!("calibrated on {}", counted(rows as u64, "row"));
+            report.line("intervals", text);
+        }
+        let Some(test) = &mut self.sources.test else {
+            return Ok(None);
+        };
+        let (scores, seconds) = score(model, &self.run, test, (console, "test", None))?;
+        report.seconds("test", seconds);
+        report.set("test_rows", scores.rows());
+        scores.describe(report, "held-out rows");
+        Ok(Some(scores))
+    }
+
+    /// Fits what was `asked` for to each of the folds once more, and says what they scored.
+    pub(super) fn cross_validate(
+        &mut self,
+        (asked, targets): (&Args, &Targets),
+        folds: &Folds,
+    ) -> Result<()> {
+        let count = folds.count();
+        let bar = self.console.steps("folds", Some(count as u64));
+        let mut all = CrossValidation::default();
+        let mut fold = |k: usize| -> Result<()> {
+            bar.say(format!("fold {}", k + 1));
+            let scores = self.fold(asked.clone(), (folds.clone(), k))?;
+            let said = scores.scores.iter().map(|score| {
+                format!(
+                    "{} {}",
+                    score.name.replace('_', " "),
+                    six_digits(score.value)
+                )
+            });
+            let said = said.collect::<Vec<_>>().join(", ");
+            let rows = counted(scores.test_rows, "row");
+            let from = counted(scores.train_rows, "row");
+            let text = format!("fold {} of {count}: {rows} from {from}: {said}", k + 1);
+            bar.above(|| self.console.detail(&text));
+            all.folds.push(scores);
+            bar.set_position(k as u64 + 1);
+            Ok(())
+        };
+        let ((), seconds) = (self.console).timed(|| (0..count).try_for_each(&mut fold))?;
+        let by = self.args.folds.by(targets);
+        let names = self.sources.train.target_names();
+        self.report.seconds("folds", seconds);
+        describe(&all, (by, names.as_deref()), &mut self.report);
+        Ok(())
+    }
+
+    /// One fold: a fit of its own, scored.
+    fn fold(&self, args: Args, fold: (Folds, usize)) -> Result<FoldScores> {
+        let mut fitting = self.of_fold(args, fold)?;
+        let mut at = fitting.prepare()?;
+        let model = fitting.model(&mut at)?;
+        let mut model = model.ok_or_else(|| anyhow::anyhow!("a fold has no model"))?;
+        let scored = fitting.score(&mut model)?;
+        let scored = scored.ok_or_else(|| anyhow::anyhow!("a fold has no rows held out"))?;
+        Ok(scored.of_fold(model.rows))
+    }
+}
+
+/// A mean with its deviation, over how many folds where others have none.
+fn said(mean: &FoldMean, folds: usize) -> String {
+    let value = six_digits(mean.mean);
+    let off = mean.deviation.map(|off| format!(" +- {off:.1e}"));
+    let over = (mean.folds < folds).then(|| format!(" over {} folds", mean.folds));
+    format!(
+        "{value}{}{}",
+        off.unwrap_or_default(),
+        over.unwrap_or_default()
+    )
+}
+
+/// What folds scored, for people and under one key for programs.
+fn describe(
+    all: &CrossValidation,
+    ((key, how), names): ((&str, &str), Option<&[String]>),
+    report: &mut Report,
+) {
+    let (means, count) = (all.means(), all.folds.len());
+    let rows = all.folds.iter().map(|fold| fold.test_rows);
+    let (least, most) = (rows.clone().min().unwrap_or(0), rows.max().unwrap_or(0));
+    let held_out = if least == most {
+        counted(most, "row")
+    } else {
+        format!("{least} to {}", counted(most, "row"))
+    };
+    report.line(
+        "folds",
+        format!("{count}, {how}, of {held_out}; means +- deviations:"),
+    );
+    let targets = means.last().map_or(0, |mean| mean.target + 1);
+    let name = |target: usize| match names.and_then(|names| names.get(target)) {
+        Some(name) => name.clone(),
+        None => format!("target {target}"),
+    };
+    for target in 0..targets {
+        let own = means.iter().filter(|mean| mean.target == target);
+        let label = |mean: &FoldMean| mean.name.replace('_', " ");
+        if targets == 1 {
+            own.for_each(|mean| report.line(format!("cv {}", label(mean)), said(mean, count)));
+        } else {
+            let texts = own.map(|mean| format!("{} {}", label(mean), said(mean, count)));
+            let texts = texts.collect::<Vec<_>>().join(", ");
+            report.line(format!("cv {}", name(target)), texts);
+        }
+    }
+    let of = |target: usize, value: &dyn Fn(&FoldMean) -> Value| -> Map<String, Value> {
+        let own = means.iter().filter(|mean| mean.target == target);
+        own.map(|mean| (mean.name.to_owned(), value(mean)))
+            .collect()
+    };
+    let scores = |target: usize| -> Map<String, Value> {
+        let mut object = Map::new();
+        object.insert("means".into(), of(target, &|mean| json!(mean.mean)).into());
+        object.insert(
+            "deviations".into(),
+            of(target, &|mean| json!(mean.deviation)).into(),
+        );
+        object
+    };
+    let mut object = match targets {
+        1 => scores(0),
+        _ => {
+            let one = |target| {
+                let mut object = scores(target);
+                object.insert("target".into(), name(target).into());
+                Value::Object(object)
+            };
+            let list: Vec<Value> = (0..targets).map(one).collect();
+            Map::from_iter([("target_scores".to_owned(), Value::from(list))])
+        }
+    };
+    object.insert("by".into(), key.into());
+    object.insert(
+        "folds".into(),
+        all.folds
+            .iter()
+            .map(|fold| of_fold(fold, targets))
+            .collect(),
+    );
+    report.set("cross_validation", object);
+}
+
+/// One fold for programs.
+fn of_fold(fold: &FoldScores, targets: usize) -> Value {
+    let scores = |target: usize| -> Map<String, Value> {
+        let own = fold.scores.iter().filter(|score| score.target == target);
+        own.map(|score| (score.name.to_owned(), json!(score.value)))
+            .collect()
+    };
+    let scores = match targets {
+        1 => json!(scores(0)),
+        _ => json!((0..targets).map(scores).collect::<Vec<_>>()),
+    };
+    json!({"train_rows": fold.train_rows, "test_rows": fold.test_rows, "scores": scores})
+}

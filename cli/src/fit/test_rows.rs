@@ -1,0 +1,52 @@
+//! `--test`: which rows of the input are held out.
+
+use super::Args;
+use crate::args::fraction;
+use anyhow::Result;
+use bochner::data::{Folds, TargetUse};
+use std::str::FromStr;
+
+/// Rows that are held out and scored.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum TestRows {
+    /// This share, chosen by the seed.
+    Share(f64),
+    /// This share, the last of them.
+    Last(f64),
+}
+
+impl FromStr for TestRows {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.trim().strip_prefix("last:") {
+            Some(share) => Ok(Self::Last(fraction(share)?)),
+            None => Ok(Self::Share(fraction(text)?)),
+        }
+    }
+}
+
+impl Args {
+    /// Which rows are the last, which is known when they are counted.
+    pub(super) fn hold_out_last(&mut self) -> Result<()> {
+        if let (None, Some(TestRows::Last(share))) = (&self.held_out, self.test) {
+            let mut source = self.data.open(&self.input, TargetUse::Required)?;
+            self.held_out = Some((Folds::last(source.as_mut(), share)?, 0));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_of_any_rows_or_of_the_last() {
+        assert_eq!("0.2".parse(), Ok(TestRows::Share(0.2)));
+        assert_eq!("last:0.2".parse(), Ok(TestRows::Last(0.2)));
+        for text in ["last", "last:", "last:1", "first:0.2", "1.5", "-0.1"] {
+            assert!(text.parse::<TestRows>().is_err(), "{text}");
+        }
+    }
+}

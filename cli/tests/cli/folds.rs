@@ -1,0 +1,171 @@
+//! `fit --cv`: scores of folds, of which each is a fit of its own.
+
+use crate::{bochner, here, number};
+use bochner::{
+    data::{ColumnChoice, DataFile},
+    job::CrossValidation,
+    models::LogisticRegression,
+    prelude::*,
+};
+use std::{fs, path::Path};
+
+/// Days in another order, people with seven rows each, an amount and a label of it.
+fn table(folder: &Path) {
+    let mut text = String::from("day,person,a,b,amount,label\n");
+    for i in 0..84 {
+        let (a, b) = (f64::from(i * 37 % 84) / 20.0, f64::from(i * 53 % 83));
+        let amount = (2.0 * a).sin() + 0.01 * b;
+        let label = if amount > 0.9 { "much" } else { "little" };
+        let day = 1 + i * 11 % 28;
+        text.push_str(&format!(
+            "2024-02-{day:02},p{},{a},{b},{amount},{label}\n",
+            i / 7
+        ));
+    }
+    fs::write(folder.join("t.csv"), text).expect("writes");
+}
+
+/// The scores of each fold as the library has them.
+fn same(report: &serde_json::Value, known: bochner::Result<CrossValidation>) {
+    let known = known.expect("scores");
+    let found = &report["cross_validation"];
+    for (fold, known) in known.folds.iter().enumerate() {
+        let found = &found["folds"][fold];
+        assert_eq!(found["train_rows"], known.train_rows);
+        assert_eq!(found["test_rows"], known.test_rows);
+        for score in &known.scores {
+            let value = number(&found["scores"], score.name);
+            assert_eq!(value, score.value, "{fold} {}", score.name);
+        }
+    }
+    for mean in known.means() {
+        assert_eq!(number(&found["means"], mean.name), mean.mean);
+        assert_eq!(
+            number(&found["deviations"], mean.name),
+            mean.deviation.expect("of folds")
+        );
+    }
+}
+
+/// Folds through the command line and through the library, of amounts and of labels; the model is
+/// that of all rows, as without them.
+#[test]
+fn folds_are_those_of_the_library_and_the_model_is_of_all_rows() {
+    let here = here();
+    let at = here.path();
+    table(at);
+    let run = |command: &str| bochner(at, &format!("fit t.csv --device cpu {command}"), &[]);
+    let amounts = "--target amount --ignore label,person,day --features 40 --seed 3";
+    let map = || Fourier::new(Gaussian).features(40);
+    let file = |target: &str, other: &str| {
+        let others = [other, "person", "day"].map(String::from).to_vec();
+        DataFile::at(at.join("t.csv"))
+            .target(target)
+            .columns(ColumnChoice::AllBut(others))
+    };
+    let folded = run(&format!("{amounts} --cv 4 -q --json -o folds.model")).json();
+    let ridge = Ridge::on(map()).seed(Seed(3)).device(&Device::cpu());
+    same(&folded, ridge.cross_validate(file("amount", "label"), 4));
+    run(&format!("{amounts} -q -o plain.model")).ok();
+    let read = |name: &str| fs::read(at.join(name)).expect("reads");
+    assert!(read("folds.model") == read("plain.model"), "another model");
+    let said = run(&format!("{amounts} --cv 4 -v")).ok();
+    let r2 = number(&folded["cross_validation"]["means"], "r2");
+    for part in [
+        "cv r2",
+        &format!("{r2:.5}")[..6],
+        "4, dealt by the seed, of 21 rows",
+    ] {
+        assert!(said.stdout.contains(part), "no {part:?} in {}", said.stdout);
+    }
+    assert!(
+        said.stderr
+            .contains("fold 4 of 4: 21 rows from 63 rows: rmse "),
+        "{}",
+        said.stderr
+    );
+    let labels = "--model logistic --target label --ignore amount,person,day --features 20 --cv 3";
+    let folded = run(&format!("{labels} -q --json")).json();
+    assert_eq!(folded["cross_validation"]["by"], "classes");
+    let logistic = LogisticRegression::on(Fourier::new(Gaussian).features(20));
+    let logistic = logistic.seed(Seed(0)).device(&Device::cpu());
+    let text = file("label", "amount").with_text_labels();
+    same(&folded, logistic.cross_validate(text, 3));
+}
+
+/// Groups and times part the rows, and groups are no feature; the last rows are those of the file.
+#[test]
+fn groups_times_and_the_last_rows_are_held_out() {
+    let here = here();
+    let at = here.path();
+    table(at);
+    let run = |command: &str| bochner(at, &format!("fit t.csv --device cpu -q {command}"), &[]);
+    let all = "--target amount --ignore label --features 20 --json";
+    let grouped = run(&format!("{all} --cv 5 --group person")).json();
+    let sizes = |report: &serde_json::Value| -> Vec<u64> {
+        let folds = report["cross_validation"]["folds"]
+            .as_array()
+            .expect("folds");
+        folds
+            .iter()
+            .map(|fold| fold["test_rows"].as_u64().expect("rows"))
+            .collect()
+    };
+    // Twelve people in five folds.
+    let mut found = sizes(&grouped);
+    found.sort_unstable();
+    assert_eq!(found, [14, 14, 14, 21, 21]);
+    let columns = grouped["columns_became"].to_string();
+    assert!(
+        !columns.contains("person") && columns.contains("day"),
+        "{columns}"
+    );
+    let timed = run(&format!("{all} --cv 3 --cv-time day")).json();
+    // Three rows a day, 28 days, four blocks.
+    let folds = &timed["cross_validation"]["folds"];
+    for (fold, train) in [21, 42, 63].into_iter().enumerate() {
+        assert_eq!(
+            (&folds[fold]["train_rows"], &folds[fold]["test_rows"]),
+            (&train.into(), &21.into())
+        );
+    }
+    assert!(timed["columns_became"].to_string().contains("person"));
+    let text = fs::read_to_string(at.join("t.csv")).expect("reads");
+    let lines: Vec<&str> = text.lines().collect();
+    let part = |name: &str, rows: &[&str]| {
+        fs::write(
+            at.join(name),
+            format!("{}\n{}\n", lines[0], rows.join("\n")),
+        )
+        .expect("writes");
+    };
+    part("first.csv", &lines[1..64]);
+    part("last.csv", &lines[64..]);
+    let last = run(&format!("{all} --test last:0.25")).json();
+    let of_files = format!("fit first.csv --test-input last.csv --device cpu -q {all}");
+    let of_files = bochner(at, &of_files, &[]).json();
+    assert_eq!(
+        (number(&last, "rmse"), &last["test_rows"]),
+        (number(&of_files, "rmse"), &21.into())
+    );
+}
+
+#[test]
+fn folds_that_cannot_be_are_told_with_their_options() {
+    let here = here();
+    let at = here.path();
+    table(at);
+    for (command, said) in [
+        ("--cv 1", "2 or more"),
+        (
+            "--cv 13 --group person",
+            "12 are the most of 12 groups; use fewer --cv",
+        ),
+        ("--cv 3 --checkpoint steps", "--cv and a fit in parts"),
+        ("--cv 3 --model kmeans", "--cv"),
+        ("--cv 3 --test 0.5", "--test"),
+    ] {
+        let command = format!("fit t.csv --target amount --features 20 --device cpu -q {command}");
+        bochner(at, &command, &[]).fails(&[said]);
+    }
+}

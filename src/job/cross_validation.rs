@@ -1,0 +1,341 @@
+//! A job scored by rows that it did not see: each fold held out in turn.
+
+use super::{Job, Meaning};
+use crate::{
+    Error, Result, Run, Step,
+    data::{ChunkSource, Folds, Part},
+    models::{AmountScores, Fit, LabelScores, LinearModel, Score},
+    normal::Targets,
+};
+use ndarray::ArrayView2;
+
+/// What the models of all folds scored on the rows that they did not see.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CrossValidation {
+    /// One entry a fold, in their order.
+    pub folds: Vec<FoldScores>,
+}
+
+/// What one fold scored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoldScores {
+    /// Rows that the model was fitted to.
+    pub train_rows: u64,
+    /// Rows that it was scored on.
+    pub test_rows: u64,
+    /// Its scores, those of one target after those of another.
+    pub scores: Vec<FoldScore>,
+}
+
+/// A score of a fold.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FoldScore {
+    /// The target, counted from 0; 0 of labels.
+    pub target: usize,
+    /// What it is: `rmse`, `mae`, `median_error`, `r2`; of a quantile `pinball_loss` and
+    /// `coverage`; of labels `accuracy`, `log_loss`, `brier`, `calibration_error`, `auc`,
+    /// `average_precision`.
+    pub name: &'static str,
+    /// What it came to.
+    pub value: f64,
+}
+
+/// A score over folds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FoldMean {
+    /// The target, counted from 0; 0 of labels.
+    pub target: usize,
+    /// What it is, as of [`FoldScore`].
+    pub name: &'static str,
+    /// `m = sum s_k / K` of the scores `s_k` of K folds, which count alike.
+    pub mean: f64,
+    /// `sqrt(sum (s_k - m)^2 / (K - 1))`: how far folds are from each other. Their models share
+    /// most of their rows, so that it tells nothing exact of how far the mean may be off (Bengio &
+    /// Grandvalet 2004). `None` of one fold.
+    pub deviation: Option<f64>,
+    /// Folds that have this score, K; rows of others say nothing of it.
+    pub folds: usize,
+}
+
+impl FoldScores {
+    /// Of amounts, or of a quantile of this level, by a model of so many rows.
+    pub fn of_amounts(train_rows: u64, amounts: &AmountScores, quantile: Option<f64>) -> Self {
+        let of = |target| (amounts.named(target, quantile).into_iter()).map(move |s| (target, s));
+        let scores = (0..amounts.targets()).flat_map(of);
+        Self::of((train_rows, amounts.rows()), scores)
+    }
+
+    /// Of labels, by a model of so many rows.
+    pub fn of_labels(train_rows: u64, labels: &LabelScores) -> Self {
+        let scores = labels.named().into_iter().map(|score| (0, score));
+        Self::of((train_rows, labels.rows()), scores)
+    }
+
+    fn of(
+        (train_rows, test_rows): (u64, u64),
+        scores: impl Iterator<Item = (usize, (&'static str, Score))>,
+    ) -> Self {
+        let named = |(target, (name, score)): (usize, (&'static str, Score))| FoldScore {
+            target,
+            name,
+            value: score.value,
+        };
+        Self {
+            train_rows,
+            test_rows,
+            scores: scores.map(named).collect(),
+        }
+    }
+}
+
+impl CrossValidation {
+    /// Means and deviations over folds, in the order of the scores of the first fold that has them.
+    pub fn means(&self) -> Vec<FoldMean> {
+        let mut all: Vec<(usize, &'static str, Vec<f64>)> = Vec::new();
+        for score in self.folds.iter().flat_map(|fold| &fold.scores) {
+            let own = all
+                .iter_mut()
+                .find(|own| (own.0, own.1) == (score.target, score.name));
+            match own {
+                Some((_, _, values)) => values.push(score.value),
+                None => all.push((score.target, score.name, vec![score.value])),
+            }
+        }
+        all.sort_by_key(|own| own.0);
+        let mean_of = |(target, name, values): (usize, &'static str, Vec<f64>)| {
+            let folds = values.len();
+            let mean = values.iter().sum::<f64>() / folds as f64;
+            let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+            FoldMean {
+                target,
+                name,
+                mean,
+                deviation: (folds > 1).then(|| (squares / (folds - 1) as f64).sqrt()),
+                folds,
+            }
+        };
+        all.into_iter().map(mean_of).collect()
+    }
+
+    /// The mean of a score of the first target, if folds have it.
+    pub fn mean(&self, name: &str) -> Option<FoldMean> {
+        self.means()
+            .into_iter()
+            .find(|own| own.target == 0 && own.name == name)
+    }
+}
+
+impl Job<&dyn Fit> {
+    /// Scores the job by `folds`: of each a model is fitted to the rows that it is learnt from,
+    /// with all that a fit chooses (how columns are read and scaled, bandwidth, map, penalty, scale
+    /// of targets, what a search tries) chosen by these alone, and scored on the rows that it is
+    /// held out in, which count alike. K folds cost K fits.
+    ///
+    /// `open` gives the same rows anew for each fold, so that none knows what another made of their
+    /// columns. The run hears [`Step::Fold`] before each.
+    ///
+    /// Errors with [`Error::Unsupported`] without targets, and as [`Self::fit`] does.
+    ///
+    /// ```
+    /// use bochner::{Run, data::{Folds, MemorySource}, job::{Job, Meaning}, models::RidgeOptions,
+    ///               prelude::*, seed::Seed};
+    /// use std::sync::Arc;
+    /// let x = ndarray::Array::from_shape_fn((90, 1), |(i, _)| (i * 7 % 90) as f64 / 9.0);
+    /// let y = x.mapv(f64::sin);
+    /// let open = || MemorySource::new(x.clone(), Some(y.clone()));
+    /// let folds = Folds::dealt(&mut open()?, 5, Seed(0))?;
+    /// let job = Job::of(RidgeOptions::default(), Arc::new(Fourier::new(Gaussian).features(40)));
+    /// let run = Run::on(&Device::cpu());
+    /// let scored = job.any().cross_validate(open, Meaning::Amounts, &folds, &run)?;
+    /// assert!(scored.mean("r2").is_some_and(|r2| r2.mean > 0.99 && r2.folds == 5));
+    /// # Ok::<(), bochner::Error>(())
+    /// ```
+    pub fn cross_validate<S: ChunkSource>(
+        &self,
+        mut open: impl FnMut() -> Result<S>,
+        meaning: Meaning,
+        folds: &Folds,
+        run: &Run,
+    ) -> Result<CrossValidation> {
+        if meaning == Meaning::Nothing {
+            let problem = "folds are scored by targets, which this job has none of";
+            return Err(Error::unsupported(problem));
+        }
+        let fold = |k| {
+            run.say(Step::Fold(k + 1, folds.count()));
+            let mut source = open()?;
+            let mut train = folds.part(&mut source, k, Part::Train)?;
+            let model = self.fit(&mut train, meaning, run)?.model;
+            source.rewind()?;
+            let mut test = folds.part(&mut source, k, Part::Test)?;
+            score(&model, &mut test, &run.silent())
+        };
+        let folds = (0..folds.count()).map(fold).collect::<Result<_>>()?;
+        Ok(CrossValidation { folds })
+    }
+}
+
+/// The scores of a model on rows that it did not see.
+fn score(model: &LinearModel, source: &mut dyn ChunkSource, run: &Run) -> Result<FoldScores> {
+    let labels = match &model.targets {
+        Targets::Real { columns, .. } => {
+            let mut all = AmountScores::new(*columns);
+            model
+                .on(run)?
+                .stream(source, |found, y| all.add(found, y))?;
+            return Ok(FoldScores::of_amounts(model.rows, &all, model.quantile()));
+        }
+        Targets::Classes(labels) => labels,
+    };
+    let mut all = LabelScores::new(labels);
+    let decide = |raw: ArrayView2<'_, f64>| model.decide(raw.to_owned());
+    match model.probabilities {
+        Some(_) => model.probabilities_on(run)?.stream(source, |raw, p, y| {
+            all.add(decide(raw).view(), p, y)?;
+            all.add_probabilities(p, y)
+        })?,
+        None => model
+            .on(run)?
+            .stream_scores(source, |raw, y| all.add(decide(raw).view(), raw, y))?,
+    };
+    Ok(FoldScores::of_labels(model.rows, &all))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        data::{ColumnChoice, MemorySource, OpenOptions, open},
+        models::RidgeOptions,
+        prelude::*,
+        seed::Seed,
+    };
+    use ndarray::Array2;
+    use std::{path::Path, sync::Arc};
+
+    /// Lines of a table whose columns have outliers and rare categories: what all rows say of them
+    /// is not what the rows of a fold do.
+    fn lines() -> Vec<String> {
+        let line = |i: usize| {
+            let a = (i * 37 % 60) as f64 / 10.0 + if i == 11 { 500.0 } else { 0.0 };
+            let city = ["Bern", "Basel", "Zug"][i % 7 / 3];
+            let city = if i % 29 == 0 {
+                format!("rare{i}")
+            } else {
+                city.to_owned()
+            };
+            let y = (a / 2.0).sin() + (i % 7 / 3) as f64;
+            format!("{a},{city},{y}\n")
+        };
+        (0..60).map(line).collect()
+    }
+
+    fn written(path: &Path, lines: impl Iterator<Item = String>) {
+        let text = "a,city,y\n".to_owned() + &lines.collect::<String>();
+        std::fs::write(path, text).expect("writes");
+    }
+
+    /// Each fold is what a fit to a file of its training rows alone scores on one of the others, to
+    /// the bit: columns, scales, bandwidth and penalty are those of the training rows.
+    #[test]
+    fn folds_are_fits_to_files_of_their_own() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [all, train, test] =
+            ["all", "train", "test"].map(|n| folder.path().join(n).with_extension("csv"));
+        written(&all, lines().into_iter());
+        let options = OpenOptions {
+            target: vec!["y".into()],
+            ..OpenOptions::default()
+        };
+        let map = Arc::new(Fourier::new(Gaussian).features(60));
+        let ridge = RidgeOptions::default();
+        let job = Job::of(ridge, map);
+        let job = job.any();
+        let run = Run::on(&Device::cpu());
+        let mut source = open(&all, &options).expect("opens");
+        let folds = Folds::dealt(source.as_mut(), 3, Seed(5)).expect("folds");
+        let scored = job.cross_validate(|| open(&all, &options), Meaning::Amounts, &folds, &run);
+        let scored = scored.expect("scores");
+        assert_eq!(scored.folds.len(), 3);
+        for (k, found) in scored.folds.iter().enumerate() {
+            let of = |part: Part| {
+                let numbers =
+                    MemorySource::new(Array2::from_shape_fn((60, 1), |(i, _)| i as f64), None);
+                let mut rows = folds.part(numbers.expect("rows"), k, part).expect("a fold");
+                let chunk = rows.next_chunk(60).expect("reads").expect("rows");
+                let numbers = chunk.x.into_f64();
+                numbers.into_iter().map(|row| lines()[row as usize].clone())
+            };
+            written(&train, of(Part::Train));
+            written(&test, of(Part::Test));
+            let mut rows = open(&train, &options).expect("opens");
+            let model = job
+                .fit(rows.as_mut(), Meaning::Amounts, &run)
+                .expect("fits")
+                .model;
+            let schema = model.schema.clone().expect("a table");
+            let known = OpenOptions {
+                columns: ColumnChoice::Known(Box::new(schema)),
+                ..options.clone()
+            };
+            let mut held_out = open(&test, &known).expect("opens");
+            let mut squares = Vec::new();
+            let mut predictor = model.on(&run).expect("loads");
+            let add = |found: ArrayView2<'_, f64>, y: ArrayView2<'_, f64>| {
+                squares.extend((&found - &y).iter().map(|off| off * off));
+                Ok(())
+            };
+            predictor.stream(held_out.as_mut(), add).expect("predicts");
+            let rows = squares.len() as u64;
+            assert_eq!((found.train_rows, found.test_rows), (60 - rows, rows));
+            let own = score(&model, open(&test, &known).expect("opens").as_mut(), &run);
+            assert_eq!(own.expect("scores"), *found, "fold {k}");
+            let rmse = (squares.iter().sum::<f64>() / rows as f64).sqrt();
+            let score = found.scores[0];
+            assert_eq!(score.name, "rmse");
+            assert!(
+                (score.value / rmse - 1.0).abs() < 1e-12,
+                "{} {rmse}",
+                score.value
+            );
+        }
+    }
+
+    /// Means and deviations, of folds that have a score.
+    #[test]
+    fn means_and_deviations_are_over_folds() {
+        let fold = |scores: &[(usize, &'static str, f64)]| FoldScores {
+            train_rows: 8,
+            test_rows: 4,
+            scores: (scores.iter())
+                .map(|&(target, name, value)| FoldScore {
+                    target,
+                    name,
+                    value,
+                })
+                .collect(),
+        };
+        let all = CrossValidation {
+            folds: vec![
+                fold(&[(0, "rmse", 1.0), (1, "rmse", 7.0), (1, "r2", 0.5)]),
+                fold(&[(0, "rmse", 2.0), (0, "r2", 0.25), (1, "rmse", 7.0)]),
+                fold(&[(0, "rmse", 6.0), (0, "r2", 0.75), (1, "rmse", 7.0)]),
+            ],
+        };
+        let of = |target, name, mean, deviation, folds| FoldMean {
+            target,
+            name,
+            mean,
+            deviation,
+            folds,
+        };
+        let known = [
+            of(0, "rmse", 3.0, Some(7_f64.sqrt()), 3),
+            of(0, "r2", 0.5, Some(0.125_f64.sqrt()), 2),
+            of(1, "rmse", 7.0, Some(0.0), 3),
+            of(1, "r2", 0.5, None, 1),
+        ];
+        assert_eq!(all.means(), known);
+        assert_eq!(all.mean("r2"), Some(known[1]));
+    }
+}
