@@ -76,7 +76,9 @@ pub use self::output::{
 pub use self::parts::parts;
 pub use self::pieces::{Piece, Pieces};
 pub use self::rescale::{Rescale, Rescaled, RescaledTargets};
-pub use self::schema::{DateFormat, Field, Kind, Marks, Missing, Schema, TableOptions};
+pub use self::schema::{
+    DateFormat, DateParts, Dates, Field, Kind, Marks, Missing, Schema, TableOptions,
+};
 pub use self::sparse::SparseRows;
 pub(crate) use self::split::hash as row_hash;
 pub use self::split::{Part, Split};

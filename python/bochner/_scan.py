@@ -69,6 +69,7 @@ class Scan:
         date_format=None,
         na=None,
         all_columns=False,
+        dates=None,
         delimiter=None,
         header="auto",
         skip_rows=0,
@@ -84,7 +85,7 @@ class Scan:
         named = (_listed(categorical), _listed(numeric))
         na = [na] if isinstance(na, str) else na
         na = None if na is None else list(na)
-        written = (decimal, thousands, date_format, na, all_columns)
+        written = (decimal, thousands, date_format, na, all_columns, dates)
         cells = (missing, named, most_categories, weight, *written)
         lines = (delimiter, header, skip_rows, comment, encoding, drop_rows_without_target)
         self._given = (self._path, names, targets, columns, False, width, cells, lines)
@@ -151,6 +152,7 @@ def scan(
     date_format=None,
     na=None,
     all_columns=False,
+    dates=None,
     delimiter=None,
     header="auto",
     skip_rows=0,
@@ -220,6 +222,11 @@ def scan(
         column called ``id``, ``index`` and the like that counts them. Also copies of columns
         before them.
 
+    dates : {'day', 'parts'}, default=None
+        What dates become: their day as a number, or also sine and cosine of their place in the year,
+        the week and the day, where the column covers more than one. None for 'day', with a warning
+        where 'parts' would tell more.
+
     delimiter : str, default=None
         What separates the columns of a .csv; None for what a first line ``sep=;`` names, or what the
         line of the names has most of.
@@ -280,6 +287,7 @@ def scan(
         date_format=date_format,
         na=na,
         all_columns=all_columns,
+        dates=dates,
         delimiter=delimiter,
         header=header,
         skip_rows=skip_rows,

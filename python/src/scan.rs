@@ -38,8 +38,8 @@ type Parts = (
 );
 
 /// What stands for missing values, columns of categories that look like numbers and of numbers that
-/// look like codes, most categories of a column, the column of weights, the marks of numbers, the format of dates, and what stands for
-/// no value.
+/// look like codes, most categories of a column, the column of weights, the marks of numbers, the
+/// format of dates, what stands for no value, whether all columns are kept, and what dates become.
 type Cells = (
     String,
     (Vec<String>, Vec<String>),
@@ -50,6 +50,7 @@ type Cells = (
     Option<String>,
     Option<Vec<String>>,
     bool,
+    Option<String>,
 );
 
 /// What separates columns, whether the first row holds names, lines that are skipped, what begins
@@ -154,7 +155,9 @@ impl Scan {
         if let Some(width) = width {
             file = file.width(width);
         }
-        if let Some((missing, named, most, weight, decimal, thousands, date, na, all)) = &cells {
+        if let Some((missing, named, most, weight, decimal, thousands, date, na, all, dates)) =
+            &cells
+        {
             file = file.missing(missing.parse().map_err(|e| exception(&e))?);
             file = file.most_categories(*most);
             for column in &named.0 {
@@ -174,6 +177,9 @@ impl Scan {
             }
             if let Some(date) = date {
                 file = file.date_format(date.parse().map_err(|e| exception(&e))?);
+            }
+            if let Some(dates) = dates {
+                file = file.dates(dates.parse().map_err(|e| exception(&e))?);
             }
             if *all {
                 file = file.all_columns();

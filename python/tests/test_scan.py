@@ -530,6 +530,20 @@ def test_missing_values_categories_and_weights(table):
     assert_allclose(next(iter(again.predict(dashes))), expected)
 
 
+def test_dates_have_parts_where_they_are_asked_for(tmp_path):
+    path = tmp_path / "days.csv"
+    rows = (f"2024-01-{day:02},{day % 7}.5\n" for day in range(1, 29))
+    path.write_text("day,y\n" + "".join(rows))
+    options = {"n_components": 20, "gamma": 0.01, "penalty": 1e-3, "random_state": 0}
+    names = ["day", "day: week sin", "day: week cos"]
+    for dates, width in (("day", 1), ("parts", 3)):
+        scan = bochner.scan(path, target="y", dates=dates)
+        model = KernelRidgeRegressor(**options).fit(scan)
+        assert list(model.feature_names_in_) == names[:width]
+    with pytest.raises(ValueError, match="neither day nor parts"):
+        bochner.scan(path, target="y", dates="hours")
+
+
 def test_lines_and_characters_of_files(tmp_path):
     def table(begin="", mark=",", gaps=()):
         row = "{0}{m}{1}.5{m}{2}\n"

@@ -1,8 +1,8 @@
 //! A file with its targets, opened when it is needed.
 
 use super::{
-    ChunkSource, ColumnChoice, DateFormat, Gaps, Header, Missing, NanRows, OpenOptions, TargetUse,
-    TextEncoding, open,
+    ChunkSource, ColumnChoice, DateFormat, Dates, Gaps, Header, Missing, NanRows, OpenOptions,
+    TargetUse, TextEncoding, open,
 };
 use crate::{Error, Result, error::Remedy};
 use std::path::{Path, PathBuf};
@@ -126,6 +126,12 @@ impl DataFile {
     /// otherwise.
     pub fn date_format(mut self, format: DateFormat) -> Self {
         self.options.table.date_format = Some(format);
+        self
+    }
+
+    /// What columns of dates become that are features; their days, until said otherwise.
+    pub fn dates(mut self, dates: Dates) -> Self {
+        self.options.table.dates = Some(dates);
         self
     }
 

@@ -1,11 +1,13 @@
 //! What the columns of a table become: numbers, the same ones in the fit and at predictions.
 
 mod amount;
+mod candidates;
 mod cell;
 mod codes;
 mod copies;
 mod date;
 mod date_format;
+mod date_parts;
 mod duration;
 mod encode;
 mod hashed;
@@ -28,6 +30,7 @@ pub(super) use codes::Codes;
 pub(super) use copies::may_hold_copies;
 pub(super) use date::text as date_text;
 pub use date_format::DateFormat;
+pub use date_parts::{DateParts, Dates};
 pub(super) use encode::Encoder;
 pub use marks::Marks;
 pub(super) use no_value::{NoValue, USUAL};
@@ -61,6 +64,9 @@ pub struct TableOptions {
     pub thousands: Option<char>,
     /// How dates are written that are not by ISO 8601, likewise.
     pub date_format: Option<DateFormat>,
+    /// What columns of dates become that are features; `None`: their days, with a note where
+    /// [`Dates::Parts`] would tell more. Targets are days.
+    pub dates: Option<Dates>,
     /// Texts that stand for no value in files without types, beside empty cells; `None`: those
     /// that pandas takes for it (`NA`, `N/A`, `NaN`, `None`, `null` and more), and `?`.
     pub na: Option<Vec<String>>,
@@ -82,6 +88,7 @@ impl Default for TableOptions {
             decimal: None,
             thousands: None,
             date_format: None,
+            dates: None,
             na: None,
             all_columns: false,
         }
@@ -173,8 +180,8 @@ pub struct Field {
 pub enum Kind {
     /// Numbers, as they are; truth values of a typed table among numbers as 0 and 1.
     Number,
-    /// Dates and times: days since 1970-01-01, in UTC where they name an offset.
-    Date,
+    /// Dates and times: days since 1970-01-01, in UTC where they name an offset, and these parts.
+    Date(DateParts),
     /// Truth values: 0 and 1.
     Boolean,
     /// One of these, in ascending order: a column for each, which is 1 for its own category and
@@ -272,7 +279,8 @@ impl Field {
     fn columns(&self) -> Vec<String> {
         let name = &self.name;
         let mut columns = match &self.kind {
-            Kind::Number | Kind::Date | Kind::Boolean => vec![name.clone()],
+            Kind::Number | Kind::Boolean => vec![name.clone()],
+            Kind::Date(parts) => [vec![name.clone()], parts.names(name)].concat(),
             Kind::Categories(all) => all.iter().map(|c| format!("{name}={c}")).collect(),
             Kind::Hashed(count) => (0..*count).map(|k| format!("{name}#{k}")).collect(),
             Kind::Empty | Kind::Id | Kind::Copy(_) => Vec::new(),
@@ -287,7 +295,8 @@ impl Field {
 impl Kind {
     fn width(&self) -> usize {
         match self {
-            Self::Number | Self::Date | Self::Boolean => 1,
+            Self::Number | Self::Boolean => 1,
+            Self::Date(parts) => 1 + parts.width(),
             Self::Categories(all) => all.len(),
             Self::Hashed(count) => *count,
             Self::Empty | Self::Id | Self::Copy(_) => 0,
@@ -298,7 +307,7 @@ impl Kind {
     fn name(&self) -> &'static str {
         match self {
             Self::Number => "number",
-            Self::Date => "date",
+            Self::Date(_) => "date",
             Self::Boolean => "boolean",
             Self::Categories(_) => "categories",
             Self::Hashed(_) => "hashed",
@@ -417,15 +426,19 @@ impl fmt::Display for Field {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.name)?;
         match (&self.kind, &self.reading) {
-            (Kind::Number | Kind::Date, Some(reading)) => write!(f, "{reading}")?,
+            (Kind::Number | Kind::Date(_), Some(reading)) => write!(f, "{reading}")?,
             (Kind::Number, None) => f.write_str("numbers")?,
-            (Kind::Date, None) => f.write_str("dates")?,
+            (Kind::Date(_), None) => f.write_str("dates")?,
             (Kind::Boolean, _) => f.write_str("truth values")?,
             (Kind::Categories(all), _) => write!(f, "{} categories", all.len())?,
             (Kind::Hashed(count), _) => write!(f, "text, hashed into {count} columns")?,
             (Kind::Empty, _) => f.write_str("no value, left out")?,
             (Kind::Id, _) => f.write_str("tells rows apart, left out")?,
             (Kind::Copy(of), _) => write!(f, "a copy of {of}, left out")?,
+        }
+        match self.kind {
+            Kind::Date(parts) if parts.width() > 0 => write!(f, ", with {parts}")?,
+            _ => {}
         }
         match self.has_indicator() {
             true => f.write_str(", and whether it is missing"),
@@ -453,6 +466,12 @@ impl fmt::Display for Schema {
             if count > 0 {
                 said.push(format!("{count} {kind}"));
             }
+        }
+        let in_parts =
+            |field: &&Field| matches!(field.kind, Kind::Date(parts) if parts.width() > 0);
+        match self.features.iter().filter(in_parts).count() {
+            0 => {}
+            count => said.push(format!("{count} in parts")),
         }
         let missing = self.features.iter().filter(|field| field.has_indicator());
         match missing.count() {

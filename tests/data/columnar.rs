@@ -259,7 +259,12 @@ fn columns_become_what_those_of_text_become() {
         let kinds: Vec<_> = schema.features().iter().map(|field| field.kind()).collect();
         assert!(matches!(
             kinds[..4],
-            [Kind::Number, Kind::Categories(_), Kind::Boolean, Kind::Date]
+            [
+                Kind::Number,
+                Kind::Categories(_),
+                Kind::Boolean,
+                Kind::Date(_)
+            ]
         ));
     }
     // Without a word on what stands for them, gaps are errors with their places.

@@ -2,12 +2,12 @@
 
 use crate::{assert_says, opened, place, read_all, read_in_every_way};
 use bochner::data::{
-    Chunk, ChunkSource, ColumnChoice, CsvOptions, CsvSource, Kind, Missing, OpenOptions, Part,
-    Schema, Split, Survey, TableOptions, TargetUse, open,
+    Chunk, ChunkSource, ColumnChoice, CsvOptions, CsvSource, DateParts, Dates, Kind, Missing,
+    OpenOptions, Part, Schema, Split, Survey, TableOptions, TargetUse, open,
 };
 use bochner::{Error, Result};
 use ndarray::{Array2, array};
-use std::{fs, path::Path};
+use std::{f64::consts::TAU, fs, path::Path};
 
 fn options(target: &str, table: TableOptions) -> OpenOptions {
     let target = target.split_whitespace().map(str::to_owned).collect();
@@ -68,7 +68,15 @@ fn each_kind_of_column_becomes_its_numbers() {
     );
     let kinds: Vec<_> = schema.features().iter().map(|f| f.kind().clone()).collect();
     let cities = Kind::Categories(vec!["Basel".into(), "Bern".into()]);
-    assert_eq!(kinds, [Kind::Number, cities, Kind::Boolean, Kind::Date]);
+    assert_eq!(
+        kinds,
+        [
+            Kind::Number,
+            cities,
+            Kind::Boolean,
+            Kind::Date(DateParts::default())
+        ]
+    );
     // Another file by the same schema: columns by name, a new city, no targets.
     let known = OpenOptions {
         target_use: TargetUse::Ignored,
@@ -123,6 +131,90 @@ fn each_kind_of_column_becomes_its_numbers() {
     fs::write(&path, text).unwrap();
     let chunk = read_all(opened(open(&path, &known)).as_mut(), 10).unwrap();
     assert_eq!(chunk.y.column(1).to_vec(), [0.0, 2.0, 0.0]);
+}
+
+/// The parts of a date stand beside its day, however it is written; for a gap stands the mean or
+/// the median of each column.
+#[test]
+fn parts_of_dates_are_columns_beside_the_day() {
+    let (_directory, path) = place("days.csv");
+    let circle = |place: f64| [(TAU * place).sin(), (TAU * place).cos()];
+    let row = |day: f64, places: [f64; 3]| {
+        let parts = places.into_iter().flat_map(circle);
+        std::iter::once(day).chain(parts).collect::<Vec<_>>()
+    };
+    // A Monday, a Sunday and a Wednesday.
+    let rows = [
+        row(19_359.0, [1.0 / 365.0, 0.0, 0.0]),
+        row(20_086.25, [363.25 / 366.0, 6.0 / 7.0, 0.25]),
+        row(20_089.0, [0.0, 2.0 / 7.0, 0.0]),
+    ];
+    let of_column =
+        |k: usize, of: &dyn Fn(Vec<f64>) -> f64| of(rows.iter().map(|row| row[k]).collect());
+    let mean = |values: Vec<f64>| values.iter().sum::<f64>() / 3.0;
+    let middle = |mut values: Vec<f64>| {
+        values.sort_unstable_by(f64::total_cmp);
+        values[1]
+    };
+    for written in [
+        ["2023-01-02", "2024-12-29T06:00", "2025-01-01"],
+        ["02.01.2023", "29.12.2024 06:00", "1.1.2025"],
+    ] {
+        let [a, b, c] = written;
+        let text = format!("day,y\n{a},1\n{b},2\n,3\n{c},4\n");
+        for (how, of) in [
+            (Missing::Mean, &mean as &dyn Fn(Vec<f64>) -> f64),
+            (Missing::Median, &middle),
+            (Missing::Indicator, &mean),
+        ] {
+            let table = TableOptions {
+                dates: Some(Dates::Parts),
+                ..missing(how)
+            };
+            let mut source = opened(surveyed(&path, &text, &options("y", table)));
+            let x = x_of(read_in_every_way(source.as_mut()));
+            for (i, k) in (0..4).flat_map(|i| (0..7).map(move |k| (i, k))) {
+                let wanted = match i {
+                    2 => of_column(k, of),
+                    3 => rows[2][k],
+                    _ => rows[i][k],
+                };
+                let found = x[[i, k]];
+                assert!((found - wanted).abs() < 1e-12, "{how} {a} {i} {k}: {found}");
+            }
+            let has_indicator = how == Missing::Indicator;
+            assert_eq!(x.ncols(), 7 + usize::from(has_indicator));
+            let names = source.column_names().unwrap();
+            let last = ["day: time sin", "day: time cos"];
+            assert_eq!(
+                (&*names[0], &names[5..7]),
+                ("day", &last.map(String::from)[..])
+            );
+            let schema = source.schema().expect("dates");
+            let became = schema.features()[0].to_string();
+            let parts = "with their place in the year and the week and the day";
+            assert!(became.contains(parts), "{became}");
+            assert!(schema.to_string().starts_with("1 date, 1 in parts"));
+        }
+    }
+    // Nobody asks for them.
+    let text = "day,y\n2023-01-02,1\n2024-12-29,2\n";
+    let source = opened(surveyed(
+        &path,
+        text,
+        &options("y", TableOptions::default()),
+    ));
+    assert_eq!(source.column_names().unwrap(), ["day"]);
+    // A target is its day.
+    let asked = TableOptions {
+        dates: Some(Dates::Parts),
+        ..TableOptions::default()
+    };
+    let text = "x,day\n1,2023-01-02\n2,2024-12-29\n";
+    let mut source = opened(surveyed(&path, text, &options("day", asked)));
+    let y = read_in_every_way(source.as_mut()).y;
+    assert_eq!(y, array![[19_359.0], [20_086.0]]);
+    assert_eq!(source.schema().expect("dates").targets()[0].width(), 1);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use anyhow::Result;
 use bochner::{
     Error,
     data::{
-        ChunkSource, ColumnChoice, DateFormat, Format, Gaps, Missing, NanRows, OpenOptions,
+        ChunkSource, ColumnChoice, DateFormat, Dates, Format, Gaps, Missing, NanRows, OpenOptions,
         TableOptions, TargetUse, groups, open, parts, times,
     },
     models::LinearModel,
@@ -76,6 +76,11 @@ pub(crate) struct DataArgs {
     /// [default: what all cells of a column allow]
     #[arg(long, value_name = "FORMAT", value_parser = str::parse::<DateFormat>)]
     date_format: Option<DateFormat>,
+    /// What dates become: `day`, their day as a number, or `parts`, also sine and cosine of their
+    /// place in the year, the week and the day, where the column covers more than one [default:
+    /// day]
+    #[arg(long, value_name = "WHAT", value_parser = str::parse::<Dates>)]
+    dates: Option<Dates>,
     /// The column that says what each row counts for, which `fit` has an option for.
     #[arg(skip)]
     pub(crate) weight: Option<String>,
@@ -125,8 +130,8 @@ impl DataArgs {
     ) -> Result<Box<dyn ChunkSource>> {
         if self.table() != TableOptions::default() {
             let problem = "--missing, --na, --categorical, --numeric, --most-categories, \
-                           --all-columns, --decimal, --thousands and --date-format are for `fit`: \
-                           a model reads files as its fit did";
+                           --all-columns, --decimal, --thousands, --date-format and --dates are for \
+                           `fit`: a model reads files as its fit did";
             return Err(Usage(problem.into()).into());
         }
         let asked = self.choice();
@@ -221,6 +226,7 @@ impl DataArgs {
             decimal: self.decimal,
             thousands: self.thousands,
             date_format: self.date_format.clone(),
+            dates: self.dates,
             na: self
                 .na
                 .as_ref()

@@ -2,7 +2,11 @@
 
 use crate::report::Usage;
 use anyhow::Result;
-use bochner::{Error, models::LinearModel};
+use bochner::{
+    Error,
+    data::{Field, Kind},
+    models::LinearModel,
+};
 use clap::ArgAction;
 use std::{ffi::OsString, fmt::Write, path::Path};
 use toml::de::{DeTable, DeValue};
@@ -129,6 +133,11 @@ impl Options {
             let fields = schema.features().iter();
             fields.map(|field| field.name().to_owned()).collect()
         });
+        let in_parts = |field: &Field| matches!(field.kind(), Kind::Date(p) if p.width() > 0);
+        let mut fields = model.schema.iter().flat_map(|schema| schema.features());
+        if fields.any(in_parts) {
+            options.push("dates", vec!["parts".to_owned()], at.clone());
+        }
         if let Some(names) = of_schema.as_ref().or(model.column_names.as_ref()) {
             options.push("columns", named(names), at.clone());
         }

@@ -238,6 +238,49 @@ fn dates_in_other_orders_are_dates() {
     );
 }
 
+/// A pattern of weekdays, which the day alone does not tell; a model keeps the parts.
+#[test]
+fn dates_have_parts_where_they_are_asked_for() {
+    let here = here();
+    let at = here.path();
+    let mut text = String::from("day,y\n");
+    for day in 0..280 {
+        let (d, m, y) = date(day);
+        // 2020-01-01 was a Wednesday.
+        let weekend = (day + 2) % 7 >= 5;
+        text.push_str(&format!(
+            "{}T12:00,{}\n",
+            iso((d, m, y)),
+            u32::from(weekend) * 7 + day % 2
+        ));
+    }
+    fs::write(at.join("t.csv"), text).expect("writes");
+    let fit = "fit t.csv --target y --task regression --test .25 --features 60 --device cpu";
+    let day = bochner(at, &format!("{fit} --json"), &[]).ok();
+    let note = "\"day\": taken as days; --dates parts adds their place in the week";
+    assert!(day.stderr.contains(note), "{day:?}");
+    let asked = format!("{fit} --dates parts -o m.model --json");
+    let parts = bochner(at, &asked, &[]).ok();
+    assert!(!parts.stderr.contains("--dates"), "{parts:?}");
+    let (day, parts) = (day.json(), parts.json());
+    let [day, parts_r2] = [&day, &parts].map(|report| number(report, "r2"));
+    assert!(parts_r2 > 0.9 && day < 0.5, "{parts_r2} {day}");
+    let became = serde_json::json!(["day: dates, with their place in the week"]);
+    assert_eq!(parts["columns_became"], became);
+    let shown = bochner(at, "show m.model --json", &[]).json();
+    assert_eq!(shown["columns_became"], became);
+    let like = bochner(at, "fit t.csv --like m.model --device cpu --json", &[]).json();
+    assert_eq!(like["columns_became"], became);
+    let scored = bochner(at, "evaluate m.model t.csv --device cpu --json", &[]).json();
+    assert!(number(&scored, "r2") > 0.9, "{scored}");
+    let again = bochner(at, "evaluate m.model t.csv --device cpu --dates day", &[]);
+    assert!(
+        again.code == Some(2) && again.stderr.contains("--dates are for `fit`"),
+        "{again:?}"
+    );
+    bochner(at, "export m.model -o m.onnx", &[]).fails(&["column \"day\"", "a date"]);
+}
+
 #[test]
 fn dates_that_may_be_two_days_are_asked_about() {
     let here = here();

@@ -38,7 +38,7 @@ pub(super) fn day(year: i64, month: i64, day: i64) -> Option<i64> {
 
 /// Days from 1970-01-01 to a day of the Gregorian calendar. A year of 400 has 146,097 days; years
 /// are counted from March, so that a leap day is their last.
-fn civil(year: i64, month: i64, day: i64) -> i64 {
+pub(super) fn civil(year: i64, month: i64, day: i64) -> i64 {
     let year = year - i64::from(month <= 2);
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
     let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
@@ -48,18 +48,9 @@ fn civil(year: i64, month: i64, day: i64) -> i64 {
 /// The date by ISO 8601 that is so many days from 1970-01-01, with the time to the second unless it
 /// is midnight.
 pub(in crate::data) fn text(days: f64) -> String {
-    // Beyond it years have more digits than a text of a date; the day stays the same.
-    let seconds = (days.clamp(-1e9, 1e9) * 86_400.0).round() as i64;
+    let seconds = whole_seconds(days);
     let (day, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // Years are counted from March here, too.
-    let day = day + 719_468;
-    let (era, of_era) = (day.div_euclid(146_097), day.rem_euclid(146_097));
-    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let date = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = year + era * 400 + i64::from(month <= 2);
+    let (year, month, date) = calendar(day);
     match second {
         0 => format!("{year:04}-{month:02}-{date:02}"),
         _ => format!(
@@ -69,6 +60,25 @@ pub(in crate::data) fn text(days: f64) -> String {
             second % 60
         ),
     }
+}
+
+/// Seconds from 1970-01-01 to a date, which is so many days from it.
+pub(super) fn whole_seconds(days: f64) -> i64 {
+    // Beyond it years have more digits than a text of a date; the day stays the same.
+    (days.clamp(-1e9, 1e9) * 86_400.0).round() as i64
+}
+
+/// Year, month and day of the month of a day, as [`civil`] takes them.
+pub(super) fn calendar(day: i64) -> (i64, i64, i64) {
+    // Years are counted from March here, too.
+    let day = day + 719_468;
+    let (era, of_era) = (day.div_euclid(146_097), day.rem_euclid(146_097));
+    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let date = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    (year + era * 400 + i64::from(month <= 2), month, date)
 }
 
 /// Seconds since midnight in UTC: `13:45`, `13:45:01.5Z`, `1:45 PM`, `13:45 UTC`, `13:45 +0100`.

@@ -196,7 +196,12 @@ impl Reading<'_> {
             }
             let (at, value) = match &field.kind {
                 Kind::Number => (0, self.number((i, j), (cell, field, true), rounded)?),
-                Kind::Date => (0, self.date((i, j), (cell, field))?),
+                Kind::Date(parts) => {
+                    let days = self.date((i, j), (cell, field))?;
+                    let parts = parts.columns(days).enumerate();
+                    parts.for_each(|(k, value)| out_nw[[i, 1 + k]] = value);
+                    (0, days)
+                }
                 Kind::Boolean => (0, self.boolean((i, j), cell)?),
                 Kind::Categories(all) => {
                     let place = text_of(cell, |text| all.binary_search_by(|c| (**c).cmp(text)));
@@ -273,7 +278,7 @@ impl Reading<'_> {
                     };
                     place.unwrap_or_else(none) as f64
                 }
-                Kind::Date => self.date((i, j), (cell, field))?,
+                Kind::Date(_) => self.date((i, j), (cell, field))?,
                 _ => self.exact((i, j), (cell, field))?,
             };
             put(i, value);

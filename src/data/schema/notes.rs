@@ -1,6 +1,6 @@
 //! What is said of columns that were not taken as they stand.
 
-use super::{Field, Kind, Reading, tally::Tally};
+use super::{DateParts, Field, Kind, Reading, tally::Tally};
 use crate::data::{Table, table::short};
 use std::collections::BTreeMap;
 
@@ -60,6 +60,19 @@ pub(super) fn of_fields(
                 said.add(says, &field.name);
             }
             _ => {}
+        }
+    }
+    said.warn(table);
+}
+
+/// Says which dates are taken as days alone though they cover these circles.
+pub(super) fn of_dates(table: &dyn Table, features: &[Field], covered: &[DateParts]) {
+    let mut said = Said::default();
+    for (field, parts) in features.iter().zip(covered) {
+        if matches!(field.kind, Kind::Date(_)) && parts.width() > 0 {
+            let says =
+                format!("taken as days; --dates parts adds {parts}, if those tell something");
+            said.add(says, &field.name);
         }
     }
     said.warn(table);

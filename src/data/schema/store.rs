@@ -1,6 +1,6 @@
 //! A schema as a property of a model file.
 
-use super::{Field, Fill, Kind, NoValue, Reading, Schema};
+use super::{DateParts, Field, Fill, Kind, NoValue, Reading, Schema};
 use crate::{
     error::{Error, Result},
     store::Store,
@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 /// The property, and the version of what it holds: 2 where cells are not written plainly or other
 /// texts stand for no value, which readers of version 1 would not see, 3 where they have a unit, 4
-/// where a column tells rows apart, 5 where one is a copy.
+/// where a column tells rows apart, 5 where one is a copy, 6 where dates have parts.
 const NAME: &str = "schema";
-const VERSION: u64 = 5;
+const VERSION: u64 = 6;
 
 impl Schema {
     pub(crate) fn write(&self, store: &mut Store) {
@@ -28,8 +28,10 @@ impl Schema {
 
     fn version(&self) -> u64 {
         let any = |is: fn(&Field) -> bool| self.features.iter().chain(&self.targets).any(is);
-        if any(|field| matches!(field.kind, Kind::Copy(_))) {
+        if any(|field| matches!(field.kind, Kind::Date(parts) if parts.width() > 0)) {
             VERSION
+        } else if any(|field| matches!(field.kind, Kind::Copy(_))) {
+            5
         } else if any(|field| field.kind == Kind::Id) {
             4
         } else if any(|field| field.amount().is_some()) {
@@ -104,7 +106,10 @@ impl Field {
             Kind::Categories(all) => value["categories"] = json!(all),
             Kind::Hashed(count) => value["columns"] = json!(count),
             Kind::Copy(of) => value["of"] = json!(of),
-            Kind::Number | Kind::Date | Kind::Boolean | Kind::Empty | Kind::Id => {}
+            Kind::Date(parts) if parts.width() > 0 => {
+                value["parts"] = parts.circles().collect();
+            }
+            Kind::Number | Kind::Date(_) | Kind::Boolean | Kind::Empty | Kind::Id => {}
         }
         if let Some(reading) = &self.reading {
             value["reading"] = reading.to_json();
@@ -122,7 +127,13 @@ impl Field {
     fn from_json(value: &Value, columns: usize) -> Option<Self> {
         let kind = match value["kind"].as_str()? {
             "number" => Kind::Number,
-            "date" => Kind::Date,
+            "date" => Kind::Date(match value.get("parts") {
+                None => DateParts::default(),
+                Some(names) => {
+                    let names = names.as_array()?.iter().map(Value::as_str);
+                    DateParts::of_circles(&names.collect::<Option<Vec<_>>>()?)?
+                }
+            }),
             "boolean" => Kind::Boolean,
             "empty" => Kind::Empty,
             "id" => Kind::Id,
@@ -160,7 +171,7 @@ impl Field {
         let suits = match &reading {
             None => true,
             Some(Reading::Number(_) | Reading::Amount(_) | Reading::Time) => kind == Kind::Number,
-            Some(Reading::Date(_)) => kind == Kind::Date,
+            Some(Reading::Date(_)) => matches!(kind, Kind::Date(_)),
         };
         suits.then_some(Self {
             name: value["name"].as_str()?.to_owned(),
@@ -190,7 +201,7 @@ mod tests {
         Schema {
             features: vec![
                 field("x", Kind::Number, None),
-                field("day", Kind::Date, fill(&[0.1], false)),
+                field("day", Kind::Date(DateParts::default()), fill(&[0.1], false)),
                 field("lift", Kind::Boolean, fill(&[1.0 / 3.0], true)),
                 field("city", categories.clone(), fill(&[0.5, -0.0], true)),
                 field("zip", Kind::Hashed(5), None),
@@ -256,6 +267,31 @@ mod tests {
     }
 
     #[test]
+    fn parts_of_dates_are_kept() {
+        let mut parted = schema();
+        let parts = DateParts::of_circles(&["year", "time"]).expect("two");
+        parted.features[1].kind = Kind::Date(parts);
+        parted.features[1].fill = None;
+        let mut store = Store::default();
+        parted.write(&mut store);
+        let text = store.text(NAME).expect("written").to_owned();
+        assert!(text.contains("\"version\":6"), "{text}");
+        assert_eq!(Schema::read(&store, 16).expect("reads"), Some(parted));
+        for (from, to) in [
+            ("[\"year\",\"time\"]", "[\"time\",\"year\"]"),
+            ("[\"year\",\"time\"]", "[]"),
+            ("[\"year\",\"time\"]", "[\"year\",7]"),
+            ("[\"year\",\"time\"]", "\"year\""),
+            ("[\"year\",\"time\"]", "[\"year\"]"),
+        ] {
+            let broken = text.replacen(from, to, 1);
+            assert_ne!(broken, text, "{from}");
+            store.set(NAME, broken);
+            assert!(Schema::read(&store, 16).is_err(), "{to}");
+        }
+    }
+
+    #[test]
     fn how_cells_are_written_is_kept() {
         let mut written = schema();
         let marks = super::super::Marks::of(',', Some('.'));
@@ -293,7 +329,7 @@ mod tests {
         let text = store.text(NAME).expect("written").to_owned();
         for (from, to, says) in [
             ("{", "", "damaged"),
-            ("\"version\":1", "\"version\":6", "version 6"),
+            ("\"version\":1", "\"version\":7", "version 7"),
             ("\"version\":1", "\"version\":\"1\"", "no version"),
             ("\"features\":[", "\"features\":[7,", "features"),
             (

@@ -80,11 +80,13 @@ pub(in crate::data) fn survey(
         .map(|tally| tally.contents)
         .collect();
     let (mut uniques, mut ids, mut codes) = (Vec::new(), Vec::new(), Vec::new());
+    let mut parts = Vec::new();
     let columns = tallies.into_iter().zip(found).zip(&all);
     for ((mut tally, reading), &j) in columns.take(features + places.targets.len()) {
         tally.reading = reading;
         let is_unique = tally.levels.are_unique();
         let (is_id, holds_codes) = (tally.tells_rows_apart(), tally.holds_codes());
+        parts.push(tally.covered().parts());
         let field = tally.finish(table, j, options)?;
         uniques.extend(is_unique.then(|| field.name.clone()));
         codes.extend(holds_codes.then(|| field.name.clone()));
@@ -126,6 +128,9 @@ pub(in crate::data) fn survey(
         }
     }
     notes::of_fields(table, &fields, (&uniques, &codes));
+    if options.dates.is_none() {
+        notes::of_dates(table, &fields, &parts);
+    }
     Ok(Schema {
         features: fields,
         targets,

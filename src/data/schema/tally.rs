@@ -3,12 +3,13 @@
 use super::{
     Field, Fill, Kind, Missing, Reading, TableOptions,
     amount::Amount,
+    candidates::{Ambiguous, Candidates},
     cell::{self, Cell},
     codes::Codes,
     copies::{self, Contents},
     date,
+    date_parts::{Covered, DateParts, Dates, Means},
     levels::Levels,
-    reading::{Ambiguous, Candidates},
 };
 use crate::data::{Table, TargetStats, survey::Reservoir, table::short};
 use crate::error::{Error, Remedy, Result};
@@ -31,6 +32,12 @@ pub(super) struct Tally {
     weight: f64,
     mean: f64,
     sample: Option<Reservoir>,
+    /// What its dates by ISO 8601 cover.
+    covered: Covered,
+    /// Means of what dates become beside their days, where those may stand for gaps.
+    means: Option<Box<Means>>,
+    /// Whether they become that.
+    has_parts: bool,
     pub(super) levels: Levels,
     /// Whether its numbers are codes; `None` where nobody asks.
     codes: Option<Codes>,
@@ -49,6 +56,8 @@ impl Tally {
         (options, commas): (&TableOptions, bool),
     ) -> Self {
         let median = is_feature && options.missing == Missing::Median;
+        let has_parts = is_feature && options.dates == Some(Dates::Parts);
+        let has_means = has_parts && !median && options.missing != Missing::Error;
         Self {
             as_text: options.categorical.contains(&name),
             is_feature,
@@ -57,6 +66,9 @@ impl Tally {
             weight: 0.0,
             mean: 0.0,
             sample: median.then(|| Reservoir::new(1, MEDIAN_VALUES, 0)),
+            covered: Covered::default(),
+            means: has_means.then(Box::default),
+            has_parts,
             levels: Levels::new(match is_feature {
                 true => options.most_categories,
                 false => MOST_CLASSES,
@@ -191,6 +203,12 @@ impl Tally {
             if let Some(sample) = &mut self.sample {
                 sample.offer(row, &[value]);
             }
+            if kind == 1 {
+                self.covered.add(value);
+                self.means
+                    .iter_mut()
+                    .for_each(|means| means.add(value, weight));
+            }
         }
         self.look_for_codes(cell, weight);
         if kind > 0 {
@@ -266,13 +284,17 @@ impl Tally {
             let error = table.fault(*row, j, &cell::missing(text));
             return Err(cell::refused(error, self.is_feature));
         }
+        let dates = Kind::Date(match self.has_parts {
+            true => self.covered().parts(),
+            false => DateParts::default(),
+        });
         let kind = match (number, date, truth, text) {
-            _ if matches!(self.reading, Some(Reading::Date(_))) => Kind::Date,
+            _ if matches!(self.reading, Some(Reading::Date(_))) => dates,
             _ if is_read => Kind::Number,
             _ if is_empty => Kind::Empty,
             _ if self.holds_codes() => self.levels.kind(),
             (Some(_), ..) => Kind::Number,
-            (_, Some(_), None, None) => Kind::Date,
+            (_, Some(_), None, None) => dates,
             (_, None, Some(_), None) if self.is_feature => Kind::Boolean,
             _ => self.levels.kind(),
         };
@@ -296,6 +318,13 @@ impl Tally {
         })
     }
 
+    /// What its dates cover. Where gaps are filled it is read a second time, by its reading.
+    pub(super) fn covered(&self) -> &Covered {
+        let read = self.reading.as_ref();
+        let read = read.and_then(|reading| self.candidates.covered(reading));
+        read.unwrap_or(&self.covered)
+    }
+
     fn fill(self, kind: &Kind, missing: Missing) -> Result<Option<Fill>> {
         let some = missing == Missing::Indicator && self.missing.is_some();
         let indicator = some && *kind != Kind::Empty;
@@ -303,10 +332,17 @@ impl Tally {
         let values = match kind {
             _ if missing == Missing::Error => return Ok(None),
             Kind::Empty => Vec::new(),
-            Kind::Number | Kind::Date | Kind::Boolean => vec![match self.sample {
-                Some(sample) => middle(sample)?,
+            Kind::Number | Kind::Boolean => vec![match self.sample {
+                Some(sample) => middle(values_of(sample)?),
                 None => self.mean,
             }],
+            Kind::Date(parts) => match self.sample {
+                Some(sample) => medians(&values_of(sample)?, *parts),
+                None => {
+                    let means = self.means.iter().flat_map(|means| means.of(*parts));
+                    std::iter::once(self.mean).chain(means).collect()
+                }
+            },
             Kind::Categories(all) if indicator => vec![0.0; all.len()],
             Kind::Hashed(count) if indicator => vec![0.0; *count],
             _ => self.levels.shares(median),
@@ -362,12 +398,28 @@ fn remedy(reading: &Reading) -> Remedy {
     }
 }
 
-/// The median of one column; of an even number of values the mean of the middle two.
-fn middle(sample: Reservoir) -> Result<f64> {
-    let mut values: Vec<f64> = sample.finish()?.0.into_iter().collect();
+/// The values of one column.
+fn values_of(sample: Reservoir) -> Result<Vec<f64>> {
+    Ok(sample.finish()?.0.into_iter().collect())
+}
+
+/// The median of values; of an even number of them the mean of the middle two.
+fn middle(mut values: Vec<f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     let [below, above] = [(values.len() - 1) / 2, values.len() / 2];
-    Ok(values[below] / 2.0 + values[above] / 2.0)
+    values[below] / 2.0 + values[above] / 2.0
+}
+
+/// The medians of the columns that dates become.
+fn medians(dates: &[f64], parts: DateParts) -> Vec<f64> {
+    let rows: Vec<Vec<f64>> = dates
+        .iter()
+        .map(|&days| parts.columns(days).collect())
+        .collect();
+    let column = |k: usize| rows.iter().map(|row| row[k]).collect();
+    let own = std::iter::once(middle(dates.to_vec()));
+    own.chain((0..parts.width()).map(|k| middle(column(k))))
+        .collect()
 }
 
 /// The error of a column of two kinds with what may be done, where `stray` is a text among others:

@@ -1,0 +1,417 @@
+//! Which readings all cells of a column allow.
+
+use super::{
+    DateFormat, Marks, Reading, TableOptions,
+    amount::{Amount, Unit},
+    date_parts::Covered,
+    duration,
+};
+
+/// Cells of one kind after which another text is taken for a stray.
+const TELLING: u32 = 20;
+
+/// A reading, and what the dates that it gives cover.
+#[derive(Debug)]
+struct Candidate {
+    reading: Reading,
+    covered: Covered,
+}
+
+impl Candidate {
+    fn new(reading: Reading) -> Self {
+        Self {
+            reading,
+            covered: Covered::default(),
+        }
+    }
+}
+
+/// Readings that all cells of a column so far allow.
+#[derive(Debug)]
+pub(super) struct Candidates {
+    readings: Vec<Candidate>,
+    /// Marks that numbers of amounts may have.
+    marks: Vec<Marks>,
+    /// Whether somebody said how numbers, or dates, are written.
+    given: [bool; 2],
+    /// The first cell that is no plain number.
+    first: Option<(u64, String)>,
+    /// The first cell of which two say different things.
+    differs: Option<(u64, String)>,
+    /// Cells that were read.
+    cells: u32,
+    /// The cell that ended the last of them, after many that were one kind, and that kind.
+    stray: Option<(u64, String, Reading)>,
+    /// The first cells in each of two units.
+    units: Option<[(u64, String); 2]>,
+    /// Whether a comma that may be either stands before a fraction.
+    commas: bool,
+}
+
+/// What cells of a column may be, where that is not clear.
+#[derive(Debug)]
+pub(super) struct Ambiguous {
+    pub(super) row: u64,
+    pub(super) text: String,
+    pub(super) readings: Vec<Reading>,
+}
+
+impl Candidates {
+    /// For cells that nobody has seen; with `commas`, a comma that may stand before a fraction or
+    /// between thousands does the former.
+    pub(super) fn new(options: &TableOptions, commas: bool) -> Self {
+        let (decimal, thousands) = (options.decimal, options.thousands);
+        let numbers = match (decimal, thousands) {
+            (Some(decimal), Some(_)) => vec![Marks::of(decimal, thousands)],
+            (Some(decimal), None) => {
+                let all = Marks::ALL
+                    .into_iter()
+                    .filter(|marks| marks.decimal == decimal);
+                match decimal {
+                    '.' => Vec::new(),
+                    _ => all.collect(),
+                }
+            }
+            (None, Some(mark)) => {
+                let others = [',', '.'].into_iter().filter(|decimal| *decimal != mark);
+                others
+                    .map(|decimal| Marks::of(decimal, thousands))
+                    .collect()
+            }
+            (None, None) => Marks::ALL.to_vec(),
+        };
+        let marks = match (decimal, thousands) {
+            (None, None) => [&[Marks::PLAIN], &Marks::ALL[..]].concat(),
+            (Some('.'), None) => vec![Marks::PLAIN],
+            _ => numbers.clone(),
+        };
+        let dates = match &options.date_format {
+            Some(format) => vec![format.clone()],
+            None => DateFormat::ALL.map(DateFormat::known).to_vec(),
+        };
+        let numbers = numbers.into_iter().map(Reading::Number);
+        Self {
+            readings: numbers
+                .chain(dates.into_iter().map(Reading::Date))
+                .map(Candidate::new)
+                .collect(),
+            marks,
+            given: [
+                decimal.is_some() || thousands.is_some(),
+                options.date_format.is_some(),
+            ],
+            first: None,
+            differs: None,
+            cells: 0,
+            stray: None,
+            units: None,
+            commas,
+        }
+    }
+
+    /// Takes a cell, which is a plain number or not.
+    pub(super) fn see(&mut self, row: u64, text: &str, plain: Option<f64>) {
+        if self.first.is_none() && plain.is_none() {
+            self.expect_unit(text);
+            self.expect_times(text);
+        }
+        if self.readings.is_empty() {
+            return;
+        }
+        let (mut one, mut differs) = (None, false);
+        let last = self.readings.first().map(|first| first.reading.clone());
+        // Amounts of one unit stay what they are, where they may be times as well.
+        let mut all = self.readings.iter();
+        let has_amounts = all.any(|own| own.reading.amount().is_some());
+        self.readings.retain_mut(|Candidate { reading, covered }| {
+            // What is plain is the same to those whose fraction begins with a point.
+            let value = match (plain, &*reading) {
+                (Some(value), Reading::Number(marks)) if marks.decimal == '.' => Some(value),
+                (Some(value), Reading::Amount(amount)) if amount.unit.name.is_empty() => {
+                    Some(value)
+                }
+                _ => reading.value(text),
+            };
+            let counts = *reading != Reading::Time || !has_amounts;
+            if let Some(value) = value.filter(|_| counts) {
+                differs |= *one.get_or_insert(value) != value;
+            }
+            if let (Some(days), Reading::Date(_)) = (value, &*reading) {
+                covered.add(days);
+            }
+            value.is_some()
+        });
+        if let (true, Some(kind)) = (self.readings.is_empty(), last) {
+            self.units = self.two_units(row, text, &kind);
+            let telling = self.cells >= TELLING && self.first.is_some();
+            self.stray = telling.then(|| (row, text.to_owned(), kind));
+            return;
+        }
+        self.cells = self.cells.saturating_add(1);
+        if differs {
+            self.differs.get_or_insert_with(|| (row, text.to_owned()));
+        }
+        if plain.is_none() || one != plain {
+            self.first.get_or_insert_with(|| (row, text.to_owned()));
+        }
+    }
+
+    /// Takes amounts in the unit of the first cell that is not plain into account. What has a unit
+    /// has it in each cell.
+    fn expect_unit(&mut self, text: &str) {
+        let Some(unit) = Unit::of(text).filter(|unit| self.cells == 0 || unit.name.is_empty())
+        else {
+            return;
+        };
+        let amounts = self.marks.iter().map(|&marks| Amount {
+            unit: unit.clone(),
+            marks,
+        });
+        let amounts = amounts.map(Reading::Amount).map(Candidate::new);
+        self.readings.extend(amounts);
+    }
+
+    /// Takes times into account, if the first cell that is not plain is one.
+    fn expect_times(&mut self, text: &str) {
+        if self.cells == 0 && duration::days(text).is_some() {
+            self.readings.push(Candidate::new(Reading::Time));
+        }
+    }
+
+    /// The first cell and this one, if they are amounts in two units that are known.
+    fn two_units(&self, row: u64, text: &str, kind: &Reading) -> Option<[(u64, String); 2]> {
+        let (own, other) = (&kind.amount()?.unit, Unit::of(text)?);
+        let differ = own.is_known() && other.is_known() && own.name != other.name;
+        let first = self.first.clone().filter(|_| differ)?;
+        Some([first, (row, text.to_owned())])
+    }
+
+    /// The first cells in two units, where amounts of a column have no one unit.
+    pub(super) fn units(&self) -> Option<&[(u64, String); 2]> {
+        self.units.as_ref()
+    }
+
+    /// The reading that all cells allow, of a column that is not plain; what it may be where
+    /// there are several that differ.
+    pub(super) fn found(&self) -> Result<Option<Reading>, Ambiguous> {
+        if let Some(given) = self.given_date() {
+            return Ok(Some(given.clone()));
+        }
+        let (Some(_), Some(reading)) = (&self.first, self.readings().next()) else {
+            return Ok(None);
+        };
+        let same = |other: &&Reading| match (reading, other) {
+            (Reading::Number(a), Reading::Number(b)) => a.decimal == b.decimal,
+            (Reading::Amount(a), Reading::Amount(b)) => a.marks.decimal == b.marks.decimal,
+            // Of one unit alone, which stays.
+            (Reading::Amount(_), Reading::Time) => true,
+            (a, b) => a == *b,
+        };
+        let other = self.readings().find(|other| !same(other));
+        let comma = |reading: &Reading| reading.marks().is_some_and(|marks| marks.decimal == ',');
+        match (&self.differs, other) {
+            (Some(_), Some(other)) if self.commas && comma(reading) && has_groups(other) => {
+                Ok(Some(reading.clone()))
+            }
+            (Some((row, text)), Some(other)) => Err(Ambiguous {
+                row: *row,
+                text: text.clone(),
+                readings: vec![reading.clone(), other.clone()],
+            }),
+            _ => Ok(Some(reading.clone())),
+        }
+    }
+
+    /// Dates as somebody said, if all cells are: plain numbers may be, `20210312`, and dates by
+    /// ISO 8601.
+    pub(super) fn given_date(&self) -> Option<&Reading> {
+        let is_date = |reading: &&Reading| matches!(reading, Reading::Date(_));
+        let date = self.readings().find(is_date);
+        date.filter(|_| self.given[1] && self.cells > 0)
+    }
+
+    fn readings(&self) -> impl Iterator<Item = &Reading> {
+        self.readings.iter().map(|own| &own.reading)
+    }
+
+    /// What the dates of a reading cover that all cells allow.
+    pub(super) fn covered(&self, reading: &Reading) -> Option<&Covered> {
+        let own = self.readings.iter().find(|own| own.reading == *reading);
+        own.filter(|_| self.cells > 0).map(|own| &own.covered)
+    }
+
+    /// Whether somebody said that cells are to be read so.
+    pub(super) fn is_given(&self, reading: &Reading) -> bool {
+        match reading {
+            Reading::Number(_) => self.given[0],
+            Reading::Amount(_) | Reading::Time => false,
+            Reading::Date(_) => self.given[1],
+        }
+    }
+
+    /// A text among many cells that were numbers or dates in one manner, with its row and theirs.
+    pub(super) fn stray(&self) -> Option<&(u64, String, Reading)> {
+        self.stray.as_ref()
+    }
+}
+
+/// Whether commas stand between thousands.
+fn has_groups(reading: &Reading) -> bool {
+    reading
+        .marks()
+        .is_some_and(|marks| marks.thousands == Some(','))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(cells: &[&str], options: &TableOptions) -> Result<Option<String>, Vec<String>> {
+        found_among(cells, options, false)
+    }
+
+    fn found_among(
+        cells: &[&str],
+        options: &TableOptions,
+        commas: bool,
+    ) -> Result<Option<String>, Vec<String>> {
+        let mut candidates = Candidates::new(options, commas);
+        for (row, cell) in cells.iter().enumerate() {
+            candidates.see(row as u64, cell, cell.parse().ok());
+        }
+        match candidates.found() {
+            Ok(reading) => Ok(reading.map(|reading| reading.to_string())),
+            Err(two) => Err(two.readings.iter().map(Reading::to_string).collect()),
+        }
+    }
+
+    #[test]
+    fn what_all_cells_allow_is_found() {
+        let usual = TableOptions::default();
+        for (cells, says) in [
+            (vec!["1.5", "2"], None),
+            (vec!["1,5", "2"], Some("numbers as in 1234,5")),
+            (vec!["2", "1.234,5", "1,5"], Some("numbers as in 1.234,5")),
+            (vec!["101,000", "7.5"], Some("numbers as in 1,234.5")),
+            (vec!["101,000", "1e5", "7.5"], Some("numbers as in 1,234.5")),
+            (vec!["1,234,567"], Some("numbers as in 1,234.5")),
+            (vec!["1.234.567", "1.500"], Some("numbers as in 1.234,5")),
+            (vec!["1 234", "2"], Some("numbers as in 1 234,5")),
+            (vec!["a", "1,5"], None),
+            (vec!["12/31/2020", "1/2/2021"], Some("dates as %m/%d/%Y")),
+            (
+                vec!["31.12.2020", "1.2.2021 12:30"],
+                Some("dates as %d.%m.%Y"),
+            ),
+            (vec!["31.12.20"], Some("dates as %d.%m.%y")),
+            (vec!["341.00 EUR", "1 EUR"], Some("amounts in EUR")),
+            (
+                vec!["1.234,50 €", "7 €"],
+                Some("amounts in €, as in 1.234,5"),
+            ),
+            (vec!["$1,234.50", "$7"], Some("amounts in $, as in 1,234.5")),
+            (
+                vec!["12", "1.2k", "(3)"],
+                Some("amounts, 1k as 1000 and (1) as -1"),
+            ),
+            // What has a unit has it in each cell.
+            (vec!["5 kg", "7"], None),
+            (vec!["7", "5 kg"], None),
+            (vec!["5 kg", "7 lb"], None),
+            (vec!["12,34,567", "1,234"], Some("numbers as in 1,234.5")),
+            (vec!["13:45", "7:05"], Some("times, in days")),
+            (vec!["45m", "1h 20m", "2h"], Some("times, in days")),
+            (vec!["30 min", "45 min"], Some("amounts in min")),
+            (vec!["13:45", "7"], None),
+            (vec!["12 Mar 2021", "1 Apr 2021"], Some("dates as %d %b %Y")),
+            (
+                vec!["03/13/2021 02:15 PM", "03/01/2021 11:00 AM"],
+                Some("dates as %m/%d/%Y"),
+            ),
+        ] {
+            assert_eq!(
+                found(&cells, &usual),
+                Ok(says.map(str::to_owned)),
+                "{cells:?}"
+            );
+        }
+        let two = found(&["101,000", "12,500"], &usual).expect_err("two readings");
+        assert_eq!(two, ["numbers as in 1234,5", "numbers as in 1,234.5"]);
+        let two = found(&["1.234 €", "2.500 €"], &usual).expect_err("two readings");
+        assert_eq!(two, ["amounts in €", "amounts in €, as in 1.234,5"]);
+        let two = found(&["3/3/2020", "03/04/2020"], &usual).expect_err("two readings");
+        assert_eq!(two, ["dates as %m/%d/%Y", "dates as %d/%m/%Y"]);
+    }
+
+    /// Where semicolons separate, a comma that may be either stands before a fraction.
+    #[test]
+    fn commas_are_decimal_where_they_may_be() {
+        let usual = TableOptions::default();
+        for (cells, says) in [
+            (vec!["101,000", "12,500"], "numbers as in 1234,5"),
+            (
+                vec!["1,234 EUR", "2,500 EUR"],
+                "amounts in EUR, as in 1234,5",
+            ),
+            // What they cannot be they are not.
+            (vec!["101,000", "7.5"], "numbers as in 1,234.5"),
+            (vec!["1,234,567", "1,000"], "numbers as in 1,234.5"),
+        ] {
+            let found = found_among(&cells, &usual, true);
+            assert_eq!(found, Ok(Some(says.to_owned())), "{cells:?}");
+        }
+        // Points are not settled so.
+        let two = found_among(&["1.234 €", "2.500 €"], &usual, true).expect_err("two readings");
+        assert_eq!(two, ["amounts in €", "amounts in €, as in 1.234,5"]);
+    }
+
+    #[test]
+    fn what_is_given_counts() {
+        let of = |decimal, thousands, date: Option<&str>| TableOptions {
+            decimal,
+            thousands,
+            date_format: date.map(|format| format.parse().expect("a format")),
+            ..TableOptions::default()
+        };
+        for (options, cell, says) in [
+            (
+                of(Some(','), None, None),
+                "101,000",
+                Some("numbers as in 1234,5"),
+            ),
+            (
+                of(None, Some(','), None),
+                "101,000",
+                Some("numbers as in 1,234.5"),
+            ),
+            (of(Some('.'), None, None), "101,000", None),
+            (
+                of(Some(','), Some('.'), None),
+                "1.234",
+                Some("numbers as in 1.234,5"),
+            ),
+            (
+                of(Some(','), None, None),
+                "1.234",
+                Some("numbers as in 1.234,5"),
+            ),
+            (
+                of(None, None, Some("%d/%m/%Y")),
+                "03/04/2020",
+                Some("dates as %d/%m/%Y"),
+            ),
+            (
+                of(None, None, Some("%Y%m%d")),
+                "20210312",
+                Some("dates as %Y%m%d"),
+            ),
+            (of(None, None, Some("%Y%m%d")), "20211312", None),
+        ] {
+            assert_eq!(
+                found(&[cell], &options),
+                Ok(says.map(str::to_owned)),
+                "{cell}"
+            );
+        }
+    }
+}
