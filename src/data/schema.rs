@@ -15,6 +15,8 @@ mod levels;
 mod marks;
 mod no_value;
 mod notes;
+mod points;
+mod questions;
 mod reading;
 mod store;
 mod survey;
@@ -34,6 +36,7 @@ pub use date_parts::{DateParts, Dates};
 pub(super) use encode::Encoder;
 pub use marks::Marks;
 pub(super) use no_value::{NoValue, USUAL};
+pub(super) use points::{Marked, Points};
 pub(super) use survey::{NO_WEIGHT, Places, survey};
 pub(super) use tally::numbers_rows;
 

@@ -1,9 +1,9 @@
 //! The rows of a table as numbers, by a schema.
 
+mod look;
+
 use super::gaps::GaplessTable;
-use super::schema::{
-    Codes, Encoder, NO_WEIGHT, NoValue, Places, may_hold_copies, numbers_rows, survey,
-};
+use super::schema::{Encoder, NO_WEIGHT, NoValue, Places, survey};
 use super::{
     Chunk, ChunkSource, ColumnChoice, CsvOptions, CsvSource, Missing, OpenOptions, Rows, Schema,
     Table, TargetUse, choice, require_rows,
@@ -353,62 +353,6 @@ fn choose(table: &dyn Table, options: &OpenOptions) -> Result<Places> {
     })
 }
 
-/// Rows that are looked at before a table of numbers is searched for copies.
-const FIRST_ROWS: usize = 256;
-/// Rows that are looked at for codes, where the first ones are whole numbers of one length.
-const CODED_ROWS: usize = 1 << 16;
-
-impl TableSource {
-    /// Whether the first rows of two features are the same.
-    fn may_hold_copies(&mut self, places: &Places) -> Result<bool> {
-        self.table.select(&places.all())?;
-        let first = self.table.next_batch(FIRST_ROWS);
-        self.table.rewind()?;
-        // Whoever reads the rows says what is wrong with them.
-        Ok(matches!(
-            first,
-            Ok(Some(batch)) if may_hold_copies(&batch.columns[..places.features.len()])
-        ))
-    }
-
-    /// Whether a feature is all codes as far as the rows that are looked at go, more of them where
-    /// the first leave it open.
-    fn may_hold_codes(&mut self, places: &Places) -> Result<bool> {
-        let table = &self.options.table;
-        let is_open = |&j: &usize| table.codes && !table.numeric.contains(&self.table.names()[j]);
-        let mut open: Vec<usize> = places.features.iter().copied().filter(is_open).collect();
-        let mut found = false;
-        for rows in [FIRST_ROWS, CODED_ROWS] {
-            if open.is_empty() || found {
-                break;
-            }
-            let codes = self.codes(&open, rows)?;
-            found = codes.iter().any(Codes::are);
-            let may_be = open.iter().zip(&codes).filter(|(_, codes)| codes.may_be());
-            open = may_be.map(|(&j, _)| j).collect();
-        }
-        self.table.select(&places.all())?;
-        Ok(found)
-    }
-
-    /// What the first rows of these columns have in common with codes.
-    fn codes(&mut self, columns: &[usize], rows: usize) -> Result<Vec<Codes>> {
-        let mut codes = vec![Codes::default(); columns.len()];
-        self.table.select(columns)?;
-        let mut left = rows;
-        // Whoever reads the rows says what is wrong with them.
-        while left > 0
-            && let Ok(Some(batch)) = self.table.next_batch(left.min(FIRST_ROWS))
-        {
-            left -= batch.rows;
-            for (codes, column) in codes.iter_mut().zip(&batch.columns) {
-                codes.see_all(column);
-            }
-        }
-        Ok(codes)
-    }
-}
-
 impl ChunkSource for TableSource {
     fn columns(&self) -> usize {
         match &self.reader {
@@ -475,12 +419,7 @@ impl ChunkSource for TableSource {
         }
         let asks = self.options.table.asks_for_schema();
         let places = self.places().clone();
-        // A column may number rows, or be a copy, which a look at all values tells.
-        let names = self.names(&places.features);
-        let numbers = !self.options.table.all_columns
-            && names.len() > 1
-            && (names.iter().any(|name| numbers_rows(name)) || self.may_hold_copies(&places)?);
-        if !(failed || asks || numbers || self.may_hold_codes(&places)?) {
+        if !(failed || asks || self.may_mislead(&places)? || self.may_hold_codes(&places)?) {
             return Ok(false);
         }
         let schema = survey(self.table.as_mut(), &places, &self.options.table, takes)?;

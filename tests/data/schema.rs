@@ -133,6 +133,53 @@ fn each_kind_of_column_becomes_its_numbers() {
     assert_eq!(chunk.y.column(1).to_vec(), [0.0, 2.0, 0.0]);
 }
 
+/// Numbers as round as thousands with points are asked about, beside text and without; those that
+/// were measured are not.
+#[test]
+fn points_that_may_part_thousands_are_asked_about() {
+    let (_directory, path) = place("rents.csv");
+    let read = |text: &str, thousands, decimal| {
+        let table = TableOptions {
+            thousands,
+            decimal,
+            ..TableOptions::default()
+        };
+        let mut source = surveyed(&path, text, &options("y", table))?;
+        Ok::<_, Error>(x_of(read_in_every_way(source.as_mut())).column(0).to_vec())
+    };
+    let rents = |others: [&str; 4]| {
+        let [a, b, c, d] = others;
+        format!("rent,{a},y\n101.000,{b},1\n12.500,{c},2\n950,{d},3\n")
+    };
+    let (thousand, plain) = ([101_000.0, 12_500.0, 950.0], [101.0, 12.5, 950.0]);
+    for others in [["size", "3", "4", "5"], ["city", "Bern", "Basel", "Bern"]] {
+        let text = rents(others);
+        let asked = [
+            "line 2, column \"rent\": \"101.000\" may be 101000 or 101",
+            "thousands('.')",
+            "decimal('.')",
+        ];
+        assert_says(read(&text, None, None), &asked);
+        assert_eq!(read(&text, Some('.'), None).unwrap(), thousand);
+        assert_eq!(read(&text, None, Some('.')).unwrap(), plain);
+    }
+    // Another column has a fraction.
+    let text = rents(["size", "3", "0.25", "5"]);
+    assert_eq!(read(&text, None, None).unwrap(), plain);
+    // A target, too.
+    let text = "a,y\n1,101.000\n2,12.500\n";
+    assert_says(read(text, None, None), &["\"y\"", "may be 101000 or 101"]);
+    // Where commas stand before fractions, points are asked about in any number.
+    let measured = "rent;size;y\n1.234;3,5;1\n5.678;4,5;2\n";
+    assert_says(
+        read(measured, None, None),
+        &["\"1.234\" may be 1234 or 1.234"],
+    );
+    assert_eq!(read(measured, Some('.'), None).unwrap(), [1234.0, 5678.0]);
+    let measured = "rent,city,y\n1.234,Bern,1\n5.678,Basel,2\n";
+    assert_eq!(read(measured, None, None).unwrap(), [1.234, 5.678]);
+}
+
 /// The parts of a date stand beside its day, however it is written; for a gap stands the mean or
 /// the median of each column.
 #[test]

@@ -231,7 +231,7 @@ fn semicolons_settle_what_commas_are() {
     let here = here();
     let at = here.path();
     let rows = |comma: &str| -> String {
-        let row = |i: usize| format!("{i};{}{comma}{}00;{}\n", i % 7 + 1, i % 3 + 1, i * i % 11);
+        let row = |i: usize| format!("{i};{}{comma}{}25;{}\n", i % 7 + 1, i % 3 + 1, i * i % 11);
         (0..40).map(row).collect()
     };
     write(at, "t.csv", format!("t;a;y\n{}", rows(".")));

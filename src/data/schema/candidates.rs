@@ -5,6 +5,7 @@ use super::{
     amount::{Amount, Unit},
     date_parts::Covered,
     duration,
+    points::{Marked, Points},
 };
 
 /// Cells of one kind after which another text is taken for a stray.
@@ -38,6 +39,9 @@ pub(super) struct Candidates {
     first: Option<(u64, String)>,
     /// The first cell of which two say different things.
     differs: Option<(u64, String)>,
+    /// What plain numbers show of their points, and whether there is nothing else.
+    points: Points,
+    is_plain: bool,
     /// Cells that were read.
     cells: u32,
     /// The cell that ended the last of them, after many that were one kind, and that kind.
@@ -102,6 +106,8 @@ impl Candidates {
             ],
             first: None,
             differs: None,
+            points: Points::default(),
+            is_plain: true,
             cells: 0,
             stray: None,
             units: None,
@@ -114,6 +120,10 @@ impl Candidates {
         if self.first.is_none() && plain.is_none() {
             self.expect_unit(text);
             self.expect_times(text);
+        }
+        match plain {
+            Some(_) => self.points.see(text),
+            None => self.is_plain = false,
         }
         if self.readings.is_empty() {
             return;
@@ -191,11 +201,32 @@ impl Candidates {
         self.units.as_ref()
     }
 
+    /// Has `marked` know what the column says of points and commas of its file.
+    pub(super) fn tell(&self, marked: &mut Marked) {
+        marked.see(&self.points);
+        if let (false, Ok(Some(reading))) = (self.is_plain, self.found(Marked::default())) {
+            marked.see_reading(&reading);
+        }
+    }
+
     /// The reading that all cells allow, of a column that is not plain; what it may be where
-    /// there are several that differ.
-    pub(super) fn found(&self) -> Result<Option<Reading>, Ambiguous> {
+    /// there are several that differ. Plain numbers may be thousands with points by `marked`.
+    pub(super) fn found(&self, marked: Marked) -> Result<Option<Reading>, Ambiguous> {
         if let Some(given) = self.given_date() {
             return Ok(Some(given.clone()));
+        }
+        if self.is_plain && !self.given[0] {
+            return match (&self.differs, self.points.may_part_thousands(marked)) {
+                (Some((row, text)), true) => Err(Ambiguous {
+                    row: *row,
+                    text: text.clone(),
+                    readings: vec![
+                        Reading::Number(Marks::of(',', Some('.'))),
+                        Reading::Number(Marks::PLAIN),
+                    ],
+                }),
+                _ => Ok(None),
+            };
         }
         let (Some(_), Some(reading)) = (&self.first, self.readings().next()) else {
             return Ok(None);
@@ -279,7 +310,7 @@ mod tests {
         for (row, cell) in cells.iter().enumerate() {
             candidates.see(row as u64, cell, cell.parse().ok());
         }
-        match candidates.found() {
+        match candidates.found(Marked::default()) {
             Ok(reading) => Ok(reading.map(|reading| reading.to_string())),
             Err(two) => Err(two.readings.iter().map(Reading::to_string).collect()),
         }
@@ -290,6 +321,9 @@ mod tests {
         let usual = TableOptions::default();
         for (cells, says) in [
             (vec!["1.5", "2"], None),
+            // Measured to a thousandth.
+            (vec!["1.234", "5.678"], None),
+            (vec!["101.000", "0.500"], None),
             (vec!["1,5", "2"], Some("numbers as in 1234,5")),
             (vec!["2", "1.234,5", "1,5"], Some("numbers as in 1.234,5")),
             (vec!["101,000", "7.5"], Some("numbers as in 1,234.5")),
@@ -337,6 +371,8 @@ mod tests {
         }
         let two = found(&["101,000", "12,500"], &usual).expect_err("two readings");
         assert_eq!(two, ["numbers as in 1234,5", "numbers as in 1,234.5"]);
+        let two = found(&["101.000", "12.500"], &usual).expect_err("two readings");
+        assert_eq!(two, ["numbers as in 1.234,5", "numbers as in 1234.5"]);
         let two = found(&["1.234 €", "2.500 €"], &usual).expect_err("two readings");
         assert_eq!(two, ["amounts in €", "amounts in €, as in 1.234,5"]);
         let two = found(&["3/3/2020", "03/04/2020"], &usual).expect_err("two readings");
@@ -385,6 +421,12 @@ mod tests {
                 Some("numbers as in 1,234.5"),
             ),
             (of(Some('.'), None, None), "101,000", None),
+            (of(Some('.'), None, None), "101.000", None),
+            (
+                of(None, Some('.'), None),
+                "101.000",
+                Some("numbers as in 1.234,5"),
+            ),
             (
                 of(Some(','), Some('.'), None),
                 "1.234",

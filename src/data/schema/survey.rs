@@ -5,6 +5,7 @@ use super::{
     cell::{self, Cell},
     copies::{self, Contents},
     notes,
+    points::Marked,
     tally::Tally,
 };
 use crate::data::Table;
@@ -61,9 +62,12 @@ pub(in crate::data) fn survey(
         }
         takes
     })?;
+    let mut marked = Marked::default();
+    let each = tallies.iter();
+    each.for_each(|tally| tally.candidates.tell(&mut marked));
     let mut found = Vec::with_capacity(tallies.len());
     for (tally, &j) in tallies.iter().zip(&all) {
-        found.push(tally.found(table, j)?);
+        found.push(tally.found((table, j), marked)?);
     }
     notes::of_readings(table, &tallies, &found);
     if fills && found.iter().any(Option::is_some) {

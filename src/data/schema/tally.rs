@@ -2,14 +2,15 @@
 
 use super::{
     Field, Fill, Kind, Missing, Reading, TableOptions,
-    amount::Amount,
-    candidates::{Ambiguous, Candidates},
+    candidates::Candidates,
     cell::{self, Cell},
     codes::Codes,
     copies::{self, Contents},
     date,
     date_parts::{Covered, DateParts, Dates, Means},
     levels::Levels,
+    points::Marked,
+    questions,
 };
 use crate::data::{Table, TargetStats, survey::Reservoir, table::short};
 use crate::error::{Error, Remedy, Result};
@@ -105,45 +106,30 @@ impl Tally {
 
     /// How its cells are read, if not plainly. Errors where they may be read in two ways, and where
     /// a text stands among many cells that can be read.
-    pub(super) fn found(&self, table: &dyn Table, j: usize) -> Result<Option<Reading>> {
+    pub(super) fn found(
+        &self,
+        (table, j): (&dyn Table, usize),
+        marked: Marked,
+    ) -> Result<Option<Reading>> {
         let [_, date, truth, text] = &self.first;
         let is_plain = date.is_some() || truth.is_some();
         if self.as_text || (is_plain && self.candidates.given_date().is_none()) {
             return Ok(None);
         }
-        match self.candidates.found() {
+        let place = (table, j, self.name.as_str());
+        match self.candidates.found(marked) {
             Ok(None) => {}
             Ok(found) => return Ok(found),
-            Err(Ambiguous {
-                row,
-                text,
-                readings,
-            }) => {
-                let values = readings.iter().map(|reading| said(reading, &text));
-                let values: Vec<String> = values.collect();
-                let says = format!("{} may be {}", short(&text), values.join(" or "));
-                let mut error = table.fault(row, j, &says);
-                for reading in &readings {
-                    error = error.help(remedy(reading));
-                }
-                return Err(error.help(Remedy::Categorical(self.name.clone())));
-            }
+            Err(ambiguous) => return Err(questions::ambiguous(place, &ambiguous)),
         }
-        if let Some([(first, one), (row, other)]) = self.candidates.units() {
-            let (one, other) = (short(one), short(other));
-            let one = format!("{one} in {}", table.place(*first, j));
-            let says = format!("holds {other}, and {one}: amounts in two units");
-            let error = table.fault(*row, j, &says);
-            let help = Remedy::words("bring the column to one unit");
-            return Err(error
-                .help(help)
-                .help(Remedy::Categorical(self.name.clone())));
+        if let Some(units) = self.candidates.units() {
+            return Err(questions::two_units(place, units));
         }
         match (text, self.candidates.stray()) {
             (Some(_), Some((row, text, reading))) => {
                 let says = format!("holds the text {} among {reading}", short(text));
                 let error = table.fault(*row, j, &says);
-                Err(cured(error, Some(text), self.name.clone()))
+                Err(questions::cured(error, Some(text), self.name.clone()))
             }
             _ => Ok(None),
         }
@@ -259,7 +245,11 @@ impl Tally {
             };
             let error = table.fault(row, j, &says);
             let is_stray = other.0 > number.0 && text.as_ref() == Some(other);
-            return Err(cured(error, is_stray.then_some(&other.1), self.name));
+            return Err(questions::cured(
+                error,
+                is_stray.then_some(&other.1),
+                self.name,
+            ));
         }
         if let (Some(date), Some(text), None, false) = (date, text, number, self.as_text) {
             let (stray, among) = match text.0 > date.0 {
@@ -376,28 +366,6 @@ pub(in crate::data) fn numbers_rows(name: &str) -> bool {
     NUMBERS.contains(&name.trim().to_ascii_lowercase().as_str())
 }
 
-/// What a text is by a reading.
-fn said(reading: &Reading, text: &str) -> String {
-    match (reading, reading.value(text)) {
-        (Reading::Date(_), Some(days)) => date::text(days),
-        (_, value) => value.unwrap_or(f64::NAN).to_string(),
-    }
-}
-
-/// How to ask for a reading.
-fn remedy(reading: &Reading) -> Remedy {
-    match reading {
-        Reading::Date(format) => Remedy::DateFormat(format.to_string()),
-        Reading::Time => Remedy::words("write it with its unit"),
-        Reading::Number(marks) | Reading::Amount(Amount { marks, .. }) => match marks.decimal {
-            '.' => marks
-                .thousands
-                .map_or(Remedy::Decimal('.'), Remedy::Thousands),
-            decimal => Remedy::Decimal(decimal),
-        },
-    }
-}
-
 /// The values of one column.
 fn values_of(sample: Reservoir) -> Result<Vec<f64>> {
     Ok(sample.finish()?.0.into_iter().collect())
@@ -420,19 +388,4 @@ fn medians(dates: &[f64], parts: DateParts) -> Vec<f64> {
     let own = std::iter::once(middle(dates.to_vec()));
     own.chain((0..parts.width()).map(|k| middle(column(k))))
         .collect()
-}
-
-/// The error of a column of two kinds with what may be done, where `stray` is a text among others:
-/// without a digit it may say that there is nothing, and without a letter it names no category.
-fn cured(error: Error, stray: Option<&String>, column: String) -> Error {
-    let error = error.help(Remedy::words("correct it"));
-    let gap = stray.filter(|text| !text.contains(|c: char| c.is_numeric() || c == ','));
-    let error = match gap {
-        Some(gap) => error.help(Remedy::NoValue(gap.clone())),
-        None => error,
-    };
-    match gap.is_none_or(|gap| gap.contains(char::is_alphabetic)) {
-        true => error.help(Remedy::Categorical(column)),
-        false => error,
-    }
 }

@@ -1,0 +1,144 @@
+//! Whether the points of plain numbers stand before a fraction, or between thousands.
+
+use super::Reading;
+
+/// What the cells of a column show.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::data) struct Points {
+    /// Whether there is one such as `101.000`, and whether all such end in two zeros.
+    has_groups: bool,
+    are_round: bool,
+    /// Whether there is a number that no one writes beside thousands with points.
+    has_others: bool,
+    /// Whether there is one whose point stands before a fraction for sure.
+    has_fraction: bool,
+}
+
+impl Default for Points {
+    fn default() -> Self {
+        Self {
+            has_groups: false,
+            are_round: true,
+            has_others: false,
+            has_fraction: false,
+        }
+    }
+}
+
+/// What the other columns of a file say of its points.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::data) struct Marked {
+    /// Whether one stands before a fraction.
+    by_points: bool,
+    /// Whether commas do.
+    by_commas: bool,
+}
+
+impl Points {
+    /// Takes a plain number.
+    pub(in crate::data) fn see(&mut self, text: &str) {
+        let is_digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+        match text.split_once('.') {
+            // Numbers below a thousand have no point.
+            None => self.has_others |= !is_digits(text) || text.len() > 3,
+            Some((whole, group)) if is_digits(whole) && is_digits(group) => {
+                let fits = (1..=3).contains(&whole.len()) && group.len() == 3;
+                match fits && !whole.starts_with('0') {
+                    true => {
+                        self.has_groups = true;
+                        self.are_round &= group.ends_with("00");
+                    }
+                    false => self.has_fraction = true,
+                }
+            }
+            Some(_) => self.has_others = true,
+        }
+    }
+
+    /// Whether the points may stand between thousands. `1.234` measured to a thousandth is common:
+    /// where no comma of the file says more, it takes numbers as round as `101.000`.
+    pub(in crate::data) fn may_part_thousands(&self, marked: Marked) -> bool {
+        let alone = self.has_groups && !self.has_others && !self.has_fraction;
+        let likely = match (marked.by_points, marked.by_commas) {
+            (true, false) => false,
+            (false, true) => true,
+            _ => self.are_round,
+        };
+        alone && likely
+    }
+}
+
+impl Marked {
+    /// Takes a column of plain numbers.
+    pub(in crate::data) fn see(&mut self, points: &Points) {
+        self.by_points |= points.has_fraction;
+    }
+
+    /// Takes the reading of one that is written with other marks.
+    pub(super) fn see_reading(&mut self, reading: &Reading) {
+        if let Some(marks) = reading.marks() {
+            self.by_commas |= marks.decimal == ',';
+            self.by_points |= marks.decimal == '.' && marks.thousands == Some(',');
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Marks;
+    use super::*;
+
+    fn points(cells: &[&str]) -> Points {
+        let mut points = Points::default();
+        cells.iter().for_each(|cell| points.see(cell));
+        points
+    }
+
+    #[test]
+    fn points_part_thousands_where_nothing_speaks_for_fractions() {
+        let mut by_points = Marked::default();
+        by_points.see(&points(&["0.125"]));
+        let mut by_commas = Marked::default();
+        by_commas.see_reading(&Reading::Number(Marks::of(',', None)));
+        let mut by_both = by_commas;
+        by_both.see(&points(&["1.25"]));
+        let file = [Marked::default(), by_points, by_commas, by_both];
+        for (cells, may) in [
+            (&["101.000"][..], [true, false, true, true]),
+            (&["1.500", "101.000", "12.300"], [true, false, true, true]),
+            (&["1.500", "950", "7"], [true, false, true, true]),
+            // Measured to a thousandth.
+            (&["1.234", "5.678"], [false, false, true, false]),
+            (&["101.000", "1.250"], [false, false, true, false]),
+            // What thousands with points never have beside them.
+            (&["101.000", "0.500"], [false; 4]),
+            (&["101.000", "1.5"], [false; 4]),
+            (&["101.000", "1234.000"], [false; 4]),
+            (&["101.000", "1234"], [false; 4]),
+            (&["101.000", "-1.000"], [false; 4]),
+            (&["101.000", "1e3"], [false; 4]),
+            (&["101.000", "1.500e3"], [false; 4]),
+            (&["101.000", ".500"], [false; 4]),
+            (&["101.000", "5."], [false; 4]),
+            (&["950", "7"], [false; 4]),
+            (&[], [false; 4]),
+        ] {
+            let found = file.map(|marked| points(cells).may_part_thousands(marked));
+            assert_eq!(found, may, "{cells:?}");
+        }
+    }
+
+    #[test]
+    fn columns_tell_of_others() {
+        let said = |reading: Reading| {
+            let mut marked = Marked::default();
+            marked.see_reading(&reading);
+            (marked.by_points, marked.by_commas)
+        };
+        let of = |decimal, thousands| Reading::Number(Marks::of(decimal, thousands));
+        assert_eq!(said(of(',', Some('.'))), (false, true));
+        assert_eq!(said(of('.', Some(','))), (true, false));
+        assert_eq!(said(Reading::Time), (false, false));
+        assert_eq!(said(of('.', Some(' '))), (false, false));
+    }
+}

@@ -1,0 +1,67 @@
+//! Errors about columns of which nobody can tell how they are to be read.
+
+use super::{Reading, amount::Amount, candidates::Ambiguous, date};
+use crate::data::{Table, table::short};
+use crate::error::{Error, Remedy};
+
+/// A column: its table, its place there and its name.
+type Place<'a> = (&'a dyn Table, usize, &'a str);
+
+/// The error about a cell that may be two things.
+pub(super) fn ambiguous((table, j, name): Place<'_>, found: &Ambiguous) -> Error {
+    let text = &found.text;
+    let values = found.readings.iter().map(|reading| said(reading, text));
+    let values: Vec<String> = values.collect();
+    let says = format!("{} may be {}", short(text), values.join(" or "));
+    let mut error = table.fault(found.row, j, &says);
+    for reading in &found.readings {
+        error = error.help(remedy(reading));
+    }
+    error.help(Remedy::Categorical(name.to_owned()))
+}
+
+/// The error about amounts in two units.
+pub(super) fn two_units((table, j, name): Place<'_>, units: &[(u64, String); 2]) -> Error {
+    let [(first, one), (row, other)] = units;
+    let (one, other) = (short(one), short(other));
+    let one = format!("{one} in {}", table.place(*first, j));
+    let says = format!("holds {other}, and {one}: amounts in two units");
+    let error = table.fault(*row, j, &says);
+    let help = Remedy::words("bring the column to one unit");
+    error.help(help).help(Remedy::Categorical(name.to_owned()))
+}
+
+/// What a text is by a reading.
+fn said(reading: &Reading, text: &str) -> String {
+    match (reading, reading.value(text)) {
+        (Reading::Date(_), Some(days)) => date::text(days),
+        (_, value) => value.unwrap_or(f64::NAN).to_string(),
+    }
+}
+
+/// How to ask for a reading.
+fn remedy(reading: &Reading) -> Remedy {
+    match reading {
+        Reading::Date(format) => Remedy::DateFormat(format.to_string()),
+        Reading::Time => Remedy::words("write it with its unit"),
+        Reading::Number(marks) | Reading::Amount(Amount { marks, .. }) => {
+            let decimal = Remedy::Decimal(marks.decimal);
+            marks.thousands.map_or(decimal, Remedy::Thousands)
+        }
+    }
+}
+
+/// The error of a column of two kinds with what may be done, where `stray` is a text among others:
+/// without a digit it may say that there is nothing, and without a letter it names no category.
+pub(super) fn cured(error: Error, stray: Option<&String>, column: String) -> Error {
+    let error = error.help(Remedy::words("correct it"));
+    let gap = stray.filter(|text| !text.contains(|c: char| c.is_numeric() || c == ','));
+    let error = match gap {
+        Some(gap) => error.help(Remedy::NoValue(gap.clone())),
+        None => error,
+    };
+    match gap.is_none_or(|gap| gap.contains(char::is_alphabetic)) {
+        true => error.help(Remedy::Categorical(column)),
+        false => error,
+    }
+}
