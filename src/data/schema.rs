@@ -21,6 +21,7 @@ mod reading;
 mod store;
 mod survey;
 mod tally;
+mod zone;
 
 use crate::error::{Error, Remedy, Result};
 use std::{fmt, str::FromStr};

@@ -6,6 +6,7 @@ use super::{
     date_parts::Covered,
     duration,
     points::{Marked, Points},
+    zone,
 };
 
 /// Cells of one kind after which another text is taken for a stray.
@@ -48,6 +49,8 @@ pub(super) struct Candidates {
     stray: Option<(u64, String, Reading)>,
     /// The first cells in each of two units.
     units: Option<[(u64, String); 2]>,
+    /// The cell that ended them, if it is a date in a zone that is not known.
+    zone: Option<(u64, String)>,
     /// Whether a comma that may be either stands before a fraction.
     commas: bool,
 }
@@ -111,6 +114,7 @@ impl Candidates {
             cells: 0,
             stray: None,
             units: None,
+            zone: None,
             commas,
         }
     }
@@ -153,6 +157,7 @@ impl Candidates {
         });
         if let (true, Some(kind)) = (self.readings.is_empty(), last) {
             self.units = self.two_units(row, text, &kind);
+            self.zone = zone::unknown(text).map(|_| (row, text.to_owned()));
             let telling = self.cells >= TELLING && self.first.is_some();
             self.stray = telling.then(|| (row, text.to_owned(), kind));
             return;
@@ -194,6 +199,11 @@ impl Candidates {
         let differ = own.is_known() && other.is_known() && own.name != other.name;
         let first = self.first.clone().filter(|_| differ)?;
         Some([first, (row, text.to_owned())])
+    }
+
+    /// A date in a zone that is not known, with its row.
+    pub(super) fn zone(&self) -> Option<&(u64, String)> {
+        self.zone.as_ref()
     }
 
     /// The first cells in two units, where amounts of a column have no one unit.
@@ -294,166 +304,4 @@ fn has_groups(reading: &Reading) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn found(cells: &[&str], options: &TableOptions) -> Result<Option<String>, Vec<String>> {
-        found_among(cells, options, false)
-    }
-
-    fn found_among(
-        cells: &[&str],
-        options: &TableOptions,
-        commas: bool,
-    ) -> Result<Option<String>, Vec<String>> {
-        let mut candidates = Candidates::new(options, commas);
-        for (row, cell) in cells.iter().enumerate() {
-            candidates.see(row as u64, cell, cell.parse().ok());
-        }
-        match candidates.found(Marked::default()) {
-            Ok(reading) => Ok(reading.map(|reading| reading.to_string())),
-            Err(two) => Err(two.readings.iter().map(Reading::to_string).collect()),
-        }
-    }
-
-    #[test]
-    fn what_all_cells_allow_is_found() {
-        let usual = TableOptions::default();
-        for (cells, says) in [
-            (vec!["1.5", "2"], None),
-            // Measured to a thousandth.
-            (vec!["1.234", "5.678"], None),
-            (vec!["101.000", "0.500"], None),
-            (vec!["1,5", "2"], Some("numbers as in 1234,5")),
-            (vec!["2", "1.234,5", "1,5"], Some("numbers as in 1.234,5")),
-            (vec!["101,000", "7.5"], Some("numbers as in 1,234.5")),
-            (vec!["101,000", "1e5", "7.5"], Some("numbers as in 1,234.5")),
-            (vec!["1,234,567"], Some("numbers as in 1,234.5")),
-            (vec!["1.234.567", "1.500"], Some("numbers as in 1.234,5")),
-            (vec!["1 234", "2"], Some("numbers as in 1 234,5")),
-            (vec!["a", "1,5"], None),
-            (vec!["12/31/2020", "1/2/2021"], Some("dates as %m/%d/%Y")),
-            (
-                vec!["31.12.2020", "1.2.2021 12:30"],
-                Some("dates as %d.%m.%Y"),
-            ),
-            (vec!["31.12.20"], Some("dates as %d.%m.%y")),
-            (vec!["341.00 EUR", "1 EUR"], Some("amounts in EUR")),
-            (
-                vec!["1.234,50 €", "7 €"],
-                Some("amounts in €, as in 1.234,5"),
-            ),
-            (vec!["$1,234.50", "$7"], Some("amounts in $, as in 1,234.5")),
-            (
-                vec!["12", "1.2k", "(3)"],
-                Some("amounts, 1k as 1000 and (1) as -1"),
-            ),
-            // What has a unit has it in each cell.
-            (vec!["5 kg", "7"], None),
-            (vec!["7", "5 kg"], None),
-            (vec!["5 kg", "7 lb"], None),
-            (vec!["12,34,567", "1,234"], Some("numbers as in 1,234.5")),
-            (vec!["13:45", "7:05"], Some("times, in days")),
-            (vec!["45m", "1h 20m", "2h"], Some("times, in days")),
-            (vec!["30 min", "45 min"], Some("amounts in min")),
-            (vec!["13:45", "7"], None),
-            (vec!["12 Mar 2021", "1 Apr 2021"], Some("dates as %d %b %Y")),
-            (
-                vec!["03/13/2021 02:15 PM", "03/01/2021 11:00 AM"],
-                Some("dates as %m/%d/%Y"),
-            ),
-        ] {
-            assert_eq!(
-                found(&cells, &usual),
-                Ok(says.map(str::to_owned)),
-                "{cells:?}"
-            );
-        }
-        let two = found(&["101,000", "12,500"], &usual).expect_err("two readings");
-        assert_eq!(two, ["numbers as in 1234,5", "numbers as in 1,234.5"]);
-        let two = found(&["101.000", "12.500"], &usual).expect_err("two readings");
-        assert_eq!(two, ["numbers as in 1.234,5", "numbers as in 1234.5"]);
-        let two = found(&["1.234 €", "2.500 €"], &usual).expect_err("two readings");
-        assert_eq!(two, ["amounts in €", "amounts in €, as in 1.234,5"]);
-        let two = found(&["3/3/2020", "03/04/2020"], &usual).expect_err("two readings");
-        assert_eq!(two, ["dates as %m/%d/%Y", "dates as %d/%m/%Y"]);
-    }
-
-    /// Where semicolons separate, a comma that may be either stands before a fraction.
-    #[test]
-    fn commas_are_decimal_where_they_may_be() {
-        let usual = TableOptions::default();
-        for (cells, says) in [
-            (vec!["101,000", "12,500"], "numbers as in 1234,5"),
-            (
-                vec!["1,234 EUR", "2,500 EUR"],
-                "amounts in EUR, as in 1234,5",
-            ),
-            // What they cannot be they are not.
-            (vec!["101,000", "7.5"], "numbers as in 1,234.5"),
-            (vec!["1,234,567", "1,000"], "numbers as in 1,234.5"),
-        ] {
-            let found = found_among(&cells, &usual, true);
-            assert_eq!(found, Ok(Some(says.to_owned())), "{cells:?}");
-        }
-        // Points are not settled so.
-        let two = found_among(&["1.234 €", "2.500 €"], &usual, true).expect_err("two readings");
-        assert_eq!(two, ["amounts in €", "amounts in €, as in 1.234,5"]);
-    }
-
-    #[test]
-    fn what_is_given_counts() {
-        let of = |decimal, thousands, date: Option<&str>| TableOptions {
-            decimal,
-            thousands,
-            date_format: date.map(|format| format.parse().expect("a format")),
-            ..TableOptions::default()
-        };
-        for (options, cell, says) in [
-            (
-                of(Some(','), None, None),
-                "101,000",
-                Some("numbers as in 1234,5"),
-            ),
-            (
-                of(None, Some(','), None),
-                "101,000",
-                Some("numbers as in 1,234.5"),
-            ),
-            (of(Some('.'), None, None), "101,000", None),
-            (of(Some('.'), None, None), "101.000", None),
-            (
-                of(None, Some('.'), None),
-                "101.000",
-                Some("numbers as in 1.234,5"),
-            ),
-            (
-                of(Some(','), Some('.'), None),
-                "1.234",
-                Some("numbers as in 1.234,5"),
-            ),
-            (
-                of(Some(','), None, None),
-                "1.234",
-                Some("numbers as in 1.234,5"),
-            ),
-            (
-                of(None, None, Some("%d/%m/%Y")),
-                "03/04/2020",
-                Some("dates as %d/%m/%Y"),
-            ),
-            (
-                of(None, None, Some("%Y%m%d")),
-                "20210312",
-                Some("dates as %Y%m%d"),
-            ),
-            (of(None, None, Some("%Y%m%d")), "20211312", None),
-        ] {
-            assert_eq!(
-                found(&[cell], &options),
-                Ok(says.map(str::to_owned)),
-                "{cell}"
-            );
-        }
-    }
-}
+mod tests;

@@ -1,8 +1,10 @@
 //! Dates and times as numbers.
 
+use super::zone;
+
 /// Days since 1970-01-01, of a date by ISO 8601 in the Gregorian calendar: `2024-02-29`, with a
 /// time `T13:45`, `T13:45:01` or `T13:45:01.5` after it (or a blank in the place of T), and after
-/// that `Z`, ` UTC` or an offset `+01:00`, which is subtracted. A time may end in ` AM` or ` PM`.
+/// that `Z`, an offset `+01:00` or the name of a zone ` CET`, which is subtracted. A time may end in ` AM` or ` PM`.
 /// `None` if it is no such date.
 ///
 /// A leap second counts as the first of the next minute.
@@ -81,15 +83,16 @@ pub(super) fn calendar(day: i64) -> (i64, i64, i64) {
     (year + era * 400 + i64::from(month <= 2), month, date)
 }
 
-/// Seconds since midnight in UTC: `13:45`, `13:45:01.5Z`, `1:45 PM`, `13:45 UTC`, `13:45 +0100`.
+/// Seconds since midnight in UTC: `13:45`, `13:45:01.5Z`, `1:45 PM`, `13:45 CET`, `13:45 +0100`.
 pub(super) fn seconds(text: &str) -> Option<f64> {
-    let text = ["UTC", "GMT"]
-        .into_iter()
-        .find_map(|zone| text.strip_suffix(zone)?.strip_suffix(' '))
-        .unwrap_or(text);
+    let named = text.rsplit_once(' ');
+    if let Some((time, minutes)) = named.and_then(|(time, name)| Some((time, zone::minutes(name)?)))
+    {
+        return of_day(time, minutes);
+    }
     let (time, offset) = match text.find(['Z', 'z', '+', '-']) {
         None => (text, 0),
-        Some(at) => (text[..at].trim_end_matches(' '), offset(&text[at..])?),
+        Some(at) => (text[..at].trim_end_matches(' '), zone::offset(&text[at..])?),
     };
     of_day(time, offset)
 }
@@ -139,26 +142,7 @@ pub(super) fn clock(text: &str) -> Option<(&str, i64, f64)> {
     (minutes < 60 && seconds < 61.0).then_some((hours, minutes, seconds))
 }
 
-/// Minutes that a time lies ahead of UTC: `Z`, `UTC`, `GMT`, `+01:00`, `+0100`, `+01`.
-pub(super) fn offset(text: &str) -> Option<i64> {
-    if text.eq_ignore_ascii_case("z") || matches!(text, "UTC" | "GMT") {
-        return Some(0);
-    }
-    let (sign, rest) = text.split_at_checked(1)?;
-    if !matches!(sign, "+" | "-") {
-        return None;
-    }
-    let (hours, minutes) = match rest.len() {
-        2 => (rest, "00"),
-        4 => rest.split_at(2),
-        5 => rest.split_once(':')?,
-        _ => return None,
-    };
-    let minutes = 60 * digits(two(hours)?)? + digits(two(minutes)?)?;
-    Some(if sign == "-" { -minutes } else { minutes })
-}
-
-fn two(text: &str) -> Option<&str> {
+pub(super) fn two(text: &str) -> Option<&str> {
     (text.len() == 2).then_some(text)
 }
 
@@ -241,6 +225,8 @@ mod tests {
             ("1970-01-01 12:00 AM", 0.0),
             ("1970-01-01 12:15:00pm", 12.25 / 24.0),
             ("1970-01-01 01:00 AM UTC", 1.0 / 24.0),
+            ("1970-01-01 14:00:00 CEST", 0.5),
+            ("1970-01-01 07:00 AM EST", 0.5),
         ] {
             assert_eq!(days(text), Some(wanted), "{text}");
         }
@@ -291,7 +277,9 @@ mod tests {
             "2024-01-01 13:00 PM",
             "2024-01-01 0:30 AM",
             "2024-01-01 PM",
-            "2024-01-01 12:00 CEST",
+            "2024-01-01 12:00 BST",
+            "2024-01-01 CET",
+            "2024-01-01 12:00+01:00 CET",
             "2024-01-01 12:00UTC",
             "2024-01-0é",
             "01.02.2024",

@@ -1,6 +1,9 @@
 //! Dates that are not written by ISO 8601.
 
-use super::date::{day, is_weekday, month, offset, seconds};
+use super::{
+    date::{day, is_weekday, month, seconds},
+    zone::offset,
+};
 use crate::error::{Error, Result};
 use std::{fmt, str::FromStr};
 
@@ -8,7 +11,7 @@ use std::{fmt, str::FromStr};
 /// of 1969 to 2068), `%m` (one digit or two) or `%b` (the month's name in English, whole or three
 /// letters), `%d`; or `%j`, the day of the year; or `%G` and `%V`, a week by ISO 8601, whose
 /// Monday it is. Without a day it is the first. `%a` is the name of a weekday; of the time are
-/// `%H` or `%I` with `%p` (AM or PM), `%M`, `%S` and `%z` (`Z`, `UTC` or `+01:00`, which is
+/// `%H` or `%I` with `%p` (AM or PM), `%M`, `%S` and `%z` (`Z`, `CET` or `+01:00`, which is
 /// subtracted). All else is as it stands. After a format without a time one may follow as after
 /// dates of ISO 8601.
 ///
@@ -291,6 +294,8 @@ mod tests {
             ("%b %Y", "March 2021", Some(18_687.0)),
             ("%d.%m.%Y %H:%M %z", "01.01.1970 13:00 +01:00", Some(0.5)),
             ("%d.%m.%Y %H:%M %Z", "01.01.1970 12:00 UTC", Some(0.5)),
+            ("%d.%m.%Y %H:%M %Z", "01.01.1970 04:00 PST", Some(0.5)),
+            ("%m/%d/%Y", "01/01/1970 8:00 AM EDT", Some(0.5)),
         ] {
             let found: DateFormat = format.parse().expect(format);
             assert_eq!(found.days(text), days, "{text:?} by {format}");

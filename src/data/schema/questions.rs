@@ -1,6 +1,6 @@
 //! Errors about columns of which nobody can tell how they are to be read.
 
-use super::{Reading, amount::Amount, candidates::Ambiguous, date};
+use super::{Reading, amount::Amount, candidates::Ambiguous, date, zone};
 use crate::data::{Table, table::short};
 use crate::error::{Error, Remedy};
 
@@ -28,6 +28,18 @@ pub(super) fn two_units((table, j, name): Place<'_>, units: &[(u64, String); 2])
     let says = format!("holds {other}, and {one}: amounts in two units");
     let error = table.fault(*row, j, &says);
     let help = Remedy::words("bring the column to one unit");
+    error.help(help).help(Remedy::Categorical(name.to_owned()))
+}
+
+/// The error about a date in a zone of which the offset is not known.
+pub(super) fn unknown_zone((table, j, name): Place<'_>, (row, text): &(u64, String)) -> Error {
+    let zone = short(zone::unknown(text).unwrap_or_default());
+    let says = format!(
+        "holds {}, and the offset of the zone {zone} is not known",
+        short(text)
+    );
+    let error = table.fault(*row, j, &says);
+    let help = Remedy::words("write it as +01:00");
     error.help(help).help(Remedy::Categorical(name.to_owned()))
 }
 

@@ -125,6 +125,9 @@ impl Tally {
         if let Some(units) = self.candidates.units() {
             return Err(questions::two_units(place, units));
         }
+        if let Some(zone) = self.candidates.zone() {
+            return Err(questions::unknown_zone(place, zone));
+        }
         match (text, self.candidates.stray()) {
             (Some(_), Some((row, text, reading))) => {
                 let says = format!("holds the text {} among {reading}", short(text));

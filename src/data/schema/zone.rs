@@ -1,0 +1,121 @@
+//! Zones of times: how far they lie ahead of UTC.
+
+use super::{
+    DateFormat,
+    date::{days, digits, two},
+};
+
+/// Names of one meaning, with their hours: those of RFC 2822, section 4.3, and of Europe. BST, IST
+/// and others mean two zones or more.
+const NAMES: [(&str, i64); 16] = [
+    ("UTC", 0),
+    ("GMT", 0),
+    ("EST", -5),
+    ("EDT", -4),
+    ("CST", -6),
+    ("CDT", -5),
+    ("MST", -7),
+    ("MDT", -6),
+    ("PST", -8),
+    ("PDT", -7),
+    ("WET", 0),
+    ("WEST", 1),
+    ("CET", 1),
+    ("CEST", 2),
+    ("EET", 2),
+    ("EEST", 3),
+];
+
+/// Minutes that the zone of this name lies ahead of UTC.
+pub(super) fn minutes(name: &str) -> Option<i64> {
+    let found = NAMES.iter().find(|(own, _)| *own == name)?;
+    Some(60 * found.1)
+}
+
+/// Minutes that a time lies ahead of UTC: `Z`, `UTC`, `CET`, `+01:00`, `+0100`, `+01`.
+pub(super) fn offset(text: &str) -> Option<i64> {
+    if text.eq_ignore_ascii_case("z") {
+        return Some(0);
+    }
+    if let Some(minutes) = minutes(text) {
+        return Some(minutes);
+    }
+    let (sign, rest) = text.split_at_checked(1)?;
+    if !matches!(sign, "+" | "-") {
+        return None;
+    }
+    let (hours, minutes) = match rest.len() {
+        2 => (rest, "00"),
+        4 => rest.split_at(2),
+        5 => rest.split_once(':')?,
+        _ => return None,
+    };
+    let minutes = 60 * digits(two(hours)?)? + digits(two(minutes)?)?;
+    Some(if sign == "-" { -minutes } else { minutes })
+}
+
+/// The name of a zone behind what is a date and a time without it, whose offset is not known: `BST`,
+/// `America/New_York`.
+pub(super) fn unknown(text: &str) -> Option<&str> {
+    let (time, name) = text.trim().rsplit_once(' ')?;
+    let is_short = (2..=5).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_uppercase());
+    let is_place = name.contains('/') && name.starts_with(|c: char| c.is_ascii_uppercase());
+    let is_half = matches!(name, "AM" | "PM");
+    let is_zone = (is_short || is_place) && minutes(name).is_none() && !is_half;
+    let is_date = || {
+        let mut known = DateFormat::ALL.into_iter().map(DateFormat::known);
+        time.contains(':') && (days(time).is_some() || known.any(|f| f.days(time).is_some()))
+    };
+    (is_zone && is_date()).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zones_are_known_by_offset_or_name() {
+        for (text, minutes) in [
+            ("Z", Some(0)),
+            ("z", Some(0)),
+            ("UTC", Some(0)),
+            ("+01:30", Some(90)),
+            ("-0800", Some(-480)),
+            ("+01", Some(60)),
+            ("EST", Some(-300)),
+            ("EDT", Some(-240)),
+            ("PDT", Some(-420)),
+            ("CEST", Some(120)),
+            ("EEST", Some(180)),
+            ("BST", None),
+            ("est", None),
+            ("+1", None),
+            ("01:00", None),
+            ("", None),
+        ] {
+            assert_eq!(offset(text), minutes, "{text}");
+        }
+    }
+
+    #[test]
+    fn other_names_behind_dates_are_unknown_zones() {
+        for (text, name) in [
+            ("2021-03-12 10:00 BST", Some("BST")),
+            (
+                "2021-03-12T10:00:00 America/New_York",
+                Some("America/New_York"),
+            ),
+            ("03/12/2021 02:15 PM IST", Some("IST")),
+            ("12 Mar 2021 10:00 AEDT", Some("AEDT")),
+            ("2021-03-12 10:00 EST", None),
+            ("2021-03-12 10:00 PM", None),
+            ("2021-03-12 BST", None),
+            ("2021-03-12 10:00 soon", None),
+            ("at 10:00 BST", None),
+            ("10:00 BST", None),
+            ("BST", None),
+        ] {
+            assert_eq!(unknown(text), name, "{text}");
+        }
+    }
+}
