@@ -18,6 +18,7 @@ mod merging;
 mod npy;
 mod npz;
 mod output;
+mod page;
 mod panics;
 mod parts;
 mod round_trips;
