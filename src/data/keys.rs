@@ -74,7 +74,7 @@ pub fn times(path: impl AsRef<Path>, column: &str, options: &OpenOptions) -> Res
     let schema = survey(table, &places, &alone, &mut |_| true)
         .or_else(|_| survey(table, &places, &otherwise, &mut |_| true))?;
     if let Some(field) = schema.features().first()
-        && !matches!(field.kind(), Kind::Number | Kind::Date)
+        && !matches!(field.kind(), Kind::Number | Kind::Date(_))
     {
         let problem = format!(
             "column {:?} holds neither numbers nor dates; name one whose values are in order",

@@ -24,8 +24,8 @@ pub(super) fn judge(model: &mut LinearModel, survey: &Survey) {
     }
 }
 
-/// Leaves out R2, for where no target varies there is no share to explain: of one row, and of targets
-/// that are all the same.
+/// Leaves out R2, for where no target varies there is no share to explain: of one row, and of
+/// targets that are all the same.
 fn forget_r2(model: &mut LinearModel) {
     let compares = |name: &String| COMPARED.contains(&name.as_str());
     model.facts.retain(|name, _| !compares(name));

@@ -252,9 +252,9 @@ pub enum ResidualLoss {
     EpsilonInsensitive(f64),
     /// `max(0, |r| - epsilon)^2`.
     SquaredEpsilonInsensitive(f64),
-    /// `r^2 / 2` up to this width, and straight beyond. A width of 0 stands for the usual one: 1.345
-    /// robust deviations, `median |r| / 0.6745`, of the residuals of least absolute deviations on
-    /// rows held out (Huber 1964; Holland & Welsch 1977).
+    /// `r^2 / 2` up to this width, and straight beyond. A width of 0 stands for the usual one:
+    /// 1.345 robust deviations, `median |r| / 0.6745`, of the residuals of least absolute
+    /// deviations on rows held out (Huber 1964; Holland & Welsch 1977).
     Huber(f64),
     /// The quantile of this level, between 0 and 1: `level max(0, -r) + (1 - level) max(0, r)`.
     Quantile(f64),

@@ -422,7 +422,7 @@ impl Fitting {
 
 /// What is said of rows held out at random, where columns say when they were.
 fn between_dates(schema: &Schema) -> Option<String> {
-    let is_date = |field: &&Field| *field.kind() == Kind::Date;
+    let is_date = |field: &&Field| matches!(field.kind(), Kind::Date(_));
     let date = schema.features().iter().find(is_date)?;
     Some(format!(
         "rows held out at random lie between those of the fit by {}: later rows may be predicted \

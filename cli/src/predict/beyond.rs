@@ -95,7 +95,7 @@ fn columns(model: &LinearModel) -> Vec<Seen> {
         end += field.width();
         match field.kind() {
             Kind::Number => Some(seen(at, false)),
-            Kind::Date => Some(seen(at, true)),
+            Kind::Date(_) => Some(seen(at, true)),
             _ => None,
         }
     });

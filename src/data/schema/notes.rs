@@ -21,8 +21,8 @@ pub(super) fn of_readings(table: &dyn Table, tallies: &[Tally], found: &[Option<
     said.warn(table);
 }
 
-/// Says which features hold no value, tell rows apart, are copies, hold whole numbers that are codes
-/// (those named in `codes`), a text of its own in each row all the same (in `uniques`), or more
+/// Says which features hold no value, tell rows apart, are copies, hold whole numbers that are
+/// codes (those named in `codes`), a text of its own in each row all the same (in `uniques`), or more
 /// texts than there are columns for.
 pub(super) fn of_fields(
     table: &dyn Table,

@@ -54,8 +54,8 @@ pub(super) fn offset(text: &str) -> Option<i64> {
     Some(if sign == "-" { -minutes } else { minutes })
 }
 
-/// The name of a zone behind what is a date and a time without it, whose offset is not known: `BST`,
-/// `America/New_York`.
+/// The name of a zone behind what is a date and a time without it, whose offset is not known:
+/// `BST`, `America/New_York`.
 pub(super) fn unknown(text: &str) -> Option<&str> {
     let (time, name) = text.trim().rsplit_once(' ')?;
     let is_short = (2..=5).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_uppercase());
