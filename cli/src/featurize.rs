@@ -30,8 +30,9 @@ use std::{path::PathBuf, sync::Arc};
 pub(crate) struct Args {
     /// Rows to featurize; target columns are left out
     input: PathBuf,
-    /// The feature matrix [rows, D], f32: .npy, .csv, .parquet with one column of lists, or .f32
-    /// (.raw), which is little-endian numbers row after row
+    /// The feature matrix [rows, D], f32: .npy, .csv, .parquet or .f32
+    ///
+    /// A .parquet has one column of lists; .f32 (or .raw) is little-endian numbers row after row.
     #[arg(long, short, value_name = "OUT")]
     output: PathBuf,
     #[command(flatten)]

@@ -69,8 +69,9 @@ pub(crate) struct Args {
     /// Where the model goes; without it, it is fitted and scored only
     #[arg(long, short, value_name = "MODEL")]
     output: Option<PathBuf>,
-    /// Share of rows that are held out and scored: chosen by the seed, or `last:FRACTION`, the
-    /// last of them in their order
+    /// Share of rows that are held out and scored
+    ///
+    /// They are chosen by the seed, or with `last:FRACTION` they are the last in their order.
     #[arg(long, value_name = "FRACTION", conflicts_with = "test_input")]
     #[arg(allow_hyphen_values = true)]
     test: Option<TestRows>,
@@ -80,25 +81,33 @@ pub(crate) struct Args {
     /// Targets of a .npy test input
     #[arg(long, value_name = "FILE.npy", requires = "test_input")]
     test_targets: Option<PathBuf>,
-    /// Share of the training rows, chosen by the seed, that the fit does not see: intervals for
-    /// `predict --interval` are calibrated on them
+    /// Share of the training rows that intervals are calibrated on
+    ///
+    /// The rows are chosen by the seed, and the fit does not see them; `predict --interval` gives
+    /// the intervals.
     #[arg(long, value_name = "FRACTION", value_parser = fraction)]
     #[arg(allow_hyphen_values = true)]
     calibrate: Option<f64>,
-    /// Column of a .csv that says what each row counts for, which is no feature
+    /// Column of a .csv that says what each row counts for
+    ///
+    /// It is no feature.
     #[arg(long, value_name = "COLUMN")]
     weight: Option<String>,
-    /// What the targets are; `auto` takes one column of text, or of at most 32 whole numbers, for
-    /// class labels
+    /// What the targets are
+    ///
+    /// `auto` takes one column of text, or of at most 32 whole numbers, for class labels.
     #[arg(long, value_enum, default_value_t = Task::Auto)]
     task: Task,
-    /// On what scale amounts are fitted: as they are (`as-is`), by their logarithms (`log`, of
-    /// amounts above 0), by their ranks (`rank`, for long tails), or as predicts rows left out
-    /// better (`auto`) where the bandwidth is chosen so
+    /// On what scale amounts are fitted: `as-is`, `log`, `rank`, or `auto`
+    ///
+    /// `log` fits the logarithms, of amounts above 0; `rank` fits the ranks, for long tails; `auto`
+    /// does as predicts rows left out better where the bandwidth is chosen so.
     #[arg(long, value_name = "SCALE", default_value_t = TargetScale::Auto)]
     target_scale: TargetScale,
-    /// Whether the columns themselves stand beside the features, for what is linear in them: `yes`,
-    /// `no`, or as predicts rows left out better (`auto`) where the bandwidth is chosen so
+    /// Whether the columns themselves stand beside the features: `yes`, `no`, or `auto`
+    ///
+    /// They serve what is linear in them; `auto` does as predicts rows left out better where the
+    /// bandwidth is chosen so.
     #[arg(long, value_name = "WHETHER", default_value_t = Linear::Auto)]
     linear: Linear,
     #[command(flatten)]

@@ -48,8 +48,10 @@ pub(crate) struct Args {
     format: Option<Format>,
     #[command(flatten)]
     layout: LayoutArgs,
-    /// What becomes of rows in which a value is NaN, infinite, or missing where --missing lets
-    /// nothing stand for it: `error`, or `drop`, which leaves them out and counts them
+    /// For rows with values that are not finite: error, drop
+    ///
+    /// What becomes of rows in which a value is NaN, infinite, or missing; `drop` leaves them out
+    /// and counts them.
     #[arg(long, value_name = "WHAT", default_value_t, value_parser = str::parse::<NanRows>)]
     nan: NanRows,
     #[command(flatten)]

@@ -13,12 +13,16 @@ use std::{ffi::OsString, path::PathBuf, sync::OnceLock};
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Job options")]
 pub(crate) struct JobArgs {
-    /// Take options from this file, lines of TOML such as `features = 2000`, by the names that they
-    /// have here, and `input`. What stands beside it on the command line counts
+    /// Take options from this file, lines of TOML such as `features = 2000`
+    ///
+    /// Options have the names that they have here; `input` is one, too. What stands beside it on
+    /// the command line counts.
     #[arg(long, value_name = "FILE.toml", conflicts_with = "like")]
     job: Option<PathBuf>,
-    /// Fit as this model was fitted: learner, map, scales, columns and seed. What stands beside it
-    /// counts; with another --model or --map the old one's own options are left out
+    /// Fit as this model was fitted: learner, map, scales, columns and seed
+    ///
+    /// What stands beside it counts; with another --model or --map the old one's own options are
+    /// left out.
     #[arg(long, value_name = "MODEL")]
     like: Option<PathBuf>,
 }

@@ -15,6 +15,7 @@ mod featurize;
 mod fit;
 mod flags;
 mod given;
+mod help;
 mod independence;
 mod interrupt;
 mod job;
@@ -92,16 +93,16 @@ enum Command {
 }
 
 impl Cli {
-    /// The command line as it is parsed. Numbers below zero are values wherever a value is due, so
-    /// that an option's own words say what it takes, and not a guess that a dash begins another
-    /// option.
+    /// The command line as it is parsed, with a short help of one screen. Numbers below zero are
+    /// values wherever a value is due, so that an option's own words say what it takes, and not a
+    /// guess that a dash begins another option.
     fn definition() -> clap::Command {
         let numbers = |argument: clap::Arg| match argument.get_action().takes_values() {
             true => argument.allow_negative_numbers(true),
             false => argument,
         };
         let command = <Self as CommandFactory>::command();
-        command.mut_subcommands(|command| command.mut_args(numbers))
+        command.mut_subcommands(|command| help::shortened(command.mut_args(numbers)))
     }
 
     fn parse_from_words(

@@ -48,6 +48,8 @@ fn features_option(text: &str) -> std::result::Result<FeaturesOption, String> {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Map options")]
 pub(crate) struct MapArgs {
+    /// What makes the features: fourier, fastfood, sorf, nystrom, binning and others
+    ///
     /// fourier, fastfood, sorf, arc-cosine, nystrom, binning, projection, tensor-sketch,
     /// hadamard-sketch, skewed-chi2, additive-chi2, identity (the columns themselves), precomputed
     /// (columns that are kernel values), or several side by side: binning+fourier,
@@ -56,9 +58,11 @@ pub(crate) struct MapArgs {
     /// nystrom of spectral and spectral-clustering; identity of ica]
     #[arg(long, value_name = "MAP")]
     map: Option<MapOption>,
-    /// Number of features, real output columns: for nystrom of landmarks, chosen among ten times as
-    /// many sampled rows (at least 2,000, at most 20,000), for binning of grids, for
-    /// additive-chi2 at most; maps side by side share them evenly; of `fit --model ridge` also
+    /// Number of features; usually 1000
+    ///
+    /// They are real output columns: for nystrom the landmarks, chosen among ten times as many
+    /// sampled rows (at least 2,000, at most 20,000), for binning the grids, for additive-chi2 at
+    /// most so many; maps side by side share them evenly; of `fit --model ridge` also
     /// `rudi-rosasco`: sqrt(n) ln n for n rows, with the penalty 1 / sqrt(n) unless one is given
     /// or searched for, and `auto`: as many as --kernel-error or --accuracy-loss ask for [default:
     /// 1000, with --auto 2000, of density 4096, of spectral and spectral-clustering 500 or all

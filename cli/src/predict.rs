@@ -44,20 +44,25 @@ pub(crate) struct Args {
     model: PathBuf,
     /// Rows to predict
     input: PathBuf,
-    /// Predictions, f64: .npy [rows] (or [rows, targets]), .csv or .parquet; `-` and /dev/stdout
-    /// write a .csv to stdout, and the report to stderr
+    /// Predictions, f64: .npy, .csv or .parquet; `-` for stdout
+    ///
+    /// A .npy has [rows] or [rows, targets]; `-` and /dev/stdout write a .csv to stdout, and the
+    /// report to stderr.
     #[arg(long, short, value_name = "OUT")]
     output: PathBuf,
-    /// Probabilities of the classes of a classifier that has some: .npy, .csv or .parquet, one
-    /// column per class
+    /// Probabilities of the classes: .npy, .csv or .parquet
+    ///
+    /// Of a classifier that has some; one column per class.
     #[arg(long, value_name = "OUT", conflicts_with = "interval")]
     probabilities: Option<PathBuf>,
-    /// Columns of the input, such as its numbers or names, that stand before the predictions of
-    /// their rows in a .csv
+    /// Columns of the input that stand before the predictions
+    ///
+    /// In a .csv: the numbers or names of rows, for one.
     #[arg(long, value_name = "COLUMN,..", value_parser = names)]
     keep: Vec<Names>,
-    /// Column of a .csv that is no feature and is left out; several in a comma list or by repeating
-    /// the option
+    /// Column of a .csv that is no feature; several in a comma list
+    ///
+    /// It is left out; the option can stand several times, too.
     #[arg(long, value_name = "COLUMN", value_parser = names)]
     target: Vec<Names>,
     /// What the input is, where its name does not say: csv, libsvm, npy, npz, parquet or arrow
@@ -65,9 +70,11 @@ pub(crate) struct Args {
     format: Option<data::Format>,
     #[command(flatten)]
     layout: LayoutArgs,
-    /// What becomes of rows in which a value is NaN, infinite, or missing where --missing lets
-    /// nothing stand for it: `error`, or `drop`, which leaves them out and counts them; their
-    /// predictions are NaN, or empty where labels are text
+    /// For rows with values that are not finite: error, drop
+    ///
+    /// What becomes of rows in which a value is NaN, infinite, or missing where the fit's --missing
+    /// lets nothing stand for it. `drop` leaves them out and counts them; their predictions are
+    /// NaN, or empty where labels are text.
     #[arg(long, value_name = "WHAT", default_value_t, value_parser = str::parse::<NanRows>)]
     nan: NanRows,
     /// Indices of a .libsvm count from 0, and not from 1
@@ -81,8 +88,10 @@ pub(crate) struct Args {
     /// class, of which the largest decides
     #[arg(long, conflicts_with_all = ["interval", "reconstruction_error", "threshold"])]
     scores: bool,
-    /// Also write bounds that hold a new target with this probability, as columns `lower` and
-    /// `upper`: for Gaussian processes, and models that were fitted with --calibrate
+    /// Also write bounds that hold a new target with this probability
+    ///
+    /// As columns `lower` and `upper`: for Gaussian processes, and models that were fitted with
+    /// --calibrate.
     #[arg(long, value_name = "LEVEL", value_parser = fraction)]
     #[arg(allow_hyphen_values = true)]
     interval: Option<f64>,

@@ -28,7 +28,9 @@ pub(crate) struct OutputArgs {
     /// Where stderr is no terminal, say every so many seconds how far long work is; 0 for each step
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     pub(crate) progress_every: u32,
-    /// Say how the work is done: device and why, map, chunks, solver; and let drivers speak
+    /// Say how the work is done
+    ///
+    /// Device and why, map, chunks, solver; drivers speak, too.
     #[arg(long, short, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
 }

@@ -19,8 +19,9 @@ pub(crate) struct TestArgs {
     /// Share of false alarms that is borne: a p-value up to it is a verdict
     #[arg(long, value_name = "FRACTION", default_value_t = 0.05, value_parser = fraction)]
     pub(crate) level: f64,
-    /// Where the p-value comes from: `permutation` is exact, `asymptotic` is the limit for many
-    /// rows
+    /// Where the p-value comes from
+    ///
+    /// `permutation` is exact, `asymptotic` is the limit for many rows.
     #[arg(long, value_name = "NULL")]
     null: Option<NullOption>,
     /// Random exchanges of rows; no p-value is below 1/(N + 1) [default: 500]

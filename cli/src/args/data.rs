@@ -25,21 +25,27 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Data options")]
 pub(crate) struct DataArgs {
-    /// Target column of a .csv; several in a comma list or by repeating the option. A name with a
-    /// comma stands in double quotes, in this list as in the others
+    /// Target column of a .csv; several in a comma list
+    ///
+    /// The option can stand several times, too. A name with a comma stands in double quotes, in
+    /// this list as in the others.
     #[arg(long, value_name = "COLUMN", value_parser = names)]
     target: Vec<Names>,
     /// Targets of a .npy input: [rows] or [rows, targets]
     #[arg(long, value_name = "FILE.npy")]
     targets: Option<PathBuf>,
-    /// Columns of a .csv that are features, in this order, instead of all that are no target
+    /// Columns of a .csv that are features, instead of all that are no target
+    ///
+    /// They are taken in this order.
     #[arg(long, value_name = "COLUMN,..", value_parser = names, conflicts_with = "ignore")]
     columns: Vec<Names>,
     /// Columns of a .csv that are neither features nor targets and are not read
     #[arg(long, value_name = "COLUMN,..", value_parser = names)]
     ignore: Vec<Names>,
-    /// What stands for missing values of features: `error` (nothing), `mean`, `median`, or
-    /// `indicator`, a column that says where they are missing
+    /// For missing values: mean, median, indicator, error
+    ///
+    /// What stands for those of features. `indicator` adds a column that says where they are missing; with `error` nothing stands for
+    /// them.
     #[arg(long, value_name = "WHAT", default_value_t, value_parser = str::parse::<Missing>)]
     missing: Missing,
     /// Texts that stand for no value, beside empty cells [default: those of pandas, as NA, N/A,
@@ -92,8 +98,10 @@ pub(crate) struct DataArgs {
     format: Option<Format>,
     #[command(flatten)]
     layout: LayoutArgs,
+    /// For rows with values that are not finite: error, drop
+    ///
     /// What becomes of rows in which a value is NaN, infinite, or missing where --missing lets
-    /// nothing stand for it: `error`, or `drop`, which leaves them out and counts them
+    /// nothing stand for it; `drop` leaves them out and counts them.
     #[arg(long, value_name = "WHAT", default_value_t, value_parser = str::parse::<NanRows>)]
     nan: NanRows,
     /// Leave out rows whose target is missing or not finite, and say how many

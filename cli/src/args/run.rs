@@ -18,8 +18,9 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Run options")]
 pub(crate) struct DeviceArgs {
-    /// `auto` (the best GPU, else the CPU), `cpu`, `gpu` (never the CPU), or a part of an adapter's
-    /// name
+    /// What computes: auto, cpu, gpu, or a part of a GPU's name
+    ///
+    /// `auto` is the best GPU, else the CPU; `gpu` is never the CPU.
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     device: DeviceChoice,
     /// Threads on the CPU, no more than there are cores [default: one per core]
@@ -33,14 +34,17 @@ pub(crate) struct DeviceArgs {
 pub(crate) struct RunArgs {
     #[command(flatten)]
     device: DeviceArgs,
-    /// Memory for chunks, and where it is given for the map, the sums and the solution of a fit,
-    /// too, and for the program itself, which takes about 25M: in bytes or with K, M, G (powers of
-    /// 1024; KB, MB, GB are powers of 1000) [default: 128M for chunks, and what is free for the
-    /// rest]
+    /// Memory that the program may take, as in 500M or 2G
+    ///
+    /// It is for chunks, for the map, the sums and the solution of a fit, and for the program
+    /// itself, which takes about 25M: in bytes or with K, M, G (powers of 1024; KB, MB, GB are
+    /// powers of 1000) [default: 128M for chunks, and what is free for the rest]
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     memory: Option<u64>,
-    /// Write what was found as a page with pictures, too: importance of columns, what was tried,
-    /// penalties, errors of maps, labels that were confused, calibration, residuals
+    /// Write what was found as a page with pictures, too
+    ///
+    /// Importance of columns, what was tried, penalties, errors of maps, labels that were confused,
+    /// calibration, residuals.
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
     #[command(flatten)]

@@ -11,8 +11,10 @@ use bochner::{
 /// How rows are parted into folds.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct FoldArgs {
-    /// Also score by so many folds: each is held out in turn from a fit to the others, which
-    /// chooses all that it chooses by these alone. Of labels each class is spread evenly
+    /// Also score by so many folds, each held out in turn
+    ///
+    /// Each is held out from a fit to the others, which chooses all that it chooses by these alone.
+    /// Of labels each class is spread evenly.
     #[arg(long, value_name = "FOLDS", conflicts_with_all = ["test", "test_input"])]
     #[arg(value_parser = folds, allow_hyphen_values = true)]
     cv: Option<usize>,

@@ -12,8 +12,10 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Learner options")]
 pub(super) struct LambdaArgs {
-    /// Penalty per sample; ridge, kernel-ridge and falkon take the best of several, divided by
-    /// commas, or of `auto` (1e-9 to 1e-1), by the error on rows held out [default: of these the
+    /// Penalty per sample, or for ridge several or `auto`
+    ///
+    /// Ridge, kernel-ridge and falkon take the best of several, divided by commas, or of `auto`
+    /// (1e-9 to 1e-1), by the error on rows held out [default: of these the
     /// best of `auto` by at most 4096 rows left out, of kernel-ridge and falkon 2048; 1e-6 of ridge
     /// beside searches, leaves, binning and conjugate gradients, and of boosting; 0 of lasso and
     /// beside --l1 or --bound, 1e-5 of others]

@@ -54,8 +54,9 @@ pub(super) struct LearnerArgs {
     /// logistic, svm and svr, 500 of falkon and one-class, 100000 of lasso]
     #[arg(long, value_name = "N", value_parser = at_least_one, allow_hyphen_values = true)]
     iterations: Option<usize>,
-    /// Give a classifier probabilities, by a second fit to four fifths of the rows; logistic has
-    /// them anyway
+    /// Give a classifier probabilities, which logistic has anyway
+    ///
+    /// They come of a second fit to four fifths of the rows.
     #[arg(long)]
     probabilities: bool,
     /// Standard deviation of the noise, with --model gaussian-process [default: the likeliest]

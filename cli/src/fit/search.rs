@@ -32,8 +32,9 @@ const ACCURACY_LOSS: f64 = 0.01;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Search options")]
 pub(super) struct SearchArgs {
-    /// Choose kernel, bandwidth, penalty and metric by rows held out, then fit; what is given
-    /// stays. For --model ridge
+    /// Of ridge: choose kernel, bandwidth, penalty and metric by rows held out, then fit
+    ///
+    /// What is given stays.
     #[arg(long)]
     auto: bool,
     /// With --features auto: as many features as leave the kernel matrix of 1,000 rows off by this
@@ -49,9 +50,10 @@ pub(super) struct SearchArgs {
     /// another model the next time)
     #[arg(long, value_name = "TRIALS|TIME", value_parser = budget)]
     budget: Option<Budget>,
-    /// Learn by what rows are compared: a lengthscale for each column (`diagonal`), directions
-    /// across them (`full`), the better of these and `none` (`auto`); bandwidth and penalty are
-    /// found with it unless given
+    /// Learn by what rows are compared: `diagonal`, `full`, `none`, or `auto`
+    ///
+    /// `diagonal` is a lengthscale for each column, `full` are directions across them, `auto` is
+    /// the better of these and `none`. Bandwidth and penalty are found with it unless given.
     #[arg(long, value_name = "METRIC")]
     metric: Option<MetricOption>,
     /// Compare rows by the outer product of the gradients to this power, 1 or 0.5 [default: 1]
@@ -63,9 +65,10 @@ pub(super) struct SearchArgs {
     /// Compare rows by the metric that this model has learnt, of the same columns
     #[arg(long, value_name = "MODEL", conflicts_with_all = ["auto", "metric"])]
     metric_from: Option<PathBuf>,
-    /// Part the rows by a tree until at most so many are left in each leaf, and fit a model of its
-    /// own there; with --auto lengthscale, penalty and metric are chosen inside each leaf. Rows
-    /// that do not fit into --memory lie in temporary files meanwhile
+    /// Part the rows by a tree into leaves of at most so many, and fit a model in each
+    ///
+    /// With --auto lengthscale, penalty and metric are chosen inside each leaf. Rows that do not
+    /// fit into --memory lie in temporary files meanwhile.
     #[arg(long, value_name = "ROWS", value_parser = at_least_one, allow_hyphen_values = true)]
     pub(super) leaves: Option<usize>,
 }

@@ -16,6 +16,8 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Map options")]
 pub(crate) struct KernelArgs {
+    /// What the features stand for: gaussian, laplacian, matern52, linear and others
+    ///
     /// gaussian, laplacian, exponential, matern32, matern52, cauchy, rational-quadratic,
     /// arc-cosine:ORDER, linear, polynomial:DEGREE:CONSTANT, additive-chi2,
     /// skewed-chi2:SKEWEDNESS; an unknown name lists all; of `fit` also `auto`, the best of five on
@@ -37,8 +39,10 @@ pub(crate) struct KernelArgs {
     )]
     #[arg(value_parser = Bandwidth::from_gamma)]
     gamma: Option<Bandwidth>,
-    /// Lengthscale: a number, a comma list with one for each column, or a rule as with --gamma; of
-    /// `fit` also `auto`, the best on rows held out
+    /// Lengthscale of the kernel: a number, one for each column, or a rule
+    ///
+    /// A number, a comma list with one for each column, or a rule as with --gamma; of `fit` also
+    /// `auto`, the best on rows held out.
     #[arg(long, value_name = "S", allow_hyphen_values = true, value_parser = sigma_option)]
     sigma: Option<SigmaOption>,
     /// The rule of what is fitted, where none of both is given.
@@ -53,9 +57,10 @@ pub(crate) struct KernelArgs {
     /// Seed of everything random: frequencies, split, sample of rows
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u64>)]
     pub(crate) seed: u64,
-    /// Centre columns and divide them by their standard deviations on the training rows: yes, no,
-    /// or `auto`, which does so if scales are mixed, and leaves binary columns; alone it means yes
-    /// [default: auto for fit, else no]
+    /// Divide columns by their standard deviations: yes, no, auto
+    ///
+    /// Columns are centred, too, by what the training rows have. `auto` does so if scales are mixed, and
+    /// leaves binary columns; alone it means yes [default: auto for fit, else no]
     #[arg(
         long,
         value_name = "WHEN",
