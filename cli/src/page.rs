@@ -4,6 +4,8 @@ pub(crate) mod chart;
 mod confusion;
 mod figures;
 mod font;
+mod labels;
+mod palette;
 mod scale;
 mod scene;
 
@@ -13,7 +15,7 @@ use bochner::{Error, data::AtomicFile};
 use std::{fmt::Write as _, io::Write as _, path::Path};
 
 /// Colours of both themes, and how the page is set. Series differ by colours that people tell apart
-/// who see few of them (Okabe & Ito 2008), and by their marks.
+/// who see few of them, and by their marks.
 const STYLE: &str = concat!(
     include_str!("page/colours.css"),
     include_str!("page/shapes.css"),
@@ -46,7 +48,7 @@ fn page(command: &str, report: &Report) -> String {
     }
     // Trials have a table of their own, and the command beside it.
     if let Some(command) = object["command"].as_str() {
-        let command = escaped(command);
+        let command = unbroken(command);
         let _ = write!(
             body,
             "<h2>The same without searching</h2>\n<pre class=\"command\">{command}</pre>\n"
@@ -76,7 +78,7 @@ pub(crate) fn document(
     let (command, facts): (Vec<_>, Vec<_>) =
         facts.iter().partition(|(label, _)| *label == "command");
     for (_, command) in command {
-        let _ = writeln!(page, "<pre class=\"command\">{}</pre>", escaped(command));
+        let _ = writeln!(page, "<pre class=\"command\">{}</pre>", unbroken(command));
     }
     page.push_str("<table class=\"facts\">\n");
     for (label, text) in facts {
@@ -102,6 +104,12 @@ pub(crate) fn document(
         env!("CARGO_PKG_VERSION")
     );
     page
+}
+
+/// Words of a command line that are not parted where a line ends, as browsers part them at dashes.
+fn unbroken(command: &str) -> String {
+    let word = |word| format!("<span>{}</span>", escaped(word));
+    command.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
 /// Text that stands for itself in HTML and SVG.

@@ -3,6 +3,7 @@
 
 use super::{
     escaped, font,
+    labels::told_apart,
     scale::{Scale, tick_text},
     scene::{At, mark},
 };
@@ -175,20 +176,21 @@ impl Chart {
         }
     }
 
-    /// Entries of the legend by index, and where each begins.
-    fn legend(&self) -> Vec<(usize, At)> {
-        let names = self.names();
+    /// Entries of the legend, and where each begins.
+    fn legend(&self) -> Vec<(String, At)> {
+        let names: Vec<String> = self.names().iter().map(|of| of.0.to_owned()).collect();
         if names.len() < 2 {
             return Vec::new();
         }
         let (mut x, mut y) = (MARGIN.0, 0.0);
         let mut entries = Vec::new();
-        for (i, (name, _)) in names.iter().enumerate() {
-            let width = SAMPLE + TEXT * font::width(name) + 16.0;
+        let room = WIDTH - MARGIN.0 - SAMPLE - 16.0;
+        for name in told_apart(&names, &|name| TEXT * font::width(name) <= room) {
+            let width = SAMPLE + TEXT * font::width(&name) + 16.0;
             if x + width > WIDTH && x > MARGIN.0 {
                 (x, y) = (MARGIN.0, y + LEGEND);
             }
-            entries.push((i, (x, y)));
+            entries.push((name, (x, y)));
             x += width;
         }
         entries
@@ -201,8 +203,8 @@ impl Chart {
         let height = above + rows as f64 * self.height;
         let mut scene = Scene::new(WIDTH, height, &self.caption);
         let names = self.names();
-        for (i, (x, y)) in self.legend() {
-            let (name, drawn) = names[i];
+        for (i, (name, (x, y))) in self.legend().into_iter().enumerate() {
+            let drawn = names[i].1;
             let middle = y + LEGEND / 2.0;
             if drawn != Drawn::Marks {
                 scene.shapes.push(Shape::Line {
@@ -454,33 +456,32 @@ fn drop_near(ticks: Vec<f64>, at: impl Fn(f64) -> f64, apart: f64) -> Vec<f64> {
     kept
 }
 
-/// Horizontal bars with a name at the left and a value, in per cent, behind each.
-pub(crate) fn bars(what: &str, items: &[(String, f64)]) -> Scene {
+/// Horizontal bars with a name at the left and a value, as it is said, behind each.
+pub(crate) fn bars(what: &str, items: &[(String, f64)], said: fn(f64) -> String) -> Scene {
     const STEP: f64 = 22.0;
     const NAMES: f64 = 200.0;
     let mut scene = Scene::new(WIDTH, STEP * items.len() as f64 + 8.0, what);
     let most = items
         .iter()
         .fold(f64::MIN_POSITIVE, |most, item| most.max(item.1));
-    for (i, (name, value)) in items.iter().enumerate() {
+    let names: Vec<String> = items.iter().map(|item| item.0.clone()).collect();
+    let names = told_apart(&names, &|name| TEXT * font::width(name) <= NAMES - 12.0);
+    for (i, (name, (_, value))) in names.into_iter().zip(items).enumerate() {
         let y = 4.0 + STEP * i as f64;
         let length = (WIDTH - NAMES - 70.0) * value.max(0.0) / most;
         let middle = y + STEP * 0.66;
         let before = (NAMES - 8.0, middle);
-        scene.text(before, shortened(name, 30), Anchor::End, Ink::Text);
+        scene.text(before, name, Anchor::End, Ink::Text);
         scene.rect((NAMES, y), (length, STEP - 6.0), Ink::Series(0), 1.0);
         let after = (NAMES + length + 6.0, middle);
-        let text = format!("{:.1} %", 100.0 * value);
-        scene.text(after, text, Anchor::Start, Ink::Soft);
+        scene.text(after, said(*value), Anchor::Start, Ink::Soft);
     }
     scene
 }
 
-fn shortened(name: &str, most: usize) -> String {
-    match name.chars().count() > most {
-        true => name.chars().take(most - 1).chain(['…']).collect(),
-        false => name.to_owned(),
-    }
+/// `12.5 %`.
+pub(crate) fn per_cent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
 }
 
 #[cfg(test)]

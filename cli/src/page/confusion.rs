@@ -1,8 +1,9 @@
 //! A table of colours: what was taken for what.
 
 use super::{
-    chart::{Anchor, Ink, Scene, TEXT},
+    chart::{Anchor, Ink, Scene, Shape, TEXT},
     font,
+    labels::told_apart,
 };
 
 const WIDTH: f64 = 720.0;
@@ -12,22 +13,18 @@ const CELL: f64 = 44.0;
 const NAMES: f64 = 150.0;
 /// Where counts are written: a cell of this width and more.
 const READABLE: f64 = 30.0;
+/// Where shares stand below them.
+const ROOMY: f64 = 38.0;
+/// The size of shares.
+const SMALL: f64 = 10.0;
 /// Series whose colours stand for right and for wrong.
 const RIGHT: Ink = Ink::Series(0);
-const WRONG: Ink = Ink::Series(3);
+const WRONG: Ink = Ink::Series(1);
 
 /// Counts of the rows of each label by what was predicted. Rows of labels without a name, the last,
 /// are of others.
 pub(super) fn scene(what: &str, names: &[String], counts: &[Vec<u64>]) -> Scene {
-    let cut = |name: &String| -> String {
-        let mut name = name.clone();
-        while TEXT * font::width(&name) > NAMES - 12.0 && name.chars().count() > 2 {
-            let most = name.chars().count() - 2;
-            name = name.chars().take(most).chain(['…']).collect();
-        }
-        name
-    };
-    let mut rows: Vec<String> = names.iter().map(cut).collect();
+    let mut rows = told_apart(names, &|name| TEXT * font::width(name) <= NAMES - 12.0);
     rows.resize(counts.len(), "others".into());
     let widest = |of: &[String]| of.iter().map(|n| TEXT * font::width(n)).fold(0.0, f64::max);
     let left = widest(&rows) + 12.0;
@@ -60,19 +57,45 @@ pub(super) fn scene(what: &str, names: &[String], counts: &[Vec<u64>]) -> Scene 
             let ink = if i == j { RIGHT } else { WRONG };
             let (at, size) = ((x + 0.5, y + 0.5), (cell - 1.0, cell - 1.0));
             scene.rect(at, size, ink, 0.1 + 0.4 * share);
-            let text = count.to_string();
-            if cell >= READABLE && TEXT * font::width(&text) < cell - 2.0 {
-                scene.text((x + 0.5 * cell, middle), text, Anchor::Middle, Ink::Text);
-            }
+            numbers(&mut scene, (x + 0.5 * cell, middle), cell, (count, all));
         }
     }
     scene
 }
 
+/// A count of all rows of a label, and their share below it, as far as a cell has room.
+fn numbers(scene: &mut Scene, (x, y): (f64, f64), cell: f64, (count, all): (u64, u64)) {
+    let text = count.to_string();
+    if cell < READABLE || TEXT * font::width(&text) >= cell - 2.0 {
+        return;
+    }
+    let up = if cell >= ROOMY { 6.0 } else { 0.0 };
+    scene.text((x, y - up), text, Anchor::Middle, Ink::Text);
+    if cell >= ROOMY {
+        scene.shapes.push(Shape::Text {
+            at: (x, y + 8.0),
+            text: share(count, all),
+            size: SMALL,
+            anchor: Anchor::Middle,
+            ink: Ink::Text,
+            upwards: false,
+        });
+    }
+}
+
+/// A share in per cent; only none is 0 and only all is 100.
+fn share(count: u64, all: u64) -> String {
+    let share = 100.0 * count as f64 / all as f64;
+    match share {
+        s if s < 1.0 => "<1 %".into(),
+        s if s > 99.0 && count < all => ">99 %".into(),
+        s => format!("{s:.0} %"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::scene::Shape;
 
     fn shapes(scene: &Scene) -> (Vec<(Ink, f64)>, Vec<&str>) {
         let mut cells = Vec::new();
@@ -102,14 +125,24 @@ mod tests {
         assert_eq!(cells, expected);
         assert_eq!(
             texts,
-            ["cat", "dog", "cat", "3", "1", "dog", "4", "others", "1"]
+            [
+                "cat", "dog", "cat", "3", "75 %", "1", "25 %", "dog", "4", "100 %", "others", "1",
+                "100 %"
+            ]
         );
+    }
+
+    #[test]
+    fn shares_are_whole_only_where_all_are_meant() {
+        let shares = [(999, 1000), (1000, 1000), (1, 1000), (10, 1000)];
+        let texts = shares.map(|(count, all)| share(count, all));
+        assert_eq!(texts, [">99 %", "100 %", "<1 %", "1 %"]);
     }
 
     #[test]
     fn many_classes_with_long_names_stay_inside() {
         let names: Vec<String> = (0..40)
-            .map(|i| format!("a rather long name, {i}"))
+            .map(|i| format!("a rather long name that ends with {i}"))
             .collect();
         let counts: Vec<Vec<u64>> = (0..40).map(|i| vec![i; 40]).collect();
         let scene = scene("what", &names, &counts);
@@ -123,12 +156,15 @@ mod tests {
             {
                 let long = TEXT * font::width(text);
                 let start = if *upwards { at.1 } else { at.0 };
-                assert!(start - long >= 0.0 || !text.contains("name"), "{text}");
+                assert!(start - long >= 0.0 || !text.contains('…'), "{text}");
             }
         }
         // A name for every line that has room for it.
         let (_, texts) = shapes(&scene);
-        let named = texts.iter().filter(|t| t.starts_with("a rat")).count();
+        let named = texts.iter().filter(|t| t.contains('…')).count();
         assert_eq!(named, 80);
+        // All of them tell apart.
+        let apart: std::collections::BTreeSet<_> = texts.iter().collect();
+        assert_eq!(apart.len(), 40);
     }
 }

@@ -1,7 +1,7 @@
 //! Which pictures a report's numbers make.
 
 use super::{
-    chart::{Axis, Chart, Drawn, Panel, Point, Series, bars, figure},
+    chart::{Axis, Chart, Drawn, Panel, Point, Series, bars, figure, per_cent},
     escaped,
 };
 use crate::report::{Value, six_digits};
@@ -61,7 +61,7 @@ fn importance(object: &Value) -> String {
         shares.push((format!("{} others", rest.len()), sum));
     }
     let what = "Share of each column in the mean squared gradient of the predictions";
-    figure(&bars(what, &shares), what)
+    figure(&bars(what, &shares, per_cent), what)
 }
 
 /// Rows of each label by what was predicted.
@@ -75,8 +75,8 @@ fn confusion(object: &Value) -> String {
     if names.is_empty() || counts.is_empty() {
         return String::new();
     }
-    let what = "Rows by label, at the left, and by what was predicted, above. Colours are shares of a label's rows: one for \
-                what is right, one for what is wrong.";
+    let what = "Rows by label, at the left, and by what was predicted, above. Colours and per cent are shares of a \
+                label's rows: one colour for what is right, one for what is wrong.";
     figure(&super::confusion::scene(what, &names, &counts), what)
 }
 
@@ -127,16 +127,23 @@ fn residuals(object: &Value) -> String {
         }
         _ => String::new(),
     };
+    let x = Axis::over("prediction", "", kept.iter().map(|point| point.x));
     let series = vec![
         Series::new("rows", Drawn::Marks, kept),
         Series::level("no error", from, to, 0.0),
     ];
     points(
         &format!("Target less prediction against the prediction{some}; the first target."),
-        Axis::linear("prediction", ""),
+        x,
         Axis::linear("target - prediction", ""),
         series,
     )
+}
+
+/// An axis upwards that suits all points.
+fn over(name: &str, series: &[Series]) -> Axis {
+    let points = series.iter().flat_map(|series| &series.points);
+    Axis::over(name, "", points.map(|point| point.y))
 }
 
 /// One panel of series.
@@ -194,7 +201,7 @@ fn race(chosen: &Value) -> String {
             text(&chosen["rows"])
         ),
         Axis::log("bandwidth, in multiples of the median distance", ""),
-        Axis::linear("error of rows left out", ""),
+        over("error of rows left out", &series),
         series,
     )
 }
@@ -223,7 +230,7 @@ fn trials(object: &Value) -> String {
         }
     }
     let x = Axis::log("bandwidth, in multiples of the median distance", "");
-    let y = Axis::linear("error on rows held out", "");
+    let y = over("error on rows held out", &series);
     let mut figure = points(
         "Filled: trials on all training rows. Hollow: on a sample of them.",
         x,
@@ -265,7 +272,7 @@ fn penalties(object: &Value) -> String {
         hollow: number(point, "lambda") != number(object, "lambda"),
     });
     let series = vec![Series::new("error", Drawn::Joined, curve)];
-    let (x, y) = (Axis::log("lambda", ""), Axis::linear("error", ""));
+    let (x, y) = (Axis::log("lambda", ""), over("error", &series));
     let by = text(&object["lambda_by"]);
     points(
         &format!("Error by {by} for each penalty; the chosen one is filled."),
@@ -314,7 +321,7 @@ fn shares(object: &Value) -> String {
     }
     let what = "Rows x columns x features of each case: its share of the measured rate of what bounds it, multiply-adds or a \
                 copy of as many bytes";
-    figure(&bars(what, &cases), what)
+    figure(&bars(what, &cases, per_cent), what)
 }
 
 #[cfg(test)]

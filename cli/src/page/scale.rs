@@ -32,6 +32,19 @@ impl Axis {
         }
     }
 
+    /// An axis of these values: logarithmic where all are positive and the largest is more than a
+    /// thousand times the smallest, so that the small ones do not lie on one line.
+    pub(crate) fn over(name: &str, unit: &str, values: impl IntoIterator<Item = f64>) -> Self {
+        let finite = values.into_iter().filter(|v| v.is_finite());
+        let (least, most) = finite.fold((f64::INFINITY, 0.0_f64), |(least, most), v| {
+            (least.min(v), most.max(v))
+        });
+        if least > 0.0 && most > 1000.0 * least {
+            return Self::log(name, unit);
+        }
+        Self::linear(name, unit)
+    }
+
     /// From where to where it runs; what lies outside is not drawn.
     pub(crate) fn range(mut self, from: f64, to: f64) -> Self {
         self.range = Some((from, to));
@@ -194,6 +207,15 @@ mod tests {
         assert_eq!(
             whole.unwrap().ticks(7),
             [0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]
+        );
+    }
+
+    #[test]
+    fn axes_of_many_decades_are_logarithmic() {
+        let is_log = |values: [f64; 3]| Axis::over("a", "", values).log;
+        assert!(is_log([0.001, f64::NAN, 1.1]));
+        assert!(
+            !is_log([0.001, 0.5, 1.0]) && !is_log([0.0, 1.0, 1e9]) && !is_log([-1.0, 1.0, 1e9])
         );
     }
 

@@ -4,6 +4,8 @@
 mod png;
 mod svg;
 
+use super::palette::COLOURS;
+
 /// A colour by its part in the picture; a theme says which colour that is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ink {
@@ -18,9 +20,6 @@ pub(crate) enum Ink {
     /// The series of this index; indices beyond the palette begin anew.
     Series(usize),
 }
-
-/// Colours of series in a theme.
-pub(crate) const COLOURS: usize = 6;
 
 /// Where a text lies about its point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

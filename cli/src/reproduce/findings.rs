@@ -1,7 +1,7 @@
 //! What an experiment found: words, tables, pictures, and the numbers behind them.
 
 use crate::page::{
-    chart::{Chart, Scene, bars, figure},
+    chart::{Chart, Scene, bars, figure, per_cent},
     escaped,
 };
 use serde_json::{Map, Value, json};
@@ -94,7 +94,7 @@ impl Findings {
         items: &[(String, f64)],
     ) {
         let caption = caption.into();
-        self.drawn(name.into(), bars(&caption, items), caption);
+        self.drawn(name.into(), bars(&caption, items, per_cent), caption);
     }
 
     fn drawn(&mut self, name: String, scene: Scene, caption: String) {

@@ -46,8 +46,8 @@ pub(crate) fn faults(chart: &Chart) -> Vec<String> {
             false => {}
         }
     }
-    let samples: usize = (chart.legend().iter())
-        .map(|(i, _)| match chart.names()[*i].1 {
+    let samples: usize = (chart.legend().iter().zip(chart.names()))
+        .map(|(_, (_, drawn))| match drawn {
             Drawn::Joined => 2,
             _ => 1,
         })
@@ -145,7 +145,7 @@ fn a_line_does_not_leap_over_a_gap() {
 
 #[test]
 fn bars_are_as_long_as_their_values() {
-    let svg = bars("share", &[("a".into(), 0.5), ("b".into(), 0.25)]).inline();
+    let svg = bars("share", &[("a".into(), 0.5), ("b".into(), 0.25)], per_cent).inline();
     let long = |width: &str| svg.contains(&format!("width=\"{width}\""));
     assert!(long("450.0") && long("225.0"), "{svg}");
     assert!(svg.contains("50.0 %") && svg.contains("25.0 %"), "{svg}");

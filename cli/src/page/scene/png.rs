@@ -1,39 +1,16 @@
 //! A scene as PNG: shapes filled by how much of each pixel they cover, in the light theme.
 
-use super::{Anchor, COLOURS, Ink, Outline, Scene, Shape};
-use crate::page::font::{self, Step};
+use super::{Anchor, Ink, Outline, Scene, Shape};
+use crate::page::{
+    font::{self, Step},
+    palette::{Colour, GROUND, light},
+};
 use ab_glyph_rasterizer::{Point, Rasterizer, point};
 use flate2::{Compression, write::ZlibEncoder};
 use std::{f64::consts::TAU, io::Write as _};
 
 /// Pixels along one unit.
 const SCALE: f64 = 2.0;
-
-type Colour = [u8; 3];
-
-/// The light theme of `colours.css`.
-const INK: Colour = [0x1b, 0x1b, 0x1f];
-const SOFT: Colour = [0x5c, 0x5c, 0x66];
-const GRID: Colour = [0xd5, 0xd5, 0xdc];
-const GROUND: Colour = [0xff, 0xff, 0xff];
-const SERIES: [Colour; COLOURS] = [
-    [0x00, 0x72, 0xb2],
-    [0xb8, 0x6e, 0x00],
-    [0x00, 0x79, 0x5a],
-    [0xc3, 0x4a, 0x00],
-    [0xa8, 0x52, 0x8a],
-    [0x3d, 0x7f, 0xa6],
-];
-
-fn colour(ink: Ink) -> Colour {
-    match ink {
-        Ink::Text => INK,
-        Ink::Soft => SOFT,
-        Ink::Grid => GRID,
-        Ink::Ground => GROUND,
-        Ink::Series(i) => SERIES[i % COLOURS],
-    }
-}
 
 impl Scene {
     /// The picture as a file.
@@ -79,7 +56,7 @@ impl Canvas {
                 opacity,
             } => {
                 let corners = [(*x, *y), (x + w, *y), (x + w, y + h), (*x, y + h)];
-                self.fill(&polygon(&corners), colour(*ink), *opacity);
+                self.fill(&polygon(&corners), light(*ink), *opacity);
             }
             Shape::Line {
                 points,
@@ -102,7 +79,7 @@ impl Canvas {
                     Outline::Polygon(points) => points.clone(),
                 };
                 let fill = if *hollow { Ink::Ground } else { *ink };
-                self.fill(&polygon(&points), colour(fill), 1.0);
+                self.fill(&polygon(&points), light(fill), 1.0);
                 if *hollow {
                     for (i, from) in points.iter().enumerate() {
                         self.stroke(*from, points[(i + 1) % points.len()], 1.5, *ink);
@@ -133,7 +110,7 @@ impl Canvas {
                         };
                         pixel((px, py))
                     };
-                    self.fill(&edges(&glyph.outline, place), colour(*ink), 1.0);
+                    self.fill(&edges(&glyph.outline, place), light(*ink), 1.0);
                     along += glyph.advance;
                 }
             }
@@ -165,7 +142,7 @@ impl Canvas {
                 (from.0 - nx, from.1 - ny),
             ];
         }
-        self.fill(&polygon(&points), colour(ink), 1.0);
+        self.fill(&polygon(&points), light(ink), 1.0);
     }
 
     /// Mixes a colour into every pixel by the share of it that lies inside of the outline.
@@ -339,6 +316,7 @@ fn strokes(points: &[(f64, f64)], dashed: bool) -> Vec<((f64, f64), (f64, f64))>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::page::palette::{INK, SERIES};
     use std::io::Read as _;
 
     /// Undoes the file by its own rules.

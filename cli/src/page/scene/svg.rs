@@ -1,10 +1,11 @@
 //! A scene as SVG: inside a page, where the page's style colours it and its font sets it, and as a
 //! file that needs neither.
 
-use super::{Anchor, COLOURS, Ink, Outline, Scene, Shape, TEXT};
+use super::{Anchor, Ink, Outline, Scene, Shape, TEXT};
 use crate::page::{
     escaped,
     font::{self, Step},
+    palette::COLOURS,
 };
 use std::{collections::BTreeSet, fmt::Write as _};
 
@@ -236,7 +237,7 @@ mod tests {
     fn scene() -> Scene {
         let mut scene = Scene::new(100.0, 50.0, "a <b>");
         scene.text((10.0, 20.0), "x & y", Anchor::Middle, Ink::Soft);
-        scene.line(vec![(0.0, 0.0), (5.0, 5.0)], 1.5, Ink::Series(7));
+        scene.line(vec![(0.0, 0.0), (5.0, 5.0)], 1.5, Ink::Series(11));
         scene
     }
 
