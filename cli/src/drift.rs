@@ -4,6 +4,7 @@ use crate::{
     args::{DataArgs, RunArgs, at_least_one},
     map::MapArgs,
     outputs::keep_apart,
+    page::head,
     report::{Report, Usage, Value, six_digits},
     verdict::{NullOption, TestArgs, watched},
 };
@@ -100,6 +101,8 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
         .describe(&found.outcome, ("drift", verdicts), &mut report);
     columns(&shifts, args.columns, &mut report);
     args.data.describe_gaps(&mut report);
+    report.about("first sample", head::file(&args.a));
+    report.about("second sample", head::file(&args.b));
     args.run.print(&report)
 }
 

@@ -6,6 +6,7 @@ mod seen;
 use crate::{
     args::{DataArgs, RunArgs, fraction},
     outputs::keep_apart,
+    page::head,
     predict::check_columns,
     report::{Console, Report, six_digits},
     threshold::Threshold,
@@ -91,6 +92,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     report.set("model", args.model.display().to_string());
     report.set("map", model.map.describe());
     report.line("map", model.map.describe());
+    head::of_model(&args.input, &model, &mut report);
     args.run.print(&report)
 }
 

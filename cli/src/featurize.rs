@@ -9,6 +9,7 @@ use crate::{
     interrupt::{steps, writing},
     map::{BuiltMap, MapArgs},
     outputs::keep_apart,
+    page::head,
     report::{Report, Usage},
 };
 use anyhow::Result;
@@ -158,6 +159,7 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     }
     report.set("shape", vec![rows, columns as u64]);
     report.output("features", &args.output);
+    report.about("data", head::file(&args.input));
     args.run.print(&report)
 }
 

@@ -8,6 +8,7 @@ use crate::{
     map::{Drawing, KernelArgs, MapOption, TuningArgs},
     names::{Names, names},
     outputs::keep_apart,
+    page::head,
     report::{Report, Usage},
     verdict::{NullOption, TestArgs},
 };
@@ -208,6 +209,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     args.test
         .describe(&outcome, ("dependent", verdicts), &mut report);
     args::describe_gaps(&args.nan, &mut report);
+    report.about("data", head::file(&args.input));
     args.run.print(&report)
 }
 

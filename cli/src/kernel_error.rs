@@ -5,6 +5,7 @@ use crate::{
     flags,
     map::{self, Drawing, KernelArgs, MapOption, TuningArgs},
     outputs::keep_apart,
+    page::head,
     report::{Console, Report, Usage, Value, counted},
 };
 use anyhow::Result;
@@ -290,6 +291,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     report.seconds("compare", seconds);
     report.set("results", results);
     report.table(table);
+    report.about("data", head::file(&args.input));
     args.run.print(&report)
 }
 

@@ -4,6 +4,7 @@ pub(crate) mod chart;
 mod confusion;
 mod figures;
 mod font;
+pub(crate) mod head;
 mod labels;
 mod palette;
 mod scale;
@@ -12,7 +13,7 @@ mod scene;
 use crate::report::{Report, Value};
 use anyhow::Result;
 use bochner::{Error, data::AtomicFile};
-use std::{fmt::Write as _, io::Write as _, path::Path};
+use std::{fmt::Write as _, io::Write as _, path::Path, time::SystemTime};
 
 /// Colours of both themes, and how the page is set. Series differ by colours that people tell apart
 /// who see few of them, and by their marks.
@@ -24,7 +25,8 @@ const STYLE: &str = concat!(
 
 /// Writes the page of a report.
 pub(crate) fn write(path: &Path, report: &Report) -> Result<()> {
-    let page = page(&words(crate::job::arguments()), report);
+    let command = words(crate::job::arguments());
+    let page = page(&command, &head::date(SystemTime::now()), report);
     let mut file = AtomicFile::create(path)?;
     file.write_all(page.as_bytes())
         .map_err(|error| Error::io(path, error))?;
@@ -37,10 +39,11 @@ fn words(arguments: impl Iterator<Item = String>) -> String {
     format!("bochner {}", words.join(" "))
 }
 
-fn page(command: &str, report: &Report) -> String {
+fn page(command: &str, date: &str, report: &Report) -> String {
     let title: Vec<&str> = command.split(' ').take(2).collect();
-    let mut facts = vec![("command", command.to_owned())];
-    facts.extend(report.lines().map(|(label, text)| (label, text.to_owned())));
+    let mut facts = vec![("command", command.to_owned()), ("date", date.to_owned())];
+    let told = report.subject().chain(report.lines());
+    facts.extend(told.map(|(label, text)| (label, text.to_owned())));
     let object = report.object();
     let mut body = String::new();
     for (heading, figure) in figures::of(&object, &report.pictured()) {
@@ -140,12 +143,16 @@ mod tests {
             "metric",
             json!({"importance": [{"column": "<script>\"&", "importance": 1.0}]}),
         );
-        let page = page("bochner fit 'a<b'", &report);
+        report.about("data", "<b>.csv");
+        let page = page("bochner fit 'a<b'", "2026-01-02 03:04 UTC", &report);
         assert!(
             !page.contains("<script>") && !page.contains("<b>"),
             "{page}"
         );
         assert!(page.contains("&lt;script&gt;&quot;&amp;"), "{page}");
         assert!(page.contains("<h1>bochner fit</h1>"));
+        // What it is about stands before what was found.
+        let at = |text: &str| page.find(text).expect(text);
+        assert!(at("2026-01-02") < at("&lt;b&gt;.csv") && at("&lt;b&gt;.csv") < at("diagonal: "));
     }
 }

@@ -13,6 +13,7 @@ use crate::{
     interrupt::{Interruptible, steps, writing},
     names::{Names, names},
     outputs::keep_apart,
+    page::head,
     report::{Report, Usage},
     threshold::Threshold,
 };
@@ -193,6 +194,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     report.set("map", model.map.describe());
     report.line("map", model.map.describe());
     describe_gaps(&nan, &mut report);
+    head::of_model(&args.input, &model, &mut report);
     report.output("predictions", &args.output);
     if let Some(path) = &args.probabilities {
         report.output("probabilities", path);

@@ -175,6 +175,8 @@ pub(crate) struct Report {
     seconds: serde_json::Map<String, Value>,
     lines: Vec<(Cow<'static, str>, String)>,
     table: String,
+    /// What a page says of the data and the job, above what was found.
+    subject: Vec<(&'static str, String)>,
     /// What pictures show and nobody reads.
     pictured: serde_json::Map<String, Value>,
 }
@@ -193,6 +195,17 @@ impl Report {
     /// Sets a key that is for pictures alone.
     pub(crate) fn picture(&mut self, key: &str, value: impl Into<Value>) {
         self.pictured.insert(key.into(), value.into());
+    }
+
+    /// Adds what a page says of the data and the job.
+    pub(crate) fn about(&mut self, label: &'static str, text: impl Into<String>) {
+        self.subject.push((label, text.into()));
+    }
+
+    /// What a page says of the data and the job.
+    pub(crate) fn subject(&self) -> impl Iterator<Item = (&str, &str)> {
+        let all = self.subject.iter();
+        all.map(|(label, text)| (*label, text.as_str()))
     }
 
     /// What is for pictures alone.

@@ -4,6 +4,7 @@ use crate::report::{OutputArgs, Report, Value, counted, six_digits, to_stdout};
 use anyhow::Result;
 use bochner::{
     Error,
+    job::Settings,
     models::{LinearModel, Probabilities},
     solve::Targets,
 };
@@ -54,17 +55,19 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     report.print(args.output.json)
 }
 
+/// The options of a job in one line.
+pub(crate) fn words(job: &Settings) -> String {
+    let options = job.iter().map(|(name, value)| format!("{name}={value}"));
+    options.collect::<Vec<_>>().join(" ")
+}
+
 /// The job that made it.
 fn job(model: &LinearModel, report: &mut Report) {
     let Some(job) = &model.job else {
         report.set("job", Value::Null);
         return;
     };
-    let words: Vec<String> = job
-        .iter()
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect();
-    report.line("job", words.join(" "));
+    report.line("job", words(job));
     let object = job.iter().map(|(name, value)| {
         let number = value.parse().ok().and_then(serde_json::Number::from_f64);
         let value = match (value, value.parse::<u64>(), number) {
@@ -106,14 +109,14 @@ fn taken(model: &LinearModel, report: &mut Report) {
     report.set("columns_became", became);
 }
 
-/// What it predicts, and what it can say beside that.
-fn given(model: &LinearModel, report: &mut Report) {
+/// What it predicts.
+pub(crate) fn gives(model: &LinearModel) -> String {
     let names = model.target_names.clone().unwrap_or_default();
     let of = match names.is_empty() {
         true => String::new(),
         false => format!(" of {}", few(&names)),
     };
-    let text = match (&model.targets, &model.class_names) {
+    match (&model.targets, &model.class_names) {
         (Targets::Real { columns: 0, .. }, _) => "what it finds in rows without targets".into(),
         (Targets::Real { columns, .. }, _) => {
             format!("{}{of}", counted(*columns as u64, "amount"))
@@ -123,8 +126,12 @@ fn given(model: &LinearModel, report: &mut Report) {
             let names = names.clone().unwrap_or_else(labels);
             format!("{} classes{of}: {}", names.len(), few(&names))
         }
-    };
-    report.line("gives", text);
+    }
+}
+
+/// What it predicts, and what it can say beside that.
+fn given(model: &LinearModel, report: &mut Report) {
+    report.line("gives", gives(model));
     let task = match &model.targets {
         Targets::Real { columns: 0, .. } => "rows",
         Targets::Real { .. } => "regression",

@@ -14,6 +14,7 @@ use super::{
 use crate::{
     interrupt::writing,
     map::{BuiltMap, hint},
+    page::head,
     report::{Console, Report, Usage},
 };
 use anyhow::Result;
@@ -410,6 +411,9 @@ impl Fitting {
         }
         if let Some(summed) = self.summed {
             summed.finish();
+        }
+        if let Some(model) = model {
+            head::of_model(&self.args.input, model, &mut self.report);
         }
         self.args.run.print(&self.report)
     }
