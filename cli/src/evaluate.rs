@@ -1,5 +1,7 @@
 //! `bochner evaluate`: how well a model predicts.
 
+mod along;
+mod held;
 mod scored;
 mod seen;
 
@@ -8,17 +10,19 @@ use crate::{
     outputs::keep_apart,
     page::head,
     predict::check_columns,
-    report::{Console, Report, six_digits},
+    report::{Console, Report},
     threshold::Threshold,
 };
+use along::Along;
 use anyhow::Result;
 use bochner::{
     Error, Run,
     data::{ChunkSource, TargetUse},
-    models::{AmountScores, Intervals, LabelScores, LinearModel, Scores},
+    models::{AmountScores, LabelScores, LinearModel, Scores},
     solve::Targets,
 };
-use ndarray::{ArrayView2, Zip};
+use held::{Held, LEVEL};
+use ndarray::ArrayView2;
 use scored::More;
 pub(crate) use scored::Scored;
 use seen::Seen;
@@ -96,43 +100,6 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     args.run.print(&report)
 }
 
-/// The level of the intervals that are scored, where a model has any.
-const LEVEL: f64 = 0.9;
-
-/// What intervals of [`LEVEL`] held.
-#[derive(Debug, Default)]
-struct Held {
-    values: u64,
-    held: u64,
-    width: f64,
-}
-
-impl Held {
-    fn add(&mut self, intervals: &Intervals, y_nt: ArrayView2<'_, f64>) {
-        Zip::from(&intervals.lower_nt)
-            .and(&intervals.upper_nt)
-            .and(&y_nt)
-            .for_each(|lower, upper, y| {
-                self.values += 1;
-                self.held += u64::from((lower..=upper).contains(&y));
-                self.width += upper - lower;
-            });
-    }
-
-    fn describe(&self, report: &mut Report) {
-        let share = self.held as f64 / self.values as f64;
-        let width = self.width / self.values as f64;
-        report.set("interval_level", LEVEL);
-        report.set("interval_coverage", share);
-        report.set("interval_width", width);
-        let width = six_digits(width);
-        report.line(
-            format!("{:.0} % intervals", 100.0 * LEVEL),
-            format!("hold {:.1} %, mean width {width}", 100.0 * share),
-        );
-    }
-}
-
 /// Predicts every row of `source` and compares with its targets; the seconds come second.
 pub(crate) fn score(
     model: &LinearModel,
@@ -143,14 +110,17 @@ pub(crate) fn score(
     let bar = console.bar(stage, source.rows().map(|rows| rows as u64));
     let run = run.clone().progress(bar.follow());
     let threshold = Threshold::of(threshold, model)?;
+    let mut along = Along::of(source);
     console.timed(|| -> Result<_> {
+        let source = &mut along;
         let mut all = Scoring::of(model);
         match &model.targets {
             _ if has_intervals(model) => {
-                let mut held = Held::default();
+                let mut held = Held::of(model);
                 let mut predictor = model.intervals_on(&run)?;
                 predictor.stream(source, LEVEL, |intervals, y| {
                     held.add(intervals, y);
+                    all.scored.seen.add_bounds(intervals);
                     all.add_amounts(intervals.predicted_nt.view(), y)
                 })?;
                 all.scored.intervals = Some(held);
@@ -176,6 +146,9 @@ pub(crate) fn score(
                 let mut predictor = model.on(&run)?;
                 predictor.stream(source, |found, y| all.add_amounts(found, y))?;
             }
+        }
+        if let Some((name, column)) = along.column() {
+            all.scored.seen.draw_along(name, &column);
         }
         let notes = [all.scored.of_few(), all.scored.worse_than_mean()];
         for note in notes.into_iter().flatten() {

@@ -29,6 +29,7 @@ mod predict;
 mod progress;
 mod report;
 mod reproduce;
+mod sample;
 mod show;
 mod threshold;
 mod verdict;

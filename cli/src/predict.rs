@@ -3,6 +3,7 @@
 mod beyond;
 mod kept;
 mod output;
+mod seen;
 mod text_rows;
 mod way;
 
@@ -29,6 +30,7 @@ use bochner::{
 };
 use kept::Kept;
 use output::{Writer, is_stdout, require_format};
+use seen::Seen;
 use std::{
     path::{Path, PathBuf},
     sync::{
@@ -151,11 +153,13 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let step = args.steps.step();
     let _steps = progress.as_ref().map(|_| steps());
     let mut pieces = Pieces::of(&mut source)?;
+    let mut seen = Seen::of(what, &model);
     let (rows, seconds) = console.timed(|| {
         loop {
             before.store(rows, Ordering::Relaxed);
             let mut source = pieces.piece(rows, step);
             let more = way.stream(&mut source, &mut |found, p_nt| {
+                seen.add(found);
                 let places = refill.places(found.nrows());
                 if let (Some(beside), Some(p_nt)) = (&mut probabilities, p_nt) {
                     beside.refilled(p_nt, places.clone())?;
@@ -194,6 +198,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     report.set("map", model.map.describe());
     report.line("map", model.map.describe());
     describe_gaps(&nan, &mut report);
+    report.picture("predictions", seen.pictured());
     head::of_model(&args.input, &model, &mut report);
     report.output("predictions", &args.output);
     if let Some(path) = &args.probabilities {

@@ -43,8 +43,8 @@ pub(crate) struct RunArgs {
     memory: Option<u64>,
     /// Write what was found as a page with pictures, too
     ///
-    /// Importance of columns, what was tried, penalties, errors of maps, labels that were confused,
-    /// calibration, residuals.
+    /// Data and job, importance of columns, what was tried, penalties, errors of maps, labels that
+    /// were confused, calibration, residuals, how predictions are distributed, columns that differ.
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
     #[command(flatten)]

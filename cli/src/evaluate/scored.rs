@@ -1,6 +1,6 @@
 //! What predictions scored, for people and for programs.
 
-use super::{Held, seen::Seen};
+use super::{held::Held, seen::Seen};
 use crate::report::{Report, Value, counted, six_digits};
 use bochner::{
     job::FoldScores,
@@ -143,7 +143,7 @@ impl Scored {
         for (key, value) in self.seen.numbers() {
             report.set(key, value);
         }
-        if let Some((key, value)) = self.seen.pictured() {
+        for (key, value) in self.seen.pictured() {
             report.picture(key, value);
         }
     }

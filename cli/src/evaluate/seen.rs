@@ -1,6 +1,7 @@
 //! What pictures of predictions show, gathered while rows stream by.
 
-use bochner::solve::Targets;
+use crate::sample::Sample;
+use bochner::{models::Intervals, solve::Targets};
 use ndarray::ArrayView2;
 use serde_json::{Value, json};
 
@@ -8,8 +9,8 @@ use serde_json::{Value, json};
 const CLASSES: usize = 40;
 /// Parts of equal width that probabilities are divided into.
 const PARTS: usize = 10;
-/// Residuals that are kept, at most.
-const KEPT: usize = 800;
+/// Rows that are drawn, at most.
+pub(super) const KEPT: usize = 800;
 
 /// Which labels were taken for which, how often probabilities came true, and a sample of residuals.
 #[derive(Debug)]
@@ -42,11 +43,12 @@ struct Part {
 /// Of a regression: the first target of rows evenly spread over those that were seen.
 #[derive(Debug)]
 pub(crate) struct Numbers {
-    rows: u64,
-    /// One row in so many is kept.
-    every: u64,
     /// What was predicted, and what it lacks of the target.
-    kept: Vec<(f64, f64)>,
+    pairs: Sample<(f64, f64)>,
+    /// The ends of the intervals of the same rows, where there are any.
+    bounds: Sample<(f64, f64)>,
+    /// What pictures show along the only column.
+    along: Option<Value>,
 }
 
 impl Seen {
@@ -55,9 +57,9 @@ impl Seen {
         match targets {
             Targets::Classes(labels) => Self::Labels(Labels::of(labels, names)),
             Targets::Real { .. } => Self::Numbers(Numbers {
-                rows: 0,
-                every: 1,
-                kept: Vec::new(),
+                pairs: Sample::new(KEPT),
+                bounds: Sample::new(KEPT),
+                along: None,
             }),
         }
     }
@@ -67,7 +69,30 @@ impl Seen {
         let pairs = predicted.column(0).into_iter().zip(y.column(0));
         match self {
             Self::Labels(seen) => pairs.for_each(|(&p, &y)| seen.add(p, y)),
-            Self::Numbers(seen) => pairs.for_each(|(&p, &y)| seen.add(p, y)),
+            Self::Numbers(seen) => pairs.for_each(|(&p, &y)| seen.pairs.add((p, y - p))),
+        }
+    }
+
+    /// Takes the intervals of the first target of a chunk.
+    pub(crate) fn add_bounds(&mut self, intervals: &Intervals) {
+        if let Self::Numbers(seen) = self {
+            let (lower, upper) = (intervals.lower_nt.column(0), intervals.upper_nt.column(0));
+            let ends = lower.into_iter().zip(upper);
+            ends.for_each(|(&lower, &upper)| seen.bounds.add((lower, upper)));
+        }
+    }
+
+    /// Takes the only column of all rows that were seen, by its name.
+    pub(crate) fn draw_along(&mut self, name: String, column: &Sample<f64>) {
+        if let Self::Numbers(seen) = self
+            && column.seen() == seen.pairs.seen()
+        {
+            let bounds = seen.bounds.kept();
+            let ends = |i: usize| bounds.get(i).map(|(lower, upper)| [*lower, *upper]);
+            let rows = column.kept().iter().zip(seen.pairs.kept()).enumerate();
+            let row = |(i, (x, (p, lack))): (usize, (&f64, &(f64, f64)))| json!({"x": x, "target": p + lack, "prediction": p, "ends": ends(i)});
+            let rows: Vec<Value> = rows.map(row).collect();
+            seen.along = Some(json!({"column": name, "rows": rows}));
         }
     }
 
@@ -97,13 +122,13 @@ impl Seen {
     }
 
     /// What pictures show beside that.
-    pub(crate) fn pictured(&self) -> Option<(&'static str, Value)> {
-        match self {
-            Self::Numbers(seen) if !seen.kept.is_empty() => {
-                Some(("residuals", json!({"rows": seen.rows, "kept": seen.kept})))
-            }
-            _ => None,
-        }
+    pub(crate) fn pictured(&self) -> Vec<(&'static str, Value)> {
+        let Self::Numbers(seen) = self else {
+            return Vec::new();
+        };
+        let residuals = json!({"rows": seen.pairs.seen(), "kept": seen.pairs.kept()});
+        let along = seen.along.iter().map(|along| ("along", along.clone()));
+        along.chain([("residuals", residuals)]).collect()
     }
 }
 
@@ -160,25 +185,6 @@ impl Labels {
     }
 }
 
-impl Numbers {
-    fn add(&mut self, predicted: f64, y: f64) {
-        if self.rows.is_multiple_of(self.every) {
-            if self.kept.len() == KEPT {
-                let mut i = 0;
-                self.kept.retain(|_| {
-                    i += 1;
-                    i % 2 == 1
-                });
-                self.every *= 2;
-            }
-            if self.rows.is_multiple_of(self.every) {
-                self.kept.push((predicted, y - predicted));
-            }
-        }
-        self.rows += 1;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -213,20 +219,52 @@ mod tests {
         assert_eq!(seen.numbers()[1].1, json!([[1, 1], [0, 3], [1, 0]]));
     }
 
+    fn numbers() -> Seen {
+        let (columns, shift) = (1, vec![]);
+        Seen::of(&Targets::Real { columns, shift }, None)
+    }
+
+    /// What stands beside each other is of one row, however many there were.
+    #[test]
+    fn predictions_lie_along_their_own_column() {
+        let (mut seen, mut column) = (numbers(), Sample::new(KEPT));
+        let n = 3 * KEPT;
+        let x = Array2::from_shape_fn((n, 1), |(i, _)| i as f64);
+        x.iter().for_each(|&x| column.add(x));
+        seen.add((&x * 2.0).view(), (&x * 3.0).view());
+        seen.add_bounds(&Intervals {
+            predicted_nt: &x * 2.0,
+            lower_nt: &x - 1.0,
+            upper_nt: &x + 1.0,
+            deviation_nt: None,
+        });
+        seen.draw_along("x".into(), &column);
+        let pictured = seen.pictured();
+        let (name, along) = &pictured[0];
+        let rows = along["rows"].as_array().expect("a list");
+        assert_eq!((*name, rows.len()), ("along", n / 4));
+        for (i, row) in rows.iter().enumerate() {
+            let x = 4.0 * i as f64;
+            let ends = [x - 1.0, x + 1.0];
+            let whole = json!({"x": x, "target": 3.0 * x, "prediction": 2.0 * x, "ends": ends});
+            assert_eq!(*row, whole);
+        }
+        // Rows that were seen by one alone are not paired.
+        column.add(0.0);
+        let mut seen = numbers();
+        seen.draw_along("x".into(), &column);
+        assert_eq!(seen.pictured().len(), 1);
+    }
+
     #[test]
     fn residuals_are_of_rows_spread_evenly() {
-        let mut seen = Seen::of(
-            &Targets::Real {
-                columns: 1,
-                shift: vec![],
-            },
-            None,
-        );
+        let mut seen = numbers();
         let n = 5 * KEPT;
         let predicted = Array2::from_shape_fn((n, 1), |(i, _)| i as f64);
         seen.add(predicted.view(), (&predicted + 0.5).view());
-        let Some((_, drawn)) = seen.pictured() else {
-            panic!("nothing is kept");
+        let pictured = seen.pictured();
+        let [(_, drawn)] = &pictured[..] else {
+            panic!("something else is kept");
         };
         assert_eq!(drawn["rows"], n);
         let kept = drawn["kept"].as_array().expect("a list");

@@ -1,5 +1,7 @@
 //! Which pictures a report's numbers make.
 
+mod scores;
+
 use super::{
     chart::{Axis, Chart, Drawn, Panel, Point, Series, bars, figure, per_cent},
     escaped,
@@ -13,9 +15,25 @@ const COLUMNS: usize = 30;
 /// Headings and figures, in order.
 pub(super) fn of(object: &Value, pictured: &Value) -> Vec<(&'static str, String)> {
     let all = [
-        ("What was taken for what", confusion(object)),
-        ("How often probabilities came true", calibration(object)),
-        ("Residuals", residuals(&pictured["residuals"])),
+        ("What was taken for what", scores::confusion(object)),
+        (
+            "How often probabilities came true",
+            scores::calibration(object),
+        ),
+        (
+            "How often intervals held",
+            scores::levels(&pictured["levels"]),
+        ),
+        (
+            "Predictions along the column",
+            scores::along(&pictured["along"]),
+        ),
+        ("Residuals", scores::residuals(&pictured["residuals"])),
+        (
+            "What was predicted",
+            scores::predictions(&pictured["predictions"]),
+        ),
+        ("What differs", scores::shifts(object)),
         ("Importance of columns", importance(object)),
         ("Preparation and bandwidth", race(&object["chosen"])),
         ("What was tried", trials(object)),
@@ -48,10 +66,15 @@ fn text(value: &Value) -> String {
 /// Shares of the columns in the squared gradient of the fitted model.
 fn importance(object: &Value) -> String {
     let columns = list(&object["metric"], "importance");
-    let mut shares: Vec<(String, f64)> = columns
+    let shares = columns
         .iter()
-        .map(|of| (text(&of["column"]), number(of, "importance")))
-        .collect();
+        .map(|of| (text(&of["column"]), number(of, "importance")));
+    let what = "Share of each column in the mean squared gradient of the predictions";
+    shared(what, shares.collect())
+}
+
+/// Bars of shares, the last of them of all that are not drawn; nothing of none.
+fn shared(what: &str, mut shares: Vec<(String, f64)>) -> String {
     if shares.is_empty() {
         return String::new();
     }
@@ -60,84 +83,7 @@ fn importance(object: &Value) -> String {
         let sum = rest.iter().map(|(_, share)| share).sum();
         shares.push((format!("{} others", rest.len()), sum));
     }
-    let what = "Share of each column in the mean squared gradient of the predictions";
     figure(&bars(what, &shares, per_cent), what)
-}
-
-/// Rows of each label by what was predicted.
-fn confusion(object: &Value) -> String {
-    let names: Vec<String> = list(object, "classes").iter().map(text).collect();
-    let row = |row: &Value| -> Vec<u64> {
-        let counts = row.as_array().map_or(&[] as &[Value], Vec::as_slice);
-        counts.iter().filter_map(Value::as_u64).collect()
-    };
-    let counts: Vec<Vec<u64>> = list(object, "confusion").iter().map(row).collect();
-    if names.is_empty() || counts.is_empty() {
-        return String::new();
-    }
-    let what = "Rows by label, at the left, and by what was predicted, above. Colours and per cent are shares of a \
-                label's rows: one colour for what is right, one for what is wrong.";
-    figure(&super::confusion::scene(what, &names, &counts), what)
-}
-
-/// How often the likeliest class was right, against its probability.
-fn calibration(object: &Value) -> String {
-    let parts = list(object, "calibration").iter();
-    let parts = parts.map(|part| {
-        let (right, rows) = (number(part, "right"), number(part, "rows"));
-        let deviation = (right * (1.0 - right) / rows).sqrt();
-        Point::new(number(part, "probability"), right).spread(deviation)
-    });
-    let parts: Vec<Point> = parts.collect();
-    if parts.is_empty() {
-        return String::new();
-    }
-    let ideal = [0.0, 1.0].map(|p| Point::new(p, p));
-    let series = vec![
-        Series::new("rows that were scored", Drawn::Joined, parts),
-        Series::new("as probabilities say", Drawn::Dashed, ideal),
-    ];
-    points(
-        "Rows in ten parts by the probability of their likeliest class. Below the dashed line a model is too sure. Bars show \
-         one standard deviation of a share.",
-        Axis::linear("probability of the likeliest class", ""),
-        Axis::linear("share that was right", ""),
-        series,
-    )
-}
-
-/// What predictions lack of their targets.
-fn residuals(object: &Value) -> String {
-    let at = |pair: &Value, i: usize| pair[i].as_f64().unwrap_or(f64::NAN);
-    let kept = list(object, "kept").iter();
-    let kept: Vec<Point> = kept
-        .map(|pair| Point::new(at(pair, 0), at(pair, 1)))
-        .collect();
-    if kept.is_empty() {
-        return String::new();
-    }
-    let (from, to) = kept
-        .iter()
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), p| {
-            (l.min(p.x), h.max(p.x))
-        });
-    let some = match number(object, "rows") {
-        rows if rows > kept.len() as f64 => {
-            format!(", of {} rows spread evenly over all", kept.len())
-        }
-        _ => String::new(),
-    };
-    let x = Axis::over("prediction", "", kept.iter().map(|point| point.x));
-    let series = vec![
-        Series::new("rows", Drawn::Marks, kept),
-        Series::level("no error", from, to, 0.0),
-    ];
-    points(
-        &format!("Target less prediction against the prediction{some}; the first target."),
-        x,
-        Axis::linear("target - prediction", ""),
-        series,
-    )
 }
 
 /// An axis upwards that suits all points.
