@@ -62,6 +62,17 @@ fn unlike_parts_merge_to_a_sample_of_all() {
     }
 }
 
+/// A row that the other part would have let go makes no room for those behind what it let go.
+#[test]
+fn a_single_row_merges_to_a_sample_of_all() {
+    let many = kept(&[30..300], 50);
+    for i in 0..30 {
+        let mut merged = kept(&[i..i + 1], 50);
+        merged.merge(&many).expect("alike");
+        assert_eq!(merged, kept(&[i..i + 1, 30..300], 50), "{i}");
+    }
+}
+
 /// What is forgotten is as if it had never been there, as far as hashes were kept.
 #[test]
 fn what_is_forgotten_is_gone() {

@@ -94,6 +94,17 @@ mod tests {
         assert!((mean / known - 1.0).abs() < 0.06, "{mean} and {known}");
     }
 
+    /// A recall without the one row of its class is none, so that nothing is known of how far it
+    /// is off.
+    #[test]
+    fn no_deviation_is_known_of_one_group() {
+        let of = |skip: Option<usize>| if skip == Some(0) { f64::NAN } else { 1.0 };
+        let score = Score::of(|group| group < 2, of).expect("a score");
+        assert!(score.value == 1.0 && score.deviation.is_nan(), "{score:?}");
+        let score = Score::of(|group| group < 3, of).expect("a score");
+        assert_eq!(score.deviation, 0.0);
+    }
+
     #[test]
     fn groups_are_even_and_thinning_keeps_its_share() {
         let mut counts = [0; GROUPS];
