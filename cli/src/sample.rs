@@ -21,7 +21,8 @@ impl<T> Sample<T> {
         }
     }
 
-    /// Looks at one more. Samples of equal size that saw equally many kept those of the same places.
+    /// Looks at one more. Samples of equal size that saw equally many kept those of the same
+    /// places.
     pub(crate) fn add(&mut self, item: T) {
         if self.seen.is_multiple_of(self.every) {
             if self.kept.len() == self.most {

@@ -13,7 +13,7 @@ use bochner::{
     error::Remedy,
     features::FeatureMap,
     job::{Job, Preparation, TargetScale, check_weights},
-    models::{AnySums, Basis, Fit, FitAnySums, Known, LinearModel, Partial, Summed, Sums},
+    models::{AnySums, Basis, Fit, FitAnySums, Known, Partial, Summed, Sums},
     solve::Targets,
 };
 use ndarray::{ArrayView1, ArrayView2};

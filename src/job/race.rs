@@ -147,8 +147,8 @@ impl Job<&dyn Fit> {
     /// what [`TargetScale::survey`] gives, targets of that, and rows by
     /// [`RescaledTargets`](crate::data::RescaledTargets).
     ///
-    /// `run` hears of each candidate. Errors with [`Error::Numerical`] on
-    /// kernel values that are not finite, and with [`Error::Data`] on targets
+    /// `run` hears of each candidate. Errors with [`crate::Error::Numerical`] on
+    /// kernel values that are not finite, and with [`crate::Error::Data`] on targets
     /// that have no logarithm where that is asked for.
     pub fn settled(
         &self,

@@ -44,8 +44,8 @@ pub(crate) struct DataArgs {
     ignore: Vec<Names>,
     /// For missing values: mean, median, indicator, error
     ///
-    /// What stands for those of features. `indicator` adds a column that says where they are missing; with `error` nothing stands for
-    /// them.
+    /// What stands for those of features. `indicator` adds a column that says where they are
+    /// missing; with `error` nothing stands for them.
     #[arg(long, value_name = "WHAT", default_value_t, value_parser = str::parse::<Missing>)]
     missing: Missing,
     /// Texts that stand for no value, beside empty cells [default: those of pandas, as NA, N/A,

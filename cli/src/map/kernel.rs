@@ -59,8 +59,8 @@ pub(crate) struct KernelArgs {
     pub(crate) seed: u64,
     /// Divide columns by their standard deviations: yes, no, auto
     ///
-    /// Columns are centred, too, by what the training rows have. `auto` does so if scales are mixed, and
-    /// leaves binary columns; alone it means yes [default: auto for fit, else no]
+    /// Columns are centred, too, by what the training rows have. `auto` does so if scales are
+    /// mixed, and leaves binary columns; alone it means yes [default: auto for fit, else no]
     #[arg(
         long,
         value_name = "WHEN",

@@ -45,7 +45,8 @@ mod tests {
 
     /// The colours of a name in both themes.
     fn themes(name: &str) -> [Colour; 2] {
-        let mut found = STYLE.split(&format!("--{name}: #")).skip(1).map(|text| {
+        let before = format!("--{name}: #");
+        let mut found = STYLE.split(&before).skip(1).map(|text| {
             let byte = |i: usize| u8::from_str_radix(&text[i..i + 2], 16).expect("a number");
             [byte(0), byte(2), byte(4)]
         });

@@ -4,9 +4,8 @@ use super::zone;
 
 /// Days since 1970-01-01, of a date by ISO 8601 in the Gregorian calendar: `2024-02-29`, with a
 /// time `T13:45`, `T13:45:01` or `T13:45:01.5` after it (or a blank in the place of T), and after
-/// that `Z`, an offset `+01:00` or the name of a zone ` CET`, which is subtracted. A time may end in
-/// ` AM` or ` PM`.
-/// `None` if it is no such date.
+/// that `Z`, an offset `+01:00` or the name of a zone ` CET`, which is subtracted. A time may end
+/// in ` AM` or ` PM`. `None` if it is no such date.
 ///
 /// A leap second counts as the first of the next minute.
 pub(super) fn days(text: &str) -> Option<f64> {

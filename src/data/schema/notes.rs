@@ -22,8 +22,8 @@ pub(super) fn of_readings(table: &dyn Table, tallies: &[Tally], found: &[Option<
 }
 
 /// Says which features hold no value, tell rows apart, are copies, hold whole numbers that are
-/// codes (those named in `codes`), a text of its own in each row all the same (in `uniques`), or more
-/// texts than there are columns for.
+/// codes (those named in `codes`), a text of its own in each row all the same (in `uniques`), or
+/// more texts than there are columns for.
 pub(super) fn of_fields(
     table: &dyn Table,
     features: &[Field],
