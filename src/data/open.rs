@@ -37,6 +37,10 @@ pub struct OpenOptions {
     pub nan: NanRows,
     /// For .csv: how cells are read that are no numbers.
     pub table: TableOptions,
+    /// Whether the rows are to be those that a known schema was learnt from: then rows are left
+    /// out, too, for gaps in columns that the schema leaves out, so that each has the number that
+    /// it had then.
+    pub same_rows: bool,
 }
 
 /// Opens `path` by its extension, in any case: .npy, .npz (arrays, or a matrix of scipy), or text,

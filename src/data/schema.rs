@@ -407,6 +407,12 @@ impl Schema {
         read.map(|f| f.name.clone()).collect()
     }
 
+    /// The names of the features that become no column.
+    pub(super) fn left_out_names(&self) -> Vec<String> {
+        let left_out = self.features.iter().filter(|field| field.width() == 0);
+        left_out.map(|f| f.name.clone()).collect()
+    }
+
     /// The names of the targets.
     pub(super) fn target_names(&self) -> Vec<String> {
         self.targets.iter().map(|f| f.name.clone()).collect()

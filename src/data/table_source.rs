@@ -75,7 +75,8 @@ impl TableSource {
             }
         };
         if let Some(gaps) = options.nan.gaps() {
-            let needed = needed(&places, &schema, settled, options);
+            let columns = (table.as_ref(), &places);
+            let needed = needed(columns, (&schema, settled), options);
             let no_value = match settled {
                 true => schema.no_value().clone(),
                 false => NoValue::of(options.table.na.as_deref()),
@@ -208,11 +209,23 @@ fn reads_numbers(options: &OpenOptions) -> bool {
 
 /// The columns of which every row needs a value: those for which nothing stands where they miss
 /// one, or the targets alone.
-fn needed(places: &Places, schema: &Schema, settled: bool, options: &OpenOptions) -> Vec<usize> {
+fn needed(
+    (table, places): (&dyn Table, &Places),
+    (schema, settled): (&Schema, bool),
+    options: &OpenOptions,
+) -> Vec<usize> {
     if options.nan.is_of_targets() {
         return places.targets.clone();
     }
     let fills = options.table.missing != Missing::Error;
+    let left_out = match &options.columns {
+        ColumnChoice::Known(schema) if options.same_rows && !fills => schema.left_out_names(),
+        _ => Vec::new(),
+    };
+    let left_out = left_out.iter().filter_map(|name| {
+        let mut names = table.names().iter();
+        names.position(|own| own == name)
+    });
     let fields = schema.features().iter();
     let needs = fields.map(|field| match settled {
         true => !field.may_miss(),
@@ -222,7 +235,7 @@ fn needed(places: &Places, schema: &Schema, settled: bool, options: &OpenOptions
     let features = features.filter(|(_, needs)| *needs).map(|(j, _)| j);
     let beside = places.weight.iter().chain(&places.group);
     let others = places.targets.iter().chain(beside);
-    features.chain(others).copied().collect()
+    features.chain(others).copied().chain(left_out).collect()
 }
 
 /// The options with the columns that lists became in the place of the names of the lists.

@@ -1,8 +1,8 @@
 //! Rows that are left out for what they miss.
 
 use bochner::data::{
-    Chunk, ChunkSource, DataFile, Gaps, Missing, NanRows, NpyWriter, OpenOptions, Refill, Rows,
-    Survey, TableOptions, open,
+    Chunk, ChunkSource, ColumnChoice, DataFile, Gaps, Missing, NanRows, NpyWriter, OpenOptions,
+    Refill, Rows, Survey, TableOptions, open,
 };
 use ndarray::{Array2, array};
 use std::path::Path;
@@ -26,6 +26,51 @@ fn write(path: &Path, rows: &Array2<f32>) {
     let mut writer = NpyWriter::<f32>::create(path, rows.ncols()).expect("creates");
     writer.write_rows(rows.view()).expect("writes");
     writer.finish().expect("writes");
+}
+
+/// A schema leaves a column of codes out, and rows with a gap there have the numbers that they had
+/// when it was learnt only where that is asked for.
+#[test]
+fn rows_are_the_same_by_the_schema_that_was_learnt_from_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.csv");
+    let line = |i: usize| match i % 4 {
+        0 => format!(
+            ",{i},{i}
+"
+        ),
+        _ => format!(
+            "c{i:03},{i},{i}
+"
+        ),
+    };
+    let text: String = (0..60).map(line).collect();
+    std::fs::write(
+        &path,
+        format!(
+            "code,x,y
+{text}"
+        ),
+    )
+    .expect("written");
+    let with = |columns, same_rows| OpenOptions {
+        target: vec!["y".into()],
+        nan: NanRows::Drop(Gaps::default()),
+        columns,
+        same_rows,
+        ..OpenOptions::default()
+    };
+    let mut first = open(&path, &with(ColumnChoice::All, false)).expect("opens");
+    Survey::of(first.as_mut(), 0, 0).expect("surveys");
+    let schema = first.schema().expect("text").clone();
+    let rows = |same_rows| {
+        let known = ColumnChoice::Known(Box::new(schema.clone()));
+        let mut source = open(&path, &with(known, same_rows)).expect("opens");
+        let (x, y) = all(source.as_mut(), 7);
+        assert_eq!(x[0].len(), 1, "the code is left out");
+        y.len()
+    };
+    assert_eq!((rows(true), rows(false)), (45, 60));
 }
 
 /// Rows 4 to 9 are NaN, so that a chunk may hold nothing else, 12 is infinite, and the target of 1

@@ -14,7 +14,7 @@ use bochner::{
     Error,
     data::{
         ChunkSource, ColumnChoice, DateFormat, Dates, Format, Gaps, Missing, NanRows, OpenOptions,
-        TableOptions, TargetUse, groups, open, parts, times,
+        Schema, TableOptions, TargetUse, groups, open, parts, times,
     },
     models::LinearModel,
 };
@@ -256,6 +256,7 @@ impl DataArgs {
             nan: self.nan(),
             width: self.width,
             zero_based: self.zero_based,
+            same_rows: false,
         }
     }
 
@@ -285,8 +286,22 @@ impl DataArgs {
             width: width.or(self.width),
             ..self.options()
         };
-        let source = open(input, &options)?;
-        if target_use == TargetUse::Required && source.targets() == 0 {
+        self.opened(input, &options)
+    }
+
+    /// Opens the rows that a schema was learnt from once more: the same rows, by that schema.
+    pub(crate) fn open_again(&self, input: &Path, schema: &Schema) -> Result<Box<dyn ChunkSource>> {
+        let options = OpenOptions {
+            columns: ColumnChoice::Known(Box::new(schema.clone())),
+            same_rows: true,
+            ..self.options()
+        };
+        self.opened(input, &options)
+    }
+
+    fn opened(&self, input: &Path, options: &OpenOptions) -> Result<Box<dyn ChunkSource>> {
+        let source = open(input, options)?;
+        if options.target_use == TargetUse::Required && source.targets() == 0 {
             let first = |files: Vec<PathBuf>| files.first().and_then(Format::of);
             let named = || parts(input).ok().and_then(first);
             let remedy = match self.format.or_else(named) {

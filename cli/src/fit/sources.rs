@@ -50,7 +50,6 @@ impl Args {
         takes: Takes,
         known: Option<&Schema>,
     ) -> Result<(Source, Option<Source>)> {
-        let known = || known.map(|schema| ColumnChoice::Known(Box::new(schema.clone())));
         if let Takes::Rows(found) = takes {
             let compares = self.test.is_some() || self.folds.is_asked();
             if compares || self.test_input.is_some() || self.calibrate.is_some() {
@@ -62,8 +61,10 @@ impl Args {
             }
             return Ok((self.data.open(&self.input, TargetUse::Ignored)?, None));
         }
-        let how = || (TargetUse::Required, known());
-        let open = || (self.data).open_beside(&self.input, self.data.targets(), how(), None);
+        let open = || match known {
+            Some(schema) => self.data.open_again(&self.input, schema),
+            None => self.data.open(&self.input, TargetUse::Required),
+        };
         if let Some((folds, k)) = &self.held_out {
             let part = |part| Ok::<_, anyhow::Error>(folds.part(open()?, *k, part)?);
             return Ok((
@@ -86,7 +87,8 @@ impl Args {
             return Ok((train, None));
         };
         let columns = train.column_names().map(ColumnChoice::Matching);
-        let columns = known().or(columns);
+        let known = known.map(|schema| ColumnChoice::Known(Box::new(schema.clone())));
+        let columns = known.or(columns);
         let test = self.data.open_beside(
             path,
             self.test_targets.as_deref(),

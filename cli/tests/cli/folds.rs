@@ -25,6 +25,11 @@ fn table(folder: &Path) {
     fs::write(folder.join("t.csv"), text).expect("writes");
 }
 
+/// But for the last bit, which a number loses on its way through text here.
+fn alike(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 4.0 * f64::EPSILON * b.abs()
+}
+
 /// The scores of each fold as the library has them.
 fn same(report: &serde_json::Value, known: bochner::Result<CrossValidation>) {
     let known = known.expect("scores");
@@ -35,15 +40,13 @@ fn same(report: &serde_json::Value, known: bochner::Result<CrossValidation>) {
         assert_eq!(found["test_rows"], known.test_rows);
         for score in &known.scores {
             let value = number(&found["scores"], score.name);
-            assert_eq!(value, score.value, "{fold} {}", score.name);
+            assert!(alike(value, score.value), "{fold} {}", score.name);
         }
     }
     for mean in known.means() {
-        assert_eq!(number(&found["means"], mean.name), mean.mean);
-        assert_eq!(
-            number(&found["deviations"], mean.name),
-            mean.deviation.expect("of folds")
-        );
+        assert!(alike(number(&found["means"], mean.name), mean.mean));
+        let deviation = number(&found["deviations"], mean.name);
+        assert!(alike(deviation, mean.deviation.expect("of folds")));
     }
 }
 
