@@ -77,7 +77,7 @@ pub use self::parts::parts;
 pub use self::pieces::{Piece, Pieces};
 pub use self::rescale::{Rescale, Rescaled, RescaledTargets};
 pub use self::schema::{
-    DateFormat, DateParts, Dates, Field, Kind, Marks, Missing, Schema, TableOptions,
+    DateFormat, DateParts, Dates, Field, Kind, Marks, Missing, Schema, TableOptions, TargetMeans,
 };
 pub use self::sparse::SparseRows;
 pub(crate) use self::split::hash as row_hash;

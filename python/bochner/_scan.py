@@ -70,6 +70,7 @@ class Scan:
         na=None,
         all_columns=False,
         dates=None,
+        by_target=None,
         delimiter=None,
         header="auto",
         skip_rows=0,
@@ -85,7 +86,8 @@ class Scan:
         named = (_listed(categorical), _listed(numeric))
         na = [na] if isinstance(na, str) else na
         na = None if na is None else list(na)
-        written = (decimal, thousands, date_format, na, all_columns, dates)
+        by_target = None if by_target is None else _listed(by_target)
+        written = (decimal, thousands, date_format, na, all_columns, dates, by_target)
         cells = (missing, named, most_categories, weight, *written)
         lines = (delimiter, header, skip_rows, comment, encoding, drop_rows_without_target)
         self._given = (self._path, names, targets, columns, False, width, cells, lines)
@@ -153,6 +155,7 @@ def scan(
     na=None,
     all_columns=False,
     dates=None,
+    by_target=None,
     delimiter=None,
     header="auto",
     skip_rows=0,
@@ -227,6 +230,11 @@ def scan(
         the week and the day, where the column covers more than one. None for 'day', with a warning
         where 'parts' would tell more.
 
+    by_target : str or list of str, default=None
+        Columns whose texts become the mean of the target over their rows, smoothed and out of fold,
+        and no others. None for those of more texts than ``most_categories``, where such means tell
+        something of the target. With ``y`` or ``sample_weight`` beside the file there are none.
+
     delimiter : str, default=None
         What separates the columns of a .csv; None for what a first line ``sep=;`` names, or what the
         line of the names has most of.
@@ -288,6 +296,7 @@ def scan(
         na=na,
         all_columns=all_columns,
         dates=dates,
+        by_target=by_target,
         delimiter=delimiter,
         header=header,
         skip_rows=skip_rows,

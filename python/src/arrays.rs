@@ -122,7 +122,12 @@ impl<'a> Given<'a> {
         let Self::File(file) = self else {
             return self.source(y, weights, stop);
         };
-        let mut source = FileSource::open(file, stop)?.of_any_columns();
+        // Means of the targets and weights of the file are none of those beside it.
+        let file = match y.is_some() || weights.is_some() {
+            true => file.clone().by_target(&[]),
+            false => file.clone(),
+        };
+        let mut source = FileSource::open(&file, stop)?.of_any_columns();
         (source.y, source.weights) = (y, weights);
         Ok(Box::new(source))
     }

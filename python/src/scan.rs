@@ -39,7 +39,8 @@ type Parts = (
 
 /// What stands for missing values, columns of categories that look like numbers and of numbers that
 /// look like codes, most categories of a column, the column of weights, the marks of numbers, the
-/// format of dates, what stands for no value, whether all columns are kept, and what dates become.
+/// format of dates, what stands for no value, whether all columns are kept, what dates become, and
+/// columns by the target.
 type Cells = (
     String,
     (Vec<String>, Vec<String>),
@@ -51,6 +52,7 @@ type Cells = (
     Option<Vec<String>>,
     bool,
     Option<String>,
+    Option<Vec<String>>,
 );
 
 /// What separates columns, whether the first row holds names, lines that are skipped, what begins
@@ -155,8 +157,19 @@ impl Scan {
         if let Some(width) = width {
             file = file.width(width);
         }
-        if let Some((missing, named, most, weight, decimal, thousands, date, na, all, dates)) =
-            &cells
+        if let Some((
+            missing,
+            named,
+            most,
+            weight,
+            decimal,
+            thousands,
+            date,
+            na,
+            all,
+            dates,
+            by_target,
+        )) = &cells
         {
             file = file.missing(missing.parse().map_err(|e| exception(&e))?);
             file = file.most_categories(*most);
@@ -180,6 +193,10 @@ impl Scan {
             }
             if let Some(dates) = dates {
                 file = file.dates(dates.parse().map_err(|e| exception(&e))?);
+            }
+            if let Some(columns) = by_target {
+                let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+                file = file.by_target(&columns);
             }
             if *all {
                 file = file.all_columns();

@@ -500,6 +500,12 @@ def test_missing_values_categories_and_weights(table):
     assert [name.split("=")[0] for name in model.feature_names_in_] == ["size"] + ["count"] * 3
     hashed = bochner.scan(path, target="price", columns=["city"], most_categories=2)
     assert list(KernelRidgeRegressor(**options).fit(hashed).feature_names_in_) == ["city#0", "city#1"]
+    # By the targets of the file, and not by those beside it.
+    means = bochner.scan(path, target="price", columns=["city"], by_target="city")
+    model = KernelRidgeRegressor(**options).fit(means)
+    assert list(model.feature_names_in_) == ["city: mean of price"]
+    beside = KernelRidgeRegressor(**options).fit(means, parts["price"])
+    assert all(name.startswith("city=") for name in beside.feature_names_in_)
     if path.suffix != ".csv":
         return
     lines = path.read_text().split("\n")

@@ -93,6 +93,28 @@ impl DataFile {
         self
     }
 
+    /// Columns whose texts become smoothed means of the target, and no others. Until said otherwise
+    /// they are those of more texts than [`Self::most_categories`] that tell something of the target
+    /// so.
+    ///
+    /// ```
+    /// use bochner::prelude::*;
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("sales.csv");
+    /// let rows = (0..40).map(|i| format!("shop{},{}\n", i % 4, i % 4 * 10 + i % 3));
+    /// std::fs::write(&path, format!("shop,sold\n{}", rows.collect::<String>()))?;
+    /// let file = DataFile::at(&path).target("sold").by_target(&["shop"]);
+    /// let model = Ridge::on(Fourier::new(Gaussian).features(50)).fit(file)?;
+    /// let schema = model.schema.as_ref().expect("text");
+    /// assert_eq!(schema.column_names(), ["shop: mean of sold"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn by_target(mut self, columns: &[&str]) -> Self {
+        let columns = columns.iter().map(|&name| name.to_owned());
+        self.options.table.by_target = Some(columns.collect());
+        self
+    }
+
     /// Keeps columns that only tell rows apart: a text of its own in each row, or a column by the
     /// name of `id`, `index` and the like that counts them. Until said otherwise they are left out,
     /// unless there are no others. Also keeps copies of columns before them.

@@ -61,6 +61,7 @@ pub fn times(path: impl AsRef<Path>, column: &str, options: &OpenOptions) -> Res
     let alone = TableOptions {
         missing: Missing::Error,
         categorical: Vec::new(),
+        by_target: None,
         weight: None,
         group: None,
         all_columns: true,
@@ -71,7 +72,7 @@ pub fn times(path: impl AsRef<Path>, column: &str, options: &OpenOptions) -> Res
         date_format: None,
         ..alone.clone()
     };
-    let schema = survey(table, &places, &alone, &mut |_| true)
+    let (schema, _) = survey(table, &places, &alone, &mut |_| true)
         .or_else(|_| survey(table, &places, &otherwise, &mut |_| true))?;
     if let Some(field) = schema.features().first()
         && !matches!(field.kind(), Kind::Number | Kind::Date(_))

@@ -13,8 +13,10 @@ mod encode;
 mod hashed;
 mod levels;
 mod marks;
+mod means;
 mod no_value;
 mod notes;
+mod options;
 mod points;
 mod questions;
 mod reading;
@@ -24,7 +26,7 @@ mod tally;
 mod zone;
 
 use crate::error::{Error, Remedy, Result};
-use std::{fmt, str::FromStr};
+use std::{fmt, sync::Arc};
 
 use reading::Reading;
 
@@ -36,124 +38,12 @@ pub use date_format::DateFormat;
 pub use date_parts::{DateParts, Dates};
 pub(super) use encode::Encoder;
 pub use marks::Marks;
+pub use means::TargetMeans;
 pub(super) use no_value::{NoValue, USUAL};
+pub use options::{Missing, TableOptions};
 pub(super) use points::{Marked, Points};
 pub(super) use survey::{NO_WEIGHT, Places, survey};
 pub(super) use tally::numbers_rows;
-
-/// How the cells of a table are read where they are not all numbers.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TableOptions {
-    /// What stands for values that are missing.
-    pub missing: Missing,
-    /// Columns whose values are names of categories though they look like numbers or dates: postal
-    /// codes, codes of products.
-    pub categorical: Vec<String>,
-    /// Columns of whole numbers that are numbers though some begin with 0 and all have as many
-    /// digits, by which postal codes and the like are found.
-    pub numeric: Vec<String>,
-    /// Whether such columns are looked for; who takes numbers alone does not.
-    pub codes: bool,
-    /// A column of text becomes one column per category up to so many, and beyond it this many
-    /// columns by hashing; at least 1.
-    pub most_categories: usize,
-    /// The column of what each row counts for, which is no feature.
-    pub weight: Option<String>,
-    /// The column of groups of rows ([`groups`](super::groups)), which is no feature.
-    pub group: Option<String>,
-    /// What stands before the fraction of numbers; `None` finds it where all cells of a column
-    /// allow one reading alone, and errs where they allow two.
-    pub decimal: Option<char>,
-    /// What stands between groups of three digits, likewise.
-    pub thousands: Option<char>,
-    /// How dates are written that are not by ISO 8601, likewise.
-    pub date_format: Option<DateFormat>,
-    /// What columns of dates become that are features; `None`: their days, with a note where
-    /// [`Dates::Parts`] would tell more. Targets are days.
-    pub dates: Option<Dates>,
-    /// Texts that stand for no value in files without types, beside empty cells; `None`: those
-    /// that pandas takes for it (`NA`, `N/A`, `NaN`, `None`, `null` and more), and `?`.
-    pub na: Option<Vec<String>>,
-    /// Whether columns are kept that only tell rows apart ([`Kind::Id`]), or what another tells
-    /// ([`Kind::Copy`]).
-    pub all_columns: bool,
-}
-
-impl Default for TableOptions {
-    fn default() -> Self {
-        Self {
-            missing: Missing::Error,
-            categorical: Vec::new(),
-            numeric: Vec::new(),
-            codes: true,
-            most_categories: 64,
-            weight: None,
-            group: None,
-            decimal: None,
-            thousands: None,
-            date_format: None,
-            dates: None,
-            na: None,
-            all_columns: false,
-        }
-    }
-}
-
-impl TableOptions {
-    /// Whether a schema is wanted of a file of numbers too.
-    pub(super) fn asks_for_schema(&self) -> bool {
-        let fills = self.missing != Missing::Error;
-        let marks = self.decimal.or(self.thousands).is_some();
-        let says = marks || self.date_format.is_some() || self.na.is_some();
-        fills || !self.categorical.is_empty() || says
-    }
-}
-
-/// What stands for a feature that is missing: in text an empty cell, or what [`TableOptions::na`]
-/// lists. A column without any value is left out where something stands for it, and noted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Missing {
-    /// Nothing: it is an error.
-    #[default]
-    Error,
-    /// The mean, over the rows that have the value, of each column that it becomes: of a category
-    /// the shares of all of them.
-    Mean,
-    /// The median likewise; of more than 65,536 rows that of a sample of so many. Of a category, 1
-    /// for one that more than half of the rows have, and else 0.
-    Median,
-    /// The mean of a number, and 0 for all categories, with one more column that is 1 where the
-    /// value is missing and else 0. Only columns that miss a value in the rows surveyed get one;
-    /// to others it does as [`Self::Mean`].
-    Indicator,
-}
-
-impl FromStr for Missing {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        match text {
-            "error" => Ok(Self::Error),
-            "mean" => Ok(Self::Mean),
-            "median" => Ok(Self::Median),
-            "indicator" => Ok(Self::Indicator),
-            _ => Err(Error::parameter(format!(
-                "{text:?} is none of error, mean, median, indicator"
-            ))),
-        }
-    }
-}
-
-impl fmt::Display for Missing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Error => "error",
-            Self::Mean => "mean",
-            Self::Median => "median",
-            Self::Indicator => "indicator",
-        })
-    }
-}
 
 /// What the columns of a table become. It is made by the pass over the rows of a fit
 /// ([`Survey::of`](super::Survey::of)) and kept with the model
@@ -195,6 +85,9 @@ pub enum Kind {
     /// and puts 1 or -1 there, so that different categories are orthogonal on average (Weinberger
     /// et al. 2009, section 2).
     Hashed(usize),
+    /// One of many texts: what the rows of each in the fit say of the target, smoothed, less what
+    /// all of them say. The rows of the fit themselves have what the others say, out of fold.
+    Means(Arc<TargetMeans>),
     /// Nothing: no row of the fit has a value, and it becomes no column.
     Empty,
     /// What tells rows apart and nothing else, and becomes no column: a code or a text of its own
@@ -287,6 +180,11 @@ impl Field {
             Kind::Date(parts) => [vec![name.clone()], parts.names(name)].concat(),
             Kind::Categories(all) => all.iter().map(|c| format!("{name}={c}")).collect(),
             Kind::Hashed(count) => (0..*count).map(|k| format!("{name}#{k}")).collect(),
+            Kind::Means(means) => means
+                .of()
+                .iter()
+                .map(|of| format!("{name}: {of}"))
+                .collect(),
             Kind::Empty | Kind::Id | Kind::Copy(_) => Vec::new(),
         };
         if self.has_indicator() {
@@ -303,6 +201,7 @@ impl Kind {
             Self::Date(parts) => 1 + parts.width(),
             Self::Categories(all) => all.len(),
             Self::Hashed(count) => *count,
+            Self::Means(means) => means.of().len(),
             Self::Empty | Self::Id | Self::Copy(_) => 0,
         }
     }
@@ -315,6 +214,7 @@ impl Kind {
             Self::Boolean => "boolean",
             Self::Categories(_) => "categories",
             Self::Hashed(_) => "hashed",
+            Self::Means(_) => "by target",
             Self::Empty => "empty",
             Self::Id => "id",
             Self::Copy(_) => "copy",
@@ -442,6 +342,7 @@ impl fmt::Display for Field {
             (Kind::Boolean, _) => f.write_str("truth values")?,
             (Kind::Categories(all), _) => write!(f, "{} categories", all.len())?,
             (Kind::Hashed(count), _) => write!(f, "text, hashed into {count} columns")?,
+            (Kind::Means(means), _) => write!(f, "{means}")?,
             (Kind::Empty, _) => f.write_str("no value, left out")?,
             (Kind::Id, _) => f.write_str("tells rows apart, left out")?,
             (Kind::Copy(of), _) => write!(f, "a copy of {of}, left out")?,
@@ -467,6 +368,7 @@ impl fmt::Display for Schema {
             "boolean",
             "categories",
             "hashed",
+            "by target",
             "empty",
             "id",
             "copy",

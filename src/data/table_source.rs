@@ -277,7 +277,7 @@ fn advised(error: Error, table: &dyn Table, options: &OpenOptions) -> Error {
     };
     let cells = (options.table.weight.iter())
         .chain(&options.table.group)
-        .chain(&options.table.categorical)
+        .chain(options.table.named_texts())
         .chain(&options.table.numeric);
     let mut asked = options.target.iter().chain(cells).chain(&columns);
     let is_there = |name: &str| table.names().iter().any(|own| own == name);
@@ -336,12 +336,12 @@ fn choose(table: &dyn Table, options: &OpenOptions) -> Result<Places> {
             return Err(Error::parameter(problem));
         }
     }
-    for name in &options.table.categorical {
+    for name in options.table.named_texts() {
         choice::find(names, name, " of categories", path)?;
     }
     for name in &options.table.numeric {
         choice::find(names, name, " of numbers", path)?;
-        if options.table.categorical.contains(name) {
+        if options.table.named_texts().any(|text| text == name) {
             let problem = format!("column {name:?} is named for categories and for numbers");
             return Err(Error::parameter(problem));
         }
@@ -435,12 +435,14 @@ impl ChunkSource for TableSource {
         if !(failed || asks || self.may_mislead(&places)? || self.may_hold_codes(&places)?) {
             return Ok(false);
         }
-        let schema = survey(self.table.as_mut(), &places, &self.options.table, takes)?;
+        let (schema, out_of_fold) =
+            survey(self.table.as_mut(), &places, &self.options.table, takes)?;
         if schema.is_plain() && !asks {
             // Something else is wrong with the file.
             return Ok(false);
         }
-        self.reader = Reader::Encoded(Encoder::new(schema, places));
+        let encoder = Encoder::new(schema, places).of_training(out_of_fold);
+        self.reader = Reader::Encoded(encoder);
         (self.settled, self.read, self.counted) = (true, 0, None);
         Ok(true)
     }

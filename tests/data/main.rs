@@ -1,6 +1,7 @@
 //! The data layer: what the sources read, what they refuse and in which words, and that chunks do
 //! not matter.
 
+mod by_target;
 #[cfg(feature = "parquet")]
 mod columnar;
 mod compressed;

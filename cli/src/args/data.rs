@@ -66,6 +66,11 @@ pub(crate) struct DataArgs {
     /// hashing [default: 64]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     most_categories: Option<usize>,
+    /// Columns whose texts become the mean of the target over their rows, smoothed and out of fold,
+    /// and no others [default: those of more texts than --most-categories, where such means tell
+    /// something of the target]
+    #[arg(long, value_name = "COLUMN,..", value_parser = names)]
+    by_target: Vec<Names>,
     /// Keep columns that only tell rows apart: a text of its own in each row, or a column called
     /// id, index and the like that counts them. Also keep copies of columns before them
     #[arg(long)]
@@ -137,7 +142,7 @@ impl DataArgs {
         target_use: TargetUse,
     ) -> Result<Box<dyn ChunkSource>> {
         if self.table() != TableOptions::default() {
-            let problem = "--missing, --na, --categorical, --numeric, --most-categories, \
+            let problem = "--missing, --na, --categorical, --numeric, --most-categories, --by-target, \
                            --all-columns, --decimal, --thousands, --date-format and --dates are for \
                            `fit`: a model reads files as its fit did";
             return Err(Usage(problem.into()).into());
@@ -229,6 +234,7 @@ impl DataArgs {
             numeric: Names::of(&self.numeric),
             codes: self.codes,
             most_categories: self.most_categories.unwrap_or(default.most_categories),
+            by_target: (!self.by_target.is_empty()).then(|| Names::of(&self.by_target)),
             weight: self.weight.clone(),
             group: self.group.clone(),
             decimal: self.decimal,

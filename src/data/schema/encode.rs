@@ -5,6 +5,7 @@ use super::{
     cell::{self, Cell},
     date,
     hashed::place_of,
+    means::{self, OutOfFold, TargetMeans},
     reading::Reading as Written,
     survey::{Places, weight},
 };
@@ -14,19 +15,22 @@ use crate::data::{
     table::short,
 };
 use crate::error::{Error, Result};
-use ndarray::{Array1, Array2, ArrayViewMut2, s};
+use ndarray::{Array1, Array2, ArrayViewMut1, ArrayViewMut2, s};
 
 /// Makes chunks of batches.
 #[derive(Debug)]
 pub(in crate::data) struct Encoder {
     schema: Schema,
     places: Places,
+    /// What the rows have that the schema was learnt from, if it has means of their targets.
+    training: Option<OutOfFold>,
     /// Whether it was said that a category is unknown, that a label is, and that a number was
     /// rounded.
     said: [bool; 3],
 }
 
 const UNKNOWN: &str = "is a category that the fit did not see, so it counts as none of them";
+const UNSEEN: &str = "is a text that the fit did not see, so it counts as the mean of all";
 
 impl Encoder {
     /// For a table whose columns are at these places.
@@ -34,7 +38,21 @@ impl Encoder {
         Self {
             schema,
             places,
+            training: None,
             said: [false; 3],
+        }
+    }
+
+    /// For the table that the schema was learnt from.
+    pub(in crate::data) fn of_training(self, training: Option<OutOfFold>) -> Self {
+        Self { training, ..self }
+    }
+
+    /// One that says nothing of what it meets.
+    pub(super) fn silent(self) -> Self {
+        Self {
+            said: [true; 3],
+            ..self
         }
     }
 
@@ -66,11 +84,18 @@ impl Encoder {
             no_value: (!table.is_typed()).then_some(&self.schema.no_value),
             first,
         };
-        for (field, &j) in self.schema.features.iter().zip(&self.places.features) {
+        let features = self.schema.features.iter().zip(&self.places.features);
+        for (k, (field, &j)) in features.enumerate() {
             let Some(column) = columns.next() else { break };
             let end = at + field.width();
             let out_nw = x.slice_mut(s![.., at..end]);
-            read.feature(field, j, column, &mut self.said, out_nw)?;
+            match &field.kind {
+                Kind::Means(means) => {
+                    let means = (&**means, self.training.as_ref(), k);
+                    read.means((field, means), j, column, &mut self.said, out_nw)?;
+                }
+                _ => read.feature(field, j, column, &mut self.said, out_nw)?,
+            }
             at = end;
         }
         for (k, &j) in self.places.targets.iter().enumerate() {
@@ -176,23 +201,13 @@ impl Reading<'_> {
         said: &mut [bool; 3],
         mut out_nw: ArrayViewMut2<'_, f64>,
     ) -> Result<()> {
-        let width = field.kind.width();
         if matches!(field.kind, Kind::Id | Kind::Copy(_)) {
             return Ok(());
         }
         let [unknown, _, rounded] = said;
         cell::each(column, self.no_value, |i, cell| {
-            if let (Cell::Missing(_), Some(fill)) = (cell, &field.fill) {
-                for (k, &value) in fill.values.iter().enumerate() {
-                    out_nw[[i, k]] = value;
-                }
-                if fill.indicator {
-                    out_nw[[i, width]] = 1.0;
-                }
-                return Ok(());
-            }
             if let Cell::Missing(text) = cell {
-                return Err(cell::refused(self.fault(i, j, &cell::missing(text)), true));
+                return self.fill((i, j), (text, field), out_nw.row_mut(i));
             }
             let (at, value) = match &field.kind {
                 Kind::Number => (0, self.number((i, j), (cell, field, true), rounded)?),
@@ -216,11 +231,61 @@ impl Reading<'_> {
                     }
                 }
                 Kind::Hashed(count) => text_of(cell, |text| place_of(text, *count)),
-                Kind::Empty | Kind::Id | Kind::Copy(_) => return Ok(()),
+                Kind::Means(_) | Kind::Empty | Kind::Id | Kind::Copy(_) => return Ok(()),
             };
             out_nw[[i, at]] = value;
             Ok(())
         })
+    }
+
+    /// Writes what texts become by means of the target.
+    fn means(
+        &self,
+        (field, (means, training, k)): (&Field, (&TargetMeans, Option<&OutOfFold>, usize)),
+        j: usize,
+        column: &Column,
+        said: &mut [bool; 3],
+        mut out_nw: ArrayViewMut2<'_, f64>,
+    ) -> Result<()> {
+        let [unknown, ..] = said;
+        cell::each(column, self.no_value, |i, cell| {
+            if let Cell::Missing(text) = cell {
+                return self.fill((i, j), (text, field), out_nw.row_mut(i));
+            }
+            let row = self.first + i as u64;
+            text_of(cell, |text| {
+                match means::effects_in((means, training), (row, k), text) {
+                    Some(effects) => {
+                        for (at, &effect) in effects.iter().enumerate() {
+                            out_nw[[i, at]] = effect;
+                        }
+                    }
+                    None => {
+                        self.warn((i, j), unknown, &format!("{} {UNSEEN}", short(text)));
+                    }
+                }
+            });
+            Ok(())
+        })
+    }
+
+    /// Writes what stands for a missing value, which is there as this text.
+    fn fill(
+        &self,
+        (i, j): (usize, usize),
+        (text, field): (&str, &Field),
+        mut out_w: ArrayViewMut1<'_, f64>,
+    ) -> Result<()> {
+        let Some(fill) = &field.fill else {
+            return Err(cell::refused(self.fault(i, j, &cell::missing(text)), true));
+        };
+        for (k, &value) in fill.values.iter().enumerate() {
+            out_w[k] = value;
+        }
+        if fill.indicator {
+            out_w[field.kind.width()] = 1.0;
+        }
+        Ok(())
     }
 
     fn date(&self, (i, j): (usize, usize), (cell, field): (Cell<'_>, &Field)) -> Result<f64> {
@@ -300,7 +365,7 @@ impl Reading<'_> {
 }
 
 /// Calls `take` with a value as text.
-fn text_of<T>(cell: Cell<'_>, take: impl FnOnce(&str) -> T) -> T {
+pub(super) fn text_of<T>(cell: Cell<'_>, take: impl FnOnce(&str) -> T) -> T {
     match cell {
         Cell::Text(text) | Cell::Missing(text) => take(text),
         Cell::Number(value) => take(&value.to_string()),

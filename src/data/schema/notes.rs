@@ -65,6 +65,18 @@ pub(super) fn of_fields(
     said.warn(table);
 }
 
+/// Says which texts are means of the target though nobody asked for that.
+pub(super) fn of_means(table: &dyn Table, features: &[Field]) {
+    let mut said = Said::default();
+    for field in features {
+        if let Kind::Means(means) = &field.kind {
+            let says = format!("{means}; --categorical hashes them");
+            said.add(says, &field.name);
+        }
+    }
+    said.warn(table);
+}
+
 /// Says which dates are taken as days alone though they cover these circles.
 pub(super) fn of_dates(table: &dyn Table, features: &[Field], covered: &[DateParts]) {
     let mut said = Said::default();

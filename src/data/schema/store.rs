@@ -1,17 +1,19 @@
 //! A schema as a property of a model file.
 
-use super::{DateParts, Field, Fill, Kind, NoValue, Reading, Schema};
+use super::{DateParts, Field, Fill, Kind, NoValue, Reading, Schema, TargetMeans};
 use crate::{
     error::{Error, Result},
     store::Store,
 };
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// The property, and the version of what it holds: 2 where cells are not written plainly or other
 /// texts stand for no value, which readers of version 1 would not see, 3 where they have a unit, 4
-/// where a column tells rows apart, 5 where one is a copy, 6 where dates have parts.
+/// where a column tells rows apart, 5 where one is a copy, 6 where dates have parts,
+/// 7 where texts are means of the target, which are arrays of the file.
 const NAME: &str = "schema";
-const VERSION: u64 = 6;
+const VERSION: u64 = 7;
 
 impl Schema {
     pub(crate) fn write(&self, store: &mut Store) {
@@ -24,12 +26,19 @@ impl Schema {
             "na": self.no_value.texts(),
         });
         store.set(NAME, value);
+        for (j, field) in self.features.iter().enumerate() {
+            if let Kind::Means(means) = &field.kind {
+                store.nest(&arrays_of(j), means.store());
+            }
+        }
     }
 
     fn version(&self) -> u64 {
         let any = |is: fn(&Field) -> bool| self.features.iter().chain(&self.targets).any(is);
-        if any(|field| matches!(field.kind, Kind::Date(parts) if parts.width() > 0)) {
+        if any(|field| matches!(field.kind, Kind::Means(_))) {
             VERSION
+        } else if any(|field| matches!(field.kind, Kind::Date(parts) if parts.width() > 0)) {
+            6
         } else if any(|field| matches!(field.kind, Kind::Copy(_))) {
             5
         } else if any(|field| field.kind == Kind::Id) {
@@ -69,7 +78,10 @@ impl Schema {
         let fields = |of: &str| -> Result<Vec<Field>> {
             let list = value[of].as_array();
             let list = list.ok_or_else(|| damaged(&format!("has no list of {of}")))?;
-            let read = list.iter().map(|v| Field::from_json(v, columns));
+            let read = list.iter().enumerate().map(|(j, value)| {
+                let arrays = || store.nested(&arrays_of(j));
+                Field::from_json(value, columns, &arrays)
+            });
             let read: Option<Vec<_>> = read.collect();
             read.ok_or_else(|| damaged(&format!("has {of} that it cannot have")))
         };
@@ -81,7 +93,11 @@ impl Schema {
         if width != Some(columns) {
             return Err(damaged(&format!("does not make {columns} columns")));
         }
-        let is_target = |f: &Field| f.kind.width() == 1 || matches!(f.kind, Kind::Categories(_));
+        let is_target = |f: &Field| match f.kind {
+            Kind::Categories(_) => true,
+            Kind::Means(_) => false,
+            _ => f.kind.width() == 1,
+        };
         if !targets.iter().all(|f| f.fill.is_none() && is_target(f)) {
             return Err(damaged("has targets that it cannot have"));
         }
@@ -99,12 +115,18 @@ impl Schema {
     }
 }
 
+/// Where the arrays of a feature lie in the file.
+fn arrays_of(j: usize) -> String {
+    format!("{NAME}.{j}")
+}
+
 impl Field {
     fn to_json(&self) -> Value {
         let mut value = json!({"name": self.name, "kind": self.kind.name()});
         match &self.kind {
             Kind::Categories(all) => value["categories"] = json!(all),
             Kind::Hashed(count) => value["columns"] = json!(count),
+            Kind::Means(means) => value["of"] = json!(means.of()),
             Kind::Copy(of) => value["of"] = json!(of),
             Kind::Date(parts) if parts.width() > 0 => {
                 value["parts"] = parts.circles().collect();
@@ -123,8 +145,8 @@ impl Field {
         value
     }
 
-    /// `None` of a value that is no field of at most so many columns.
-    fn from_json(value: &Value, columns: usize) -> Option<Self> {
+    /// `None` of a value that is no field of at most so many columns, with these arrays.
+    fn from_json(value: &Value, columns: usize, arrays: &dyn Fn() -> Store) -> Option<Self> {
         let kind = match value["kind"].as_str()? {
             "number" => Kind::Number,
             "date" => Kind::Date(match value.get("parts") {
@@ -144,6 +166,13 @@ impl Field {
                 let all: Vec<String> = all.collect::<Option<_>>()?;
                 let ascend = !all.is_empty() && all.is_sorted_by(|a, b| a < b);
                 ascend.then_some(Kind::Categories(all))?
+            }
+            "by target" => {
+                let of = value["of"].as_array()?.iter();
+                let of = of.map(|text| text.as_str().map(str::to_owned));
+                let of: Vec<String> = of.collect::<Option<_>>()?;
+                let means = TargetMeans::read(&arrays(), of).ok()?;
+                (means.of().len() <= columns).then(|| Kind::Means(Arc::new(means)))?
             }
             "hashed" => {
                 let count = usize::try_from(value["columns"].as_u64()?).ok()?;
@@ -267,6 +296,41 @@ mod tests {
     }
 
     #[test]
+    fn means_are_kept() {
+        let mut by_target = schema();
+        let mut arrays = Store::default();
+        arrays.put_u32("texts", ndarray::array![[0, 7], [3, 1], [3, 2]].view());
+        arrays.put_f64(
+            "effects",
+            ndarray::array![[0.1, -0.5], [0.0, 1e9], [2.0, 3.0]].view(),
+        );
+        let of = || vec!["share of b".into(), "share of c".into()];
+        let means = TargetMeans::read(&arrays, of()).expect("goes together");
+        by_target.features[4].kind = Kind::Means(Arc::new(means));
+        let mut store = Store::default();
+        by_target.write(&mut store);
+        let text = store.text(NAME).expect("written").to_owned();
+        assert!(text.contains("\"version\":7"), "{text}");
+        assert_eq!(by_target.width(), 9);
+        assert_eq!(Schema::read(&store, 9).expect("reads"), Some(by_target));
+        let names = "[\"share of b\",\"share of c\"]";
+        for to in ["[]", "[\"share of b\"]", "7", "[1,2]"] {
+            let mut store = store.clone();
+            store.set(NAME, text.replacen(names, to, 1));
+            assert!(Schema::read(&store, 9).is_err(), "{to}");
+        }
+        let damaged = |texts: ndarray::Array2<u32>| {
+            let mut arrays = arrays.clone();
+            arrays.put_u32("texts", texts.view());
+            TargetMeans::read(&arrays, of()).is_err()
+        };
+        assert!(damaged(ndarray::array![[0, 7], [3, 2], [3, 1]]));
+        assert!(damaged(ndarray::array![[0, 7], [3, 1]]));
+        assert!(damaged(ndarray::array![[0], [1], [2]]));
+        assert!(TargetMeans::read(&Store::default(), of()).is_err());
+    }
+
+    #[test]
     fn parts_of_dates_are_kept() {
         let mut parted = schema();
         let parts = DateParts::of_circles(&["year", "time"]).expect("two");
@@ -329,7 +393,7 @@ mod tests {
         let text = store.text(NAME).expect("written").to_owned();
         for (from, to, says) in [
             ("{", "", "damaged"),
-            ("\"version\":1", "\"version\":7", "version 7"),
+            ("\"version\":1", "\"version\":8", "version 8"),
             ("\"version\":1", "\"version\":\"1\"", "no version"),
             ("\"features\":[", "\"features\":[7,", "features"),
             (

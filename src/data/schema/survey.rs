@@ -4,6 +4,7 @@ use super::{
     Field, Kind, Missing, NoValue, Reading, Schema, TableOptions,
     cell::{self, Cell},
     copies::{self, Contents},
+    means::{self, OutOfFold, Target},
     notes,
     points::Marked,
     tally::Tally,
@@ -36,15 +37,17 @@ impl Places {
 /// Reads `table` once and says what becomes of its columns: of the rows that `takes` says yes to,
 /// which is asked of each in order.
 ///
-/// Rows of weight 0 are seen for what their targets hold alone. Errors with [`Error::Data`] at a
-/// number that is not finite, at a value that is missing though nothing stands for it, where a
-/// column holds numbers and text, or none, and as the table does.
+/// Rows of weight 0 are seen for what their targets hold alone. What is beside the schema is what
+/// the rows that were taken have where it has means of their targets.
+///
+/// Errors with [`Error::Data`] at a number that is not finite, at a value that is missing though
+/// nothing stands for it, where a column holds numbers and text, or none, and as the table does.
 pub(in crate::data) fn survey(
     table: &mut dyn Table,
     places: &Places,
     options: &TableOptions,
     takes: &mut dyn FnMut(u64) -> bool,
-) -> Result<Schema> {
+) -> Result<(Schema, Option<OutOfFold>)> {
     let all = places.all();
     let features = places.features.len();
     let names: Vec<String> = all.iter().map(|&j| table.names()[j].clone()).collect();
@@ -57,9 +60,7 @@ pub(in crate::data) fn survey(
     let mut taken = Answers::default();
     pass(table, (places, &no_value), &mut tallies, &mut |row| {
         let takes = takes(row);
-        if fills {
-            taken.push(takes);
-        }
+        taken.push(takes);
         takes
     })?;
     let mut marked = Marked::default();
@@ -84,12 +85,13 @@ pub(in crate::data) fn survey(
         .map(|tally| tally.contents)
         .collect();
     let (mut uniques, mut ids, mut codes) = (Vec::new(), Vec::new(), Vec::new());
-    let mut parts = Vec::new();
+    let (mut parts, mut labels) = (Vec::new(), None);
     let columns = tallies.into_iter().zip(found).zip(&all);
     for ((mut tally, reading), &j) in columns.take(features + places.targets.len()) {
         tally.reading = reading;
         let is_unique = tally.levels.are_unique();
         let (is_id, holds_codes) = (tally.tells_rows_apart(), tally.holds_codes());
+        labels = tally.labels.take().filter(|_| tally.reading.is_none());
         parts.push(tally.covered().parts());
         let field = tally.finish(table, j, options)?;
         uniques.extend(is_unique.then(|| field.name.clone()));
@@ -113,9 +115,31 @@ pub(in crate::data) fn survey(
         let problem = "has no value in any column of features";
         return Err(Error::data(table.path(), problem));
     }
+    leave_out(&mut fields, &ids, contents, options);
+    let target = Target::of(&targets, labels.filter(|labels| labels.len() > 1));
+    let from = (places, &no_value);
+    let out_of_fold = means::learn(table, from, (&mut fields[..], target), options, taken)?;
+    notes::of_fields(table, &fields, (&uniques, &codes));
+    if options.by_target.is_none() {
+        notes::of_means(table, &fields);
+    }
+    if options.dates.is_none() {
+        notes::of_dates(table, &fields, &parts);
+    }
+    let schema = Schema {
+        features: fields,
+        targets,
+        weight: options.weight.clone(),
+        no_value,
+    };
+    Ok((schema, out_of_fold))
+}
+
+/// Leaves out features that tell rows apart, where others are left, and copies.
+fn leave_out(fields: &mut [Field], ids: &[bool], contents: Vec<Contents>, options: &TableOptions) {
     let tells = |(field, is_id): (&Field, &bool)| field.width() > 0 && !is_id;
-    if fields.iter().zip(&ids).any(tells) {
-        for (field, _) in fields.iter_mut().zip(&ids).filter(|(_, is_id)| **is_id) {
+    if fields.iter().zip(ids).any(tells) {
+        for (field, _) in fields.iter_mut().zip(ids).filter(|(_, is_id)| **is_id) {
             (field.kind, field.fill, field.reading) = (Kind::Id, None, None);
         }
     }
@@ -131,21 +155,11 @@ pub(in crate::data) fn survey(
             }
         }
     }
-    notes::of_fields(table, &fields, (&uniques, &codes));
-    if options.dates.is_none() {
-        notes::of_dates(table, &fields, &parts);
-    }
-    Ok(Schema {
-        features: fields,
-        targets,
-        weight: options.weight.clone(),
-        no_value,
-    })
 }
 
 /// What was answered of each row, a bit a row: who answers may count what he is asked.
-#[derive(Default)]
-struct Answers {
+#[derive(Debug, Default)]
+pub(super) struct Answers {
     words: Vec<u64>,
     rows: u64,
 }
@@ -161,7 +175,7 @@ impl Answers {
         self.rows += 1;
     }
 
-    fn get(&self, row: u64) -> bool {
+    pub(super) fn get(&self, row: u64) -> bool {
         let word = self.words.get((row / 64) as usize);
         word.is_some_and(|word| word >> (row % 64) & 1 == 1)
     }

@@ -9,6 +9,7 @@ use super::{
     date,
     date_parts::{Covered, DateParts, Dates, Means},
     levels::Levels,
+    means::MOST_SHARES,
     points::Marked,
     questions,
 };
@@ -42,6 +43,8 @@ pub(super) struct Tally {
     pub(super) levels: Levels,
     /// Whether its numbers are codes; `None` where nobody asks.
     codes: Option<Codes>,
+    /// The different numbers of a target, ascending, while those are few and whole.
+    pub(super) labels: Option<Vec<f64>>,
     /// Whether all values are the number of their row, from 0 and from 1.
     counts: [bool; 2],
     pub(super) contents: Contents,
@@ -60,7 +63,8 @@ impl Tally {
         let has_parts = is_feature && options.dates == Some(Dates::Parts);
         let has_means = has_parts && !median && options.missing != Missing::Error;
         Self {
-            as_text: options.categorical.contains(&name),
+            as_text: options.named_texts().any(|text| *text == name),
+            labels: (!is_feature).then(Vec::new),
             is_feature,
             first: [const { None }; 4],
             missing: None,
@@ -187,6 +191,7 @@ impl Tally {
             for (from, counts) in self.counts.iter_mut().enumerate() {
                 *counts &= value == (row + from as u64) as f64;
             }
+            self.see_label(value);
             self.weight += weight;
             self.mean += weight / self.weight * (value - self.mean);
             if let Some(sample) = &mut self.sample {
@@ -219,6 +224,20 @@ impl Tally {
                 }
             }
             _ => codes.see_other(),
+        }
+    }
+
+    fn see_label(&mut self, value: f64) {
+        let Some(labels) = &mut self.labels else {
+            return;
+        };
+        // -0 and 0 are one value.
+        let value = value + 0.0;
+        if let Err(at) = labels.binary_search_by(|other| other.total_cmp(&value)) {
+            labels.insert(at, value);
+        }
+        if labels.len() > MOST_SHARES || value.fract() != 0.0 {
+            self.labels = None;
         }
     }
 

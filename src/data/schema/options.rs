@@ -1,0 +1,131 @@
+//! What is said of a table before it is read.
+
+use super::{DateFormat, Dates};
+use crate::error::{Error, Result};
+use std::{fmt, str::FromStr};
+
+/// How the cells of a table are read where they are not all numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TableOptions {
+    /// What stands for values that are missing.
+    pub missing: Missing,
+    /// Columns whose values are names of categories though they look like numbers or dates: postal
+    /// codes, codes of products.
+    pub categorical: Vec<String>,
+    /// Columns of whole numbers that are numbers though some begin with 0 and all have as many
+    /// digits, by which postal codes and the like are found.
+    pub numeric: Vec<String>,
+    /// Whether such columns are looked for; who takes numbers alone does not.
+    pub codes: bool,
+    /// A column of text becomes one column per category up to so many, and beyond it this many
+    /// columns by hashing; at least 1.
+    pub most_categories: usize,
+    /// Columns whose texts become smoothed means of the target
+    /// ([`Kind::Means`](super::Kind::Means)), and no others; `None`: those of more texts than
+    /// `most_categories` that are not named in `categorical`, where such means say something of the
+    /// target.
+    pub by_target: Option<Vec<String>>,
+    /// The column of what each row counts for, which is no feature.
+    pub weight: Option<String>,
+    /// The column of groups of rows ([`groups`](crate::data::groups)), which is no feature.
+    pub group: Option<String>,
+    /// What stands before the fraction of numbers; `None` finds it where all cells of a column
+    /// allow one reading alone, and errs where they allow two.
+    pub decimal: Option<char>,
+    /// What stands between groups of three digits, likewise.
+    pub thousands: Option<char>,
+    /// How dates are written that are not by ISO 8601, likewise.
+    pub date_format: Option<DateFormat>,
+    /// What columns of dates become that are features; `None`: their days, with a note where
+    /// [`Dates::Parts`] would tell more. Targets are days.
+    pub dates: Option<Dates>,
+    /// Texts that stand for no value in files without types, beside empty cells; `None`: those
+    /// that pandas takes for it (`NA`, `N/A`, `NaN`, `None`, `null` and more), and `?`.
+    pub na: Option<Vec<String>>,
+    /// Whether columns are kept that only tell rows apart ([`Kind::Id`](super::Kind::Id)), or what
+    /// another tells ([`Kind::Copy`](super::Kind::Copy)).
+    pub all_columns: bool,
+}
+
+impl Default for TableOptions {
+    fn default() -> Self {
+        Self {
+            missing: Missing::Error,
+            categorical: Vec::new(),
+            numeric: Vec::new(),
+            codes: true,
+            most_categories: 64,
+            by_target: None,
+            weight: None,
+            group: None,
+            decimal: None,
+            thousands: None,
+            date_format: None,
+            dates: None,
+            na: None,
+            all_columns: false,
+        }
+    }
+}
+
+impl TableOptions {
+    /// Whether a schema is wanted of a file of numbers too.
+    pub(in crate::data) fn asks_for_schema(&self) -> bool {
+        let fills = self.missing != Missing::Error;
+        let marks = self.decimal.or(self.thousands).is_some();
+        let says = marks || self.date_format.is_some() || self.na.is_some();
+        fills || self.named_texts().next().is_some() || says
+    }
+
+    /// Columns that are of texts, whatever those look like.
+    pub(in crate::data) fn named_texts(&self) -> impl Iterator<Item = &String> {
+        let by_target = self.by_target.iter().flatten();
+        self.categorical.iter().chain(by_target)
+    }
+}
+
+/// What stands for a feature that is missing: in text an empty cell, or what [`TableOptions::na`]
+/// lists. A column without any value is left out where something stands for it, and noted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Missing {
+    /// Nothing: it is an error.
+    #[default]
+    Error,
+    /// The mean, over the rows that have the value, of each column that it becomes: of a category
+    /// the shares of all of them.
+    Mean,
+    /// The median likewise; of more than 65,536 rows that of a sample of so many. Of a category, 1
+    /// for one that more than half of the rows have, and else 0.
+    Median,
+    /// The mean of a number, and 0 for all categories, with one more column that is 1 where the
+    /// value is missing and else 0. Only columns that miss a value in the rows surveyed get one;
+    /// to others it does as [`Self::Mean`].
+    Indicator,
+}
+
+impl FromStr for Missing {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "error" => Ok(Self::Error),
+            "mean" => Ok(Self::Mean),
+            "median" => Ok(Self::Median),
+            "indicator" => Ok(Self::Indicator),
+            _ => Err(Error::parameter(format!(
+                "{text:?} is none of error, mean, median, indicator"
+            ))),
+        }
+    }
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Error => "error",
+            Self::Mean => "mean",
+            Self::Median => "median",
+            Self::Indicator => "indicator",
+        })
+    }
+}
