@@ -94,8 +94,8 @@ impl DataFile {
     }
 
     /// Columns whose texts become smoothed means of the target, and no others. Until said otherwise
-    /// they are those of more texts than [`Self::most_categories`] that tell something of the target
-    /// so.
+    /// they are those of more texts than [`Self::most_categories`] that tell something of the
+    /// target so.
     ///
     /// ```
     /// use bochner::prelude::*;
@@ -105,7 +105,7 @@ impl DataFile {
     /// std::fs::write(&path, format!("shop,sold\n{}", rows.collect::<String>()))?;
     /// let file = DataFile::at(&path).target("sold").by_target(&["shop"]);
     /// let model = Ridge::on(Fourier::new(Gaussian).features(50)).fit(file)?;
-    /// let schema = model.schema.as_ref().expect("text");
+    /// let schema = model.linear().schema.as_ref().expect("text");
     /// assert_eq!(schema.column_names(), ["shop: mean of sold"]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

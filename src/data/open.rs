@@ -67,7 +67,7 @@ pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Box<dyn Chu
     let files = parts(path)?;
     Ok(match &files[..] {
         [one] => open_file_as(one, options)?,
-        _ if options.table != TableOptions::default() => {
+        _ if !options.table.is_usual() => {
             let problem = format!(
                 "{}: missing values, categories, weights, groups and times are read of one file; \
                  join the {} that there are",
@@ -296,7 +296,7 @@ impl OpenOptions {
                  others"
             ));
         }
-        if self.table != TableOptions::default() {
+        if !self.table.is_usual() {
             return Err(format!(
                 "missing values, categories, weights, groups or times are asked for, and \
                  .{extension} has numbers alone; leave them out"

@@ -219,7 +219,7 @@ mod tests {
         let line = |i: usize| {
             let a = (i * 37 % 60) as f64 / 10.0 + if i == 11 { 500.0 } else { 0.0 };
             let city = ["Bern", "Basel", "Zug"][i % 7 / 3];
-            let city = if i % 29 == 0 {
+            let city = if i.is_multiple_of(29) {
                 format!("rare{i}")
             } else {
                 city.to_owned()

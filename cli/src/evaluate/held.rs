@@ -104,7 +104,14 @@ mod tests {
         let ends = GAUSSIAN.map(|(_, half)| half);
         let inside = |i: usize| 0.5 * (ends[i] + if i > 0 { ends[i - 1] } else { 0.0 });
         for off in (0..ends.len()).map(inside).chain([4.0]) {
-            let y = 3.0 + 2.0 * off * if held.values % 2 == 0 { 1.0 } else { -1.0 };
+            let y = 3.0
+                + 2.0
+                    * off
+                    * if held.values.is_multiple_of(2) {
+                        1.0
+                    } else {
+                        -1.0
+                    };
             held.add_one((3.0 - 2.0 * HALF, 3.0 + 2.0 * HALF), y);
         }
         assert_eq!(held.within, Some([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]));

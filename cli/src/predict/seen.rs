@@ -47,7 +47,7 @@ impl Seen {
         match self {
             Self::Labels(mut labels) => {
                 let rows: u64 = labels.iter().map(|label| label.2).sum();
-                labels.sort_by(|a, b| b.2.cmp(&a.2));
+                labels.sort_by_key(|label| std::cmp::Reverse(label.2));
                 let labels = labels.into_iter().filter(|label| label.2 > 0);
                 let labels = labels.map(|(_, name, rows)| json!({"label": name, "rows": rows}));
                 json!({"rows": rows, "labels": labels.collect::<Vec<_>>()})

@@ -77,6 +77,17 @@ impl TableOptions {
         fills || self.named_texts().next().is_some() || says
     }
 
+    /// Whether nothing is said of how cells are read; that no column is to be by the target is
+    /// nothing, either.
+    pub(in crate::data) fn is_usual(&self) -> bool {
+        let none = self.by_target.as_ref().filter(|columns| columns.is_empty());
+        let usual = Self {
+            by_target: none.cloned(),
+            ..Self::default()
+        };
+        *self == usual
+    }
+
     /// Columns that are of texts, whatever those look like.
     pub(in crate::data) fn named_texts(&self) -> impl Iterator<Item = &String> {
         let by_target = self.by_target.iter().flatten();

@@ -20,7 +20,7 @@ fn prices(rows: usize) -> (Array2<f64>, Array1<f64>, Array1<f64>) {
 
 /// What a model says before it is brought back.
 fn scores(model: &LinearModel, x: &Array2<f64>) -> Array1<f64> {
-    let mut predictor = model.on(&Run::on(&Device::cpu())).expect("loads");
+    let mut predictor = model.on(Run::on(&Device::cpu())).expect("loads");
     let scores_nt = predictor.scores(&x.clone().into()).expect("scores");
     scores_nt.column(0).to_owned()
 }
