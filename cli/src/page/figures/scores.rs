@@ -219,7 +219,7 @@ pub(super) fn shifts(object: &Value) -> String {
         return String::new();
     }
     let what = "Maximum mean discrepancy of each column alone between both samples, the largest first: 0 where \
-                they have one law";
+                they have one law.";
     let said = |mmd: f64| format!("{mmd:.3}");
     figure(&crate::page::chart::bars(what, &columns, said), what)
 }
