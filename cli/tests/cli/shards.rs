@@ -55,7 +55,11 @@ fn shards_merge_to_the_model_of_one_process() {
         // The penalty is chosen by rows that are kept beside the sums.
         ("--target y --ignore label", 3, ""),
         // Rows of the survey bring amounts back.
-        ("--target y --ignore label --target-scale rank", 3, ""),
+        (
+            "--target y --ignore label --target-scale rank --lambda 1e-2",
+            3,
+            "",
+        ),
         (
             "--target y --ignore label --lambda 1e-3 --no-intercept",
             1,
