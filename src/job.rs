@@ -25,6 +25,7 @@ mod odd;
 mod preparation;
 mod race;
 mod rules;
+mod shared_sums;
 mod target_scale;
 mod words;
 mod worth;

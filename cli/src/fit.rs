@@ -283,7 +283,7 @@ pub(crate) fn run(args: Args) -> Result<()> {
         fitting.score(model)?;
     }
     if let Some(folds) = folds {
-        fitting.cross_validate((&asked, &at.targets), &folds)?;
+        fitting.cross_validate((&asked, &at), &folds)?;
     }
     fitting.finish(model.as_ref())
 }

@@ -94,6 +94,11 @@ impl Scaling {
         &self.decision.standardized
     }
 
+    /// What each column is multiplied by before any lengthscale, `[d]`.
+    pub(crate) fn scale(&self) -> &[f64] {
+        self.input.scale()
+    }
+
     /// What each column is divided by, `[d]`: 1 where it is left.
     pub(crate) fn units(&self) -> Vec<f64> {
         let columns = self.standardized().iter().zip(self.input.scale());

@@ -58,6 +58,11 @@ impl Standardize {
         }
     }
 
+    /// Whether columns may be left as they are, whatever the rows say.
+    pub(crate) fn may_leave(self) -> bool {
+        matches!(self, Self::Auto | Self::No)
+    }
+
     /// What is done with the columns of `survey`: [`Self::decide`] has the rule.
     pub(super) fn decision(self, survey: &Survey) -> Decision {
         let columns = survey.mean.len();

@@ -55,6 +55,11 @@ impl Scales {
     pub fn input(&self) -> Result<Affine> {
         self.scaling.input(&self.lengthscales)
     }
+
+    /// Whether columns are divided by the same numbers, wherever their middle is.
+    pub(super) fn scale_alike(&self, other: &Self) -> bool {
+        self.scaling.scale() == other.scaling.scale() && self.lengthscales == other.lengthscales
+    }
 }
 
 impl Preparation {

@@ -23,8 +23,8 @@ use bochner::{
     analysis::rudi_rosasco,
     data::{ChunkSource, Field, Folds, Kind, MemorySource, Rescaled, Schema, Survey},
     features::{Bandwidth, Linear, MapBuilder, MapSpec, Selection, Standardize},
-    job::{Meaning, Rows, Scales, TargetScale, check_weights},
-    models::{Found, Lambda, LinearModel, Ranges},
+    job::{Job, Meaning, Rows, Scales, TargetScale, check_weights},
+    models::{Fit, Found, Lambda, LinearModel, Ranges},
     solve::Targets,
 };
 use std::{sync::Arc, time::Duration};
@@ -39,6 +39,8 @@ pub(super) struct Fitting {
     landmarks: Option<usize>,
     /// Whether rows held out choose something.
     searches: bool,
+    /// Whether leave-one-out errors chose preparation and bandwidth.
+    raced: bool,
     pub(super) sources: Sources,
     pub(super) run: Run,
     /// What a search chose.
@@ -112,6 +114,7 @@ impl Fitting {
             chosen,
             landmarks,
             searches,
+            raced: false,
             sources,
             run,
             found: None,
@@ -187,6 +190,7 @@ impl Fitting {
         let ((job, race), seconds) = settled?;
         let bandwidth = job.bandwidth();
         let kernel = &mut self.args.map.kernel;
+        self.raced = race.is_some();
         if let Some(race) = race {
             kernel.settle_for(bandwidth, Some(race.chosen().standardize));
             chosen::describe(&race, &mut self.report);
@@ -251,6 +255,16 @@ impl Fitting {
         self.report.set("columns_became", each);
         (self.sources.kept_back, self.sources.test) = (others.kept_back, others.test);
         Ok(())
+    }
+
+    /// The job, and what its targets mean, if no rows chose anything of it.
+    pub(super) fn unraced_job(&self, at: &Prepared) -> Option<(Job<&dyn Fit>, Meaning)> {
+        let chosen = self.raced || self.searches || self.args.map.is_by_rows();
+        let meaning = match &at.targets {
+            Targets::Classes(_) => Meaning::Labels,
+            Targets::Real { .. } => Meaning::Amounts,
+        };
+        (!chosen).then(|| (self.args.job(&self.chosen, at.map.clone()), meaning))
     }
 
     fn targets(&self, survey: &Survey) -> Result<Targets> {

@@ -1,16 +1,16 @@
 //! What a fit is worth: scores of rows held out, once or in folds.
 
-use super::{Args, Fitting};
+use super::{Args, Fitting, fitting::Prepared};
 use crate::{
     evaluate::{Scored, score},
     report::{Report, Value, counted, six_digits},
 };
 use anyhow::Result;
 use bochner::{
-    data::{ChunkSource, Folds},
+    Error, Step,
+    data::{ChunkSource, Folds, TargetUse},
     job::{CrossValidation, FoldMean, FoldScores},
     models::{Conformal, LinearModel},
-    solve::Targets,
 };
 use serde_json::{Map, json};
 
@@ -37,40 +37,66 @@ impl Fitting {
         Ok(Some(scores))
     }
 
-    /// Fits what was `asked` for to each of the folds once more, and says what they scored.
+    /// Fits what was `asked` for to each of the folds once more, or makes their models of sums, and
+    /// says what they scored.
     pub(super) fn cross_validate(
         &mut self,
-        (asked, targets): (&Args, &Targets),
+        (asked, at): (&Args, &Prepared),
         folds: &Folds,
     ) -> Result<()> {
-        let count = folds.count();
-        let bar = self.console.steps("folds", Some(count as u64));
-        let mut all = CrossValidation::default();
-        let mut fold = |k: usize| -> Result<()> {
-            bar.say(format!("fold {}", k + 1));
-            let scores = self.fold(asked.clone(), (folds.clone(), k))?;
-            let said = scores.scores.iter().map(|score| {
-                format!(
-                    "{} {}",
-                    score.name.replace('_', " "),
-                    six_digits(score.value)
-                )
-            });
-            let said = said.collect::<Vec<_>>().join(", ");
-            let rows = counted(scores.test_rows, "row");
-            let from = counted(scores.train_rows, "row");
-            let text = format!("fold {} of {count}: {rows} from {from}: {said}", k + 1);
-            bar.above(|| self.console.detail(&text));
-            all.folds.push(scores);
-            bar.set_position(k as u64 + 1);
-            Ok(())
-        };
-        let ((), seconds) = (self.console).timed(|| (0..count).try_for_each(&mut fold))?;
-        let by = self.args.folds.by(targets);
+        let timed = self.console.timed(|| match self.folds_of_sums(at, folds)? {
+            Some(all) => Ok(all),
+            None => self.folds_of_fits(asked, folds),
+        });
+        let (all, seconds) = timed?;
+        let by = self.args.folds.by(&at.targets);
         let names = self.sources.train.target_names();
         self.report.seconds("folds", seconds);
         describe(&all, (by, names.as_deref()), &mut self.report);
         Ok(())
+    }
+
+    /// The folds by sums, if nothing before these hangs on rows.
+    fn folds_of_sums(&self, at: &Prepared, folds: &Folds) -> Result<Option<CrossValidation>> {
+        let Some((job, meaning)) = self.unraced_job(at) else {
+            return Ok(None);
+        };
+        let count = folds.count();
+        let bar = self.console.steps("folds", Some(count as u64));
+        let run = self.run.clone().progress(move |step: Step| {
+            if let Step::Fold(k, _) = step {
+                bar.say(format!("fold {k}"));
+                bar.set_position(k as u64);
+            }
+        });
+        let open = || {
+            let opened = self.args.data.open(&self.args.input, TargetUse::Required);
+            // The same file was opened in the same way before.
+            opened.map_err(|error| {
+                let other = |error: anyhow::Error| Error::parameter(error.to_string());
+                error.downcast::<Error>().unwrap_or_else(other)
+            })
+        };
+        let all = job.cross_validate_by_sums(open, meaning, folds, &run)?;
+        for (k, scores) in all.iter().flat_map(|all| all.folds.iter().enumerate()) {
+            self.console.detail(&of_one((k, count), scores));
+        }
+        Ok(all)
+    }
+
+    /// Each fold by a fit of its own.
+    fn folds_of_fits(&self, asked: &Args, folds: &Folds) -> Result<CrossValidation> {
+        let count = folds.count();
+        let bar = self.console.steps("folds", Some(count as u64));
+        let mut all = CrossValidation::default();
+        for k in 0..count {
+            bar.say(format!("fold {}", k + 1));
+            let scores = self.fold(asked.clone(), (folds.clone(), k))?;
+            bar.above(|| self.console.detail(&of_one((k, count), &scores)));
+            all.folds.push(scores);
+            bar.set_position(k as u64 + 1);
+        }
+        Ok(all)
     }
 
     /// One fold: a fit of its own, scored.
@@ -83,6 +109,18 @@ impl Fitting {
         let scored = scored.ok_or_else(|| anyhow::anyhow!("a fold has no rows held out"))?;
         Ok(scored.of_fold(model.rows))
     }
+}
+
+/// What one fold of so many scored, in words.
+fn of_one((k, count): (usize, usize), scores: &FoldScores) -> String {
+    let said = scores.scores.iter().map(|score| {
+        let name = score.name.replace('_', " ");
+        format!("{name} {}", six_digits(score.value))
+    });
+    let said = said.collect::<Vec<_>>().join(", ");
+    let rows = counted(scores.test_rows, "row");
+    let from = counted(scores.train_rows, "row");
+    format!("fold {} of {count}: {rows} from {from}: {said}", k + 1)
 }
 
 /// A mean with its deviation, over how many folds where others have none.

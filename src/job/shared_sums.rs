@@ -1,0 +1,276 @@
+//! Folds whose features are the same: their rows are summed once, and each model is one of the
+//! sums of the others.
+
+use super::{CrossValidation, Job, Meaning, Rows, cross_validation::score};
+use crate::{
+    Result, Run, Step,
+    data::{ChunkSource, Folds, Part, Survey},
+    features::FeatureMap,
+    models::{AnySums, Basis, Fit, FitAnySums, Sums},
+    normal::Targets,
+    store::Store,
+};
+use std::sync::Arc;
+
+/// Bytes of the sums of all folds at most: those of more are fitted one after another.
+const MOST_BYTES: usize = 1 << 30;
+
+/// What all folds stand on, and rows whose columns are read as it wants them.
+struct Ground<S> {
+    basis: Basis,
+    source: S,
+}
+
+impl Job<&dyn Fit> {
+    /// As [`Self::cross_validate`], of sums: each row is featurized once to be summed and once to
+    /// be scored, by however many folds, where K fits featurize it K times.
+    ///
+    /// `None` where models are no models of sums ([`Fit::of_sums`]), and where rows held out would
+    /// have a part in what the others are summed by: scales, a bandwidth, levels of a text or a map
+    /// that hang on the rows. So there a fold is a fit of its own.
+    pub fn cross_validate_by_sums<S: ChunkSource>(
+        &self,
+        mut open: impl FnMut() -> Result<S>,
+        meaning: Meaning,
+        folds: &Folds,
+        run: &Run,
+    ) -> Result<Option<CrossValidation>> {
+        let sums = self.learner.of_sums().filter(|sums| !sums.reads_twice());
+        let Some(learner) = sums else {
+            return Ok(None);
+        };
+        let silent = run.silent();
+        let Some(mut ground) = self.common_ground(&mut open, meaning, folds, &silent)? else {
+            return Ok(None);
+        };
+        let blocks = ground.blocks(learner, folds, &silent)?;
+        let fold = |k| {
+            run.say(Step::Fold(k + 1, folds.count()));
+            let mut rest = blocks[0].of_no_rows()?;
+            for (block, sums) in blocks.iter().enumerate() {
+                if learns_from(folds, k, block) {
+                    rest.merge(sums)?;
+                }
+            }
+            let model = ground.basis.model(self.learner, &silent, |map, known| {
+                learner.model_of(map, rest, known)
+            })?;
+            ground.source.rewind()?;
+            let mut test = folds.part(&mut ground.source, k, Part::Test)?;
+            score(&model, &mut test, &silent)
+        };
+        let folds = (0..folds.count()).map(fold).collect::<Result<_>>()?;
+        Ok(Some(CrossValidation { folds }))
+    }
+
+    /// What all rows say of columns, targets and map, if those that each fold is learnt from say
+    /// the same. Columns are shifted by means of all rows, which changes no kernel.
+    fn common_ground<S: ChunkSource>(
+        &self,
+        open: &mut impl FnMut() -> Result<S>,
+        meaning: Meaning,
+        folds: &Folds,
+        run: &Run,
+    ) -> Result<Option<Ground<S>>> {
+        if self.bandwidth().is_rule() || !self.preparation.standardize.may_leave() {
+            return Ok(None);
+        }
+        let mut source = open()?;
+        let decides = self.deciding_rows((source.columns(), source.targets())) > 0;
+        if decides || self.check_parts(source.is_weighted()).is_err() {
+            return Ok(None);
+        }
+        let survey = self.survey(&mut source, run)?;
+        let targets = meaning.targets(&survey, source.schema())?;
+        let (job, _) = self.settled(&survey, &targets, run)?;
+        let scales = job.scales(&survey)?;
+        let draw = |source: &mut dyn ChunkSource, survey: &Survey| {
+            let (scales, targets) = (&scales, &targets);
+            job.draw(
+                Rows {
+                    source,
+                    survey,
+                    scales,
+                    targets,
+                    run,
+                },
+                None,
+            )
+        };
+        let drawn = draw(&mut source, &survey)?;
+        let features = drawn.map.output_dim();
+        if size_of::<f64>() * features * features * blocks_of(folds) > MOST_BYTES {
+            return Ok(None);
+        }
+        let written = |map: &dyn FeatureMap| {
+            let mut store = Store::default();
+            map.write(&mut store).is_ok().then_some(store)
+        };
+        let Some(map) = written(drawn.map.as_ref()) else {
+            return Ok(None);
+        };
+        for k in 0..folds.count() {
+            let mut other = open()?;
+            let mut train = folds.part(&mut other, k, Part::Train)?;
+            let own = self.survey(&mut train, run)?;
+            let own_targets = meaning.targets(&own, train.schema())?;
+            let own_map = written(draw(&mut train, &own)?.map.as_ref());
+            let alike = own_map.is_some_and(|own| own.difference(&map).is_none())
+                && are_labels_alike(&own_targets, &targets)
+                && job.scales(&own)?.scale_alike(&scales)
+                && other.schema() == source.schema();
+            if !alike {
+                return Ok(None);
+            }
+        }
+        let basis = Basis {
+            kernel: drawn.kernel,
+            seed: job.preparation.seed(),
+            ..Basis::new(Arc::from(drawn.map), targets)
+        };
+        Ok(Some(Ground { basis, source }))
+    }
+}
+
+/// Whether both are amounts, which are summed less a constant that no model hangs on, or the same
+/// labels.
+fn are_labels_alike(a: &Targets, b: &Targets) -> bool {
+    match (a, b) {
+        (Targets::Real { .. }, Targets::Real { .. }) => true,
+        (a, b) => a == b,
+    }
+}
+
+/// Sums of which those of all folds are made: of each fold, or of each block of time.
+fn blocks_of(folds: &Folds) -> usize {
+    folds.count() + usize::from(folds.is_ahead())
+}
+
+/// Whether a block is among those that fold `k` is learnt from.
+fn learns_from(folds: &Folds, k: usize, block: usize) -> bool {
+    match folds.is_ahead() {
+        true => block <= k,
+        false => block != k,
+    }
+}
+
+impl<S: ChunkSource> Ground<S> {
+    /// The sums of each block.
+    fn blocks(
+        &mut self,
+        learner: &dyn FitAnySums,
+        folds: &Folds,
+        run: &Run,
+    ) -> Result<Vec<AnySums>> {
+        let of_block = |block| {
+            // Folds ahead are held out in the block after theirs, so that nobody is in the first.
+            let (k, part) = match (folds.is_ahead(), block) {
+                (false, block) => (block, Part::Test),
+                (true, 0) => (0, Part::Train),
+                (true, block) => (block - 1, Part::Test),
+            };
+            self.source.rewind()?;
+            let mut rows = folds.part(&mut self.source, k, part)?;
+            self.basis
+                .sum(&mut rows, run, |map, data| learner.sum_any(map, data))
+        };
+        (0..blocks_of(folds)).map(of_block).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        data::MemorySource,
+        features::{Bandwidth, Standardize},
+        models::{Lambda, LogisticOptions, RidgeOptions},
+        prelude::*,
+        seed::Seed,
+    };
+    use ndarray::Array2;
+    use std::sync::Arc;
+
+    /// Rows with a trend in their order, so that folds in time differ from those dealt.
+    fn rows() -> Result<MemorySource> {
+        let x = Array2::from_shape_fn((150, 2), |(i, j)| ((i * (7 + 4 * j)) % 31) as f64 / 8.0);
+        let y = Array2::from_shape_fn((150, 1), |(i, _)| {
+            1e4 + x[[i, 0]].sin() * x[[i, 1]] + i as f64 / 99.0
+        });
+        MemorySource::new(x, Some(y))
+    }
+
+    fn job(ridge: &RidgeOptions) -> Job<&dyn Fit> {
+        let map = Fourier::new(Gaussian).features(30);
+        let mut job = Job::of(ridge as &dyn Fit, Arc::new(map));
+        job.preparation.standardize = Standardize::No;
+        job.preparation.bandwidth = Some(Bandwidth::Sigma(1.3));
+        job
+    }
+
+    /// Folds by sums score what fits of their own do, with a penalty that is given and with one
+    /// that is chosen, with and without an intercept, dealt and ahead in time.
+    #[test]
+    fn folds_by_sums_are_those_of_fits() {
+        let run = Run::on(&Device::cpu());
+        let times: Vec<f64> = (0..150).map(f64::from).collect();
+        let all = [
+            Folds::dealt(&mut rows().expect("rows"), 4, Seed(3)).expect("folds"),
+            Folds::in_time(&times, 3).expect("folds"),
+        ];
+        for (folds, lambda, intercept) in [
+            (&all[0], Lambda::default(), true),
+            (&all[0], Lambda::Fixed(1e-3), false),
+            (&all[1], Lambda::Fixed(1e-3), true),
+        ] {
+            let ridge = RidgeOptions {
+                lambda,
+                intercept,
+                ..RidgeOptions::default()
+            };
+            let job = job(&ridge);
+            let sums = job.cross_validate_by_sums(rows, Meaning::Amounts, folds, &run);
+            let sums = sums.expect("scores").expect("all stand on one map");
+            let fits = job.cross_validate_by_fits(rows, Meaning::Amounts, folds, &run);
+            let fits = fits.expect("scores");
+            assert_eq!(sums.folds.len(), folds.count());
+            for (found, known) in sums.folds.iter().zip(&fits.folds) {
+                assert_eq!(
+                    (found.train_rows, found.test_rows),
+                    (known.train_rows, known.test_rows)
+                );
+                for (found, known) in found.scores.iter().zip(&known.scores) {
+                    assert_eq!(found.name, known.name);
+                    let off = (found.value - known.value).abs() / known.value.abs();
+                    assert!(off < 2e-5, "{found:?} {known:?}");
+                }
+            }
+        }
+    }
+
+    /// What hangs on the rows of a fold, or on more than sums, is fitted fold by fold.
+    #[test]
+    fn folds_that_rows_decide_on_are_fits() {
+        let run = Run::on(&Device::cpu());
+        let folds = Folds::dealt(&mut rows().expect("rows"), 4, Seed(3)).expect("folds");
+        let ridge = RidgeOptions::default();
+        let by_sums = |job: &Job<&dyn Fit>| {
+            let scored = job.cross_validate_by_sums(rows, Meaning::Amounts, &folds, &run);
+            scored.expect("no error").is_some()
+        };
+        assert!(by_sums(&job(&ridge)));
+        let mut other = job(&ridge);
+        other.preparation.bandwidth = Some(Bandwidth::Chosen);
+        assert!(!by_sums(&other), "a race");
+        let mut other = job(&ridge);
+        other.preparation.bandwidth = Some(Bandwidth::Median);
+        assert!(!by_sums(&other), "a median of rows");
+        let mut other = job(&ridge);
+        other.preparation.standardize = Standardize::Yes;
+        assert!(!by_sums(&other), "deviations of rows");
+        let logistic = LogisticOptions::default();
+        let mut other = job(&ridge);
+        other.learner = &logistic;
+        assert!(!by_sums(&other), "losses");
+    }
+}
