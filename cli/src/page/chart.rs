@@ -4,7 +4,7 @@
 use super::{
     escaped, font,
     labels::told_apart,
-    scale::{Scale, tick_text},
+    scale::{Scale, tick_texts},
     scene::{At, mark},
 };
 pub(crate) use super::{
@@ -324,10 +324,9 @@ impl Place {
         // Numbers of a narrow panel would run into each other.
         let texts = |most: usize| -> (Vec<f64>, f64) {
             let ticks = self.across.ticks(most);
-            let widest = ticks
-                .iter()
-                .map(|t| TEXT * font::width(&tick_text(*t)))
-                .fold(0.0, f64::max);
+            let widths = tick_texts(&ticks);
+            let widths = widths.iter().map(|text| TEXT * font::width(text));
+            let widest = widths.fold(0.0, f64::max);
             (ticks, widest + 6.0)
         };
         let mut most = 8;
@@ -341,18 +340,18 @@ impl Place {
             }
             most -= 1;
         };
-        for tick in ticks {
+        for (text, tick) in tick_texts(&ticks).into_iter().zip(ticks) {
             let at = self.x(tick);
             scene.line(vec![(at, self.top), (at, self.bottom)], 1.0, Ink::Grid);
             let below = (at, self.bottom + 16.0);
-            scene.text(below, tick_text(tick), Anchor::Middle, Ink::Soft);
+            scene.text(below, text, Anchor::Middle, Ink::Soft);
         }
         let ticks = drop_near(self.up.ticks(7), |v| -self.y(v), 14.0);
-        for tick in ticks {
+        for (text, tick) in tick_texts(&ticks).into_iter().zip(ticks) {
             let at = self.y(tick);
             scene.line(vec![(self.left, at), (self.right, at)], 1.0, Ink::Grid);
             let before = (self.left - 6.0, at + 4.0);
-            scene.text(before, tick_text(tick), Anchor::End, Ink::Soft);
+            scene.text(before, text, Anchor::End, Ink::Soft);
         }
         let middle = (self.left + self.right) / 2.0;
         let low = (middle, self.bottom + 36.0);

@@ -138,8 +138,24 @@ impl Scale {
     }
 }
 
+/// Ticks in words that tell them apart: with more digits where four behind the point do not.
+pub(super) fn tick_texts(ticks: &[f64]) -> Vec<String> {
+    let usual: Vec<String> = ticks.iter().map(|&tick| tick_text(tick)).collect();
+    let differ = |texts: &[String]| texts.windows(2).all(|pair| pair[0] != pair[1]);
+    let longer = || {
+        (5..=15).find_map(|digits| {
+            let texts = ticks.iter().map(|tick| format!("{tick:.digits$}"));
+            Some(texts.collect::<Vec<_>>()).filter(|texts| differ(texts))
+        })
+    };
+    if differ(&usual) {
+        return usual;
+    }
+    longer().unwrap_or(usual)
+}
+
 /// `0.02`, `10⁻⁷`, `2,000`.
-pub(super) fn tick_text(value: f64) -> String {
+fn tick_text(value: f64) -> String {
     let size = value.abs();
     match size {
         0.0 => "0".into(),
@@ -217,6 +233,13 @@ mod tests {
         assert!(
             !is_log([0.001, 0.5, 1.0]) && !is_log([0.0, 1.0, 1e9]) && !is_log([-1.0, 1.0, 1e9])
         );
+    }
+
+    #[test]
+    fn ticks_of_a_narrow_range_are_told_apart() {
+        let texts = tick_texts(&[0.010_81, 0.010_812, 0.010_814]);
+        assert_eq!(texts, ["0.010810", "0.010812", "0.010814"]);
+        assert_eq!(tick_texts(&[0.5, 1.0]), ["0.5", "1"]);
     }
 
     #[test]
