@@ -45,7 +45,9 @@ fn flag(remedy: &Remedy) -> String {
             );
         }
         Remedy::FirstLineNames => "take the first line for names with --header yes",
-        Remedy::OtherEncoding => "say how it is written, as in --encoding windows-1252",
+        Remedy::OtherEncoding(name) => {
+            return format!("say how it is written, as in --encoding {name}");
+        }
         Remedy::Categorical(name) => return format!("name it with --categorical {}", listed(name)),
         Remedy::NoValue(text) => {
             return format!("take it for no value with --na {}", quoted(text.clone()));

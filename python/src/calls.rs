@@ -208,7 +208,7 @@ fn advice(remedy: &Remedy) -> String {
         Remedy::SkipRows(lines) => format!("skip the lines above the names with skip_rows={lines}"),
         Remedy::Comment(begins) => format!("leave such lines out with comment={begins:?}"),
         Remedy::FirstLineNames => "take the first line for names with header='yes'".into(),
-        Remedy::OtherEncoding => "say how it is written, as in encoding='windows-1252'".into(),
+        Remedy::OtherEncoding(name) => format!("say how it is written, as in encoding='{name}'"),
         Remedy::Categorical(name) => format!("name it with categorical={name:?}"),
         Remedy::NoValue(text) => format!("take it for no value with na={text:?}"),
         Remedy::Decimal(mark) => format!("say decimal={:?}", mark.to_string()),

@@ -178,7 +178,7 @@ impl Input {
             (self.encoding, error.get_ref().map(|e| e.is::<NoText>()))
         {
             let problem = format!("holds bytes that are no text in {encoding}");
-            return Error::data(&self.path, problem).help(Remedy::OtherEncoding);
+            return Error::data(&self.path, problem).help(Remedy::OtherEncoding("windows-1252"));
         }
         match error.kind() {
             io::ErrorKind::UnexpectedEof => Error::data(

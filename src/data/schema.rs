@@ -20,6 +20,7 @@ mod options;
 mod points;
 mod questions;
 mod reading;
+mod sketch;
 mod store;
 mod survey;
 mod tally;

@@ -69,8 +69,8 @@ pub enum Remedy {
     Comment(String),
     /// The first line of a file taken for names.
     FirstLineNames,
-    /// Say how the characters of a file are written.
-    OtherEncoding,
+    /// Say how the characters of a file are written, as in this encoding.
+    OtherEncoding(&'static str),
     /// Treat the values of this column as names of categories.
     Categorical(String),
     /// Take this text for no value.
@@ -129,7 +129,12 @@ impl fmt::Display for Remedy {
                 return write!(f, "leave such lines out with .comment({begins:?})");
             }
             Self::FirstLineNames => "take the first line for names with .header(Header::Yes)",
-            Self::OtherEncoding => "say how it is written, as in .encoding(\"utf-16\".parse()?)",
+            Self::OtherEncoding(name) => {
+                return write!(
+                    f,
+                    "say how it is written, as in .encoding({name:?}.parse()?)"
+                );
+            }
             Self::Categorical(name) => {
                 return write!(f, "name it with .categorical({name:?})");
             }

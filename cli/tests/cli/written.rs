@@ -216,8 +216,10 @@ fn dates_in_other_orders_are_dates() {
         format!("{d:02}_{m:02}_{y}")
     });
     let fit = "fit written.csv --target price --features 60 --device cpu";
-    let hashed = bochner(at, &format!("{fit} --json"), &[]).json();
-    assert!(number(&hashed, "columns") > 60.0, "{hashed}");
+    bochner(at, &format!("{fit} -q"), &[]).fails(&[
+        "holds \"01_01_2020\", which looks like an amount or a date and is read as none",
+        "give the format of dates",
+    ]);
     alike(at, "--date-format %d_%m_%Y");
     // What fits no column is not what was meant.
     bochner(at, &format!("{fit} -q --date-format %Y/%m/%d"), &[]).fails(&[

@@ -138,7 +138,9 @@ impl Records {
         if self.layout.encoding.is_some() {
             let name = short(&self.names[j]);
             let problem = format!(", column {name}: is not UTF-8 text");
-            return Err(self.problem(problem).help(Remedy::OtherEncoding));
+            return Err(self
+                .problem(problem)
+                .help(Remedy::OtherEncoding("windows-1252")));
         }
         if !std::mem::replace(&mut self.told, true) {
             log::warn!("{}: {LATIN}", self.path().display());
@@ -162,6 +164,13 @@ impl Records {
             "has {count} fields, but the first row has {}{hint}",
             self.names.len()
         ));
+        if count == self.names.len() + 1 && self.header {
+            let help = match self.field(count - 1) {
+                [] => "leave out the delimiter at the end of the lines",
+                _ => "give the first column a name in the first line, if it has none",
+            };
+            return Err(error.help(Remedy::words(help)));
+        }
         if self.layout.comment.is_none() && self.lines.raw().starts_with(b"#") {
             error = error.help(Remedy::Comment("#".into()));
         } else if let Some(lines) = self.titles() {
@@ -197,14 +206,15 @@ impl Records {
                 Err(_) => {
                     let problem = format!("the name of column {j} is not UTF-8 text");
                     let error = Error::data(self.path(), problem);
-                    return Err(error.help(Remedy::OtherEncoding));
+                    return Err(error.help(Remedy::OtherEncoding("windows-1252")));
                 }
             };
             names.push(name.trim().to_owned());
         }
         if names.iter().any(|name| name.contains('\0')) {
             let problem = "its first line holds zero bytes, as text in UTF-16 does";
-            return Err(Error::data(self.path(), problem).help(Remedy::OtherEncoding));
+            let help = Remedy::OtherEncoding("utf-16");
+            return Err(Error::data(self.path(), problem).help(help));
         }
         let counts = names.len() >= 4
             && names

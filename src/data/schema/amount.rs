@@ -80,7 +80,8 @@ impl Unit {
             let name = name.to_owned();
             Some(Self { name, is_before })
         };
-        let is_bare = is_bracketed || with_exponent(rest).is_some();
+        let is_minus = inner.starts_with('\u{2212}');
+        let is_bare = is_bracketed || is_minus || with_exponent(rest).is_some();
         let found = match (head, word) {
             ("", "") if is_bare => named("", false),
             ("", "") => None,
@@ -147,10 +148,15 @@ fn without<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     many.or_else(|| text.strip_suffix(one))
 }
 
-/// What stands in brackets, and whether it does.
+/// What stands in brackets, or before a minus at the end, and whether it does.
 fn brackets(text: &str) -> (&str, bool) {
+    let is_digit = |c: char| c.is_ascii_digit();
     let inner = text.strip_prefix('(').and_then(|t| t.strip_suffix(')'));
-    inner.map_or((text, false), |inner| (inner.trim(), true))
+    let before = text.strip_suffix('-').filter(|t| t.ends_with(is_digit));
+    let before = before.filter(|t| t.starts_with(is_digit));
+    inner
+        .or(before)
+        .map_or((text, false), |inner| (inner.trim(), true))
 }
 
 /// The rest behind a sign, which `-` stands for if it is a minus.
@@ -217,6 +223,8 @@ mod tests {
             ("2bn", "", 2e9),
             ("1.2k", "", 1200.0),
             ("(12.50)", "", -12.5),
+            ("1183.12-", "", -1183.12),
+            ("\u{2212}7.5", "", -7.5),
             ("1.2D+01", "", 12.0),
             ("12 %", "%", 12.0),
             ("12%", "%", 12.0),

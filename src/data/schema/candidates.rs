@@ -11,6 +11,8 @@ use super::{
 
 /// Cells of one kind after which another text is taken for a stray.
 const TELLING: u32 = 20;
+/// So many times as many cells as words tell the same, if there are fewer.
+const FEWER_WORDS: u32 = 4;
 
 /// A reading, and what the dates that it gives cover.
 #[derive(Debug)]
@@ -47,6 +49,12 @@ pub(super) struct Candidates {
     cells: u32,
     /// The cell that ended the last of them, after many that were one kind, and that kind.
     stray: Option<(u64, String, Reading)>,
+    /// The first cell without a digit, and how many there are: it ends nothing, for it may stand
+    /// for no value.
+    word: Option<(u64, String)>,
+    words: u32,
+    /// The first times of two parts, `59:27`, and of three.
+    clocks: [Option<(u64, String)>; 2],
     /// The first cells in each of two units.
     units: Option<[(u64, String); 2]>,
     /// The cell that ended them, if it is a date in a zone that is not known.
@@ -113,6 +121,9 @@ impl Candidates {
             is_plain: true,
             cells: 0,
             stray: None,
+            word: None,
+            words: 0,
+            clocks: [None, None],
             units: None,
             zone: None,
             commas,
@@ -121,6 +132,11 @@ impl Candidates {
 
     /// Takes a cell, which is a plain number or not.
     pub(super) fn see(&mut self, row: u64, text: &str, plain: Option<f64>) {
+        if !text.contains(char::is_numeric) {
+            self.word.get_or_insert_with(|| (row, text.to_owned()));
+            self.words = self.words.saturating_add(1);
+            return;
+        }
         if self.first.is_none() && plain.is_none() {
             self.expect_unit(text);
             self.expect_times(text);
@@ -163,6 +179,9 @@ impl Candidates {
             return;
         }
         self.cells = self.cells.saturating_add(1);
+        if let colons @ 1..=2 = text.matches(':').count() {
+            self.clocks[colons - 1].get_or_insert_with(|| (row, text.to_owned()));
+        }
         if differs {
             self.differs.get_or_insert_with(|| (row, text.to_owned()));
         }
@@ -201,6 +220,19 @@ impl Candidates {
         Some([first, (row, text.to_owned())])
     }
 
+    /// A time of two parts and one of three, of a column of both: what comes first may be hours or
+    /// minutes.
+    pub(super) fn two_clocks(&self) -> Option<[&(u64, String); 2]> {
+        let is_time = self.readings().next() == Some(&Reading::Time);
+        let [short, long] = &self.clocks;
+        Some([short.as_ref()?, long.as_ref()?]).filter(|_| is_time && self.words == 0)
+    }
+
+    /// Whether no reading is left.
+    pub(super) fn are_none(&self) -> bool {
+        self.readings.is_empty()
+    }
+
     /// A date in a zone that is not known, with its row.
     pub(super) fn zone(&self) -> Option<&(u64, String)> {
         self.zone.as_ref()
@@ -214,7 +246,9 @@ impl Candidates {
     /// Has `marked` know what the column says of points and commas of its file.
     pub(super) fn tell(&self, marked: &mut Marked) {
         marked.see(&self.points);
-        if let (false, Ok(Some(reading))) = (self.is_plain, self.found(Marked::default())) {
+        // What may be either says nothing.
+        let is_clear = !self.is_plain && self.differs.is_none();
+        if let (true, Ok(Some(reading))) = (is_clear, self.found(Marked::default())) {
             marked.see_reading(&reading);
         }
     }
@@ -222,6 +256,9 @@ impl Candidates {
     /// The reading that all cells allow, of a column that is not plain; what it may be where
     /// there are several that differ. Plain numbers may be thousands with points by `marked`.
     pub(super) fn found(&self, marked: Marked) -> Result<Option<Reading>, Ambiguous> {
+        if self.words > 0 {
+            return Ok(None);
+        }
         if let Some(given) = self.given_date() {
             return Ok(Some(given.clone()));
         }
@@ -251,7 +288,9 @@ impl Candidates {
         let other = self.readings().find(|other| !same(other));
         let comma = |reading: &Reading| reading.marks().is_some_and(|marks| marks.decimal == ',');
         match (&self.differs, other) {
-            (Some(_), Some(other)) if self.commas && comma(reading) && has_groups(other) => {
+            (Some(_), Some(other))
+                if self.commas && comma(reading) && has_groups(other) && !marked.is_by_points() =>
+            {
                 Ok(Some(reading.clone()))
             }
             (Some((row, text)), Some(other)) => Err(Ambiguous {
@@ -268,7 +307,7 @@ impl Candidates {
     pub(super) fn given_date(&self) -> Option<&Reading> {
         let is_date = |reading: &&Reading| matches!(reading, Reading::Date(_));
         let date = self.readings().find(is_date);
-        date.filter(|_| self.given[1] && self.cells > 0)
+        date.filter(|_| self.given[1] && self.cells > 0 && self.words == 0)
     }
 
     fn readings(&self) -> impl Iterator<Item = &Reading> {
@@ -290,9 +329,16 @@ impl Candidates {
         }
     }
 
-    /// A text among many cells that were numbers or dates in one manner, with its row and theirs.
-    pub(super) fn stray(&self) -> Option<&(u64, String, Reading)> {
-        self.stray.as_ref()
+    /// A text among many cells that are numbers or dates in one manner, with its row and theirs.
+    pub(super) fn stray(&self) -> Option<(u64, &str, &Reading)> {
+        if let Some((row, text, reading)) = &self.stray {
+            return Some((*row, text, reading));
+        }
+        let (row, text) = self.word.as_ref()?;
+        let reading = self.readings().next()?;
+        let most = FEWER_WORDS.saturating_mul(self.words);
+        let many = self.cells >= TELLING.min(most) && self.cells >= self.words;
+        (many && self.first.is_some()).then_some((*row, text, reading))
     }
 }
 

@@ -14,8 +14,11 @@ use crate::data::{
     csv::{BEYOND, ROUNDED, number},
     table::short,
 };
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use ndarray::{Array1, Array2, ArrayViewMut1, ArrayViewMut2, s};
+
+/// What helps where a cell is not written as those of the fit were.
+const WRITE_SO: &str = "write it so, leave the row out, or fit with it as no value";
 
 /// Makes chunks of batches.
 #[derive(Debug)]
@@ -153,7 +156,7 @@ impl Reading<'_> {
         if let (Cell::Text(text), Some(reading)) = (cell, whole) {
             return reading.value(text).ok_or_else(|| {
                 let says = format!("{} is none of {reading}, as in the fit", short(text));
-                self.fault(i, j, &says)
+                self.fault(i, j, &says).help(Remedy::words(WRITE_SO))
             });
         }
         let written: String;
@@ -161,7 +164,7 @@ impl Reading<'_> {
             (Cell::Text(text), Some(marks)) => {
                 let Some(plain) = marks.plain(text) else {
                     let says = format!("{} is no number as in {marks}, as in the fit", short(text));
-                    return Err(self.fault(i, j, &says));
+                    return Err(self.fault(i, j, &says).help(Remedy::words(WRITE_SO)));
                 };
                 written = plain;
                 Cell::Text(&written)

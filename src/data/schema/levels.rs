@@ -75,6 +75,16 @@ impl Levels {
         self.own.as_ref().is_some_and(|own| own.len() >= FEW)
     }
 
+    /// Whether there are more texts than columns for them, or each row has another.
+    pub(super) fn are_many(&self) -> bool {
+        !self.hashed.is_empty() || self.are_unique()
+    }
+
+    /// How many different texts there are, while they are known.
+    pub(super) fn count(&self) -> usize {
+        self.counts.len()
+    }
+
     pub(super) fn add(&mut self, text: &str, weight: f64) {
         self.look(text);
         if !self.hashed.is_empty() {

@@ -65,6 +65,37 @@ pub(super) fn of_fields(
     said.warn(table);
 }
 
+/// Says of which columns kinds differ in capitals and blanks alone, as slips do.
+pub(super) fn of_capitals<'a>(table: &dyn Table, fields: impl Iterator<Item = &'a Field>) {
+    let mut said = Said::default();
+    for field in fields {
+        let Kind::Categories(all) = &field.kind else {
+            continue;
+        };
+        let folded = all.iter().map(|text| {
+            let words = text.split_whitespace().map(str::to_lowercase);
+            words.collect::<Vec<_>>().join(" ")
+        });
+        let mut folded: Vec<String> = folded.collect();
+        let twin = (1..all.len()).find_map(|i| {
+            let first = folded[..i].iter().position(|other| *other == folded[i])?;
+            Some((short(&all[first]), short(&all[i])))
+        });
+        folded.sort_unstable();
+        folded.dedup();
+        if let Some((one, other)) = twin {
+            let says = format!(
+                "{} kinds, {} but for capitals and blanks ({one} and {other}); write them alike if \
+                 they are",
+                all.len(),
+                folded.len()
+            );
+            said.add(says, &field.name);
+        }
+    }
+    said.warn(table);
+}
+
 /// Says which texts are means of the target though nobody asked for that.
 pub(super) fn of_means(table: &dyn Table, features: &[Field]) {
     let mut said = Said::default();

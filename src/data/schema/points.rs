@@ -2,12 +2,19 @@
 
 use super::Reading;
 
+/// Numbers with three digits behind the point of which chance has one end in a zero, nearly
+/// always.
+const MANY: u32 = 40;
+
 /// What the cells of a column show.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::data) struct Points {
-    /// Whether there is one such as `101.000`, and whether all such end in two zeros.
-    has_groups: bool,
+    /// How many there are such as `101.000`, and whether all such end in two zeros.
+    groups: u32,
     are_round: bool,
+    /// Whether there is a whole number below a thousand: who measures to a thousandth writes
+    /// `950.000`.
+    has_small: bool,
     /// Whether there is a number that no one writes beside thousands with points.
     has_others: bool,
     /// Whether there is one whose point stands before a fraction for sure.
@@ -17,8 +24,9 @@ pub(in crate::data) struct Points {
 impl Default for Points {
     fn default() -> Self {
         Self {
-            has_groups: false,
+            groups: 0,
             are_round: true,
+            has_small: false,
             has_others: false,
             has_fraction: false,
         }
@@ -40,12 +48,16 @@ impl Points {
         let is_digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
         match text.split_once('.') {
             // Numbers below a thousand have no point.
-            None => self.has_others |= !is_digits(text) || text.len() > 3,
+            None => {
+                let is_small = is_digits(text) && text.len() <= 3;
+                self.has_small |= is_small;
+                self.has_others |= !is_small;
+            }
             Some((whole, group)) if is_digits(whole) && is_digits(group) => {
                 let fits = (1..=3).contains(&whole.len()) && group.len() == 3;
                 match fits && !whole.starts_with('0') {
                     true => {
-                        self.has_groups = true;
+                        self.groups = self.groups.saturating_add(1);
                         self.are_round &= group.ends_with("00");
                     }
                     false => self.has_fraction = true,
@@ -56,19 +68,25 @@ impl Points {
     }
 
     /// Whether the points may stand between thousands. `1.234` measured to a thousandth is common:
-    /// where no comma of the file says more, it takes numbers as round as `101.000`.
+    /// where no comma of the file says more, it takes numbers as round as `101.000`, or whole ones
+    /// beside many with three digits behind the point, for `1.5` stands among such by chance.
     pub(in crate::data) fn may_part_thousands(&self, marked: Marked) -> bool {
-        let alone = self.has_groups && !self.has_others && !self.has_fraction;
+        let alone = self.groups > 0 && !self.has_others && !self.has_fraction;
         let likely = match (marked.by_points, marked.by_commas) {
             (true, false) => false,
             (false, true) => true,
-            _ => self.are_round,
+            _ => self.are_round || (self.has_small && self.groups >= MANY),
         };
         alone && likely
     }
 }
 
 impl Marked {
+    /// Whether points stand before fractions, and commas nowhere.
+    pub(super) fn is_by_points(self) -> bool {
+        self.by_points && !self.by_commas
+    }
+
     /// Takes a column of plain numbers.
     pub(in crate::data) fn see(&mut self, points: &Points) {
         self.by_points |= points.has_fraction;
@@ -126,6 +144,22 @@ mod tests {
             let found = file.map(|marked| points(cells).may_part_thousands(marked));
             assert_eq!(found, may, "{cells:?}");
         }
+    }
+
+    /// Whole numbers below a thousand beside many with three digits behind the point.
+    #[test]
+    fn whole_numbers_beside_many_thousandths_are_asked_about() {
+        let cells: Vec<String> = (0..40)
+            .map(|i| format!("{}.{:03}", 1 + i % 7, 11 * i + 101))
+            .collect();
+        let mut cells: Vec<&str> = cells.iter().map(String::as_str).collect();
+        let may = |cells: &[&str]| points(cells).may_part_thousands(Marked::default());
+        assert!(!may(&cells));
+        cells.push("950");
+        assert!(may(&cells));
+        assert!(!may(&cells[1..]));
+        cells.push("1.5");
+        assert!(!may(&cells));
     }
 
     #[test]

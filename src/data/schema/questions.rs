@@ -31,6 +31,34 @@ pub(super) fn two_units((table, j, name): Place<'_>, units: &[(u64, String); 2])
     error.help(help).help(Remedy::Categorical(name.to_owned()))
 }
 
+/// The error about times of two parts and of three in one column.
+pub(super) fn two_clocks((table, j, name): Place<'_>, clocks: [&(u64, String); 2]) -> Error {
+    let [(row, short_one), (other_row, long)] = clocks;
+    let (one, other) = (short(short_one), short(long));
+    let other = format!("{other} in {}", table.place(*other_row, j));
+    let says = format!("holds {one}, and {other}: {one} may be hours and minutes, or minutes");
+    let error = table.fault(*row, j, &says);
+    let help = Remedy::words("write all of one column with as many parts, as in 0:59:27");
+    error.help(help).help(Remedy::Categorical(name.to_owned()))
+}
+
+/// The error about amounts or dates that are written in a manner that is not known.
+pub(super) fn not_understood((table, j, name): Place<'_>, (row, text): &(u64, String)) -> Error {
+    let says = format!(
+        "holds {}, which looks like an amount or a date and is read as none",
+        short(text)
+    );
+    let error = table.fault(*row, j, &says);
+    let help = Remedy::words("write it as a number, or as 2021-03-12");
+    let mut error = error.help(help);
+    let numbers = text.split(|c: char| !c.is_numeric());
+    if numbers.filter(|digits| !digits.is_empty()).count() > 2 {
+        error = error.help(Remedy::words("give the format of dates"));
+    }
+    let error = error.help(Remedy::words("leave the column out"));
+    error.help(Remedy::Categorical(name.to_owned()))
+}
+
 /// The error about a date in a zone of which the offset is not known.
 pub(super) fn unknown_zone((table, j, name): Place<'_>, (row, text): &(u64, String)) -> Error {
     let zone = short(zone::unknown(text).unwrap_or_default());
@@ -65,11 +93,14 @@ fn remedy(reading: &Reading) -> Remedy {
 
 /// The error of a column of two kinds with what may be done, where `stray` is a text among others:
 /// without a digit it may say that there is nothing, and without a letter it names no category.
-pub(super) fn cured(error: Error, stray: Option<&String>, column: String) -> Error {
+pub(super) fn cured(error: Error, stray: Option<&str>, column: String) -> Error {
     let error = error.help(Remedy::words("correct it"));
-    let gap = stray.filter(|text| !text.contains(|c: char| c.is_numeric() || c == ','));
+    // Spreadsheets write what is wrong so: `#DIV/0!`, `#NV`.
+    let is_gap =
+        |text: &&str| text.starts_with('#') || !text.contains(|c: char| c.is_numeric() || c == ',');
+    let gap = stray.filter(is_gap);
     let error = match gap {
-        Some(gap) => error.help(Remedy::NoValue(gap.clone())),
+        Some(gap) => error.help(Remedy::NoValue(gap.to_owned())),
         None => error,
     };
     match gap.is_none_or(|gap| gap.contains(char::is_alphabetic)) {

@@ -1,7 +1,7 @@
 //! The pass over a table that finds what its columns hold.
 
 use super::{
-    Field, Kind, Missing, NoValue, Reading, Schema, TableOptions,
+    Field, Kind, Missing, NoValue, Schema, TableOptions,
     cell::{self, Cell},
     copies::{self, Contents},
     means::{self, OutOfFold, Target},
@@ -63,6 +63,15 @@ pub(in crate::data) fn survey(
         taken.push(takes);
         takes
     })?;
+    if let Some(format) = &options.date_format
+        && !tallies
+            .iter()
+            .any(|tally| tally.candidates.given_date().is_some())
+    {
+        let problem = format!("has no column whose cells are all dates as {format}");
+        let help = Remedy::words("give the format that they have");
+        return Err(Error::data(table.path(), problem).help(help));
+    }
     let mut marked = Marked::default();
     let each = tallies.iter();
     each.for_each(|tally| tally.candidates.tell(&mut marked));
@@ -100,17 +109,6 @@ pub(in crate::data) fn survey(
         fields.push(field);
     }
     let targets = fields.split_off(features);
-    if let Some(format) = &options.date_format {
-        let read = fields.iter().chain(&targets).map(|field| &field.reading);
-        if !read
-            .flatten()
-            .any(|reading| *reading == Reading::Date(format.clone()))
-        {
-            let problem = format!("has no column whose cells are all dates as {format}");
-            let help = Remedy::words("give the format that they have");
-            return Err(Error::data(table.path(), problem).help(help));
-        }
-    }
     if fields.iter().all(|field| field.kind == Kind::Empty) {
         let problem = "has no value in any column of features";
         return Err(Error::data(table.path(), problem));
@@ -120,6 +118,7 @@ pub(in crate::data) fn survey(
     let from = (places, &no_value);
     let out_of_fold = means::learn(table, from, (&mut fields[..], target), options, taken)?;
     notes::of_fields(table, &fields, (&uniques, &codes));
+    notes::of_capitals(table, fields.iter().chain(&targets));
     if options.by_target.is_none() {
         notes::of_means(table, &fields);
     }

@@ -12,12 +12,15 @@ use super::{
     means::MOST_SHARES,
     points::Marked,
     questions,
+    sketch::Sketches,
 };
 use crate::data::{Table, TargetStats, survey::Reservoir, table::short};
 use crate::error::{Error, Remedy, Result};
 
 /// Classes that a target may name.
 const MOST_CLASSES: usize = TargetStats::MOST_DISTINCT;
+/// Classes that are more than people give names to.
+const MANY_CLASSES: usize = 64;
 /// Values that a median looks at.
 const MEDIAN_VALUES: usize = 1 << 16;
 
@@ -48,6 +51,10 @@ pub(super) struct Tally {
     /// Whether all values are the number of their row, from 0 and from 1.
     counts: [bool; 2],
     pub(super) contents: Contents,
+    /// How many cells of each kind there are, as in `first`.
+    cells: [u64; 4],
+    /// What its texts look like that cannot be read.
+    sketches: Sketches,
     /// How its text may be read, and how it is, once that is known.
     pub(super) candidates: Candidates,
     pub(super) reading: Option<Reading>,
@@ -82,6 +89,8 @@ impl Tally {
                 .then(Codes::default),
             counts: [true; 2],
             contents: Contents::default(),
+            cells: [0; 4],
+            sketches: Sketches::default(),
             candidates: Candidates::new(options, commas),
             reading: None,
             name,
@@ -121,6 +130,9 @@ impl Tally {
             return Ok(None);
         }
         let place = (table, j, self.name.as_str());
+        if let Some(clocks) = self.candidates.two_clocks() {
+            return Err(questions::two_clocks(place, clocks));
+        }
         match self.candidates.found(marked) {
             Ok(None) => {}
             Ok(found) => return Ok(found),
@@ -135,11 +147,20 @@ impl Tally {
         match (text, self.candidates.stray()) {
             (Some(_), Some((row, text, reading))) => {
                 let says = format!("holds the text {} among {reading}", short(text));
-                let error = table.fault(*row, j, &says);
+                let error = table.fault(row, j, &says);
                 Err(questions::cured(error, Some(text), self.name.clone()))
             }
+            (Some(_), None) if self.has_many_texts() => match self.sketches.not_understood() {
+                Some(cell) => Err(questions::not_understood(place, cell)),
+                None => Ok(None),
+            },
             _ => Ok(None),
         }
+    }
+
+    /// Whether there are more texts than people give names to.
+    fn has_many_texts(&self) -> bool {
+        self.levels.are_many() || (!self.is_feature && self.levels.count() > MANY_CLASSES)
     }
 
     /// Takes the value of a row; false if it is infinite.
@@ -170,10 +191,16 @@ impl Tally {
                     (Ok(value), ..) => (0, Some(value), String::new()),
                     (_, Some(days), _) => (1, Some(days), text.to_owned()),
                     (.., Some(truth)) => (2, Some(f64::from(u8::from(truth))), text.to_owned()),
-                    _ => (3, None, text.to_owned()),
+                    _ => {
+                        if self.candidates.are_none() {
+                            self.sketches.see(row, text);
+                        }
+                        (3, None, text.to_owned())
+                    }
                 }
             }
         };
+        self.cells[kind] += 1;
         self.first[kind].get_or_insert_with(|| match cell {
             Cell::Number(value) => (row, value.to_string()),
             Cell::Date(value) => (row, date::text(value)),
@@ -254,8 +281,15 @@ impl Tally {
             && !is_read
             && let Some(other) = [date, truth, text].into_iter().flatten().min()
         {
-            // The one that came later is the stranger.
-            let (row, says) = match other.0 > number.0 {
+            // The one that came later is the stranger, or of which there is one.
+            let [numbers, others @ ..] = self.cells;
+            let others: u64 = others.iter().sum();
+            let is_other = match (numbers, others) {
+                (1, 2..) => false,
+                (2.., 1) => true,
+                _ => other.0 > number.0,
+            };
+            let (row, says) = match is_other {
                 true => (
                     other.0,
                     format!("holds the text {} among numbers", short(&other.1)),
@@ -266,10 +300,10 @@ impl Tally {
                 ),
             };
             let error = table.fault(row, j, &says);
-            let is_stray = other.0 > number.0 && text.as_ref() == Some(other);
+            let is_stray = is_other && text.as_ref() == Some(other);
             return Err(questions::cured(
                 error,
-                is_stray.then_some(&other.1),
+                is_stray.then_some(other.1.as_str()),
                 self.name,
             ));
         }
@@ -279,10 +313,9 @@ impl Tally {
                 false => (date, "text"),
             };
             let says = format!("holds {} among {among}", short(&stray.1));
-            let error = table
-                .fault(stray.0, j, &says)
-                .help(Remedy::words("correct it"));
-            return Err(error.help(Remedy::Categorical(self.name)));
+            let error = table.fault(stray.0, j, &says);
+            let word = (stray.0 == text.0).then_some(text.1.as_str());
+            return Err(questions::cured(error, word, self.name));
         }
         let is_empty = self.first.iter().all(Option::is_none);
         if is_empty && !self.is_feature {
@@ -365,9 +398,11 @@ impl Tally {
 
 /// Rows below which numbers that count say nothing.
 const FEW_ROWS: f64 = 20.0;
-/// What columns are called that number rows. Others that count may be a time.
-const NUMBERS: [&str; 14] = [
+/// What columns are called that number rows. Others that count may be a time. A first column
+/// without a name is called 0.
+const NUMBERS: [&str; 15] = [
     "",
+    "0",
     "unnamed: 0",
     "index",
     "id",

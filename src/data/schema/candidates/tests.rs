@@ -101,6 +101,14 @@ fn commas_are_decimal_where_they_may_be() {
         let found = found_among(&cells, &usual, true);
         assert_eq!(found, Ok(Some(says.to_owned())), "{cells:?}");
     }
+    // Not where another column has points before fractions.
+    let mut marked = Marked::default();
+    let mut fractions = Points::default();
+    fractions.see("3.7");
+    marked.see(&fractions);
+    let mut candidates = Candidates::new(&usual, true);
+    candidates.see(0, "1,437", None);
+    assert!(candidates.found(marked).is_err());
     // Points are not settled so.
     let two = found_among(&["1.234 €", "2.500 €"], &usual, true).expect_err("two readings");
     assert_eq!(two, ["amounts in €", "amounts in €, as in 1.234,5"]);
@@ -160,4 +168,58 @@ fn what_is_given_counts() {
             "{cell}"
         );
     }
+}
+
+/// One word among cells that can be read is told of wherever it stands, and where there are more
+/// of them the column is text.
+#[test]
+fn a_word_among_cells_that_can_be_read_is_a_stray() {
+    let usual = TableOptions::default();
+    for cell in [
+        |i: usize| format!("{i},5"),
+        |i| format!("{}.03.2021", 1 + i % 28),
+        |i| format!("{i} EUR"),
+        |i| format!("{i}:05"),
+    ] {
+        for (rows, words, told) in [
+            (25, &[0][..], true),
+            (25, &[1], true),
+            (25, &[24], true),
+            (60, &[3, 9, 27], true),
+            (5, &[2], true),
+            (4, &[2], false),
+            (40, &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9], true),
+            (9, &[0, 1, 2, 3, 4], false),
+        ] {
+            let mut candidates = Candidates::new(&usual, false);
+            for row in 0..rows {
+                let word = words.contains(&row);
+                let text = if word { "k.A.".into() } else { cell(row) };
+                candidates.see(row as u64, &text, text.parse().ok());
+            }
+            let found = candidates.found(Marked::default());
+            assert!(matches!(found, Ok(None)), "{} {rows}", cell(7));
+            let stray = candidates.stray().map(|(row, text, _)| (row, text));
+            let first = (words[0] as u64, "k.A.");
+            assert_eq!(stray, told.then_some(first), "{} {rows} {words:?}", cell(7));
+        }
+    }
+}
+
+#[test]
+fn times_of_two_parts_and_of_three_are_not_one_column() {
+    let clocks = |cells: &[&str]| {
+        let mut candidates = Candidates::new(&TableOptions::default(), false);
+        for (row, cell) in cells.iter().enumerate() {
+            candidates.see(row as u64, cell, None);
+        }
+        candidates
+            .two_clocks()
+            .map(|both| both.map(|(row, _)| *row))
+    };
+    assert_eq!(clocks(&["1:47:56", "59:27", "33:14"]), Some([1, 0]));
+    assert_eq!(clocks(&["59:27", "33:14"]), None);
+    assert_eq!(clocks(&["1:47:56", "0:59:27"]), None);
+    // Dates with times are none.
+    assert_eq!(clocks(&["1/13/2021 10:15", "1/14/2021 10:15:30"]), None);
 }
