@@ -12,6 +12,7 @@
 //! Rows and columns of arrays are counted from 0 in every message; a CSV file is described by the
 //! line (the first line of the file is 1) and the column's name.
 
+mod alike;
 mod arrays;
 mod checked;
 mod choice;
@@ -41,11 +42,14 @@ mod rows;
 mod schema;
 mod sparse;
 mod split;
+mod stacked;
 mod stdin;
 mod survey;
 mod table;
 mod table_source;
 
+pub use self::alike::Alike;
+pub(crate) use self::alike::require_alike;
 pub use self::arrays::{Number, ToRows, ToTargets};
 pub(crate) use self::checked::next_checked;
 pub use self::choice::ColumnChoice;

@@ -2,17 +2,17 @@
 
 use crate::{
     args::{DataArgs, RunArgs, at_least_one},
+    became,
     map::MapArgs,
     outputs::keep_apart,
     page::head,
     report::{Report, Usage, Value, six_digits},
+    show::few,
     verdict::{NullOption, TestArgs, watched},
 };
 use anyhow::Result;
 use bochner::{
-    Error,
-    data::TargetUse,
-    error::Remedy,
+    data::{Alike, Kind, Schema, TargetUse},
     features::Standardize,
     hypothesis::{ColumnShift, Pooled, TwoSampleOptions, column_shifts},
     seed::Seed,
@@ -49,7 +49,6 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     let read = [Some(args.a.as_path()), Some(&args.b), args.data.targets()];
     keep_apart([args.run.page()], read)?;
     let console = args.run.start()?;
-    args.data.codes = false;
     let (data, a) = (&args.data, &args.a);
     args.map.settle(None, || data.open(a, TargetUse::Ignored))?;
     if !args.map.check(&console)?.is_dense() {
@@ -57,13 +56,15 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
         return Err(Usage(problem.into()).into());
     }
     let null = args.test.null(NullOption::Permutation)?;
-    let open = |path| args.data.open(path, TargetUse::Ignored);
-    let (mut a, mut b) = (open(&args.a)?, open(&args.b)?);
+    let Alike { sources, schema } = args.data.open_alike([&args.a, &args.b])?;
+    let [mut a, mut b] = sources;
     let mut report = Report::default();
     let run = args.run.open(&console)?;
     let mut pooled = Pooled::new(&mut a, &mut b)?;
-    let survey = args.map.survey(&mut pooled, &console);
-    let (survey, seconds) = survey.map_err(of_numbers)?;
+    let (mut survey, seconds) = args.map.survey(&mut pooled, &console)?;
+    if let Some(schema) = &schema {
+        schema.keep_scales_of_texts(&mut survey);
+    }
     report.seconds("survey", seconds);
     let (built, seconds) = args.map.build(
         &mut pooled,
@@ -99,6 +100,13 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     let verdicts = ["the samples differ", "no difference found"];
     args.test
         .describe(&found.outcome, ("drift", verdicts), &mut report);
+    match &schema {
+        None => became::describe_numbers(a.as_ref(), &mut report),
+        Some(schema) => {
+            became::describe(schema, &console, &mut report);
+            texts_of_one(&shifts, schema, &mut report);
+        }
+    }
     columns(&shifts, args.columns, &mut report);
     args.data.describe_gaps(&mut report);
     report.about("first sample", head::file(&args.a));
@@ -106,11 +114,38 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     args.run.print(&report)
 }
 
-/// The error with what helps here: this test has columns of numbers alone, of whole rows.
-fn of_numbers(error: anyhow::Error) -> anyhow::Error {
-    match error.downcast::<Error>() {
-        Ok(error) => error.instead(&Remedy::FillMissing, None).into(),
-        Err(other) => other,
+/// The categories that one sample has and the other has not.
+fn texts_of_one(shifts: &[ColumnShift], schema: &Schema, report: &mut Report) {
+    let fields = schema.features().iter();
+    let categories = fields.flat_map(|field| {
+        let are = matches!(field.kind(), Kind::Categories(_));
+        // The column that says where they are missing is none.
+        (0..field.width())
+            .map(move |k| are && k < field.width() - usize::from(field.has_indicator()))
+    });
+    let categories: Vec<bool> = categories.collect();
+    let mut of_one = [Vec::new(), Vec::new()];
+    for shift in shifts.iter().filter(|shift| categories[shift.column]) {
+        let name = shift.name.clone().unwrap_or_default();
+        // A column without a 1 in the sample that lacks the category.
+        match (shift.mean_difference, shift.deviation_ratio) {
+            (apart, ratio) if apart < 0.0 && (ratio == 0.0 || apart.is_infinite()) => {
+                of_one[0].push(name);
+            }
+            (apart, ratio) if apart > 0.0 && (ratio.is_infinite() || apart.is_infinite()) => {
+                of_one[1].push(name);
+            }
+            _ => {}
+        }
+    }
+    let says = ["in the first alone", "in the second alone"].into_iter();
+    let keys = ["texts_of_a_alone", "texts_of_b_alone"].into_iter();
+    for ((says, key), mut names) in says.zip(keys).zip(of_one) {
+        names.sort_unstable();
+        if !names.is_empty() {
+            report.line(says, few(&names));
+        }
+        report.set(key, names);
     }
 }
 

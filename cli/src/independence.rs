@@ -3,7 +3,7 @@
 
 use crate::{
     args::{self, LayoutArgs, RunArgs, at_least_one, positive},
-    flags,
+    became, flags,
     interrupt::Interruptible,
     map::{Drawing, KernelArgs, MapOption, TuningArgs},
     names::{Names, names},
@@ -15,7 +15,7 @@ use crate::{
 use anyhow::Result;
 use bochner::{
     Error, Step,
-    data::{ChunkSource, Format, NanRows, OpenOptions, TableOptions, open},
+    data::{ChunkSource, ColumnChoice, Format, NanRows, OpenOptions, open},
     error::Remedy,
     features::{Form, Fourier, MapSpec, Standardize},
     hypothesis::{ConditionalIndependence, Independence, Null, Variant},
@@ -133,19 +133,27 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         format: args.format,
         layout: args.layout.layout(),
         nan: args.nan.clone(),
-        table: TableOptions {
-            codes: false,
-            ..TableOptions::default()
-        },
         ..OpenOptions::default()
     };
-    let mut source = Interruptible(open(&args.input, &options)?);
+    let source = open(&args.input, &options)?;
     let groups = [("--x", &args.x), ("--y", &args.y), ("--given", &args.given)];
     let mut found = Vec::new();
     for (flag, names) in groups {
-        found.push(columns(flag, &Names::of(names), &source, &args.input)?);
+        found.push(columns(
+            flag,
+            &Names::of(names),
+            source.as_ref(),
+            &args.input,
+        )?);
     }
     let [x, y, given] = [&found[0], &found[1], &found[2]];
+    apart(&groups.map(|(flag, _)| flag), &found)?;
+    let (options, places) = alone(source.as_ref(), &found, options);
+    let [x_read, y_read, given_read] = [&places[0], &places[1], &places[2]];
+    // What comes from standard input is held until it is open again.
+    let again = open(&args.input, &options)?;
+    drop(source);
+    let mut source = Interruptible(again);
     let run = args.run.open(&console)?;
     let bar = console.bar("test", source.rows().map(|rows| rows as u64));
     let hear = move |step| match step {
@@ -166,7 +174,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
                 .memory(run.memory)
                 .progress(hear)
                 .null(null);
-            let found = test.test_columns(&mut source, x, y).map_err(of_numbers)?;
+            let found = test
+                .test_columns(&mut source, x_read, y_read)
+                .map_err(of_numbers)?;
             return Ok((found.outcome, found.rows, "HSIC"));
         }
         let (variant, how) = match args.variant.unwrap_or(VariantOption::Rcot) {
@@ -184,7 +194,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             .variant(variant)
             .outer(outer.features(args.outer_features.unwrap_or(5)))
             .lambda(args.lambda.unwrap_or(1e-10));
-        let found = test.test_columns(&mut source, [x, y, given]);
+        let found = test.test_columns(&mut source, [x_read, y_read, given_read]);
         let found = found.map_err(of_numbers)?;
         Ok((found.outcome, found.rows, how))
     })?;
@@ -196,6 +206,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     report.set("seed", args.kernel.seed);
     for (key, columns) in [("x", x), ("y", y), ("given", given)] {
         report.set(key, columns.as_slice());
+    }
+    match source.schema() {
+        Some(schema) => became::describe(schema, &console, &mut report),
+        None => became::describe_numbers(&source, &mut report),
     }
     report.throughput(rows, seconds);
     report.device(&run.device);
@@ -213,7 +227,47 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     args.run.print(&report)
 }
 
-/// The error with what helps here: this test has columns of numbers alone, of whole rows.
+/// Errors where two options name a column.
+fn apart(flags: &[&str], found: &[Vec<usize>]) -> Result<()> {
+    for (k, own) in found.iter().enumerate() {
+        for (other, columns) in found.iter().enumerate().take(k) {
+            if let Some(j) = own.iter().find(|j| columns.contains(j)) {
+                let problem = format!(
+                    "column {j} (counted from 0) is in {} and in {}; give each its own columns",
+                    flags[other], flags[k]
+                );
+                return Err(Usage(problem).into());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Options that read the columns found alone, where they have names, so that it does not matter
+/// what others hold; and where those are among what is read.
+fn alone(
+    source: &dyn ChunkSource,
+    found: &[Vec<usize>],
+    options: OpenOptions,
+) -> (OpenOptions, Vec<Vec<usize>>) {
+    let Some(names) = source.column_names() else {
+        return (options, found.to_vec());
+    };
+    // In the order of the file.
+    let mut read = found.concat();
+    read.sort_unstable();
+    read.dedup();
+    let place = |j: &usize| read.partition_point(|other| other < j);
+    let places = found.iter().map(|own| own.iter().map(place).collect());
+    let columns = read.iter().map(|&j| names[j].clone()).collect();
+    let options = OpenOptions {
+        columns: ColumnChoice::These(columns),
+        ..options
+    };
+    (options, places.collect())
+}
+
+/// The error with what helps here: no option has something stand for a gap.
 fn of_numbers(error: Error) -> Error {
     error.instead(&Remedy::FillMissing, None)
 }

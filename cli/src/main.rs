@@ -2,6 +2,7 @@
 
 mod allocator;
 mod args;
+mod became;
 mod bench;
 mod checkpoint;
 mod columnar;

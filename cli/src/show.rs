@@ -82,7 +82,7 @@ fn job(model: &LinearModel, report: &mut Report) {
 }
 
 /// Some of many names.
-fn few(names: &[String]) -> String {
+pub(crate) fn few(names: &[String]) -> String {
     let named = names.iter().take(NAMED).cloned().collect::<Vec<_>>();
     let more = names.len().saturating_sub(NAMED);
     match more {

@@ -236,7 +236,7 @@ impl Format {
     }
 
     /// Whether its columns have names.
-    fn is_named(self) -> bool {
+    pub(super) fn is_named(self) -> bool {
         matches!(self, Self::Csv | Self::Parquet | Self::Arrow)
     }
 }

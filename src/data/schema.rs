@@ -26,8 +26,9 @@ mod survey;
 mod tally;
 mod zone;
 
+use crate::data::Survey;
 use crate::error::{Error, Remedy, Result};
-use std::{fmt, sync::Arc};
+use std::{fmt, ops::Range, sync::Arc};
 
 use reading::Reading;
 
@@ -268,6 +269,29 @@ impl Schema {
     /// `age is missing`.
     pub fn column_names(&self) -> Vec<String> {
         self.features.iter().flat_map(Field::columns).collect()
+    }
+
+    /// The columns that feature `j` becomes: those of its original, if it is a copy.
+    pub(crate) fn columns_of(&self, j: usize) -> Range<usize> {
+        if let Kind::Copy(original) = &self.features[j].kind
+            && let Some(original) = self.features[..j].iter().position(|f| f.name == *original)
+        {
+            return self.columns_of(original);
+        }
+        let from = self.features[..j].iter().map(Field::width).sum();
+        from..from + self.features[j].width()
+    }
+
+    /// Has columns of texts keep their scale in `survey` where
+    /// [`Standardize::Auto`](crate::features::Standardize::Auto) divides others by their
+    /// deviations: those that texts are hashed into, too, as a column for each category does. Two
+    /// rows then differ by as much in a column of many texts as in one of numbers.
+    pub fn keep_scales_of_texts(&self, survey: &mut Survey) {
+        for (j, field) in self.features.iter().enumerate() {
+            if let Kind::Hashed(_) = field.kind {
+                survey.binary[self.columns_of(j)].fill(true);
+            }
+        }
     }
 
     /// The classes that the target names by text, if it is one column of such; as a number each is

@@ -31,7 +31,8 @@ pub struct Survey {
     pub min: Vec<f64>,
     /// Largest value of each feature column, `[d]`.
     pub max: Vec<f64>,
-    /// Whether each feature column takes two values and no third, `[d]`.
+    /// Whether each feature column takes two values and no third, or is to count as one that does,
+    /// `[d]`.
     pub binary: Vec<bool>,
     /// Names of the feature columns where the source has them, `[d]`.
     pub names: Option<Vec<String>>,

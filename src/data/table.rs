@@ -65,6 +65,10 @@ pub trait Table: Send {
     fn next_batch(&mut self, max_rows: usize) -> Result<Option<Batch>>;
     /// Back to the first row.
     fn rewind(&mut self) -> Result<()>;
+    /// The number that a row has in its own file, where several are one table.
+    fn row_in_file(&self, row: u64) -> u64 {
+        row
+    }
     /// Where a value stands, for messages: by row and column, where files have no lines. It may
     /// read the file again, apart from what batches read.
     fn place(&self, row: u64, column: usize) -> String {

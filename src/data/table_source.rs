@@ -112,11 +112,16 @@ impl TableSource {
         })
     }
 
-    fn places(&self) -> &Places {
+    pub(super) fn places(&self) -> &Places {
         match &self.reader {
             Reader::Numbers(_, places) => places,
             Reader::Encoded(encoder) => encoder.places(),
         }
+    }
+
+    /// The names of all columns of the file.
+    pub(super) fn table_names(&self) -> &[String] {
+        self.table.names()
     }
 
     /// The table as it is, without the rows that are left out.

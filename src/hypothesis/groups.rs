@@ -2,7 +2,7 @@
 
 use crate::{
     Error, Result,
-    data::{ChunkSource, Survey},
+    data::{ChunkSource, Schema, Survey},
     features::{Bandwidth, FeatureMap, MapBuilder, MapData, part_seed},
     flow::Run,
     job::Preparation,
@@ -28,7 +28,7 @@ pub(super) struct Drawn {
 }
 
 impl Drawn {
-    /// Surveys `source` once, decides on the scales of each group by its own columns, and draws its
+    /// Surveys `source` once, which may make a schema of it, decides on the scales of each group by its own columns, and draws its
     /// map with a seed of its own. Every map takes all columns of the source, and gives those of
     /// other groups a scale of 0, so that its kernel does not see them.
     ///
@@ -39,7 +39,8 @@ impl Drawn {
         source: &mut dyn ChunkSource,
         groups: &[Group<'_>],
     ) -> Result<Self> {
-        let all = source.columns();
+        let read = source.columns();
+        let all = source.schema().map_or(read, |s| s.features().len());
         for group in groups {
             group.check(all)?;
         }
@@ -48,11 +49,15 @@ impl Drawn {
         let of_maps = groups.iter().map(|group| group.map.sample_rows());
         let sample = of_maps.max().unwrap_or(0).max(bandwidth.sample_rows());
         let seed = preparation.seed();
-        let survey = Survey::watched(source, sample, seed.0, &|step| run.say(step))?;
-        if source.columns() != all {
-            let problem = "this test takes columns of numbers, and some hold text or dates";
-            return Err(Error::unsupported(problem));
+        let mut survey = Survey::watched(source, sample, seed.0, &|step| run.say(step))?;
+        let mut groups = groups.to_vec();
+        if let Some(schema) = source.schema() {
+            schema.keep_scales_of_texts(&mut survey);
+            for group in &mut groups {
+                group.become_columns(schema)?;
+            }
         }
+        let all = source.columns();
         let mut maps = Vec::with_capacity(groups.len());
         for (i, group) in groups.iter().enumerate() {
             let own = survey.select(&group.columns);
@@ -93,6 +98,29 @@ impl Drawn {
 }
 
 impl Group<'_> {
+    /// The columns that those of a table became. Errors with [`Error::Shape`] where nothing is left
+    /// of them.
+    fn become_columns(&mut self, schema: &Schema) -> Result<()> {
+        let became = self.columns.iter().map(|&j| schema.columns_of(j));
+        let mut columns: Vec<usize> = became.flatten().collect();
+        // A copy is its original.
+        columns.sort_unstable();
+        columns.dedup();
+        if columns.is_empty() {
+            let fields = self
+                .columns
+                .iter()
+                .map(|&j| schema.features()[j].to_string());
+            return Err(Error::shape(format!(
+                "nothing is left of {} ({}); name other columns",
+                self.name,
+                fields.collect::<Vec<_>>().join("; ")
+            )));
+        }
+        self.columns = columns;
+        Ok(())
+    }
+
     fn check(&self, all: usize) -> Result<()> {
         if self.columns.is_empty() {
             return Err(Error::shape(format!(

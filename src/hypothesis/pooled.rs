@@ -1,9 +1,8 @@
 //! Two samples as one source, the rows of the first before those of the second.
 
 use crate::{
-    Error, Result,
-    data::{Chunk, ChunkSource},
-    text::counted,
+    Result,
+    data::{Chunk, ChunkSource, Schema, require_alike},
 };
 use ndarray::Array2;
 
@@ -29,22 +28,7 @@ impl<'a> Pooled<'a> {
     /// Errors with [`Error::Shape`] when they differ in their columns, by number or, where both
     /// have names, by name.
     pub fn new(a: &'a mut dyn ChunkSource, b: &'a mut dyn ChunkSource) -> Result<Self> {
-        if a.columns() != b.columns() {
-            return Err(Error::shape(format!(
-                "the first sample has {} and the second {}; give both the same",
-                counted(a.columns(), "column"),
-                b.columns()
-            )));
-        }
-        if let (Some(first), Some(second)) = (a.column_names(), b.column_names())
-            && let Some(j) = (0..first.len().min(second.len())).find(|&j| first[j] != second[j])
-        {
-            return Err(Error::shape(format!(
-                "column {j} (counted from 0) is '{}' in the first sample and '{}' in the second; \
-                 give both the same columns in one order",
-                first[j], second[j]
-            )));
-        }
+        require_alike(&*a, &*b)?;
         Ok(Self {
             parts: [a, b],
             at: 0,
@@ -77,6 +61,10 @@ impl ChunkSource for Pooled<'_> {
         a.column_names().or_else(|| b.column_names())
     }
 
+    /// That of both, which [`Alike`](crate::data::Alike) reads by one.
+    fn schema(&self) -> Option<&Schema> {
+        self.parts[0].schema()
+    }
     fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
         while let Some(part) = self.parts.get_mut(self.at) {
             if let Some(chunk) = part.next_chunk(max_rows)? {

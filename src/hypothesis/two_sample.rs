@@ -83,7 +83,8 @@ impl TwoSample {
         self.test_sources(&mut a, &mut b)
     }
 
-    /// As [`Self::test`], for sources of any size. Their targets are left out.
+    /// As [`Self::test`], for sources of any size. Their targets are left out. Tables of text are
+    /// read as [`Alike`](crate::data::Alike) does.
     pub fn test_sources(
         &self,
         a: &mut dyn ChunkSource,
@@ -93,7 +94,14 @@ impl TwoSample {
         let mut pooled = Pooled::new(a, b)?;
         let run = self.settings.run()?;
         let preparation = &self.job.preparation;
-        let (_, drawn) = preparation.prepare(&mut pooled, Usual::default(), &run)?;
+        let usual = Usual::default();
+        let bandwidth = preparation.bandwidth_or(usual.bandwidth.clone());
+        let rows = preparation.sample_rows(&bandwidth);
+        let mut survey = preparation.survey(&mut pooled, rows, &run)?;
+        if let Some(schema) = pooled.schema() {
+            schema.keep_scales_of_texts(&mut survey);
+        }
+        let drawn = preparation.draw_of(&survey, &mut pooled, usual, &run)?;
         let own = TwoSampleOptions {
             seed: preparation.seed.unwrap_or(self.job.learner.seed),
             ..self.job.learner

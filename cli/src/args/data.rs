@@ -13,8 +13,8 @@ use anyhow::Result;
 use bochner::{
     Error,
     data::{
-        ChunkSource, ColumnChoice, DateFormat, Dates, Format, Gaps, Missing, NanRows, OpenOptions,
-        Schema, TableOptions, TargetUse, groups, open, parts, times,
+        Alike, ChunkSource, ColumnChoice, DateFormat, Dates, Format, Gaps, Missing, NanRows,
+        OpenOptions, Schema, TableOptions, TargetUse, groups, open, parts, times,
     },
     models::LinearModel,
 };
@@ -170,6 +170,17 @@ impl DataArgs {
             }
             None => self.open_beside(input, targets, how, width),
         }
+    }
+
+    /// Opens two files as samples of one table.
+    pub(crate) fn open_alike(&self, paths: [&Path; 2]) -> Result<Alike> {
+        let options = OpenOptions {
+            target_use: TargetUse::Ignored,
+            ..self.options()
+        };
+        let Alike { sources, schema } = Alike::open(paths, &options)?;
+        let sources = sources.map(|source| Box::new(Interruptible(source)) as _);
+        Ok(Alike { sources, schema })
     }
 
     /// The targets of a model, for a table of which none are named.

@@ -12,6 +12,7 @@ use super::{
     test_rows::TestRows,
 };
 use crate::{
+    became,
     interrupt::writing,
     map::{BuiltMap, hint},
     page::head,
@@ -231,10 +232,7 @@ impl Fitting {
     /// What the training rows made of the columns of a table holds for all other rows.
     fn share_schema(&mut self) -> Result<()> {
         let Some(schema) = self.sources.train.schema() else {
-            if let Some(names) = self.sources.train.column_names() {
-                let each = names.iter().map(|name| format!("{name}: numbers"));
-                self.report.set("columns_became", each.collect::<Vec<_>>());
-            }
+            became::describe_numbers(self.sources.train.as_ref(), &mut self.report);
             return Ok(());
         };
         if self.args.part.shard.is_some() {
@@ -247,12 +245,7 @@ impl Fitting {
         if let Some(note) = between_dates(schema).filter(|_| at_random) {
             self.console.note(&note);
         }
-        let text = format!("{schema}: {} in all", schema.width());
-        self.report.line("columns", text);
-        let each = schema.features().iter().map(ToString::to_string);
-        let each: Vec<String> = each.collect();
-        each.iter().for_each(|column| self.console.detail(column));
-        self.report.set("columns_became", each);
+        became::describe(schema, &self.console, &mut self.report);
         (self.sources.kept_back, self.sources.test) = (others.kept_back, others.test);
         Ok(())
     }

@@ -144,12 +144,89 @@ fn dependence_is_found_and_explained_away() {
     assert_eq!(by_number["dependent"], false, "{by_number}");
     let fails = |more: &str, fragments: &[&str]| run(more).fails(fragments);
     fails("--given x", &["--given", "no column 'x'", "0 to 2"]);
-    fails("--given v", &["is in y and in z"]);
+    fails("--given v", &["is in --y and in --given"]);
     fails("--variant rcit", &["--given"]);
     fails("--given w --permutations 9", &["--null asymptotic"]);
     fails("--map binning", &["--map"]);
     fails(
         "--given w --features 500",
         &["800 rows for 500 features", "--features"],
+    );
+}
+
+/// Texts, amounts and dates are what a fit makes of them, by both files at once; a column that is
+/// not named may hold anything.
+#[test]
+fn tables_of_text_are_tested_and_said() {
+    let here = here();
+    let mut draws = Seed(4).stream(Stream::Sample, 0);
+    for (name, share) in [("a.csv", 0.3), ("b.csv", 0.5)] {
+        let mut text = String::from("id,size,city,rent,since,notes\n");
+        for i in 0..500 {
+            let bern = draws.uniform() < share;
+            let city = match i % 100 {
+                7 if name == "b.csv" => "Olten",
+                _ if bern => "Bern",
+                _ => "Chur",
+            };
+            let rent = 900.0 + 100.0 * f64::from(u8::from(bern)) + 90.0 * draws.normal();
+            let (size, day, note) = (draws.normal(), 1 + i % 28, ["7", "x", ""][i % 3]);
+            writeln!(
+                text,
+                "{i},{size},{city},{rent:.1} CHF,2024-02-{day:02},{note}"
+            )
+            .expect("a string");
+        }
+        fs::write(here.path().join(name), text).expect("written");
+    }
+    let drift = "drift a.csv b.csv --ignore notes --features 128 --permutations 200 --device cpu";
+    let run = bochner(here.path(), &format!("{drift} --json"), &[]);
+    let report = run.json();
+    let became = [
+        "id: tells rows apart, left out",
+        "size: numbers",
+        "city: 3 categories",
+        "rent: amounts in CHF",
+        "since: dates",
+    ];
+    assert_eq!(
+        report["columns_became"],
+        serde_json::json!(became),
+        "{report}"
+    );
+    assert_eq!(
+        (&report["drift"], number(&report, "columns")),
+        (&true.into(), 6.0)
+    );
+    assert_eq!(
+        report["texts_of_b_alone"],
+        serde_json::json!(["city=Olten"])
+    );
+    assert_eq!(report["texts_of_a_alone"], serde_json::json!([]));
+    let first = &report["columns_by_shift"][0]["name"];
+    assert!(
+        first.as_str().is_some_and(|name| name.starts_with("city=")),
+        "{report}"
+    );
+    let people = bochner(here.path(), drift, &[]).ok();
+    for said in ["2 number", "in the second alone", "city=Olten"] {
+        assert!(people.stdout.contains(said), "{people:?}");
+    }
+    assert!(
+        people.stderr.contains("\"id\": tells rows apart"),
+        "{people:?}"
+    );
+    let given = |more: &str| {
+        let arguments = "independence a.csv --features 25 --device cpu --json";
+        bochner(here.path(), &format!("{arguments} {more}"), &[]).json()
+    };
+    let report = given("--x rent --y city");
+    assert_eq!(
+        (&report["dependent"], &report["x"]),
+        (&true.into(), &[3].into())
+    );
+    assert_eq!(
+        given("--x rent --y size,since --given city")["dependent"],
+        false
     );
 }

@@ -194,6 +194,8 @@ fn pass(
     let (mut first, mut any) = (0_u64, false);
     let rows = (VALUES / all.len().max(1)).clamp(1, ROWS);
     while let Some(batch) = table.next_batch(rows)? {
+        // Of several files a batch holds rows of one.
+        let in_file = table.row_in_file(first);
         let mut weights = vec![0.0; batch.rows];
         for (i, weight) in weights.iter_mut().enumerate() {
             if takes(first + i as u64) {
@@ -217,7 +219,7 @@ fn pass(
                     return Ok(());
                 }
                 let row = first + i as u64;
-                match tally.add(row, cell, counts[i]) {
+                match tally.add((row, in_file + i as u64), cell, counts[i]) {
                     true => Ok(()),
                     false => {
                         let error = table.fault(row, all[k], "is infinite");

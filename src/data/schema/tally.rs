@@ -163,8 +163,8 @@ impl Tally {
         self.levels.are_many() || (!self.is_feature && self.levels.count() > MANY_CLASSES)
     }
 
-    /// Takes the value of a row; false if it is infinite.
-    pub(super) fn add(&mut self, row: u64, cell: Cell<'_>, weight: f64) -> bool {
+    /// Takes the value of a row, whose number in its file it may be; false if it is infinite.
+    pub(super) fn add(&mut self, (row, in_file): (u64, u64), cell: Cell<'_>, weight: f64) -> bool {
         let (kind, value, text) = match cell {
             Cell::Missing(text) => {
                 self.missing.get_or_insert_with(|| (row, text.to_owned()));
@@ -216,7 +216,7 @@ impl Tally {
                 return false;
             }
             for (from, counts) in self.counts.iter_mut().enumerate() {
-                *counts &= value == (row + from as u64) as f64;
+                *counts &= value == (in_file + from as u64) as f64;
             }
             self.see_label(value);
             self.weight += weight;

@@ -4,6 +4,7 @@
 mod conditional;
 mod independence;
 mod laws;
+mod mixed;
 mod two_sample;
 
 use bochner::seed::{Seed, Stream};
@@ -23,8 +24,13 @@ pub(crate) const LEVEL: f64 = 0.05;
 /// That a test whose null hypothesis holds rejects it at the rate of its level: as many times in
 /// 500 as a binomial law has within four deviations, 6 to 44.
 pub(crate) fn assert_level(what: &str, rejects: impl Fn(u64) -> bool) {
-    let alarms = (0..REPETITIONS).filter(|&seed| rejects(seed)).count() as f64;
-    let n = REPETITIONS as f64;
+    assert_level_of(what, REPETITIONS, rejects);
+}
+
+/// As [`assert_level`], of so many repetitions.
+pub(crate) fn assert_level_of(what: &str, repetitions: u64, rejects: impl Fn(u64) -> bool) {
+    let alarms = (0..repetitions).filter(|&seed| rejects(seed)).count() as f64;
+    let n = repetitions as f64;
     let deviation = (n * LEVEL * (1.0 - LEVEL)).sqrt();
     println!("{what}: {alarms} of {n} at {LEVEL}");
     assert!(
