@@ -82,6 +82,7 @@ pub use self::pieces::{Piece, Pieces};
 pub use self::rescale::{Rescale, Rescaled, RescaledTargets};
 pub use self::schema::{
     DateFormat, DateParts, Dates, Field, Kind, Marks, Missing, Schema, TableOptions, TargetMeans,
+    Words,
 };
 pub use self::sparse::SparseRows;
 pub(crate) use self::split::hash as row_hash;

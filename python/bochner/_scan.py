@@ -71,6 +71,7 @@ class Scan:
         all_columns=False,
         dates=None,
         by_target=None,
+        words=None,
         delimiter=None,
         header="auto",
         skip_rows=0,
@@ -86,8 +87,8 @@ class Scan:
         named = (_listed(categorical), _listed(numeric))
         na = [na] if isinstance(na, str) else na
         na = None if na is None else list(na)
-        by_target = None if by_target is None else _listed(by_target)
-        written = (decimal, thousands, date_format, na, all_columns, dates, by_target)
+        texts = tuple(None if names is None else _listed(names) for names in (by_target, words))
+        written = (decimal, thousands, date_format, na, all_columns, dates, texts)
         cells = (missing, named, most_categories, weight, *written)
         lines = (delimiter, header, skip_rows, comment, encoding, drop_rows_without_target)
         self._given = (self._path, names, targets, columns, False, width, cells, lines)
@@ -156,6 +157,7 @@ def scan(
     all_columns=False,
     dates=None,
     by_target=None,
+    words=None,
     delimiter=None,
     header="auto",
     skip_rows=0,
@@ -235,6 +237,11 @@ def scan(
         and no others. None for those of more texts than ``most_categories``, where such means tell
         something of the target. With ``y`` or ``sample_weight`` beside the file there are none.
 
+    words : str or list of str, default=None
+        Columns whose texts become the words that they have, hashed, and no others. None for those of
+        prose, of more texts than ``most_categories``, where words tell something of the target. With
+        ``y`` or ``sample_weight`` beside the file there are none unless they are named.
+
     delimiter : str, default=None
         What separates the columns of a .csv; None for what a first line ``sep=;`` names, or what the
         line of the names has most of.
@@ -297,6 +304,7 @@ def scan(
         all_columns=all_columns,
         dates=dates,
         by_target=by_target,
+        words=words,
         delimiter=delimiter,
         header=header,
         skip_rows=skip_rows,

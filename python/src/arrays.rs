@@ -122,7 +122,7 @@ impl<'a> Given<'a> {
         let Self::File(file) = self else {
             return self.source(y, weights, stop);
         };
-        // Means of the targets and weights of the file are none of those beside it.
+        // What the targets and weights of the file say is nothing that those beside it do.
         let file = match y.is_some() || weights.is_some() {
             true => file.clone().by_target(&[]),
             false => file.clone(),

@@ -40,7 +40,7 @@ type Parts = (
 /// What stands for missing values, columns of categories that look like numbers and of numbers that
 /// look like codes, most categories of a column, the column of weights, the marks of numbers, the
 /// format of dates, what stands for no value, whether all columns are kept, what dates become, and
-/// columns by the target.
+/// columns by the target and of words.
 type Cells = (
     String,
     (Vec<String>, Vec<String>),
@@ -52,7 +52,7 @@ type Cells = (
     Option<Vec<String>>,
     bool,
     Option<String>,
-    Option<Vec<String>>,
+    (Option<Vec<String>>, Option<Vec<String>>),
 );
 
 /// What separates columns, whether the first row holds names, lines that are skipped, what begins
@@ -168,7 +168,7 @@ impl Scan {
             na,
             all,
             dates,
-            by_target,
+            (by_target, words),
         )) = &cells
         {
             file = file.missing(missing.parse().map_err(|e| exception(&e))?);
@@ -197,6 +197,10 @@ impl Scan {
             if let Some(columns) = by_target {
                 let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
                 file = file.by_target(&columns);
+            }
+            if let Some(columns) = words {
+                let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+                file = file.words(&columns);
             }
             if *all {
                 file = file.all_columns();

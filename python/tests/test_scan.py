@@ -500,6 +500,9 @@ def test_missing_values_categories_and_weights(table):
     assert [name.split("=")[0] for name in model.feature_names_in_] == ["size"] + ["count"] * 3
     hashed = bochner.scan(path, target="price", columns=["city"], most_categories=2)
     assert list(KernelRidgeRegressor(**options).fit(hashed).feature_names_in_) == ["city#0", "city#1"]
+    of_words = bochner.scan(path, target="price", columns=["city"], words="city")
+    names = KernelRidgeRegressor(**options).fit(of_words, parts["price"]).feature_names_in_
+    assert [names[0], len(names)] == ["city: words 0", 256]
     # By the targets of the file, and not by those beside it.
     means = bochner.scan(path, target="price", columns=["city"], by_target="city")
     model = KernelRidgeRegressor(**options).fit(means)

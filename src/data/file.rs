@@ -115,6 +115,29 @@ impl DataFile {
         self
     }
 
+    /// Columns whose texts become the words that they have, hashed, and no others. Until said
+    /// otherwise they are those of prose, of more texts than [`Self::most_categories`], that tell
+    /// something of the target so.
+    ///
+    /// ```
+    /// use bochner::prelude::*;
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("flats.csv");
+    /// let text = |i: usize| format!("{} with {i} windows", ["A quiet flat", "Two rooms"][i % 2]);
+    /// let rows = (0..40).map(|i| format!("{},{}\n", text(i), i % 2 * 9 + i % 3));
+    /// std::fs::write(&path, format!("about,rent\n{}", rows.collect::<String>()))?;
+    /// let file = DataFile::at(&path).target("rent").words(&["about"]);
+    /// let model = Ridge::on(Fourier::new(Gaussian).features(50)).fit(file)?;
+    /// let schema = model.linear().schema.as_ref().expect("text");
+    /// assert_eq!(schema.column_names()[0], "about: words 0");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn words(mut self, columns: &[&str]) -> Self {
+        let columns = columns.iter().map(|&name| name.to_owned());
+        self.options.table.words = Some(columns.collect());
+        self
+    }
+
     /// Keeps columns that only tell rows apart: a text of its own in each row, or a column by the
     /// name of `id`, `index` and the like that counts them. Until said otherwise they are left out,
     /// unless there are no others. Also keeps copies of columns before them.

@@ -62,6 +62,7 @@ pub fn times(path: impl AsRef<Path>, column: &str, options: &OpenOptions) -> Res
         missing: Missing::Error,
         categorical: Vec::new(),
         by_target: None,
+        words: None,
         weight: None,
         group: None,
         all_columns: true,

@@ -24,6 +24,8 @@ mod sketch;
 mod store;
 mod survey;
 mod tally;
+mod target;
+mod words;
 mod zone;
 
 use crate::data::Survey;
@@ -46,6 +48,7 @@ pub use options::{Missing, TableOptions};
 pub(super) use points::{Marked, Points};
 pub(super) use survey::{NO_WEIGHT, Places, survey};
 pub(super) use tally::numbers_rows;
+pub use words::Words;
 
 /// What the columns of a table become. It is made by the pass over the rows of a fit
 /// ([`Survey::of`](super::Survey::of)) and kept with the model
@@ -90,6 +93,8 @@ pub enum Kind {
     /// One of many texts: what the rows of each in the fit say of the target, smoothed, less what
     /// all of them say. The rows of the fit themselves have what the others say, out of fold.
     Means(Arc<TargetMeans>),
+    /// Prose: the words of the text, hashed.
+    Words(Words),
     /// Nothing: no row of the fit has a value, and it becomes no column.
     Empty,
     /// What tells rows apart and nothing else, and becomes no column: a code or a text of its own
@@ -187,6 +192,7 @@ impl Field {
                 .iter()
                 .map(|of| format!("{name}: {of}"))
                 .collect(),
+            Kind::Words(words) => words.names(name),
             Kind::Empty | Kind::Id | Kind::Copy(_) => Vec::new(),
         };
         if self.has_indicator() {
@@ -204,6 +210,7 @@ impl Kind {
             Self::Categories(all) => all.len(),
             Self::Hashed(count) => *count,
             Self::Means(means) => means.of().len(),
+            Self::Words(words) => words.width(),
             Self::Empty | Self::Id | Self::Copy(_) => 0,
         }
     }
@@ -217,6 +224,7 @@ impl Kind {
             Self::Categories(_) => "categories",
             Self::Hashed(_) => "hashed",
             Self::Means(_) => "by target",
+            Self::Words(_) => "words",
             Self::Empty => "empty",
             Self::Id => "id",
             Self::Copy(_) => "copy",
@@ -294,6 +302,17 @@ impl Schema {
         }
     }
 
+    /// Whether each of the columns that the features become is one of words, whose rows have unit
+    /// length.
+    pub(super) fn of_words(&self) -> Vec<bool> {
+        let of = |field: &Field| {
+            let is_of_words = matches!(field.kind, Kind::Words(_));
+            let own = std::iter::repeat_n(is_of_words, field.kind.width());
+            own.chain(field.has_indicator().then_some(false))
+        };
+        self.features.iter().flat_map(of).collect()
+    }
+
     /// The classes that the target names by text, if it is one column of such; as a number each is
     /// its place among them.
     pub fn classes(&self) -> Option<&[String]> {
@@ -368,6 +387,7 @@ impl fmt::Display for Field {
             (Kind::Categories(all), _) => write!(f, "{} categories", all.len())?,
             (Kind::Hashed(count), _) => write!(f, "text, hashed into {count} columns")?,
             (Kind::Means(means), _) => write!(f, "{means}")?,
+            (Kind::Words(words), _) => write!(f, "{words}")?,
             (Kind::Empty, _) => f.write_str("no value, left out")?,
             (Kind::Id, _) => f.write_str("tells rows apart, left out")?,
             (Kind::Copy(of), _) => write!(f, "a copy of {of}, left out")?,
@@ -394,6 +414,7 @@ impl fmt::Display for Schema {
             "categories",
             "hashed",
             "by target",
+            "words",
             "empty",
             "id",
             "copy",

@@ -34,6 +34,9 @@ pub struct Survey {
     /// Whether each feature column takes two values and no third, or is to count as one that does,
     /// `[d]`.
     pub binary: Vec<bool>,
+    /// Whether each feature column is one of the words of texts ([`Kind::Words`](super::Kind)),
+    /// whose rows have unit length together, `[d]`.
+    pub of_words: Vec<bool>,
     /// Names of the feature columns where the source has them, `[d]`.
     pub names: Option<Vec<String>>,
     /// A uniform sample of rows without replacement, `[m, d]`, in the order of the source.
@@ -97,9 +100,13 @@ impl Survey {
             deciding,
             seed,
         };
-        settled(source, |source| {
+        let mut survey = settled(source, |source| {
             SurveyPart::looking(source, 0, look, hear)?.finish()
-        })
+        })?;
+        if let Some(schema) = source.schema() {
+            survey.of_words = schema.of_words();
+        }
+        Ok(survey)
     }
 
     /// As [`Self::of`]; `hear` gets [`Step::Survey`] after each chunk.
@@ -142,6 +149,7 @@ impl Survey {
             min: of(&self.min),
             max: of(&self.max),
             binary: columns.iter().map(|&j| self.binary[j]).collect(),
+            of_words: columns.iter().map(|&j| self.of_words[j]).collect(),
             names: names.map(|names| columns.iter().map(|&j| names[j].clone()).collect()),
             sample: self.sample.select(ndarray::Axis(1), columns),
             sample_index: self.sample_index.clone(),

@@ -351,6 +351,12 @@ fn choose(table: &dyn Table, options: &OpenOptions) -> Result<Places> {
             return Err(Error::parameter(problem));
         }
     }
+    let mut words = options.table.words.iter().flatten();
+    let by_target = |name: &&String| options.table.by_target.iter().flatten().any(|n| n == *name);
+    if let Some(name) = words.find(by_target) {
+        let problem = format!("column {name:?} is named for words and for means of the target");
+        return Err(Error::parameter(problem));
+    }
     if options.table.most_categories == 0 {
         return Err(Error::parameter(
             "0 categories leave no column; allow at least 1",

@@ -223,6 +223,9 @@ impl Standardize {
     /// Then columns of more than two values are standardised. Binary columns keep their scale,
     /// because a rare flag divided by its deviation would outweigh all others, and constant ones
     /// become zero.
+    ///
+    /// Columns of words ([`Survey::of_words`]) keep their scale in every case, and are compared
+    /// with none: their rows have unit length together.
     pub fn decide(self, survey: &Survey, shift_invariant: bool) -> Scaling {
         Scaling::new(self.decision(survey), survey, shift_invariant)
     }

@@ -66,14 +66,15 @@ impl Standardize {
     /// What is done with the columns of `survey`: [`Self::decide`] has the rule.
     pub(super) fn decision(self, survey: &Survey) -> Decision {
         let columns = survey.mean.len();
-        let many = |j: usize| !survey.is_constant(j) && !survey.binary[j];
+        let many = |j: usize| !survey.binary[j];
         let (mixed, found) = mixed(survey);
         let (yes, reason, hint) = match self {
             Self::Yes | Self::Range => (true, None, None),
             Self::No => (false, None, mixed.filter(|&f| f >= WIDELY).map(|_| found)),
             Self::Auto => (mixed.is_some(), Some(found), None),
         };
-        let varies = |j: usize| !survey.is_constant(j);
+        // The unit of words is the length of their rows.
+        let varies = |j: usize| !survey.is_constant(j) && !survey.of_words[j];
         let standardized: Vec<bool> = (0..columns)
             .map(|j| yes && varies(j) && (self != Self::Auto || many(j)))
             .collect();
@@ -91,12 +92,17 @@ impl Standardize {
 /// in words.
 fn mixed(survey: &Survey) -> (Option<f64>, String) {
     let columns = 0..survey.mean.len();
-    let varying: Vec<usize> = columns.filter(|&j| !survey.is_constant(j)).collect();
+    let varying = columns.filter(|&j| !survey.is_constant(j) && !survey.of_words[j]);
+    let varying: Vec<usize> = varying.collect();
     let (binary, many): (Vec<usize>, Vec<usize>) = varying.iter().partition(|&&j| survey.binary[j]);
     let range = |j: usize| survey.max[j] - survey.min[j];
     let deviation = |j: usize| survey.variance[j].sqrt();
     if varying.is_empty() {
-        return (None, "no column varies".into());
+        let reason = match survey.of_words.contains(&true) {
+            true => "there are words alone",
+            false => "no column varies",
+        };
+        return (None, reason.into());
     }
     if !many.is_empty() {
         let flags = binary.iter().copied();
@@ -113,11 +119,8 @@ fn mixed(survey: &Survey) -> (Option<f64>, String) {
             );
         }
     }
-    let within = survey
-        .variance
-        .iter()
-        .map(|v| v / varying.len() as f64)
-        .sum::<f64>();
+    let variances = varying.iter().map(|&j| survey.variance[j]);
+    let within = variances.map(|v| v / varying.len() as f64).sum::<f64>();
     let between = {
         let places = varying.iter().map(|&j| survey.mean[j]);
         let n = varying.len() as f64;
@@ -288,6 +291,27 @@ pub(super) mod tests {
         assert_eq!(none.standardized(), [false; 5]);
         assert_eq!(none.input(&[1.0]).expect("fine").scale(), [1.0; 5]);
         assert_eq!(none.to_string(), "no");
+    }
+
+    /// Their rows have unit length together, whatever is done with the others.
+    #[test]
+    fn words_keep_their_scale_and_are_none_beside_others() {
+        let widths = [0.01, 0.02, 1.0, 1.5];
+        let mut found = survey(101, 4, |j, i| widths[j] * even(j, i));
+        assert_eq!(decided(&found).0, [true; 4]);
+        found.of_words = vec![true, true, false, false];
+        let (columns, text) = decided(&found);
+        assert_eq!(
+            (columns, &text[..]),
+            (vec![false; 4], "auto -> no: scales are alike")
+        );
+        for asked in [Standardize::Yes, Standardize::Range] {
+            let scaling = asked.decide(&found, true);
+            assert_eq!(scaling.standardized(), [false, false, true, true]);
+            assert_eq!(scaling.input(&[1.0]).expect("fine").scale()[..2], [1.0; 2]);
+        }
+        found.of_words = vec![true; 4];
+        assert_eq!(decided(&found).1, "auto -> no: there are words alone");
     }
 
     #[test]

@@ -31,6 +31,7 @@ mod stream;
 mod survey;
 mod table;
 mod tables;
+mod words;
 
 use bochner::Result;
 use bochner::data::{Chunk, ChunkSource, Rows};

@@ -71,6 +71,10 @@ pub(crate) struct DataArgs {
     /// something of the target]
     #[arg(long, value_name = "COLUMN,..", value_parser = names)]
     by_target: Vec<Names>,
+    /// Columns whose texts become the words that they have, hashed, and no others [default: those of
+    /// prose, of more texts than --most-categories, where words tell something of the target]
+    #[arg(long, value_name = "COLUMN,..", value_parser = names)]
+    words: Vec<Names>,
     /// Keep columns that only tell rows apart: a text of its own in each row, or a column called
     /// id, index and the like that counts them. Also keep copies of columns before them
     #[arg(long)]
@@ -143,7 +147,7 @@ impl DataArgs {
     ) -> Result<Box<dyn ChunkSource>> {
         if self.table() != TableOptions::default() {
             let problem = "--missing, --na, --categorical, --numeric, --most-categories, --by-target, \
-                           --all-columns, --decimal, --thousands, --date-format and --dates are for \
+                           --words, --all-columns, --decimal, --thousands, --date-format and --dates are for \
                            `fit`: a model reads files as its fit did";
             return Err(Usage(problem.into()).into());
         }
@@ -246,6 +250,7 @@ impl DataArgs {
             codes: self.codes,
             most_categories: self.most_categories.unwrap_or(default.most_categories),
             by_target: (!self.by_target.is_empty()).then(|| Names::of(&self.by_target)),
+            words: (!self.words.is_empty()).then(|| Names::of(&self.words)),
             weight: self.weight.clone(),
             group: self.group.clone(),
             decimal: self.decimal,

@@ -234,6 +234,12 @@ impl Reading<'_> {
                     }
                 }
                 Kind::Hashed(count) => text_of(cell, |text| place_of(text, *count)),
+                Kind::Words(words) => {
+                    text_of(cell, |text| {
+                        words.put(text, out_nw.slice_mut(s![i, ..words.width()]))
+                    });
+                    return Ok(());
+                }
                 Kind::Means(_) | Kind::Empty | Kind::Id | Kind::Copy(_) => return Ok(()),
             };
             out_nw[[i, at]] = value;

@@ -3,6 +3,7 @@
 use super::{
     Kind,
     hashed::{number_of, place_of},
+    words::Prose,
 };
 use std::collections::{BTreeMap, HashSet};
 
@@ -23,6 +24,7 @@ pub(super) struct Levels {
     /// Hashes of the first texts, until one comes a second time.
     own: Option<HashSet<u64>>,
     shape: Shape,
+    pub(super) prose: Prose,
 }
 
 /// What the texts of a column have in common.
@@ -62,6 +64,7 @@ impl Levels {
             hashed: Vec::new(),
             own: Some(HashSet::new()),
             shape: Shape::default(),
+            prose: Prose::default(),
         }
     }
 
@@ -87,6 +90,7 @@ impl Levels {
 
     pub(super) fn add(&mut self, text: &str, weight: f64) {
         self.look(text);
+        self.prose.see(text);
         if !self.hashed.is_empty() {
             self.hash(text, weight);
         } else if let Some(sum) = self.counts.get_mut(text) {

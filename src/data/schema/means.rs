@@ -12,7 +12,7 @@ use crate::{
 use ndarray::{Array2, ArrayView2};
 use std::fmt;
 
-pub(super) use learn::{MOST_SHARES, Target, learn};
+pub(super) use learn::{MOST_SHARES, learn};
 
 /// Parts of the training rows; a row's own is no part of the means that it gets.
 const FOLDS: usize = 5;

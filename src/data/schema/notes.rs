@@ -108,6 +108,18 @@ pub(super) fn of_means(table: &dyn Table, features: &[Field]) {
     said.warn(table);
 }
 
+/// Says which texts are words though nobody asked for that.
+pub(super) fn of_words(table: &dyn Table, features: &[Field]) {
+    let mut said = Said::default();
+    for field in features {
+        if let Kind::Words(words) = &field.kind {
+            let says = format!("{words}; --categorical takes each text as a whole");
+            said.add(says, &field.name);
+        }
+    }
+    said.warn(table);
+}
+
 /// Says which dates are taken as days alone though they cover these circles.
 pub(super) fn of_dates(table: &dyn Table, features: &[Field], covered: &[DateParts]) {
     let mut said = Said::default();

@@ -25,6 +25,11 @@ pub struct TableOptions {
     /// `most_categories` that are not named in `categorical`, where such means say something of the
     /// target.
     pub by_target: Option<Vec<String>>,
+    /// Columns whose texts become the words that they have ([`Kind::Words`](super::Kind::Words)),
+    /// and no others; `None`: those of prose, of more texts than `most_categories`, that are not
+    /// named in `categorical` or `by_target`, where words say something of the target. Where
+    /// `by_target` is an empty list nothing is asked of it.
+    pub words: Option<Vec<String>>,
     /// The column of what each row counts for, which is no feature.
     pub weight: Option<String>,
     /// The column of groups of rows ([`groups`](crate::data::groups)), which is no feature.
@@ -56,6 +61,7 @@ impl Default for TableOptions {
             codes: true,
             most_categories: 64,
             by_target: None,
+            words: None,
             weight: None,
             group: None,
             decimal: None,
@@ -91,7 +97,8 @@ impl TableOptions {
     /// Columns that are of texts, whatever those look like.
     pub(in crate::data) fn named_texts(&self) -> impl Iterator<Item = &String> {
         let by_target = self.by_target.iter().flatten();
-        self.categorical.iter().chain(by_target)
+        let words = self.words.iter().flatten();
+        self.categorical.iter().chain(by_target).chain(words)
     }
 }
 

@@ -1,6 +1,6 @@
 //! A schema as a property of a model file.
 
-use super::{DateParts, Field, Fill, Kind, NoValue, Reading, Schema, TargetMeans};
+use super::{DateParts, Field, Fill, Kind, NoValue, Reading, Schema, TargetMeans, Words};
 use crate::{
     error::{Error, Result},
     store::Store,
@@ -11,9 +11,9 @@ use std::sync::Arc;
 /// The property, and the version of what it holds: 2 where cells are not written plainly or other
 /// texts stand for no value, which readers of version 1 would not see, 3 where they have a unit, 4
 /// where a column tells rows apart, 5 where one is a copy, 6 where dates have parts,
-/// 7 where texts are means of the target, which are arrays of the file.
+/// 7 where texts are means of the target, which are arrays of the file, 8 where they are words.
 const NAME: &str = "schema";
-const VERSION: u64 = 7;
+const VERSION: u64 = 8;
 
 impl Schema {
     pub(crate) fn write(&self, store: &mut Store) {
@@ -35,8 +35,10 @@ impl Schema {
 
     fn version(&self) -> u64 {
         let any = |is: fn(&Field) -> bool| self.features.iter().chain(&self.targets).any(is);
-        if any(|field| matches!(field.kind, Kind::Means(_))) {
+        if any(|field| matches!(field.kind, Kind::Words(_))) {
             VERSION
+        } else if any(|field| matches!(field.kind, Kind::Means(_))) {
+            7
         } else if any(|field| matches!(field.kind, Kind::Date(parts) if parts.width() > 0)) {
             6
         } else if any(|field| matches!(field.kind, Kind::Copy(_))) {
@@ -95,7 +97,7 @@ impl Schema {
         }
         let is_target = |f: &Field| match f.kind {
             Kind::Categories(_) => true,
-            Kind::Means(_) => false,
+            Kind::Means(_) | Kind::Words(_) => false,
             _ => f.kind.width() == 1,
         };
         if !targets.iter().all(|f| f.fill.is_none() && is_target(f)) {
@@ -127,6 +129,11 @@ impl Field {
             Kind::Categories(all) => value["categories"] = json!(all),
             Kind::Hashed(count) => value["columns"] = json!(count),
             Kind::Means(means) => value["of"] = json!(means.of()),
+            Kind::Words(words) => {
+                value["columns"] = json!(words.columns());
+                value["pairs"] = json!(words.has_pairs());
+                value["length"] = json!(words.length());
+            }
             Kind::Copy(of) => value["of"] = json!(of),
             Kind::Date(parts) if parts.width() > 0 => {
                 value["parts"] = parts.circles().collect();
@@ -173,6 +180,11 @@ impl Field {
                 let of: Vec<String> = of.collect::<Option<_>>()?;
                 let means = TargetMeans::read(&arrays(), of).ok()?;
                 (means.of().len() <= columns).then(|| Kind::Means(Arc::new(means)))?
+            }
+            "words" => {
+                let count = value["columns"].as_u64()?;
+                let how = (value["pairs"].as_bool()?, value["length"].as_u64()?);
+                Kind::Words(Words::read(count, how, columns)?)
             }
             "hashed" => {
                 let count = usize::try_from(value["columns"].as_u64()?).ok()?;
@@ -331,6 +343,33 @@ mod tests {
     }
 
     #[test]
+    fn words_are_kept() {
+        for (pairs, width) in [(false, 17), (true, 27)] {
+            let mut of_words = schema();
+            let words = Words::read(10, (pairs, 7), 20).expect("fits");
+            of_words.features[4].kind = Kind::Words(words);
+            let mut store = Store::default();
+            of_words.write(&mut store);
+            let text = store.text(NAME).expect("written").to_owned();
+            assert!(text.contains("\"version\":8"), "{text}");
+            assert_eq!(of_words.width(), width);
+            assert_eq!(Schema::read(&store, width).expect("reads"), Some(of_words));
+            for (from, to) in [
+                ("\"columns\":10", "\"columns\":0"),
+                ("\"columns\":10", "\"columns\":11"),
+                ("\"columns\":10", "\"columns\":18446744073709551615"),
+                ("\"length\":7", "\"length\":-1"),
+                (",\"pairs\":", ",\"pears\":"),
+            ] {
+                let broken = text.replacen(from, to, 1);
+                assert_ne!(broken, text, "{from}");
+                store.set(NAME, broken);
+                assert!(Schema::read(&store, width).is_err(), "{to}");
+            }
+        }
+    }
+
+    #[test]
     fn parts_of_dates_are_kept() {
         let mut parted = schema();
         let parts = DateParts::of_circles(&["year", "time"]).expect("two");
@@ -393,7 +432,7 @@ mod tests {
         let text = store.text(NAME).expect("written").to_owned();
         for (from, to, says) in [
             ("{", "", "damaged"),
-            ("\"version\":1", "\"version\":8", "version 8"),
+            ("\"version\":1", "\"version\":9", "version 9"),
             ("\"version\":1", "\"version\":\"1\"", "no version"),
             ("\"features\":[", "\"features\":[7,", "features"),
             (

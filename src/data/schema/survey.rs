@@ -4,10 +4,12 @@ use super::{
     Field, Kind, Missing, NoValue, Schema, TableOptions,
     cell::{self, Cell},
     copies::{self, Contents},
-    means::{self, OutOfFold, Target},
+    means::{self, MOST_SHARES, OutOfFold},
     notes,
     points::Marked,
     tally::Tally,
+    target::Target,
+    words::{self, MOST_CLASSES, Prose},
 };
 use crate::data::Table;
 use crate::error::{Error, Remedy, Result};
@@ -94,7 +96,7 @@ pub(in crate::data) fn survey(
         .map(|tally| tally.contents)
         .collect();
     let (mut uniques, mut ids, mut codes) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut parts, mut labels) = (Vec::new(), None);
+    let (mut parts, mut prose, mut labels) = (Vec::new(), Vec::new(), None);
     let columns = tallies.into_iter().zip(found).zip(&all);
     for ((mut tally, reading), &j) in columns.take(features + places.targets.len()) {
         tally.reading = reading;
@@ -102,6 +104,7 @@ pub(in crate::data) fn survey(
         let (is_id, holds_codes) = (tally.tells_rows_apart(), tally.holds_codes());
         labels = tally.labels.take().filter(|_| tally.reading.is_none());
         parts.push(tally.covered().parts());
+        prose.push(tally.levels.prose);
         let field = tally.finish(table, j, options)?;
         uniques.extend(is_unique.then(|| field.name.clone()));
         codes.extend(holds_codes.then(|| field.name.clone()));
@@ -113,14 +116,24 @@ pub(in crate::data) fn survey(
         let problem = "has no value in any column of features";
         return Err(Error::data(table.path(), problem));
     }
-    leave_out(&mut fields, &ids, contents, options);
-    let target = Target::of(&targets, labels.filter(|labels| labels.len() > 1));
+    let labels = labels.filter(|labels| labels.len() > 1);
+    let about = (&targets[..], labels.as_deref());
+    let seen = (&prose[..], ids, contents);
     let from = (places, &no_value);
-    let out_of_fold = means::learn(table, from, (&mut fields[..], target), options, taken)?;
+    let out_of_fold = settle_texts(
+        table,
+        from,
+        (&mut fields[..], seen),
+        about,
+        (options, taken),
+    )?;
     notes::of_fields(table, &fields, (&uniques, &codes));
     notes::of_capitals(table, fields.iter().chain(&targets));
     if options.by_target.is_none() {
         notes::of_means(table, &fields);
+    }
+    if options.words.is_none() {
+        notes::of_words(table, &fields);
     }
     if options.dates.is_none() {
         notes::of_dates(table, &fields, &parts);
@@ -132,6 +145,31 @@ pub(in crate::data) fn survey(
         no_value,
     };
     Ok((schema, out_of_fold))
+}
+
+/// What was seen of features beside their kinds: whether they are of prose, whether they tell rows
+/// apart, and what all their values are.
+type Seen<'a> = (&'a [Prose], Vec<bool>, Vec<Contents>);
+
+/// Has texts become what tells most of the target, and leaves out those that tell rows apart alone.
+fn settle_texts(
+    table: &mut dyn Table,
+    from: (&Places, &NoValue),
+    (fields, (prose, mut ids, contents)): (&mut [Field], Seen<'_>),
+    (targets, labels): (&[Field], Option<&[f64]>),
+    (options, taken): (&TableOptions, Answers),
+) -> Result<Option<OutOfFold>> {
+    let target = Target::of(targets, labels, MOST_CLASSES);
+    let about = (options, target.as_ref());
+    let told = words::learn(table, from, (&mut *fields, prose), about, &taken)?;
+    // Words that tell something do more than tell rows apart.
+    for (is_id, field) in ids.iter_mut().zip(&*fields) {
+        *is_id &= !matches!(field.kind, Kind::Words(_));
+    }
+    leave_out(fields, &ids, contents, options);
+    let target = Target::of(targets, labels, MOST_SHARES);
+    let about = (options, target.as_ref());
+    means::learn(table, from, (fields, &told), about, taken)
 }
 
 /// Leaves out features that tell rows apart, where others are left, and copies.

@@ -182,6 +182,7 @@ impl SurveyPart {
             mean: self.features.mean(),
             variance: self.features.variance(),
             binary: self.features.binary(),
+            of_words: vec![false; self.features.mean().len()],
             names: self.names,
             min: self.features.min,
             max: self.features.max,

@@ -178,7 +178,8 @@ impl Track<'_> {
     /// are alike already; and columns over their ranges, where most have one unit and some do not.
     fn preparations(&self) -> Vec<Standardize> {
         let survey = self.survey;
-        let varying = (0..survey.mean.len()).filter(|&j| !survey.is_constant(j));
+        let is_scaled = |j: &usize| !survey.is_constant(*j) && !survey.of_words[*j];
+        let varying = (0..survey.mean.len()).filter(is_scaled);
         let of = |width: &dyn Fn(usize) -> f64| {
             let mut widths: Vec<f64> = varying.clone().map(width).collect();
             widths.sort_unstable_by(f64::total_cmp);

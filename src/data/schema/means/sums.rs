@@ -36,12 +36,19 @@ pub(super) struct Learnt {
     /// than without, and the standard error of that sum.
     pub(super) gain: f64,
     pub(super) error: f64,
+    /// The squares of the targets about their means.
+    squares: f64,
 }
 
 impl Learnt {
     /// Whether texts tell something of the target, by more than two standard errors.
     pub(super) fn tells(&self) -> bool {
         self.gain > 2.0 * self.error
+    }
+
+    /// The share of the squares of the targets that texts explain by what other rows say.
+    pub(super) fn r2(&self) -> f64 {
+        self.gain / self.squares
     }
 }
 
@@ -118,6 +125,20 @@ impl Sums {
         (mean, groups.iter().map(effect).collect())
     }
 
+    /// The squares of a column of targets about its mean.
+    fn about_mean(&self, column: usize) -> f64 {
+        let folds = || (0..self.places.len()).flat_map(|text| (0..FOLDS).map(move |f| (text, f)));
+        let of = |part: &dyn Fn(Group) -> f64| -> f64 {
+            folds()
+                .map(|(text, fold)| part(self.cell(text, fold, column)))
+                .sum()
+        };
+        let squares: f64 = (0..FOLDS)
+            .map(|fold| self.squares[fold * self.columns + column])
+            .sum();
+        squares - of(&|group| group.sum).powi(2) / of(&|group| group.weight)
+    }
+
     /// Effects of all rows and of those outside each fold, and whether they help.
     pub(super) fn finish(self) -> Learnt {
         let (texts, columns) = (self.places.len(), self.columns);
@@ -151,6 +172,7 @@ impl Sums {
             out_of_fold,
             gain: gains.iter().sum(),
             error: squares.sqrt(),
+            squares: (0..columns).map(|column| self.about_mean(column)).sum(),
         }
     }
 }
