@@ -69,9 +69,10 @@ pub(crate) struct Args {
     /// fourier, fastfood, sorf, arc-cosine, nystrom, or several side by side
     #[arg(long, value_name = "MAP", default_value = "fourier")]
     map: MapOption,
-    /// Features of x and of y; with --given of z
-    #[arg(long, value_name = "D", default_value_t = 100, value_parser = at_least_one)]
-    features: usize,
+    /// Features of x and of y; with --given of z [default: 100, and with --given at most half as
+    /// many as rows]
+    #[arg(long, value_name = "D", value_parser = at_least_one)]
+    features: Option<usize>,
     /// `paired` or `phase` [default: paired]
     #[arg(long, value_name = "FORM")]
     form: Option<Form>,
@@ -86,6 +87,9 @@ pub(crate) struct Args {
     pub(crate) run: RunArgs,
 }
 
+/// Features where nobody says how many.
+const FEATURES: usize = 100;
+
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum VariantOption {
     Rcot,
@@ -99,7 +103,7 @@ impl Args {
         let spec = self.tuning.spec(
             map.clone(),
             self.kernel.kernel_of(&map),
-            self.features,
+            self.features.unwrap_or(FEATURES),
             self.form.unwrap_or_default(),
             sampling,
             self.kernel.seed,
@@ -118,11 +122,25 @@ impl Args {
     }
 }
 
+/// Features of z for these rows: residuals need twice as many rows. The source is at its first row
+/// again.
+fn features_for(source: &mut dyn ChunkSource) -> Result<usize> {
+    let mut rows = 0;
+    while rows < 2 * FEATURES
+        && let Some(chunk) = source.next_chunk(2 * FEATURES)?
+    {
+        rows += chunk.x.nrows();
+    }
+    source.rewind()?;
+    // Cosines and sines come in pairs.
+    Ok(FEATURES.min(rows / 4 * 2).max(2))
+}
+
 /// Finds the columns, tests, prints.
 pub(crate) fn run(args: &Args) -> Result<()> {
     keep_apart([args.run.page()], [Some(args.input.as_path())])?;
     let console = args.run.start()?;
-    let spec = args.spec()?;
+    let mut spec = args.spec()?;
     let null = args.test.null(NullOption::Asymptotic)?;
     if null != Null::Asymptotic && !args.given.is_empty() {
         let problem = "--given goes with --null asymptotic: no rows can be exchanged where z is \
@@ -154,6 +172,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let again = open(&args.input, &options)?;
     drop(source);
     let mut source = Interruptible(again);
+    if args.features.is_none() && !given.is_empty() {
+        spec.features = features_for(&mut source)?;
+    }
     let run = args.run.open(&console)?;
     let bar = console.bar("test", source.rows().map(|rows| rows as u64));
     let hear = move |step| match step {

@@ -30,7 +30,7 @@ mod zone;
 
 use crate::data::Survey;
 use crate::error::{Error, Remedy, Result};
-use std::{fmt, ops::Range, sync::Arc};
+use std::{collections::BTreeMap, fmt, ops::Range, sync::Arc};
 
 use reading::Reading;
 
@@ -61,6 +61,8 @@ pub struct Schema {
     weight: Option<String>,
     /// Which texts stand for no value.
     no_value: NoValue,
+    /// What was said of how cells are read ([`TableOptions`]).
+    options: BTreeMap<String, Vec<String>>,
 }
 
 /// One column of a table.
@@ -245,6 +247,7 @@ impl Schema {
             targets: numbers(targets),
             weight: weight.map(str::to_owned),
             no_value: NoValue::of(None),
+            options: BTreeMap::new(),
         }
     }
 
@@ -277,6 +280,13 @@ impl Schema {
     /// `age is missing`.
     pub fn column_names(&self) -> Vec<String> {
         self.features.iter().flat_map(Field::columns).collect()
+    }
+
+    /// What was said of how cells are read where the schema was learnt, by the names and in the words
+    /// of the command line; lists have several. What the cells told is none of it.
+    pub fn options(&self) -> impl Iterator<Item = (&str, &[String])> {
+        let all = self.options.iter();
+        all.map(|(name, words)| (name.as_str(), words.as_slice()))
     }
 
     /// The columns that feature `j` becomes: those of its original, if it is a copy.

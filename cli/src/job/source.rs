@@ -2,14 +2,13 @@
 
 use crate::report::Usage;
 use anyhow::Result;
-use bochner::{
-    Error,
-    data::{Field, Kind},
-    models::LinearModel,
-};
+use bochner::{Error, models::LinearModel};
 use clap::ArgAction;
 use std::{ffi::OsString, fmt::Write, path::Path};
 use toml::de::{DeTable, DeValue};
+
+/// Options of a table that take lists of names.
+const LISTS: [&str; 5] = ["na", "categorical", "numeric", "by-target", "words"];
 
 /// An option of a fit.
 #[derive(Debug)]
@@ -125,7 +124,8 @@ impl Options {
         for (name, value) in job.iter().filter(|&(name, _)| name != "weighted") {
             options.push(name, vec![value.to_owned()], at.clone());
         }
-        let named = |names: &[String]| names.iter().map(|name| listed(name)).collect();
+        let named =
+            |names: &[String]| -> Vec<String> { names.iter().map(|name| listed(name)).collect() };
         if let Some(names) = &model.target_names {
             options.push("target", named(names), at.clone());
         }
@@ -133,10 +133,13 @@ impl Options {
             let fields = schema.features().iter();
             fields.map(|field| field.name().to_owned()).collect()
         });
-        let in_parts = |field: &Field| matches!(field.kind(), Kind::Date(p) if p.width() > 0);
-        let mut fields = model.schema.iter().flat_map(|schema| schema.features());
-        if fields.any(in_parts) {
-            options.push("dates", vec!["parts".to_owned()], at.clone());
+        let said = model.schema.iter().flat_map(|schema| schema.options());
+        for (name, words) in said {
+            let words = match words {
+                [one] if !LISTS.contains(&name) => vec![one.clone()],
+                all => vec![named(all).join(",")],
+            };
+            options.push(name, words, at.clone());
         }
         if let Some(names) = of_schema.as_ref().or(model.column_names.as_ref()) {
             options.push("columns", named(names), at.clone());

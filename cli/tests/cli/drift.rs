@@ -140,6 +140,13 @@ fn dependence_is_found_and_explained_away() {
         assert_eq!(report["dependent"], false, "{report}");
         assert_eq!(report["given"][0], 2);
     }
+    // Few rows take fewer features where nobody says how many.
+    table(&here.path().join("few.csv"), 121, 6, |[u, e, f]| {
+        [u, e, u + 0.5 * f]
+    });
+    let few = "independence few.csv --x u --y v --given w --device cpu --json";
+    let few = bochner(here.path(), few, &[]).json();
+    assert_eq!(number(&few, "features"), 60.0, "{few}");
     let by_number = run("--given 2 --sigma median --json").json();
     assert_eq!(by_number["dependent"], false, "{by_number}");
     let fails = |more: &str, fragments: &[&str]| run(more).fails(fragments);
@@ -217,7 +224,7 @@ fn tables_of_text_are_tested_and_said() {
         "{people:?}"
     );
     let given = |more: &str| {
-        let arguments = "independence a.csv --features 25 --device cpu --json";
+        let arguments = "independence a.csv --features 26 --device cpu --json";
         bochner(here.path(), &format!("{arguments} {more}"), &[]).json()
     };
     let report = given("--x rent --y city");

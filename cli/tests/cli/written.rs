@@ -242,7 +242,7 @@ fn dates_in_other_orders_are_dates() {
 
 /// A pattern of weekdays, which the day alone does not tell; a model keeps the parts.
 #[test]
-fn dates_have_parts_where_they_are_asked_for() {
+fn dates_have_parts_where_these_tell_something_or_are_asked_for() {
     let here = here();
     let at = here.path();
     let mut text = String::from("day,y\n");
@@ -258,15 +258,28 @@ fn dates_have_parts_where_they_are_asked_for() {
     }
     fs::write(at.join("t.csv"), text).expect("writes");
     let fit = "fit t.csv --target y --task regression --test .25 --features 60 --device cpu";
-    let day = bochner(at, &format!("{fit} --json"), &[]).ok();
-    let note = "\"day\": taken as days; --dates parts adds their place in the week";
-    assert!(day.stderr.contains(note), "{day:?}");
+    let found = bochner(at, &format!("{fit} --json"), &[]).ok();
+    let note = "\"day\": taken as days and their place in the week, which tell something of the \
+                target; --dates day takes days alone";
+    assert!(found.stderr.contains(note), "{found:?}");
+    // A fit like another reads cells as that did, whatever it was told.
+    for (options, of) in [("", "found"), ("--dates day --missing mean", "days")] {
+        bochner(at, &format!("{fit} {options} -q -o {of}"), &[]).ok();
+        let like = format!("fit t.csv --like {of} --test .25 --device cpu -q -o like");
+        bochner(at, &like, &[]).ok();
+        let [one, other] = [of, "like"].map(|name| fs::read(at.join(name)).expect("reads"));
+        assert!(one == other, "{options}");
+    }
+    let day = bochner(at, &format!("{fit} --dates day --json"), &[]).ok();
+    assert!(!day.stderr.contains("--dates"), "{day:?}");
     let asked = format!("{fit} --dates parts -o m.model --json");
     let parts = bochner(at, &asked, &[]).ok();
     assert!(!parts.stderr.contains("--dates"), "{parts:?}");
     let (day, parts) = (day.json(), parts.json());
-    let [day, parts_r2] = [&day, &parts].map(|report| number(report, "r2"));
+    let all = [&day, &parts, &found.json()];
+    let [day, parts_r2, found_r2] = all.map(|report| number(report, "r2"));
     assert!(parts_r2 > 0.9 && day < 0.5, "{parts_r2} {day}");
+    assert_eq!(found_r2, parts_r2);
     let became = serde_json::json!(["day: dates, with their place in the week"]);
     assert_eq!(parts["columns_became"], became);
     let shown = bochner(at, "show m.model --json", &[]).json();

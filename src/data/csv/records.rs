@@ -169,9 +169,8 @@ impl Records {
                 [] => "leave out the delimiter at the end of the lines",
                 _ => "give the first column a name in the first line, if it has none",
             };
-            return Err(error.help(Remedy::words(help)));
-        }
-        if self.layout.comment.is_none() && self.lines.raw().starts_with(b"#") {
+            error = error.help(Remedy::words(help));
+        } else if self.layout.comment.is_none() && self.lines.raw().starts_with(b"#") {
             error = error.help(Remedy::Comment("#".into()));
         } else if let Some(lines) = self.titles() {
             error = error.help(Remedy::SkipRows(lines));

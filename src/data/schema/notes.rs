@@ -120,13 +120,25 @@ pub(super) fn of_words(table: &dyn Table, features: &[Field]) {
     said.warn(table);
 }
 
-/// Says which dates are taken as days alone though they cover these circles.
-pub(super) fn of_dates(table: &dyn Table, features: &[Field], covered: &[DateParts]) {
+/// Says which dates are taken as days alone though they cover circles, and which are not as these
+/// tell something.
+pub(super) fn of_dates(
+    table: &dyn Table,
+    features: &[Field],
+    (covered, tell): (&[DateParts], &[DateParts]),
+) {
     let mut said = Said::default();
-    for (field, parts) in features.iter().zip(covered) {
-        if matches!(field.kind, Kind::Date(_)) && parts.width() > 0 {
+    let dates = features.iter().zip(covered.iter().zip(tell));
+    for (field, (covered, tell)) in dates.filter(|(f, _)| matches!(f.kind, Kind::Date(_))) {
+        if tell.width() > 0 {
+            let says = format!(
+                "taken as days and {tell}, which tell something of the target; --dates day takes \
+                 days alone"
+            );
+            said.add(says, &field.name);
+        } else if covered.width() > 0 {
             let says =
-                format!("taken as days; --dates parts adds {parts}, if those tell something");
+                format!("taken as days; --dates parts adds {covered}, if those tell something");
             said.add(says, &field.name);
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{DateFormat, Dates};
 use crate::error::{Error, Result};
-use std::{fmt, str::FromStr};
+use std::{collections::BTreeMap, fmt, str::FromStr};
 
 /// How the cells of a table are read where they are not all numbers.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,6 +92,36 @@ impl TableOptions {
             ..Self::default()
         };
         *self == usual
+    }
+
+    /// What was said of how cells are read, by the names of the command line: a word, or those of a
+    /// list.
+    pub(super) fn said(&self) -> BTreeMap<String, Vec<String>> {
+        let usual = Self::default();
+        let one = |value: Option<String>| value.into_iter().collect::<Vec<_>>();
+        let (missing, most) = (self.missing, self.most_categories);
+        let missing = (missing != usual.missing).then(|| missing.to_string());
+        let most = (most != usual.most_categories).then(|| most.to_string());
+        let list = |names: &Option<Vec<String>>| names.clone().unwrap_or_default();
+        let all = [
+            ("missing", one(missing)),
+            ("na", list(&self.na)),
+            ("categorical", self.categorical.clone()),
+            ("numeric", self.numeric.clone()),
+            ("most-categories", one(most)),
+            ("by-target", list(&self.by_target)),
+            ("words", list(&self.words)),
+            ("decimal", one(self.decimal.map(String::from))),
+            ("thousands", one(self.thousands.map(String::from))),
+            (
+                "date-format",
+                one(self.date_format.as_ref().map(ToString::to_string)),
+            ),
+            ("dates", one(self.dates.map(|dates| dates.to_string()))),
+            ("all-columns", one(self.all_columns.then(|| "true".into()))),
+        ];
+        let said = all.into_iter().filter(|(_, words)| !words.is_empty());
+        said.map(|(name, words)| (name.to_owned(), words)).collect()
     }
 
     /// Columns that are of texts, whatever those look like.

@@ -6,7 +6,7 @@ use crate::{
     store::Store,
 };
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// The property, and the version of what it holds: 2 where cells are not written plainly or other
 /// texts stand for no value, which readers of version 1 would not see, 3 where they have a unit, 4
@@ -18,13 +18,16 @@ const VERSION: u64 = 8;
 impl Schema {
     pub(crate) fn write(&self, store: &mut Store) {
         let fields = |fields: &[Field]| fields.iter().map(Field::to_json).collect::<Vec<_>>();
-        let value = json!({
+        let mut value = json!({
             "version": self.version(),
             "features": fields(&self.features),
             "targets": fields(&self.targets),
             "weight": self.weight,
             "na": self.no_value.texts(),
         });
+        if !self.options.is_empty() {
+            value["options"] = json!(self.options);
+        }
         store.set(NAME, value);
         for (j, field) in self.features.iter().enumerate() {
             if let Kind::Means(means) = &field.kind {
@@ -108,11 +111,17 @@ impl Schema {
             Some(texts) => NoValue::from_json(texts)
                 .ok_or_else(|| damaged("has a list for no value that it cannot have"))?,
         };
+        let options: BTreeMap<String, Vec<String>> = match value.get("options") {
+            None => BTreeMap::new(),
+            Some(words) => serde_json::from_value(words.clone())
+                .map_err(|_| damaged("has options that it cannot have"))?,
+        };
         Ok(Some(Self {
             features,
             targets,
             weight: value["weight"].as_str().map(str::to_owned),
             no_value,
+            options,
         }))
     }
 }
@@ -250,6 +259,7 @@ mod tests {
             targets: vec![field("y", categories, None)],
             weight: Some("w".into()),
             no_value: NoValue::before(),
+            options: BTreeMap::new(),
         }
     }
 

@@ -4,6 +4,7 @@ use super::{
     Field, Kind, Missing, NoValue, Schema, TableOptions,
     cell::{self, Cell},
     copies::{self, Contents},
+    date_parts,
     means::{self, MOST_SHARES, OutOfFold},
     notes,
     points::Marked,
@@ -118,6 +119,9 @@ pub(in crate::data) fn survey(
     }
     let labels = labels.filter(|labels| labels.len() > 1);
     let about = (&targets[..], labels.as_deref());
+    let of_dates = Target::of(about.0, about.1, MOST_SHARES);
+    let (of_dates, dates) = ((options, of_dates.as_ref()), (&mut fields[..], &parts[..]));
+    let tell = date_parts::learn(table, (places, &no_value), dates, of_dates, &taken)?;
     let seen = (&prose[..], ids, contents);
     let from = (places, &no_value);
     let out_of_fold = settle_texts(
@@ -136,13 +140,14 @@ pub(in crate::data) fn survey(
         notes::of_words(table, &fields);
     }
     if options.dates.is_none() {
-        notes::of_dates(table, &fields, &parts);
+        notes::of_dates(table, &fields, (&parts, &tell));
     }
     let schema = Schema {
         features: fields,
         targets,
         weight: options.weight.clone(),
         no_value,
+        options: options.said(),
     };
     Ok((schema, out_of_fold))
 }

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::data::{Table, table::short};
 use crate::error::{Error, Remedy, Result};
+use std::collections::BTreeMap;
 
 /// Rows that are read at a time.
 const ROWS: usize = 4096;
@@ -108,6 +109,7 @@ impl Target {
             targets: vec![self.field.clone()],
             weight: None,
             no_value: no_value.clone(),
+            options: BTreeMap::new(),
         };
         let beside = Places {
             features: Vec::new(),
