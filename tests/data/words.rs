@@ -88,7 +88,7 @@ fn words_that_decide_are_seen() {
     sentences(&new, (5000, 500), y);
     let model = fitted(DataFile::at(&path));
     let by_words = error(&model, &new);
-    assert!(by_words < 0.45, "{by_words}");
+    assert!(by_words < 0.5, "{by_words}");
     let as_a_whole = error(&fitted(DataFile::at(&path).categorical("about")), &new);
     assert!(as_a_whole > 0.9, "{as_a_whole}");
     let kept = path.with_file_name("flats.model");

@@ -72,7 +72,7 @@ impl Centred {
 /// Columns less their means, each row times a root.
 fn centred(a_mk: &Array2<f64>, own_m: &Array1<f64>, roots_m: &Array1<f64>) -> Array2<f64> {
     let mean_k = own_m.dot(a_mk);
-    (a_mk - &mean_k) * &roots_m.view().insert_axis(Axis(1))
+    (a_mk - &mean_k) * roots_m.view().insert_axis(Axis(1))
 }
 
 /// Whether squared errors of the same rows are less than others by more than two standard errors of
