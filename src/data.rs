@@ -14,10 +14,13 @@
 
 mod alike;
 mod arrays;
+#[cfg(any(feature = "excel", feature = "sqlite"))]
+mod cells;
 mod checked;
 mod choice;
 #[cfg(feature = "parquet")]
 mod columnar;
+mod container;
 mod csr;
 mod csv;
 mod cures;
@@ -51,11 +54,14 @@ mod table_source;
 pub use self::alike::Alike;
 pub(crate) use self::alike::require_alike;
 pub use self::arrays::{Number, ToRows, ToTargets};
+#[cfg(any(feature = "excel", feature = "sqlite"))]
+pub use self::cells::CellTable;
 pub(crate) use self::checked::next_checked;
 pub use self::choice::ColumnChoice;
 pub(crate) use self::choice::names_tell;
 #[cfg(feature = "parquet")]
 pub use self::columnar::{ColumnarTable, is_guarded};
+pub use self::container::file_of;
 pub use self::csr::CsrSource;
 pub use self::csv::{CsvOptions, CsvSource, CsvTable, Header, Layout, TargetUse};
 pub use self::curve::Curve;

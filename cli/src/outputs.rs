@@ -14,7 +14,7 @@ pub(crate) fn keep_apart<'a>(
     // What a folder or a pattern stands for is read, too.
     let files = |input: &Path| data::parts(input).unwrap_or_else(|_| vec![input.to_owned()]);
     let inputs = inputs.into_iter().flatten().flat_map(files);
-    let inputs: Vec<_> = inputs.map(|input| real(&input)).collect();
+    let inputs: Vec<_> = inputs.map(|input| real(data::file_of(&input))).collect();
     let mut written: Vec<PathBuf> = Vec::new();
     for output in outputs.into_iter().flatten() {
         let place = real(output);

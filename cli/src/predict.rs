@@ -68,7 +68,8 @@ pub(crate) struct Args {
     /// It is left out; the option can stand several times, too.
     #[arg(long, value_name = "COLUMN", value_parser = names)]
     target: Vec<Names>,
-    /// What the input is, where its name does not say: csv, libsvm, npy, npz, parquet or arrow
+    /// What the input is, where its name does not say: csv, libsvm, npy, npz, parquet, arrow,
+    /// xlsx or sqlite
     #[arg(long, value_name = "FORMAT", value_parser = args::format)]
     format: Option<data::Format>,
     #[command(flatten)]

@@ -1,5 +1,6 @@
 //! A source by the name of its file.
 
+use super::container;
 use super::cures::cure;
 use super::gaps::GaplessSource;
 use super::input::packed_extension;
@@ -46,7 +47,8 @@ pub struct OpenOptions {
 /// Opens `path` by its extension, in any case: .npy, .npz (arrays, or a matrix of scipy), or text,
 /// which may be compressed and then ends in .gz or .zst as well: .csv, .tsv and .txt, or .libsvm,
 /// .svm and .svmlight; with the feature `parquet` .parquet and Arrow's .arrow, .feather, .ipc and
-/// .arrows.
+/// .arrows; with the feature `excel` the first sheet of a spreadsheet, or the one behind `#`, and
+/// with the feature `sqlite` a table of a database likewise ([`Format`]).
 ///
 /// A folder, or a pattern such as `rows-*.csv`, is all its files as one dataset, as [`parts`] finds
 /// them: their rows follow each other, and their columns must be the same. `-` is standard input,
@@ -137,6 +139,7 @@ pub(super) fn open_file_as(path: &Path, options: &OpenOptions) -> Result<Box<dyn
         )?),
         Format::Csv => Box::new(open_csv(path, options)?),
         Format::Parquet | Format::Arrow => Box::new(open_columnar(path, format, options)?),
+        Format::Excel | Format::Sqlite => Box::new(open_cells(path, format, options)?),
     })
 }
 
@@ -147,6 +150,7 @@ pub(super) fn open_table(path: &Path, options: &OpenOptions) -> Result<TableSour
     match options.format_of(path) {
         Some(Format::Csv) => open_csv(path, options),
         Some(format @ (Format::Parquet | Format::Arrow)) => open_columnar(path, format, options),
+        Some(format @ (Format::Excel | Format::Sqlite)) => open_cells(path, format, options),
         _ => {
             let problem = format!(
                 "{}: has no columns with names, by one of which rows are parted; save it as .csv",
@@ -190,6 +194,18 @@ fn open_columnar(path: &Path, _: Format, _: &OpenOptions) -> Result<TableSource>
     )))
 }
 
+#[cfg(any(feature = "excel", feature = "sqlite"))]
+fn open_cells(path: &Path, format: Format, options: &OpenOptions) -> Result<TableSource> {
+    let table = Box::new(super::CellTable::open(path, format, &options.layout)?);
+    let numbers: Option<fn(super::CsvOptions) -> Result<CsvSource>> = None;
+    TableSource::new(table, options, numbers)
+}
+
+#[cfg(not(any(feature = "excel", feature = "sqlite")))]
+fn open_cells(path: &Path, format: Format, _: &OpenOptions) -> Result<TableSource> {
+    Err(container::unread(path, format))
+}
+
 /// What a file is, as its name says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -207,6 +223,12 @@ pub enum Format {
     /// Arrow's columns of types: .arrow, .feather or .ipc, and .arrows. Read with the feature
     /// `parquet`.
     Arrow,
+    /// Spreadsheets: .xlsx, .xlsm, .xlsb, .xls and .ods, of which the first sheet is read or the
+    /// one behind `#`, as in `book.xlsx#prices`. Read with the feature `excel`.
+    Excel,
+    /// SQLite's databases: .sqlite, .sqlite3 and .db, of which the only table is read or the one
+    /// behind `#`, as in `shop.sqlite#orders`. Read with the feature `sqlite`.
+    Sqlite,
 }
 
 /// What [`Format::of`] knows, for messages.
@@ -220,9 +242,13 @@ impl Format {
     /// assert_eq!(Format::of("a/X.NPY"), Some(Format::Npy));
     /// assert_eq!(Format::of("rows.tsv.gz"), Some(Format::Csv));
     /// assert_eq!(Format::of("rows.gz"), None);
+    /// assert_eq!(Format::of("book.xlsx#prices"), Some(Format::Excel));
     /// ```
     pub fn of(path: impl AsRef<Path>) -> Option<Self> {
-        let path = path.as_ref();
+        let path = container::file_of(path.as_ref());
+        if let Some(format) = container::of_extension(path) {
+            return Some(format);
+        }
         let packed = packed_extension(path).is_some();
         Some(match (&*extension(path).to_ascii_lowercase(), packed) {
             ("npy", false) => Self::Npy,
@@ -236,8 +262,14 @@ impl Format {
     }
 
     /// Whether its columns have names.
-    pub(super) fn is_named(self) -> bool {
-        matches!(self, Self::Csv | Self::Parquet | Self::Arrow)
+    pub fn is_named(self) -> bool {
+        let is_typed = matches!(self, Self::Parquet | Self::Arrow);
+        is_typed || self == Self::Csv || self.holds_tables()
+    }
+
+    /// Whether a file may hold several tables.
+    pub(super) fn holds_tables(self) -> bool {
+        matches!(self, Self::Excel | Self::Sqlite)
     }
 }
 
@@ -276,7 +308,7 @@ impl OpenOptions {
             ));
         }
         if format != Format::Csv {
-            self.check_no_layout(extension)?;
+            self.check_no_layout(format, extension)?;
         }
         if format.is_named() {
             return Ok(());
@@ -306,8 +338,9 @@ impl OpenOptions {
     }
 
     /// Errors with what is wrong where something is said of the lines of a file that is no table of
-    /// text.
-    fn check_no_layout(&self, extension: &str) -> std::result::Result<(), String> {
+    /// text. A sheet has rows above its names, and names or none.
+    fn check_no_layout(&self, format: Format, extension: &str) -> std::result::Result<(), String> {
+        let is_sheet = format == Format::Excel;
         let Layout {
             delimiter,
             header,
@@ -320,14 +353,14 @@ impl OpenOptions {
                 "a delimiter is given, which .{extension} does not have; leave it out"
             ));
         }
-        if *header != Header::Auto {
+        if *header != Header::Auto && !is_sheet {
             return Err(format!(
                 "it is said whether the first line holds names, and .{extension} has none; leave \
                  that out"
             ));
         }
         let what = match () {
-            () if *skip_rows > 0 => "rows to skip",
+            () if *skip_rows > 0 && !is_sheet => "rows to skip",
             () if comment.is_some() => "comments",
             () if encoding.is_some() => "an encoding",
             () => return Ok(()),

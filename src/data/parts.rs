@@ -52,7 +52,9 @@ pub fn parts(path: impl AsRef<Path>) -> Result<Vec<PathBuf>> {
         } else {
             folder.join(name)
         };
-        if taken && Format::of(name).is_some() && !file.is_dir() {
+        // Of a folder, notes and databases beside the rows are none of them.
+        let is_data = |format: Format| pattern.is_some() || !format.holds_tables();
+        if taken && Format::of(name).is_some_and(is_data) && !file.is_dir() {
             found.push(file);
         }
     }

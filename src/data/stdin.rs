@@ -61,6 +61,8 @@ impl Spool {
             Format::Csv => "standard input.csv",
             Format::Parquet => "standard input.parquet",
             Format::Arrow => "standard input.arrow",
+            Format::Excel => "standard input.xlsx",
+            Format::Sqlite => "standard input.sqlite",
         };
         debug_assert!(name.starts_with(COPY));
         let place = std::env::temp_dir();

@@ -220,14 +220,17 @@ fn extensions() {
     assert_says(
         open(&path, &OpenOptions::default()),
         &[
-            "data.xlsx: .xlsx cannot be read",
-            ".npy, .npz, .csv, .libsvm, .parquet and .arrow",
+            "data.xlsx: this program was built without the feature `excel`",
             "data.csv', index=False)\" makes a .csv of it",
         ],
     );
     assert_says(
         open(directory.path().join("data.dat"), &OpenOptions::default()),
-        &[".dat cannot be read", "say what it is", "convert the file"],
+        &[
+            ".dat cannot be read; .npy, .npz, .csv, .libsvm, .parquet and .arrow",
+            "say what it is",
+            "convert the file",
+        ],
     );
     assert_says(
         open(directory.path().join("data"), &OpenOptions::default()),

@@ -30,7 +30,25 @@ pub(crate) fn run_all() -> Result<()> {
 /// What a landing seldom fails at too: the stated compiler, which compiles everything once more.
 pub(crate) fn run_whole() -> Result<()> {
     run_all()?;
+    step("spreadsheets and databases", cells)?;
     step("msrv", msrv::check_if_possible)
+}
+
+/// The readers that no build has unless it is asked for, with their lints and tests.
+fn cells() -> Result<()> {
+    // Of the whole workspace, so that few dependencies are built twice.
+    let all = [
+        "--release",
+        "--workspace",
+        "--features",
+        "bochner-cli/excel,bochner-cli/sqlite",
+    ];
+    run(cargo(["clippy", "--all-targets"])
+        .args(all)
+        .args(["--", "-D", "warnings"]))?;
+    run(cargo(["test", "--lib"])
+        .args(all)
+        .args(["--", "data::cells"]))
 }
 
 /// The checks that compile.

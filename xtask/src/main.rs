@@ -45,7 +45,8 @@ Usage: cargo xtask COMMAND
   checks [--quick | --rest | --whole]
                formatting, columns, dependencies, shaders, paths and documents, which compile
                nothing (--quick: these alone); then clippy, documentation, the browser, the examples
-               and the README's first command (--rest: these alone); with --whole also MSRV
+               and the README's first command (--rest: these alone); with --whole also
+               the readers of spreadsheets and databases, and MSRV
   budget       what the parts of a run took, of which XTASK_TIMES names the file, beside what
                .ci/budget.txt says that they may take
   dependencies licences, sources, duplicates and use of all dependencies, as deny.toml has them

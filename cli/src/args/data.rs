@@ -102,7 +102,8 @@ pub(crate) struct DataArgs {
     /// The column of groups of rows, likewise.
     #[arg(skip)]
     pub(crate) group: Option<String>,
-    /// What the input is, where its name does not say: csv, libsvm, npy, npz, parquet or arrow
+    /// What the input is, where its name does not say: csv, libsvm, npy, npz, parquet, arrow,
+    /// xlsx or sqlite
     #[arg(long, value_name = "FORMAT", value_parser = format)]
     format: Option<Format>,
     #[command(flatten)]
@@ -192,10 +193,7 @@ impl DataArgs {
         let names = model.target_names.clone()?;
         let first = |files: Vec<PathBuf>| files.first().and_then(Format::of);
         let format = self.format.or_else(|| first(parts(input).ok()?));
-        let table = matches!(
-            format,
-            None | Some(Format::Csv | Format::Parquet | Format::Arrow)
-        );
+        let table = format.is_none_or(Format::is_named);
         let unnamed = self.target.is_empty() && self.targets.is_none();
         (table && unnamed).then(|| vec![Names::from(names)])
     }
@@ -328,9 +326,7 @@ impl DataArgs {
             let named = || parts(input).ok().and_then(first);
             let remedy = match self.format.or_else(named) {
                 None if input == Path::new("-") => "name a column with --target COLUMN",
-                Some(Format::Csv | Format::Parquet | Format::Arrow) => {
-                    "name a column with --target COLUMN"
-                }
+                Some(format) if format.is_named() => "name a column with --target COLUMN",
                 Some(Format::Npz) => "save them in it as array y",
                 _ => "give them with --targets FILE.npy (--test-targets for a test input)",
             };

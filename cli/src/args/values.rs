@@ -30,7 +30,7 @@ pub(super) fn bytes(text: &str) -> Result<u64, String> {
 /// A format by the extension of its files.
 pub(crate) fn format(text: &str) -> Result<Format, String> {
     let known = Format::of(format!("input.{}", text.trim()));
-    known.ok_or_else(|| "must be csv, libsvm, npy, npz, parquet or arrow".into())
+    known.ok_or_else(|| "must be csv, libsvm, npy, npz, parquet, arrow, xlsx or sqlite".into())
 }
 
 /// One character, or the name of the tab, which shells make hard to type.

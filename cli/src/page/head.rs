@@ -4,7 +4,10 @@ use crate::{
     report::{Report, counted},
     show,
 };
-use bochner::{data::parts, models::LinearModel};
+use bochner::{
+    data::{file_of, parts},
+    models::LinearModel,
+};
 use indicatif::BinaryBytes;
 use std::{
     path::{Path, PathBuf},
@@ -39,7 +42,7 @@ pub(crate) fn file(path: &Path) -> String {
         return "standard input".into();
     }
     let files = parts(path).unwrap_or_else(|_| vec![path.to_owned()]);
-    let known = |file: &PathBuf| std::fs::metadata(file).ok();
+    let known = |file: &PathBuf| std::fs::metadata(file_of(file)).ok();
     let known: Vec<_> = files.iter().filter_map(known).collect();
     let bytes = BinaryBytes(known.iter().map(std::fs::Metadata::len).sum());
     let changed = known.iter().filter_map(|file| file.modified().ok()).max();

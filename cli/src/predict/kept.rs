@@ -51,6 +51,11 @@ impl Kept {
             Some(format @ (Format::Parquet | Format::Arrow)) => Box::new(move |path| {
                 Ok(Box::new(bochner::data::ColumnarTable::open(path, format)?))
             }),
+            #[cfg(any(feature = "excel", feature = "sqlite"))]
+            Some(format @ (Format::Excel | Format::Sqlite)) => Box::new(move |path| {
+                let table = bochner::data::CellTable::open(path, format, &layout)?;
+                Ok(Box::new(table))
+            }),
             _ => return refuse("takes columns of tables: .csv, .parquet and .arrow"),
         };
         let table = selected(open(&first)?, &names)?;
