@@ -5,103 +5,68 @@
 //! [`Model`]. Below lie [`LinearModel`], which is fitted to a map that is drawn, and its
 //! [`Predictor`].
 
-mod any_sums;
-mod centred;
-mod class_weights;
-mod conformal;
-mod density;
-mod dual;
-mod falkon;
+mod choose;
+mod door;
 mod fit;
-mod gaussian_process;
-mod growing;
-mod ica;
-mod intervals;
-mod iterative;
-mod kernel_ridge;
-mod kmeans;
-mod labels;
-mod lambda;
-mod laplace;
-mod lasso;
-mod learner;
-mod leaves;
-mod lengthscales;
-mod linear;
-mod link;
-mod logistic;
-pub mod metric;
-mod minimise;
-mod model;
-mod one_class;
-mod partial;
-mod pathwise;
-mod pca;
-mod plan;
-mod probabilities;
-mod ranges;
-mod renumbered;
-mod returning;
-mod ridge;
-mod scores;
-mod search;
-mod spectral;
-mod stagewise;
+mod kernel;
+mod losses;
+mod predict;
+mod squares;
 mod sums;
-mod support_vector;
 #[cfg(test)]
 mod tests;
-mod train;
-mod warm;
-mod worse;
+mod unlabelled;
 
 pub use crate::solve::OwnLoss;
-pub use any_sums::{FitAnySums, OneOfSums};
-pub use class_weights::{ClassWeights, WithClassWeights};
-pub use conformal::Conformal;
-pub use density::{Density, DensityOptions, Embedding};
-pub use falkon::{Falkon, FalkonClassifier, FalkonOptions};
+pub use choose::leaves::Leaves;
+pub use choose::metric;
+use choose::search::Plan;
+pub use choose::search::{Budget, Enough, Found, Search, SearchData, Size, Trial};
+pub use door::labels::{FromLabel, IsLabel, Label, ToLabels};
+pub use door::learner::{Features, Functions, Labels, Learner, Numbers, OfRows, RowsAlone};
+pub use door::model::{FittedFeatures, LoadedModel, Model, Predicted};
+pub use door::train::{LabelledData, RowData, TrainingData};
+pub use fit::class_weights::{ClassWeights, WithClassWeights};
+pub use fit::plan::MemoryPlan;
 pub use fit::{Fit, FitData, FitRows, Usual};
-pub use gaussian_process::{GaussianProcess, GaussianProcessOptions, RowWeights};
-pub use growing::{FitSums, Growing, Known, Summed};
-pub use ica::{KernelIca, KernelIcaOptions};
-pub use intervals::{IntervalPredictor, Intervals};
-pub use kernel_ridge::{KernelRidge, KernelRidgeClassifier, KernelRidgeOptions};
-pub use kmeans::{GrowingClusters, KMeans, KMeansOptions};
-pub use labels::{FromLabel, IsLabel, Label, ToLabels};
-pub use lambda::{HeldOut, Lambda, LambdaCurve, LambdaPoint};
-pub use lasso::{Lasso, LassoClassifier, LassoOptions};
-pub use learner::{Features, Functions, Labels, Learner, Numbers, OfRows, RowsAlone};
-pub use leaves::Leaves;
-pub use lengthscales::{FoundLengthscales, Lengthscales};
-pub use linear::{LinearModel, Predictor};
-pub use link::Link;
-pub use logistic::{LogisticOptions, LogisticRegression};
-pub use minimise::Stopping;
-pub use model::{FittedFeatures, LoadedModel, Model, Predicted};
-pub use one_class::{OneClass, OneClassOptions};
-pub use partial::{Basis, Partial};
-pub use pathwise::{PathwiseOptions, PosteriorFunctions};
-pub use pca::{Components, KernelPca, KernelPcaOptions, PcaSolver, Principal};
-pub use plan::MemoryPlan;
-pub use probabilities::{Probabilities, ProbabilityPredictor, WithProbabilities};
-pub use ranges::{Range, Ranges};
-pub use ridge::{FitOptions, FitTimes, Ridge, RidgeClassifier, RidgeOptions, RidgeSums, Solver};
-pub use scores::{
-    AmountScore, AmountScores, ClassScore, LabelScores, QuantileScore, Score, Scores,
-};
-use search::Plan;
-pub use search::{Budget, Enough, Found, Search, SearchData, Size, Trial};
-pub use spectral::{
-    SpectralClustering, SpectralClusteringOptions, SpectralEmbedding, SpectralEmbeddingOptions,
-};
-pub use stagewise::{
-    BoostingClassifier, BoostingOptions, BoostingRegressor, GreedyClassifier, GreedyOptions,
-    GreedyRegressor, HeldOutSums,
-};
-pub use sums::{AnySums, Sums};
-pub use support_vector::{
+pub use kernel::falkon::{Falkon, FalkonClassifier, FalkonOptions};
+pub use kernel::gaussian_process::{GaussianProcess, GaussianProcessOptions, RowWeights};
+pub use kernel::kernel_ridge::{KernelRidge, KernelRidgeClassifier, KernelRidgeOptions};
+pub use kernel::lengthscales::{FoundLengthscales, Lengthscales};
+pub use kernel::pathwise::{PathwiseOptions, PosteriorFunctions};
+pub use losses::logistic::{LogisticOptions, LogisticRegression};
+pub use losses::minimise::Stopping;
+pub use losses::support_vector::{
     MarginLoss, ResidualLoss, ResidualOptions, SupportVectorClassifier, SupportVectorOptions,
     SupportVectorRegressor,
 };
-pub use train::{LabelledData, RowData, TrainingData};
+pub use predict::conformal::Conformal;
+pub use predict::intervals::{IntervalPredictor, Intervals};
+pub use predict::linear::{LinearModel, Predictor};
+pub use predict::link::Link;
+pub use predict::probabilities::{Probabilities, ProbabilityPredictor, WithProbabilities};
+pub use predict::ranges::{Range, Ranges};
+pub use predict::scores::{
+    AmountScore, AmountScores, ClassScore, LabelScores, QuantileScore, Score, Scores,
+};
+pub use squares::lambda::{HeldOut, Lambda, LambdaCurve, LambdaPoint};
+pub use squares::lasso::{Lasso, LassoClassifier, LassoOptions};
+pub use squares::ridge::{
+    FitOptions, FitTimes, Ridge, RidgeClassifier, RidgeOptions, RidgeSums, Solver,
+};
+pub use squares::stagewise::{
+    BoostingClassifier, BoostingOptions, BoostingRegressor, GreedyClassifier, GreedyOptions,
+    GreedyRegressor, HeldOutSums,
+};
+pub use sums::any_sums::{FitAnySums, OneOfSums};
+pub use sums::growing::{FitSums, Growing, Known, Summed};
+pub use sums::partial::{Basis, Partial};
+pub use sums::{AnySums, Sums};
+pub use unlabelled::density::{Density, DensityOptions, Embedding};
+pub use unlabelled::ica::{KernelIca, KernelIcaOptions};
+pub use unlabelled::kmeans::{GrowingClusters, KMeans, KMeansOptions};
+pub use unlabelled::one_class::{OneClass, OneClassOptions};
+pub use unlabelled::pca::{Components, KernelPca, KernelPcaOptions, PcaSolver, Principal};
+pub use unlabelled::spectral::{
+    SpectralClustering, SpectralClusteringOptions, SpectralEmbedding, SpectralEmbeddingOptions,
+};

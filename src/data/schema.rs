@@ -282,8 +282,8 @@ impl Schema {
         self.features.iter().flat_map(Field::columns).collect()
     }
 
-    /// What was said of how cells are read where the schema was learnt, by the names and in the words
-    /// of the command line; lists have several. What the cells told is none of it.
+    /// What was said of how cells are read where the schema was learnt, by the names and in the
+    /// words of the command line; lists have several. What the cells told is none of it.
     pub fn options(&self) -> impl Iterator<Item = (&str, &[String])> {
         let all = self.options.iter();
         all.map(|(name, words)| (name.as_str(), words.as_slice()))

@@ -34,7 +34,7 @@ pub struct TableSource {
 enum Reader {
     /// Numbers of a .csv, whose last target is the weight if there is one.
     Numbers(Box<CsvSource>, Places),
-    Encoded(Encoder),
+    Encoded(Box<Encoder>),
 }
 
 impl std::fmt::Debug for TableSource {
@@ -98,7 +98,7 @@ impl TableSource {
             }
             _ => {
                 table.select(&places.all())?;
-                Reader::Encoded(Encoder::new(schema, places))
+                Reader::Encoded(Box::new(Encoder::new(schema, places)))
             }
         };
         Ok(Self {
@@ -453,7 +453,7 @@ impl ChunkSource for TableSource {
             return Ok(false);
         }
         let encoder = Encoder::new(schema, places).of_training(out_of_fold);
-        self.reader = Reader::Encoded(encoder);
+        self.reader = Reader::Encoded(Box::new(encoder));
         (self.settled, self.read, self.counted) = (true, 0, None);
         Ok(true)
     }

@@ -28,9 +28,10 @@ pub(super) struct Drawn {
 }
 
 impl Drawn {
-    /// Surveys `source` once, which may make a schema of it, decides on the scales of each group by its own columns, and draws its
-    /// map with a seed of its own. Every map takes all columns of the source, and gives those of
-    /// other groups a scale of 0, so that its kernel does not see them.
+    /// Surveys `source` once, which may make a schema of it, decides on the scales of each group by
+    /// its own columns, and draws its map with a seed of its own. Every map takes all columns of
+    /// the source, and gives those of other groups a scale of 0, so that its kernel does not see
+    /// them.
     ///
     /// Errors on a group without columns or without any that vary, on a column that there is not,
     /// and as surveys, bandwidths and maps do.

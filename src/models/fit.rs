@@ -1,5 +1,11 @@
 //! What a learner does once its map is drawn: from rows to a model.
 
+pub(super) mod centred;
+pub(super) mod class_weights;
+pub(super) mod plan;
+pub(super) mod returning;
+pub(super) mod warm;
+
 use super::{FitAnySums, LinearModel, Predicted, RidgeOptions};
 use crate::{
     Result,

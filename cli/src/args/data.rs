@@ -71,8 +71,8 @@ pub(crate) struct DataArgs {
     /// something of the target]
     #[arg(long, value_name = "COLUMN,..", value_parser = names)]
     by_target: Vec<Names>,
-    /// Columns whose texts become the words that they have, hashed, and no others [default: those of
-    /// prose, of more texts than --most-categories, where words tell something of the target]
+    /// Columns whose texts become the words that they have, hashed, and no others [default: those
+    /// of prose, of more texts than --most-categories, where words tell something of the target]
     #[arg(long, value_name = "COLUMN,..", value_parser = names)]
     words: Vec<Names>,
     /// Keep columns that only tell rows apart: a text of its own in each row, or a column called
@@ -147,9 +147,10 @@ impl DataArgs {
         target_use: TargetUse,
     ) -> Result<Box<dyn ChunkSource>> {
         if self.table() != TableOptions::default() {
-            let problem = "--missing, --na, --categorical, --numeric, --most-categories, --by-target, \
-                           --words, --all-columns, --decimal, --thousands, --date-format and --dates are for \
-                           `fit`: a model reads files as its fit did";
+            let problem = "--missing, --na, --categorical, --numeric, --most-categories, \
+                           --by-target, --words, --all-columns, --decimal, --thousands, \
+                           --date-format and --dates are for `fit`: a model reads files as its \
+                           fit did";
             return Err(Usage(problem.into()).into());
         }
         let asked = self.choice();

@@ -15,8 +15,8 @@ const CODE: usize = 16;
 ///
 /// They are amounts or dates that nobody understood where there are few such sketches and something
 /// says that they are no codes: a mark between digits, a month beside two numbers, a text that
-/// begins with no letter, or one that ends with neither a letter nor a digit. `SKU-0017` and texts of one length from sixteen
-/// bytes on are codes, `12 Main St` is a name among many sketches.
+/// begins with no letter, or one that ends with neither a letter nor a digit. `SKU-0017` and texts
+/// of one length from sixteen bytes on are codes, `12 Main St` is a name among many sketches.
 #[derive(Debug, Default)]
 pub(super) struct Sketches {
     different: Vec<String>,

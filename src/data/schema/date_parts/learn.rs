@@ -20,8 +20,8 @@ const LEAST_F: f64 = 10.0;
 /// Columns before those of circles: a constant and the day.
 const BASE: usize = 2;
 
-/// Has those features that are dates also become sine and cosine of the circles that explain some of
-/// the target beside a constant and the day, of those that they cover (`covered`), by the rows
+/// Has those features that are dates also become sine and cosine of the circles that explain some
+/// of the target beside a constant and the day, of those that they cover (`covered`), by the rows
 /// `taken`: by the F test of both columns of a circle, for each column of the target. Gives which.
 ///
 /// Errors as the table does.

@@ -1,0 +1,255 @@
+//! Functions drawn from the posterior of an exact Gaussian process, by Matheron's rule.
+
+#[cfg(test)]
+mod tests;
+
+use crate::clock::Instant;
+use crate::models::{
+    Fit, FitData, FitTimes, Functions, Learner, LinearModel,
+    kernel::kernel_ridge::{columns_of, read},
+};
+use crate::{
+    Error, Result,
+    features::{FeatureMap, Fourier, Union},
+    linalg::eigen::eigen,
+    normal::{NormalEquations, Targets},
+    seed::{Seed, Stream},
+    settings::Settings,
+    solve::{Coefficients, Evidence, KnownVariances, kernel_ridge},
+    text::counted,
+};
+use ndarray::{Array1, Array2, Axis};
+
+/// Functions drawn from the posterior of a Gaussian process with the kernel of all rows, a column
+/// of predictions each (Wilson, Borovitskiy, Terenin, Mostowsky & Deisenroth 2020, "Efficiently
+/// sampling functions from Gaussian process posteriors"):
+/// `f(x) = p(x) + k(x, X) (K + r I)^-1 (y - p(X) - e)`, `r = noise / signal`, where
+/// `p = sqrt(signal) z(x)'w` is drawn from the prior, on Fourier features of the kernel, and e from
+/// the noise.
+///
+/// Only the prior is approximate: near the data the kernel itself decides, where draws in the space
+/// of features ([`LinearModel::sample`](crate::models::LinearModel::sample)) have no more to vary than the
+/// features have. The mean of the functions is that of [`KernelRidge`](crate::models::KernelRidge) at
+/// `lambda = r / n`. Variances that are not given are those of the largest marginal likelihood of
+/// the exact process, as [`Evidence`] finds them. It holds the kernel of all rows, `8 n^2` bytes
+/// (twice while it looks for variances), and takes `O(n^3 + n (n + D) samples)` operations.
+///
+/// ```
+/// use bochner::{features::KernelColumns, models::PosteriorFunctions, prelude::*};
+/// let x = ndarray::Array::from_shape_fn((20, 1), |(i, _)| i as f64 / 4.0);
+/// let y = x.column(0).mapv(f64::sin);
+/// let functions = PosteriorFunctions::on(KernelColumns::new(Gaussian));
+/// let functions = functions.bandwidth(Bandwidth::Sigma(1.0)).noise(1e-4).signal(1.0).samples(50);
+/// let drawn = functions.fit((&x, &y))?.predict(ndarray::array![[2.5], [50.0]])?;
+/// assert_eq!(drawn.dim(), (2, 50));
+/// // Beyond the data they go their own ways.
+/// assert!(drawn.row(1).std(0.0) > 10.0 * drawn.row(0).std(0.0));
+/// # Ok::<(), bochner::Error>(())
+/// ```
+pub type PosteriorFunctions = Learner<PathwiseOptions, Functions>;
+
+/// What [`PosteriorFunctions`] have of their own.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PathwiseOptions {
+    /// Functions that are drawn.
+    pub samples: usize,
+    /// Features of the prior, an even number.
+    pub features: usize,
+    /// Variance of the noise; `None` finds it.
+    pub noise: Option<f64>,
+    /// Variance of f where k(x, x) = 1; `None` finds it.
+    pub signal: Option<f64>,
+    /// Whether there is an intercept, with a flat prior.
+    pub intercept: bool,
+}
+
+impl Default for PathwiseOptions {
+    /// 16 functions with a prior of 2,000 features; both variances are found; with an intercept.
+    fn default() -> Self {
+        Self {
+            samples: 16,
+            features: 2000,
+            noise: None,
+            signal: None,
+            intercept: true,
+        }
+    }
+}
+
+impl<T> Learner<PathwiseOptions, T> {
+    /// How many functions are drawn; 16 until said otherwise.
+    pub fn samples(mut self, samples: usize) -> Self {
+        self.job.learner.samples = samples;
+        self
+    }
+
+    /// Features of the prior, an even number; 2,000 until said otherwise.
+    pub fn features(mut self, features: usize) -> Self {
+        self.job.learner.features = features;
+        self
+    }
+
+    /// The variance of the noise, instead of the likeliest.
+    pub fn noise(mut self, variance: f64) -> Self {
+        self.job.learner.noise = Some(variance);
+        self
+    }
+
+    /// The variance of f where k(x, x) = 1, instead of the likeliest.
+    pub fn signal(mut self, variance: f64) -> Self {
+        self.job.learner.signal = Some(variance);
+        self
+    }
+
+    /// Whether there is an intercept, with a flat prior; there is, until said otherwise.
+    pub fn intercept(mut self, intercept: bool) -> Self {
+        self.job.learner.intercept = intercept;
+        self
+    }
+}
+
+/// Noise and signal by the evidence of the exact process, and that evidence: the eigenvectors of K
+/// times the roots of their eigenvalues are features whose inner products are K.
+fn variances(
+    k_nn: &Array2<f64>,
+    y_nt: &Array2<f64>,
+    options: &PathwiseOptions,
+) -> Result<(f64, f64, f64)> {
+    let n = y_nt.nrows();
+    let decomposed = eigen(k_nn)?;
+    let values_n = decomposed.values_n.mapv(|s| s.max(0.0));
+    let root_n = values_n.mapv(f64::sqrt);
+    let turned = decomposed.vectors_nn.t();
+    let sums = NormalEquations {
+        rows: n as u64,
+        weight: n as f64,
+        log_weight: 0.0,
+        gram_dd: Array2::from_diag(&values_n),
+        zty_dt: turned.dot(y_nt) * root_n.view().insert_axis(Axis(1)),
+        z_sum_d: turned.sum_axis(Axis(1)) * &root_n,
+        y_sum_t: y_nt.sum_axis(Axis(0)),
+        y_square_t: (y_nt * y_nt).sum_axis(Axis(0)),
+    };
+    let evidence = Evidence::of(&sums, options.intercept)?;
+    let variances = evidence.maximize(KnownVariances {
+        noise: options.noise,
+        signal: options.signal,
+    })?;
+    let likelihood = evidence.log_marginal_likelihood(&variances);
+    Ok((variances.noise_t[0], variances.signal_t()[0], likelihood))
+}
+
+/// Draws of the prior's coefficients, `[D, samples]`, and of the noise at the rows, `[n, samples]`,
+/// of unit variance: those of a function do not depend on how many there are.
+fn draw(
+    seed: Seed,
+    (features, rows, samples): (usize, usize, usize),
+) -> (Array2<f64>, Array2<f64>) {
+    let mut w_ds = Array2::zeros((features, samples));
+    let mut e_ns = Array2::zeros((rows, samples));
+    for k in 0..samples {
+        let mut draws = seed.stream(Stream::Paths, k as u64);
+        w_ds.column_mut(k).mapv_inplace(|_| draws.normal());
+        e_ns.column_mut(k).mapv_inplace(|_| draws.normal());
+    }
+    (w_ds, e_ns)
+}
+
+impl Fit for PathwiseOptions {
+    fn settings(&self) -> Settings {
+        Settings::of_learner("pathwise")
+            .text("samples", self.samples)
+            .text("features-of-draws", self.features)
+            .maybe("noise", self.noise.map(f64::sqrt))
+            .maybe("signal", self.signal.map(f64::sqrt))
+            .flag("no-intercept", !self.intercept)
+    }
+
+    /// Errors with [`Error::Unsupported`] on a map other than
+    /// [`KernelColumns`](crate::features::KernelColumns), on classes, on several targets and on
+    /// kernels without a spectral measure; with [`Error::Parameter`] on nothing to draw; with
+    /// [`Error::Limit`] when the kernel of all rows does not fit into the memory of the run; and as
+    /// [`Evidence::maximize`] and [`kernel_ridge`] do.
+    fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
+        let columns = columns_of(map.as_ref(), "a draw of functions")?;
+        match &data.targets {
+            Targets::Real { columns: 1, .. } => {}
+            Targets::Real { columns, .. } => {
+                return Err(Error::unsupported(format!(
+                    "functions are drawn given one target, and the data has {}; give one",
+                    counted(*columns, "target")
+                )));
+            }
+            Targets::Classes(_) => {
+                return Err(Error::unsupported(
+                    "functions are drawn given amounts, and the targets are class labels",
+                ));
+            }
+        }
+        if self.samples == 0 {
+            return Err(Error::parameter(
+                "0 functions are to be drawn; draw at least 1",
+            ));
+        }
+        let start = Instant::now();
+        let (x, y_nt, _) = read(data.source, &data.targets, data.run)?;
+        let columns = columns.with_all(&x)?;
+        let prior = Fourier::of(columns.kernel())
+            .features(self.features)
+            .seed(data.seed);
+        let prior = prior.build(columns.input().clone())?;
+        let k_nn = columns.gram()?;
+        let accumulate = start.elapsed();
+        let start = Instant::now();
+        let (noise, signal, likelihood) = variances(&k_nn, &y_nt, self)?;
+        let rows = y_nt.nrows();
+        let (mut w_ds, e_ns) = draw(data.seed, (self.features, rows, self.samples));
+        w_ds *= signal.sqrt();
+        let drawn = Coefficients {
+            beta_dt: w_ds,
+            intercept_t: Array1::zeros(self.samples),
+        };
+        let functions = Targets::Real {
+            columns: self.samples,
+            shift: vec![0.0; self.samples],
+        };
+        let device = &data.run.device;
+        let prior = LinearModel::new(Box::new(prior), drawn, functions.clone(), device);
+        let mut off_ns = prior.on(data.run.silent())?.scores(&x)?;
+        off_ns.scaled_add(noise.sqrt(), &e_ns);
+        off_ns = &y_nt - &off_ns;
+        let lambda = noise / signal / rows as f64;
+        let update = kernel_ridge(k_nn, off_ns.view(), lambda, self.intercept)?.coefficients;
+        let LinearModel {
+            map: prior,
+            coefficients: drawn,
+            ..
+        } = prior;
+        let beta_dt = ndarray::concatenate![Axis(0), columns.lift(update.beta_dt), drawn.beta_dt];
+        // The columns first: rows then come to them as their landmarks did.
+        let map = Union::new(vec![(Box::new(columns), 1.0), (prior, 1.0)])?;
+        let coefficients = Coefficients {
+            beta_dt,
+            intercept_t: update.intercept_t,
+        };
+        let mut model = LinearModel {
+            learner: "pathwise".into(),
+            lambda,
+            rows: rows as u64,
+            times: Some(FitTimes {
+                accumulate,
+                solve: start.elapsed(),
+            }),
+            ..LinearModel::new(Box::new(map), coefficients, functions, device)
+        };
+        for (name, figure) in [
+            ("noise_deviation", noise.sqrt()),
+            ("signal_deviation", signal.sqrt()),
+            ("log_marginal_likelihood", likelihood),
+            ("functions", self.samples as f64),
+        ] {
+            model.facts.insert(name.into(), figure);
+        }
+        Ok(model)
+    }
+}

@@ -1,0 +1,275 @@
+//! Logistic regression, of two classes and of more.
+
+use crate::clock::Instant;
+use crate::models::{
+    ClassWeights, Fit, FitData, Labels, Learner, LinearModel, Probabilities, Stopping,
+    fit::returning::{loss_bytes, pair_bytes},
+    losses::laplace,
+    losses::minimise::{AnyLoss, Objective, both_sides, bounded, not_negative, one_side, positive},
+};
+use crate::{
+    Error, Result,
+    features::FeatureMap,
+    normal::Targets,
+    settings::Settings,
+    solve::{Separable, loss::Logistic, risk::RowLoss},
+};
+
+/// The likeliest class by a linear model of log odds on random features, with probabilities
+/// ([`Model::predict_probabilities`](crate::models::Model::predict_probabilities)).
+///
+/// ```
+/// use bochner::prelude::*;
+/// use bochner::models::LogisticRegression;
+/// let x = ndarray::array![[0.0], [0.1], [2.0], [2.2]];
+/// let labels = ["low", "low", "high", "high"];
+/// let model = LogisticRegression::on(Fourier::new(Gaussian)).lambda(1e-3).fit((&x, labels))?;
+/// assert_eq!(model.predict(&x)?, labels);
+/// // One column per class, in the order of model.classes(): high, low.
+/// assert!(model.predict_probabilities(&x)?[[0, 1]] > 0.9);
+/// # Ok::<(), bochner::Error>(())
+/// ```
+pub type LogisticRegression = Learner<LogisticOptions, Labels>;
+
+/// What [`LogisticRegression`] has of its own.
+///
+/// It minimises `sum_i w_i loss_i / sum_i w_i + lambda/2 |beta|^2 + l1 |beta|_1`. Of two classes
+/// the loss is `log(1 + exp(-y s))` of one score, y = +-1; of more it is `log sum_k exp(s_k) - s_c`
+/// of a score per class (multinomial). scikit-learn's `C` is `1 / (n lambda)`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LogisticOptions {
+    /// The penalty of squares, > 0; with `l1` or `bound` it may be 0.
+    pub lambda: f64,
+    /// The penalty of absolute values, which makes coefficients zero; 0 for none.
+    pub l1: f64,
+    /// Where every coefficient has to stay: `|beta_j| <= bound / sqrt(D)`, as Rahimi & Recht (2008,
+    /// "Weighted sums of random kitchen sinks") have it for features of the size `1 / sqrt(D)`.
+    pub bound: Option<f64>,
+    /// Whether an intercept is fitted, which is never penalised.
+    pub intercept: bool,
+    /// How much classes count.
+    pub class_weights: ClassWeights,
+    /// When the solver ends.
+    pub stopping: Stopping,
+    /// Whether probabilities are averaged over the posterior of the coefficients.
+    pub laplace: bool,
+}
+
+impl Default for LogisticOptions {
+    /// lambda = 1e-5 without l1, an intercept, equal classes; a share of 1e-4 of the gradient in
+    /// 1000 passes at most; probabilities of the likeliest coefficients alone.
+    fn default() -> Self {
+        Self {
+            lambda: 1e-5,
+            l1: 0.0,
+            bound: None,
+            intercept: true,
+            class_weights: ClassWeights::Equal,
+            stopping: Stopping {
+                tolerance: 1e-4,
+                max_passes: 1000,
+            },
+            laplace: false,
+        }
+    }
+}
+
+impl Learner<LogisticOptions, Labels> {
+    /// The penalty of squares; 1e-5 until said otherwise.
+    pub fn lambda(mut self, lambda: f64) -> Self {
+        self.job.learner.lambda = lambda;
+        self
+    }
+
+    /// The penalty of absolute values; none until said otherwise.
+    pub fn l1(mut self, l1: f64) -> Self {
+        self.job.learner.l1 = l1;
+        self
+    }
+
+    /// The bound of `sqrt(D) |beta_j|`; none until said otherwise.
+    pub fn bound(mut self, bound: f64) -> Self {
+        self.job.learner.bound = Some(bound);
+        self
+    }
+
+    /// Whether an intercept is fitted; it is, until said otherwise.
+    pub fn intercept(mut self, intercept: bool) -> Self {
+        self.job.learner.intercept = intercept;
+        self
+    }
+
+    /// How much classes count; all the same until said otherwise.
+    pub fn class_weights(mut self, weights: ClassWeights) -> Self {
+        self.job.learner.class_weights = weights;
+        self
+    }
+
+    /// When the solver ends.
+    pub fn stopping(mut self, stopping: Stopping) -> Self {
+        self.job.learner.stopping = stopping;
+        self
+    }
+
+    /// Whether probabilities are averaged over the posterior of the coefficients, by the Laplace
+    /// approximation (MacKay 1992; Rasmussen & Williams 2006, section 3.4): the mode is that of
+    /// logistic regression, where the prior is `beta ~ N(0, I / (lambda n))`, and the covariance
+    /// the inverse of the Hessian there, of [`Laplace::of`](crate::solve::Laplace::of). They are
+    /// `E 1 / (1 + exp(-s))` with s normal around the log odds, by quadrature to about 1e-9: nearer
+    /// 1/2 the less the rows say, and on rows like those of the fit often too near (Kuss &
+    /// Rasmussen 2005, "Assessing approximate inference for binary Gaussian process
+    /// classification"). Labels stay as they are. It is of squares alone, and not until said
+    /// otherwise.
+    ///
+    /// Of C > 2 classes the Hessian is `sum_i w_i (diag(p_i) - p_i p_i') (x) z_i z_i'` beside the
+    /// prior (Boehning 1992), along the C - 1 directions among scores that a softmax depends on.
+    /// It is taken whole for up to 3,000 unknowns, `(C - 1)(D + 1)`; with more it is taken in
+    /// blocks, one for each eigenvector of the mean of `diag(p_i) - p_i p_i'`, and what is between
+    /// them, which is 0 on the average of the rows, is left out. Probabilities are the means of
+    /// softmaxes over 512 points of the normal law, the same for all rows, to some 1e-3.
+    ///
+    /// Of two classes it takes two more passes, `D^3` operations and `24 D^2` bytes; the model
+    /// keeps `8 D^2`, and a probability takes `D^2` operations. Of more, with P unknowns: two
+    /// passes, `n P^2 / 2 + P^3` operations on the host and `32 P^2` bytes, of which the model
+    /// keeps 8; in blocks as of two classes, once for each direction. The fact
+    /// `log_marginal_likelihood` compares penalties and bandwidths; a row of weight w counts as w
+    /// rows.
+    ///
+    /// ```
+    /// use bochner::{models::LogisticRegression, prelude::*};
+    /// let x = ndarray::array![[0.0], [0.1], [0.3], [2.0], [2.1], [2.4]];
+    /// let labels = ["low", "low", "low", "high", "high", "high"];
+    /// let plain = LogisticRegression::on(Fourier::new(Gaussian)).lambda(1e-2);
+    /// let [at_mode, averaged] = [plain.clone(), plain.laplace(true)]
+    ///     .map(|learner| learner.fit((&x, labels)).and_then(|m| m.predict_probabilities(&x)));
+    /// assert!(averaged?[[0, 1]] < at_mode?[[0, 1]]);
+    /// # Ok::<(), bochner::Error>(())
+    /// ```
+    pub fn laplace(mut self, laplace: bool) -> Self {
+        self.job.learner.laplace = laplace;
+        self
+    }
+}
+
+/// The classes, for learners that need some.
+pub(in crate::models) fn require_classes(targets: &Targets) -> Result<usize> {
+    match targets {
+        Targets::Classes(labels) => Ok(labels.len()),
+        Targets::Real { .. } => Err(Error::unsupported(
+            "this learner classifies, and the targets are amounts",
+        )),
+    }
+}
+
+/// The cost of absolute values, if there is any; the penalty of squares has to be positive without.
+pub(in crate::models) fn absolute(lambda: f64, l1: f64) -> Result<Option<Separable>> {
+    if l1 == 0.0 {
+        return positive("lambda", lambda).map(|()| None);
+    }
+    positive("l1", l1)?;
+    not_negative("lambda", lambda).map(|()| Some(Separable::Absolute(l1)))
+}
+
+impl LogisticOptions {
+    /// What each coefficient costs by itself.
+    fn cost(&self, features: usize) -> Result<Option<Separable>> {
+        match (self.bound, self.l1 == 0.0) {
+            (None, _) => absolute(self.lambda, self.l1),
+            (bound, true) => bounded(bound, self.lambda, features),
+            (Some(_), false) => Err(Error::parameter(
+                "there are both l1 and a bound of coefficients; give one of them",
+            )),
+        }
+    }
+}
+
+/// Bytes of each pair of features, from the resident size of fits of two classes: 42.
+const CURVED_BYTES: u32 = 44;
+
+impl Fit for LogisticOptions {
+    fn takes_line(&self) -> bool {
+        true
+    }
+
+    fn settings(&self) -> Settings {
+        Settings::of_learner("logistic")
+            .number("lambda", self.lambda)
+            .maybe("l1", (self.l1 > 0.0).then_some(self.l1))
+            .maybe("bound", self.bound)
+            .flag("no-intercept", !self.intercept)
+            .text("class-weights", &self.class_weights)
+            .number("tolerance", self.stopping.tolerance)
+            .text("iterations", self.stopping.max_passes)
+            .flag("laplace", self.laplace)
+    }
+
+    fn row_bytes(&self, outputs: usize) -> usize {
+        loss_bytes(outputs)
+    }
+
+    /// The covariance of the features and its factor, and what their curvature at the scores takes
+    /// for a while.
+    fn square_bytes(&self, features: usize) -> u32 {
+        match pair_bytes(features) {
+            0 => 0,
+            _ => CURVED_BYTES,
+        }
+    }
+
+    fn takes_weights(&self) -> bool {
+        true
+    }
+
+    fn takes_start(&self) -> bool {
+        true
+    }
+
+    /// Errors with [`Error::Parameter`] on options outside their domain and with
+    /// [`Error::Unsupported`] on amounts, with l1 or `laplace` on maps whose features cannot be
+    /// stored, and with `laplace` beside l1 or a bound.
+    fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
+        let classes = require_classes(&data.targets)?;
+        if self.laplace {
+            laplace::check(self, map.as_ref())?;
+        }
+        let objective = Objective {
+            loss: AnyLoss::Smooth(match classes {
+                2 => RowLoss::Each(Box::new(Logistic)),
+                _ => RowLoss::Multinomial,
+            }),
+            lambda: self.lambda,
+            cost: self.cost(map.output_dim())?,
+            intercept: self.intercept,
+            weights: &self.class_weights,
+            stopping: self.stopping,
+            start: data.start.map(|start| match classes {
+                2 => one_side(start, 0.5),
+                _ => start.clone(),
+            }),
+            quiet: false,
+        };
+        let targets = data.targets.clone();
+        let FitData { source, run, .. } = data;
+        let data = FitData {
+            source: &mut *source,
+            ..data
+        };
+        let mut model = objective.minimise("logistic", map, data, Some(targets))?;
+        if self.laplace {
+            let start = Instant::now();
+            laplace::approximate(&mut model, source, self, run)?;
+            if let Some(times) = &mut model.times {
+                times.solve += start.elapsed();
+            }
+        }
+        if classes == 2 {
+            // The difference of both scores is the log odds.
+            model.coefficients = both_sides(&model.coefficients, 0.5);
+        }
+        model.probabilities = Some(match self.laplace {
+            true => Probabilities::Averaged,
+            false => Probabilities::Softmax,
+        });
+        Ok(model)
+    }
+}

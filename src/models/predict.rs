@@ -1,0 +1,10 @@
+//! What predicts: a linear model on a map, and what it says of rows.
+
+pub(super) mod conformal;
+pub(super) mod intervals;
+pub(super) mod linear;
+pub(super) mod link;
+pub(super) mod probabilities;
+pub(super) mod ranges;
+pub(super) mod scores;
+pub(super) mod worse;

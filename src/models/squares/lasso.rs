@@ -1,0 +1,208 @@
+//! Least squares with a penalty of absolute values, which most coefficients do not outweigh.
+
+mod problem;
+
+use crate::models::{
+    Fit, FitAnySums, FitData, FitSums, Known, Labels, Learner, LinearModel, Numbers, Summed,
+    fit::centred, losses::logistic::absolute, losses::minimise::positive, sums::growing::fit_sums,
+};
+use crate::{
+    Result,
+    features::{FeatureMap, require_dense},
+    normal::{NormalEquations, SUM_BYTES},
+    settings::Settings,
+    solve::{Separable, risk::coefficients},
+};
+use problem::Problem;
+
+/// Sparse least squares on random features, of one target or of several: the lasso (Tibshirani
+/// 1996), and with `lambda` beside it the elastic net (Zou & Hastie 2005). One pass over the rows;
+/// coordinate descent on the sums finds the rest, and [`Learner::start`] keeps them.
+///
+/// ```
+/// use bochner::prelude::*;
+/// use bochner::models::Lasso;
+/// let x = ndarray::Array::from_shape_fn((200, 1), |(i, _)| i as f64 / 40.0);
+/// let y = x.column(0).mapv(f64::sin);
+/// let model = Lasso::on(Fourier::new(Gaussian).features(200)).l1(1e-3).fit((&x, &y))?;
+/// let used = model.linear().facts["nonzero_coefficients"];
+/// assert!(used < 100.0 && (model.predict(&x)? - &y).iter().all(|r| r.abs() < 0.1));
+/// # Ok::<(), bochner::Error>(())
+/// ```
+pub type Lasso = Learner<LassoOptions, Numbers>;
+
+/// One [`Lasso`] against +-1 per class; the class of the largest value wins.
+pub type LassoClassifier = Learner<LassoOptions, Labels>;
+
+/// What [`Lasso`] and [`LassoClassifier`] have of their own.
+///
+/// It minimises `|y - Z beta - b|^2 / (2 n) + l1 |beta|_1 + lambda/2 |beta|^2`, as scikit-learn's
+/// Lasso does with `alpha` for l1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LassoOptions {
+    /// The penalty of absolute values, > 0. Without one it is chosen by the sums: of a path from
+    /// where all coefficients are 0 down, each penalty three quarters of the last, the one with the
+    /// least generalised cross-validation. The path ends when five penalties were no better, when
+    /// half as many coefficients as rows are not 0, or when 1000 sweeps do not do.
+    pub l1: Option<f64>,
+    /// The penalty of squares, 0 or more.
+    pub lambda: f64,
+    /// Whether an intercept is fitted, which is never penalised.
+    pub intercept: bool,
+    /// Done when a sweep over all coefficients changes no slope by more than this share of the
+    /// first.
+    pub tolerance: f64,
+    /// Most sweeps over the coefficients. They are cheap, and need no rows.
+    pub max_sweeps: usize,
+}
+
+impl Default for LassoOptions {
+    /// The best l1 without lambda, an intercept, tolerance 1e-6 in 100,000 sweeps at most.
+    fn default() -> Self {
+        Self {
+            l1: None,
+            lambda: 0.0,
+            intercept: true,
+            tolerance: 1e-6,
+            max_sweeps: 100_000,
+        }
+    }
+}
+
+impl<T> Learner<LassoOptions, T> {
+    /// The penalty of absolute values; the best of a path until said otherwise.
+    pub fn l1(mut self, l1: f64) -> Self {
+        self.job.learner.l1 = Some(l1);
+        self
+    }
+
+    /// The penalty of squares; 0 until said otherwise.
+    pub fn lambda(mut self, lambda: f64) -> Self {
+        self.job.learner.lambda = lambda;
+        self
+    }
+
+    /// Whether an intercept is fitted; it is, until said otherwise.
+    pub fn intercept(mut self, intercept: bool) -> Self {
+        self.job.learner.intercept = intercept;
+        self
+    }
+
+    /// The change of slopes at which sweeps end, as a share of the first; 1e-6 until said
+    /// otherwise.
+    pub fn tolerance(mut self, tolerance: f64) -> Self {
+        self.job.learner.tolerance = tolerance;
+        self
+    }
+
+    /// Most sweeps over the coefficients; 100,000 until said otherwise.
+    pub fn max_sweeps(mut self, sweeps: usize) -> Self {
+        self.job.learner.max_sweeps = sweeps;
+        self
+    }
+}
+
+impl LassoOptions {
+    /// Errors with [`Error::Parameter`] on options outside their domain.
+    fn check(&self) -> Result<()> {
+        let l1 = self.l1.unwrap_or(1.0);
+        positive("l1", l1)?;
+        positive("the tolerance", self.tolerance)?;
+        absolute(self.lambda, l1).map(drop)
+    }
+}
+
+impl Fit for LassoOptions {
+    fn settings(&self) -> Settings {
+        Settings::of_learner("lasso")
+            .maybe("l1", self.l1)
+            .number("lambda", self.lambda)
+            .flag("no-intercept", !self.intercept)
+            .number("tolerance", self.tolerance)
+            .text("iterations", self.max_sweeps)
+    }
+
+    fn square_bytes(&self, _features: usize) -> u32 {
+        SUM_BYTES
+    }
+
+    fn of_sums(&self) -> Option<&dyn FitAnySums> {
+        Some(self)
+    }
+
+    fn takes_weights(&self) -> bool {
+        true
+    }
+
+    /// Errors with [`Error::Parameter`](crate::Error::Parameter) on options outside their domain,
+    /// with [`Error::Unsupported`](crate::Error::Unsupported) for maps whose features cannot be
+    /// stored, and as [`NormalEquations::accumulate`] does. Classes are fitted as +-1, one against
+    /// all.
+    fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
+        // Squares of targets far from 0 lose the digits by which the penalty is chosen.
+        centred::fit(self.intercept, map, data, |map, data| {
+            fit_sums(self, map, data)
+        })
+    }
+}
+
+impl FitSums for LassoOptions {
+    type Sums = NormalEquations;
+
+    fn sum(&self, map: &dyn FeatureMap, data: Summed<'_>) -> Result<NormalEquations> {
+        // What is wrong with the options is known before the pass.
+        self.check()?;
+        require_dense(map)?;
+        NormalEquations::of_part(map, data.source, data.targets, data.run)
+    }
+
+    fn model(
+        &self,
+        map: Box<dyn FeatureMap>,
+        sums: NormalEquations,
+        known: Known<'_>,
+    ) -> Result<LinearModel> {
+        self.check()?;
+        let rows = sums.rows;
+        let problem = Problem::of(sums, self.lambda, self.intercept);
+        let mut at = problem.zero();
+        let chosen = self.l1.is_none().then(|| problem.choose());
+        let l1 = match (&chosen, self.l1) {
+            (Some(chosen), _) => {
+                at.beta_td.assign(&chosen.beta_td);
+                chosen.l1
+            }
+            (None, given) => given.unwrap_or_default(),
+        };
+        let stop = (self.tolerance, self.max_sweeps);
+        let cost = Separable::Absolute(l1);
+        let (most, done) = problem.minimise(cost, &mut at.beta_td, stop);
+        if !done {
+            log::warn!("lasso: {most} sweeps did not reach the tolerance");
+        }
+        let objective = problem.objective(&at.beta_td, l1);
+        let coefficients = coefficients(&at, problem.mean_d());
+        let kept = coefficients.beta_dt.iter().filter(|b| **b != 0.0).count();
+        let targets = known.targets.clone();
+        let mut model = LinearModel {
+            learner: "lasso".into(),
+            lambda: self.lambda,
+            rows,
+            ..LinearModel::new(map, coefficients, targets, &known.run.device)
+        };
+        let facts = [
+            ("sweeps", most as f64),
+            ("objective", objective),
+            ("nonzero_coefficients", kept as f64),
+        ];
+        model
+            .facts
+            .extend(facts.map(|(name, v)| (name.to_owned(), v)));
+        if let Some(chosen) = chosen {
+            model.facts.insert("l1".into(), l1);
+            let r2 = 1.0 - chosen.error;
+            model.facts.insert("estimated_r2".into(), r2);
+        }
+        Ok(model)
+    }
+}

@@ -1,0 +1,365 @@
+//! Learners that grow: sums that rows are added to and forgotten from, with a model at any time.
+
+use crate::models::{
+    Basis, Fit, FitData, FitRows, FromLabel, LabelledData, Labels, Learner, LinearModel, Model,
+    Numbers, Partial, Predicted, RowData, RowsAlone, Sums, TrainingData,
+    sums::renumbered::renumbered,
+};
+use crate::{
+    Error, Result,
+    data::{ChunkSource, Schema, Survey},
+    features::{FeatureMap, ScaledKernel},
+    flow::Run,
+    job::{Meaning, check_weights},
+    normal::Targets,
+    seed::Seed,
+};
+use std::{collections::BTreeMap, fmt::Debug, marker::PhantomData};
+
+/// A learner to whom rows are nothing but sums.
+pub trait FitSums: Fit {
+    /// What is summed.
+    type Sums: Sums;
+
+    /// The sums of the rows of `data`, which may be none.
+    fn sum(&self, map: &dyn FeatureMap, data: Summed<'_>) -> Result<Self::Sums>;
+
+    /// The model of sums, but for the names of classes.
+    fn model(
+        &self,
+        map: Box<dyn FeatureMap>,
+        sums: Self::Sums,
+        known: Known<'_>,
+    ) -> Result<LinearModel>;
+}
+
+/// Rows on their way into sums.
+pub struct Summed<'a> {
+    /// The rows, from the first.
+    pub source: &'a mut dyn ChunkSource,
+    /// What their targets mean.
+    pub targets: &'a Targets,
+    /// The kernel that the map estimates, where it is known.
+    pub kernel: Option<&'a ScaledKernel>,
+    /// The seed of what the learner draws itself.
+    pub seed: Seed,
+    /// Where, with how much memory, and who hears of it.
+    pub run: &'a Run,
+}
+
+impl Debug for Summed<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Summed")
+            .field("targets", &self.targets)
+            .field("run", self.run)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a model of sums needs beside them.
+#[derive(Debug, Clone, Copy)]
+pub struct Known<'a> {
+    /// What targets mean.
+    pub targets: &'a Targets,
+    /// The kernel that the map estimates, where it is known.
+    pub kernel: Option<&'a ScaledKernel>,
+    /// Where the fit ran.
+    pub run: &'a Run,
+}
+
+/// A learner that goes on: [`Learner::start`] draws the map and decides what the targets are by the
+/// first rows, and both stay as they are: scales, bandwidth and classes do not follow rows that
+/// come later. Adding rows takes one pass over them; a model is that of a fit to all rows added and
+/// not forgotten, on this map, but for the rounding of their sums.
+///
+/// ```
+/// use bochner::prelude::*;
+/// use ndarray::{Array2, s};
+/// let x = Array2::from_shape_fn((300, 2), |(i, j)| ((i * (7 * j + 3)) % 23) as f64 / 23.0);
+/// let pca = KernelPca::on(Fourier::new(Gaussian).features(64)).components(2);
+/// let mut growing = pca.start(&x.slice(s![..100, ..]))?;
+/// growing.add(&x.slice(s![100.., ..]))?;
+/// assert_eq!(growing.rows(), 300);
+/// let model = growing.model()?;
+/// assert_eq!(model.predict(&x)?.dim(), (300, 2));
+/// growing.forget(&x.slice(s![..100, ..]))?;
+/// assert_eq!(growing.rows(), 200);
+/// # Ok::<(), bochner::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Growing<L: FitSums, T, P> {
+    learner: L,
+    basis: Basis,
+    sums: L::Sums,
+    run: Run,
+    predicts: PhantomData<(T, P)>,
+}
+
+impl<L: FitSums, T, P: Predicted> Growing<L, T, P> {
+    /// Number of rows that the sums are of.
+    pub fn rows(&self) -> u64 {
+        self.sums.rows()
+    }
+
+    /// The map that the first rows gave.
+    pub fn map(&self) -> &dyn FeatureMap {
+        self.basis.map.as_ref()
+    }
+
+    /// The sums, to merge or keep elsewhere.
+    pub fn sums(&self) -> &L::Sums {
+        &self.sums
+    }
+
+    /// The model of the rows so far. Errors as the learner's fit does.
+    pub fn model(&self) -> Result<Model<P>> {
+        self.model_by(&self.learner)
+    }
+
+    /// As [`Self::model`], by other options than those that it began with: another penalty, say.
+    ///
+    /// ```
+    /// use bochner::{models::RidgeOptions, prelude::*};
+    /// let x = ndarray::Array2::from_shape_fn((90, 1), |(i, _)| i as f64 / 9.0);
+    /// let y = x.column(0).mapv(f64::sin);
+    /// let growing = Ridge::on(Fourier::new(Gaussian).features(40)).start((&x, &y))?;
+    /// let lambda = 1e-3.into();
+    /// let smooth = growing.model_by(&RidgeOptions { lambda, ..RidgeOptions::default() })?;
+    /// assert_eq!(smooth.linear().lambda, 1e-3);
+    /// # Ok::<(), bochner::Error>(())
+    /// ```
+    pub fn model_by(&self, learner: &L) -> Result<Model<P>> {
+        self.sums.check()?;
+        let sums = self.sums.clone();
+        let solve = |map, known: Known<'_>| learner.model(map, sums, known);
+        let model = self.basis.model(learner, &self.run, solve)?;
+        P::check(&model)?;
+        let device = self.run.device.clone();
+        Ok(Model::new(model, device, self.run.memory))
+    }
+
+    /// Adds what another learner has seen that goes on from the same start, on another machine say.
+    /// Errors when it does not, with the difference.
+    pub fn merge(&mut self, other: &Self) -> Result<()> {
+        self.basis.check_same(&other.basis)?;
+        self.sums.merge(&other.sums)
+    }
+
+    /// The same map and targets, of no rows: for others to add theirs and to be
+    /// [merged](Self::merge).
+    pub fn without_rows(&self) -> Result<Self>
+    where
+        L: Clone,
+    {
+        Ok(Self {
+            learner: self.learner.clone(),
+            basis: self.basis.clone(),
+            sums: self.sums.of_no_rows()?,
+            run: self.run.clone(),
+            predicts: PhantomData,
+        })
+    }
+
+    /// What it knows as bytes, to go on elsewhere by [`Learner::go_on`]: those of a [`Partial`].
+    ///
+    /// ```
+    /// use bochner::prelude::*;
+    /// use ndarray::{Array2, s};
+    /// let x = Array2::from_shape_fn((300, 2), |(i, j)| ((i * (7 * j + 3)) % 23) as f64 / 23.0);
+    /// let pca = || KernelPca::on(Fourier::new(Gaussian).features(64)).components(2);
+    /// let mut here = pca().start(&x.slice(s![..100, ..]))?;
+    /// // Another process, which gets no rows of this one.
+    /// let mut there = pca().go_on(&here.without_rows()?.to_bytes()?)?;
+    /// there.add(&x.slice(s![100.., ..]))?;
+    /// here.merge(&pca().go_on(&there.to_bytes()?)?)?;
+    /// assert_eq!(here.rows(), 300);
+    /// # Ok::<(), bochner::Error>(())
+    /// ```
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let partial = Partial {
+            basis: self.basis.clone(),
+            sums: self.sums.clone(),
+            parts: Vec::new(),
+        };
+        partial.to_bytes()
+    }
+
+    fn summed(&self, source: &mut dyn ChunkSource) -> Result<L::Sums> {
+        check_weights(&self.learner, source.is_weighted())?;
+        let sum = |map: &dyn FeatureMap, data: Summed<'_>| self.learner.sum(map, data);
+        self.basis.sum(source, &self.run, sum)
+    }
+
+    fn take_up(&mut self, source: &mut dyn ChunkSource) -> Result<()> {
+        let more = self.summed(source)?;
+        self.sums.merge(&more)
+    }
+
+    fn take_out(&mut self, source: &mut dyn ChunkSource) -> Result<()> {
+        let less = self.summed(source)?;
+        if less.rows() > self.rows() {
+            return Err(Error::shape(format!(
+                "{} rows hold no {} to forget",
+                self.rows(),
+                less.rows()
+            )));
+        }
+        self.sums.subtract(&less)
+    }
+}
+
+impl<L: FitSums + Clone, T> Learner<L, T> {
+    fn begin_sums<P: Predicted>(
+        &self,
+        source: &mut dyn ChunkSource,
+        targets: impl FnOnce(&Survey, Option<&Schema>) -> Result<Targets>,
+        names: Option<Vec<String>>,
+    ) -> Result<Growing<L, T, P>> {
+        let learner = &self.job.learner;
+        let run = self.settings.run()?;
+        let basis = Basis {
+            class_names: names,
+            options: options_of(learner),
+            ..self.job.any().begin(source, targets, &run)?
+        };
+        let sum = |map: &dyn FeatureMap, data: Summed<'_>| learner.sum(map, data);
+        let sums = basis.sum(source, &run, sum)?;
+        Ok(Growing {
+            sums,
+            learner: learner.clone(),
+            basis,
+            run,
+            predicts: PhantomData,
+        })
+    }
+}
+
+impl<L: FitSums + Clone, T> Learner<L, T> {
+    /// Goes on with what [`Growing::to_bytes`] gave, on the device and in the memory of this
+    /// learner.
+    ///
+    /// Errors with [`Error::Format`] on other bytes, and when this learner has other options than
+    /// the one that began, with the difference.
+    pub fn go_on<P: Predicted>(&self, bytes: &[u8]) -> Result<Growing<L, T, P>> {
+        let Partial {
+            mut basis, sums, ..
+        } = Partial::from_bytes(bytes)?;
+        let read = basis.clone();
+        basis.options = options_of(&self.job.learner);
+        basis.check_same(&read)?;
+        Ok(Growing {
+            learner: self.job.learner.clone(),
+            basis,
+            sums,
+            run: self.settings.run()?,
+            predicts: PhantomData,
+        })
+    }
+}
+
+/// The options of a learner, as sums keep them.
+pub(in crate::models) fn options_of(learner: &dyn Fit) -> BTreeMap<String, String> {
+    [("learner".to_owned(), format!("{learner:?}"))].into()
+}
+
+impl<L: FitSums + Clone> Learner<L, Numbers> {
+    /// Begins a learner that goes on: scales, bandwidth and map come from these rows, which are the
+    /// first to be summed. Errors as [`Learner::fit`] does.
+    pub fn start<D: TrainingData>(&self, data: D) -> Result<Growing<L, Numbers, D::Predicted>> {
+        let mut source = data.into_source()?;
+        let targets =
+            |survey: &Survey, schema: Option<&Schema>| Meaning::Amounts.targets(survey, schema);
+        self.begin_sums(source.as_mut(), targets, None)
+    }
+}
+
+impl<L: FitSums + Clone> Learner<L, Labels> {
+    /// As for numbers; the labels of these rows are the classes.
+    pub fn start<D: LabelledData>(&self, data: D) -> Result<Growing<L, Labels, Vec<D::Label>>> {
+        let (mut source, names) = data.into_labelled()?;
+        self.begin_sums(source.as_mut(), |survey, _| Targets::classes(survey), names)
+    }
+}
+
+impl<L: FitSums + FitRows + Clone> Learner<L, RowsAlone> {
+    /// As for numbers, of rows alone.
+    pub fn start<D: RowData>(&self, rows: D) -> Result<Growing<L, RowsAlone, L::Predicted>> {
+        let mut source = rows.into_rows()?;
+        self.begin_sums(source.as_mut(), |_, _| Ok(Targets::none()), None)
+    }
+}
+
+impl<L: FitSums, P: Predicted> Growing<L, Numbers, P> {
+    /// Adds rows. Errors when they are other columns or targets, and on rows that cannot be read;
+    /// the sums then are as before.
+    pub fn add<D: TrainingData<Predicted = P>>(&mut self, data: D) -> Result<()> {
+        self.take_up(data.into_source()?.as_mut())
+    }
+
+    /// Forgets rows that were added. Errors as [`Self::add`] does, and when there are fewer rows
+    /// than that.
+    pub fn forget<D: TrainingData<Predicted = P>>(&mut self, data: D) -> Result<()> {
+        self.take_out(data.into_source()?.as_mut())
+    }
+}
+
+impl<L: FitSums, N: FromLabel> Growing<L, Labels, Vec<N>> {
+    /// Adds rows. Errors as for numbers, and on a label that the first rows did not have.
+    pub fn add<D: LabelledData<Label = N>>(&mut self, data: D) -> Result<()> {
+        let mut source = renumbered(data, self.basis.class_names.as_deref())?;
+        self.take_up(source.as_mut())
+    }
+
+    /// Forgets rows that were added. Errors as [`Self::add`] does, and when there are fewer rows
+    /// than that.
+    pub fn forget<D: LabelledData<Label = N>>(&mut self, data: D) -> Result<()> {
+        let mut source = renumbered(data, self.basis.class_names.as_deref())?;
+        self.take_out(source.as_mut())
+    }
+}
+
+impl<L: FitSums + FitRows> Growing<L, RowsAlone, L::Predicted> {
+    /// Adds rows. Errors when they are other columns, and on rows that cannot be read; the sums
+    /// then are as before.
+    pub fn add<D: RowData>(&mut self, rows: D) -> Result<()> {
+        self.take_up(rows.into_rows()?.as_mut())
+    }
+
+    /// Forgets rows that were added. Errors as [`Self::add`] does, and when there are fewer rows
+    /// than that.
+    pub fn forget<D: RowData>(&mut self, rows: D) -> Result<()> {
+        self.take_out(rows.into_rows()?.as_mut())
+    }
+}
+
+/// A fit by the sums of all rows, for learners that are nothing else.
+pub(in crate::models) fn fit_sums<L: FitSums>(
+    learner: &L,
+    map: Box<dyn FeatureMap>,
+    data: FitData<'_>,
+) -> Result<LinearModel> {
+    let start = crate::clock::Instant::now();
+    let summed = Summed {
+        source: data.source,
+        targets: &data.targets,
+        kernel: data.kernel.as_ref(),
+        seed: data.seed,
+        run: data.run,
+    };
+    let sums = learner.sum(map.as_ref(), summed)?;
+    sums.check()?;
+    let accumulate = start.elapsed();
+    let known = Known {
+        targets: &data.targets,
+        kernel: data.kernel.as_ref(),
+        run: data.run,
+    };
+    let model = learner.model(map, sums, known)?;
+    Ok(LinearModel {
+        times: Some(crate::models::FitTimes {
+            accumulate,
+            solve: start.elapsed() - accumulate,
+        }),
+        ..model
+    })
+}
