@@ -1,5 +1,5 @@
-//! What reads each format, whatever bytes come: shared by `cargo xtask fuzz` (tests/data/corpus.rs) and
-//! by the targets of cargo-fuzz beside it.
+//! What reads each format, whatever bytes come: shared by `cargo xtask fuzz` (tests/data/corpus.rs)
+//! and by the targets of cargo-fuzz beside it.
 
 #[path = "../cli/src/checkpoint/state.rs"]
 mod state;

@@ -17,8 +17,8 @@ use ndarray::Array2;
 use std::{marker::PhantomData, sync::Arc};
 
 /// Something that learns on the features of a map: [`Ridge`](crate::models::Ridge),
-/// [`RidgeClassifier`](crate::models::RidgeClassifier), [`Features`]. This type holds what all of them
-/// share; `L` is what one has of its own, and `T` says what it is fitted to: [`Numbers`],
+/// [`RidgeClassifier`](crate::models::RidgeClassifier), [`Features`]. This type holds what all of
+/// them share; `L` is what one has of its own, and `T` says what it is fitted to: [`Numbers`],
 /// [`Labels`] or rows alone.
 ///
 /// Until said otherwise a learner takes the best GPU or else the CPU, 128 MiB for chunks,

@@ -196,8 +196,8 @@ impl<Y: Predicted> Model<Y> {
     }
 
     /// Predictions for rows `[n, d]` between bounds that hold a new target with probability
-    /// `level`, between 0 and 1: of a [`GaussianProcess`](crate::models::GaussianProcess), or of any
-    /// regression that was calibrated.
+    /// `level`, between 0 and 1: of a [`GaussianProcess`](crate::models::GaussianProcess), or of
+    /// any regression that was calibrated.
     ///
     /// Errors as [`LinearModel::intervals_on`] and
     /// [`IntervalPredictor::predict`](crate::models::IntervalPredictor::predict) do.
@@ -260,7 +260,8 @@ impl<Y: Predicted> LoadedModel<'_, Y> {
     }
 }
 
-/// A map drawn for some rows, with a device to run on: what [`Features`](crate::models::Features) give.
+/// A map drawn for some rows, with a device to run on: what [`Features`](crate::models::Features)
+/// give.
 #[derive(Debug)]
 pub struct FittedFeatures {
     map: Box<dyn FeatureMap>,

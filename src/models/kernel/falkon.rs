@@ -27,14 +27,14 @@ use crate::{
 /// landmark rows span, of one target or of several, for any number of rows.
 ///
 /// It minimises `|y - K_nm alpha - b|^2 / n + lambda alpha' K_mm alpha`, as
-/// [`Ridge`](crate::models::Ridge) on a [`Nystrom`](crate::features::Nystrom) map does, by conjugate
-/// gradients. The kernel of the landmarks alone preconditions them so well that tens of iterations
-/// do (135 at lambda 1e-7 on 6,554 rows), and `K_nm` is computed again in each, block by block on
-/// the device, and never held. An iteration takes `n m` kernel values and `4 n m t` operations on
-/// the host in f64; two matrices of `8 m^2` bytes are held for the factors, so that m is bounded
-/// by memory: 10,000 landmarks take 1.6 GB. With few landmarks (1,000 and 2,000 were measured) a
-/// ridge regression on a Nystrom map is one pass over the rows, faster and as good; its sums of
-/// `n m^2` operations are what this saves.
+/// [`Ridge`](crate::models::Ridge) on a [`Nystrom`](crate::features::Nystrom) map does, by
+/// conjugate gradients. The kernel of the landmarks alone preconditions them so well that tens of
+/// iterations do (135 at lambda 1e-7 on 6,554 rows), and `K_nm` is computed again in each, block by
+/// block on the device, and never held. An iteration takes `n m` kernel values and `4 n m t`
+/// operations on the host in f64; two matrices of `8 m^2` bytes are held for the factors, so that m
+/// is bounded by memory: 10,000 landmarks take 1.6 GB. With few landmarks (1,000 and 2,000 were
+/// measured) a ridge regression on a Nystrom map is one pass over the rows, faster and as good; its
+/// sums of `n m^2` operations are what this saves.
 ///
 /// ```
 /// use bochner::{features::KernelColumns, models::Falkon, prelude::*};
@@ -56,9 +56,9 @@ pub type FalkonClassifier = Learner<FalkonOptions, Labels>;
 pub struct FalkonOptions {
     /// The penalty per sample, lambda > 0, or how it is chosen.
     ///
-    /// [`Lambda::Usual`] is that of [`KernelRidge`](crate::models::KernelRidge): the best by leave-one-out
-    /// errors of at most 2048 rows, by their own kernel and not that of the landmarks. It takes a
-    /// pass over the rows.
+    /// [`Lambda::Usual`] is that of [`KernelRidge`](crate::models::KernelRidge): the best by
+    /// leave-one-out errors of at most 2048 rows, by their own kernel and not that of the
+    /// landmarks. It takes a pass over the rows.
     pub lambda: Lambda,
     /// Whether an intercept is fitted, which is never penalised.
     pub intercept: bool,

@@ -43,7 +43,8 @@ pub enum Lambda {
     /// of these.
     ///
     /// It is 1e-6 where nothing is stored to choose by: for conjugate gradients, maps with binning,
-    /// a dual whose features are computed again, and beside a [`Search`](crate::models::Search) and leaves.
+    /// a dual whose features are computed again, and beside a [`Search`](crate::models::Search) and
+    /// leaves.
     #[default]
     Usual,
     /// This one.

@@ -156,8 +156,8 @@ impl<T> Learner<RidgeOptions, T> {
     }
 
     /// Parts the rows by a tree until at most so many are left in each leaf, which has a model of
-    /// its own: [`Leaves`](crate::models::Leaves), with what [`Self::search`] names chosen inside each
-    /// leaf.
+    /// its own: [`Leaves`](crate::models::Leaves), with what [`Self::search`] names chosen inside
+    /// each leaf.
     ///
     /// ```
     /// use bochner::{models::{Lambda, Search}, prelude::*};

@@ -19,8 +19,8 @@ use crate::{
 
 /// A greedy fit to the features of a map (Jones 1992; Barron 1993): step by step the feature that
 /// leaves least takes its place beside what was fitted so far, and both are weighed anew. Where
-/// [`Ridge`](crate::models::Ridge) fits all features, this takes the best few of a pool. Rows that are held
-/// out say when to stop, and are fitted with the others then.
+/// [`Ridge`](crate::models::Ridge) fits all features, this takes the best few of a pool. Rows that
+/// are held out say when to stop, and are fitted with the others then.
 ///
 /// ```
 /// use bochner::{models::GreedyRegressor, prelude::*};

@@ -42,8 +42,8 @@ use std::collections::BTreeMap;
 /// they make as the fact `noise_share`, by how much the density integrates to more than 1, and
 /// warns of a tenth and more. Predictions are set to 0 where the estimate is negative, and
 /// logarithms are taken of no less than that deviation;
-/// [`LoadedModel::scores`](crate::models::LoadedModel::scores) gives the mean kernel value as it is.
-/// With many columns densities range over so many powers of ten that no number of features
+/// [`LoadedModel::scores`](crate::models::LoadedModel::scores) gives the mean kernel value as it
+/// is. With many columns densities range over so many powers of ten that no number of features
 /// serves: a handful of columns is what this is for. Binning
 /// ([`Binning`](crate::features::Binning), for the Laplacian among others) is an average of
 /// histograms and never negative.

@@ -77,8 +77,8 @@ impl SpectralEmbedding {
 
 /// Spectral clustering on the features (Shi and Malik 2000; Meila and Shi 2001): k-means on the
 /// k - 1 coordinates of [`SpectralEmbedding`]. A model predicts the cluster of a row, a number from
-/// 0. Clusters are what hangs together, of any shape, where those of [`KMeans`](crate::models::KMeans) lie
-/// around a centre.
+/// 0. Clusters are what hangs together, of any shape, where those of
+/// [`KMeans`](crate::models::KMeans) lie around a centre.
 ///
 /// The nearest centre c of `phi = z(x)'V / d(x)` has the largest `z(x)'(V c - |c|^2/2 s)` with
 /// d(x) = z(x)'s: a linear classifier. Where a degree had to be raised, this differs a little from
