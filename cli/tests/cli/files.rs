@@ -136,6 +136,10 @@ fn errors_of_titles_say_how_many_lines_to_skip() {
     let run = fit(at, "t.csv", "-q");
     assert!(!run.stderr.contains("--skip-rows"), "{run:?}");
     run.fails(&["line 5 has 5 fields", "give every row the same columns"]);
+    let open = plain.replace('\n', ",\n").replacen(",\n", "\n", 1);
+    write(at, "t.csv", open);
+    let cure = "leave out the delimiter at the end of the lines";
+    fit(at, "t.csv", "-q").fails(&["line 2 has 5 fields", cure]);
     write(at, "t.csv", &plain);
     let run = fit(at, "t.csv", "-q --ignore Bern");
     assert!(!run.stderr.contains("--skip-rows"), "{run:?}");

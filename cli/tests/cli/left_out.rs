@@ -68,6 +68,27 @@ fn columns_that_tell_nothing_are_named() {
     bochner(at, &format!("{FIT} --missing mean"), &[]).fails(&["no value in any column"]);
 }
 
+/// A first column without a name counts rows, as those that programs write do; kinds that differ in
+/// capitals alone may be slips.
+#[test]
+fn columns_without_a_name_and_kinds_in_capitals_are_told_of() {
+    let here = here();
+    let at = here.path();
+    let mut text = String::from(",a,city,y\n");
+    for i in 0..60 {
+        let city = ["Bern", "bern", "Zug"][i % 3];
+        text.push_str(&format!("{i},{},{city},{}\n", i * 7 % 11, i * i % 31));
+    }
+    fs::write(at.join("t.csv"), text).expect("writes");
+    let run = bochner(at, FIT, &[]).ok();
+    for note in [
+        "\"0\": tells rows apart and nothing of others",
+        "\"city\": 3 kinds, 2 but for capitals and blanks (\"Bern\" and \"bern\")",
+    ] {
+        assert!(run.stderr.contains(note), "{note} in {run:?}");
+    }
+}
+
 /// What pandas takes for no value is none here, and `--na` says otherwise.
 #[test]
 fn texts_stand_for_no_value_as_said() {
