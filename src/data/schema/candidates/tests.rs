@@ -170,6 +170,11 @@ fn what_is_given_counts() {
     }
 }
 
+/// The first 21 rows.
+const MANY: [usize; 21] = [
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
+];
+
 /// One word among cells that can be read is told of wherever it stands, and where there are more
 /// of them the column is text.
 #[test]
@@ -190,6 +195,7 @@ fn a_word_among_cells_that_can_be_read_is_a_stray() {
             (4, &[2], false),
             (40, &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9], true),
             (9, &[0, 1, 2, 3, 4], false),
+            (41, &MANY, false),
         ] {
             let mut candidates = Candidates::new(&usual, false);
             for row in 0..rows {
