@@ -25,8 +25,8 @@ impl std::fmt::Debug for Pooled<'_> {
 impl<'a> Pooled<'a> {
     /// The rows of `a`, then those of `b`.
     ///
-    /// Errors with [`Error::Shape`](crate::Error::Shape) when they differ in their columns, by number
-    /// or, where both have names, by name.
+    /// Errors with [`Error::Shape`](crate::Error::Shape) when they differ in their columns,
+    /// by number or, where both have names, by name.
     pub fn new(a: &'a mut dyn ChunkSource, b: &'a mut dyn ChunkSource) -> Result<Self> {
         require_alike(&*a, &*b)?;
         Ok(Self {
