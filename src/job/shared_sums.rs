@@ -248,6 +248,31 @@ mod tests {
         }
     }
 
+    /// Folds of labels by sums are those of fits, too.
+    #[test]
+    fn folds_of_labels_by_sums_are_those_of_fits() {
+        let run = Run::on(&Device::cpu());
+        let labels = || {
+            let x = Array2::from_shape_fn((150, 2), |(i, j)| ((i * (7 + 4 * j)) % 31) as f64 / 8.0);
+            let y = Array2::from_shape_fn((150, 1), |(i, _)| f64::from(u8::from(x[[i, 0]] > 2.0)));
+            MemorySource::new(x, Some(y))
+        };
+        let folds = Folds::stratified(&mut labels().expect("rows"), 3, Seed(3)).expect("folds");
+        let ridge = RidgeOptions::default();
+        let job = job(&ridge);
+        let sums = job.cross_validate_by_sums(labels, Meaning::Labels, &folds, &run);
+        let sums = sums.expect("scores").expect("all stand on one map");
+        let fits = job.cross_validate_by_fits(labels, Meaning::Labels, &folds, &run);
+        let (found, known) = (
+            sums.mean("accuracy"),
+            fits.expect("scores").mean("accuracy"),
+        );
+        assert!(
+            found.is_some_and(|mean| mean.mean > 0.9) && found == known,
+            "{found:?} {known:?}"
+        );
+    }
+
     /// What hangs on the rows of a fold, or on more than sums, is fitted fold by fold.
     #[test]
     fn folds_that_rows_decide_on_are_fits() {

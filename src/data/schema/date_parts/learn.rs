@@ -14,8 +14,9 @@ use ndarray::Array2;
 
 /// Rows that tell.
 const ENOUGH: f64 = 20.0;
-/// How many times as much variance as chance a circle has to explain: among rows that are
-/// independent of their dates one in twenty thousand does.
+/// How many times as much variance as chance a circle has to explain. Where targets are independent
+/// of their dates, F on 2 and m degrees of freedom exceeds it with probability
+/// `(1 + 2 F / m)^(-m/2)`: one in 660 at 20 rows, in 13,700 at 200 and in 22,000 at very many.
 const LEAST_F: f64 = 10.0;
 /// Columns before those of circles: a constant and the day.
 const BASE: usize = 2;
@@ -33,12 +34,12 @@ pub(in crate::data::schema) fn learn(
     taken: &Answers,
 ) -> Result<Vec<DateParts>> {
     let mut found = vec![DateParts::default(); features.len()];
-    // Medians of circles are those of their values, which nobody kept.
     let may = |j: usize| match features[j].kind {
         Kind::Date(parts) => parts.width() == 0 && covered[j].width() > 0,
         _ => false,
     };
     let mine: Vec<usize> = (0..features.len()).filter(|&j| may(j)).collect();
+    // Medians of circles are those of their values, which nobody kept.
     let decides = options.dates.is_none() && options.missing != Missing::Median;
     let Some(target) = target.filter(|_| decides && !mine.is_empty()) else {
         return Ok(found);
